@@ -1,0 +1,58 @@
+"""Fixtures that several tests share."""
+
+import os
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+import xarray as xr
+
+import xsumstat
+
+
+@pytest.fixture
+def demo():
+    return xsumstat.load_dataset("demo")
+
+
+@pytest.fixture(scope="session")
+def mirror():
+    """The folder with the published files; tests that need it are skipped, or fail where it is demanded."""
+    folder = os.environ.get("XSUMSTAT_DATA_DIR")
+    if folder:
+        return Path(folder)
+    if os.environ.get("XSUMSTAT_REQUIRE_DATA"):
+        pytest.fail("XSUMSTAT_REQUIRE_DATA is set, but XSUMSTAT_DATA_DIR names no folder with the published data")
+    pytest.skip("XSUMSTAT_DATA_DIR names no folder with the published data")
+
+
+@pytest.fixture(scope="session")
+def summeval(mirror):
+    return xsumstat.load_dataset("summeval")
+
+
+@pytest.fixture(scope="session")
+def realsumm(mirror):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        return xsumstat.load_dataset("realsumm")
+
+
+def dataset(score, **coords):
+    """Scores (metric, system, input) as a Dataset with labels m0 m1 ..., s0 s1 ..., i0 i1 ...."""
+    score = np.asarray(score, dtype=float)
+    labels = {
+        dim: [f"{dim[0]}{at}" for at in range(size)]
+        for dim, size in zip(("metric", "system", "input"), score.shape, strict=True)
+    }
+    return xr.Dataset({"score": (("metric", "system", "input"), score)}, coords={**labels, **coords})
+
+
+@pytest.fixture
+def small():
+    """Four metrics, the first of them gold, on six systems and five inputs; tied."""
+    rng = np.random.default_rng(7)
+    return dataset(
+        np.round(2 * rng.normal(size=(4, 6, 5)) + 2 * rng.normal(size=(1, 6, 5))), kind=("metric", list("habc"))
+    )

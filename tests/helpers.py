@@ -1,0 +1,32 @@
+"""What tests share that is no fixture."""
+
+import numpy as np
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+from xsumstat.coefficients import COEFFICIENTS
+
+LEVELS = ("system", "input", "global", "within_system")
+NAMES = tuple(COEFFICIENTS)
+
+
+def rows(matrix):
+    """An array as lists of rows, None for NaN: what the plain-Python twins read."""
+    return [[None if np.isnan(value) else float(value) for value in row] for row in matrix]
+
+
+def same(got, want, atol=1e-12):
+    """Whether two numbers agree to `atol`, NaN with NaN."""
+    return bool(np.allclose(got, want, atol=atol, rtol=0, equal_nan=True))
+
+
+def scores(shape, missing=True):
+    """Strategy: a matrix of few distinct values (so with many ties), with missing cells."""
+    values = st.sampled_from([0.0, 1.0, 2.0, 0.1, 0.2, 0.3, -1.5])
+    return hnp.arrays(float, shape, elements=st.one_of(values, st.just(np.nan)) if missing else values)
+
+
+def matrices(count, missing=True):
+    """Strategy: `count` matrices of one shape, 1 to 5 systems and 1 to 4 inputs."""
+    shapes = st.tuples(st.integers(1, 5), st.integers(1, 4))
+    return shapes.flatmap(lambda shape: st.tuples(*[scores(shape, missing)] * count))

@@ -1,0 +1,138 @@
+"""Plain-Python twins of what the library computes: slow, short, and written from the definitions.
+
+Scores are lists of rows, one a system; None marks a missing cell. Nothing here uses the package.
+"""
+
+import itertools
+import math
+
+
+def sign(a, b, scale=0.0):
+    """Sign of a - b; equal when rounding can make the difference (exactly, where `scale` is None)."""
+    limit = 0.0 if scale is None else 1e-12 * max(abs(a), abs(b), scale)
+    return 0 if abs(a - b) <= limit else (1 if a > b else -1)
+
+
+def coefficient(name, x, z, scale=None):
+    """A correlation coefficient of two vectors; NaN where it is undefined."""
+    n = len(x)
+    pairs = list(itertools.combinations(range(n), 2))
+    sx = {(a, b): sign(x[a], x[b], scale) for a, b in itertools.permutations(range(n), 2)}
+    sz = {(a, b): sign(z[a], z[b], scale) for a, b in itertools.permutations(range(n), 2)}
+    concordant = sum(sx[p] * sz[p] > 0 for p in pairs)
+    discordant = sum(sx[p] * sz[p] < 0 for p in pairs)
+    untied_x = sum(sx[p] != 0 for p in pairs)
+    untied_z = sum(sz[p] != 0 for p in pairs)
+    if name == "pairwise_accuracy":
+        return concordant / len(pairs) if pairs else math.nan
+    if untied_x == 0 or untied_z == 0:
+        return math.nan
+    if name == "pearson":
+        return pearson(x, z)
+    if name == "spearman":
+        rank_x = [sum((1 + sx[a, b]) / 2 for b in range(n) if b != a) for a in range(n)]
+        rank_z = [sum((1 + sz[a, b]) / 2 for b in range(n) if b != a) for a in range(n)]
+        return pearson(rank_x, rank_z)
+    if name == "kendall":
+        return (concordant - discordant) / math.sqrt(untied_x * untied_z)
+    if name == "kendall_a":
+        return (concordant - discordant) / len(pairs)
+    if name == "kendall_c":
+        distinct_x = sum(all(sx[a, b] != 0 for b in range(a)) for a in range(n))
+        distinct_z = sum(all(sz[a, b] != 0 for b in range(a)) for a in range(n))
+        m = min(distinct_x, distinct_z)
+        return 2 * m * (concordant - discordant) / (n * n * (m - 1))
+    raise ValueError(name)
+
+
+def pearson(x, z):
+    """Pearson's r by the textbook."""
+    mean_x, mean_z = math.fsum(x) / len(x), math.fsum(z) / len(z)
+    dx, dz = [a - mean_x for a in x], [b - mean_z for b in z]
+    square = math.fsum(a * a for a in dx) * math.fsum(b * b for b in dz)
+    return math.fsum(a * b for a, b in zip(dx, dz, strict=True)) / math.sqrt(square)
+
+
+def groups(x, z, level, missing="pairwise"):
+    """The vectors that a level correlates, with the scale of rounding for means (None for raw scores)."""
+    n, m = len(x), len(x[0])
+    if level == "system":
+        both = [[x[i][j] is not None and z[i][j] is not None for j in range(m)] for i in range(n)]
+        means_x, means_z, scale = [], [], 0.0
+        for i in range(n):
+            if missing == "available":
+                cells_x = [a for a in x[i] if a is not None]
+                cells_z = [b for b in z[i] if b is not None]
+            else:
+                cells_x = [x[i][j] for j in range(m) if both[i][j]]
+                cells_z = [z[i][j] for j in range(m) if both[i][j]]
+            if cells_x and cells_z:
+                means_x.append(math.fsum(cells_x) / len(cells_x))
+                means_z.append(math.fsum(cells_z) / len(cells_z))
+                scale = max(scale, *(abs(c) for c in cells_x + cells_z)) if min(cells_x + cells_z) < 0 else scale
+        return [(means_x, means_z, scale)]
+    if level == "global":
+        cells = [(x[i][j], z[i][j]) for i in range(n) for j in range(m)]
+        return [(*present(cells), None)]
+    if level == "input":
+        return [(*present([(x[i][j], z[i][j]) for i in range(n)]), None) for j in range(m)]
+    return [(*present([(x[i][j], z[i][j]) for j in range(m)]), None) for i in range(n)]
+
+
+def present(cells):
+    """Two vectors of the cells where both scores are."""
+    kept = [(a, b) for a, b in cells if a is not None and b is not None]
+    return [a for a, _ in kept], [b for _, b in kept]
+
+
+def correlation(name, x, z, level, missing="pairwise", undefined="drop", raw_scale=None):
+    """The statistic of two score matrices at a level; scores that were computed have a `raw_scale`."""
+    values = []
+    for a, b, scale in groups(x, z, level, missing):
+        scale = raw_scale if scale is None else scale
+        if a:
+            r = coefficient(name, a, b, scale)
+            values.append(0.0 if math.isnan(r) and undefined == "zero" and level in ("input", "within_system") else r)
+    values = [r for r in values if not math.isnan(r)]
+    return math.fsum(values) / len(values) if values else math.nan
+
+
+def drawn(rows, systems, inputs):
+    """The matrix in which system i stands systems[i] times and input j inputs[j] times."""
+    picked = [row for row, times in zip(rows, systems, strict=True) for _ in range(times)]
+    return [[cell for cell, times in zip(row, inputs, strict=True) for _ in range(times)] for row in picked]
+
+
+def standardised(x, cells):
+    """Mean 0 and sd 1 over the given cells, None elsewhere; 0 where they are constant."""
+    here = [a for row, keep in zip(x, cells, strict=True) for a, k in zip(row, keep, strict=True) if k]
+    mean = math.fsum(here) / len(here)
+    if min(here) == max(here):
+        mean, spread = here[0], 1.0
+    else:
+        spread = math.sqrt(math.fsum((a - mean) ** 2 for a in here) / len(here))
+    return [
+        [(a - mean) / spread if k else None for a, k in zip(row, keep, strict=True)]
+        for row, keep in zip(x, cells, strict=True)
+    ]
+
+
+def traded(x, y, swap):
+    """X' and Y': cells trade places where `swap` is true."""
+    both = [[(b, a) if s else (a, b) for a, b, s in zip(*rows, strict=True)] for rows in zip(x, y, swap, strict=True)]
+    return [[a for a, _ in row] for row in both], [[b for _, b in row] for row in both]
+
+
+def difference(name, x, y, z, swap, level, missing="pairwise", undefined="drop"):
+    """r(X', Z) - r(Y', Z) after standardising X and Y and swapping (Deutsch et al. 2021, Alg. 2)."""
+    gold_needed = not (level == "system" and missing == "available")
+    cells = [
+        [a is not None and b is not None and (c is not None or not gold_needed) for a, b, c in zip(*rows, strict=True)]
+        for rows in zip(x, y, z, strict=True)
+    ]
+    z = [
+        [c if k or not gold_needed else None for c, k in zip(*rows, strict=True)] for rows in zip(z, cells, strict=True)
+    ]
+    new_x, new_y = traded(standardised(x, cells), standardised(y, cells), swap)
+    settings = {"level": level, "missing": missing, "undefined": undefined, "raw_scale": 1.0}
+    return correlation(name, new_x, z, **settings) - correlation(name, new_y, z, **settings)

@@ -1,0 +1,45 @@
+import numpy as np
+import pytest
+import scipy.stats
+
+from xsumstat import coefficients
+
+
+def test_records_cannot_be_changed():
+    with pytest.raises(AttributeError):
+        coefficients.get("pearson").name = "other"
+
+
+@pytest.mark.parametrize("name", ["pearson", "spearman", "kendall"])
+def test_p_values_are_scipys(name):
+    x, z = np.round(np.random.default_rng(1).normal(size=(2, 12)))
+    test = {"pearson": scipy.stats.pearsonr, "spearman": scipy.stats.spearmanr, "kendall": scipy.stats.kendalltau}[name]
+    assert coefficients.get(name).pvalue(x, z) == test(x, z).pvalue
+
+
+def test_p_values_of_the_taus_are_one():
+    x, z = np.random.default_rng(1).normal(size=(2, 12))
+    assert len({coefficients.get(name).pvalue(x, z) for name in ("kendall", "kendall_a", "kendall_c")}) == 1
+
+
+def test_no_p_value_without_a_test_or_without_spread():
+    x, z = np.random.default_rng(1).normal(size=(2, 12))
+    assert np.isnan(coefficients.get("pairwise_accuracy").pvalue(x, z))
+    assert np.isnan(coefficients.get(lambda x, z: 0.0).pvalue(x, z))
+    assert np.isnan(coefficients.get("kendall").pvalue(x, np.ones(12)))
+    assert np.isnan(coefficients.get("kendall").pvalue(x[:1], z[:1]))
+
+
+def test_a_function_keeps_its_name():
+    def cosine(x, z):
+        return float(x @ z)
+
+    assert coefficients.get(cosine).name == "cosine"
+    assert coefficients.get(np.dot).name == "dot"
+
+
+def test_an_unknown_name_gets_a_hint():
+    with pytest.raises(ValueError, match=r"coefficient must be one of .*got 'kendal'; did you mean 'kendall'\?"):
+        coefficients.get("kendal")
+    with pytest.raises(ValueError, match="coefficient must be one of .* or a function"):
+        coefficients.get(3)

@@ -1,0 +1,134 @@
+import itertools
+
+import numpy as np
+import pytest
+import reference
+from helpers import LEVELS, NAMES, matrices, rows, same
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from xsumstat import coefficients, levels, swaps
+
+PAIRS = ((0, 1), (0, 2), (1, 2))
+
+
+def differences(scores, z, swap, level, name, missing="pairwise", undefined="drop", pairs=PAIRS):
+    """Difference of every pair under every swap, by pair."""
+    record = coefficients.get(name)
+    tests = swaps.swap_tests(scores, z, pairs, level=level, coefficient=record, missing=missing, undefined=undefined)
+    found = {}
+    for test in tests:
+        found |= dict(zip(test.pairs, test.differences(swaps.arranged(swap, level)), strict=True))
+    assert sorted(found) == sorted(pairs)
+    return found
+
+
+def plain(scores, z, swap, level, name, missing="pairwise", undefined="drop", pairs=PAIRS):
+    return {
+        (a, b): [
+            reference.difference(
+                name, rows(scores[a]), rows(scores[b]), rows(z), each.tolist(), level, missing, undefined
+            )
+            for each in swap
+        ]
+        for a, b in pairs
+    }
+
+
+@settings(max_examples=80, deadline=None)
+@given(
+    matrices(4),
+    st.sampled_from(LEVELS),
+    st.sampled_from(NAMES),
+    st.sampled_from(["pairwise", "available"]),
+    st.sampled_from(["drop", "zero"]),
+    st.integers(0, 2**32),
+)
+def test_differences_equal_the_plain_algorithm(arrays, level, name, missing, undefined, seed):
+    scores, z = np.array(arrays[:3]), arrays[3]
+    if any(np.isnan(scores[a] + scores[b] + z).all() for a, b in PAIRS):
+        return  # nothing to compare
+    swap = np.random.default_rng(seed).integers(0, 2, (3, *z.shape), dtype=np.uint8)
+    got = differences(scores, z, swap, level, name, missing, undefined)
+    want = plain(scores, z, swap, level, name, missing, undefined)
+    for pair in PAIRS:
+        assert same(got[pair], want[pair]), pair
+
+
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("name", NAMES)
+def test_untied_scores(level, name):
+    rng = np.random.default_rng(11)
+    scores, z = rng.normal(size=(3, 7, 6)), rng.normal(size=(7, 6))
+    swap = rng.integers(0, 2, (5, 7, 6), dtype=np.uint8)
+    got, want = differences(scores, z, swap, level, name), plain(scores, z, swap, level, name)
+    for pair in PAIRS:
+        np.testing.assert_allclose(got[pair], want[pair], atol=1e-12)
+
+
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("name", NAMES)
+def test_a_metric_against_a_rescaled_copy_of_itself_never_differs(level, name):
+    """After standardising, the two agree up to rounding, which must not break ties."""
+    rng = np.random.default_rng(12)
+    x, z = np.round(rng.normal(size=(2, 8, 6)), 1)
+    scores = np.array([x, 7.3 * x + 1234.5])
+    swap = rng.integers(0, 2, (20, 8, 6), dtype=np.uint8)
+    np.testing.assert_allclose(differences(scores, z, swap, level, name, pairs=((0, 1),))[0, 1], 0.0, atol=1e-10)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_sorting_and_pairs_are_one_statistic(monkeypatch, name):
+    rng = np.random.default_rng(13)
+    scores, z = np.round(2 * rng.normal(size=(3, 9, 8))), np.round(rng.normal(size=(9, 8)))
+    swap = rng.integers(0, 2, (10, 9, 8), dtype=np.uint8)
+    first = differences(scores, z, swap, "input", name)
+    monkeypatch.setattr(levels, "by_pairs", lambda members, groups: False)
+    second = differences(scores, z, swap, "input", name)
+    for pair in PAIRS:
+        np.testing.assert_allclose(first[pair], second[pair], atol=1e-13)
+
+
+def test_metrics_with_different_gaps_are_each_compared_on_their_own_cells():
+    rng = np.random.default_rng(14)
+    scores, z = rng.normal(size=(3, 6, 5)), rng.normal(size=(6, 5))
+    scores[1, 2] = np.nan
+    scores[2, :, 0] = np.nan
+    swap = rng.integers(0, 2, (4, 6, 5), dtype=np.uint8)
+    for level, missing in itertools.product(LEVELS, ("pairwise", "available")):
+        got = differences(scores, z, swap, level, "kendall", missing)
+        want = plain(scores, z, swap, level, "kendall", missing)
+        for pair in PAIRS:
+            assert same(got[pair], want[pair]), (level, pair)
+
+
+@settings(max_examples=50, deadline=None)
+@given(matrices(1))
+def test_standardised_has_mean_0_and_sd_1(arrays):
+    (x,) = arrays
+    cells = ~np.isnan(x)
+    got = swaps.standardised(x, cells)
+    assert np.isnan(got[~cells]).all()
+    if cells.any():
+        if np.ptp(x[cells]) > 0:
+            np.testing.assert_allclose([got[cells].mean(), got[cells].std()], [0, 1], atol=1e-12)
+        else:
+            assert (got[cells] == 0).all()
+
+
+def test_standardised_keeps_the_spread_of_scores_far_from_zero():
+    x = np.array([[1e8 + 1.0, 1e8 + 2.0], [1e8 + 3.0, 1e8 + 4.0]])
+    np.testing.assert_allclose(
+        swaps.standardised(x, np.full(x.shape, True)), swaps.standardised(x - 1e8, np.full(x.shape, True)), atol=1e-14
+    )
+
+
+def test_a_function_gives_what_our_own_coefficient_gives():
+    rng = np.random.default_rng(15)
+    scores, z = rng.normal(size=(3, 5, 4)), rng.normal(size=(5, 4))
+    swap = rng.integers(0, 2, (4, 5, 4), dtype=np.uint8)
+    for level, missing in itertools.product(LEVELS, ("pairwise", "available")):
+        ours = differences(scores, z, swap, level, "pearson", missing)
+        theirs = differences(scores, z, swap, level, lambda x, z: np.corrcoef(x, z)[0, 1], missing)
+        for pair in PAIRS:
+            np.testing.assert_allclose(theirs[pair], ours[pair], atol=1e-10)

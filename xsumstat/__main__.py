@@ -1,0 +1,128 @@
+"""``python -m xsumstat SCORES --gold NAME``: the main answers without a line of Python."""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import sys
+import time
+import warnings
+from pathlib import Path
+from typing import Any
+
+import xarray as xr
+
+from xsumstat import _validate, coefficients, datasets, inference, io, plots, report, schema
+
+_EXAMPLES = """examples:
+  python -m xsumstat demo
+  python -m xsumstat scores.csv --gold human --level input --coefficient kendall --output report.html
+  python -m xsumstat scores.csv --gold human --system-column model --input-column doc
+  python -m xsumstat folder_of_sacrerouge_jsonl --gold expert_relevance --metric rouge-2_f1 bertscore_f1
+"""
+
+
+def parser() -> argparse.ArgumentParser:
+    """The command line."""
+    made = argparse.ArgumentParser(
+        prog="python -m xsumstat",
+        description="How well does each metric agree with people, how sure are we, and which metric beats which?",
+        epilog=_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    add = made.add_argument
+    add("scores", metavar="SCORES", help=f"a file ({', '.join(io.FORMATS)}), a folder of .jsonl, or a data set's name")
+    add("--gold", help="the human scores: a metric's name, or a variable (default: what the data set says)")
+    add("--metric", nargs="+", metavar="NAME", help="metrics to judge (default: all but the gold)")
+    add("--level", default="system", choices=_validate.LEVELS, help="default: %(default)s")
+    add("--coefficient", default="pearson", choices=list(coefficients.COEFFICIENTS), help="default: %(default)s")
+    add("--resample", default="both", choices=("both", "system", "input"), help="what is random (default: %(default)s)")
+    add("--n-resamples", type=int, default=9999, metavar="K", help="default: %(default)s")
+    add("--confidence-level", type=float, default=0.95, metavar="P", help="default: %(default)s")
+    add("--adjust", default="holm", choices=inference.CORRECTIONS, help="for many tests (default: %(default)s)")
+    add("--alpha", type=float, default=0.05, help="level of the tests (default: %(default)s)")
+    add("--seed", type=int, default=0, help="same seed, same numbers (default: %(default)s)")
+    add("--output", type=Path, metavar="REPORT.html", help="write a page with the tables and two pictures")
+    add("--version", action="version", version=f"xsumstat {schema.package_version()}")
+    columns = made.add_argument_group("columns of a .csv, .tsv or .parquet (a row a score, or a column a metric)")
+    for name, default in (("metric", "metric"), ("system", "system"), ("input", "input"), ("score", "score")):
+        columns.add_argument(f"--{name}-column", default=default, metavar="COLUMN", help="default: %(default)s")
+    columns.add_argument("--dim", action="append", default=[], metavar="COLUMN", help="a further dim, as language")
+    return made
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Run the command line; 0, or 2 when the input is bad."""
+    args = parser().parse_args(argv)
+    with warnings.catch_warnings():
+        warnings.simplefilter("default")
+        warnings.showwarning = _show_warning  # type: ignore[assignment]
+        try:
+            _run(args)
+        except (ValueError, TypeError, OSError, ImportError) as error:
+            print(f"xsumstat: error: {error}", file=sys.stderr)
+            return 2
+        except KeyboardInterrupt:
+            print("xsumstat: stopped", file=sys.stderr)
+            return 130
+    return 0
+
+
+def _run(args: argparse.Namespace) -> None:
+    if args.output is not None:
+        _check_output(args.output)
+    ds, name = _load(args)
+    started = time.monotonic()
+    _say(f"{name}: {args.n_resamples} resamples for intervals and for tests …")
+    answers = report.make_report(
+        ds,
+        name,
+        gold=args.gold,
+        metric=args.metric,
+        level=args.level,
+        coefficient=args.coefficient,
+        resample=args.resample,
+        n_resamples=args.n_resamples,
+        confidence_level=args.confidence_level,
+        adjust=args.adjust,
+        alpha=args.alpha,
+        rng=args.seed,
+        keep_samples=args.output is not None,
+        progress=sys.stderr.isatty() and importlib.util.find_spec("tqdm") is not None,
+    )
+    _say(f"done in {time.monotonic() - started:.1f} s")
+    print(answers.text())
+    if args.output is not None:
+        report.write_whole(args.output, answers.html())
+        _say(f"wrote {args.output}")
+
+
+def _load(args: argparse.Namespace) -> tuple[xr.Dataset, str]:
+    path = Path(args.scores)
+    if args.scores in datasets.NAMES and not path.exists():
+        return datasets.load_dataset(args.scores), args.scores
+    if not path.exists():
+        hint = _validate.suggestion(args.scores, datasets.NAMES)
+        raise FileNotFoundError(f"no such file or folder: {path}{hint or ';'} data sets: {', '.join(datasets.NAMES)}")
+    columns = {"metric": args.metric_column, "system": args.system_column, "input": args.input_column}
+    return io.read_scores(path, **columns, value=args.score_column, dims=args.dim), path.name
+
+
+def _check_output(path: Path) -> None:
+    if path.is_dir():
+        raise IsADirectoryError(f"--output {path} is a folder; name a file")
+    if not path.absolute().parent.is_dir():
+        raise FileNotFoundError(f"--output {path}: there is no folder {path.absolute().parent}")
+    plots.check_available()
+
+
+def _say(message: str) -> None:
+    print(f"xsumstat: {message}", file=sys.stderr, flush=True)
+
+
+def _show_warning(message: Warning | str, category: type[Warning], *_: Any) -> None:
+    _say(f"warning: {message}" if issubclass(category, UserWarning) else f"{category.__name__}: {message}")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,435 @@
+"""Numba kernels: plain loops over arrays that are already checked, results into a given array.
+
+Names used throughout: `x`, `z` hold the two scores as (members, groups), so that one correlation is
+taken down each column; `w` counts how often each member was drawn, `v` how often each group; `mask`
+is 1.0 where a cell is present, or None where all are. A tie is an exact tie: ranks come in as integer
+codes, and only `vector_correlation`, which sees means, compares with a tolerance.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from xsumstat._jit import kernel
+
+PEARSON, SPEARMAN, KENDALL, KENDALL_A, KENDALL_C, ACCURACY = range(6)
+
+# Rounding makes equal means differ by some 1e-16 of their size; real differences are far larger.
+TIE = 1e-12
+
+
+@kernel
+def count_labels(words, size, out):
+    """Out[s, label] is how often `label` came in `size` draws; each 64-bit word holds two draws."""
+    low = np.uint64(0xFFFFFFFF)
+    shift = np.uint64(32)
+    labels = np.uint64(size)
+    for s in range(out.shape[0]):
+        for k in range(size):
+            word = words[s, k // 2]
+            half = word >> shift if k % 2 else word & low
+            out[s, np.int64((half * labels) >> shift)] += 1
+
+
+@kernel
+def average(r, n, v, zero):
+    """Mean of the groups' correlations over the drawn groups; NaN where no group is defined.
+
+    A group without cells does not count; an undefined one counts as 0 if `zero`, else not at all.
+    """
+    total = 0.0
+    weight = 0.0
+    for j in range(r.shape[0]):
+        if r[j] == r[j]:
+            total += v[j] * r[j]
+            weight += v[j]
+        elif zero and n[j] > 0:
+            weight += v[j]
+    return total / weight if weight > 0 else np.nan
+
+
+@kernel
+def ratio(covariance, variances):
+    """Covariance / sqrt(variances), kept within [-1, 1]; NaN where a variance is 0."""
+    if not variances > 0:
+        return np.nan
+    return min(1.0, max(-1.0, covariance / np.sqrt(variances)))
+
+
+@kernel
+def rank_value(kind, numerator, untied_x, untied_z, n, distinct):
+    """A coefficient of the Kendall family from its counts of pairs (`numerator` is C - D, or C)."""
+    pairs = 0.5 * n * (n - 1.0)
+    if kind == ACCURACY:
+        return numerator / pairs if pairs > 0 else np.nan
+    if not (untied_x > 0 and untied_z > 0):
+        return np.nan
+    if kind == KENDALL_A:
+        return numerator / pairs
+    if kind == KENDALL_C:
+        return 2.0 * distinct * numerator / (n * n * (distinct - 1.0))
+    return numerator / np.sqrt(float(untied_x) * float(untied_z))
+
+
+# --- Pearson, by moments about a drawn value: exactly 0 for a constant, and safe from cancellation ---
+
+
+@kernel
+def moments(x, z, mask, w, sums):
+    """Weighted sums per group, about a drawn member: rows n, dx, dz, dx², dz², dx·dz."""
+    members, groups = x.shape
+    sums[:] = 0.0
+    n, sx, sz, sxx, szz, sxz = sums[0], sums[1], sums[2], sums[3], sums[4], sums[5]
+    if mask is None:
+        first = 0
+        while first < members - 1 and w[first] == 0:
+            first += 1
+        total = 0.0
+        for a in range(members):
+            weight = float(w[a])
+            total += weight
+            if weight == 0.0 or a == first:
+                continue
+            for j in range(groups):
+                dx = x[a, j] - x[first, j]
+                dz = z[a, j] - z[first, j]
+                sx[j] += weight * dx
+                sz[j] += weight * dz
+                sxx[j] += weight * dx * dx
+                szz[j] += weight * dz * dz
+                sxz[j] += weight * dx * dz
+        n[:] = total
+    else:
+        about_x = np.zeros(groups)
+        about_z = np.zeros(groups)
+        for a in range(members - 1, -1, -1):
+            if w[a] > 0:
+                for j in range(groups):
+                    if mask[a, j] > 0:
+                        about_x[j] = x[a, j]
+                        about_z[j] = z[a, j]
+        for a in range(members):
+            if w[a] == 0:
+                continue
+            for j in range(groups):
+                weight = w[a] * mask[a, j]
+                dx = x[a, j] - about_x[j]
+                dz = z[a, j] - about_z[j]
+                n[j] += weight
+                sx[j] += weight * dx
+                sz[j] += weight * dz
+                sxx[j] += weight * dx * dx
+                szz[j] += weight * dz * dz
+                sxz[j] += weight * dx * dz
+
+
+@kernel
+def pearson_groups(x, z, mask, w, sums, r, n):
+    """Pearson's r of each group."""
+    moments(x, z, mask, w, sums)
+    for j in range(r.shape[0]):
+        count = sums[0, j]
+        n[j] = count
+        vx = count * sums[3, j] - sums[1, j] * sums[1, j]
+        vz = count * sums[4, j] - sums[2, j] * sums[2, j]
+        r[j] = ratio(count * sums[5, j] - sums[1, j] * sums[2, j], vx * vz if vx > 0 else 0.0)
+
+
+@kernel
+def pearson_total(x, z, mask, w, v):
+    """Pearson's r of all cells as one vector, a cell's weight being w·v."""
+    members, groups = x.shape
+    first_a, first_j, found = 0, 0, False
+    for a in range(members):
+        for j in range(groups):
+            if not found and w[a] > 0 and v[j] > 0 and (mask is None or mask[a, j] > 0):
+                first_a, first_j, found = a, j, True
+        if found:
+            break
+    about_x, about_z = x[first_a, first_j], z[first_a, first_j]
+    n, sx, sz, sxx, szz, sxz = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+    for a in range(members):
+        if w[a] == 0:
+            continue
+        for j in range(groups):
+            weight = float(w[a] * v[j])
+            if mask is not None:
+                weight *= mask[a, j]
+            dx = x[a, j] - about_x
+            dz = z[a, j] - about_z
+            n += weight
+            sx += weight * dx
+            sz += weight * dz
+            sxx += weight * dx * dx
+            szz += weight * dz * dz
+            sxz += weight * dx * dz
+    vx = n * sxx - sx * sx
+    vz = n * szz - sz * sz
+    return ratio(n * sxz - sx * sz, vx * vz if vx > 0 else 0.0)
+
+
+# --- Ranks of short groups: pairs of members, with the groups innermost so that the loop vectorises ---
+
+
+@kernel
+def pair_groups(kind, rows, mask, w, sums, r, n):
+    """A coefficient of the Kendall family per group, pair (a, b) weighing w[a]·w[b].
+
+    `rows` has a row per pair a < b: (numerator | untied in x | untied in z), each over the groups. Copies of
+    one member are tied in both and add to none of the three.
+    """
+    members = w.shape[0]
+    groups = r.shape[0]
+    sums[:] = 0
+    for a in range(members):
+        if w[a] == 0:
+            continue
+        start = a * (2 * members - a - 1) // 2 - a - 1
+        for b in range(a + 1, members):
+            weight = w[a] * w[b]
+            if weight == 0:
+                continue
+            row = rows[start + b]
+            for c in range(row.shape[0]):
+                sums[c] += weight * row[c]
+    count_members(mask, w, n)
+    for j in range(groups):
+        r[j] = rank_value(kind, sums[j], sums[groups + j], sums[2 * groups + j], n[j], 0.0)
+
+
+@kernel
+def count_members(mask, w, n):
+    """How many drawn members each group has."""
+    n[:] = 0.0
+    for a in range(w.shape[0]):
+        if mask is None:
+            n += float(w[a])
+        else:
+            n += w[a] * mask[a]
+
+
+@kernel
+def spearman_groups(signs_x, signs_z, mask, w, sums, r, n):
+    """Spearman's rho per group from the signs of x[a] - x[b], rows in the order of the pairs a < b.
+
+    The midrank of a is half of Σ_b w[b]·sign(x[a] - x[b]), plus a constant: those sums have mean 0.
+    """
+    members = w.shape[0]
+    groups = r.shape[0]
+    dx, dz = sums[:members], sums[members:]
+    sums[:] = 0
+    for a in range(members):
+        start = a * (2 * members - a - 1) // 2 - a - 1
+        for b in range(a + 1, members):
+            if w[a] == 0 and w[b] == 0:
+                continue
+            sx, sz = signs_x[start + b], signs_z[start + b]
+            for j in range(groups):
+                dx[a, j] += w[b] * sx[j]
+                dx[b, j] -= w[a] * sx[j]
+                dz[a, j] += w[b] * sz[j]
+                dz[b, j] -= w[a] * sz[j]
+    count_members(mask, w, n)
+    cross = np.zeros(groups)
+    square_x = np.zeros(groups)
+    square_z = np.zeros(groups)
+    for a in range(members):
+        if w[a] == 0:
+            continue
+        for j in range(groups):
+            x, z = float(dx[a, j]), float(dz[a, j])
+            cross[j] += w[a] * x * z
+            square_x[j] += w[a] * x * x
+            square_z[j] += w[a] * z * z
+    for j in range(groups):
+        r[j] = ratio(cross[j], square_x[j] * square_z[j])
+
+
+# --- Ranks of long groups: walk the members in the order of x, n log n ---
+
+
+@kernel
+def tree_sum(tree, code):
+    """Weight of all codes below `code` in a Fenwick tree."""
+    total = 0
+    while code > 0:
+        total += tree[code]
+        code &= code - 1
+    return total
+
+
+@kernel
+def sorted_correlation(kind, order, x, z, w, tree, totals):
+    """A rank coefficient of one group; `order` lists the members by x, codes x and z are dense ranks."""
+    size = totals.shape[0]
+    totals[:] = 0
+    n = 0
+    for a in range(w.shape[0]):
+        totals[z[a]] += w[a]
+        n += w[a]
+    distinct_z = 0
+    tied_z = 0.0
+    for code in range(size):
+        distinct_z += totals[code] > 0
+        tied_z += float(totals[code]) * float(totals[code])
+    if kind == SPEARMAN:  # totals become Σ_b w[b]·sign(z[a] - z[b])
+        below = 0
+        for code in range(size):
+            here = totals[code]
+            totals[code] = 2 * below + here - n
+            below += here
+    else:
+        tree[:] = 0
+    concordant, discordant, distinct_x, seen = 0, 0, 0, 0
+    tied_x, cross, square_x, square_z = 0.0, 0.0, 0.0, 0.0
+    start = 0
+    while start < order.shape[0]:
+        stop = start
+        here = 0
+        while stop < order.shape[0] and x[order[stop]] == x[order[start]]:
+            here += w[order[stop]]
+            stop += 1
+        if here > 0:
+            distinct_x += 1
+            tied_x += float(here) * float(here)
+            rank = float(2 * seen + here - n)
+            for k in range(start, stop):
+                a = order[k]
+                if w[a] == 0:
+                    continue
+                if kind == SPEARMAN:
+                    other = float(totals[z[a]])
+                    cross += w[a] * rank * other
+                    square_x += w[a] * rank * rank
+                    square_z += w[a] * other * other
+                else:
+                    concordant += w[a] * tree_sum(tree, z[a])
+                    discordant += w[a] * (seen - tree_sum(tree, z[a] + 1))
+            if kind != SPEARMAN:
+                for k in range(start, stop):
+                    a = order[k]
+                    if w[a] > 0:
+                        code = z[a] + 1
+                        while code <= size:
+                            tree[code] += w[a]
+                            code += code & -code
+            seen += here
+        start = stop
+    if kind == SPEARMAN:
+        return ratio(cross, square_x * square_z)
+    square = float(n) * float(n)
+    numerator = concordant if kind == ACCURACY else concordant - discordant
+    return rank_value(
+        kind,
+        float(numerator),
+        (square - tied_x) / 2,
+        (square - tied_z) / 2,
+        float(n),
+        float(min(distinct_x, distinct_z)),
+    )
+
+
+@kernel
+def sorted_groups(kind, order, x, z, mask, w, r, n):
+    """A rank coefficient of each group; `order`, `x` and `z` are (groups, members), `mask` as ever."""
+    groups, members = order.shape
+    here = np.empty(members, np.int64)
+    tree = np.empty(members + 1, np.int64)
+    totals = np.empty(members, np.int64)
+    for j in range(groups):
+        n[j] = 0.0
+        for a in range(members):
+            here[a] = w[a] if mask is None or mask[a, j] > 0 else 0
+            n[j] += here[a]
+        r[j] = sorted_correlation(kind, order[j], x[j], z[j], here, tree, totals)
+
+
+# --- Vectors of means: a tie is a difference that rounding can make ---
+
+
+@kernel
+def sign(a, b, scale):
+    """Sign of a - b, 0 where rounding alone can make the two differ; `scale` is the size of what was summed."""
+    limit = TIE * max(scale, max(abs(a), abs(b)))
+    return int(a - b > limit) - int(b - a > limit)
+
+
+@kernel
+def vector_correlation(kind, x, z, scale_x, scale_z, w):
+    """Correlation of two vectors of means with weights `w`; a member with weight 0 is not there."""
+    members = x.shape[0]
+    n = 0.0
+    varies_x, varies_z = False, False
+    mean_x, mean_z = 0.0, 0.0
+    first = -1
+    for a in range(members):
+        if w[a] == 0:
+            continue
+        if first < 0:
+            first = a
+        n += w[a]
+        mean_x += w[a] * (x[a] - x[first])
+        mean_z += w[a] * (z[a] - z[first])
+        varies_x |= sign(x[a], x[first], max(scale_x[a], scale_x[first])) != 0
+        varies_z |= sign(z[a], z[first], max(scale_z[a], scale_z[first])) != 0
+    if kind == PEARSON:
+        if not (varies_x and varies_z):
+            return np.nan
+        mean_x = x[first] + mean_x / n
+        mean_z = z[first] + mean_z / n
+        cross, square_x, square_z = 0.0, 0.0, 0.0
+        for a in range(members):
+            if w[a] > 0:
+                dx, dz = x[a] - mean_x, z[a] - mean_z
+                cross += w[a] * dx * dz
+                square_x += w[a] * dx * dx
+                square_z += w[a] * dz * dz
+        return ratio(cross, square_x * square_z)
+    concordant, discordant, untied_x, untied_z = 0, 0, 0, 0
+    distinct_x, distinct_z = 0, 0
+    cross, square_x, square_z = 0.0, 0.0, 0.0
+    for a in range(members):
+        if w[a] == 0:
+            continue
+        new_x, new_z = 1, 1
+        dx, dz = 0, 0
+        for b in range(members):
+            if w[b] == 0 or b == a:
+                continue
+            sx = sign(x[a], x[b], max(scale_x[a], scale_x[b]))
+            sz = sign(z[a], z[b], max(scale_z[a], scale_z[b]))
+            dx += w[b] * sx
+            dz += w[b] * sz
+            if b < a:
+                weight = w[a] * w[b]
+                concordant += weight * (sx * sz > 0)
+                discordant += weight * (sx * sz < 0)
+                untied_x += weight * (sx != 0)
+                untied_z += weight * (sz != 0)
+                new_x &= sx != 0
+                new_z &= sz != 0
+        distinct_x += new_x
+        distinct_z += new_z
+        cross += float(w[a]) * float(dx) * float(dz)
+        square_x += float(w[a]) * float(dx) * float(dx)
+        square_z += float(w[a]) * float(dz) * float(dz)
+    if kind == SPEARMAN:
+        return ratio(cross, square_x * square_z)
+    numerator = concordant if kind == ACCURACY else concordant - discordant
+    return rank_value(kind, float(numerator), untied_x, untied_z, n, float(min(distinct_x, distinct_z)))
+
+
+@kernel
+def means(x, mask, v, out, cells):
+    """Mean of each column of `x` (inputs, systems) with weights `v`, and how many cells it had."""
+    out[:] = 0.0
+    cells[:] = 0.0
+    for j in range(x.shape[0]):
+        if v[j] == 0:
+            continue
+        for i in range(x.shape[1]):
+            weight = v[j] * mask[j, i] if mask is not None else float(v[j])
+            out[i] += weight * x[j, i]
+            cells[i] += weight
+    for i in range(x.shape[1]):
+        out[i] = out[i] / cells[i] if cells[i] > 0 else 0.0

@@ -1,0 +1,128 @@
+"""Every argument check and every error text; each check returns the normalised value."""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import numbers
+import os
+import sys
+import warnings
+from collections.abc import Callable, Collection, Hashable, Iterable
+from types import ModuleType
+from typing import Any
+
+_PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
+
+LEVELS = ("system", "input", "global", "within_system")
+ALTERNATIVES = ("two-sided", "greater", "less")
+
+
+def listing(labels: Iterable[Hashable], limit: int = 8) -> str:
+    """Labels for a message: the first few, and how many there are when some are left out."""
+    labels = list(labels)
+    shown = ", ".join(repr(label) for label in labels[:limit])
+    return shown if len(labels) <= limit else f"{shown}, … ({len(labels)} in all)"
+
+
+def suggestion(value: Hashable, options: Iterable[Hashable]) -> str:
+    """The words "; did you mean …?" for the option nearest to `value`, or nothing."""
+    texts = {str(option): option for option in options}
+    near = difflib.get_close_matches(str(value), texts, n=1, cutoff=0.5)
+    return f"; did you mean {texts[near[0]]!r}?" if near else ""
+
+
+def choice(name: str, value: Any, allowed: Collection[str]) -> str:
+    """One of the names in `allowed`."""
+    if isinstance(value, str) and value in allowed:
+        return value
+    hint = suggestion(value, allowed) if isinstance(value, str) else ""
+    raise ValueError(f"{name} must be one of {listing(allowed, 20)}, got {value!r}{hint}")
+
+
+def integer(name: str, value: Any, minimum: int) -> int:
+    """A whole number of at least `minimum`."""
+    if isinstance(value, bool) or not isinstance(value, numbers.Integral):
+        raise TypeError(f"{name} must be a whole number, got {value!r}")
+    if int(value) < minimum:
+        raise ValueError(f"{name} must be at least {minimum}, got {value}")
+    return int(value)
+
+
+def fraction(name: str, value: Any) -> float:
+    """A number strictly between 0 and 1."""
+    if isinstance(value, bool) or not isinstance(value, numbers.Real):
+        raise TypeError(f"{name} must be a number between 0 and 1, got {value!r}")
+    if not 0 < float(value) < 1:
+        raise ValueError(f"{name} must lie strictly between 0 and 1, got {value}")
+    return float(value)
+
+
+def flag(name: str, value: Any) -> bool:
+    """True or False, and nothing that merely looks like it."""
+    if isinstance(value, bool):
+        return value
+    raise TypeError(f"{name} must be True or False, got {value!r}")
+
+
+def dims(name: str, value: Any, allowed: tuple[str, ...] = ("system", "input")) -> tuple[str, ...]:
+    """The named dims in the order of `allowed`; "both" stands for system and input."""
+    names = allowed[:2] if value == "both" else (value,) if isinstance(value, str) else value
+    if not isinstance(names, Iterable):
+        raise TypeError(f"{name} must be 'both' or names among {listing(allowed)}, got {value!r}")
+    names = tuple(names)
+    unknown = [item for item in names if item not in allowed]
+    if unknown or not names or len(set(names)) < len(names):
+        hint = suggestion(unknown[0], (*allowed, "both")) if unknown else ""
+        raise ValueError(f"{name} must be 'both' or names among {listing(allowed)}, got {value!r}{hint}")
+    return tuple(item for item in allowed if item in names)
+
+
+def known(name: str, value: Hashable, labels: Collection[Hashable], kind: str) -> Hashable:
+    """A label that exists, or an error that names the nearest one."""
+    if value in labels:
+        return value
+    raise ValueError(f"unknown {name} {value!r}{suggestion(value, labels)} {kind}: {listing(labels, 30)}")
+
+
+def unique(name: str, labels: Iterable[Hashable]) -> None:
+    """No label twice."""
+    seen: dict[Hashable, int] = {}
+    for label in labels:
+        seen[label] = seen.get(label, 0) + 1
+    twice = [label for label, count in seen.items() if count > 1]
+    if twice:
+        raise ValueError(f"{name} has {len(twice)} label(s) more than once: {listing(twice)}; each must be unique")
+
+
+def coefficient_function(value: Any, allowed: Collection[str]) -> str | Callable[..., float]:
+    """The name of a coefficient, or a function of two 1-D arrays."""
+    if callable(value):
+        function: Callable[..., float] = value
+        return function
+    if isinstance(value, str) and value in allowed:
+        return value
+    hint = suggestion(value, allowed) if isinstance(value, str) else ""
+    raise ValueError(
+        f"coefficient must be one of {listing(allowed, 20)}, or a function f(x, z) -> float, got {value!r}{hint}"
+    )
+
+
+def optional(module: str, extra: str) -> ModuleType:
+    """An optional dependency, or an error that names the extra which brings it."""
+    try:
+        return importlib.import_module(module)
+    except ImportError as error:
+        package = module.partition(".")[0]
+        raise ImportError(
+            f"this needs {package}, which is not installed: pip install 'xsumstat[{extra}]'", name=package
+        ) from error
+
+
+def warn(message: str) -> None:
+    """A UserWarning that points at the caller's own line, however deep the package's stack is."""
+    level, frame = 1, sys._getframe()
+    while frame is not None and frame.f_code.co_filename.startswith(_PACKAGE) and frame.f_back is not None:
+        frame = frame.f_back
+        level += 1
+    warnings.warn(message, UserWarning, stacklevel=level)

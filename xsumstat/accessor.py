@@ -1,0 +1,71 @@
+"""`ds.meta` and `df.meta`: one-line delegation to the functions, no state."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable
+from typing import Any, Concatenate, ParamSpec, TypeVar
+
+import pandas as pd
+import xarray as xr
+
+from xsumstat import comparison, correlation, io, plots
+
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
+
+
+def _delegate(function: Callable[Concatenate[Any, _P], _R]) -> Callable[Concatenate[Any, _P], _R]:
+    """A method that calls `function` with the accessor's object first, with its signature and docstring."""
+
+    @functools.wraps(function)
+    def method(self: Any, /, *args: _P.args, **kwargs: _P.kwargs) -> _R:
+        return function(self._obj, *args, **kwargs)
+
+    signature = inspect.signature(function)
+    _, *rest = signature.parameters.values()
+    itself = inspect.Parameter("self", inspect.Parameter.POSITIONAL_ONLY)
+    method.__signature__ = signature.replace(parameters=[itself, *rest])  # type: ignore[attr-defined]
+    return method
+
+
+class Plots:
+    """Pictures of a result: ``result.meta.plot.forest()``."""
+
+    def __init__(self, obj: xr.Dataset) -> None:
+        self._obj = obj
+
+    forest = _delegate(plots.forest)
+    pvalues = _delegate(plots.pvalues)
+
+
+@xr.register_dataset_accessor("meta")  # type: ignore[no-untyped-call]
+class DatasetMeta:
+    """How far can a metric be trusted: questions to scores, and to results of such questions."""
+
+    def __init__(self, obj: xr.Dataset) -> None:
+        self._obj = obj
+
+    corr = _delegate(correlation.corr)
+    metric_corr = _delegate(correlation.metric_corr)
+    ci = _delegate(correlation.ci)
+    perm_test = _delegate(comparison.perm_test)
+    adjust = _delegate(comparison.adjust)
+    significant = _delegate(comparison.significant)
+    to_frame = _delegate(io.to_frame)
+
+    @property
+    def plot(self) -> Plots:
+        """Pictures of a result."""
+        return Plots(self._obj)
+
+
+@pd.api.extensions.register_dataframe_accessor("meta")
+class FrameMeta:
+    """From a frame of scores to a Dataset: ``df.meta.to_scores(...)``."""
+
+    def __init__(self, obj: pd.DataFrame) -> None:
+        self._obj = obj
+
+    to_scores = _delegate(io.to_scores)

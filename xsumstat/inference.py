@@ -1,0 +1,131 @@
+"""From resampled statistics to intervals, p-values and corrections; plain arrays throughout."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from xsumstat.coefficients import Coefficient, FloatArray
+from xsumstat.resampling import SwapCounts
+
+INTERVALS = ("percentile", "basic", "normal")
+CORRECTIONS = ("bonferroni", "holm", "bh", "by")
+
+
+def normal_quantile(confidence_level: float) -> float:
+    """The q with ``P(|N(0, 1)| <= q) = confidence_level``."""
+    from scipy.special import ndtri
+
+    return float(ndtri((1 + confidence_level) / 2))
+
+
+def bootstrap_interval(
+    estimate: float, samples: FloatArray, interval: str, confidence_level: float
+) -> tuple[float, float, float]:
+    """Interval and standard error from the resampled statistics of one estimate.
+
+    With ``q_lo, q_hi`` the quantiles of the defined samples at ``(1 ∓ confidence_level)/2``, r the estimate
+    and s the samples' sd (ddof 1): "percentile" ``[q_lo, q_hi]`` (Deutsch et al. 2021, Alg. 1), "basic"
+    ``[2r − q_hi, 2r − q_lo]``, "normal" ``r ± z·s``.
+
+    Parameters
+    ----------
+    estimate : float
+    samples : array, (n_resamples,)
+        NaN where undefined.
+    interval : {"percentile", "basic", "normal"}
+    confidence_level : float
+        Between 0 and 1.
+
+    Returns
+    -------
+    low, high, standard_error : float
+        NaN where the estimate, or fewer than 2 samples, are defined.
+    """
+    defined = samples[~np.isnan(samples)]
+    if math.isnan(estimate) or len(defined) < 2:
+        return math.nan, math.nan, math.nan
+    error = float(np.std(defined, ddof=1))
+    if interval == "normal":
+        reach = normal_quantile(confidence_level) * error
+        return estimate - reach, estimate + reach, error
+    tail = (1 - confidence_level) / 2
+    low, high = (float(q) for q in np.quantile(defined, [tail, 1 - tail]))
+    if interval == "basic":
+        low, high = 2 * estimate - high, 2 * estimate - low
+    return low, high, error
+
+
+def fisher_interval(
+    estimate: float, n: float, coefficient: Coefficient, confidence_level: float
+) -> tuple[float, float, float]:
+    """Analytic interval ``tanh(arctanh r ± z·c/√(n − b))`` and the standard error ``(1 − r²)·c/√(n − b)``.
+
+    ``b = 3, 3, 4`` and ``c = 1, √(1 + r²/2), √0.437`` for Pearson, Spearman and Kendall (Bonett & Wright
+    2000; Deutsch et al. 2021, §3.1). The standard error is that of arctanh r, brought to the scale of r
+    to first order. NaN where n ≤ b; the point itself where |r| = 1.
+    """
+    assert coefficient.fisher is not None
+    lost, factor = coefficient.fisher
+    if math.isnan(estimate) or n <= lost:
+        return math.nan, math.nan, math.nan
+    if abs(estimate) >= 1:
+        return estimate, estimate, 0.0
+    error = factor(estimate) / math.sqrt(n - lost)
+    reach = normal_quantile(confidence_level) * error
+    centre = math.atanh(estimate)
+    return math.tanh(centre - reach), math.tanh(centre + reach), (1 - estimate**2) * error
+
+
+def permutation_pvalues(
+    difference: FloatArray, counts: SwapCounts, n_resamples: int, exact: bool, alternative: str
+) -> tuple[FloatArray, FloatArray]:
+    """p-values of X over Y and of Y over X for each pair.
+
+    ``(1 + count)/(1 + k)``, never 0, with k the defined swaps; ``count/k`` where all swaps were listed, the
+    observed one among them (Deutsch et al. 2021, Alg. 2, whose ``count/k`` over drawn swaps can be 0).
+    Swapping X with Y turns every difference round, so "at least" for one is "at most" for the other.
+
+    Returns
+    -------
+    forward, backward : array, (pairs,)
+        NaN where the difference itself, or every swap's, is undefined.
+    """
+    forward, backward = {
+        "two-sided": (counts.beyond, counts.beyond),
+        "greater": (counts.at_least, counts.at_most),
+        "less": (counts.at_most, counts.at_least),
+    }[alternative]
+    added = 0 if exact else 1
+    total = n_resamples - counts.undefined
+    usable = np.where((total > 0) & ~np.isnan(difference), total + added, np.nan)
+    return (forward + added) / usable, (backward + added) / usable
+
+
+def adjust(pvalues: FloatArray, method: str) -> FloatArray:
+    """Corrected p-values of one family; NaN are not tests and stay NaN.
+
+    "bonferroni" ``min(1, m·p)``; "holm" its step-down form; "bh" and "by" the step-up forms of Benjamini &
+    Hochberg and of Benjamini & Yekutieli, from SciPy.
+    """
+    out = np.full(pvalues.shape, np.nan)
+    tested = ~np.isnan(pvalues)
+    p = pvalues[tested]
+    if p.size:
+        out[tested] = _adjusted(p, method)
+    return out
+
+
+def _adjusted(p: FloatArray, method: str) -> FloatArray:
+    if method == "bonferroni":
+        return np.minimum(1.0, p * p.size)
+    if method == "holm":
+        order = np.argsort(p)
+        steps = np.maximum.accumulate(p[order] * np.arange(p.size, 0, -1))
+        out: FloatArray = np.empty_like(p)
+        out[order] = np.minimum(1.0, steps)
+        return out
+    from scipy.stats import false_discovery_control
+
+    return np.asarray(false_discovery_control(p, method="bh" if method == "bh" else "by"))

@@ -1,0 +1,320 @@
+"""Two score matrices made ready for one level: how their cells fall into groups, and which kernel serves.
+
+A `Comparison` gives the correlation in each group, and the level's statistic for any counts of systems
+and inputs. Scores are (systems, inputs), NaN where a cell is missing.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from xsumstat import _kernels as kernels
+from xsumstat import _kernels_bootstrap as loops
+from xsumstat.coefficients import Coefficient, FloatArray
+
+IntArray = npt.NDArray[np.int64]
+
+# Signs of all pairs are kept for groups of few members; beyond these sizes sorting is faster.
+_PAIR_MEMBERS = 32
+_PAIR_CELLS = 2**21
+
+
+class Comparison(Protocol):
+    """The correlation of one score matrix with another at one level."""
+
+    def groups(self) -> tuple[FloatArray, FloatArray]:
+        """Correlation of each group, NaN where undefined, and how many cells the group has."""
+        ...
+
+    def bootstrap(self, systems: IntArray, inputs: IntArray) -> FloatArray:
+        """The statistic for each row of counts; a dim that is not resampled has one row of ones."""
+        ...
+
+
+def compare(
+    x: FloatArray, z: FloatArray, *, level: str, coefficient: Coefficient, missing: str, undefined: str
+) -> Comparison:
+    """Make `x` and `z` ready for a level (statistics of Deutsch et al. 2021, §2)."""
+    if coefficient.kind is None:
+        return _ByFunction(x, z, level, coefficient, missing, undefined == "zero")
+    x, z = scaled(x), scaled(z)
+    if level == "system":
+        return _System.of(x, z, coefficient.kind, missing)
+    if level == "global":
+        return _Global.of(x, z, coefficient.kind)
+    across = level == "within_system"
+    grouped = (x.T, z.T) if across else (x, z)
+    return _Grouped.of(*grouped, coefficient.kind, undefined == "zero", across)
+
+
+def scaled(values: FloatArray) -> FloatArray:
+    """The same values, brought by a power of 2 (so exactly) to where squares neither over- nor underflow."""
+    largest = float(np.max(np.abs(values), where=~np.isnan(values), initial=0.0))
+    if 1e-100 < largest < 1e100 or largest == 0.0:
+        return values
+    return np.ldexp(values, -math.frexp(largest)[1])
+
+
+def present(x: FloatArray, z: FloatArray) -> npt.NDArray[np.bool_]:
+    """Cells where both scores are."""
+    return np.asarray(~(np.isnan(x) | np.isnan(z)))
+
+
+def _filled(values: FloatArray, mask: npt.NDArray[np.bool_]) -> FloatArray:
+    return np.ascontiguousarray(np.where(mask, values, 0.0))
+
+
+def or_none(mask: npt.NDArray[np.bool_]) -> FloatArray | None:
+    """The mask as the kernels want it: None where every cell is there."""
+    return None if mask.all() else np.ascontiguousarray(mask, dtype=np.float64)
+
+
+def _ones(size: int) -> IntArray:
+    return np.ones((1, size), dtype=np.int64)
+
+
+def rounding_scale(values: FloatArray) -> FloatArray:
+    """Per system, the size against which its mean is rounded, where that is not the mean itself.
+
+    Scores of one sign do not cancel, so their mean is its own measure (0 here); scores of both signs do.
+    """
+    zero = np.where(np.isnan(values), 0.0, values)
+    mixed = (zero > 0).any(axis=1) & (zero < 0).any(axis=1)
+    cells = np.maximum((~np.isnan(values)).sum(axis=1), 1)
+    return np.asarray(np.where(mixed, np.abs(zero).sum(axis=1) / cells, 0.0))
+
+
+def dense_codes(values: FloatArray) -> tuple[IntArray, IntArray]:
+    """Order along the last axis, and each value's dense rank there; equal values share a code."""
+    order = np.argsort(values, axis=-1, kind="stable")
+    ordered = np.take_along_axis(values, order, axis=-1)
+    steps = np.zeros(values.shape, dtype=np.int64)
+    steps[..., 1:] = ordered[..., 1:] > ordered[..., :-1]
+    codes = np.empty_like(steps)
+    np.put_along_axis(codes, order, np.cumsum(steps, axis=-1), axis=-1)
+    return order.astype(np.int64, copy=False), codes
+
+
+def pair_signs(values: FloatArray, mask: npt.NDArray[np.bool_], dtype: npt.DTypeLike) -> npt.NDArray[Any]:
+    """Sign of values[a] − values[b] for all members a < b, (pairs, groups); 0 where one is missing."""
+    a, b = np.triu_indices(len(values), 1)
+    signs = (values[a] > values[b]).astype(dtype) - (values[a] < values[b]).astype(dtype)
+    return np.ascontiguousarray(signs * (mask[a] & mask[b]), dtype=dtype)
+
+
+def system_means(values: FloatArray, cells: npt.NDArray[np.bool_]) -> tuple[FloatArray, FloatArray]:
+    """Mean of each system over the given cells, and how many there are."""
+    mean, count = np.empty(len(values)), np.empty(len(values))
+    kernels.means(_filled(values, cells).T.copy(), or_none(cells.T), _ones(values.shape[1])[0], mean, count)
+    return mean, count
+
+
+def vectors(x: FloatArray, z: FloatArray, level: str, missing: str) -> Iterator[tuple[FloatArray, FloatArray]]:
+    """The two vectors that each group correlates, missing cells taken out, equal means made equal."""
+    both = present(x, z)
+    if level == "system":
+        apart = missing == "available"
+        mean_x, cells_x = system_means(x, ~np.isnan(x) if apart else both)
+        mean_z, cells_z = system_means(z, ~np.isnan(z) if apart else both)
+        there = (cells_x > 0) & (cells_z > 0)
+        yield snapped(mean_x, rounding_scale(x))[there], snapped(mean_z, rounding_scale(z))[there]
+    elif level == "global":
+        yield x[both], z[both]
+    else:
+        if level == "within_system":
+            x, z, both = x.T, z.T, both.T
+        for j in range(x.shape[1]):
+            yield x[both[:, j], j], z[both[:, j], j]
+
+
+def fisher_size(x: FloatArray, z: FloatArray, level: str, missing: str) -> float:
+    """The n of a Fisher interval: the size of the vector that is correlated, at its largest over the groups."""
+    return float(max(len(pair[0]) for pair in vectors(x, z, level, missing)))
+
+
+def snapped(values: FloatArray, scale: FloatArray) -> FloatArray:
+    """Values in which those that differ by rounding alone are made equal to the smallest of them."""
+    out = values.copy()
+    order = np.argsort(values, kind="stable")
+    for before, here in zip(order[:-1], order[1:], strict=True):
+        limit = kernels.TIE * max(scale[before], scale[here], abs(values[before]), abs(values[here]))
+        if out[here] - out[before] <= limit:
+            out[here] = out[before]
+    return out
+
+
+@dataclass(frozen=True)
+class _System:
+    """Means over inputs, correlated over systems."""
+
+    kind: int
+    x: FloatArray  # (inputs, systems), like all that follow
+    z: FloatArray
+    mask_x: FloatArray | None
+    mask_z: FloatArray | None
+    scale_x: FloatArray
+    scale_z: FloatArray
+
+    @classmethod
+    def of(cls, x: FloatArray, z: FloatArray, kind: int, missing: str) -> _System:
+        both = present(x, z)
+        there_x, there_z = (~np.isnan(x), ~np.isnan(z)) if missing == "available" else (both, both)
+        return cls(
+            kind,
+            _filled(x, there_x).T.copy(),
+            _filled(z, there_z).T.copy(),
+            or_none(there_x.T),
+            or_none(there_z.T),
+            rounding_scale(np.where(there_x, x, np.nan)),
+            rounding_scale(np.where(there_z, z, np.nan)),
+        )
+
+    def groups(self) -> tuple[FloatArray, FloatArray]:
+        inputs, systems = self.x.shape
+        cells_x = np.ones(systems) if self.mask_x is None else self.mask_x.sum(axis=0)
+        cells_z = np.ones(systems) if self.mask_z is None else self.mask_z.sum(axis=0)
+        return self.bootstrap(_ones(systems), _ones(inputs)), np.array([((cells_x > 0) & (cells_z > 0)).sum()], float)
+
+    def bootstrap(self, systems: IntArray, inputs: IntArray) -> FloatArray:
+        out = np.empty(max(len(systems), len(inputs)))
+        masks = (self.mask_x, self.mask_z, self.scale_x, self.scale_z)
+        loops.bootstrap_system(self.kind, self.x, self.z, *masks, systems, inputs, out)
+        return out
+
+
+@dataclass(frozen=True)
+class _Global:
+    """All cells as one vector."""
+
+    kind: int
+    x: FloatArray
+    z: FloatArray
+    mask: FloatArray | None
+    ranks: tuple[IntArray, IntArray, IntArray, npt.NDArray[np.bool_]] | None
+
+    @classmethod
+    def of(cls, x: FloatArray, z: FloatArray, kind: int) -> _Global:
+        both = present(x, z)
+        ranks = None
+        if kind != kernels.PEARSON:
+            order, codes_x = dense_codes(np.where(both, x, np.nan).ravel())
+            codes_z = dense_codes(np.where(both, z, np.nan).ravel())[1]
+            ranks = (order, codes_x, codes_z, both.ravel())
+        return cls(kind, _filled(x, both), _filled(z, both), or_none(both), ranks)
+
+    def groups(self) -> tuple[FloatArray, FloatArray]:
+        systems, inputs = self.x.shape
+        cells = float(self.x.size if self.mask is None else self.mask.sum())
+        return self.bootstrap(_ones(systems), _ones(inputs)), np.array([cells])
+
+    def bootstrap(self, systems: IntArray, inputs: IntArray) -> FloatArray:
+        out = np.empty(max(len(systems), len(inputs)))
+        if self.ranks is None:
+            loops.bootstrap_pearson_global(self.x, self.z, self.mask, systems, inputs, out)
+        else:
+            loops.bootstrap_sorted_global(self.kind, *self.ranks, systems, inputs, out)
+        return out
+
+
+@dataclass(frozen=True)
+class _Grouped:
+    """One correlation per group, then their average: over systems per input, or over inputs per system."""
+
+    kind: int
+    form: str  # "moments", "pairs", "signs" or "sorted": which kernel, and what `data` holds
+    data: tuple[Any, ...]
+    mask: FloatArray | None
+    zero: bool
+    across: bool  # the members are the inputs
+    shape: tuple[int, int]  # members, groups
+
+    @classmethod
+    def of(cls, x: FloatArray, z: FloatArray, kind: int, zero: bool, across: bool) -> _Grouped:
+        both = present(x, z)
+        form, data = cls._prepared(x, z, both, kind)
+        return cls(kind, form, data, or_none(both), zero, across, (x.shape[0], x.shape[1]))
+
+    @staticmethod
+    def _prepared(x: FloatArray, z: FloatArray, both: npt.NDArray[np.bool_], kind: int) -> tuple[str, tuple[Any, ...]]:
+        if kind == kernels.PEARSON:
+            return "moments", (_filled(x, both), _filled(z, both))
+        if kind == kernels.KENDALL_C or not by_pairs(*x.shape):
+            gaps = np.where(both, 0.0, np.nan)
+            order, codes_x = dense_codes(np.ascontiguousarray((x + gaps).T))
+            return "sorted", (order, codes_x, dense_codes(np.ascontiguousarray((z + gaps).T))[1])
+        # Sums run up to the number of pairs (Kendall) or to the number of members (Spearman).
+        members = len(x)
+        dtype = np.int16 if members <= 256 else np.int32
+        signs_x, signs_z = pair_signs(x, both, dtype), pair_signs(z, both, dtype)
+        if kind == kernels.SPEARMAN:
+            return "signs", (signs_x, signs_z)
+        product = signs_x * signs_z
+        numerator = product > 0 if kind == kernels.ACCURACY else product
+        rows = np.concatenate([numerator.astype(dtype), np.abs(signs_x), np.abs(signs_z)], axis=1)
+        return "pairs", (rows,)
+
+    def groups(self) -> tuple[FloatArray, FloatArray]:
+        members, groups = self.shape
+        n = np.full(groups, float(members)) if self.mask is None else self.mask.sum(axis=0)
+        single = np.eye(groups, dtype=np.int64)
+        whole = _Grouped(self.kind, self.form, self.data, self.mask, False, False, self.shape)
+        return whole.bootstrap(_ones(members), single), n
+
+    def bootstrap(self, systems: IntArray, inputs: IntArray) -> FloatArray:
+        w, v = (inputs, systems) if self.across else (systems, inputs)
+        out = np.empty(max(len(w), len(v)))
+        if self.form == "moments":
+            loops.bootstrap_pearson(*self.data, self.mask, w, v, self.zero, out)
+        elif self.form == "pairs":
+            weights = w.astype(self.data[0].dtype)
+            loops.bootstrap_pairs(self.kind, *self.data, self.mask, weights, v, self.zero, out)
+        elif self.form == "signs":
+            weights = w.astype(self.data[0].dtype)
+            loops.bootstrap_spearman(*self.data, self.mask, weights, v, self.zero, out)
+        else:
+            loops.bootstrap_sorted(self.kind, *self.data, self.mask, w, v, self.zero, out)
+        return out
+
+
+def by_pairs(members: int, groups: int) -> bool:
+    """Whether signs of all pairs beat sorting for groups of this size."""
+    cells = members * (members - 1) // 2 * groups
+    return members <= _PAIR_MEMBERS or (groups >= 16 and cells <= _PAIR_CELLS)
+
+
+@dataclass(frozen=True)
+class _ByFunction:
+    """Any function of two vectors; the slow path, one call per group and resample."""
+
+    x: FloatArray
+    z: FloatArray
+    level: str
+    coefficient: Coefficient
+    missing: str
+    zero: bool
+
+    def groups(self) -> tuple[FloatArray, FloatArray]:
+        return self._groups(self.x, self.z)
+
+    def _groups(self, x: FloatArray, z: FloatArray) -> tuple[FloatArray, FloatArray]:
+        function = self.coefficient.function
+        assert function is not None
+        pairs = list(vectors(x, z, self.level, self.missing))
+        r = [float(function(*pair)) if len(pair[0]) > 1 else math.nan for pair in pairs]
+        return np.array(r, dtype=float), np.array([len(pair[0]) for pair in pairs], dtype=float)
+
+    def bootstrap(self, systems: IntArray, inputs: IntArray) -> FloatArray:
+        out = np.empty(max(len(systems), len(inputs)))
+        for s in range(len(out)):
+            rows = np.repeat(np.arange(systems.shape[1]), systems[min(s, len(systems) - 1)])
+            columns = np.repeat(np.arange(inputs.shape[1]), inputs[min(s, len(inputs) - 1)])
+            drawn = np.ix_(rows, columns)
+            r, n = self._groups(self.x[drawn], self.z[drawn])
+            out[s] = kernels.average(r, n, np.ones(len(r)), self.zero)
+        return out

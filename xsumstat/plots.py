@@ -1,0 +1,285 @@
+"""Pictures of results: intervals as a forest, p-values of metric pairs as a matrix."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from xsumstat import _validate
+
+# Okabe & Ito's colours, told apart by colour-blind readers and in grey.
+_HUES = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
+_FRAME = "#D55E00"
+_STEPS = ("#08519c", "#6baed6", "#c6dbef", "#f5f5f5")
+_INK = "#333333"
+_COEFFICIENTS = {
+    "pearson": "Pearson's r",
+    "spearman": "Spearman's ρ",
+    "kendall": "Kendall's τ",
+    "kendall_a": "Kendall's τ-a",
+    "kendall_c": "Kendall's τ-c",
+    "pairwise_accuracy": "pairwise accuracy",
+}
+
+
+def forest(result: xr.Dataset, *, hue: str | None = None, density: bool = True, ax: Any = None) -> Any:
+    """Intervals of the metrics' correlations, one row a metric.
+
+    Parameters
+    ----------
+    result : Dataset
+        What `ci` gave. Samples, kept with ``keep_samples=True``, are drawn as a density behind their interval.
+    hue : str, optional
+        A further dim whose labels share a panel, told apart by colour. Every other further dim gives one panel
+        a label.
+    density : bool, default True
+        False leaves the density out.
+    ax : matplotlib Axes, optional
+        Where to draw, when there is one panel.
+
+    Returns
+    -------
+    Axes, or array of Axes when there are several panels
+
+    Raises
+    ------
+    ValueError
+        If the result has no intervals, or `hue` is not one of its further dims.
+    ImportError
+        Without matplotlib (extra "plot").
+
+    Notes
+    -----
+    The metrics stand in the order of the result, from the top: ``result.sortby("correlation")`` changes it. Two levels
+    in one picture: ``xr.concat([a, b], dim=pd.Index(["system", "input"], name="level"))`` and ``hue="level"``
+    (Deutsch et al. 2021, Fig. 4).
+    """
+    if not {"correlation", "ci_low", "ci_high"} <= set(result.data_vars):
+        raise ValueError("the result has no intervals; this draws what ci gives")
+    further = [str(dim) for dim in result["correlation"].dims if dim != "metric"]
+    if hue is not None:
+        _validate.known("hue", hue, further, "further dims")
+    panels = _panels(result, [dim for dim in further if dim != hue])
+    n_metrics = result.sizes.get("metric", 1)
+    size = (_label_width(result["metric"]) + 3.8 * len(panels), 1.1 + (0.34 if hue is None else 0.44) * n_metrics)
+    axes = _axes(len(panels), size, ax, sharex=True)
+    hues = [None] if hue is None else list(range(result.sizes[hue]))
+    for axis, (title, panel) in zip(axes, panels, strict=True):
+        for at, number in enumerate(hues):
+            drawn = panel if number is None else panel.isel({hue: number})
+            offset = (at - (len(hues) - 1) / 2) * 0.8 / len(hues)
+            _forest_rows(axis, drawn, offset, 0.8 / len(hues), _HUES[at % len(_HUES)], density)
+        axis.set_title(title, fontsize=10, color=_INK)
+        axis.set_xlabel(_correlation_label(result), fontsize=9.5)
+    labels = [str(label) for label in np.atleast_1d(result["metric"].values)]
+    axes[0].set_yticks(range(n_metrics), labels)
+    axes[0].set_ylim(n_metrics - 0.45, -0.9)
+    if hue is not None:
+        names = [str(label) for label in result[hue].values]
+        _legend(axes, [(name, {"color": _HUES[at % len(_HUES)], "lw": 3}) for at, name in enumerate(names)], hue)
+    return axes[0] if len(axes) == 1 else np.array(axes)
+
+
+def _forest_rows(axis: Any, drawn: xr.Dataset, offset: float, height: float, color: str, density: bool) -> None:
+    rows = np.arange(drawn.sizes.get("metric", 1)) + offset
+    middle, low, high = (np.atleast_1d(drawn[name].values) for name in ("correlation", "ci_low", "ci_high"))
+    if density and "samples" in drawn:
+        for row, samples in zip(rows, np.atleast_2d(drawn["samples"].transpose(..., "resample").values), strict=True):
+            _half_violin(axis, samples[~np.isnan(samples)], row, height, color)
+    axis.hlines(rows, low, high, color=color, lw=1.8, zorder=3)
+    axis.plot(middle, rows, "o", ms=4.5, color=color, mec="white", mew=0.8, zorder=4)
+    axis.axvline(0, color="#999999", lw=0.8, zorder=1)
+    axis.grid(axis="x", color="#e6e6e6", lw=0.7, zorder=0)
+
+
+def _half_violin(axis: Any, samples: Any, row: float, height: float, color: str) -> None:
+    """The samples' density, standing on the row."""
+    if len(samples) < 2 or np.ptp(samples) == 0:
+        return
+    from scipy.stats import gaussian_kde
+
+    grid = np.linspace(samples.min(), samples.max(), 200)
+    bulge = gaussian_kde(samples)(grid)
+    axis.fill_between(grid, row, row - 0.85 * height * bulge / bulge.max(), color=color, alpha=0.22, lw=0, zorder=2)
+
+
+def pvalues(result: xr.Dataset, *, alpha: float = 0.05, annotate: bool | None = None, ax: Any = None) -> Any:
+    """p-values of all pairs of metrics as a matrix, with a frame around those that survive the correction.
+
+    Parameters
+    ----------
+    result : Dataset
+        What `perm_test` gave, after `adjust` if there are to be frames.
+    alpha : float, default 0.05
+        Level of the tests: a cell is coloured where ``pvalue <= alpha``, darker at alpha/5 and alpha/50, and framed
+        where ``pvalue_adjusted <= alpha``.
+    annotate : bool, optional
+        Write the p-values into the cells; default where there are at most 14 columns.
+    ax : matplotlib Axes, optional
+        Where to draw, when there is one panel.
+
+    Returns
+    -------
+    Axes, or array of Axes when further dims give several panels
+
+    Raises
+    ------
+    ValueError
+        If the result has no p-values of metric pairs.
+    ImportError
+        Without matplotlib (extra "plot").
+
+    References
+    ----------
+    Deutsch et al. (2021), Figs. 5 and 6.
+    """
+    alpha = _validate.fraction("alpha", alpha)
+    if "pvalue" not in result or not {"metric", "other_metric"} <= set(result["pvalue"].dims):
+        raise ValueError("the result has no p-values of metric pairs; this draws what perm_test gives")
+    further = [str(dim) for dim in result["pvalue"].dims if dim not in ("metric", "other_metric")]
+    panels = _panels(result, further)
+    rows, columns = result.sizes["metric"], result.sizes["other_metric"]
+    annotate = columns <= 14 if annotate is None else _validate.flag("annotate", annotate)
+    cell = 0.42 if annotate else 0.3
+    below = _label_width(result["other_metric"])
+    size = (_label_width(result["metric"]) + (cell * columns + 0.3) * len(panels), 1.2 + 0.75 * below + cell * rows)
+    axes = _axes(len(panels), size, ax, sharex=False)
+    for axis, (title, panel) in zip(axes, panels, strict=True):
+        _matrix(axis, panel, alpha, annotate)
+        axis.set_title(title, fontsize=10, color=_INK)
+    labels = [str(label) for label in result["metric"].values]
+    axes[0].set_yticks(range(rows), labels)
+    _matrix_legend(axes, result, alpha)
+    return axes[0] if len(axes) == 1 else np.array(axes)
+
+
+def _matrix(axis: Any, panel: xr.Dataset, alpha: float, annotate: bool) -> None:
+    order = ("metric", "other_metric")
+    p = panel["pvalue"].transpose(*order).values
+    adjusted = (
+        panel["pvalue_adjusted"].transpose(*order).values if "pvalue_adjusted" in panel else np.full(p.shape, np.nan)
+    )
+    for i, j in np.ndindex(p.shape):
+        if math.isnan(p[i, j]):
+            axis.plot(j, i, "_", color="#bbbbbb", ms=5)
+            continue
+        step = sum(p[i, j] > limit for limit in (alpha / 50, alpha / 5, alpha))
+        axis.add_patch(_square(j, i, 0.92, facecolor=_STEPS[step], edgecolor="none"))
+        if adjusted[i, j] <= alpha:
+            axis.add_patch(_square(j, i, 0.84, facecolor="none", edgecolor=_FRAME, lw=1.8, zorder=3))
+        if annotate:
+            axis.text(
+                j,
+                i,
+                _short(float(p[i, j])),
+                ha="center",
+                va="center",
+                fontsize=6.5,
+                color="white" if step == 0 else _INK,
+            )
+    axis.set_xlim(-0.5, p.shape[1] - 0.5)
+    axis.set_ylim(p.shape[0] - 0.5, -0.5)
+    axis.set_aspect("equal")
+    labels = [str(label) for label in panel["other_metric"].values]
+    axis.set_xticks(range(len(labels)), labels, rotation=45, ha="right", rotation_mode="anchor")
+    axis.tick_params(length=0)
+    for spine in axis.spines.values():
+        spine.set_visible(False)
+
+
+def _square(x: float, y: float, width: float, **style: Any) -> Any:
+    patches = _validate.optional("matplotlib.patches", "plot")
+    return patches.Rectangle((x - width / 2, y - width / 2), width, width, **style)
+
+
+def _short(p: float) -> str:
+    """A p-value in three characters or four."""
+    if p < 0.001:
+        return "<.001"
+    return f"{p:.3f}"[1:] if p < 0.0995 else f"{p:.2f}".removeprefix("0")
+
+
+def _matrix_legend(axes: list[Any], result: xr.Dataset, alpha: float) -> None:
+    names = [f"p ≤ {alpha / 50:.2g}", f"p ≤ {alpha / 5:.2g}", f"p ≤ {alpha:.2g}", f"p > {alpha:.2g}"]
+    style = {"marker": "s", "ls": "", "ms": 9}
+    items: list[tuple[str, dict[str, Any]]] = [
+        (name, {**style, "color": color, "mec": "#cccccc"}) for name, color in zip(names, _STEPS, strict=True)
+    ]
+    if "pvalue_adjusted" in result:
+        method = result.attrs.get("adjust_method", "corrected")
+        items.append((f"{method} ≤ {alpha:.2g}", {**style, "mfc": "none", "mec": _FRAME, "mew": 1.8}))
+    question = {
+        "greater": "is the row metric better than the column's?",
+        "less": "is the row metric worse than the column's?",
+    }.get(result.attrs.get("alternative", ""), "do the two metrics differ?")
+    _legend(axes, items, question)
+
+
+def check_available() -> None:
+    """Raise the error that names the extra when matplotlib is not installed."""
+    _validate.optional("matplotlib.pyplot", "plot")
+
+
+def _panels(result: xr.Dataset, dims: list[str]) -> list[tuple[str, xr.Dataset]]:
+    """A title and the part of the result for each combination of labels of the given dims."""
+    choices = itertools.product(*(range(result.sizes[dim]) for dim in dims))
+    panels = []
+    for places in choices:
+        where = dict(zip(dims, places, strict=True))
+        names = [str(result[dim].values[at]) if dim in result.coords else f"{dim} {at}" for dim, at in where.items()]
+        panels.append((", ".join(names), result.isel(where)))
+    return panels
+
+
+def _label_width(labels: xr.DataArray) -> float:
+    """Inches that the longest label takes, about."""
+    return 0.4 + 0.075 * max(len(str(label)) for label in np.atleast_1d(labels.values))
+
+
+def _axes(n_panels: int, size: tuple[float, float], ax: Any, *, sharex: bool) -> list[Any]:
+    if ax is not None:
+        if n_panels > 1:
+            raise ValueError(
+                f"ax takes one panel, and the result has {n_panels}; select a label of its further dims first"
+            )
+        return [ax]
+    plt: Any = _validate.optional("matplotlib.pyplot", "plot")
+    size = (max(size[0], 5.0), size[1])  # room for the legend
+    figure, grid = plt.subplots(
+        1, n_panels, figsize=size, sharey=True, sharex=sharex, squeeze=False, layout="constrained"
+    )
+    for axis in grid[0]:
+        axis.tick_params(labelsize=9, colors=_INK, length=2)
+        for side in ("top", "right", "left"):
+            axis.spines[side].set_visible(False)
+        axis.spines["bottom"].set_color("#bbbbbb")
+    return list(grid[0])
+
+
+def _legend(axes: list[Any], items: Sequence[tuple[str, Mapping[str, Any]]], title: str) -> None:
+    """One legend for all panels, outside of them."""
+    lines = _validate.optional("matplotlib.lines", "plot")
+    handles = [lines.Line2D([], [], **style) for _, style in items]
+    axes[0].figure.legend(
+        handles,
+        [name for name, _ in items],
+        title=title,
+        loc="outside lower center",
+        ncols=len(items),
+        frameon=False,
+        fontsize=8.5,
+        title_fontsize=9,
+        handletextpad=0.3,
+        columnspacing=1.2,
+    )
+
+
+def _correlation_label(result: xr.Dataset) -> str:
+    name = result.attrs.get("coefficient", "correlation")
+    gold = result.attrs.get("gold")
+    return _COEFFICIENTS.get(name, str(name)) + (f" with {gold}" if gold else "")

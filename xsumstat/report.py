@@ -1,0 +1,198 @@
+"""The main answers in one go: intervals, which metric beats which, as a table and as an HTML page."""
+
+from __future__ import annotations
+
+import base64
+import html
+import io
+import itertools
+import os
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import xarray as xr
+
+from xsumstat import _validate, comparison, correlation, plots
+
+_STYLE = """
+:root { color-scheme: light; }
+body { font: 16px/1.5 system-ui, sans-serif; color: #222; background: #fff; max-width: 60rem; margin: 2rem auto;
+  padding: 0 1rem; }
+h1 { font-size: 1.5rem; } h2 { font-size: 1.15rem; margin-top: 2.2rem; }
+.scroll { overflow-x: auto; } table { border-collapse: collapse; }
+th, td { text-align: left; padding: .35rem .9rem .35rem 0; border-bottom: 1px solid #ddd; vertical-align: top; }
+td.number { font-variant-numeric: tabular-nums; white-space: nowrap; } img { max-width: 100%; height: auto; }
+.about { color: #555; } code { background: #f4f4f4; padding: .1rem .3rem; overflow-wrap: anywhere; }
+"""
+
+
+@dataclass(frozen=True)
+class Report:
+    """Intervals and tests of one set of scores.
+
+    Attributes
+    ----------
+    name : str
+        What the scores are called.
+    intervals, tests : Dataset
+        What `ci` and `perm_test` (with `adjust`) gave.
+    alpha : float
+        Level at which one metric is said to beat another.
+    """
+
+    name: str
+    intervals: xr.Dataset
+    tests: xr.Dataset
+    alpha: float
+
+    def about(self) -> str:
+        """One sentence on how the numbers were made."""
+        a, t = self.intervals.attrs, self.tests.attrs
+        swaps = "all" if t["exact"] else f"{t['n_resamples']:,} random"
+        return (
+            f"{a['coefficient']} with {a['gold']} at {a['level']} level; {100 * a['confidence_level']:g} % "
+            f"{a['interval']} bootstrap intervals ({_spelled(a['resample'])} resampled, {a['n_resamples']:,} times); "
+            f"one-sided permutation tests ({_spelled(t['resample'])}, {swaps} swaps), "
+            f"corrected by {t['adjust_method']} over all pairs, at {self.alpha:g}; "
+            f"seed {a['seed']}; xsumstat {a['xsumstat_version']}."
+        )
+
+    def tables(self) -> list[tuple[str, pd.DataFrame]]:
+        """A title and a table for each label of the further dims: the metrics, best first, and whom they beat."""
+        beats = comparison.significant(self.tests, alpha=self.alpha)
+        further = [str(dim) for dim in self.intervals["correlation"].dims if dim != "metric"]
+        tables = []
+        for labels in itertools.product(*(self.intervals.indexes[dim] for dim in further)):
+            where = dict(zip(further, labels, strict=True))
+            part, won = self.intervals.sel(where), beats.sel(where)
+            part = part.sortby("correlation", ascending=False)
+            rows = [self._row(part.sel(metric=metric), won.sel(metric=metric)) for metric in part.metric.values]
+            tables.append((", ".join(f"{dim} {label}" for dim, label in where.items()), pd.DataFrame(rows)))
+        return tables
+
+    def _row(self, of_metric: xr.Dataset, won: xr.DataArray) -> dict[str, str]:
+        level = f"{100 * self.intervals.attrs['confidence_level']:g} % interval"
+        low, high = float(of_metric["ci_low"]), float(of_metric["ci_high"])
+        beaten = [str(label) for label in won["other_metric"].values[won.values]]
+        everyone = len(beaten) == won.size - 1 and len(beaten) > 2
+        return {
+            "metric": str(of_metric["metric"].item()),
+            "correlation": f"{float(of_metric['correlation']): .3f}",
+            level: f"[{low: .3f}, {high: .3f}]",
+            "beats": "all others" if everyone else ", ".join(beaten) or "–",
+        }
+
+    def text(self) -> str:
+        """The tables as plain text."""
+        parts = [f"{self.name}: {self.about()}"]
+        for title, table in self.tables():
+            columns = {str(name): max(len(str(name)), *map(len, table[name])) for name in table}
+            lines = ["  ".join(name.ljust(width) for name, width in columns.items()).rstrip()]
+            lines += ["  ".join("-" * width for width in columns.values())]
+            for row in table.itertuples(index=False):
+                lines.append(
+                    "  ".join(cell.ljust(width) for cell, width in zip(row, columns.values(), strict=True)).rstrip()
+                )
+            parts.append("\n".join(([title] if title else []) + lines))
+        return "\n\n".join(parts)
+
+    def html(self) -> str:
+        """The tables and the two pictures as one page that needs no other file."""
+        sections = "".join(
+            (f"<h3>{html.escape(title)}</h3>" if title else "") + f'<div class="scroll">{_html_table(table)}</div>'
+            for title, table in self.tables()
+        )
+        name = html.escape(self.name)
+        further = [dim for dim in self.intervals["correlation"].dims if dim != "metric"]
+        order = self.intervals["correlation"].mean(further).argsort().values[::-1]
+        forest = _picture(plots.forest(self.intervals.isel(metric=order)), "Interval of each metric's correlation")
+        tests = self.tests.isel(metric=order, other_metric=order)
+        matrix = _picture(plots.pvalues(tests, alpha=self.alpha), "p-values of all pairs of metrics")
+        return (
+            f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>{name} – xsumstat</title>'
+            '<meta name="viewport" content="width=device-width, initial-scale=1">'
+            f"<style>{_STYLE}</style></head><body>\n<h1>How far can the metrics be trusted? {name}</h1>\n"
+            f'<p class="about">{html.escape(self.about())}</p>\n<h2>Metrics, best first</h2>\n{sections}\n'
+            "<p>An interval holds the correlations that are plausible for systems and inputs like these. "
+            "A metric beats another where the test of their difference survives the correction; "
+            "overlapping intervals do not settle that.</p>\n"
+            f"<h2>Intervals</h2>\n{forest}\n<h2>Is the row metric better than the column's?</h2>\n{matrix}\n"
+            "</body></html>\n"
+        )
+
+
+def _spelled(resample: str) -> str:
+    return "systems and inputs" if resample == "both" else f"{resample}s"
+
+
+def _html_table(table: pd.DataFrame) -> str:
+    head = "".join(f"<th>{html.escape(str(name))}</th>" for name in table)
+    kinds = ['class="number"' if name not in ("metric", "beats") else "" for name in table]
+    rows = "".join(
+        "<tr>"
+        + "".join(f"<td {kind}>{html.escape(cell)}</td>" for kind, cell in zip(kinds, row, strict=True))
+        + "</tr>"
+        for row in table.itertuples(index=False)
+    )
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
+
+
+def _picture(axes: Any, alt: str) -> str:
+    """A drawn figure as an image inside the page; the figure is closed."""
+    plt: Any = _validate.optional("matplotlib.pyplot", "plot")
+    figure = (axes if not hasattr(axes, "flat") else axes.flat[0]).figure
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format="svg", bbox_inches="tight")
+    plt.close(figure)
+    data = base64.b64encode(buffer.getvalue()).decode("ascii")
+    return f'<img alt="{html.escape(alt)}" src="data:image/svg+xml;base64,{data}">'
+
+
+def make_report(
+    ds: xr.Dataset,
+    name: str,
+    *,
+    gold: str | None = None,
+    metric: list[str] | None = None,
+    level: str = "system",
+    coefficient: str = "pearson",
+    resample: str = "both",
+    n_resamples: int = 9999,
+    confidence_level: float = 0.95,
+    adjust: str = "holm",
+    alpha: float = 0.05,
+    rng: int = 0,
+    keep_samples: bool = False,
+    progress: bool = False,
+) -> Report:
+    """Answer the main questions about a set of scores; the parameters are those of `ci`, `perm_test`, `adjust`."""
+    alpha = _validate.fraction("alpha", alpha)
+    _validate.choice("adjust", adjust, ("bonferroni", "holm", "bh", "by"))
+    shared: dict[str, Any] = {"metric": metric, "level": level, "coefficient": coefficient, "resample": resample}
+    shared |= {"n_resamples": n_resamples, "rng": rng, "progress": progress}
+    intervals = correlation.ci(ds, gold, confidence_level=confidence_level, keep_samples=keep_samples, **shared)
+    tests = comparison.perm_test(ds, gold, alternative="greater", **shared)
+    corrected = comparison.adjust(tests, adjust, within=("metric", "other_metric"))
+    return Report(name, intervals, corrected, alpha)
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write a file whole or not at all."""
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as stream:
+            stream.write(text)
+        os.chmod(temporary, 0o666 & ~_umask())
+        os.replace(temporary, path)
+    except BaseException:
+        os.unlink(temporary)
+        raise
+
+
+def _umask() -> int:
+    current = os.umask(0)
+    os.umask(current)
+    return current
