@@ -15,6 +15,11 @@ def rows(matrix):
     return [[None if np.isnan(value) else float(value) for value in row] for row in matrix]
 
 
+def unpacked(bits, inputs):
+    """Coins of cells as swaps (resamples, systems, inputs), by plain arithmetic."""
+    return np.array([[[row[j // 8] >> (j % 8) & 1 for j in range(inputs)] for row in each] for each in bits.tolist()])
+
+
 def same(got, want, atol=1e-12):
     """Whether two numbers agree to `atol`, NaN with NaN."""
     return bool(np.allclose(got, want, atol=atol, rtol=0, equal_nan=True))

@@ -6,11 +6,11 @@ import reference
 import scipy.stats
 import xarray as xr
 from conftest import dataset
-from helpers import rows
+from helpers import rows, unpacked
 from nlpstats.correlations import permutation_test as nlp_permutation_test
 from statsmodels.stats.multitest import multipletests
 
-from xsumstat import _draws
+from xsumstat import resampling
 
 
 def cells(result, name="pvalue"):
@@ -26,7 +26,7 @@ def cells(result, name="pvalue"):
 @pytest.mark.parametrize("alternative", ["greater", "less", "two-sided"])
 def test_p_values_of_all_ordered_pairs_follow_from_the_definition(small, level, alternative):
     got = small.meta.perm_test("m0", level=level, coefficient="kendall", alternative=alternative, n_resamples=99, rng=2)
-    swaps = _draws.swaps(2, "cell", 30, 0)[:99].reshape(-1, 6, 5).tolist()
+    swaps = unpacked(resampling.SwapPlan.of((6, 5), ("system", "input"), False, 99, 2).block(0), 5).tolist()
     z = rows(small.score.sel(metric="m0").values)
     for (a, b), p in cells(got).items():
         x, y = (rows(small.score.sel(metric=m).values) for m in (a, b))
@@ -95,11 +95,7 @@ def test_crossed_is_the_exclusive_or_of_two_coins(small, crossed):
     got = small.meta.perm_test(
         "m0", metric="m1", other="m2", level="input", n_resamples=40, rng=6, crossed=crossed, keep_samples=True
     )
-    if crossed:
-        a, b = _draws.swaps(6, "system", 6, 0)[:40], _draws.swaps(6, "input", 5, 0)[:40]
-        swaps = a[:, :, None] ^ b[:, None, :]
-    else:
-        swaps = _draws.swaps(6, "cell", 30, 0)[:40].reshape(-1, 6, 5)
+    swaps = unpacked(resampling.SwapPlan.of((6, 5), ("system", "input"), crossed, 40, 6).block(0), 5)
     x, y, z = (rows(small.score.sel(metric=m).values) for m in ("m1", "m2", "m0"))
     want = [reference.difference("pearson", x, y, z, swap, "input") for swap in swaps.tolist()]
     np.testing.assert_allclose(got.samples.values[0, 0], want, atol=1e-12)
@@ -194,7 +190,7 @@ def test_where_nlpstats_gives_p_0_and_we_do_not():
 
 @pytest.fixture
 def table(small):
-    return small.meta.perm_test("m0", level="input", alternative="greater", n_resamples=99, rng=1)
+    return small.meta.perm_test("m0", level="input", alternative="greater", n_resamples=999, rng=1)
 
 
 METHODS = {"bonferroni": "bonferroni", "holm": "holm", "bh": "fdr_bh", "by": "fdr_by"}
@@ -230,7 +226,7 @@ def test_a_correction_is_no_correction_of_scalars(table):
 
 @pytest.mark.parametrize("method", METHODS)
 def test_a_two_sided_table_holds_each_test_once(small, method):
-    table = small.meta.perm_test("m0", level="input", n_resamples=99, rng=1)
+    table = small.meta.perm_test("m0", level="input", n_resamples=999, rng=1)
     got = table.meta.adjust(method).pvalue_adjusted
     upper = np.triu_indices(3, 1)
     want = multipletests(table.pvalue.values[upper], method=METHODS[method])[1]
@@ -242,7 +238,7 @@ def test_a_two_sided_table_holds_each_test_once(small, method):
 
 def test_a_two_sided_part_of_a_table(small):
     table = small.meta.perm_test(
-        "m0", metric=["m1", "m2"], other=["m2", "m3", "m1"], level="input", n_resamples=99, rng=1
+        "m0", metric=["m1", "m2"], other=["m2", "m3", "m1"], level="input", n_resamples=999, rng=1
     )
     got = table.meta.adjust("bonferroni").pvalue_adjusted
     # (m1, m2) = (m2, m1), (m1, m3), (m2, m3): three tests.
@@ -251,7 +247,7 @@ def test_a_two_sided_part_of_a_table(small):
 
 def test_families_of_further_dims(small):
     doubled = xr.concat([small, small + 0.3 * small**2], "language").assign_coords(language=["a", "b"])
-    table = doubled.meta.perm_test("m0", level="input", alternative="greater", n_resamples=99, rng=1)
+    table = doubled.meta.perm_test("m0", level="input", alternative="greater", n_resamples=999, rng=1)
     by_language = table.meta.adjust("holm", within=("metric", "other_metric"))
     for label in ("a", "b"):
         one = table.sel(language=label).meta.adjust("holm")
@@ -260,11 +256,36 @@ def test_families_of_further_dims(small):
     np.testing.assert_allclose(together, np.minimum(1, 12 * table.pvalue))
 
 
+def test_a_correction_that_nothing_can_survive_is_said(small):
+    few = small.meta.perm_test("m0", alternative="greater", n_resamples=99, rng=0)
+    with pytest.warns(
+        UserWarning, match="with 99 resamples and 6 tests in a family no adjusted p-value can be below 0.06"
+    ):
+        few.meta.adjust("holm")
+    few.meta.adjust("holm", within="other_metric")
+    few.meta.adjust("bh")
+    exact = small.meta.perm_test("m0", alternative="greater", resample="system")
+    with pytest.warns(UserWarning, match=r"with 64 resamples and 6 tests in a family .* below 0.0938$"):
+        exact.meta.adjust("bonferroni")
+
+
+def test_few_ways_to_swap_are_said(small):
+    with pytest.warns(UserWarning) as caught:
+        small.isel(system=slice(4)).meta.perm_test("m0", resample="system")
+    few_systems, few_ways = (str(warning.message) for warning in caught)
+    assert few_systems.startswith("only 4 systems")
+    assert few_ways.startswith("there are only 16 ways to swap: no p-value can be below 0.0625")
+
+
 def test_bad_corrections(table, small):
     with pytest.raises(ValueError, match=r"method must be one of .* got 'bonferoni'; did you mean 'bonferroni'\?"):
         table.meta.adjust("bonferoni")
     with pytest.raises(ValueError, match=r"unknown dim in within 'othermetric'; did you mean 'other_metric'\?"):
         table.meta.adjust(within="othermetric")
+    with pytest.raises(TypeError, match="within must name dims of pvalue .* got 3"):
+        table.meta.adjust(within=3)
+    with pytest.raises(ValueError, match="within has 1 label.* more than once: 'metric'"):
+        table.meta.adjust(within=["metric", "metric"])
     with pytest.raises(ValueError, match="within must name at least one dim"):
         table.meta.adjust(within=())
     with pytest.raises(ValueError, match="no variable 'pvalue'"):

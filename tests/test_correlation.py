@@ -95,6 +95,23 @@ def test_a_correlation_without_a_defined_group_is_nan_and_said(small):
     assert (got.n_undefined == 5).all()
 
 
+@pytest.mark.parametrize("function, hint", [(scipy.stats.kendalltau, "'kendall'"), (scipy.stats.pearsonr, "'pearson'")])
+def test_a_function_that_returns_no_number(small, function, hint):
+    message = f"coefficient '{function.__name__}' must return a number, it returned .*; did you mean coefficient={hint}"
+    with pytest.raises(TypeError, match=message):
+        small.meta.corr("m0", coefficient=function)
+    with pytest.raises(TypeError, match="must return a number, it returned NoneType$"):
+        small.meta.corr("m0", coefficient=lambda x, z: None)
+
+
+def test_one_label_cannot_be_resampled(small):
+    with pytest.raises(ValueError, match="resample='input' has only one label to draw, so that nothing can vary"):
+        small.isel(input=[0]).meta.ci("m0", resample="input")
+    with pytest.raises(ValueError, match="resample='input' has only one label"):
+        small.isel(input=[0]).meta.perm_test("m0", resample="input")
+    assert np.isfinite(small.isel(input=[0]).meta.ci("m0", n_resamples=20, rng=0).ci_low).all()
+
+
 def test_a_function_of_the_user(small):
     got = small.meta.corr("m0", level="input", coefficient=lambda x, z: float(np.abs(x - z).mean()))
     want = abs(small.score[1:] - small.score[0].drop_vars("metric")).mean(["system", "input"])
@@ -238,7 +255,7 @@ def test_fisher_where_n_is_too_small(small):
         ({"confidence_level": 1.5}, ValueError, "confidence_level must lie strictly between 0 and 1, got 1.5"),
         ({"confidence_level": 95}, ValueError, "confidence_level must lie strictly between 0 and 1, got 95"),
         ({"confidence_level": "high"}, TypeError, "confidence_level must be a number between 0 and 1, got 'high'"),
-        ({"n_resamples": 0}, ValueError, "n_resamples must be at least 1, got 0"),
+        ({"n_resamples": 0}, ValueError, "n_resamples must be at least 2, got 0"),
         ({"n_resamples": 1e4}, TypeError, "n_resamples must be a whole number, got 10000.0"),
         ({"n_resamples": True}, TypeError, "n_resamples must be a whole number, got True"),
         (
@@ -253,6 +270,8 @@ def test_fisher_where_n_is_too_small(small):
         ({"interval": "bc"}, ValueError, "interval must be one of 'percentile', 'basic', 'normal', got 'bc'"),
         ({"missing": "listwise"}, ValueError, "missing must be one of 'pairwise', 'available'"),
         ({"undefined": "nan"}, ValueError, "undefined must be one of 'drop', 'zero'"),
+        ({"method": "fisher", "n_resamples": "x"}, TypeError, "n_resamples must be a whole number, got 'x'"),
+        ({"method": "fisher", "interval": "x"}, ValueError, "interval must be one of"),
         ({"keep_samples": 1}, TypeError, "keep_samples must be True or False, got 1"),
         ({"progress": "yes"}, TypeError, "progress must be True or False"),
         ({"rng": "seed"}, TypeError, "rng must be None, an int"),

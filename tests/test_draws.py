@@ -17,7 +17,7 @@ def plain_counts(words, size):
 @pytest.mark.parametrize("size", [1, 2, 5, 16, 101])
 def test_counts_are_draws_of_labels(size):
     counts = _draws.counts(42, "system", size, 3)
-    words = _draws._words(42, "system", 3, -(-size // 2))
+    words = _draws._words(42, "system", 3, _draws.BLOCK, -(-size // 2))
     assert counts.shape == (_draws.BLOCK, size)
     assert [list(row) for row in counts[:10]] == [plain_counts(row, size) for row in words[:10]]
 
@@ -32,12 +32,18 @@ def test_counts_have_the_variance_of_a_multinomial():
     np.testing.assert_allclose(counts.var(axis=0), 10 * 0.1 * 0.9, rtol=0.08)
 
 
-def test_swaps_are_fair_coins_and_independent():
-    swaps = np.concatenate([_draws.swaps(0, "cell", 130, block) for block in range(20)]).astype(float)
-    assert swaps.shape == (20 * _draws.BLOCK, 130)
+def test_coins_are_fair_and_independent():
+    bits = np.concatenate([_draws.coins(0, "cell", 130, block) for block in range(10)])
+    swaps = np.unpackbits(bits, axis=1, count=130, bitorder="little").astype(float)
+    assert bits.shape == (10 * _draws.BLOCK, 17)
     np.testing.assert_allclose(swaps.mean(axis=0), 0.5, atol=0.05)
     correlation = np.corrcoef(swaps.T) - np.eye(130)
     assert np.abs(correlation).max() < 0.08
+
+
+def test_fewer_rows_are_the_first_rows():
+    np.testing.assert_array_equal(_draws.counts(5, "input", 7, 2, 10), _draws.counts(5, "input", 7, 2)[:10])
+    np.testing.assert_array_equal(_draws.coins(5, "cell", 99, 2, 10), _draws.coins(5, "cell", 99, 2)[:10])
 
 
 def test_dims_and_blocks_and_seeds_have_streams_of_their_own():
@@ -48,19 +54,19 @@ def test_dims_and_blocks_and_seeds_have_streams_of_their_own():
     assert len(set(drawn)) == len(drawn)
 
 
-def test_all_swaps_lists_each_once():
-    listed = np.concatenate([_draws.all_swaps(9, block) for block in range(_draws.n_blocks(2**9))])
+def test_all_coins_lists_each_once():
+    listed = np.concatenate([_draws.all_coins(9, block) for block in range(_draws.n_blocks(2**9))])
     assert listed.shape == (512, 9)
     assert {tuple(row) for row in listed.tolist()} == set(itertools.product((0, 1), repeat=9))
     assert not listed[0].any()
-    assert _draws.all_swaps(3, 0).shape == (8, 3)
+    assert _draws.all_coins(3, 0).shape == (8, 3)
 
 
 def test_the_raw_stream_is_the_one_numpy_guarantees():
     """NumPy keeps the streams of its bit generators from version to version; these words are SFC64's."""
     sequence = np.random.SeedSequence(123, spawn_key=(0, 0))
     np.testing.assert_array_equal(
-        _draws._words(123, "system", 0, 1).ravel(), np.random.SFC64(sequence).random_raw(_draws.BLOCK)
+        _draws._words(123, "system", 0, 9, 1).ravel(), np.random.SFC64(sequence).random_raw(9)
     )
 
 

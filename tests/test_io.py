@@ -70,7 +70,7 @@ def test_the_same_cell_twice():
 
 
 def test_columns_that_describe_nothing_are_named():
-    with pytest.warns(UserWarning, match=r"column\(s\) left out, as they differ within every dim: 'text'"):
+    with pytest.warns(UserWarning, match=r"column\(s\) left out, as they describe no metric, system or input: 'text'"):
         ds = TIDY.assign(text=list("uvwxyz")).meta.to_scores()
     assert "text" not in ds.coords
 
@@ -89,8 +89,18 @@ def test_columns_that_describe_nothing_are_named():
         (TIDY, {"metric": "system"}, ValueError, "the columns named has 1 label"),
         (TIDY, {"metric": ["rouge"]}, TypeError, "metric must name one column of a tidy frame"),
         (TIDY, {"wide": 1}, TypeError, "wide must be True or False"),
-        (TIDY.assign(system=[None, *"abcde"]), {}, ValueError, r"1 row\(s\) have no system, the first is row 0"),
-        (TIDY.assign(score=["0.1", "x", "1", "2", "3", "4"]), {}, TypeError, "scores must be numbers, got dtype .*'x'"),
+        (
+            TIDY.assign(system=[None, *"abcde"]),
+            {},
+            ValueError,
+            r"1 row\(s\) have no system \(column 'system'\), the first is row 0",
+        ),
+        (
+            TIDY.assign(score=["0.1", "x", "1", "2", "3", "4"]),
+            {},
+            TypeError,
+            "column 'score' must hold numbers, got dtype .*'x' in row 1",
+        ),
         (
             TIDY[["system", "input"]],
             {"wide": True, "system": "system"},
@@ -107,6 +117,82 @@ def test_bad_frames(frame, keywords, error, message):
         frame.meta.to_scores(**keywords)
 
 
+def wide_frame(**more):
+    frame = pd.DataFrame(
+        {"model": list("aabb"), "doc": [1, 2, 1, 2], "rouge": [0.1, 0.2, 0.3, 0.4], "human": [1, 2, 3, 5]}
+    )
+    return frame.assign(**more)
+
+
+@pytest.mark.parametrize("name", ["input", "system", "metric"])
+def test_further_columns_may_have_the_names_of_dims(name):
+    want = wide_frame().meta.to_scores(system="model", input="doc", wide=True)
+    with pytest.warns(UserWarning, match=f"left out, as they describe no metric, system or input: '{name}'"):
+        got = wide_frame(**{name: "text"}).meta.to_scores(system="model", input="doc", wide=True)
+    xr.testing.assert_equal(got, want)
+    with pytest.warns(UserWarning, match=f"'{name}'"):
+        tidy = TIDY.rename(columns={"system": "s", "input": "i", "metric": "m"}).assign(**{name: "text"})
+        got = tidy.meta.to_scores(metric="m", system="s", input="i")
+    xr.testing.assert_equal(got, TIDY.meta.to_scores())
+
+
+def test_a_metric_may_be_called_score():
+    got = wide_frame(score=[4.0, 3.0, 2.0, 1.0]).meta.to_scores(system="model", input="doc", wide=True)
+    assert list(got.metric.values) == ["rouge", "human", "score"]
+    other = TIDY.rename(columns={"score": "f1"}).assign(score=0.0)
+    with pytest.warns(UserWarning, match="'score'"):
+        xr.testing.assert_equal(other.meta.to_scores(value="f1"), TIDY.meta.to_scores())
+
+
+def test_a_bad_cell_is_named_and_does_not_cost_the_metric():
+    bad = wide_frame(rouge=["0.1", "n/a!", "0.3", "0.4"])
+    with pytest.raises(TypeError, match="column 'rouge' must hold numbers, got dtype .*, the first is 'n/a!' in row 1"):
+        bad.meta.to_scores(system="model", input="doc", wide=True)
+
+
+def test_columns_that_are_hardly_metrics_are_said():
+    with pytest.warns(UserWarning, match="look like a saved index: 'Unnamed: 0'"):
+        got = wide_frame(**{"Unnamed: 0": range(4)}).meta.to_scores(system="model", input="doc", wide=True)
+    assert list(got.metric.values) == ["rouge", "human"]
+    with pytest.warns(UserWarning, match="taken for metrics, though each system has one value: 'year'"):
+        got = wide_frame(year=[2020, 2020, 2021, 2021]).meta.to_scores(system="model", input="doc", wide=True)
+    assert "year" in got.metric
+    named = wide_frame(year=[2020, 2020, 2021, 2021]).meta.to_scores(
+        system="model", input="doc", wide=True, metric=["rouge", "human"]
+    )
+    assert list(named.year.values) == [2020, 2021]
+
+
+def test_an_unknown_rule_of_aggregation():
+    with pytest.raises(ValueError, match="aggregate must be a rule of pandas', as 'mean' or 'median', got 'avg'"):
+        TIDY.meta.to_scores(aggregate="avg")
+
+
+def test_labels_in_files_are_text(tmp_path):
+    """A system may be called NA, and an input 007."""
+    path = tmp_path / "scores.csv"
+    path.write_text("system,input,rouge,human\nNA,007,0.1,1\nNA,8,,2\nb,007,0.3,3\nb,8,NA,4\n")
+    ds = io.read_scores(path)
+    assert list(ds.system.values) == ["NA", "b"] and list(ds.input.values) == ["007", "8"]
+    assert int(ds.score.sel(metric="rouge").isnull().sum()) == 2
+
+
+@pytest.mark.parametrize(
+    "name, data, message",
+    [
+        ("a.csv", b"", "cannot read a.csv as .csv: No columns"),
+        ("a.csv", b"system,input,rouge\n\xe9,1,2\n", "cannot read a.csv as .csv: 'utf-8' codec"),
+        ("a.csv", b"system;input;rouge\nx;1;2\n", "a.csv has one column, 'system;input;rouge'"),
+        ("a.nc", b"no netCDF", "cannot read a.nc as .nc"),
+        ("a.parquet", b"no parquet", "cannot read a.parquet as .parquet"),
+    ],
+)
+def test_files_that_cannot_be_read_are_named(tmp_path, name, data, message):
+    (tmp_path / name).write_bytes(data)
+    with pytest.raises(ValueError, match=message):
+        io.read_scores(tmp_path / name)
+
+
 def test_scores_go_to_a_frame_and_back(small):
     again = small.meta.to_frame().meta.to_scores()
     xr.testing.assert_equal(again.score, small.score)
@@ -116,7 +202,7 @@ def test_scores_go_to_a_frame_and_back(small):
 def test_frames_of_results(small):
     interval = small.meta.ci("m0", n_resamples=20, rng=0, keep_samples=True).meta.to_frame()
     assert list(interval.metric) == ["m1", "m2", "m3"] and "samples" not in interval
-    test = small.meta.perm_test("m0", n_resamples=20, rng=0).meta.adjust().meta.to_frame()
+    test = small.meta.perm_test("m0", n_resamples=200, rng=0).meta.adjust().meta.to_frame()
     assert len(test) == 6 and (test.metric != test.other_metric).all()
     assert {"difference", "pvalue", "pvalue_adjusted"} <= set(test)
     single = small.meta.ci("m0", metric="m1", n_resamples=20, rng=0).isel(metric=0).meta.to_frame()
@@ -124,7 +210,7 @@ def test_frames_of_results(small):
 
 
 def results(ds):
-    test = ds.meta.perm_test("m0", level="input", n_resamples=30, rng=2, keep_samples=True)
+    test = ds.meta.perm_test("m0", level="input", n_resamples=100, rng=2, keep_samples=True)
     return {
         "scores": ds.assign_attrs(gold="m0"),
         "ci": ds.meta.ci("m0", n_resamples=30, rng=2, keep_samples=True),
@@ -175,7 +261,7 @@ def test_read_scores_by_ending(tmp_path, demo, suffix):
 def test_read_scores_of_a_tidy_file_and_of_none(tmp_path):
     path = tmp_path / "scores.csv"
     TIDY.to_csv(path, index=False)
-    xr.testing.assert_equal(io.read_scores(path), TIDY.meta.to_scores())
+    xr.testing.assert_equal(io.read_scores(path), TIDY.assign(input=TIDY.input.astype(str)).meta.to_scores())
     with pytest.raises(FileNotFoundError, match="no such file or folder"):
         io.read_scores(tmp_path / "none.csv")
     (tmp_path / "scores.xls").write_text("")

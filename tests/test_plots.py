@@ -147,6 +147,38 @@ def test_long_names_stay_inside_the_picture(small):
         assert all(b - a > 0.8 * max(heights) for a, b in zip(rows[:-1], rows[1:], strict=True))
 
 
+def test_many_hues_are_told_apart_and_their_legend_fits(interval):
+    labels = [f"a-rather-long-label-{at}" for at in range(9)]
+    many = xr.concat([interval] * 9, pd.Index(labels, name="gold"))
+    ax = many.meta.plot.forest(hue="gold")
+    styles = {plots._style(at) for at in range(9)}
+    assert len(styles) == 9
+    ax.figure.canvas.draw()
+    box = ax.figure.legends[0].get_window_extent()
+    assert box.x0 >= -1 and box.x1 <= ax.figure.bbox.x1 + 1 and box.y0 >= -1
+
+
+def test_many_panels_are_laid_out_in_rows(interval):
+    many = xr.concat([interval] * 6, pd.Index(list("abcdef"), name="gold"))
+    axes = many.meta.plot.forest()
+    assert len(axes) == 6 and len({round(ax.get_position().y0, 3) for ax in axes}) == 2
+
+
+def test_dollars_in_names_are_no_formula(small):
+    odd = small.assign_coords(metric=["m0", "a$\\b$", "$x_2$", "m3"])
+    odd.meta.ci("m0", n_resamples=20, rng=0).meta.plot.forest().figure.canvas.draw()
+    odd.meta.perm_test("m0", n_resamples=20, rng=0).meta.plot.pvalues().figure.canvas.draw()
+
+
+def test_an_empty_result_is_said(interval, table):
+    with pytest.raises(ValueError, match="the result is empty: there is nothing to draw"):
+        interval.isel(metric=[]).meta.plot.forest()
+    with pytest.raises(ValueError, match="the result is empty"):
+        table.isel(metric=[]).meta.plot.pvalues()
+    with pytest.raises(TypeError, match="density must be True or False"):
+        interval.meta.plot.forest(density="no")
+
+
 def test_undefined_results_can_be_drawn(small):
     small.score[2] = 1.0
     with pytest.warns(UserWarning, match="constant"):

@@ -22,18 +22,24 @@ def run(capsys, *arguments):
     return status, *capsys.readouterr()
 
 
+def table_rows(text):
+    """The lines below the rule of the first table."""
+    lines = text.splitlines()
+    return lines[next(at for at, line in enumerate(lines) if line.startswith("---")) + 1 :]
+
+
 def test_the_demo_prints_a_table(capsys, demo):
-    status, out, err = run(capsys, "demo", "--level", "input", "--n-resamples", "199")
+    status, out, err = run(capsys, "demo", "--level", "input", "--n-resamples", "999")
     assert status == 0
-    interval = demo.meta.ci("human", level="input", n_resamples=199, rng=0)
-    tests = demo.meta.perm_test("human", level="input", alternative="greater", n_resamples=199, rng=0).meta.adjust(
+    interval = demo.meta.ci("human", level="input", n_resamples=999, rng=0)
+    tests = demo.meta.perm_test("human", level="input", alternative="greater", n_resamples=999, rng=0).meta.adjust(
         "holm"
     )
     beats = tests.meta.significant()
-    lines = out.splitlines()
+    lines = table_rows(out)
     order = interval.sortby("correlation", ascending=False).metric.values
-    assert [line.split()[0] for line in lines[4:]] == list(order)
-    for line in lines[4:]:
+    assert [line.split()[0] for line in lines] == list(order)
+    for line in lines:
         metric = line.split()[0]
         here = interval.sel(metric=metric)
         numbers = [float(number) for number in re.findall(r"-?\d\.\d{3}", line)]
@@ -109,14 +115,14 @@ def test_the_page_needs_no_other_file(capsys, tmp_path):
         kind, data = image.split(",", 1)
         assert kind == "data:image/svg+xml;base64"
         assert xml.etree.ElementTree.fromstring(base64.b64decode(data)).tag.endswith("svg")
-    for line in out.splitlines()[4:]:
+    for line in table_rows(out):
         assert line.split()[0] in page.text
     assert [file.name for file in tmp_path.iterdir()] == ["report.html"]
 
 
 def test_names_cannot_break_the_page(demo):
     evil = demo.assign_coords(metric=["human", "<script>alert(1)</script>", *demo.metric.values[2:]])
-    page = report.make_report(evil, "<b>name</b>", n_resamples=49).html()
+    page = report.make_report(evil, "<b>name</b>", n_resamples=999).html()
     assert "<script>" not in page and "<b>name" not in page and "&lt;script&gt;" in page
 
 
@@ -140,10 +146,13 @@ def test_a_page_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
         (["dmeo"], "no such file or folder: dmeo; did you mean 'demo'?"),
         (["demo", "--gold", "humn"], "error: unknown gold 'humn'; did you mean 'human'?"),
         (["demo", "--metric", "rouge2", "judge"], "error: unknown metric 'rouge2'; did you mean 'rouge'?"),
-        (["demo", "--n-resamples", "0"], "error: n_resamples must be at least 1, got 0"),
+        (["demo", "--n-resamples", "0"], "error: n_resamples must be at least 2, got 0"),
+        (
+            ["demo", "--lower-is-better", "rouge2"],
+            "unknown metric in --lower-is-better 'rouge2'; did you mean 'rouge'?",
+        ),
         (["demo", "--confidence-level", "95"], "error: confidence_level must lie strictly between 0 and 1, got 95"),
         (["demo", "--alpha", "2"], "error: alpha must lie strictly between 0 and 1, got 2"),
-        (["demo", "--seed", "-1"], "error: rng must be None, an int >= 0"),
         (["demo", "--output", "no/such/folder/report.html"], "there is no folder"),
         (["demo", "--output", "."], "is a folder; name a file"),
     ],
@@ -157,11 +166,11 @@ def test_bad_input_gets_a_message_and_status_2(capsys, tmp_path, monkeypatch, ar
 def test_a_file_without_the_gold_lists_what_there_is(capsys, tmp_path, demo):
     demo.score.to_series().unstack("metric").reset_index().to_csv(tmp_path / "a.csv", index=False)
     status, _, err = run(capsys, tmp_path / "a.csv")
-    assert status == 2 and "gold is not given" in err and "'judge'" in err
+    assert status == 2 and "--gold must name the human scores" in err and "'judge'" in err
 
 
 def test_bad_arguments_exit_with_2(capsys):
-    for arguments in ([], ["demo", "--level", "summary"], ["demo", "--coefficient", "r2"]):
+    for arguments in ([], ["demo", "--level", "summary"], ["demo", "--coefficient", "r2"], ["demo", "--seed", "x"]):
         with pytest.raises(SystemExit) as error:
             cli.main(arguments)
         assert error.value.code == 2
@@ -172,7 +181,56 @@ def test_warnings_are_one_plain_line(capsys, tmp_path, demo):
     few = demo.isel(system=slice(4)).score.to_series().unstack("metric").reset_index()
     few.to_csv(tmp_path / "few.csv", index=False)
     status, _, err = run(capsys, tmp_path / "few.csv", "--gold", "human", "--n-resamples", 20)
-    assert status == 0 and "xsumstat: warning: only 4 systems" in err and "UserWarning" not in err
+    assert status == 0 and err.count("xsumstat: warning: only 4 systems") == 1 and "UserWarning" not in err
+
+
+def test_one_metric_gets_its_interval(capsys, tmp_path):
+    status, out, _ = run(capsys, "demo", "--metric", "judge", "--output", tmp_path / "a.html")
+    assert status == 0 and "judge" in out and "beats" not in out
+    assert len(Page((tmp_path / "a.html").read_text(encoding="utf-8")).images) == 1
+
+
+def test_lower_is_better_can_be_said(capsys):
+    _, usual, _ = run(capsys, "demo", "--metric", "length", "--n-resamples", 20)
+    _, turned, _ = run(capsys, "demo", "--metric", "length", "--n-resamples", 20, "--lower-is-better", "length")
+    assert re.search(r"length +0\.318", usual) and re.search(r"length +-0\.318", turned)
+
+
+def test_human_scores_are_not_judged_unless_named(capsys, tmp_path, demo):
+    two = demo.assign_coords(kind=("metric", ["human", "human", *["automatic"] * 5]))
+    two.to_netcdf(tmp_path / "a.nc")
+    status, out, err = run(capsys, tmp_path / "a.nc", "--n-resamples", 999)
+    assert status == 0 and "judge" not in out and "judging the 5 automatic metrics" in err
+    _, out, _ = run(capsys, tmp_path / "a.nc", "--n-resamples", 999, "--metric", "judge", "rouge")
+    assert "judge" in out
+
+
+def test_many_tests_get_as_many_swaps_as_they_need(demo):
+    many = xr.concat([demo[["score"]], demo[["score"]].isel(metric=slice(1, None)).assign_coords(
+        metric=[f"{name}2" for name in demo.metric.values[1:]])], "metric")  # fmt: skip
+    many = xr.concat([many, many.isel(metric=slice(1, None)).assign_coords(
+        metric=[f"{name}3" for name in many.metric.values[1:]])], "metric")  # fmt: skip
+    made = report.make_report(many, "many", gold="human")
+    assert made.tests.attrs["n_resamples"] == 24 * 23 * 20 - 1
+    assert made.notes == ()
+
+
+def test_warnings_stand_in_the_page(demo):
+    with pytest.warns(UserWarning, match="only 4 systems"):
+        made = report.make_report(demo.isel(system=slice(4)), "few", n_resamples=999)
+    assert made.notes == ("only 4 systems: a correlation over so few says little",)
+    assert "only 4 systems" in made.html()
+
+
+def test_long_lists_are_wrapped(demo):
+    longer = demo.assign_coords(metric=[f"{name}_mean_f1" for name in demo.metric.values])
+    made = report.make_report(longer, "demo", gold="human_mean_f1", level="input", n_resamples=999)
+    narrow, wide = made.text(70), made.text(300)
+    assert max(map(len, narrow.splitlines())) <= 75
+    assert len(table_rows(narrow)) > len(table_rows(wide)) == made.intervals.sizes["metric"]
+    assert narrow.split() != wide.split() and sorted("".join(narrow.split()).replace("-", "")) == sorted(
+        "".join(wide.split()).replace("-", "")
+    )
 
 
 def test_as_a_program():
@@ -186,6 +244,6 @@ def test_as_a_program():
 
 def test_report_of_further_dims_has_a_table_for_each(demo):
     doubled = xr.concat([demo[["score"]], demo[["score"]]], "language").assign_coords(language=["en", "de"])
-    made = report.make_report(doubled, "two", gold="human", n_resamples=49)
+    made = report.make_report(doubled, "two", gold="human", n_resamples=999)
     assert [title for title, _ in made.tables()] == ["language en", "language de"]
     assert made.html().count("<table>") == 2

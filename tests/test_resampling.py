@@ -1,12 +1,13 @@
 import itertools
 import signal
+import sys
 import threading
 import time
 
 import numpy as np
 import pytest
 import reference
-from helpers import LEVELS, NAMES, rows, same
+from helpers import LEVELS, NAMES, rows, same, unpacked
 
 from xsumstat import _draws, coefficients, inference, levels, resampling, swaps
 
@@ -24,30 +25,25 @@ def made_tests(scores, z, level, name):
     pairs = tuple(itertools.combinations(range(len(scores)), 2))
     record = coefficients.get(name)
     made = swaps.swap_tests(scores, z, pairs, level=level, coefficient=record, missing="pairwise", undefined="drop")
-    return made, [np.array([pairs.index(pair) for pair in test.pairs]) for test in made]
+    return made
 
 
-def bootstrap(dims, n_resamples=300, seed=5, level="input", name="kendall"):
-    return resampling.bootstrap(
-        [comparison(X, Z, level, name), comparison(Y, Z, level, name)],
-        X.shape,
-        dims,
-        n_resamples=n_resamples,
-        seed=seed,
-    )
+def bootstrap(dims, n_resamples=1200, seed=5, level="input", name="kendall"):
+    plan = resampling.DrawPlan(X.shape, dims, n_resamples, seed)
+    return resampling.bootstrap([comparison(X, Z, level, name), comparison(Y, Z, level, name)], plan)
 
 
 def permute(dims, n_resamples=300, seed=5, level="input", name="kendall", crossed=False, keep=True):
-    made, places = made_tests(np.array([X, Y]), Z, level, name)
+    made = made_tests(np.array([X, Y]), Z, level, name)
     plan = resampling.SwapPlan.of(X.shape, dims, crossed, n_resamples, seed)
-    return plan, *resampling.permutation(made, places, plan, level=level, keep_samples=keep)
+    return plan, *resampling.permutation(made, plan, keep_samples=keep)
 
 
 @pytest.mark.parametrize("dims", [("system",), ("input",), ("system", "input")])
 @pytest.mark.parametrize("level", LEVELS)
 def test_bootstrap_equals_a_loop_on_the_same_draws(dims, level):
     samples = bootstrap(dims, level=level)
-    for s in (0, 1, 255, 256, 299):
+    for s in (0, 1, 1023, 1024, 1199):
         block, row = divmod(s, _draws.BLOCK)
         i = _draws.counts(5, "system", 6, block)[row] if "system" in dims else [1] * 6
         j = _draws.counts(5, "input", 5, block)[row] if "input" in dims else [1] * 5
@@ -77,9 +73,8 @@ def exact_bootstrap(x, z, dims, level, name):
 def test_bootstrap_samples_the_exact_distribution(dims, level):
     x, z = rows(X[:4, :2]), rows(Z[:4, :2])
     exact = exact_bootstrap(x, z, dims, level, "kendall")
-    samples = resampling.bootstrap(
-        [comparison(X[:4, :2], Z[:4, :2], level, "kendall")], (4, 2), dims, n_resamples=20_000, seed=1
-    )[0]
+    plan = resampling.DrawPlan((4, 2), dims, 20_000, 1)
+    samples = resampling.bootstrap([comparison(X[:4, :2], Z[:4, :2], level, "kendall")], plan)[0]
     share = np.isnan(exact).mean()
     assert np.isnan(samples).mean() == pytest.approx(share, abs=5 * np.sqrt(share * (1 - share) / 20_000) + 1e-12)
     exact, samples = exact[~np.isnan(exact)], samples[~np.isnan(samples)]
@@ -95,19 +90,20 @@ def test_bootstrap_samples_the_exact_distribution(dims, level):
 )
 @pytest.mark.parametrize("level", LEVELS)
 def test_permutation_equals_a_loop_on_the_same_swaps(dims, crossed, level):
-    plan, _, counts = permute(dims, crossed=crossed, level=level, n_resamples=300)
-    drawn = np.concatenate([plan.block(block) for block in range(_draws.n_blocks(plan.n_resamples))])
+    plan, _, counts = permute(dims, crossed=crossed, level=level, n_resamples=1200)
+    drawn = np.concatenate([unpacked(plan.block(block), 5) for block in range(_draws.n_blocks(plan.n_resamples))])
     assert drawn.shape == (plan.n_resamples, 6, 5)
-    for s in [s for s in (0, 1, 30, 255, 256, 299) if s < plan.n_resamples]:
+    for s in [s for s in (0, 1, 30, 1023, 1024, 1199) if s < plan.n_resamples]:
         want = reference.difference("kendall", rows(X), rows(Y), rows(Z), drawn[s].tolist(), level)
         assert same(counts.samples[0, s], want)
 
 
 def test_units_that_are_swapped():
     n = 2000
-    plan = {c: resampling.SwapPlan.of((8, 7), ("system", "input"), c, n, 0).block(0) for c in (False, True)}
-    by_system = resampling.SwapPlan.of((30, 7), ("system",), False, n, 0).block(0)
-    by_input = resampling.SwapPlan.of((8, 30), ("input",), False, n, 0).block(0)
+    of = resampling.SwapPlan.of
+    plan = {c: unpacked(of((8, 7), ("system", "input"), c, n, 0).block(0), 7) for c in (False, True)}
+    by_system = unpacked(of((30, 7), ("system",), False, n, 0).block(0), 7)
+    by_input = unpacked(of((8, 30), ("input",), False, n, 0).block(0), 30)
     assert (by_system == by_system[:, :, :1]).all() and 0 < by_system.mean() < 1
     assert (by_input == by_input[:, :1, :]).all() and 0 < by_input.mean() < 1
     crossed = plan[True] ^ plan[True][:, :1, :]  # taking out the inputs' coins leaves one coin a system
@@ -142,12 +138,12 @@ def test_exact_p_values_count_every_swap(level, name):
     }
     for (dims, crossed), (units, spread) in cases.items():
         want = exact_pvalues(rows(x), rows(y), rows(z), units, spread, level, name)
-        made, places = made_tests(np.array([x, y]), z, level, name)
+        made = made_tests(np.array([x, y]), z, level, name)
         plan = resampling.SwapPlan.of((4, 3), dims, crossed, 200, 0)
         assert plan.exact and plan.n_resamples == 2**units
-        difference, counts = resampling.permutation(made, places, plan, level=level)
+        difference, counts = resampling.permutation(made, plan)
         for alternative, p in zip(("greater", "less", "two-sided"), want, strict=True):
-            got, _ = inference.permutation_pvalues(difference, counts, plan.n_resamples, True, alternative)
+            got, _ = inference.permutation_pvalues(difference, counts.counts, plan.n_resamples, True, alternative)
             assert got[0] == pytest.approx(p, abs=1e-12), (dims, alternative)
 
 
@@ -158,12 +154,12 @@ def test_sampled_p_values_agree_with_the_exact_ones():
         return [list(coins[3 * i : 3 * i + 3]) for i in range(4)]
 
     want = exact_pvalues(rows(x), rows(y), rows(z), 12, spread, "input", "kendall")
-    made, places = made_tests(np.array([x, y]), z, "input", "kendall")
+    made = made_tests(np.array([x, y]), z, "input", "kendall")
     plan = resampling.SwapPlan.of((4, 3), ("system", "input"), False, 4095, 0)
     assert not plan.exact
-    difference, counts = resampling.permutation(made, places, plan, level="input")
+    difference, counts = resampling.permutation(made, plan)
     for alternative, p in zip(("greater", "less", "two-sided"), want, strict=True):
-        got, _ = inference.permutation_pvalues(difference, counts, 4095, False, alternative)
+        got, _ = inference.permutation_pvalues(difference, counts.counts, 4095, False, alternative)
         assert got[0] == pytest.approx(p, abs=5 * np.sqrt(p * (1 - p) / 4095) + 1e-3)
 
 
@@ -190,10 +186,10 @@ def test_the_test_keeps_its_level_where_the_metrics_are_exchangeable(level, name
     trials, rejected = 1000, 0
     for trial in range(trials):
         z = rng.normal(size=(8, 1)) + rng.normal(size=(8, 10))
-        made, places = made_tests(z + 1.5 * rng.normal(size=(2, 8, 10)), z, level, name)
+        made = made_tests(z + 1.5 * rng.normal(size=(2, 8, 10)), z, level, name)
         plan = resampling.SwapPlan.of(z.shape, dims, crossed, 199, trial)
-        difference, counts = resampling.permutation(made, places, plan, level=level)
-        p, _ = inference.permutation_pvalues(difference, counts, plan.n_resamples, plan.exact, "greater")
+        difference, counts = resampling.permutation(made, plan)
+        p, _ = inference.permutation_pvalues(difference, counts.counts, plan.n_resamples, plan.exact, "greater")
         rejected += p[0] <= 0.05
     spread = 3.5 * np.sqrt(0.05 * 0.95 / trials)
     assert rejected / trials <= 0.05 + spread
@@ -204,12 +200,12 @@ def test_the_test_keeps_its_level_where_the_metrics_are_exchangeable(level, name
 @pytest.mark.parametrize("threads", ["1", "2", "4"])
 def test_threads_do_not_change_a_bit(monkeypatch, threads):
     monkeypatch.setenv("XSUMSTAT_NUM_THREADS", "1")
-    samples, counts = bootstrap(("system", "input"), 1500), permute(("system", "input"), 1500)[2]
+    samples, counts = bootstrap(("system", "input"), 3000), permute(("system", "input"), 3000)[2]
     monkeypatch.setenv("XSUMSTAT_NUM_THREADS", threads)
-    assert bootstrap(("system", "input"), 1500).tobytes() == samples.tobytes()
-    again = permute(("system", "input"), 1500)[2]
+    assert bootstrap(("system", "input"), 3000).tobytes() == samples.tobytes()
+    again = permute(("system", "input"), 3000)[2]
     assert again.samples.tobytes() == counts.samples.tobytes()
-    np.testing.assert_array_equal(again.at_least, counts.at_least)
+    np.testing.assert_array_equal(again.counts, counts.counts)
 
 
 def test_a_longer_run_begins_with_the_shorter_one():
@@ -222,10 +218,9 @@ def test_a_longer_run_begins_with_the_shorter_one():
 def test_counts_are_those_of_the_samples():
     _, difference, counts = permute(("system", "input"), 500)
     samples = counts.samples[0]
-    assert counts.at_least[0] == (samples >= difference[0] - 1e-12).sum()
-    assert counts.at_most[0] == (samples <= difference[0] + 1e-12).sum()
-    assert counts.beyond[0] == (abs(samples) >= abs(difference[0]) - 1e-12).sum()
-    assert counts.undefined[0] == np.isnan(samples).sum()
+    d = difference[0]
+    want = [samples >= d - 1e-12, samples <= d + 1e-12, abs(samples) >= abs(d) - 1e-12, np.isnan(samples)]
+    assert counts.counts[:, 0].tolist() == [each.sum() for each in want]
 
 
 @pytest.mark.parametrize("value", ["0", "-1", "two", "1.5"])
@@ -241,7 +236,7 @@ def test_an_error_in_a_block_reaches_the_caller():
             raise RuntimeError("block 3")
 
     with pytest.raises(RuntimeError, match="block 3"):
-        resampling.over_blocks(work, 10, False)
+        resampling.over_blocks(work, 10, lambda: None)
 
 
 def test_ctrl_c_stops_soon_and_leaves_the_session_usable():
@@ -262,11 +257,34 @@ def test_ctrl_c_stops_soon_and_leaves_the_session_usable():
         signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
 
     thread = threading.Thread(target=interrupt)
-    thread.start()
-    before = time.monotonic()
-    with pytest.raises(KeyboardInterrupt):
-        resampling.over_blocks(work, 100, False)
-    thread.join()
+    usual = signal.signal(signal.SIGINT, signal.default_int_handler)  # a process in the background ignores it
+    try:
+        thread.start()
+        before = time.monotonic()
+        with pytest.raises(KeyboardInterrupt):
+            resampling.over_blocks(work, 100, lambda: None)
+        thread.join()
+    finally:
+        signal.signal(signal.SIGINT, usual)
     assert time.monotonic() - before < 1.0
     assert not finished
     assert len(bootstrap(("system",), 10)[0]) == 10
+
+
+@pytest.mark.parametrize("method, blocks", [("ci", 3), ("perm_test", 3)])
+def test_a_progress_bar_counts_blocks_and_changes_nothing(demo, capsys, method, blocks):
+    call = getattr(demo.meta, method)
+    settings = {"level": "input", "n_resamples": 2 * _draws.BLOCK + 1, "rng": 1}
+    quiet = call("human", **settings)
+    assert capsys.readouterr().err == ""
+    shown = call("human", progress=True, **settings)
+    last = capsys.readouterr().err.replace("\r", "\n").strip().splitlines()[-1]
+    assert last.startswith("resampling: 100%") and f"{blocks}/{blocks}" in last
+    assert shown.identical(quiet)
+
+
+def test_a_bar_without_tqdm_names_the_extra(demo, monkeypatch):
+    monkeypatch.setitem(sys.modules, "tqdm", None)
+    monkeypatch.setitem(sys.modules, "tqdm.auto", None)
+    with pytest.raises(ImportError, match=r"xsumstat\[progress\]"):
+        demo.meta.ci("human", n_resamples=9, rng=1, progress=True)

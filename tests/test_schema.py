@@ -140,9 +140,23 @@ def test_no_gold_at_all(small):
         ask(small, None)
 
 
+def test_a_gold_of_the_attrs_that_is_gone(small):
+    with pytest.raises(ValueError, match=r"unknown gold 'm0' \(from ds.attrs\['gold'\]\)"):
+        small.assign_attrs(gold="m0").drop_sel(metric="m0").meta.corr()
+
+
+def test_a_gold_that_is_a_coordinate_or_has_no_name(small):
+    people = small.score.sel(metric="m0", drop=True)
+    by_name = small.drop_sel(metric="m0").assign_coords(people=people).meta.corr("people")
+    without = small.drop_sel(metric="m0").meta.corr(people.rename(None))
+    np.testing.assert_array_equal(by_name.correlation, without.correlation)
+    assert [by_name.attrs["gold"], without.attrs["gold"]] == ["people", "gold"]
+
+
 def test_several_golds_are_asked_for_by_a_dim(small):
-    with pytest.raises(TypeError, match=r"ds.score.sel\(metric=\[...\]\).rename\(metric='quality'\)"):
-        ask(small, ["m0", "m1"])
+    for several in (["m0", "m1"], small.metric.to_index(), small.metric.to_series(), small):
+        with pytest.raises(TypeError, match=r"ds.score.sel\(metric=\[...\]\).rename\(metric='quality'\)"):
+            ask(small, several)
     with pytest.raises(ValueError, match="gold has the dim 'metric'; rename it"):
         ask(small, small.score.sel(metric=["m0", "m1"]))
     assert ask(small, small.score.sel(metric=["m0", "m1"]).rename(metric="quality")).gold.dims == (
@@ -205,8 +219,22 @@ def test_a_wrong_metric(small):
         small.meta.corr("m0", metric=["m1", "m1"])
     with pytest.raises(ValueError, match="metric leaves no metric to look at"):
         small.meta.corr("m0", metric=small.kind == "z")
-    with pytest.raises(ValueError, match="metric as a condition must be over all of dim 'metric'"):
-        small.meta.corr("m0", metric=(small.kind == "a").isel(metric=[0, 1]))
+    with pytest.raises(ValueError, match="metric as a condition must be over the labels of dim 'metric', got dims"):
+        small.meta.corr("m0", metric=(small.score > 0).isel(input=0))
+    with pytest.raises(TypeError, match="metric as a condition must be a DataArray over 'metric'"):
+        small.meta.corr("m0", metric=[True, False, True, True])
+    with pytest.raises(ValueError, match="unknown metric 'a'"):
+        small.meta.corr("m0", metric=xr.DataArray([True, False], {"metric": ["a", "m1"]}, "metric"))
+
+
+def test_a_condition_goes_by_label(small):
+    condition = small.metric.isin(["m1", "m2"])
+    for order in ([3, 2, 1, 0], [2, 0, 1]):
+        got = small.meta.corr("m0", metric=condition.isel(metric=order))
+        assert set(got.metric.values) == {"m1", "m2"}
+    previous = small.meta.corr("m0").correlation
+    kept = small.meta.corr("m0", metric=previous > previous.min())
+    assert len(kept.metric) == 2
 
 
 def test_metrics_without_labels_are_numbered(small):
@@ -236,6 +264,45 @@ def test_higher_is_better_must_be_true_or_false(small):
     )
     with pytest.raises(ValueError, match="higher_is_better must be True or False for each metric, got"):
         ask(small.assign_coords(higher_is_better=("metric", [1.0, np.nan, 1.0, 1.0])))
+
+
+def test_higher_is_better_in_the_wrong_place(small):
+    with pytest.raises(
+        ValueError, match="higher_is_better is a variable of the Dataset, and must be a coordinate of metric"
+    ):
+        ask(small.assign(higher_is_better=("metric", [True, False, True, True])))
+    with pytest.raises(
+        ValueError, match=r"higher_is_better must be a coordinate of metric, it has the dim\(s\) 'system'"
+    ):
+        ask(small.assign_coords(higher_is_better=("system", [True, False] * 3)))
+
+
+def test_coordinates_with_the_names_of_results_give_way(small):
+    plain = small.meta.perm_test("m0", n_resamples=30, rng=0)
+    names = ("pvalue", "difference", "correlation", "n_undefined", "ci_low", "samples")
+    noisy = small.assign_coords({name: ("metric", np.arange(4.0)) for name in names})
+    xr.testing.assert_equal(noisy.meta.perm_test("m0", n_resamples=30, rng=0), plain)
+    xr.testing.assert_equal(noisy.meta.corr("m0"), small.meta.corr("m0"))
+    xr.testing.assert_equal(noisy.meta.ci("m0", n_resamples=30, rng=0), small.meta.ci("m0", n_resamples=30, rng=0))
+    xr.testing.assert_equal(noisy.meta.metric_corr(), small.meta.metric_corr())
+
+
+def test_a_further_dim_may_be_called_pair(small):
+    by_pair = xr.concat([small, small], "pair").assign_coords(pair=["en-de", "en-fr"])
+    assert by_pair.meta.perm_test("m0", n_resamples=30, rng=0).pvalue.sizes["pair"] == 2
+    assert by_pair.meta.metric_corr().correlation.sizes["pair"] == 2
+
+
+def test_a_dim_that_a_selection_lost(small):
+    with pytest.raises(ValueError, match=r"keep it by selecting a list, as in sel\(system=\[...\]\)"):
+        ask(small.isel(system=0))
+
+
+def test_gold_and_scores_that_are_never_together(small):
+    small.score[0, :, :2] = np.nan
+    small.score[1:, :, 2:] = np.nan
+    with pytest.raises(ValueError, match="gold and score are never there together: no cell has both"):
+        ask(small)
 
 
 def test_a_metric_without_any_score(small):

@@ -18,7 +18,7 @@ def differences(scores, z, swap, level, name, missing="pairwise", undefined="dro
     tests = swaps.swap_tests(scores, z, pairs, level=level, coefficient=record, missing=missing, undefined=undefined)
     found = {}
     for test in tests:
-        found |= dict(zip(test.pairs, test.differences(swaps.arranged(swap, level)), strict=True))
+        found |= dict(zip(test.pairs, test.differences(swaps.packed(swap)), strict=True))
     assert sorted(found) == sorted(pairs)
     return found
 
@@ -132,3 +132,59 @@ def test_a_function_gives_what_our_own_coefficient_gives():
         theirs = differences(scores, z, swap, level, lambda x, z: np.corrcoef(x, z)[0, 1], missing)
         for pair in PAIRS:
             np.testing.assert_allclose(theirs[pair], ours[pair], atol=1e-10)
+
+
+def half_tied(level, rng):
+    """Metrics whose even groups are untied and whose odd ones are tied, with gaps, and a gold that is once constant."""
+    scores, z = rng.normal(size=(3, 8, 8)), np.round(rng.normal(size=(8, 8)), 1)
+    scores[:, :, 1::2] = np.round(2 * scores[:, :, 1::2])
+    scores[0, 2, 3] = scores[1, 5, 4] = z[1, 1] = z[6, 2] = np.nan
+    z[:, 6] = 1.0
+    return (scores.swapaxes(1, 2), z.T) if level == "within_system" else (scores, z)
+
+
+@pytest.mark.parametrize("undefined", ["drop", "zero"])
+@pytest.mark.parametrize("level", ["input", "within_system"])
+@pytest.mark.parametrize("name", [name for name in NAMES if name != "pearson"])
+def test_untied_and_tied_groups_make_one_statistic(name, level, undefined):
+    rng = np.random.default_rng(16)
+    scores, z = half_tied(level, rng)
+    swap = rng.integers(0, 2, (6, 8, 8), dtype=np.uint8)
+    got = differences(scores, z, swap, level, name, undefined=undefined)
+    want = plain(scores, z, swap, level, name, undefined=undefined)
+    for pair in PAIRS:
+        np.testing.assert_allclose(got[pair], want[pair], atol=1e-12)
+    record = coefficients.get(name)
+    settings = {"level": level, "coefficient": record, "missing": "pairwise", "undefined": undefined}
+    for test in swaps.swap_tests(scores, z, PAIRS, **settings):
+        assert test.coefficients is not None and test.rest is not None  # or this test would show nothing
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name != "pearson"])
+def test_a_group_that_a_swap_can_leave_constant_makes_none_linear(name):
+    """Dropping such a group changes the weight of all others, swap by swap."""
+    rng = np.random.default_rng(17)
+    x, z = rng.normal(size=(4, 3)), rng.normal(size=(4, 3))
+    x[:, 0] = [1.0, -1.0, 1.0, -1.0]
+    scores = np.array([x, np.column_stack([-x[:, 0], x[:, 2], x[:, 1]])])  # one mean and one spread
+    swap = np.array(list(itertools.product((0, 1), repeat=12)), dtype=np.uint8).reshape(-1, 4, 3)[::7]
+    record, pairs = coefficients.get(name), ((0, 1),)
+    for undefined in ("drop", "zero"):
+        got = differences(scores, z, swap, "input", name, undefined=undefined, pairs=pairs)
+        assert same(got[0, 1], plain(scores, z, swap, "input", name, undefined=undefined, pairs=pairs)[0, 1])
+        settings = {"level": "input", "coefficient": record, "missing": "pairwise", "undefined": undefined}
+        (test,) = swaps.swap_tests(scores, z, pairs, **settings)
+        assert (test.coefficients is None) == (undefined == "drop")
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_pearson_of_groups_that_swaps_leave_nearly_constant(level):
+    """What is left of the spread must not drown in the sums that it is the difference of."""
+    rng = np.random.default_rng(18)
+    x = rng.normal(size=(5, 4))
+    y = -x + 1e-6 * rng.normal(size=x.shape)
+    z = 1e6 + rng.normal(size=x.shape)
+    swap = (x > 0).astype(np.uint8)[None] ^ np.array([0, 1], dtype=np.uint8)[:, None, None]
+    got = differences(np.array([x, y]), z, swap, level, "pearson", pairs=((0, 1),))[0, 1]
+    want = plain(np.array([x, y]), z, swap, level, "pearson", pairs=((0, 1),))[0, 1]
+    np.testing.assert_allclose(got, want, atol=1e-6)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import importlib.util
+import shutil
 import sys
 import time
 import warnings
@@ -33,22 +34,39 @@ def parser() -> argparse.ArgumentParser:
     add = made.add_argument
     add("scores", metavar="SCORES", help=f"a file ({', '.join(io.FORMATS)}), a folder of .jsonl, or a data set's name")
     add("--gold", help="the human scores: a metric's name, or a variable (default: what the data set says)")
-    add("--metric", nargs="+", metavar="NAME", help="metrics to judge (default: all but the gold)")
+    add(
+        "--metric",
+        nargs="+",
+        metavar="NAME",
+        help="metrics to judge (default: all but the gold and other human scores)",
+    )
+    add("--lower-is-better", nargs="+", default=[], metavar="NAME", help="metrics that are better when lower")
     add("--level", default="system", choices=_validate.LEVELS, help="default: %(default)s")
     add("--coefficient", default="pearson", choices=list(coefficients.COEFFICIENTS), help="default: %(default)s")
     add("--resample", default="both", choices=("both", "system", "input"), help="what is random (default: %(default)s)")
-    add("--n-resamples", type=int, default=9999, metavar="K", help="default: %(default)s")
+    add(
+        "--n-resamples", type=int, metavar="K", help=f"default: {report.RESAMPLES}, for many tests as many as they need"
+    )
     add("--confidence-level", type=float, default=0.95, metavar="P", help="default: %(default)s")
     add("--adjust", default="holm", choices=inference.CORRECTIONS, help="for many tests (default: %(default)s)")
     add("--alpha", type=float, default=0.05, help="level of the tests (default: %(default)s)")
-    add("--seed", type=int, default=0, help="same seed, same numbers (default: %(default)s)")
+    add("--seed", type=_seed, default=0, help="same seed, same numbers (default: %(default)s)")
     add("--output", type=Path, metavar="REPORT.html", help="write a page with the tables and two pictures")
     add("--version", action="version", version=f"xsumstat {schema.package_version()}")
     columns = made.add_argument_group("columns of a .csv, .tsv or .parquet (a row a score, or a column a metric)")
     for name, default in (("metric", "metric"), ("system", "system"), ("input", "input"), ("score", "score")):
         columns.add_argument(f"--{name}-column", default=default, metavar="COLUMN", help="default: %(default)s")
+    columns.add_argument(
+        "--aggregate", metavar="RULE", help="make one score of several of a cell: mean, median, first ..."
+    )
     columns.add_argument("--dim", action="append", default=[], metavar="COLUMN", help="a further dim, as language")
     return made
+
+
+def _seed(text: str) -> int:
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"must be a whole number of at least 0, got {text!r}")
+    return int(text)
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -59,6 +77,8 @@ def main(argv: list[str] | None = None) -> int:
         warnings.showwarning = _show_warning  # type: ignore[assignment]
         try:
             _run(args)
+        except BrokenPipeError:  # whoever read our output has seen enough
+            sys.stdout = None
         except (ValueError, TypeError, OSError, ImportError) as error:
             print(f"xsumstat: error: {error}", file=sys.stderr)
             return 2
@@ -72,13 +92,17 @@ def _run(args: argparse.Namespace) -> None:
     if args.output is not None:
         _check_output(args.output)
     ds, name = _load(args)
+    if args.gold is None and "gold" not in ds.attrs:
+        labels = _validate.listing(schema.checked_scores(ds).indexes["metric"], 30)
+        raise ValueError(f"--gold must name the human scores; metrics: {labels}")
+    ds, metric = _oriented(ds, args.lower_is_better), _metrics(ds, args)
     started = time.monotonic()
-    _say(f"{name}: {args.n_resamples} resamples for intervals and for tests …")
+    _say(f"{name}: resampling …")
     answers = report.make_report(
         ds,
         name,
         gold=args.gold,
-        metric=args.metric,
+        metric=metric,
         level=args.level,
         coefficient=args.coefficient,
         resample=args.resample,
@@ -91,7 +115,7 @@ def _run(args: argparse.Namespace) -> None:
         progress=sys.stderr.isatty() and importlib.util.find_spec("tqdm") is not None,
     )
     _say(f"done in {time.monotonic() - started:.1f} s")
-    print(answers.text())
+    print(answers.text(shutil.get_terminal_size((100, 24)).columns))
     if args.output is not None:
         report.write_whole(args.output, answers.html())
         _say(f"wrote {args.output}")
@@ -103,9 +127,36 @@ def _load(args: argparse.Namespace) -> tuple[xr.Dataset, str]:
         return datasets.load_dataset(args.scores), args.scores
     if not path.exists():
         hint = _validate.suggestion(args.scores, datasets.NAMES)
-        raise FileNotFoundError(f"no such file or folder: {path}{hint or ';'} data sets: {', '.join(datasets.NAMES)}")
+        raise FileNotFoundError(f"no such file or folder: {path}{hint} data sets: {', '.join(datasets.NAMES)}")
     columns = {"metric": args.metric_column, "system": args.system_column, "input": args.input_column}
-    return io.read_scores(path, **columns, value=args.score_column, dims=args.dim), path.name
+    others = {"value": args.score_column, "dims": args.dim, "aggregate": args.aggregate}
+    ds = io.read_scores(path, **columns, **others)
+    _say(f"{path.name}: {', '.join(f'{size} {dim}s' for dim, size in ds['score'].sizes.items())}")
+    return ds, path.name
+
+
+def _oriented(ds: xr.Dataset, lower: list[str]) -> xr.Dataset:
+    """The Dataset with the metrics that are better when lower marked so."""
+    if not lower:
+        return ds
+    labels = schema.checked_scores(ds).indexes["metric"]
+    for label in lower:
+        _validate.known("metric in --lower-is-better", label, list(labels), "metrics")
+    before = ds.coords["higher_is_better"].values if "higher_is_better" in ds.coords else True
+    return ds.assign_coords(higher_is_better=("metric", before & ~labels.isin(lower)))
+
+
+def _metrics(ds: xr.Dataset, args: argparse.Namespace) -> list[str] | None:
+    """The metrics to judge: those named, or where it is known which are automatic, these."""
+    if args.metric is not None or "kind" not in ds.coords or ds.coords["kind"].dims != ("metric",):
+        return list(args.metric) if args.metric is not None else None
+    gold = args.gold or ds.attrs.get("gold")
+    automatic = [str(label) for label in ds.indexes["metric"][ds["kind"].values == "automatic"] if label != gold]
+    humans = ds.sizes["metric"] - len(automatic)
+    if not automatic or humans < 2:
+        return None
+    _say(f"judging the {len(automatic)} automatic metrics; --metric names others")
+    return automatic
 
 
 def _check_output(path: Path) -> None:

@@ -1,4 +1,4 @@
-"""The one place that draws random numbers: label counts and swaps, in blocks of resamples.
+"""The one place that draws random numbers: label counts and coins, in blocks of resamples.
 
 Resamples come in blocks of `BLOCK`. Block b of a dim has its own stream, derived from the seed, the dim
 and b alone, so that a result does not depend on threads, on chunks, or on how many resamples follow.
@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from xsumstat._kernels import count_labels
 
-BLOCK = 256
+BLOCK = 1024
 
 # A dim's place in this table is part of every stream: append, never reorder.
 _STREAMS = {"system": 0, "input": 1, "cell": 2}
@@ -44,35 +44,44 @@ def seed_of(rng: Any) -> int:
     return sum(int(word) << (32 * place) for place, word in enumerate(words))
 
 
-def _words(seed: int, dim: str, block: int, words_each: int) -> npt.NDArray[np.uint64]:
+def _words(seed: int, dim: str, block: int, rows: int, words_each: int) -> npt.NDArray[np.uint64]:
     sequence = np.random.SeedSequence(seed, spawn_key=(_STREAMS[dim], block))
-    raw = np.random.SFC64(sequence).random_raw(BLOCK * words_each)
-    return np.asarray(raw, dtype=np.uint64).reshape(BLOCK, words_each)
+    raw = np.random.SFC64(sequence).random_raw(rows * words_each)
+    return np.asarray(raw, dtype=np.uint64).reshape(rows, words_each)
 
 
-def counts(seed: int, dim: str, size: int, block: int) -> npt.NDArray[np.int64]:
-    """How often each of the `size` labels of `dim` came, (BLOCK, size), when drawn with replacement.
+def counts(seed: int, dim: str, size: int, block: int, rows: int = BLOCK) -> npt.NDArray[np.int64]:
+    """How often each of the `size` labels of `dim` came, (rows, size), when drawn with replacement.
 
-    A label is a 32-bit word times `size`, shifted right by 32: no label's chance is off by more than 2⁻³².
+    The first `rows` resamples of the block. A label is a 32-bit word times `size`, shifted right by 32: no
+    label's chance is off by more than 2⁻³².
     """
-    out = np.zeros((BLOCK, size), dtype=np.int64)
-    count_labels(_words(seed, dim, block, -(-size // 2)), size, out)
+    out = np.zeros((rows, size), dtype=np.int64)
+    count_labels(_words(seed, dim, block, rows, -(-size // 2)), size, out)
     return out
 
 
-def swaps(seed: int, dim: str, size: int, block: int) -> npt.NDArray[np.uint8]:
-    """One fair coin for each of the `size` units of a dim, (BLOCK, size), 1 = swapped."""
-    packed = _words(seed, dim, block, -(-size // 64)).astype("<u8", copy=False).view(np.uint8)
-    return np.unpackbits(packed, axis=1, count=size, bitorder="little")
+def coins(seed: int, dim: str, units: int, block: int, rows: int = BLOCK) -> npt.NDArray[np.uint8]:
+    """Fair coins for `units` units of a dim in the first `rows` resamples of a block, 8 to the byte, lowest bit first.
+
+    (rows, bytes); the bits beyond `units` are coins too, and mean nothing.
+    """
+    words = _words(seed, dim, block, rows, -(-units // 64))
+    return words.astype("<u8", copy=False).view(np.uint8)[:, : -(-units // 8)]
 
 
-def all_swaps(size: int, block: int) -> npt.NDArray[np.uint8]:
-    """Block `block` of the list of all 2^size ways to swap; the last block may be short."""
-    stop = min((block + 1) * BLOCK, 2**size)
+def all_coins(units: int, block: int) -> npt.NDArray[np.uint8]:
+    """Block `block` of the list of all 2^units ways that coins can fall, (rows, units), a byte each."""
+    stop = min((block + 1) * BLOCK, 2**units)
     number = np.arange(block * BLOCK, stop, dtype=np.uint64)[:, None]
-    return ((number >> np.arange(size, dtype=np.uint64)) & np.uint64(1)).astype(np.uint8)
+    return ((number >> np.arange(units, dtype=np.uint64)) & np.uint64(1)).astype(np.uint8)
 
 
 def n_blocks(n_resamples: int) -> int:
     """How many blocks hold `n_resamples`."""
     return math.ceil(n_resamples / BLOCK)
+
+
+def block_rows(n_resamples: int, block: int) -> int:
+    """How many of `n_resamples` lie in a block."""
+    return min(BLOCK, n_resamples - block * BLOCK)

@@ -2,8 +2,8 @@
 
 Names used throughout: `x`, `z` hold the two scores as (members, groups), so that one correlation is
 taken down each column; `w` counts how often each member was drawn, `v` how often each group; `mask`
-is 1.0 where a cell is present, or None where all are. A tie is an exact tie: ranks come in as integer
-codes, and only `vector_correlation`, which sees means, compares with a tolerance.
+is 1.0 where a cell is present, or None where all are. A tie is an exact tie: ranks come in as
+integers.
 """
 
 from __future__ import annotations
@@ -13,9 +13,6 @@ import numpy as np
 from xsumstat._jit import kernel
 
 PEARSON, SPEARMAN, KENDALL, KENDALL_A, KENDALL_C, ACCURACY = range(6)
-
-# Rounding makes equal means differ by some 1e-16 of their size; real differences are far larger.
-TIE = 1e-12
 
 
 @kernel
@@ -172,75 +169,97 @@ def pearson_total(x, z, mask, w, v):
 
 
 @kernel
-def pair_groups(kind, rows, mask, w, sums, r, n):
+def list_drawn(w, drawn):
+    """Write the members that were drawn into `drawn`, which has one place more than there are members; how many.
+
+    A list beats a test in the loops over pairs: which members are drawn cannot be predicted.
+    """
+    count = 0
+    for a in range(w.shape[0]):
+        drawn[count] = a
+        count += w[a] > 0
+    return count
+
+
+@kernel
+def pair_groups(kind, rows, tied_x, tied_z, mask, w, drawn, sums, untied_x, untied_z, r, n):
     """A coefficient of the Kendall family per group, pair (a, b) weighing w[a]·w[b].
 
-    `rows` has a row per pair a < b: (numerator | untied in x | untied in z), each over the groups. Copies of
-    one member are tied in both and add to none of the three.
+    `rows` has a row per pair a < b: the numerator over the groups, then whether the pair is untied in x over the groups
+    in `tied_x`, and in z over those in `tied_z`. In all other groups only copies of one member are tied.
     """
     members = w.shape[0]
     groups = r.shape[0]
     sums[:] = 0
-    for a in range(members):
-        if w[a] == 0:
-            continue
+    untied = 0
+    count = list_drawn(w, drawn)
+    for p in range(count):
+        a = drawn[p]
         start = a * (2 * members - a - 1) // 2 - a - 1
-        for b in range(a + 1, members):
+        for q in range(p + 1, count):
+            b = drawn[q]
             weight = w[a] * w[b]
-            if weight == 0:
-                continue
-            row = rows[start + b]
-            for c in range(row.shape[0]):
-                sums[c] += weight * row[c]
+            untied += weight
+            for c in range(rows.shape[1]):
+                sums[c] += weight * rows[start + b, c]
     count_members(mask, w, n)
-    for j in range(groups):
-        r[j] = rank_value(kind, sums[j], sums[groups + j], sums[2 * groups + j], n[j], 0.0)
+    untied_x[:] = untied
+    untied_z[:] = untied
+    for c in range(tied_x.shape[0]):
+        untied_x[tied_x[c]] = sums[groups + c]
+    for c in range(tied_z.shape[0]):
+        untied_z[tied_z[c]] = sums[groups + tied_x.shape[0] + c]
+    if kind == KENDALL:
+        for j in range(groups):
+            both = untied_x[j] * untied_z[j]
+            r[j] = sums[j] / np.sqrt(both) if both > 0.0 else np.nan
+    else:
+        for j in range(groups):
+            r[j] = rank_value(kind, sums[j], untied_x[j], untied_z[j], n[j], 0.0)
 
 
 @kernel
 def count_members(mask, w, n):
     """How many drawn members each group has."""
-    n[:] = 0.0
-    for a in range(w.shape[0]):
-        if mask is None:
-            n += float(w[a])
-        else:
-            n += w[a] * mask[a]
+    if mask is None:
+        total = 0.0
+        for a in range(w.shape[0]):
+            total += w[a]
+        n[:] = total
+    else:
+        n[:] = 0.0
+        for a in range(w.shape[0]):
+            for j in range(n.shape[0]):
+                n[j] += w[a] * mask[a, j]
 
 
 @kernel
-def spearman_groups(signs_x, signs_z, mask, w, sums, r, n):
-    """Spearman's rho per group from the signs of x[a] - x[b], rows in the order of the pairs a < b.
+def spearman_groups(signs, mask, w, drawn, part, ranks, r, n):
+    """Spearman's rho per group; `signs` has those of x[a] - x[b] and of z[a] - z[b] side by side in its last axis.
 
     The midrank of a is half of Σ_b w[b]·sign(x[a] - x[b]), plus a constant: those sums have mean 0.
     """
-    members = w.shape[0]
     groups = r.shape[0]
-    dx, dz = sums[:members], sums[members:]
-    sums[:] = 0
-    for a in range(members):
-        start = a * (2 * members - a - 1) // 2 - a - 1
-        for b in range(a + 1, members):
-            if w[a] == 0 and w[b] == 0:
-                continue
-            sx, sz = signs_x[start + b], signs_z[start + b]
-            for j in range(groups):
-                dx[a, j] += w[b] * sx[j]
-                dx[b, j] -= w[a] * sx[j]
-                dz[a, j] += w[b] * sz[j]
-                dz[b, j] -= w[a] * sz[j]
+    count = list_drawn(w, drawn)
+    for p in range(count):
+        a = drawn[p]
+        part[:] = 0
+        for q in range(count):
+            b = drawn[q]
+            for c in range(2 * groups):
+                part[c] += w[b] * signs[a, b, c]
+        for c in range(2 * groups):
+            ranks[a, c] = part[c]
     count_members(mask, w, n)
-    cross = np.zeros(groups)
-    square_x = np.zeros(groups)
-    square_z = np.zeros(groups)
-    for a in range(members):
-        if w[a] == 0:
-            continue
+    cross, square_x, square_z = np.zeros(groups), np.zeros(groups), np.zeros(groups)
+    for p in range(count):
+        a = drawn[p]
+        weight = float(w[a])
         for j in range(groups):
-            x, z = float(dx[a, j]), float(dz[a, j])
-            cross[j] += w[a] * x * z
-            square_x[j] += w[a] * x * x
-            square_z[j] += w[a] * z * z
+            x, z = ranks[a, j], ranks[a, groups + j]
+            cross[j] += weight * x * z
+            square_x[j] += weight * x * x
+            square_z[j] += weight * z * z
     for j in range(groups):
         r[j] = ratio(cross[j], square_x[j] * square_z[j])
 
@@ -342,94 +361,3 @@ def sorted_groups(kind, order, x, z, mask, w, r, n):
             here[a] = w[a] if mask is None or mask[a, j] > 0 else 0
             n[j] += here[a]
         r[j] = sorted_correlation(kind, order[j], x[j], z[j], here, tree, totals)
-
-
-# --- Vectors of means: a tie is a difference that rounding can make ---
-
-
-@kernel
-def sign(a, b, scale):
-    """Sign of a - b, 0 where rounding alone can make the two differ; `scale` is the size of what was summed."""
-    limit = TIE * max(scale, max(abs(a), abs(b)))
-    return int(a - b > limit) - int(b - a > limit)
-
-
-@kernel
-def vector_correlation(kind, x, z, scale_x, scale_z, w):
-    """Correlation of two vectors of means with weights `w`; a member with weight 0 is not there."""
-    members = x.shape[0]
-    n = 0.0
-    varies_x, varies_z = False, False
-    mean_x, mean_z = 0.0, 0.0
-    first = -1
-    for a in range(members):
-        if w[a] == 0:
-            continue
-        if first < 0:
-            first = a
-        n += w[a]
-        mean_x += w[a] * (x[a] - x[first])
-        mean_z += w[a] * (z[a] - z[first])
-        varies_x |= sign(x[a], x[first], max(scale_x[a], scale_x[first])) != 0
-        varies_z |= sign(z[a], z[first], max(scale_z[a], scale_z[first])) != 0
-    if kind == PEARSON:
-        if not (varies_x and varies_z):
-            return np.nan
-        mean_x = x[first] + mean_x / n
-        mean_z = z[first] + mean_z / n
-        cross, square_x, square_z = 0.0, 0.0, 0.0
-        for a in range(members):
-            if w[a] > 0:
-                dx, dz = x[a] - mean_x, z[a] - mean_z
-                cross += w[a] * dx * dz
-                square_x += w[a] * dx * dx
-                square_z += w[a] * dz * dz
-        return ratio(cross, square_x * square_z)
-    concordant, discordant, untied_x, untied_z = 0, 0, 0, 0
-    distinct_x, distinct_z = 0, 0
-    cross, square_x, square_z = 0.0, 0.0, 0.0
-    for a in range(members):
-        if w[a] == 0:
-            continue
-        new_x, new_z = 1, 1
-        dx, dz = 0, 0
-        for b in range(members):
-            if w[b] == 0 or b == a:
-                continue
-            sx = sign(x[a], x[b], max(scale_x[a], scale_x[b]))
-            sz = sign(z[a], z[b], max(scale_z[a], scale_z[b]))
-            dx += w[b] * sx
-            dz += w[b] * sz
-            if b < a:
-                weight = w[a] * w[b]
-                concordant += weight * (sx * sz > 0)
-                discordant += weight * (sx * sz < 0)
-                untied_x += weight * (sx != 0)
-                untied_z += weight * (sz != 0)
-                new_x &= sx != 0
-                new_z &= sz != 0
-        distinct_x += new_x
-        distinct_z += new_z
-        cross += float(w[a]) * float(dx) * float(dz)
-        square_x += float(w[a]) * float(dx) * float(dx)
-        square_z += float(w[a]) * float(dz) * float(dz)
-    if kind == SPEARMAN:
-        return ratio(cross, square_x * square_z)
-    numerator = concordant if kind == ACCURACY else concordant - discordant
-    return rank_value(kind, float(numerator), untied_x, untied_z, n, float(min(distinct_x, distinct_z)))
-
-
-@kernel
-def means(x, mask, v, out, cells):
-    """Mean of each column of `x` (inputs, systems) with weights `v`, and how many cells it had."""
-    out[:] = 0.0
-    cells[:] = 0.0
-    for j in range(x.shape[0]):
-        if v[j] == 0:
-            continue
-        for i in range(x.shape[1]):
-            weight = v[j] * mask[j, i] if mask is not None else float(v[j])
-            out[i] += weight * x[j, i]
-            cells[i] += weight
-    for i in range(x.shape[1]):
-        out[i] = out[i] / cells[i] if cells[i] > 0 else 0.0

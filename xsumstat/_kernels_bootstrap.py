@@ -11,15 +11,14 @@ import numpy as np
 from xsumstat._jit import kernel
 from xsumstat._kernels import (
     average,
-    means,
     pair_groups,
     pearson_groups,
     pearson_total,
     sorted_correlation,
     sorted_groups,
     spearman_groups,
-    vector_correlation,
 )
+from xsumstat._kernels_means import LANES, correlations, means_lanes
 
 
 @kernel
@@ -41,26 +40,28 @@ def bootstrap_pearson(x, z, mask, w, v, zero, out):
 
 
 @kernel
-def bootstrap_pairs(kind, rows, mask, w, v, zero, out):
+def bootstrap_pairs(kind, rows, tied_x, tied_z, mask, w, v, zero, out):
     """Average of the groups' Kendall-type coefficient, by pairs of members."""
     groups = v.shape[1]
-    sums = np.empty(3 * groups, rows.dtype)
+    drawn = np.empty(w.shape[1] + 1, np.int64)
+    sums, untied_x, untied_z = np.empty(rows.shape[1], rows.dtype), np.empty(groups), np.empty(groups)
     r, n = np.empty(groups), np.empty(groups)
     for s in range(out.shape[0]):
         if s == 0 or w.shape[0] > 1:
-            pair_groups(kind, rows, mask, row(w, s), sums, r, n)
+            pair_groups(kind, rows, tied_x, tied_z, mask, row(w, s), drawn, sums, untied_x, untied_z, r, n)
         out[s] = average(r, n, row(v, s), zero)
 
 
 @kernel
-def bootstrap_spearman(signs_x, signs_z, mask, w, v, zero, out):
+def bootstrap_spearman(signs, mask, w, v, zero, out):
     """Average of the groups' Spearman rho, by pairs of members."""
-    groups = v.shape[1]
-    sums = np.empty((2 * w.shape[1], groups), signs_x.dtype)
+    members, groups = w.shape[1], v.shape[1]
+    drawn = np.empty(members + 1, np.int64)
+    part, ranks = np.empty(2 * groups, signs.dtype), np.empty((members, 2 * groups))
     r, n = np.empty(groups), np.empty(groups)
     for s in range(out.shape[0]):
         if s == 0 or w.shape[0] > 1:
-            spearman_groups(signs_x, signs_z, mask, row(w, s), sums, r, n)
+            spearman_groups(signs, mask, row(w, s), drawn, part, ranks, r, n)
         out[s] = average(r, n, row(v, s), zero)
 
 
@@ -97,16 +98,32 @@ def bootstrap_sorted_global(kind, order, x, z, present, w, v, out):
 
 
 @kernel
-def bootstrap_system(kind, x, z, mask_x, mask_z, scale_x, scale_z, w, v, out):
-    """Correlation of the systems' means; `x`, `z` and the masks are (inputs, systems)."""
-    systems = x.shape[1]
-    mean_x, cells_x = np.empty(systems), np.empty(systems)
-    mean_z, cells_z = np.empty(systems), np.empty(systems)
-    here = np.empty(systems, np.int64)
-    for s in range(out.shape[0]):
-        if s == 0 or v.shape[0] > 1:
-            means(x, mask_x, row(v, s), mean_x, cells_x)
-            means(z, mask_z, row(v, s), mean_z, cells_z)
+def take(counts, start, out):
+    """Counts of the resamples from `start` on, as columns; the one row of a dim that is not resampled in each."""
+    for s in range(out.shape[1]):
+        here = row(counts, start + s)
+        for a in range(out.shape[0]):
+            out[a, s] = here[a]
+
+
+@kernel
+def bootstrap_system(kind, x, z, mask_x, mask_z, scale_x, scale_z, w, v, work, out):
+    """Correlation of the systems' means; `x`, `z` and the masks are (systems, inputs), `work` as in `correlations`."""
+    systems, inputs = x.shape
+    lanes = min(LANES, out.shape[0])
+    weights, draws = np.empty((systems, lanes)), np.empty((inputs, lanes))
+    mean_x, cells_x = np.empty((systems, lanes)), np.empty((systems, lanes))
+    mean_z, cells_z = np.empty((systems, lanes)), np.empty((systems, lanes))
+    sums = np.empty((7, lanes))
+    for start in range(0, out.shape[0], lanes):
+        start = min(start, out.shape[0] - lanes)  # the last lanes may repeat some of those before
+        take(w, start, weights)
+        if start == 0 or v.shape[0] > 1:
+            take(v, start, draws)
+            means_lanes(x, mask_x, draws, mean_x, cells_x)
+            means_lanes(z, mask_z, draws, mean_z, cells_z)
         for i in range(systems):
-            here[i] = row(w, s)[i] if cells_x[i] > 0 and cells_z[i] > 0 else 0
-        out[s] = vector_correlation(kind, mean_x, mean_z, scale_x, scale_z, here)
+            for lane in range(lanes):
+                if not (cells_x[i, lane] > 0.0 and cells_z[i, lane] > 0.0):
+                    weights[i, lane] = 0.0
+        correlations(kind, mean_x, mean_z, scale_x, scale_z, weights, work, sums, out[start : start + lanes])

@@ -26,18 +26,22 @@ def listing(labels: Iterable[Hashable], limit: int = 8) -> str:
 
 
 def suggestion(value: Hashable, options: Iterable[Hashable]) -> str:
-    """The words "; did you mean …?" for the option nearest to `value`, or nothing."""
+    """The words "; did you mean …?" for the option nearest to `value`, or a mere semicolon."""
     texts = {str(option): option for option in options}
     near = difflib.get_close_matches(str(value), texts, n=1, cutoff=0.5)
-    return f"; did you mean {texts[near[0]]!r}?" if near else ""
+    return f"; did you mean {texts[near[0]]!r}?" if near else ";"
+
+
+def _ending(value: Any, options: Collection[str]) -> str:
+    """A suggestion to end a sentence with."""
+    return suggestion(value, options).rstrip(";") if isinstance(value, str) else ""
 
 
 def choice(name: str, value: Any, allowed: Collection[str]) -> str:
     """One of the names in `allowed`."""
     if isinstance(value, str) and value in allowed:
         return value
-    hint = suggestion(value, allowed) if isinstance(value, str) else ""
-    raise ValueError(f"{name} must be one of {listing(allowed, 20)}, got {value!r}{hint}")
+    raise ValueError(f"{name} must be one of {listing(allowed, 20)}, got {value!r}{_ending(value, allowed)}")
 
 
 def integer(name: str, value: Any, minimum: int) -> int:
@@ -60,8 +64,8 @@ def fraction(name: str, value: Any) -> float:
 
 def flag(name: str, value: Any) -> bool:
     """True or False, and nothing that merely looks like it."""
-    if isinstance(value, bool):
-        return value
+    if type(value).__name__ in ("bool", "bool_"):
+        return bool(value)
     raise TypeError(f"{name} must be True or False, got {value!r}")
 
 
@@ -73,7 +77,7 @@ def dims(name: str, value: Any, allowed: tuple[str, ...] = ("system", "input")) 
     names = tuple(names)
     unknown = [item for item in names if item not in allowed]
     if unknown or not names or len(set(names)) < len(names):
-        hint = suggestion(unknown[0], (*allowed, "both")) if unknown else ""
+        hint = _ending(unknown[0], (*allowed, "both")) if unknown else ""
         raise ValueError(f"{name} must be 'both' or names among {listing(allowed)}, got {value!r}{hint}")
     return tuple(item for item in allowed if item in names)
 
@@ -102,9 +106,9 @@ def coefficient_function(value: Any, allowed: Collection[str]) -> str | Callable
         return function
     if isinstance(value, str) and value in allowed:
         return value
-    hint = suggestion(value, allowed) if isinstance(value, str) else ""
+    ending = _ending(value, allowed)
     raise ValueError(
-        f"coefficient must be one of {listing(allowed, 20)}, or a function f(x, z) -> float, got {value!r}{hint}"
+        f"coefficient must be one of {listing(allowed, 20)}, or a function f(x, z) -> float, got {value!r}{ending}"
     )
 
 

@@ -45,6 +45,19 @@ class Coefficient:
         """Whether only the order of the scores matters."""
         return self.kind not in (None, _kernels.PEARSON)
 
+    def __call__(self, x: FloatArray, z: FloatArray) -> float:
+        """Value of a user's function, which must be a number."""
+        assert self.function is not None
+        value = self.function(x, z)
+        try:
+            return float(value)
+        except TypeError as error:
+            meant = next((record.name for record in _RECORDS if record.test == self.name), None)
+            hint = f"; did you mean coefficient={meant!r}?" if meant else ""
+            raise TypeError(
+                f"coefficient {self.name!r} must return a number, it returned {type(value).__name__}{hint}"
+            ) from error
+
     def pvalue(self, x: FloatArray, z: FloatArray) -> float:
         """SciPy's two-sided p-value for "no association" of two vectors; NaN where SciPy has none.
 
@@ -57,10 +70,22 @@ class Coefficient:
         return float(getattr(scipy.stats, self.test)(x, z).pvalue)
 
 
+def _pearson_factor(r: float) -> float:
+    return 1.0
+
+
+def _spearman_factor(r: float) -> float:
+    return math.sqrt(1 + r * r / 2)
+
+
+def _kendall_factor(r: float) -> float:
+    return math.sqrt(0.437)
+
+
 _RECORDS = (
-    Coefficient("pearson", _kernels.PEARSON, fisher=(3, lambda r: 1.0), test="pearsonr"),
-    Coefficient("spearman", _kernels.SPEARMAN, fisher=(3, lambda r: math.sqrt(1 + r * r / 2)), test="spearmanr"),
-    Coefficient("kendall", _kernels.KENDALL, fisher=(4, lambda r: math.sqrt(0.437)), test="kendalltau"),
+    Coefficient("pearson", _kernels.PEARSON, fisher=(3, _pearson_factor), test="pearsonr"),
+    Coefficient("spearman", _kernels.SPEARMAN, fisher=(3, _spearman_factor), test="spearmanr"),
+    Coefficient("kendall", _kernels.KENDALL, fisher=(4, _kendall_factor), test="kendalltau"),
     Coefficient("kendall_a", _kernels.KENDALL_A, test="kendalltau"),
     Coefficient("kendall_c", _kernels.KENDALL_C, test="kendalltau"),
     Coefficient("pairwise_accuracy", _kernels.ACCURACY),

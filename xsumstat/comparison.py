@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import xarray as xr
 
-from xsumstat import _draws, _validate, inference, resampling, schema
+from xsumstat import _draws, _validate, content, inference, lazy, resampling, schema
 from xsumstat.coefficients import CorrelationFunction, FloatArray
 from xsumstat.correlation import checked_settings
+from xsumstat.levels import IntArray
 from xsumstat.resampling import SwapPlan
-from xsumstat.swaps import Pair, swap_tests
+from xsumstat.swap_ranks import Pair
+from xsumstat.swaps import swap_tests
 
 _PAIR_DIMS = ("metric", "other_metric")
+_BY_PAIR = ("difference", "forward", "backward", "n_undefined")
+# Cells times pairs of metrics that are made ready for swaps at a time: some 100 MB at the most.
+_PAIR_CELLS_AT_ONCE = 2**19
+_USUAL_LEVEL = 0.05
 
 
 def perm_test(
@@ -109,42 +117,20 @@ def perm_test(
     n_resamples = _validate.integer("n_resamples", n_resamples, 1)
     _validate.flag("keep_samples", keep_samples)
     _validate.flag("progress", progress)
-    scores = schema.prepare(ds, gold, metric, level=level, missing=missing, other=other)
-    rows, columns = scores.rows, scores.columns
-    pairs = sorted({(min(a, b), max(a, b)) for a in rows for b in columns if a != b})
+    scores = _by_label(schema.prepare(ds, gold, metric, level=level, missing=missing, other=other))
+    pairs = tuple(sorted({(min(a, b), max(a, b)) for a in scores.rows for b in scores.columns if a != b}))
     if not pairs:
         raise ValueError("a test needs two metrics: metric and other name only one")
-    seed = _draws.seed_of(rng)
-    plan = SwapPlan.of(scores.shape, dims, crossed, n_resamples, seed)
-
-    def all_at_once(x: FloatArray, z: FloatArray) -> tuple[Any, ...]:
-        lead = np.broadcast_shapes(x.shape[:-3], z.shape[:-2])
-        x = np.broadcast_to(x, (*lead, *x.shape[-3:]))
-        z = np.broadcast_to(z, (*lead, *z.shape[-2:]))
-        tests, places = [], []
-        for number, at in enumerate(np.ndindex(lead)):
-            for test in swap_tests(x[at], z[at], tuple(pairs), coefficient=record, **settings):
-                tests.append(test)
-                places.append(np.array([number * len(pairs) + pairs.index(pair) for pair in test.pairs]))
-        difference, counts = resampling.permutation(
-            tests, places, plan, level=level, keep_samples=keep_samples, progress=progress
+    content.check_resampled(scores.score, dims)
+    plan = SwapPlan.of(scores.shape, dims, crossed, n_resamples, _draws.seed_of(rng))
+    if plan.exact and 1 / plan.n_resamples > _USUAL_LEVEL:
+        _validate.warn(
+            f"there are only {plan.n_resamples} ways to swap: no p-value can be below {1 / plan.n_resamples:.3g}"
         )
-        forward, backward = inference.permutation_pvalues(difference, counts, plan.n_resamples, plan.exact, alternative)
-        samples = [] if counts.samples is None else [counts.samples.reshape(*lead, len(pairs), -1)]
-        flat = (difference, forward, backward, counts.undefined)
-        return *(values.reshape(*lead, len(pairs)) for values in flat), *samples
-
-    names = ["difference", "forward", "backward", "n_undefined"] + ["samples"] * keep_samples
-    outputs = xr.apply_ufunc(
-        all_at_once,
-        scores.score,
-        scores.gold,
-        input_core_dims=[["metric", "system", "input"], ["system", "input"]],
-        output_core_dims=[["pair", "resample"] if name == "samples" else ["pair"] for name in names],
-        keep_attrs=False,
-    )
-    by_pair = dict(zip(names, outputs, strict=True))
-    schema.warn_resamples(by_pair["n_undefined"].max("pair"), plan.n_resamples)
+    summary = _Summary(plan.n_resamples, plan.exact, alternative)
+    by_pair = _permutation(scores, pairs, plan, summary, {"coefficient": record, **settings}, keep_samples, progress)
+    if scores.used is None:
+        content.warn_resamples(by_pair["n_undefined"].max("_pair"), plan.n_resamples)
     return schema.result(
         _matrices(by_pair, pairs, scores),
         scores,
@@ -156,12 +142,106 @@ def perm_test(
         alternative=alternative,
         n_resamples=plan.n_resamples,
         exact=plan.exact,
-        seed=str(seed),
+        seed=str(plan.seed),
         **settings,
     )
 
 
-def _matrices(by_pair: dict[str, xr.DataArray], pairs: list[Pair], scores: schema.Scores) -> xr.Dataset:
+def _by_label(scores: schema.Scores) -> schema.Scores:
+    """The same with the metrics sorted by label, so that no bit of a result depends on the order they came in."""
+    labels = [str(label) for label in scores.score["metric"].values]
+    order = sorted(range(len(labels)), key=labels.__getitem__)
+    place = {old: new for new, old in enumerate(order)}
+    rows, columns = ([place[at] for at in places] for places in (scores.rows, scores.columns))
+    return replace(scores, score=scores.score.isel(metric=order), rows=rows, columns=columns)
+
+
+@dataclass(frozen=True)
+class _Summary:
+    """What a permutation test tells of each pair: the numbers of `_BY_PAIR`."""
+
+    n_resamples: int
+    exact: bool
+    alternative: str
+
+    def __call__(self, difference: FloatArray, counts: IntArray) -> tuple[FloatArray, ...]:
+        forward, backward = inference.permutation_pvalues(
+            difference, counts, self.n_resamples, self.exact, self.alternative
+        )
+        return difference, forward, backward, counts[3].astype(float)
+
+
+def _permutation(
+    scores: schema.Scores,
+    pairs: tuple[Pair, ...],
+    plan: SwapPlan,
+    summary: _Summary,
+    settings: dict[str, Any],
+    keep_samples: bool,
+    progress: bool,
+) -> dict[str, xr.DataArray]:
+    """The test of every pair of metrics, along dim `_pair`."""
+
+    def all_at_once(x: Any, z: Any) -> tuple[Any, ...]:
+        lead = np.broadcast_shapes(x.shape[:-3], z.shape[:-2])
+        shapes = (*lead, *x.shape[-3:]), (*lead, *z.shape[-2:])
+        if scores.used is None:
+            x, z = (np.broadcast_to(values, shape) for values, shape in zip((x, z), shapes, strict=True))
+            labels = [(x[at], z[at]) for at in np.ndindex(lead)]
+            found, samples = _eager(labels, pairs, plan, summary, settings, keep_samples, progress)
+            found = found.reshape(len(_BY_PAIR), *lead, len(pairs))
+            samples = None if samples is None else samples.reshape(*lead, len(pairs), plan.n_resamples)
+        else:
+            da = _validate.optional("dask.array", "dask")
+            x, z = (da.broadcast_to(da.asarray(values), shape) for values, shape in zip((x, z), shapes, strict=True))
+            used = scores.used[0].data, scores.used[1].data
+            size: dict[str, Any] = {"n_summary": len(_BY_PAIR), "keep_samples": keep_samples}
+            found, samples = lazy.permutation(x, z, used, pairs, plan, summary, settings=settings, **size)
+        counted = found[-1].astype(int)
+        return *found[:-1], counted, *([] if samples is None else [samples])
+
+    names = [*_BY_PAIR, *["samples"] * keep_samples]
+    outputs = xr.apply_ufunc(
+        all_at_once,
+        scores.score,
+        scores.gold,
+        input_core_dims=[["metric", "system", "input"], ["system", "input"]],
+        output_core_dims=[["_pair", "resample"] if name == "samples" else ["_pair"] for name in names],
+        dask="allowed",
+        keep_attrs=False,
+    )
+    return dict(zip(names, outputs, strict=True))
+
+
+def _eager(
+    labels: list[tuple[FloatArray, FloatArray]],
+    pairs: tuple[Pair, ...],
+    plan: SwapPlan,
+    summary: _Summary,
+    settings: dict[str, Any],
+    keep_samples: bool,
+    progress: bool,
+) -> tuple[FloatArray, FloatArray | None]:
+    """Summaries (numbers, labels · pairs) for the scores of each further label, and the samples or None.
+
+    Only so many pairs are made ready together as keep their memory small; at system level they share their sums.
+    """
+    together = settings["level"] == "system" and settings["coefficient"].kind is not None
+    at_once = len(pairs) if together else max(1, _PAIR_CELLS_AT_ONCE // (plan.shape[0] * plan.shape[1]))
+    groups = [pairs[start : start + at_once] for start in range(0, len(pairs), at_once)]
+    summaries, kept = [], []
+    with resampling.progress_bar(len(labels) * len(groups) * _draws.n_blocks(plan.n_resamples), progress) as bar:
+        for x, z in labels:
+            for group in groups:
+                tests = swap_tests(x, z, group, **settings)
+                difference, found = resampling.permutation(tests, plan, keep_samples=keep_samples, bar=bar)
+                summaries.append(np.array(summary(difference, found.counts)))
+                if found.samples is not None:
+                    kept.append(found.samples)
+    return np.concatenate(summaries, axis=1), np.concatenate(kept) if keep_samples else None
+
+
+def _matrices(by_pair: dict[str, xr.DataArray], pairs: tuple[Pair, ...], scores: schema.Scores) -> xr.Dataset:
     """Results of unordered pairs laid out as metric x other_metric: signs turn where the two change places."""
     place = {pair: at for at, pair in enumerate(pairs)}
     rows, columns = np.array(scores.rows), np.array(scores.columns)
@@ -169,7 +249,7 @@ def _matrices(by_pair: dict[str, xr.DataArray], pairs: list[Pair], scores: schem
     turned, tested = (
         xr.DataArray(each, dims=_PAIR_DIMS) for each in (rows[:, None] > columns, rows[:, None] != columns)
     )
-    picked = xr.Dataset(by_pair).isel(pair=xr.DataArray(at, dims=_PAIR_DIMS))
+    picked = xr.Dataset(by_pair).isel(_pair=xr.DataArray(at, dims=_PAIR_DIMS))
     laid_out = {"pvalue": picked["forward"].where(~turned, picked["backward"])}
     laid_out |= {
         name: picked[name].where(~turned, -picked[name]) for name in ("difference", "samples") if name in picked
@@ -222,24 +302,63 @@ def adjust(result: xr.Dataset, method: str = "holm", *, within: str | Iterable[s
     pvalue = _pvalues(result)
     _validate.choice("method", method, inference.CORRECTIONS)
     dims = [str(dim) for dim in pvalue.dims]
-    family = dims if within is None else [within] if isinstance(within, str) else list(within)
-    for dim in family:
-        _validate.known("dim in within", dim, dims, "dims of pvalue")
-    if not family:
-        raise ValueError(f"within must name at least one dim of pvalue: {_validate.listing(dims)}")
+    family = _family(within, dims)
 
     def each(values: FloatArray) -> FloatArray:
         return inference.adjust(values.ravel(), method).reshape(values.shape)
 
     mirrored = _mirrored(result, pvalue, family)
     tests = pvalue if mirrored is None else pvalue.where(~mirrored)
+    if not schema.is_lazy(tests):
+        _warn_out_of_reach(result, tests, family, method)
     adjusted = xr.apply_ufunc(
-        each, tests, input_core_dims=[family], output_core_dims=[family], vectorize=True, keep_attrs=False
+        each,
+        schema.whole(tests, family),
+        input_core_dims=[family],
+        output_core_dims=[family],
+        vectorize=True,
+        dask="parallelized",
+        output_dtypes=[float],
+        keep_attrs=False,
     ).transpose(*dims)
     if mirrored is not None:
         adjusted = adjusted.where(~mirrored, _transposed(adjusted))
     attrs = {"adjust_method": method, "adjust_within": " ".join(family)}
     return result.assign(pvalue_adjusted=adjusted).assign_attrs(attrs)
+
+
+def _family(within: Any, dims: list[str]) -> list[str]:
+    """The dims of a family of tests."""
+    if not (within is None or isinstance(within, str | list | tuple | set)):
+        raise TypeError(f"within must name dims of pvalue ({_validate.listing(dims)}), got {within!r}")
+    family = dims if within is None else [within] if isinstance(within, str) else list(within)
+    for dim in family:
+        _validate.known("dim in within", dim, dims, "dims of pvalue")
+    _validate.unique("within", family)
+    if not family:
+        raise ValueError(f"within must name at least one dim of pvalue: {_validate.listing(dims)}")
+    return family
+
+
+def resamples_needed(n_tests: int, alpha: float) -> int:
+    """Random swaps so many that the smallest p-value, 1/(n + 1), survives Bonferroni's correction for `n_tests`."""
+    return math.ceil(n_tests / alpha) - 1
+
+
+def _warn_out_of_reach(result: xr.Dataset, tests: xr.DataArray, family: list[str], method: str) -> None:
+    """Warn when even the smallest p-value that so many resamples can give does not survive the correction."""
+    n_resamples = result.attrs.get("n_resamples")
+    if method not in ("bonferroni", "holm") or not n_resamples:
+        return
+    smallest = 1 / (n_resamples + (0 if result.attrs.get("exact") else 1))
+    size = int(tests.notnull().sum(family).max())
+    if size * smallest > _USUAL_LEVEL:
+        needed = resamples_needed(size, _USUAL_LEVEL)
+        advice = "" if result.attrs.get("exact") else f"; use n_resamples of at least {needed}"
+        _validate.warn(
+            f"with {n_resamples} resamples and {size} tests in a family no adjusted p-value can be below "
+            f"{size * smallest:.3g}{advice}"
+        )
 
 
 def _pvalues(result: xr.Dataset) -> xr.DataArray:

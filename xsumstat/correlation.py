@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import xarray as xr
 
-from xsumstat import _draws, _kernels, _validate, coefficients, inference, levels, resampling, schema
+from xsumstat import _draws, _kernels, _validate, coefficients, content, inference, lazy, levels, resampling, schema
 from xsumstat.coefficients import Coefficient, CorrelationFunction, FloatArray
+from xsumstat.levels import Comparison
 
 _CELLS = ["system", "input"]
 # The dim along which a level's groups lie.
 GROUPS = {"input": "input", "within_system": "system"}
+_INTERVAL = ("correlation", "ci_low", "ci_high", "standard_error", "n_undefined")
+# Bootstrap samples that are held at a time when nobody wants to keep them: 64 MB.
+_SAMPLES_AT_ONCE = 2**23
 
 
 def corr(
@@ -90,8 +95,8 @@ def corr(
     _validate.flag("average", average)
     scores = schema.prepare(ds, gold, metric, level=level, missing=missing)
     variables = _correlations(scores.score, scores.gold, average, record, settings)
-    if average:
-        schema.warn_undefined(variables["correlation"], scores)
+    if average and scores.used is None:
+        content.warn_undefined(variables["correlation"], scores.score, scores.gold)
     return schema.result(variables, scores, analysis="corr", coefficient=record.name, **settings)
 
 
@@ -133,12 +138,12 @@ def metric_corr(
     score = schema.prepare_metrics(ds, metric, level=level)
     rows, columns = np.triu_indices(score.sizes["metric"])
     x, z = (
-        score.isel(metric=xr.DataArray(at, dims="pair")).drop_vars("metric", errors="ignore") for at in (rows, columns)
+        score.isel(metric=xr.DataArray(at, dims="_pair")).drop_vars("metric", errors="ignore") for at in (rows, columns)
     )
     variables = _correlations(x, schema.without_coords(z), average, record, settings)
     pair = np.empty((score.sizes["metric"],) * 2, dtype=int)
     pair[rows, columns] = pair[columns, rows] = np.arange(len(rows))
-    square = xr.Dataset(variables).isel(pair=xr.DataArray(pair, dims=("metric", "other_metric")))
+    square = xr.Dataset(variables).isel(_pair=xr.DataArray(pair, dims=("metric", "other_metric")))
     square = schema.labelled(square, score, score)
     return schema.result(square, None, analysis="metric_corr", coefficient=record.name, **settings)
 
@@ -175,7 +180,7 @@ def ci(
         The dims whose labels are random. "input" speaks of these very systems on new inputs, "system" of
         new systems on these inputs, "both" of new systems on new inputs.
     n_resamples : int, default 9999
-        Number of resamples, at least 1.
+        Number of resamples, at least 2.
     confidence_level : float, default 0.95
         Between 0 and 1.
     rng : None, int, SeedSequence or Generator, optional
@@ -184,7 +189,7 @@ def ci(
     keep_samples : bool, default False
         Add the bootstrap distribution as ``samples(metric, ..., resample)``.
     progress : bool, default False
-        Show a progress bar (needs tqdm).
+        Show a progress bar (needs tqdm). Lazy scores have the bars of Dask instead.
 
     Returns
     -------
@@ -229,35 +234,27 @@ def ci(
     """
     settings, record = checked_settings(level, coefficient, missing, undefined)
     _validate.choice("method", method, ("bootstrap", "fisher"))
+    _validate.choice("interval", interval, inference.INTERVALS)
     confidence_level = _validate.fraction("confidence_level", confidence_level)
+    dims = _validate.dims("resample", resample)
+    n_resamples = _validate.integer("n_resamples", n_resamples, 2)
+    _validate.flag("keep_samples", keep_samples)
+    _validate.flag("progress", progress)
     if method == "fisher":
         _check_fisher(record, keep_samples)
-        scores = schema.prepare(ds, gold, metric, level=level, missing=missing)
+    scores = schema.prepare(ds, gold, metric, level=level, missing=missing)
+    about: dict[str, Any] = {"confidence_level": confidence_level}
+    if method == "fisher":
         variables = _fisher(scores, record, settings, confidence_level)
-        about: dict[str, Any] = {"confidence_level": confidence_level}
     else:
-        _validate.choice("interval", interval, inference.INTERVALS)
-        dims = _validate.dims("resample", resample)
-        n_resamples = _validate.integer("n_resamples", n_resamples, 1)
-        _validate.flag("keep_samples", keep_samples)
-        _validate.flag("progress", progress)
-        about = {"interval": interval, "resample": dims, "n_resamples": n_resamples}
-        scores = schema.prepare(ds, gold, metric, level=level, missing=missing)
-        seed = _draws.seed_of(rng)
-        about |= {"confidence_level": confidence_level, "seed": str(seed)}
-        variables = _bootstrap(
-            scores,
-            record,
-            settings,
-            dims=dims,
-            interval=interval,
-            n_resamples=n_resamples,
-            confidence_level=confidence_level,
-            seed=seed,
-            keep_samples=keep_samples,
-            progress=progress,
-        )
-    schema.warn_undefined(variables["correlation"], scores)
+        content.check_resampled(scores.score, dims)
+        plan = resampling.DrawPlan(scores.shape, dims, n_resamples, _draws.seed_of(rng))
+        about |= {"interval": interval, "resample": dims, "n_resamples": n_resamples, "seed": str(plan.seed)}
+        summary = _Summary(interval, confidence_level, settings["undefined"])
+        variables = _bootstrap(scores, {"coefficient": record, **settings}, plan, summary, keep_samples, progress)
+    if scores.used is None:
+        content.warn_undefined(variables["correlation"], scores.score, scores.gold)
+        content.warn_resamples(variables["n_undefined"], n_resamples)
     return schema.result(variables, scores, analysis="ci", coefficient=record.name, method=method, **settings, **about)
 
 
@@ -297,6 +294,8 @@ def _correlations(
         input_core_dims=[_CELLS, _CELLS],
         output_core_dims=[[] if name == "n_undefined" else groups for name in names],
         vectorize=True,
+        dask="parallelized",
+        output_dtypes=[int if name == "n_undefined" else float for name in names],
         keep_attrs=False,
     )
     return dict(zip(names, outputs, strict=True))
@@ -323,57 +322,93 @@ def _fisher(
         size = levels.fisher_size(x, z, settings["level"], settings["missing"])
         return estimate, *inference.fisher_interval(estimate, size, record, confidence_level), 0
 
-    names = ("correlation", "ci_low", "ci_high", "standard_error", "n_undefined")
     outputs = xr.apply_ufunc(
         each,
         scores.score,
         scores.gold,
         input_core_dims=[_CELLS, _CELLS],
-        output_core_dims=[[]] * len(names),
+        output_core_dims=[[]] * len(_INTERVAL),
         vectorize=True,
+        dask="parallelized",
+        output_dtypes=[float] * 4 + [int],
         keep_attrs=False,
     )
-    return dict(zip(names, outputs, strict=True))
+    return dict(zip(_INTERVAL, outputs, strict=True))
+
+
+@dataclass(frozen=True)
+class _Summary:
+    """What `ci` tells of one statistic and its bootstrap samples: the numbers of `_INTERVAL`."""
+
+    interval: str
+    confidence_level: float
+    undefined: str
+
+    def __call__(self, comparison: Comparison, samples: FloatArray) -> tuple[float, ...]:
+        estimate = _averaged(*comparison.groups(), self.undefined)
+        interval = inference.bootstrap_interval(estimate, samples, self.interval, self.confidence_level)
+        return estimate, *interval, float(np.isnan(samples).sum())
 
 
 def _bootstrap(
     scores: schema.Scores,
-    record: Coefficient,
-    settings: dict[str, str],
-    *,
-    dims: tuple[str, ...],
-    interval: str,
-    n_resamples: int,
-    confidence_level: float,
-    seed: int,
+    settings: dict[str, Any],
+    plan: resampling.DrawPlan,
+    summary: _Summary,
     keep_samples: bool,
     progress: bool,
 ) -> dict[str, xr.DataArray]:
-    def all_at_once(x: FloatArray, z: FloatArray) -> tuple[Any, ...]:
+    def all_at_once(x: Any, z: Any) -> tuple[Any, ...]:
         lead = np.broadcast_shapes(x.shape[:-2], z.shape[:-2])
-        x, z = (np.broadcast_to(values, (*lead, *scores.shape)) for values in (x, z))
-        comparisons = [levels.compare(x[at], z[at], coefficient=record, **settings) for at in np.ndindex(lead)]
-        estimates = [_averaged(*each.groups(), settings["undefined"]) for each in comparisons]
-        samples = resampling.bootstrap(
-            comparisons, scores.shape, dims, n_resamples=n_resamples, seed=seed, progress=progress
-        )
-        intervals = [
-            inference.bootstrap_interval(estimate, row, interval, confidence_level)
-            for estimate, row in zip(estimates, samples, strict=True)
-        ]
-        summary = np.column_stack([estimates, intervals]).T.reshape(-1, *lead)
-        left_out = np.isnan(samples).sum(axis=1).reshape(lead)
-        return *summary, left_out, *([samples.reshape(*lead, -1)] if keep_samples else [])
+        if scores.used is None:
+            x, z = (np.broadcast_to(values, (*lead, *scores.shape)) for values in (x, z))
+            pairs = [(x[at], z[at]) for at in np.ndindex(lead)]
+            found, samples = _eager(pairs, settings, plan, summary, keep_samples, progress)
+            found = found.reshape(len(_INTERVAL), *lead)
+            samples = None if samples is None else samples.reshape(*lead, plan.n_resamples)
+        else:
+            da = _validate.optional("dask.array", "dask")
+            x, z = (da.broadcast_to(da.asarray(values), (*lead, *scores.shape)) for values in (x, z))
+            used = scores.used[0].data, scores.used[1].data
+            plans: dict[str, Any] = {"dims": plan.dims, "n_resamples": plan.n_resamples, "seed": plan.seed}
+            size: dict[str, Any] = {"n_summary": len(_INTERVAL), "keep_samples": keep_samples}
+            found, samples = lazy.bootstrap(x, z, used, summary, settings=settings, **plans, **size)
+        counted = found[-1].astype(int)
+        return *found[:-1], counted, *([] if samples is None else [samples])
 
-    names = ["correlation", "ci_low", "ci_high", "standard_error", "n_undefined"] + ["samples"] * keep_samples
+    names = [*_INTERVAL, *["samples"] * keep_samples]
     outputs = xr.apply_ufunc(
         all_at_once,
         scores.score,
         scores.gold,
         input_core_dims=[_CELLS, _CELLS],
         output_core_dims=[["resample"] if name == "samples" else [] for name in names],
+        dask="allowed",
         keep_attrs=False,
     )
-    variables = dict(zip(names, outputs, strict=True))
-    schema.warn_resamples(variables["n_undefined"], n_resamples)
-    return variables
+    return dict(zip(names, outputs, strict=True))
+
+
+def _eager(
+    pairs: list[tuple[FloatArray, FloatArray]],
+    settings: dict[str, Any],
+    plan: resampling.DrawPlan,
+    summary: _Summary,
+    keep_samples: bool,
+    progress: bool,
+) -> tuple[FloatArray, FloatArray | None]:
+    """Summaries (numbers, pairs) of the bootstrap of each pair of score matrices, and the samples or None.
+
+    Only so many pairs are looked at together as keep the samples in memory small.
+    """
+    at_once = max(1, _SAMPLES_AT_ONCE // plan.n_resamples)
+    groups = [pairs[start : start + at_once] for start in range(0, len(pairs), at_once)]
+    summaries, kept = [], []
+    with resampling.progress_bar(len(groups) * _draws.n_blocks(plan.n_resamples), progress) as bar:
+        for group in groups:
+            comparisons = [levels.compare(x, z, **settings) for x, z in group]
+            samples = resampling.bootstrap(comparisons, plan, bar)
+            summaries += [summary(each, row) for each, row in zip(comparisons, samples, strict=True)]
+            if keep_samples:
+                kept.append(samples)
+    return np.array(summaries).T, np.concatenate(kept) if keep_samples else None

@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from xsumstat.coefficients import Coefficient, FloatArray
-from xsumstat.resampling import SwapCounts
+from xsumstat.levels import IntArray
 
 INTERVALS = ("percentile", "basic", "normal")
 CORRECTIONS = ("bonferroni", "holm", "bh", "by")
@@ -79,7 +79,7 @@ def fisher_interval(
 
 
 def permutation_pvalues(
-    difference: FloatArray, counts: SwapCounts, n_resamples: int, exact: bool, alternative: str
+    difference: FloatArray, counts: IntArray, n_resamples: int, exact: bool, alternative: str
 ) -> tuple[FloatArray, FloatArray]:
     """p-values of X over Y and of Y over X for each pair.
 
@@ -87,18 +87,29 @@ def permutation_pvalues(
     observed one among them (Deutsch et al. 2021, Alg. 2, whose ``count/k`` over drawn swaps can be 0).
     Swapping X with Y turns every difference round, so "at least" for one is "at most" for the other.
 
+    Parameters
+    ----------
+    difference : array, (pairs,)
+        The observed ones.
+    counts : array, (4, pairs)
+        As in `resampling.SwapCounts`.
+    n_resamples : int
+    exact : bool
+    alternative : {"two-sided", "greater", "less"}
+
     Returns
     -------
     forward, backward : array, (pairs,)
         NaN where the difference itself, or every swap's, is undefined.
     """
+    at_least, at_most, beyond, undefined = counts
     forward, backward = {
-        "two-sided": (counts.beyond, counts.beyond),
-        "greater": (counts.at_least, counts.at_most),
-        "less": (counts.at_most, counts.at_least),
+        "two-sided": (beyond, beyond),
+        "greater": (at_least, at_most),
+        "less": (at_most, at_least),
     }[alternative]
     added = 0 if exact else 1
-    total = n_resamples - counts.undefined
+    total = n_resamples - undefined
     usable = np.where((total > 0) & ~np.isnan(difference), total + added, np.nan)
     return (forward + added) / usable, (backward + added) / usable
 

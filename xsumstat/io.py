@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
@@ -74,29 +75,39 @@ def to_scores(
     {'metric': 1, 'system': 2, 'input': 2}
     """
     _validate.flag("wide", wide)
+    _check_aggregate(aggregate)
     frame = frame.reset_index() if any(name is not None for name in frame.index.names) else frame
     dims = [dims] if isinstance(dims, str) else list(dims)
     names = {"system": system, "input": input, **{dim: dim for dim in dims}}
     if wide:
-        frame, others = _melted(frame, names, metric)
+        _known_columns(frame, names)
+        metrics = _metric_columns(frame, list(names.values()), metric, system)
     else:
         if metric is not None and not isinstance(metric, str):
             raise TypeError(f"metric must name one column of a tidy frame, got {metric!r}; or pass wide=True")
         names = {"metric": metric or "metric", **names}
         _known_columns(frame, {**names, "value": value})
-        _validate.unique("the columns named", [*names.values(), value])
-        others = [column for column in frame.columns if column not in (*names.values(), value)]
-        frame = frame.rename(columns={**{column: dim for dim, column in names.items()}, value: "score"})
-    keys = list(names) if not wide else ["metric", *names]
-    keys = ["metric", "system", "input", *[key for key in keys if key not in ("metric", "system", "input")]]
-    _checked_cells(frame, keys)
-    described, loose = _descriptions(frame, keys, others)
-    if wide and metric is not None:  # metrics that were not chosen are not lost unawares
-        loose = [column for column in loose if not pd.api.types.is_numeric_dtype(frame[column].dtype)]
-    if loose:
-        _validate.warn(f"column(s) left out, as they differ within every dim: {_validate.listing(loose)}")
-    cells = _one_each(frame, keys, aggregate)
-    return _filled(cells, keys, described)
+        metrics = [value]
+    _validate.unique("the columns named", [*names.values(), *metrics])
+    labels = pd.DataFrame({dim: frame[column].to_numpy() for dim, column in names.items()})
+    _check_labels(labels, names)
+    chosen = wide and metric is not None  # numbers that were not chosen as metrics are not lost unawares
+    described = _descriptions(labels, frame, [*names.values(), *metrics], quiet_numbers=chosen)
+    scores = [_numbers(frame[column], column) for column in metrics]
+    cells = pd.concat([labels] * len(metrics), ignore_index=True).assign(score=np.concatenate(scores))
+    if wide:
+        cells["metric"] = np.repeat(np.array(metrics, dtype=object), len(labels))
+    keys = ["metric", "system", "input", *dims]
+    return _filled(_one_each(cells, keys, aggregate), keys, described)
+
+
+def _check_aggregate(aggregate: str | Callable[..., Any] | None) -> None:
+    if aggregate is None or callable(aggregate):
+        return
+    try:
+        pd.Series([0.0]).groupby([0]).agg(aggregate)
+    except (AttributeError, TypeError, ValueError) as error:
+        raise ValueError(f"aggregate must be a rule of pandas', as 'mean' or 'median', got {aggregate!r}") from error
 
 
 def _known_columns(frame: pd.DataFrame, names: dict[str, str]) -> None:
@@ -104,83 +115,112 @@ def _known_columns(frame: pd.DataFrame, names: dict[str, str]) -> None:
         if column not in frame.columns:
             columns = [str(name) for name in frame.columns]
             hint = _validate.suggestion(column, columns)
-            raise ValueError(
-                f"{argument}={column!r} is not a column{hint or ';'} columns: {_validate.listing(columns, 20)}"
-            )
+            raise ValueError(f"{argument}={column!r} is not a column{hint} columns: {_validate.listing(columns, 20)}")
 
 
-def _melted(
-    frame: pd.DataFrame, names: dict[str, str], metric: str | list[str] | None
-) -> tuple[pd.DataFrame, list[str]]:
-    """A wide frame as a tidy one, and its columns that are neither labels nor metrics."""
-    _known_columns(frame, names)
-    labels = list(names.values())
-    if metric is None:
-        numeric = frame.select_dtypes("number").columns
-        metrics = [column for column in numeric if column not in labels]
-    else:
+def _metric_columns(frame: pd.DataFrame, labels: list[str], metric: str | list[str] | None, system: str) -> list[str]:
+    """The metrics' columns of a wide frame: those named, or else all that hold numbers."""
+    if metric is not None:
         metrics = [metric] if isinstance(metric, str) else list(metric)
         for column in metrics:
             _known_columns(frame, {"metric": column})
+        return metrics
+    metrics, indexes = [], []
+    for column in frame.columns:
+        if column in labels or pd.api.types.is_bool_dtype(frame[column].dtype):
+            continue
+        if re.fullmatch(r"Unnamed: \d+", str(column)):
+            indexes.append(column)
+        elif pd.api.types.is_numeric_dtype(frame[column].dtype):
+            metrics.append(column)
+        elif _mostly_numbers(frame[column]):
+            _numbers(frame[column], column)
+    if indexes:
+        _validate.warn(f"column(s) left out, as they look like a saved index: {_validate.listing(indexes)}")
     if not metrics:
         raise ValueError("a wide frame needs at least one numeric column of scores beside its labels")
-    others = [column for column in frame.columns if column not in (*labels, *metrics)]
-    frame = frame.rename(columns={column: dim for dim, column in names.items()})
-    return frame.melt([*names, *others], metrics, var_name="metric", value_name="score"), others
+    fixed = [column for column in metrics if _one_value_each(frame.groupby(system)[column])]
+    if fixed:
+        _validate.warn(
+            f"numeric column(s) taken for metrics, though each system has one value: {_validate.listing(fixed)}; "
+            "name the metrics with metric=[...] if they are not"
+        )
+    return metrics
 
 
-def _checked_cells(frame: pd.DataFrame, keys: list[str]) -> None:
-    """Every label there, every score a number or NaN."""
-    for key in keys:
-        lacking = np.flatnonzero(frame[key].isna())
+def _one_value_each(groups: Any) -> bool:
+    """Whether no system's values differ, though some have several."""
+    return bool((groups.nunique() <= 1).all() and (groups.count() > 1).any())
+
+
+def _mostly_numbers(column: pd.Series[Any]) -> bool:
+    there = column.dropna()
+    return len(there) > 0 and pd.to_numeric(there, errors="coerce").notna().mean() >= 0.5
+
+
+def _numbers(column: pd.Series[Any], name: str) -> np.ndarray[Any, np.dtype[np.float64]]:
+    """A column's values as floats, NaN where it has none."""
+    if pd.api.types.is_numeric_dtype(column.dtype):
+        return column.to_numpy(dtype=float, na_value=np.nan)
+    wrong = np.flatnonzero((pd.to_numeric(column, errors="coerce").isna() & column.notna()).to_numpy())
+    first = f", the first is {column.tolist()[wrong[0]]!r} in row {wrong[0]}" if len(wrong) else ""
+    raise TypeError(f"column {name!r} must hold numbers, got dtype {column.dtype}{first}; convert with pd.to_numeric")
+
+
+def _check_labels(labels: pd.DataFrame, names: dict[str, str]) -> None:
+    for dim, column in names.items():
+        lacking = np.flatnonzero(labels[dim].isna())
         if len(lacking):
-            raise ValueError(f"{len(lacking)} row(s) have no {key}, the first is row {lacking[0]}")
-    if not pd.api.types.is_numeric_dtype(frame["score"].dtype):
-        numbers = pd.to_numeric(frame["score"], errors="coerce")
-        wrong = frame["score"][numbers.isna() & frame["score"].notna()]
-        first = f", the first is {wrong.tolist()[0]!r}" if len(wrong) else ""
-        raise TypeError(f"scores must be numbers, got dtype {frame['score'].dtype}{first}; convert with pd.to_numeric")
+            raise ValueError(f"{len(lacking)} row(s) have no {dim} (column {column!r}), the first is row {lacking[0]}")
 
 
-def _descriptions(frame: pd.DataFrame, keys: list[str], others: list[str]) -> tuple[dict[str, str], list[str]]:
-    """Which further column describes which dim, and those that describe none."""
-    described: dict[str, str] = {}
+def _descriptions(
+    labels: pd.DataFrame, frame: pd.DataFrame, used: list[str], quiet_numbers: bool
+) -> dict[str, tuple[str, pd.Series[Any]]]:
+    """The dim that each further column describes, and its value for each label; what describes none is reported."""
+    described: dict[str, tuple[str, pd.Series[Any]]] = {}
     loose = []
-    for column in others:
-        for key in keys:
-            if bool((frame.groupby(key, sort=False)[column].nunique(dropna=False) <= 1).all()):
-                described[column] = key
+    taken = {"metric", "score", *labels.columns}
+    for column in frame.columns:
+        if column in used or re.fullmatch(r"Unnamed: \d+", str(column)):
+            continue
+        values = pd.Series(frame[column].to_numpy())
+        for dim in labels.columns:
+            groups = values.groupby(labels[dim], sort=False)
+            if column not in taken and bool((groups.nunique(dropna=False) <= 1).all()):
+                described[str(column)] = (dim, groups.first())
                 break
         else:
-            loose.append(column)
-    return described, loose
+            if not (quiet_numbers and pd.api.types.is_numeric_dtype(values.dtype)):
+                loose.append(column)
+    if loose:
+        _validate.warn(f"column(s) left out, as they describe no metric, system or input: {_validate.listing(loose)}")
+    return described
 
 
-def _one_each(frame: pd.DataFrame, keys: list[str], aggregate: str | Callable[..., Any] | None) -> pd.DataFrame:
-    """The frame with one row a cell."""
-    repeated = frame.duplicated(keys, keep=False)
+def _one_each(cells: pd.DataFrame, keys: list[str], aggregate: str | Callable[..., Any] | None) -> pd.DataFrame:
+    """The cells with one row each."""
+    repeated = cells.duplicated(keys, keep=False)
     if not repeated.any():
-        return frame
+        return cells
     if aggregate is None:
-        first = frame.loc[repeated, keys].drop_duplicates()
-        cells = "; ".join("/".join(map(str, row)) for row in first.head(3).itertuples(index=False))
+        first = cells.loc[repeated, keys].drop_duplicates()
+        listed = "; ".join("/".join(map(str, row)) for row in first.head(3).itertuples(index=False))
         raise ValueError(
-            f"{len(first)} cell(s) appear more than once, the first {min(3, len(first))} ({'/'.join(keys)}): {cells}; "
+            f"{len(first)} cell(s) appear more than once, the first {min(3, len(first))} ({'/'.join(keys)}): {listed}; "
             "pass aggregate='mean', or name the column that tells them apart in dims"
         )
-    described = {column: "first" for column in frame.columns if column not in (*keys, "score")}
-    rules: dict[Any, Any] = {"score": aggregate, **described}
-    return frame.groupby(keys, sort=False, as_index=False).agg(rules)
+    rules: dict[Any, Any] = {"score": aggregate}
+    return cells.groupby(keys, sort=False, as_index=False).agg(rules)
 
 
-def _filled(cells: pd.DataFrame, keys: list[str], described: dict[str, str]) -> xr.Dataset:
+def _filled(cells: pd.DataFrame, keys: list[str], described: dict[str, tuple[str, pd.Series[Any]]]) -> xr.Dataset:
     codes, labels = zip(*(pd.factorize(cells[key]) for key in keys), strict=True)
     score = np.full([len(each) for each in labels], np.nan)
-    score[codes] = cells["score"].to_numpy(dtype=float, na_value=np.nan)
+    score[codes] = cells["score"].to_numpy(dtype=float)
     coords: dict[str, Any] = {key: np.asarray(each) for key, each in zip(keys, labels, strict=True)}
-    for column, key in described.items():
-        by_label = cells.drop_duplicates(key).set_index(key)[column]
-        coords[column] = (key, by_label.loc[list(coords[key])].to_numpy())
+    for column, (dim, by_label) in described.items():
+        coords[column] = (dim, by_label.loc[list(coords[dim])].to_numpy())
     return xr.Dataset({"score": (keys, score)}, coords=coords)
 
 
@@ -226,6 +266,7 @@ def read_scores(
     input: str = "input",
     value: str = "score",
     dims: Iterable[str] = (),
+    aggregate: str | None = None,
 ) -> xr.Dataset:
     """Scores from a file or folder, by its ending.
 
@@ -234,8 +275,8 @@ def read_scores(
     path : str or Path
         ``.csv``, ``.tsv`` or ``.parquet``: a frame, tidy if it has the metric column, else wide. ``.nc`` or ``.zarr``:
         a saved Dataset. ``.jsonl``, or a folder of such: SacreROUGE.
-    metric, system, input, value, dims
-        Columns of a frame, as for `to_scores`.
+    metric, system, input, value, dims, aggregate
+        Columns of a frame, and what to do with repeated cells, as for `to_scores`.
 
     Returns
     -------
@@ -244,25 +285,44 @@ def read_scores(
     Raises
     ------
     FileNotFoundError, ValueError
-        If there is no such file, or its ending is not one of these.
+        If there is no such file, its ending is not one of these, or it cannot be read.
     """
     path = Path(path)
     if not path.exists():
         raise FileNotFoundError(f"no such file or folder: {path}")
     suffix = path.suffix.lower()
-    if suffix == ".zarr":
-        return xr.load_dataset(path, engine="zarr")
-    if suffix == ".jsonl" or path.is_dir():
+    if suffix == ".jsonl" or (path.is_dir() and suffix != ".zarr"):
         return readers.read_sacrerouge(path)
-    if suffix == ".nc":
-        return xr.load_dataset(path)
     if suffix not in FORMATS:
         raise ValueError(f"cannot tell what {path.name} holds by its ending; known: {_validate.listing(FORMATS)}")
-    if suffix == ".parquet":
-        _validate.optional("pyarrow", "data")
-        frame = pd.read_parquet(path)
-    else:
-        frame = pd.read_csv(path, sep="\t" if suffix == ".tsv" else ",")
+    labels = [metric, system, input, *dims]
+    try:
+        if suffix in (".nc", ".zarr"):
+            return xr.load_dataset(path, engine="zarr" if suffix == ".zarr" else None)
+        frame = _frame(path, suffix, labels)
+    except (ValueError, OSError) as error:
+        reason = str(error).partition("\n")[0]
+        raise ValueError(f"cannot read {path.name} as {suffix}: {reason}") from error
+    if frame.shape[1] == 1 and ";" in str(frame.columns[0]):
+        raise ValueError(
+            f"{path.name} has one column, {frame.columns[0]!r}; separate its columns with commas or use .tsv"
+        )
     wide = metric not in frame.columns
     named = None if wide else metric
-    return to_scores(frame, metric=named, system=system, input=input, value=value, wide=wide, dims=dims)
+    return to_scores(
+        frame, metric=named, system=system, input=input, value=value, wide=wide, dims=dims, aggregate=aggregate
+    )
+
+
+def _frame(path: Path, suffix: str, labels: list[str]) -> pd.DataFrame:
+    """A table whose labels are text, so that a system may be called NA."""
+    if suffix == ".parquet":
+        _validate.optional("pyarrow", "data")
+        return pd.read_parquet(path)
+    sep = "\t" if suffix == ".tsv" else ","
+    frame = pd.read_csv(path, sep=sep)
+    texts = pd.read_csv(path, sep=sep, dtype=str, keep_default_na=False)
+    for label in set(labels) & set(frame.columns):
+        stripped = texts[label].str.strip()
+        frame[label] = stripped.where(stripped != "", None).astype(object)
+    return frame

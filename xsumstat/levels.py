@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from xsumstat import _kernels as kernels
 from xsumstat import _kernels_bootstrap as loops
+from xsumstat import _kernels_means as kernels_means
 from xsumstat.coefficients import Coefficient, FloatArray
 
 IntArray = npt.NDArray[np.int64]
@@ -23,6 +24,8 @@ IntArray = npt.NDArray[np.int64]
 # Signs of all pairs are kept for groups of few members; beyond these sizes sorting is faster.
 _PAIR_MEMBERS = 32
 _PAIR_CELLS = 2**21
+# Rows of counts are padded with zeros to whole vector registers, so that loops over them have no rest.
+_LANE_COLUMNS = 64
 
 
 class Comparison(Protocol):
@@ -36,13 +39,21 @@ class Comparison(Protocol):
         """The statistic for each row of counts; a dim that is not resampled has one row of ones."""
         ...
 
+    @property
+    def cost(self) -> float:
+        """Nanoseconds that a resample takes, about."""
+        ...
+
 
 def compare(
     x: FloatArray, z: FloatArray, *, level: str, coefficient: Coefficient, missing: str, undefined: str
 ) -> Comparison:
     """Make `x` and `z` ready for a level (statistics of Deutsch et al. 2021, §2)."""
+    if np.isinf(x).any() or np.isinf(z).any():
+        raise ValueError("scores hold infinite values; a missing score is NaN")
+    zero = counts_as_zero(undefined, level)
     if coefficient.kind is None:
-        return _ByFunction(x, z, level, coefficient, missing, undefined == "zero")
+        return _ByFunction(x, z, level, coefficient, missing, zero)
     x, z = scaled(x), scaled(z)
     if level == "system":
         return _System.of(x, z, coefficient.kind, missing)
@@ -50,7 +61,12 @@ def compare(
         return _Global.of(x, z, coefficient.kind)
     across = level == "within_system"
     grouped = (x.T, z.T) if across else (x, z)
-    return _Grouped.of(*grouped, coefficient.kind, undefined == "zero", across)
+    return _Grouped.of(*grouped, coefficient.kind, zero, across)
+
+
+def counts_as_zero(undefined: str, level: str) -> bool:
+    """Whether an undefined group counts as 0; a level that is one group has none to spare."""
+    return undefined == "zero" and level in ("input", "within_system")
 
 
 def scaled(values: FloatArray) -> FloatArray:
@@ -110,9 +126,9 @@ def pair_signs(values: FloatArray, mask: npt.NDArray[np.bool_], dtype: npt.DType
 
 def system_means(values: FloatArray, cells: npt.NDArray[np.bool_]) -> tuple[FloatArray, FloatArray]:
     """Mean of each system over the given cells, and how many there are."""
-    mean, count = np.empty(len(values)), np.empty(len(values))
-    kernels.means(_filled(values, cells).T.copy(), or_none(cells.T), _ones(values.shape[1])[0], mean, count)
-    return mean, count
+    mean, count = np.empty((len(values), 1)), np.empty((len(values), 1))
+    kernels_means.means_lanes(_filled(values, cells), or_none(cells), np.ones((values.shape[1], 1)), mean, count)
+    return mean[:, 0], count[:, 0]
 
 
 def vectors(x: FloatArray, z: FloatArray, level: str, missing: str) -> Iterator[tuple[FloatArray, FloatArray]]:
@@ -143,7 +159,7 @@ def snapped(values: FloatArray, scale: FloatArray) -> FloatArray:
     out = values.copy()
     order = np.argsort(values, kind="stable")
     for before, here in zip(order[:-1], order[1:], strict=True):
-        limit = kernels.TIE * max(scale[before], scale[here], abs(values[before]), abs(values[here]))
+        limit = kernels_means.TIE * max(scale[before], scale[here], abs(values[before]), abs(values[here]))
         if out[here] - out[before] <= limit:
             out[here] = out[before]
     return out
@@ -154,7 +170,7 @@ class _System:
     """Means over inputs, correlated over systems."""
 
     kind: int
-    x: FloatArray  # (inputs, systems), like all that follow
+    x: FloatArray
     z: FloatArray
     mask_x: FloatArray | None
     mask_z: FloatArray | None
@@ -167,24 +183,29 @@ class _System:
         there_x, there_z = (~np.isnan(x), ~np.isnan(z)) if missing == "available" else (both, both)
         return cls(
             kind,
-            _filled(x, there_x).T.copy(),
-            _filled(z, there_z).T.copy(),
-            or_none(there_x.T),
-            or_none(there_z.T),
+            _filled(x, there_x),
+            _filled(z, there_z),
+            or_none(there_x),
+            or_none(there_z),
             rounding_scale(np.where(there_x, x, np.nan)),
             rounding_scale(np.where(there_z, z, np.nan)),
         )
 
+    @property
+    def cost(self) -> float:
+        return 0.5 * self.x.size + 4.0 * len(self.x) ** 2
+
     def groups(self) -> tuple[FloatArray, FloatArray]:
-        inputs, systems = self.x.shape
-        cells_x = np.ones(systems) if self.mask_x is None else self.mask_x.sum(axis=0)
-        cells_z = np.ones(systems) if self.mask_z is None else self.mask_z.sum(axis=0)
+        systems, inputs = self.x.shape
+        cells_x = np.ones(systems) if self.mask_x is None else self.mask_x.sum(axis=1)
+        cells_z = np.ones(systems) if self.mask_z is None else self.mask_z.sum(axis=1)
         return self.bootstrap(_ones(systems), _ones(inputs)), np.array([((cells_x > 0) & (cells_z > 0)).sum()], float)
 
     def bootstrap(self, systems: IntArray, inputs: IntArray) -> FloatArray:
         out = np.empty(max(len(systems), len(inputs)))
         masks = (self.mask_x, self.mask_z, self.scale_x, self.scale_z)
-        loops.bootstrap_system(self.kind, self.x, self.z, *masks, systems, inputs, out)
+        work = kernels_means.scratch(self.kind, len(self.x), len(out))
+        loops.bootstrap_system(self.kind, self.x, self.z, *masks, systems, inputs, work, out)
         return out
 
 
@@ -207,6 +228,10 @@ class _Global:
             codes_z = dense_codes(np.where(both, z, np.nan).ravel())[1]
             ranks = (order, codes_x, codes_z, both.ravel())
         return cls(kind, _filled(x, both), _filled(z, both), or_none(both), ranks)
+
+    @property
+    def cost(self) -> float:
+        return (3.0 if self.ranks is None else 100.0) * self.x.size
 
     def groups(self) -> tuple[FloatArray, FloatArray]:
         systems, inputs = self.x.shape
@@ -251,13 +276,23 @@ class _Grouped:
         # Sums run up to the number of pairs (Kendall) or to the number of members (Spearman).
         members = len(x)
         dtype = np.int16 if members <= 256 else np.int32
-        signs_x, signs_z = pair_signs(x, both, dtype), pair_signs(z, both, dtype)
         if kind == kernels.SPEARMAN:
-            return "signs", (signs_x, signs_z)
+            there = both[:, None] & both
+            signs = [np.sign(np.nan_to_num(values[:, None] - values)) * there for values in (x, z)]
+            return "signs", (np.concatenate(signs, axis=2).astype(dtype),)
+        signs_x, signs_z = pair_signs(x, both, dtype), pair_signs(z, both, dtype)
         product = signs_x * signs_z
-        numerator = product > 0 if kind == kernels.ACCURACY else product
-        rows = np.concatenate([numerator.astype(dtype), np.abs(signs_x), np.abs(signs_z)], axis=1)
-        return "pairs", (rows,)
+        numerator = (product > 0).astype(dtype) if kind == kernels.ACCURACY else product
+        tied_x, tied_z = (np.flatnonzero((signs == 0).any(axis=0)) for signs in (signs_x, signs_z))
+        rows = np.concatenate([numerator, np.abs(signs_x[:, tied_x]), np.abs(signs_z[:, tied_z])], axis=1)
+        padded = np.pad(rows, ((0, 0), (0, -rows.shape[1] % _LANE_COLUMNS)))
+        return "pairs", (np.ascontiguousarray(padded), tied_x, tied_z)
+
+    @property
+    def cost(self) -> float:
+        members, groups = self.shape
+        each = {"moments": 2.0, "sorted": 100.0}.get(self.form, 0.2 * members)
+        return each * members * groups
 
     def groups(self) -> tuple[FloatArray, FloatArray]:
         members, groups = self.shape
@@ -299,14 +334,16 @@ class _ByFunction:
     missing: str
     zero: bool
 
+    @property
+    def cost(self) -> float:
+        return 1e5 * (1 if self.level in ("system", "global") else max(self.x.shape))
+
     def groups(self) -> tuple[FloatArray, FloatArray]:
         return self._groups(self.x, self.z)
 
     def _groups(self, x: FloatArray, z: FloatArray) -> tuple[FloatArray, FloatArray]:
-        function = self.coefficient.function
-        assert function is not None
         pairs = list(vectors(x, z, self.level, self.missing))
-        r = [float(function(*pair)) if len(pair[0]) > 1 else math.nan for pair in pairs]
+        r = [self.coefficient(*pair) if len(pair[0]) > 1 else math.nan for pair in pairs]
         return np.array(r, dtype=float), np.array([len(pair[0]) for pair in pairs], dtype=float)
 
     def bootstrap(self, systems: IntArray, inputs: IntArray) -> FloatArray:

@@ -17,6 +17,7 @@ _HUES = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 _FRAME = "#D55E00"
 _STEPS = ("#08519c", "#6baed6", "#c6dbef", "#f5f5f5")
 _INK = "#333333"
+_ACROSS = 4  # panels beside each other
 _COEFFICIENTS = {
     "pearson": "Pearson's r",
     "spearman": "Spearman's ρ",
@@ -61,38 +62,50 @@ def forest(result: xr.Dataset, *, hue: str | None = None, density: bool = True, 
     """
     if not {"correlation", "ci_low", "ci_high"} <= set(result.data_vars):
         raise ValueError("the result has no intervals; this draws what ci gives")
+    _validate.flag("density", density)
+    if result["correlation"].size == 0:
+        raise ValueError("the result is empty: there is nothing to draw")
     further = [str(dim) for dim in result["correlation"].dims if dim != "metric"]
     if hue is not None:
         _validate.known("hue", hue, further, "further dims")
     panels = _panels(result, [dim for dim in further if dim != hue])
     n_metrics = result.sizes.get("metric", 1)
-    size = (_label_width(result["metric"]) + 3.8 * len(panels), 1.1 + (0.34 if hue is None else 0.44) * n_metrics)
+    across, down = _grid(len(panels))
+    per_row = 0.34 if hue is None else 0.2 + 0.13 * result.sizes[hue]
+    size = (_label_width(result["metric"]) + 3.8 * across, 0.4 + (0.7 + per_row * n_metrics) * down)
     axes = _axes(len(panels), size, ax, sharex=True)
     hues = [None] if hue is None else list(range(result.sizes[hue]))
     for axis, (title, panel) in zip(axes, panels, strict=True):
         for at, number in enumerate(hues):
             drawn = panel if number is None else panel.isel({hue: number})
             offset = (at - (len(hues) - 1) / 2) * 0.8 / len(hues)
-            _forest_rows(axis, drawn, offset, 0.8 / len(hues), _HUES[at % len(_HUES)], density)
+            _forest_rows(axis, drawn, offset, 0.8 / len(hues), _style(at), density)
         axis.set_title(title, fontsize=10, color=_INK)
         axis.set_xlabel(_correlation_label(result), fontsize=9.5)
-    labels = [str(label) for label in np.atleast_1d(result["metric"].values)]
-    axes[0].set_yticks(range(n_metrics), labels)
+    axes[0].set_yticks(range(n_metrics), _texts(result["metric"]))
     axes[0].set_ylim(n_metrics - 0.45, -0.9)
     if hue is not None:
-        names = [str(label) for label in result[hue].values]
-        _legend(axes, [(name, {"color": _HUES[at % len(_HUES)], "lw": 3}) for at, name in enumerate(names)], hue)
+        styles = [{"color": color, "marker": marker, "lw": 2} for color, marker in map(_style, range(len(hues)))]
+        _legend(axes, list(zip(_texts(result[hue]), styles, strict=True)), hue)
     return axes[0] if len(axes) == 1 else np.array(axes)
 
 
-def _forest_rows(axis: Any, drawn: xr.Dataset, offset: float, height: float, color: str, density: bool) -> None:
+def _style(at: int) -> tuple[str, str]:
+    """Colour and marker of a label; no two of 24 labels share both."""
+    return _HUES[at % len(_HUES)], "osD^"[at // len(_HUES) % 4]
+
+
+def _forest_rows(
+    axis: Any, drawn: xr.Dataset, offset: float, height: float, style: tuple[str, str], density: bool
+) -> None:
+    color, marker = style
     rows = np.arange(drawn.sizes.get("metric", 1)) + offset
     middle, low, high = (np.atleast_1d(drawn[name].values) for name in ("correlation", "ci_low", "ci_high"))
     if density and "samples" in drawn:
         for row, samples in zip(rows, np.atleast_2d(drawn["samples"].transpose(..., "resample").values), strict=True):
             _half_violin(axis, samples[~np.isnan(samples)], row, height, color)
     axis.hlines(rows, low, high, color=color, lw=1.8, zorder=3)
-    axis.plot(middle, rows, "o", ms=4.5, color=color, mec="white", mew=0.8, zorder=4)
+    axis.plot(middle, rows, marker, ms=4.5, color=color, mec="white", mew=0.8, zorder=4)
     axis.axvline(0, color="#999999", lw=0.8, zorder=1)
     axis.grid(axis="x", color="#e6e6e6", lw=0.7, zorder=0)
 
@@ -141,19 +154,22 @@ def pvalues(result: xr.Dataset, *, alpha: float = 0.05, annotate: bool | None = 
     alpha = _validate.fraction("alpha", alpha)
     if "pvalue" not in result or not {"metric", "other_metric"} <= set(result["pvalue"].dims):
         raise ValueError("the result has no p-values of metric pairs; this draws what perm_test gives")
+    if result["pvalue"].size == 0:
+        raise ValueError("the result is empty: there is nothing to draw")
     further = [str(dim) for dim in result["pvalue"].dims if dim not in ("metric", "other_metric")]
     panels = _panels(result, further)
     rows, columns = result.sizes["metric"], result.sizes["other_metric"]
     annotate = columns <= 14 if annotate is None else _validate.flag("annotate", annotate)
     cell = 0.42 if annotate else 0.3
     below = _label_width(result["other_metric"])
-    size = (_label_width(result["metric"]) + (cell * columns + 0.3) * len(panels), 1.2 + 0.75 * below + cell * rows)
+    across, down = _grid(len(panels))
+    width = _label_width(result["metric"]) + (cell * columns + 0.3) * across
+    size = (width, 0.6 + (0.6 + 0.75 * below + cell * rows) * down)
     axes = _axes(len(panels), size, ax, sharex=False)
     for axis, (title, panel) in zip(axes, panels, strict=True):
         _matrix(axis, panel, alpha, annotate)
         axis.set_title(title, fontsize=10, color=_INK)
-    labels = [str(label) for label in result["metric"].values]
-    axes[0].set_yticks(range(rows), labels)
+    axes[0].set_yticks(range(rows), _texts(result["metric"]))
     _matrix_legend(axes, result, alpha)
     return axes[0] if len(axes) == 1 else np.array(axes)
 
@@ -185,7 +201,7 @@ def _matrix(axis: Any, panel: xr.Dataset, alpha: float, annotate: bool) -> None:
     axis.set_xlim(-0.5, p.shape[1] - 0.5)
     axis.set_ylim(p.shape[0] - 0.5, -0.5)
     axis.set_aspect("equal")
-    labels = [str(label) for label in panel["other_metric"].values]
+    labels = _texts(panel["other_metric"])
     axis.set_xticks(range(len(labels)), labels, rotation=45, ha="right", rotation_mode="anchor")
     axis.tick_params(length=0)
     for spine in axis.spines.values():
@@ -241,6 +257,16 @@ def _label_width(labels: xr.DataArray) -> float:
     return 0.4 + 0.075 * max(len(str(label)) for label in np.atleast_1d(labels.values))
 
 
+def _texts(labels: xr.DataArray) -> list[str]:
+    """Labels as they are, with no dollar sign that starts a formula."""
+    return [str(label).replace("$", r"\$") for label in np.atleast_1d(labels.values)]
+
+
+def _grid(n_panels: int) -> tuple[int, int]:
+    """Panels across and down."""
+    return min(n_panels, _ACROSS), -(-n_panels // _ACROSS)
+
+
 def _axes(n_panels: int, size: tuple[float, float], ax: Any, *, sharex: bool) -> list[Any]:
     if ax is not None:
         if n_panels > 1:
@@ -249,28 +275,32 @@ def _axes(n_panels: int, size: tuple[float, float], ax: Any, *, sharex: bool) ->
             )
         return [ax]
     plt: Any = _validate.optional("matplotlib.pyplot", "plot")
+    across, down = _grid(n_panels)
     size = (max(size[0], 5.0), size[1])  # room for the legend
     figure, grid = plt.subplots(
-        1, n_panels, figsize=size, sharey=True, sharex=sharex, squeeze=False, layout="constrained"
+        down, across, figsize=size, sharey=True, sharex=sharex, squeeze=False, layout="constrained"
     )
-    for axis in grid[0]:
-        axis.tick_params(labelsize=9, colors=_INK, length=2)
+    for axis in grid.flat[n_panels:]:
+        axis.set_visible(False)
+    for axis in grid.flat[:n_panels]:
+        axis.tick_params(labelsize=9, colors=_INK, length=2, labelbottom=True)
         for side in ("top", "right", "left"):
             axis.spines[side].set_visible(False)
         axis.spines["bottom"].set_color("#bbbbbb")
-    return list(grid[0])
+    return list(grid.flat[:n_panels])
 
 
 def _legend(axes: list[Any], items: Sequence[tuple[str, Mapping[str, Any]]], title: str) -> None:
-    """One legend for all panels, outside of them."""
+    """One legend for all panels, outside of them, in as many columns as there is room for."""
     lines = _validate.optional("matplotlib.lines", "plot")
-    handles = [lines.Line2D([], [], **style) for _, style in items]
-    axes[0].figure.legend(
-        handles,
+    figure = axes[0].figure
+    widest = 0.5 + 0.08 * max(len(name) for name, _ in items)
+    figure.legend(
+        [lines.Line2D([], [], **style) for _, style in items],
         [name for name, _ in items],
         title=title,
         loc="outside lower center",
-        ncols=len(items),
+        ncols=max(1, min(len(items), int(figure.get_figwidth() / widest))),
         frameon=False,
         fontsize=8.5,
         title_fontsize=9,
@@ -282,4 +312,4 @@ def _legend(axes: list[Any], items: Sequence[tuple[str, Mapping[str, Any]]], tit
 def _correlation_label(result: xr.Dataset) -> str:
     name = result.attrs.get("coefficient", "correlation")
     gold = result.attrs.get("gold")
-    return _COEFFICIENTS.get(name, str(name)) + (f" with {gold}" if gold else "")
+    return (_COEFFICIENTS.get(name, str(name)) + (f" with {gold}" if gold else "")).replace("$", r"\$")

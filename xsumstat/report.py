@@ -8,6 +8,8 @@ import io
 import itertools
 import os
 import tempfile
+import textwrap
+import warnings
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,8 +17,9 @@ from typing import Any
 import pandas as pd
 import xarray as xr
 
-from xsumstat import _validate, comparison, correlation, plots
+from xsumstat import _validate, comparison, correlation, inference, plots
 
+RESAMPLES = 9999
 _STYLE = """
 :root { color-scheme: light; }
 body { font: 16px/1.5 system-ui, sans-serif; color: #222; background: #fff; max-width: 60rem; margin: 2rem auto;
@@ -37,66 +40,67 @@ class Report:
     ----------
     name : str
         What the scores are called.
-    intervals, tests : Dataset
-        What `ci` and `perm_test` (with `adjust`) gave.
+    intervals : Dataset
+        What `ci` gave.
+    tests : Dataset or None
+        What `perm_test` and `adjust` gave, where there are two metrics to compare.
     alpha : float
         Level at which one metric is said to beat another.
+    notes : tuple of str
+        Warnings that came with the numbers.
     """
 
     name: str
     intervals: xr.Dataset
-    tests: xr.Dataset
+    tests: xr.Dataset | None
     alpha: float
+    notes: tuple[str, ...] = ()
 
     def about(self) -> str:
         """One sentence on how the numbers were made."""
-        a, t = self.intervals.attrs, self.tests.attrs
-        swaps = "all" if t["exact"] else f"{t['n_resamples']:,} random"
-        return (
+        a = self.intervals.attrs
+        made = (
             f"{a['coefficient']} with {a['gold']} at {a['level']} level; {100 * a['confidence_level']:g} % "
             f"{a['interval']} bootstrap intervals ({_spelled(a['resample'])} resampled, {a['n_resamples']:,} times); "
-            f"one-sided permutation tests ({_spelled(t['resample'])}, {swaps} swaps), "
-            f"corrected by {t['adjust_method']} over all pairs, at {self.alpha:g}; "
-            f"seed {a['seed']}; xsumstat {a['xsumstat_version']}."
         )
+        if self.tests is not None:
+            t = self.tests.attrs
+            swaps = "all" if t["exact"] else f"{t['n_resamples']:,} random"
+            made += (
+                f"one-sided permutation tests ({_spelled(t['resample'])}, {swaps} swaps), "
+                f"corrected by {t['adjust_method']} over all pairs, at {self.alpha:g}; "
+            )
+        return f"{made}seed {a['seed']}; xsumstat {a['xsumstat_version']}."
 
     def tables(self) -> list[tuple[str, pd.DataFrame]]:
         """A title and a table for each label of the further dims: the metrics, best first, and whom they beat."""
-        beats = comparison.significant(self.tests, alpha=self.alpha)
+        beats = None if self.tests is None else comparison.significant(self.tests, alpha=self.alpha)
         further = [str(dim) for dim in self.intervals["correlation"].dims if dim != "metric"]
         tables = []
         for labels in itertools.product(*(self.intervals.indexes[dim] for dim in further)):
             where = dict(zip(further, labels, strict=True))
-            part, won = self.intervals.sel(where), beats.sel(where)
-            part = part.sortby("correlation", ascending=False)
-            rows = [self._row(part.sel(metric=metric), won.sel(metric=metric)) for metric in part.metric.values]
+            part = self.intervals.sel(where).sortby("correlation", ascending=False)
+            rows = [self._row(part.isel(metric=at)) for at in range(part.sizes["metric"])]
+            if beats is not None:
+                for row, metric in zip(rows, part.metric.values, strict=True):
+                    row["beats"] = _beaten(beats.sel(where).sel(metric=metric))
             tables.append((", ".join(f"{dim} {label}" for dim, label in where.items()), pd.DataFrame(rows)))
         return tables
 
-    def _row(self, of_metric: xr.Dataset, won: xr.DataArray) -> dict[str, str]:
+    def _row(self, of_metric: xr.Dataset) -> dict[str, str]:
         level = f"{100 * self.intervals.attrs['confidence_level']:g} % interval"
         low, high = float(of_metric["ci_low"]), float(of_metric["ci_high"])
-        beaten = [str(label) for label in won["other_metric"].values[won.values]]
-        everyone = len(beaten) == won.size - 1 and len(beaten) > 2
         return {
             "metric": str(of_metric["metric"].item()),
             "correlation": f"{float(of_metric['correlation']): .3f}",
             level: f"[{low: .3f}, {high: .3f}]",
-            "beats": "all others" if everyone else ", ".join(beaten) or "–",
         }
 
-    def text(self) -> str:
-        """The tables as plain text."""
-        parts = [f"{self.name}: {self.about()}"]
+    def text(self, width: int = 100) -> str:
+        """The tables as plain text, about `width` characters wide."""
+        parts = [textwrap.fill(f"{self.name}: {self.about()}", width)]
         for title, table in self.tables():
-            columns = {str(name): max(len(str(name)), *map(len, table[name])) for name in table}
-            lines = ["  ".join(name.ljust(width) for name, width in columns.items()).rstrip()]
-            lines += ["  ".join("-" * width for width in columns.values())]
-            for row in table.itertuples(index=False):
-                lines.append(
-                    "  ".join(cell.ljust(width) for cell, width in zip(row, columns.values(), strict=True)).rstrip()
-                )
-            parts.append("\n".join(([title] if title else []) + lines))
+            parts.append("\n".join(([title] if title else []) + _text_table(table, width)))
         return "\n\n".join(parts)
 
     def html(self) -> str:
@@ -109,19 +113,50 @@ class Report:
         further = [dim for dim in self.intervals["correlation"].dims if dim != "metric"]
         order = self.intervals["correlation"].mean(further).argsort().values[::-1]
         forest = _picture(plots.forest(self.intervals.isel(metric=order)), "Interval of each metric's correlation")
-        tests = self.tests.isel(metric=order, other_metric=order)
-        matrix = _picture(plots.pvalues(tests, alpha=self.alpha), "p-values of all pairs of metrics")
+        matrix = ""
+        if self.tests is not None:
+            tests = self.tests.isel(metric=order, other_metric=order)
+            picture = _picture(plots.pvalues(tests, alpha=self.alpha), "p-values of all pairs of metrics")
+            matrix = f"<h2>Is the row metric better than the column's?</h2>\n{picture}\n"
+        notes = "".join(f"<li>{html.escape(note)}</li>" for note in self.notes)
         return (
             f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>{name} – xsumstat</title>'
             '<meta name="viewport" content="width=device-width, initial-scale=1">'
             f"<style>{_STYLE}</style></head><body>\n<h1>How far can the metrics be trusted? {name}</h1>\n"
-            f'<p class="about">{html.escape(self.about())}</p>\n<h2>Metrics, best first</h2>\n{sections}\n'
+            f'<p class="about">{html.escape(self.about())}</p>\n'
+            + (f"<h2>Mind</h2>\n<ul>{notes}</ul>\n" if notes else "")
+            + f"<h2>Metrics, best first</h2>\n{sections}\n"
             "<p>An interval holds the correlations that are plausible for systems and inputs like these. "
             "A metric beats another where the test of their difference survives the correction; "
             "overlapping intervals do not settle that.</p>\n"
-            f"<h2>Intervals</h2>\n{forest}\n<h2>Is the row metric better than the column's?</h2>\n{matrix}\n"
-            "</body></html>\n"
+            f"<h2>Intervals</h2>\n{forest}\n{matrix}</body></html>\n"
         )
+
+
+def _beaten(won: xr.DataArray) -> str:
+    beaten = [str(label) for label in won["other_metric"].values[won.values]]
+    everyone = len(beaten) == won.size - 1 and len(beaten) > 2
+    return "all others" if everyone else ", ".join(beaten) or "–"
+
+
+def _text_table(table: pd.DataFrame, width: int) -> list[str]:
+    """The lines of a table whose last column is wrapped."""
+    names = [str(name) for name in table]
+    widths = [max(len(name), *map(len, table[name])) for name in names[:-1]]
+    indent = sum(widths) + 2 * len(widths)
+    rest = max(24, width - indent)
+    widths.append(min(rest, max(len(names[-1]), *map(len, table[names[-1]]))))
+    lines = [_padded(names, widths), _padded(["-" * size for size in widths], widths)]
+    for row in table.itertuples(index=False):
+        *cells, last = (str(cell) for cell in row)
+        first, *more = textwrap.wrap(last, rest, break_long_words=False, break_on_hyphens=False) or [""]
+        lines.append(_padded([*cells, first], widths))
+        lines += [" " * indent + line for line in more]
+    return lines
+
+
+def _padded(cells: list[str], widths: list[int]) -> str:
+    return "  ".join(cell.ljust(width) for cell, width in zip(cells, widths, strict=True)).rstrip()
 
 
 def _spelled(resample: str) -> str:
@@ -160,7 +195,7 @@ def make_report(
     level: str = "system",
     coefficient: str = "pearson",
     resample: str = "both",
-    n_resamples: int = 9999,
+    n_resamples: int | None = None,
     confidence_level: float = 0.95,
     adjust: str = "holm",
     alpha: float = 0.05,
@@ -168,15 +203,30 @@ def make_report(
     keep_samples: bool = False,
     progress: bool = False,
 ) -> Report:
-    """Answer the main questions about a set of scores; the parameters are those of `ci`, `perm_test`, `adjust`."""
+    """Answer the main questions about a set of scores; the parameters are those of `ci`, `perm_test`, `adjust`.
+
+    Unless `n_resamples` is given, the tests get as many swaps as a correction for their number needs.
+    """
     alpha = _validate.fraction("alpha", alpha)
-    _validate.choice("adjust", adjust, ("bonferroni", "holm", "bh", "by"))
+    _validate.choice("adjust", adjust, inference.CORRECTIONS)
     shared: dict[str, Any] = {"metric": metric, "level": level, "coefficient": coefficient, "resample": resample}
-    shared |= {"n_resamples": n_resamples, "rng": rng, "progress": progress}
-    intervals = correlation.ci(ds, gold, confidence_level=confidence_level, keep_samples=keep_samples, **shared)
-    tests = comparison.perm_test(ds, gold, alternative="greater", **shared)
-    corrected = comparison.adjust(tests, adjust, within=("metric", "other_metric"))
-    return Report(name, intervals, corrected, alpha)
+    shared |= {"rng": rng, "progress": progress}
+    interval: dict[str, Any] = {"confidence_level": confidence_level, "keep_samples": keep_samples}
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        first = RESAMPLES if n_resamples is None else n_resamples
+        intervals = correlation.ci(ds, gold, n_resamples=first, **interval, **shared)
+        tests = None
+        metrics = intervals.sizes["metric"]
+        if metrics > 1:
+            needed = comparison.resamples_needed(metrics * (metrics - 1), alpha)
+            second = max(RESAMPLES, needed) if n_resamples is None else n_resamples
+            compared = comparison.perm_test(ds, gold, alternative="greater", n_resamples=second, **shared)
+            tests = comparison.adjust(compared, adjust, within=("metric", "other_metric"))
+    notes = dict.fromkeys(str(each.message) for each in caught if issubclass(each.category, UserWarning))
+    for note in notes:
+        _validate.warn(note)
+    return Report(name, intervals, tests, alpha, tuple(notes))
 
 
 def write_whole(path: Path, text: str) -> None:

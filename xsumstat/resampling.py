@@ -7,22 +7,27 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
 
 import numba
 import numpy as np
 import numpy.typing as npt
 
-from xsumstat import _draws, _validate
+from xsumstat import _draws, _kernels_swaps, _validate
 from xsumstat.coefficients import FloatArray
 from xsumstat.levels import Comparison, IntArray
-from xsumstat.swaps import SwapArray, SwapTest, arranged
+from xsumstat.swap_ranks import Bits
+from xsumstat.swaps import SwapTest, packed
 
 # Two differences this close are one: rounding must not decide whether a resample is as extreme as the data.
 _TOLERANCE = 1e-12
+# No kernel should run longer than this many nanoseconds before somebody can stop it.
+_PATIENCE = 3e8
+
+Bar = Callable[[], object]
 
 
 def n_threads() -> int:
@@ -35,88 +40,106 @@ def n_threads() -> int:
     return int(value)
 
 
-def over_blocks(work: Callable[[int, threading.Event], None], n_blocks: int, progress: bool) -> None:
+@contextmanager
+def progress_bar(total: int, shown: bool) -> Iterator[Bar]:
+    """A function to call after each of `total` steps; it moves a tqdm bar where one is shown."""
+    if not shown:
+        yield lambda: None
+        return
+    with _validate.optional("tqdm.auto", "progress").tqdm(total=total, desc="resampling", unit="block") as bar:
+        yield bar.update
+
+
+def over_blocks(work: Callable[[int, threading.Event], None], n_blocks: int, bar: Bar) -> None:
     """Call ``work(block, stop)`` for every block on threads; on Ctrl-C set `stop`, wait and raise."""
     stop = threading.Event()
-    with _bar(n_blocks, progress) as bar, ThreadPoolExecutor(min(n_threads(), n_blocks)) as pool:
-        futures = [pool.submit(work, block, stop) for block in range(n_blocks)]
+    threads = min(n_threads(), n_blocks)
+    pending: set[Future[None]] = set()
+    with ThreadPoolExecutor(threads) as pool:
         try:
-            for future in as_completed(futures):
-                future.result()
-                bar.update()
+            for block in range(n_blocks + 1):
+                # A few blocks wait in line, and not all: there may be a million.
+                while pending and (block == n_blocks or len(pending) >= 4 * threads):
+                    done, pending = wait(pending, return_when=FIRST_COMPLETED)
+                    for future in done:
+                        future.result()
+                        bar()
+                if block < n_blocks:
+                    pending.add(pool.submit(work, block, stop))
         except BaseException:
             stop.set()
             pool.shutdown(wait=True, cancel_futures=True)
             raise
 
 
-class _NoBar:
-    """Stands in for a progress bar that nobody asked for."""
-
-    def __enter__(self) -> _NoBar:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        pass
-
-    def update(self) -> None:
-        pass
+def _pieces(rows: int, cost: float, stop: threading.Event | None) -> Iterator[slice]:
+    """The rows of a block in pieces that each take a moment, until somebody stops the work."""
+    step = max(1, min(rows, int(_PATIENCE / cost)))
+    for start in range(0, rows, step):
+        if stop is not None and stop.is_set():
+            return
+        yield slice(start, min(rows, start + step))
 
 
-def _bar(n_blocks: int, progress: bool) -> Any:
-    if not progress:
-        return _NoBar()
-    return _validate.optional("tqdm.auto", "progress").tqdm(total=n_blocks, desc="resampling", unit="block")
+# --- Bootstrap ---
 
 
-def bootstrap(
-    comparisons: Sequence[Comparison],
-    shape: tuple[int, int],
-    dims: tuple[str, ...],
-    *,
-    n_resamples: int,
-    seed: int,
-    progress: bool = False,
-) -> FloatArray:
-    """Each comparison's statistic in each resample of the named dims.
+@dataclass(frozen=True)
+class DrawPlan:
+    """Which dims are drawn with replacement, and from what.
 
-    Parameters
+    Attributes
     ----------
-    comparisons : sequence of Comparison
-        Statistics on the same systems and inputs.
     shape : tuple of int
         Number of systems and of inputs.
     dims : tuple of str
-        "system", "input" or both: the dims whose labels are drawn with replacement, independently of
-        each other (the pigeonhole bootstrap, Owen 2007; Deutsch et al. 2021, Alg. 1).
+        "system", "input" or both: the dims whose labels are drawn, as many as there are, independently of each other
+        (the pigeonhole bootstrap, Owen 2007; Deutsch et al. 2021, Alg. 1).
     n_resamples, seed : int
         How many, and from what; see `_draws`.
-    progress : bool
-        Show a bar.
-
-    Returns
-    -------
-    array, (len(comparisons), n_resamples)
-        NaN where a resample leaves the statistic undefined.
     """
-    samples = np.empty((len(comparisons), n_resamples))
+
+    shape: tuple[int, int]
+    dims: tuple[str, ...]
+    n_resamples: int
+    seed: int
+
+    def block(self, block: int) -> tuple[IntArray, IntArray]:
+        """Counts of systems and of inputs, (resamples, labels); one row of ones for a dim that is not drawn."""
+        rows = _draws.block_rows(self.n_resamples, block)
+        systems, inputs = (
+            _draws.counts(self.seed, dim, size, block, rows) if dim in self.dims else np.ones((1, size), dtype=np.int64)
+            for dim, size in zip(("system", "input"), self.shape, strict=True)
+        )
+        return systems, inputs
+
+
+def bootstrap_block(
+    comparisons: Sequence[Comparison], plan: DrawPlan, block: int, stop: threading.Event | None = None
+) -> FloatArray:
+    """Each comparison's statistic in each resample of a block; NaN where it is undefined."""
+    systems, inputs = plan.block(block)
+    out = np.empty((len(comparisons), max(len(systems), len(inputs))))
+    for row, comparison in zip(out, comparisons, strict=True):
+        for piece in _pieces(out.shape[1], comparison.cost, stop):
+            drawn = (counts[piece] if len(counts) > 1 else counts for counts in (systems, inputs))
+            row[piece] = comparison.bootstrap(*drawn)
+    return out
+
+
+def bootstrap(comparisons: Sequence[Comparison], plan: DrawPlan, bar: Bar = lambda: None) -> FloatArray:
+    """Each comparison's statistic in each resample, (comparisons, n_resamples), on threads."""
+    samples = np.empty((len(comparisons), plan.n_resamples))
 
     def work(block: int, stop: threading.Event) -> None:
         start = block * _draws.BLOCK
-        here = samples[:, start : start + _draws.BLOCK]
-        systems, inputs = (
-            _draws.counts(seed, dim, size, block)[: here.shape[1]]
-            if dim in dims
-            else np.ones((1, size), dtype=np.int64)
-            for dim, size in zip(("system", "input"), shape, strict=True)
-        )
-        for row, comparison in zip(here, comparisons, strict=True):
-            if stop.is_set():
-                return
-            row[:] = comparison.bootstrap(systems, inputs)
+        samples[:, start : start + _draws.BLOCK] = bootstrap_block(comparisons, plan, block, stop)
 
-    over_blocks(work, _draws.n_blocks(n_resamples), progress)
+    over_blocks(work, _draws.n_blocks(plan.n_resamples), bar)
     return samples
+
+
+# --- Permutation ---
 
 
 @dataclass(frozen=True)
@@ -152,113 +175,100 @@ class SwapPlan:
         exact = units < 63 and 2**units <= n_resamples
         return cls(shape, dims, crossed, 2**units if exact else n_resamples, exact, seed)
 
-    def block(self, block: int) -> SwapArray:
-        """Swaps of a block, (resamples, systems, inputs)."""
+    def block(self, block: int) -> Bits:
+        """Coins of a block as `swaps.packed` gives them, (resamples, systems, bytes)."""
         systems, inputs = self.shape
-        sizes = {"system": systems, "input": inputs}
+        width = -(-inputs // 8)
+        if self.exact:
+            return packed(self._listed(block))
+        rows = _draws.block_rows(self.n_resamples, block)
         if len(self.dims) == 2 and not self.crossed:
-            coins = self._coins("cell", systems * inputs, block)
-            return coins.reshape(-1, systems, inputs)
-        if self.crossed and self.exact:
-            coins = _draws.all_swaps(systems + inputs, block)
-            return coins[:, :systems, None] ^ coins[:, None, systems:]
-        by_dim = {dim: self._coins(dim, sizes[dim], block) for dim in self.dims}
-        of_system = by_dim["system"][:, :, None] if "system" in by_dim else np.uint8(0)
-        of_input = by_dim["input"][:, None, :] if "input" in by_dim else np.uint8(0)
+            coins = _draws.coins(self.seed, "cell", 8 * width * systems, block, rows)
+            return np.ascontiguousarray(coins).reshape(rows, systems, width)
+        out = np.zeros((rows, systems, width), dtype=np.uint8)
+        if "system" in self.dims:
+            coins = _draws.coins(self.seed, "system", systems, block, rows)
+            whole = np.unpackbits(coins, axis=1, count=systems, bitorder="little") * np.uint8(255)
+            out ^= whole[:, :, None]
+        if "input" in self.dims:
+            out ^= _draws.coins(self.seed, "input", inputs, block, rows)[:, None, :]
+        return out
+
+    def _listed(self, block: int) -> npt.NDArray[np.uint8]:
+        """A block of the list of all swaps, (resamples, systems, inputs)."""
+        systems, inputs = self.shape
+        if len(self.dims) == 2 and not self.crossed:
+            return _draws.all_coins(systems * inputs, block).reshape(-1, systems, inputs)
+        sizes = (systems if "system" in self.dims else 0, inputs if "input" in self.dims else 0)
+        units = _draws.all_coins(sum(sizes), block)
+        of_system = units[:, :systems, None] if sizes[0] else np.uint8(0)
+        of_input = units[:, None, sizes[0] :] if sizes[1] else np.uint8(0)
         either = np.asarray(of_system ^ of_input)
         return np.broadcast_to(either, (len(either), systems, inputs))
 
-    def _coins(self, dim: str, size: int, block: int) -> npt.NDArray[np.uint8]:
-        if self.exact:
-            return _draws.all_swaps(size, block)
-        left = self.n_resamples - block * _draws.BLOCK
-        return _draws.swaps(self.seed, dim, size, block)[:left]
 
-
-@dataclass
+@dataclass(frozen=True)
 class SwapCounts:
-    """How the differences under swaps lie about the observed one, per pair.
+    """How the differences under swaps lie about the observed ones.
 
     Attributes
     ----------
-    at_least, at_most, beyond, undefined : array of int, (pairs,)
-        Swaps with a difference of at least the observed one, at most it, at least as far from 0, and
-        with none.
+    counts : array of int, (4, pairs)
+        Swaps with a difference of at least the observed one, of at most it, at least as far from 0, and with none.
     samples : array or None, (pairs, n_resamples)
         The differences themselves, where they were asked for.
     """
 
-    at_least: IntArray
-    at_most: IntArray
-    beyond: IntArray
-    undefined: IntArray
+    counts: IntArray
     samples: FloatArray | None
 
 
-def permutation(
+def observed_differences(tests: Sequence[SwapTest], plan: SwapPlan) -> FloatArray:
+    """The difference of each pair of each test, in turn, when nothing is swapped."""
+    unswapped = packed(np.zeros((1, *plan.shape)))
+    return np.concatenate([test.differences(unswapped)[:, 0] for test in tests])
+
+
+def permutation_block(
     tests: Sequence[SwapTest],
-    places: Sequence[IntArray],
+    observed: FloatArray,
     plan: SwapPlan,
-    *,
-    level: str,
-    keep_samples: bool = False,
-    progress: bool = False,
+    block: int,
+    samples: FloatArray | None = None,
+    stop: threading.Event | None = None,
+) -> IntArray:
+    """Counts of one block, (4, pairs); `samples` (pairs, resamples of the block) is filled where it is given."""
+    bits = plan.block(block)
+    totals = np.zeros((4, len(observed)), dtype=np.int64)
+    start = 0
+    for test in tests:
+        at = slice(start, start + len(test.pairs))
+        start = at.stop
+        counts = np.empty((4, len(test.pairs)), dtype=np.int64)
+        for piece in _pieces(len(bits), test.cost, stop):
+            differences = test.differences(bits[piece])
+            _kernels_swaps.compare(differences, observed[at], _TOLERANCE, counts)
+            totals[:, at] += counts
+            if samples is not None:
+                samples[at, piece] = differences
+    return totals
+
+
+def permutation(
+    tests: Sequence[SwapTest], plan: SwapPlan, *, keep_samples: bool = False, bar: Bar = lambda: None
 ) -> tuple[FloatArray, SwapCounts]:
-    """Observed difference of each pair, and how its differences under swaps compare with it.
-
-    Parameters
-    ----------
-    tests : sequence of SwapTest
-        Each with one or more pairs of metrics.
-    places : sequence of int arrays
-        For each test, where its pairs stand in the results; together 0, 1, 2 ... once each.
-    plan : SwapPlan
-        The swaps.
-    level : str
-        The level of the tests.
-    keep_samples, progress : bool
-        Keep the differences; show a bar.
-
-    Returns
-    -------
-    difference : array, (pairs,)
-    counts : SwapCounts
-    """
-    n_pairs = sum(map(len, places))
-    observed = np.empty(n_pairs)
-    unswapped = arranged(np.zeros((1, *plan.shape), dtype=np.uint8), level)
-    for at, test in zip(places, tests, strict=True):
-        observed[at] = test.differences(unswapped)[:, 0]
-    totals = np.zeros((4, n_pairs), dtype=np.int64)
-    samples = np.empty((n_pairs, plan.n_resamples)) if keep_samples else None
+    """Observed difference of each pair of each test, in turn, and how its differences under swaps lie about it."""
+    observed = observed_differences(tests, plan)
+    totals = np.zeros((4, len(observed)), dtype=np.int64)
+    samples = np.empty((len(observed), plan.n_resamples)) if keep_samples else None
     lock = threading.Lock()
 
     def work(block: int, stop: threading.Event) -> None:
-        swaps = arranged(plan.block(block), level)
         start = block * _draws.BLOCK
-        for at, test in zip(places, tests, strict=True):
-            if stop.is_set():
-                return
-            here = test.differences(swaps)
-            counts = _compared(here, observed[at])
-            with lock:
-                totals[:, at] += counts
-            if samples is not None:
-                samples[at, start : start + here.shape[1]] = here
+        here = None if samples is None else samples[:, start : start + _draws.BLOCK]
+        counts = permutation_block(tests, observed, plan, block, here, stop)
+        with lock:
+            np.add(totals, counts, out=totals)
 
-    over_blocks(work, _draws.n_blocks(plan.n_resamples), progress)
-    at_least, at_most, beyond, undefined = totals
-    return observed, SwapCounts(at_least, at_most, beyond, undefined, samples)
-
-
-def _compared(differences: FloatArray, observed: FloatArray) -> IntArray:
-    limit = observed[:, None]
-    return np.array(
-        [
-            (differences >= limit - _TOLERANCE).sum(axis=1),
-            (differences <= limit + _TOLERANCE).sum(axis=1),
-            (np.abs(differences) >= np.abs(limit) - _TOLERANCE).sum(axis=1),
-            np.isnan(differences).sum(axis=1),
-        ],
-        dtype=np.int64,
-    )
+    over_blocks(work, _draws.n_blocks(plan.n_resamples), bar)
+    return observed, SwapCounts(totals, samples)

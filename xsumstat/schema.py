@@ -11,13 +11,14 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from xsumstat import _validate
+from xsumstat import _validate, content
 
 CORE = ("metric", "system", "input")
-# Dims that results add; scores may not bring them along.
-_RESERVED = ("other_metric", "resample")
-_FEW_SYSTEMS = 5
-_OFTEN = 0.05
+# Names that results give to dims and variables; scores may not have such dims, and coordinates lose the name to them.
+RESERVED = (
+    *("other_metric", "resample", "correlation", "ci_low", "ci_high", "standard_error", "n_undefined", "samples"),
+    *("difference", "pvalue", "pvalue_adjusted"),
+)
 
 
 def set_dims(
@@ -79,6 +80,8 @@ class Scores:
         Labels that were left out, by dim.
     rows, columns : list of int
         Places along `metric` of the metrics asked for, and of those that they are compared with.
+    used : tuple of bool DataArrays, or None
+        Where the scores are lazy: the systems and the inputs that can be used, lazy too. Else the others are gone.
     """
 
     score: xr.DataArray
@@ -87,6 +90,7 @@ class Scores:
     dropped: Mapping[str, list[Hashable]]
     rows: list[int]
     columns: list[int]
+    used: tuple[xr.DataArray, xr.DataArray] | None
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -95,30 +99,54 @@ class Scores:
 
 
 def prepare(ds: xr.Dataset, gold: Any, metric: Any, *, level: str, missing: str, other: Any = None) -> Scores:
-    """Check a Dataset, find its gold and its metrics, align them, and report what is left out."""
+    """Check a Dataset, find its gold and its metrics, align them, and report what is left out.
+
+    Scores that are lazy (Dask) stay so: what their labels and dims say is checked at once, what their values say
+    when they are computed.
+    """
     score = checked_scores(ds)
     human, name, own_labels = _find_gold(ds, score, gold)
     rows = choose_metrics(score, metric, "metric", exclude=own_labels)
     columns = rows if other is None else choose_metrics(score, other, "other", exclude=own_labels)
     chosen = rows + [at for at in columns if at not in rows]
-    score = oriented(score.isel(metric=chosen)).transpose(..., *CORE)
-    human = _as_gold(oriented(human), score, level)
+    score = oriented(score.isel(metric=chosen), ("metric",)).transpose(..., *CORE)
+    human = _as_gold(oriented(human, human.dims), score, level)
     score, human, dropped = _aligned(score, human)
-    score, human = _without_empty(score, human, missing, dropped)
-    _check_sizes(score, level)
-    _check_gold(human, name)
-    _check_metrics(score)
-    _report_gaps(score, human, missing)
-    return Scores(score, human, name, dropped, [chosen.index(at) for at in rows], [chosen.index(at) for at in columns])
+    used = None
+    if is_lazy(score) or is_lazy(human):
+        used = content.usable(score, human, missing, "system"), content.usable(score, human, missing, "input")
+        content.check_sizes(score, level)
+    else:
+        score, human = content.without_empty(score, human, missing, dropped)
+        content.check_sizes(score, level)
+        content.check_gold(human, name)
+        content.check_metrics(score)
+        content.report_gaps(score, human, missing)
+    places = [[chosen.index(at) for at in each] for each in (rows, columns)]
+    return Scores(score, human, name, dropped, places[0], places[1], used)
 
 
 def prepare_metrics(ds: xr.Dataset, metric: Any, *, level: str) -> xr.DataArray:
     """Checked and oriented scores of the chosen metrics, for questions that need no gold."""
     score = checked_scores(ds)
-    score = oriented(score.isel(metric=choose_metrics(score, metric, "metric"))).transpose(..., *CORE)
-    _check_sizes(score, level)
-    _check_metrics(score)
+    score = oriented(score.isel(metric=choose_metrics(score, metric, "metric")), ("metric",)).transpose(..., *CORE)
+    content.check_sizes(score, level)
+    if not is_lazy(score):
+        content.check_metrics(score)
     return score
+
+
+def is_lazy(values: xr.DataArray) -> bool:
+    """Whether values are a Dask array, to be computed later."""
+    return values.chunks is not None
+
+
+def whole(values: xr.DataArray, dims: Iterable[str]) -> xr.DataArray:
+    """The same, where it is lazy with one chunk along each of these dims."""
+    if not is_lazy(values):
+        return values
+    chunks = {values.get_axis_num(dim): -1 for dim in dims if dim in values.dims}
+    return values.copy(data=values.data.rechunk(chunks))  # `values.chunk` would compute coordinates of objects
 
 
 def checked_scores(ds: xr.Dataset) -> xr.DataArray:
@@ -129,31 +157,44 @@ def checked_scores(ds: xr.Dataset) -> xr.DataArray:
     score = ds["score"]
     lacking = [dim for dim in CORE if dim not in score.dims]
     if lacking:
-        raise ValueError(
-            f"score lacks the dim(s) {_validate.listing(lacking)}, it has {_validate.listing(score.dims)}; "
-            f"rename with xsumstat.set_dims(ds, {lacking[0]}=...)"
+        single = [dim for dim in lacking if dim in score.coords]
+        way_out = (
+            f"keep it by selecting a list, as in sel({single[0]}=[...])"
+            if single
+            else f"rename with xsumstat.set_dims(ds, {lacking[0]}=...)"
         )
-    taken = [dim for dim in score.dims if dim in _RESERVED]
-    if taken:
-        raise ValueError(f"score has the dim {taken[0]!r}, a name that results need; rename it")
+        raise ValueError(
+            f"score lacks the dim(s) {_validate.listing(lacking)}, it has {_validate.listing(score.dims)}; {way_out}"
+        )
+    _refuse_reserved(score, "score")
+    if "higher_is_better" in ds.data_vars:
+        raise ValueError(
+            "higher_is_better is a variable of the Dataset, and must be a coordinate of metric: "
+            "ds.set_coords('higher_is_better')"
+        )
     if "metric" not in score.coords:
         score = score.assign_coords(metric=np.arange(score.sizes["metric"]))
+    score = score.drop_vars([name for name in RESERVED if name in score.coords])
     return _checked(score, "score")
 
 
+def _refuse_reserved(values: xr.DataArray, name: str) -> None:
+    taken = [dim for dim in values.dims if dim in RESERVED]
+    if taken:
+        raise ValueError(f"{name} has the dim {taken[0]!r}, a name that results need; rename it")
+
+
 def _checked(values: xr.DataArray, name: str) -> xr.DataArray:
-    """The same as float64 without repeated labels; NaN is a missing score, infinity an error."""
+    """The same as float64 without repeated labels, and without infinities where the values are at hand."""
     if values.dtype.kind not in "fiub":
         raise TypeError(f"{name} must hold numbers, got dtype {values.dtype}; convert with .astype(float)")
     for dim in values.dims:
         if dim in values.indexes:
             _validate.unique(f"dim {str(dim)!r} of {name}", values.indexes[dim])
-    values = values.compute().astype(np.float64, keep_attrs=True)
-    infinite = np.argwhere(np.isinf(values.values))
-    if len(infinite):
-        first = values[tuple(infinite[0])]
-        place = {str(dim): first.coords[dim].item() for dim in values.dims if dim in first.coords}
-        raise ValueError(f"{name} has {len(infinite)} infinite value(s), the first at {place}; a missing score is NaN")
+    values = values.astype(np.float64, keep_attrs=True)
+    if is_lazy(values):
+        return whole(values, CORE)
+    content.check_numbers(values, name)
     return values
 
 
@@ -161,29 +202,31 @@ def _find_gold(ds: xr.Dataset, score: xr.DataArray, gold: Any) -> tuple[xr.DataA
     """The gold scores, what they are called, and the metric labels that they are themselves."""
     labels = list(score.indexes["metric"])
     metrics = _validate.listing(labels, 30)
+    source = ""
     if gold is None:
-        gold = ds.attrs.get("gold")
+        gold, source = ds.attrs.get("gold"), " (from ds.attrs['gold'])"
         if gold is None:
             raise ValueError(f"gold is not given, and ds.attrs['gold'] is not set; metrics: {metrics}")
     if isinstance(gold, xr.DataArray):
         own = [gold.coords["metric"].item()] if "metric" in gold.coords and "metric" not in gold.dims else []
-        return _checked(gold, "gold"), str(gold.name if own == [] else own[0]), own
-    if isinstance(gold, list | tuple | set | dict | np.ndarray):
+        name = own[0] if own else "gold" if gold.name is None else gold.name
+        return _checked(gold, "gold"), str(name), own
+    if isinstance(gold, xr.Dataset | pd.Series | pd.DataFrame | pd.Index | list | set | dict | np.ndarray):
         raise TypeError(
-            "gold must be one metric label, the name of a variable, or a DataArray; for several at once pass "
-            "ds.score.sel(metric=[...]).rename(metric='quality')"
+            f"gold must be one metric label, the name of a variable, or a DataArray, got {type(gold).__name__}; "
+            "for several at once pass ds.score.sel(metric=[...]).rename(metric='quality')"
         )
-    is_variable = isinstance(gold, str) and gold in ds.data_vars and gold != "score"
+    is_variable = isinstance(gold, str) and gold in ds.variables and gold != "score" and gold not in ds.dims
     if gold in labels:
-        if is_variable:
+        if is_variable and gold in ds.data_vars:
             raise ValueError(f"gold {gold!r} names both a metric and a variable; pass ds[{gold!r}], or rename one")
         return score.sel(metric=gold), str(gold), [gold]
     if is_variable:
         return _checked(ds[gold], "gold"), gold, []
     variables = [str(name) for name in ds.data_vars if name != "score"]
-    hint = _validate.suggestion(gold, [*labels, *variables])
     more = f"; variables: {_validate.listing(variables)}" if variables else ""
-    raise ValueError(f"unknown gold {gold!r}{hint or ';'} metrics: {metrics}{more}")
+    hint = _validate.suggestion(gold, [*labels, *variables])
+    raise ValueError(f"unknown gold {gold!r}{source}{hint} metrics: {metrics}{more}")
 
 
 def choose_metrics(score: xr.DataArray, metric: Any, name: str, exclude: Iterable[Hashable] = ()) -> list[int]:
@@ -194,34 +237,44 @@ def choose_metrics(score: xr.DataArray, metric: Any, name: str, exclude: Iterabl
     labels = list(score.indexes["metric"])
     if metric is None:
         left_out = set(exclude)
-        chosen = [at for at, label in enumerate(labels) if label not in left_out]
+        asked = [label for label in labels if label not in left_out]
     elif isinstance(metric, xr.DataArray) and metric.dtype == bool:
-        if metric.dims != ("metric",) or metric.size != len(labels):
-            raise ValueError(f"{name} as a condition must be over all of dim 'metric', got dims {metric.dims}")
-        chosen = [int(at) for at in np.flatnonzero(metric.values)]
+        asked = _labels_where(metric, name)
     else:
-        if isinstance(metric, xr.DataArray | np.ndarray | pd.Index):
+        if isinstance(metric, xr.DataArray | np.ndarray | pd.Index | pd.Series):
             metric = np.asarray(metric).ravel().tolist()
         asked = list(metric) if isinstance(metric, list | tuple | set) else [metric]
-        for label in asked:
-            _validate.known(name, label, labels, "metrics")
-        _validate.unique(name, asked)
-        chosen = [labels.index(label) for label in asked]
-    if not chosen:
+        if asked and all(isinstance(label, bool) for label in asked):
+            raise TypeError(f"{name} as a condition must be a DataArray over 'metric', as is ds.kind == 'automatic'")
+    for label in asked:
+        _validate.known(name, label, labels, "metrics")
+    _validate.unique(name, asked)
+    if not asked:
         raise ValueError(f"{name} leaves no metric to look at; metrics: {_validate.listing(labels, 30)}")
-    return chosen
+    return [labels.index(label) for label in asked]
 
 
-def oriented(scores: xr.DataArray) -> xr.DataArray:
-    """Scores negated where the coordinate `higher_is_better` says that lower is better."""
+def _labels_where(condition: xr.DataArray, name: str) -> list[Hashable]:
+    """The metrics for which a condition holds, by label."""
+    if condition.dims != ("metric",) or "metric" not in condition.indexes:
+        raise ValueError(f"{name} as a condition must be over the labels of dim 'metric', got dims {condition.dims}")
+    return list(condition.indexes["metric"][condition.values])
+
+
+def oriented(scores: xr.DataArray, along: Iterable[Hashable]) -> xr.DataArray:
+    """Scores negated where the coordinate `higher_is_better`, which may be along the given dims, is False."""
     if "higher_is_better" not in scores.coords:
         return scores
     better = scores.coords["higher_is_better"]
+    if not set(better.dims) <= set(along) - {"system", "input"}:
+        raise ValueError(
+            f"higher_is_better must be a coordinate of metric, it has the dim(s) {_validate.listing(better.dims)}"
+        )
     if better.dtype != bool:
         if not np.isin(better.values, (0, 1)).all():
             raise ValueError(
                 "higher_is_better must be True or False for each metric, got "
-                f"{_validate.listing(np.unique(better.values.astype(str)))}"
+                f"{_validate.listing(np.unique(better.values.astype(str)).tolist())}"
             )
         better = better.astype(bool)
     return scores.where(better, -scores)
@@ -231,9 +284,7 @@ def _as_gold(gold: xr.DataArray, score: xr.DataArray, level: str) -> xr.DataArra
     """Gold with dims system and input last; without `input` it stands for every input, at system level."""
     if "metric" in gold.dims:
         raise ValueError("gold has the dim 'metric'; rename it, as in gold.rename(metric='quality')")
-    taken = [dim for dim in gold.dims if dim in _RESERVED]
-    if taken:
-        raise ValueError(f"gold has the dim {taken[0]!r}, a name that results need; rename it")
+    _refuse_reserved(gold, "gold")
     if "system" not in gold.dims:
         raise ValueError(f"gold must have the dims 'system' and 'input', it has {_validate.listing(gold.dims)}")
     if "input" not in gold.dims:
@@ -242,8 +293,8 @@ def _as_gold(gold: xr.DataArray, score: xr.DataArray, level: str) -> xr.DataArra
         gold = gold.expand_dims(input=score.sizes["input"])
         if "input" in score.indexes:
             gold = gold.assign_coords(input=score.indexes["input"])
-    scalars = [name for name, coord in gold.coords.items() if coord.ndim == 0]
-    return gold.drop_vars(scalars).transpose(..., "system", "input")
+    unneeded = [name for name, coord in gold.coords.items() if coord.ndim == 0 or name in RESERVED]
+    return gold.drop_vars(unneeded).transpose(..., "system", "input")
 
 
 def _aligned(score: xr.DataArray, gold: xr.DataArray) -> tuple[xr.DataArray, xr.DataArray, dict[str, list[Hashable]]]:
@@ -275,120 +326,6 @@ def _aligned(score: xr.DataArray, gold: xr.DataArray) -> tuple[xr.DataArray, xr.
             )
         score, gold = score.sel({dim: shared}), gold.sel({dim: shared})
     return score, gold, dropped
-
-
-def _without_empty(
-    score: xr.DataArray, gold: xr.DataArray, missing: str, dropped: dict[str, list[Hashable]]
-) -> tuple[xr.DataArray, xr.DataArray]:
-    """Without the systems and inputs that no comparison could use; they are added to `dropped`."""
-    human, automatic = gold.notnull(), score.notnull()
-    both = human & automatic
-    for dim in ("system", "input"):
-        if missing == "available":
-            one, two = _any_along(human, dim), _any_along(automatic, dim)
-            used = one & two if dim == "system" else one | two
-        else:
-            used = _any_along(both, dim)
-        if used.all() or not used.any():
-            continue
-        lost = list(score.indexes[dim][~used]) if dim in score.indexes else list(np.flatnonzero(~used))
-        dropped.setdefault(dim, []).extend(lost)
-        _validate.warn(
-            f"{len(lost)} {dim}(s) have no cell with both gold and a score and are left out: {_validate.listing(lost)}"
-        )
-        score, gold = score.isel({dim: used}), gold.isel({dim: used})
-    return score, gold
-
-
-def _any_along(condition: xr.DataArray, dim: str) -> np.ndarray[Any, np.dtype[np.bool_]]:
-    return np.asarray(condition.any([other for other in condition.dims if other != dim]).values)
-
-
-def _check_sizes(score: xr.DataArray, level: str) -> None:
-    systems, inputs = score.sizes["system"], score.sizes["input"]
-    for dim, size in (("system", systems), ("input", inputs)):
-        if size == 0:
-            raise ValueError(f"score has no {dim}: dim {dim!r} has length 0")
-    needed = {"system": "system", "input": "system", "within_system": "input"}.get(level)
-    if needed and score.sizes[needed] < 2 or systems * inputs < 2:
-        raise ValueError(
-            f"level={level!r} correlates over {needed or 'cell'}s and needs at least 2, "
-            f"got {score.sizes[needed] if needed else systems * inputs}"
-        )
-    if needed == "system" and systems < _FEW_SYSTEMS:
-        _validate.warn(f"only {systems} systems: a correlation over so few says little")
-
-
-def _check_gold(gold: xr.DataArray, name: str) -> None:
-    cells = ["system", "input"]
-    if not bool(gold.notnull().any()):
-        raise ValueError(f"gold {name!r} has no score at all: every value is NaN")
-    spread = gold.max(cells) - gold.min(cells)
-    if bool((spread.fillna(0) == 0).all()):
-        raise ValueError(f"gold {name!r} is constant, so that no correlation with it is defined")
-    _warn_where(spread == 0, f"gold {name!r} is constant")
-    _warn_where(spread.isnull(), f"gold {name!r} has no score")
-
-
-def _check_metrics(score: xr.DataArray) -> None:
-    cells = ["system", "input"]
-    spread = score.max(cells) - score.min(cells)
-    empty = spread.isnull()
-    whole = empty.all([dim for dim in empty.dims if dim != "metric"])
-    if bool(whole.any()):
-        labels = whole.metric.values[whole.values]
-        raise ValueError(
-            f"metric(s) {_validate.listing(labels.tolist())} have no score at all: every value is NaN; "
-            "leave them out with ds.drop_sel(metric=[...])"
-        )
-    _warn_where(empty, "no score for metric")
-    _warn_where(spread == 0, "constant scores, whose correlation is undefined, for metric")
-
-
-def _warn_where(condition: xr.DataArray, message: str) -> None:
-    """Warn when the condition holds somewhere, and name the labels where it does."""
-    if not bool(condition.any()):
-        return
-    if condition.ndim == 0:
-        _validate.warn(message)
-        return
-    places = [
-        "/".join(
-            str(condition.coords[dim].values[at]) if dim in condition.coords else str(at)
-            for dim, at in zip(condition.dims, place, strict=True)
-        )
-        for place in np.argwhere(condition.values)
-    ]
-    _validate.warn(f"{message} {_validate.listing(places)}")
-
-
-def _report_gaps(score: xr.DataArray, gold: xr.DataArray, missing: str) -> None:
-    """Say which metrics lack whole systems or inputs that others have."""
-    automatic = score.notnull()
-    cells = automatic if missing == "available" else automatic & gold.notnull()
-    for dim in ("system", "input"):
-        over = [other for other in cells.dims if other not in ("metric", dim)]
-        gaps = (~cells.any(over)).sum(dim)
-        if bool((gaps > 0).any()):
-            counts = zip(gaps.metric.values, gaps.values, strict=True)
-            texts = [f"{label} ({count} of {score.sizes[dim]})" for label, count in counts if count]
-            _validate.warn(
-                f"metrics compared on fewer {dim}s, as they have no cell on the others: {', '.join(texts[:8])}"
-            )
-
-
-def warn_undefined(statistic: xr.DataArray, scores: Scores) -> None:
-    """Warn of results that are NaN, unless a constant or missing score explained them already."""
-    cells = ["system", "input"]
-    spreads = [values.max(cells) - values.min(cells) for values in (scores.score, scores.gold)]
-    explained = (spreads[0].fillna(0) == 0) | (spreads[1].fillna(0) == 0)
-    _warn_where(statistic.isnull() & ~explained, "undefined, as no group has two scores that both vary:")
-
-
-def warn_resamples(n_undefined: xr.DataArray, n_resamples: int) -> None:
-    """Warn where more than 5 % of the resamples, though not all, leave the statistic undefined."""
-    often = (n_undefined > _OFTEN * n_resamples) & (n_undefined < n_resamples)
-    _warn_where(often, f"more than 5 % of the {n_resamples} resamples are undefined, and left out, for")
 
 
 def without_coords(values: xr.DataArray) -> xr.DataArray:

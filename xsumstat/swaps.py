@@ -13,13 +13,12 @@ import numpy as np
 import numpy.typing as npt
 
 from xsumstat import _kernels as kernels
+from xsumstat import _kernels_means as kernels_means
+from xsumstat import _kernels_swap_means as mean_loops
 from xsumstat import _kernels_swaps as loops
 from xsumstat import levels
 from xsumstat.coefficients import Coefficient, FloatArray
-
-SwapArray = npt.NDArray[np.uint8]
-BoolArray = npt.NDArray[np.bool_]
-Pair = tuple[int, int]
+from xsumstat.swap_ranks import Bits, BoolArray, Pair, Pooled, padded, rank_test
 
 
 class SwapTest(Protocol):
@@ -30,14 +29,19 @@ class SwapTest(Protocol):
         """The pairs of metrics, by their places."""
         ...
 
-    def differences(self, swaps: SwapArray) -> FloatArray:
-        """Difference of each pair for each row of swaps, (pairs, resamples); swaps as `arranged`."""
+    def differences(self, bits: Bits) -> FloatArray:
+        """Difference of each pair for each row of coins, (pairs, resamples); coins as from `packed`."""
+        ...
+
+    @property
+    def cost(self) -> float:
+        """Nanoseconds that a resample takes, about."""
         ...
 
 
-def arranged(swaps: SwapArray, level: str) -> SwapArray:
-    """Swaps (resamples, systems, inputs) in the order of axes in which a level's kernels read them."""
-    return np.ascontiguousarray(swaps.transpose(0, 2, 1) if level in ("system", "within_system") else swaps)
+def packed(swaps: npt.ArrayLike) -> Bits:
+    """Swaps (resamples, systems, inputs), 1 where scores trade places, as coins, 8 inputs to the byte, lowest first."""
+    return np.packbits(np.asarray(swaps, dtype=np.uint8), axis=-1, bitorder="little")
 
 
 def swap_tests(
@@ -51,7 +55,7 @@ def swap_tests(
     undefined: str,
 ) -> list[SwapTest]:
     """Make the given pairs of `scores` (metrics, systems, inputs) ready to be tested against gold `z`."""
-    zero = undefined == "zero"
+    zero = levels.counts_as_zero(undefined, level)
     if level == "system" and coefficient.kind is not None:
         return _system_tests(scores, z, pairs, coefficient.kind, missing)
     tests: list[SwapTest] = []
@@ -62,11 +66,10 @@ def swap_tests(
         if coefficient.kind is None:
             gold = z if level == "system" and missing == "available" else gold
             tests.append(_ByFunction((pair,), x, y, gold, level, coefficient, missing, zero))
-        elif level == "global":
-            tests.append(_Global.of(pair, x, y, gold, coefficient.kind))
+        elif coefficient.kind == kernels.PEARSON:
+            tests.append(_moments_test(pair, x, y, levels.scaled(gold), level, zero))
         else:
-            columns = (x.T, y.T, gold.T) if level == "within_system" else (x, y, gold)
-            tests.append(_Grouped.of(pair, *columns, coefficient.kind, zero))
+            tests.append(rank_test(pair, x, y, gold, level, coefficient.kind, zero))
     return tests
 
 
@@ -88,23 +91,7 @@ def standardised(values: FloatArray, cells: BoolArray) -> FloatArray:
     return out
 
 
-def pooled(x: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray, levels.IntArray]:
-    """Standardised x and y (members, groups) in which values that rounding alone tells apart are equal.
-
-    Also the dense codes of both, pooled within each group: (2·members, groups), x above y.
-    """
-    both = np.concatenate([x, y])
-    order = np.argsort(both, axis=0, kind="stable")
-    ordered = np.take_along_axis(both, order, axis=0)
-    limit = kernels.TIE * np.maximum(1.0, np.abs(ordered))
-    steps = np.zeros(both.shape, dtype=np.int64)
-    steps[1:] = ordered[1:] - ordered[:-1] > limit[1:]
-    first = np.maximum.accumulate(np.where(steps > 0, np.arange(len(both))[:, None], 0), axis=0)
-    codes, values = np.empty_like(steps), np.empty_like(both)
-    np.put_along_axis(codes, order, np.cumsum(steps, axis=0), axis=0)
-    np.put_along_axis(values, order, np.take_along_axis(ordered, first, axis=0), axis=0)
-    values[np.isnan(both)] = np.nan
-    return values[: len(x)], values[len(x) :], codes
+# --- System level ---
 
 
 @dataclass(frozen=True)
@@ -113,11 +100,37 @@ class _System:
 
     pairs: tuple[Pair, ...]
     kind: int
-    data: tuple[Any, ...]  # the arguments of the kernel between `kind` and `swaps`
+    by_products: bool  # Pearson, and the gold varies
+    scores: FloatArray
+    cells: FloatArray
+    systems: levels.IntArray
+    of_metrics: tuple[FloatArray, FloatArray]  # means, (metrics, systems), and what rounding is relative to
+    of_gold: tuple[FloatArray, FloatArray]
+    places: levels.IntArray
 
-    def differences(self, swaps: SwapArray) -> FloatArray:
-        out = np.empty((len(self.pairs), len(swaps)))
-        loops.swap_system(self.kind, *self.data, swaps, out)
+    @property
+    def cost(self) -> float:
+        return float(self.scores.size + len(self.pairs) * 10 * self.scores.shape[1] ** 2)
+
+    def differences(self, bits: Bits) -> FloatArray:
+        if not self.by_products:
+            return self._one_by_one(self.places, bits)
+        out = np.empty((len(self.pairs), len(bits)))
+        means, gold = (each - each.mean(axis=-1, keepdims=True) for each in (self.of_metrics[0], self.of_gold[0]))
+        mean_loops.swap_system_pearson(self.scores, self.cells, self.systems, self.places, means, gold, bits, out)
+        cancelled = np.isnan(out)
+        again = np.flatnonzero(cancelled.any(axis=1))
+        if again.size:
+            out[again] = np.where(cancelled[again], self._one_by_one(self.places[again], bits), out[again])
+        return out
+
+    def _one_by_one(self, places: levels.IntArray, bits: Bits) -> FloatArray:
+        out = np.empty((len(places), len(bits)))
+        (means, size), gold = self.of_metrics, self.of_gold
+        work = kernels_means.scratch(self.kind, means.shape[1], len(bits))
+        mean_loops.swap_system(
+            self.kind, self.scores, means, self.cells, self.systems, size, *gold, places, bits, work, out
+        )
         return out
 
 
@@ -137,107 +150,74 @@ def _system_test(
     scores: FloatArray, z: FloatArray, pairs: tuple[Pair, ...], cells: BoolArray, kind: int, missing: str
 ) -> SwapTest:
     used = sorted({metric for pair in pairs for metric in pair})
-    x = np.array([standardised(scores[metric], cells) for metric in used])
     gold = levels.scaled(np.where(~np.isnan(z) if missing == "available" else cells, z, np.nan))
     means, gold_cells = levels.system_means(gold, ~np.isnan(gold))
-    there = (gold_cells > 0) & (cells.sum(axis=1) > 0)
-    data = (
-        np.ascontiguousarray(np.nan_to_num(x).transpose(0, 2, 1)),
-        levels.or_none(cells.T),
-        means,
-        np.nan_to_num(np.abs(x)).sum(axis=2) / np.maximum(cells.sum(axis=1), 1),
-        levels.rounding_scale(gold),
-        there.astype(np.int64),
+    there = np.flatnonzero((gold_cells > 0) & cells.any(axis=1))
+    x = np.nan_to_num(np.array([standardised(scores[metric], cells) for metric in used]))[:, there]
+    count = cells[there].sum(axis=1).astype(float)
+    means, scale_z = means[there], levels.rounding_scale(gold)[there]
+    return _System(
+        pairs,
+        kind,
+        kind == kernels.PEARSON and len(there) > 0 and bool(np.ptp(levels.snapped(means, scale_z)) > 0),
+        padded(x - x[:1]),
+        count,
+        there,
+        (x.sum(axis=2) / count, np.abs(x).sum(axis=2) / count),
+        (means, scale_z),
         np.array([[used.index(a), used.index(b)] for a, b in pairs], dtype=np.int64),
     )
-    return _System(pairs, kind, data)
 
 
-def _sorted_data(codes: levels.IntArray, z: FloatArray) -> tuple[levels.IntArray, levels.IntArray, levels.IntArray]:
-    """Order and codes of pooled x and y, and the codes of z beside them, each (groups, 2·members)."""
-    order, codes = levels.dense_codes(np.ascontiguousarray(codes.T))
-    z_codes = levels.dense_codes(np.ascontiguousarray(np.concatenate([z, z]).T))[1]
-    return order, codes, z_codes
+# --- Pearson by groups, and of all cells ---
 
 
 @dataclass(frozen=True)
-class _Global:
-    """One pair, all cells as one vector."""
+class _Moments:
+    """One pair under Pearson's r, by groups or of all cells."""
 
     pairs: tuple[Pair, ...]
-    kind: int
-    data: tuple[Any, ...]
-
-    @classmethod
-    def of(cls, pair: Pair, x: FloatArray, y: FloatArray, z: FloatArray, kind: int) -> _Global:
-        cells = ~np.isnan(z)
-        flat = (values.reshape(-1, 1) for values in (x, y))
-        equal_x, equal_y, codes = pooled(*flat)
-        if kind == kernels.PEARSON:
-            scores = (np.nan_to_num(values.reshape(z.shape)) for values in (equal_x, equal_y, levels.scaled(z)))
-            return cls((pair,), kind, (*scores, levels.or_none(cells)))
-        mask = levels.or_none(cells.reshape(-1, 1))
-        return cls((pair,), kind, (*_sorted_data(codes, z.reshape(-1, 1)), mask))
-
-    def differences(self, swaps: SwapArray) -> FloatArray:
-        out = np.empty(len(swaps))
-        if self.kind == kernels.PEARSON:
-            loops.swap_pearson_global(*self.data, swaps, out)
-        else:
-            loops.swap_sorted(self.kind, *self.data, swaps.reshape(len(swaps), -1, 1), False, out)
-        return out[None]
-
-
-@dataclass(frozen=True)
-class _Grouped:
-    """One pair, one correlation per group, then their average."""
-
-    pairs: tuple[Pair, ...]
-    kind: int
-    form: str  # "moments", "pairs", "signs" or "sorted", as in `levels`
     data: tuple[Any, ...]
     zero: bool
 
-    @classmethod
-    def of(cls, pair: Pair, x: FloatArray, y: FloatArray, z: FloatArray, kind: int, zero: bool) -> _Grouped:
-        cells = ~np.isnan(z)
-        equal_x, equal_y, codes = pooled(x, y)
-        if kind == kernels.PEARSON:
-            scores = (np.ascontiguousarray(np.nan_to_num(values)) for values in (equal_x, equal_y, levels.scaled(z)))
-            return cls((pair,), kind, "moments", (*scores, levels.or_none(cells)), zero)
-        if kind == kernels.KENDALL_C or not levels.by_pairs(*x.shape):
-            data = (*_sorted_data(codes, z), levels.or_none(cells))
-            return cls((pair,), kind, "sorted", data, zero)
-        return cls((pair,), kind, *_pair_data(codes, z, cells, kind), zero)
+    @property
+    def cost(self) -> float:
+        return 3.0 * float(self.data[0].size)
 
-    def differences(self, swaps: SwapArray) -> FloatArray:
-        out = np.empty(len(swaps))
-        if self.form == "moments":
-            loops.swap_pearson(*self.data, swaps, self.zero, out)
-        elif self.form == "pairs":
-            loops.swap_pairs(self.kind, *self.data, swaps, self.zero, out)
-        elif self.form == "signs":
-            loops.swap_spearman(*self.data, swaps, self.zero, out)
-        else:
-            loops.swap_sorted(self.kind, *self.data, swaps, self.zero, out)
+    def differences(self, bits: Bits) -> FloatArray:
+        out = np.empty(len(bits))
+        loops.swap_pearson(*self.data, bits, self.zero, out)
         return out[None]
 
 
-def _pair_data(codes: levels.IntArray, z: FloatArray, cells: BoolArray, kind: int) -> tuple[str, tuple[Any, ...]]:
-    """What `swap_pairs` or `swap_spearman` reads, as one of them."""
-    members = len(z)
-    dtype = np.int16 if members <= 256 else np.int32
-    x, y = (np.ascontiguousarray(part, dtype=dtype) for part in (codes[:members], codes[members:]))
-    signs = levels.pair_signs(z, cells, dtype)
-    a, b = np.triu_indices(members, 1)
-    there = None if cells.all() else np.ascontiguousarray(cells[a] & cells[b], dtype=dtype)
-    n = cells.sum(axis=0).astype(float)
-    if kind != kernels.SPEARMAN:
-        return "pairs", (x, y, signs, there, np.abs(signs).sum(axis=0, dtype=np.int64), n)
-    rank = np.zeros(z.shape)
-    np.add.at(rank, a, signs)
-    np.subtract.at(rank, b, signs)
-    return "signs", (x, y, rank, there, (rank**2).sum(axis=0), n)
+def _moments_test(pair: Pair, x: FloatArray, y: FloatArray, z: FloatArray, level: str, zero: bool) -> SwapTest:
+    across = level == "within_system"
+    if level == "global":
+        pooled = Pooled.of(x.reshape(-1, 1), y.reshape(-1, 1))
+        x, y = pooled.x.reshape(z.shape), pooled.y.reshape(z.shape)
+    else:
+        if across:
+            x, y, z = x.T, y.T, z.T
+        pooled = Pooled.of(x, y)
+        x, y = pooled.x, pooled.y
+    present = ~np.isnan(z)
+    axis = None if level == "global" else 0
+    n = np.atleast_1d(present.sum(axis=axis)).astype(float)
+    centre = np.where(present, x + y, 0.0).sum(axis=axis) / np.maximum(2 * n, 1)
+    centre_z = np.where(present, z, 0.0).sum(axis=axis) / np.maximum(n, 1)
+    x, y, z = (
+        np.ascontiguousarray(np.where(present, values - about, 0.0))
+        for values, about in ((x, centre), (y, centre), (z, centre_z))
+    )
+    half_sum, half_gap = (x + y) / 2, (x - y) / 2
+    parts = np.array([half_gap, 2 * half_sum * half_gap, half_gap * z])
+    evens = (half_sum, half_sum**2 + half_gap**2, half_sum * z, z)
+    sums = np.array([n, *(np.atleast_1d(each.sum(axis=axis)) for each in evens)])
+    spread = np.atleast_1d(np.where(present, z, -np.inf).max(axis=axis) - np.where(present, z, np.inf).min(axis=axis))
+    variance = np.where(spread > 0, n * np.atleast_1d((z**2).sum(axis=axis)) - sums[4] ** 2, 0.0)
+    layout = loops.BY_SYSTEM if across else loops.BY_INPUT
+    at = np.arange(x.shape[1])
+    return _Moments((pair,), (x, y, z, present, parts, sums, variance, layout, at), zero)
 
 
 @dataclass(frozen=True)
@@ -253,9 +233,13 @@ class _ByFunction:
     missing: str
     zero: bool
 
-    def differences(self, swaps: SwapArray) -> FloatArray:
-        back = arranged(swaps, self.level).astype(bool)  # arranging twice restores (systems, inputs)
-        out = [self._value(self.x, self.y, swap) - self._value(self.y, self.x, swap) for swap in back]
+    @property
+    def cost(self) -> float:
+        return 2e5 * (1 if self.level in ("system", "global") else max(self.x.shape))
+
+    def differences(self, bits: Bits) -> FloatArray:
+        swaps = np.unpackbits(bits, axis=-1, count=self.z.shape[1], bitorder="little").astype(bool)
+        out = [self._value(self.x, self.y, swap) - self._value(self.y, self.x, swap) for swap in swaps]
         return np.array(out)[None]
 
     def _value(self, kept: FloatArray, traded: FloatArray, swap: BoolArray) -> float:

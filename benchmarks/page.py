@@ -1,0 +1,133 @@
+"""The page that shows what was measured."""
+
+HEAD = """# Benchmarks
+
+Time and memory of the public functions, beside the tools that people use today.
+
+```text
+python -m pip install -e ".[all]" --group test --group bench
+python benchmarks                      # everything, about half an hour
+python benchmarks --parts ratios --only Kendall --runs 3
+```
+
+`results.json` has what is shown here and more. The tables are written by that command.
+"""
+
+
+def table(head: list[str], rows: list[list[str]]) -> str:
+    """A table in Markdown, the first column to the left."""
+    rule = ["---"] + ["---:"] * (len(head) - 1)
+    return "\n".join("| " + " | ".join(row) + " |" for row in (head, rule, *rows)) + "\n"
+
+
+def seconds(value: float) -> str:
+    """A time in a unit that suits it."""
+    for size, unit in ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs")):
+        if value >= size:
+            return f"{value / size:.3g} {unit}"
+    return f"{value / 1e-9:.3g} ns"
+
+
+def ratios(rows: list[dict]) -> str:
+    """Time per resample beside the peers'."""
+    cells = [
+        [
+            row["case"], row["peer"], seconds(row["ours_us"] / 1e6), seconds(row["peer_us"] / 1e6),
+            f"{row['ratio']:,.0f}x", f"{row['ratio_low']:,.0f} – {row['ratio_high']:,.0f}",
+            f"{row['wanted']:,}x" if row["wanted"] else "–",
+        ]
+        for row in rows
+    ]  # fmt: skip
+    return (
+        "## Ratios to peers\n\nOne resample, on one thread, both sides on the same arrays in the same process, in "
+        'turn: the median of the runs, and the least and greatest ratio. "Tied": a five-point gold and metrics of '
+        "seven values.\n\n"
+        + table(["case, data", "peer", "xsumstat", "peer's", "ratio", "from – to", "aim"], cells)
+        + "\n`per-cell SciPy` is a loop of `scipy.stats.kendalltau` or `spearmanr` over the inputs after a coin for "
+        "every cell, as mt-metrics-eval does it, which is not on PyPI.\n"
+    )
+
+
+def scaling(found: dict) -> str:
+    """Exponents of the growth of time."""
+    cells = [
+        [f"{row['call']}, {kind}", row["along"], f"{min(row['sizes']):,} – {max(row['sizes']):,}",
+         f"{seconds(row['seconds'][0])} – {seconds(row['seconds'][-1])}", f"{row['exponent']:.2f}"]
+        for kind, rows in found.items()
+        for row in rows
+    ]  # fmt: skip
+    return (
+        "## Growth\n\nTime grows as size to the power of the exponent, fitted to the upper half of the sizes. 16 "
+        "systems; 100 inputs, 2 metrics (10,000 resamples along metrics, 4,096 along cells) unless those grow. For "
+        "perm_test twice the metrics are four times the pairs.\n\n"
+        + table(["call", "along", "from – to", "time", "exponent"], cells)
+    )
+
+
+def threads(rows: list[dict]) -> str:
+    """One thread and two."""
+    cells = [[row["call"], seconds(row["one"]), seconds(row["two"]), f"{row['ratio']:.2f}x"] for row in rows]
+    head = "## Threads\n\n20 systems, 1,500 inputs, 8 tied metrics, 8,192 resamples.\n\n"
+    return head + table(["call", "one thread", "two threads", "ratio"], cells)
+
+
+def imported(row: dict) -> str:
+    """What the import costs."""
+    return (
+        f"## Start\n\n`import xsumstat` adds {row['added']:.2f} s to `import xarray` "
+        f"({row['low']:.2f} to {row['high']:.2f}).\n"
+    )
+
+
+def first(rows: list[dict]) -> str:
+    """First calls."""
+    cells = [[f"`ds.meta.{row['call']}`", seconds(row["cold"]), seconds(row["warm"])] for row in rows]
+    return "The first call of a session, on the demo data:\n\n" + table(["call", "compiling", "from the cache"], cells)
+
+
+def memory(rows: list[dict]) -> str:
+    """Peak memory."""
+    cells = [
+        [
+            f"{row['call']}, {row['size']}, {row['metrics']} metrics",
+            f"{row['resamples']:,}",
+            f"{row['megabytes']:.0f} MB",
+        ]
+        for row in rows
+    ]
+    head = "## Memory\n\nWhat a call adds to the peak of a fresh process that has made a small one.\n\n"
+    return head + table(["call", "resamples", "added"], cells)
+
+
+def jobs(rows: list[dict]) -> str:
+    """Whole jobs."""
+    cells = [
+        [
+            f"`{row['job']}.py`",
+            f"{row['cold']:.1f} s ({row['cold_low']:.1f} – {row['cold_high']:.1f})",
+            f"{row['warm']:.1f} s",
+        ]
+        for row in rows
+    ]
+    return (
+        "## Whole jobs\n\nA fresh process, from start to end, reading SummEval's files, on all cores: 13 metrics, both "
+        "levels, three coefficients, 10,000 resamples of both dims.\n\n"
+        + table(["job", "nothing compiled", "all compiled"], cells)
+    )
+
+
+SECTIONS = {
+    "ratios": ratios, "scaling": scaling, "threads": threads, "import": imported, "first": first, "memory": memory,
+    "jobs": jobs,
+}  # fmt: skip
+
+
+def written(found: dict) -> str:
+    """The whole page."""
+    machine = found["machine"]
+    where = (
+        f"{machine['processor']}, {machine['cores']} cores, shared with others; Python {machine['python']}; "
+        + ", ".join(f"{name} {number}" for name, number in machine["versions"].items())
+    )
+    parts = [shown(found[part]) for part, shown in SECTIONS.items() if part in found]
+    return "\n".join([HEAD, f"Measured on: {where}.\n", *parts])

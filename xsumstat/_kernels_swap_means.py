@@ -1,0 +1,116 @@
+"""Permutation kernels for means of systems: r(X', Z) − r(Y', Z) of all pairs of metrics for every row of coins.
+
+The mean of X' is that of X and what the traded cells add to it. The names are those of `_kernels_swaps`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from xsumstat._jit import kernel
+from xsumstat._kernels import ratio
+from xsumstat._kernels_means import LANES, correlations
+from xsumstat._kernels_swaps import CANCELLED, SEGMENT, sum_by_bytes
+
+
+@kernel
+def traded_means(x, cells, systems, bits):
+    """What the traded cells add to the mean of each system, beyond what they add to the first metric's.
+
+    (metrics, systems, resamples). `x` (metrics, systems, 8 · bytes) holds the scores less those of the first metric,
+    padded with 0, and `systems` says which rows of coins are theirs. Only differences between metrics matter: so the
+    first is all 0, and nothing is summed for it.
+    """
+    metrics, members = x.shape[0], x.shape[1]
+    out = np.zeros((metrics, members, bits.shape[0]))
+    table = np.empty((SEGMENT, 256))
+    for i in range(members):
+        coins = bits[:, systems[i]].copy()
+        for k in range(1, metrics):
+            sum_by_bytes(x[k, i], coins, table, out[k, i])
+            for s in range(bits.shape[0]):
+                out[k, i, s] /= cells[i]
+    return out
+
+
+@kernel
+def swap_system(kind, x, base, cells, systems, scale_x, z, scale_z, pairs, bits, work, out):
+    """Difference of the correlation of means for each pair of metrics.
+
+    The means of all X' and Y' follow from the metrics' means `base` (metrics, systems) and from what the traded cells
+    add to them. `work` is that of `correlations`.
+    """
+    traded = traded_means(x, cells, systems, bits)
+    members, lanes = base.shape[1], min(LANES, bits.shape[0])
+    means, gold, weights = np.empty((members, lanes)), np.empty((members, lanes)), np.ones((members, lanes))
+    scale, sums, found = np.empty(members), np.empty((7, lanes)), np.empty((2, lanes))
+    for i in range(members):
+        for lane in range(lanes):
+            gold[i, lane] = z[i]
+    for start in range(0, bits.shape[0], lanes):
+        start = min(start, bits.shape[0] - lanes)  # the last lanes may repeat some of those before
+        for p in range(pairs.shape[0]):
+            for side in range(2):
+                k, m = pairs[p, side], pairs[p, 1 - side]
+                for i in range(members):
+                    scale[i] = max(scale_x[k, i], scale_x[m, i])
+                    for lane in range(lanes):
+                        means[i, lane] = base[k, i] + (traded[m, i, start + lane] - traded[k, i, start + lane])
+                correlations(kind, means, gold, scale, scale_z, weights, work, sums, found[side])
+            for lane in range(lanes):
+                out[p, start + lane] = found[0, lane] - found[1, lane]
+
+
+@kernel
+def swap_system_pearson(x, cells, systems, pairs, centred, gold, bits, out):
+    """The same for Pearson's r and a gold that varies: all pairs from the products of the metrics' means.
+
+    With b the means and t what the traded cells add, both centred over systems as `gold` is, X' of the pair (k, m) is
+    b_k − t_k + t_m, whose variance and covariance with z are sums of products of b, t and z. Where the variance
+    cancels, the result is NaN, and `swap_system` knows better.
+    """
+    traded = traded_means(x, cells, systems, bits)
+    metrics, members = centred.shape
+    lanes = min(LANES, bits.shape[0])
+    variance_z, base_z, base_base = 0.0, np.zeros(metrics), np.zeros(metrics)
+    for i in range(members):
+        variance_z += gold[i] * gold[i]
+        for k in range(metrics):
+            base_z[k] += centred[k, i] * gold[i]
+            base_base[k] += centred[k, i] * centred[k, i]
+    t, mean, t_z = np.empty((metrics, members, lanes)), np.empty(lanes), np.empty((metrics, lanes))
+    t_t, base_t = np.empty((metrics, metrics, lanes)), np.empty((metrics, metrics, lanes))
+    for start in range(0, bits.shape[0], lanes):
+        start = min(start, bits.shape[0] - lanes)  # the last lanes may repeat some of those before
+        t_z[:] = 0.0
+        t_t[:] = 0.0
+        base_t[:] = 0.0
+        for k in range(metrics):
+            mean[:] = 0.0
+            for i in range(members):
+                for lane in range(lanes):
+                    mean[lane] += traded[k, i, start + lane] / members
+            for i in range(members):
+                for lane in range(lanes):
+                    t[k, i, lane] = traded[k, i, start + lane] - mean[lane]
+                for lane in range(lanes):
+                    t_z[k, lane] += t[k, i, lane] * gold[i]
+        for k in range(metrics):
+            for m in range(metrics):
+                for i in range(members):
+                    for lane in range(lanes):
+                        base_t[k, m, lane] += centred[k, i] * t[m, i, lane]
+                    if m >= k:
+                        for lane in range(lanes):
+                            t_t[k, m, lane] += t[k, i, lane] * t[m, i, lane]
+        for p in range(pairs.shape[0]):
+            k, m = pairs[p, 0], pairs[p, 1]
+            low, high = min(k, m), max(k, m)
+            for lane in range(lanes):
+                moved = t_t[k, k, lane] + t_t[m, m, lane] - 2.0 * t_t[low, high, lane]
+                vx = base_base[k] + moved + 2.0 * (base_t[k, m, lane] - base_t[k, k, lane])
+                vy = base_base[m] + moved + 2.0 * (base_t[m, k, lane] - base_t[m, m, lane])
+                step = t_z[m, lane] - t_z[k, lane]
+                limit = CANCELLED * (base_base[k] + base_base[m] + t_t[k, k, lane] + t_t[m, m, lane])
+                r_x, r_y = ratio(base_z[k] + step, vx * variance_z), ratio(base_z[m] - step, vy * variance_z)
+                out[p, start + lane] = np.nan if min(vx, vy) <= limit else r_x - r_y

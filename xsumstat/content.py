@@ -1,0 +1,152 @@
+"""What scores must hold: an error where nothing can be computed from them, a warning where little can."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from xsumstat import _validate
+
+_CELLS = ["system", "input"]
+_FEW_SYSTEMS = 5
+_OFTEN = 0.05
+
+
+def check_numbers(values: xr.DataArray, name: str) -> None:
+    """No infinite value; NaN is a missing score."""
+    infinite = np.argwhere(np.isinf(values.values))
+    if len(infinite):
+        first = values[tuple(infinite[0])]
+        place = {str(dim): first.coords[dim].item() for dim in values.dims if dim in first.coords}
+        raise ValueError(f"{name} has {len(infinite)} infinite value(s), the first at {place}; a missing score is NaN")
+
+
+def check_sizes(score: xr.DataArray, level: str) -> None:
+    """Enough systems and inputs for a correlation at this level."""
+    systems, inputs = score.sizes["system"], score.sizes["input"]
+    for dim, size in (("system", systems), ("input", inputs)):
+        if size == 0:
+            raise ValueError(f"score has no {dim}: dim {dim!r} has length 0")
+    needed = {"system": "system", "input": "system", "within_system": "input"}.get(level)
+    size = score.sizes[needed] if needed else systems * inputs
+    if size < 2:
+        raise ValueError(f"level={level!r} correlates over {needed or 'cell'}s and needs at least 2, got {size}")
+    if needed == "system" and systems < _FEW_SYSTEMS:
+        _validate.warn(f"only {systems} systems: a correlation over so few says little")
+
+
+def check_resampled(score: xr.DataArray, dims: tuple[str, ...]) -> None:
+    """More than one label to draw from, in some dim that is resampled."""
+    if all(score.sizes[dim] == 1 for dim in dims):
+        raise ValueError(f"resample={'/'.join(dims)!r} has only one label to draw, so that nothing can vary")
+
+
+def usable(score: xr.DataArray, gold: xr.DataArray, missing: str, dim: str) -> xr.DataArray:
+    """Which labels of `dim` some comparison could use; lazy where the scores are."""
+    human, automatic = gold.notnull(), score.notnull()
+    if missing == "available":
+        one, two = _any_along(human, dim), _any_along(automatic, dim)
+        return one & two if dim == "system" else one | two
+    return _any_along(human & automatic, dim)
+
+
+def _any_along(condition: xr.DataArray, dim: str) -> xr.DataArray:
+    return condition.any([other for other in condition.dims if other != dim])
+
+
+def without_empty(
+    score: xr.DataArray, gold: xr.DataArray, missing: str, dropped: dict[str, list[Hashable]]
+) -> tuple[xr.DataArray, xr.DataArray]:
+    """Without the systems and inputs that no comparison could use; they are reported, and added to `dropped`."""
+    used = {dim: usable(score, gold, missing, dim).values for dim in _CELLS}
+    if not (used["system"].any() and used["input"].any()):
+        if bool(gold.notnull().any()) and bool(score.notnull().any()):
+            raise ValueError("gold and score are never there together: no cell has both; NaN is a missing score")
+        return score, gold
+    for dim, kept in used.items():
+        if kept.all():
+            continue
+        lost = list(score.indexes[dim][~kept]) if dim in score.indexes else list(np.flatnonzero(~kept))
+        dropped.setdefault(dim, []).extend(lost)
+        _validate.warn(
+            f"{len(lost)} {dim}(s) have no cell with both gold and a score and are left out: {_validate.listing(lost)}"
+        )
+    return score.isel(used), gold.isel(used)
+
+
+def check_gold(gold: xr.DataArray, name: str) -> None:
+    """Gold that varies, at least for some label of its further dims."""
+    if not bool(gold.notnull().any()):
+        raise ValueError(f"gold {name!r} has no score at all: every value is NaN")
+    spread = _spread(gold)
+    if bool((spread.fillna(0) == 0).all()):
+        raise ValueError(f"gold {name!r} is constant, so that no correlation with it is defined")
+    warn_where(spread == 0, f"gold {name!r} is constant")
+    warn_where(spread.isnull(), f"gold {name!r} has no score")
+
+
+def check_metrics(score: xr.DataArray) -> None:
+    """Metrics that have scores, and that vary."""
+    spread = _spread(score)
+    empty = spread.isnull()
+    whole = empty.all([dim for dim in empty.dims if dim != "metric"])
+    if bool(whole.any()):
+        labels = whole.metric.values[whole.values]
+        raise ValueError(
+            f"metric(s) {_validate.listing(labels.tolist())} have no score at all: every value is NaN; "
+            "leave them out with ds.drop_sel(metric=[...])"
+        )
+    warn_where(empty, "no score for metric")
+    warn_where(spread == 0, "constant scores, whose correlation is undefined, for metric")
+
+
+def _spread(values: xr.DataArray) -> xr.DataArray:
+    return values.max(_CELLS) - values.min(_CELLS)
+
+
+def report_gaps(score: xr.DataArray, gold: xr.DataArray, missing: str) -> None:
+    """Say which metrics lack whole systems or inputs that others have."""
+    automatic = score.notnull()
+    cells = automatic if missing == "available" else automatic & gold.notnull()
+    for dim in _CELLS:
+        over = [other for other in cells.dims if other not in ("metric", dim)]
+        gaps = (~cells.any(over)).sum(dim)
+        counts = zip(gaps.metric.values, gaps.values, strict=True)
+        texts = [f"{label} ({count} of {score.sizes[dim]})" for label, count in counts if count]
+        if texts:
+            more = f", … ({len(texts)} metrics in all)" if len(texts) > 8 else ""
+            listed = ", ".join(texts[:8])
+            _validate.warn(f"metrics compared on fewer {dim}s, as they have no cell on the others: {listed}{more}")
+
+
+def warn_where(condition: xr.DataArray, message: str) -> None:
+    """Warn when the condition holds somewhere, and name the labels where it does."""
+    if not bool(condition.any()):
+        return
+    if condition.ndim == 0:
+        _validate.warn(message)
+        return
+    names = [_labels(condition, dim) for dim in condition.dims]
+    places = np.argwhere(condition.values)
+    texts = ["/".join(labels[at] for labels, at in zip(names, place, strict=True)) for place in places]
+    _validate.warn(f"{message} {_validate.listing(texts)}")
+
+
+def _labels(values: xr.DataArray, dim: Hashable) -> list[str]:
+    labels: Any = values.indexes[dim] if dim in values.indexes else range(values.sizes[dim])
+    return [str(label) for label in labels]
+
+
+def warn_undefined(statistic: xr.DataArray, score: xr.DataArray, gold: xr.DataArray) -> None:
+    """Warn of results that are NaN, unless a constant or missing score explained them already."""
+    explained = (_spread(score).fillna(0) == 0) | (_spread(gold).fillna(0) == 0)
+    warn_where(statistic.isnull() & ~explained, "undefined, as no group has two scores that both vary:")
+
+
+def warn_resamples(n_undefined: xr.DataArray, n_resamples: int) -> None:
+    """Warn where more than 5 % of the resamples, though not all, leave the statistic undefined."""
+    often = (n_undefined > _OFTEN * n_resamples) & (n_undefined < n_resamples)
+    warn_where(often, f"more than 5 % of the {n_resamples} resamples are undefined, and left out, for")

@@ -1,0 +1,311 @@
+"""Rank coefficients when scores trade places, by groups and of all cells.
+
+Without ties among the pooled scores of a group, the difference is linear in the signs of the cells (terms that are even
+in them cancel); with ties it is computed swap by swap. One statistic may need both.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from xsumstat import _kernels as kernels
+from xsumstat import _kernels_means as kernels_means
+from xsumstat import _kernels_swaps as loops
+from xsumstat import levels
+from xsumstat.coefficients import FloatArray
+
+Bits = npt.NDArray[np.uint8]
+BoolArray = npt.NDArray[np.bool_]
+Pair = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class Pooled:
+    """Standardised x and y of all members of each group, as one vector that is sorted.
+
+    Values that rounding alone tells apart are made equal.
+
+    Attributes
+    ----------
+    x, y : array, (members, groups)
+        The values; NaN where missing.
+    codes : array, (2·members, groups)
+        Dense ranks, x above y.
+    order : array, (2·members, groups)
+        The entries by value, missing ones last.
+    """
+
+    x: FloatArray
+    y: FloatArray
+    codes: levels.IntArray
+    order: levels.IntArray
+
+    @classmethod
+    def of(cls, x: FloatArray, y: FloatArray) -> Pooled:
+        """From standardised scores, (members, groups), NaN where missing."""
+        both = np.concatenate([x, y])
+        order = np.argsort(both, axis=0, kind="stable")
+        ordered = np.take_along_axis(both, order, axis=0)
+        limit = kernels_means.TIE * np.maximum(1.0, np.abs(ordered))
+        steps = np.zeros(both.shape, dtype=np.int64)
+        steps[1:] = ordered[1:] - ordered[:-1] > limit[1:]
+        first = np.maximum.accumulate(np.where(steps > 0, np.arange(len(both))[:, None], 0), axis=0)
+        codes, values = np.empty_like(steps), np.empty_like(both)
+        np.put_along_axis(codes, order, np.cumsum(steps, axis=0), axis=0)
+        np.put_along_axis(values, order, np.take_along_axis(ordered, first, axis=0), axis=0)
+        values[np.isnan(both)] = np.nan
+        return cls(values[: len(x)], values[len(x) :], codes, order)
+
+    def tied(self) -> BoolArray:
+        """Groups in which scores of two different members are equal."""
+        members = len(self.x)
+        owner = self.order % members
+        code = np.take_along_axis(self.codes, self.order, axis=0)
+        there = np.take_along_axis(~np.isnan(np.concatenate([self.x, self.y])), self.order, axis=0)
+        return np.asarray(((code[1:] == code[:-1]) & (owner[1:] != owner[:-1]) & there[1:]).any(axis=0))
+
+    def may_be_constant(self) -> BoolArray:
+        """Groups of which some swap makes X' or Y' constant: one value stands at every member, in x or in y."""
+        absent = np.isnan(self.x)
+        at = np.argmin(absent, axis=0), np.arange(self.x.shape[1])
+        found = np.zeros(self.x.shape[1], dtype=bool)
+        for candidate in (self.x[at], self.y[at]):
+            found |= ((self.x == candidate) | (self.y == candidate) | absent).all(axis=0)
+        return found
+
+
+def padded(values: FloatArray) -> FloatArray:
+    """Values with zeros along the last axis up to a whole number of bytes of coins."""
+    rest = -values.shape[-1] % 8
+    return np.pad(values, [(0, 0)] * (values.ndim - 1) + [(0, rest)])
+
+
+@dataclass(frozen=True)
+class _Tied:
+    """Groups of one pair whose rank coefficients are computed swap by swap."""
+
+    kind: int
+    form: str  # "pairs", "signs" or "sorted", as in `levels`
+    data: tuple[Any, ...]
+    layout: int
+    at: levels.IntArray  # which groups
+    zero: bool
+
+    @property
+    def cost(self) -> float:
+        """Nanoseconds that a resample takes, about."""
+        return (30.0 if self.form == "sorted" else 0.3) * float(self.data[0].size)
+
+    def differences(self, bits: Bits) -> FloatArray:
+        """Difference of the average over these groups for each row of coins."""
+        out = np.empty(len(bits))
+        where = (self.layout, self.at, bits, self.zero, out)
+        if self.form == "pairs":
+            loops.swap_pairs(self.kind, *self.data, *where)
+        elif self.form == "signs":
+            loops.swap_spearman(*self.data, *where)
+        else:
+            loops.swap_sorted(self.kind, *self.data, *where)
+        return out
+
+
+@dataclass(frozen=True)
+class Ranks:
+    """One pair under a rank coefficient: a part that is linear in the signs, and groups whose ties forbid that.
+
+    Attributes
+    ----------
+    pairs : tuple
+        The one pair.
+    coefficients : array or None
+        What the sign of each cell adds, over all bytes of coins.
+    rest : _Tied or None
+        The other groups.
+    weight : float
+        The share of the other groups in the average.
+    """
+
+    pairs: tuple[Pair, ...]
+    coefficients: FloatArray | None
+    rest: _Tied | None
+    weight: float
+
+    @property
+    def cost(self) -> float:
+        """Nanoseconds that a resample takes, about."""
+        linear = 0.0 if self.coefficients is None else 0.1 * self.coefficients.size
+        return 100.0 + linear + (0.0 if self.rest is None else self.rest.cost)
+
+    def differences(self, bits: Bits) -> FloatArray:
+        """Difference of the pair for each row of coins, (1, resamples)."""
+        out = np.zeros(len(bits))
+        if self.coefficients is not None:
+            loops.swap_linear(self.coefficients, bits.reshape(len(bits), -1), out)
+        if self.rest is not None:
+            out += self.weight * self.rest.differences(bits)
+        return out[None]
+
+
+def rank_test(pair: Pair, x: FloatArray, y: FloatArray, z: FloatArray, level: str, kind: int, zero: bool) -> Ranks:
+    """Make standardised x and y, and the gold z, all (systems, inputs), ready to be tested under a rank coefficient."""
+    shape, layout = z.shape, {"input": loops.BY_INPUT, "within_system": loops.BY_SYSTEM, "global": loops.WHOLE}[level]
+    if layout == loops.WHOLE:
+        x, y, z = (values.reshape(-1, 1) for values in (x, y, z))
+    elif layout == loops.BY_SYSTEM:
+        x, y, z = x.T, y.T, z.T
+    pooled, gold = Pooled.of(x, y), _Gold.of(z)
+    tied = pooled.tied()
+    # A group that a swap can leave undefined changes the weight of all others: then no group is linear.
+    whole = not zero and bool((tied & pooled.may_be_constant()).any())
+    counted = gold.present.any(axis=0) if zero else gold.defined(kind)
+    linear = ~tied & (gold.divisors(kind) > 0) & (not whole)
+    rest = counted & ~linear if linear.any() else np.full(len(tied), True)
+    tests = _tied_groups(pooled, gold, rest, layout, kind, zero) if rest.any() else None
+    if not linear.any():
+        return Ranks((pair,), None, tests, 1.0)
+    total = float(counted.sum())
+    scale = np.where(linear, 1.0, 0.0) / np.where(linear, 2.0 * gold.divisors(kind) * total, 1.0)
+    by_group = np.empty(z.T.shape)
+    loops.linear_forms(kind, np.ascontiguousarray(pooled.order.T), gold.codes, gold.present.T.copy(), scale, by_group)
+    cells = by_group if layout == loops.BY_SYSTEM else by_group.T
+    coefficients = padded(np.ascontiguousarray(cells).reshape(shape)).ravel()
+    return Ranks((pair,), coefficients, tests, float(rest.sum()) / total)
+
+
+@dataclass(frozen=True)
+class _Gold:
+    """What a rank coefficient needs to know of the gold in each group.
+
+    Attributes
+    ----------
+    z : array, (members, groups)
+    present : bool array, (members, groups)
+    codes : array, (groups, members)
+        Dense ranks.
+    sizes : array, (groups, members)
+        How often each dense rank stands.
+    """
+
+    z: FloatArray
+    present: BoolArray
+    codes: levels.IntArray
+    sizes: FloatArray
+
+    @classmethod
+    def of(cls, z: FloatArray) -> _Gold:
+        present = ~np.isnan(z)
+        members, groups = z.shape
+        codes = levels.dense_codes(np.ascontiguousarray(z.T))[1]
+        flat = (codes + members * np.arange(groups)[:, None])[present.T]
+        sizes = np.bincount(flat, minlength=members * groups).reshape(groups, members).astype(float)
+        return cls(z, present, codes, sizes)
+
+    def defined(self, kind: int) -> BoolArray:
+        """Groups whose coefficient is defined for any scores that vary."""
+        n = self.sizes.sum(axis=1)
+        varies = (self.sizes > 0).sum(axis=1) > 1
+        return np.asarray((n > 1) & (varies | (kind == kernels.ACCURACY)))
+
+    def divisors(self, kind: int) -> FloatArray:
+        """What C − D (for Spearman the sum of products of ranks) of untied scores is divided by; 0 where undefined."""
+        n, sizes = self.sizes.sum(axis=1), self.sizes
+        pairs = n * (n - 1) / 2
+        if kind == kernels.SPEARMAN:
+            cubes = (n**3 - n) / 3
+            out = np.sqrt(cubes * (cubes - (sizes**3 - sizes).sum(axis=1) / 3))
+        elif kind == kernels.KENDALL:
+            out = np.sqrt(pairs * (pairs - (sizes * (sizes - 1) / 2).sum(axis=1)))
+        elif kind == kernels.KENDALL_A:
+            out = pairs
+        elif kind == kernels.ACCURACY:
+            out = 2 * pairs  # C is half of C − D and a constant
+        else:
+            distinct = np.maximum((sizes > 0).sum(axis=1), 1)
+            out = n**2 * (distinct - 1) / (2 * distinct)
+        return np.where(self.defined(kind), out, 0.0)
+
+
+def _tied_groups(pooled: Pooled, gold: _Gold, chosen: BoolArray, layout: int, kind: int, zero: bool) -> _Tied:
+    """The chosen groups, ready for the kernel that suits their size."""
+    at = np.flatnonzero(chosen)
+    present = gold.present[:, chosen]
+    codes, z_codes = pooled.codes[:, chosen], gold.codes[chosen]
+    if kind == kernels.KENDALL_C or not levels.by_pairs(*present.shape):
+        data = _sorted_data(pooled.order[:, chosen].T, codes.T, z_codes, gold.sizes[chosen])
+        return _Tied(kind, "sorted", data, layout, at, zero)
+    members = len(present)
+    # Four times any count is at most 4 for a pair of members, so that 31 members' fit into a byte.
+    narrow = np.int8 if members <= 31 else np.int16
+    dtype = np.int16 if members <= 128 else np.int32
+    n, codes = present.sum(axis=0).astype(float), codes.astype(dtype)
+    a, b = np.triu_indices(members, 1)
+    there = present[a] & present[b]
+    gold_codes: npt.NDArray[Any] = z_codes.T.astype(dtype)
+    signs_z = np.sign(gold_codes[a] - gold_codes[b]) * there
+    from_first, from_second = ((np.arange(members)[:, None] == each).astype(np.float32) for each in (a, b))
+    if kind == kernels.SPEARMAN:
+        pairs, own, constant = _rank_parts(codes, present)
+        by_member = map(np.ascontiguousarray, (pairs.sum(axis=1, dtype=dtype), own, constant))
+        ranks = (np.ascontiguousarray(pairs, narrow), *by_member)
+        rank_z = (from_first - from_second) @ signs_z.astype(np.float32)
+        whole = np.ascontiguousarray(rank_z, np.int32 if members <= 400 else np.int64)
+        return _Tied(kind, "signs", (*ranks, whole, (rank_z**2).sum(axis=0, dtype=float), n), layout, at, zero)
+    x, y = np.split(codes, 2)
+    # Signs of x'_a − x'_b where both stay, b is traded, a is traded, both are.
+    corners = [np.sign(first[a] - second[b]) * there for first, second in ((x, x), (x, y), (y, x), (y, y))]
+    products = [corner * signs_z for corner in corners]
+    tops = [product > 0 for product in products] if kind == kernels.ACCURACY else products
+    sides = [
+        np.concatenate([top, np.abs(corner)], axis=1, dtype=dtype) for top, corner in zip(tops, corners, strict=True)
+    ]
+    constant, by_a, by_b, by_both = _parts(sides)
+    odd = from_first @ by_a.astype(np.float32) + from_second @ by_b.astype(np.float32)
+    sums = from_first @ by_both.astype(np.float32)
+    counts = (np.ascontiguousarray(part, dtype) for part in (sums, odd, constant.sum(axis=0)))
+    return _Tied(
+        kind,
+        "pairs",
+        (np.ascontiguousarray(by_both, narrow), *counts, np.abs(signs_z).sum(axis=0), n),
+        layout,
+        at,
+        zero,
+    )
+
+
+def _sorted_data(
+    order: levels.IntArray, codes: levels.IntArray, z_codes: levels.IntArray, sizes: FloatArray
+) -> tuple[npt.NDArray[Any], ...]:
+    """What `swap_sorted` needs; all are (groups, ...)."""
+    side, owner = np.divmod(order, z_codes.shape[1])
+    in_order = (np.take_along_axis(codes, order, axis=1), np.take_along_axis(z_codes, owner, axis=1))
+    n = sizes.sum(axis=1)
+    rank_of = 2 * np.cumsum(sizes, axis=1) - sizes - n[:, None]
+    untied = (n**2 - (sizes**2).sum(axis=1)) / 2
+    about_z = np.column_stack([(sizes * rank_of**2).sum(axis=1), untied, (sizes > 0).sum(axis=1)])
+    rank_of = rank_of[:, : max(1, int(z_codes.max()) + 1)]
+    return *(np.ascontiguousarray(each) for each in (owner, side, *in_order, n, rank_of)), about_z
+
+
+def _rank_parts(codes: npt.NDArray[Any], present: BoolArray) -> tuple[npt.NDArray[Any], ...]:
+    """What `swap_spearman` sums to four times the doubled rank of each member: of pairs, its own sign's, the rest."""
+    x, y = np.split(codes, 2)
+    there = (present[:, None] & present) & ~np.eye(len(x), dtype=bool)[:, :, None]
+    corners = [np.sign(u[:, None] - v) * there for u, v in ((x, x), (x, y), (y, x), (y, y))]
+    constant, by_a, by_b, by_both = _parts(corners)
+    pairs = np.concatenate([by_b, by_both], axis=2)
+    return pairs, by_a.sum(axis=1, dtype=codes.dtype), constant.sum(axis=1, dtype=codes.dtype)
+
+
+def _parts(corners: list[npt.NDArray[Any]]) -> tuple[npt.NDArray[Any], ...]:
+    """Four times a function of two signs as constant + e_a·p + e_b·q + e_a·e_b·r, from its values at ++, +−, −+, −−."""
+    stay, b_traded, a_traded, both = corners
+    return (
+        stay + b_traded + a_traded + both,
+        stay + b_traded - a_traded - both,
+        stay - b_traded + a_traded - both,
+        stay - b_traded - a_traded + both,
+    )
