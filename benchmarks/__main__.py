@@ -34,7 +34,7 @@ def main() -> None:
     made = argparse.ArgumentParser(prog="python benchmarks", description=__doc__.splitlines()[0])
     made.add_argument("--parts", nargs="+", choices=PARTS, default=PARTS, help="what to measure (default: all)")
     made.add_argument("--runs", type=int, default=5, help="how often, of which the median is kept (default: 5)")
-    made.add_argument("--only", default="", help="only the ratios whose name has this in it")
+    made.add_argument("--only", default="", help="measure only the ratios whose name has this in it")
     made.add_argument("--output", type=Path, default=Path(__file__).parent / "results.json", help="the JSON to update")
     asked = made.parse_args()
     os.environ["XSUMSTAT_NUM_THREADS"] = "1"  # read at every call; the whole jobs are given their own
@@ -43,8 +43,9 @@ def main() -> None:
     import scaling
     import speed
 
+    found = json.loads(asked.output.read_text()) if asked.output.exists() else {}
     measures = {
-        "ratios": lambda: speed.run(asked.runs, asked.only),
+        "ratios": lambda: speed.updated(found.get("ratios", []) if asked.only else [], asked.runs, asked.only),
         "scaling": lambda: {kind: scaling.curves(kind == "tied") for kind in ("untied", "tied")},
         "threads": scaling.threads,
         "import": lambda: fresh.imports(asked.runs),
@@ -52,7 +53,6 @@ def main() -> None:
         "memory": fresh.memory,
         "jobs": lambda: fresh.jobs(asked.runs),
     }
-    found = json.loads(asked.output.read_text()) if asked.output.exists() else {}
     for part in asked.parts:
         print(f"\n== {part}", flush=True)
         found |= {part: measures[part](), "machine": machine()}

@@ -28,12 +28,17 @@ def seconds(value: float) -> str:
     return f"{value / 1e-9:.3g} ns"
 
 
+def times(ratio: float) -> str:
+    """A ratio, as exact as it is repeatable."""
+    return f"{ratio:,.0f}x" if ratio >= 10 else f"{ratio:.1f}x"
+
+
 def ratios(rows: list[dict]) -> str:
     """Time per resample beside the peers'."""
     cells = [
         [
             row["case"], row["peer"], seconds(row["ours_us"] / 1e6), seconds(row["peer_us"] / 1e6),
-            f"{row['ratio']:,.0f}x", f"{row['ratio_low']:,.0f} – {row['ratio_high']:,.0f}",
+            times(row["ratio"]), f"{times(row['ratio_low'])} – {times(row['ratio_high'])}",
             f"{row['wanted']:,}x" if row["wanted"] else "–",
         ]
         for row in rows

@@ -3,15 +3,19 @@ import inspect
 import pytest
 
 import xsumstat
-from xsumstat import accessor, comparison, correlation, io, plots
+from xsumstat import accessor, comparison, correlation, diagnostics, families, io, plots, ranking
 
 FUNCTIONS = {
     (accessor.DatasetMeta, "corr"): correlation.corr,
     (accessor.DatasetMeta, "metric_corr"): correlation.metric_corr,
     (accessor.DatasetMeta, "ci"): correlation.ci,
     (accessor.DatasetMeta, "perm_test"): comparison.perm_test,
-    (accessor.DatasetMeta, "adjust"): comparison.adjust,
-    (accessor.DatasetMeta, "significant"): comparison.significant,
+    (accessor.DatasetMeta, "boot_test"): comparison.boot_test,
+    (accessor.DatasetMeta, "corr_test"): comparison.corr_test,
+    (accessor.DatasetMeta, "rank"): ranking.rank,
+    (accessor.DatasetMeta, "normality"): diagnostics.normality,
+    (accessor.DatasetMeta, "adjust"): families.adjust,
+    (accessor.DatasetMeta, "significant"): families.significant,
     (accessor.DatasetMeta, "to_frame"): io.to_frame,
     (accessor.FrameMeta, "to_scores"): io.to_scores,
     (accessor.Plots, "forest"): plots.forest,

@@ -8,9 +8,8 @@ import xarray as xr
 from conftest import dataset
 from helpers import rows, unpacked
 from nlpstats.correlations import permutation_test as nlp_permutation_test
-from statsmodels.stats.multitest import multipletests
 
-from xsumstat import resampling
+from xsumstat import dependent, resampling
 
 
 def cells(result, name="pvalue"):
@@ -185,90 +184,6 @@ def test_where_nlpstats_gives_p_0_and_we_do_not():
     assert float(ours.pvalue.sel(metric="m1", other_metric="m2")) == 1 / 51
 
 
-# --- corrections ---
-
-
-@pytest.fixture
-def table(small):
-    return small.meta.perm_test("m0", level="input", alternative="greater", n_resamples=999, rng=1)
-
-
-METHODS = {"bonferroni": "bonferroni", "holm": "holm", "bh": "fdr_bh", "by": "fdr_by"}
-
-
-@pytest.mark.parametrize("method", METHODS)
-def test_adjust_within_each_row(table, method):
-    got = table.meta.adjust(method, within="other_metric")
-    for metric in table.metric.values:
-        p = table.pvalue.sel(metric=metric).values
-        tested = ~np.isnan(p)
-        want = multipletests(p[tested], method=METHODS[method])[1]
-        np.testing.assert_allclose(got.pvalue_adjusted.sel(metric=metric).values[tested], want)
-    assert np.isnan(got.pvalue_adjusted.values[np.eye(3, dtype=bool)]).all()
-    np.testing.assert_array_equal(got.pvalue, table.pvalue)
-    assert got.attrs["adjust_method"] == method and got.attrs["adjust_within"] == "other_metric"
-    assert "pvalue_adjusted" not in table
-
-
-@pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("within", [None, ("metric", "other_metric"), ("other_metric", "metric")])
-def test_adjust_within_the_table(table, method, within):
-    got = table.meta.adjust(method, within=within).pvalue_adjusted.values
-    off = ~np.eye(3, dtype=bool)
-    np.testing.assert_allclose(got[off], multipletests(table.pvalue.values[off], method=METHODS[method])[1])
-
-
-def test_a_correction_is_no_correction_of_scalars(table):
-    """Six tests count as six, not as six times one."""
-    got = table.meta.adjust("bonferroni").pvalue_adjusted
-    np.testing.assert_allclose(got, np.minimum(1, 6 * table.pvalue))
-
-
-@pytest.mark.parametrize("method", METHODS)
-def test_a_two_sided_table_holds_each_test_once(small, method):
-    table = small.meta.perm_test("m0", level="input", n_resamples=999, rng=1)
-    got = table.meta.adjust(method).pvalue_adjusted
-    upper = np.triu_indices(3, 1)
-    want = multipletests(table.pvalue.values[upper], method=METHODS[method])[1]
-    np.testing.assert_allclose(got.values[upper], want)
-    np.testing.assert_array_equal(got, got.T)
-    rows_only = table.meta.adjust(method, within="other_metric").pvalue_adjusted
-    np.testing.assert_allclose(rows_only[0, 1:], multipletests(table.pvalue.values[0, 1:], method=METHODS[method])[1])
-
-
-def test_a_two_sided_part_of_a_table(small):
-    table = small.meta.perm_test(
-        "m0", metric=["m1", "m2"], other=["m2", "m3", "m1"], level="input", n_resamples=999, rng=1
-    )
-    got = table.meta.adjust("bonferroni").pvalue_adjusted
-    # (m1, m2) = (m2, m1), (m1, m3), (m2, m3): three tests.
-    np.testing.assert_allclose(got, np.minimum(1, 3 * table.pvalue))
-
-
-def test_families_of_further_dims(small):
-    doubled = xr.concat([small, small + 0.3 * small**2], "language").assign_coords(language=["a", "b"])
-    table = doubled.meta.perm_test("m0", level="input", alternative="greater", n_resamples=999, rng=1)
-    by_language = table.meta.adjust("holm", within=("metric", "other_metric"))
-    for label in ("a", "b"):
-        one = table.sel(language=label).meta.adjust("holm")
-        np.testing.assert_array_equal(by_language.pvalue_adjusted.sel(language=label), one.pvalue_adjusted)
-    together = table.meta.adjust("bonferroni").pvalue_adjusted
-    np.testing.assert_allclose(together, np.minimum(1, 12 * table.pvalue))
-
-
-def test_a_correction_that_nothing_can_survive_is_said(small):
-    few = small.meta.perm_test("m0", alternative="greater", n_resamples=99, rng=0)
-    with pytest.warns(
-        UserWarning, match="with 99 resamples and 6 tests in a family no adjusted p-value can be below 0.06"
-    ):
-        few.meta.adjust("holm")
-    few.meta.adjust("holm", within="other_metric")
-    few.meta.adjust("bh")
-    exact = small.meta.perm_test("m0", alternative="greater", resample="system")
-    with pytest.warns(UserWarning, match=r"with 64 resamples and 6 tests in a family .* below 0.0938$"):
-        exact.meta.adjust("bonferroni")
-
-
 def test_few_ways_to_swap_are_said(small):
     with pytest.warns(UserWarning) as caught:
         small.isel(system=slice(4)).meta.perm_test("m0", resample="system")
@@ -277,26 +192,166 @@ def test_few_ways_to_swap_are_said(small):
     assert few_ways.startswith("there are only 16 ways to swap: no p-value can be below 0.0625")
 
 
-def test_bad_corrections(table, small):
-    with pytest.raises(ValueError, match=r"method must be one of .* got 'bonferoni'; did you mean 'bonferroni'\?"):
-        table.meta.adjust("bonferoni")
-    with pytest.raises(ValueError, match=r"unknown dim in within 'othermetric'; did you mean 'other_metric'\?"):
-        table.meta.adjust(within="othermetric")
-    with pytest.raises(TypeError, match="within must name dims of pvalue .* got 3"):
-        table.meta.adjust(within=3)
-    with pytest.raises(ValueError, match="within has 1 label.* more than once: 'metric'"):
-        table.meta.adjust(within=["metric", "metric"])
-    with pytest.raises(ValueError, match="within must name at least one dim"):
-        table.meta.adjust(within=())
-    with pytest.raises(ValueError, match="no variable 'pvalue'"):
-        small.meta.adjust()
+# --- boot_test ---
 
 
-def test_significant_goes_by_the_adjusted_p_value(table):
-    raw = table.meta.significant(alpha=0.3)
-    np.testing.assert_array_equal(raw, table.pvalue <= 0.3)
-    adjusted = table.meta.adjust("bonferroni")
-    np.testing.assert_array_equal(adjusted.meta.significant(alpha=0.3), adjusted.pvalue_adjusted <= 0.3)
-    assert not raw.values[np.eye(3, dtype=bool)].any()
-    with pytest.raises(ValueError, match="alpha must lie strictly between 0 and 1, got 5"):
-        table.meta.significant(alpha=5)
+@pytest.mark.parametrize("level", ["system", "input", "global", "within_system"])
+@pytest.mark.parametrize("name", ["pearson", "kendall"])
+def test_boot_test_is_the_difference_of_two_bootstraps_on_the_same_draws(small, level, name):
+    settings = {"level": level, "coefficient": name, "n_resamples": 700, "rng": 3, "keep_samples": True}
+    test = small.meta.boot_test("m0", alternative="greater", **settings)
+    single = small.meta.ci("m0", **settings).samples
+    for one, two in (("m1", "m2"), ("m3", "m1")):
+        d = (single.sel(metric=one) - single.sel(metric=two)).values
+        cell = test.sel(metric=one, other_metric=two)
+        np.testing.assert_allclose(cell.samples, d, atol=1e-14)
+        delta, defined = float(cell.difference), d[~np.isnan(d)]
+        want = (1 + (defined - delta >= delta - 1e-12).sum()) / (1 + len(defined))
+        assert float(cell.pvalue) == pytest.approx(want, abs=1e-12)
+        assert int(cell.n_undefined) == np.isnan(d).sum()
+
+
+@pytest.mark.parametrize("alternative", ["less", "two-sided"])
+def test_other_alternatives_of_boot_test(small, alternative):
+    test = small.meta.boot_test("m0", alternative=alternative, level="input", n_resamples=500, rng=3, keep_samples=True)
+    cell = test.sel(metric="m3", other_metric="m1")
+    delta, moved = float(cell.difference), cell.samples.values - float(cell.difference)
+    count = (moved <= delta + 1e-12).sum() if alternative == "less" else (abs(moved) >= abs(delta) - 1e-12).sum()
+    assert float(cell.pvalue) == pytest.approx((1 + count) / 501)
+
+
+@pytest.mark.parametrize("missing", ["pairwise", "available"])
+@pytest.mark.filterwarnings("ignore:metrics compared on fewer inputs")
+def test_boot_test_compares_a_pair_on_the_cells_that_both_have(small, missing):
+    small.score[1, 2, 1] = small.score[2, :, 3] = np.nan
+    test = small.meta.boot_test("m0", metric=["m1", "m2"], missing=missing, n_resamples=20, rng=1)
+    there = small.score.sel(metric=["m1", "m2"]).notnull().all("metric")
+    used = small if missing == "available" else small.assign(score=small.score.where(there))
+    if missing == "pairwise":
+        used = used.isel(input=[0, 1, 2, 4])
+    r = used.meta.corr("m0", metric=["m1", "m2"], missing=missing).correlation
+    assert float(test.difference.sel(metric="m1", other_metric="m2")) == pytest.approx(float(r[0] - r[1]), abs=1e-12)
+
+
+@pytest.mark.slow
+def test_size_of_boot_test():
+    """Metrics that agree with gold equally well: at most 5 % of 300 trials, give or take 3.5 sd."""
+    rng = np.random.default_rng(4)
+    rejected = 0
+    for trial in range(300):
+        z = rng.normal(size=(12, 1)) + rng.normal(size=(12, 20))
+        score = np.concatenate([z[None], z + 1.5 * rng.normal(size=(2, 12, 20))])
+        test = dataset(score).meta.boot_test("m0", level="input", alternative="greater", n_resamples=199, rng=trial)
+        rejected += float(test.pvalue[0, 1]) <= 0.05
+    assert rejected / 300 <= 0.05 + 3.5 * np.sqrt(0.05 * 0.95 / 300)
+
+
+# --- corr_test ---
+
+
+@pytest.mark.parametrize("method", dependent.METHODS)
+@pytest.mark.parametrize("level, n", [("system", 6), ("input", 6), ("global", 30), ("within_system", 5)])
+def test_corr_test_of_every_pair(small, method, level, n):
+    test = small.meta.corr_test("m0", level=level, method=method, alternative="greater")
+    r = small.meta.metric_corr(level=level).correlation
+    for one in ("m1", "m2", "m3"):
+        for two in ("m1", "m2", "m3"):
+            cell = test.sel(metric=one, other_metric=two)
+            if one == two:
+                assert np.isnan(cell.statistic) and np.isnan(cell.pvalue)
+                continue
+            three = [float(r.sel(metric=a, other_metric=b)) for a, b in ((one, "m0"), (two, "m0"), (one, two))]
+            value = dependent.statistic(method, *three, n)
+            assert float(cell.difference) == pytest.approx(three[0] - three[1])
+            assert float(cell.statistic) == pytest.approx(float(value), rel=1e-6)
+            assert float(cell.pvalue) == pytest.approx(float(dependent.pvalue(method, value, n, "greater")), rel=1e-6)
+    if method == "zou":
+        np.testing.assert_allclose(test.ci_low, -test.ci_high.transpose("other_metric", "metric"), atol=1e-12)
+        assert ((test.ci_low < test.difference) | test.difference.isnull()).all()
+
+
+def test_corr_test_does_not_depend_on_the_order_of_metrics(small):
+    want = small.meta.corr_test("m0", method="zou")
+    turned = small.sel(metric=["m3", "m0", "m2", "m1"]).meta.corr_test("m0", method="zou")
+    xr.testing.assert_identical(turned.sel(metric=want.metric, other_metric=want.other_metric), want)
+
+
+def test_corr_test_of_a_metric_that_is_better_when_lower(small):
+    turned = small.assign(score=small.score * xr.DataArray([1, -1, 1, 1], dims="metric"))
+    turned = turned.assign_coords(higher_is_better=("metric", [True, False, True, True]))
+    got, want = (each.meta.corr_test("m0", alternative="greater") for each in (turned, small))
+    np.testing.assert_allclose(got.pvalue, want.pvalue, atol=1e-12)
+
+
+def test_lazy_tests_equal_eager_ones(small):
+    lazily = small.chunk(metric=1)
+    xr.testing.assert_identical(lazily.meta.corr_test("m0").compute(), small.meta.corr_test("m0"))
+    settings = {"level": "input", "n_resamples": 1500, "rng": 2, "keep_samples": True}
+    got = lazily.meta.boot_test("m0", **settings)
+    assert got.pvalue.chunks is not None
+    xr.testing.assert_identical(got.compute(), small.meta.boot_test("m0", **settings))
+
+
+@pytest.mark.parametrize(
+    "keywords, message",
+    [
+        ({"method": "wiliams"}, "method must be one of .*got 'wiliams'; did you mean 'williams'"),
+        ({"alternative": "more"}, "alternative must be one of"),
+        ({"confidence_level": 95}, "confidence_level must lie strictly between 0 and 1"),
+        ({"metric": ["m1"]}, "a test needs two metrics"),
+    ],
+)
+def test_bad_keywords_of_corr_test(small, keywords, message):
+    with pytest.raises(ValueError, match=message):
+        small.meta.corr_test("m0", **keywords)
+
+
+# --- What a review found ---
+
+
+def test_lazy_listing_of_all_swaps_refuses_what_is_empty(demo):
+    few = demo.isel(metric=slice(3), system=slice(4), input=slice(3)).copy(deep=True)
+    few.score[:, :, 1] = np.nan
+    with pytest.raises(ValueError, match="take them out of the lazy Dataset first"), pytest.warns(UserWarning):
+        few.chunk().meta.perm_test("human", n_resamples=9999, rng=0).compute()
+
+
+def test_lazy_tests_refuse_infinite_scores(demo):
+    demo.score[1, 2, 3] = np.inf
+    for level, coefficient in (("system", "pearson"), ("input", "kendall"), ("global", "pearson")):
+        test = demo.chunk().meta.perm_test("human", level=level, coefficient=coefficient, n_resamples=20, rng=0)
+        with pytest.raises(ValueError, match="infinite"):
+            test.compute()
+
+
+def test_a_pair_without_a_common_cell_is_said(small):
+    small.score[1, :3] = np.nan
+    small.score[2, 3:] = np.nan
+    for method in ("perm_test", "boot_test"):
+        with pytest.warns(UserWarning) as caught:
+            test = getattr(small.meta, method)("m0", n_resamples=50, rng=1)
+        assert any("no difference is defined for the pair(s) 'm1 and m2'" in str(each.message) for each in caught)
+        assert np.isnan(test.pvalue.sel(metric="m1", other_metric="m2"))
+        assert test.pvalue.sel(metric="m1", other_metric="m3").notnull()
+
+
+@pytest.mark.parametrize("level, coefficient", [("input", "kendall"), ("global", "spearman"), ("input", "spearman")])
+@pytest.mark.parametrize("far", [1e9, 1e11, 1e13])
+def test_one_far_score_ties_no_others(level, coefficient, far):
+    rng = np.random.default_rng(8)
+    score = rng.normal(size=(3, 8, 12))
+    score[1, 2, 3] = far
+    ds = dataset(score)
+    test = ds.meta.perm_test("m0", level=level, coefficient=coefficient, n_resamples=20, rng=1)
+    r = ds.meta.corr("m0", level=level, coefficient=coefficient).correlation
+    assert float(test.difference.sel(metric="m1", other_metric="m2")) == pytest.approx(float(r[0] - r[1]), abs=1e-12)
+
+
+@pytest.mark.parametrize("missing", ["pairwise", "available"])
+def test_a_function_is_tested_on_the_cells_that_its_level_uses(small, missing):
+    small.score[0, :4, 2] = small.score[0, 2:, 3] = np.nan
+    settings = {"missing": missing, "n_resamples": 200, "rng": 1}
+    ours = small.meta.perm_test("m0", **settings)
+    theirs = small.meta.perm_test("m0", coefficient=lambda x, z: np.corrcoef(x, z)[0, 1], **settings)
+    np.testing.assert_allclose(theirs.difference, ours.difference, atol=1e-12)
+    np.testing.assert_array_equal(theirs.pvalue, ours.pvalue)

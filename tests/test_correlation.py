@@ -267,7 +267,7 @@ def test_fisher_where_n_is_too_small(small):
         ({"resample": 3}, TypeError, "resample must be 'both' or names among"),
         ({"resample": ("system", "system")}, ValueError, "resample must be"),
         ({"method": "bayes"}, ValueError, "method must be one of 'bootstrap', 'fisher', got 'bayes'"),
-        ({"interval": "bc"}, ValueError, "interval must be one of 'percentile', 'basic', 'normal', got 'bc'"),
+        ({"interval": "bc"}, ValueError, "interval must be one of .* got 'bc'; did you mean 'bca'"),
         ({"missing": "listwise"}, ValueError, "missing must be one of 'pairwise', 'available'"),
         ({"undefined": "nan"}, ValueError, "undefined must be one of 'drop', 'zero'"),
         ({"method": "fisher", "n_resamples": "x"}, TypeError, "n_resamples must be a whole number, got 'x'"),
@@ -363,3 +363,74 @@ def test_where_nlpstats_breaks_ties_by_rounding():
     exact = np.array([3, 3, 10, 10, 11])  # the means in units of .05
     assert ours == pytest.approx(scipy.stats.kendalltau(exact, z.mean(axis=1)).statistic, abs=1e-12)
     assert abs(nlp_correlate(x, z, "system", "kendall") - ours) > 0.01
+
+
+# --- bca ---
+
+
+@pytest.mark.parametrize("level, name", [("system", "pearson"), ("input", "kendall"), ("global", "spearman")])
+@pytest.mark.parametrize("resample", ["system", "input", "both"])
+def test_bca_by_the_book(small, level, name, resample):
+    """Efron's formula with SciPy's normal distribution, and labels that are really left out."""
+    small = small.assign(score=small.score + 0.01 * np.arange(30.0).reshape(6, 5) ** 1.5)
+    settings = {"level": level, "coefficient": name}
+    got = small.meta.ci("m0", interval="bca", resample=resample, n_resamples=2000, rng=1, keep_samples=True, **settings)
+    assert got.fell_back.dtype == bool and not got.fell_back.any()
+    dims = ("system", "input") if resample == "both" else (resample,)
+    for metric in ("m1", "m2", "m3"):
+        cell = got.sel(metric=metric)
+        estimate = float(cell.correlation)
+        influence = []
+        for dim in dims:
+            left = [
+                float(small.drop_sel({dim: label}).meta.corr("m0", metric=[metric], **settings).correlation[0])
+                for label in small[dim].values
+            ]
+            influence += [(len(left) - 1) / len(left) * (np.mean(left) - each) for each in left]
+        a = np.sum(np.power(influence, 3)) / (6 * np.sum(np.power(influence, 2)) ** 1.5)
+        samples = cell.samples.values[~np.isnan(cell.samples.values)]
+        tied = abs(samples - estimate) <= 1e-12
+        z_0 = scipy.stats.norm.ppf(np.mean((samples < estimate) & ~tied) + np.mean(tied) / 2)
+        for tail, limit in ((0.025, cell.ci_low), (0.975, cell.ci_high)):
+            z = z_0 + scipy.stats.norm.ppf(tail)
+            want = np.quantile(samples, scipy.stats.norm.cdf(z_0 + z / (1 - a * z)))
+            assert float(limit) == pytest.approx(want, abs=1e-9)
+
+
+def test_bca_has_scipys_distribution():
+    """One sample of pairs is a table of one input: SciPy's interval from as many draws of its own."""
+    rng = np.random.default_rng(6)
+    x = rng.normal(size=40)
+    z = x + np.exp(rng.normal(size=40))
+    theirs = scipy.stats.bootstrap(
+        (x, z),
+        lambda a, b: scipy.stats.pearsonr(a, b).statistic,
+        paired=True,
+        vectorized=False,
+        n_resamples=9999,
+        rng=1,
+    ).confidence_interval
+    ds = xr.Dataset({"score": (("metric", "system", "input"), np.array([z, x])[:, :, None])}, {"metric": ["z", "x"]})
+    ours = ds.meta.ci("z", resample="system", interval="bca", rng=1)
+    assert float(ours.ci_low[0]) == pytest.approx(theirs.low, abs=0.02)
+    assert float(ours.ci_high[0]) == pytest.approx(theirs.high, abs=0.01)
+
+
+@pytest.mark.filterwarnings("ignore:only 4 systems", "ignore:more than 5 %")
+def test_bca_falls_back_where_it_is_not_defined(small):
+    """A perfect correlation: no sample lies below it, and leaving a label out changes nothing."""
+    score = small.score.copy(deep=True)
+    score[1] = 2 * score[0] + 1
+    both = {"n_resamples": 200, "rng": 1}
+    ds = small.assign(score=score)
+    with pytest.warns(UserWarning, match="no BCa interval, but a percentile one, for 'm1'"):
+        got = ds.meta.ci("m0", metric=["m1", "m2"], interval="bca", **both)
+    assert got.fell_back.values.tolist() == [True, False]
+    want = ds.meta.ci("m0", metric=["m1", "m2"], **both)
+    assert float(got.ci_low[0]) == float(want.ci_low[0]) and float(got.ci_low[1]) != float(want.ci_low[1])
+
+
+def test_lazy_bca_equals_eager_bca(small):
+    settings = {"interval": "bca", "n_resamples": 1500, "rng": 1, "level": "input"}
+    got = small.chunk(metric=1).meta.ci("m0", **settings)
+    xr.testing.assert_identical(got.compute(), small.meta.ci("m0", **settings))

@@ -1,5 +1,6 @@
 """Dask-backed scores: nothing early, the same numbers, on a cluster too."""
 
+import collections
 import os
 import signal
 import threading
@@ -43,6 +44,18 @@ def test_nothing_computes_before_it_is_asked_to(demo, method):
         with pytest.raises(AssertionError, match="something was computed"):
             got.compute()
     xr.testing.assert_identical(got.compute(), ask(demo, method, CALLS[method]))
+
+
+@pytest.mark.parametrize("method", CALLS)
+def test_a_lazy_result_can_be_written_to_zarr(demo, tmp_path, method):
+    """As in the README: scores from a store, the result to another, computed on the way."""
+    demo.to_zarr(tmp_path / "scores.zarr", zarr_format=2)
+    got = ask(xr.open_zarr(tmp_path / "scores.zarr"), method, CALLS[method])
+    want = ask(demo, method, CALLS[method])
+    if method == "perm_test":
+        got, want = (each.meta.adjust("holm") for each in (got, want))
+    got.to_zarr(tmp_path / "result.zarr", zarr_format=2)
+    xr.testing.assert_equal(xr.load_dataset(tmp_path / "result.zarr", engine="zarr"), want)
 
 
 def test_a_lazy_gold_is_enough(demo):
@@ -125,24 +138,25 @@ def test_a_cluster_gives_the_same_bits_and_both_workers_work(cluster, monkeypatc
     want = ds.meta.perm_test("human", **settings)
     monkeypatch.setattr(lazy, "_TASK", 2e7)
     got = ds.chunk().meta.perm_test("human", **settings)
-    future = cluster.compute(got)
-    computed = future.result(timeout=120)
+    with distributed.get_task_stream(client=cluster) as stream:
+        computed = cluster.compute(got).result(timeout=120)
     xr.testing.assert_identical(computed, want)
-    ran = cluster.run(lambda dask_worker: sum("_count" in str(key) for key in dask_worker.data))
-    busy = cluster.run(lambda: time.process_time())
-    assert len(busy) == 2 and min(busy.values()) > 0.2, (ran, busy)
+    busy = collections.Counter()
+    for task in stream.data:
+        busy[task["worker"]] += sum(s["stop"] - s["start"] for s in task["startstops"] if s["action"] == "compute")
+    assert len(busy) == 2 and min(busy.values()) > 0.1 * busy.total(), busy
 
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 def test_a_worker_that_is_killed_loses_nothing(cluster, monkeypatch):
     ds = big(6)
-    settings = {"level": "input", "coefficient": "spearman", "n_resamples": 40_000, "rng": 2}
+    settings = {"level": "input", "coefficient": "spearman", "n_resamples": 60_000, "rng": 2}
     want = ds.meta.perm_test("human", **settings)
     monkeypatch.setattr(lazy, "_TASK", 2e7)
     victim = min(cluster.run(os.getpid).values())
     future = cluster.compute(ds.chunk().meta.perm_test("human", **settings))
-    time.sleep(1.0)
+    time.sleep(0.7)
     assert not future.done()
     os.kill(victim, signal.SIGKILL)
     xr.testing.assert_identical(future.result(timeout=180), want)
@@ -151,8 +165,11 @@ def test_a_worker_that_is_killed_loses_nothing(cluster, monkeypatch):
 def test_ctrl_c_stops_a_long_run_within_a_second(demo):
     """The real thing: a test that would take minutes."""
 
+    sent = []
+
     def interrupt():
         time.sleep(1.0)
+        sent.append(time.monotonic())
         signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
 
     settings = {"level": "input", "coefficient": "kendall", "rng": 1}
@@ -163,11 +180,11 @@ def test_ctrl_c_stops_a_long_run_within_a_second(demo):
         thread.start()
         with pytest.raises(KeyboardInterrupt):
             demo.meta.perm_test("human", n_resamples=200_000_000, **settings)
-        elapsed = time.monotonic()
+        stopped = time.monotonic()
         thread.join()
     finally:
         signal.signal(signal.SIGINT, usual)
-    assert time.monotonic() - elapsed < 1.0
+    assert stopped - sent[0] < 1.0
     assert resampling.n_threads() >= 1
     assert np.isfinite(
         demo.meta.perm_test("human", n_resamples=99, **settings).pvalue.sel(metric="judge", other_metric="bleu")

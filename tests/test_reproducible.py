@@ -62,8 +62,8 @@ def test_threads_and_pieces(scores, monkeypatch, method, settings):
         monkeypatch.setenv("XSUMSTAT_NUM_THREADS", threads)
         equal(ask(scores, method, settings), want)
     monkeypatch.setattr(resampling, "_PATIENCE", 1e5)  # blocks in small pieces
-    monkeypatch.setattr(correlation, "_SAMPLES_AT_ONCE", 1)  # one comparison at a time
-    monkeypatch.setattr(comparison, "_PAIR_CELLS_AT_ONCE", 1)  # one pair at a time
+    monkeypatch.setattr(correlation, "_BYTES_AT_ONCE", 1)  # one comparison at a time
+    monkeypatch.setattr(comparison, "_BYTES_AT_ONCE", 1)  # one pair at a time
     equal(ask(scores, method, settings), want)
 
 

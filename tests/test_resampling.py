@@ -36,7 +36,7 @@ def bootstrap(dims, n_resamples=1200, seed=5, level="input", name="kendall"):
 def permute(dims, n_resamples=300, seed=5, level="input", name="kendall", crossed=False, keep=True):
     made = made_tests(np.array([X, Y]), Z, level, name)
     plan = resampling.SwapPlan.of(X.shape, dims, crossed, n_resamples, seed)
-    return plan, *resampling.permutation(made, plan, keep_samples=keep)
+    return plan, *resampling.compare_pairs(made, plan, keep_samples=keep)
 
 
 @pytest.mark.parametrize("dims", [("system",), ("input",), ("system", "input")])
@@ -141,7 +141,7 @@ def test_exact_p_values_count_every_swap(level, name):
         made = made_tests(np.array([x, y]), z, level, name)
         plan = resampling.SwapPlan.of((4, 3), dims, crossed, 200, 0)
         assert plan.exact and plan.n_resamples == 2**units
-        difference, counts = resampling.permutation(made, plan)
+        difference, counts = resampling.compare_pairs(made, plan)
         for alternative, p in zip(("greater", "less", "two-sided"), want, strict=True):
             got, _ = inference.permutation_pvalues(difference, counts.counts, plan.n_resamples, True, alternative)
             assert got[0] == pytest.approx(p, abs=1e-12), (dims, alternative)
@@ -157,7 +157,7 @@ def test_sampled_p_values_agree_with_the_exact_ones():
     made = made_tests(np.array([x, y]), z, "input", "kendall")
     plan = resampling.SwapPlan.of((4, 3), ("system", "input"), False, 4095, 0)
     assert not plan.exact
-    difference, counts = resampling.permutation(made, plan)
+    difference, counts = resampling.compare_pairs(made, plan)
     for alternative, p in zip(("greater", "less", "two-sided"), want, strict=True):
         got, _ = inference.permutation_pvalues(difference, counts.counts, 4095, False, alternative)
         assert got[0] == pytest.approx(p, abs=5 * np.sqrt(p * (1 - p) / 4095) + 1e-3)
@@ -188,7 +188,7 @@ def test_the_test_keeps_its_level_where_the_metrics_are_exchangeable(level, name
         z = rng.normal(size=(8, 1)) + rng.normal(size=(8, 10))
         made = made_tests(z + 1.5 * rng.normal(size=(2, 8, 10)), z, level, name)
         plan = resampling.SwapPlan.of(z.shape, dims, crossed, 199, trial)
-        difference, counts = resampling.permutation(made, plan)
+        difference, counts = resampling.compare_pairs(made, plan)
         p, _ = inference.permutation_pvalues(difference, counts.counts, plan.n_resamples, plan.exact, "greater")
         rejected += p[0] <= 0.05
     spread = 3.5 * np.sqrt(0.05 * 0.95 / trials)

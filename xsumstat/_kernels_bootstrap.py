@@ -18,7 +18,7 @@ from xsumstat._kernels import (
     sorted_groups,
     spearman_groups,
 )
-from xsumstat._kernels_means import LANES, correlations, means_lanes
+from xsumstat._kernels_means import means_lanes
 
 
 @kernel
@@ -99,31 +99,30 @@ def bootstrap_sorted_global(kind, order, x, z, present, w, v, out):
 
 @kernel
 def take(counts, start, out):
-    """Counts of the resamples from `start` on, as columns; the one row of a dim that is not resampled in each."""
+    """Counts of the resamples from `start` on, as columns; the last again where there are no more."""
     for s in range(out.shape[1]):
-        here = row(counts, start + s)
+        here = row(counts, min(start + s, counts.shape[0] - 1))
         for a in range(out.shape[0]):
             out[a, s] = here[a]
 
 
 @kernel
-def bootstrap_system(kind, x, z, mask_x, mask_z, scale_x, scale_z, w, v, work, out):
-    """Correlation of the systems' means; `x`, `z` and the masks are (systems, inputs), `work` as in `correlations`."""
-    systems, inputs = x.shape
-    lanes = min(LANES, out.shape[0])
-    weights, draws = np.empty((systems, lanes)), np.empty((inputs, lanes))
-    mean_x, cells_x = np.empty((systems, lanes)), np.empty((systems, lanes))
-    mean_z, cells_z = np.empty((systems, lanes)), np.empty((systems, lanes))
-    sums = np.empty((7, lanes))
-    for start in range(0, out.shape[0], lanes):
-        start = min(start, out.shape[0] - lanes)  # the last lanes may repeat some of those before
-        take(w, start, weights)
-        if start == 0 or v.shape[0] > 1:
-            take(v, start, draws)
-            means_lanes(x, mask_x, draws, mean_x, cells_x)
-            means_lanes(z, mask_z, draws, mean_z, cells_z)
+def bootstrap_means(x, z, mask_x, mask_z, w, v, mean_x, mean_z, weights):
+    """Means of the systems in each resample, (blocks, systems, lanes), and how often each system came.
+
+    `x`, `z` and the masks are (systems, inputs). There is one block of means where no input is drawn. A system without
+    cells came not at all.
+    """
+    systems, lanes = x.shape[0], weights.shape[2]
+    draws = np.empty((x.shape[1], lanes))
+    cells_x, cells_z = np.empty((systems, lanes)), np.empty((systems, lanes))
+    for b in range(weights.shape[0]):
+        take(w, b * lanes, weights[b])
+        if b < mean_x.shape[0]:
+            take(v, b * lanes, draws)
+            means_lanes(x, mask_x, draws, mean_x[b], cells_x)
+            means_lanes(z, mask_z, draws, mean_z[b], cells_z)
         for i in range(systems):
             for lane in range(lanes):
                 if not (cells_x[i, lane] > 0.0 and cells_z[i, lane] > 0.0):
-                    weights[i, lane] = 0.0
-        correlations(kind, mean_x, mean_z, scale_x, scale_z, weights, work, sums, out[start : start + lanes])
+                    weights[b, i, lane] = 0.0

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from xsumstat._jit import kernel
-from xsumstat._kernels import ACCURACY, KENDALL_C, PEARSON, SPEARMAN, rank_value, ratio
+from xsumstat._kernels import ACCURACY, KENDALL_C, rank_value, ratio
 
 # Rounding makes equal means differ by some 1e-16 of their size; real differences are far larger.
 TIE = 1e-12
@@ -134,28 +134,38 @@ def distinct_lanes(x, near_x, w, new, count):
             count[lane] += new[a, lane]
 
 
-def scratch(kind: int, members: int, resamples: int) -> tuple[np.ndarray, ...]:
-    """Room for `correlations`; its length tells the coefficients apart, so that only what is used is compiled."""
-    arrays = {PEARSON: 0, SPEARMAN: 4}.get(kind, 3)
-    return tuple(np.empty((members, min(LANES, resamples))) for _ in range(arrays))
+@kernel
+def part(array, block):
+    """One block of lanes; the only one where all blocks are alike."""
+    return array[block] if array.shape[0] > 1 else array[0]
 
 
 @kernel
-def correlations(kind, x, z, scale_x, scale_z, w, work, sums, out):
-    """The correlation of each lane of two arrays of means, (members, lanes), with weights `w`.
+def pearson_blocks(x, z, scale_x, scale_z, w, out):
+    """Pearson's r of each resample; `x`, `z` and `w` are (blocks, members, lanes), `out` (blocks, lanes)."""
+    sums = np.empty((6, out.shape[1]))
+    for b in range(out.shape[0]):
+        pearson_lanes(part(x, b), part(z, b), scale_x, scale_z, part(w, b), sums, out[b])
 
-    A member of weight 0 is not there. `work` is from `scratch`, `sums` (7, lanes) is room too.
-    """
-    if len(work) == 0:
-        pearson_lanes(x, z, scale_x, scale_z, w, sums, out)
-    elif len(work) == 4:
-        limits(x, scale_x, work[0])
-        limits(z, scale_z, work[1])
-        spearman_lanes(x, z, work[0], work[1], w, work[2], work[3], sums, out)
-    else:
-        limits(x, scale_x, work[0])
-        limits(z, scale_z, work[1])
-        kendall_lanes(kind, x, z, work[0], work[1], w, work[2], sums, out)
+
+@kernel
+def spearman_blocks(x, z, scale_x, scale_z, w, out):
+    """Spearman's rho of each resample, likewise."""
+    near, ranks, sums = np.empty((2, *x.shape[1:])), np.empty((2, *x.shape[1:])), np.empty((3, out.shape[1]))
+    for b in range(out.shape[0]):
+        limits(part(x, b), scale_x, near[0])
+        limits(part(z, b), scale_z, near[1])
+        spearman_lanes(part(x, b), part(z, b), near[0], near[1], part(w, b), ranks[0], ranks[1], sums, out[b])
+
+
+@kernel
+def kendall_blocks(kind, x, z, scale_x, scale_z, w, out):
+    """A coefficient of the Kendall family of each resample, likewise."""
+    near, new, sums = np.empty((2, *x.shape[1:])), np.empty(x.shape[1:]), np.empty((7, out.shape[1]))
+    for b in range(out.shape[0]):
+        limits(part(x, b), scale_x, near[0])
+        limits(part(z, b), scale_z, near[1])
+        kendall_lanes(kind, part(x, b), part(z, b), near[0], near[1], part(w, b), new, sums, out[b])
 
 
 @kernel

@@ -9,17 +9,17 @@ import numpy as np
 
 from xsumstat._jit import kernel
 from xsumstat._kernels import ratio
-from xsumstat._kernels_means import LANES, correlations
+from xsumstat._kernels_means import LANES
 from xsumstat._kernels_swaps import CANCELLED, SEGMENT, sum_by_bytes
 
 
 @kernel
-def traded_means(x, cells, systems, bits):
+def traded_means(x, systems, bits):
     """What the traded cells add to the mean of each system, beyond what they add to the first metric's.
 
-    (metrics, systems, resamples). `x` (metrics, systems, 8 · bytes) holds the scores less those of the first metric,
-    padded with 0, and `systems` says which rows of coins are theirs. Only differences between metrics matter: so the
-    first is all 0, and nothing is summed for it.
+    (metrics, systems, resamples). `x` (metrics, systems, 8 · bytes) holds the scores less those of the first metric, by
+    the number of the system's cells, padded with 0; `systems` says which rows of coins are theirs. Only differences
+    between metrics matter: so the first is all 0, and nothing is summed for it.
     """
     metrics, members = x.shape[0], x.shape[1]
     out = np.zeros((metrics, members, bits.shape[0]))
@@ -28,50 +28,33 @@ def traded_means(x, cells, systems, bits):
         coins = bits[:, systems[i]].copy()
         for k in range(1, metrics):
             sum_by_bytes(x[k, i], coins, table, out[k, i])
-            for s in range(bits.shape[0]):
-                out[k, i, s] /= cells[i]
     return out
 
 
 @kernel
-def swap_system(kind, x, base, cells, systems, scale_x, z, scale_z, pairs, bits, work, out):
-    """Difference of the correlation of means for each pair of metrics.
+def swapped_means(base, traded, k, m, out):
+    """Means of the systems by X' of metrics k and m, (blocks, systems, lanes), the last again where none is left.
 
-    The means of all X' and Y' follow from the metrics' means `base` (metrics, systems) and from what the traded cells
-    add to them. `work` is that of `correlations`.
+    `base` (metrics, systems) are the means, `traded` is from `traded_means`. Y' is X' of m and k.
     """
-    traded = traded_means(x, cells, systems, bits)
-    members, lanes = base.shape[1], min(LANES, bits.shape[0])
-    means, gold, weights = np.empty((members, lanes)), np.empty((members, lanes)), np.ones((members, lanes))
-    scale, sums, found = np.empty(members), np.empty((7, lanes)), np.empty((2, lanes))
-    for i in range(members):
-        for lane in range(lanes):
-            gold[i, lane] = z[i]
-    for start in range(0, bits.shape[0], lanes):
-        start = min(start, bits.shape[0] - lanes)  # the last lanes may repeat some of those before
-        for p in range(pairs.shape[0]):
-            for side in range(2):
-                k, m = pairs[p, side], pairs[p, 1 - side]
-                for i in range(members):
-                    scale[i] = max(scale_x[k, i], scale_x[m, i])
-                    for lane in range(lanes):
-                        means[i, lane] = base[k, i] + (traded[m, i, start + lane] - traded[k, i, start + lane])
-                correlations(kind, means, gold, scale, scale_z, weights, work, sums, found[side])
+    lanes, last = out.shape[2], traded.shape[2] - 1
+    for b in range(out.shape[0]):
+        for i in range(out.shape[1]):
             for lane in range(lanes):
-                out[p, start + lane] = found[0, lane] - found[1, lane]
+                s = min(b * lanes + lane, last)
+                out[b, i, lane] = base[k, i] + (traded[m, i, s] - traded[k, i, s])
 
 
 @kernel
-def swap_system_pearson(x, cells, systems, pairs, centred, gold, bits, out):
-    """The same for Pearson's r and a gold that varies: all pairs from the products of the metrics' means.
+def swap_pearson_means(traded, pairs, centred, gold, out):
+    """Difference of Pearson's r of means for each pair, from the products of the metrics' means; the gold varies.
 
     With b the means and t what the traded cells add, both centred over systems as `gold` is, X' of the pair (k, m) is
     b_k − t_k + t_m, whose variance and covariance with z are sums of products of b, t and z. Where the variance
-    cancels, the result is NaN, and `swap_system` knows better.
+    cancels, the result is NaN, and has to be computed from the means themselves.
     """
-    traded = traded_means(x, cells, systems, bits)
     metrics, members = centred.shape
-    lanes = min(LANES, bits.shape[0])
+    lanes = min(LANES, traded.shape[2])
     variance_z, base_z, base_base = 0.0, np.zeros(metrics), np.zeros(metrics)
     for i in range(members):
         variance_z += gold[i] * gold[i]
@@ -80,12 +63,12 @@ def swap_system_pearson(x, cells, systems, pairs, centred, gold, bits, out):
             base_base[k] += centred[k, i] * centred[k, i]
     t, mean, t_z = np.empty((metrics, members, lanes)), np.empty(lanes), np.empty((metrics, lanes))
     t_t, base_t = np.empty((metrics, metrics, lanes)), np.empty((metrics, metrics, lanes))
-    for start in range(0, bits.shape[0], lanes):
-        start = min(start, bits.shape[0] - lanes)  # the last lanes may repeat some of those before
+    for start in range(0, traded.shape[2], lanes):
+        start = min(start, traded.shape[2] - lanes)  # the last lanes may repeat some of those before
         t_z[:] = 0.0
         t_t[:] = 0.0
         base_t[:] = 0.0
-        for k in range(metrics):
+        for k in range(1, metrics):  # nothing is added to the first
             mean[:] = 0.0
             for i in range(members):
                 for lane in range(lanes):
@@ -96,11 +79,11 @@ def swap_system_pearson(x, cells, systems, pairs, centred, gold, bits, out):
                 for lane in range(lanes):
                     t_z[k, lane] += t[k, i, lane] * gold[i]
         for k in range(metrics):
-            for m in range(metrics):
+            for m in range(1, metrics):
                 for i in range(members):
                     for lane in range(lanes):
                         base_t[k, m, lane] += centred[k, i] * t[m, i, lane]
-                    if m >= k:
+                    if m >= k > 0:
                         for lane in range(lanes):
                             t_t[k, m, lane] += t[k, i, lane] * t[m, i, lane]
         for p in range(pairs.shape[0]):

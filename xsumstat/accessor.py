@@ -10,7 +10,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 import pandas as pd
 import xarray as xr
 
-from xsumstat import comparison, correlation, io, plots
+from xsumstat import comparison, correlation, diagnostics, families, io, plots, ranking
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
@@ -51,8 +51,12 @@ class DatasetMeta:
     metric_corr = _delegate(correlation.metric_corr)
     ci = _delegate(correlation.ci)
     perm_test = _delegate(comparison.perm_test)
-    adjust = _delegate(comparison.adjust)
-    significant = _delegate(comparison.significant)
+    boot_test = _delegate(comparison.boot_test)
+    corr_test = _delegate(comparison.corr_test)
+    rank = _delegate(ranking.rank)
+    normality = _delegate(diagnostics.normality)
+    adjust = _delegate(families.adjust)
+    significant = _delegate(families.significant)
     to_frame = _delegate(io.to_frame)
 
     @property

@@ -40,18 +40,13 @@ class Coefficient:
     fisher: tuple[int, Callable[[float], float]] | None = None
     test: str | None = None
 
-    @property
-    def of_ranks(self) -> bool:
-        """Whether only the order of the scores matters."""
-        return self.kind not in (None, _kernels.PEARSON)
-
     def __call__(self, x: FloatArray, z: FloatArray) -> float:
         """Value of a user's function, which must be a number."""
         assert self.function is not None
         value = self.function(x, z)
         try:
             return float(value)
-        except TypeError as error:
+        except (TypeError, ValueError) as error:
             meant = next((record.name for record in _RECORDS if record.test == self.name), None)
             hint = f"; did you mean coefficient={meant!r}?" if meant else ""
             raise TypeError(

@@ -6,6 +6,7 @@ from collections.abc import Hashable
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import xarray as xr
 
 from xsumstat import _validate
@@ -144,6 +145,12 @@ def warn_undefined(statistic: xr.DataArray, score: xr.DataArray, gold: xr.DataAr
     """Warn of results that are NaN, unless a constant or missing score explained them already."""
     explained = (_spread(score).fillna(0) == 0) | (_spread(gold).fillna(0) == 0)
     warn_where(statistic.isnull() & ~explained, "undefined, as no group has two scores that both vary:")
+
+
+def constant_metrics(score: xr.DataArray) -> npt.NDArray[np.bool_]:
+    """Which metrics are constant, or have no score, for some further label: their correlation is undefined there."""
+    flat = _spread(score).fillna(0) == 0
+    return np.asarray(flat.any([dim for dim in flat.dims if dim != "metric"]).values)
 
 
 def warn_resamples(n_undefined: xr.DataArray, n_resamples: int) -> None:

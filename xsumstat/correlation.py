@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from xsumstat import _draws, _kernels, _validate, coefficients, content, inference, lazy, levels, resampling, schema
+from xsumstat import _draws, _validate, coefficients, content, inference, lazy, levels, resampling, schema
 from xsumstat.coefficients import Coefficient, CorrelationFunction, FloatArray
 from xsumstat.levels import Comparison
 
@@ -16,8 +16,9 @@ _CELLS = ["system", "input"]
 # The dim along which a level's groups lie.
 GROUPS = {"input": "input", "within_system": "system"}
 _INTERVAL = ("correlation", "ci_low", "ci_high", "standard_error", "n_undefined")
+_TYPES = {"n_undefined": int, "fell_back": bool}
 # Bootstrap samples that are held at a time when nobody wants to keep them: 64 MB.
-_SAMPLES_AT_ONCE = 2**23
+_BYTES_AT_ONCE = 2**26
 
 
 def corr(
@@ -174,7 +175,7 @@ def ci(
         As for `corr`.
     method : {"bootstrap", "fisher"}, default "bootstrap"
         "fisher" is analytic, and only for "pearson", "spearman" and "kendall".
-    interval : {"percentile", "basic", "normal"}, default "percentile"
+    interval : {"percentile", "basic", "normal", "bca"}, default "percentile"
         How the bootstrap's samples become an interval.
     resample : {"both", "system", "input"} or tuple of dims, default "both"
         The dims whose labels are random. "input" speaks of these very systems on new inputs, "system" of
@@ -195,7 +196,8 @@ def ci(
     -------
     Dataset
         ``correlation``, ``ci_low``, ``ci_high``, ``standard_error`` and ``n_undefined`` (resamples without a
-        correlation; they are left out), each (metric, ...).
+        correlation; they are left out), each (metric, ...). With "bca" also ``fell_back``: True where that interval is
+        not defined, and the percentile interval stands in.
 
     Raises
     ------
@@ -205,14 +207,16 @@ def ci(
     Warns
     -----
     UserWarning
-        When more than 5 % of the resamples are undefined.
+        When more than 5 % of the resamples are undefined, or "bca" falls back.
 
     Notes
     -----
     A resample draws as many labels of each named dim as there are, with replacement, the two dims
     independently of each other. "percentile" takes the quantiles of the samples, "basic" reflects them about
     the estimate, "normal" is the estimate ± z standard errors; the last two may pass 1. Drawing both dims counts
-    the noise of single cells about three times, so the interval errs on the wide side.
+    the noise of single cells about three times, so the interval errs on the wide side. "bca" corrects the percentile
+    interval for bias and for a spread that changes with the correlation; its jackknife leaves out each label of
+    each dim that is drawn (see `xsumstat.inference.bca_interval`).
 
     "fisher" is ``tanh(arctanh r ± z·c/√(n − b))``, see `xsumstat.inference.fisher_interval`; n is the number of
     systems at system and input level (r the average: far too wide there), of inputs at within_system, and
@@ -250,11 +254,13 @@ def ci(
         content.check_resampled(scores.score, dims)
         plan = resampling.DrawPlan(scores.shape, dims, n_resamples, _draws.seed_of(rng))
         about |= {"interval": interval, "resample": dims, "n_resamples": n_resamples, "seed": str(plan.seed)}
-        summary = _Summary(interval, confidence_level, settings["undefined"])
+        summary = _Summary(interval, confidence_level, settings["undefined"], dims)
         variables = _bootstrap(scores, {"coefficient": record, **settings}, plan, summary, keep_samples, progress)
     if scores.used is None:
         content.warn_undefined(variables["correlation"], scores.score, scores.gold)
         content.warn_resamples(variables["n_undefined"], n_resamples)
+        if "fell_back" in variables:
+            content.warn_where(variables["fell_back"], "no BCa interval, but a percentile one, for")
     return schema.result(variables, scores, analysis="ci", coefficient=record.name, method=method, **settings, **about)
 
 
@@ -282,7 +288,7 @@ def _correlations(
         r, n = comparison.groups()
         left_out = int((np.isnan(r) & (n > 0)).sum())
         if average:
-            return _averaged(r, n, settings["undefined"]), left_out
+            return levels.averaged(r, n, settings["undefined"]), left_out
         pvalues = [record.pvalue(*pair) for pair in levels.vectors(x, z, level, settings["missing"])]
         return (r, np.array(pvalues), left_out) if groups else (r[0], pvalues[0], left_out)
 
@@ -301,10 +307,6 @@ def _correlations(
     return dict(zip(names, outputs, strict=True))
 
 
-def _averaged(r: FloatArray, n: FloatArray, undefined: str) -> float:
-    return float(_kernels.average(r, n, np.ones(len(r)), undefined == "zero"))
-
-
 def _check_fisher(record: Coefficient, keep_samples: bool) -> None:
     if record.fisher is None:
         allowed = [name for name, each in coefficients.COEFFICIENTS.items() if each.fisher]
@@ -318,7 +320,7 @@ def _fisher(
 ) -> dict[str, xr.DataArray]:
     def each(x: FloatArray, z: FloatArray) -> tuple[Any, ...]:
         r, n = levels.compare(x, z, coefficient=record, **settings).groups()
-        estimate = _averaged(r, n, settings["undefined"])
+        estimate = levels.averaged(r, n, settings["undefined"])
         size = levels.fisher_size(x, z, settings["level"], settings["missing"])
         return estimate, *inference.fisher_interval(estimate, size, record, confidence_level), 0
 
@@ -338,16 +340,27 @@ def _fisher(
 
 @dataclass(frozen=True)
 class _Summary:
-    """What `ci` tells of one statistic and its bootstrap samples: the numbers of `_INTERVAL`."""
+    """What `ci` tells of one statistic and its bootstrap samples: the numbers of `names`."""
 
     interval: str
     confidence_level: float
     undefined: str
+    dims: tuple[str, ...]
 
-    def __call__(self, comparison: Comparison, samples: FloatArray) -> tuple[float, ...]:
-        estimate = _averaged(*comparison.groups(), self.undefined)
-        interval = inference.bootstrap_interval(estimate, samples, self.interval, self.confidence_level)
-        return estimate, *interval, float(np.isnan(samples).sum())
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The numbers in order."""
+        return (*_INTERVAL, "fell_back") if self.interval == "bca" else _INTERVAL
+
+    def __call__(self, comparison: Comparison, shape: tuple[int, int], samples: FloatArray) -> tuple[float, ...]:
+        estimate = levels.averaged(*comparison.groups(), self.undefined)
+        n_undefined = float(np.isnan(samples).sum())
+        if self.interval != "bca":
+            interval = inference.bootstrap_interval(estimate, samples, self.interval, self.confidence_level)
+            return estimate, *interval, n_undefined
+        left_out = levels.leave_one_out(comparison, shape, self.dims)
+        low, high, error, fell_back = inference.bca_interval(estimate, samples, left_out, self.confidence_level)
+        return estimate, low, high, error, n_undefined, float(fell_back)
 
 
 def _bootstrap(
@@ -364,19 +377,19 @@ def _bootstrap(
             x, z = (np.broadcast_to(values, (*lead, *scores.shape)) for values in (x, z))
             pairs = [(x[at], z[at]) for at in np.ndindex(lead)]
             found, samples = _eager(pairs, settings, plan, summary, keep_samples, progress)
-            found = found.reshape(len(_INTERVAL), *lead)
+            found = found.reshape(len(summary.names), *lead)
             samples = None if samples is None else samples.reshape(*lead, plan.n_resamples)
         else:
             da = _validate.optional("dask.array", "dask")
             x, z = (da.broadcast_to(da.asarray(values), (*lead, *scores.shape)) for values in (x, z))
             used = scores.used[0].data, scores.used[1].data
             plans: dict[str, Any] = {"dims": plan.dims, "n_resamples": plan.n_resamples, "seed": plan.seed}
-            size: dict[str, Any] = {"n_summary": len(_INTERVAL), "keep_samples": keep_samples}
+            size: dict[str, Any] = {"n_summary": len(summary.names), "keep_samples": keep_samples}
             found, samples = lazy.bootstrap(x, z, used, summary, settings=settings, **plans, **size)
-        counted = found[-1].astype(int)
-        return *found[:-1], counted, *([] if samples is None else [samples])
+        typed = (each.astype(_TYPES.get(name, float)) for name, each in zip(summary.names, found, strict=True))
+        return *typed, *([] if samples is None else [samples])
 
-    names = [*_INTERVAL, *["samples"] * keep_samples]
+    names = [*summary.names, *["samples"] * keep_samples]
     outputs = xr.apply_ufunc(
         all_at_once,
         scores.score,
@@ -399,16 +412,17 @@ def _eager(
 ) -> tuple[FloatArray, FloatArray | None]:
     """Summaries (numbers, pairs) of the bootstrap of each pair of score matrices, and the samples or None.
 
-    Only so many pairs are looked at together as keep the samples in memory small.
+    Only so many pairs are looked at together as keep their arrays and samples in memory small.
     """
-    at_once = max(1, _SAMPLES_AT_ONCE // plan.n_resamples)
+    size = levels.footprint(plan.shape, settings["level"]) + 8 * plan.n_resamples
+    at_once = max(1, _BYTES_AT_ONCE // size)
     groups = [pairs[start : start + at_once] for start in range(0, len(pairs), at_once)]
     summaries, kept = [], []
     with resampling.progress_bar(len(groups) * _draws.n_blocks(plan.n_resamples), progress) as bar:
         for group in groups:
             comparisons = [levels.compare(x, z, **settings) for x, z in group]
             samples = resampling.bootstrap(comparisons, plan, bar)
-            summaries += [summary(each, row) for each, row in zip(comparisons, samples, strict=True)]
+            summaries += [summary(each, plan.shape, row) for each, row in zip(comparisons, samples, strict=True)]
             if keep_samples:
                 kept.append(samples)
     return np.array(summaries).T, np.concatenate(kept) if keep_samples else None

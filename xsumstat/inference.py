@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 
 from xsumstat.coefficients import Coefficient, FloatArray
 from xsumstat.levels import IntArray
 
-INTERVALS = ("percentile", "basic", "normal")
+INTERVALS = ("percentile", "basic", "normal", "bca")
 CORRECTIONS = ("bonferroni", "holm", "bh", "by")
 
 
@@ -35,6 +36,7 @@ def bootstrap_interval(
     samples : array, (n_resamples,)
         NaN where undefined.
     interval : {"percentile", "basic", "normal"}
+        "bca" needs more: see `bca_interval`.
     confidence_level : float
         Between 0 and 1.
 
@@ -55,6 +57,46 @@ def bootstrap_interval(
     if interval == "basic":
         low, high = 2 * estimate - high, 2 * estimate - low
     return low, high, error
+
+
+def acceleration(leave_one_out: Sequence[FloatArray]) -> float:
+    """BCa's a from the statistics without each label in turn, an array for each dim that is resampled.
+
+    ``a = ΣΣU³ / (6·(ΣΣU²)^{3/2})``, ``U = (n−1)(mean of leave-one-out − leave-one-out)/n``, pooled over dims of n
+    labels as SciPy does for several samples (Efron & Tibshirani 1993, §14.3). NaN where leaving a label out changes
+    nothing but the rounding, or leaves nothing.
+    """
+    influence = np.concatenate([(len(each) - 1) / len(each) * (each.mean() - each) for each in leave_one_out])
+    square = float((influence**2).sum())
+    moves = square > 1e-28 * len(influence)
+    return float((influence**3).sum()) / (6 * square**1.5) if moves else math.nan
+
+
+def bca_interval(
+    estimate: float, samples: FloatArray, leave_one_out: Sequence[FloatArray], confidence_level: float
+) -> tuple[float, float, float, bool]:
+    """The bias-corrected and accelerated interval (Efron 1987), its standard error, and whether it had to be another.
+
+    The quantiles of the samples at ``Φ(z_0 + (z_0 + z)/(1 − a(z_0 + z)))``, with z the normal quantiles of the tails,
+    ``z_0 = Φ⁻¹(share of samples below the estimate, ties half)`` and a from `acceleration`. Where z_0 or a is not
+    finite, the percentile interval stands in.
+    """
+    from scipy.special import ndtr, ndtri
+
+    low, high, error = bootstrap_interval(estimate, samples, "percentile", confidence_level)
+    if math.isnan(error):
+        return low, high, error, False
+    defined = samples[~np.isnan(samples)]
+    tied = np.abs(defined - estimate) <= 1e-12
+    z_0 = float(ndtri(((defined < estimate) & ~tied).mean() + tied.mean() / 2))
+    a = acceleration(leave_one_out)
+    tail = (1 - confidence_level) / 2
+    z = z_0 + ndtri(np.array([tail, 1 - tail]))
+    moved = 1 - a * z
+    if not (math.isfinite(z_0) and math.isfinite(a) and (moved > 0).all()):
+        return low, high, error, True
+    low, high = (float(q) for q in np.quantile(defined, ndtr(z_0 + z / moved)))
+    return low, high, error, False
 
 
 def fisher_interval(
@@ -92,7 +134,7 @@ def permutation_pvalues(
     difference : array, (pairs,)
         The observed ones.
     counts : array, (4, pairs)
-        As in `resampling.SwapCounts`.
+        As in `resampling.PairCounts`.
     n_resamples : int
     exact : bool
     alternative : {"two-sided", "greater", "less"}

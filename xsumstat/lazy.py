@@ -14,12 +14,14 @@ import numpy as np
 import numpy.typing as npt
 
 from xsumstat import _draws, _validate, levels, resampling
-from xsumstat.coefficients import Coefficient, FloatArray
+from xsumstat.coefficients import FloatArray
 from xsumstat.levels import Comparison, IntArray
 from xsumstat.swap_ranks import Pair
-from xsumstat.swaps import SwapTest, swap_tests
+from xsumstat.swaps import PairTest
 
 BoolArray = npt.NDArray[np.bool_]
+SummariseSamples = Callable[[Comparison, tuple[int, int], FloatArray], Sequence[float]]
+MakeTests = Callable[..., list[PairTest]]
 
 # Cells times resamples times statistics of one task: some tenths of a second, seconds where scores are tied.
 _TASK = 1e9
@@ -69,17 +71,18 @@ def _sample(
 def _summarise(
     made: tuple[list[Comparison], tuple[int, int]],
     parts: list[FloatArray],
-    summary: Callable[[Comparison, FloatArray], Sequence[float]],
+    summary: SummariseSamples,
 ) -> FloatArray:
     samples = np.concatenate(parts, axis=1)
-    return np.array([summary(each, row) for each, row in zip(made[0], samples, strict=True)]).T
+    comparisons, shape = made
+    return np.array([summary(each, shape, row) for each, row in zip(comparisons, samples, strict=True)]).T
 
 
 def bootstrap(
     x: Any,
     z: Any,
     used: tuple[Any, Any],
-    summary: Callable[[Comparison, FloatArray], Sequence[float]],
+    summary: SummariseSamples,
     *,
     settings: dict[str, Any],
     dims: tuple[str, ...],
@@ -97,7 +100,7 @@ def bootstrap(
     used : two bool arrays
         Systems and inputs that are kept, lazy or not.
     summary : callable
-        Numbers from a comparison and its samples.
+        Numbers from a comparison, its shape and its samples.
     settings : dict
         Keywords of `levels.compare`.
     dims, n_resamples, seed
@@ -129,16 +132,16 @@ def bootstrap(
     return found, da.concatenate(samples, axis=0).reshape(*lead, n_resamples) if keep_samples else None
 
 
-# --- Permutation ---
+# --- Pairs of metrics ---
 
 
 @dataclass(frozen=True)
 class _Tests:
     """Tests of some pairs, their observed differences, and the swaps."""
 
-    tests: list[SwapTest]
+    tests: list[PairTest]
     observed: FloatArray
-    plan: resampling.SwapPlan
+    plan: resampling.PairPlan
 
 
 def _make_tests(
@@ -147,18 +150,19 @@ def _make_tests(
     systems: BoolArray,
     inputs: BoolArray,
     pairs: tuple[Pair, ...],
+    make: MakeTests,
     settings: dict[str, Any],
-    nominal: resampling.SwapPlan,
+    nominal: resampling.PairPlan,
 ) -> _Tests:
     (x,), (z,) = _selected([x], systems, inputs), _selected([z], systems, inputs)
     shape = z.shape[0], z.shape[1]
-    plan = resampling.SwapPlan.of(shape, nominal.dims, nominal.crossed, nominal.n_resamples, nominal.seed)
-    if plan.exact != nominal.exact:
+    plan = nominal.reshaped(shape)
+    if plan.n_resamples != nominal.n_resamples:
         raise ValueError(
             "systems or inputs without any score that can be used leave so few swaps that the test becomes exact; "
             "take them out of the lazy Dataset first"
         )
-    tests = swap_tests(x, z, pairs, **settings)
+    tests = make(x, z, pairs, **settings)
     return _Tests(tests, resampling.observed_differences(tests, plan), plan)
 
 
@@ -168,7 +172,7 @@ def _count(made: _Tests, blocks: range, keep: bool) -> tuple[IntArray, FloatArra
         rows = _draws.block_rows(made.plan.n_resamples, block)
         samples = np.empty((len(made.observed), rows if keep else 0))
         here = samples if keep else None
-        counts.append(resampling.permutation_block(made.tests, made.observed, made.plan, block, here))
+        counts.append(resampling.pair_block(made.tests, made.observed, made.plan, block, here))
         kept.append(samples)
     return np.sum(counts, axis=0), np.concatenate(kept, axis=1) if keep else None
 
@@ -179,19 +183,21 @@ def _reduce(
     return np.array(summary(made.observed, np.sum(parts, axis=0)), dtype=float)
 
 
-def permutation(
+def compare_pairs(
     x: Any,
     z: Any,
     used: tuple[Any, Any],
     pairs: tuple[Pair, ...],
-    plan: resampling.SwapPlan,
+    plan: resampling.PairPlan,
+    make: MakeTests,
     summary: Callable[[FloatArray, IntArray], Sequence[FloatArray]],
     *,
     settings: dict[str, Any],
+    together: bool,
     n_summary: int,
     keep_samples: bool,
 ) -> tuple[Any, Any]:
-    """A lazy summary of the permutation tests of all pairs, (n_summary, ..., pairs), and the samples or None.
+    """A lazy summary of the tests of all pairs, (n_summary, ..., pairs), and the samples or None.
 
     Parameters
     ----------
@@ -201,12 +207,16 @@ def permutation(
     used : two bool arrays
         Systems and inputs that are kept, lazy or not.
     pairs : tuple of pairs of int
-    plan : SwapPlan
+    plan : SwapPlan or DrawPlan
         For the shape before anything is left out.
+    make : callable
+        `swap_tests` or `draw_tests`.
+    together : bool
+        Whether all pairs share so much work that they stay in one task.
     summary : callable
         Arrays over pairs from the observed differences and the counts.
     settings : dict
-        Keywords of `swap_tests`.
+        Keywords of `make`.
     n_summary : int
         How many arrays `summary` gives.
     keep_samples : bool
@@ -214,16 +224,13 @@ def permutation(
     """
     dask, da = _validate.optional("dask", "dask"), _validate.optional("dask.array", "dask")
     lead = z.shape[:-2]
-    coefficient: Coefficient = settings["coefficient"]
     work = float(plan.n_resamples * z.shape[-2] * z.shape[-1])
-    # At system level all pairs share their sums, and stay together.
-    together = settings["level"] == "system" and coefficient.kind is not None
     at_once = len(pairs) if together else max(1, int(_TASK / work))
     groups = [pairs[start : start + at_once] for start in range(0, len(pairs), at_once)]
     summaries, samples = [], []
     for at in np.ndindex(lead):
         for group in groups:
-            made = dask.delayed(_make_tests)(x[at], z[at], *used, group, settings, plan)
+            made = dask.delayed(_make_tests)(x[at], z[at], *used, group, make, settings, plan)
             ranges = _ranges(plan.n_resamples, work * len(group))
             parts = [dask.delayed(_count, nout=2)(made, blocks, keep_samples) for blocks in ranges]
             reduced = dask.delayed(_reduce)(made, [counts for counts, _ in parts], summary)

@@ -49,8 +49,7 @@ def compare(
     x: FloatArray, z: FloatArray, *, level: str, coefficient: Coefficient, missing: str, undefined: str
 ) -> Comparison:
     """Make `x` and `z` ready for a level (statistics of Deutsch et al. 2021, §2)."""
-    if np.isinf(x).any() or np.isinf(z).any():
-        raise ValueError("scores hold infinite values; a missing score is NaN")
+    check_finite(x, z)
     zero = counts_as_zero(undefined, level)
     if coefficient.kind is None:
         return _ByFunction(x, z, level, coefficient, missing, zero)
@@ -64,15 +63,39 @@ def compare(
     return _Grouped.of(*grouped, coefficient.kind, zero, across)
 
 
+def check_finite(*scores: FloatArray) -> None:
+    """Scores that are no infinities; those that are lazy cannot be looked at earlier."""
+    if any(np.isinf(each).any() for each in scores):
+        raise ValueError("scores hold infinite values; a missing score is NaN")
+
+
+def footprint(shape: tuple[int, int], level: str) -> int:
+    """About how many bytes the arrays of one statistic take."""
+    systems, inputs = shape
+    members = {"input": systems, "within_system": inputs}.get(level, 1)
+    return systems * inputs * max(48, 4 * members)
+
+
+def leave_one_out(comparison: Comparison, shape: tuple[int, int], dims: tuple[str, ...]) -> list[FloatArray]:
+    """The statistic without each label in turn, an array for each of the dims."""
+    systems, inputs = (_ones(size) for size in shape)
+    found = []
+    if "system" in dims:
+        found.append(comparison.bootstrap(1 - np.eye(shape[0], dtype=np.int64), inputs))
+    if "input" in dims:
+        found.append(comparison.bootstrap(systems, 1 - np.eye(shape[1], dtype=np.int64)))
+    return found
+
+
 def counts_as_zero(undefined: str, level: str) -> bool:
     """Whether an undefined group counts as 0; a level that is one group has none to spare."""
     return undefined == "zero" and level in ("input", "within_system")
 
 
 def scaled(values: FloatArray) -> FloatArray:
-    """The same values, brought by a power of 2 (so exactly) to where squares neither over- nor underflow."""
+    """The same values, brought by a power of 2 (so exactly) to where the products of two variances are in range."""
     largest = float(np.max(np.abs(values), where=~np.isnan(values), initial=0.0))
-    if 1e-100 < largest < 1e100 or largest == 0.0:
+    if 1e-50 < largest < 1e50 or largest == 0.0:
         return values
     return np.ldexp(values, -math.frexp(largest)[1])
 
@@ -131,6 +154,26 @@ def system_means(values: FloatArray, cells: npt.NDArray[np.bool_]) -> tuple[Floa
     return mean[:, 0], count[:, 0]
 
 
+def lanes(resamples: int, members: int) -> FloatArray:
+    """Room for a number of each member in each resample, (blocks, members, lanes): see `_kernels_means`."""
+    width = kernels_means.LANES
+    return np.empty((-(-resamples // width), members, width))
+
+
+def correlate_means(
+    kind: int, x: FloatArray, z: FloatArray, scale_x: FloatArray, scale_z: FloatArray, weights: FloatArray
+) -> FloatArray:
+    """Correlation of means in each resample, (resamples, rounded up to whole blocks); arrays as from `lanes`."""
+    out = np.empty((max(len(x), len(z), len(weights)), x.shape[2]))
+    if kind == kernels.PEARSON:
+        kernels_means.pearson_blocks(x, z, scale_x, scale_z, weights, out)
+    elif kind == kernels.SPEARMAN:
+        kernels_means.spearman_blocks(x, z, scale_x, scale_z, weights, out)
+    else:
+        kernels_means.kendall_blocks(kind, x, z, scale_x, scale_z, weights, out)
+    return out.ravel()
+
+
 def vectors(x: FloatArray, z: FloatArray, level: str, missing: str) -> Iterator[tuple[FloatArray, FloatArray]]:
     """The two vectors that each group correlates, missing cells taken out, equal means made equal."""
     both = present(x, z)
@@ -147,6 +190,11 @@ def vectors(x: FloatArray, z: FloatArray, level: str, missing: str) -> Iterator[
             x, z, both = x.T, z.T, both.T
         for j in range(x.shape[1]):
             yield x[both[:, j], j], z[both[:, j], j]
+
+
+def averaged(r: FloatArray, n: FloatArray, undefined: str) -> float:
+    """The level's statistic: the average of the groups' correlations."""
+    return float(kernels.average(r, n, np.ones(len(r)), undefined == "zero"))
 
 
 def fisher_size(x: FloatArray, z: FloatArray, level: str, missing: str) -> float:
@@ -202,11 +250,12 @@ class _System:
         return self.bootstrap(_ones(systems), _ones(inputs)), np.array([((cells_x > 0) & (cells_z > 0)).sum()], float)
 
     def bootstrap(self, systems: IntArray, inputs: IntArray) -> FloatArray:
-        out = np.empty(max(len(systems), len(inputs)))
-        masks = (self.mask_x, self.mask_z, self.scale_x, self.scale_z)
-        work = kernels_means.scratch(self.kind, len(self.x), len(out))
-        loops.bootstrap_system(self.kind, self.x, self.z, *masks, systems, inputs, work, out)
-        return out
+        resamples = max(len(systems), len(inputs))
+        weights = lanes(resamples, len(self.x))
+        mean_x, mean_z = (lanes(resamples if len(inputs) > 1 else 1, len(self.x)) for _ in range(2))
+        where = (systems, inputs, mean_x, mean_z, weights)
+        loops.bootstrap_means(self.x, self.z, self.mask_x, self.mask_z, *where)
+        return correlate_means(self.kind, mean_x, mean_z, self.scale_x, self.scale_z, weights)[:resamples]
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from typing import Any
 import pandas as pd
 import xarray as xr
 
-from xsumstat import _validate, comparison, correlation, inference, plots
+from xsumstat import _validate, comparison, correlation, families, inference, plots
 
 RESAMPLES = 9999
 _STYLE = """
@@ -74,7 +74,7 @@ class Report:
 
     def tables(self) -> list[tuple[str, pd.DataFrame]]:
         """A title and a table for each label of the further dims: the metrics, best first, and whom they beat."""
-        beats = None if self.tests is None else comparison.significant(self.tests, alpha=self.alpha)
+        beats = None if self.tests is None else families.significant(self.tests, alpha=self.alpha)
         further = [str(dim) for dim in self.intervals["correlation"].dims if dim != "metric"]
         tables = []
         for labels in itertools.product(*(self.intervals.indexes[dim] for dim in further)):
@@ -219,10 +219,10 @@ def make_report(
         tests = None
         metrics = intervals.sizes["metric"]
         if metrics > 1:
-            needed = comparison.resamples_needed(metrics * (metrics - 1), alpha)
+            needed = families.resamples_needed(metrics * (metrics - 1), alpha)
             second = max(RESAMPLES, needed) if n_resamples is None else n_resamples
             compared = comparison.perm_test(ds, gold, alternative="greater", n_resamples=second, **shared)
-            tests = comparison.adjust(compared, adjust, within=("metric", "other_metric"))
+            tests = families.adjust(compared, adjust, within=("metric", "other_metric"))
     notes = dict.fromkeys(str(each.message) for each in caught if issubclass(each.category, UserWarning))
     for note in notes:
         _validate.warn(note)

@@ -10,7 +10,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numba
 import numpy as np
@@ -19,8 +19,9 @@ import numpy.typing as npt
 from xsumstat import _draws, _kernels_swaps, _validate
 from xsumstat.coefficients import FloatArray
 from xsumstat.levels import Comparison, IntArray
+from xsumstat.paired import Draw
 from xsumstat.swap_ranks import Bits
-from xsumstat.swaps import SwapTest, packed
+from xsumstat.swaps import PairTest, packed
 
 # Two differences this close are one: rounding must not decide whether a resample is as extreme as the data.
 _TOLERANCE = 1e-12
@@ -74,7 +75,7 @@ def over_blocks(work: Callable[[int, threading.Event], None], n_blocks: int, bar
 
 def _pieces(rows: int, cost: float, stop: threading.Event | None) -> Iterator[slice]:
     """The rows of a block in pieces that each take a moment, until somebody stops the work."""
-    step = max(1, min(rows, int(_PATIENCE / cost)))
+    step = max(1, min(rows, int(_PATIENCE / max(cost, 1.0))))
     for start in range(0, rows, step):
         if stop is not None and stop.is_set():
             return
@@ -104,26 +105,40 @@ class DrawPlan:
     n_resamples: int
     seed: int
 
-    def block(self, block: int) -> tuple[IntArray, IntArray]:
-        """Counts of systems and of inputs, (resamples, labels); one row of ones for a dim that is not drawn."""
+    @property
+    def recentred(self) -> bool:
+        """Resampled differences lie about the observed one, and the null hypothesis moves them to 0."""
+        return True
+
+    def reshaped(self, shape: tuple[int, int]) -> DrawPlan:
+        """The same for another number of systems and inputs."""
+        return replace(self, shape=shape)
+
+    def untouched(self) -> Draw:
+        """Each label once."""
+        systems, inputs = (np.ones((1, size), dtype=np.int64) for size in self.shape)
+        return Draw(systems, inputs)
+
+    def block(self, block: int) -> Draw:
+        """How often each label came in each resample of a block."""
         rows = _draws.block_rows(self.n_resamples, block)
         systems, inputs = (
             _draws.counts(self.seed, dim, size, block, rows) if dim in self.dims else np.ones((1, size), dtype=np.int64)
             for dim, size in zip(("system", "input"), self.shape, strict=True)
         )
-        return systems, inputs
+        return Draw(systems, inputs)
 
 
 def bootstrap_block(
     comparisons: Sequence[Comparison], plan: DrawPlan, block: int, stop: threading.Event | None = None
 ) -> FloatArray:
     """Each comparison's statistic in each resample of a block; NaN where it is undefined."""
-    systems, inputs = plan.block(block)
-    out = np.empty((len(comparisons), max(len(systems), len(inputs))))
+    draws = plan.block(block)
+    out = np.empty((len(comparisons), len(draws)))
     for row, comparison in zip(out, comparisons, strict=True):
         for piece in _pieces(out.shape[1], comparison.cost, stop):
-            drawn = (counts[piece] if len(counts) > 1 else counts for counts in (systems, inputs))
-            row[piece] = comparison.bootstrap(*drawn)
+            here = draws[piece]
+            row[piece] = comparison.bootstrap(here.systems, here.inputs)
     return out
 
 
@@ -175,6 +190,19 @@ class SwapPlan:
         exact = units < 63 and 2**units <= n_resamples
         return cls(shape, dims, crossed, 2**units if exact else n_resamples, exact, seed)
 
+    @property
+    def recentred(self) -> bool:
+        """Differences under swaps lie about 0, as the null hypothesis has it."""
+        return False
+
+    def reshaped(self, shape: tuple[int, int]) -> SwapPlan:
+        """The same for another number of systems and inputs, as many resamples being asked for as there are here."""
+        return SwapPlan.of(shape, self.dims, self.crossed, self.n_resamples, self.seed)
+
+    def untouched(self) -> Bits:
+        """No swap."""
+        return packed(np.zeros((1, *self.shape)))
+
     def block(self, block: int) -> Bits:
         """Coins of a block as `swaps.packed` gives them, (resamples, systems, bytes)."""
         systems, inputs = self.shape
@@ -207,57 +235,62 @@ class SwapPlan:
         return np.broadcast_to(either, (len(either), systems, inputs))
 
 
+# --- Pairs of metrics ---
+
+PairPlan = SwapPlan | DrawPlan
+
+
 @dataclass(frozen=True)
-class SwapCounts:
-    """How the differences under swaps lie about the observed ones.
+class PairCounts:
+    """How the differences that the null hypothesis gives lie about the observed ones.
 
     Attributes
     ----------
     counts : array of int, (4, pairs)
-        Swaps with a difference of at least the observed one, of at most it, at least as far from 0, and with none.
+        Resamples with a difference of at least the observed one, of at most it, at least as far from 0, and with none.
     samples : array or None, (pairs, n_resamples)
-        The differences themselves, where they were asked for.
+        The resampled differences, where they were asked for.
     """
 
     counts: IntArray
     samples: FloatArray | None
 
 
-def observed_differences(tests: Sequence[SwapTest], plan: SwapPlan) -> FloatArray:
-    """The difference of each pair of each test, in turn, when nothing is swapped."""
-    unswapped = packed(np.zeros((1, *plan.shape)))
-    return np.concatenate([test.differences(unswapped)[:, 0] for test in tests])
+def observed_differences(tests: Sequence[PairTest], plan: PairPlan) -> FloatArray:
+    """The difference of each pair of each test, in turn, in the data itself."""
+    return np.concatenate([test.differences(plan.untouched())[:, 0] for test in tests])
 
 
-def permutation_block(
-    tests: Sequence[SwapTest],
+def pair_block(
+    tests: Sequence[PairTest],
     observed: FloatArray,
-    plan: SwapPlan,
+    plan: PairPlan,
     block: int,
     samples: FloatArray | None = None,
     stop: threading.Event | None = None,
 ) -> IntArray:
     """Counts of one block, (4, pairs); `samples` (pairs, resamples of the block) is filled where it is given."""
-    bits = plan.block(block)
+    draws = plan.block(block)
     totals = np.zeros((4, len(observed)), dtype=np.int64)
     start = 0
     for test in tests:
         at = slice(start, start + len(test.pairs))
         start = at.stop
         counts = np.empty((4, len(test.pairs)), dtype=np.int64)
-        for piece in _pieces(len(bits), test.cost, stop):
-            differences = test.differences(bits[piece])
-            _kernels_swaps.compare(differences, observed[at], _TOLERANCE, counts)
+        for piece in _pieces(len(draws), test.cost, stop):
+            differences = test.differences(draws[piece])
+            null = differences - observed[at, None] if plan.recentred else differences
+            _kernels_swaps.compare(null, observed[at], _TOLERANCE, counts)
             totals[:, at] += counts
             if samples is not None:
                 samples[at, piece] = differences
     return totals
 
 
-def permutation(
-    tests: Sequence[SwapTest], plan: SwapPlan, *, keep_samples: bool = False, bar: Bar = lambda: None
-) -> tuple[FloatArray, SwapCounts]:
-    """Observed difference of each pair of each test, in turn, and how its differences under swaps lie about it."""
+def compare_pairs(
+    tests: Sequence[PairTest], plan: PairPlan, *, keep_samples: bool = False, bar: Bar = lambda: None
+) -> tuple[FloatArray, PairCounts]:
+    """Observed difference of each pair of each test, in turn, and how those that the null gives lie about it."""
     observed = observed_differences(tests, plan)
     totals = np.zeros((4, len(observed)), dtype=np.int64)
     samples = np.empty((len(observed), plan.n_resamples)) if keep_samples else None
@@ -266,9 +299,9 @@ def permutation(
     def work(block: int, stop: threading.Event) -> None:
         start = block * _draws.BLOCK
         here = None if samples is None else samples[:, start : start + _draws.BLOCK]
-        counts = permutation_block(tests, observed, plan, block, here, stop)
+        counts = pair_block(tests, observed, plan, block, here, stop)
         with lock:
             np.add(totals, counts, out=totals)
 
     over_blocks(work, _draws.n_blocks(plan.n_resamples), bar)
-    return observed, SwapCounts(totals, samples)
+    return observed, PairCounts(totals, samples)

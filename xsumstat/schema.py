@@ -17,7 +17,7 @@ CORE = ("metric", "system", "input")
 # Names that results give to dims and variables; scores may not have such dims, and coordinates lose the name to them.
 RESERVED = (
     *("other_metric", "resample", "correlation", "ci_low", "ci_high", "standard_error", "n_undefined", "samples"),
-    *("difference", "pvalue", "pvalue_adjusted"),
+    *("difference", "pvalue", "pvalue_adjusted", "statistic", "fell_back", "rank", "cluster", "share_rejected"),
 )
 
 
@@ -364,4 +364,14 @@ def result(variables: Mapping[str, xr.DataArray] | xr.Dataset, scores: Scores | 
             attrs[name] = value
     attrs["xsumstat_version"] = package_version()
     ds = variables if isinstance(variables, xr.Dataset) else xr.Dataset(variables)
-    return ds.assign_attrs(attrs)
+    ds = ds.assign({name: _regular(values) for name, values in ds.data_vars.items()})
+    return ds.assign_attrs(attrs).drop_encoding()  # how the scores were stored says nothing about results
+
+
+def _regular(values: xr.DataArray) -> xr.DataArray:
+    """The same, where it is lazy in chunks as Zarr wants them: one for each metric and further label."""
+    if not is_lazy(values):
+        return values
+    sizes: dict[Hashable, Any] = {"resample": "auto", "other_metric": -1, "system": -1, "input": -1}
+    chunks = {axis: sizes.get(dim, 1) for axis, dim in enumerate(values.dims)}
+    return values.copy(data=values.data.rechunk(chunks))

@@ -22,6 +22,9 @@ Bits = npt.NDArray[np.uint8]
 BoolArray = npt.NDArray[np.bool_]
 Pair = tuple[int, int]
 
+# Beyond so many members in a group sorting is faster than all pairs, for the Kendall family and for Spearman.
+_PAIR_MEMBERS = (256, 80)
+
 
 @dataclass(frozen=True)
 class Pooled:
@@ -50,9 +53,7 @@ class Pooled:
         both = np.concatenate([x, y])
         order = np.argsort(both, axis=0, kind="stable")
         ordered = np.take_along_axis(both, order, axis=0)
-        limit = kernels_means.TIE * np.maximum(1.0, np.abs(ordered))
-        steps = np.zeros(both.shape, dtype=np.int64)
-        steps[1:] = ordered[1:] - ordered[:-1] > limit[1:]
+        steps = _steps(ordered, order // len(x))
         first = np.maximum.accumulate(np.where(steps > 0, np.arange(len(both))[:, None], 0), axis=0)
         codes, values = np.empty_like(steps), np.empty_like(both)
         np.put_along_axis(codes, order, np.cumsum(steps, axis=0), axis=0)
@@ -76,6 +77,34 @@ class Pooled:
         for candidate in (self.x[at], self.y[at]):
             found |= ((self.x == candidate) | (self.y == candidate) | absent).all(axis=0)
         return found
+
+
+def _steps(ordered: FloatArray, side: levels.IntArray) -> levels.IntArray:
+    """1 where a sorted value is another than the one before it, not for rounding alone; `side` is 0 for x, 1 for y.
+
+    An x and a y may differ by rounding, as each was standardised in its own way. Two x do not: where two different ones
+    are as close as that (beside a far outlier), nothing about them is taken for rounding.
+    """
+    other = np.zeros(ordered.shape, dtype=bool)
+    other[1:] = ordered[1:] > ordered[:-1]
+    far = np.zeros(ordered.shape, dtype=bool)
+    far[1:] = ordered[1:] - ordered[:-1] > kernels_means.TIE * np.maximum(1.0, np.abs(ordered[1:]))
+    if (far == other).all():
+        return other.astype(np.int64)
+    cluster = np.cumsum(far, axis=0)
+    exact = np.zeros(ordered.shape, dtype=bool)  # by cluster
+    places = np.arange(len(ordered))[:, None]
+    columns = np.broadcast_to(np.arange(ordered.shape[1]), ordered.shape)
+    for each in (0, 1):
+        here = np.where(side == each, places, -1)
+        before = np.full_like(here, -1)
+        before[1:] = np.maximum.accumulate(here, axis=0)[:-1]
+        known = (side == each) & (before >= 0)
+        previous = np.maximum(before, 0)
+        same = np.take_along_axis(cluster, previous, axis=0) == cluster
+        differs = known & same & (np.take_along_axis(ordered, previous, axis=0) < ordered)
+        exact[cluster[differs], columns[differs]] = True
+    return np.where(np.take_along_axis(exact, cluster, axis=0), other, far).astype(np.int64)
 
 
 def padded(values: FloatArray) -> FloatArray:
@@ -234,7 +263,11 @@ def _tied_groups(pooled: Pooled, gold: _Gold, chosen: BoolArray, layout: int, ki
     at = np.flatnonzero(chosen)
     present = gold.present[:, chosen]
     codes, z_codes = pooled.codes[:, chosen], gold.codes[chosen]
-    if kind == kernels.KENDALL_C or not levels.by_pairs(*present.shape):
+    if (
+        kind == kernels.KENDALL_C
+        or len(present) > _PAIR_MEMBERS[kind == kernels.SPEARMAN]
+        or not levels.by_pairs(*present.shape)
+    ):
         data = _sorted_data(pooled.order[:, chosen].T, codes.T, z_codes, gold.sizes[chosen])
         return _Tied(kind, "sorted", data, layout, at, zero)
     members = len(present)

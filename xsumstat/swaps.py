@@ -1,6 +1,6 @@
 """Pairs of metrics made ready for permutation: what their difference becomes when scores trade places.
 
-A `SwapTest` holds one or more pairs and gives r(X', Z) − r(Y', Z) of each for any swaps. X and Y are
+A test holds one or more pairs and gives r(X', Z) − r(Y', Z) of each for any swaps. X and Y are
 standardised over the cells that both (and the gold) have, and only those cells count.
 """
 
@@ -13,24 +13,23 @@ import numpy as np
 import numpy.typing as npt
 
 from xsumstat import _kernels as kernels
-from xsumstat import _kernels_means as kernels_means
-from xsumstat import _kernels_swap_means as mean_loops
+from xsumstat import _kernels_swap_means as loops_means
 from xsumstat import _kernels_swaps as loops
 from xsumstat import levels
 from xsumstat.coefficients import Coefficient, FloatArray
 from xsumstat.swap_ranks import Bits, BoolArray, Pair, Pooled, padded, rank_test
 
 
-class SwapTest(Protocol):
-    """The differences of one or more pairs of metrics under swaps."""
+class PairTest(Protocol):
+    """The differences of one or more pairs of metrics in resamples."""
 
     @property
     def pairs(self) -> tuple[Pair, ...]:
         """The pairs of metrics, by their places."""
         ...
 
-    def differences(self, bits: Bits) -> FloatArray:
-        """Difference of each pair for each row of coins, (pairs, resamples); coins as from `packed`."""
+    def differences(self, draws: Any) -> FloatArray:
+        """Difference of each pair in each resample, (pairs, resamples), for what the plan's `block` gives."""
         ...
 
     @property
@@ -53,14 +52,15 @@ def swap_tests(
     coefficient: Coefficient,
     missing: str,
     undefined: str,
-) -> list[SwapTest]:
+) -> list[PairTest]:
     """Make the given pairs of `scores` (metrics, systems, inputs) ready to be tested against gold `z`."""
+    levels.check_finite(scores, z)
     zero = levels.counts_as_zero(undefined, level)
     if level == "system" and coefficient.kind is not None:
         return _system_tests(scores, z, pairs, coefficient.kind, missing)
-    tests: list[SwapTest] = []
+    tests: list[PairTest] = []
     for pair in pairs:
-        cells = _common(scores, z, pair, "pairwise")
+        cells = common_cells(scores, z, pair, missing if level == "system" else "pairwise")
         x, y = (standardised(scores[metric], cells) for metric in pair)
         gold = np.where(cells, z, np.nan)
         if coefficient.kind is None:
@@ -73,7 +73,7 @@ def swap_tests(
     return tests
 
 
-def _common(scores: FloatArray, z: FloatArray, pair: Pair, missing: str) -> BoolArray:
+def common_cells(scores: FloatArray, z: FloatArray, pair: Pair, missing: str) -> BoolArray:
     """Cells that a pair is compared on."""
     cells = levels.present(scores[pair[0]], scores[pair[1]])
     return cells if missing == "available" else cells & ~np.isnan(z)
@@ -101,8 +101,7 @@ class _System:
     pairs: tuple[Pair, ...]
     kind: int
     by_products: bool  # Pearson, and the gold varies
-    scores: FloatArray
-    cells: FloatArray
+    scores: FloatArray  # what each cell adds to its system's mean, beyond what the first metric's does
     systems: levels.IntArray
     of_metrics: tuple[FloatArray, FloatArray]  # means, (metrics, systems), and what rounding is relative to
     of_gold: tuple[FloatArray, FloatArray]
@@ -113,32 +112,41 @@ class _System:
         return float(self.scores.size + len(self.pairs) * 10 * self.scores.shape[1] ** 2)
 
     def differences(self, bits: Bits) -> FloatArray:
+        traded = loops_means.traded_means(self.scores, self.systems, bits)
         if not self.by_products:
-            return self._one_by_one(self.places, bits)
+            return self._one_by_one(self.places, traded)
         out = np.empty((len(self.pairs), len(bits)))
-        means, gold = (each - each.mean(axis=-1, keepdims=True) for each in (self.of_metrics[0], self.of_gold[0]))
-        mean_loops.swap_system_pearson(self.scores, self.cells, self.systems, self.places, means, gold, bits, out)
+        both = self.of_metrics[0], self.of_gold[0]
+        means, gold = (np.ascontiguousarray(each - each.mean(axis=-1, keepdims=True)) for each in both)
+        loops_means.swap_pearson_means(traded, self.places, means, gold, out)
         cancelled = np.isnan(out)
         again = np.flatnonzero(cancelled.any(axis=1))
         if again.size:
-            out[again] = np.where(cancelled[again], self._one_by_one(self.places[again], bits), out[again])
+            out[again] = np.where(cancelled[again], self._one_by_one(self.places[again], traded), out[again])
         return out
 
-    def _one_by_one(self, places: levels.IntArray, bits: Bits) -> FloatArray:
-        out = np.empty((len(places), len(bits)))
-        (means, size), gold = self.of_metrics, self.of_gold
-        work = kernels_means.scratch(self.kind, means.shape[1], len(bits))
-        mean_loops.swap_system(
-            self.kind, self.scores, means, self.cells, self.systems, size, *gold, places, bits, work, out
-        )
+    def _one_by_one(self, places: levels.IntArray, traded: FloatArray) -> FloatArray:
+        """Each pair from the means of its X' and Y'."""
+        (base, size), (gold, scale_z) = self.of_metrics, self.of_gold
+        resamples = traded.shape[2]
+        swapped, weights, z = (levels.lanes(count, len(gold)) for count in (resamples, 1, 1))
+        weights[:], z[:] = 1.0, gold[:, None]
+        out = np.empty((len(places), resamples))
+        for row, pair in zip(out, places, strict=True):
+            scale = size[pair].max(axis=0)
+            r = []
+            for k, m in (pair, pair[::-1]):
+                loops_means.swapped_means(base, traded, k, m, swapped)
+                r.append(levels.correlate_means(self.kind, swapped, z, scale, scale_z, weights))
+            row[:] = (r[0] - r[1])[:resamples]
         return out
 
 
 def _system_tests(
     scores: FloatArray, z: FloatArray, pairs: tuple[Pair, ...], kind: int, missing: str
-) -> list[SwapTest]:
+) -> list[PairTest]:
     """One test for all pairs where all have the same cells, else one for each."""
-    commons = [_common(scores, z, pair, missing) for pair in pairs]
+    commons = [common_cells(scores, z, pair, missing) for pair in pairs]
     together = all(np.array_equal(cells, commons[0]) for cells in commons)
     families = [pairs] if together else [(pair,) for pair in pairs]
     return [
@@ -148,7 +156,7 @@ def _system_tests(
 
 def _system_test(
     scores: FloatArray, z: FloatArray, pairs: tuple[Pair, ...], cells: BoolArray, kind: int, missing: str
-) -> SwapTest:
+) -> PairTest:
     used = sorted({metric for pair in pairs for metric in pair})
     gold = levels.scaled(np.where(~np.isnan(z) if missing == "available" else cells, z, np.nan))
     means, gold_cells = levels.system_means(gold, ~np.isnan(gold))
@@ -160,8 +168,7 @@ def _system_test(
         pairs,
         kind,
         kind == kernels.PEARSON and len(there) > 0 and bool(np.ptp(levels.snapped(means, scale_z)) > 0),
-        padded(x - x[:1]),
-        count,
+        padded((x - x[:1]) / count[:, None]),
         there,
         (x.sum(axis=2) / count, np.abs(x).sum(axis=2) / count),
         (means, scale_z),
@@ -190,7 +197,7 @@ class _Moments:
         return out[None]
 
 
-def _moments_test(pair: Pair, x: FloatArray, y: FloatArray, z: FloatArray, level: str, zero: bool) -> SwapTest:
+def _moments_test(pair: Pair, x: FloatArray, y: FloatArray, z: FloatArray, level: str, zero: bool) -> PairTest:
     across = level == "within_system"
     if level == "global":
         pooled = Pooled.of(x.reshape(-1, 1), y.reshape(-1, 1))

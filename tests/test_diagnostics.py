@@ -1,0 +1,65 @@
+import numpy as np
+import pytest
+import scipy.stats
+import xarray as xr
+
+# Deutsch et al. (2021), Table 2, Fabbri et al.: p-value at system level, and percent of inputs that reject at .05.
+TABLE_2 = {
+    "expert_relevance": (0.52, 32), "AutoSummENG": (0.01, 33), "bertscore_recall": (0.15, 26), "BEwTE_f1": (0.00, 37),
+    "METEOR": (0.00, 27), "MoverScore": (0.00, 35), "qa-eval_f1": (0.01, 40), "rouge-1_f1": (0.00, 32),
+    "rouge-2_f1": (0.00, 34), "rouge-l_f1": (0.13, 26), "rouge-su4_f1": (0.00, 32), "s3_resp": (0.00, 26),
+}  # fmt: skip
+
+
+def test_table_2_of_deutsch_2021(summeval):
+    system = summeval.meta.normality(metric=list(TABLE_2))
+    by_input = summeval.meta.normality(metric=list(TABLE_2), level="input")
+    np.testing.assert_allclose(system.pvalue, [p for p, _ in TABLE_2.values()], atol=0.0051)
+    np.testing.assert_allclose(100 * by_input.share_rejected, [share for _, share in TABLE_2.values()], atol=1e-9)
+
+
+@pytest.mark.parametrize("level, dim", [("input", "input"), ("within_system", "system")])
+def test_each_group_is_scipys_test(demo, level, dim):
+    demo.score[2, 3, 4] = np.nan
+    got = demo.meta.normality(level=level, alpha=0.1)
+    for metric in demo.metric.values:
+        for label in demo[dim].values:
+            values = demo.score.sel({"metric": metric, dim: label}).dropna("system" if dim == "input" else "input")
+            want = scipy.stats.shapiro(values)
+            cell = got.sel({"metric": metric, dim: label})
+            assert float(cell.statistic) == pytest.approx(want.statistic)
+            assert float(cell.pvalue) == pytest.approx(want.pvalue)
+    np.testing.assert_allclose(got.share_rejected, (got.pvalue <= 0.1).mean(dim))
+
+
+def test_means_and_all_cells(demo):
+    for level, values in (("system", demo.score.mean("input")), ("global", demo.score.stack(cell=["system", "input"]))):
+        got = demo.meta.normality(level=level)
+        want = [scipy.stats.shapiro(values.sel(metric=metric)).pvalue for metric in demo.metric.values]
+        np.testing.assert_allclose(got.pvalue, want, rtol=1e-6)
+        assert "share_rejected" not in got
+
+
+def test_what_cannot_be_tested_is_nan(demo):
+    demo.score[1, :, 0] = 3.0
+    demo.score[2, :-2, 1] = np.nan
+    got = demo.meta.normality(level="input")
+    assert np.isnan(got.pvalue[1, 0]) and np.isnan(got.pvalue[2, 1])
+    there = got.pvalue.notnull().sum("input").values
+    np.testing.assert_allclose(got.share_rejected, (got.pvalue <= 0.05).sum("input") / there)
+
+
+def test_lazy_and_further_dims(demo):
+    both = xr.concat([demo[["score"]], demo[["score"]] ** 3], "language").assign_coords(language=["en", "de"])
+    eager = both.meta.normality(level="input")
+    assert set(eager.pvalue.dims) == {"language", "metric", "input"}
+    lazily = both.chunk(metric=1).meta.normality(level="input")
+    assert lazily.pvalue.chunks is not None
+    xr.testing.assert_allclose(lazily.compute(), eager)
+
+
+def test_bad_keywords(demo):
+    with pytest.raises(ValueError, match="level must be one of .* got 'systems'; did you mean 'system'"):
+        demo.meta.normality(level="systems")
+    with pytest.raises(ValueError, match="unknown metric 'judges'; did you mean 'judge'"):
+        demo.meta.normality(metric="judges")

@@ -1,0 +1,167 @@
+"""Many tests at once: corrected p-values, and what is significant."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from xsumstat import _validate, inference, metric_pairs, schema
+from xsumstat.coefficients import FloatArray
+
+USUAL_LEVEL = 0.05
+
+
+def adjust(result: xr.Dataset, method: str = "holm", *, within: str | Iterable[str] | None = None) -> xr.Dataset:
+    """Correct a result's p-values for the number of tests.
+
+    Parameters
+    ----------
+    result : Dataset
+        With a variable ``pvalue``, such as `perm_test` gives.
+    method : {"holm", "bonferroni", "bh", "by"}, default "holm"
+        "bonferroni" and "holm" bound the chance of any false rejection; "bh" (Benjamini-Hochberg) and "by"
+        (Benjamini-Yekutieli, under any dependence) bound the expected share of false ones.
+    within : dim or dims, optional
+        Dims of one family of tests; the correction is done anew for each label of the other dims. Default
+        all dims. ``within="other_metric"`` makes each row metric a family (Deutsch et al. 2021, Fig. 5),
+        ``within=("metric", "other_metric")`` the whole table (their Fig. 6).
+
+    Returns
+    -------
+    Dataset
+        The result with ``pvalue_adjusted`` added; `pvalue` stays.
+
+    Raises
+    ------
+    ValueError
+        If there is no `pvalue`, or a name in `within` is not one of its dims.
+
+    Notes
+    -----
+    NaN are not tests and do not count. In a two-sided table the cells (i, j) and (j, i) are the same test, and
+    count once where both are in one family.
+
+    Examples
+    --------
+    >>> import xsumstat
+    >>> ds = xsumstat.load_dataset("demo")
+    >>> test = ds.meta.perm_test("human", level="input", alternative="greater", n_resamples=999, rng=1)
+    >>> corrected = test.meta.adjust("bonferroni", within="other_metric")
+    >>> bool((corrected.pvalue_adjusted >= corrected.pvalue).where(corrected.pvalue.notnull(), True).all())
+    True
+    """
+    pvalue = _pvalues(result)
+    _validate.choice("method", method, inference.CORRECTIONS)
+    dims = [str(dim) for dim in pvalue.dims]
+    family = _family(within, dims)
+
+    def each(values: FloatArray) -> FloatArray:
+        return inference.adjust(values.ravel(), method).reshape(values.shape)
+
+    mirrored = _mirrored(result, pvalue, family)
+    tests = pvalue if mirrored is None else pvalue.where(~mirrored)
+    if not schema.is_lazy(tests):
+        _warn_out_of_reach(result, tests, family, method)
+    adjusted = xr.apply_ufunc(
+        each,
+        schema.whole(tests, family),
+        input_core_dims=[family],
+        output_core_dims=[family],
+        vectorize=True,
+        dask="parallelized",
+        output_dtypes=[float],
+        keep_attrs=False,
+    ).transpose(*dims)
+    if mirrored is not None:
+        adjusted = adjusted.where(~mirrored, _transposed(adjusted))
+    attrs = {"adjust_method": method, "adjust_within": " ".join(family)}
+    return result.assign(pvalue_adjusted=adjusted).assign_attrs(attrs)
+
+
+def _family(within: Any, dims: list[str]) -> list[str]:
+    """The dims of a family of tests."""
+    if not (within is None or isinstance(within, str | list | tuple | set)):
+        raise TypeError(f"within must name dims of pvalue ({_validate.listing(dims)}), got {within!r}")
+    family = dims if within is None else [within] if isinstance(within, str) else list(within)
+    for dim in family:
+        _validate.known("dim in within", dim, dims, "dims of pvalue")
+    _validate.unique("within", family)
+    if not family:
+        raise ValueError(f"within must name at least one dim of pvalue: {_validate.listing(dims)}")
+    return family
+
+
+def resamples_needed(n_tests: int, alpha: float) -> int:
+    """Random swaps so many that the smallest p-value, 1/(n + 1), survives Bonferroni's correction for `n_tests`."""
+    return math.ceil(n_tests / alpha) - 1
+
+
+def _warn_out_of_reach(result: xr.Dataset, tests: xr.DataArray, family: list[str], method: str) -> None:
+    """Warn when even the smallest p-value that so many resamples can give does not survive the correction."""
+    n_resamples = result.attrs.get("n_resamples")
+    if method not in ("bonferroni", "holm") or not n_resamples:
+        return
+    smallest = 1 / (n_resamples + (0 if result.attrs.get("exact") else 1))
+    size = int(tests.notnull().sum(family).max())
+    if size * smallest > USUAL_LEVEL:
+        needed = resamples_needed(size, USUAL_LEVEL)
+        advice = "" if result.attrs.get("exact") else f"; use n_resamples of at least {needed}"
+        _validate.warn(
+            f"with {n_resamples} resamples and {size} tests in a family no adjusted p-value can be below "
+            f"{size * smallest:.3g}{advice}"
+        )
+
+
+def _pvalues(result: xr.Dataset) -> xr.DataArray:
+    if not isinstance(result, xr.Dataset) or "pvalue" not in result:
+        raise ValueError("the result has no variable 'pvalue'; this works on what a test gives, as perm_test does")
+    return result["pvalue"]
+
+
+def _transposed(values: xr.DataArray) -> xr.DataArray:
+    """Values with the two metrics of each cell exchanged."""
+    turned = values.rename(metric="other_metric", other_metric="metric")
+    return turned.reindex({dim: values.indexes[dim] for dim in metric_pairs.DIMS}).transpose(*values.dims)
+
+
+def _mirrored(result: xr.Dataset, pvalue: xr.DataArray, family: list[str]) -> xr.DataArray | None:
+    """Cells of a two-sided table whose mirror image, in the same family, holds the same test."""
+    if result.attrs.get("alternative") != "two-sided" or not set(metric_pairs.DIMS) <= set(family):
+        return None
+    rows, columns = list(pvalue.indexes["metric"]), list(pvalue.indexes["other_metric"])
+    order = {label: at for at, label in enumerate([*rows, *columns])}
+    both = [[a in columns and b in rows and order[a] > order[b] for b in columns] for a in rows]
+    return xr.DataArray(np.array(both), dims=metric_pairs.DIMS)
+
+
+def significant(result: xr.Dataset, *, alpha: float = 0.05) -> xr.DataArray:
+    """Which tests are significant: the adjusted p-value, where there is one, is at most `alpha`.
+
+    Parameters
+    ----------
+    result : Dataset
+        With ``pvalue``, and ``pvalue_adjusted`` after `adjust`.
+    alpha : float, default 0.05
+        Level of the tests, between 0 and 1.
+
+    Returns
+    -------
+    DataArray, bool
+        On the dims of `pvalue`; False where there is no test.
+
+    Examples
+    --------
+    >>> import xsumstat
+    >>> ds = xsumstat.load_dataset("demo")
+    >>> test = ds.meta.perm_test("human", level="input", alternative="greater", n_resamples=999, rng=1)
+    >>> bool(test.meta.adjust("holm").meta.significant().sel(metric="judge", other_metric="length"))
+    True
+    """
+    pvalue = _pvalues(result)
+    alpha = _validate.fraction("alpha", alpha)
+    decisive = result["pvalue_adjusted"] if "pvalue_adjusted" in result else pvalue
+    return (decisive <= alpha).rename("significant").assign_attrs(alpha=alpha)

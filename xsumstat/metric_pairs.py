@@ -1,0 +1,63 @@
+"""Pairs of metrics: which are compared, and how what was found for each is laid out as metric x other_metric."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import xarray as xr
+
+from xsumstat import content, schema
+from xsumstat.swap_ranks import Pair
+
+DIMS = ("metric", "other_metric")
+# What turns its sign when the two metrics of a pair change places.
+_SIGNED = ("difference", "statistic", "samples")
+
+
+def by_label(scores: schema.Scores) -> schema.Scores:
+    """The same with the metrics sorted by label, so that no bit of a result depends on the order they came in."""
+    labels = [str(label) for label in scores.score["metric"].values]
+    order = sorted(range(len(labels)), key=labels.__getitem__)
+    place = {old: new for new, old in enumerate(order)}
+    rows, columns = ([place[at] for at in places] for places in (scores.rows, scores.columns))
+    return replace(scores, score=scores.score.isel(metric=order), rows=rows, columns=columns)
+
+
+def chosen(scores: schema.Scores) -> tuple[Pair, ...]:
+    """Every pair of two metrics that is asked for, by their places, the lower first."""
+    pairs = tuple(sorted({(min(a, b), max(a, b)) for a in scores.rows for b in scores.columns if a != b}))
+    if not pairs:
+        raise ValueError("a test needs two metrics: metric and other name only one")
+    return pairs
+
+
+def warn_undefined(difference: xr.DataArray, pairs: tuple[Pair, ...], scores: schema.Scores) -> None:
+    """Warn of pairs without a difference, unless a constant metric explains it, of which a warning was given."""
+    constant = content.constant_metrics(scores.score)
+    places = [at for at, (a, b) in enumerate(pairs) if not (constant[a] or constant[b])]
+    labels = scores.score["metric"].values
+    names = [f"{labels[pairs[at][0]]} and {labels[pairs[at][1]]}" for at in places]
+    left = difference.isel(_pair=places).assign_coords(_pair=names)
+    content.warn_where(left.isnull(), "no difference is defined for the pair(s)")
+
+
+def laid_out(by_pair: dict[str, xr.DataArray], pairs: tuple[Pair, ...], scores: schema.Scores) -> xr.Dataset:
+    """Results of unordered pairs laid out as metric x other_metric: signs turn where the two change places."""
+    place = {pair: at for at, pair in enumerate(pairs)}
+    rows, columns = np.array(scores.rows), np.array(scores.columns)
+    at = [[place.get((min(a, b), max(a, b)), 0) for b in columns] for a in rows]
+    turned, tested = (xr.DataArray(each, dims=DIMS) for each in (rows[:, None] > columns, rows[:, None] != columns))
+    picked = xr.Dataset(by_pair).isel(_pair=xr.DataArray(at, dims=DIMS))
+    cells = {"pvalue": picked["forward"].where(~turned, picked["backward"])}
+    cells |= {name: picked[name].where(~turned, -picked[name]) for name in _SIGNED if name in picked}
+    cells = {name: values.where(tested) for name, values in cells.items()}
+    if "n_undefined" in picked:
+        cells["n_undefined"] = picked["n_undefined"].where(tested, 0)
+    if "ci_low" in picked:
+        low, high = picked["ci_low"], picked["ci_high"]
+        cells["ci_low"], cells["ci_high"] = (
+            one.where(~turned, -two).where(tested) for one, two in ((low, high), (high, low))
+        )
+    ours, theirs = (scores.score.isel(metric=each) for each in (scores.rows, scores.columns))
+    return schema.labelled(xr.Dataset(cells), ours, theirs)
