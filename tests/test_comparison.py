@@ -270,6 +270,28 @@ def test_corr_test_of_every_pair(small, method, level, n):
         assert ((test.ci_low < test.difference) | test.difference.isnull()).all()
 
 
+@pytest.mark.filterwarnings("ignore:metrics compared on fewer")
+@pytest.mark.parametrize("missing", ["pairwise", "available"])
+@pytest.mark.parametrize("level", ["system", "input", "global"])
+def test_corr_test_uses_the_cells_that_a_pair_shares(small, level, missing):
+    """All three correlations of a pair, and n, by the plain-Python twin on the masked scores."""
+    small.score[0, 1, 2] = small.score[1, 2, 1] = small.score[2, :, 3] = small.score[3, 4] = np.nan
+    test = small.meta.corr_test("m0", level=level, missing=missing, alternative="greater")
+    gold = small.score.sel(metric="m0").values
+    for one, two in (("m1", "m2"), ("m3", "m1"), ("m2", "m3")):
+        x, y = (small.score.sel(metric=metric).values for metric in (one, two))
+        both = ~np.isnan(x + y) & (~np.isnan(gold) | (missing == "available"))
+        x, y = (rows(np.where(both, values, np.nan)) for values in (x, y))
+        three = [
+            reference.correlation("pearson", a, b, level, missing)
+            for a, b in ((x, rows(gold)), (y, rows(gold)), (x, y))
+        ]
+        n = max(len(a) for a, _, _ in reference.groups(x, rows(gold), level, missing))
+        cell = test.sel(metric=one, other_metric=two)
+        assert float(cell.difference) == pytest.approx(three[0] - three[1], abs=1e-12)
+        assert float(cell.statistic) == pytest.approx(float(dependent.statistic("williams", *three, n)), abs=1e-9)
+
+
 def test_corr_test_does_not_depend_on_the_order_of_metrics(small):
     want = small.meta.corr_test("m0", method="zou")
     turned = small.sel(metric=["m3", "m0", "m2", "m1"]).meta.corr_test("m0", method="zou")

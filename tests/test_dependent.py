@@ -1,3 +1,5 @@
+import math
+
 import numpy as np
 import pytest
 import scipy.stats
@@ -22,6 +24,35 @@ def test_statistics_that_cocor_prints(given, want):
 def test_the_p_value_that_cocor_prints():
     value = dependent.statistic("williams", 0.5447, 0.8000, 0.0729, 70)
     assert float(dependent.pvalue("williams", value, 70, "two-sided")) == pytest.approx(0.0065, abs=5e-5)
+
+
+def plain(method, r_1, r_2, r_3, n):
+    """The formulas one number at a time, as statistics texts print them."""
+    z = math.atanh(r_1) - math.atanh(r_2)
+    if method == "williams":
+        k = 1 - r_1 * r_1 - r_2 * r_2 - r_3 * r_3 + 2 * r_1 * r_2 * r_3
+        below = 2 * k * (n - 1) / (n - 3) + ((r_1 + r_2) / 2) ** 2 * (1 - r_3) ** 3
+        return (r_1 - r_2) * math.sqrt((n - 1) * (1 + r_3) / below)
+    if method == "steiger":
+        mean = (r_1 + r_2) / 2
+        psi = r_3 * (1 - 2 * mean**2) - 0.5 * mean**2 * (1 - 2 * mean**2 - r_3**2)
+        return z * math.sqrt(n - 3) / math.sqrt(2 - 2 * psi / (1 - mean**2) ** 2)
+    q = (r_1 * r_1 + r_2 * r_2) / 2
+    f = (1 - r_3) / (2 * (1 - q))
+    h = (1 - min(f, 1.0) * q) / (1 - q)
+    return z * math.sqrt((n - 3) / (2 * (1 - r_3) * h))
+
+
+@pytest.mark.parametrize("method", ["williams", "steiger", "meng"])
+def test_statistics_are_the_formulas(method):
+    rng = np.random.default_rng(3)
+    r_1, r_2, r_3 = rng.uniform(-1, 1, (3, 400))
+    can_be = 1 - r_1**2 - r_2**2 - r_3**2 + 2 * r_1 * r_2 * r_3 > 0.01  # some three variables correlate so
+    r_1, r_2, r_3 = r_1[can_be], r_2[can_be], r_3[can_be]
+    capped = (1 - r_3) / (2 * (1 - (r_1**2 + r_2**2) / 2)) > 1
+    assert 10 < capped.sum() < len(capped) - 10  # or Meng's f would not be tried on both sides of 1
+    got = dependent.statistic(method, r_1, r_2, r_3, 25)
+    np.testing.assert_allclose(got, [plain(method, *each, 25) for each in zip(r_1, r_2, r_3, strict=True)], rtol=1e-9)
 
 
 def test_zou_2007():

@@ -29,7 +29,7 @@ from xsumstat.resampling import DrawPlan, PairPlan, SwapPlan
 from xsumstat.swap_ranks import Pair
 from xsumstat.swaps import swap_tests
 
-_BY_PAIR = ("difference", "forward", "backward", "n_undefined")
+_BY_PAIR = {"difference": float, "forward": float, "backward": float, "n_undefined": int}
 # Pairs of metrics are made ready a few at a time, so that together they take about so many bytes.
 _BYTES_AT_ONCE = 2**26
 
@@ -126,15 +126,14 @@ def perm_test(
     n_resamples = _validate.integer("n_resamples", n_resamples, 1)
     _validate.flag("keep_samples", keep_samples)
     _validate.flag("progress", progress)
-    scores = metric_pairs.by_label(schema.prepare(ds, gold, metric, level=level, missing=missing, other=other))
-    tested = metric_pairs.chosen(scores)
+    scores, tested = metric_pairs.prepare(ds, gold, metric, other, level=level, missing=missing)
     content.check_resampled(scores.score, dims)
     plan = SwapPlan.of(scores.shape, dims, crossed, n_resamples, _draws.seed_of(rng))
     if plan.exact and 1 / plan.n_resamples > families.USUAL_LEVEL:
         _validate.warn(
             f"there are only {plan.n_resamples} ways to swap: no p-value can be below {1 / plan.n_resamples:.3g}"
         )
-    work = _Work(tested, plan, _Summary(plan.n_resamples, plan.exact, alternative), {"coefficient": record, **settings})
+    work = _Work(tested, plan, alternative, {"coefficient": record, **settings})
     by_pair = _resampled(scores, work, keep_samples, progress)
     return schema.result(
         metric_pairs.laid_out(by_pair, tested, scores),
@@ -224,11 +223,10 @@ def boot_test(
     n_resamples = _validate.integer("n_resamples", n_resamples, 2)
     _validate.flag("keep_samples", keep_samples)
     _validate.flag("progress", progress)
-    scores = metric_pairs.by_label(schema.prepare(ds, gold, metric, level=level, missing=missing, other=other))
-    tested = metric_pairs.chosen(scores)
+    scores, tested = metric_pairs.prepare(ds, gold, metric, other, level=level, missing=missing)
     content.check_resampled(scores.score, dims)
     plan = DrawPlan(scores.shape, dims, n_resamples, _draws.seed_of(rng))
-    work = _Work(tested, plan, _Summary(n_resamples, False, alternative), {"coefficient": record, **settings})
+    work = _Work(tested, plan, alternative, {"coefficient": record, **settings})
     by_pair = _resampled(scores, work, keep_samples, progress)
     return schema.result(
         metric_pairs.laid_out(by_pair, tested, scores),
@@ -308,8 +306,7 @@ def corr_test(
     _validate.choice("method", method, dependent.METHODS)
     _validate.choice("alternative", alternative, _validate.ALTERNATIVES)
     confidence_level = _validate.fraction("confidence_level", confidence_level)
-    scores = metric_pairs.by_label(schema.prepare(ds, gold, metric, level=level, missing=missing, other=other))
-    tested = metric_pairs.chosen(scores)
+    scores, tested = metric_pairs.prepare(ds, gold, metric, other, level=level, missing=missing)
     reach = inference.normal_quantile(confidence_level)
     by_pair = _analytic(scores, tested, method, alternative, reach, {"coefficient": record, **settings})
     if scores.used is None:
@@ -339,7 +336,7 @@ def _analytic(
     names = ["difference", "statistic", "forward", "backward", *["ci_low", "ci_high"] * (method == "zou")]
 
     def each(x: FloatArray, z: FloatArray) -> tuple[FloatArray, ...]:
-        r_1, r_2, r_3, n = np.array([paired.correlations(x, z, pair, **settings) for pair in pairs]).T
+        r_1, r_2, r_3, n = paired.correlations(x, z, pairs, **settings)
         value = dependent.statistic(method, r_1, r_2, r_3, n)
         tails = (dependent.pvalue(method, turned, n, alternative) for turned in (value, -value))
         limits = dependent.zou_interval(r_1, r_2, r_3, n, reach) if method == "zou" else ()
@@ -364,25 +361,29 @@ def _analytic(
 class _Summary:
     """What a test by resampling tells of each pair: the numbers of `_BY_PAIR`."""
 
-    n_resamples: int
-    exact: bool
+    plan: PairPlan
     alternative: str
 
     def __call__(self, difference: FloatArray, counts: IntArray) -> tuple[FloatArray, ...]:
         forward, backward = inference.permutation_pvalues(
-            difference, counts, self.n_resamples, self.exact, self.alternative
+            difference, counts, self.plan.n_resamples, self.plan.exact, self.alternative
         )
         return difference, forward, backward, counts[3].astype(float)
 
 
 @dataclass(frozen=True)
 class _Work:
-    """Which pairs are tested, by which resamples, and what is told of each."""
+    """Which pairs are tested, by which resamples, against what."""
 
     pairs: tuple[Pair, ...]
     plan: PairPlan
-    summary: _Summary
+    alternative: str
     settings: dict[str, Any]
+
+    @property
+    def summary(self) -> _Summary:
+        """What is told of each pair."""
+        return _Summary(self.plan, self.alternative)
 
     @property
     def make(self) -> lazy.MakeTests:
@@ -401,36 +402,16 @@ def _resampled(scores: schema.Scores, work: _Work, keep_samples: bool, progress:
     """The test of every pair of metrics, along dim `_pair`."""
     pairs, plan = work.pairs, work.plan
 
-    def all_at_once(x: Any, z: Any) -> tuple[Any, ...]:
-        lead = np.broadcast_shapes(x.shape[:-3], z.shape[:-2])
-        shapes = (*lead, *x.shape[-3:]), (*lead, *z.shape[-2:])
-        if scores.used is None:
-            x, z = (np.broadcast_to(values, shape) for values, shape in zip((x, z), shapes, strict=True))
-            found, samples = _eager([(x[at], z[at]) for at in np.ndindex(lead)], work, keep_samples, progress)
-            found = found.reshape(len(_BY_PAIR), *lead, len(pairs))
-            samples = None if samples is None else samples.reshape(*lead, len(pairs), plan.n_resamples)
-        else:
-            da = _validate.optional("dask.array", "dask")
-            x, z = (da.broadcast_to(da.asarray(values), shape) for values, shape in zip((x, z), shapes, strict=True))
-            used = scores.used[0].data, scores.used[1].data
-            how: dict[str, Any] = {"settings": work.settings, "together": work.together, "n_summary": len(_BY_PAIR)}
-            found, samples = lazy.compare_pairs(
-                x, z, used, pairs, plan, work.make, work.summary, keep_samples=keep_samples, **how
-            )
-        counted = found[-1].astype(int)
-        return *found[:-1], counted, *([] if samples is None else [samples])
+    def eager(labels: list[tuple[FloatArray, FloatArray]]) -> tuple[FloatArray, FloatArray | None]:
+        return _eager(labels, work, keep_samples, progress)
 
-    names = [*_BY_PAIR, *["samples"] * keep_samples]
-    outputs = xr.apply_ufunc(
-        all_at_once,
-        scores.score,
-        scores.gold,
-        input_core_dims=[["metric", "system", "input"], ["system", "input"]],
-        output_core_dims=[["_pair", "resample"] if name == "samples" else ["_pair"] for name in names],
-        dask="allowed",
-        keep_attrs=False,
-    )
-    by_pair = dict(zip(names, outputs, strict=True))
+    def lazily(x: Any, z: Any, used: tuple[Any, Any]) -> tuple[Any, Any]:
+        size: dict[str, Any] = {"n_summary": len(_BY_PAIR), "keep_samples": keep_samples}
+        how: dict[str, Any] = {"settings": work.settings, "together": work.together, **size}
+        return lazy.compare_pairs(x, z, used, pairs, plan, work.make, work.summary, **how)
+
+    kept = plan.n_resamples if keep_samples else None
+    by_pair = schema.over_labels(scores, schema.CORE, {"_pair": len(pairs)}, _BY_PAIR, kept, eager, lazily)
     if scores.used is None:
         metric_pairs.warn_undefined(by_pair["difference"], pairs, scores)
         content.warn_resamples(by_pair["n_undefined"].max("_pair"), plan.n_resamples)

@@ -371,35 +371,15 @@ def _bootstrap(
     keep_samples: bool,
     progress: bool,
 ) -> dict[str, xr.DataArray]:
-    def all_at_once(x: Any, z: Any) -> tuple[Any, ...]:
-        lead = np.broadcast_shapes(x.shape[:-2], z.shape[:-2])
-        if scores.used is None:
-            x, z = (np.broadcast_to(values, (*lead, *scores.shape)) for values in (x, z))
-            pairs = [(x[at], z[at]) for at in np.ndindex(lead)]
-            found, samples = _eager(pairs, settings, plan, summary, keep_samples, progress)
-            found = found.reshape(len(summary.names), *lead)
-            samples = None if samples is None else samples.reshape(*lead, plan.n_resamples)
-        else:
-            da = _validate.optional("dask.array", "dask")
-            x, z = (da.broadcast_to(da.asarray(values), (*lead, *scores.shape)) for values in (x, z))
-            used = scores.used[0].data, scores.used[1].data
-            plans: dict[str, Any] = {"dims": plan.dims, "n_resamples": plan.n_resamples, "seed": plan.seed}
-            size: dict[str, Any] = {"n_summary": len(summary.names), "keep_samples": keep_samples}
-            found, samples = lazy.bootstrap(x, z, used, summary, settings=settings, **plans, **size)
-        typed = (each.astype(_TYPES.get(name, float)) for name, each in zip(summary.names, found, strict=True))
-        return *typed, *([] if samples is None else [samples])
+    def eager(pairs: list[tuple[FloatArray, FloatArray]]) -> tuple[FloatArray, FloatArray | None]:
+        return _eager(pairs, settings, plan, summary, keep_samples, progress)
 
-    names = [*summary.names, *["samples"] * keep_samples]
-    outputs = xr.apply_ufunc(
-        all_at_once,
-        scores.score,
-        scores.gold,
-        input_core_dims=[_CELLS, _CELLS],
-        output_core_dims=[["resample"] if name == "samples" else [] for name in names],
-        dask="allowed",
-        keep_attrs=False,
-    )
-    return dict(zip(names, outputs, strict=True))
+    def lazily(x: Any, z: Any, used: tuple[Any, Any]) -> tuple[Any, Any]:
+        size: dict[str, Any] = {"n_summary": len(summary.names), "keep_samples": keep_samples}
+        return lazy.bootstrap(x, z, used, plan, summary, settings=settings, **size)
+
+    types = {name: _TYPES.get(name, float) for name in summary.names}
+    return schema.over_labels(scores, _CELLS, {}, types, plan.n_resamples if keep_samples else None, eager, lazily)
 
 
 def _eager(

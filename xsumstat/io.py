@@ -321,8 +321,8 @@ def _frame(path: Path, suffix: str, labels: list[str]) -> pd.DataFrame:
         return pd.read_parquet(path)
     sep = "\t" if suffix == ".tsv" else ","
     frame = pd.read_csv(path, sep=sep)
-    texts = pd.read_csv(path, sep=sep, dtype=str, keep_default_na=False)
-    for label in set(labels) & set(frame.columns):
+    texts = pd.read_csv(path, sep=sep, dtype=str, keep_default_na=False, usecols=lambda column: column in labels)
+    for label in texts.columns:
         stripped = texts[label].str.strip()
         frame[label] = stripped.where(stripped != "", None).astype(object)
     return frame

@@ -27,19 +27,8 @@ MakeTests = Callable[..., list[PairTest]]
 _TASK = 1e9
 
 
-@dataclass(frozen=True)
-class _Cells:
-    """Score matrices from which the systems and inputs that nothing can use are gone."""
-
-    x: Sequence[FloatArray]
-    z: Sequence[FloatArray]
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        return self.z[0].shape[0], self.z[0].shape[1]
-
-
 def _selected(values: Sequence[FloatArray], systems: BoolArray, inputs: BoolArray) -> list[FloatArray]:
+    """Scores without the systems and inputs that nothing can use."""
     return [np.ascontiguousarray(each[..., systems, :][..., inputs]) for each in values]
 
 
@@ -56,15 +45,14 @@ def _ranges(n_resamples: int, work: float) -> list[range]:
 def _make_comparisons(
     x: list[FloatArray], z: list[FloatArray], systems: BoolArray, inputs: BoolArray, settings: dict[str, Any]
 ) -> tuple[list[Comparison], tuple[int, int]]:
-    cells = _Cells(_selected(x, systems, inputs), _selected(z, systems, inputs))
-    return [levels.compare(a, b, **settings) for a, b in zip(cells.x, cells.z, strict=True)], cells.shape
+    x, z = (_selected(each, systems, inputs) for each in (x, z))
+    shape = z[0].shape[0], z[0].shape[1]
+    return [levels.compare(a, b, **settings) for a, b in zip(x, z, strict=True)], shape
 
 
-def _sample(
-    made: tuple[list[Comparison], tuple[int, int]], dims: tuple[str, ...], n_resamples: int, seed: int, blocks: range
-) -> FloatArray:
+def _sample(made: tuple[list[Comparison], tuple[int, int]], nominal: resampling.DrawPlan, blocks: range) -> FloatArray:
     comparisons, shape = made
-    plan = resampling.DrawPlan(shape, dims, n_resamples, seed)
+    plan = nominal.reshaped(shape)
     return np.concatenate([resampling.bootstrap_block(comparisons, plan, block) for block in blocks], axis=1)
 
 
@@ -82,12 +70,10 @@ def bootstrap(
     x: Any,
     z: Any,
     used: tuple[Any, Any],
+    plan: resampling.DrawPlan,
     summary: SummariseSamples,
     *,
     settings: dict[str, Any],
-    dims: tuple[str, ...],
-    n_resamples: int,
-    seed: int,
     n_summary: int,
     keep_samples: bool,
 ) -> tuple[Any, Any]:
@@ -99,12 +85,12 @@ def bootstrap(
         With the same leading dims.
     used : two bool arrays
         Systems and inputs that are kept, lazy or not.
+    plan : DrawPlan
+        For the shape before anything is left out.
     summary : callable
         Numbers from a comparison, its shape and its samples.
     settings : dict
         Keywords of `levels.compare`.
-    dims, n_resamples, seed
-        As in `resampling.DrawPlan`.
     n_summary : int
         How many numbers `summary` gives.
     keep_samples : bool
@@ -113,23 +99,21 @@ def bootstrap(
     dask, da = _validate.optional("dask", "dask"), _validate.optional("dask.array", "dask")
     lead = x.shape[:-2]
     places = list(np.ndindex(lead))
-    work = float(n_resamples * x.shape[-2] * x.shape[-1])
+    work = float(plan.n_resamples * x.shape[-2] * x.shape[-1])
     at_once = max(1, int(_TASK / work))
     summaries, samples = [], []
     for start in range(0, len(places), at_once):
         group = places[start : start + at_once]
         made = dask.delayed(_make_comparisons)([x[at] for at in group], [z[at] for at in group], *used, settings)
-        parts = [
-            dask.delayed(_sample)(made, dims, n_resamples, seed, blocks)
-            for blocks in _ranges(n_resamples, work * len(group))
-        ]
+        ranges = _ranges(plan.n_resamples, work * len(group))
+        parts = [dask.delayed(_sample)(made, plan, blocks) for blocks in ranges]
         reduced = dask.delayed(_summarise)(made, parts, summary)
         summaries.append(da.from_delayed(reduced, (n_summary, len(group)), dtype=float))
         if keep_samples:
             whole = dask.delayed(np.concatenate)(parts, axis=1)
-            samples.append(da.from_delayed(whole, (len(group), n_resamples), dtype=float))
+            samples.append(da.from_delayed(whole, (len(group), plan.n_resamples), dtype=float))
     found = da.concatenate(summaries, axis=1).reshape(n_summary, *lead)
-    return found, da.concatenate(samples, axis=0).reshape(*lead, n_resamples) if keep_samples else None
+    return found, da.concatenate(samples, axis=0).reshape(*lead, plan.n_resamples) if keep_samples else None
 
 
 # --- Pairs of metrics ---

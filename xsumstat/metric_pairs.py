@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import xarray as xr
@@ -15,7 +16,15 @@ DIMS = ("metric", "other_metric")
 _SIGNED = ("difference", "statistic", "samples")
 
 
-def by_label(scores: schema.Scores) -> schema.Scores:
+def prepare(
+    ds: xr.Dataset, gold: Any, metric: Any, other: Any, *, level: str, missing: str
+) -> tuple[schema.Scores, tuple[Pair, ...]]:
+    """What `schema.prepare` gives, the metrics sorted by label, and the pairs that are to be compared."""
+    scores = _by_label(schema.prepare(ds, gold, metric, level=level, missing=missing, other=other))
+    return scores, _chosen(scores)
+
+
+def _by_label(scores: schema.Scores) -> schema.Scores:
     """The same with the metrics sorted by label, so that no bit of a result depends on the order they came in."""
     labels = [str(label) for label in scores.score["metric"].values]
     order = sorted(range(len(labels)), key=labels.__getitem__)
@@ -24,7 +33,7 @@ def by_label(scores: schema.Scores) -> schema.Scores:
     return replace(scores, score=scores.score.isel(metric=order), rows=rows, columns=columns)
 
 
-def chosen(scores: schema.Scores) -> tuple[Pair, ...]:
+def _chosen(scores: schema.Scores) -> tuple[Pair, ...]:
     """Every pair of two metrics that is asked for, by their places, the lower first."""
     pairs = tuple(sorted({(min(a, b), max(a, b)) for a in scores.rows for b in scores.columns if a != b}))
     if not pairs:

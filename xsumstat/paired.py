@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from xsumstat import levels
-from xsumstat.coefficients import Coefficient, FloatArray
+from xsumstat.coefficients import FloatArray
 from xsumstat.levels import Comparison, IntArray
-from xsumstat.swap_ranks import Pair
+from xsumstat.swap_ranks import BoolArray, Pair
 from xsumstat.swaps import PairTest, common_cells
 
 
@@ -52,52 +54,45 @@ class _Drawn:
 
 
 def draw_tests(
-    scores: FloatArray,
-    z: FloatArray,
-    pairs: tuple[Pair, ...],
-    *,
-    level: str,
-    coefficient: Coefficient,
-    missing: str,
-    undefined: str,
+    scores: FloatArray, z: FloatArray, pairs: tuple[Pair, ...], *, missing: str, **settings: Any
 ) -> list[PairTest]:
     """Make the given pairs of `scores` (metrics, systems, inputs) ready to be drawn together with gold `z`.
 
-    A pair is compared on the cells that both metrics have; under "available" each metric keeps all it has.
+    A pair is compared on the cells that both metrics have; under "available" each metric keeps all it has. The other
+    keywords are those of `levels.compare`.
     """
-    comparisons: list[Comparison] = []
-    known: dict[tuple[int, bytes], int] = {}
-    places = []
-    for pair in pairs:
-        cells = np.full(z.shape, True) if missing == "available" else common_cells(scores, z, pair, missing)
-        for metric in pair:
-            key = metric, cells.tobytes()
-            if key not in known:
-                known[key] = len(comparisons)
-                x = np.where(cells, scores[metric], np.nan)
-                made = levels.compare(x, z, level=level, coefficient=coefficient, missing=missing, undefined=undefined)
-                comparisons.append(made)
-        places.append([known[metric, cells.tobytes()] for metric in pair])
-    return [_Drawn(pairs, tuple(comparisons), np.array(places, dtype=np.int64))]
+    whole = missing == "available"
+    cells = [np.full(z.shape, True) if whole else common_cells(scores, z, pair, missing) for pair in pairs]
+    comparisons, places = _compared(scores, z, pairs, cells, missing=missing, **settings)
+    return [_Drawn(pairs, comparisons, places)]
 
 
 def correlations(
-    scores: FloatArray,
-    z: FloatArray,
-    pair: Pair,
-    *,
-    level: str,
-    coefficient: Coefficient,
-    missing: str,
-    undefined: str,
-) -> tuple[float, float, float, float]:
-    """r(X, Z), r(Y, Z) and r(X, Y) of a pair on the cells that both have, and how many values are correlated."""
-    cells = common_cells(scores, z, pair, missing)
-    x, y = (np.where(cells, scores[metric], np.nan) for metric in pair)
-    found = []
-    for first, second in ((x, z), (y, z), (x, y)):
-        r, n = levels.compare(
-            first, second, level=level, coefficient=coefficient, missing=missing, undefined=undefined
-        ).groups()
-        found.append(levels.averaged(r, n, undefined))
-    return found[0], found[1], found[2], levels.fisher_size(x, z, level, missing)
+    scores: FloatArray, z: FloatArray, pairs: tuple[Pair, ...], *, missing: str, **settings: Any
+) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+    """r(X, Z), r(Y, Z) and r(X, Y) of each pair on the cells that both have, and how many values are correlated."""
+    settings |= {"missing": missing}
+    cells = [common_cells(scores, z, pair, missing) for pair in pairs]
+    comparisons, places = _compared(scores, z, pairs, cells, **settings)
+    with_gold = np.array([levels.averaged(*each.groups(), settings["undefined"]) for each in comparisons])
+    between, sizes = [], []
+    for pair, there in zip(pairs, cells, strict=True):
+        x, y = (np.where(there, scores[metric], np.nan) for metric in pair)
+        between.append(levels.averaged(*levels.compare(x, y, **settings).groups(), settings["undefined"]))
+        sizes.append(levels.fisher_size(x, z, settings["level"], missing))
+    return with_gold[places[:, 0]], with_gold[places[:, 1]], np.array(between), np.array(sizes)
+
+
+def _compared(
+    scores: FloatArray, z: FloatArray, pairs: tuple[Pair, ...], cells: Sequence[BoolArray], **settings: Any
+) -> tuple[tuple[Comparison, ...], IntArray]:
+    """Each metric with gold on the cells of each pair, once for the same cells, and where those of a pair stand."""
+    comparisons: list[Comparison] = []
+    known: dict[tuple[int, bytes], int] = {}
+    for pair, there in zip(pairs, cells, strict=True):
+        for metric in pair:
+            if (metric, there.tobytes()) not in known:
+                known[metric, there.tobytes()] = len(comparisons)
+                comparisons.append(levels.compare(np.where(there, scores[metric], np.nan), z, **settings))
+    places = [[known[metric, there.tobytes()] for metric in pair] for pair, there in zip(pairs, cells, strict=True)]
+    return tuple(comparisons), np.array(places, dtype=np.int64)

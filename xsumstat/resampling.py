@@ -110,6 +110,11 @@ class DrawPlan:
         """Resampled differences lie about the observed one, and the null hypothesis moves them to 0."""
         return True
 
+    @property
+    def exact(self) -> bool:
+        """Draws are never listed."""
+        return False
+
     def reshaped(self, shape: tuple[int, int]) -> DrawPlan:
         """The same for another number of systems and inputs."""
         return replace(self, shape=shape)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
@@ -331,6 +331,68 @@ def _aligned(score: xr.DataArray, gold: xr.DataArray) -> tuple[xr.DataArray, xr.
 def without_coords(values: xr.DataArray) -> xr.DataArray:
     """Without the coordinates that only describe, so that they cannot clash."""
     return values.drop_vars([name for name in values.coords if name not in values.dims])
+
+
+def over_labels(
+    scores: Scores,
+    core: Sequence[str],
+    out: Mapping[str, int],
+    types: Mapping[str, type],
+    n_resamples: int | None,
+    eager: Callable[[list[tuple[Any, Any]]], tuple[Any, Any]],
+    lazily: Callable[[Any, Any, tuple[Any, Any]], tuple[Any, Any]],
+) -> dict[str, xr.DataArray]:
+    """What resampling tells of scores and gold, for every further label, at once or lazily.
+
+    Parameters
+    ----------
+    scores : Scores
+    core : sequence of str
+        The dims of the scores that are no further labels.
+    out : mapping
+        Dims of what is told, and their sizes.
+    types : mapping
+        Names and types of what is told.
+    n_resamples : int or None
+        How many samples are kept as well, None for none.
+    eager : callable
+        Numbers (names, labels, ...) and samples or None, from score and gold of each further label.
+    lazily : callable
+        The same, (names, ..., ...), from two Dask arrays and the systems and inputs that can be used.
+
+    Returns
+    -------
+    dict of DataArray
+        By name; the samples, on `out` and dim `resample`, as "samples".
+    """
+    tail = tuple(out.values())
+
+    def all_at_once(x: Any, z: Any) -> tuple[Any, ...]:
+        lead = np.broadcast_shapes(x.shape[: -len(core)], z.shape[:-2])
+        shapes = (*lead, *x.shape[-len(core) :]), (*lead, *z.shape[-2:])
+        if scores.used is None:
+            x, z = (np.broadcast_to(values, shape) for values, shape in zip((x, z), shapes, strict=True))
+            found, samples = eager([(x[at], z[at]) for at in np.ndindex(lead)])
+            found = found.reshape(len(types), *lead, *tail)
+            samples = None if samples is None else samples.reshape(*lead, *tail, n_resamples)
+        else:
+            da = _validate.optional("dask.array", "dask")
+            x, z = (da.broadcast_to(da.asarray(values), shape) for values, shape in zip((x, z), shapes, strict=True))
+            found, samples = lazily(x, z, (scores.used[0].data, scores.used[1].data))
+        typed = (each.astype(kind) for kind, each in zip(types.values(), found, strict=True))
+        return *typed, *([] if samples is None else [samples])
+
+    dims = {name: list(out) for name in types} | ({} if n_resamples is None else {"samples": [*out, "resample"]})
+    outputs = xr.apply_ufunc(
+        all_at_once,
+        scores.score,
+        scores.gold,
+        input_core_dims=[list(core), ["system", "input"]],
+        output_core_dims=list(dims.values()),
+        dask="allowed",
+        keep_attrs=False,
+    )
+    return dict(zip(dims, outputs, strict=True))
 
 
 def labelled(matrices: xr.Dataset, rows: xr.DataArray, columns: xr.DataArray) -> xr.Dataset:

@@ -191,13 +191,14 @@ def rank_test(pair: Pair, x: FloatArray, y: FloatArray, z: FloatArray, level: st
     # A group that a swap can leave undefined changes the weight of all others: then no group is linear.
     whole = not zero and bool((tied & pooled.may_be_constant()).any())
     counted = gold.present.any(axis=0) if zero else gold.defined(kind)
-    linear = ~tied & (gold.divisors(kind) > 0) & (not whole)
+    divisors = gold.divisors(kind)
+    linear = ~tied & (divisors > 0) & (not whole)
     rest = counted & ~linear if linear.any() else np.full(len(tied), True)
     tests = _tied_groups(pooled, gold, rest, layout, kind, zero) if rest.any() else None
     if not linear.any():
         return Ranks((pair,), None, tests, 1.0)
     total = float(counted.sum())
-    scale = np.where(linear, 1.0, 0.0) / np.where(linear, 2.0 * gold.divisors(kind) * total, 1.0)
+    scale = np.where(linear, 1.0, 0.0) / np.where(linear, 2.0 * divisors * total, 1.0)
     by_group = np.empty(z.T.shape)
     loops.linear_forms(kind, np.ascontiguousarray(pooled.order.T), gold.codes, gold.present.T.copy(), scale, by_group)
     cells = by_group if layout == loops.BY_SYSTEM else by_group.T

@@ -253,5 +253,4 @@ class _ByFunction:
         undefined = "zero" if self.zero else "drop"
         settings: Any = {"level": self.level, "coefficient": self.coefficient, "missing": self.missing}
         comparison = levels.compare(np.where(swap, traded, kept), self.z, undefined=undefined, **settings)
-        r, n = comparison.groups()
-        return float(kernels.average(r, n, np.ones(len(r)), self.zero))
+        return levels.averaged(*comparison.groups(), undefined)
