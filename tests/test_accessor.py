@@ -3,12 +3,12 @@ import inspect
 import pytest
 
 import xsumstat
-from xsumstat import accessor, comparison, correlation, diagnostics, families, io, plots, ranking
+from xsumstat import accessor, comparison, correlation, diagnostics, families, intervals, io, plots, ranking
 
 FUNCTIONS = {
     (accessor.DatasetMeta, "corr"): correlation.corr,
     (accessor.DatasetMeta, "metric_corr"): correlation.metric_corr,
-    (accessor.DatasetMeta, "ci"): correlation.ci,
+    (accessor.DatasetMeta, "ci"): intervals.ci,
     (accessor.DatasetMeta, "perm_test"): comparison.perm_test,
     (accessor.DatasetMeta, "boot_test"): comparison.boot_test,
     (accessor.DatasetMeta, "corr_test"): comparison.corr_test,
@@ -48,7 +48,7 @@ def test_everything_after_the_data_and_the_gold_is_keyword_only():
 
 def test_accessor_equals_function(demo):
     assert demo.meta.corr("human").identical(correlation.corr(demo, "human"))
-    assert demo.meta.ci("human", n_resamples=20, rng=0).identical(correlation.ci(demo, "human", n_resamples=20, rng=0))
+    assert demo.meta.ci("human", n_resamples=20, rng=0).identical(intervals.ci(demo, "human", n_resamples=20, rng=0))
 
 
 def test_the_accessor_keeps_no_state(demo):

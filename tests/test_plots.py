@@ -30,7 +30,9 @@ def table(small):
 
 def segments(ax):
     """The horizontal lines of the intervals, (row, low, high), from the top."""
-    lines = [seg for each in ax.collections if hasattr(each, "get_segments") for seg in each.get_segments()]
+    lines = [
+        seg for each in ax.collections if hasattr(each, "get_segments") for seg in each.get_segments() if len(seg) > 1
+    ]
     return sorted((seg[0][1], seg[0][0], seg[1][0]) for seg in lines)
 
 
@@ -48,6 +50,15 @@ def test_forest_shows_the_numbers_of_the_result(interval):
     points = next(line for line in ax.lines if line.get_marker() == "o")
     np.testing.assert_allclose(points.get_xdata(), interval.correlation)
     assert ax.get_xlabel() == "Pearson's r with m0"
+
+
+def test_a_forest_of_differences_has_a_panel_for_each_metric_they_are_taken_from(small):
+    gap = small.meta.ci("m0", other=["m1", "m3"], level="input", n_resamples=200, rng=0, keep_samples=True)
+    axes = gap.meta.plot.forest()
+    assert [ax.get_title() for ax in axes] == ["vs m1", "vs m3"]
+    drawn = [low for _, low, _ in segments(axes[1])]
+    np.testing.assert_allclose(drawn, gap.ci_low.sel(other_metric="m3").dropna("metric"))
+    assert axes[0].get_xlabel() == "difference in Pearson's r with m0"
 
 
 def test_densities_are_drawn_where_samples_were_kept(interval):

@@ -10,7 +10,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 import pandas as pd
 import xarray as xr
 
-from xsumstat import comparison, correlation, diagnostics, families, io, plots, ranking
+from xsumstat import comparison, correlation, diagnostics, families, intervals, io, plots, ranking
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
@@ -49,7 +49,7 @@ class DatasetMeta:
 
     corr = _delegate(correlation.corr)
     metric_corr = _delegate(correlation.metric_corr)
-    ci = _delegate(correlation.ci)
+    ci = _delegate(intervals.ci)
     perm_test = _delegate(comparison.perm_test)
     boot_test = _delegate(comparison.boot_test)
     corr_test = _delegate(comparison.corr_test)

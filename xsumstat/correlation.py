@@ -1,24 +1,18 @@
-"""How well does each metric agree with people, and how sure are we: `corr`, `metric_corr`, `ci`."""
+"""How well does each metric agree with people, and with other metrics: `corr` and `metric_corr`."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import xarray as xr
 
-from xsumstat import _draws, _validate, coefficients, content, inference, lazy, levels, resampling, schema
+from xsumstat import _validate, coefficients, content, levels, schema
 from xsumstat.coefficients import Coefficient, CorrelationFunction, FloatArray
-from xsumstat.levels import Comparison
 
 _CELLS = ["system", "input"]
 # The dim along which a level's groups lie.
 GROUPS = {"input": "input", "within_system": "system"}
-_INTERVAL = ("correlation", "ci_low", "ci_high", "standard_error", "n_undefined")
-_TYPES = {"n_undefined": int, "fell_back": bool}
-# Bootstrap samples that are held at a time when nobody wants to keep them: 64 MB.
-_BYTES_AT_ONCE = 2**26
 
 
 def corr(
@@ -149,121 +143,6 @@ def metric_corr(
     return schema.result(square, None, analysis="metric_corr", coefficient=record.name, **settings)
 
 
-def ci(
-    ds: xr.Dataset,
-    gold: Any = None,
-    *,
-    metric: Any = None,
-    level: str = "system",
-    coefficient: str | CorrelationFunction = "pearson",
-    method: str = "bootstrap",
-    interval: str = "percentile",
-    resample: str | tuple[str, ...] = "both",
-    n_resamples: int = 9999,
-    confidence_level: float = 0.95,
-    missing: str = "pairwise",
-    undefined: str = "drop",
-    rng: Any = None,
-    keep_samples: bool = False,
-    progress: bool = False,
-) -> xr.Dataset:
-    """Confidence interval of each metric's correlation with the gold scores.
-
-    Parameters
-    ----------
-    ds, gold, metric, level, coefficient, missing, undefined
-        As for `corr`.
-    method : {"bootstrap", "fisher"}, default "bootstrap"
-        "fisher" is analytic, and only for "pearson", "spearman" and "kendall".
-    interval : {"percentile", "basic", "normal", "bca"}, default "percentile"
-        How the bootstrap's samples become an interval.
-    resample : {"both", "system", "input"} or tuple of dims, default "both"
-        The dims whose labels are random. "input" speaks of these very systems on new inputs, "system" of
-        new systems on these inputs, "both" of new systems on new inputs.
-    n_resamples : int, default 9999
-        Number of resamples, at least 2.
-    confidence_level : float, default 0.95
-        Between 0 and 1.
-    rng : None, int, SeedSequence or Generator, optional
-        Source of the draws. One seed gives the same numbers with any number of threads, and a longer run
-        begins with the shorter one's samples; all metrics and further labels see the same draws.
-    keep_samples : bool, default False
-        Add the bootstrap distribution as ``samples(metric, ..., resample)``.
-    progress : bool, default False
-        Show a progress bar (needs tqdm). Lazy scores have the bars of Dask instead.
-
-    Returns
-    -------
-    Dataset
-        ``correlation``, ``ci_low``, ``ci_high``, ``standard_error`` and ``n_undefined`` (resamples without a
-        correlation; they are left out), each (metric, ...). With "bca" also ``fell_back``: True where that interval is
-        not defined, and the percentile interval stands in.
-
-    Raises
-    ------
-    ValueError, TypeError
-        As for `corr`, and for a method, interval, number or dim that is not allowed.
-
-    Warns
-    -----
-    UserWarning
-        When more than 5 % of the resamples are undefined, or "bca" falls back.
-
-    Notes
-    -----
-    A resample draws as many labels of each named dim as there are, with replacement, the two dims
-    independently of each other. "percentile" takes the quantiles of the samples, "basic" reflects them about
-    the estimate, "normal" is the estimate ± z standard errors; the last two may pass 1. Drawing both dims counts
-    the noise of single cells about three times, so the interval errs on the wide side. "bca" corrects the percentile
-    interval for bias and for a spread that changes with the correlation; its jackknife leaves out each label of
-    each dim that is drawn (see `xsumstat.inference.bca_interval`).
-
-    "fisher" is ``tanh(arctanh r ± z·c/√(n − b))``, see `xsumstat.inference.fisher_interval`; n is the number of
-    systems at system and input level (r the average: far too wide there), of inputs at within_system, and
-    of cells at global; with missing cells, that of the input or system that has the most. It takes the
-    scores to be normal, which they rarely are.
-
-    References
-    ----------
-    Deutsch, Dror & Roth (2021), §3. Bonett & Wright (2000), Psychometrika 65. Owen (2007), "The pigeonhole
-    bootstrap".
-
-    Examples
-    --------
-    >>> import xsumstat
-    >>> ds = xsumstat.load_dataset("demo")
-    >>> result = ds.meta.ci("human", level="input", coefficient="kendall", n_resamples=999, rng=1)
-    >>> bool((result.ci_low < result.correlation).all())
-    True
-    """
-    settings, record = checked_settings(level, coefficient, missing, undefined)
-    _validate.choice("method", method, ("bootstrap", "fisher"))
-    _validate.choice("interval", interval, inference.INTERVALS)
-    confidence_level = _validate.fraction("confidence_level", confidence_level)
-    dims = _validate.dims("resample", resample)
-    n_resamples = _validate.integer("n_resamples", n_resamples, 2)
-    _validate.flag("keep_samples", keep_samples)
-    _validate.flag("progress", progress)
-    if method == "fisher":
-        _check_fisher(record, keep_samples)
-    scores = schema.prepare(ds, gold, metric, level=level, missing=missing)
-    about: dict[str, Any] = {"confidence_level": confidence_level}
-    if method == "fisher":
-        variables = _fisher(scores, record, settings, confidence_level)
-    else:
-        content.check_resampled(scores.score, dims)
-        plan = resampling.DrawPlan(scores.shape, dims, n_resamples, _draws.seed_of(rng))
-        about |= {"interval": interval, "resample": dims, "n_resamples": n_resamples, "seed": str(plan.seed)}
-        summary = _Summary(interval, confidence_level, settings["undefined"], dims)
-        variables = _bootstrap(scores, {"coefficient": record, **settings}, plan, summary, keep_samples, progress)
-    if scores.used is None:
-        content.warn_undefined(variables["correlation"], scores.score, scores.gold)
-        content.warn_resamples(variables["n_undefined"], n_resamples)
-        if "fell_back" in variables:
-            content.warn_where(variables["fell_back"], "no BCa interval, but a percentile one, for")
-    return schema.result(variables, scores, analysis="ci", coefficient=record.name, method=method, **settings, **about)
-
-
 def checked_settings(
     level: str, coefficient: str | CorrelationFunction, missing: str, undefined: str
 ) -> tuple[dict[str, str], Coefficient]:
@@ -288,7 +167,7 @@ def _correlations(
         r, n = comparison.groups()
         left_out = int((np.isnan(r) & (n > 0)).sum())
         if average:
-            return levels.averaged(r, n, settings["undefined"]), left_out
+            return levels.averaged(r, n, level, settings["undefined"]), left_out
         pvalues = [record.pvalue(*pair) for pair in levels.vectors(x, z, level, settings["missing"])]
         return (r, np.array(pvalues), left_out) if groups else (r[0], pvalues[0], left_out)
 
@@ -305,104 +184,3 @@ def _correlations(
         keep_attrs=False,
     )
     return dict(zip(names, outputs, strict=True))
-
-
-def _check_fisher(record: Coefficient, keep_samples: bool) -> None:
-    if record.fisher is None:
-        allowed = [name for name, each in coefficients.COEFFICIENTS.items() if each.fisher]
-        raise ValueError(f"method='fisher' needs a coefficient among {_validate.listing(allowed)}, got {record.name!r}")
-    if keep_samples:
-        raise ValueError("keep_samples=True needs method='bootstrap': 'fisher' draws no samples")
-
-
-def _fisher(
-    scores: schema.Scores, record: Coefficient, settings: dict[str, str], confidence_level: float
-) -> dict[str, xr.DataArray]:
-    def each(x: FloatArray, z: FloatArray) -> tuple[Any, ...]:
-        r, n = levels.compare(x, z, coefficient=record, **settings).groups()
-        estimate = levels.averaged(r, n, settings["undefined"])
-        size = levels.fisher_size(x, z, settings["level"], settings["missing"])
-        return estimate, *inference.fisher_interval(estimate, size, record, confidence_level), 0
-
-    outputs = xr.apply_ufunc(
-        each,
-        scores.score,
-        scores.gold,
-        input_core_dims=[_CELLS, _CELLS],
-        output_core_dims=[[]] * len(_INTERVAL),
-        vectorize=True,
-        dask="parallelized",
-        output_dtypes=[float] * 4 + [int],
-        keep_attrs=False,
-    )
-    return dict(zip(_INTERVAL, outputs, strict=True))
-
-
-@dataclass(frozen=True)
-class _Summary:
-    """What `ci` tells of one statistic and its bootstrap samples: the numbers of `names`."""
-
-    interval: str
-    confidence_level: float
-    undefined: str
-    dims: tuple[str, ...]
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The numbers in order."""
-        return (*_INTERVAL, "fell_back") if self.interval == "bca" else _INTERVAL
-
-    def __call__(self, comparison: Comparison, shape: tuple[int, int], samples: FloatArray) -> tuple[float, ...]:
-        estimate = levels.averaged(*comparison.groups(), self.undefined)
-        n_undefined = float(np.isnan(samples).sum())
-        if self.interval != "bca":
-            interval = inference.bootstrap_interval(estimate, samples, self.interval, self.confidence_level)
-            return estimate, *interval, n_undefined
-        left_out = levels.leave_one_out(comparison, shape, self.dims)
-        low, high, error, fell_back = inference.bca_interval(estimate, samples, left_out, self.confidence_level)
-        return estimate, low, high, error, n_undefined, float(fell_back)
-
-
-def _bootstrap(
-    scores: schema.Scores,
-    settings: dict[str, Any],
-    plan: resampling.DrawPlan,
-    summary: _Summary,
-    keep_samples: bool,
-    progress: bool,
-) -> dict[str, xr.DataArray]:
-    def eager(pairs: list[tuple[FloatArray, FloatArray]]) -> tuple[FloatArray, FloatArray | None]:
-        return _eager(pairs, settings, plan, summary, keep_samples, progress)
-
-    def lazily(x: Any, z: Any, used: tuple[Any, Any]) -> tuple[Any, Any]:
-        size: dict[str, Any] = {"n_summary": len(summary.names), "keep_samples": keep_samples}
-        return lazy.bootstrap(x, z, used, plan, summary, settings=settings, **size)
-
-    types = {name: _TYPES.get(name, float) for name in summary.names}
-    return schema.over_labels(scores, _CELLS, {}, types, plan.n_resamples if keep_samples else None, eager, lazily)
-
-
-def _eager(
-    pairs: list[tuple[FloatArray, FloatArray]],
-    settings: dict[str, Any],
-    plan: resampling.DrawPlan,
-    summary: _Summary,
-    keep_samples: bool,
-    progress: bool,
-) -> tuple[FloatArray, FloatArray | None]:
-    """Summaries (numbers, pairs) of the bootstrap of each pair of score matrices, and the samples or None.
-
-    Only so many pairs are looked at together as keep their arrays and samples in memory small.
-    """
-    size = levels.footprint(plan.shape, settings["level"]) + 8 * plan.n_resamples
-    at_once = max(1, _BYTES_AT_ONCE // size)
-    groups = [pairs[start : start + at_once] for start in range(0, len(pairs), at_once)]
-    summaries, kept = [], []
-    with resampling.progress_bar(len(groups) * _draws.n_blocks(plan.n_resamples), progress) as bar:
-        for group in groups:
-            comparisons = [levels.compare(x, z, **settings) for x, z in group]
-            samples = resampling.bootstrap(comparisons, plan, bar)
-            summaries += [summary(each, plan.shape, row) for each, row in zip(comparisons, samples, strict=True)]
-            if keep_samples:
-                kept.append(samples)
-    return np.array(summaries).T, np.concatenate(kept) if keep_samples else None

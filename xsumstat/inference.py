@@ -10,7 +10,7 @@ import numpy as np
 from xsumstat.coefficients import Coefficient, FloatArray
 from xsumstat.levels import IntArray
 
-INTERVALS = ("percentile", "basic", "normal", "bca")
+INTERVALS = ("percentile", "basic", "normal", "bca", "corrected")
 CORRECTIONS = ("bonferroni", "holm", "bh", "by")
 
 
@@ -36,7 +36,7 @@ def bootstrap_interval(
     samples : array, (n_resamples,)
         NaN where undefined.
     interval : {"percentile", "basic", "normal"}
-        "bca" needs more: see `bca_interval`.
+        The others need more: see `bca_interval` and `corrected_interval`.
     confidence_level : float
         Between 0 and 1.
 
@@ -97,6 +97,44 @@ def bca_interval(
         return low, high, error, True
     low, high = (float(q) for q in np.quantile(defined, ndtr(z_0 + z / moved)))
     return low, high, error, False
+
+
+def corrected_interval(
+    estimate: float, both: FloatArray, system: FloatArray, input: FloatArray, *, confidence_level: float
+) -> tuple[float, float, float, bool]:
+    """The percentile interval of a bootstrap of both dims, rid of cell noise that it counts more than once.
+
+    For a statistic linear in the cells the variance over draws of both dims holds the noise of cells about three times,
+    over draws of one dim about once, so that ``V = 2(V_system + V_input) − V_both`` holds every part once (Owen 2007,
+    on the pigeonhole bootstrap). The percentile interval is scaled about the estimate by ``√(V/V_both)``.
+
+    Parameters
+    ----------
+    estimate : float
+    both, system, input : array, (n_resamples,)
+        Statistics when both dims, or one, are drawn; NaN where undefined.
+    confidence_level : float
+        Between 0 and 1.
+
+    Returns
+    -------
+    low, high, standard_error : float
+        The last is √V. NaN as for `bootstrap_interval`.
+    fell_back : bool
+        V came out below the variance over draws of one dim alone, and that stands in; or a variance is 0 or
+        undefined, and the percentile interval stands in.
+    """
+    low, high, error = bootstrap_interval(estimate, both, "percentile", confidence_level)
+    if math.isnan(error):
+        return low, high, error, False
+    of_system, of_input = (
+        bootstrap_interval(estimate, each, "percentile", confidence_level)[2] for each in (system, input)
+    )
+    variance, least = 2 * (of_system**2 + of_input**2) - error**2, max(of_system, of_input) ** 2
+    if math.isnan(variance) or error == 0 or least == 0:
+        return low, high, error, True
+    scale = math.sqrt(max(variance, least)) / error
+    return estimate + scale * (low - estimate), estimate + scale * (high - estimate), scale * error, variance < least
 
 
 def fisher_interval(

@@ -13,14 +13,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from xsumstat import _draws, _validate, levels, resampling
+from xsumstat import _draws, _validate, resampling
 from xsumstat.coefficients import FloatArray
-from xsumstat.levels import Comparison, IntArray
+from xsumstat.estimates import Estimates, Interval, Target
+from xsumstat.levels import IntArray
 from xsumstat.swap_ranks import Pair
 from xsumstat.swaps import PairTest
 
 BoolArray = npt.NDArray[np.bool_]
-SummariseSamples = Callable[[Comparison, tuple[int, int], FloatArray], Sequence[float]]
 MakeTests = Callable[..., list[PairTest]]
 
 # Cells times resamples times statistics of one task: some tenths of a second, seconds where scores are tied.
@@ -42,78 +42,81 @@ def _ranges(n_resamples: int, work: float) -> list[range]:
 # --- Bootstrap ---
 
 
-def _make_comparisons(
-    x: list[FloatArray], z: list[FloatArray], systems: BoolArray, inputs: BoolArray, settings: dict[str, Any]
-) -> tuple[list[Comparison], tuple[int, int]]:
-    x, z = (_selected(each, systems, inputs) for each in (x, z))
-    shape = z[0].shape[0], z[0].shape[1]
-    return [levels.compare(a, b, **settings) for a, b in zip(x, z, strict=True)], shape
+def _make_estimates(
+    x: FloatArray,
+    z: FloatArray,
+    systems: BoolArray,
+    inputs: BoolArray,
+    targets: tuple[Target, ...],
+    settings: dict[str, Any],
+) -> Estimates:
+    (x,), (z,) = _selected([x], systems, inputs), _selected([z], systems, inputs)
+    return Estimates.of(x, z, targets, settings)
 
 
-def _sample(made: tuple[list[Comparison], tuple[int, int]], nominal: resampling.DrawPlan, blocks: range) -> FloatArray:
-    comparisons, shape = made
-    plan = nominal.reshaped(shape)
-    return np.concatenate([resampling.bootstrap_block(comparisons, plan, block) for block in blocks], axis=1)
+def _sample(made: Estimates, how: Interval, blocks: range) -> list[FloatArray]:
+    """Samples (comparisons, resamples of the blocks) of each plan."""
+    return [
+        np.concatenate([resampling.bootstrap_block(made.comparisons, plan, block) for block in blocks], axis=1)
+        for plan in how.plans(made.shape)
+    ]
 
 
-def _summarise(
-    made: tuple[list[Comparison], tuple[int, int]],
-    parts: list[FloatArray],
-    summary: SummariseSamples,
-) -> FloatArray:
-    samples = np.concatenate(parts, axis=1)
-    comparisons, shape = made
-    return np.array([summary(each, shape, row) for each, row in zip(comparisons, samples, strict=True)]).T
+def _summarise(made: Estimates, parts: list[list[FloatArray]], how: Interval) -> FloatArray:
+    return how.summarised(made, [np.concatenate(of_plan, axis=1) for of_plan in zip(*parts, strict=True)])
+
+
+def _kept(made: Estimates, parts: list[list[FloatArray]]) -> FloatArray:
+    return made.of_targets(np.concatenate([part[0] for part in parts], axis=1))
 
 
 def bootstrap(
     x: Any,
     z: Any,
     used: tuple[Any, Any],
-    plan: resampling.DrawPlan,
-    summary: SummariseSamples,
+    targets: tuple[Target, ...],
+    how: Interval,
     *,
     settings: dict[str, Any],
-    n_summary: int,
     keep_samples: bool,
 ) -> tuple[Any, Any]:
-    """A lazy summary of the bootstrap of every pair of score matrices, (n_summary, ...), and the samples or None.
+    """The lazy numbers of ``how.names`` of all targets, (names, ..., targets), and the samples or None.
 
     Parameters
     ----------
-    x, z : Dask arrays (..., systems, inputs)
+    x : Dask array (..., metrics, systems, inputs)
+    z : Dask array (..., systems, inputs)
         With the same leading dims.
     used : two bool arrays
         Systems and inputs that are kept, lazy or not.
-    plan : DrawPlan
-        For the shape before anything is left out.
-    summary : callable
-        Numbers from a comparison, its shape and its samples.
+    targets : tuple of tuples of int
+        One metric, or two, of each.
+    how : Interval
     settings : dict
         Keywords of `levels.compare`.
-    n_summary : int
-        How many numbers `summary` gives.
     keep_samples : bool
-        Whether samples are wanted, (..., n_resamples).
+        Whether samples are wanted, (..., targets, n_resamples).
     """
     dask, da = _validate.optional("dask", "dask"), _validate.optional("dask.array", "dask")
-    lead = x.shape[:-2]
-    places = list(np.ndindex(lead))
-    work = float(plan.n_resamples * x.shape[-2] * x.shape[-1])
+    lead = z.shape[:-2]
+    work = float(how.n_resamples * z.shape[-2] * z.shape[-1])
     at_once = max(1, int(_TASK / work))
+    groups = [targets[start : start + at_once] for start in range(0, len(targets), at_once)]
     summaries, samples = [], []
-    for start in range(0, len(places), at_once):
-        group = places[start : start + at_once]
-        made = dask.delayed(_make_comparisons)([x[at] for at in group], [z[at] for at in group], *used, settings)
-        ranges = _ranges(plan.n_resamples, work * len(group))
-        parts = [dask.delayed(_sample)(made, plan, blocks) for blocks in ranges]
-        reduced = dask.delayed(_summarise)(made, parts, summary)
-        summaries.append(da.from_delayed(reduced, (n_summary, len(group)), dtype=float))
-        if keep_samples:
-            whole = dask.delayed(np.concatenate)(parts, axis=1)
-            samples.append(da.from_delayed(whole, (len(group), plan.n_resamples), dtype=float))
-    found = da.concatenate(summaries, axis=1).reshape(n_summary, *lead)
-    return found, da.concatenate(samples, axis=0).reshape(*lead, plan.n_resamples) if keep_samples else None
+    for at in np.ndindex(lead):
+        for group in groups:
+            made = dask.delayed(_make_estimates)(x[at], z[at], *used, group, settings)
+            ranges = _ranges(how.n_resamples, work * len(group))
+            parts = [dask.delayed(_sample)(made, how, blocks) for blocks in ranges]
+            reduced = dask.delayed(_summarise)(made, parts, how)
+            summaries.append(da.from_delayed(reduced, (len(how.names), len(group)), dtype=float))
+            if keep_samples:
+                kept = dask.delayed(_kept)(made, parts)
+                samples.append(da.from_delayed(kept, (len(group), how.n_resamples), dtype=float))
+    found = da.concatenate(summaries, axis=1).reshape(len(how.names), *lead, len(targets))
+    if not keep_samples:
+        return found, None
+    return found, da.concatenate(samples, axis=0).reshape(*lead, len(targets), how.n_resamples)
 
 
 # --- Pairs of metrics ---

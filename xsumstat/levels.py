@@ -192,9 +192,9 @@ def vectors(x: FloatArray, z: FloatArray, level: str, missing: str) -> Iterator[
             yield x[both[:, j], j], z[both[:, j], j]
 
 
-def averaged(r: FloatArray, n: FloatArray, undefined: str) -> float:
+def averaged(r: FloatArray, n: FloatArray, level: str, undefined: str) -> float:
     """The level's statistic: the average of the groups' correlations."""
-    return float(kernels.average(r, n, np.ones(len(r)), undefined == "zero"))
+    return float(kernels.average(r, n, np.ones(len(r)), counts_as_zero(undefined, level)))
 
 
 def fisher_size(x: FloatArray, z: FloatArray, level: str, missing: str) -> float:

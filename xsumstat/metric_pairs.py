@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -14,6 +15,8 @@ from xsumstat.swap_ranks import Pair
 DIMS = ("metric", "other_metric")
 # What turns its sign when the two metrics of a pair change places.
 _SIGNED = ("difference", "statistic", "samples")
+# What is told of no pair where a metric meets itself.
+_COUNTS = {"n_undefined": 0, "fell_back": False}
 
 
 def prepare(
@@ -51,18 +54,21 @@ def warn_undefined(difference: xr.DataArray, pairs: tuple[Pair, ...], scores: sc
     content.warn_where(left.isnull(), "no difference is defined for the pair(s)")
 
 
-def laid_out(by_pair: dict[str, xr.DataArray], pairs: tuple[Pair, ...], scores: schema.Scores) -> xr.Dataset:
+def laid_out(
+    by_pair: Mapping[Any, xr.DataArray], pairs: Sequence[tuple[int, ...]], scores: schema.Scores
+) -> xr.Dataset:
     """Results of unordered pairs laid out as metric x other_metric: signs turn where the two change places."""
     place = {pair: at for at, pair in enumerate(pairs)}
     rows, columns = np.array(scores.rows), np.array(scores.columns)
     at = [[place.get((min(a, b), max(a, b)), 0) for b in columns] for a in rows]
     turned, tested = (xr.DataArray(each, dims=DIMS) for each in (rows[:, None] > columns, rows[:, None] != columns))
     picked = xr.Dataset(by_pair).isel(_pair=xr.DataArray(at, dims=DIMS))
-    cells = {"pvalue": picked["forward"].where(~turned, picked["backward"])}
+    cells = {"pvalue": picked["forward"].where(~turned, picked["backward"])} if "forward" in picked else {}
     cells |= {name: picked[name].where(~turned, -picked[name]) for name in _SIGNED if name in picked}
+    if "standard_error" in picked:
+        cells["standard_error"] = picked["standard_error"]
     cells = {name: values.where(tested) for name, values in cells.items()}
-    if "n_undefined" in picked:
-        cells["n_undefined"] = picked["n_undefined"].where(tested, 0)
+    cells |= {name: picked[name].where(tested, blank) for name, blank in _COUNTS.items() if name in picked}
     if "ci_low" in picked:
         low, high = picked["ci_low"], picked["ci_high"]
         cells["ci_low"], cells["ci_high"] = (

@@ -53,18 +53,12 @@ class _Drawn:
         return np.asarray(r[self.places[:, 0]] - r[self.places[:, 1]])
 
 
-def draw_tests(
-    scores: FloatArray, z: FloatArray, pairs: tuple[Pair, ...], *, missing: str, **settings: Any
-) -> list[PairTest]:
+def draw_tests(scores: FloatArray, z: FloatArray, pairs: tuple[Pair, ...], **settings: Any) -> list[PairTest]:
     """Make the given pairs of `scores` (metrics, systems, inputs) ready to be drawn together with gold `z`.
 
-    A pair is compared on the cells that both metrics have; under "available" each metric keeps all it has. The other
-    keywords are those of `levels.compare`.
+    A pair is compared on the cells that both metrics have; under ``missing="available"`` each metric keeps all it has.
     """
-    whole = missing == "available"
-    cells = [np.full(z.shape, True) if whole else common_cells(scores, z, pair, missing) for pair in pairs]
-    comparisons, places = _compared(scores, z, pairs, cells, missing=missing, **settings)
-    return [_Drawn(pairs, comparisons, places)]
+    return [_Drawn(pairs, *compared(scores, z, pairs, **settings))]
 
 
 def correlations(
@@ -72,27 +66,44 @@ def correlations(
 ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
     """r(X, Z), r(Y, Z) and r(X, Y) of each pair on the cells that both have, and how many values are correlated."""
     settings |= {"missing": missing}
+    how = settings["level"], settings["undefined"]
     cells = [common_cells(scores, z, pair, missing) for pair in pairs]
-    comparisons, places = _compared(scores, z, pairs, cells, **settings)
-    with_gold = np.array([levels.averaged(*each.groups(), settings["undefined"]) for each in comparisons])
+    comparisons, places = _compared(scores, z, pairs, cells, settings)
+    with_gold = np.array([levels.averaged(*each.groups(), *how) for each in comparisons])
     between, sizes = [], []
     for pair, there in zip(pairs, cells, strict=True):
         x, y = (np.where(there, scores[metric], np.nan) for metric in pair)
-        between.append(levels.averaged(*levels.compare(x, y, **settings).groups(), settings["undefined"]))
+        between.append(levels.averaged(*levels.compare(x, y, **settings).groups(), *how))
         sizes.append(levels.fisher_size(x, z, settings["level"], missing))
     return with_gold[places[:, 0]], with_gold[places[:, 1]], np.array(between), np.array(sizes)
 
 
-def _compared(
-    scores: FloatArray, z: FloatArray, pairs: tuple[Pair, ...], cells: Sequence[BoolArray], **settings: Any
+def compared(
+    scores: FloatArray, z: FloatArray, targets: Sequence[tuple[int, ...]], *, missing: str, **settings: Any
 ) -> tuple[tuple[Comparison, ...], IntArray]:
-    """Each metric with gold on the cells of each pair, once for the same cells, and where those of a pair stand."""
+    """The correlations that targets (a metric, or two) are made of, each once, and where those of a target stand."""
+    apart = missing == "available" or len(targets[0]) == 1
+    everywhere = np.full(z.shape, True)
+    cells = [everywhere if apart else common_cells(scores, z, (each[0], each[1]), missing) for each in targets]
+    return _compared(scores, z, targets, cells, {"missing": missing, **settings})
+
+
+def _compared(
+    scores: FloatArray,
+    z: FloatArray,
+    targets: Sequence[tuple[int, ...]],
+    cells: Sequence[BoolArray],
+    settings: dict[str, Any],
+) -> tuple[tuple[Comparison, ...], IntArray]:
+    """Each metric with gold on the cells of each target, once for the same cells, and where those of a target stand."""
     comparisons: list[Comparison] = []
     known: dict[tuple[int, bytes], int] = {}
-    for pair, there in zip(pairs, cells, strict=True):
-        for metric in pair:
-            if (metric, there.tobytes()) not in known:
-                known[metric, there.tobytes()] = len(comparisons)
-                comparisons.append(levels.compare(np.where(there, scores[metric], np.nan), z, **settings))
-    places = [[known[metric, there.tobytes()] for metric in pair] for pair, there in zip(pairs, cells, strict=True)]
+    places = []
+    for target, there in zip(targets, cells, strict=True):
+        keys = [(metric, there.tobytes()) for metric in target]
+        for key in keys:
+            if key not in known:
+                known[key] = len(comparisons)
+                comparisons.append(levels.compare(np.where(there, scores[key[0]], np.nan), z, **settings))
+        places.append([known[key] for key in keys])
     return tuple(comparisons), np.array(places, dtype=np.int64)

@@ -29,7 +29,7 @@ _COEFFICIENTS = {
 
 
 def forest(result: xr.Dataset, *, hue: str | None = None, density: bool = True, ax: Any = None) -> Any:
-    """Intervals of the metrics' correlations, one row a metric.
+    """Intervals of the metrics' correlations, or of their differences from another metric's, one row a metric.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ def forest(result: xr.Dataset, *, hue: str | None = None, density: bool = True, 
         What `ci` gave. Samples, kept with ``keep_samples=True``, are drawn as a density behind their interval.
     hue : str, optional
         A further dim whose labels share a panel, told apart by colour. Every other further dim gives one panel
-        a label.
+        a label, as does every ``other_metric`` of differences.
     density : bool, default True
         False leaves the density out.
     ax : matplotlib Axes, optional
@@ -60,12 +60,13 @@ def forest(result: xr.Dataset, *, hue: str | None = None, density: bool = True, 
     in one picture: ``xr.concat([a, b], dim=pd.Index(["system", "input"], name="level"))`` and ``hue="level"``
     (Deutsch et al. 2021, Fig. 4).
     """
-    if not {"correlation", "ci_low", "ci_high"} <= set(result.data_vars):
+    middle = "difference" if "difference" in result else "correlation"
+    if not {middle, "ci_low", "ci_high"} <= set(result.data_vars):
         raise ValueError("the result has no intervals; this draws what ci gives")
     _validate.flag("density", density)
-    if result["correlation"].size == 0:
+    if result[middle].size == 0:
         raise ValueError("the result is empty: there is nothing to draw")
-    further = [str(dim) for dim in result["correlation"].dims if dim != "metric"]
+    further = [str(dim) for dim in result[middle].dims if dim != "metric"]
     if hue is not None:
         _validate.known("hue", hue, further, "further dims")
     panels = _panels(result, [dim for dim in further if dim != hue])
@@ -81,7 +82,8 @@ def forest(result: xr.Dataset, *, hue: str | None = None, density: bool = True, 
             offset = (at - (len(hues) - 1) / 2) * 0.8 / len(hues)
             _forest_rows(axis, drawn, offset, 0.8 / len(hues), _style(at), density)
         axis.set_title(title, fontsize=10, color=_INK)
-        axis.set_xlabel(_correlation_label(result), fontsize=9.5)
+        label = _correlation_label(result)
+        axis.set_xlabel(label if middle == "correlation" else f"difference in {label}", fontsize=9.5)
     axes[0].set_yticks(range(n_metrics), _texts(result["metric"]))
     axes[0].set_ylim(n_metrics - 0.45, -0.9)
     if hue is not None:
@@ -100,7 +102,8 @@ def _forest_rows(
 ) -> None:
     color, marker = style
     rows = np.arange(drawn.sizes.get("metric", 1)) + offset
-    middle, low, high = (np.atleast_1d(drawn[name].values) for name in ("correlation", "ci_low", "ci_high"))
+    name = "difference" if "difference" in drawn else "correlation"
+    middle, low, high = (np.atleast_1d(drawn[each].values) for each in (name, "ci_low", "ci_high"))
     if density and "samples" in drawn:
         for row, samples in zip(rows, np.atleast_2d(drawn["samples"].transpose(..., "resample").values), strict=True):
             _half_violin(axis, samples[~np.isnan(samples)], row, height, color)
@@ -248,6 +251,7 @@ def _panels(result: xr.Dataset, dims: list[str]) -> list[tuple[str, xr.Dataset]]
     for places in choices:
         where = dict(zip(dims, places, strict=True))
         names = [str(result[dim].values[at]) if dim in result.coords else f"{dim} {at}" for dim, at in where.items()]
+        names = [f"vs {name}" if dim == "other_metric" else name for dim, name in zip(dims, names, strict=True)]
         panels.append((", ".join(names), result.isel(where)))
     return panels
 

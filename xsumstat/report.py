@@ -17,7 +17,7 @@ from typing import Any
 import pandas as pd
 import xarray as xr
 
-from xsumstat import _validate, comparison, correlation, families, inference, plots
+from xsumstat import _validate, comparison, families, inference, intervals, plots
 
 RESAMPLES = 9999
 _STYLE = """
@@ -215,9 +215,9 @@ def make_report(
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         first = RESAMPLES if n_resamples is None else n_resamples
-        intervals = correlation.ci(ds, gold, n_resamples=first, **interval, **shared)
+        found = intervals.ci(ds, gold, n_resamples=first, **interval, **shared)
         tests = None
-        metrics = intervals.sizes["metric"]
+        metrics = found.sizes["metric"]
         if metrics > 1:
             needed = families.resamples_needed(metrics * (metrics - 1), alpha)
             second = max(RESAMPLES, needed) if n_resamples is None else n_resamples
@@ -226,7 +226,7 @@ def make_report(
     notes = dict.fromkeys(str(each.message) for each in caught if issubclass(each.category, UserWarning))
     for note in notes:
         _validate.warn(note)
-    return Report(name, intervals, tests, alpha, tuple(notes))
+    return Report(name, found, tests, alpha, tuple(notes))
 
 
 def write_whole(path: Path, text: str) -> None:

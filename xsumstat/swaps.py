@@ -253,4 +253,4 @@ class _ByFunction:
         undefined = "zero" if self.zero else "drop"
         settings: Any = {"level": self.level, "coefficient": self.coefficient, "missing": self.missing}
         comparison = levels.compare(np.where(swap, traded, kept), self.z, undefined=undefined, **settings)
-        return levels.averaged(*comparison.groups(), undefined)
+        return levels.averaged(*comparison.groups(), self.level, undefined)

@@ -1,0 +1,116 @@
+"""Correlations of metrics with gold, or differences of two, and what a bootstrap tells of each; plain arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from xsumstat import inference, levels, paired, resampling
+from xsumstat.coefficients import FloatArray
+from xsumstat.levels import Comparison, IntArray
+
+# One metric, or two of which the second's correlation is taken from the first's.
+Target = tuple[int, ...]
+
+_NAMES = ("estimate", "ci_low", "ci_high", "standard_error", "n_undefined")
+
+
+@dataclass(frozen=True)
+class Estimates:
+    """Some targets, ready to be estimated from any counts of systems and inputs.
+
+    Attributes
+    ----------
+    comparisons : tuple of Comparison
+        The correlations that the targets are made of, each once.
+    places : array of int, (targets, 1) or (targets, 2)
+        Those of each target among them.
+    shape : tuple of int
+        Number of systems and of inputs.
+    level, undefined : str
+        As in `levels.compare`.
+    """
+
+    comparisons: tuple[Comparison, ...]
+    places: IntArray
+    shape: tuple[int, int]
+    level: str
+    undefined: str
+
+    @classmethod
+    def of(cls, scores: FloatArray, z: FloatArray, targets: Sequence[Target], settings: dict[str, Any]) -> Estimates:
+        """From `scores` (metrics, systems, inputs) and gold `z`; `settings` are keywords of `levels.compare`.
+
+        Two metrics are compared on the cells that both have; under ``missing="available"`` each keeps all of its own.
+        """
+        comparisons, places = paired.compared(scores, z, targets, **settings)
+        return cls(comparisons, places, (z.shape[0], z.shape[1]), settings["level"], settings["undefined"])
+
+    def of_targets(self, values: FloatArray) -> FloatArray:
+        """Values of the targets from those of the comparisons, both along the first axis."""
+        first = values[self.places[:, 0]]
+        return first if self.places.shape[1] == 1 else first - values[self.places[:, 1]]
+
+    @cached_property
+    def values(self) -> FloatArray:
+        """The estimate of each target."""
+        how = self.level, self.undefined
+        return self.of_targets(np.array([levels.averaged(*each.groups(), *how) for each in self.comparisons]))
+
+    def leave_one_out(self, dims: tuple[str, ...]) -> list[FloatArray]:
+        """The estimates without each label in turn, (targets, labels) for each of the dims."""
+        by_comparison = [levels.leave_one_out(each, self.shape, dims) for each in self.comparisons]
+        return [self.of_targets(np.array(of_dim)) for of_dim in zip(*by_comparison, strict=True)]
+
+
+@dataclass(frozen=True)
+class Interval:
+    """Which interval is made, of what resamples.
+
+    Attributes
+    ----------
+    kind : str
+        Of `inference.INTERVALS`.
+    dims : tuple of str
+        The dims that are drawn.
+    n_resamples, seed : int
+    confidence_level : float
+    """
+
+    kind: str
+    dims: tuple[str, ...]
+    n_resamples: int
+    seed: int
+    confidence_level: float
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What is told of each target, in order."""
+        return (*_NAMES, "fell_back") if self.kind in ("bca", "corrected") else _NAMES
+
+    def plans(self, shape: tuple[int, int]) -> tuple[resampling.DrawPlan, ...]:
+        """What is drawn; of several the first gives the samples. They share their draws of each dim."""
+        several = [self.dims, *((dim,) for dim in self.dims if self.kind == "corrected")]
+        return tuple(resampling.DrawPlan(shape, dims, self.n_resamples, self.seed) for dims in several)
+
+    def summarised(self, made: Estimates, samples: Sequence[FloatArray]) -> FloatArray:
+        """The numbers of `names`, (names, targets), from the comparisons' samples (comparisons, n) of each plan."""
+        by_plan = [made.of_targets(each) for each in samples]
+        left_out = made.leave_one_out(self.dims) if self.kind == "bca" else []
+        told = []
+        for at, estimate in enumerate(made.values):
+            rows = [each[at] for each in by_plan]
+            interval = self._interval(float(estimate), rows, [each[at] for each in left_out])
+            told.append((estimate, *interval[:3], np.isnan(rows[0]).sum(), *interval[3:]))
+        return np.array(told, dtype=float).T
+
+    def _interval(self, estimate: float, rows: list[FloatArray], left_out: list[FloatArray]) -> tuple[float, ...]:
+        if self.kind == "bca":
+            return inference.bca_interval(estimate, rows[0], left_out, self.confidence_level)
+        if self.kind == "corrected":
+            return inference.corrected_interval(estimate, *rows, confidence_level=self.confidence_level)
+        return inference.bootstrap_interval(estimate, rows[0], self.kind, self.confidence_level)
