@@ -11,7 +11,7 @@ import sys
 from importlib.metadata import version
 from pathlib import Path
 
-PARTS = ["ratios", "scaling", "threads", "import", "first", "memory", "jobs"]
+PARTS = ["ratios", "scaling", "threads", "import", "first", "memory", "jobs", "proof"]
 
 
 def machine() -> dict:
@@ -40,6 +40,7 @@ def main() -> None:
     os.environ["XSUMSTAT_NUM_THREADS"] = "1"  # read at every call; the whole jobs are given their own
     import fresh
     import page
+    import proof
     import scaling
     import speed
 
@@ -52,6 +53,7 @@ def main() -> None:
         "first": lambda: fresh.first_calls(asked.runs),
         "memory": fresh.memory,
         "jobs": lambda: fresh.jobs(asked.runs),
+        "proof": proof.all_of_it,
     }
     for part in asked.parts:
         print(f"\n== {part}", flush=True)

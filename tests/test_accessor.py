@@ -3,7 +3,19 @@ import inspect
 import pytest
 
 import xsumstat
-from xsumstat import accessor, comparison, correlation, diagnostics, families, intervals, io, plots, ranking
+from xsumstat import (
+    accessor,
+    comparison,
+    corr_tests,
+    correlation,
+    diagnostics,
+    families,
+    intervals,
+    io,
+    plots,
+    ranking,
+    trial_plots,
+)
 
 FUNCTIONS = {
     (accessor.DatasetMeta, "corr"): correlation.corr,
@@ -11,7 +23,7 @@ FUNCTIONS = {
     (accessor.DatasetMeta, "ci"): intervals.ci,
     (accessor.DatasetMeta, "perm_test"): comparison.perm_test,
     (accessor.DatasetMeta, "boot_test"): comparison.boot_test,
-    (accessor.DatasetMeta, "corr_test"): comparison.corr_test,
+    (accessor.DatasetMeta, "corr_test"): corr_tests.corr_test,
     (accessor.DatasetMeta, "rank"): ranking.rank,
     (accessor.DatasetMeta, "normality"): diagnostics.normality,
     (accessor.DatasetMeta, "adjust"): families.adjust,
@@ -20,6 +32,9 @@ FUNCTIONS = {
     (accessor.FrameMeta, "to_scores"): io.to_scores,
     (accessor.Plots, "forest"): plots.forest,
     (accessor.Plots, "pvalues"): plots.pvalues,
+    (accessor.Plots, "clusters"): plots.clusters,
+    (accessor.Plots, "coverage"): trial_plots.coverage,
+    (accessor.Plots, "power"): trial_plots.power,
 }
 
 

@@ -9,7 +9,7 @@ import pandas as pd  # noqa: E402
 import pytest  # noqa: E402
 import xarray as xr  # noqa: E402
 
-from xsumstat import plots  # noqa: E402
+from xsumstat import plot_parts, plots  # noqa: E402
 
 
 @pytest.fixture(autouse=True)
@@ -162,7 +162,7 @@ def test_many_hues_are_told_apart_and_their_legend_fits(interval):
     labels = [f"a-rather-long-label-{at}" for at in range(9)]
     many = xr.concat([interval] * 9, pd.Index(labels, name="gold"))
     ax = many.meta.plot.forest(hue="gold")
-    styles = {plots._style(at) for at in range(9)}
+    styles = {plot_parts.style_of(at) for at in range(9)}
     assert len(styles) == 9
     ax.figure.canvas.draw()
     box = ax.figure.legends[0].get_window_extent()
@@ -179,6 +179,27 @@ def test_dollars_in_names_are_no_formula(small):
     odd = small.assign_coords(metric=["m0", "a$\\b$", "$x_2$", "m3"])
     odd.meta.ci("m0", n_resamples=20, rng=0).meta.plot.forest().figure.canvas.draw()
     odd.meta.perm_test("m0", n_resamples=20, rng=0).meta.plot.pvalues().figure.canvas.draw()
+
+
+def test_clusters_stand_on_grounds_of_their_own(demo):
+    table = demo.meta.rank("human", level="input", n_resamples=999, rng=1)
+    ax = table.meta.plot.clusters()
+    assert labels(ax.get_yticklabels()) == list(table.metric.values)
+    points = next(line for line in ax.lines if line.get_marker() == "o")
+    np.testing.assert_allclose(points.get_xdata(), table.correlation)
+    assert [text.get_text() for text in ax.texts] == [str(each) for each in np.unique(table.cluster)]
+    assert ax.get_xlabel() == "Pearson's r with human"
+
+
+def test_clusters_of_each_label_and_without_undefined_metrics(demo):
+    table = demo.meta.rank("human", level="input", n_resamples=999, rng=1)
+    other = table.copy(deep=True)
+    other["rank"][0], other["cluster"][0], other["correlation"][0] = 0, 0, np.nan
+    axes = xr.concat([table, other], pd.Index(["a", "b"], name="quality")).meta.plot.clusters()
+    assert [ax.get_title() for ax in axes] == ["a", "b"]
+    undefined = other.metric.values[0]
+    want = [name for name in table.metric.values if name != undefined]
+    assert labels(axes[1].get_yticklabels()) == want and undefined in labels(axes[0].get_yticklabels())
 
 
 def test_an_empty_result_is_said(interval, table):
@@ -205,6 +226,8 @@ def test_the_wrong_result_is_said(small, interval, table):
         table.meta.plot.forest()
     with pytest.raises(ValueError, match="no p-values of metric pairs; this draws what perm_test gives"):
         interval.meta.plot.pvalues()
+    with pytest.raises(ValueError, match="no clusters; this draws what rank gives"):
+        interval.meta.plot.clusters()
     with pytest.raises(ValueError, match="alpha must lie strictly between 0 and 1"):
         table.meta.plot.pvalues(alpha=0)
 

@@ -5,6 +5,8 @@ from xsumstat.datasets import load_dataset
 from xsumstat.readers import read_realsumm, read_sacrerouge
 from xsumstat.schema import package_version as _package_version
 from xsumstat.schema import set_dims
+from xsumstat.simulation import simulate
+from xsumstat.trials import coverage, power
 
-__all__ = ["load_dataset", "read_realsumm", "read_sacrerouge", "set_dims"]
+__all__ = ["coverage", "load_dataset", "power", "read_realsumm", "read_sacrerouge", "set_dims", "simulate"]
 __version__ = _package_version()

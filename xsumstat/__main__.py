@@ -13,7 +13,7 @@ from typing import Any
 
 import xarray as xr
 
-from xsumstat import _validate, coefficients, datasets, inference, io, plots, report, schema
+from xsumstat import _validate, coefficients, datasets, inference, io, plot_parts, report, schema
 
 _EXAMPLES = """examples:
   python -m xsumstat demo
@@ -164,7 +164,7 @@ def _check_output(path: Path) -> None:
         raise IsADirectoryError(f"--output {path} is a folder; name a file")
     if not path.absolute().parent.is_dir():
         raise FileNotFoundError(f"--output {path}: there is no folder {path.absolute().parent}")
-    plots.check_available()
+    plot_parts.check_available()
 
 
 def _say(message: str) -> None:

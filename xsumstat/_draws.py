@@ -18,7 +18,7 @@ from xsumstat._kernels import count_labels
 BLOCK = 1024
 
 # A dim's place in this table is part of every stream: append, never reorder.
-_STREAMS = {"system": 0, "input": 1, "cell": 2}
+_STREAMS = {"system": 0, "input": 1, "cell": 2, "trial": 3}
 
 
 def seed_of(rng: Any) -> int:
@@ -68,6 +68,11 @@ def coins(seed: int, dim: str, units: int, block: int, rows: int = BLOCK) -> npt
     """
     words = _words(seed, dim, block, rows, -(-units // 64))
     return words.astype("<u8", copy=False).view(np.uint8)[:, : -(-units // 8)]
+
+
+def generator(seed: int, trial: int) -> np.random.Generator:
+    """The source of all chance in one trial of a simulation."""
+    return np.random.Generator(np.random.SFC64(np.random.SeedSequence(seed, spawn_key=(_STREAMS["trial"], trial))))
 
 
 def all_coins(units: int, block: int) -> npt.NDArray[np.uint8]:

@@ -87,12 +87,13 @@ def mask_traded(signs, masks):
 
 
 @kernel
-def linear_form(order, z, present, out):
-    """What the sign of each member adds to 4·(C − D) and to 4·Σ d_x·d_z of one group, (2, members).
+def linear_form(order, codes, z, present, out):
+    """What the sign of each member adds to 4·(C − D), to 4·Σ d_x·d_z and to 4·(pairs tied in neither), (3, members).
 
-    `order` lists the pooled entries (x of all members, then y of all) by score; no two members share one.
-    d are centred ranks doubled: d_z = Σ_b sign(z − z_b). With G(v) = Σ_b h_b·(sign(v − x_b) + sign(v − y_b)), h_b the
-    sign of z − z_b, or d_z − d_z_b, the coefficient is G(x) − G(y).
+    `order` lists the pooled entries (x of all members, then y of all) by score, equal ones having equal `codes`. d are
+    centred ranks doubled: d_z = Σ_b sign(z − z_b). With G(v) = Σ_b h_b·(sign(v − x_b) + sign(v − y_b)), h_b the sign of
+    z − z_b, or d_z − d_z_b, the coefficient is G(x) − G(y); of pairs tied in neither, the entries that equal y, and
+    whose z is another, less those that equal x. The second holds where no two members share a score.
     """
     members = order.shape[0] // 2
     size = members + 1
@@ -105,40 +106,56 @@ def linear_form(order, z, present, out):
     n = below[size - 1]
     tree = np.zeros(size, np.int64)
     out[:] = 0.0
-    seen, rank_seen = 0, 0.0
-    for place in range(order.shape[0]):
-        entry = order[place]
-        a = entry % members
-        if not present[a]:
-            continue
-        less, more = below[z[a]], n - below[z[a] + 1]
-        seen_less = tree_sum(tree, z[a])
-        seen_more = seen - tree_sum(tree, z[a] + 1)
-        rank = float(less - more)
-        turn = 1.0 if entry < members else -1.0
-        out[0, a] += turn * (2.0 * (seen_less - seen_more) + 2.0 * (more - less))
-        out[1, a] += turn * (rank * (2.0 * seen - 2.0 * n) - 2.0 * rank_seen)
-        # Members of the same z, the member itself among them, add nothing: their h is 0.
-        seen += 1
-        rank_seen += rank
-        code = z[a] + 1
-        while code < size:
-            tree[code] += 1
-            code += code & -code
+    seen, rank_seen, start = 0, 0.0, 0
+    while start < order.shape[0]:
+        stop = start + 1
+        while stop < order.shape[0] and codes[order[stop]] == codes[order[start]]:
+            stop += 1
+        # Entries of one score stand between those before and those after them: once each, as sign(0) = 0 has it.
+        for after in range(2):
+            for place in range(start, stop):
+                a = order[place] % members
+                if not present[a]:
+                    continue
+                less, more = below[z[a]], n - below[z[a] + 1]
+                seen_less = tree_sum(tree, z[a])
+                seen_more = seen - tree_sum(tree, z[a] + 1)
+                rank = float(less - more)
+                turn = 1.0 if order[place] < members else -1.0
+                out[0, a] += turn * (seen_less - seen_more + more - less)
+                out[1, a] += turn * (rank * (seen - n) - rank_seen)
+                out[2, a] -= turn * (2 * after - 1) * (seen_less + seen_more)
+            if after == 1:
+                break
+            # Members of the same z, the member itself among them, add nothing: their h is 0.
+            for place in range(start, stop):
+                a = order[place] % members
+                if not present[a]:
+                    continue
+                seen += 1
+                rank_seen += float(below[z[a]] - (n - below[z[a] + 1]))
+                code = z[a] + 1
+                while code < size:
+                    tree[code] += 1
+                    code += code & -code
+        start = stop
 
 
 @kernel
-def linear_forms(kind, order, z, present, scale, out):
-    """Coefficients (groups, members) of the signs; `order` is (groups, 2·members), `present` (groups, members)."""
+def linear_forms(kind, order, codes, z, present, scale, out):
+    """Coefficients (groups, members) of the signs; `order` and `codes` (groups, 2·members), `present` as `out`."""
     members = z.shape[1]
-    both = np.empty((2, members))
+    parts = np.empty((3, members))
     for g in range(z.shape[0]):
         if scale[g] == 0.0:
             out[g] = 0.0
             continue
-        linear_form(order[g], z[g], present[g], both)
+        linear_form(order[g], codes[g], z[g], present[g], parts)
         for a in range(members):
-            out[g, a] = scale[g] * both[1 if kind == SPEARMAN else 0, a]
+            value = parts[1 if kind == SPEARMAN else 0, a]
+            if kind == ACCURACY:
+                value += parts[2, a]
+            out[g, a] = scale[g] * value
 
 
 @kernel
@@ -304,9 +321,10 @@ def walk(kind, codes, z, n, rank_of, about_z, tree, equal):
         start = stop
     if kind == SPEARMAN:
         return ratio(cross, square * about_z[0])
-    numerator = concordant if kind == ACCURACY else concordant - discordant
     untied = (float(n) * float(n) - tied) / 2
-    return rank_value(kind, float(numerator), untied, about_z[1], float(n), min(float(distinct), about_z[2]))
+    return rank_value(
+        kind, float(concordant - discordant), untied, about_z[1], float(n), min(float(distinct), about_z[2])
+    )
 
 
 @kernel

@@ -53,6 +53,16 @@ def integer(name: str, value: Any, minimum: int) -> int:
     return int(value)
 
 
+def number(name: str, value: Any, least: float, most: float) -> float:
+    """A number from `least` to `most`."""
+    if isinstance(value, bool) or not isinstance(value, numbers.Real):
+        raise TypeError(f"{name} must be a number, got {value!r}")
+    if not least <= float(value) <= most:
+        upper = "" if most == float("inf") else f" and at most {most:g}"
+        raise ValueError(f"{name} must be at least {least:g}{upper}, got {value}")
+    return float(value)
+
+
 def fraction(name: str, value: Any) -> float:
     """A number strictly between 0 and 1."""
     if isinstance(value, bool) or not isinstance(value, numbers.Real):

@@ -10,7 +10,18 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 import pandas as pd
 import xarray as xr
 
-from xsumstat import comparison, correlation, diagnostics, families, intervals, io, plots, ranking
+from xsumstat import (
+    comparison,
+    corr_tests,
+    correlation,
+    diagnostics,
+    families,
+    intervals,
+    io,
+    plots,
+    ranking,
+    trial_plots,
+)
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
@@ -38,6 +49,9 @@ class Plots:
 
     forest = _delegate(plots.forest)
     pvalues = _delegate(plots.pvalues)
+    clusters = _delegate(plots.clusters)
+    coverage = _delegate(trial_plots.coverage)
+    power = _delegate(trial_plots.power)
 
 
 @xr.register_dataset_accessor("meta")  # type: ignore[no-untyped-call]
@@ -52,7 +66,7 @@ class DatasetMeta:
     ci = _delegate(intervals.ci)
     perm_test = _delegate(comparison.perm_test)
     boot_test = _delegate(comparison.boot_test)
-    corr_test = _delegate(comparison.corr_test)
+    corr_test = _delegate(corr_tests.corr_test)
     rank = _delegate(ranking.rank)
     normality = _delegate(diagnostics.normality)
     adjust = _delegate(families.adjust)

@@ -114,3 +114,13 @@ class Interval:
         if self.kind == "corrected":
             return inference.corrected_interval(estimate, *rows, confidence_level=self.confidence_level)
         return inference.bootstrap_interval(estimate, rows[0], self.kind, self.confidence_level)
+
+
+def fisher(
+    x: FloatArray, z: FloatArray, settings: dict[str, Any], confidence_level: float
+) -> tuple[float, float, float, float]:
+    """The estimate of one metric with Fisher's interval and standard error; `settings` as for `Estimates`."""
+    groups = levels.compare(x, z, **settings).groups()
+    estimate = levels.averaged(*groups, settings["level"], settings["undefined"])
+    size = levels.fisher_size(x, z, settings["level"], settings["missing"])
+    return estimate, *inference.fisher_interval(estimate, size, settings["coefficient"], confidence_level)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ import xarray as xr
 
 from xsumstat import _validate, inference, metric_pairs, schema
 from xsumstat.coefficients import FloatArray
+from xsumstat.levels import IntArray
 
 USUAL_LEVEL = 0.05
 
@@ -22,9 +23,10 @@ def adjust(result: xr.Dataset, method: str = "holm", *, within: str | Iterable[s
     ----------
     result : Dataset
         With a variable ``pvalue``, such as `perm_test` gives.
-    method : {"holm", "bonferroni", "bh", "by"}, default "holm"
-        "bonferroni" and "holm" bound the chance of any false rejection; "bh" (Benjamini-Hochberg) and "by"
-        (Benjamini-Yekutieli, under any dependence) bound the expected share of false ones.
+    method : {"holm", "bonferroni", "maxt", "bh", "by"}, default "holm"
+        "bonferroni", "holm" and "maxt" bound the chance of any false rejection; "bh" (Benjamini-Hochberg) and "by"
+        (Benjamini-Yekutieli, under any dependence) bound the expected share of false ones. "maxt" needs the joint
+        draws: a result with ``samples``, or ``perm_test(..., adjust="maxt")``, which keeps none.
     within : dim or dims, optional
         Dims of one family of tests; the correction is done anew for each label of the other dims. Default
         all dims. ``within="other_metric"`` makes each row metric a family (Deutsch et al. 2021, Fig. 5),
@@ -42,6 +44,10 @@ def adjust(result: xr.Dataset, method: str = "holm", *, within: str | Iterable[s
 
     Notes
     -----
+    "maxt" is Westfall & Young's (1993) step-down procedure, each test's statistic being its p-value among its own
+    draws, so that differences which vary much and little weigh alike. It uses that metrics resemble each other: it
+    rejects whatever Holm's method rejects on the same draws, and as a rule more. It needs as many resamples as Holm's.
+
     NaN are not tests and do not count. In a two-sided table the cells (i, j) and (j, i) are the same test, and
     count once where both are in one family.
 
@@ -54,22 +60,51 @@ def adjust(result: xr.Dataset, method: str = "holm", *, within: str | Iterable[s
     >>> bool((corrected.pvalue_adjusted >= corrected.pvalue).where(corrected.pvalue.notnull(), True).all())
     True
     """
-    pvalue = _pvalues(result)
+    _pvalues(result)
     _validate.choice("method", method, inference.CORRECTIONS)
-    dims = [str(dim) for dim in pvalue.dims]
-    family = _family(within, dims)
+    if method == "maxt":
+        if "samples" not in result or result.attrs.get("analysis") not in ("perm_test", "boot_test"):
+            raise ValueError(
+                "method='maxt' needs the joint draws of the tests: ask perm_test or boot_test with adjust='maxt', "
+                "or with keep_samples=True"
+            )
+        return _step_down(result, within)
 
     def each(values: FloatArray) -> FloatArray:
         return inference.adjust(values.ravel(), method).reshape(values.shape)
 
+    return corrected(result, method, within, each)
+
+
+def check_correction(adjust: str | None, within: Any, scores: schema.Scores) -> None:
+    """What a test is told of the correction of its p-values, before there are any."""
+    if adjust is not None:
+        _validate.choice("adjust", adjust, inference.CORRECTIONS)
+    elif within is not None:
+        raise ValueError(f"within={within!r} names a family of tests, and needs adjust=, which says how to correct")
+    further = {str(dim) for each in (scores.score, scores.gold) for dim in each.dims} - set(schema.CORE)
+    _family(within, [*metric_pairs.DIMS, *sorted(further)])
+
+
+def corrected(
+    result: xr.Dataset, method: str, within: Any, each: Callable[..., FloatArray], *beside: xr.DataArray
+) -> xr.Dataset:
+    """The result with `pvalue_adjusted`: ``each(pvalues, *beside)`` of every family; NaN in `pvalues` are no tests.
+
+    What is `beside` has the dims of `pvalue`, and perhaps `resample`.
+    """
+    pvalue = _pvalues(result)
+    dims = [str(dim) for dim in pvalue.dims]
+    family = _family(within, dims)
     mirrored = _mirrored(result, pvalue, family)
     tests = pvalue if mirrored is None else pvalue.where(~mirrored)
     if not schema.is_lazy(tests):
         _warn_out_of_reach(result, tests, family, method)
+    cores = [family, *([*family, *(["resample"] if "resample" in values.dims else [])] for values in beside)]
     adjusted = xr.apply_ufunc(
         each,
-        schema.whole(tests, family),
-        input_core_dims=[family],
+        *(schema.whole(values, core) for values, core in zip((tests, *beside), cores, strict=True)),
+        input_core_dims=cores,
         output_core_dims=[family],
         vectorize=True,
         dask="parallelized",
@@ -80,6 +115,25 @@ def adjust(result: xr.Dataset, method: str = "holm", *, within: str | Iterable[s
         adjusted = adjusted.where(~mirrored, _transposed(adjusted))
     attrs = {"adjust_method": method, "adjust_within": " ".join(family)}
     return result.assign(pvalue_adjusted=adjusted).assign_attrs(attrs)
+
+
+def _step_down(result: xr.Dataset, within: Any) -> xr.Dataset:
+    """By the samples that the result kept."""
+    how: dict[str, Any] = {
+        "alternative": result.attrs["alternative"],
+        "recentred": result.attrs["analysis"] == "boot_test",
+        "exact": bool(result.attrs.get("exact")),
+    }
+
+    def each(pvalues: FloatArray, observed: FloatArray, samples: FloatArray) -> FloatArray:
+        rows, differences = samples.reshape(-1, samples.shape[-1]), observed.ravel()
+
+        def pools(order: IntArray) -> Iterator[FloatArray]:
+            return (inference.pool_pvalues(rows[at], differences[at], **how) for at in order)
+
+        return inference.step_down(pvalues.ravel(), pools).reshape(pvalues.shape)
+
+    return corrected(result, "maxt", within, each, result["difference"], result["samples"])
 
 
 def _family(within: Any, dims: list[str]) -> list[str]:
@@ -103,7 +157,7 @@ def resamples_needed(n_tests: int, alpha: float) -> int:
 def _warn_out_of_reach(result: xr.Dataset, tests: xr.DataArray, family: list[str], method: str) -> None:
     """Warn when even the smallest p-value that so many resamples can give does not survive the correction."""
     n_resamples = result.attrs.get("n_resamples")
-    if method not in ("bonferroni", "holm") or not n_resamples:
+    if method not in ("bonferroni", "holm") or not n_resamples or "exact" in result:
         return
     smallest = 1 / (n_resamples + (0 if result.attrs.get("exact") else 1))
     size = int(tests.notnull().sum(family).max())

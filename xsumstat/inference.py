@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
 from xsumstat.coefficients import Coefficient, FloatArray
-from xsumstat.levels import IntArray
+from xsumstat.levels import TOLERANCE, IntArray
 
 INTERVALS = ("percentile", "basic", "normal", "bca", "corrected")
-CORRECTIONS = ("bonferroni", "holm", "bh", "by")
+CORRECTIONS = ("bonferroni", "holm", "maxt", "bh", "by")
 
 
 def normal_quantile(confidence_level: float) -> float:
@@ -192,6 +192,55 @@ def permutation_pvalues(
     total = n_resamples - undefined
     usable = np.where((total > 0) & ~np.isnan(difference), total + added, np.nan)
     return (forward + added) / usable, (backward + added) / usable
+
+
+def pool_pvalues(samples: FloatArray, observed: float, *, alternative: str, recentred: bool, exact: bool) -> FloatArray:
+    """One test's p-value as it would be, had each draw been the observed one: its place among all of them.
+
+    The pool is the draws and, unless they list every one (`exact`), the observed difference, which comes last. A draw
+    without a difference is infinitely far from being significant.
+
+    Parameters
+    ----------
+    samples : array, (n_resamples,)
+        Differences in the resamples.
+    observed : float
+    alternative : {"two-sided", "greater", "less"}
+    recentred : bool
+        The samples lie about the observed difference, not about 0.
+    exact : bool
+    """
+    null = samples - observed if recentred else samples
+    null = null if exact else np.append(null, observed)
+    extremity = {"two-sided": np.abs(null), "greater": null, "less": -null}[alternative]
+    ordered = np.sort(extremity)  # NaN come last
+    defined = len(ordered) - int(np.isnan(ordered).sum())
+    below = np.searchsorted(ordered[:defined], extremity - TOLERANCE, side="left")
+    return np.where(np.isnan(extremity), np.inf, (defined - below) / max(defined, 1))
+
+
+def step_down(pvalues: FloatArray, pools: Callable[[IntArray], Iterable[FloatArray]]) -> FloatArray:
+    """Westfall & Young's (1993, Alg. 2.8) step-down p-values of one family; NaN are not tests and stay NaN.
+
+    ``p̃_(i) = max_{h ≤ i} share of pool members s with min_{l ≥ h} P_(l)^s ≤ p_(h)``, with p_(1) ≤ p_(2) ≤ ... the
+    p-values and P^s those of `pool_pvalues`. As each test's P^s is at most p in a share p of the pool, no p̃ exceeds
+    Holm's.
+
+    Parameters
+    ----------
+    pvalues : array, (tests,)
+    pools : callable
+        From places of tests, largest p-value first, to the P^s of each, (pool,).
+    """
+    out = np.full(pvalues.shape, np.nan)
+    tested = np.flatnonzero(~np.isnan(pvalues))
+    order = tested[np.argsort(-pvalues[tested], kind="stable")]
+    least: FloatArray | None = None
+    for at, pool in zip(order, pools(order), strict=True):
+        least = pool if least is None else np.minimum(least, pool)
+        out[at] = np.mean(least <= pvalues[at] * (1 + 1e-12))
+    out[order[::-1]] = np.maximum.accumulate(out[order[::-1]])
+    return out
 
 
 def adjust(pvalues: FloatArray, method: str) -> FloatArray:

@@ -12,6 +12,7 @@ from xsumstat import (
     _validate,
     coefficients,
     content,
+    estimates,
     inference,
     lazy,
     levels,
@@ -193,11 +194,8 @@ def _check_fisher(record: Coefficient, other: Any, keep_samples: bool) -> None:
 def _fisher(
     scores: schema.Scores, record: Coefficient, settings: dict[str, str], confidence_level: float
 ) -> xr.Dataset:
-    def each(x: FloatArray, z: FloatArray) -> tuple[Any, ...]:
-        r, n = levels.compare(x, z, coefficient=record, **settings).groups()
-        estimate = levels.averaged(r, n, settings["level"], settings["undefined"])
-        size = levels.fisher_size(x, z, settings["level"], settings["missing"])
-        return estimate, *inference.fisher_interval(estimate, size, record, confidence_level), 0
+    def each(x: FloatArray, z: FloatArray) -> tuple[float, ...]:
+        return *estimates.fisher(x, z, {"coefficient": record, **settings}, confidence_level), 0
 
     outputs = xr.apply_ufunc(
         each,

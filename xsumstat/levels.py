@@ -21,6 +21,9 @@ from xsumstat.coefficients import Coefficient, FloatArray
 
 IntArray = npt.NDArray[np.int64]
 
+# Two differences this close are one: rounding must not decide whether a resample is as extreme as the data.
+TOLERANCE = 1e-12
+
 # Signs of all pairs are kept for groups of few members; beyond these sizes sorting is faster.
 _PAIR_MEMBERS = 32
 _PAIR_CELLS = 2**21

@@ -16,7 +16,7 @@ DIMS = ("metric", "other_metric")
 # What turns its sign when the two metrics of a pair change places.
 _SIGNED = ("difference", "statistic", "samples")
 # What is told of no pair where a metric meets itself.
-_COUNTS = {"n_undefined": 0, "fell_back": False}
+_COUNTS = {"n_undefined": 0, "fell_back": False, "exact": False}
 
 
 def prepare(

@@ -1,31 +1,29 @@
-"""Pictures of results: intervals as a forest, p-values of metric pairs as a matrix."""
+"""Pictures of results: intervals as a forest, p-values of metric pairs as a matrix, ranks as clusters."""
 
 from __future__ import annotations
 
-import itertools
 import math
-from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import xarray as xr
 
 from xsumstat import _validate
+from xsumstat.plot_parts import (
+    HUES,
+    INK,
+    axes_for,
+    correlation_label,
+    grid_of,
+    label_width,
+    legend,
+    panels_of,
+    style_of,
+    texts,
+)
 
-# Okabe & Ito's colours, told apart by colour-blind readers and in grey.
-_HUES = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 _FRAME = "#D55E00"
 _STEPS = ("#08519c", "#6baed6", "#c6dbef", "#f5f5f5")
-_INK = "#333333"
-_ACROSS = 4  # panels beside each other
-_COEFFICIENTS = {
-    "pearson": "Pearson's r",
-    "spearman": "Spearman's ρ",
-    "kendall": "Kendall's τ",
-    "kendall_a": "Kendall's τ-a",
-    "kendall_c": "Kendall's τ-c",
-    "pairwise_accuracy": "pairwise accuracy",
-}
 
 
 def forest(result: xr.Dataset, *, hue: str | None = None, density: bool = True, ax: Any = None) -> Any:
@@ -69,32 +67,27 @@ def forest(result: xr.Dataset, *, hue: str | None = None, density: bool = True, 
     further = [str(dim) for dim in result[middle].dims if dim != "metric"]
     if hue is not None:
         _validate.known("hue", hue, further, "further dims")
-    panels = _panels(result, [dim for dim in further if dim != hue])
+    panels = panels_of(result, [dim for dim in further if dim != hue])
     n_metrics = result.sizes.get("metric", 1)
-    across, down = _grid(len(panels))
+    across, down = grid_of(len(panels))
     per_row = 0.34 if hue is None else 0.2 + 0.13 * result.sizes[hue]
-    size = (_label_width(result["metric"]) + 3.8 * across, 0.4 + (0.7 + per_row * n_metrics) * down)
-    axes = _axes(len(panels), size, ax, sharex=True)
+    size = (label_width(result["metric"]) + 3.8 * across, 0.4 + (0.7 + per_row * n_metrics) * down)
+    axes = axes_for(len(panels), size, ax, sharex=True)
     hues = [None] if hue is None else list(range(result.sizes[hue]))
     for axis, (title, panel) in zip(axes, panels, strict=True):
         for at, number in enumerate(hues):
             drawn = panel if number is None else panel.isel({hue: number})
             offset = (at - (len(hues) - 1) / 2) * 0.8 / len(hues)
-            _forest_rows(axis, drawn, offset, 0.8 / len(hues), _style(at), density)
-        axis.set_title(title, fontsize=10, color=_INK)
-        label = _correlation_label(result)
+            _forest_rows(axis, drawn, offset, 0.8 / len(hues), style_of(at), density)
+        axis.set_title(title, fontsize=10, color=INK)
+        label = correlation_label(result)
         axis.set_xlabel(label if middle == "correlation" else f"difference in {label}", fontsize=9.5)
-    axes[0].set_yticks(range(n_metrics), _texts(result["metric"]))
+    axes[0].set_yticks(range(n_metrics), texts(result["metric"]))
     axes[0].set_ylim(n_metrics - 0.45, -0.9)
     if hue is not None:
-        styles = [{"color": color, "marker": marker, "lw": 2} for color, marker in map(_style, range(len(hues)))]
-        _legend(axes, list(zip(_texts(result[hue]), styles, strict=True)), hue)
+        styles = [{"color": color, "marker": marker, "lw": 2} for color, marker in map(style_of, range(len(hues)))]
+        legend(axes, list(zip(texts(result[hue]), styles, strict=True)), hue)
     return axes[0] if len(axes) == 1 else np.array(axes)
-
-
-def _style(at: int) -> tuple[str, str]:
-    """Colour and marker of a label; no two of 24 labels share both."""
-    return _HUES[at % len(_HUES)], "osD^"[at // len(_HUES) % 4]
 
 
 def _forest_rows(
@@ -160,19 +153,19 @@ def pvalues(result: xr.Dataset, *, alpha: float = 0.05, annotate: bool | None = 
     if result["pvalue"].size == 0:
         raise ValueError("the result is empty: there is nothing to draw")
     further = [str(dim) for dim in result["pvalue"].dims if dim not in ("metric", "other_metric")]
-    panels = _panels(result, further)
+    panels = panels_of(result, further)
     rows, columns = result.sizes["metric"], result.sizes["other_metric"]
     annotate = columns <= 14 if annotate is None else _validate.flag("annotate", annotate)
     cell = 0.42 if annotate else 0.3
-    below = _label_width(result["other_metric"])
-    across, down = _grid(len(panels))
-    width = _label_width(result["metric"]) + (cell * columns + 0.3) * across
+    below = label_width(result["other_metric"])
+    across, down = grid_of(len(panels))
+    width = label_width(result["metric"]) + (cell * columns + 0.3) * across
     size = (width, 0.6 + (0.6 + 0.75 * below + cell * rows) * down)
-    axes = _axes(len(panels), size, ax, sharex=False)
+    axes = axes_for(len(panels), size, ax, sharex=False)
     for axis, (title, panel) in zip(axes, panels, strict=True):
         _matrix(axis, panel, alpha, annotate)
-        axis.set_title(title, fontsize=10, color=_INK)
-    axes[0].set_yticks(range(rows), _texts(result["metric"]))
+        axis.set_title(title, fontsize=10, color=INK)
+    axes[0].set_yticks(range(rows), texts(result["metric"]))
     _matrix_legend(axes, result, alpha)
     return axes[0] if len(axes) == 1 else np.array(axes)
 
@@ -199,12 +192,12 @@ def _matrix(axis: Any, panel: xr.Dataset, alpha: float, annotate: bool) -> None:
                 ha="center",
                 va="center",
                 fontsize=6.5,
-                color="white" if step == 0 else _INK,
+                color="white" if step == 0 else INK,
             )
     axis.set_xlim(-0.5, p.shape[1] - 0.5)
     axis.set_ylim(p.shape[0] - 0.5, -0.5)
     axis.set_aspect("equal")
-    labels = _texts(panel["other_metric"])
+    labels = texts(panel["other_metric"])
     axis.set_xticks(range(len(labels)), labels, rotation=45, ha="right", rotation_mode="anchor")
     axis.tick_params(length=0)
     for spine in axis.spines.values():
@@ -236,84 +229,60 @@ def _matrix_legend(axes: list[Any], result: xr.Dataset, alpha: float) -> None:
         "greater": "is the row metric better than the column's?",
         "less": "is the row metric worse than the column's?",
     }.get(result.attrs.get("alternative", ""), "do the two metrics differ?")
-    _legend(axes, items, question)
+    legend(axes, items, question)
 
 
-def check_available() -> None:
-    """Raise the error that names the extra when matplotlib is not installed."""
-    _validate.optional("matplotlib.pyplot", "plot")
+def clusters(result: xr.Dataset, *, ax: Any = None) -> Any:
+    """Metrics in order of their correlation, each cluster on a ground of its own.
+
+    Parameters
+    ----------
+    result : Dataset
+        What `rank` gave.
+    ax : matplotlib Axes, optional
+        Where to draw, when there is one panel.
+
+    Returns
+    -------
+    Axes, or array of Axes when further dims give several panels
+
+    Raises
+    ------
+    ValueError
+        If the result has no clusters.
+    ImportError
+        Without matplotlib (extra "plot").
+    """
+    if not {"correlation", "cluster", "rank"} <= set(result.data_vars):
+        raise ValueError("the result has no clusters; this draws what rank gives")
+    if result["cluster"].size == 0:
+        raise ValueError("the result is empty: there is nothing to draw")
+    panels = panels_of(result, [str(dim) for dim in result["cluster"].dims if dim != "metric"])
+    rows = result.sizes["metric"]
+    across, down = grid_of(len(panels))
+    size = ((label_width(result["metric"]) + 3.2) * across, 0.7 + (0.5 + 0.3 * rows) * down)
+    axes = axes_for(len(panels), size, ax, sharex=True, sharey=False)
+    for axis, (title, panel) in zip(axes, panels, strict=True):
+        _cluster_rows(axis, panel)
+        axis.set_title(title, fontsize=10, color=INK)
+        axis.set_xlabel(correlation_label(result), fontsize=9.5)
+    return axes[0] if len(axes) == 1 else np.array(axes)
 
 
-def _panels(result: xr.Dataset, dims: list[str]) -> list[tuple[str, xr.Dataset]]:
-    """A title and the part of the result for each combination of labels of the given dims."""
-    choices = itertools.product(*(range(result.sizes[dim]) for dim in dims))
-    panels = []
-    for places in choices:
-        where = dict(zip(dims, places, strict=True))
-        names = [str(result[dim].values[at]) if dim in result.coords else f"{dim} {at}" for dim, at in where.items()]
-        names = [f"vs {name}" if dim == "other_metric" else name for dim, name in zip(dims, names, strict=True)]
-        panels.append((", ".join(names), result.isel(where)))
-    return panels
-
-
-def _label_width(labels: xr.DataArray) -> float:
-    """Inches that the longest label takes, about."""
-    return 0.4 + 0.075 * max(len(str(label)) for label in np.atleast_1d(labels.values))
-
-
-def _texts(labels: xr.DataArray) -> list[str]:
-    """Labels as they are, with no dollar sign that starts a formula."""
-    return [str(label).replace("$", r"\$") for label in np.atleast_1d(labels.values)]
-
-
-def _grid(n_panels: int) -> tuple[int, int]:
-    """Panels across and down."""
-    return min(n_panels, _ACROSS), -(-n_panels // _ACROSS)
-
-
-def _axes(n_panels: int, size: tuple[float, float], ax: Any, *, sharex: bool) -> list[Any]:
-    if ax is not None:
-        if n_panels > 1:
-            raise ValueError(
-                f"ax takes one panel, and the result has {n_panels}; select a label of its further dims first"
-            )
-        return [ax]
-    plt: Any = _validate.optional("matplotlib.pyplot", "plot")
-    across, down = _grid(n_panels)
-    size = (max(size[0], 5.0), size[1])  # room for the legend
-    figure, grid = plt.subplots(
-        down, across, figsize=size, sharey=True, sharex=sharex, squeeze=False, layout="constrained"
-    )
-    for axis in grid.flat[n_panels:]:
-        axis.set_visible(False)
-    for axis in grid.flat[:n_panels]:
-        axis.tick_params(labelsize=9, colors=_INK, length=2, labelbottom=True)
-        for side in ("top", "right", "left"):
-            axis.spines[side].set_visible(False)
-        axis.spines["bottom"].set_color("#bbbbbb")
-    return list(grid.flat[:n_panels])
-
-
-def _legend(axes: list[Any], items: Sequence[tuple[str, Mapping[str, Any]]], title: str) -> None:
-    """One legend for all panels, outside of them, in as many columns as there is room for."""
-    lines = _validate.optional("matplotlib.lines", "plot")
-    figure = axes[0].figure
-    widest = 0.5 + 0.08 * max(len(name) for name, _ in items)
-    figure.legend(
-        [lines.Line2D([], [], **style) for _, style in items],
-        [name for name, _ in items],
-        title=title,
-        loc="outside lower center",
-        ncols=max(1, min(len(items), int(figure.get_figwidth() / widest))),
-        frameon=False,
-        fontsize=8.5,
-        title_fontsize=9,
-        handletextpad=0.3,
-        columnspacing=1.2,
-    )
-
-
-def _correlation_label(result: xr.Dataset) -> str:
-    name = result.attrs.get("coefficient", "correlation")
-    gold = result.attrs.get("gold")
-    return (_COEFFICIENTS.get(name, str(name)) + (f" with {gold}" if gold else "")).replace("$", r"\$")
+def _cluster_rows(axis: Any, panel: xr.Dataset) -> None:
+    """A panel's metrics from the best down; those without a correlation are not in it."""
+    panel = panel.isel(metric=np.flatnonzero(panel["rank"].values > 0))
+    panel = panel.isel(metric=np.argsort(-panel["correlation"].values, kind="stable"))
+    r, cluster = panel["correlation"].values, panel["cluster"].values
+    for number in np.unique(cluster):
+        at = np.flatnonzero(cluster == number)
+        axis.axhspan(at[0] - 0.5, at[-1] + 0.5, color="#e4eef6" if number % 2 else "#f8f8f8", lw=0, zorder=0)
+        axis.annotate(
+            str(number), (1, at.mean()), xycoords=("axes fraction", "data"), xytext=(-4, 0), textcoords="offset points",
+            ha="right", va="center", fontsize=9, color="#777777",
+        )  # fmt: skip
+    axis.plot(r, np.arange(len(r)), "o", ms=5, color=HUES[0], mec="white", mew=0.8, zorder=3)
+    axis.set_yticks(range(len(r)), texts(panel["metric"]))
+    axis.set_ylim(len(r) - 0.5, -0.5)
+    axis.margins(x=0.15)
+    axis.grid(axis="x", color="#e6e6e6", lw=0.7, zorder=1)

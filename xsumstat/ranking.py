@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import xarray as xr
 
-from xsumstat import _validate, comparison, correlation, families, inference, schema
+from xsumstat import _validate, comparison, correlation, inference, metric_pairs, schema
 from xsumstat.coefficients import CorrelationFunction, FloatArray
 
 
@@ -35,7 +35,7 @@ def rank(
     ----------
     ds, gold, metric, level, coefficient, resample, crossed, n_resamples, missing, undefined, rng, progress
         As for `perm_test`.
-    adjust : {"holm", "bonferroni", "bh", "by"}, optional
+    adjust : {"holm", "bonferroni", "maxt", "bh", "by"}, optional
         Correct the p-values of all pairs of a table for their number first. Default: as they are, WMT's habit.
     alpha : float, default 0.05
         At which level one metric beats another, between 0 and 1.
@@ -76,14 +76,13 @@ def rank(
     shared: dict[str, Any] = {"level": level, "coefficient": coefficient, "missing": missing, "undefined": undefined}
     test = comparison.perm_test(
         ds, gold, metric=metric, resample=resample, crossed=crossed, alternative="greater", n_resamples=n_resamples,
-        rng=rng, progress=progress, **shared,
+        adjust=adjust, within=adjust and metric_pairs.DIMS, rng=rng, progress=progress, **shared,
     )  # fmt: skip
-    beats = test if adjust is None else families.adjust(test, adjust, within=("metric", "other_metric"))
     single = correlation.corr(ds, gold, metric=metric, **shared)
     outputs = xr.apply_ufunc(
         lambda r, won: _ranked(r, won, alpha),
         schema.whole(single["correlation"], ["metric"]),
-        schema.whole(beats["pvalue" if adjust is None else "pvalue_adjusted"], ["metric", "other_metric"]),
+        schema.whole(test["pvalue" if adjust is None else "pvalue_adjusted"], ["metric", "other_metric"]),
         input_core_dims=[["metric"], ["metric", "other_metric"]],
         output_core_dims=[["metric"], ["metric"]],
         vectorize=True,
@@ -92,7 +91,7 @@ def rank(
         keep_attrs=False,
     )
     result = single[["correlation"]].assign(rank=outputs[0], cluster=outputs[1])
-    attrs = {**test.attrs, "analysis": "rank", "alpha": alpha} | ({} if adjust is None else {"adjust_method": adjust})
+    attrs = {**test.attrs, "analysis": "rank", "alpha": alpha}
     result = result.transpose("metric", ...).assign_attrs(attrs)
     if schema.is_lazy(result["correlation"]):
         return result

@@ -18,13 +18,11 @@ import numpy.typing as npt
 
 from xsumstat import _draws, _kernels_swaps, _validate
 from xsumstat.coefficients import FloatArray
-from xsumstat.levels import Comparison, IntArray
+from xsumstat.levels import TOLERANCE, Comparison, IntArray
 from xsumstat.paired import Draw
 from xsumstat.swap_ranks import Bits
 from xsumstat.swaps import PairTest, packed
 
-# Two differences this close are one: rounding must not decide whether a resample is as extreme as the data.
-_TOLERANCE = 1e-12
 # No kernel should run longer than this many nanoseconds before somebody can stop it.
 _PATIENCE = 3e8
 
@@ -285,7 +283,7 @@ def pair_block(
         for piece in _pieces(len(draws), test.cost, stop):
             differences = test.differences(draws[piece])
             null = differences - observed[at, None] if plan.recentred else differences
-            _kernels_swaps.compare(null, observed[at], _TOLERANCE, counts)
+            _kernels_swaps.compare(null, observed[at], TOLERANCE, counts)
             totals[:, at] += counts
             if samples is not None:
                 samples[at, piece] = differences

@@ -17,7 +17,8 @@ CORE = ("metric", "system", "input")
 # Names that results give to dims and variables; scores may not have such dims, and coordinates lose the name to them.
 RESERVED = (
     *("other_metric", "resample", "correlation", "ci_low", "ci_high", "standard_error", "n_undefined", "samples"),
-    *("difference", "pvalue", "pvalue_adjusted", "statistic", "fell_back", "rank", "cluster", "share_rejected"),
+    *("difference", "pvalue", "pvalue_adjusted", "statistic", "fell_back", "exact", "rank", "cluster"),
+    *("share_rejected", "truth", "truth_error", "coverage", "width", "power", "type_i_error", "mc_error"),
 )
 
 

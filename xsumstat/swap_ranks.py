@@ -1,11 +1,13 @@
 """Rank coefficients when scores trade places, by groups and of all cells.
 
 Without ties among the pooled scores of a group, the difference is linear in the signs of the cells (terms that are even
-in them cancel); with ties it is computed swap by swap. One statistic may need both.
+in them cancel), and for tau-a and pairwise accuracy always; else it is computed swap by swap. One statistic may need
+both.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,6 +26,8 @@ Pair = tuple[int, int]
 
 # Beyond so many members in a group sorting is faster than all pairs, for the Kendall family and for Spearman.
 _PAIR_MEMBERS = (256, 80)
+# A common multiple beyond this is of no use.
+_MOST_COMMON = 10**6
 
 
 @dataclass(frozen=True)
@@ -156,12 +160,15 @@ class Ranks:
         The other groups.
     weight : float
         The share of the other groups in the average.
+    step : float
+        What all coefficients are whole multiples of; 0 where there is nothing of the kind.
     """
 
     pairs: tuple[Pair, ...]
     coefficients: FloatArray | None
     rest: _Tied | None
     weight: float
+    step: float = 0.0
 
     @property
     def cost(self) -> float:
@@ -189,7 +196,9 @@ def rank_test(pair: Pair, x: FloatArray, y: FloatArray, z: FloatArray, level: st
     pooled, gold = Pooled.of(x, y), _Gold.of(z)
     tied = pooled.tied()
     # A group that a swap can leave undefined changes the weight of all others: then no group is linear.
-    whole = not zero and bool((tied & pooled.may_be_constant()).any())
+    whole = not zero and kind != kernels.ACCURACY and bool((tied & pooled.may_be_constant()).any())
+    # What does not divide by the number of untied pairs is linear with ties too.
+    tied &= kind not in (kernels.KENDALL_A, kernels.ACCURACY)
     counted = gold.present.any(axis=0) if zero else gold.defined(kind)
     divisors = gold.divisors(kind)
     linear = ~tied & (divisors > 0) & (not whole)
@@ -200,10 +209,20 @@ def rank_test(pair: Pair, x: FloatArray, y: FloatArray, z: FloatArray, level: st
     total = float(counted.sum())
     scale = np.where(linear, 1.0, 0.0) / np.where(linear, 2.0 * divisors * total, 1.0)
     by_group = np.empty(z.T.shape)
-    loops.linear_forms(kind, np.ascontiguousarray(pooled.order.T), gold.codes, gold.present.T.copy(), scale, by_group)
+    order, codes = np.ascontiguousarray(pooled.order.T), np.ascontiguousarray(pooled.codes.T)
+    loops.linear_forms(kind, order, codes, gold.codes, gold.present.T.copy(), scale, by_group)
     cells = by_group if layout == loops.BY_SYSTEM else by_group.T
     coefficients = padded(np.ascontiguousarray(cells).reshape(shape)).ravel()
-    return Ranks((pair,), coefficients, tests, float(rest.sum()) / total)
+    return Ranks((pair,), coefficients, tests, float(rest.sum()) / total, _step(divisors[linear]) / total)
+
+
+def _step(divisors: FloatArray) -> float:
+    """What half the inverse divisors are whole multiples of; 0 where they have nothing in common."""
+    if (divisors == divisors[0]).all():
+        return 0.5 / float(divisors[0])
+    whole = np.rint(divisors).astype(np.int64)
+    common = math.lcm(*np.unique(whole).tolist()) if (whole == divisors).all() else 0
+    return 0.5 / common if 0 < common <= _MOST_COMMON else 0.0
 
 
 @dataclass(frozen=True)
@@ -292,9 +311,9 @@ def _tied_groups(pooled: Pooled, gold: _Gold, chosen: BoolArray, layout: int, ki
     # Signs of x'_a − x'_b where both stay, b is traded, a is traded, both are.
     corners = [np.sign(first[a] - second[b]) * there for first, second in ((x, x), (x, y), (y, x), (y, y))]
     products = [corner * signs_z for corner in corners]
-    tops = [product > 0 for product in products] if kind == kernels.ACCURACY else products
     sides = [
-        np.concatenate([top, np.abs(corner)], axis=1, dtype=dtype) for top, corner in zip(tops, corners, strict=True)
+        np.concatenate([top, np.abs(corner)], axis=1, dtype=dtype)
+        for top, corner in zip(products, corners, strict=True)
     ]
     constant, by_a, by_b, by_both = _parts(sides)
     odd = from_first @ by_a.astype(np.float32) + from_second @ by_b.astype(np.float32)

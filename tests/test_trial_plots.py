@@ -1,0 +1,82 @@
+import matplotlib as mpl
+
+mpl.use("Agg")
+
+import matplotlib.pyplot as plt  # noqa: E402
+import numpy as np  # noqa: E402
+import pytest  # noqa: E402
+import xarray as xr  # noqa: E402
+
+
+@pytest.fixture(autouse=True)
+def close_figures():
+    yield
+    plt.close("all")
+
+
+def shares(name, values, **coords):
+    """A result of a simulation with given shares."""
+    share = xr.DataArray(values, {dim: list(labels) for dim, labels in coords.items()})
+    error = np.sqrt(share * (1 - share) / 100)
+    return xr.Dataset({name: share, "mc_error": error}, attrs={"confidence_level": 0.9, "alpha": 0.05})
+
+
+@pytest.fixture
+def coverage():
+    values = np.linspace(0.5, 0.95, 12).reshape(2, 2, 3)
+    return shares("coverage", values, interval=["both", "bca"], n_systems=[10, 25], n_inputs=[30, 100, 300])
+
+
+def drawn(ax):
+    """The values of each line with points, in order."""
+    return [line.get_ydata() for line in ax.lines if line.get_marker() not in ("None", "")]
+
+
+def test_coverage_has_a_line_for_each_interval_and_a_panel_for_each_design(coverage):
+    axes = coverage.meta.plot.coverage()
+    assert [ax.get_title() for ax in axes] == ["10 systems", "25 systems"]
+    for ax, systems in zip(axes, (10, 25), strict=True):
+        np.testing.assert_allclose(drawn(ax), coverage.coverage.sel(n_systems=systems))
+        assert [tick.get_text() for tick in ax.get_xticklabels()] == ["30", "100", "300"]
+        reference = [line.get_ydata() for line in ax.lines if line.get_linestyle() == "--"]
+        assert [list(each) for each in reference] == [[0.9, 0.9]]
+    assert [text.get_text() for text in axes[0].figure.legends[0].get_texts()] == ["both", "bca"]
+    assert axes[0].get_xlabel() == "inputs" and axes[0].get_ylabel() == "coverage"
+
+
+def test_error_bars_are_two_standard_errors(coverage):
+    one = coverage.isel(interval=[0], n_systems=0)
+    ax = one.meta.plot.coverage()
+    (segments,) = [each.get_segments() for each in ax.collections]
+    half = [(high - low) / 2 for (_, low), (_, high) in segments]
+    np.testing.assert_allclose(half, 2 * one.mc_error.values.ravel())
+
+
+def test_without_designs_the_intervals_stand_side_by_side(coverage):
+    ax = coverage.isel(n_systems=0, n_inputs=0).meta.plot.coverage()
+    assert [tick.get_text() for tick in ax.get_xticklabels()] == ["both", "bca"]
+    np.testing.assert_allclose(drawn(ax), [[0.5, coverage.coverage.values[1, 0, 0]]])
+    axes = coverage.meta.plot.coverage(x="n_systems")
+    assert [ax.get_title() for ax in axes] == ["30 inputs", "100 inputs", "300 inputs"]
+
+
+def test_power_over_noise_and_false_findings_beside_their_level():
+    found = shares("power", [[0.1, 0.5], [0.0, 0.2]], test=["perm_test", "boot_test"], noise=[0.5, 1.0])
+    _, given = plt.subplots()
+    ax = found.meta.plot.power(ax=given)
+    assert ax is given and ax.get_ylabel() == "power" and ax.get_ylim()[1] > 1
+    np.testing.assert_allclose(drawn(ax), found.power)
+    assert not [line for line in ax.lines if line.get_linestyle() == "--"]
+    false = found.rename(power="type_i_error") / 10
+    ax = false.assign_attrs(alpha=0.05).meta.plot.power()
+    assert ax.get_ylabel() == "type-I error" and ax.get_ylim()[1] < 0.5
+    assert [list(line.get_ydata()) for line in ax.lines if line.get_linestyle() == "--"] == [[0.05, 0.05]]
+
+
+def test_the_wrong_result_is_said(coverage):
+    with pytest.raises(ValueError, match="no power; this draws what power gives"):
+        coverage.meta.plot.power()
+    with pytest.raises(ValueError, match="no coverage; this draws what coverage gives"):
+        coverage.rename(coverage="power").meta.plot.coverage()
+    with pytest.raises(ValueError, match="unknown x 'inputs'; did you mean 'n_inputs'"):
+        coverage.meta.plot.coverage(x="inputs")

@@ -1,0 +1,113 @@
+"""What pictures share: colours, panels for the labels of further dims, axes, legends."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from xsumstat import _validate
+
+# Okabe & Ito's colours, told apart by colour-blind readers and in grey.
+HUES = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+INK = "#333333"
+_ACROSS = 4  # panels beside each other
+_TITLES = {"other_metric": "vs {}", "n_systems": "{} systems", "n_inputs": "{} inputs", "noise": "noise {}"}
+_COEFFICIENTS = {
+    "pearson": "Pearson's r",
+    "spearman": "Spearman's ρ",
+    "kendall": "Kendall's τ",
+    "kendall_a": "Kendall's τ-a",
+    "kendall_c": "Kendall's τ-c",
+    "pairwise_accuracy": "pairwise accuracy",
+}
+
+
+def style_of(at: int) -> tuple[str, str]:
+    """Colour and marker of a label; no two of 24 labels share both."""
+    return HUES[at % len(HUES)], "osD^"[at // len(HUES) % 4]
+
+
+def check_available() -> None:
+    """Raise the error that names the extra when matplotlib is not installed."""
+    _validate.optional("matplotlib.pyplot", "plot")
+
+
+def panels_of(result: xr.Dataset, dims: list[str]) -> list[tuple[str, xr.Dataset]]:
+    """A title and the part of the result for each combination of labels of the given dims."""
+    choices = itertools.product(*(range(result.sizes[dim]) for dim in dims))
+    panels = []
+    for places in choices:
+        where = dict(zip(dims, places, strict=True))
+        names = [str(result[dim].values[at]) if dim in result.coords else f"{dim} {at}" for dim, at in where.items()]
+        names = [_TITLES.get(dim, "{}").format(name) for dim, name in zip(dims, names, strict=True)]
+        panels.append((", ".join(names), result.isel(where)))
+    return panels
+
+
+def label_width(labels: xr.DataArray) -> float:
+    """Inches that the longest label takes, about."""
+    return 0.4 + 0.075 * max(len(str(label)) for label in np.atleast_1d(labels.values))
+
+
+def texts(labels: xr.DataArray) -> list[str]:
+    """Labels as they are, with no dollar sign that starts a formula."""
+    return [str(label).replace("$", r"\$") for label in np.atleast_1d(labels.values)]
+
+
+def grid_of(n_panels: int) -> tuple[int, int]:
+    """Panels across and down."""
+    return min(n_panels, _ACROSS), -(-n_panels // _ACROSS)
+
+
+def axes_for(n_panels: int, size: tuple[float, float], ax: Any, *, sharex: bool, sharey: bool = True) -> list[Any]:
+    """Axes of so many panels, (width, height) inches in all, or the one that is given."""
+    if ax is not None:
+        if n_panels > 1:
+            raise ValueError(
+                f"ax takes one panel, and the result has {n_panels}; select a label of its further dims first"
+            )
+        return [ax]
+    plt: Any = _validate.optional("matplotlib.pyplot", "plot")
+    across, down = grid_of(n_panels)
+    size = (max(size[0], 5.0), size[1])  # room for the legend
+    figure, grid = plt.subplots(
+        down, across, figsize=size, sharey=sharey, sharex=sharex, squeeze=False, layout="constrained"
+    )
+    for axis in grid.flat[n_panels:]:
+        axis.set_visible(False)
+    for axis in grid.flat[:n_panels]:
+        axis.tick_params(labelsize=9, colors=INK, length=2, labelbottom=True)
+        for side in ("top", "right", "left"):
+            axis.spines[side].set_visible(False)
+        axis.spines["bottom"].set_color("#bbbbbb")
+    return list(grid.flat[:n_panels])
+
+
+def legend(axes: list[Any], items: Sequence[tuple[str, Mapping[str, Any]]], title: str) -> None:
+    """One legend for all panels, outside of them, in as many columns as there is room for."""
+    lines = _validate.optional("matplotlib.lines", "plot")
+    figure = axes[0].figure
+    widest = 0.5 + 0.08 * max(len(name) for name, _ in items)
+    figure.legend(
+        [lines.Line2D([], [], **style) for _, style in items],
+        [name for name, _ in items],
+        title=title,
+        loc="outside lower center",
+        ncols=max(1, min(len(items), int(figure.get_figwidth() / widest))),
+        frameon=False,
+        fontsize=8.5,
+        title_fontsize=9,
+        handletextpad=0.3,
+        columnspacing=1.2,
+    )
+
+
+def correlation_label(result: xr.Dataset) -> str:
+    """What an axis of correlations is called."""
+    name = result.attrs.get("coefficient", "correlation")
+    gold = result.attrs.get("gold")
+    return (_COEFFICIENTS.get(name, str(name)) + (f" with {gold}" if gold else "")).replace("$", r"\$")

@@ -1,0 +1,152 @@
+"""What simulations ask, and of which scores: levels and coefficients, halves and populations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from xsumstat import _validate, schema, simulation
+from xsumstat.coefficients import Coefficient, FloatArray
+from xsumstat.correlation import checked_settings
+from xsumstat.random_effects import Model
+
+Scores = tuple[FloatArray, FloatArray]  # (metrics, systems, inputs) and gold
+Design = tuple[int, int]  # systems, inputs
+
+
+def listed(value: Any) -> list[Any]:
+    """A list's items, or the one value."""
+    return list(value) if isinstance(value, list | tuple | np.ndarray | range) else [value]
+
+
+@dataclass(frozen=True)
+class Questions:
+    """Every level with every coefficient."""
+
+    levels: list[str]
+    records: list[Coefficient]
+    missing: str
+    undefined: str
+    scalars: tuple[str, ...]
+
+    @classmethod
+    def of(cls, level: Any, coefficient: Any, missing: str, undefined: str) -> Questions:
+        """From one of each, or lists."""
+        levels, names = listed(level), listed(coefficient)
+        for each, values in (("level", levels), ("coefficient", names)):
+            if not values:
+                raise ValueError(f"{each} is an empty list")
+            _validate.unique(each, values)
+        settings = [checked_settings(each, name, missing, undefined) for each in levels for name in names]
+        scalars = tuple(
+            name
+            for name, given, listed in (("level", level, levels), ("coefficient", coefficient, names))
+            if not isinstance(given, list | tuple | np.ndarray)
+        )
+        return cls(levels, [record for _, record in settings[: len(names)]], missing, undefined, scalars)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Numbers of levels and of coefficients."""
+        return len(self.levels), len(self.records)
+
+    def each(self) -> Iterator[tuple[tuple[int, int], dict[str, Any]]]:
+        """Places and the keywords of `levels.compare`."""
+        for i, level in enumerate(self.levels):
+            for j, record in enumerate(self.records):
+                how = {"level": level, "coefficient": record, "missing": self.missing, "undefined": self.undefined}
+                yield (i, j), how
+
+    @property
+    def about(self) -> dict[str, Any]:
+        """What attrs say."""
+        single: dict[str, Any] = {"level": self.levels[0], "coefficient": self.records[0].name}
+        return {"missing": self.missing, "undefined": self.undefined, **{name: single[name] for name in self.scalars}}
+
+
+@dataclass(frozen=True)
+class Source:
+    """The scores of all trials, or the model that gives each its own."""
+
+    scores: FloatArray  # (metrics, systems, inputs)
+    gold: FloatArray
+    labels: list[Any]
+    gold_name: str
+    designs: list[Design]
+    scalars: tuple[str, ...]  # what of the designs is no dim of the result
+    model: Model | None
+    chosen: list[int]  # the metrics' places in the model
+
+    @classmethod
+    def of(
+        cls, ds: xr.Dataset, gold: Any, metric: Any, questions: Questions, redrawn: bool, n_systems: Any, n_inputs: Any
+    ) -> Source:
+        """From a Dataset; `redrawn` scores are those of its model, in each design."""
+        first = questions.levels[0]
+        found = schema.prepare(ds, gold, metric, level=first, missing=questions.missing)
+        further = {str(dim) for each in (found.score, found.gold) for dim in each.dims} - set(schema.CORE)
+        if further:
+            raise ValueError(
+                f"scores have the further dim(s) {_validate.listing(sorted(further))}; select one label of each"
+            )
+        if found.used is not None:
+            raise ValueError("scores are lazy, and every trial needs them: load them first, with ds.load()")
+        labels = list(found.score.indexes["metric"])
+        model, chosen = None, []
+        if redrawn:
+            names, model = simulation.model_of(ds)
+            for label in labels:
+                _validate.known("metric", label, names, "metrics that the model draws")
+            chosen = [names.index(label) for label in labels]
+        elif n_systems is not None or n_inputs is not None:
+            raise ValueError("n_systems and n_inputs need scores drawn anew: truth='population', or redraw=True")
+        sizes = [
+            [_validate.integer(name, each, least) for each in listed(size if value is None else value)]
+            for name, value, size, least in (
+                ("n_systems", n_systems, found.shape[0], 4),
+                ("n_inputs", n_inputs, found.shape[1], 2),
+            )
+        ]
+        for name, values in zip(("n_systems", "n_inputs"), sizes, strict=True):
+            _validate.unique(name, values)
+        scalars = tuple(
+            name
+            for name, value in (("n_systems", n_systems), ("n_inputs", n_inputs))
+            if not isinstance(value, list | tuple | np.ndarray | range)
+        )
+        designs = [(systems, inputs) for systems in sizes[0] for inputs in sizes[1]]
+        return cls(found.score.values, found.gold.values, labels, found.gold_name, designs, scalars, model, chosen)
+
+    @property
+    def about(self) -> dict[str, Any]:
+        """What attrs say."""
+        return {name: self.designs[0][name == "n_inputs"] for name in self.scalars}
+
+    def population(self, questions: Questions, design: Design) -> FloatArray:
+        """The true correlations, (levels, coefficients, metrics)."""
+        assert self.model is not None
+        out = np.empty((*questions.shape, len(self.labels)))
+        for at, how in questions.each():
+            if how["coefficient"].kind is None:
+                raise ValueError("truth='population' knows no correlation by one's own function; use truth='halves'")
+            out[at] = self.model.population(how["level"], how["coefficient"], design[1])[0][self.chosen]
+        return out
+
+    def drawn(self, design: Design, generator: np.random.Generator) -> Scores:
+        """New scores from the model."""
+        assert self.model is not None
+        scores, gold = self.model.draw(design, generator)
+        return scores[self.chosen], gold
+
+    def halves(self, generator: np.random.Generator) -> tuple[Scores, Scores]:
+        """Half of the systems on half of the inputs, and the others on the others."""
+        parts = []
+        orders = [generator.permutation(size) for size in self.gold.shape]
+        for part in range(2):
+            cut = [order[part * (len(order) // 2) : (part + 1) * (len(order) // 2)] for order in orders]
+            parts.append((self.scores[:, cut[0][:, None], cut[1]], self.gold[np.ix_(*cut)]))
+        return parts[0], parts[1]
