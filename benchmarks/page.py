@@ -124,7 +124,7 @@ def jobs(rows: list[dict]) -> str:
 def proof(found: dict) -> str:
     """Computed p-values, corrections and simulations."""
     computed = [
-        [row["level"], row["coefficient"], row["gold"], "exact" if row["exact"] else "saddlepoint",
+        [row["level"], row["coefficient"], row["gold"], "exact" if row["exact"] else "a bound",
          seconds(row["computed"]), seconds(row["sampled"])]
         for row in found["computed"]
     ]  # fmt: skip
@@ -133,6 +133,12 @@ def proof(found: dict) -> str:
     trials = [
         [row["level"], seconds(row["ours"]), seconds(row["theirs"]), f"{row['ratio']:,.0f}"] for row in found["trials"]
     ]
+    same = [
+        [row["level"], row["resample"], seconds(row["ours"]), seconds(row["theirs"]) if "theirs" in row else "",
+         f"{row['theirs'] / row['ours']:,.0f}" if "theirs" in row else ""]
+        for row in found["equivalences"]
+    ]  # fmt: skip
+    layers = [[row["drawn"], seconds(row["seconds"])] for row in found["layers"]]
     return "\n".join(
         [
             "## P-values without sampling\n\nOne pair of untied metrics, 16x100, a whole call on one thread.\n",
@@ -145,6 +151,11 @@ def proof(found: dict) -> str:
             "\n## Simulations\n\nA trial of `coverage` on halves of 24x100, one metric, Pearson, six "
             "intervals of 999 resamples, one thread; nlpstats' loop of 999 resamples, for one interval.\n",
             table(["level", "a trial", "nlpstats", "ratio"], trials),
+            "\n## Equivalence, and layers\n\nA resample of the difference of two tied metrics, 16x100, Kendall, one "
+            "thread; SciPy's tau of both.\n",
+            table(["level", "drawn", "a resample", "SciPy", "ratio"], same),
+            "\nA draw of one metric's input-level Kendall, when raters or references are drawn too.\n",
+            table(["drawn", "a draw"], layers),
         ]
     )
 

@@ -9,6 +9,7 @@ from xsumstat import (
     corr_tests,
     correlation,
     diagnostics,
+    equivalence_plots,
     families,
     intervals,
     io,
@@ -16,6 +17,7 @@ from xsumstat import (
     ranking,
     trial_plots,
 )
+from xsumstat import equivalence as _equivalence
 
 FUNCTIONS = {
     (accessor.DatasetMeta, "corr"): correlation.corr,
@@ -25,7 +27,11 @@ FUNCTIONS = {
     (accessor.DatasetMeta, "boot_test"): comparison.boot_test,
     (accessor.DatasetMeta, "corr_test"): corr_tests.corr_test,
     (accessor.DatasetMeta, "rank"): ranking.rank,
+    (accessor.DatasetMeta, "equivalence"): _equivalence.equivalence,
+    (accessor.DatasetMeta, "margin_sensitivity"): _equivalence.margin_sensitivity,
+    (accessor.DatasetMeta, "dominance"): _equivalence.dominance,
     (accessor.DatasetMeta, "normality"): diagnostics.normality,
+    (accessor.DatasetMeta, "pca"): diagnostics.pca,
     (accessor.DatasetMeta, "adjust"): families.adjust,
     (accessor.DatasetMeta, "significant"): families.significant,
     (accessor.DatasetMeta, "to_frame"): io.to_frame,
@@ -33,6 +39,9 @@ FUNCTIONS = {
     (accessor.Plots, "forest"): plots.forest,
     (accessor.Plots, "pvalues"): plots.pvalues,
     (accessor.Plots, "clusters"): plots.clusters,
+    (accessor.Plots, "sensitivity"): equivalence_plots.sensitivity,
+    (accessor.Plots, "pca"): equivalence_plots.pca,
+    (accessor.Plots, "shifts"): equivalence_plots.shifts,
     (accessor.Plots, "coverage"): trial_plots.coverage,
     (accessor.Plots, "power"): trial_plots.power,
 }
@@ -57,7 +66,7 @@ def test_everything_after_the_data_and_the_gold_is_keyword_only():
     for function in FUNCTIONS.values():
         _, *rest = inspect.signature(function).parameters.values()
         free = [p.name for p in rest if p.kind is not p.KEYWORD_ONLY]
-        assert free in ([], ["gold"], ["method"])
+        assert free in ([], ["gold"], ["method"], ["other"])
         assert not [p.name for p in rest if p.kind is p.VAR_KEYWORD]
 
 

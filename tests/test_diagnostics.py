@@ -63,3 +63,50 @@ def test_bad_keywords(demo):
         demo.meta.normality(level="systems")
     with pytest.raises(ValueError, match="unknown metric 'judges'; did you mean 'judge'"):
         demo.meta.normality(metric="judges")
+
+
+def test_components_are_those_of_the_covariance_of_ranks(demo):
+    """Eigenvectors of the points' Gram matrix; midranks by SciPy; signs by the farthest point."""
+    score = demo.score.copy(deep=True)
+    score[2] = score[2].round(2)
+    score[1, 3, 4] = np.nan
+    found = demo.assign(score=score).meta.pca(n_components=3)
+    values = score.values.reshape(7, -1)
+    kept = ~np.isnan(values).any(axis=0)
+    ranks = np.array([scipy.stats.rankdata(row[kept]) for row in score.where(True).values.reshape(7, -1)])
+    higher = demo.higher_is_better.values
+    ranks = np.array([row if up else kept.sum() + 1 - row for row, up in zip(ranks, higher, strict=True)])
+    centred = ranks - ranks.mean(axis=0)
+    size, vectors = np.linalg.eigh(centred @ centred.T)
+    assert int(found.n_cells) == kept.sum() == 359
+    np.testing.assert_allclose(found.explained, size[::-1][:3] / size.sum(), rtol=1e-9)
+    want = (vectors * np.sqrt(np.maximum(size, 0)))[:, ::-1][:, :3]
+    want *= np.where(want[np.abs(want).argmax(axis=0), range(3)] < 0, -1, 1)
+    np.testing.assert_allclose(found.coordinate, want, atol=1e-6 * np.abs(want).max())
+    lazy = demo.assign(score=score).chunk(metric=2).meta.pca(n_components=3)
+    assert lazy.coordinate.chunks is not None
+    xr.testing.assert_allclose(lazy.compute(), found)
+
+
+@pytest.mark.filterwarnings("ignore:no score for metric")
+def test_versions_are_points_and_those_without_scores_are_nan(demo):
+    both = xr.concat([demo[["score"]], demo[["score"]] + 1], "language").assign_coords(language=["en", "de"])
+    score = both.score.transpose("metric", "language", "system", "input").copy(deep=True)
+    score.loc[{"metric": "human", "language": "de"}] = np.nan
+    found = both.assign(score=score).meta.pca()
+    assert found.coordinate.dims == ("metric", "language", "component")
+    assert np.isnan(found.coordinate.sel(metric="human", language="de")).all()
+    np.testing.assert_allclose(  # ranks do not see what is added
+        found.coordinate.sel(metric="judge", language="de"), found.coordinate.sel(metric="judge", language="en")
+    )
+
+
+def test_pca_of_too_little(demo):
+    with pytest.raises(ValueError, match="n_components must be at most the number of points, .*: 7"):
+        demo.meta.pca(n_components=8)
+    with pytest.raises(ValueError, match="n_components must be at least 1, got 0"):
+        demo.meta.pca(n_components=0)
+    score = demo.score.copy(deep=True)
+    score[0, :6] = score[1, 6:] = np.nan
+    with pytest.raises(ValueError, match="no cell has a score of all of them"):
+        demo.assign(score=score).meta.pca()

@@ -344,6 +344,14 @@ def test_lazy_intervals_equal_eager_ones(small, keywords):
     xr.testing.assert_identical(got.compute(), small.meta.ci("m0", **settings))
 
 
+@pytest.mark.filterwarnings("ignore:metrics compared on fewer")
+def test_a_pair_without_a_common_cell_has_no_interval_and_that_is_said(small):
+    small.score[1, :, :3] = small.score[2, :, 3:] = np.nan
+    with pytest.warns(UserWarning, match="no difference is defined for the pair.s. 'm1 and m2'"):
+        got = small.meta.ci("m0", metric="m1", other=["m2", "m3"], n_resamples=20, rng=0)
+    assert np.isnan(got.ci_low.sel(other_metric="m2")) and np.isfinite(got.ci_low.sel(other_metric="m3"))
+
+
 def test_bad_keywords_of_differences(small):
     with pytest.raises(ValueError, match=r"unknown other 'm9'; did you mean"):
         small.meta.ci("m0", other="m9")

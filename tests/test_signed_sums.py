@@ -72,46 +72,52 @@ def test_a_lattice_of_thousands_of_signs():
         assert got.at_most == pytest.approx(binom.cdf(n - minus, n, 0.5), rel=1e-8)
 
 
-@pytest.mark.parametrize("n, bound", [(60, 2e-4), (100, 2e-5), (200, 2e-6)])
-def test_saddlepoint_beside_a_fine_lattice(n, bound):
-    """The stated relative error, from the middle to 1e-12; the steps are so fine that half of one is the only gap."""
+@pytest.mark.parametrize("n", [60, 100, 200])
+def test_rounded_coefficients_beside_a_lattice(n):
+    """The stated error, from the middle to 1e-12, of coefficients that are not said to share a step."""
     rng = np.random.default_rng(n)
-    steps = rng.integers(1, 2000, n)
-    seen = []
-    for share in np.linspace(0, 0.5, 20):
+    steps, seen = rng.integers(1, 2000, n), []
+    for share in np.linspace(0, 0.5, 8):
         here = signed(steps, rng, share)
-        exact = signed_sums.tail(here.astype(float), 1.0).at_least
-        if 1e-12 < exact < 0.5:
-            got = signed_sums._saddlepoint(np.abs(here).astype(float), float(here.sum()) - 1.0)
-            assert got == pytest.approx(exact, rel=bound)
-            seen.append(exact)
-    assert min(seen) < 1e-8 and max(seen) > 0.05
+        exact = signed_sums.tail(here.astype(float), 1.0)
+        if 1e-12 < exact.at_least < 1:
+            got = signed_sums.tail(here * 0.37)
+            assert not got.exact
+            assert 1 - 1e-9 <= got.at_least / exact.at_least <= 1 + (0.005 if exact.at_least > 0.01 else 0.01)
+            assert 1 - 1e-9 <= got.at_most / exact.at_most <= 1.005
+            seen.append(exact.at_least)
+    assert min(seen) < 1e-3 and max(seen) > 0.01
 
 
-def test_saddlepoint_beside_all_sums():
+def divided(n, rng):
+    """Whole numbers over three divisors: sums that lie in clumps, with ties."""
+    return rng.integers(1, 9, n) / rng.choice([7.3, 7.9, 12.1], n)
+
+
+def unequal(n, rng):
+    """One coefficient in three is far larger than the others."""
+    return np.exp(3 * rng.normal(size=n))
+
+
+@pytest.mark.parametrize("kind", [divided, unequal, lambda n, rng: np.r_[1000.0, np.ones(n - 1)]])
+@pytest.mark.parametrize("share", [0.1, 0.25, 0.4, 0.5])
+def test_rounded_coefficients_beside_all_sums(kind, share):
     rng = np.random.default_rng(1)
-    values = rng.exponential(size=44)
-    for share in (0.1, 0.2, 0.3, 0.4, 0.5):
-        here = signed(values, rng, share)
-        got = signed_sums.tail(here)
-        assert not got.exact and got.at_least + got.at_most == 1
-        assert got.at_least == pytest.approx(signed_sums._listed(values, float(here.sum())), rel=3e-3)
-
-
-def test_both_formulas_meet_near_the_middle(monkeypatch):
-    values = np.random.default_rng(2).uniform(0.5, 1, 80)
-    threshold = 0.099 * math.sqrt((values**2).sum())
-    edgeworth = signed_sums._saddlepoint(values, threshold)
-    monkeypatch.setattr(signed_sums, "_MIDDLE", 0.0)
-    assert signed_sums._saddlepoint(values, threshold) == pytest.approx(edgeworth, rel=1e-7)
+    values = kind(44, rng)
+    here = signed(values, rng, share)
+    got = signed_sums.tail(here)
+    want = [signed_sums._listed(values, sign * float(here.sum())) for sign in (1, -1)]
+    assert not got.exact
+    for ours, theirs in zip((got.at_least, got.at_most), want, strict=True):
+        assert theirs * (1 - 1e-9) <= ours <= min(1 + 1e-12, 1.005 * theirs + 1e-12)
 
 
 @pytest.mark.parametrize("step", [0.0, 1.0])
 def test_the_farthest_sum_of_all(step):
     values = np.arange(1.0, 61.0)
     got = signed_sums.tail(values, step)
-    assert got.at_least == 2.0**-60 and got.at_most == 1
-    assert signed_sums.tail(-values, step).at_most == 2.0**-60
+    assert got.at_least == pytest.approx(2.0**-60, rel=1e-9) and got.at_most == 1
+    assert signed_sums.tail(-values, step).at_most == pytest.approx(2.0**-60, rel=1e-9)
 
 
 def test_what_is_no_multiple_is_not_taken_for_one():

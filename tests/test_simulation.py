@@ -156,6 +156,8 @@ def test_what_it_says_of_itself():
             ValueError,
             "agreement names a metric 'human', which is the human score itself",
         ),
+        ({"agreement": {1: 0.5, "1": 0.3}}, ValueError, "agreement has 1 label"),
+        ({"effects": {"system": 1, "input": float("inf"), "cell": 0}}, ValueError, "must be at least 0 and at most 1e"),
         (
             {"agreement": {"a": 1.5}},
             ValueError,
@@ -163,7 +165,11 @@ def test_what_it_says_of_itself():
         ),
         ({"agreement": {"a": {"system": 1}}}, ValueError, "must have a number for each of 'system', 'input', 'cell'"),
         ({"effects": {"system": 0, "input": 1, "cell": 0}}, ValueError, "effects gives systems and cells no variance"),
-        ({"effects": {"system": -1, "input": 1, "cell": 0}}, ValueError, "must be at least 0, got -1"),
+        (
+            {"effects": {"system": -1, "input": 1, "cell": 0}},
+            ValueError,
+            "must be at least 0 and at most 1e.100, got -1",
+        ),
         ({"metric_effects": {"a": 1}}, ValueError, "metric_effects must have a number for each"),
         ({"shared": 2}, ValueError, "shared must be at least 0 and at most 1, got 2"),
         ({"likert": 1}, ValueError, "likert must be at least 2, got 1"),

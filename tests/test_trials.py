@@ -4,6 +4,7 @@ import xarray as xr
 
 import xsumstat
 from xsumstat import _draws
+from xsumstat.random_effects import Model
 
 MODEL = {"agreement": {"a": 0.8, "b": 0.4}, "effects": {"system": 0.6, "input": 0.3, "cell": 1.0}}
 
@@ -189,7 +190,7 @@ def test_results_can_be_saved(demo, tmp_path):
         ("coverage", {"intervals": ["both"]}, TypeError, "intervals must map names to keywords"),
         ("coverage", {"intervals": {"a": "both"}}, TypeError, r"intervals\['a'\] must map keywords to their values"),
         ("coverage", {"intervals": {"a": {"resampl": "both"}}}, ValueError, "did you mean 'resample'"),
-        ("coverage", {"intervals": {"a": {"interval": "bc"}}}, ValueError, "interval must be one of"),
+        ("coverage", {"intervals": {"a": {"interval": "bc"}}}, ValueError, "must be one of .*did you mean 'bca'"),
         (
             "coverage",
             {"intervals": {"a": {"interval": "corrected", "resample": "input"}}},
@@ -198,9 +199,16 @@ def test_results_can_be_saved(demo, tmp_path):
         ),
         (
             "coverage",
-            {"coefficient": "kendall_a"},
+            {"coefficient": "kendall_a", "intervals": {"f": {"method": "fisher"}}},
             ValueError,
-            "there is no Fisher interval for coefficient='kendall_a'",
+            r"intervals\['f'\]: there is no Fisher interval for coefficient='kendall_a'",
+        ),
+        ("coverage", {"coefficient": []}, ValueError, "coefficient is an empty list"),
+        (
+            "power",
+            {"tests": {"a": {"test": "perm_test", "crossed": 1}}},
+            TypeError,
+            r"tests\['a'\]\['crossed'\] must be",
         ),
         ("coverage", {"level": ["system", "input", "system"]}, ValueError, "level has 1 label"),
         ("coverage", {"level": []}, ValueError, "level is an empty list"),
@@ -211,7 +219,7 @@ def test_results_can_be_saved(demo, tmp_path):
         ("power", {"noise": [1, 1]}, ValueError, "noise has 1 label"),
         ("power", {"tests": {"a": {}}}, ValueError, r"tests\['a'\]\['test'\] must be one of 'perm_test', 'boot_test'"),
         ("power", {"tests": {"a": {"test": "perm_test", "method": "x"}}}, ValueError, "keywords of perm_test"),
-        ("power", {"tests": {"a": {"test": "corr_test", "method": "x"}}}, ValueError, "method must be one of"),
+        ("power", {"tests": {"a": {"test": "corr_test", "method": "x"}}}, ValueError, "must be one of 'williams'"),
         (
             "power",
             {"tests": {"a": {"test": "perm_test", "resample": "input", "crossed": True}}},
@@ -228,7 +236,48 @@ def test_bad_keywords(demo, function, keywords, error, message):
         getattr(xsumstat, function)(demo, "human", **{"n_trials": 2, "n_resamples": 20, **keywords})
 
 
+def test_the_default_intervals_leave_fishers_out_where_there_is_none(demo):
+    found = xsumstat.coverage(demo, metric="judge", coefficient="pairwise_accuracy", n_trials=2, n_resamples=30, rng=0)
+    assert "fisher" not in found.interval and found.sizes["interval"] == 5
+
+
+@pytest.mark.filterwarnings("ignore:1 system.s. have no cell")
+def test_the_truth_of_all_scores_is_judged_as_such():
+    """Where gold is missing, means over all of a metric's scores have a truth of their own."""
+    ds = xsumstat.simulate(
+        40, 8, agreement={"a": 0.8}, effects={"system": 0.3, "input": 0.4, "cell": 1.5}, missing=0.7, rng=1, truth=False
+    )
+    found = xsumstat.coverage(
+        ds, truth="population", missing="available", n_systems=100, n_trials=60, n_resamples=199, rng=1,
+        intervals={"both": {}, "system": {"resample": "system"}},
+    )  # fmt: skip
+    assert float(found.coverage.min()) > 0.75
+
+
+def test_what_takes_long_comes_after_the_arguments_were_checked(monkeypatch):
+    ds = xsumstat.simulate(10, 20, likert=5, rng=1, truth=False)
+    monkeypatch.setattr(Model, "population", lambda *_: pytest.fail("the truth was integrated first"))
+    for keywords in (
+        {"n_trials": 0},
+        {"rng": "x"},
+        {"progress": 1},
+        {"n_systems": []},
+        {"coefficient": lambda x, z: 0.0},
+    ):
+        with pytest.raises((ValueError, TypeError)):
+            xsumstat.coverage(ds, truth="population", **keywords)
+    with pytest.raises(ValueError, match="n_inputs is an empty list"):
+        xsumstat.power(ds, redraw=True, n_inputs=range(0))
+    with pytest.raises(ValueError, match="gold must be 'human', which the model draws, got 'good'"):
+        xsumstat.coverage(ds, "good", metric="fair", truth="population")
+
+
+@pytest.mark.filterwarnings("ignore:only 3 systems")
 def test_scores_that_cannot_be_tried(demo):
+    with pytest.raises(TypeError, match="ds must be a Dataset of scores, got DataArray"):
+        xsumstat.coverage(demo.score)
+    with pytest.raises(ValueError, match="at least 4 systems are needed, the scores have 3"):
+        xsumstat.power(demo.isel(system=slice(3)))
     both = xr.concat([demo[["score"]], demo[["score"]]], "language").assign_coords(language=["en", "de"])
     with pytest.raises(ValueError, match=r"have the further dim\(s\) 'language'; select one label of each"):
         xsumstat.coverage(both, "human")

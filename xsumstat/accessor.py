@@ -15,6 +15,7 @@ from xsumstat import (
     corr_tests,
     correlation,
     diagnostics,
+    equivalence_plots,
     families,
     intervals,
     io,
@@ -22,6 +23,7 @@ from xsumstat import (
     ranking,
     trial_plots,
 )
+from xsumstat import equivalence as _equivalence
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
@@ -50,6 +52,9 @@ class Plots:
     forest = _delegate(plots.forest)
     pvalues = _delegate(plots.pvalues)
     clusters = _delegate(plots.clusters)
+    sensitivity = _delegate(equivalence_plots.sensitivity)
+    pca = _delegate(equivalence_plots.pca)
+    shifts = _delegate(equivalence_plots.shifts)
     coverage = _delegate(trial_plots.coverage)
     power = _delegate(trial_plots.power)
 
@@ -67,8 +72,12 @@ class DatasetMeta:
     perm_test = _delegate(comparison.perm_test)
     boot_test = _delegate(comparison.boot_test)
     corr_test = _delegate(corr_tests.corr_test)
+    equivalence = _delegate(_equivalence.equivalence)
+    margin_sensitivity = _delegate(_equivalence.margin_sensitivity)
+    dominance = _delegate(_equivalence.dominance)
     rank = _delegate(ranking.rank)
     normality = _delegate(diagnostics.normality)
+    pca = _delegate(diagnostics.pca)
     adjust = _delegate(families.adjust)
     significant = _delegate(families.significant)
     to_frame = _delegate(io.to_frame)

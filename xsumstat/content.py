@@ -41,7 +41,7 @@ def check_sizes(score: xr.DataArray, level: str) -> None:
 
 def check_resampled(score: xr.DataArray, dims: tuple[str, ...]) -> None:
     """More than one label to draw from, in some dim that is resampled."""
-    if all(score.sizes[dim] == 1 for dim in dims):
+    if all(score.sizes.get(dim, score.sizes["system"] * score.sizes["input"]) == 1 for dim in dims):
         raise ValueError(f"resample={'/'.join(dims)!r} has only one label to draw, so that nothing can vary")
 
 

@@ -13,6 +13,8 @@ from xsumstat.coefficients import Coefficient, CorrelationFunction, FloatArray
 _CELLS = ["system", "input"]
 # The dim along which a level's groups lie.
 GROUPS = {"input": "input", "within_system": "system"}
+# Dims of score and of gold that can be drawn, and are then made one.
+LAYERS = ("reference", "rater")
 
 
 def corr(
@@ -153,6 +155,14 @@ def checked_settings(
         "undefined": _validate.choice("undefined", undefined, ("drop", "zero")),
     }
     return settings, coefficients.get(coefficient)
+
+
+def checked_resample(resample: Any, level: str, *, layers: bool = True) -> tuple[str, ...]:
+    """The dims to be drawn, layers of scores and gold among them, or ("cell",)."""
+    dims = _validate.dims("resample", resample, ("system", "input", "cell", *(LAYERS if layers else ())))
+    if "cell" in dims and (len(dims) > 1 or level != "global"):
+        raise ValueError(f"resample='cell' stands alone and needs level='global', got {resample!r} at level={level!r}")
+    return dims
 
 
 def _correlations(

@@ -1,4 +1,4 @@
-"""What the scores themselves look like: `normality`."""
+"""What the scores themselves look like: `normality` and `pca`."""
 
 from __future__ import annotations
 
@@ -90,3 +90,95 @@ def _shapiro(values: FloatArray) -> tuple[float, float]:
     with np.errstate(all="ignore"):
         found = stats.shapiro(values)
     return float(found.statistic), float(found.pvalue)
+
+
+def pca(ds: xr.Dataset, *, metric: Any = None, n_components: int = 2) -> xr.Dataset:
+    """Principal components of rank-transformed scores: metrics as points, cells as coordinates.
+
+    Parameters
+    ----------
+    ds : Dataset
+        Scores, float ``score(metric, system, input, ...)``.
+    metric : label, list of labels or boolean DataArray, optional
+        Metrics to look at. Default all, human ones included.
+    n_components : int, default 2
+        At most the number of points.
+
+    Returns
+    -------
+    Dataset
+        ``coordinate(metric, ..., component)``, a point for each metric and label of further dims, NaN where it has no
+        score, and ``explained(component)``, the shares of the variance; ``n_cells`` counts the cells that all points
+        have; others are left out.
+
+    Raises
+    ------
+    ValueError, TypeError
+        For a metric that is not there, fewer than two points, or no cell that all of them have.
+
+    Notes
+    -----
+    Each point's scores are replaced by their midranks over the cells, the mean point is taken off, and the components
+    are those of a singular value decomposition. Their signs mean nothing; the point farthest out along each is made
+    positive.
+
+    References
+    ----------
+    Braun et al. (2022), §5.1 and Fig. 5.
+
+    Examples
+    --------
+    >>> import xsumstat
+    >>> ds = xsumstat.load_dataset("demo")
+    >>> found = ds.meta.pca()
+    >>> dict(found.coordinate.sizes)
+    {'metric': 7, 'component': 2}
+    """
+    n_components = _validate.integer("n_components", n_components, 1)
+    score = schema.prepare_metrics(ds, metric, level="global")
+    points = [dim for dim in score.dims if dim not in ("system", "input")]
+    score = schema.whole(score.transpose(*points, "system", "input"), [str(dim) for dim in score.dims])
+    n_points = math.prod(score.sizes[dim] for dim in points)
+    if not 2 <= n_points >= n_components:
+        raise ValueError(f"n_components must be at most the number of points, which must be 2 or more: {n_points}")
+
+    def each(values: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        coordinates, explained, cells = _principal(values.reshape(n_points, -1), n_components)
+        return coordinates.reshape(*values.shape[:-2], n_components), explained, np.array(cells)
+
+    coordinate, explained, n_cells = xr.apply_ufunc(
+        each,
+        score,
+        input_core_dims=[[*points, "system", "input"]],
+        output_core_dims=[[*points, "component"], ["component"], []],
+        dask="parallelized",
+        output_dtypes=[float, float, int],
+        dask_gufunc_kwargs={"output_sizes": {"component": n_components}},
+        keep_attrs=False,
+    )
+    numbers = np.arange(1, n_components + 1)
+    found = {"coordinate": coordinate.transpose("metric", ...), "explained": explained, "n_cells": n_cells}
+    found = {
+        name: values.assign_coords(component=numbers) if "component" in values.dims else values
+        for name, values in found.items()
+    }
+    return schema.result(found, None, analysis="pca")
+
+
+def _principal(values: FloatArray, n_components: int) -> tuple[FloatArray, FloatArray, int]:
+    """Coordinates (points, components) of rows of scores, the shares of variance, and how many cells all rows have."""
+    from scipy.stats import rankdata
+
+    there = ~np.isnan(values).all(axis=1)
+    cells = ~np.isnan(values[there]).any(axis=0)
+    if there.sum() < 2 or not cells.any():
+        raise ValueError("pca needs two metrics with scores on the same cells, and no cell has a score of all of them")
+    ranks = rankdata(values[there][:, cells], axis=1)
+    left, size, _ = np.linalg.svd(ranks - ranks.mean(axis=0), full_matrices=False)
+    found = left[:, :n_components] * size[:n_components]
+    found *= np.where(np.take_along_axis(found, np.abs(found).argmax(axis=0)[None], axis=0) < 0, -1.0, 1.0)
+    coordinates, explained = np.full((len(values), n_components), np.nan), np.zeros(n_components)
+    coordinates[there, : found.shape[1]] = found
+    total = float((size**2).sum())
+    explained[: found.shape[1]] = size[:n_components] ** 2 / total if total > 0 else np.nan
+    return coordinates, explained, int(cells.sum())

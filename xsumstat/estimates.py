@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from xsumstat import inference, levels, paired, resampling
+from xsumstat.aggregated import Aggregated
 from xsumstat.coefficients import FloatArray
 from xsumstat.levels import Comparison, IntArray
 
@@ -33,6 +34,8 @@ class Estimates:
         Number of systems and of inputs.
     level, undefined : str
         As in `levels.compare`.
+    layers : tuple of int
+        Number of references and of raters, where scores or gold come in such layers.
     """
 
     comparisons: tuple[Comparison, ...]
@@ -40,15 +43,50 @@ class Estimates:
     shape: tuple[int, int]
     level: str
     undefined: str
+    layers: tuple[int, ...] = ()
 
     @classmethod
-    def of(cls, scores: FloatArray, z: FloatArray, targets: Sequence[Target], settings: dict[str, Any]) -> Estimates:
+    def of(
+        cls,
+        scores: FloatArray,
+        z: FloatArray,
+        targets: Sequence[Target],
+        settings: dict[str, Any],
+        dims: tuple[str, ...],
+        aggregate: str = "mean",
+    ) -> Estimates:
         """From `scores` (metrics, systems, inputs) and gold `z`; `settings` are keywords of `levels.compare`.
 
         Two metrics are compared on the cells that both have; under ``missing="available"`` each keeps all of its own.
+        Where the dims to be drawn are ("cell",), each cell with gold becomes a system with one input. With "reference"
+        scores are (metrics, references, systems, inputs), which `aggregate` makes one, with "rater" gold is (raters,
+        systems, inputs).
         """
+        if "reference" in dims or "rater" in dims:
+            return cls._of_layers(scores, z, targets, settings, aggregate)
+        if dims == ("cell",):
+            there = ~np.isnan(z) & ~np.isnan(scores).all(axis=0)
+            scores, z = scores[:, there][:, :, None], z[there][:, None]
         comparisons, places = paired.compared(scores, z, targets, **settings)
         return cls(comparisons, places, (z.shape[0], z.shape[1]), settings["level"], settings["undefined"])
+
+    @classmethod
+    def _of_layers(
+        cls, scores: FloatArray, z: FloatArray, targets: Sequence[Target], settings: dict[str, Any], aggregate: str
+    ) -> Estimates:
+        scores = scores if scores.ndim == 4 else scores[:, None]
+        z = z if z.ndim == 3 else z[None]
+        whole = settings["missing"] == "available"
+        comparisons, places = [], []
+        for target in targets:
+            both = ~np.isnan(scores[list(target)]).all(axis=1).any(axis=0)
+            for metric in target:
+                x = scores[metric] if whole else np.where(both, scores[metric], np.nan)
+                comparisons.append(Aggregated(x, z, aggregate, settings))
+            places.append(range(len(comparisons) - len(target), len(comparisons)))
+        shape, layers = (z.shape[1], z.shape[2]), (scores.shape[1], len(z))
+        found = np.array([list(each) for each in places], dtype=np.int64)
+        return cls(tuple(comparisons), found, shape, settings["level"], settings["undefined"], layers)
 
     def of_targets(self, values: FloatArray) -> FloatArray:
         """Values of the targets from those of the comparisons, both along the first axis."""
@@ -92,10 +130,10 @@ class Interval:
         """What is told of each target, in order."""
         return (*_NAMES, "fell_back") if self.kind in ("bca", "corrected") else _NAMES
 
-    def plans(self, shape: tuple[int, int]) -> tuple[resampling.DrawPlan, ...]:
+    def plans(self, shape: tuple[int, int], layers: tuple[int, ...] = ()) -> tuple[resampling.DrawPlan, ...]:
         """What is drawn; of several the first gives the samples. They share their draws of each dim."""
         several = [self.dims, *((dim,) for dim in self.dims if self.kind == "corrected")]
-        return tuple(resampling.DrawPlan(shape, dims, self.n_resamples, self.seed) for dims in several)
+        return tuple(resampling.DrawPlan(shape, dims, self.n_resamples, self.seed, layers) for dims in several)
 
     def summarised(self, made: Estimates, samples: Sequence[FloatArray]) -> FloatArray:
         """The numbers of `names`, (names, targets), from the comparisons' samples (comparisons, n) of each plan."""

@@ -76,14 +76,13 @@ def adjust(result: xr.Dataset, method: str = "holm", *, within: str | Iterable[s
     return corrected(result, method, within, each)
 
 
-def check_correction(adjust: str | None, within: Any, scores: schema.Scores) -> None:
-    """What a test is told of the correction of its p-values, before there are any."""
+def check_correction(adjust: str | None, within: Any, dims: list[str]) -> None:
+    """What a test is told of the correction of its p-values, which will have the dims, before there are any."""
     if adjust is not None:
         _validate.choice("adjust", adjust, inference.CORRECTIONS)
     elif within is not None:
         raise ValueError(f"within={within!r} names a family of tests, and needs adjust=, which says how to correct")
-    further = {str(dim) for each in (scores.score, scores.gold) for dim in each.dims} - set(schema.CORE)
-    _family(within, [*metric_pairs.DIMS, *sorted(further)])
+    _family(within, dims)
 
 
 def corrected(
@@ -183,8 +182,9 @@ def _transposed(values: xr.DataArray) -> xr.DataArray:
 
 
 def _mirrored(result: xr.Dataset, pvalue: xr.DataArray, family: list[str]) -> xr.DataArray | None:
-    """Cells of a two-sided table whose mirror image, in the same family, holds the same test."""
-    if result.attrs.get("alternative") != "two-sided" or not set(metric_pairs.DIMS) <= set(family):
+    """Cells of a table without direction whose mirror image, in the same family, holds the same test."""
+    symmetric = result.attrs.get("alternative") == "two-sided" or result.attrs.get("analysis") == "equivalence"
+    if not symmetric or not set(metric_pairs.DIMS) <= set(family):
         return None
     rows, columns = list(pvalue.indexes["metric"]), list(pvalue.indexes["other_metric"])
     order = {label: at for at, label in enumerate([*rows, *columns])}

@@ -223,8 +223,8 @@ def step_down(pvalues: FloatArray, pools: Callable[[IntArray], Iterable[FloatArr
     """Westfall & Young's (1993, Alg. 2.8) step-down p-values of one family; NaN are not tests and stay NaN.
 
     ``p̃_(i) = max_{h ≤ i} share of pool members s with min_{l ≥ h} P_(l)^s ≤ p_(h)``, with p_(1) ≤ p_(2) ≤ ... the
-    p-values and P^s those of `pool_pvalues`. As each test's P^s is at most p in a share p of the pool, no p̃ exceeds
-    Holm's.
+    p-values and P^s those of `pool_pvalues`; it is no less than p_(h), from which undefined draws are left out. As each
+    test's P^s is at most p in a share p of the pool, no p̃ exceeds Holm's.
 
     Parameters
     ----------
@@ -238,9 +238,21 @@ def step_down(pvalues: FloatArray, pools: Callable[[IntArray], Iterable[FloatArr
     least: FloatArray | None = None
     for at, pool in zip(order, pools(order), strict=True):
         least = pool if least is None else np.minimum(least, pool)
-        out[at] = np.mean(least <= pvalues[at] * (1 + 1e-12))
+        out[at] = max(np.mean(least <= pvalues[at] * (1 + 1e-12)), pvalues[at])
     out[order[::-1]] = np.maximum.accumulate(out[order[::-1]])
     return out
+
+
+def equivalence_pvalues(samples: FloatArray, margins: FloatArray) -> FloatArray:
+    """p-values of two one-sided tests (TOST) from resampled differences, one for each margin.
+
+    ``max(1 + #{d_s ≥ margin}, 1 + #{d_s ≤ −margin}) / (k + 1)``, k the defined samples: a test at α finds equivalence
+    about where the (1 − 2α) percentile interval lies inside ±margin (Braun et al. 2022, §4.1).
+    """
+    ordered = np.sort(samples[~np.isnan(samples)])
+    above = len(ordered) - np.searchsorted(ordered, margins - TOLERANCE, side="left")
+    below = np.searchsorted(ordered, -margins + TOLERANCE, side="right")
+    return (1 + np.maximum(above, below)) / (len(ordered) + 1)
 
 
 def adjust(pvalues: FloatArray, method: str) -> FloatArray:

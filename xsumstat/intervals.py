@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -20,8 +21,9 @@ from xsumstat import (
     resampling,
     schema,
 )
+from xsumstat.aggregated import AGGREGATES
 from xsumstat.coefficients import Coefficient, CorrelationFunction, FloatArray
-from xsumstat.correlation import checked_settings
+from xsumstat.correlation import LAYERS, checked_resample, checked_settings
 from xsumstat.estimates import Estimates, Interval, Target
 
 _CELLS = ["system", "input"]
@@ -46,6 +48,7 @@ def ci(
     method: str = "bootstrap",
     interval: str = "percentile",
     resample: str | tuple[str, ...] = "both",
+    aggregate: str = "mean",
     n_resamples: int = 9999,
     confidence_level: float = 0.95,
     missing: str = "pairwise",
@@ -66,9 +69,13 @@ def ci(
         "fisher" is analytic, and only for "pearson", "spearman" and "kendall".
     interval : {"percentile", "basic", "normal", "bca", "corrected"}, default "percentile"
         How the bootstrap's samples become an interval. "corrected" needs ``resample="both"``.
-    resample : {"both", "system", "input"} or tuple of dims, default "both"
+    resample : {"both", "system", "input", "cell"} or tuple of dims, default "both"
         The dims whose labels are random. "input" speaks of these very systems on new inputs, "system" of
-        new systems on these inputs, "both" of new systems on new inputs.
+        new systems on these inputs, "both" of new systems on new inputs. "cell", at global level, draws single cells
+        as if they had nothing in common (Braun et al. 2022): too sure where systems or inputs differ. "reference", a
+        dim of `score`, and "rater", a dim of the gold, may be named too: each draw's are made one score.
+    aggregate : {"mean", "max"}, default "mean"
+        What the scores by the drawn references become; the drawn raters' are averaged.
     n_resamples : int, default 9999
         Number of resamples, at least 2.
     confidence_level : float, default 0.95
@@ -141,7 +148,11 @@ def ci(
     _validate.choice("method", method, ("bootstrap", "fisher"))
     _validate.choice("interval", interval, inference.INTERVALS)
     confidence_level = _validate.fraction("confidence_level", confidence_level)
-    dims = _validate.dims("resample", resample)
+    dims = checked_resample(resample, level)
+    _validate.choice("aggregate", aggregate, AGGREGATES)
+    layers = [dim for dim in dims if dim in LAYERS]
+    if layers and interval in ("bca", "corrected"):
+        raise ValueError(f"interval={interval!r} is not for draws of {_validate.listing(layers)}; use 'percentile'")
     if interval == "corrected" and len(dims) < 2:
         raise ValueError(
             f"interval='corrected' sets draws of both dims against those of one: resample={resample!r} has one"
@@ -162,10 +173,14 @@ def ci(
             targets: tuple[Target, ...] = tuple((at,) for at in scores.rows)
         else:
             scores, targets = metric_pairs.prepare(ds, gold, metric, other, level=level, missing=missing)
-        content.check_resampled(scores.score, dims)
-        by_target = _bootstrap(scores, targets, asked, how, keep_samples, progress)
+        _check_layers(scores, layers)
+        content.check_resampled(scores.score, tuple(dim for dim in dims if dim not in LAYERS) or ("system", "input"))
+        by_target = _bootstrap(scores, targets, asked, how, keep_samples, progress, aggregate)
         found = xr.Dataset(by_target) if other is None else metric_pairs.laid_out(by_target, targets, scores)
+        if other is not None and scores.used is None:
+            metric_pairs.warn_undefined(by_target["difference"], targets, scores)
         about = {"confidence_level": confidence_level, "interval": interval, "resample": dims}
+        about |= {"aggregate": aggregate} if "reference" in layers else {}
         about |= {"n_resamples": n_resamples, "seed": str(how.seed)}
     if scores.used is None:
         _warn(found, scores, interval, n_resamples)
@@ -218,11 +233,12 @@ def _bootstrap(
     how: Interval,
     keep_samples: bool,
     progress: bool,
+    aggregate: str,
 ) -> dict[str, xr.DataArray]:
     """The numbers of each target: metrics along `metric`, pairs along `_pair`."""
 
     def eager(labels: list[tuple[FloatArray, FloatArray]]) -> tuple[FloatArray, FloatArray | None]:
-        return _eager(labels, targets, settings, how, keep_samples, progress)
+        return _eager(labels, targets, settings, how, keep_samples, progress, aggregate)
 
     def lazily(x: Any, z: Any, used: tuple[Any, Any]) -> tuple[Any, Any]:
         return lazy.bootstrap(x, z, used, targets, how, settings=settings, keep_samples=keep_samples)
@@ -232,7 +248,23 @@ def _bootstrap(
     types = {name: float, **{name: _TYPES.get(name, float) for name in how.names[1:]}}
     along = {"_pair" if pairs else "metric": len(targets)}
     kept = how.n_resamples if keep_samples else None
-    return schema.over_labels(scores, schema.CORE, along, types, kept, eager, lazily)
+    core = ["metric", *(["reference"] if "reference" in how.dims else []), "system", "input"]
+    gold_core = [*(["rater"] if "rater" in how.dims else []), "system", "input"]
+    scores = replace(scores, score=scores.score.transpose(..., *core), gold=scores.gold.transpose(..., *gold_core))
+    return schema.over_labels(scores, core, along, types, kept, eager, lazily, gold_core)
+
+
+def _check_layers(scores: schema.Scores, layers: list[str]) -> None:
+    """The dims that are drawn and made one are there, in scores that are at hand."""
+    for dim, values, name in (("reference", scores.score, "score"), ("rater", scores.gold, "gold")):
+        if dim in layers and dim not in values.dims:
+            raise ValueError(
+                f"resample names {dim!r}, and {name} has no such dim; it has {_validate.listing(values.dims)}"
+            )
+    if layers and scores.used is not None:
+        raise ValueError(
+            f"scores are lazy, and draws of {_validate.listing(layers)} need them: load them, with ds.load()"
+        )
 
 
 def _eager(
@@ -242,22 +274,24 @@ def _eager(
     how: Interval,
     keep_samples: bool,
     progress: bool,
+    aggregate: str,
 ) -> tuple[FloatArray, FloatArray | None]:
     """Numbers (names, labels · targets) of the targets for the scores of each further label, and the samples or None.
 
     Only so many targets are looked at together as keep their arrays and samples in memory small.
     """
-    shape = labels[0][1].shape
-    plans = how.plans((shape[0], shape[1]))
-    size = levels.footprint(plans[0].shape, settings["level"]) + 8 * how.n_resamples * len(plans)
+    shape = labels[0][1].shape[-2:]
+    n_plans = len(how.plans((shape[0], shape[1])))
+    size = levels.footprint((shape[0], shape[1]), settings["level"]) + 8 * how.n_resamples * n_plans
     at_once = max(1, _BYTES_AT_ONCE // size)
     groups = [targets[start : start + at_once] for start in range(0, len(targets), at_once)]
-    steps = len(labels) * len(groups) * len(plans) * _draws.n_blocks(how.n_resamples)
+    steps = len(labels) * len(groups) * n_plans * _draws.n_blocks(how.n_resamples)
     told, kept = [], []
     with resampling.progress_bar(steps, progress) as bar:
         for x, z in labels:
             for group in groups:
-                made = Estimates.of(x, z, group, settings)
+                made = Estimates.of(x, z, group, settings, how.dims, aggregate)
+                plans = how.plans(made.shape, made.layers)
                 samples = [resampling.bootstrap(made.comparisons, plan, bar) for plan in plans]
                 told.append(how.summarised(made, samples))
                 if keep_samples:

@@ -49,9 +49,10 @@ def _make_estimates(
     inputs: BoolArray,
     targets: tuple[Target, ...],
     settings: dict[str, Any],
+    dims: tuple[str, ...],
 ) -> Estimates:
     (x,), (z,) = _selected([x], systems, inputs), _selected([z], systems, inputs)
-    return Estimates.of(x, z, targets, settings)
+    return Estimates.of(x, z, targets, settings, dims)
 
 
 def _sample(made: Estimates, how: Interval, blocks: range) -> list[FloatArray]:
@@ -105,7 +106,7 @@ def bootstrap(
     summaries, samples = [], []
     for at in np.ndindex(lead):
         for group in groups:
-            made = dask.delayed(_make_estimates)(x[at], z[at], *used, group, settings)
+            made = dask.delayed(_make_estimates)(x[at], z[at], *used, group, settings, how.dims)
             ranges = _ranges(how.n_resamples, work * len(group))
             parts = [dask.delayed(_sample)(made, how, blocks) for blocks in ranges]
             reduced = dask.delayed(_summarise)(made, parts, how)

@@ -29,6 +29,8 @@ _PAIR_MEMBERS = 32
 _PAIR_CELLS = 2**21
 # Rows of counts are padded with zeros to whole vector registers, so that loops over them have no rest.
 _LANE_COLUMNS = 64
+# Labels that are left out in turn, at a time.
+_AT_ONCE = 1024
 
 
 class Comparison(Protocol):
@@ -38,7 +40,7 @@ class Comparison(Protocol):
         """Correlation of each group, NaN where undefined, and how many cells the group has."""
         ...
 
-    def bootstrap(self, systems: IntArray, inputs: IntArray) -> FloatArray:
+    def bootstrap(self, systems: IntArray, inputs: IntArray, /) -> FloatArray:
         """The statistic for each row of counts; a dim that is not resampled has one row of ones."""
         ...
 
@@ -83,11 +85,18 @@ def leave_one_out(comparison: Comparison, shape: tuple[int, int], dims: tuple[st
     """The statistic without each label in turn, an array for each of the dims."""
     systems, inputs = (_ones(size) for size in shape)
     found = []
-    if "system" in dims:
-        found.append(comparison.bootstrap(1 - np.eye(shape[0], dtype=np.int64), inputs))
+    if "system" in dims or "cell" in dims:
+        found.append(np.concatenate([comparison.bootstrap(each, inputs) for each in _without_one(shape[0])]))
     if "input" in dims:
-        found.append(comparison.bootstrap(systems, 1 - np.eye(shape[1], dtype=np.int64)))
+        found.append(np.concatenate([comparison.bootstrap(systems, each) for each in _without_one(shape[1])]))
     return found
+
+
+def _without_one(size: int) -> Iterator[IntArray]:
+    """Counts that leave out each label in turn, some at a time."""
+    for start in range(0, size, _AT_ONCE):
+        rows = np.arange(start, min(start + _AT_ONCE, size))
+        yield (np.arange(size) != rows[:, None]).astype(np.int64)
 
 
 def counts_as_zero(undefined: str, level: str) -> bool:

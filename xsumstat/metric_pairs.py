@@ -15,6 +15,7 @@ from xsumstat.swap_ranks import Pair
 DIMS = ("metric", "other_metric")
 # What turns its sign when the two metrics of a pair change places.
 _SIGNED = ("difference", "statistic", "samples")
+_UNSIGNED = ("standard_error", "margin")
 # What is told of no pair where a metric meets itself.
 _COUNTS = {"n_undefined": 0, "fell_back": False, "exact": False}
 
@@ -44,7 +45,13 @@ def _chosen(scores: schema.Scores) -> tuple[Pair, ...]:
     return pairs
 
 
-def warn_undefined(difference: xr.DataArray, pairs: tuple[Pair, ...], scores: schema.Scores) -> None:
+def dims(scores: schema.Scores) -> list[str]:
+    """The dims that results of pairs have."""
+    further = dict.fromkeys(str(dim) for each in (scores.score, scores.gold) for dim in each.dims)
+    return [*DIMS, *(dim for dim in further if dim not in schema.CORE)]
+
+
+def warn_undefined(difference: xr.DataArray, pairs: Sequence[tuple[int, ...]], scores: schema.Scores) -> None:
     """Warn of pairs without a difference, unless a constant metric explains it, of which a warning was given."""
     constant = content.constant_metrics(scores.score)
     places = [at for at, (a, b) in enumerate(pairs) if not (constant[a] or constant[b])]
@@ -65,8 +72,7 @@ def laid_out(
     picked = xr.Dataset(by_pair).isel(_pair=xr.DataArray(at, dims=DIMS))
     cells = {"pvalue": picked["forward"].where(~turned, picked["backward"])} if "forward" in picked else {}
     cells |= {name: picked[name].where(~turned, -picked[name]) for name in _SIGNED if name in picked}
-    if "standard_error" in picked:
-        cells["standard_error"] = picked["standard_error"]
+    cells |= {name: picked[name] for name in _UNSIGNED if name in picked}
     cells = {name: values.where(tested) for name, values in cells.items()}
     cells |= {name: picked[name].where(tested, blank) for name, blank in _COUNTS.items() if name in picked}
     if "ci_low" in picked:

@@ -122,6 +122,8 @@ def computed(scores: schema.Scores, work: Work, after: After, progress: bool, **
     """The permutation test of every pair, computed from the distribution of a sum of signs where that can be had."""
     if about["method"] == "analytic":
         by_pair = _computed(scores, work, every=True)
+        if scores.used is None:
+            metric_pairs.warn_undefined(by_pair["difference"], work.pairs, scores)
     else:
         by_pair = _computed_or_drawn(scores, work, progress)
         about |= _about_draws(work)
@@ -246,11 +248,14 @@ def _computed(scores: schema.Scores, work: Work, *, every: bool) -> dict[str, xr
     labels, dims = scores.score["metric"].values, work.plan.dims
 
     def one(x: FloatArray, z: FloatArray, pair: Pair) -> tuple[float, float, float, bool]:
+        nothing = np.nan, np.nan, np.nan, False
+        if not every and getattr(work.plan, "crossed", False):  # such swaps are not independent
+            return nothing
         (test,) = swap_tests(x, z, (pair,), **work.settings)
         if not isinstance(test, Ranks) or test.coefficients is None or test.rest is not None:
-            if every:
-                raise ValueError(_why_not(test, labels[list(pair)].tolist(), work.settings["coefficient"]))
-            return np.nan, np.nan, np.nan, False
+            if not every or np.isnan(test.differences(work.plan.untouched())[0, 0]):
+                return nothing
+            raise ValueError(_why_not(test, labels[list(pair)].tolist(), work.settings["coefficient"]))
         cells = test.coefficients.reshape(len(z), -1)
         units = cells.ravel() if len(dims) == 2 else cells.sum(axis=1 if "system" in dims else 0)
         found = signed_sums.tail(units, test.step)

@@ -23,17 +23,22 @@ class Draw:
     ----------
     systems, inputs : array of int, (resamples, labels)
         One row of ones for a dim that is not drawn.
+    layers : tuple of arrays of int, (resamples, labels)
+        References and raters, where there are such.
     """
 
     systems: IntArray
     inputs: IntArray
+    layers: tuple[IntArray, ...] = ()
 
     def __len__(self) -> int:
-        return max(len(self.systems), len(self.inputs))
+        return max(len(each) for each in (self.systems, self.inputs, *self.layers))
 
     def __getitem__(self, piece: slice) -> Draw:
-        systems, inputs = (each[piece] if len(each) > 1 else each for each in (self.systems, self.inputs))
-        return Draw(systems, inputs)
+        systems, inputs, *layers = (
+            each[piece] if len(each) > 1 else each for each in (self.systems, self.inputs, *self.layers)
+        )
+        return Draw(systems, inputs, tuple(layers))
 
 
 @dataclass(frozen=True)

@@ -118,12 +118,12 @@ def _half_violin(axis: Any, samples: Any, row: float, height: float, color: str)
 
 
 def pvalues(result: xr.Dataset, *, alpha: float = 0.05, annotate: bool | None = None, ax: Any = None) -> Any:
-    """p-values of all pairs of metrics as a matrix, with a frame around those that survive the correction.
+    """p-values of pairs of metrics, or of versions, as a matrix, with a frame around those that survive the correction.
 
     Parameters
     ----------
     result : Dataset
-        What `perm_test` gave, after `adjust` if there are to be frames.
+        What `perm_test`, `boot_test`, `corr_test` or `equivalence` gave, corrected if there are to be frames.
     alpha : float, default 0.05
         Level of the tests: a cell is coloured where ``pvalue <= alpha``, darker at alpha/5 and alpha/50, and framed
         where ``pvalue_adjusted <= alpha``.
@@ -148,30 +148,38 @@ def pvalues(result: xr.Dataset, *, alpha: float = 0.05, annotate: bool | None = 
     Deutsch et al. (2021), Figs. 5 and 6.
     """
     alpha = _validate.fraction("alpha", alpha)
-    if "pvalue" not in result or not {"metric", "other_metric"} <= set(result["pvalue"].dims):
+    across_dim = _columns(result)
+    if across_dim is None:
         raise ValueError("the result has no p-values of metric pairs; this draws what perm_test gives")
     if result["pvalue"].size == 0:
         raise ValueError("the result is empty: there is nothing to draw")
-    further = [str(dim) for dim in result["pvalue"].dims if dim not in ("metric", "other_metric")]
+    further = [str(dim) for dim in result["pvalue"].dims if dim not in ("metric", across_dim)]
     panels = panels_of(result, further)
-    rows, columns = result.sizes["metric"], result.sizes["other_metric"]
+    rows, columns = result.sizes["metric"], result.sizes[across_dim]
     annotate = columns <= 14 if annotate is None else _validate.flag("annotate", annotate)
     cell = 0.42 if annotate else 0.3
-    below = label_width(result["other_metric"])
+    below = label_width(result[across_dim])
     across, down = grid_of(len(panels))
     width = label_width(result["metric"]) + (cell * columns + 0.3) * across
     size = (width, 0.6 + (0.6 + 0.75 * below + cell * rows) * down)
     axes = axes_for(len(panels), size, ax, sharex=False)
     for axis, (title, panel) in zip(axes, panels, strict=True):
-        _matrix(axis, panel, alpha, annotate)
+        _matrix(axis, panel, across_dim, alpha, annotate)
         axis.set_title(title, fontsize=10, color=INK)
     axes[0].set_yticks(range(rows), texts(result["metric"]))
     _matrix_legend(axes, result, alpha)
     return axes[0] if len(axes) == 1 else np.array(axes)
 
 
-def _matrix(axis: Any, panel: xr.Dataset, alpha: float, annotate: bool) -> None:
-    order = ("metric", "other_metric")
+def _columns(result: xr.Dataset) -> str | None:
+    """The dim across the matrix: other metrics, or versions; None where the result has no such p-values."""
+    along = "other_metric" if "other_metric" in result.dims else result.attrs.get("along")
+    there = "pvalue" in result and along is not None and {"metric", along} <= set(result["pvalue"].dims)
+    return str(along) if there else None
+
+
+def _matrix(axis: Any, panel: xr.Dataset, across: str, alpha: float, annotate: bool) -> None:
+    order = ("metric", across)
     p = panel["pvalue"].transpose(*order).values
     adjusted = (
         panel["pvalue_adjusted"].transpose(*order).values if "pvalue_adjusted" in panel else np.full(p.shape, np.nan)
@@ -197,7 +205,7 @@ def _matrix(axis: Any, panel: xr.Dataset, alpha: float, annotate: bool) -> None:
     axis.set_xlim(-0.5, p.shape[1] - 0.5)
     axis.set_ylim(p.shape[0] - 0.5, -0.5)
     axis.set_aspect("equal")
-    labels = texts(panel["other_metric"])
+    labels = texts(panel[across])
     axis.set_xticks(range(len(labels)), labels, rotation=45, ha="right", rotation_mode="anchor")
     axis.tick_params(length=0)
     for spine in axis.spines.values():
@@ -225,10 +233,15 @@ def _matrix_legend(axes: list[Any], result: xr.Dataset, alpha: float) -> None:
     if "pvalue_adjusted" in result:
         method = result.attrs.get("adjust_method", "corrected")
         items.append((f"{method} ≤ {alpha:.2g}", {**style, "mfc": "none", "mec": _FRAME, "mew": 1.8}))
-    question = {
-        "greater": "is the row metric better than the column's?",
-        "less": "is the row metric worse than the column's?",
-    }.get(result.attrs.get("alternative", ""), "do the two metrics differ?")
+    alike = f"is it as good as with {result.attrs.get('base')}?" if "base" in result.attrs else "are the two as good?"
+    question = (
+        alike
+        if result.attrs.get("analysis") == "equivalence"
+        else {
+            "greater": "is the row metric better than the column's?",
+            "less": "is the row metric worse than the column's?",
+        }.get(result.attrs.get("alternative", ""), "do the two metrics differ?")
+    )
     legend(axes, items, question)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,14 +23,10 @@ _WEIGHTS = {
     "global": (1.0, 1.0, 1.0),
     "within_system": (0.0, 1.0, 1.0),
 }
-# Where there is no formula: systems and inputs of a simulated population (None: as many as there are), and how many
-# are averaged.
-_POPULATIONS: dict[str, tuple[int, int | None, int]] = {
-    "system": (2000, None, 30),
-    "input": (2000, 20, 10),
-    "global": (20_000, 1, 10),
-    "within_system": (20, 2000, 10),
-}
+# Where there is no formula: systems and inputs of a simulated population, and how many are averaged. At system level
+# the inputs are those of the design, and the systems so many that they make so many cells.
+_POPULATIONS = {"input": (2000, 20, 10), "global": (20_000, 1, 10), "within_system": (20, 2000, 10)}
+_CELLS, _SYSTEMS, _REPEATS = 100_000, (500, 2000), 30
 
 
 @dataclass(frozen=True)
@@ -85,17 +82,25 @@ class Model:
         points = (self.likert + 1) / 2 + gold / math.hypot(*self.gold_sd) * (self.likert - 1) / 4
         return np.asarray(np.clip(np.rint(points), 1, self.likert))
 
-    def population(self, level: str, coefficient: Coefficient, n_inputs: int) -> tuple[FloatArray, float]:
-        """Each metric's correlation with gold among all systems (and inputs), and the Monte-Carlo error of that.
+    def population(
+        self, level: str, records: Sequence[Coefficient], n_inputs: int, missing: str = "pairwise"
+    ) -> tuple[FloatArray, FloatArray]:
+        """Each metric's correlations with gold among all systems (and inputs), and the Monte-Carlo errors of those.
 
         At system level it is that of means over `n_inputs` inputs. Of normal scores r follows from the variances of the
         effects, Spearman's ρ is ``6/π·arcsin(r/2)``, every τ ``2/π·arcsin r`` and the pairwise accuracy
         ``1/2 + arcsin(r)/π``. Rounded gold, or gold with gaps, has no such formulas: correlations in large simulated
         populations are averaged.
+
+        Returns
+        -------
+        values : array, (coefficients, metrics)
+        errors : array, (coefficients,)
+            The largest of the metrics; 0 where there is a formula.
         """
         if self.likert is None and not self.missing:
-            return self._closed(level, coefficient, n_inputs), 0.0
-        return self._integrated(level, coefficient, n_inputs)
+            return np.array([self._closed(level, record, n_inputs) for record in records]), np.zeros(len(records))
+        return self._integrated(level, records, n_inputs, missing)
 
     def _closed(self, level: str, coefficient: Coefficient, n_inputs: int) -> FloatArray:
         weights = np.array([1 / n_inputs if each is None else each for each in _WEIGHTS[level]])
@@ -110,21 +115,27 @@ class Model:
             return np.asarray(0.5 + np.arcsin(r) / np.pi)
         return np.asarray(2 / np.pi * np.arcsin(r))
 
-    def _integrated(self, level: str, coefficient: Coefficient, n_inputs: int) -> tuple[FloatArray, float]:
-        systems, inputs, repeats = _POPULATIONS[level]
-        shape = systems, n_inputs if inputs is None else inputs
-        found = np.empty((repeats, len(self.agreement)))
+    def _integrated(
+        self, level: str, records: Sequence[Coefficient], n_inputs: int, missing: str
+    ) -> tuple[FloatArray, FloatArray]:
+        if level == "system":
+            systems, inputs, repeats = int(np.clip(_CELLS // n_inputs, *_SYSTEMS)), n_inputs, _REPEATS
+        else:
+            systems, inputs, repeats = _POPULATIONS[level]
+        settings: dict[str, Any] = {"level": level, "missing": "pairwise", "undefined": "drop"}
+        if level == "system":
+            settings["level"] = "global"  # means as the cells of one input, which many systems are sorted by
+        found = np.empty((repeats, len(records), len(self.agreement)))
         for row, seed in zip(found, np.random.SeedSequence(0).spawn(repeats), strict=True):
             generator = np.random.Generator(np.random.SFC64(seed))
-            scores, gold = self.draw(shape, generator, crossed=level != "global")
-            row[:] = [_correlation(x, gold, level, coefficient) for x in scores]
-        return found.mean(axis=0), float(found.std(axis=0, ddof=1).max()) / math.sqrt(repeats)
-
-
-def _correlation(x: FloatArray, z: FloatArray, level: str, coefficient: Coefficient) -> float:
-    if level == "system":  # means as the cells of one input, which many systems are sorted by
-        level, cells = "global", levels.present(x, z)
-        x, z = (levels.system_means(values, cells)[0][:, None] for values in (x, z))
-    settings: dict[str, Any] = {"level": level, "missing": "pairwise", "undefined": "drop"}
-    groups = levels.compare(x, z, coefficient=coefficient, **settings).groups()
-    return levels.averaged(*groups, level, "drop")
+            scores, gold = self.draw((systems, inputs), generator, crossed=level != "global")
+            for at, x in enumerate(scores):
+                z = gold
+                if level == "system":
+                    there = np.isfinite(gold)
+                    every = np.isfinite(x) if missing == "available" else there
+                    x, z = (levels.system_means(*each)[0][:, None] for each in ((x, every), (gold, there)))
+                for place, record in enumerate(records):
+                    groups = levels.compare(x, z, coefficient=record, **settings).groups()
+                    row[place, at] = levels.averaged(*groups, settings["level"], "drop")
+        return found.mean(axis=0), found.std(axis=0, ddof=1).max(axis=1) / math.sqrt(repeats)

@@ -93,15 +93,18 @@ class DrawPlan:
         Number of systems and of inputs.
     dims : tuple of str
         "system", "input" or both: the dims whose labels are drawn, as many as there are, independently of each other
-        (the pigeonhole bootstrap, Owen 2007; Deutsch et al. 2021, Alg. 1).
+        (the pigeonhole bootstrap, Owen 2007; Deutsch et al. 2021, Alg. 1). ("cell",): the cells, that stand as systems.
     n_resamples, seed : int
         How many, and from what; see `_draws`.
+    layers : tuple of int
+        Number of references and of raters, where one of these dims is drawn too.
     """
 
     shape: tuple[int, int]
     dims: tuple[str, ...]
     n_resamples: int
     seed: int
+    layers: tuple[int, ...] = ()
 
     @property
     def recentred(self) -> bool:
@@ -125,11 +128,12 @@ class DrawPlan:
     def block(self, block: int) -> Draw:
         """How often each label came in each resample of a block."""
         rows = _draws.block_rows(self.n_resamples, block)
-        systems, inputs = (
+        names = ("cell" if self.dims == ("cell",) else "system", "input", "reference", "rater")
+        systems, inputs, *layers = (
             _draws.counts(self.seed, dim, size, block, rows) if dim in self.dims else np.ones((1, size), dtype=np.int64)
-            for dim, size in zip(("system", "input"), self.shape, strict=True)
+            for dim, size in zip(names, (*self.shape, *self.layers), strict=False)
         )
-        return Draw(systems, inputs)
+        return Draw(systems, inputs, tuple(layers))
 
 
 def bootstrap_block(
@@ -141,7 +145,7 @@ def bootstrap_block(
     for row, comparison in zip(out, comparisons, strict=True):
         for piece in _pieces(out.shape[1], comparison.cost, stop):
             here = draws[piece]
-            row[piece] = comparison.bootstrap(here.systems, here.inputs)
+            row[piece] = comparison.bootstrap(here.systems, here.inputs, *here.layers)
     return out
 
 

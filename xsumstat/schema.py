@@ -19,6 +19,8 @@ RESERVED = (
     *("other_metric", "resample", "correlation", "ci_low", "ci_high", "standard_error", "n_undefined", "samples"),
     *("difference", "pvalue", "pvalue_adjusted", "statistic", "fell_back", "exact", "rank", "cluster"),
     *("share_rejected", "truth", "truth_error", "coverage", "width", "power", "type_i_error", "mc_error"),
+    *("margin", "equivalent", "share", "n_tests", "probability", "resolved", "probability_shift", "mean_shift"),
+    *("component", "coordinate", "explained", "n_cells"),
 )
 
 
@@ -342,6 +344,7 @@ def over_labels(
     n_resamples: int | None,
     eager: Callable[[list[tuple[Any, Any]]], tuple[Any, Any]],
     lazily: Callable[[Any, Any, tuple[Any, Any]], tuple[Any, Any]],
+    gold_core: Sequence[str] = ("system", "input"),
 ) -> dict[str, xr.DataArray]:
     """What resampling tells of scores and gold, for every further label, at once or lazily.
 
@@ -360,6 +363,8 @@ def over_labels(
         Numbers (names, labels, ...) and samples or None, from score and gold of each further label.
     lazily : callable
         The same, (names, ..., ...), from two Dask arrays and the systems and inputs that can be used.
+    gold_core : sequence of str
+        The dims of the gold that are no further labels.
 
     Returns
     -------
@@ -369,8 +374,8 @@ def over_labels(
     tail = tuple(out.values())
 
     def all_at_once(x: Any, z: Any) -> tuple[Any, ...]:
-        lead = np.broadcast_shapes(x.shape[: -len(core)], z.shape[:-2])
-        shapes = (*lead, *x.shape[-len(core) :]), (*lead, *z.shape[-2:])
+        lead = np.broadcast_shapes(x.shape[: -len(core)], z.shape[: -len(gold_core)])
+        shapes = (*lead, *x.shape[-len(core) :]), (*lead, *z.shape[-len(gold_core) :])
         if scores.used is None:
             x, z = (np.broadcast_to(values, shape) for values, shape in zip((x, z), shapes, strict=True))
             found, samples = eager([(x[at], z[at]) for at in np.ndindex(lead)])
@@ -388,7 +393,7 @@ def over_labels(
         all_at_once,
         scores.score,
         scores.gold,
-        input_core_dims=[list(core), ["system", "input"]],
+        input_core_dims=[list(core), list(gold_core)],
         output_core_dims=list(dims.values()),
         dask="allowed",
         keep_attrs=False,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
@@ -15,6 +14,7 @@ from xsumstat import _draws, _validate, coefficients, schema
 from xsumstat.random_effects import COMPONENTS, Effects, Model
 
 GOLD = "human"
+_LARGEST = 1e100
 _AGREEMENT = {"good": 0.8, "fair": 0.6, "poor": 0.3}
 _EFFECTS = {"system": 0.6, "input": 0.4, "cell": 1.0}
 
@@ -53,7 +53,7 @@ def simulate(
     missing : float, default 0
         Share of human scores that are missing, at random; below 1.
     truth : bool, default True
-        Add the true correlations. With `likert` or `missing` they are integrated, which takes some seconds.
+        Add the true correlations. With `likert` or `missing` they are integrated, which takes two seconds or more.
     rng : None, int, SeedSequence or Generator, optional
         Source of the scores.
 
@@ -70,13 +70,15 @@ def simulate(
     ValueError, TypeError
         For a number that is not allowed, or a name that is not known.
 
-    Notes ----- ``score = system effect + input effect + cell effect``, all normal. With g the human score's effect,
-    of variance 1, a metric's is ``ρ·g + √(1 − ρ²)·(√c·h + √(1 − c)·e)``: ρ its `agreement`, c `shared`, h common to
-    all metrics and e its own. In the population Pearson's r at input level is ``(ρ_s·σ_s·τ_s + ρ_c·σ_c·τ_c) / √((σ_s²
-    + σ_c²)(τ_s² + τ_c²))``, with σ and τ the sds of the human score's and the metric's effects of system and cell; at
-    system level the cells' variances are divided by `n_inputs`; at global level the inputs' join; within systems the
-    inputs' replace the systems'. Rank correlations follow from r, as for any normal scores
-    (`xsumstat.random_effects.Model.population`).
+    Notes
+    -----
+    ``score = system effect + input effect + cell effect``, all normal. With g the human score's effect, of variance 1,
+    a metric's is ``ρ·g + √(1 − ρ²)·(√c·h + √(1 − c)·e)``: ρ its `agreement`, c `shared`, h common to all metrics and e
+    its own. In the population Pearson's r at input level is
+    ``(ρ_s·σ_s·τ_s + ρ_c·σ_c·τ_c) / √((σ_s² + σ_c²)(τ_s² + τ_c²))``, with σ and τ the sds of the human score's and the
+    metric's effects of system and cell; at system level the cells' variances are divided by `n_inputs`; at global
+    level the inputs' join; within systems the inputs' replace the systems'. Rank correlations follow from r, as for
+    any normal scores (`xsumstat.random_effects.Model.population`).
 
     References
     ----------
@@ -118,14 +120,15 @@ def _checked_model(
     if not isinstance(agreement, Mapping) or not agreement:
         raise TypeError(f"agreement must map the names of metrics to how far they agree, got {agreement!r}")
     names = [str(name) for name in agreement]
+    _validate.unique("agreement", names)
     if GOLD in names:
         raise ValueError(f"agreement names a metric {GOLD!r}, which is the human score itself")
     rho = []
     for name, value in agreement.items():
         by_component = value if isinstance(value, Mapping) else dict.fromkeys(COMPONENTS, value)
         rho.append(_effects(f"agreement[{name!r}]", by_component, -1.0, 1.0))
-    gold_sd = _effects("effects", _EFFECTS if effects is None else effects, 0.0, math.inf)
-    metric_sd = gold_sd if metric_effects is None else _effects("metric_effects", metric_effects, 0.0, math.inf)
+    gold_sd = _effects("effects", _EFFECTS if effects is None else effects, 0.0, _LARGEST)
+    metric_sd = gold_sd if metric_effects is None else _effects("metric_effects", metric_effects, 0.0, _LARGEST)
     for name, sds in (("effects", gold_sd), ("metric_effects", metric_sd)):
         if sds[0] == 0 and sds[2] == 0:
             raise ValueError(f"{name} gives systems and cells no variance, so that no systems differ")
@@ -148,9 +151,9 @@ def _truth(names: list[str], model: Model, n_inputs: int) -> dict[str, xr.DataAr
     coords = {"metric": [GOLD, *names], "level": list(_validate.LEVELS), "coefficient": list(coefficients.COEFFICIENTS)}
     shape = [len(each) for each in coords.values()]
     values, errors = np.full(shape, np.nan), np.zeros(shape[1:])
-    for i, level in enumerate(_validate.LEVELS):
-        for j, record in enumerate(coefficients.COEFFICIENTS.values()):
-            values[1:, i, j], errors[i, j] = model.population(level, record, n_inputs)
+    for at, level in enumerate(_validate.LEVELS):
+        found, errors[at] = model.population(level, list(coefficients.COEFFICIENTS.values()), n_inputs)
+        values[1:, at] = found.T
     truth = xr.DataArray(values, coords)
     return {
         "truth": truth,

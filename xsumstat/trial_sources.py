@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -68,6 +69,17 @@ class Questions:
         return {"missing": self.missing, "undefined": self.undefined, **{name: single[name] for name in self.scalars}}
 
 
+def _sizes(name: str, value: Any, own: int, least: int) -> list[int]:
+    """The sizes that are tried: those given, or that of the scores."""
+    if value is None and own < least:
+        raise ValueError(f"at least {least} {name[2:]} are needed, the scores have {own}")
+    sizes = [_validate.integer(name, each, least) for each in listed(own if value is None else value)]
+    if not sizes:
+        raise ValueError(f"{name} is an empty list")
+    _validate.unique(name, sizes)
+    return sizes
+
+
 @dataclass(frozen=True)
 class Source:
     """The scores of all trials, or the model that gives each its own."""
@@ -86,6 +98,8 @@ class Source:
         cls, ds: xr.Dataset, gold: Any, metric: Any, questions: Questions, redrawn: bool, n_systems: Any, n_inputs: Any
     ) -> Source:
         """From a Dataset; `redrawn` scores are those of its model, in each design."""
+        if not isinstance(ds, xr.Dataset):
+            raise TypeError(f"ds must be a Dataset of scores, got {type(ds).__name__}")
         first = questions.levels[0]
         found = schema.prepare(ds, gold, metric, level=first, missing=questions.missing)
         further = {str(dim) for each in (found.score, found.gold) for dim in each.dims} - set(schema.CORE)
@@ -99,20 +113,16 @@ class Source:
         model, chosen = None, []
         if redrawn:
             names, model = simulation.model_of(ds)
+            if found.gold_name != simulation.GOLD:
+                raise ValueError(f"gold must be {simulation.GOLD!r}, which the model draws, got {found.gold_name!r}")
+            if any(each.kind is None for each in questions.records):
+                raise ValueError("truth='population' knows no correlation by one's own function; use truth='halves'")
             for label in labels:
                 _validate.known("metric", label, names, "metrics that the model draws")
             chosen = [names.index(label) for label in labels]
         elif n_systems is not None or n_inputs is not None:
             raise ValueError("n_systems and n_inputs need scores drawn anew: truth='population', or redraw=True")
-        sizes = [
-            [_validate.integer(name, each, least) for each in listed(size if value is None else value)]
-            for name, value, size, least in (
-                ("n_systems", n_systems, found.shape[0], 4),
-                ("n_inputs", n_inputs, found.shape[1], 2),
-            )
-        ]
-        for name, values in zip(("n_systems", "n_inputs"), sizes, strict=True):
-            _validate.unique(name, values)
+        sizes = [_sizes("n_systems", n_systems, found.shape[0], 4), _sizes("n_inputs", n_inputs, found.shape[1], 2)]
         scalars = tuple(
             name
             for name, value in (("n_systems", n_systems), ("n_inputs", n_inputs))
@@ -124,16 +134,16 @@ class Source:
     @property
     def about(self) -> dict[str, Any]:
         """What attrs say."""
-        return {name: self.designs[0][name == "n_inputs"] for name in self.scalars}
+        told = {name: self.designs[0][name == "n_inputs"] for name in self.scalars}
+        return told if self.model is None else {**told, "model": json.dumps(asdict(self.model))}
 
     def population(self, questions: Questions, design: Design) -> FloatArray:
         """The true correlations, (levels, coefficients, metrics)."""
         assert self.model is not None
         out = np.empty((*questions.shape, len(self.labels)))
-        for at, how in questions.each():
-            if how["coefficient"].kind is None:
-                raise ValueError("truth='population' knows no correlation by one's own function; use truth='halves'")
-            out[at] = self.model.population(how["level"], how["coefficient"], design[1])[0][self.chosen]
+        for at, level in enumerate(questions.levels):
+            values, _ = self.model.population(level, questions.records, design[1], questions.missing)
+            out[at] = values[:, self.chosen]
         return out
 
     def drawn(self, design: Design, generator: np.random.Generator) -> Scores:

@@ -1,0 +1,453 @@
+"""Is the difference too small to matter, and does an order last: `equivalence`, `margin_sensitivity`, `dominance`."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from xsumstat import (
+    _draws,
+    _validate,
+    content,
+    dependent,
+    families,
+    inference,
+    levels,
+    metric_pairs,
+    paired,
+    resampling,
+    schema,
+)
+from xsumstat.coefficients import CorrelationFunction, FloatArray
+from xsumstat.correlation import checked_resample, checked_settings
+from xsumstat.estimates import Estimates, Interval
+from xsumstat.versions import CORE, Pairs, check_along, margin_of
+
+METHODS = ("tost", "tost_analytic", "anderson_hauck")
+# Draws of pairs that are held at a time: 64 MB.
+_BYTES_AT_ONCE = 2**26
+
+
+def equivalence(
+    ds: xr.Dataset,
+    gold: Any = None,
+    *,
+    margin: Any,
+    along: str | None = None,
+    base: Hashable = None,
+    metric: Any = None,
+    other: Any = None,
+    method: str = "tost",
+    level: str = "system",
+    coefficient: str | CorrelationFunction = "pearson",
+    resample: str | tuple[str, ...] = "both",
+    alpha: float = 0.05,
+    adjust: str | None = None,
+    within: str | Iterable[str] | None = None,
+    rating: Any = None,
+    n_resamples: int = 9999,
+    missing: str = "pairwise",
+    undefined: str = "drop",
+    rng: Any = None,
+    progress: bool = False,
+) -> xr.Dataset:
+    """Test that two versions of a metric, or two metrics, agree with gold alike: within a margin of each other.
+
+    Parameters
+    ----------
+    ds, gold, metric, level, coefficient, missing, undefined
+        As for `ci`. Two scores are compared on the cells that both have (under ``missing="available"`` each keeps its
+        own).
+    margin : float, {"rater_sd", "rater_range"} or DataArray
+        Differences of less than this do not matter; above 0. "rater_sd" is the sample standard deviation over raters
+        of the metric's correlation with each single rater, "rater_range" the largest less the smallest, both of the
+        base version. A DataArray has a margin for each of the labels it is over, such as `metric` and `quality`.
+    along : str, optional
+        A further dim of `score` along which metrics come in versions (language, prompt, model). Each version is
+        compared with that at `base`.
+    base : label, optional
+        A label of `along`.
+    other : label, list of labels or boolean DataArray, optional
+        Instead of `along`: metrics to compare `metric` with. Of the margins of two metrics the smaller counts.
+    method : {"tost", "tost_analytic", "anderson_hauck"}, default "tost"
+        Two one-sided tests on bootstrap draws; the same by Williams' formula; or Anderson & Hauck's test by it.
+    resample : {"both", "system", "input", "cell"} or tuple of dims, default "both"
+        What "tost" draws, as for `ci`.
+    alpha : float, default 0.05
+        Level of the verdict, between 0 and 1.
+    adjust, within : optional
+        Correct the p-values, as `adjust` does with its `method` ("by" in Braun et al.) and `within`.
+    rating : str or DataArray, optional
+        For the margins from raters: ratings with the dims rater, system and input; default the variable "rating".
+    n_resamples, rng, progress
+        As for `ci`.
+
+    Returns
+    -------
+    Dataset
+        ``difference``, ``ci_low`` and ``ci_high`` (its (1 − 2·alpha) interval), ``margin``, ``pvalue``, with `adjust`
+        ``pvalue_adjusted``, and ``equivalent``, whether the (adjusted) p-value is at most alpha; each (metric, along,
+        ...) without the base, the difference being the version's correlation less the base's; or (metric,
+        other_metric, ...), NaN where a metric meets itself. "tost" adds ``n_undefined``, draws without a difference.
+
+    Raises
+    ------
+    ValueError, TypeError
+        As for `ci`, and for a margin that is not above 0, or whose dims the result has not.
+
+    Notes
+    -----
+    The null hypothesis is that the correlations differ by the margin or more; a small p-value is for equivalence. That
+    no test finds a *difference* says nothing of the kind. "tost": with d_s the difference in each draw, p is
+    ``max(1 + #{d_s ≥ margin}, 1 + #{d_s ≤ −margin}) / (k + 1)``. For the other two see
+    `xsumstat.dependent.equivalence`, where an error of code published with the paper is described; they take n
+    (systems, inputs or cells) to be independent and normal, and with rank correlations and averages they are a
+    heuristic. Braun et al. use ``level="global"`` and ``resample="cell"``, which overlooks that cells share systems and
+    inputs.
+
+    References
+    ----------
+    Braun et al. (2022), "Does Summary Evaluation Survive Translation to Other Languages?", §4. Schuirmann (1987);
+    Anderson & Hauck (1983); Counsell & Cribbie (2015).
+
+    Examples
+    --------
+    >>> import xsumstat
+    >>> ds = xsumstat.load_dataset("demo")
+    >>> found = ds.meta.equivalence("human", metric="rouge", other="judge", margin=0.05, level="input", rng=1)
+    >>> bool(found.equivalent.squeeze())
+    False
+    """
+    settings, record = checked_settings(level, coefficient, missing, undefined)
+    _validate.choice("method", method, METHODS)
+    dims = checked_resample(resample, level, layers=False)
+    alpha = _checked_alpha(alpha)
+    n_resamples = _validate.integer("n_resamples", n_resamples, 2)
+    _validate.flag("progress", progress)
+    asked = {"coefficient": record, **settings}
+    pairs = Pairs.of(ds, gold, metric, along, base, other, settings)
+    families.check_correction(adjust, within, pairs.dims)
+    at_base = {} if along is None else {along: base}
+    margins = pairs.margins(margin_of(ds, margin, rating, pairs.labels, at_base, asked))
+    about: dict[str, Any] = {"method": method, "alpha": alpha, "along": along, "base": base if along else None}
+    about["margin"] = margin if isinstance(margin, str | int | float) else "given"
+    if method == "tost":
+        how = Interval("percentile", dims, n_resamples, _draws.seed_of(rng), 1 - 2 * alpha)
+        found = _drawn(pairs, asked, how, margins.expand_dims("_margin"), progress)
+        found["pvalue"] = found["pvalue"].isel(_margin=0, drop=True)
+        del found["dominates"]
+        about |= {"resample": dims, "n_resamples": n_resamples, "seed": str(how.seed)}
+    else:
+        found = _by_formula(pairs, asked, method, margins, alpha)
+    result = pairs.laid_out({**found, "margin": margins.broadcast_like(found["difference"])})
+    result = schema.result(result, pairs.scores, analysis="equivalence", coefficient=record.name, **settings, **about)
+    if adjust is not None:
+        result = families.adjust(result, adjust, within=within)
+    decisive = result["pvalue" if adjust is None else "pvalue_adjusted"]
+    return result.assign(equivalent=decisive <= alpha)
+
+
+def margin_sensitivity(
+    ds: xr.Dataset,
+    gold: Any = None,
+    *,
+    margins: Sequence[float] | None = None,
+    by: str | Iterable[str] | None = None,
+    along: str | None = None,
+    base: Hashable = None,
+    metric: Any = None,
+    other: Any = None,
+    method: str = "tost",
+    level: str = "system",
+    coefficient: str | CorrelationFunction = "pearson",
+    resample: str | tuple[str, ...] = "both",
+    alpha: float = 0.05,
+    adjust: str | None = None,
+    within: str | Iterable[str] | None = None,
+    n_resamples: int = 9999,
+    missing: str = "pairwise",
+    undefined: str = "drop",
+    rng: Any = None,
+    progress: bool = False,
+) -> xr.Dataset:
+    """What share of comparisons is found equivalent as the margin grows; one set of draws serves every margin.
+
+    Parameters
+    ----------
+    ds, gold, along, base, metric, other, method, level, coefficient, resample, alpha, missing, undefined
+        As for `equivalence`.
+    margins : list of float, optional
+        In ascending order, above 0; default .01, .02, ... .30.
+    by : dim or dims, optional
+        Dims of the comparisons that are kept, such as "quality"; the share is over the others. Default none.
+    adjust, within : optional
+        Correct the p-values of each margin by itself, as for `equivalence`.
+    n_resamples, rng, progress
+        As for `ci`.
+
+    Returns
+    -------
+    Dataset
+        ``share(margin, by ...)``, of the comparisons that have a p-value, and their number ``n_tests(margin, by ...)``.
+
+    Raises
+    ------
+    ValueError, TypeError
+        As for `equivalence`.
+
+    References
+    ----------
+    Braun et al. (2022), Fig. 4.
+
+    Examples
+    --------
+    >>> import xsumstat
+    >>> ds = xsumstat.load_dataset("demo")
+    >>> curve = ds.meta.margin_sensitivity("human", other=ds.kind == "automatic", level="input", n_resamples=999, rng=1)
+    >>> bool((curve.share.diff("margin") >= 0).all())
+    True
+    """
+    settings, record = checked_settings(level, coefficient, missing, undefined)
+    _validate.choice("method", method, METHODS)
+    dims = checked_resample(resample, level, layers=False)
+    alpha = _checked_alpha(alpha)
+    n_resamples = _validate.integer("n_resamples", n_resamples, 2)
+    _validate.flag("progress", progress)
+    grid = _checked_grid(margins)
+    asked = {"coefficient": record, **settings}
+    pairs = Pairs.of(ds, gold, metric, along, base, other, settings)
+    kept = [] if by is None else [by] if isinstance(by, str) else list(by)
+    for dim in kept:
+        _validate.known("dim in by", dim, pairs.dims, "dims of the comparisons")
+    families.check_correction(adjust, within, pairs.dims)
+    about: dict[str, Any] = {"method": method, "alpha": alpha, "along": along, "base": base if along else None}
+    by_margin = xr.DataArray(grid, dims="_margin")
+    if method == "tost":
+        how = Interval("percentile", dims, n_resamples, _draws.seed_of(rng), 1 - 2 * alpha)
+        found = _drawn(pairs, asked, how, by_margin, progress)
+        about |= {"resample": dims, "n_resamples": n_resamples, "seed": str(how.seed)}
+    else:
+        found = _by_formula(pairs, asked, method, by_margin, alpha)
+    result = pairs.laid_out({name: found[name] for name in ("difference", "pvalue")})
+    result = result.rename(_margin="margin").assign_coords(margin=grid)
+    result = schema.result(result, pairs.scores, analysis="equivalence", coefficient=record.name, **settings, **about)
+    if adjust is not None:
+        result = families.adjust(result, adjust, within=pairs.dims if within is None else within)
+    decisive = result["pvalue" if adjust is None else "pvalue_adjusted"]
+    over = [dim for dim in decisive.dims if dim not in ("margin", *kept)]
+    n_tests = decisive.notnull().sum(over)
+    share = (decisive <= alpha).sum(over) / n_tests.where(n_tests > 0)
+    told = xr.Dataset({"share": share, "n_tests": n_tests}).transpose("margin", ...)
+    return told.assign_attrs({**result.attrs, "analysis": "margin_sensitivity"})
+
+
+def dominance(
+    ds: xr.Dataset,
+    gold: Any = None,
+    *,
+    metric: Any = None,
+    other: Any = None,
+    along: str | None = None,
+    base: Hashable = None,
+    threshold: float = 0.975,
+    level: str = "system",
+    coefficient: str | CorrelationFunction = "pearson",
+    resample: str | tuple[str, ...] = "both",
+    n_resamples: int = 9999,
+    missing: str = "pairwise",
+    undefined: str = "drop",
+    rng: Any = None,
+    progress: bool = False,
+) -> xr.Dataset:
+    """How often one metric agrees better with gold than another when scores are drawn anew, and whether that lasts.
+
+    Parameters
+    ----------
+    ds, gold, metric, other, level, coefficient, missing, undefined
+        As for `boot_test`.
+    along : str, optional
+        A further dim of `score`, such as language: say how the probabilities shift from its label `base` to the others.
+    base : label, optional
+        A label of `along`.
+    threshold : float, default 0.975
+        A pair is resolved where the probability is at least this, or at most 1 less this; between .5 and 1.
+    resample, n_resamples, rng, progress
+        As for `ci`.
+
+    Returns
+    -------
+    Dataset
+        ``probability(metric, other_metric, ...)``, the share of draws in which `metric` is better (ties count half),
+        and ``resolved``; NaN and False where a metric meets itself. With `along` also ``probability_shift``, the
+        change of the probability from the base towards the metric that is ahead there (negative: its lead shrinks),
+        NaN for pairs that the base does not resolve, and ``mean_shift(along, ...)`` over the pairs that it does.
+
+    Raises
+    ------
+    ValueError, TypeError
+        As for `ci`.
+
+    Notes
+    -----
+    The mean is over resolved pairs, as the paper's text has it; its code divides by all pairs.
+
+    References
+    ----------
+    Braun et al. (2022), §5.2 and Fig. 6.
+
+    Examples
+    --------
+    >>> import xsumstat
+    >>> ds = xsumstat.load_dataset("demo")
+    >>> found = ds.meta.dominance("human", level="input", n_resamples=999, rng=1)
+    >>> bool(found.resolved.sel(metric="judge", other_metric="rouge"))
+    True
+    """
+    settings, record = checked_settings(level, coefficient, missing, undefined)
+    dims = checked_resample(resample, level, layers=False)
+    threshold = _validate.number("threshold", threshold, 0.5, 1)
+    n_resamples = _validate.integer("n_resamples", n_resamples, 2)
+    _validate.flag("progress", progress)
+    scores, targets = metric_pairs.prepare(ds, gold, metric, other, level=level, missing=missing)
+    if along is not None:
+        check_along(scores.score, along, base)
+    pairs = Pairs(scores, targets, None, [], [])
+    how = Interval("percentile", dims, n_resamples, _draws.seed_of(rng), 0.95)
+    found = _drawn(pairs, {"coefficient": record, **settings}, how, None, progress)
+    # A probability turns about one half when the two metrics change places, as a difference does about 0.
+    ahead = pairs.laid_out({"difference": found["dominates"] - 0.5})["difference"]
+    probability, resolved = ahead + 0.5, abs(ahead) >= threshold - 0.5
+    result = xr.Dataset({"probability": probability, "resolved": resolved})
+    if along is not None:
+        at_base = ahead.sel({along: base}, drop=True)
+        settled = abs(at_base) >= threshold - 0.5
+        others = [label for label in ahead.indexes[along] if label != base]
+        shift = ((ahead.sel({along: others}) - at_base) * np.sign(at_base)).where(settled)
+        result = result.assign(
+            mean_shift=shift.mean(metric_pairs.DIMS), probability_shift=shift.reindex({along: ahead.indexes[along]})
+        )
+    about = {"along": along, "base": base if along else None, "threshold": threshold, "resample": dims}
+    about |= {"n_resamples": n_resamples, "seed": str(how.seed)}
+    return schema.result(result, scores, analysis="dominance", coefficient=record.name, **settings, **about)
+
+
+# --- Arguments ---
+
+
+def _checked_alpha(value: Any) -> float:
+    alpha = _validate.fraction("alpha", value)
+    if alpha >= 0.5:
+        raise ValueError(f"alpha must be below 0.5, or the (1 - 2 alpha) interval is none, got {alpha}")
+    return alpha
+
+
+def _checked_grid(margins: Any) -> FloatArray:
+    grid = np.arange(1, 31) / 100 if margins is None else np.atleast_1d(np.asarray(margins, dtype=float))
+    if grid.ndim != 1 or grid.size == 0 or not (grid > 0).all() or not (np.diff(grid) > 0).all():
+        raise ValueError(f"margins must be a list of numbers above 0 in ascending order, got {margins!r}")
+    return grid
+
+
+# --- What is found ---
+
+
+def _drawn(
+    pairs: Pairs, settings: dict[str, Any], how: Interval, margins: xr.DataArray | None, progress: bool
+) -> dict[str, xr.DataArray]:
+    """Difference, interval, share of draws above 0, and a p-value for each of the margins (_margin, ...), by pair."""
+    scores = pairs.scores
+    if scores.used is not None:
+        raise ValueError(
+            "scores are lazy, which equivalence and dominance cannot be yet: load them first, with ds.load()"
+        )
+    content.check_resampled(scores.score, how.dims)
+    flat = np.zeros((0, 1)) if margins is None else _flat(margins, pairs)
+    names = {"difference": float, "ci_low": float, "ci_high": float, "n_undefined": int, "dominates": float}
+    names |= {f"pvalue_{at}": float for at in range(len(flat))}
+
+    def eager(labels: list[tuple[FloatArray, FloatArray]]) -> tuple[FloatArray, None]:
+        size = levels.footprint(labels[0][1].shape, settings["level"]) + 8 * how.n_resamples
+        at_once = max(1, _BYTES_AT_ONCE // size)
+        starts = range(0, len(pairs.targets), at_once)
+        told: list[tuple[float, ...]] = []
+        with resampling.progress_bar(len(labels) * len(starts) * _draws.n_blocks(how.n_resamples), progress) as bar:
+            for x, z in labels:
+                for start in starts:
+                    made = Estimates.of(x, z, pairs.targets[start : start + at_once], settings, how.dims)
+                    samples = made.of_targets(resampling.bootstrap(made.comparisons, how.plans(made.shape)[0], bar))
+                    for estimate, row in zip(made.values, samples, strict=True):
+                        here = flat[:, len(told)] if len(flat) else np.empty(0)
+                        told.append(_told(float(estimate), row, how.confidence_level, here))
+        return np.array(told).T, None
+
+    def lazily(x: Any, z: Any, used: Any) -> tuple[Any, Any]:
+        raise AssertionError("lazy scores were refused above")
+
+    found = schema.over_labels(scores, CORE, {"_pair": len(pairs.targets)}, names, None, eager, lazily)
+    content.warn_resamples(found["n_undefined"].max("_pair"), how.n_resamples)
+    if len(flat):
+        found["pvalue"] = xr.concat([found.pop(f"pvalue_{at}") for at in range(len(flat))], "_margin")
+        found["pvalue"] = found["pvalue"].where(found["difference"].notnull())
+    return found
+
+
+def _told(estimate: float, samples: FloatArray, confidence_level: float, margins: FloatArray) -> tuple[float, ...]:
+    low, high, _ = inference.bootstrap_interval(estimate, samples, "percentile", confidence_level)
+    defined = samples[~np.isnan(samples)]
+    ahead = (defined > levels.TOLERANCE).sum() + (np.abs(defined) <= levels.TOLERANCE).sum() / 2
+    share = ahead / len(defined) if len(defined) else np.nan
+    return (
+        estimate,
+        low,
+        high,
+        len(samples) - len(defined),
+        share,
+        *inference.equivalence_pvalues(samples, margins),
+    )
+
+
+def _flat(margins: xr.DataArray, pairs: Pairs) -> FloatArray:
+    """Margins (margins, labels · pairs) in the order in which `schema.over_labels` asks."""
+    corner = {dim: 0 for dim in schema.CORE}
+    score, gold = (
+        each.isel(corner, missing_dims="ignore", drop=True) for each in (pairs.scores.score, pairs.scores.gold)
+    )
+    bare = [each.drop_vars(list(each.coords)) for each in (score, gold)]
+    template = xr.zeros_like(xr.broadcast(*bare)[0]).expand_dims(_pair=len(pairs.targets))
+    whole = (template + margins).transpose("_margin", *xr.broadcast(*bare)[0].dims, "_pair")
+    return np.asarray(whole.values.reshape(whole.sizes["_margin"], -1))
+
+
+def _by_formula(
+    pairs: Pairs, settings: dict[str, Any], method: str, margins: xr.DataArray, alpha: float
+) -> dict[str, xr.DataArray]:
+    """Difference, interval and p-value of every pair by Williams' formula."""
+    targets = tuple((one, two) for one, two in pairs.targets)
+
+    def each(x: FloatArray, z: FloatArray) -> tuple[FloatArray, ...]:
+        return paired.correlations(x, z, targets, **settings)
+
+    r_1, r_2, r_3, n = xr.apply_ufunc(
+        each,
+        pairs.scores.score,
+        pairs.scores.gold,
+        input_core_dims=[CORE, ["system", "input"]],
+        output_core_dims=[["_pair"]] * 4,
+        vectorize=True,
+        dask="parallelized",
+        output_dtypes=[float] * 4,
+        dask_gufunc_kwargs={"output_sizes": {"_pair": len(targets)}},
+        keep_attrs=False,
+    )
+    pvalue, low, high = xr.apply_ufunc(
+        lambda one, two, three, size, margin: dependent.equivalence(method, one, two, three, size, margin, alpha),
+        *(r_1, r_2, r_3, n, margins),
+        output_core_dims=[[]] * 3,
+        dask="parallelized",
+        output_dtypes=[float] * 3,
+        keep_attrs=False,
+    )
+    return {"difference": r_1 - r_2, "ci_low": low, "ci_high": high, "pvalue": pvalue}
