@@ -8,7 +8,7 @@ import pytest
 import xarray as xr
 from helpers import LEVELS
 
-from xsumstat import _draws, intervals, lazy, pair_tests, resampling
+from xsumstat import _draws, estimates, lazy, pair_tests, resampling
 
 CASES = [
     ("ci", {"level": level, "coefficient": coefficient, "keep_samples": True})
@@ -62,7 +62,7 @@ def test_threads_and_pieces(scores, monkeypatch, method, settings):
         monkeypatch.setenv("XSUMSTAT_NUM_THREADS", threads)
         equal(ask(scores, method, settings), want)
     monkeypatch.setattr(resampling, "_PATIENCE", 1e5)  # blocks in small pieces
-    monkeypatch.setattr(intervals, "_BYTES_AT_ONCE", 1)  # one comparison at a time
+    monkeypatch.setattr(estimates, "_BYTES_AT_ONCE", 1)  # one comparison at a time
     monkeypatch.setattr(pair_tests, "_BYTES_AT_ONCE", 1)  # one pair at a time
     equal(ask(scores, method, settings), want)
 

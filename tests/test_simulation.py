@@ -104,6 +104,34 @@ def test_the_truth_of_rounded_scores_is_the_integral(points):
             assert float(here) == pytest.approx(value, abs=4 * error + 0.004)
 
 
+@pytest.mark.parametrize("points", [2, 5])
+def test_the_rank_truth_of_rounded_scores_is_the_integral(points):
+    """Kendall, Spearman and the pairwise accuracy among independent cells, over quantiles of the latent human score."""
+    ds = xsumstat.simulate(
+        5, 10, agreement=AGREEMENT, effects=EFFECTS, metric_effects=METRIC_EFFECTS, likert=points, rng=0
+    )
+    latent = scipy.stats.norm.ppf((np.arange(1500) + 0.5) / 1500)
+    rated = np.clip(np.rint((points + 1) / 2 + latent * (points - 1) / 4), 1, points)
+    order = np.sign(rated[:, None] - rated)
+    untied = (order != 0).mean()
+    share = scipy.stats.rankdata(rated) / 1500
+    for metric in AGREEMENT:
+        r = pearson(metric, np.ones(3))
+        lead = r * (latent[:, None] - latent) / np.sqrt(2 * (1 - r**2))
+        tau_a = (order * (2 * scipy.stats.norm.cdf(lead) - 1)).mean()
+        rank = scipy.stats.norm.cdf(r * latent / np.sqrt(2 - r**2))  # of the metric's score, expected
+        want = {
+            "kendall_a": tau_a,
+            "kendall": tau_a / np.sqrt(untied),
+            "pairwise_accuracy": (untied + tau_a) / 2,  # ties of one side only disagree
+            "spearman": np.mean((rank - 0.5) * (share - share.mean())) / (share.std() * np.sqrt(1 / 12)),
+        }
+        for name, value in want.items():
+            here = ds.truth.sel(metric=metric, level="global", coefficient=name)
+            error = float(ds.truth_error.sel(level="global", coefficient=name))
+            assert float(here) == pytest.approx(value, abs=4 * error + 0.002)
+
+
 def test_missing_human_scores_weaken_the_means():
     """Where cells are missing, a system's means are over fewer of them, and over inputs of its own."""
     settings = {"agreement": AGREEMENT, "effects": EFFECTS, "metric_effects": METRIC_EFFECTS}

@@ -112,16 +112,4 @@ def _analytic(
         limits = dependent.zou_interval(r_1, r_2, r_3, n, reach) if method == "zou" else ()
         return r_1 - r_2, value, *tails, *limits
 
-    outputs = xr.apply_ufunc(
-        each,
-        scores.score,
-        scores.gold,
-        input_core_dims=[["metric", "system", "input"], ["system", "input"]],
-        output_core_dims=[["_pair"]] * len(names),
-        vectorize=True,
-        dask="parallelized",
-        output_dtypes=[float] * len(names),
-        dask_gufunc_kwargs={"output_sizes": {"_pair": len(pairs)}},
-        keep_attrs=False,
-    )
-    return dict(zip(names, outputs, strict=True))
+    return metric_pairs.by_label(each, scores, len(pairs), dict.fromkeys(names, float))

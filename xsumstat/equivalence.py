@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,22 +14,20 @@ from xsumstat import (
     _validate,
     content,
     dependent,
+    estimates,
     families,
     inference,
     levels,
     metric_pairs,
     paired,
-    resampling,
     schema,
 )
 from xsumstat.coefficients import CorrelationFunction, FloatArray
 from xsumstat.correlation import checked_resample, checked_settings
-from xsumstat.estimates import Estimates, Interval
+from xsumstat.estimates import Interval
 from xsumstat.versions import CORE, Pairs, check_along, margin_of
 
 METHODS = ("tost", "tost_analytic", "anderson_hauck")
-# Draws of pairs that are held at a time: 64 MB.
-_BYTES_AT_ONCE = 2**26
 
 
 def equivalence(
@@ -121,33 +120,19 @@ def equivalence(
     >>> bool(found.equivalent.squeeze())
     False
     """
-    settings, record = checked_settings(level, coefficient, missing, undefined)
-    _validate.choice("method", method, METHODS)
-    dims = checked_resample(resample, level, layers=False)
-    alpha = _checked_alpha(alpha)
-    n_resamples = _validate.integer("n_resamples", n_resamples, 2)
-    _validate.flag("progress", progress)
-    asked = {"coefficient": record, **settings}
-    pairs = Pairs.of(ds, gold, metric, along, base, other, settings)
+    test = _Test.of(level, coefficient, missing, undefined, method, resample, alpha, n_resamples, rng, progress)
+    pairs = Pairs.of(ds, gold, metric, along, base, other, test.settings)
     families.check_correction(adjust, within, pairs.dims)
     at_base = {} if along is None else {along: base}
-    margins = pairs.margins(margin_of(ds, margin, rating, pairs.labels, at_base, asked))
-    about: dict[str, Any] = {"method": method, "alpha": alpha, "along": along, "base": base if along else None}
-    about["margin"] = margin if isinstance(margin, str | int | float) else "given"
-    if method == "tost":
-        how = Interval("percentile", dims, n_resamples, _draws.seed_of(rng), 1 - 2 * alpha)
-        found = _drawn(pairs, asked, how, margins.expand_dims("_margin"), progress)
-        found["pvalue"] = found["pvalue"].isel(_margin=0, drop=True)
-        del found["dominates"]
-        about |= {"resample": dims, "n_resamples": n_resamples, "seed": str(how.seed)}
-    else:
-        found = _by_formula(pairs, asked, method, margins, alpha)
+    margins = pairs.margins(margin_of(ds, margin, rating, pairs.labels, at_base, test.settings))
+    found = test.found(pairs, margins.expand_dims("_margin"))
+    found["pvalue"] = found["pvalue"].isel(_margin=0, drop=True)
     result = pairs.laid_out({**found, "margin": margins.broadcast_like(found["difference"])})
-    result = schema.result(result, pairs.scores, analysis="equivalence", coefficient=record.name, **settings, **about)
+    told = margin if isinstance(margin, str | int | float) else "given"
+    result = schema.result(result, pairs.scores, **test.about(along, base), margin=told)
     if adjust is not None:
         result = families.adjust(result, adjust, within=within)
-    decisive = result["pvalue" if adjust is None else "pvalue_adjusted"]
-    return result.assign(equivalent=decisive <= alpha)
+    return result.assign(equivalent=_decisive(result) <= alpha)
 
 
 def margin_sensitivity(
@@ -210,33 +195,20 @@ def margin_sensitivity(
     >>> bool((curve.share.diff("margin") >= 0).all())
     True
     """
-    settings, record = checked_settings(level, coefficient, missing, undefined)
-    _validate.choice("method", method, METHODS)
-    dims = checked_resample(resample, level, layers=False)
-    alpha = _checked_alpha(alpha)
-    n_resamples = _validate.integer("n_resamples", n_resamples, 2)
-    _validate.flag("progress", progress)
+    test = _Test.of(level, coefficient, missing, undefined, method, resample, alpha, n_resamples, rng, progress)
     grid = _checked_grid(margins)
-    asked = {"coefficient": record, **settings}
-    pairs = Pairs.of(ds, gold, metric, along, base, other, settings)
+    pairs = Pairs.of(ds, gold, metric, along, base, other, test.settings)
     kept = [] if by is None else [by] if isinstance(by, str) else list(by)
     for dim in kept:
         _validate.known("dim in by", dim, pairs.dims, "dims of the comparisons")
     families.check_correction(adjust, within, pairs.dims)
-    about: dict[str, Any] = {"method": method, "alpha": alpha, "along": along, "base": base if along else None}
-    by_margin = xr.DataArray(grid, dims="_margin")
-    if method == "tost":
-        how = Interval("percentile", dims, n_resamples, _draws.seed_of(rng), 1 - 2 * alpha)
-        found = _drawn(pairs, asked, how, by_margin, progress)
-        about |= {"resample": dims, "n_resamples": n_resamples, "seed": str(how.seed)}
-    else:
-        found = _by_formula(pairs, asked, method, by_margin, alpha)
+    found = test.found(pairs, xr.DataArray(grid, dims="_margin"))
     result = pairs.laid_out({name: found[name] for name in ("difference", "pvalue")})
     result = result.rename(_margin="margin").assign_coords(margin=grid)
-    result = schema.result(result, pairs.scores, analysis="equivalence", coefficient=record.name, **settings, **about)
+    result = schema.result(result, pairs.scores, **test.about(along, base))
     if adjust is not None:
         result = families.adjust(result, adjust, within=pairs.dims if within is None else within)
-    decisive = result["pvalue" if adjust is None else "pvalue_adjusted"]
+    decisive = _decisive(result)
     over = [dim for dim in decisive.dims if dim not in ("margin", *kept)]
     n_tests = decisive.notnull().sum(over)
     share = (decisive <= alpha).sum(over) / n_tests.where(n_tests > 0)
@@ -337,11 +309,72 @@ def dominance(
 # --- Arguments ---
 
 
-def _checked_alpha(value: Any) -> float:
-    alpha = _validate.fraction("alpha", value)
-    if alpha >= 0.5:
-        raise ValueError(f"alpha must be below 0.5, or the (1 - 2 alpha) interval is none, got {alpha}")
-    return alpha
+@dataclass(frozen=True)
+class _Test:
+    """Which test of equivalence is made, of what correlations.
+
+    Attributes
+    ----------
+    settings : dict
+        Keywords of `levels.compare`.
+    method : {"tost", "tost_analytic", "anderson_hauck"}
+    how : Interval
+        What "tost" draws, and the (1 - 2 alpha) interval.
+    alpha : float
+    progress : bool
+    """
+
+    settings: dict[str, Any]
+    method: str
+    how: Interval
+    alpha: float
+    progress: bool
+
+    @classmethod
+    def of(
+        cls,
+        level: str,
+        coefficient: str | CorrelationFunction,
+        missing: str,
+        undefined: str,
+        method: str,
+        resample: Any,
+        alpha: Any,
+        n_resamples: Any,
+        rng: Any,
+        progress: Any,
+    ) -> _Test:
+        settings, record = checked_settings(level, coefficient, missing, undefined)
+        _validate.choice("method", method, METHODS)
+        dims = checked_resample(resample, level, layers=False)
+        alpha = _validate.fraction("alpha", alpha)
+        if alpha >= 0.5:
+            raise ValueError(f"alpha must be below 0.5, or the (1 - 2 alpha) interval is none, got {alpha}")
+        n_resamples = _validate.integer("n_resamples", n_resamples, 2)
+        how = Interval("percentile", dims, n_resamples, _draws.seed_of(rng), 1 - 2 * alpha)
+        return cls({"coefficient": record, **settings}, method, how, alpha, _validate.flag("progress", progress))
+
+    def found(self, pairs: Pairs, margins: xr.DataArray) -> dict[str, xr.DataArray]:
+        """Difference, interval and a p-value for each of the margins (_margin, ...), by pair."""
+        if self.method != "tost":
+            return _by_formula(pairs, self.settings, self.method, margins, self.alpha)
+        found = _drawn(pairs, self.settings, self.how, margins, self.progress)
+        del found["dominates"]
+        return found
+
+    def about(self, along: str | None, base: Hashable) -> dict[str, Any]:
+        """What attrs say."""
+        named = {**self.settings, "coefficient": self.settings["coefficient"].name}
+        told = {"analysis": "equivalence", **named, "method": self.method, "alpha": self.alpha, "along": along}
+        told["base"] = base if along else None
+        if self.method == "tost":
+            told |= {"resample": self.how.dims, "n_resamples": self.how.n_resamples, "seed": str(self.how.seed)}
+        return told
+
+
+def _decisive(result: xr.Dataset) -> xr.DataArray:
+    """The p-values that decide."""
+    return result["pvalue_adjusted" if "pvalue_adjusted" in result else "pvalue"]
 
 
 def _checked_grid(margins: Any) -> FloatArray:
@@ -369,18 +402,11 @@ def _drawn(
     names |= {f"pvalue_{at}": float for at in range(len(flat))}
 
     def eager(labels: list[tuple[FloatArray, FloatArray]]) -> tuple[FloatArray, None]:
-        size = levels.footprint(labels[0][1].shape, settings["level"]) + 8 * how.n_resamples
-        at_once = max(1, _BYTES_AT_ONCE // size)
-        starts = range(0, len(pairs.targets), at_once)
         told: list[tuple[float, ...]] = []
-        with resampling.progress_bar(len(labels) * len(starts) * _draws.n_blocks(how.n_resamples), progress) as bar:
-            for x, z in labels:
-                for start in starts:
-                    made = Estimates.of(x, z, pairs.targets[start : start + at_once], settings, how.dims)
-                    samples = made.of_targets(resampling.bootstrap(made.comparisons, how.plans(made.shape)[0], bar))
-                    for estimate, row in zip(made.values, samples, strict=True):
-                        here = flat[:, len(told)] if len(flat) else np.empty(0)
-                        told.append(_told(float(estimate), row, how.confidence_level, here))
+        for made, samples in estimates.resampled(labels, pairs.targets, settings, how, progress):
+            for estimate, row in zip(made.values, made.of_targets(samples[0]), strict=True):
+                here = flat[:, len(told)] if len(flat) else np.empty(0)
+                told.append(_told(float(estimate), row, how.confidence_level, here))
         return np.array(told).T, None
 
     def lazily(x: Any, z: Any, used: Any) -> tuple[Any, Any]:
@@ -411,14 +437,9 @@ def _told(estimate: float, samples: FloatArray, confidence_level: float, margins
 
 def _flat(margins: xr.DataArray, pairs: Pairs) -> FloatArray:
     """Margins (margins, labels · pairs) in the order in which `schema.over_labels` asks."""
-    corner = {dim: 0 for dim in schema.CORE}
-    score, gold = (
-        each.isel(corner, missing_dims="ignore", drop=True) for each in (pairs.scores.score, pairs.scores.gold)
-    )
-    bare = [each.drop_vars(list(each.coords)) for each in (score, gold)]
-    template = xr.zeros_like(xr.broadcast(*bare)[0]).expand_dims(_pair=len(pairs.targets))
-    whole = (template + margins).transpose("_margin", *xr.broadcast(*bare)[0].dims, "_pair")
-    return np.asarray(whole.values.reshape(whole.sizes["_margin"], -1))
+    sizes = {**pairs.scores.further, "_pair": len(pairs.targets)}
+    whole = xr.DataArray(np.zeros(list(sizes.values())), dims=list(sizes)) + margins
+    return np.asarray(whole.transpose("_margin", *sizes).values.reshape(margins.sizes["_margin"], -1))
 
 
 def _by_formula(
@@ -430,18 +451,8 @@ def _by_formula(
     def each(x: FloatArray, z: FloatArray) -> tuple[FloatArray, ...]:
         return paired.correlations(x, z, targets, **settings)
 
-    r_1, r_2, r_3, n = xr.apply_ufunc(
-        each,
-        pairs.scores.score,
-        pairs.scores.gold,
-        input_core_dims=[CORE, ["system", "input"]],
-        output_core_dims=[["_pair"]] * 4,
-        vectorize=True,
-        dask="parallelized",
-        output_dtypes=[float] * 4,
-        dask_gufunc_kwargs={"output_sizes": {"_pair": len(targets)}},
-        keep_attrs=False,
-    )
+    names = ("r_1", "r_2", "r_3", "n")
+    r_1, r_2, r_3, n = metric_pairs.by_label(each, pairs.scores, len(targets), dict.fromkeys(names, float)).values()
     pvalue, low, high = xr.apply_ufunc(
         lambda one, two, three, size, margin: dependent.equivalence(method, one, two, three, size, margin, alpha),
         *(r_1, r_2, r_3, n, margins),
@@ -450,4 +461,5 @@ def _by_formula(
         output_dtypes=[float] * 3,
         keep_attrs=False,
     )
+    low, high = (each.isel(_margin=0, drop=True) for each in (low, high))  # the margin does not move them
     return {"difference": r_1 - r_2, "ci_low": low, "ci_high": high, "pvalue": pvalue}

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from xsumstat import inference, levels, paired, resampling
+from xsumstat import _draws, inference, levels, paired, resampling
 from xsumstat.aggregated import Aggregated
 from xsumstat.coefficients import FloatArray
 from xsumstat.levels import Comparison, IntArray
@@ -17,6 +17,8 @@ from xsumstat.levels import Comparison, IntArray
 # One metric, or two of which the second's correlation is taken from the first's.
 Target = tuple[int, ...]
 
+# Bootstrap samples that are held at a time when nobody wants to keep them: 64 MB.
+_BYTES_AT_ONCE = 2**26
 _NAMES = ("estimate", "ci_low", "ci_high", "standard_error", "n_undefined")
 
 
@@ -76,17 +78,12 @@ class Estimates:
     ) -> Estimates:
         scores = scores if scores.ndim == 4 else scores[:, None]
         z = z if z.ndim == 3 else z[None]
-        whole = settings["missing"] == "available"
-        comparisons, places = [], []
-        for target in targets:
-            both = ~np.isnan(scores[list(target)]).all(axis=1).any(axis=0)
-            for metric in target:
-                x = scores[metric] if whole else np.where(both, scores[metric], np.nan)
-                comparisons.append(Aggregated(x, z, aggregate, settings))
-            places.append(range(len(comparisons) - len(target), len(comparisons)))
+        there = np.array(~np.isnan(scores).all(axis=1))
+        apart = settings["missing"] == "available"
+        cells = [np.full(z.shape[1:], True) if apart else np.all(there[list(each)], axis=0) for each in targets]
+        comparisons, places = paired.each_once(scores, targets, cells, lambda x: Aggregated(x, z, aggregate, settings))
         shape, layers = (z.shape[1], z.shape[2]), (scores.shape[1], len(z))
-        found = np.array([list(each) for each in places], dtype=np.int64)
-        return cls(tuple(comparisons), found, shape, settings["level"], settings["undefined"], layers)
+        return cls(comparisons, places, shape, settings["level"], settings["undefined"], layers)
 
     def of_targets(self, values: FloatArray) -> FloatArray:
         """Values of the targets from those of the comparisons, both along the first axis."""
@@ -162,3 +159,29 @@ def fisher(
     estimate = levels.averaged(*groups, settings["level"], settings["undefined"])
     size = levels.fisher_size(x, z, settings["level"], settings["missing"])
     return estimate, *inference.fisher_interval(estimate, size, settings["coefficient"], confidence_level)
+
+
+def resampled(
+    labels: Sequence[tuple[FloatArray, FloatArray]],
+    targets: Sequence[Target],
+    settings: dict[str, Any],
+    how: Interval,
+    progress: bool,
+    aggregate: str = "mean",
+) -> Iterator[tuple[Estimates, list[FloatArray]]]:
+    """The targets of each further label, some at a time, with the samples of their comparisons for each plan.
+
+    Only so many targets are looked at together as keep their arrays and samples in memory small.
+    """
+    shape = labels[0][1].shape[-2:]
+    n_plans = len(how.plans((shape[0], shape[1])))
+    size = levels.footprint((shape[0], shape[1]), settings["level"]) + 8 * how.n_resamples * n_plans
+    at_once = max(1, _BYTES_AT_ONCE // size)
+    groups = [targets[start : start + at_once] for start in range(0, len(targets), at_once)]
+    steps = len(labels) * len(groups) * n_plans * _draws.n_blocks(how.n_resamples)
+    with resampling.progress_bar(steps, progress) as bar:
+        for x, z in labels:
+            for group in groups:
+                made = Estimates.of(x, z, group, settings, how.dims, aggregate)
+                plans = how.plans(made.shape, made.layers)
+                yield made, [resampling.bootstrap(made.comparisons, plan, bar) for plan in plans]

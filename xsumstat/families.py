@@ -68,7 +68,15 @@ def adjust(result: xr.Dataset, method: str = "holm", *, within: str | Iterable[s
                 "method='maxt' needs the joint draws of the tests: ask perm_test or boot_test with adjust='maxt', "
                 "or with keep_samples=True"
             )
-        return _step_down(result, within)
+        return stepped_down(
+            result,
+            within,
+            lambda samples, order: (samples[at] for at in order),
+            result["samples"],
+            alternative=result.attrs["alternative"],
+            recentred=result.attrs["analysis"] == "boot_test",
+            exact=bool(result.attrs.get("exact")),
+        )
 
     def each(values: FloatArray) -> FloatArray:
         return inference.adjust(values.ravel(), method).reshape(values.shape)
@@ -116,23 +124,29 @@ def corrected(
     return result.assign(pvalue_adjusted=adjusted).assign_attrs(attrs)
 
 
-def _step_down(result: xr.Dataset, within: Any) -> xr.Dataset:
-    """By the samples that the result kept."""
-    how: dict[str, Any] = {
-        "alternative": result.attrs["alternative"],
-        "recentred": result.attrs["analysis"] == "boot_test",
-        "exact": bool(result.attrs.get("exact")),
-    }
+def stepped_down(
+    result: xr.Dataset,
+    within: Any,
+    rows: Callable[[FloatArray, IntArray], Iterable[FloatArray]],
+    beside: xr.DataArray,
+    *,
+    alternative: str,
+    recentred: bool,
+    exact: bool,
+) -> xr.Dataset:
+    """The result corrected by "maxt"; `rows` gives the draws of the asked tests from what is `beside`, (tests, ...)."""
 
-    def each(pvalues: FloatArray, observed: FloatArray, samples: FloatArray) -> FloatArray:
-        rows, differences = samples.reshape(-1, samples.shape[-1]), observed.ravel()
+    def each(pvalues: FloatArray, observed: FloatArray, beside: FloatArray) -> FloatArray:
+        differences = observed.ravel()
 
         def pools(order: IntArray) -> Iterator[FloatArray]:
-            return (inference.pool_pvalues(rows[at], differences[at], **how) for at in order)
+            for at, row in zip(order, rows(beside.reshape(pvalues.size, -1), order), strict=True):
+                how: dict[str, Any] = {"alternative": alternative, "recentred": recentred, "exact": exact}
+                yield inference.pool_pvalues(row, differences[at], **how)
 
         return inference.step_down(pvalues.ravel(), pools).reshape(pvalues.shape)
 
-    return corrected(result, "maxt", within, each, result["difference"], result["samples"])
+    return corrected(result, "maxt", within, each, result["difference"], beside)
 
 
 def _family(within: Any, dims: list[str]) -> list[str]:

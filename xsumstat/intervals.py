@@ -16,15 +16,13 @@ from xsumstat import (
     estimates,
     inference,
     lazy,
-    levels,
     metric_pairs,
-    resampling,
     schema,
 )
 from xsumstat.aggregated import AGGREGATES
 from xsumstat.coefficients import Coefficient, CorrelationFunction, FloatArray
 from xsumstat.correlation import LAYERS, checked_resample, checked_settings
-from xsumstat.estimates import Estimates, Interval, Target
+from xsumstat.estimates import Interval, Target
 
 _CELLS = ["system", "input"]
 _FISHER = ("correlation", "ci_low", "ci_high", "standard_error", "n_undefined")
@@ -33,8 +31,6 @@ _FALLS_BACK = {
     "bca": "no BCa interval, but a percentile one, for",
     "corrected": "the corrected variance came out below that of one dim, which stands in (see `ci`), for",
 }
-# Bootstrap samples that are held at a time when nobody wants to keep them: 64 MB.
-_BYTES_AT_ONCE = 2**26
 
 
 def ci(
@@ -238,7 +234,12 @@ def _bootstrap(
     """The numbers of each target: metrics along `metric`, pairs along `_pair`."""
 
     def eager(labels: list[tuple[FloatArray, FloatArray]]) -> tuple[FloatArray, FloatArray | None]:
-        return _eager(labels, targets, settings, how, keep_samples, progress, aggregate)
+        told, kept = [], []
+        for made, samples in estimates.resampled(labels, targets, settings, how, progress, aggregate):
+            told.append(how.summarised(made, samples))
+            if keep_samples:
+                kept.append(made.of_targets(samples[0]))
+        return np.concatenate(told, axis=1), np.concatenate(kept) if keep_samples else None
 
     def lazily(x: Any, z: Any, used: tuple[Any, Any]) -> tuple[Any, Any]:
         return lazy.bootstrap(x, z, used, targets, how, settings=settings, keep_samples=keep_samples)
@@ -265,35 +266,3 @@ def _check_layers(scores: schema.Scores, layers: list[str]) -> None:
         raise ValueError(
             f"scores are lazy, and draws of {_validate.listing(layers)} need them: load them, with ds.load()"
         )
-
-
-def _eager(
-    labels: list[tuple[FloatArray, FloatArray]],
-    targets: tuple[Target, ...],
-    settings: dict[str, Any],
-    how: Interval,
-    keep_samples: bool,
-    progress: bool,
-    aggregate: str,
-) -> tuple[FloatArray, FloatArray | None]:
-    """Numbers (names, labels · targets) of the targets for the scores of each further label, and the samples or None.
-
-    Only so many targets are looked at together as keep their arrays and samples in memory small.
-    """
-    shape = labels[0][1].shape[-2:]
-    n_plans = len(how.plans((shape[0], shape[1])))
-    size = levels.footprint((shape[0], shape[1]), settings["level"]) + 8 * how.n_resamples * n_plans
-    at_once = max(1, _BYTES_AT_ONCE // size)
-    groups = [targets[start : start + at_once] for start in range(0, len(targets), at_once)]
-    steps = len(labels) * len(groups) * n_plans * _draws.n_blocks(how.n_resamples)
-    told, kept = [], []
-    with resampling.progress_bar(steps, progress) as bar:
-        for x, z in labels:
-            for group in groups:
-                made = Estimates.of(x, z, group, settings, how.dims, aggregate)
-                plans = how.plans(made.shape, made.layers)
-                samples = [resampling.bootstrap(made.comparisons, plan, bar) for plan in plans]
-                told.append(how.summarised(made, samples))
-                if keep_samples:
-                    kept.append(made.of_targets(samples[0]))
-    return np.concatenate(told, axis=1), np.concatenate(kept) if keep_samples else None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -10,6 +10,7 @@ import numpy as np
 import xarray as xr
 
 from xsumstat import content, schema
+from xsumstat.coefficients import FloatArray
 from xsumstat.swap_ranks import Pair
 
 DIMS = ("metric", "other_metric")
@@ -47,8 +48,29 @@ def _chosen(scores: schema.Scores) -> tuple[Pair, ...]:
 
 def dims(scores: schema.Scores) -> list[str]:
     """The dims that results of pairs have."""
-    further = dict.fromkeys(str(dim) for each in (scores.score, scores.gold) for dim in each.dims)
-    return [*DIMS, *(dim for dim in further if dim not in schema.CORE)]
+    return [*DIMS, *scores.further]
+
+
+def by_label(
+    each: Callable[[FloatArray, FloatArray], tuple[Any, ...]],
+    scores: schema.Scores,
+    n_pairs: int,
+    types: Mapping[str, type],
+) -> dict[str, xr.DataArray]:
+    """What `each` tells of all pairs from the scores and the gold of each further label, along dim `_pair`, by name."""
+    outputs = xr.apply_ufunc(
+        each,
+        scores.score,
+        scores.gold,
+        input_core_dims=[list(schema.CORE), ["system", "input"]],
+        output_core_dims=[["_pair"]] * len(types),
+        vectorize=True,
+        dask="parallelized",
+        output_dtypes=[float] * len(types),
+        dask_gufunc_kwargs={"output_sizes": {"_pair": n_pairs}},
+        keep_attrs=False,
+    )
+    return {name: found.astype(kind) for (name, kind), found in zip(types.items(), outputs, strict=True)}
 
 
 def warn_undefined(difference: xr.DataArray, pairs: Sequence[tuple[int, ...]], scores: schema.Scores) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
@@ -25,7 +26,7 @@ from xsumstat import (
 from xsumstat import _kernels as kernels
 from xsumstat.coefficients import Coefficient, FloatArray
 from xsumstat.levels import IntArray
-from xsumstat.resampling import PairPlan
+from xsumstat.resampling import PairPlan, SwapPlan
 from xsumstat.swap_ranks import Pair, Ranks
 from xsumstat.swaps import swap_tests
 
@@ -206,9 +207,7 @@ def _eager(
 
 def _samples_are_small(scores: schema.Scores, work: Work) -> bool:
     """Whether the differences of all pairs in all resamples may stand in memory together; those of lazy scores must."""
-    further = {dim: size for each in (scores.score, scores.gold) for dim, size in each.sizes.items()}
-    labels = int(np.prod([size for dim, size in further.items() if dim not in schema.CORE], dtype=np.int64))
-    cells = len(scores.rows) * len(scores.columns) * labels
+    cells = len(scores.rows) * len(scores.columns) * math.prod(scores.further.values())
     return scores.used is not None or 8 * cells * work.plan.n_resamples <= _BYTES_AT_ONCE
 
 
@@ -220,21 +219,14 @@ def _step_down(
     # Where a pair's metrics change places its number is negative, as its difference is turned.
     place = metric_pairs.laid_out({"difference": numbers}, work.pairs, scores)["difference"]
     at_once = max(1, _BYTES_AT_ONCE // (8 * work.plan.n_resamples))
+
+    def rows(place: FloatArray, order: IntArray) -> Iterator[FloatArray]:
+        for start in range(0, len(order), at_once):
+            here = place[order[start : start + at_once], 0]
+            yield from np.sign(here)[:, None] * redraw(np.abs(here).astype(np.int64) - 1)
+
     how: dict[str, Any] = {"alternative": work.alternative, "recentred": work.plan.recentred, "exact": work.plan.exact}
-
-    def each(pvalues: FloatArray, observed: FloatArray, place: FloatArray) -> FloatArray:
-        turned, flat = np.sign(place.ravel()), observed.ravel()
-
-        def pools(order: IntArray) -> Iterator[FloatArray]:
-            for start in range(0, len(order), at_once):
-                here = order[start : start + at_once]
-                rows = redraw(np.abs(place.ravel()[here]).astype(np.int64) - 1)
-                for at, row in zip(here, rows, strict=True):
-                    yield inference.pool_pvalues(turned[at] * row, flat[at], **how)
-
-        return inference.step_down(pvalues.ravel(), pools).reshape(pvalues.shape)
-
-    return families.corrected(result, "maxt", within, each, result["difference"], place)
+    return families.stepped_down(result, within, rows, place, **how)
 
 
 # --- Computed, not sampled ---
@@ -245,11 +237,13 @@ def _computed(scores: schema.Scores, work: Work, *, every: bool) -> dict[str, xr
 
     Where there is no such sum (ties) an error, or NaN where not `every` pair must have one.
     """
+    assert isinstance(work.plan, SwapPlan)
     labels, dims = scores.score["metric"].values, work.plan.dims
+    independent = not work.plan.crossed
 
     def one(x: FloatArray, z: FloatArray, pair: Pair) -> tuple[float, float, float, bool]:
         nothing = np.nan, np.nan, np.nan, False
-        if not every and getattr(work.plan, "crossed", False):  # such swaps are not independent
+        if not independent:
             return nothing
         (test,) = swap_tests(x, z, (pair,), **work.settings)
         if not isinstance(test, Ranks) or test.coefficients is None or test.rest is not None:
@@ -271,19 +265,7 @@ def _computed(scores: schema.Scores, work: Work, *, every: bool) -> dict[str, xr
     def each(x: FloatArray, z: FloatArray) -> tuple[Any, ...]:
         return tuple(np.array([one(x, z, pair) for pair in work.pairs]).T)
 
-    outputs = xr.apply_ufunc(
-        each,
-        scores.score,
-        scores.gold,
-        input_core_dims=[list(schema.CORE), ["system", "input"]],
-        output_core_dims=[["_pair"]] * len(_COMPUTED),
-        vectorize=True,
-        dask="parallelized",
-        output_dtypes=[float] * len(_COMPUTED),
-        dask_gufunc_kwargs={"output_sizes": {"_pair": len(work.pairs)}},
-        keep_attrs=False,
-    )
-    found = {name: values.astype(_COMPUTED[name]) for name, values in zip(_COMPUTED, outputs, strict=True)}
+    found = metric_pairs.by_label(each, scores, len(work.pairs), _COMPUTED)
     return {**found, "n_undefined": xr.zeros_like(found["difference"], dtype=int)}
 
 

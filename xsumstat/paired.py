@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -73,7 +73,7 @@ def correlations(
     settings |= {"missing": missing}
     how = settings["level"], settings["undefined"]
     cells = [common_cells(scores, z, pair, missing) for pair in pairs]
-    comparisons, places = _compared(scores, z, pairs, cells, settings)
+    comparisons, places = each_once(scores, pairs, cells, lambda x: levels.compare(x, z, **settings))
     with_gold = np.array([levels.averaged(*each.groups(), *how) for each in comparisons])
     between, sizes = [], []
     for pair, there in zip(pairs, cells, strict=True):
@@ -90,17 +90,19 @@ def compared(
     apart = missing == "available" or len(targets[0]) == 1
     everywhere = np.full(z.shape, True)
     cells = [everywhere if apart else common_cells(scores, z, (each[0], each[1]), missing) for each in targets]
-    return _compared(scores, z, targets, cells, {"missing": missing, **settings})
+    return each_once(scores, targets, cells, lambda x: levels.compare(x, z, missing=missing, **settings))
 
 
-def _compared(
+def each_once(
     scores: FloatArray,
-    z: FloatArray,
     targets: Sequence[tuple[int, ...]],
     cells: Sequence[BoolArray],
-    settings: dict[str, Any],
+    make: Callable[[FloatArray], Comparison],
 ) -> tuple[tuple[Comparison, ...], IntArray]:
-    """Each metric with gold on the cells of each target, once for the same cells, and where those of a target stand."""
+    """What `make` makes of each metric's scores on the cells of each target, once for the same cells, and its places.
+
+    `scores` are (metrics, ..., systems, inputs), `cells` (systems, inputs) for each target.
+    """
     comparisons: list[Comparison] = []
     known: dict[tuple[int, bytes], int] = {}
     places = []
@@ -109,6 +111,6 @@ def _compared(
         for key in keys:
             if key not in known:
                 known[key] = len(comparisons)
-                comparisons.append(levels.compare(np.where(there, scores[key[0]], np.nan), z, **settings))
+                comparisons.append(make(np.where(there, scores[key[0]], np.nan)))
         places.append([known[key] for key in keys])
     return tuple(comparisons), np.array(places, dtype=np.int64)

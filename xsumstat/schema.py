@@ -100,6 +100,12 @@ class Scores:
         """Number of systems and of inputs."""
         return self.score.sizes["system"], self.score.sizes["input"]
 
+    @property
+    def further(self) -> dict[str, int]:
+        """The further dims of score and gold, in the order in which results have them, and their sizes."""
+        sizes = {str(dim): size for each in (self.score, self.gold) for dim, size in each.sizes.items()}
+        return {dim: size for dim, size in sizes.items() if dim not in CORE}
+
 
 def prepare(ds: xr.Dataset, gold: Any, metric: Any, *, level: str, missing: str, other: Any = None) -> Scores:
     """Check a Dataset, find its gold and its metrics, align them, and report what is left out.

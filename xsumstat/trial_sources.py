@@ -19,9 +19,14 @@ Scores = tuple[FloatArray, FloatArray]  # (metrics, systems, inputs) and gold
 Design = tuple[int, int]  # systems, inputs
 
 
+def is_list(value: Any) -> bool:
+    """Whether several are asked for, which makes a dim of the result."""
+    return isinstance(value, list | tuple | np.ndarray | range)
+
+
 def listed(value: Any) -> list[Any]:
     """A list's items, or the one value."""
-    return list(value) if isinstance(value, list | tuple | np.ndarray | range) else [value]
+    return list(value) if is_list(value) else [value]
 
 
 @dataclass(frozen=True)
@@ -43,11 +48,7 @@ class Questions:
                 raise ValueError(f"{each} is an empty list")
             _validate.unique(each, values)
         settings = [checked_settings(each, name, missing, undefined) for each in levels for name in names]
-        scalars = tuple(
-            name
-            for name, given, listed in (("level", level, levels), ("coefficient", coefficient, names))
-            if not isinstance(given, list | tuple | np.ndarray)
-        )
+        scalars = tuple(name for name, given in (("level", level), ("coefficient", coefficient)) if not is_list(given))
         return cls(levels, [record for _, record in settings[: len(names)]], missing, undefined, scalars)
 
     @property
@@ -102,10 +103,9 @@ class Source:
             raise TypeError(f"ds must be a Dataset of scores, got {type(ds).__name__}")
         first = questions.levels[0]
         found = schema.prepare(ds, gold, metric, level=first, missing=questions.missing)
-        further = {str(dim) for each in (found.score, found.gold) for dim in each.dims} - set(schema.CORE)
-        if further:
+        if found.further:
             raise ValueError(
-                f"scores have the further dim(s) {_validate.listing(sorted(further))}; select one label of each"
+                f"scores have the further dim(s) {_validate.listing(sorted(found.further))}; select one label of each"
             )
         if found.used is not None:
             raise ValueError("scores are lazy, and every trial needs them: load them first, with ds.load()")
@@ -124,9 +124,7 @@ class Source:
             raise ValueError("n_systems and n_inputs need scores drawn anew: truth='population', or redraw=True")
         sizes = [_sizes("n_systems", n_systems, found.shape[0], 4), _sizes("n_inputs", n_inputs, found.shape[1], 2)]
         scalars = tuple(
-            name
-            for name, value in (("n_systems", n_systems), ("n_inputs", n_inputs))
-            if not isinstance(value, list | tuple | np.ndarray | range)
+            name for name, given in (("n_systems", n_systems), ("n_inputs", n_inputs)) if not is_list(given)
         )
         designs = [(systems, inputs) for systems in sizes[0] for inputs in sizes[1]]
         return cls(found.score.values, found.gold.values, labels, found.gold_name, designs, scalars, model, chosen)

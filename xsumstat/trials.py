@@ -26,7 +26,7 @@ from xsumstat.coefficients import FloatArray
 from xsumstat.estimates import Estimates, Interval
 from xsumstat.pair_tests import Work
 from xsumstat.resampling import DrawPlan, PairPlan, SwapPlan
-from xsumstat.trial_sources import Design, Questions, Scores, Source, listed
+from xsumstat.trial_sources import Design, Questions, Scores, Source, is_list, listed
 
 # What is looked at unless something else is named: keywords of `ci`; tests and their keywords.
 INTERVALS: dict[str, dict[str, Any]] = {
@@ -297,7 +297,7 @@ def power(
         "n_resamples": n_resamples,
     }
     about |= {"keywords": json.dumps(hows), "gold": source.gold_name, "seed": str(seed)}
-    if not isinstance(noise, Sequence | np.ndarray):
+    if not is_list(noise):
         about["noise"] = noises[0]
         result = result.squeeze("noise", drop=True)
     return schema.result(result, None, analysis="power", **questions.about, **source.about, **about)

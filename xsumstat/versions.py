@@ -103,15 +103,9 @@ class Pairs:
         return cls(found, targets, along, [versions[number] for number in others], metrics)
 
     @property
-    def further(self) -> list[str]:
-        """Dims of the comparisons beyond the pairs."""
-        dims = dict.fromkeys(str(dim) for each in (self.scores.score, self.scores.gold) for dim in each.dims)
-        return [dim for dim in dims if dim not in schema.CORE]
-
-    @property
     def dims(self) -> list[str]:
         """Dims of the comparisons."""
-        return [*(metric_pairs.DIMS if self.along is None else ("metric", self.along)), *self.further]
+        return [*(metric_pairs.DIMS if self.along is None else ("metric", self.along)), *self.scores.further]
 
     @property
     def labels(self) -> list[Hashable]:
@@ -130,7 +124,7 @@ class Pairs:
         wanted |= {
             dim: list(each.indexes[dim])
             for each in (self.scores.score, self.scores.gold)
-            for dim in self.further
+            for dim in self.scores.further
             if dim in each.indexes
         }
         for dim in margin.dims:
