@@ -11,7 +11,7 @@ import sys
 from importlib.metadata import version
 from pathlib import Path
 
-PARTS = ["ratios", "scaling", "threads", "import", "first", "memory", "jobs", "proof"]
+PARTS = ["ratios", "scaling", "threads", "import", "first", "memory", "jobs", "proof", "systems", "ranges"]
 
 
 def machine() -> dict:
@@ -41,8 +41,10 @@ def main() -> None:
     import fresh
     import page
     import proof
+    import ranges
     import scaling
     import speed
+    import systems
 
     found = json.loads(asked.output.read_text()) if asked.output.exists() else {}
     measures = {
@@ -54,6 +56,8 @@ def main() -> None:
         "memory": fresh.memory,
         "jobs": lambda: fresh.jobs(asked.runs),
         "proof": proof.all_of_it,
+        "systems": systems.all_of_it,
+        "ranges": ranges.all_of_it,
     }
     for part in asked.parts:
         print(f"\n== {part}", flush=True)

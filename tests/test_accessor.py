@@ -5,16 +5,29 @@ import pytest
 import xsumstat
 from xsumstat import (
     accessor,
+    best_systems,
     comparison,
     corr_tests,
     correlation,
     diagnostics,
+    disagreements,
+    discriminative,
     equivalence_plots,
     families,
+    input_effects,
     intervals,
     io,
+    metric_intervals,
     plots,
+    range_plots,
+    ranges,
     ranking,
+    raters,
+    restriction,
+    sampling,
+    slices,
+    system_comparison,
+    system_plots,
     trial_plots,
 )
 from xsumstat import equivalence as _equivalence
@@ -30,6 +43,20 @@ FUNCTIONS = {
     (accessor.DatasetMeta, "equivalence"): _equivalence.equivalence,
     (accessor.DatasetMeta, "margin_sensitivity"): _equivalence.margin_sensitivity,
     (accessor.DatasetMeta, "dominance"): _equivalence.dominance,
+    (accessor.DatasetMeta, "compare_systems"): system_comparison.compare_systems,
+    (accessor.DatasetMeta, "input_effect"): input_effects.input_effect,
+    (accessor.DatasetMeta, "top_k"): slices.top_k,
+    (accessor.DatasetMeta, "top_k_corr"): best_systems.top_k_corr,
+    (accessor.DatasetMeta, "discriminative_agreement"): discriminative.discriminative_agreement,
+    (accessor.DatasetMeta, "agreement"): raters.agreement,
+    (accessor.DatasetMeta, "drop_noisiest_rater"): raters.drop_noisiest_rater,
+    (accessor.DatasetMeta, "majority_vote"): raters.majority_vote,
+    (accessor.DatasetMeta, "sample_inputs"): sampling.sample_inputs,
+    (accessor.DatasetMeta, "metric_ci"): metric_intervals.metric_ci,
+    (accessor.DatasetMeta, "scoring_range"): ranges.scoring_range,
+    (accessor.DatasetMeta, "range_drop"): restriction.range_drop,
+    (accessor.DatasetMeta, "disagreement"): disagreements.disagreement,
+    (accessor.DatasetMeta, "improvement_consistency"): disagreements.improvement_consistency,
     (accessor.DatasetMeta, "normality"): diagnostics.normality,
     (accessor.DatasetMeta, "pca"): diagnostics.pca,
     (accessor.DatasetMeta, "adjust"): families.adjust,
@@ -42,6 +69,16 @@ FUNCTIONS = {
     (accessor.Plots, "sensitivity"): equivalence_plots.sensitivity,
     (accessor.Plots, "pca"): equivalence_plots.pca,
     (accessor.Plots, "shifts"): equivalence_plots.shifts,
+    (accessor.Plots, "heatmap"): system_plots.heatmap,
+    (accessor.Plots, "input_effect"): system_plots.input_effect,
+    (accessor.Plots, "top_k"): system_plots.top_k,
+    (accessor.Plots, "confusion"): system_plots.confusion,
+    (accessor.Plots, "bars"): system_plots.bars,
+    (accessor.Plots, "matrix"): range_plots.matrix,
+    (accessor.Plots, "scatter_matrix"): range_plots.scatter_matrix,
+    (accessor.Plots, "disagreement"): range_plots.disagreement,
+    (accessor.Plots, "improvement"): range_plots.improvement,
+    (accessor.Plots, "range_drop"): range_plots.range_drop,
     (accessor.Plots, "coverage"): trial_plots.coverage,
     (accessor.Plots, "power"): trial_plots.power,
 }
@@ -66,7 +103,7 @@ def test_everything_after_the_data_and_the_gold_is_keyword_only():
     for function in FUNCTIONS.values():
         _, *rest = inspect.signature(function).parameters.values()
         free = [p.name for p in rest if p.kind is not p.KEYWORD_ONLY]
-        assert free in ([], ["gold"], ["method"], ["other"])
+        assert free in ([], ["gold"], ["method"], ["other"], ["k"], ["rating"], ["variable"])
         assert not [p.name for p in rest if p.kind is p.VAR_KEYWORD]
 
 

@@ -42,6 +42,15 @@ def test_bhandari_2020_exp_iv_counts(realsumm):
     assert (~(pvalue <= 0.05)).sum() == 476
 
 
+def test_bhandari_2020_figure_5a_averages_significant_correlations_only(realsumm):
+    """§4.4: MoverScore on extractive systems, "0.74 at the summary level": a mean of 7 inputs; of all 100 it is .20."""
+    extractive = realsumm.sel(system=realsumm.system_type == "extractive")
+    got = extractive.meta.corr(metric="mover_score", level="input", average=False)
+    significant = got.pvalue <= 0.05
+    assert float(got.correlation.where(significant).mean()) == pytest.approx(0.74, abs=0.005)
+    assert int(significant.sum()) == 7 and float(got.correlation.mean()) == pytest.approx(0.2, abs=0.005)
+
+
 def test_deutsch_2021_figure_5_on_summeval(summeval):
     """§6.2: at system level QAEval and BERTScore beat the others and not each other; so for Pearson."""
     metrics = [

@@ -8,7 +8,8 @@ import numbers
 import os
 import sys
 import warnings
-from collections.abc import Callable, Collection, Hashable, Iterable
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator
+from contextlib import contextmanager
 from types import ModuleType
 from typing import Any
 
@@ -131,6 +132,20 @@ def optional(module: str, extra: str) -> ModuleType:
         raise ImportError(
             f"this needs {package}, which is not installed: pip install 'xsumstat[{extra}]'", name=package
         ) from error
+
+
+@contextmanager
+def kept_warnings() -> Iterator[list[str]]:
+    """The texts of the UserWarnings given within, which go no further; others do."""
+    texts: list[str] = []
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        yield texts
+    for each in caught:
+        if issubclass(each.category, UserWarning):
+            texts.append(str(each.message))
+        else:
+            warnings.warn_explicit(each.message, each.category, each.filename, each.lineno)
 
 
 def warn(message: str) -> None:

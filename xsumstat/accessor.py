@@ -11,16 +11,29 @@ import pandas as pd
 import xarray as xr
 
 from xsumstat import (
+    best_systems,
     comparison,
     corr_tests,
     correlation,
     diagnostics,
+    disagreements,
+    discriminative,
     equivalence_plots,
     families,
+    input_effects,
     intervals,
     io,
+    metric_intervals,
     plots,
+    range_plots,
+    ranges,
     ranking,
+    raters,
+    restriction,
+    sampling,
+    slices,
+    system_comparison,
+    system_plots,
     trial_plots,
 )
 from xsumstat import equivalence as _equivalence
@@ -44,7 +57,7 @@ def _delegate(function: Callable[Concatenate[Any, _P], _R]) -> Callable[Concaten
 
 
 class Plots:
-    """Pictures of a result: ``result.meta.plot.forest()``."""
+    """Pictures of a result, ``result.meta.plot.forest()``, or of scores, ``ds.meta.plot.heatmap()``."""
 
     def __init__(self, obj: xr.Dataset) -> None:
         self._obj = obj
@@ -55,6 +68,16 @@ class Plots:
     sensitivity = _delegate(equivalence_plots.sensitivity)
     pca = _delegate(equivalence_plots.pca)
     shifts = _delegate(equivalence_plots.shifts)
+    heatmap = _delegate(system_plots.heatmap)
+    input_effect = _delegate(system_plots.input_effect)
+    top_k = _delegate(system_plots.top_k)
+    confusion = _delegate(system_plots.confusion)
+    bars = _delegate(system_plots.bars)
+    matrix = _delegate(range_plots.matrix)
+    scatter_matrix = _delegate(range_plots.scatter_matrix)
+    disagreement = _delegate(range_plots.disagreement)
+    improvement = _delegate(range_plots.improvement)
+    range_drop = _delegate(range_plots.range_drop)
     coverage = _delegate(trial_plots.coverage)
     power = _delegate(trial_plots.power)
 
@@ -69,12 +92,26 @@ class DatasetMeta:
     corr = _delegate(correlation.corr)
     metric_corr = _delegate(correlation.metric_corr)
     ci = _delegate(intervals.ci)
+    metric_ci = _delegate(metric_intervals.metric_ci)
     perm_test = _delegate(comparison.perm_test)
     boot_test = _delegate(comparison.boot_test)
     corr_test = _delegate(corr_tests.corr_test)
     equivalence = _delegate(_equivalence.equivalence)
     margin_sensitivity = _delegate(_equivalence.margin_sensitivity)
     dominance = _delegate(_equivalence.dominance)
+    compare_systems = _delegate(system_comparison.compare_systems)
+    input_effect = _delegate(input_effects.input_effect)
+    top_k = _delegate(slices.top_k)
+    top_k_corr = _delegate(best_systems.top_k_corr)
+    discriminative_agreement = _delegate(discriminative.discriminative_agreement)
+    agreement = _delegate(raters.agreement)
+    drop_noisiest_rater = _delegate(raters.drop_noisiest_rater)
+    majority_vote = _delegate(raters.majority_vote)
+    sample_inputs = _delegate(sampling.sample_inputs)
+    scoring_range = _delegate(ranges.scoring_range)
+    range_drop = _delegate(restriction.range_drop)
+    disagreement = _delegate(disagreements.disagreement)
+    improvement_consistency = _delegate(disagreements.improvement_consistency)
     rank = _delegate(ranking.rank)
     normality = _delegate(diagnostics.normality)
     pca = _delegate(diagnostics.pca)

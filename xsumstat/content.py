@@ -25,12 +25,14 @@ def check_numbers(values: xr.DataArray, name: str) -> None:
         raise ValueError(f"{name} has {len(infinite)} infinite value(s), the first at {place}; a missing score is NaN")
 
 
-def check_sizes(score: xr.DataArray, level: str) -> None:
-    """Enough systems and inputs for a correlation at this level."""
+def check_sizes(score: xr.DataArray, level: str | None) -> None:
+    """Some systems and inputs, and enough of them for a correlation at a level."""
     systems, inputs = score.sizes["system"], score.sizes["input"]
     for dim, size in (("system", systems), ("input", inputs)):
         if size == 0:
             raise ValueError(f"score has no {dim}: dim {dim!r} has length 0")
+    if level is None:
+        return
     needed = {"system": "system", "input": "system", "within_system": "input"}.get(level)
     size = score.sizes[needed] if needed else systems * inputs
     if size < 2:
@@ -70,7 +72,7 @@ def without_empty(
     for dim, kept in used.items():
         if kept.all():
             continue
-        lost = list(score.indexes[dim][~kept]) if dim in score.indexes else list(np.flatnonzero(~kept))
+        lost = score.indexes[dim][~kept].tolist() if dim in score.indexes else np.flatnonzero(~kept).tolist()
         dropped.setdefault(dim, []).extend(lost)
         _validate.warn(
             f"{len(lost)} {dim}(s) have no cell with both gold and a score and are left out: {_validate.listing(lost)}"
@@ -89,8 +91,8 @@ def check_gold(gold: xr.DataArray, name: str) -> None:
     warn_where(spread.isnull(), f"gold {name!r} has no score")
 
 
-def check_metrics(score: xr.DataArray) -> None:
-    """Metrics that have scores, and that vary."""
+def check_metrics(score: xr.DataArray, *, constant: bool = False) -> None:
+    """Metrics that have scores, and that vary unless they may be constant."""
     spread = _spread(score)
     empty = spread.isnull()
     whole = empty.all([dim for dim in empty.dims if dim != "metric"])
@@ -101,7 +103,8 @@ def check_metrics(score: xr.DataArray) -> None:
             "leave them out with ds.drop_sel(metric=[...])"
         )
     warn_where(empty, "no score for metric")
-    warn_where(spread == 0, "constant scores, whose correlation is undefined, for metric")
+    if not constant:
+        warn_where(spread == 0, "constant scores, whose correlation is undefined, for metric")
 
 
 def _spread(values: xr.DataArray) -> xr.DataArray:

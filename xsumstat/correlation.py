@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from xsumstat import _validate, coefficients, content, levels, schema
+from xsumstat import _validate, coefficients, content, levels, schema, slices
 from xsumstat.coefficients import Coefficient, CorrelationFunction, FloatArray
 
 _CELLS = ["system", "input"]
@@ -17,6 +17,7 @@ GROUPS = {"input": "input", "within_system": "system"}
 LAYERS = ("reference", "rater")
 
 
+@slices.with_groups
 def corr(
     ds: xr.Dataset,
     gold: Any = None,
@@ -25,6 +26,7 @@ def corr(
     level: str = "system",
     coefficient: str | CorrelationFunction = "pearson",
     average: bool = True,
+    by: str | None = None,
     missing: str = "pairwise",
     undefined: str = "drop",
 ) -> xr.Dataset:
@@ -48,6 +50,9 @@ def corr(
         it is undefined.
     average : bool, default True
         False keeps the groups: dim `input` at input level, `system` at within_system.
+    by : str, optional
+        A coordinate that describes each system, or each input, such as "system_type": one result for each of its groups
+        and, as "all", one for all.
     missing : {"pairwise", "available"}, default "pairwise"
         "pairwise": a cell counts where both scores are. "available": at system level each score is averaged
         over all the cells it has.
@@ -60,7 +65,8 @@ def corr(
     Dataset
         ``correlation(metric, ...)`` in [-1, 1] and ``n_undefined(metric, ...)``, how many groups had none.
         With ``average=False`` ``correlation`` keeps the dim of the groups, and ``pvalue`` is SciPy's two-sided
-        p-value of each (NaN for "pairwise_accuracy" and callables).
+        p-value of each (NaN for "pairwise_accuracy" and callables). With `by` a dim of that name joins them; a group
+        in which nothing can be computed is NaN, with a warning.
 
     Raises
     ------
@@ -87,6 +93,8 @@ def corr(
     >>> ds = xsumstat.load_dataset("demo")
     >>> float(ds.meta.corr("human").correlation.sel(metric="judge").round(2))
     0.93
+    >>> list(ds.meta.corr("human", by="system_type").system_type.values)
+    ['abstractive', 'extractive', 'all']
     """
     settings, record = checked_settings(level, coefficient, missing, undefined)
     _validate.flag("average", average)

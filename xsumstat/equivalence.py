@@ -132,7 +132,7 @@ def equivalence(
     result = schema.result(result, pairs.scores, **test.about(along, base), margin=told)
     if adjust is not None:
         result = families.adjust(result, adjust, within=within)
-    return result.assign(equivalent=_decisive(result) <= alpha)
+    return result.assign(equivalent=families.decisive(result) <= alpha)
 
 
 def margin_sensitivity(
@@ -208,7 +208,7 @@ def margin_sensitivity(
     result = schema.result(result, pairs.scores, **test.about(along, base))
     if adjust is not None:
         result = families.adjust(result, adjust, within=pairs.dims if within is None else within)
-    decisive = _decisive(result)
+    decisive = families.decisive(result)
     over = [dim for dim in decisive.dims if dim not in ("margin", *kept)]
     n_tests = decisive.notnull().sum(over)
     share = (decisive <= alpha).sum(over) / n_tests.where(n_tests > 0)
@@ -370,11 +370,6 @@ class _Test:
         if self.method == "tost":
             told |= {"resample": self.how.dims, "n_resamples": self.how.n_resamples, "seed": str(self.how.seed)}
         return told
-
-
-def _decisive(result: xr.Dataset) -> xr.DataArray:
-    """The p-values that decide."""
-    return result["pvalue_adjusted" if "pvalue_adjusted" in result else "pvalue"]
 
 
 def _checked_grid(margins: Any) -> FloatArray:

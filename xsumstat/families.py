@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from xsumstat import _validate, inference, metric_pairs, schema
+from xsumstat import _validate, inference, schema
 from xsumstat.coefficients import FloatArray
 from xsumstat.levels import IntArray
 
@@ -35,7 +35,8 @@ def adjust(result: xr.Dataset, method: str = "holm", *, within: str | Iterable[s
     Returns
     -------
     Dataset
-        The result with ``pvalue_adjusted`` added; `pvalue` stays.
+        The result with ``pvalue_adjusted`` added; `pvalue` stays. Counts of significant tests that were made before,
+        as `compare_systems` makes, are left out.
 
     Raises
     ------
@@ -103,8 +104,10 @@ def corrected(
     pvalue = _pvalues(result)
     dims = [str(dim) for dim in pvalue.dims]
     family = _family(within, dims)
-    mirrored = _mirrored(result, pvalue, family)
-    tests = pvalue if mirrored is None else pvalue.where(~mirrored)
+    again = mirrored(result, pvalue)
+    if again is not None and not set(again.dims) <= set(family):
+        again = None
+    tests = pvalue if again is None else pvalue.where(~again)
     if not schema.is_lazy(tests):
         _warn_out_of_reach(result, tests, family, method)
     cores = [family, *([*family, *(["resample"] if "resample" in values.dims else [])] for values in beside)]
@@ -118,9 +121,10 @@ def corrected(
         output_dtypes=[float],
         keep_attrs=False,
     ).transpose(*dims)
-    if mirrored is not None:
-        adjusted = adjusted.where(~mirrored, _transposed(adjusted))
+    if again is not None:
+        adjusted = adjusted.where(~again, _transposed(adjusted, (str(again.dims[0]), str(again.dims[1]))))
     attrs = {"adjust_method": method, "adjust_within": " ".join(family)}
+    result = result.drop_vars("n_significant", errors="ignore")  # counted before the correction
     return result.assign(pvalue_adjusted=adjusted).assign_attrs(attrs)
 
 
@@ -189,21 +193,35 @@ def _pvalues(result: xr.Dataset) -> xr.DataArray:
     return result["pvalue"]
 
 
-def _transposed(values: xr.DataArray) -> xr.DataArray:
-    """Values with the two metrics of each cell exchanged."""
-    turned = values.rename(metric="other_metric", other_metric="metric")
-    return turned.reindex({dim: values.indexes[dim] for dim in metric_pairs.DIMS}).transpose(*values.dims)
+def _transposed(values: xr.DataArray, dims: tuple[str, str]) -> xr.DataArray:
+    """Values with the two labels of each cell exchanged."""
+    turned = values.rename(dict(zip(dims, dims[::-1], strict=True)))
+    return turned.reindex({dim: values.indexes[dim] for dim in dims}).transpose(*values.dims)
 
 
-def _mirrored(result: xr.Dataset, pvalue: xr.DataArray, family: list[str]) -> xr.DataArray | None:
-    """Cells of a table without direction whose mirror image, in the same family, holds the same test."""
+def pair_dims(values: xr.DataArray) -> tuple[str, str] | None:
+    """The two dims along which labels of one kind meet: metrics or systems."""
+    for dim in ("system", "metric"):
+        if {dim, f"other_{dim}"} <= set(values.dims):
+            return dim, f"other_{dim}"
+    return None
+
+
+def mirrored(result: xr.Dataset, pvalue: xr.DataArray) -> xr.DataArray | None:
+    """Cells of a table without direction whose mirror image holds the same test; None where there are none."""
     symmetric = result.attrs.get("alternative") == "two-sided" or result.attrs.get("analysis") == "equivalence"
-    if not symmetric or not set(metric_pairs.DIMS) <= set(family):
+    dims = pair_dims(pvalue)
+    if not symmetric or dims is None:
         return None
-    rows, columns = list(pvalue.indexes["metric"]), list(pvalue.indexes["other_metric"])
+    rows, columns = (list(pvalue.indexes[dim]) for dim in dims)
     order = {label: at for at, label in enumerate([*rows, *columns])}
     both = [[a in columns and b in rows and order[a] > order[b] for b in columns] for a in rows]
-    return xr.DataArray(np.array(both), dims=metric_pairs.DIMS)
+    return xr.DataArray(np.array(both), dims=dims)
+
+
+def decisive(result: xr.Dataset) -> xr.DataArray:
+    """The p-values that decide: the adjusted ones, where there are such."""
+    return result["pvalue_adjusted" if "pvalue_adjusted" in result else "pvalue"]
 
 
 def significant(result: xr.Dataset, *, alpha: float = 0.05) -> xr.DataArray:
@@ -229,7 +247,6 @@ def significant(result: xr.Dataset, *, alpha: float = 0.05) -> xr.DataArray:
     >>> bool(test.meta.adjust("holm").meta.significant().sel(metric="judge", other_metric="length"))
     True
     """
-    pvalue = _pvalues(result)
+    _pvalues(result)
     alpha = _validate.fraction("alpha", alpha)
-    decisive = result["pvalue_adjusted"] if "pvalue_adjusted" in result else pvalue
-    return (decisive <= alpha).rename("significant").assign_attrs(alpha=alpha)
+    return (decisive(result) <= alpha).rename("significant").assign_attrs(alpha=alpha)

@@ -18,6 +18,7 @@ from xsumstat import (
     lazy,
     metric_pairs,
     schema,
+    slices,
 )
 from xsumstat.aggregated import AGGREGATES
 from xsumstat.coefficients import Coefficient, CorrelationFunction, FloatArray
@@ -33,6 +34,7 @@ _FALLS_BACK = {
 }
 
 
+@slices.with_groups
 def ci(
     ds: xr.Dataset,
     gold: Any = None,
@@ -47,6 +49,7 @@ def ci(
     aggregate: str = "mean",
     n_resamples: int = 9999,
     confidence_level: float = 0.95,
+    by: str | None = None,
     missing: str = "pairwise",
     undefined: str = "drop",
     rng: Any = None,
@@ -76,6 +79,8 @@ def ci(
         Number of resamples, at least 2.
     confidence_level : float, default 0.95
         Between 0 and 1.
+    by : str, optional
+        As for `corr`: intervals for each group of systems or inputs, and for all.
     rng : None, int, SeedSequence or Generator, optional
         Source of the draws. One seed gives the same numbers with any number of threads, and a longer run
         begins with the shorter one's samples; all metrics and further labels see the same draws.

@@ -236,7 +236,9 @@ def to_frame(result: xr.Dataset) -> pd.DataFrame:
     -------
     DataFrame
         Columns for the labels, for what describes them, and for the values. A test of a metric against itself
-        has no row, and samples are left out. Scores give their variable `score` alone.
+        has no row, and samples are left out. Scores give their variable `score` alone. Where no variable has all
+        dims of the result, as where tests come with tables of counts, those on other dims than the p-values, or the
+        first variable, are left out: ``result[["confusion"]].meta.to_frame()`` has them.
 
     Examples
     --------
@@ -248,12 +250,16 @@ def to_frame(result: xr.Dataset) -> pd.DataFrame:
     if "analysis" not in result.attrs and "score" in result:
         result = result[["score"]]
     kept = result.drop_vars([name for name in result.data_vars if "resample" in result[name].dims])
+    if kept.data_vars and all(set(each.dims) < set(kept.dims) for each in kept.data_vars.values()):
+        main = kept["pvalue" if "pvalue" in kept else next(iter(kept.data_vars))]
+        kept = kept[[name for name, each in kept.data_vars.items() if set(each.dims) <= set(main.dims)]]
     dims = [str(dim) for dim in kept.dims]
     if not dims:
         return pd.DataFrame({str(name): [values.item()] for name, values in kept.reset_coords().data_vars.items()})
     frame = kept.to_dataframe(dim_order=dims).reset_index()
-    if {"metric", "other_metric"} <= set(dims) and "pvalue" in kept:
-        frame = frame[frame["metric"] != frame["other_metric"]]
+    for one, other in (("metric", "other_metric"), ("system", "other_system")):
+        if {one, other} <= set(dims) and "pvalue" in kept:
+            frame = frame[frame[one] != frame[other]]
     descriptions = [str(name) for name in kept.coords if name not in dims]
     return frame[[*dims, *descriptions, *map(str, kept.data_vars)]].reset_index(drop=True)
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from xsumstat import _validate
+from xsumstat import _validate, families
 from xsumstat.plot_parts import (
     HUES,
     INK,
@@ -118,12 +118,13 @@ def _half_violin(axis: Any, samples: Any, row: float, height: float, color: str)
 
 
 def pvalues(result: xr.Dataset, *, alpha: float = 0.05, annotate: bool | None = None, ax: Any = None) -> Any:
-    """p-values of pairs of metrics, or of versions, as a matrix, with a frame around those that survive the correction.
+    """p-values of pairs of metrics, systems or versions as a matrix; a frame marks those that survive the correction.
 
     Parameters
     ----------
     result : Dataset
-        What `perm_test`, `boot_test`, `corr_test` or `equivalence` gave, corrected if there are to be frames.
+        What `perm_test`, `boot_test`, `corr_test`, `equivalence` or `compare_systems` gave, corrected if there are to
+        be frames.
     alpha : float, default 0.05
         Level of the tests: a cell is coloured where ``pvalue <= alpha``, darker at alpha/5 and alpha/50, and framed
         where ``pvalue_adjusted <= alpha``.
@@ -148,38 +149,38 @@ def pvalues(result: xr.Dataset, *, alpha: float = 0.05, annotate: bool | None = 
     Deutsch et al. (2021), Figs. 5 and 6.
     """
     alpha = _validate.fraction("alpha", alpha)
-    across_dim = _columns(result)
-    if across_dim is None:
+    sides = _sides(result)
+    if sides is None:
         raise ValueError("the result has no p-values of metric pairs; this draws what perm_test gives")
     if result["pvalue"].size == 0:
         raise ValueError("the result is empty: there is nothing to draw")
-    further = [str(dim) for dim in result["pvalue"].dims if dim not in ("metric", across_dim)]
-    panels = panels_of(result, further)
-    rows, columns = result.sizes["metric"], result.sizes[across_dim]
+    panels = panels_of(result, [str(dim) for dim in result["pvalue"].dims if dim not in sides])
+    rows, columns = (result.sizes[dim] for dim in sides)
     annotate = columns <= 14 if annotate is None else _validate.flag("annotate", annotate)
     cell = 0.42 if annotate else 0.3
-    below = label_width(result[across_dim])
+    below = label_width(result[sides[1]])
     across, down = grid_of(len(panels))
-    width = label_width(result["metric"]) + (cell * columns + 0.3) * across
+    width = label_width(result[sides[0]]) + (cell * columns + 0.3) * across
     size = (width, 0.6 + (0.6 + 0.75 * below + cell * rows) * down)
     axes = axes_for(len(panels), size, ax, sharex=False)
     for axis, (title, panel) in zip(axes, panels, strict=True):
-        _matrix(axis, panel, across_dim, alpha, annotate)
+        _matrix(axis, panel, sides, alpha, annotate)
         axis.set_title(title, fontsize=10, color=INK)
-    axes[0].set_yticks(range(rows), texts(result["metric"]))
-    _matrix_legend(axes, result, alpha)
+    axes[0].set_yticks(range(rows), texts(result[sides[0]]))
+    _matrix_legend(axes, result, alpha, sides[0])
     return axes[0] if len(axes) == 1 else np.array(axes)
 
 
-def _columns(result: xr.Dataset) -> str | None:
-    """The dim across the matrix: other metrics, or versions; None where the result has no such p-values."""
-    along = "other_metric" if "other_metric" in result.dims else result.attrs.get("along")
-    there = "pvalue" in result and along is not None and {"metric", along} <= set(result["pvalue"].dims)
-    return str(along) if there else None
+def _sides(result: xr.Dataset) -> tuple[str, str] | None:
+    """The dims down and across the matrix: metrics or systems with others, or metrics with versions of themselves."""
+    if "pvalue" not in result:
+        return None
+    along = result.attrs.get("along")
+    versions = ("metric", str(along)) if {"metric", along} <= set(result["pvalue"].dims) else None
+    return families.pair_dims(result["pvalue"]) or versions
 
 
-def _matrix(axis: Any, panel: xr.Dataset, across: str, alpha: float, annotate: bool) -> None:
-    order = ("metric", across)
+def _matrix(axis: Any, panel: xr.Dataset, order: tuple[str, str], alpha: float, annotate: bool) -> None:
     p = panel["pvalue"].transpose(*order).values
     adjusted = (
         panel["pvalue_adjusted"].transpose(*order).values if "pvalue_adjusted" in panel else np.full(p.shape, np.nan)
@@ -205,7 +206,7 @@ def _matrix(axis: Any, panel: xr.Dataset, across: str, alpha: float, annotate: b
     axis.set_xlim(-0.5, p.shape[1] - 0.5)
     axis.set_ylim(p.shape[0] - 0.5, -0.5)
     axis.set_aspect("equal")
-    labels = texts(panel[across])
+    labels = texts(panel[order[1]])
     axis.set_xticks(range(len(labels)), labels, rotation=45, ha="right", rotation_mode="anchor")
     axis.tick_params(length=0)
     for spine in axis.spines.values():
@@ -224,7 +225,7 @@ def _short(p: float) -> str:
     return f"{p:.3f}"[1:] if p < 0.0995 else f"{p:.2f}".removeprefix("0")
 
 
-def _matrix_legend(axes: list[Any], result: xr.Dataset, alpha: float) -> None:
+def _matrix_legend(axes: list[Any], result: xr.Dataset, alpha: float, rows: str) -> None:
     names = [f"p ≤ {alpha / 50:.2g}", f"p ≤ {alpha / 5:.2g}", f"p ≤ {alpha:.2g}", f"p > {alpha:.2g}"]
     style = {"marker": "s", "ls": "", "ms": 9}
     items: list[tuple[str, dict[str, Any]]] = [
@@ -238,9 +239,9 @@ def _matrix_legend(axes: list[Any], result: xr.Dataset, alpha: float) -> None:
         alike
         if result.attrs.get("analysis") == "equivalence"
         else {
-            "greater": "is the row metric better than the column's?",
-            "less": "is the row metric worse than the column's?",
-        }.get(result.attrs.get("alternative", ""), "do the two metrics differ?")
+            "greater": f"is the row {rows} better than the column's?",
+            "less": f"is the row {rows} worse than the column's?",
+        }.get(result.attrs.get("alternative", ""), f"do the two {rows}s differ?")
     )
     legend(axes, items, question)
 

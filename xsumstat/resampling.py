@@ -161,6 +161,17 @@ def bootstrap(comparisons: Sequence[Comparison], plan: DrawPlan, bar: Bar = lamb
     return samples
 
 
+def over_inputs(
+    statistic: Callable[[FloatArray], FloatArray], n_inputs: int, n_resamples: int, seed: int
+) -> FloatArray:
+    """Samples (targets, n_resamples) of a statistic of how often each input was drawn, (inputs, resamples)."""
+    parts = []
+    for block in range(_draws.n_blocks(n_resamples)):
+        counts = _draws.counts(seed, "input", n_inputs, block, _draws.block_rows(n_resamples, block))
+        parts.append(statistic(counts.T.astype(float)))
+    return np.concatenate(parts, axis=1)
+
+
 # --- Permutation ---
 
 

@@ -21,6 +21,20 @@ RESERVED = (
     *("share_rejected", "truth", "truth_error", "coverage", "width", "power", "type_i_error", "mc_error"),
     *("margin", "equivalent", "share", "n_tests", "probability", "resolved", "probability_shift", "mean_shift"),
     *("component", "coordinate", "explained", "n_cells"),
+    *(
+        "other_system",
+        "n_inputs",
+        "n_significant",
+        "group",
+        "other_group",
+        "mean_rank",
+        "n_scores",
+        "n_distinct",
+        "critical",
+    ),
+    *("k", "f1", "accuracy", "confusion", "gold_verdict", "metric_verdict", "win_share", "gold_win_share"),
+    *("alpha", "score_bin", "n_pairs", "ratio", "n_outputs", "n_best"),
+    *("whole", "part", "expected", "expected_low", "expected_high", "excess", "excess_pvalue"),
 )
 
 
@@ -114,9 +128,9 @@ def prepare(ds: xr.Dataset, gold: Any, metric: Any, *, level: str, missing: str,
     when they are computed.
     """
     score = checked_scores(ds)
-    human, name, own_labels = _find_gold(ds, score, gold)
-    rows = choose_metrics(score, metric, "metric", exclude=own_labels)
-    columns = rows if other is None else choose_metrics(score, other, "other", exclude=own_labels)
+    human, name, own_labels = find_gold(ds, score, gold)
+    rows = choose(score, metric, "metric", exclude=own_labels)
+    columns = rows if other is None else choose(score, other, "other", exclude=own_labels)
     chosen = rows + [at for at in columns if at not in rows]
     score = oriented(score.isel(metric=chosen), ("metric",)).transpose(..., *CORE)
     human = _as_gold(oriented(human, human.dims), score, level)
@@ -135,14 +149,22 @@ def prepare(ds: xr.Dataset, gold: Any, metric: Any, *, level: str, missing: str,
     return Scores(score, human, name, dropped, places[0], places[1], used)
 
 
-def prepare_metrics(ds: xr.Dataset, metric: Any, *, level: str) -> xr.DataArray:
-    """Checked and oriented scores of the chosen metrics, for questions that need no gold."""
+def prepare_metrics(ds: xr.Dataset, metric: Any, *, level: str | None) -> xr.DataArray:
+    """Checked and oriented scores of the chosen metrics, where no gold is needed; level None: nor a correlation."""
     score = checked_scores(ds)
-    score = oriented(score.isel(metric=choose_metrics(score, metric, "metric")), ("metric",)).transpose(..., *CORE)
+    score = oriented(score.isel(metric=choose(score, metric, "metric")), ("metric",)).transpose(..., *CORE)
     content.check_sizes(score, level)
     if not is_lazy(score):
-        content.check_metrics(score)
+        content.check_metrics(score, constant=level is None)
     return score
+
+
+def automatic(ds: xr.Dataset, metric: Any) -> Any:
+    """The metrics asked for; by default all but the gold."""
+    gold = ds.attrs.get("gold")
+    if metric is not None or "metric" not in ds.indexes or gold not in ds.indexes["metric"] or ds.sizes["metric"] == 1:
+        return metric
+    return [label for label in ds.indexes["metric"] if label != gold]
 
 
 def is_lazy(values: xr.DataArray) -> bool:
@@ -175,7 +197,7 @@ def checked_scores(ds: xr.Dataset) -> xr.DataArray:
         raise ValueError(
             f"score lacks the dim(s) {_validate.listing(lacking)}, it has {_validate.listing(score.dims)}; {way_out}"
         )
-    _refuse_reserved(score, "score")
+    refuse_reserved(score, "score")
     if "higher_is_better" in ds.data_vars:
         raise ValueError(
             "higher_is_better is a variable of the Dataset, and must be a coordinate of metric: "
@@ -184,16 +206,17 @@ def checked_scores(ds: xr.Dataset) -> xr.DataArray:
     if "metric" not in score.coords:
         score = score.assign_coords(metric=np.arange(score.sizes["metric"]))
     score = score.drop_vars([name for name in RESERVED if name in score.coords])
-    return _checked(score, "score")
+    return checked(score, "score")
 
 
-def _refuse_reserved(values: xr.DataArray, name: str) -> None:
+def refuse_reserved(values: xr.DataArray, name: str) -> None:
+    """No dim that has the name of something in results."""
     taken = [dim for dim in values.dims if dim in RESERVED]
     if taken:
         raise ValueError(f"{name} has the dim {taken[0]!r}, a name that results need; rename it")
 
 
-def _checked(values: xr.DataArray, name: str) -> xr.DataArray:
+def checked(values: xr.DataArray, name: str) -> xr.DataArray:
     """The same as float64 without repeated labels, and without infinities where the values are at hand."""
     if values.dtype.kind not in "fiub":
         raise TypeError(f"{name} must hold numbers, got dtype {values.dtype}; convert with .astype(float)")
@@ -207,7 +230,9 @@ def _checked(values: xr.DataArray, name: str) -> xr.DataArray:
     return values
 
 
-def _find_gold(ds: xr.Dataset, score: xr.DataArray, gold: Any) -> tuple[xr.DataArray, str, list[Hashable]]:
+def find_gold(
+    ds: xr.Dataset, score: xr.DataArray, gold: Any, argument: str = "gold"
+) -> tuple[xr.DataArray, str, list[Hashable]]:
     """The gold scores, what they are called, and the metric labels that they are themselves."""
     labels = list(score.indexes["metric"])
     metrics = _validate.listing(labels, 30)
@@ -215,59 +240,64 @@ def _find_gold(ds: xr.Dataset, score: xr.DataArray, gold: Any) -> tuple[xr.DataA
     if gold is None:
         gold, source = ds.attrs.get("gold"), " (from ds.attrs['gold'])"
         if gold is None:
-            raise ValueError(f"gold is not given, and ds.attrs['gold'] is not set; metrics: {metrics}")
+            raise ValueError(f"{argument} is not given, and ds.attrs['gold'] is not set; metrics: {metrics}")
     if isinstance(gold, xr.DataArray):
         own = [gold.coords["metric"].item()] if "metric" in gold.coords and "metric" not in gold.dims else []
         name = own[0] if own else "gold" if gold.name is None else gold.name
-        return _checked(gold, "gold"), str(name), own
+        return checked(gold, "gold"), str(name), own
     if isinstance(gold, xr.Dataset | pd.Series | pd.DataFrame | pd.Index | list | set | dict | np.ndarray):
         raise TypeError(
-            f"gold must be one metric label, the name of a variable, or a DataArray, got {type(gold).__name__}; "
+            f"{argument} must be one metric label, the name of a variable, or a DataArray, got {type(gold).__name__}; "
             "for several at once pass ds.score.sel(metric=[...]).rename(metric='quality')"
         )
     is_variable = isinstance(gold, str) and gold in ds.variables and gold != "score" and gold not in ds.dims
     if gold in labels:
         if is_variable and gold in ds.data_vars:
-            raise ValueError(f"gold {gold!r} names both a metric and a variable; pass ds[{gold!r}], or rename one")
+            raise ValueError(
+                f"{argument} {gold!r} names both a metric and a variable; pass ds[{gold!r}], or rename one"
+            )
         return score.sel(metric=gold), str(gold), [gold]
     if is_variable:
-        return _checked(ds[gold], "gold"), gold, []
+        return checked(ds[gold], "gold"), gold, []
     variables = [str(name) for name in ds.data_vars if name != "score"]
     more = f"; variables: {_validate.listing(variables)}" if variables else ""
     hint = _validate.suggestion(gold, [*labels, *variables])
-    raise ValueError(f"unknown gold {gold!r}{source}{hint} metrics: {metrics}{more}")
+    raise ValueError(f"unknown {argument} {gold!r}{source}{hint} metrics: {metrics}{more}")
 
 
-def choose_metrics(score: xr.DataArray, metric: Any, name: str, exclude: Iterable[Hashable] = ()) -> list[int]:
-    """Positions of the chosen metrics: a label, labels, a boolean DataArray over `metric`, or None for all.
+def choose(
+    values: xr.DataArray, asked: Any, name: str, exclude: Iterable[Hashable] = (), dim: str = "metric"
+) -> list[int]:
+    """Positions of the chosen labels of `dim`: a label, labels, a boolean DataArray over `dim`, or None for all.
 
     None leaves out the labels in `exclude`.
     """
-    labels = list(score.indexes["metric"])
-    if metric is None:
+    labels = list(values.indexes[dim])
+    if asked is None:
         left_out = set(exclude)
         asked = [label for label in labels if label not in left_out]
-    elif isinstance(metric, xr.DataArray) and metric.dtype == bool:
-        asked = _labels_where(metric, name)
+    elif isinstance(asked, xr.DataArray) and asked.dtype == bool:
+        asked = _labels_where(asked, name, dim)
     else:
-        if isinstance(metric, xr.DataArray | np.ndarray | pd.Index | pd.Series):
-            metric = np.asarray(metric).ravel().tolist()
-        asked = list(metric) if isinstance(metric, list | tuple | set) else [metric]
+        if isinstance(asked, xr.DataArray | np.ndarray | pd.Index | pd.Series):
+            asked = np.asarray(asked).ravel().tolist()
+        asked = list(asked) if isinstance(asked, list | tuple | set) else [asked]
         if asked and all(isinstance(label, bool) for label in asked):
-            raise TypeError(f"{name} as a condition must be a DataArray over 'metric', as is ds.kind == 'automatic'")
+            raise TypeError(f"{name} as a condition must be a DataArray over {dim!r}, as is ds.kind == 'automatic'")
     for label in asked:
-        _validate.known(name, label, labels, "metrics")
+        _validate.known(name, label, labels, f"{dim}s")
     _validate.unique(name, asked)
     if not asked:
-        raise ValueError(f"{name} leaves no metric to look at; metrics: {_validate.listing(labels, 30)}")
+        raise ValueError(f"{name} leaves no {dim} to look at; {dim}s: {_validate.listing(labels, 30)}")
     return [labels.index(label) for label in asked]
 
 
-def _labels_where(condition: xr.DataArray, name: str) -> list[Hashable]:
-    """The metrics for which a condition holds, by label."""
-    if condition.dims != ("metric",) or "metric" not in condition.indexes:
-        raise ValueError(f"{name} as a condition must be over the labels of dim 'metric', got dims {condition.dims}")
-    return list(condition.indexes["metric"][condition.values])
+def _labels_where(condition: xr.DataArray, name: str, dim: str) -> list[Hashable]:
+    """The labels of `dim` for which a condition holds."""
+    if condition.dims != (dim,) or dim not in condition.indexes:
+        got = "one without labels" if condition.dims == (dim,) else f"dims {condition.dims}"
+        raise ValueError(f"{name} as a condition must be over the labels of dim {dim!r}, got {got}")
+    return list(condition.indexes[dim][condition.values])
 
 
 def oriented(scores: xr.DataArray, along: Iterable[Hashable]) -> xr.DataArray:
@@ -293,7 +323,7 @@ def _as_gold(gold: xr.DataArray, score: xr.DataArray, level: str) -> xr.DataArra
     """Gold with dims system and input last; without `input` it stands for every input, at system level."""
     if "metric" in gold.dims:
         raise ValueError("gold has the dim 'metric'; rename it, as in gold.rename(metric='quality')")
-    _refuse_reserved(gold, "gold")
+    refuse_reserved(gold, "gold")
     if "system" not in gold.dims:
         raise ValueError(f"gold must have the dims 'system' and 'input', it has {_validate.listing(gold.dims)}")
     if "input" not in gold.dims:
@@ -414,6 +444,14 @@ def labelled(matrices: xr.Dataset, rows: xr.DataArray, columns: xr.DataArray) ->
     return matrices.assign_coords(coords).transpose("metric", "other_metric", ...)
 
 
+def symmetric(values: Any, pairs: Any, size: int) -> Any:
+    """Values of unordered pairs (pairs, ...) as a symmetric table (size, size, ...); NaN, or 0, on the diagonal."""
+    blank = np.nan if values.dtype.kind == "f" else 0
+    out = np.full((size, size, *values.shape[1:]), blank, dtype=values.dtype)
+    out[pairs[:, 0], pairs[:, 1]] = out[pairs[:, 1], pairs[:, 0]] = values
+    return out
+
+
 def package_version() -> str:
     """Version of the installed package."""
     try:
@@ -446,6 +484,6 @@ def _regular(values: xr.DataArray) -> xr.DataArray:
     """The same, where it is lazy in chunks as Zarr wants them: one for each metric and further label."""
     if not is_lazy(values):
         return values
-    sizes: dict[Hashable, Any] = {"resample": "auto", "other_metric": -1, "system": -1, "input": -1}
+    sizes: dict[Hashable, Any] = {"resample": "auto", "other_metric": -1, "other_system": -1, "system": -1, "input": -1}
     chunks = {axis: sizes.get(dim, 1) for axis, dim in enumerate(values.dims)}
     return values.copy(data=values.data.rechunk(chunks))

@@ -1,0 +1,94 @@
+import itertools
+
+import numpy as np
+import pytest
+import scipy.stats
+import statsmodels.sandbox.stats.multicomp as multicomp
+import xarray as xr
+
+import xsumstat
+
+
+def ranked(x):
+    there = ~np.isnan(x)
+    ranks = np.full(x.shape, np.nan)
+    ranks[there] = scipy.stats.rankdata(x[there])
+    return ranks
+
+
+@pytest.mark.parametrize("missing", [0.0, 0.3])
+@pytest.mark.parametrize("points", [None, 2])
+def test_kruskal_wallis_equals_scipy_and_intervals_statsmodels(missing, points):
+    rng = np.random.default_rng(1)
+    x = rng.normal(size=(9, 12)) + 1.5 * rng.normal(size=12)
+    x = np.round(x * points) if points else x
+    x[rng.random(x.shape) < missing] = np.nan
+    ds = xr.Dataset({"score": (("metric", "system", "input"), x[None])}, {"metric": ["m"]})
+    got = ds.meta.input_effect(confidence_level=0.9).squeeze("metric")
+    columns = [column[~np.isnan(column)] for column in x.T]
+    want = scipy.stats.kruskal(*columns)
+    assert float(got.statistic) == pytest.approx(want.statistic) and float(got.pvalue) == pytest.approx(want.pvalue)
+    ranks = ranked(x)
+    means, sizes = np.nanmean(ranks, axis=0), (~np.isnan(x)).sum(axis=0)
+    np.testing.assert_allclose(got.mean_rank, means)
+    assert got.n_scores.values.tolist() == sizes.tolist()
+    variance = np.nanvar(ranks, ddof=1)  # of a rank, ties included
+    q = scipy.stats.studentized_range.ppf(0.9, 12, 1e7)
+    half = multicomp.simultaneous_ci(q, variance, sizes)
+    np.testing.assert_allclose(got.ci_high - got.mean_rank, half, rtol=1e-4)
+    np.testing.assert_allclose(got.mean_rank - got.ci_low, half, rtol=1e-4)
+    distinct = np.zeros(12, dtype=int)
+    for i, j in itertools.permutations(range(12), 2):
+        limit = q * np.sqrt(variance / 2 * (1 / sizes[i] + 1 / sizes[j]))
+        distinct[i] += abs(means[i] - means[j]) > limit
+    assert got.n_distinct.values.tolist() == distinct.tolist() and distinct.any()
+    if not missing:
+        gap = np.abs(means[:, None] - means)
+        overlap = (got.ci_high.values[:, None] >= got.ci_low.values) & (
+            got.ci_high.values >= got.ci_low.values[:, None]
+        )
+        assert ((gap > 2 * half) == ~overlap).all()
+
+
+def test_two_inputs_overlap_as_the_test_says():
+    x = np.array([[1.0, 5], [2, 6], [3, 7], [4, 8]])
+    got = xr.Dataset({"score": (("metric", "system", "input"), x[None])}).meta.input_effect().squeeze()
+    q = scipy.stats.studentized_range.ppf(0.95, 2, np.inf)
+    assert float(got.ci_high[0] - got.mean_rank[0]) == pytest.approx(q * np.sqrt(6 / 4) / 2)
+    assert got.n_distinct.values.tolist() == [1, 1]
+
+
+def test_false_findings_are_as_many_as_asked_for():
+    """Without an effect of the input both the test, and any difference of two inputs, are found in 5 % of data sets."""
+    found = np.zeros(2)
+    for seed in range(400):
+        x = np.random.default_rng(seed).normal(size=(1, 20, 8))
+        got = xr.Dataset({"score": (("metric", "system", "input"), x)}).meta.input_effect()
+        found += (float(got.pvalue.squeeze()) <= 0.05, bool(got.n_distinct.any()))
+    band = 3.5 * np.sqrt(400 * 0.05 * 0.95)
+    assert abs(found[0] - 20) < band and found[1] < 20 + band
+
+
+def test_realsumm_inputs_differ_by_every_metric(realsumm):
+    got = realsumm.meta.input_effect()
+    assert (got.pvalue < 1e-12).all() and got.sizes["metric"] == 15  # as Rankel et al. (2011), §1, of TAC
+    assert got.attrs["analysis"] == "input_effect"
+
+
+def test_what_has_no_scores_is_nan():
+    x = np.random.default_rng(0).normal(size=(2, 4, 5))
+    x[0, :, 2] = np.nan
+    x[1] = 3
+    got = xr.Dataset({"score": (("metric", "system", "input"), x)}).meta.input_effect()
+    assert np.isnan(got.mean_rank[0, 2]) and not np.isnan(got.mean_rank[0, [0, 1, 3, 4]]).any()
+    assert got.n_scores[0].values.tolist() == [4, 4, 0, 4, 4]
+    assert np.isnan(got.pvalue[1]) and np.isnan(got.mean_rank[1]).all() and (got.n_distinct[1] == 0).all()
+    with pytest.raises(ValueError, match="at least 2 inputs, got 1"):
+        xr.Dataset({"score": (("metric", "system", "input"), x[:, :, :1])}).meta.input_effect()
+
+
+def test_lazy_scores(demo, tmp_path):
+    pytest.importorskip("dask")
+    xr.testing.assert_equal(demo.chunk().meta.input_effect().compute(), demo.meta.input_effect())
+    demo.meta.input_effect().to_netcdf(tmp_path / "effect.nc")
+    assert len(xsumstat.load_dataset("demo").meta.input_effect().meta.to_frame()) == 7 * 30

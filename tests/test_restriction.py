@@ -1,0 +1,153 @@
+import numpy as np
+import pytest
+import scipy.stats
+import xarray as xr
+
+import xsumstat  # noqa: F401
+from xsumstat import _draws
+
+
+def normal(outputs, inputs, rho, seed, metrics=2):
+    """Scores of two or more metrics, equally correlated, normal on each input."""
+    rng = np.random.default_rng(seed)
+    common = rng.normal(size=(1, outputs, inputs))
+    x = np.sqrt(rho) * common + np.sqrt(1 - rho) * rng.normal(size=(metrics, outputs, inputs))
+    return xr.Dataset({"score": (("metric", "system", "input"), x)}, {"metric": list("abcdef")[:metrics]})
+
+
+PAIR = {"metric": "a", "other_metric": "b"}
+
+
+@pytest.mark.parametrize("coefficient", ["kendall", "pearson"])
+def test_whole_part_and_drop_equal_metric_corr_and_a_plain_bootstrap(demo, coefficient):
+    chosen = ["judge", "rouge", "bleu"]
+    keywords = {"above": 0.4, "unit": "quantile", "metrics": ["judge", "bleu"]}
+    got = demo.meta.range_drop(
+        metric=chosen, coefficient=coefficient, n_resamples=500, n_simulations=19, rng=6, **keywords
+    )
+    part = demo.meta.scoring_range(**keywords)
+    how = {"metric": chosen, "level": "input", "coefficient": coefficient, "average": False}
+    whole, inside = (ds.meta.metric_corr(**how).correlation for ds in (demo, part))
+    off = xr.DataArray(~np.eye(3, dtype=bool), dims=("metric", "other_metric"))
+    np.testing.assert_allclose(got.whole, whole.mean("input").where(off))
+    np.testing.assert_allclose(got.part, inside.mean("input").where(off))
+    np.testing.assert_allclose(got.difference, got.whole - got.part)
+    counts = _draws.counts(6, "input", 30, 0, 500)
+    for a, b in (("judge", "rouge"), ("bleu", "judge")):
+        one, two = (each.sel(metric=a, other_metric=b).values for each in (whole, inside))
+        samples = np.array([np.nanmean(np.repeat(one, row)) - np.nanmean(np.repeat(two, row)) for row in counts])
+        here = got.sel(metric=a, other_metric=b)
+        drop = float(here.difference)
+        assert [float(here.ci_low), float(here.ci_high)] == pytest.approx(np.quantile(samples, [0.025, 0.975]))
+        beyond = (np.abs(samples - drop) >= abs(drop) - 1e-12).sum()
+        assert float(here.pvalue) == pytest.approx((1 + beyond) / 501)
+        assert int(here.n_inputs) == (~np.isnan(two)).sum()
+
+
+@pytest.mark.parametrize("share", [0.5, 0.8])
+def test_the_expected_drop_is_that_of_a_truncated_normal(share):
+    """Pearson (1903): cut at a quantile of one score, r becomes r·√v/√(1 − r² + r²·v), v the variance that is left."""
+    rho = 0.7
+    ds = normal(4000, 6, rho, 1)
+    keywords = {"metrics": "a", "unit": "quantile", "coefficient": "pearson", "n_resamples": 9, "n_simulations": 19}
+    got = ds.meta.range_drop(above=share, rng=2, **keywords).sel(PAIR)
+    r = float(got.whole)
+    v = scipy.stats.truncnorm.var(scipy.stats.norm.ppf(share), np.inf)
+    inside = r * np.sqrt(v) / np.sqrt(1 - r**2 + r**2 * v)
+    assert float(got.expected) == pytest.approx(r - inside, abs=0.01)
+    assert float(got.difference) == pytest.approx(r - inside, abs=0.03)
+    low, high = (scipy.stats.norm.ppf(each) for each in (0.3, 0.6))
+    got = ds.meta.range_drop(between=(0.3, 0.6), rng=2, **keywords).sel(PAIR)
+    v = scipy.stats.truncnorm.var(low, high)
+    assert float(got.expected) == pytest.approx(r - r * np.sqrt(v) / np.sqrt(1 - r**2 + r**2 * v), abs=0.02)
+
+
+@pytest.mark.parametrize("coefficient", ["kendall", "spearman"])
+def test_the_expected_drop_of_ranks_follows_a_simulation_of_its_own(coefficient):
+    ds = normal(300, 40, 0.6, 3)
+    got = ds.meta.range_drop(baseline=250, coefficient=coefficient, n_resamples=9, n_simulations=60, rng=4).sel(PAIR)
+    function = scipy.stats.kendalltau if coefficient == "kendall" else scipy.stats.spearmanr
+    thresholds = ds.score.values[:, 250]
+    shares = (ds.score.values <= thresholds[:, None]).mean(axis=1)
+    rng = np.random.default_rng(0)
+    drops = []
+    for at in np.repeat(np.arange(40), 8):
+        x = rng.multivariate_normal([0, 0], [[1, 0.6], [0.6, 1]], 300).T
+        kept = (x > np.quantile(x, shares[:, at], axis=1).diagonal()[:, None]).any(axis=0)
+        part = function(*x[:, kept]).statistic if kept.sum() > 1 else np.nan
+        drops.append([function(*x).statistic, part])
+    whole, part = np.nanmean(drops, axis=0)
+    assert float(got.expected) == pytest.approx(whole - part, abs=0.05)
+
+
+@pytest.mark.slow
+def test_what_the_range_explains_is_found_at_the_nominal_rate():
+    found = raw = 0
+    for seed in range(150):
+        got = normal(20, 25, 0.6, 100 + seed).meta.range_drop(
+            above=0.6, unit="quantile", metrics="a", n_resamples=199, n_simulations=39, rng=seed
+        )
+        found += float(got.excess_pvalue.sel(PAIR)) <= 0.05
+        raw += float(got.pvalue.sel(PAIR)) <= 0.05
+    assert abs(found - 7.5) < 3.5 * np.sqrt(150 * 0.05 * 0.95)
+    assert raw > 100  # the drop itself is there nearly always: it is what must not be mistaken
+
+
+def test_a_dependence_that_ends_is_more_than_the_range():
+    """Two metrics that agree on poor outputs and not on good ones."""
+    ds = normal(60, 30, 0.95, 7)
+    noise = np.random.default_rng(8).normal(size=(60, 30))
+    a, b = ds.score.values
+    ds.score[1] = np.where(a > 0, np.abs(noise), b)
+    got = ds.meta.range_drop(above=0.5, unit="quantile", metrics="a", n_resamples=499, n_simulations=99, rng=1).sel(
+        PAIR
+    )
+    assert float(got.excess) > 0.1 and float(got.excess_pvalue) == 0.01
+    assert float(got.difference) > float(got.expected_high)
+
+
+def test_padded_outputs_missing_pairs_and_zero(demo):
+    from test_ranges import padded
+
+    ds = padded((9, 4, 7, 9, 3))
+    keywords = {"above": 0.5, "unit": "quantile", "n_resamples": 50, "n_simulations": 19, "rng": 1}
+    got = ds.meta.range_drop(**keywords)
+    np.testing.assert_array_equal(got.difference, got.difference.values.T)
+    assert np.isnan(np.diag(got.part)).all() and (got.n_inputs <= 5).all()
+    narrow = {"above": 0.89, "unit": "quantile", "metrics": "m0", "n_resamples": 50, "n_simulations": 19, "rng": 1}
+    dropped = ds.meta.range_drop(**narrow)
+    assert int(dropped.n_inputs.max()) == 0 and dropped.part.isnull().all() and dropped.excess_pvalue.isnull().all()
+    tied = demo.assign(score=(demo.score / demo.score.std(["system", "input"])).round())
+    for undefined in ("drop", "zero"):
+        found = tied.meta.range_drop(metric=["judge", "bleu"], undefined=undefined, **keywords)
+        want = tied.meta.scoring_range(above=0.5, unit="quantile").meta.metric_corr(
+            metric=["judge", "bleu"], level="input", coefficient="kendall", undefined=undefined
+        )
+        other = {"metric": "judge", "other_metric": "bleu"}
+        assert float(found.part.sel(other)) == pytest.approx(float(want.correlation.sel(other)))
+
+
+def test_threads_seeds_and_attrs(demo, monkeypatch, tmp_path):
+    keywords = {"metric": ["judge", "bleu"], "baseline": "extractor-1", "n_resamples": 99, "n_simulations": 19}
+    got = demo.meta.range_drop(rng=5, **keywords)
+    monkeypatch.setenv("XSUMSTAT_NUM_THREADS", "1")
+    xr.testing.assert_identical(got, demo.meta.range_drop(rng=5, **keywords))
+    assert got.attrs["range"] == "better than extractor-1, any metric" and got.attrs["analysis"] == "range_drop"
+    got.to_netcdf(tmp_path / "drop.nc")
+    xr.testing.assert_identical(xr.load_dataset(tmp_path / "drop.nc"), got)
+    assert len(got.meta.to_frame()) == 2
+
+
+@pytest.mark.parametrize(
+    "keywords, message",
+    [
+        ({"metric": "judge", "above": 1}, "metric must name at least 2 metrics"),
+        ({"above": 1, "coefficient": "kendall_c"}, "coefficient must be one of 'kendall', 'kendall_a'"),
+        ({"above": 1, "n_simulations": 5}, "n_simulations must be at least 19"),
+        ({}, "give one of above, between and baseline"),
+        ({"above": 1e9, "metrics": "judge"}, "leaves no output at all"),
+    ],
+)
+def test_bad_arguments(demo, keywords, message):
+    with pytest.raises(ValueError, match=message):
+        demo.meta.range_drop(**keywords)

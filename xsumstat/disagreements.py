@@ -1,0 +1,283 @@
+"""Do metrics order outputs alike, the better these are: `disagreement` and `improvement_consistency`."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from xsumstat import _draws, _validate, inference, ranges, resampling, schema
+from xsumstat import _kernels_ranges as kernels
+from xsumstat.coefficients import FloatArray
+from xsumstat.levels import IntArray
+
+NORMALISATIONS = ("all", "input")
+# How many pairs of outputs of an input are looked at, before they are drawn.
+MAX_PAIRS = 5_000_000
+_BANDS = ("ci_low", "ci_high")
+
+
+def disagreement(
+    ds: xr.Dataset,
+    *,
+    metric: Any = None,
+    n_bins: int = 10,
+    normalise: str = "all",
+    max_pairs: int = MAX_PAIRS,
+    n_resamples: int = 999,
+    confidence_level: float = 0.95,
+    rng: Any = None,
+    progress: bool = False,
+) -> xr.Dataset:
+    """How often two metrics order two outputs of an input oppositely, by how high the two score.
+
+    Parameters
+    ----------
+    ds : Dataset
+        Scores, float ``score(metric, system, input)``; where the inputs have different numbers of outputs, `system`
+        numbers the outputs of an input, padded with NaN.
+    metric : label, list of labels or boolean DataArray, optional
+        Metrics, all pairs of which are compared. Default all but ``ds.attrs["gold"]``.
+    n_bins : int, default 10
+        Bins of the height, equally wide, from 0 to 1.
+    normalise : {"all", "input"}, default "all"
+        A metric's lowest score becomes 0 and its highest 1: among all outputs, or among those of each input.
+    max_pairs : int, default 5,000,000
+        Where an input has more pairs of outputs, so many of them are drawn.
+    n_resamples : int, default 999
+        Resamples of the inputs, for the bands.
+    confidence_level : float, default 0.95
+        Of the bands, between 0 and 1.
+    rng : None, int, SeedSequence or Generator, optional
+        Source of the draws.
+    progress : bool, default False
+        Show a progress bar (needs tqdm).
+
+    Returns
+    -------
+    Dataset
+        On (metric, other_metric, score_bin): ``share`` of the pairs of outputs that the two order oppositely, in [0,
+        1], its percentile interval ``ci_low`` and ``ci_high`` over inputs, and ``n_pairs``. `score_bin` is the middle
+        of a bin. NaN in an empty bin, and where a metric meets itself. ``attrs["n_sampled_inputs"]`` says of how many
+        inputs pairs were drawn.
+
+    Raises
+    ------
+    ValueError, TypeError
+        For a metric or number that is not there or not allowed, fewer than two metrics, or scores with a further dim.
+
+    Warns
+    -----
+    UserWarning
+        When pairs of outputs are drawn, for how many inputs.
+
+    Notes
+    -----
+    The height of a pair of outputs is the mean of four normalised scores, of two outputs by two metrics. A pair that
+    one of the metrics ties is not ordered oppositely, and counts. The share of a bin is over the pairs of all inputs.
+
+    References
+    ----------
+    Peyrard (2019), §4 and Fig. 2.
+
+    Examples
+    --------
+    >>> import xsumstat
+    >>> ds = xsumstat.load_dataset("demo")
+    >>> found = ds.meta.disagreement(metric=["judge", "rouge", "length"], n_bins=4, rng=1)
+    >>> int(found.n_pairs.sel(metric="judge", other_metric="rouge").sum())
+    1980
+    """
+    normalise, n_bins = _validate.choice("normalise", normalise, NORMALISATIONS), _validate.integer("n_bins", n_bins, 1)
+    max_pairs = _validate.integer("max_pairs", max_pairs, 1)
+    n_resamples, confidence_level, seed = _checked(n_resamples, confidence_level, rng, progress)
+    score = _outputs(ds, metric, 2)
+    x, height = score.values, ranges.normalised(score, normalise).values
+    pairs = np.array(np.triu_indices(len(x), 1)).T
+    n_inputs = x.shape[2]
+    opposite, total = np.zeros((2, len(pairs), n_inputs, n_bins), dtype=np.int64)
+    sampled = np.zeros(n_inputs, dtype=bool)
+
+    def of_input(at: int) -> None:
+        for place, (one, two) in enumerate(pairs):
+            there = ~(np.isnan(x[one, :, at]) | np.isnan(x[two, :, at]))
+            first, second = x[one, there, at], x[two, there, at]
+            mean = (height[one, there, at] + height[two, there, at]) / 2
+            out = n_bins, opposite[place, at], total[place, at]
+            if len(first) * (len(first) - 1) // 2 <= max_pairs:
+                kernels.count_opposite(first, second, mean, *out)
+            else:
+                sampled[at] = True
+                drawn = _drawn_pairs(len(first), max_pairs, _draws.generator(seed, at))
+                kernels.count_opposite_drawn(first, second, mean, drawn, *out)
+
+    _over_inputs(of_input, n_inputs, progress)
+    if sampled.any():
+        _validate.warn(f"{max_pairs:,} pairs of outputs are drawn on {sampled.sum()} of {n_inputs} input(s)")
+    share, low, high = _with_bands(opposite, total, n_resamples, confidence_level, seed)
+    by_pair = {"share": share, "ci_low": low, "ci_high": high, "n_pairs": total.sum(axis=1)}
+    square = {name: schema.symmetric(values, pairs, len(x)) for name, values in by_pair.items()}
+    dims = ("metric", "other_metric", "score_bin")
+    found = xr.Dataset({name: (dims, values) for name, values in square.items()}, {"score_bin": _middles(n_bins)})
+    about = {"normalise": normalise, "max_pairs": max_pairs, "n_sampled_inputs": int(sampled.sum())}
+    about |= {"n_resamples": n_resamples, "confidence_level": confidence_level, "seed": str(seed)}
+    return schema.result(schema.labelled(found, score, score), None, analysis="disagreement", **about)
+
+
+def improvement_consistency(
+    ds: xr.Dataset,
+    *,
+    metric: Any = None,
+    n_bins: int = 10,
+    normalise: str = "all",
+    max_pairs: int = MAX_PAIRS,
+    n_resamples: int = 999,
+    confidence_level: float = 0.95,
+    rng: Any = None,
+    progress: bool = False,
+) -> xr.Dataset:
+    """Of the outputs that improve on one by some metric, how many do so by all, by how high that one scores.
+
+    Parameters
+    ----------
+    ds, n_bins, normalise, n_resamples, confidence_level, rng, progress
+        As for `disagreement`.
+    metric : label, list of labels or boolean DataArray, optional
+        Metrics, at least two, that must agree. Default all but ``ds.attrs["gold"]``.
+    max_pairs : int, default 5,000,000
+        Each output of an input is set against each other one; where these are more pairs, fewer outputs are drawn.
+
+    Returns
+    -------
+    Dataset
+        On (score_bin): ``ratio``, the mean of F/N over the outputs in the bin, in [0, 1], its percentile interval
+        ``ci_low`` and ``ci_high`` over inputs, ``n_outputs`` that it is the mean of, and ``n_best``, outputs on which
+        none improves, which have no ratio. ``attrs["n_sampled_inputs"]`` says of how many inputs outputs were drawn.
+
+    Raises
+    ------
+    ValueError, TypeError
+        As for `disagreement`.
+
+    Warns
+    -----
+    UserWarning
+        When outputs are drawn, for how many inputs.
+
+    Notes
+    -----
+    For an output s of an input, N counts the outputs x with m(x) > m(s) for some metric m, and F those with m(x) > m(s)
+    for all metrics. The height of s is the mean of its normalised scores. Only outputs with a score by every metric
+    take part.
+
+    References
+    ----------
+    Peyrard (2019), Eq. 1 and Fig. 3, from 5,000 drawn outputs.
+
+    Examples
+    --------
+    >>> import xsumstat
+    >>> ds = xsumstat.load_dataset("demo")
+    >>> found = ds.meta.improvement_consistency(metric=["judge", "rouge"], n_bins=4, rng=1)
+    >>> int((found.n_outputs + found.n_best).sum())
+    360
+    """
+    normalise, n_bins = _validate.choice("normalise", normalise, NORMALISATIONS), _validate.integer("n_bins", n_bins, 1)
+    max_pairs = _validate.integer("max_pairs", max_pairs, 1)
+    n_resamples, confidence_level, seed = _checked(n_resamples, confidence_level, rng, progress)
+    score = _outputs(ds, metric, 2)
+    x, height = score.values, ranges.normalised(score, normalise).mean("metric").values  # NaN where no metric has one
+    n_inputs = x.shape[2]
+    ratios, outputs, best = np.zeros((3, n_inputs, n_bins))
+    sampled = np.zeros(n_inputs, dtype=bool)
+
+    def of_input(at: int) -> None:
+        there = np.flatnonzero(~np.isnan(x[:, :, at]).any(axis=0))
+        values = np.ascontiguousarray(x[:, there, at].T)
+        n = len(there)
+        chosen = np.arange(n)
+        if n * (n - 1) > max_pairs:
+            sampled[at] = True
+            chosen = np.sort(_draws.generator(seed, at).permutation(n)[: max(1, max_pairs // (n - 1))])
+        some, every = np.empty((2, len(chosen)), dtype=np.int64)
+        kernels.improvements(values, chosen, some, every)
+        bins = np.array([kernels.place(each, n_bins) for each in height[there[chosen], at]], dtype=np.int64)
+        improvable = some > 0
+        np.add.at(ratios[at], bins[improvable], every[improvable] / some[improvable])
+        np.add.at(outputs[at], bins[improvable], 1)
+        np.add.at(best[at], bins[~improvable], 1)
+
+    _over_inputs(of_input, n_inputs, progress)
+    if sampled.any():
+        _validate.warn(
+            f"outputs are drawn on {sampled.sum()} of {n_inputs} input(s), as there are over {max_pairs:,} pairs"
+        )
+    ratio, low, high = _with_bands(ratios[None], outputs[None], n_resamples, confidence_level, seed)
+    counts = {"n_outputs": outputs.sum(axis=0).astype(int), "n_best": best.sum(axis=0).astype(int)}
+    values = {"ratio": ratio[0], "ci_low": low[0], "ci_high": high[0], **counts}
+    found = xr.Dataset({name: ("score_bin", each) for name, each in values.items()}, {"score_bin": _middles(n_bins)})
+    about = {"metrics": ", ".join(map(str, score["metric"].values)), "normalise": normalise, "max_pairs": max_pairs}
+    about |= {"n_sampled_inputs": int(sampled.sum()), "n_resamples": n_resamples, "confidence_level": confidence_level}
+    return schema.result(found, None, analysis="improvement_consistency", seed=str(seed), **about)
+
+
+def _checked(n_resamples: Any, confidence_level: Any, rng: Any, progress: Any) -> tuple[int, float, int]:
+    _validate.flag("progress", progress)
+    n_resamples = _validate.integer("n_resamples", n_resamples, 2)
+    return n_resamples, _validate.fraction("confidence_level", confidence_level), _draws.seed_of(rng)
+
+
+def _outputs(ds: xr.Dataset, metric: Any, least: int) -> xr.DataArray:
+    """Scores (metric, system, input) in memory, of at least so many metrics."""
+    score = schema.prepare_metrics(ds, schema.automatic(ds, metric), level=None)
+    if set(score.dims) - set(schema.CORE):
+        raise ValueError(f"score has the dims {_validate.listing(score.dims)}; select one label of each further one")
+    if score.sizes["metric"] < least:
+        raise ValueError(f"metric must name at least {least} metrics, got {_validate.listing(score['metric'].values)}")
+    return score.compute()
+
+
+def _over_inputs(of_input: Callable[[int], None], n_inputs: int, progress: bool) -> None:
+    """Each input's counts, on threads."""
+
+    def work(at: int, stop: threading.Event) -> None:
+        if not stop.is_set():
+            of_input(at)
+
+    with resampling.progress_bar(n_inputs, progress) as bar:
+        resampling.over_blocks(work, n_inputs, bar)
+
+
+def _drawn_pairs(n: int, size: int, generator: np.random.Generator) -> IntArray:
+    """So many pairs of two different of n outputs, each as likely."""
+    first, step = generator.integers(0, n, size), generator.integers(1, n, size)
+    return np.array([first, (first + step) % n]).T.copy()
+
+
+def _with_bands(
+    part: Any, whole: Any, n_resamples: int, confidence_level: float, seed: int
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Ratios of sums over the inputs (..., inputs, bins), with their intervals when inputs are drawn, (..., bins)."""
+    n_inputs, n_bins = part.shape[-2:]
+    flat = [np.moveaxis(each, -2, -1).reshape(-1, n_inputs).astype(float) for each in (part, whole)]
+    shape = (*part.shape[:-2], n_bins)
+    ratio = _ratio(*(each.sum(axis=1) for each in flat))
+    samples = resampling.over_inputs(
+        lambda counts: _ratio(*(each @ counts for each in flat)), n_inputs, n_resamples, seed
+    )
+    how = "percentile", confidence_level
+    told = [inference.bootstrap_interval(float(r), row, *how) for r, row in zip(ratio, samples, strict=True)]
+    low, high = (np.array([each[at] for each in told]) for at in (0, 1))
+    return ratio.reshape(shape), low.reshape(shape), high.reshape(shape)
+
+
+def _ratio(part: FloatArray, whole: FloatArray) -> FloatArray:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.asarray(part / whole)
+
+
+def _middles(n_bins: int) -> FloatArray:
+    return (np.arange(n_bins) + 0.5) / n_bins

@@ -1,0 +1,234 @@
+"""Where on the scale: `scoring_range`, and scores brought to [0, 1]."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from xsumstat import _validate, schema
+from xsumstat.coefficients import FloatArray
+
+UNITS = ("score", "normalised", "quantile")
+_CELL = ("system", "input")
+
+
+@dataclass(frozen=True)
+class Range:
+    """Which cells are kept: those whose scores by some, or all, of the metrics are high enough.
+
+    Attributes
+    ----------
+    low, high : DataArray (metric, ...) or None
+        A score must be higher than the one, or at least it where there is the other too, and at most the other.
+    keep : {"any", "all"}
+    told : str
+        What the range is called.
+    """
+
+    low: xr.DataArray
+    high: xr.DataArray | None
+    keep: str
+    told: str
+
+    def mask(self, score: xr.DataArray) -> xr.DataArray:
+        """The cells of the scores, in the range's unit, that are kept."""
+        within = score > self.low if self.high is None else (score >= self.low) & (score <= self.high)
+        return within.any("metric") if self.keep == "any" else within.all("metric")
+
+
+def scoring_range(
+    ds: xr.Dataset,
+    *,
+    above: Any = None,
+    between: Any = None,
+    baseline: Any = None,
+    metrics: Any = None,
+    keep: str = "any",
+    unit: str = "score",
+) -> xr.Dataset:
+    """Keep the outputs that score in a range, and make all others missing.
+
+    Parameters
+    ----------
+    ds : Dataset
+        Scores, float ``score(metric, system, input, ...)``. Where the inputs have different numbers of outputs,
+        `system` numbers the outputs of an input, padded with NaN. It is not changed.
+    above : number, mapping or DataArray, optional
+        Keep what scores better than this: one number, one for each metric, ``{"rouge": 0.2, "bleu": 0.1}``, or a
+        DataArray on dims of `score`.
+    between : (low, high), optional
+        Keep what scores at least the one and at most the other; each as for `above`.
+    baseline : label, optional
+        A system: keep what scores better than its output for the same input.
+    metrics : label, list of labels or boolean DataArray, optional
+        The metrics that decide. Default all but ``ds.attrs["gold"]``.
+    keep : {"any", "all"}, default "any"
+        Whether a score by one of the metrics suffices, or all of them must be in the range.
+    unit : {"score", "normalised", "quantile"}, default "score"
+        What the numbers are: scores; shares of the way from a metric's lowest score to its highest; or shares of the
+        outputs of the same input, ties half, so that .5 is the median.
+
+    Returns
+    -------
+    Dataset
+        `ds`, with NaN in the cells left out, in every variable of numbers that has the dims system and input.
+
+    Raises
+    ------
+    ValueError, TypeError
+        For not exactly one of `above`, `between` and `baseline`, or a label or number that is not there or not allowed.
+
+    Warns
+    -----
+    UserWarning
+        When no output is left, on some inputs; or the baseline has no score on some.
+
+    Notes
+    -----
+    Peyrard's (2019) ranges: (W) is `ds` itself, (T) ``ds.meta.scoring_range(baseline="lexrank")``, and (A), there the
+    outputs of average systems, for instance ``ds.meta.scoring_range(between=(0.25, 0.75), unit="quantile",
+    keep="all")``. A metric whose coordinate ``higher_is_better`` is False is better when lower, and its "quantile" and
+    "normalised" scores count from the worst.
+
+    Restricting the range of scores lowers correlations by itself: see `range_drop`.
+
+    References
+    ----------
+    Peyrard (2019), "Studying Summarization Evaluation Metrics in the Appropriate Scoring Range", §3 and Algorithm 2.
+
+    Examples
+    --------
+    >>> import xsumstat
+    >>> ds = xsumstat.load_dataset("demo")
+    >>> top = ds.meta.scoring_range(baseline="extractor-1", metrics=["judge", "rouge"])
+    >>> int(top.score.sel(metric="judge").notnull().sum()) < int(ds.score.sel(metric="judge").notnull().sum())
+    True
+    """
+    score, chosen = prepared(ds, metrics)
+    kept = asked(score, above, between, baseline, keep, unit).mask(in_unit(score, unit))
+    if not schema.is_lazy(kept):
+        _warn_empty(kept, score.notnull().any("metric"))
+    numbers = [name for name, each in ds.data_vars.items() if set(_CELL) <= set(each.dims) and each.dtype.kind in "fiu"]
+    return ds.assign({name: ds[name].where(schema.without_coords(kept)) for name in numbers})
+
+
+def prepared(ds: xr.Dataset, metrics: Any) -> tuple[xr.DataArray, list[Any]]:
+    """Checked and oriented scores of the metrics that decide, and their labels."""
+    score = schema.prepare_metrics(ds, schema.automatic(ds, metrics), level=None)
+    return score, score["metric"].values.tolist()
+
+
+def asked(score: xr.DataArray, above: Any, between: Any, baseline: Any, keep: str, unit: str) -> Range:
+    """The range that the keywords of `scoring_range` name, for oriented scores."""
+    given = {
+        name: each for name, each in zip(("above", "between", "baseline"), (above, between, baseline), strict=True)
+    }
+    given = {name: each for name, each in given.items() if each is not None}
+    if len(given) != 1:
+        raise ValueError(f"give one of above, between and baseline, got {_validate.listing(given) or 'none'}")
+    _validate.choice("keep", keep, ("any", "all"))
+    _validate.choice("unit", unit, UNITS)
+    if baseline is not None:
+        return Range(_of_baseline(score, baseline, unit), None, keep, f"better than {baseline}, {keep} metric")
+    if above is not None:
+        return Range(_limits(score, "above", above, unit), None, keep, f"above {_named(above)} ({unit}), {keep} metric")
+    if not isinstance(between, tuple | list) or len(between) != 2:
+        raise TypeError(f"between must be (low, high), got {between!r}")
+    low, high = (_limits(score, "between", each, unit) for each in between)
+    if unit == "score":  # where lower is better the two have been negated
+        low, high = low.where(low < high, high), high.where(low < high, low)
+    if bool((low > high).any()):
+        raise ValueError(f"between must be (low, high) with low <= high, got {between!r}")
+    named = " and ".join(map(_named, between))
+    return Range(low, high, keep, f"between {named} ({unit}), {keep} metric")
+
+
+def _named(limit: Any) -> str:
+    return str(limit) if isinstance(limit, int | float | Mapping) else "given limits"
+
+
+def _of_baseline(score: xr.DataArray, baseline: Any, unit: str) -> xr.DataArray:
+    labels = list(score.indexes["system"]) if "system" in score.indexes else list(range(score.sizes["system"]))
+    _validate.known("baseline", baseline, labels, "systems")
+    own = in_unit(score, unit).isel(system=labels.index(baseline), drop=True)
+    if not schema.is_lazy(own):
+        lacking = int(own.isnull().all("metric").sum())
+        if lacking:
+            _validate.warn(f"the baseline {baseline!r} has no score on {lacking} input(s), of which nothing is kept")
+    return own
+
+
+def _limits(score: xr.DataArray, name: str, given: Any, unit: str) -> xr.DataArray:
+    """Limits for each metric, on the scale on which higher is better."""
+    labels = score["metric"].values.tolist()
+    if isinstance(given, xr.DataArray):
+        odd = [dim for dim in given.dims if dim not in score.dims]
+        if odd:
+            raise ValueError(f"{name} has the dim(s) {_validate.listing(odd)}, which score has not")
+        limits = schema.without_coords(given.astype(float))
+        limits = limits.sel(metric=labels) if "metric" in limits.indexes else limits
+    elif isinstance(given, Mapping):
+        for label in labels:
+            _validate.known(f"metric in {name}", label, list(given), f"metrics of {name}")
+        limits = xr.DataArray([float(given[label]) for label in labels], {"metric": labels})
+    else:
+        limits = xr.DataArray(np.full(len(labels), _validate.number(name, given, -np.inf, np.inf)), {"metric": labels})
+    if unit != "score":
+        if bool(((limits < 0) | (limits > 1)).any()):
+            raise ValueError(f"{name} must lie in [0, 1] with unit={unit!r}, got {given!r}")
+        return limits
+    return limits * _signs(score)
+
+
+def _signs(score: xr.DataArray) -> xr.DataArray:
+    """-1 for a metric that is better when lower, whose scores have been negated."""
+    better = score.coords.get("higher_is_better")
+    if better is None:
+        return xr.ones_like(score["metric"], dtype=float)
+    return 2.0 * schema.without_coords(better).astype(bool) - 1.0
+
+
+def in_unit(score: xr.DataArray, unit: str) -> xr.DataArray:
+    """Scores as they are, as shares of each metric's range, or as shares of an input's outputs."""
+    if unit == "score":
+        return score
+    if unit == "normalised":
+        return normalised(score)
+    found: xr.DataArray = xr.apply_ufunc(
+        _quantiles,
+        score,
+        input_core_dims=[["system"]],
+        output_core_dims=[["system"]],
+        dask="parallelized",
+        output_dtypes=[float],
+    )
+    return found.transpose(*score.dims)
+
+
+def _quantiles(values: FloatArray) -> FloatArray:
+    """Share of the values along the last axis that are lower, ties and the value itself half."""
+    from scipy import stats
+
+    ranks = stats.rankdata(values, axis=-1, nan_policy="omit")
+    return np.asarray((ranks - 0.5) / np.maximum((~np.isnan(values)).sum(axis=-1, keepdims=True), 1))
+
+
+def normalised(score: xr.DataArray, within: str = "all") -> xr.DataArray:
+    """Scores from 0, a metric's lowest, to 1, its highest, of all cells or of each "input"; 0.5 where all are equal."""
+    over = ["system"] if within == "input" else list(_CELL)
+    low, high = score.min(over), score.max(over)
+    return ((score - low) / (high - low)).where(high > low, 0.5).where(score.notnull())
+
+
+def _warn_empty(kept: xr.DataArray, there: xr.DataArray) -> None:
+    """Say where no output is left."""
+    left = kept.any("system")
+    if not bool(left.any()):
+        raise ValueError("the scoring range leaves no output at all")
+    gone = there.any("system") & ~left
+    if bool(gone.any()):
+        _validate.warn(f"on {int(gone.sum())} of {gone.size} input(s) no output is in the scoring range")

@@ -1,0 +1,335 @@
+"""Do the raters agree: `agreement`, `drop_noisiest_rater` and `majority_vote`."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import xarray as xr
+
+from xsumstat import _draws, _validate, content, inference, resampling, schema
+from xsumstat.coefficients import FloatArray
+from xsumstat.resampling import DrawPlan
+
+MEASUREMENTS = ("nominal", "ordinal", "interval")
+_NAMES = ("alpha", "ci_low", "ci_high", "standard_error", "n_undefined")
+
+
+def agreement(
+    ds: xr.Dataset,
+    rating: Any = None,
+    *,
+    along: str = "rater",
+    measurement: str = "ordinal",
+    resample: str | tuple[str, ...] = "both",
+    n_resamples: int = 999,
+    confidence_level: float = 0.95,
+    rng: Any = None,
+    progress: bool = False,
+) -> xr.Dataset:
+    """Krippendorff's alpha of the raters, with a bootstrap interval.
+
+    Parameters
+    ----------
+    ds : Dataset
+        Scores, with ratings beside them.
+    rating : str or DataArray, optional
+        The ratings, (system, input, rater, ...): a variable of `ds` or a DataArray; NaN where a rater gave none.
+        Default ``ds.attrs["gold"]``.
+    along : str, default "rater"
+        Dim of the raters. Which rater is which does not matter.
+    measurement : {"nominal", "ordinal", "interval"}, default "ordinal"
+        What a disagreement weighs: all alike, by the ranks between, or by the squared difference.
+    resample : {"both", "system", "input"} or tuple of dims, default "both"
+        The dims whose labels are drawn with replacement.
+    n_resamples : int, default 999
+        Number of resamples, at least 2. Each takes about as long as the estimate.
+    confidence_level : float, default 0.95
+        Between 0 and 1.
+    rng : None, int, SeedSequence or Generator, optional
+        Source of the draws.
+    progress : bool, default False
+        Show a progress bar (needs tqdm).
+
+    Returns
+    -------
+    Dataset
+        ``alpha`` (at most 1, 0 where raters agree as by chance), its percentile interval ``ci_low`` and ``ci_high``,
+        ``standard_error`` and ``n_undefined`` (resamples in which all ratings are equal), on the further dims.
+
+    Raises
+    ------
+    ValueError, TypeError
+        For ratings or a dim that are not there, or not allowed.
+    ImportError
+        Without krippendorff (extra "agreement").
+
+    Notes
+    -----
+    ``α = 1 − D_o/D_e``: the disagreement within cells over that among all ratings, as the package krippendorff computes
+    it. Cells with fewer than two ratings say nothing. NaN where no cell has two, or all ratings are equal.
+
+    References
+    ----------
+    Krippendorff (2011), "Computing Krippendorff's Alpha-Reliability". Bhandari et al. (2020), §3.3.
+
+    Examples
+    --------
+    >>> import numpy as np, xarray as xr, xsumstat
+    >>> ds = xsumstat.load_dataset("demo")
+    >>> noise = xr.DataArray(np.random.default_rng(0).normal(size=(3, 12, 30)), dims=("rater", "system", "input"))
+    >>> rating = (ds.score.sel(metric="human") / 20 + 0.3 * noise).round()
+    >>> bool(ds.meta.agreement(rating, n_resamples=99, rng=1).ci_low > 0.5)
+    True
+    """
+    krippendorff = _validate.optional("krippendorff", "agreement")
+    ratings, name = _ratings(ds, rating, along)
+    schema.refuse_reserved(ratings, "rating")
+    ratings = ratings.drop_vars([each for each in schema.RESERVED if each in ratings.coords])
+    _validate.choice("measurement", measurement, MEASUREMENTS)
+    dims = _validate.dims("resample", resample)
+    n_resamples = _validate.integer("n_resamples", n_resamples, 2)
+    confidence_level = _validate.fraction("confidence_level", confidence_level)
+    _validate.flag("progress", progress)
+    plan = DrawPlan((ratings.sizes["system"], ratings.sizes["input"]), dims, n_resamples, _draws.seed_of(rng))
+    further = math.prod(ratings.sizes[dim] for dim in ratings.dims if dim not in ("system", "input", along))
+
+    blocks = range(_draws.n_blocks(n_resamples))
+
+    with resampling.progress_bar(further * len(blocks), progress) as bar:
+
+        def each(values: FloatArray) -> tuple[float, ...]:
+            counts, domain = _value_counts(values)
+
+            def alpha(weights: Any) -> float:
+                return _alpha(krippendorff, counts, domain, weights, measurement)
+
+            estimate = alpha(np.ones(counts.shape[:2], dtype=np.int64))
+            samples = np.concatenate([_sampled(alpha, plan, block, bar) for block in blocks])
+            low, high, error = inference.bootstrap_interval(estimate, samples, "percentile", confidence_level)
+            return estimate, low, high, error, float(np.isnan(samples).sum())
+
+        found = xr.apply_ufunc(
+            each,
+            ratings,
+            input_core_dims=[["system", "input", along]],
+            output_core_dims=[[]] * len(_NAMES),
+            vectorize=True,
+            output_dtypes=[float] * len(_NAMES),
+            keep_attrs=False,
+        )
+    result = dict(zip(_NAMES, found, strict=True))
+    content.warn_where(result["alpha"].isnull(), "undefined alpha (no cell has two ratings, or all are equal)")
+    result["n_undefined"] = result["n_undefined"].astype(int)
+    about = {"rating": name, "along": along, "measurement": measurement, "confidence_level": confidence_level}
+    about |= {"resample": dims, "n_resamples": n_resamples, "seed": str(plan.seed)}
+    return schema.result(result, None, analysis="agreement", method="krippendorff", **about)
+
+
+def _value_counts(values: FloatArray) -> tuple[npt.NDArray[np.int64], FloatArray]:
+    """How many raters gave each value to each cell, (systems, inputs, values), and the values."""
+    domain, place = np.unique(values[~np.isnan(values)], return_inverse=True)
+    counts = np.zeros((*values.shape[:2], len(domain)), dtype=np.int64)
+    systems, inputs, _ = np.nonzero(~np.isnan(values))
+    np.add.at(counts, (systems, inputs, place), 1)
+    return counts, domain
+
+
+def _alpha(krippendorff: Any, counts: Any, domain: FloatArray, weights: Any, measurement: str) -> float:
+    """Alpha of cells that count as often as the weights say."""
+    kept = counts.sum(axis=2) > 1
+    cells = np.repeat(counts[kept], weights[kept], axis=0)
+    rated = cells.any(axis=0)
+    if rated.sum() < 2:
+        return float(np.nan)
+    return float(
+        krippendorff.alpha(value_counts=cells[:, rated], value_domain=domain[rated], level_of_measurement=measurement)
+    )
+
+
+def _sampled(alpha: Any, plan: DrawPlan, block: int, bar: Any) -> FloatArray:
+    draws = plan.block(block)
+    systems, inputs = (np.broadcast_to(each, (len(draws), each.shape[1])) for each in (draws.systems, draws.inputs))
+    found = [alpha(one[:, None] * two) for one, two in zip(systems, inputs, strict=True)]
+    bar()
+    return np.array(found)
+
+
+def drop_noisiest_rater(ds: xr.Dataset, rating: Any = None, *, along: str = "rater") -> xr.Dataset:
+    """Leave out, for each input, the ratings of the rater who departs from the majority most often.
+
+    Parameters
+    ----------
+    ds : Dataset
+        Scores, with ratings beside them; it is not changed.
+    rating, along
+        As for `agreement`. Raters are told apart by their place along the dim.
+
+    Returns
+    -------
+    Dataset
+        `ds`, in which these ratings are NaN, as the variable that they were, or as "rating" where they were given as
+        an array of another name.
+
+    Raises
+    ------
+    ValueError, TypeError
+        As for `agreement`.
+
+    Notes
+    -----
+    Departures are counted over the systems of an input, for each label of further dims by itself; a cell without a
+    majority (no value that more raters gave than any other) counts for nobody. Of several raters with as many, the one
+    whose ratings are further from the majority's in sum is left out, then the first. Where nobody departs, nobody is.
+
+    References
+    ----------
+    Bhandari et al. (2020), §3.3: over the content units of a document.
+
+    Examples
+    --------
+    >>> import xarray as xr, xsumstat
+    >>> ds = xsumstat.load_dataset("demo")
+    >>> human = (ds.score.sel(metric="human", drop=True) > 50).astype(float)
+    >>> rated = ds.assign(rating=xr.concat([human, human, 1 - human], dim="rater"))
+    >>> bool(rated.meta.drop_noisiest_rater("rating").rating.isel(rater=2).isnull().all())
+    True
+    """
+    ratings, name = _ratings(ds, rating, along)
+    kept = xr.apply_ufunc(
+        _without_noisiest,
+        ratings,
+        input_core_dims=[["system", "input", along]],
+        output_core_dims=[["system", "input", along]],
+        vectorize=True,
+        output_dtypes=[float],
+        keep_attrs=True,
+    )
+    return _replaced(ds, name, kept.transpose(*ratings.dims), along)
+
+
+def _without_noisiest(values: FloatArray) -> FloatArray:
+    """Ratings (systems, inputs, raters) without those of one rater for each input."""
+    majority = _majority(values, unique=True)[..., None]
+    judged = ~np.isnan(values) & ~np.isnan(majority)
+    departs = (judged & (values != majority)).sum(axis=0)
+    distance = np.where(judged, np.abs(values - majority), 0.0).sum(axis=0)
+    out = values.copy()
+    for at in np.flatnonzero(departs.any(axis=1)):
+        most = departs[at] == departs[at].max()
+        out[:, at, np.argmax(np.where(most, distance[at], -np.inf))] = np.nan
+    return out
+
+
+def majority_vote(ds: xr.Dataset, rating: Any = None, *, along: str = "rater") -> xr.Dataset:
+    """Replace the raters' ratings by the one that most of them gave.
+
+    Parameters
+    ----------
+    ds : Dataset
+        Scores, with ratings beside them; it is not changed.
+    rating, along
+        As for `agreement`.
+
+    Returns
+    -------
+    Dataset
+        `ds`, in which the ratings have no dim `along`, as the variable that they were, or as "rating" where they were
+        given as an array of another name; NaN where nobody rated.
+
+    Raises
+    ------
+    ValueError, TypeError
+        As for `agreement`.
+
+    Notes
+    -----
+    Of several values that as many raters gave, the lowest is taken: "not present", where 1 is "present".
+
+    References
+    ----------
+    Bhandari et al. (2020), §3.3.
+
+    Examples
+    --------
+    >>> import xarray as xr, xsumstat
+    >>> ds = xsumstat.load_dataset("demo")
+    >>> human = (ds.score.sel(metric="human", drop=True) > 50).astype(float)
+    >>> rated = ds.assign(rating=xr.concat([human, human, 1 - human], dim="rater"))
+    >>> bool((rated.meta.majority_vote("rating").rating == human).all())
+    True
+    """
+    ratings, name = _ratings(ds, rating, along)
+    voted = xr.apply_ufunc(
+        lambda values: _majority(values, unique=False),
+        ratings,
+        input_core_dims=[["system", "input", along]],
+        output_core_dims=[["system", "input"]],
+        vectorize=True,
+        output_dtypes=[float],
+        keep_attrs=True,
+    )
+    others = [dim for dim in ratings.dims if dim != along]
+    return _replaced(ds, name, voted.transpose(*others), along)
+
+
+def _replaced(ds: xr.Dataset, name: str, ratings: xr.DataArray, along: str) -> xr.Dataset:
+    """The Dataset with other ratings, and without labels of raters that nothing is along any more."""
+    others = ds.drop_vars(name, errors="ignore")
+    if not any(along in each.dims for each in others.data_vars.values()):
+        others = others.drop_vars([each for each, coord in others.coords.items() if along in coord.dims])
+    return others.assign({name: ratings})
+
+
+def _majority(values: FloatArray, *, unique: bool) -> FloatArray:
+    """The value that most raters gave to each cell: the lowest of several, or NaN where there must be one alone."""
+    counts, domain = _value_counts(values)
+    if not len(domain):
+        return np.full(values.shape[:2], np.nan)
+    most = counts.max(axis=2)
+    found = np.where(most > 0, domain[counts.argmax(axis=2)], np.nan)
+    if unique:
+        several = (counts == most[..., None]).sum(axis=2) > 1
+        found = np.where(several, np.nan, found)
+    return np.asarray(found)
+
+
+def _warn_unmatched(ds: xr.Dataset, ratings: xr.DataArray) -> None:
+    """Say which systems or inputs only the ratings, or only the scores, have."""
+    for dim in ("system", "input"):
+        if dim in ds.indexes and dim in ratings.indexes:
+            ours, theirs = ds.indexes[dim], ratings.indexes[dim]
+            lost = [*ours[~ours.isin(theirs)].tolist(), *theirs[~theirs.isin(ours)].tolist()]
+            if lost:
+                _validate.warn(f"ratings and ds differ along {dim!r}: only one has {_validate.listing(lost)}")
+
+
+def _ratings(ds: xr.Dataset, rating: Any, along: str) -> tuple[xr.DataArray, str]:
+    """Ratings with their systems, inputs and raters, as float64, and their name."""
+    if not isinstance(ds, xr.Dataset):
+        raise TypeError(f"ds must be a Dataset, got {type(ds).__name__}")
+    if rating is None:
+        rating = ds.attrs.get("gold")
+    if along in ("system", "input"):
+        raise ValueError(f"along must be the dim of the raters, got {along!r}")
+    if isinstance(rating, xr.DataArray):
+        named = rating.name in ds.data_vars and along in ds[rating.name].dims
+        values = rating if named else rating.rename("rating")
+        _warn_unmatched(ds, values)
+    else:
+        variables = [str(name) for name in ds.data_vars if along in ds[name].dims]
+        if not isinstance(rating, str) or rating not in variables:
+            raise ValueError(
+                f"rating must be a DataArray, or a variable with the dim {along!r}, got {rating!r}"
+                f"{_validate.suggestion(str(rating), variables)} there are: {_validate.listing(variables) or 'none'}"
+            )
+        values = ds[rating]
+    lacking = [dim for dim in ("system", "input", along) if dim not in values.dims]
+    if lacking:
+        raise ValueError(
+            f"rating lacks the dim(s) {_validate.listing(lacking)}; it has {_validate.listing(values.dims)}"
+        )
+    values = schema.checked(values, "rating")
+    return values.compute() if schema.is_lazy(values) else values, str(values.name)

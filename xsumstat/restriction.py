@@ -1,0 +1,327 @@
+"""Is a drop in correlation more than a narrower range explains: `range_drop`."""
+
+from __future__ import annotations
+
+import math
+import threading
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from xsumstat import _draws, _validate, inference, levels, ranges, resampling, schema
+from xsumstat.coefficients import Coefficient, FloatArray
+from xsumstat.correlation import checked_settings
+from xsumstat.levels import IntArray
+
+_NAMES = (
+    *("whole", "part", "difference", "ci_low", "ci_high", "pvalue"),
+    *("expected", "expected_low", "expected_high", "excess", "excess_pvalue", "n_inputs"),
+)
+
+
+def range_drop(
+    ds: xr.Dataset,
+    *,
+    metric: Any = None,
+    above: Any = None,
+    between: Any = None,
+    baseline: Any = None,
+    metrics: Any = None,
+    keep: str = "any",
+    unit: str = "score",
+    coefficient: str = "kendall",
+    undefined: str = "drop",
+    n_resamples: int = 9999,
+    n_simulations: int = 199,
+    confidence_level: float = 0.95,
+    rng: Any = None,
+    progress: bool = False,
+) -> xr.Dataset:
+    """How far the metrics' correlations with each other drop within a range of scores, and how far they must.
+
+    Parameters
+    ----------
+    ds : Dataset
+        Scores, float ``score(metric, system, input)``, as for `scoring_range`.
+    metric : label, list of labels or boolean DataArray, optional
+        Metrics that are correlated with each other, at least two. Default all but ``ds.attrs["gold"]``; name the gold
+        too to see how its correlations drop.
+    above, between, baseline, metrics, keep, unit
+        The range, as for `scoring_range`.
+    coefficient : {"kendall", "kendall_a", "spearman", "pearson"}, default "kendall"
+        Correlations are taken among the outputs of each input, and averaged.
+    undefined : {"drop", "zero"}, default "drop"
+        As for `corr`.
+    n_resamples : int, default 9999
+        Resamples of the inputs.
+    n_simulations : int, default 199
+        Simulated sets of scores, at least 19, for the drop that is expected.
+    confidence_level : float, default 0.95
+        Between 0 and 1.
+    rng : None, int, SeedSequence or Generator, optional
+        Source of the draws and of the simulations.
+    progress : bool, default False
+        Show a progress bar (needs tqdm).
+
+    Returns
+    -------
+    Dataset
+        On (metric, other_metric): ``whole`` and ``part``, the correlations on the whole range and within the part;
+        ``difference``, the drop whole − part, with its percentile interval ``ci_low``, ``ci_high`` and two-sided
+        ``pvalue`` over inputs. ``expected``, the drop that the narrower range brings about by itself, with the
+        quantiles ``expected_low``, ``expected_high`` of the simulated drops; ``excess`` = difference − expected, and
+        ``excess_pvalue``, how often a simulated drop is at least as far from the expected one. ``n_inputs``: inputs
+        with a correlation within the part. NaN where a metric meets itself.
+
+    Raises
+    ------
+    ValueError, TypeError
+        As for `scoring_range` and `corr`.
+
+    Notes
+    -----
+    A correlation is lower among outputs that are alike, however well the metrics agree: the null hypothesis to be
+    refuted is not "no drop" but "the same dependence, seen in a narrower range". Here it is a multivariate normal one
+    (of the scores for Pearson's r, of monotone functions of them for rank correlations), with the metrics' correlations
+    on the whole range: r, ``2·sin(πρ/6)`` from Spearman's ρ, ``sin(πτ/2)`` from Kendall's τ. As many outputs as each
+    input has are drawn from it, and kept where their ranks lie in the same shares of the input's outputs as the range
+    cuts off here, for each metric. What each of these data sets drops by is the null distribution; its mean is
+    expected. p-values are ``(1 + count)/(1 + n)``.
+
+    It takes the dependence to be the same for all inputs, and outputs of an input to be independent, which outputs of
+    one genetic search or of kindred systems are not: then a small `excess_pvalue` says too much. Ties are not
+    simulated.
+
+    References
+    ----------
+    Peyrard (2019), Table 1 and "Discussion", who argues the effect away. Pearson (1903), on the selection of variables.
+    Kruskal (1958), "Ordinal Measures of Association", for the relations of τ and ρ with r.
+
+    Examples
+    --------
+    >>> import xsumstat
+    >>> ds = xsumstat.load_dataset("demo")
+    >>> upper = {"above": 0.5, "unit": "quantile", "metrics": "judge"}
+    >>> drop = ds.meta.range_drop(metric=["judge", "rouge"], **upper, n_simulations=49, rng=1)
+    >>> bool(drop.expected.sel(metric="judge", other_metric="rouge") > 0)
+    True
+    """
+    settings, record = checked_settings("input", coefficient, "pairwise", undefined)
+    _validate.choice("coefficient", record.name, tuple(_TO_NORMAL))
+    n_resamples = _validate.integer("n_resamples", n_resamples, 2)
+    n_simulations = _validate.integer("n_simulations", n_simulations, 19)
+    confidence_level = _validate.fraction("confidence_level", confidence_level)
+    _validate.flag("progress", progress)
+    score = schema.prepare_metrics(ds, schema.automatic(ds, metric), level="input").compute()
+    deciding, _ = ranges.prepared(ds, metrics)
+    deciding = deciding.compute()
+    if set(score.dims) - set(schema.CORE):
+        raise ValueError(f"score has the dims {_validate.listing(score.dims)}; select one label of each further one")
+    if score.sizes["metric"] < 2:
+        raise ValueError("metric must name at least 2 metrics, which are correlated with each other")
+    asked = ranges.asked(deciding, above, between, baseline, keep, unit)
+    in_unit = ranges.in_unit(deciding, unit)
+    kept = asked.mask(in_unit).transpose("system", "input").values
+    if not kept.any():
+        raise ValueError("the scoring range leaves no output at all")
+    pairs = np.array(np.triu_indices(score.sizes["metric"], 1)).T
+    seed = _draws.seed_of(rng)
+    observed = _Drop.of(score.values, kept, pairs, record, settings)
+    told = observed.told(n_resamples, confidence_level, seed)
+    null = _Null.of(score, deciding, in_unit, asked, record, settings)
+    drops = _simulated(null, pairs, record, settings, n_simulations, seed, progress)
+    told |= _excess(observed.drop, drops, confidence_level)
+    square = {name: schema.symmetric(told[name], pairs, score.sizes["metric"]) for name in _NAMES}
+    found = xr.Dataset({name: (("metric", "other_metric"), values) for name, values in square.items()})
+    about: dict[str, Any] = {"range": asked.told, "level": "input", "coefficient": record.name, "undefined": undefined}
+    about |= {"confidence_level": confidence_level, "resample": "input", "n_resamples": n_resamples}
+    about |= {"alternative": "two-sided", "n_simulations": n_simulations, "seed": str(seed)}
+    return schema.result(schema.labelled(found, score, score), None, analysis="range_drop", **about)
+
+
+@dataclass(frozen=True)
+class _Drop:
+    """Correlations of pairs of metrics on each input, on the whole range and within the part, (pairs, inputs)."""
+
+    whole: FloatArray
+    part: FloatArray
+    zero: bool
+
+    @classmethod
+    def of(cls, x: FloatArray, kept: Any, pairs: IntArray, record: Coefficient, settings: dict[str, Any]) -> _Drop:
+        """From scores (metrics, systems, inputs) and the cells that are kept."""
+        inside = np.where(kept, x, np.nan)
+        whole, part = (
+            np.array([levels.compare(each[a], each[b], coefficient=record, **settings).groups()[0] for a, b in pairs])
+            for each in (x, inside)
+        )
+        zero = settings["undefined"] == "zero"
+        if zero:
+            whole, part = (
+                np.where(np.isnan(each) & _some(x, pairs, cells), 0.0, each)
+                for each, cells in ((whole, np.ones_like(kept)), (part, kept))
+            )
+        return cls(whole, part, zero)
+
+    def averages(self) -> tuple[FloatArray, FloatArray]:
+        return _mean(self.whole), _mean(self.part)
+
+    @property
+    def drop(self) -> FloatArray:
+        whole, part = self.averages()
+        return whole - part
+
+    def told(self, n_resamples: int, confidence_level: float, seed: int) -> dict[str, Any]:
+        """The correlations, and their drop with its interval and p-value when inputs are drawn."""
+        whole, part = self.averages()
+        samples = resampling.over_inputs(
+            lambda counts: _weighted(self.whole, counts) - _weighted(self.part, counts),
+            self.whole.shape[1],
+            n_resamples,
+            seed,
+        )
+        drop = whole - part
+        how = "percentile", confidence_level
+        told = [inference.bootstrap_interval(float(d), row, *how) for d, row in zip(drop, samples, strict=True)]
+        low, high = (np.array([each[at] for each in told]) for at in (0, 1))
+        beyond = (np.abs(samples - drop[:, None]) >= np.abs(drop[:, None]) - levels.TOLERANCE).sum(axis=1)
+        defined = (~np.isnan(samples)).sum(axis=1)
+        pvalue = np.where(np.isnan(drop), np.nan, (1 + beyond) / (1 + defined))
+        found = {"whole": whole, "part": part, "difference": drop, "ci_low": low, "ci_high": high, "pvalue": pvalue}
+        return {**found, "n_inputs": (~np.isnan(self.part)).sum(axis=1)}
+
+
+def _some(x: FloatArray, pairs: IntArray, cells: Any) -> Any:
+    """Where two outputs of an input have scores by both metrics, (pairs, inputs)."""
+    there = ~np.isnan(x) & cells.astype(bool)
+    return np.array([(there[a] & there[b]).sum(axis=0) > 1 for a, b in pairs])
+
+
+def _mean(values: FloatArray) -> FloatArray:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)
+        return np.asarray(np.nanmean(values, axis=1))
+
+
+def _weighted(values: FloatArray, counts: FloatArray) -> FloatArray:
+    """Means over inputs that are drawn so often, (pairs, resamples), without those that have no value."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.asarray((np.nan_to_num(values) @ counts) / ((~np.isnan(values)).astype(float) @ counts))
+
+
+# --- The same dependence in a narrower range ---
+
+# From the average of a coefficient to the correlation of normal scores that have it.
+_TO_NORMAL: dict[str, Callable[[float], float]] = {
+    "kendall": lambda tau: math.sin(math.pi * tau / 2),
+    "kendall_a": lambda tau: math.sin(math.pi * tau / 2),
+    "spearman": lambda rho: 2 * math.sin(math.pi * rho / 6),
+    "pearson": lambda r: r,
+}
+
+
+@dataclass(frozen=True)
+class _Null:
+    """Normal scores with the dependence of the metrics, restricted as the range restricts the scores here.
+
+    Attributes
+    ----------
+    root : array, (metrics, metrics)
+        Times independent normal numbers it gives scores; first the metrics that are correlated, then those that decide.
+    there : array of bool, (systems, inputs)
+        Where there is an output.
+    low, high : array, (deciding metrics, inputs)
+        Shares of an input's outputs between which a metric keeps one.
+    n_correlated : int
+    keep_any : bool
+    """
+
+    root: FloatArray
+    there: Any
+    low: FloatArray
+    high: FloatArray
+    n_correlated: int
+    keep_any: bool
+
+    @classmethod
+    def of(
+        cls,
+        score: xr.DataArray,
+        deciding: xr.DataArray,
+        in_unit: xr.DataArray,
+        asked: ranges.Range,
+        record: Coefficient,
+        settings: dict[str, Any],
+    ) -> _Null:
+        x = np.concatenate([score.values, deciding.values])
+        low = asked.low.broadcast_like(in_unit.isel(system=0, drop=True))
+        share_low = _share(in_unit, low, strict=asked.high is not None)
+        share_high = np.ones_like(share_low)
+        if asked.high is not None:
+            share_high = _share(in_unit, asked.high.broadcast_like(in_unit.isel(system=0, drop=True)), strict=False)
+        there = ~np.isnan(x).all(axis=0)
+        return cls(_root(x, record, settings), there, share_low, share_high, len(score), asked.keep == "any")
+
+    def draw(self, generator: np.random.Generator) -> tuple[FloatArray, Any]:
+        """Scores (correlated metrics, systems, inputs), NaN where there is no output, and which are kept."""
+        x = np.tensordot(self.root, generator.standard_normal((len(self.root), *self.there.shape)), 1)
+        x = np.where(self.there, x, np.nan)
+        decide = x[self.n_correlated :]
+        place = np.argsort(np.argsort(decide, axis=1), axis=1)  # NaN come last
+        share = (place + 0.5) / np.maximum(self.there.sum(axis=0), 1)
+        within = (share > self.low[:, None]) & (share < self.high[:, None]) & self.there
+        return x[: self.n_correlated], within.any(axis=0) if self.keep_any else within.all(axis=0)
+
+
+def _share(in_unit: xr.DataArray, limit: xr.DataArray, *, strict: bool) -> FloatArray:
+    """What share of an input's outputs lies below a limit, or at it unless `strict`, (metrics, inputs)."""
+    below = in_unit < limit if strict else in_unit <= limit
+    share = below.sum("system") / in_unit.notnull().sum("system")
+    share = share.where(limit.notnull(), 1.0)  # no limit: nothing is above it
+    return np.asarray(share.transpose("metric", "input").fillna(1.0).values)
+
+
+def _root(x: FloatArray, record: Coefficient, settings: dict[str, Any]) -> FloatArray:
+    """A root of the metrics' correlation matrix, the nearest that there can be."""
+    size = len(x)
+    matrix = np.eye(size)
+    for a, b in zip(*np.triu_indices(size, 1), strict=True):
+        r, _ = levels.compare(x[a], x[b], coefficient=record, **settings).groups()
+        average = float(np.nanmean(r)) if np.isfinite(r).any() else 0.0
+        matrix[a, b] = matrix[b, a] = _TO_NORMAL[record.name](average)
+    values, vectors = np.linalg.eigh(matrix)
+    root = vectors * np.sqrt(np.maximum(values, 0.0))
+    return np.asarray(root / np.linalg.norm(root, axis=1, keepdims=True))
+
+
+def _simulated(
+    null: _Null, pairs: IntArray, record: Coefficient, settings: dict[str, Any], n: int, seed: int, progress: bool
+) -> FloatArray:
+    """The drops of n simulated sets of scores, (pairs, n)."""
+    drops = np.empty((len(pairs), n))
+
+    def work(at: int, stop: threading.Event) -> None:
+        if not stop.is_set():
+            drops[:, at] = _Drop.of(*null.draw(_draws.generator(seed, at)), pairs, record, settings).drop
+
+    with resampling.progress_bar(n, progress) as bar:
+        resampling.over_blocks(work, n, bar)
+    return drops
+
+
+def _excess(drop: FloatArray, drops: FloatArray, confidence_level: float) -> dict[str, FloatArray]:
+    """The expected drop, and how far the observed one is from it."""
+    expected = _mean(drops)
+    tail = (1 - confidence_level) / 2
+    low, high = (
+        np.nanquantile(drops, [tail, 1 - tail], axis=1) if np.isfinite(drops).any() else np.full((2, len(drop)), np.nan)
+    )
+    far = np.abs(drops - expected[:, None]) >= np.abs(drop - expected)[:, None] - levels.TOLERANCE
+    defined = (~np.isnan(drops)).sum(axis=1)
+    pvalue = np.where(np.isnan(drop - expected), np.nan, (1 + far.sum(axis=1)) / (1 + defined))
+    told = {"expected": expected, "expected_low": low, "expected_high": high}
+    return {**told, "excess": drop - expected, "excess_pvalue": pvalue}
