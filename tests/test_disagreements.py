@@ -49,7 +49,9 @@ def test_disagreement_and_its_bands_equal_a_double_loop(within, points):
             here = got.isel(metric=one, other_metric=two)
             np.testing.assert_array_equal(here.n_pairs, total.sum(axis=0))
             np.testing.assert_allclose(here.share, opposite.sum(axis=0) / total.sum(axis=0))
-            for place in range(5):
+            alone = (total > 0).sum(axis=0) < 2
+            assert np.isnan(here.ci_low.values[alone]).all()
+            for place in np.flatnonzero(~alone):
                 samples = np.array([(row @ opposite[:, place]) / (row @ total[:, place]) for row in counts])
                 samples = samples[~np.isnan(samples)]
                 if len(samples) and total[:, place].any():
@@ -114,7 +116,9 @@ def test_improvement_consistency_equals_a_double_loop(within, points):
     with np.errstate(all="ignore"):
         np.testing.assert_allclose(got.ratio, ratios.sum(axis=0) / outputs.sum(axis=0))
         counts = _draws.counts(2, "input", 5, 0, 300)
-        for place in range(4):
+        alone = (outputs > 0).sum(axis=0) < 2
+        assert np.isnan(got.ci_low.values[alone]).all()
+        for place in np.flatnonzero(~alone):
             samples = np.array([(row @ ratios[:, place]) / (row @ outputs[:, place]) for row in counts])
             if outputs[:, place].any():
                 want = np.quantile(samples[~np.isnan(samples)], [0.025, 0.975])
@@ -147,6 +151,16 @@ def test_they_see_lower_is_better_and_say_how_they_were_made(demo, tmp_path):
     assert "human" not in demo.meta.disagreement(n_resamples=9).metric.values
     pytest.importorskip("dask")
     xr.testing.assert_identical(demo.chunk().meta.disagreement(metric=metrics, n_bins=2, rng=1), got)
+
+
+def test_metrics_that_never_meet_are_said():
+    ds = padded()
+    ds.score[0, :5] = np.nan
+    ds.score[1, 5:] = np.nan
+    with pytest.warns(UserWarning, match="no input has two outputs with scores by both metrics: 'm0 and m1'"):
+        assert ds.meta.disagreement(rng=1).share.sel(metric="m0", other_metric="m1").isnull().all()
+    with pytest.warns(UserWarning, match="no output, with scores by every metric"):
+        assert ds.meta.improvement_consistency(rng=1).ratio.isnull().all()
 
 
 @pytest.mark.parametrize("name", ["disagreement", "improvement_consistency"])

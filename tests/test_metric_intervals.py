@@ -28,10 +28,17 @@ def test_warnings_come_once_and_bad_arguments_plainly(demo):
     with pytest.warns(UserWarning, match="extractor-1") as caught:
         ds.meta.metric_ci(metric=["human", "judge", "bleu", "rouge"], n_resamples=9)
     texts = [str(each.message) for each in caught]
-    assert len(texts) == len(set(texts))
+    assert len(texts) == len(set(texts)) and not any("gold" in text for text in texts)
     with pytest.raises(ValueError, match="at least 2 metrics"):
         demo.meta.metric_ci(metric="judge")
     with pytest.raises(ValueError, match="unknown metric 'jury'"):
         demo.meta.metric_ci(metric=["judge", "jury"])
     both = xr.concat([demo[["score"]]] * 2, "language").meta.metric_ci(metric=["judge", "bleu"], n_resamples=9)
     assert set(both.ci_low.dims) == {"metric", "other_metric", "language"}
+    labelled = xr.concat([demo[["score"]]] * 2, "language").assign_coords(language=["en", "de"])
+    found = labelled.meta.metric_ci(metric=["judge", "bleu"], n_resamples=9, rng=1)
+    assert found.language.values.tolist() == ["en", "de"]
+    twice = demo.assign(judge=demo.score.sel(metric="judge", drop=True)).meta.metric_ci(
+        metric=["judge", "bleu"], n_resamples=9, rng=1
+    )
+    np.testing.assert_array_equal(twice.ci_low, found.ci_low.sel(language="en"))

@@ -79,7 +79,8 @@ def test_it_chains_and_changes_nothing(demo):
     top = demo.assign(rating=rating).meta.scoring_range(baseline="extractor-1", metrics=["judge", "rouge"])
     xr.testing.assert_identical(demo, before)
     assert (top.rating.isnull().any("rater").transpose("system", "input").values == ~kept(top)).all()
-    assert top.truth.equals(demo.truth) and top.attrs == demo.attrs
+    assert top.truth.equals(demo.truth)
+    assert top.attrs == {**demo.attrs, "scoring_range": "better than extractor-1, any metric"}
     with pytest.warns(UserWarning):  # the baseline itself is not better than itself
         r = top.meta.corr("human", level="input", coefficient="kendall").correlation
     want = demo.assign(score=demo.score.where(xr.DataArray(kept(top), dims=("system", "input"))))
@@ -88,6 +89,13 @@ def test_it_chains_and_changes_nothing(demo):
     by_input = demo.score.sel(metric="judge", drop=True).mean("system")
     got = demo.meta.scoring_range(above=by_input, metrics="judge")
     assert (kept(got) == (demo.score.sel(metric="judge") > by_input).transpose("system", "input").values).all()
+
+
+def test_scores_of_truth_values():
+    rng = np.random.default_rng(0)
+    ds = xr.Dataset({"score": (("metric", "system", "input"), rng.random((2, 6, 5)) > 0.5)}, {"metric": ["a", "b"]})
+    got = ds.meta.scoring_range(above=0.5, metrics="a")
+    assert (kept(got) == ds.score.sel(metric="a").values).all()
 
 
 def test_normalised_scores():
@@ -115,7 +123,15 @@ def test_lazy_scores_stay_lazy(demo):
         ({}, ValueError, "give one of above, between and baseline, got none"),
         ({"above": 1, "baseline": "extractor-1"}, ValueError, "got 'above', 'baseline'"),
         ({"baseline": "lexrank"}, ValueError, "unknown baseline 'lexrank'"),
-        ({"above": {"judge": 1}}, ValueError, "unknown metric in above 'bertscore'"),
+        ({"above": {"judge": 1}}, ValueError, "above has no limit for the metric.s. 'bertscore', 'rouge'"),
+        ({"above": {"judge": 1, "jugde": 1}, "metrics": "judge"}, ValueError, "unknown metric in above 'jugde'"),
+        ({"above": {"judge": None}, "metrics": "judge"}, TypeError, r"above\['judge'\] must be a number"),
+        ({"above": np.nan}, ValueError, "above must be a number, got nan"),
+        ({"between": (0.8, 0.2), "metrics": "judge"}, ValueError, "low <= high"),
+        ({"above": xr.DataArray(np.zeros(12), dims="system")}, ValueError, "allowed are 'metric', 'input'"),
+        ({"above": xr.DataArray(np.zeros(3), dims="input")}, ValueError, "3 limits along 'input', where 30 are needed"),
+        ({"above": xr.DataArray([1.0], {"metric": ["judge"]})}, ValueError, "no limit for the metric"),
+        ({"above": xr.DataArray([1.0], {"input": ["doc-01"]})}, ValueError, "no limit for the input"),
         ({"above": "high"}, TypeError, "above must be a number"),
         ({"between": 3}, TypeError, r"between must be \(low, high\)"),
         ({"between": (0.9, 0.1), "unit": "quantile"}, ValueError, "low <= high"),

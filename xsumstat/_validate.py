@@ -58,6 +58,8 @@ def number(name: str, value: Any, least: float, most: float) -> float:
     """A number from `least` to `most`."""
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
         raise TypeError(f"{name} must be a number, got {value!r}")
+    if float(value) != float(value):
+        raise ValueError(f"{name} must be a number, got {value}")
     if not least <= float(value) <= most:
         upper = "" if most == float("inf") else f" and at most {most:g}"
         raise ValueError(f"{name} must be at least {least:g}{upper}, got {value}")

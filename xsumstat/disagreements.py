@@ -61,8 +61,8 @@ def disagreement(
     Dataset
         On (metric, other_metric, score_bin): ``share`` of the pairs of outputs that the two order oppositely, in [0,
         1], its percentile interval ``ci_low`` and ``ci_high`` over inputs, and ``n_pairs``. `score_bin` is the middle
-        of a bin. NaN in an empty bin, and where a metric meets itself. ``attrs["n_sampled_inputs"]`` says of how many
-        inputs pairs were drawn.
+        of a bin. NaN in an empty bin, and where a metric meets itself; a bin that one input alone fills has no
+        interval. ``attrs["n_sampled_inputs"]`` says of how many inputs pairs were drawn.
 
     Raises
     ------
@@ -72,12 +72,13 @@ def disagreement(
     Warns
     -----
     UserWarning
-        When pairs of outputs are drawn, for how many inputs.
+        When pairs of outputs are drawn, for how many inputs; or two metrics score no two outputs of an input.
 
     Notes
     -----
     The height of a pair of outputs is the mean of four normalised scores, of two outputs by two metrics. A pair that
-    one of the metrics ties is not ordered oppositely, and counts. The share of a bin is over the pairs of all inputs.
+    one of the metrics ties is not ordered oppositely, and counts. The share of a bin is over the pairs that were looked
+    at, of all inputs.
 
     References
     ----------
@@ -97,7 +98,7 @@ def disagreement(
     score = _outputs(ds, metric, 2)
     x, height = score.values, ranges.normalised(score, normalise).values
     pairs = np.array(np.triu_indices(len(x), 1)).T
-    n_inputs = x.shape[2]
+    n_inputs, labels = x.shape[2], score["metric"].values.tolist()
     opposite, total = np.zeros((2, len(pairs), n_inputs, n_bins), dtype=np.int64)
     sampled = np.zeros(n_inputs, dtype=bool)
 
@@ -117,6 +118,9 @@ def disagreement(
     _over_inputs(of_input, n_inputs, progress)
     if sampled.any():
         _validate.warn(f"{max_pairs:,} pairs of outputs are drawn on {sampled.sum()} of {n_inputs} input(s)")
+    silent = [f"{labels[a]} and {labels[b]}" for (a, b), n in zip(pairs, total.sum(axis=(1, 2)), strict=True) if not n]
+    if silent:
+        _validate.warn(f"no input has two outputs with scores by both metrics: {_validate.listing(silent)}")
     share, low, high = _with_bands(opposite, total, n_resamples, confidence_level, seed)
     by_pair = {"share": share, "ci_low": low, "ci_high": high, "n_pairs": total.sum(axis=1)}
     square = {name: schema.symmetric(values, pairs, len(x)) for name, values in by_pair.items()}
@@ -215,6 +219,8 @@ def improvement_consistency(
         _validate.warn(
             f"outputs are drawn on {sampled.sum()} of {n_inputs} input(s), as there are over {max_pairs:,} pairs"
         )
+    if not outputs.any():
+        _validate.warn("no output, with scores by every metric, that another one improves on")
     ratio, low, high = _with_bands(ratios[None], outputs[None], n_resamples, confidence_level, seed)
     counts = {"n_outputs": outputs.sum(axis=0).astype(int), "n_best": best.sum(axis=0).astype(int)}
     values = {"ratio": ratio[0], "ci_low": low[0], "ci_high": high[0], **counts}
@@ -270,7 +276,8 @@ def _with_bands(
     )
     how = "percentile", confidence_level
     told = [inference.bootstrap_interval(float(r), row, *how) for r, row in zip(ratio, samples, strict=True)]
-    low, high = (np.array([each[at] for each in told]) for at in (0, 1))
+    alone = (flat[1] > 0).sum(axis=1) < 2  # what one input says cannot vary
+    low, high = (np.where(alone, np.nan, np.array([each[at] for each in told])) for at in (0, 1))
     return ratio.reshape(shape), low.reshape(shape), high.reshape(shape)
 
 

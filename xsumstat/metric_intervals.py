@@ -57,8 +57,8 @@ def metric_ci(
 
     Notes
     -----
-    All pairs see the same draws, so that samples, kept, may be compared: of one pair on two ranges of scores, where the
-    inputs are the same (`range_drop` does that), or of two pairs.
+    All pairs see the same draws, so that samples, kept, may be compared, unless metrics lack whole systems or inputs:
+    each pair draws from those that both have. To compare one pair on two ranges of scores see `range_drop`.
 
     Examples
     --------
@@ -76,21 +76,23 @@ def metric_ci(
     keywords: dict[str, Any] = {"level": level, "coefficient": coefficient, "interval": interval, "resample": resample}
     keywords |= {"n_resamples": n_resamples, "confidence_level": confidence_level, "missing": missing}
     keywords |= {"undefined": undefined, "rng": _draws.seed_of(rng), "keep_samples": keep_samples}
+    given = schema.checked_scores(ds)
     rows, said = [], dict[str, None]()
     for at, label in enumerate(labels[:-1]):
         with _validate.kept_warnings() as texts:
-            rows.append(ci(ds, label, metric=labels[at + 1 :], **keywords))
+            rows.append(ci(ds, given.sel(metric=label), metric=labels[at + 1 :], **keywords))
         said |= dict.fromkeys(texts)
     for text in said:
-        _validate.warn(text)
+        _validate.warn(text.replace("gold", "one metric"))
     found = schema.labelled(_square(rows, labels), score, score)
-    found.attrs = {name: value for name, value in rows[0].attrs.items() if name != "gold"}
+    found.attrs = {name: value for name, value in rows[0].attrs.items() if name != "gold" and "dropped" not in name}
     return found.assign_attrs(analysis="metric_ci")
 
 
 def _square(rows: list[xr.Dataset], labels: list[Any]) -> xr.Dataset:
     """The intervals of each metric with those after it, as a symmetric table."""
-    pairs = xr.concat([row.drop_vars(list(row.coords)).rename(metric="_pair") for row in rows], "_pair")
+    bare = [row.drop_vars([name for name, coord in row.coords.items() if "metric" in coord.dims]) for row in rows]
+    pairs = xr.concat([row.rename(metric="_pair") for row in bare], "_pair", coords="minimal", compat="override")
     size = len(labels)
     place = np.zeros((size, size), dtype=int)
     above = np.triu_indices(size, 1)

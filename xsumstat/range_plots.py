@@ -73,7 +73,7 @@ def matrix(result: xr.Dataset, *, ax: Any = None) -> Any:
             if "ci_low" in panel and i != j:
                 limits = (float(panel[name].isel(metric=i, other_metric=j)) for name in ("ci_low", "ci_high"))
                 text += "\n[" + ", ".join(map(_number, limits)) + "]"
-            color = "white" if abs(value) > 0.75 else INK
+            color = "white" if abs(value) > 0.6 else INK
             axis.text(j, i, text, ha="center", va="center", fontsize=6.5 if "\n" in text else 7.5, color=color)
         axis.set_title(title, fontsize=10, color=INK)
         axis.set_xticks(range(n), texts(result["other_metric"]), rotation=45, ha="right", rotation_mode="anchor")
@@ -155,11 +155,12 @@ def _scatter_cell(axis: Any, x: FloatArray, y: FloatArray, tau: float, below: in
     elif below > 0:
         there = np.flatnonzero(~np.isnan(x + y))
         shown = there[:: max(1, -(-len(there) // _POINTS))]
-        axis.plot(x[shown], y[shown], ".", ms=2, color=HUES[0], alpha=0.25, mew=0, rasterized=True)
+        size, alpha = (2, 0.25) if len(shown) > 1000 else (4, 0.5)
+        axis.plot(x[shown], y[shown], ".", ms=size, color=HUES[0], alpha=alpha, mew=0, rasterized=True)
     else:
         plt: Any = _validate.optional("matplotlib.pyplot", "plot")
         axis.set_facecolor(plt.get_cmap("RdBu_r")((np.nan_to_num(tau) + 1.2) / 2.4))
-        color = "white" if abs(tau) > 0.75 else INK
+        color = "white" if abs(tau) > 0.6 else INK
         axis.text(0.5, 0.5, _number(tau), ha="center", va="center", transform=axis.transAxes, fontsize=9, color=color)
 
 
@@ -186,8 +187,8 @@ def disagreement(result: xr.Dataset, *, ax: Any = None) -> Any:
 
     Notes
     -----
-    The horizontal line, one half, is what two metrics without anything in common come to. Bins of few pairs of outputs
-    have wide bands.
+    The horizontal line, one half, is what two metrics without anything in common come to. A point without a band comes
+    from one input; the bands of bins with few inputs are too narrow.
 
     References
     ----------
@@ -203,14 +204,14 @@ def disagreement(result: xr.Dataset, *, ax: Any = None) -> Any:
     for axis, at in zip(axes, rows, strict=True):
         for other in range(n):
             if other != at:
-                _band(axis, result.isel(metric=at, other_metric=other), "share", other)
+                _band(axis, result.isel(metric=at, other_metric=other), "share", other if n > 2 else 0)
         axis.axhline(0.5, color="#999999", lw=0.8, ls=(0, (4, 3)), zorder=1)
         axis.set_title(names[at] if n > 2 else f"{names[0]} and {names[1]}", fontsize=10, color=INK)
     _heights(axes, across, "share ordered oppositely", "normalised mean score of the pair")
     axes[0].set_ylim(0, 1)
     if n > 2:
         looks = [{"color": style_of(at)[0], "marker": style_of(at)[1], "lw": 1.4} for at in range(n)]
-        legend(axes, list(zip(names, looks, strict=True)), "and")
+        legend(axes, list(zip(names, looks, strict=True)), "the panel's metric with")
     return axes[0] if len(axes) == 1 else np.array(axes)
 
 
@@ -252,6 +253,9 @@ def _band(axis: Any, line: xr.Dataset, name: str, look: int) -> None:
     color, marker = style_of(look)
     axis.fill_between(line["score_bin"], line["ci_low"], line["ci_high"], color=color, alpha=0.18, lw=0)
     axis.plot(line["score_bin"], line[name], "-" + marker, ms=3.5, lw=1.4, color=color)
+    alone = line["ci_low"].isnull()
+    if bool(alone.any()):
+        axis.plot(line["score_bin"][alone], line[name][alone], marker, ms=3.5, color=color, mfc="white")
 
 
 def _heights(axes: list[Any], across: int, down: str, along: str) -> None:
@@ -308,6 +312,6 @@ def range_drop(result: xr.Dataset, *, ax: Any = None) -> Any:
     axis.axvline(0, color="#999999", lw=0.8, zorder=1)
     axis.grid(axis="x", color="#e6e6e6", lw=0.7, zorder=0)
     axis.set_xlabel(f"drop in {correlation_label(result)}, whole range less part", fontsize=9.5)
-    looks = [{"color": HUES[0], "marker": "o", "lw": 1.8}, {"color": "#d0d0d0", "lw": 6}]
+    looks = [{"color": HUES[0], "marker": "o", "lw": 1.8}, {"color": "#d0d0d0", "marker": "s", "ls": "", "ms": 9}]
     legend([axis], list(zip(["observed", "expected of the range alone"], looks, strict=True)), "")
     return axis

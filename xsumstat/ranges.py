@@ -25,6 +25,8 @@ class Range:
     low, high : DataArray (metric, ...) or None
         A score must be higher than the one, or at least it where there is the other too, and at most the other.
     keep : {"any", "all"}
+    baseline : int or None
+        The place of the system whose scores are `low`.
     told : str
         What the range is called.
     """
@@ -33,6 +35,7 @@ class Range:
     high: xr.DataArray | None
     keep: str
     told: str
+    baseline: int | None = None
 
     def mask(self, score: xr.DataArray) -> xr.DataArray:
         """The cells of the scores, in the range's unit, that are kept."""
@@ -59,7 +62,7 @@ def scoring_range(
         `system` numbers the outputs of an input, padded with NaN. It is not changed.
     above : number, mapping or DataArray, optional
         Keep what scores better than this: one number, one for each metric, ``{"rouge": 0.2, "bleu": 0.1}``, or a
-        DataArray on dims of `score`.
+        DataArray on dims of `score` other than system.
     between : (low, high), optional
         Keep what scores at least the one and at most the other; each as for `above`.
     baseline : label, optional
@@ -75,7 +78,8 @@ def scoring_range(
     Returns
     -------
     Dataset
-        `ds`, with NaN in the cells left out, in every variable of numbers that has the dims system and input.
+        `ds`, with NaN in the cells left out, in every variable of numbers that has the dims system and input, which
+        gain the further dims of `score`; ``attrs["scoring_range"]`` says which range it is.
 
     Raises
     ------
@@ -108,18 +112,21 @@ def scoring_range(
     >>> int(top.score.sel(metric="judge").notnull().sum()) < int(ds.score.sel(metric="judge").notnull().sum())
     True
     """
-    score, chosen = prepared(ds, metrics)
-    kept = asked(score, above, between, baseline, keep, unit).mask(in_unit(score, unit))
+    score = prepared(ds, metrics)
+    chosen = asked(score, above, between, baseline, keep, unit)
+    kept = chosen.mask(in_unit(score, unit))
     if not schema.is_lazy(kept):
-        _warn_empty(kept, score.notnull().any("metric"))
-    numbers = [name for name, each in ds.data_vars.items() if set(_CELL) <= set(each.dims) and each.dtype.kind in "fiu"]
-    return ds.assign({name: ds[name].where(schema.without_coords(kept)) for name in numbers})
+        warn_empty(kept, score.notnull().any("metric"))
+    numbers = [
+        name for name, each in ds.data_vars.items() if set(_CELL) <= set(each.dims) and each.dtype.kind in "fiub"
+    ]
+    masked = ds.assign({name: ds[name].where(schema.without_coords(kept)) for name in numbers})
+    return masked.assign_attrs(scoring_range=chosen.told)
 
 
-def prepared(ds: xr.Dataset, metrics: Any) -> tuple[xr.DataArray, list[Any]]:
-    """Checked and oriented scores of the metrics that decide, and their labels."""
-    score = schema.prepare_metrics(ds, schema.automatic(ds, metrics), level=None)
-    return score, score["metric"].values.tolist()
+def prepared(ds: xr.Dataset, metrics: Any) -> xr.DataArray:
+    """Checked and oriented scores of the metrics that decide."""
+    return schema.prepare_metrics(ds, schema.automatic(ds, metrics), level=None)
 
 
 def asked(score: xr.DataArray, above: Any, between: Any, baseline: Any, keep: str, unit: str) -> Range:
@@ -133,14 +140,16 @@ def asked(score: xr.DataArray, above: Any, between: Any, baseline: Any, keep: st
     _validate.choice("keep", keep, ("any", "all"))
     _validate.choice("unit", unit, UNITS)
     if baseline is not None:
-        return Range(_of_baseline(score, baseline, unit), None, keep, f"better than {baseline}, {keep} metric")
+        place, own = _of_baseline(score, baseline, unit)
+        return Range(own, None, keep, f"better than {baseline}, {keep} metric", place)
     if above is not None:
         return Range(_limits(score, "above", above, unit), None, keep, f"above {_named(above)} ({unit}), {keep} metric")
-    if not isinstance(between, tuple | list) or len(between) != 2:
+    if not isinstance(between, tuple | list | np.ndarray) or len(between) != 2:
         raise TypeError(f"between must be (low, high), got {between!r}")
     low, high = (_limits(score, "between", each, unit) for each in between)
-    if unit == "score":  # where lower is better the two have been negated
-        low, high = low.where(low < high, high), high.where(low < high, low)
+    if unit == "score":  # where lower is better the two have been negated, and so they change places
+        turned = _signs(score) < 0
+        low, high = low.where(~turned, high), high.where(~turned, low)
     if bool((low > high).any()):
         raise ValueError(f"between must be (low, high) with low <= high, got {between!r}")
     named = " and ".join(map(_named, between))
@@ -151,30 +160,32 @@ def _named(limit: Any) -> str:
     return str(limit) if isinstance(limit, int | float | Mapping) else "given limits"
 
 
-def _of_baseline(score: xr.DataArray, baseline: Any, unit: str) -> xr.DataArray:
+def _of_baseline(score: xr.DataArray, baseline: Any, unit: str) -> tuple[int, xr.DataArray]:
+    """Place and scores of the baseline."""
     labels = list(score.indexes["system"]) if "system" in score.indexes else list(range(score.sizes["system"]))
     _validate.known("baseline", baseline, labels, "systems")
-    own = in_unit(score, unit).isel(system=labels.index(baseline), drop=True)
+    place = labels.index(baseline)
+    own = in_unit(score, unit).isel(system=place, drop=True)
     if not schema.is_lazy(own):
         lacking = int(own.isnull().all("metric").sum())
         if lacking:
             _validate.warn(f"the baseline {baseline!r} has no score on {lacking} input(s), of which nothing is kept")
-    return own
+    return place, own
 
 
 def _limits(score: xr.DataArray, name: str, given: Any, unit: str) -> xr.DataArray:
     """Limits for each metric, on the scale on which higher is better."""
     labels = score["metric"].values.tolist()
     if isinstance(given, xr.DataArray):
-        odd = [dim for dim in given.dims if dim not in score.dims]
-        if odd:
-            raise ValueError(f"{name} has the dim(s) {_validate.listing(odd)}, which score has not")
-        limits = schema.without_coords(given.astype(float))
-        limits = limits.sel(metric=labels) if "metric" in limits.indexes else limits
+        limits = _matched(score, name, given)
     elif isinstance(given, Mapping):
-        for label in labels:
-            _validate.known(f"metric in {name}", label, list(given), f"metrics of {name}")
-        limits = xr.DataArray([float(given[label]) for label in labels], {"metric": labels})
+        lacking = [label for label in labels if label not in given]
+        if lacking:
+            raise ValueError(f"{name} has no limit for the metric(s) {_validate.listing(lacking)}, which decide too")
+        for label in given:
+            _validate.known(f"metric in {name}", label, labels, "metrics that decide")
+        numbers = [_validate.number(f"{name}[{label!r}]", given[label], -np.inf, np.inf) for label in labels]
+        limits = xr.DataArray(numbers, {"metric": labels})
     else:
         limits = xr.DataArray(np.full(len(labels), _validate.number(name, given, -np.inf, np.inf)), {"metric": labels})
     if unit != "score":
@@ -182,6 +193,26 @@ def _limits(score: xr.DataArray, name: str, given: Any, unit: str) -> xr.DataArr
             raise ValueError(f"{name} must lie in [0, 1] with unit={unit!r}, got {given!r}")
         return limits
     return limits * _signs(score)
+
+
+def _matched(score: xr.DataArray, name: str, given: xr.DataArray) -> xr.DataArray:
+    """Limits given as an array, for every label of the scores."""
+    odd = [dim for dim in given.dims if dim not in score.dims or dim == "system"]
+    if odd:
+        allowed = [dim for dim in score.dims if dim != "system"]
+        raise ValueError(f"{name} has the dim(s) {_validate.listing(odd)}; allowed are {_validate.listing(allowed)}")
+    limits = schema.without_coords(given.astype(float))
+    for dim in map(str, limits.dims):
+        if dim in limits.indexes and dim in score.indexes:
+            lacking = score.indexes[dim][~score.indexes[dim].isin(limits.indexes[dim])].tolist()
+            if lacking:
+                raise ValueError(f"{name} has no limit for the {dim}(s) {_validate.listing(lacking)}")
+            limits = limits.sel({dim: score.indexes[dim]})
+        elif limits.sizes[dim] != score.sizes[dim]:
+            raise ValueError(
+                f"{name} has {limits.sizes[dim]} limits along {dim!r}, where {score.sizes[dim]} are needed"
+            )
+    return limits
 
 
 def _signs(score: xr.DataArray) -> xr.DataArray:
@@ -224,7 +255,7 @@ def normalised(score: xr.DataArray, within: str = "all") -> xr.DataArray:
     return ((score - low) / (high - low)).where(high > low, 0.5).where(score.notnull())
 
 
-def _warn_empty(kept: xr.DataArray, there: xr.DataArray) -> None:
+def warn_empty(kept: xr.DataArray, there: xr.DataArray) -> None:
     """Say where no output is left."""
     left = kept.any("system")
     if not bool(left.any()):

@@ -82,19 +82,29 @@ def range_drop(
     ValueError, TypeError
         As for `scoring_range` and `corr`.
 
+    Warns
+    -----
+    UserWarning
+        As `scoring_range`, and when two metrics have no correlation within the range.
+
     Notes
     -----
     A correlation is lower among outputs that are alike, however well the metrics agree: the null hypothesis to be
     refuted is not "no drop" but "the same dependence, seen in a narrower range". Here it is a multivariate normal one
     (of the scores for Pearson's r, of monotone functions of them for rank correlations), with the metrics' correlations
-    on the whole range: r, ``2·sin(πρ/6)`` from Spearman's ρ, ``sin(πτ/2)`` from Kendall's τ. As many outputs as each
-    input has are drawn from it, and kept where their ranks lie in the same shares of the input's outputs as the range
-    cuts off here, for each metric. What each of these data sets drops by is the null distribution; its mean is
-    expected. p-values are ``(1 + count)/(1 + n)``.
+    on the whole range: r, ``2·sin(πρ/6)`` from Spearman's ρ, ``sin(πτ/2)`` from Kendall's τ. Scores are drawn from it
+    wherever there are scores, and kept where their ranks lie in the same shares of the input's outputs as the range
+    cuts off here, for each metric; or, with a baseline, where they are above its scores, which are the normal quantiles
+    at its ranks and the same in each simulation. What each of these data sets drops by is the null distribution; its
+    mean is expected. p-values are ``(1 + count)/(1 + n)``.
 
-    It takes the dependence to be the same for all inputs, and outputs of an input to be independent, which outputs of
-    one genetic search or of kindred systems are not: then a small `excess_pvalue` says too much. Ties are not
-    simulated.
+    What it takes for granted, and what that does to `excess_pvalue`: the dependence is the same for all inputs, and the
+    outputs of an input are independent, which those of one genetic search or of kindred systems are not, so that it
+    says too much. Ties are not simulated: where metrics that decide are tied often, it is worthless. With limits in
+    scores (`between`, or `above`, in the units "score" or "normalised") the expected drop is somewhat too small. In
+    simulations of 16 systems on 40 inputs p was at most .05 in 6 % with quantiles or a baseline, in 7 % where the
+    metric that decides lacked half its scores, and in 16 % with `between` in scores. Pearson's r takes the scores
+    themselves to be normal: use a rank correlation where they are skewed.
 
     References
     ----------
@@ -117,17 +127,18 @@ def range_drop(
     confidence_level = _validate.fraction("confidence_level", confidence_level)
     _validate.flag("progress", progress)
     score = schema.prepare_metrics(ds, schema.automatic(ds, metric), level="input").compute()
-    deciding, _ = ranges.prepared(ds, metrics)
-    deciding = deciding.compute()
+    deciding = ranges.prepared(ds, metrics).compute()
     if set(score.dims) - set(schema.CORE):
         raise ValueError(f"score has the dims {_validate.listing(score.dims)}; select one label of each further one")
     if score.sizes["metric"] < 2:
         raise ValueError("metric must name at least 2 metrics, which are correlated with each other")
+    if score.sizes["input"] < 2:
+        raise ValueError("there is only one input to draw, so that nothing can vary")
     asked = ranges.asked(deciding, above, between, baseline, keep, unit)
     in_unit = ranges.in_unit(deciding, unit)
-    kept = asked.mask(in_unit).transpose("system", "input").values
-    if not kept.any():
-        raise ValueError("the scoring range leaves no output at all")
+    mask = asked.mask(in_unit)
+    ranges.warn_empty(mask, deciding.notnull().any("metric"))
+    kept = mask.transpose("system", "input").values
     pairs = np.array(np.triu_indices(score.sizes["metric"], 1)).T
     seed = _draws.seed_of(rng)
     observed = _Drop.of(score.values, kept, pairs, record, settings)
@@ -135,6 +146,10 @@ def range_drop(
     null = _Null.of(score, deciding, in_unit, asked, record, settings)
     drops = _simulated(null, pairs, record, settings, n_simulations, seed, progress)
     told |= _excess(observed.drop, drops, confidence_level)
+    labels = score["metric"].values
+    silent = [f"{labels[a]} and {labels[b]}" for (a, b), r in zip(pairs, told["part"], strict=True) if np.isnan(r)]
+    if silent:
+        _validate.warn(f"no correlation within the range, on any input: {_validate.listing(silent)}")
     square = {name: schema.symmetric(told[name], pairs, score.sizes["metric"]) for name in _NAMES}
     found = xr.Dataset({name: (("metric", "other_metric"), values) for name, values in square.items()})
     about: dict[str, Any] = {"range": asked.told, "level": "input", "coefficient": record.name, "undefined": undefined}
@@ -196,9 +211,9 @@ class _Drop:
 
 
 def _some(x: FloatArray, pairs: IntArray, cells: Any) -> Any:
-    """Where two outputs of an input have scores by both metrics, (pairs, inputs)."""
+    """Where an output of an input has scores by both metrics, (pairs, inputs)."""
     there = ~np.isnan(x) & cells.astype(bool)
-    return np.array([(there[a] & there[b]).sum(axis=0) > 1 for a, b in pairs])
+    return np.array([(there[a] & there[b]).any(axis=0) for a, b in pairs])
 
 
 def _mean(values: FloatArray) -> FloatArray:
@@ -231,19 +246,29 @@ class _Null:
     Attributes
     ----------
     root : array, (metrics, metrics)
-        Times independent normal numbers it gives scores; first the metrics that are correlated, then those that decide.
-    there : array of bool, (systems, inputs)
-        Where there is an output.
+        Times independent normal numbers it gives scores; first the metrics that are correlated, then others that
+        decide.
+    there : array of bool, (metrics, systems, inputs)
+        Where there is a score.
+    deciding : list of int
+        Places of the metrics that decide.
     low, high : array, (deciding metrics, inputs)
-        Shares of an input's outputs between which a metric keeps one.
+        Shares of an input's outputs between which a metric keeps one; where there is a baseline, its normal scores.
+    baseline : int or None
+        The system whose scores are the same in every simulation.
+    own : array, (metrics, inputs)
+        The baseline's normal scores.
     n_correlated : int
     keep_any : bool
     """
 
     root: FloatArray
     there: Any
+    deciding: list[int]
     low: FloatArray
     high: FloatArray
+    baseline: int | None
+    own: FloatArray
     n_correlated: int
     keep_any: bool
 
@@ -257,24 +282,51 @@ class _Null:
         record: Coefficient,
         settings: dict[str, Any],
     ) -> _Null:
-        x = np.concatenate([score.values, deciding.values])
-        low = asked.low.broadcast_like(in_unit.isel(system=0, drop=True))
-        share_low = _share(in_unit, low, strict=asked.high is not None)
-        share_high = np.ones_like(share_low)
+        labels, others = score["metric"].values.tolist(), deciding["metric"].values.tolist()
+        new = [at for at, label in enumerate(others) if label not in labels]
+        x = np.concatenate([score.values, deciding.values[new]])
+        names = [*labels, *(others[at] for at in new)]
+        at_limit = in_unit.isel(system=0, drop=True)
+        low = _share(in_unit, asked.low.broadcast_like(at_limit), strict=asked.high is not None)
+        high = np.ones_like(low)
         if asked.high is not None:
-            share_high = _share(in_unit, asked.high.broadcast_like(in_unit.isel(system=0, drop=True)), strict=False)
-        there = ~np.isnan(x).all(axis=0)
-        return cls(_root(x, record, settings), there, share_low, share_high, len(score), asked.keep == "any")
+            high = _share(in_unit, asked.high.broadcast_like(at_limit), strict=False)
+        return cls(
+            _root(x, record, settings),
+            ~np.isnan(x),
+            [names.index(label) for label in others],
+            low,
+            high,
+            asked.baseline,
+            _normal_scores(x, asked.baseline or 0),
+            len(labels),
+            asked.keep == "any",
+        )
 
     def draw(self, generator: np.random.Generator) -> tuple[FloatArray, Any]:
-        """Scores (correlated metrics, systems, inputs), NaN where there is no output, and which are kept."""
-        x = np.tensordot(self.root, generator.standard_normal((len(self.root), *self.there.shape)), 1)
+        """Scores (correlated metrics, systems, inputs), NaN where there is none, and which outputs are kept."""
+        x = np.tensordot(self.root, generator.standard_normal((len(self.root), *self.there.shape[1:])), 1)
+        if self.baseline is not None:
+            x[:, self.baseline] = self.own
         x = np.where(self.there, x, np.nan)
-        decide = x[self.n_correlated :]
-        place = np.argsort(np.argsort(decide, axis=1), axis=1)  # NaN come last
-        share = (place + 0.5) / np.maximum(self.there.sum(axis=0), 1)
-        within = (share > self.low[:, None]) & (share < self.high[:, None]) & self.there
+        decide, there = x[self.deciding], self.there[self.deciding]
+        if self.baseline is not None:
+            within = decide > decide[:, self.baseline][:, None]
+        else:
+            place = np.argsort(np.argsort(decide, axis=1), axis=1)  # NaN come last
+            share = (place + 0.5) / np.maximum(there.sum(axis=1), 1)[:, None]
+            within = (share > self.low[:, None]) & (share < self.high[:, None]) & there
         return x[: self.n_correlated], within.any(axis=0) if self.keep_any else within.all(axis=0)
+
+
+def _normal_scores(x: FloatArray, system: int) -> FloatArray:
+    """Quantiles of the normal distribution at a system's ranks among the outputs of each input, (metrics, inputs)."""
+    from scipy.special import ndtri
+
+    own = x[:, system][:, None]
+    n = (~np.isnan(x)).sum(axis=1)
+    rank = (x < own).sum(axis=1) + (x == own).sum(axis=1) / 2
+    return np.asarray(ndtri(np.where(np.isnan(own[:, 0]), 0.5, rank / np.maximum(n, 1))))
 
 
 def _share(in_unit: xr.DataArray, limit: xr.DataArray, *, strict: bool) -> FloatArray:
@@ -315,6 +367,7 @@ def _simulated(
 
 def _excess(drop: FloatArray, drops: FloatArray, confidence_level: float) -> dict[str, FloatArray]:
     """The expected drop, and how far the observed one is from it."""
+    drops = np.where(np.isnan(drop)[:, None], np.nan, drops)
     expected = _mean(drops)
     tail = (1 - confidence_level) / 2
     low, high = (
