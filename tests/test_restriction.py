@@ -148,6 +148,19 @@ def test_padded_outputs_missing_pairs_and_zero(demo):
         assert float(found.part.sel(other)) == pytest.approx(float(want.correlation.sel(other)))
 
 
+def test_a_constant_metric_has_no_drop_and_expects_none(demo):
+    ds = demo.copy(deep=True)
+    ds.score.loc[{"metric": "bleu"}] = 3.0
+    how = {"above": 0.5, "unit": "quantile", "metrics": "judge", "n_resamples": 50, "n_simulations": 19, "rng": 1}
+    with pytest.warns(UserWarning) as caught:
+        got = ds.meta.range_drop(metric=["judge", "rouge", "bleu"], **how)
+    assert all(issubclass(each.category, UserWarning) for each in caught)
+    for name in ("part", "expected", "expected_low", "excess_pvalue"):
+        assert np.isnan(got[name].sel(metric="judge", other_metric="bleu")) and np.isfinite(
+            got[name].sel(metric="judge", other_metric="rouge")
+        )
+
+
 def test_threads_seeds_and_attrs(demo, monkeypatch, tmp_path):
     keywords = {"metric": ["judge", "bleu"], "baseline": "extractor-1", "n_resamples": 99, "n_simulations": 19}
     got = demo.meta.range_drop(rng=5, **keywords)

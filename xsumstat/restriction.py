@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import threading
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -164,7 +163,6 @@ class _Drop:
 
     whole: FloatArray
     part: FloatArray
-    zero: bool
 
     @classmethod
     def of(cls, x: FloatArray, kept: Any, pairs: IntArray, record: Coefficient, settings: dict[str, Any]) -> _Drop:
@@ -174,13 +172,12 @@ class _Drop:
             np.array([levels.compare(each[a], each[b], coefficient=record, **settings).groups()[0] for a, b in pairs])
             for each in (x, inside)
         )
-        zero = settings["undefined"] == "zero"
-        if zero:
+        if settings["undefined"] == "zero":
             whole, part = (
                 np.where(np.isnan(each) & _some(x, pairs, cells), 0.0, each)
                 for each, cells in ((whole, np.ones_like(kept)), (part, kept))
             )
-        return cls(whole, part, zero)
+        return cls(whole, part)
 
     def averages(self) -> tuple[FloatArray, FloatArray]:
         return _mean(self.whole), _mean(self.part)
@@ -217,9 +214,8 @@ def _some(x: FloatArray, pairs: IntArray, cells: Any) -> Any:
 
 
 def _mean(values: FloatArray) -> FloatArray:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)
-        return np.asarray(np.nanmean(values, axis=1))
+    """Means of rows without their NaN; NaN of a row that has nothing else."""
+    return _weighted(values, np.ones((values.shape[1], 1)))[:, 0]
 
 
 def _weighted(values: FloatArray, counts: FloatArray) -> FloatArray:
@@ -370,9 +366,9 @@ def _excess(drop: FloatArray, drops: FloatArray, confidence_level: float) -> dic
     drops = np.where(np.isnan(drop)[:, None], np.nan, drops)
     expected = _mean(drops)
     tail = (1 - confidence_level) / 2
-    low, high = (
-        np.nanquantile(drops, [tail, 1 - tail], axis=1) if np.isfinite(drops).any() else np.full((2, len(drop)), np.nan)
-    )
+    low, high = np.full((2, len(drop)), np.nan)
+    some = np.isfinite(drops).any(axis=1)
+    low[some], high[some] = np.nanquantile(drops[some], [tail, 1 - tail], axis=1) if some.any() else ((), ())
     far = np.abs(drops - expected[:, None]) >= np.abs(drop - expected)[:, None] - levels.TOLERANCE
     defined = (~np.isnan(drops)).sum(axis=1)
     pvalue = np.where(np.isnan(drop - expected), np.nan, (1 + far.sum(axis=1)) / (1 + defined))
