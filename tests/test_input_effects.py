@@ -37,6 +37,7 @@ def test_kruskal_wallis_equals_scipy_and_intervals_statsmodels(missing, points):
     half = multicomp.simultaneous_ci(q, variance, sizes)
     np.testing.assert_allclose(got.ci_high - got.mean_rank, half, rtol=1e-4)
     np.testing.assert_allclose(got.mean_rank - got.ci_low, half, rtol=1e-4)
+    assert float(got.critical) == pytest.approx(q * np.sqrt(variance / 2), rel=1e-4)
     distinct = np.zeros(12, dtype=int)
     for i, j in itertools.permutations(range(12), 2):
         limit = q * np.sqrt(variance / 2 * (1 / sizes[i] + 1 / sizes[j]))

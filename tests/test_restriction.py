@@ -4,7 +4,7 @@ import scipy.stats
 import xarray as xr
 
 import xsumstat  # noqa: F401
-from xsumstat import _draws
+from xsumstat import _draws, restriction
 
 
 def normal(outputs, inputs, rho, seed, metrics=2):
@@ -146,6 +146,23 @@ def test_padded_outputs_missing_pairs_and_zero(demo):
         )
         other = {"metric": "judge", "other_metric": "bleu"}
         assert float(found.part.sel(other)) == pytest.approx(float(want.correlation.sel(other)))
+
+
+def test_the_excess_is_placed_among_the_simulated_drops():
+    """Quantiles and a two-sided p-value about their mean, by a plain loop; draws without a drop are left out."""
+    rng = np.random.default_rng(0)
+    drop, drops = np.array([0.3, 0.05, np.nan]), rng.normal(0.1, 0.1, size=(3, 79))
+    drops[1, :9] = np.nan
+    got = restriction._excess(drop, drops, 0.9)
+    for at in (0, 1):
+        here = [value for value in drops[at] if not np.isnan(value)]
+        mean = sum(here) / len(here)
+        beyond = sum(abs(value - mean) >= abs(drop[at] - mean) for value in here)
+        assert got["expected"][at] == pytest.approx(mean) and got["excess"][at] == pytest.approx(drop[at] - mean)
+        assert got["excess_pvalue"][at] == pytest.approx((1 + beyond) / (1 + len(here)))
+        limits = [got["expected_low"][at], got["expected_high"][at]]
+        assert limits == pytest.approx(np.quantile(here, [0.05, 0.95]))
+    assert all(np.isnan(values[2]) for values in got.values())
 
 
 def test_a_constant_metric_has_no_drop_and_expects_none(demo):

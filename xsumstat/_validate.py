@@ -13,6 +13,8 @@ from contextlib import contextmanager
 from types import ModuleType
 from typing import Any
 
+import numpy as np
+
 _PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
 
 LEVELS = ("system", "input", "global", "within_system")
@@ -24,6 +26,16 @@ def listing(labels: Iterable[Hashable], limit: int = 8) -> str:
     labels = list(labels)
     shown = ", ".join(repr(label) for label in labels[:limit])
     return shown if len(labels) <= limit else f"{shown}, … ({len(labels)} in all)"
+
+
+def is_list(value: Any) -> bool:
+    """Whether several are asked for, which makes a dim of the result."""
+    return isinstance(value, list | tuple | np.ndarray | range)
+
+
+def listed(value: Any) -> list[Any]:
+    """A list's items, or the one value."""
+    return list(value) if is_list(value) else [value]
 
 
 def suggestion(value: Hashable, options: Iterable[Hashable]) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 import pandas as pd
 import xarray as xr
 
@@ -102,9 +101,7 @@ def _sizes(k: Any, n_systems: int) -> list[int]:
     """The numbers of systems, the largest first."""
     if k is None:
         return list(range(n_systems, min(_FEWEST, n_systems) - 1, -1))
-    asked = [
-        _validate.integer("k", each, 2) for each in (k if isinstance(k, list | tuple | range | np.ndarray) else [k])
-    ]
+    asked = [_validate.integer("k", each, 2) for each in _validate.listed(k)]
     _validate.unique("k", asked)
     if not asked:
         raise ValueError("k is an empty list")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -92,10 +91,10 @@ def disagreement(
     >>> int(found.n_pairs.sel(metric="judge", other_metric="rouge").sum())
     1980
     """
-    normalise, n_bins = _validate.choice("normalise", normalise, NORMALISATIONS), _validate.integer("n_bins", n_bins, 1)
-    max_pairs = _validate.integer("max_pairs", max_pairs, 1)
-    n_resamples, confidence_level, seed = _checked(n_resamples, confidence_level, rng, progress)
-    score = _outputs(ds, metric, 2)
+    n_bins, max_pairs = _checked(n_bins, normalise, max_pairs, progress)
+    n_resamples = _validate.integer("n_resamples", n_resamples, 2)
+    confidence_level, seed = _validate.fraction("confidence_level", confidence_level), _draws.seed_of(rng)
+    score = _outputs(ds, metric)
     x, height = score.values, ranges.normalised(score, normalise).values
     pairs = np.array(np.triu_indices(len(x), 1)).T
     n_inputs, labels = x.shape[2], score["metric"].values.tolist()
@@ -189,10 +188,10 @@ def improvement_consistency(
     >>> int((found.n_outputs + found.n_best).sum())
     360
     """
-    normalise, n_bins = _validate.choice("normalise", normalise, NORMALISATIONS), _validate.integer("n_bins", n_bins, 1)
-    max_pairs = _validate.integer("max_pairs", max_pairs, 1)
-    n_resamples, confidence_level, seed = _checked(n_resamples, confidence_level, rng, progress)
-    score = _outputs(ds, metric, 2)
+    n_bins, max_pairs = _checked(n_bins, normalise, max_pairs, progress)
+    n_resamples = _validate.integer("n_resamples", n_resamples, 2)
+    confidence_level, seed = _validate.fraction("confidence_level", confidence_level), _draws.seed_of(rng)
+    score = _outputs(ds, metric)
     x, height = score.values, ranges.normalised(score, normalise).mean("metric").values  # NaN where no metric has one
     n_inputs = x.shape[2]
     ratios, outputs, best = np.zeros((3, n_inputs, n_bins))
@@ -221,40 +220,33 @@ def improvement_consistency(
         )
     if not outputs.any():
         _validate.warn("no output, with scores by every metric, that another one improves on")
-    ratio, low, high = _with_bands(ratios[None], outputs[None], n_resamples, confidence_level, seed)
+    ratio, low, high = _with_bands(ratios, outputs, n_resamples, confidence_level, seed)
     counts = {"n_outputs": outputs.sum(axis=0).astype(int), "n_best": best.sum(axis=0).astype(int)}
-    values = {"ratio": ratio[0], "ci_low": low[0], "ci_high": high[0], **counts}
+    values = {"ratio": ratio, "ci_low": low, "ci_high": high, **counts}
     found = xr.Dataset({name: ("score_bin", each) for name, each in values.items()}, {"score_bin": _middles(n_bins)})
     about = {"metrics": ", ".join(map(str, score["metric"].values)), "normalise": normalise, "max_pairs": max_pairs}
     about |= {"n_sampled_inputs": int(sampled.sum()), "n_resamples": n_resamples, "confidence_level": confidence_level}
     return schema.result(found, None, analysis="improvement_consistency", seed=str(seed), **about)
 
 
-def _checked(n_resamples: Any, confidence_level: Any, rng: Any, progress: Any) -> tuple[int, float, int]:
+def _checked(n_bins: Any, normalise: Any, max_pairs: Any, progress: Any) -> tuple[int, int]:
+    _validate.choice("normalise", normalise, NORMALISATIONS)
     _validate.flag("progress", progress)
-    n_resamples = _validate.integer("n_resamples", n_resamples, 2)
-    return n_resamples, _validate.fraction("confidence_level", confidence_level), _draws.seed_of(rng)
+    return _validate.integer("n_bins", n_bins, 1), _validate.integer("max_pairs", max_pairs, 1)
 
 
-def _outputs(ds: xr.Dataset, metric: Any, least: int) -> xr.DataArray:
-    """Scores (metric, system, input) in memory, of at least so many metrics."""
-    score = schema.prepare_metrics(ds, schema.automatic(ds, metric), level=None)
-    if set(score.dims) - set(schema.CORE):
-        raise ValueError(f"score has the dims {_validate.listing(score.dims)}; select one label of each further one")
-    if score.sizes["metric"] < least:
-        raise ValueError(f"metric must name at least {least} metrics, got {_validate.listing(score['metric'].values)}")
-    return score.compute()
+def _outputs(ds: xr.Dataset, metric: Any) -> xr.DataArray:
+    """Scores (metric, system, input) in memory, of two metrics or more."""
+    score = schema.prepare_cells(ds, schema.automatic(ds, metric))
+    if score.sizes["metric"] < 2:
+        raise ValueError(f"metric must name at least 2 metrics, got {_validate.listing(score['metric'].values)}")
+    return score
 
 
 def _over_inputs(of_input: Callable[[int], None], n_inputs: int, progress: bool) -> None:
     """Each input's counts, on threads."""
-
-    def work(at: int, stop: threading.Event) -> None:
-        if not stop.is_set():
-            of_input(at)
-
     with resampling.progress_bar(n_inputs, progress) as bar:
-        resampling.over_blocks(work, n_inputs, bar)
+        resampling.over_blocks(lambda at, stop: of_input(at), n_inputs, bar)
 
 
 def _drawn_pairs(n: int, size: int, generator: np.random.Generator) -> IntArray:

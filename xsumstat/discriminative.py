@@ -107,9 +107,9 @@ def discriminative_agreement(
     )
     names = ("f1", "accuracy", "confusion", "win_share", "gold_win_share", "n_inputs")
     found = xr.Dataset(dict(zip(names, outputs, strict=True)))
-    coords = {name: coord for name, coord in score.coords.items() if coord.dims in (("metric",), ("system",))}
+    coords = {name: coord for name, coord in score.coords.items() if coord.dims == ("metric",)}
     coords |= {name: xr.DataArray(list(VERDICTS), dims=name) for name in ("gold_verdict", "metric_verdict")}
-    coords["other_system"] = xr.DataArray(score["system"].values, dims="other_system")
+    found = schema.labelled(found, score, score, "system")
     found = found.assign({name: found[name].astype(int) for name in ("confusion", "n_inputs")}).assign_coords(coords)
     if scores.used is None:
         warn_few(found)

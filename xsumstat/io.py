@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from xsumstat import _validate, readers
+from xsumstat import _validate, families, readers
 
 FORMATS = (".csv", ".tsv", ".parquet", ".nc", ".zarr", ".jsonl")
 
@@ -257,9 +257,9 @@ def to_frame(result: xr.Dataset) -> pd.DataFrame:
     if not dims:
         return pd.DataFrame({str(name): [values.item()] for name, values in kept.reset_coords().data_vars.items()})
     frame = kept.to_dataframe(dim_order=dims).reset_index()
-    for one, other in (("metric", "other_metric"), ("system", "other_system")):
-        if {one, other} <= set(dims) and "pvalue" in kept:
-            frame = frame[frame[one] != frame[other]]
+    sides = families.pair_dims(kept["pvalue"]) if "pvalue" in kept else None
+    if sides is not None:
+        frame = frame[frame[sides[0]] != frame[sides[1]]]
     descriptions = [str(name) for name in kept.coords if name not in dims]
     return frame[[*dims, *descriptions, *map(str, kept.data_vars)]].reset_index(drop=True)
 

@@ -94,9 +94,8 @@ def _square(rows: list[xr.Dataset], labels: list[Any]) -> xr.Dataset:
     bare = [row.drop_vars([name for name, coord in row.coords.items() if "metric" in coord.dims]) for row in rows]
     pairs = xr.concat([row.rename(metric="_pair") for row in bare], "_pair", coords="minimal", compat="override")
     size = len(labels)
-    place = np.zeros((size, size), dtype=int)
-    above = np.triu_indices(size, 1)
-    place[above] = place[above[::-1]] = np.arange(len(above[0]))
+    above = np.array(np.triu_indices(size, 1)).T
+    place = schema.symmetric(np.arange(len(above)), above, size)
     square = pairs.isel(_pair=xr.DataArray(place, dims=("metric", "other_metric")))
     other = xr.DataArray(~np.eye(size, dtype=bool), dims=("metric", "other_metric"))
     blanks = {"i": 0, "b": False}

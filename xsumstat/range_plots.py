@@ -124,9 +124,7 @@ def scatter_matrix(ds: xr.Dataset, *, metric: Any = None, coefficient: str = "ke
 
     asked = schema.automatic(ds, metric)
     found = metric_corr(ds, metric=asked, level="input", coefficient=coefficient)
-    score = schema.prepare_metrics(ds, asked, level=None).compute()
-    if set(score.dims) - set(schema.CORE):
-        raise ValueError(f"score has the dims {_validate.listing(score.dims)}; select one label of each further one")
+    score = schema.prepare_cells(ds, asked)
     labels = texts(score["metric"])
     n = len(labels)
     if n < 2:

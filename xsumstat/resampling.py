@@ -53,6 +53,11 @@ def over_blocks(work: Callable[[int, threading.Event], None], n_blocks: int, bar
     """Call ``work(block, stop)`` for every block on threads; on Ctrl-C set `stop`, wait and raise."""
     stop = threading.Event()
     threads = min(n_threads(), n_blocks)
+
+    def unless_stopped(block: int) -> None:
+        if not stop.is_set():
+            work(block, stop)
+
     pending: set[Future[None]] = set()
     with ThreadPoolExecutor(threads) as pool:
         try:
@@ -64,11 +69,27 @@ def over_blocks(work: Callable[[int, threading.Event], None], n_blocks: int, bar
                         future.result()
                         bar()
                 if block < n_blocks:
-                    pending.add(pool.submit(work, block, stop))
+                    pending.add(pool.submit(unless_stopped, block))
         except BaseException:
             stop.set()
             pool.shutdown(wait=True, cancel_futures=True)
             raise
+
+
+def summed_over_blocks(
+    count: Callable[[int, threading.Event], IntArray], n_blocks: int, bar: Bar = lambda: None
+) -> IntArray:
+    """The sum of the counts of every block, made on threads."""
+    totals: list[IntArray] = []
+    lock = threading.Lock()
+
+    def work(block: int, stop: threading.Event) -> None:
+        counts = count(block, stop)
+        with lock:
+            totals[:] = [totals[0] + counts] if totals else [counts]
+
+    over_blocks(work, n_blocks, bar)
+    return totals[0]
 
 
 def _pieces(rows: int, cost: float, stop: threading.Event | None) -> Iterator[slice]:
@@ -310,16 +331,12 @@ def compare_pairs(
 ) -> tuple[FloatArray, PairCounts]:
     """Observed difference of each pair of each test, in turn, and how those that the null gives lie about it."""
     observed = observed_differences(tests, plan)
-    totals = np.zeros((4, len(observed)), dtype=np.int64)
     samples = np.empty((len(observed), plan.n_resamples)) if keep_samples else None
-    lock = threading.Lock()
 
-    def work(block: int, stop: threading.Event) -> None:
+    def count(block: int, stop: threading.Event) -> IntArray:
         start = block * _draws.BLOCK
         here = None if samples is None else samples[:, start : start + _draws.BLOCK]
-        counts = pair_block(tests, observed, plan, block, here, stop)
-        with lock:
-            np.add(totals, counts, out=totals)
+        return pair_block(tests, observed, plan, block, here, stop)
 
-    over_blocks(work, _draws.n_blocks(plan.n_resamples), bar)
+    totals = summed_over_blocks(count, _draws.n_blocks(plan.n_resamples), bar)
     return observed, PairCounts(totals, samples)

@@ -125,10 +125,8 @@ def range_drop(
     n_simulations = _validate.integer("n_simulations", n_simulations, 19)
     confidence_level = _validate.fraction("confidence_level", confidence_level)
     _validate.flag("progress", progress)
-    score = schema.prepare_metrics(ds, schema.automatic(ds, metric), level="input").compute()
+    score = schema.prepare_cells(ds, schema.automatic(ds, metric), level="input")
     deciding = ranges.prepared(ds, metrics).compute()
-    if set(score.dims) - set(schema.CORE):
-        raise ValueError(f"score has the dims {_validate.listing(score.dims)}; select one label of each further one")
     if score.sizes["metric"] < 2:
         raise ValueError("metric must name at least 2 metrics, which are correlated with each other")
     if score.sizes["input"] < 2:
@@ -353,8 +351,7 @@ def _simulated(
     drops = np.empty((len(pairs), n))
 
     def work(at: int, stop: threading.Event) -> None:
-        if not stop.is_set():
-            drops[:, at] = _Drop.of(*null.draw(_draws.generator(seed, at)), pairs, record, settings).drop
+        drops[:, at] = _Drop.of(*null.draw(_draws.generator(seed, at)), pairs, record, settings).drop
 
     with resampling.progress_bar(n, progress) as bar:
         resampling.over_blocks(work, n, bar)

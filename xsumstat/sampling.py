@@ -69,11 +69,7 @@ def sample_inputs(
         _validate.integer(name, value, 1)
         for name, value in (("n_means", n_means), ("n_spreads", n_spreads), ("n_each", n_each))
     ]
-    score = schema.prepare_metrics(ds, schema.automatic(ds, metric), level=None)
-    if set(score.dims) - set(schema.CORE):
-        raise ValueError(f"score has the dims {_validate.listing(score.dims)}; select one label of each further one")
-    if schema.is_lazy(score):
-        score = score.compute()
+    score = schema.prepare_cells(ds, schema.automatic(ds, metric))
     wanted = score.sizes["metric"] * int(np.prod(numbers))
     rated = score.notnull().any("system").all("metric").values
     if wanted > rated.sum():

@@ -159,6 +159,14 @@ def prepare_metrics(ds: xr.Dataset, metric: Any, *, level: str | None) -> xr.Dat
     return score
 
 
+def prepare_cells(ds: xr.Dataset, metric: Any, *, level: str | None = None) -> xr.DataArray:
+    """The same in memory, where there may be no dims but metric, system and input."""
+    score = prepare_metrics(ds, metric, level=level)
+    if set(score.dims) - set(CORE):
+        raise ValueError(f"score has the dims {_validate.listing(score.dims)}; select one label of each further one")
+    return score.compute()
+
+
 def automatic(ds: xr.Dataset, metric: Any) -> Any:
     """The metrics asked for; by default all but the gold."""
     gold = ds.attrs.get("gold")
@@ -437,11 +445,12 @@ def over_labels(
     return dict(zip(dims, outputs, strict=True))
 
 
-def labelled(matrices: xr.Dataset, rows: xr.DataArray, columns: xr.DataArray) -> xr.Dataset:
-    """Results over (metric, other_metric) with the labels and descriptions of its metrics."""
-    coords = {name: coord for name, coord in rows.coords.items() if coord.dims == ("metric",)}
-    coords["other_metric"] = xr.DataArray(columns.indexes["metric"], dims="other_metric")
-    return matrices.assign_coords(coords).transpose("metric", "other_metric", ...)
+def labelled(matrices: xr.Dataset, rows: xr.DataArray, columns: xr.DataArray, dim: str = "metric") -> xr.Dataset:
+    """Results over (metric, other_metric), or so of systems, with the labels and descriptions of those of the rows."""
+    other = f"other_{dim}"
+    coords = {name: coord for name, coord in rows.coords.items() if coord.dims == (dim,)}
+    coords[other] = xr.DataArray(columns.indexes[dim], dims=other)
+    return matrices.assign_coords(coords).transpose(dim, other, ...)
 
 
 def symmetric(values: Any, pairs: Any, size: int) -> Any:

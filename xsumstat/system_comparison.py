@@ -182,10 +182,8 @@ def _tested(score: xr.DataArray, pairs: Any, test: Test, rows: list[int], column
     )
     cells = dict(zip(("difference", "statistic", "pvalue", "n_inputs"), outputs, strict=True))
     cells["n_inputs"] = cells["n_inputs"].astype(int)
-    system = score["system"]
-    coords = {name: coord.isel(system=rows) for name, coord in system.coords.items() if coord.dims == ("system",)}
-    coords["other_system"] = xr.DataArray(system.values[columns], dims="other_system")
-    return xr.Dataset(cells).assign_coords(coords).transpose("metric", *DIMS, ...)
+    ours, theirs = (score.isel(system=each) for each in (rows, columns))
+    return schema.labelled(xr.Dataset(cells), ours, theirs, "system").transpose("metric", *DIMS, ...)
 
 
 def warn_few(found: xr.Dataset) -> None:

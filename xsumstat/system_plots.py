@@ -60,9 +60,7 @@ def heatmap(ds: xr.Dataset, *, metric: Any = None, ax: Any = None) -> Any:
     """
     gold = ds.attrs.get("gold")
     asked = gold if metric is None and "metric" in ds.indexes and gold in ds.indexes["metric"] else metric
-    score = schema.prepare_metrics(ds, asked, level=None).compute()
-    if set(score.dims) - set(schema.CORE):
-        raise ValueError(f"score has the dims {_validate.listing(score.dims)}; select one label of each further one")
+    score = schema.prepare_cells(ds, asked)
     # As they are given: a metric that is better when lower has been negated.
     given = ds["score"].sel(metric=score["metric"]) if "metric" in ds.indexes else ds["score"]
     raw = given.transpose(*score.dims).compute()

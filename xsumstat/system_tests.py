@@ -232,21 +232,16 @@ def _sampled(group: Pairs, test: Test) -> tuple[FloatArray, FloatArray]:
     n_resamples = plan.n_resamples if exact else test.n_resamples
     values = _values(group, test)
     observed = values.sum(axis=1)
-    counts = np.zeros((4, len(group.at)), dtype=np.int64)
-    lock = threading.Lock()
 
-    def work(block: int, stop: threading.Event) -> None:
-        if stop.is_set():
-            return
+    def count(block: int, stop: threading.Event) -> IntArray:
         found = draw(group, values, test, plan, block)
         if test.method == "bootstrap":
             found -= observed[:, None]
-        here = np.empty_like(counts)
-        _kernels_swaps.compare(found, observed, TOLERANCE, here)
-        with lock:
-            np.add(counts, here, out=counts)
+        counts = np.empty((4, len(observed)), dtype=np.int64)
+        _kernels_swaps.compare(found, observed, TOLERANCE, counts)
+        return counts
 
-    resampling.over_blocks(work, _draws.n_blocks(n_resamples), lambda: None)
+    counts = resampling.summed_over_blocks(count, _draws.n_blocks(n_resamples))
     return inference.permutation_pvalues(observed, counts, n_resamples, exact, test.alternative)
 
 
@@ -294,8 +289,13 @@ def _draw_and_swap(group: Pairs, values: FloatArray, test: Test, plan: SwapPlan,
 
 def _draw(group: Pairs, values: FloatArray, test: Test, plan: SwapPlan, block: int) -> FloatArray:
     """Means over inputs drawn with replacement."""
-    rows = _draws.block_rows(test.n_resamples, block)
-    counts = _draws.counts(test.seed, "input", group.n, block, rows)
+    return _drawn_sums(values, test.n_resamples, test.seed, block)
+
+
+def _drawn_sums(values: FloatArray, n_resamples: int, seed: int, block: int) -> FloatArray:
+    """Sums of rows of values (rows, inputs) over inputs drawn with replacement, (rows, resamples of the block)."""
+    rows = _draws.block_rows(n_resamples, block)
+    counts = _draws.counts(seed, "input", values.shape[1], block, rows)
     out = np.empty((len(values), rows))
     kernels.weighted_sums(values, np.ascontiguousarray(counts.T, dtype=float), out)
     return out
@@ -331,23 +331,12 @@ def win_shares(x: FloatArray, pairs: IntArray, n_resamples: int, seed: int) -> F
 
 
 def _wins(values: FloatArray, pairs: IntArray, near: FloatArray, n_resamples: int, seed: int) -> IntArray:
-    wins = np.zeros(pairs.shape, dtype=np.int64)
-    lock = threading.Lock()
+    def count(block: int, stop: threading.Event) -> IntArray:
+        wins = np.zeros(pairs.shape, dtype=np.int64)
+        kernels.count_wins(_drawn_sums(values, n_resamples, seed, block), pairs, near, wins)
+        return wins
 
-    def work(block: int, stop: threading.Event) -> None:
-        if stop.is_set():
-            return
-        rows = _draws.block_rows(n_resamples, block)
-        counts = _draws.counts(seed, "input", values.shape[1], block, rows)
-        means = np.empty((len(values), rows))
-        kernels.weighted_sums(values, np.ascontiguousarray(counts.T, dtype=float), means)
-        here = np.zeros_like(wins)
-        kernels.count_wins(means, pairs, near, here)
-        with lock:
-            np.add(wins, here, out=wins)
-
-    resampling.over_blocks(work, _draws.n_blocks(n_resamples), lambda: None)
-    return wins
+    return resampling.summed_over_blocks(count, _draws.n_blocks(n_resamples))
 
 
 def settings_of(test: Test) -> dict[str, Any]:

@@ -19,16 +19,6 @@ Scores = tuple[FloatArray, FloatArray]  # (metrics, systems, inputs) and gold
 Design = tuple[int, int]  # systems, inputs
 
 
-def is_list(value: Any) -> bool:
-    """Whether several are asked for, which makes a dim of the result."""
-    return isinstance(value, list | tuple | np.ndarray | range)
-
-
-def listed(value: Any) -> list[Any]:
-    """A list's items, or the one value."""
-    return list(value) if is_list(value) else [value]
-
-
 @dataclass(frozen=True)
 class Questions:
     """Every level with every coefficient."""
@@ -42,13 +32,15 @@ class Questions:
     @classmethod
     def of(cls, level: Any, coefficient: Any, missing: str, undefined: str) -> Questions:
         """From one of each, or lists."""
-        levels, names = listed(level), listed(coefficient)
+        levels, names = _validate.listed(level), _validate.listed(coefficient)
         for each, values in (("level", levels), ("coefficient", names)):
             if not values:
                 raise ValueError(f"{each} is an empty list")
             _validate.unique(each, values)
         settings = [checked_settings(each, name, missing, undefined) for each in levels for name in names]
-        scalars = tuple(name for name, given in (("level", level), ("coefficient", coefficient)) if not is_list(given))
+        scalars = tuple(
+            name for name, given in (("level", level), ("coefficient", coefficient)) if not _validate.is_list(given)
+        )
         return cls(levels, [record for _, record in settings[: len(names)]], missing, undefined, scalars)
 
     @property
@@ -74,7 +66,7 @@ def _sizes(name: str, value: Any, own: int, least: int) -> list[int]:
     """The sizes that are tried: those given, or that of the scores."""
     if value is None and own < least:
         raise ValueError(f"at least {least} {name[2:]} are needed, the scores have {own}")
-    sizes = [_validate.integer(name, each, least) for each in listed(own if value is None else value)]
+    sizes = [_validate.integer(name, each, least) for each in _validate.listed(own if value is None else value)]
     if not sizes:
         raise ValueError(f"{name} is an empty list")
     _validate.unique(name, sizes)
@@ -124,7 +116,7 @@ class Source:
             raise ValueError("n_systems and n_inputs need scores drawn anew: truth='population', or redraw=True")
         sizes = [_sizes("n_systems", n_systems, found.shape[0], 4), _sizes("n_inputs", n_inputs, found.shape[1], 2)]
         scalars = tuple(
-            name for name, given in (("n_systems", n_systems), ("n_inputs", n_inputs)) if not is_list(given)
+            name for name, given in (("n_systems", n_systems), ("n_inputs", n_inputs)) if not _validate.is_list(given)
         )
         designs = [(systems, inputs) for systems in sizes[0] for inputs in sizes[1]]
         return cls(found.score.values, found.gold.values, labels, found.gold_name, designs, scalars, model, chosen)

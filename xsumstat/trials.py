@@ -26,7 +26,7 @@ from xsumstat.coefficients import FloatArray
 from xsumstat.estimates import Estimates, Interval
 from xsumstat.pair_tests import Work
 from xsumstat.resampling import DrawPlan, PairPlan, SwapPlan
-from xsumstat.trial_sources import Design, Questions, Scores, Source, is_list, listed
+from xsumstat.trial_sources import Design, Questions, Scores, Source
 
 # What is looked at unless something else is named: keywords of `ci`; tests and their keywords.
 INTERVALS: dict[str, dict[str, Any]] = {
@@ -297,7 +297,7 @@ def power(
         "n_resamples": n_resamples,
     }
     about |= {"keywords": json.dumps(hows), "gold": source.gold_name, "seed": str(seed)}
-    if not is_list(noise):
+    if not _validate.is_list(noise):
         about["noise"] = noises[0]
         result = result.squeeze("noise", drop=True)
     return schema.result(result, None, analysis="power", **questions.about, **source.about, **about)
@@ -308,7 +308,7 @@ def power(
 
 def _numbers(name: str, value: Any) -> list[float]:
     """Numbers above 0, each once."""
-    values = [_validate.number(name, each, 0, math.inf) for each in listed(value)]
+    values = [_validate.number(name, each, 0, math.inf) for each in _validate.listed(value)]
     if not values or 0 in values:
         raise ValueError(f"{name} must be above 0: a copy without noise is the metric itself, got {value!r}")
     _validate.unique(name, values)
