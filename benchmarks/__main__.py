@@ -11,7 +11,7 @@ import sys
 from importlib.metadata import version
 from pathlib import Path
 
-PARTS = ["ratios", "scaling", "threads", "import", "first", "memory", "jobs", "proof", "systems", "ranges"]
+PARTS = ["ratios", "scaling", "threads", "import", "first", "memory", "jobs", "proof", "systems", "ranges", "mt"]
 
 
 def machine() -> dict:
@@ -39,6 +39,7 @@ def main() -> None:
     asked = made.parse_args()
     os.environ["XSUMSTAT_NUM_THREADS"] = "1"  # read at every call; the whole jobs are given their own
     import fresh
+    import mt
     import page
     import proof
     import ranges
@@ -58,6 +59,7 @@ def main() -> None:
         "proof": proof.all_of_it,
         "systems": systems.all_of_it,
         "ranges": ranges.all_of_it,
+        "mt": mt.all_of_it,
     }
     for part in asked.parts:
         print(f"\n== {part}", flush=True)

@@ -7,7 +7,9 @@ from hypothesis.extra import numpy as hnp
 from xsumstat.coefficients import COEFFICIENTS
 
 LEVELS = ("system", "input", "global", "within_system")
-NAMES = tuple(COEFFICIENTS)
+# Coefficients of pairs of outputs that need a threshold, or are sure of something; the others are correlations.
+DECISIVE = ("acc_eq", "kendall_like", "spa")
+NAMES = tuple(name for name in COEFFICIENTS if name not in DECISIVE)
 
 
 def rows(matrix):

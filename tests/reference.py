@@ -85,8 +85,18 @@ def present(cells):
     return [a for a, _ in kept], [b for _, b in kept]
 
 
-def correlation(name, x, z, level, missing="pairwise", undefined="drop", raw_scale=None):
+def correlation(name, x, z, level, missing="pairwise", undefined="drop", raw_scale=None, threshold=None):
     """The statistic of two score matrices at a level; scores that were computed have a `raw_scale`."""
+    if name == "spa":
+        return soft_accuracy(x, z, missing)
+    if name in ("acc_eq", "kendall_like"):
+        apart = groups(x, z, level, missing)
+        apart = [(a, b, raw_scale if scale is None else scale) for a, b, scale in apart]
+        if name == "kendall_like":
+            return kendall_like(apart, threshold)
+        if threshold is None:
+            return max((accuracy_with_ties(apart, each, level, undefined) for each in gaps(apart)), default=math.nan)
+        return accuracy_with_ties(apart, threshold, level, undefined)
     values = []
     for a, b, scale in groups(x, z, level, missing):
         scale = raw_scale if scale is None else scale
@@ -123,7 +133,7 @@ def traded(x, y, swap):
     return [[a for a, _ in row] for row in both], [[b for _, b in row] for row in both]
 
 
-def difference(name, x, y, z, swap, level, missing="pairwise", undefined="drop"):
+def difference(name, x, y, z, swap, level, missing="pairwise", undefined="drop", threshold=None):
     """r(X', Z) - r(Y', Z) after standardising X and Y and swapping (Deutsch et al. 2021, Alg. 2)."""
     gold_needed = not (level == "system" and missing == "available")
     cells = [
@@ -134,5 +144,72 @@ def difference(name, x, y, z, swap, level, missing="pairwise", undefined="drop")
         [c if k or not gold_needed else None for c, k in zip(*rows, strict=True)] for rows in zip(z, cells, strict=True)
     ]
     new_x, new_y = traded(standardised(x, cells), standardised(y, cells), swap)
-    settings = {"level": level, "missing": missing, "undefined": undefined, "raw_scale": 1.0}
+    settings = {"level": level, "missing": missing, "undefined": undefined, "raw_scale": 1.0, "threshold": threshold}
     return correlation(name, new_x, z, **settings) - correlation(name, new_y, z, **settings)
+
+
+def gaps(apart):
+    """Every threshold that can matter: 0 and the metric's differences."""
+    return [0.0, *(abs(p - q) for a, _, _ in apart for p, q in itertools.combinations(a, 2))]
+
+
+def accuracy_with_ties(apart, threshold, level, undefined):
+    """The average of the groups' shares of pairs that both order alike, or both tie (Deutsch et al. 2023)."""
+    values = []
+    for a, b, scale in apart:
+        pairs = list(itertools.combinations(range(len(a)), 2))
+        right = 0
+        for i, j in pairs:
+            size = max(abs(a[i]), abs(a[j]), scale or 0.0)
+            metric = sign(a[i], a[j], scale)
+            if threshold > 0 and abs(a[i] - a[j]) <= threshold + 1e-12 * size:
+                metric = 0
+            right += metric == sign(b[i], b[j], scale)
+        if pairs:
+            values.append(right / len(pairs))
+        elif a and undefined == "zero" and level in ("input", "within_system"):
+            values.append(0.0)
+    return math.fsum(values) / len(values) if values else math.nan
+
+
+def kendall_like(apart, threshold):
+    """WMT's tau: (C - D)/(C + D) of the pairs that the gold sets apart; a tie in the metric is wrong."""
+    concordant = discordant = 0
+    for a, b, scale in apart:
+        for i, j in itertools.combinations(range(len(a)), 2):
+            size = max(abs(b[i]), abs(b[j]), scale or 0.0)
+            if sign(b[i], b[j], scale) != 0 and abs(b[i] - b[j]) >= threshold - 1e-12 * size:
+                if sign(a[i], a[j], scale) == sign(b[i], b[j], scale):
+                    concordant += 1
+                else:
+                    discordant += 1
+    pairs = concordant + discordant
+    return (concordant - discordant) / pairs if pairs else math.nan
+
+
+def beats(a, b):
+    """Share of all ways to let scores trade places in which a is as far above b as it is (Thompson et al. 2024)."""
+    differences = [p - q for p, q in zip(a, b, strict=True) if p is not None and q is not None]
+    if not differences:
+        return math.nan
+    observed = math.fsum(differences)
+    near = 1e-9 * math.fsum(map(abs, differences))
+    signs = list(itertools.product((1, -1), repeat=len(differences)))
+    reached = sum(math.fsum(s * d for s, d in zip(each, differences, strict=True)) >= observed - near for each in signs)
+    return reached / len(signs)
+
+
+def soft_accuracy(x, z, missing="pairwise"):
+    """1 - the mean of |p_X - p_Z| over ordered pairs of systems that have an input in common."""
+    if missing == "pairwise":
+        both = [
+            [a is not None and b is not None for a, b in zip(*rows, strict=True)] for rows in zip(x, z, strict=True)
+        ]
+        x, z = (
+            [[a if k else None for a, k in zip(*rows, strict=True)] for rows in zip(m, both, strict=True)]
+            for m in (x, z)
+        )
+    systems = [i for i in range(len(x)) if any(a is not None for a in x[i]) and any(b is not None for b in z[i])]
+    apart = [abs(beats(x[i], x[j]) - beats(z[i], z[j])) for i, j in itertools.permutations(systems, 2)]
+    apart = [each for each in apart if not math.isnan(each)]
+    return 1 - math.fsum(apart) / len(apart) if apart else math.nan

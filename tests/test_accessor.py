@@ -6,6 +6,7 @@ import xsumstat
 from xsumstat import (
     accessor,
     best_systems,
+    close_pairs,
     comparison,
     corr_tests,
     correlation,
@@ -17,7 +18,9 @@ from xsumstat import (
     input_effects,
     intervals,
     io,
+    judges,
     metric_intervals,
+    mtme,
     plots,
     range_plots,
     ranges,
@@ -28,6 +31,7 @@ from xsumstat import (
     slices,
     system_comparison,
     system_plots,
+    task_plots,
     trial_plots,
 )
 from xsumstat import equivalence as _equivalence
@@ -47,6 +51,10 @@ FUNCTIONS = {
     (accessor.DatasetMeta, "input_effect"): input_effects.input_effect,
     (accessor.DatasetMeta, "top_k"): slices.top_k,
     (accessor.DatasetMeta, "top_k_corr"): best_systems.top_k_corr,
+    (accessor.DatasetMeta, "close_corr"): close_pairs.close_corr,
+    (accessor.DatasetMeta, "alt_test"): judges.alt_test,
+    (accessor.DatasetMeta, "human_ceiling"): judges.human_ceiling,
+    (accessor.DatasetMeta, "to_mtme"): mtme.to_mtme,
     (accessor.DatasetMeta, "discriminative_agreement"): discriminative.discriminative_agreement,
     (accessor.DatasetMeta, "agreement"): raters.agreement,
     (accessor.DatasetMeta, "drop_noisiest_rater"): raters.drop_noisiest_rater,
@@ -79,6 +87,8 @@ FUNCTIONS = {
     (accessor.Plots, "disagreement"): range_plots.disagreement,
     (accessor.Plots, "improvement"): range_plots.improvement,
     (accessor.Plots, "range_drop"): range_plots.range_drop,
+    (accessor.Plots, "close_corr"): task_plots.close_corr,
+    (accessor.Plots, "tasks"): task_plots.tasks,
     (accessor.Plots, "coverage"): trial_plots.coverage,
     (accessor.Plots, "power"): trial_plots.power,
 }
@@ -103,7 +113,17 @@ def test_everything_after_the_data_and_the_gold_is_keyword_only():
     for function in FUNCTIONS.values():
         _, *rest = inspect.signature(function).parameters.values()
         free = [p.name for p in rest if p.kind is not p.KEYWORD_ONLY]
-        assert free in ([], ["gold"], ["method"], ["other"], ["k"], ["rating"], ["variable"])
+        where = ["folder", "test_set", "language_pair"]
+        assert free in (
+            [],
+            ["gold"],
+            ["method"],
+            ["other"],
+            ["k"],
+            ["rating"],
+            ["variable"],
+            where,
+        )
         assert not [p.name for p in rest if p.kind is p.VAR_KEYWORD]
 
 

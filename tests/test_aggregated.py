@@ -35,6 +35,7 @@ def made_one(layers, counts, aggregate):
     return out
 
 
+@pytest.mark.filterwarnings("ignore:the resamples are biased")
 @pytest.mark.parametrize("level", LEVELS)
 @pytest.mark.parametrize("aggregate", ["mean", "max"])
 @pytest.mark.parametrize(

@@ -359,3 +359,11 @@ def test_bad_keywords_of_differences(small):
         small.meta.ci("m0", metric="m1", other="m1")
     with pytest.raises(ValueError, match=r"no interval for a difference \(other=\); corr_test"):
         small.meta.ci("m0", other="m1", method="fisher")
+
+
+def test_an_interval_that_does_not_hold_the_estimate_is_warned_of():
+    """Copies of a system are pairs that no metric orders, so that resamples of a perfect accuracy are all below it."""
+    score = np.broadcast_to(np.arange(12.0)[:, None], (2, 12, 5))
+    perfect = xr.Dataset({"score": (("metric", "system", "input"), score)}, {"metric": ["m", "gold"]})
+    with pytest.warns(UserWarning, match="the resamples are biased: intervals that do not hold the estimate.*'m'"):
+        perfect.meta.ci("gold", coefficient="pairwise_accuracy", n_resamples=99, rng=0)

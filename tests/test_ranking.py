@@ -37,7 +37,7 @@ def test_equal_metrics_share_a_rank_and_a_cluster():
     p = np.full((5, 5), 0.5)
     p[2, 0] = 0.01
     p[0, 4] = 0.01
-    ranks, clusters = ranking._ranked(r, p, 0.05)
+    ranks, clusters = ranking.ranked(r, p, 0.05)
     assert ranks.tolist() == [3, 0, 1, 1, 4] and clusters.tolist() == [2, 0, 1, 1, 3]
 
 
@@ -46,7 +46,7 @@ def test_only_the_current_cluster_counts():
     r = np.array([0.9, 0.8, 0.7, 0.6])
     p = np.full((4, 4), 0.5)
     p[0, 2] = p[0, 3] = 0.01
-    assert ranking._ranked(r, p, 0.05)[1].tolist() == [1, 1, 2, 2]
+    assert ranking.ranked(r, p, 0.05)[1].tolist() == [1, 1, 2, 2]
 
 
 def test_further_dims_are_ranked_each_by_itself(demo):

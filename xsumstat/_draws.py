@@ -18,7 +18,7 @@ from xsumstat._kernels import count_labels
 BLOCK = 1024
 
 # A dim's place in this table is part of every stream: append, never reorder.
-_STREAMS = {"system": 0, "input": 1, "cell": 2, "trial": 3, "reference": 4, "rater": 5, "copy": 6}
+_STREAMS = {"system": 0, "input": 1, "cell": 2, "trial": 3, "reference": 4, "rater": 5, "copy": 6, "decision": 7}
 
 
 def seed_of(rng: Any) -> int:

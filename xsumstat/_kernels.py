@@ -12,7 +12,7 @@ import numpy as np
 
 from xsumstat._jit import kernel
 
-PEARSON, SPEARMAN, KENDALL, KENDALL_A, KENDALL_C, ACCURACY = range(6)
+PEARSON, SPEARMAN, KENDALL, KENDALL_A, KENDALL_C, ACCURACY, ACC_EQ, KENDALL_LIKE, SOFT = range(9)
 
 
 @kernel

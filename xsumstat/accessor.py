@@ -12,6 +12,7 @@ import xarray as xr
 
 from xsumstat import (
     best_systems,
+    close_pairs,
     comparison,
     corr_tests,
     correlation,
@@ -23,7 +24,9 @@ from xsumstat import (
     input_effects,
     intervals,
     io,
+    judges,
     metric_intervals,
+    mtme,
     plots,
     range_plots,
     ranges,
@@ -34,6 +37,7 @@ from xsumstat import (
     slices,
     system_comparison,
     system_plots,
+    task_plots,
     trial_plots,
 )
 from xsumstat import equivalence as _equivalence
@@ -78,6 +82,8 @@ class Plots:
     disagreement = _delegate(range_plots.disagreement)
     improvement = _delegate(range_plots.improvement)
     range_drop = _delegate(range_plots.range_drop)
+    close_corr = _delegate(task_plots.close_corr)
+    tasks = _delegate(task_plots.tasks)
     coverage = _delegate(trial_plots.coverage)
     power = _delegate(trial_plots.power)
 
@@ -103,10 +109,13 @@ class DatasetMeta:
     input_effect = _delegate(input_effects.input_effect)
     top_k = _delegate(slices.top_k)
     top_k_corr = _delegate(best_systems.top_k_corr)
+    close_corr = _delegate(close_pairs.close_corr)
     discriminative_agreement = _delegate(discriminative.discriminative_agreement)
     agreement = _delegate(raters.agreement)
     drop_noisiest_rater = _delegate(raters.drop_noisiest_rater)
     majority_vote = _delegate(raters.majority_vote)
+    alt_test = _delegate(judges.alt_test)
+    human_ceiling = _delegate(judges.human_ceiling)
     sample_inputs = _delegate(sampling.sample_inputs)
     scoring_range = _delegate(ranges.scoring_range)
     range_drop = _delegate(restriction.range_drop)
@@ -118,6 +127,7 @@ class DatasetMeta:
     adjust = _delegate(families.adjust)
     significant = _delegate(families.significant)
     to_frame = _delegate(io.to_frame)
+    to_mtme = _delegate(mtme.to_mtme)
 
     @property
     def plot(self) -> Plots:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from xsumstat import _kernels_means as kernels_means
-from xsumstat import levels
+from xsumstat import comparisons
 from xsumstat.coefficients import FloatArray
 from xsumstat.levels import Comparison, IntArray
 
@@ -27,7 +27,7 @@ class Aggregated:
     aggregate : {"mean", "max"}
         What the references' scores become; raters' are averaged.
     settings : dict
-        Keywords of `levels.compare`.
+        Keywords of `comparisons.compare`.
     """
 
     x: FloatArray
@@ -43,6 +43,10 @@ class Aggregated:
     def groups(self) -> tuple[FloatArray, FloatArray]:
         """As of any comparison, of all layers."""
         return self._compared(np.ones(len(self.x)), np.ones(len(self.z))).groups()
+
+    def value(self) -> float:
+        """As of any comparison, of all layers."""
+        return self._compared(np.ones(len(self.x)), np.ones(len(self.z))).value()
 
     def bootstrap(
         self, systems: IntArray, inputs: IntArray, references: IntArray | None = None, raters: IntArray | None = None
@@ -67,7 +71,7 @@ class Aggregated:
 
     def _compared(self, references: FloatArray | IntArray, raters: FloatArray | IntArray) -> Comparison:
         x, z = pooled(self.x, references, self.aggregate), pooled(self.z, raters, "mean")
-        return levels.compare(x, z, **self.settings)
+        return comparisons.compare(x, z, **self.settings)
 
 
 def pooled(values: FloatArray, counts: FloatArray | IntArray, aggregate: str) -> FloatArray:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -32,6 +32,13 @@ class Coefficient:
         2000); None where there is none.
     test : str or None
         The function of ``scipy.stats`` whose p-value belongs to it; None where there is none.
+    symmetric : bool
+        Whether the two scores may change places.
+    of_constants : bool
+        Whether it is defined for a metric that is constant.
+    thresholds : tuple of float
+        For "acc_eq" how far apart a metric's scores may be and count as tied, for "kendall_like" how far apart gold
+        scores must be: one for all metrics, or one for each. Empty: to be calibrated.
     """
 
     name: str
@@ -39,6 +46,22 @@ class Coefficient:
     function: CorrelationFunction | None = None
     fisher: tuple[int, Callable[[float], float]] | None = None
     test: str | None = None
+    symmetric: bool = True
+    of_constants: bool = False
+    thresholds: tuple[float, ...] = ()
+
+    @property
+    def threshold(self) -> float:
+        """The one threshold; NaN where it is to be calibrated."""
+        return self.thresholds[0] if self.thresholds else math.nan
+
+    def of_metric(self, place: int) -> Coefficient:
+        """The same for one of several metrics."""
+        return replace(self, thresholds=(self.thresholds[place],)) if len(self.thresholds) > 1 else self
+
+    def at(self, threshold: float) -> Coefficient:
+        """The same with another threshold; NaN calibrates it."""
+        return replace(self, thresholds=() if math.isnan(threshold) else (threshold,))
 
     def __call__(self, x: FloatArray, z: FloatArray) -> float:
         """Value of a user's function, which must be a number."""
@@ -83,10 +106,15 @@ _RECORDS = (
     Coefficient("kendall", _kernels.KENDALL, fisher=(4, _kendall_factor), test="kendalltau"),
     Coefficient("kendall_a", _kernels.KENDALL_A, test="kendalltau"),
     Coefficient("kendall_c", _kernels.KENDALL_C, test="kendalltau"),
-    Coefficient("pairwise_accuracy", _kernels.ACCURACY),
+    Coefficient("pairwise_accuracy", _kernels.ACCURACY, of_constants=True),
+    Coefficient("acc_eq", _kernels.ACC_EQ, symmetric=False, of_constants=True),
+    Coefficient("kendall_like", _kernels.KENDALL_LIKE, symmetric=False, of_constants=True, thresholds=(25.0,)),
+    Coefficient("spa", _kernels.SOFT, of_constants=True),
 )
 
 COEFFICIENTS = {record.name: record for record in _RECORDS}
+# Those that a model of the scores has a true value of, whatever the number of systems and inputs.
+OF_POPULATIONS = tuple(name for name, each in COEFFICIENTS.items() if each.symmetric and name != "spa")
 
 
 def get(coefficient: str | CorrelationFunction) -> Coefficient:

@@ -14,6 +14,7 @@ from xsumstat import _validate
 _CELLS = ["system", "input"]
 _FEW_SYSTEMS = 5
 _OFTEN = 0.05
+_NEAR = 1e-9
 
 
 def check_numbers(values: xr.DataArray, name: str) -> None:
@@ -160,3 +161,10 @@ def warn_resamples(n_undefined: xr.DataArray, n_resamples: int) -> None:
     """Warn where more than 5 % of the resamples, though not all, leave the statistic undefined."""
     often = (n_undefined > _OFTEN * n_resamples) & (n_undefined < n_resamples)
     warn_where(often, f"more than 5 % of the {n_resamples} resamples are undefined, and left out, for")
+
+
+def warn_outside(found: xr.Dataset, name: str) -> None:
+    """Warn of intervals that do not hold the estimate."""
+    near = _NEAR * np.maximum(1.0, np.abs(found[name]))
+    outside = (found[name] < found["ci_low"] - near) | (found[name] > found["ci_high"] + near)
+    warn_where(outside, "the resamples are biased: intervals that do not hold the estimate (try interval='bca'), for")

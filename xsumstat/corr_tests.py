@@ -8,7 +8,7 @@ import xarray as xr
 
 from xsumstat import _validate, dependent, inference, metric_pairs, paired, schema
 from xsumstat.coefficients import CorrelationFunction, FloatArray
-from xsumstat.correlation import checked_settings
+from xsumstat.correlation import check_symmetric, checked_settings
 from xsumstat.swap_ranks import Pair
 
 
@@ -73,6 +73,7 @@ def corr_test(
     True
     """
     settings, record = checked_settings(level, coefficient, missing, undefined)
+    check_symmetric(record)
     _validate.choice("method", method, dependent.METHODS)
     _validate.choice("alternative", alternative, _validate.ALTERNATIVES)
     confidence_level = _validate.fraction("confidence_level", confidence_level)

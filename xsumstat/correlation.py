@@ -7,7 +7,18 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from xsumstat import _validate, coefficients, content, levels, schema, slices
+from xsumstat import _kernels as kernels
+from xsumstat import (
+    _validate,
+    coefficients,
+    comparisons,
+    content,
+    levels,
+    pooling,
+    schema,
+    slices,
+    thresholds,
+)
 from xsumstat.coefficients import Coefficient, CorrelationFunction, FloatArray
 
 _CELLS = ["system", "input"]
@@ -18,6 +29,7 @@ LAYERS = ("reference", "rater")
 
 
 @slices.with_groups
+@pooling.with_pool(pooling.of_estimates)
 def corr(
     ds: xr.Dataset,
     gold: Any = None,
@@ -27,6 +39,9 @@ def corr(
     coefficient: str | CorrelationFunction = "pearson",
     average: bool = True,
     by: str | None = None,
+    threshold: Any = None,
+    calibrate_on: xr.Dataset | None = None,
+    pool: str | None = None,
     missing: str = "pairwise",
     undefined: str = "drop",
 ) -> xr.Dataset:
@@ -45,14 +60,27 @@ def corr(
     level : {"system", "input", "global", "within_system"}, default "system"
         What is correlated: the systems' means; the systems within each input, averaged over inputs; all
         cells as one vector; the inputs within each system, averaged over systems.
-    coefficient : {"pearson", "spearman", "kendall", "kendall_a", "kendall_c", "pairwise_accuracy"} or callable
-        "kendall" is tau-b. A callable takes two 1-D float arrays without NaN and gives a float, NaN where
-        it is undefined.
+    coefficient : str or callable
+        "pearson", "spearman", "kendall" (tau-b), "kendall_a" or "kendall_c"; "pairwise_accuracy", the share of pairs of
+        outputs that both order alike; "acc_eq", the same with ties, of which a metric has one where two scores differ
+        by no more than a threshold; "kendall_like", WMT's tau of the pairs that the gold sets far enough apart; "spa",
+        soft pairwise accuracy, at system level only. A callable takes two 1-D float arrays without NaN and gives a
+        float, NaN where it is undefined.
     average : bool, default True
         False keeps the groups: dim `input` at input level, `system` at within_system.
     by : str, optional
         A coordinate that describes each system, or each input, such as "system_type": one result for each of its groups
         and, as "all", one for all.
+    threshold : float or DataArray, optional
+        Of "acc_eq": how far apart a metric's scores may be and count as tied, one number or one for each metric, in its
+        units. Default: the one that makes the result best (calibrated on the very scores that are judged, WMT's habit,
+        which favours metrics with fine scores). Of "kendall_like": how far apart gold scores must be to count; default
+        25, for scores from 0 to 100.
+    calibrate_on : Dataset, optional
+        Other scores of the same metrics with gold, on which the thresholds of "acc_eq" are found instead.
+    pool : dim, optional
+        A further dim, such as languages, whose pairs of systems are pooled: their "pairwise_accuracy" at system level
+        is of all together.
     missing : {"pairwise", "available"}, default "pairwise"
         "pairwise": a cell counts where both scores are. "available": at system level each score is averaged
         over all the cells it has.
@@ -65,8 +93,8 @@ def corr(
     Dataset
         ``correlation(metric, ...)`` in [-1, 1] and ``n_undefined(metric, ...)``, how many groups had none.
         With ``average=False`` ``correlation`` keeps the dim of the groups, and ``pvalue`` is SciPy's two-sided
-        p-value of each (NaN for "pairwise_accuracy" and callables). With `by` a dim of that name joins them; a group
-        in which nothing can be computed is NaN, with a warning.
+        p-value of each (NaN where SciPy has none). "acc_eq" adds the ``threshold(metric, ...)`` of each metric. With
+        `by` a dim of that name joins them; a group in which nothing can be computed is NaN, with a warning.
 
     Raises
     ------
@@ -82,10 +110,24 @@ def corr(
     differ by less than 1e-12 of the larger; raw scores when they are equal. A metric whose coordinate
     ``higher_is_better`` is False is negated first.
 
+    With C concordant and D discordant pairs of outputs, T_x and T_z tied in one score only and T_xz in both,
+    "pairwise_accuracy" is ``C/(all pairs)``, "acc_eq" ``(C + T_xz)/(all pairs)`` with a tie in x wherever
+    ``|x_a − x_b| ≤ threshold``, one threshold for all groups of a level; candidates are 0 and all differences, of those
+    as good the smallest is taken. In ``ci`` each resample finds its own. "kendall_like" is ``(C − D)/(C + D)`` of the
+    pairs with ``|z_a − z_b| ≥ threshold``, of all groups together, where a tie in the metric is discordant; a tie in
+    the gold never counts. "spa" is ``1 − mean |p_x(a, b) − p_z(a, b)|`` over ordered pairs of systems, p the chance
+    that the difference of their means is as large as it is when each input's two scores trade places at random: listed
+    for up to 12 inputs that differ, else by Edgeworth's series, within about .002 (it is not sampled, and needs no
+    seed).
+
     References
     ----------
     Deutsch, Dror & Roth (2021), "A Statistical Analysis of Summarization Evaluation Metrics Using Resampling
-    Methods", §2. Bhandari et al. (2020), "Re-evaluating Evaluation in Text Summarization", §2.5.
+    Methods", §2. Bhandari et al. (2020), "Re-evaluating Evaluation in Text Summarization", §2.5. Kocmi et al. (2021),
+    "To Ship or Not to Ship" (pairwise accuracy). Deutsch, Foster & Freitag (2023), "Ties Matter" (acc_eq, calibration).
+    Ma et al. (2019), "Results of the WMT19 Metrics Shared Task", §4.2 (its tau). Thompson et al. (2024), "Improving
+    Statistical Significance in Human Evaluation of Automatic Metrics via Soft Pairwise Accuracy". Deutsch, Dror & Roth
+    (2022), "Re-Examining System-Level Correlations", §3 (``missing="available"``).
 
     Examples
     --------
@@ -98,10 +140,12 @@ def corr(
     """
     settings, record = checked_settings(level, coefficient, missing, undefined)
     _validate.flag("average", average)
-    scores = schema.prepare(ds, gold, metric, level=level, missing=missing)
+    scores = schema.prepare(ds, gold, metric, level=level, missing=missing, constant=record.of_constants)
+    record = thresholds.settled(record, scores, threshold, calibrate_on, gold, settings)
     variables = _correlations(scores.score, scores.gold, average, record, settings)
     if average and scores.used is None:
         content.warn_undefined(variables["correlation"], scores.score, scores.gold)
+    settings |= thresholds.told(record, calibrate_on)
     return schema.result(variables, scores, analysis="corr", coefficient=record.name, **settings)
 
 
@@ -140,6 +184,7 @@ def metric_corr(
     """
     settings, record = checked_settings(level, coefficient, missing, undefined)
     _validate.flag("average", average)
+    check_symmetric(record)
     score = schema.prepare_metrics(ds, metric, level=level)
     rows, columns = np.triu_indices(score.sizes["metric"])
     x, z = (
@@ -161,7 +206,16 @@ def checked_settings(
         "missing": _validate.choice("missing", missing, ("pairwise", "available")),
         "undefined": _validate.choice("undefined", undefined, ("drop", "zero")),
     }
-    return settings, coefficients.get(coefficient)
+    record = coefficients.get(coefficient)
+    if record.kind == kernels.SOFT and level != "system":
+        raise ValueError(f"coefficient='spa' is of systems, and needs level='system', got level={level!r}")
+    return settings, record
+
+
+def check_symmetric(record: Coefficient) -> None:
+    """A coefficient whose two scores may change places, where no one of them is the gold."""
+    if not record.symmetric:
+        raise ValueError(f"coefficient={record.name!r} judges a metric by gold; between metrics use a correlation")
 
 
 def checked_resample(resample: Any, level: str, *, layers: bool = True) -> tuple[str, ...]:
@@ -179,22 +233,29 @@ def _correlations(
     level = settings["level"]
     groups = [] if average or level not in GROUPS else [GROUPS[level]]
 
-    def each(x: FloatArray, z: FloatArray) -> tuple[Any, ...]:
-        comparison = levels.compare(x, z, coefficient=record, **settings)
+    calibrated = record.kind == kernels.ACC_EQ
+
+    def each(x: FloatArray, z: FloatArray, threshold: float) -> tuple[Any, ...]:
+        how: dict[str, Any] = {"coefficient": record.at(threshold), **settings}
+        comparison = comparisons.compare(x, z, **how)
         r, n = comparison.groups()
         left_out = int((np.isnan(r) & (n > 0)).sum())
+        at = (comparisons.threshold_of(comparison, x, z, **how),) if calibrated else ()
         if average:
-            return levels.averaged(r, n, level, settings["undefined"]), left_out
+            return comparison.value(), left_out, *at
         pvalues = [record.pvalue(*pair) for pair in levels.vectors(x, z, level, settings["missing"])]
-        return (r, np.array(pvalues), left_out) if groups else (r[0], pvalues[0], left_out)
+        return (r, np.array(pvalues), left_out, *at) if groups else (r[0], pvalues[0], left_out, *at)
 
     names = ["correlation", "n_undefined"] if average else ["correlation", "pvalue", "n_undefined"]
+    names += ["threshold"] if calibrated else []
+    whole = ("n_undefined", "threshold")
     outputs = xr.apply_ufunc(
         each,
         x,
         z,
-        input_core_dims=[_CELLS, _CELLS],
-        output_core_dims=[[] if name == "n_undefined" else groups for name in names],
+        thresholds.along_metrics(record),
+        input_core_dims=[_CELLS, _CELLS, []],
+        output_core_dims=[[] if name in whole else groups for name in names],
         vectorize=True,
         dask="parallelized",
         output_dtypes=[int if name == "n_undefined" else float for name in names],

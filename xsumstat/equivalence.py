@@ -316,7 +316,7 @@ class _Test:
     Attributes
     ----------
     settings : dict
-        Keywords of `levels.compare`.
+        Keywords of `comparisons.compare`.
     method : {"tost", "tost_analytic", "anderson_hauck"}
     how : Interval
         What "tost" draws, and the (1 - 2 alpha) interval.

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from xsumstat import _draws, inference, levels, paired, resampling
+from xsumstat import _draws, comparisons, inference, levels, paired, resampling
 from xsumstat.aggregated import Aggregated
 from xsumstat.coefficients import FloatArray
 from xsumstat.levels import Comparison, IntArray
@@ -34,8 +34,6 @@ class Estimates:
         Those of each target among them.
     shape : tuple of int
         Number of systems and of inputs.
-    level, undefined : str
-        As in `levels.compare`.
     layers : tuple of int
         Number of references and of raters, where scores or gold come in such layers.
     """
@@ -43,8 +41,6 @@ class Estimates:
     comparisons: tuple[Comparison, ...]
     places: IntArray
     shape: tuple[int, int]
-    level: str
-    undefined: str
     layers: tuple[int, ...] = ()
 
     @classmethod
@@ -57,7 +53,7 @@ class Estimates:
         dims: tuple[str, ...],
         aggregate: str = "mean",
     ) -> Estimates:
-        """From `scores` (metrics, systems, inputs) and gold `z`; `settings` are keywords of `levels.compare`.
+        """From `scores` (metrics, systems, inputs) and gold `z`; `settings` are keywords of `comparisons.compare`.
 
         Two metrics are compared on the cells that both have; under ``missing="available"`` each keeps all of its own.
         Where the dims to be drawn are ("cell",), each cell with gold becomes a system with one input. With "reference"
@@ -69,8 +65,8 @@ class Estimates:
         if dims == ("cell",):
             there = ~np.isnan(z) & ~np.isnan(scores).all(axis=0)
             scores, z = scores[:, there][:, :, None], z[there][:, None]
-        comparisons, places = paired.compared(scores, z, targets, **settings)
-        return cls(comparisons, places, (z.shape[0], z.shape[1]), settings["level"], settings["undefined"])
+        compared, places = paired.compared(scores, z, targets, **settings)
+        return cls(compared, places, (z.shape[0], z.shape[1]))
 
     @classmethod
     def _of_layers(
@@ -81,9 +77,9 @@ class Estimates:
         there = np.array(~np.isnan(scores).all(axis=1))
         apart = settings["missing"] == "available"
         cells = [np.full(z.shape[1:], True) if apart else np.all(there[list(each)], axis=0) for each in targets]
-        comparisons, places = paired.each_once(scores, targets, cells, lambda x: Aggregated(x, z, aggregate, settings))
+        compared, places = paired.each_once(scores, targets, cells, lambda x, _: Aggregated(x, z, aggregate, settings))
         shape, layers = (z.shape[1], z.shape[2]), (scores.shape[1], len(z))
-        return cls(comparisons, places, shape, settings["level"], settings["undefined"], layers)
+        return cls(compared, places, shape, layers)
 
     def of_targets(self, values: FloatArray) -> FloatArray:
         """Values of the targets from those of the comparisons, both along the first axis."""
@@ -93,8 +89,7 @@ class Estimates:
     @cached_property
     def values(self) -> FloatArray:
         """The estimate of each target."""
-        how = self.level, self.undefined
-        return self.of_targets(np.array([levels.averaged(*each.groups(), *how) for each in self.comparisons]))
+        return self.of_targets(np.array([each.value() for each in self.comparisons]))
 
     def leave_one_out(self, dims: tuple[str, ...]) -> list[FloatArray]:
         """The estimates without each label in turn, (targets, labels) for each of the dims."""
@@ -155,8 +150,7 @@ def fisher(
     x: FloatArray, z: FloatArray, settings: dict[str, Any], confidence_level: float
 ) -> tuple[float, float, float, float]:
     """The estimate of one metric with Fisher's interval and standard error; `settings` as for `Estimates`."""
-    groups = levels.compare(x, z, **settings).groups()
-    estimate = levels.averaged(*groups, settings["level"], settings["undefined"])
+    estimate = comparisons.compare(x, z, **settings).value()
     size = levels.fisher_size(x, z, settings["level"], settings["missing"])
     return estimate, *inference.fisher_interval(estimate, size, settings["coefficient"], confidence_level)
 

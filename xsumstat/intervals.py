@@ -17,8 +17,10 @@ from xsumstat import (
     inference,
     lazy,
     metric_pairs,
+    pooling,
     schema,
     slices,
+    thresholds,
 )
 from xsumstat.aggregated import AGGREGATES
 from xsumstat.coefficients import Coefficient, CorrelationFunction, FloatArray
@@ -35,6 +37,7 @@ _FALLS_BACK = {
 
 
 @slices.with_groups
+@pooling.with_pool(pooling.of_intervals)
 def ci(
     ds: xr.Dataset,
     gold: Any = None,
@@ -50,6 +53,9 @@ def ci(
     n_resamples: int = 9999,
     confidence_level: float = 0.95,
     by: str | None = None,
+    threshold: Any = None,
+    calibrate_on: xr.Dataset | None = None,
+    pool: str | None = None,
     missing: str = "pairwise",
     undefined: str = "drop",
     rng: Any = None,
@@ -60,8 +66,8 @@ def ci(
 
     Parameters
     ----------
-    ds, gold, metric, level, coefficient, missing, undefined
-        As for `corr`.
+    ds, gold, metric, level, coefficient, threshold, calibrate_on, pool, missing, undefined
+        As for `corr`; a threshold that is calibrated is found anew in each resample.
     other : label, list of labels or boolean DataArray, optional
         Metrics whose correlation is taken from that of `metric`: the interval is of the difference, for each pair.
     method : {"bootstrap", "fisher"}, default "bootstrap"
@@ -105,7 +111,9 @@ def ci(
     Warns
     -----
     UserWarning
-        When more than 5 % of the resamples are undefined, or "bca" or "corrected" falls back.
+        When more than 5 % of the resamples are undefined, "bca" or "corrected" falls back, or an interval does not hold
+        the estimate: that of "pairwise_accuracy" over few systems, of which one that is drawn twice makes a pair that
+        no metric orders.
 
     Notes
     -----
@@ -168,12 +176,14 @@ def ci(
         about: dict[str, Any] = {"confidence_level": confidence_level}
     else:
         how = Interval(interval, dims, n_resamples, _draws.seed_of(rng), confidence_level)
-        asked = {"coefficient": record, **settings}
+        ready: dict[str, Any] = {"level": level, "missing": missing, "constant": record.of_constants}
         if other is None:
-            scores = schema.prepare(ds, gold, metric, level=level, missing=missing)
+            scores = schema.prepare(ds, gold, metric, **ready)
             targets: tuple[Target, ...] = tuple((at,) for at in scores.rows)
         else:
-            scores, targets = metric_pairs.prepare(ds, gold, metric, other, level=level, missing=missing)
+            scores, targets = metric_pairs.prepare(ds, gold, metric, other, **ready)
+        record = thresholds.settled(record, scores, threshold, calibrate_on, gold, settings)
+        asked = {"coefficient": record, **settings}
         _check_layers(scores, layers)
         content.check_resampled(scores.score, tuple(dim for dim in dims if dim not in LAYERS) or ("system", "input"))
         by_target = _bootstrap(scores, targets, asked, how, keep_samples, progress, aggregate)
@@ -182,7 +192,7 @@ def ci(
             metric_pairs.warn_undefined(by_target["difference"], targets, scores)
         about = {"confidence_level": confidence_level, "interval": interval, "resample": dims}
         about |= {"aggregate": aggregate} if "reference" in layers else {}
-        about |= {"n_resamples": n_resamples, "seed": str(how.seed)}
+        about |= {"n_resamples": n_resamples, "seed": str(how.seed), **thresholds.told(record, calibrate_on)}
     if scores.used is None:
         _warn(found, scores, interval, n_resamples)
     return schema.result(found, scores, analysis="ci", coefficient=record.name, method=method, **settings, **about)
@@ -193,6 +203,7 @@ def _warn(found: xr.Dataset, scores: schema.Scores, interval: str, n_resamples: 
     if "correlation" in found:
         content.warn_undefined(found["correlation"], scores.score, scores.gold)
     content.warn_resamples(found["n_undefined"], n_resamples)
+    content.warn_outside(found, "correlation" if "correlation" in found else "difference")
     if "fell_back" in found:
         content.warn_where(found["fell_back"], _FALLS_BACK[interval])
 

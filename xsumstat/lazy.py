@@ -21,7 +21,7 @@ from xsumstat.swap_ranks import Pair
 from xsumstat.swaps import PairTest
 
 BoolArray = npt.NDArray[np.bool_]
-MakeTests = Callable[..., list[PairTest]]
+MakeTests = Callable[..., Sequence[PairTest]]
 
 # Cells times resamples times statistics of one task: some tenths of a second, seconds where scores are tied.
 _TASK = 1e9
@@ -94,7 +94,7 @@ def bootstrap(
         One metric, or two, of each.
     how : Interval
     settings : dict
-        Keywords of `levels.compare`.
+        Keywords of `comparisons.compare`.
     keep_samples : bool
         Whether samples are wanted, (..., targets, n_resamples).
     """
@@ -127,7 +127,7 @@ def bootstrap(
 class _Tests:
     """Tests of some pairs, their observed differences, and the swaps."""
 
-    tests: list[PairTest]
+    tests: Sequence[PairTest]
     observed: FloatArray
     plan: resampling.PairPlan
 

@@ -1,7 +1,7 @@
 """Two score matrices made ready for one level: how their cells fall into groups, and which kernel serves.
 
 A `Comparison` gives the correlation in each group, and the level's statistic for any counts of systems
-and inputs. Scores are (systems, inputs), NaN where a cell is missing.
+and inputs. Scores are (systems, inputs), NaN where a cell is missing. `comparisons.compare` makes one.
 """
 
 from __future__ import annotations
@@ -16,13 +16,17 @@ import numpy.typing as npt
 
 from xsumstat import _kernels as kernels
 from xsumstat import _kernels_bootstrap as loops
+from xsumstat import _kernels_decisions as kernels_decisions
 from xsumstat import _kernels_means as kernels_means
-from xsumstat.coefficients import Coefficient, FloatArray
+from xsumstat.coefficients import FloatArray
 
 IntArray = npt.NDArray[np.int64]
 
 # Two differences this close are one: rounding must not decide whether a resample is as extreme as the data.
 TOLERANCE = 1e-12
+
+# Coefficients of decisions, which of two outputs is better, that have a threshold.
+DECISIONS = (kernels.ACC_EQ, kernels.KENDALL_LIKE)
 
 # Signs of all pairs are kept for groups of few members; beyond these sizes sorting is faster.
 _PAIR_MEMBERS = 32
@@ -40,6 +44,10 @@ class Comparison(Protocol):
         """Correlation of each group, NaN where undefined, and how many cells the group has."""
         ...
 
+    def value(self) -> float:
+        """The statistic: the average of the groups' correlations."""
+        ...
+
     def bootstrap(self, systems: IntArray, inputs: IntArray, /) -> FloatArray:
         """The statistic for each row of counts; a dim that is not resampled has one row of ones."""
         ...
@@ -50,22 +58,17 @@ class Comparison(Protocol):
         ...
 
 
-def compare(
-    x: FloatArray, z: FloatArray, *, level: str, coefficient: Coefficient, missing: str, undefined: str
+def correlated(
+    x: FloatArray, z: FloatArray, kind: int, level: str, missing: str, zero: bool, threshold: float = math.nan
 ) -> Comparison:
-    """Make `x` and `z` ready for a level (statistics of Deutsch et al. 2021, §2)."""
-    check_finite(x, z)
-    zero = counts_as_zero(undefined, level)
-    if coefficient.kind is None:
-        return _ByFunction(x, z, level, coefficient, missing, zero)
-    x, z = scaled(x), scaled(z)
+    """One of our own coefficients of scaled `x` and `z`, by the kernel that serves its level."""
     if level == "system":
-        return _System.of(x, z, coefficient.kind, missing)
+        return _System(kind, threshold, Means.of(x, z, missing))
     if level == "global":
-        return _Global.of(x, z, coefficient.kind)
+        return _Global.of(x, z, kind)
     across = level == "within_system"
     grouped = (x.T, z.T) if across else (x, z)
-    return _Grouped.of(*grouped, coefficient.kind, zero, across)
+    return _Grouped.of(*grouped, kind, zero, across)
 
 
 def check_finite(*scores: FloatArray) -> None:
@@ -83,7 +86,7 @@ def footprint(shape: tuple[int, int], level: str) -> int:
 
 def leave_one_out(comparison: Comparison, shape: tuple[int, int], dims: tuple[str, ...]) -> list[FloatArray]:
     """The statistic without each label in turn, an array for each of the dims."""
-    systems, inputs = (_ones(size) for size in shape)
+    systems, inputs = (ones(size) for size in shape)
     found = []
     if "system" in dims or "cell" in dims:
         found.append(np.concatenate([comparison.bootstrap(each, inputs) for each in _without_one(shape[0])]))
@@ -104,12 +107,16 @@ def counts_as_zero(undefined: str, level: str) -> bool:
     return undefined == "zero" and level in ("input", "within_system")
 
 
+def exponent(values: FloatArray) -> int:
+    """The power of 2 that `scaled` takes out; 0 for values of usual size."""
+    largest = float(np.max(np.abs(values), where=~np.isnan(values), initial=0.0))
+    return 0 if 1e-50 < largest < 1e50 or largest == 0.0 else math.frexp(largest)[1]
+
+
 def scaled(values: FloatArray) -> FloatArray:
     """The same values, brought by a power of 2 (so exactly) to where the products of two variances are in range."""
-    largest = float(np.max(np.abs(values), where=~np.isnan(values), initial=0.0))
-    if 1e-50 < largest < 1e50 or largest == 0.0:
-        return values
-    return np.ldexp(values, -math.frexp(largest)[1])
+    power = exponent(values)
+    return np.ldexp(values, -power) if power else values
 
 
 def present(x: FloatArray, z: FloatArray) -> npt.NDArray[np.bool_]:
@@ -117,7 +124,14 @@ def present(x: FloatArray, z: FloatArray) -> npt.NDArray[np.bool_]:
     return np.asarray(~(np.isnan(x) | np.isnan(z)))
 
 
-def _filled(values: FloatArray, mask: npt.NDArray[np.bool_]) -> FloatArray:
+def common_cells(scores: FloatArray, z: FloatArray, pair: tuple[int, int], missing: str) -> npt.NDArray[np.bool_]:
+    """Cells that two of some metrics (metrics, systems, inputs) are compared on."""
+    cells = present(scores[pair[0]], scores[pair[1]])
+    return cells if missing == "available" else np.asarray(cells & ~np.isnan(z))
+
+
+def filled(values: FloatArray, mask: npt.NDArray[np.bool_]) -> FloatArray:
+    """The values as the kernels want them: 0 where there is none."""
     return np.ascontiguousarray(np.where(mask, values, 0.0))
 
 
@@ -126,7 +140,8 @@ def or_none(mask: npt.NDArray[np.bool_]) -> FloatArray | None:
     return None if mask.all() else np.ascontiguousarray(mask, dtype=np.float64)
 
 
-def _ones(size: int) -> IntArray:
+def ones(size: int) -> IntArray:
+    """Counts in which each label came once."""
     return np.ones((1, size), dtype=np.int64)
 
 
@@ -162,7 +177,7 @@ def pair_signs(values: FloatArray, mask: npt.NDArray[np.bool_], dtype: npt.DType
 def system_means(values: FloatArray, cells: npt.NDArray[np.bool_]) -> tuple[FloatArray, FloatArray]:
     """Mean of each system over the given cells, and how many there are."""
     mean, count = np.empty((len(values), 1)), np.empty((len(values), 1))
-    kernels_means.means_lanes(_filled(values, cells), or_none(cells), np.ones((values.shape[1], 1)), mean, count)
+    kernels_means.means_lanes(filled(values, cells), or_none(cells), np.ones((values.shape[1], 1)), mean, count)
     return mean[:, 0], count[:, 0]
 
 
@@ -173,7 +188,13 @@ def lanes(resamples: int, members: int) -> FloatArray:
 
 
 def correlate_means(
-    kind: int, x: FloatArray, z: FloatArray, scale_x: FloatArray, scale_z: FloatArray, weights: FloatArray
+    kind: int,
+    x: FloatArray,
+    z: FloatArray,
+    scale_x: FloatArray,
+    scale_z: FloatArray,
+    weights: FloatArray,
+    threshold: float = math.nan,
 ) -> FloatArray:
     """Correlation of means in each resample, (resamples, rounded up to whole blocks); arrays as from `lanes`."""
     out = np.empty((max(len(x), len(z), len(weights)), x.shape[2]))
@@ -181,6 +202,8 @@ def correlate_means(
         kernels_means.pearson_blocks(x, z, scale_x, scale_z, weights, out)
     elif kind == kernels.SPEARMAN:
         kernels_means.spearman_blocks(x, z, scale_x, scale_z, weights, out)
+    elif kind in DECISIONS:
+        kernels_decisions.decision_blocks(kind, threshold, x, z, scale_x, scale_z, weights, out)
     else:
         kernels_means.kendall_blocks(kind, x, z, scale_x, scale_z, weights, out)
     return out.ravel()
@@ -204,9 +227,9 @@ def vectors(x: FloatArray, z: FloatArray, level: str, missing: str) -> Iterator[
             yield x[both[:, j], j], z[both[:, j], j]
 
 
-def averaged(r: FloatArray, n: FloatArray, level: str, undefined: str) -> float:
-    """The level's statistic: the average of the groups' correlations."""
-    return float(kernels.average(r, n, np.ones(len(r)), counts_as_zero(undefined, level)))
+def average(r: FloatArray, n: FloatArray, zero: bool) -> float:
+    """The average of the groups' correlations; an undefined one counts as 0, or not at all."""
+    return float(kernels.average(r, n, np.ones(len(r)), zero))
 
 
 def fisher_size(x: FloatArray, z: FloatArray, level: str, missing: str) -> float:
@@ -226,10 +249,9 @@ def snapped(values: FloatArray, scale: FloatArray) -> FloatArray:
 
 
 @dataclass(frozen=True)
-class _System:
-    """Means over inputs, correlated over systems."""
+class Means:
+    """Scores of a metric and of the gold, (systems, inputs), whose means are drawn."""
 
-    kind: int
     x: FloatArray
     z: FloatArray
     mask_x: FloatArray | None
@@ -238,13 +260,13 @@ class _System:
     scale_z: FloatArray
 
     @classmethod
-    def of(cls, x: FloatArray, z: FloatArray, kind: int, missing: str) -> _System:
+    def of(cls, x: FloatArray, z: FloatArray, missing: str) -> Means:
+        """From scaled scores, NaN where missing."""
         both = present(x, z)
         there_x, there_z = (~np.isnan(x), ~np.isnan(z)) if missing == "available" else (both, both)
         return cls(
-            kind,
-            _filled(x, there_x),
-            _filled(z, there_z),
+            filled(x, there_x),
+            filled(z, there_z),
             or_none(there_x),
             or_none(there_z),
             rounding_scale(np.where(there_x, x, np.nan)),
@@ -252,22 +274,44 @@ class _System:
         )
 
     @property
-    def cost(self) -> float:
-        return 0.5 * self.x.size + 4.0 * len(self.x) ** 2
+    def there(self) -> npt.NDArray[np.bool_]:
+        """Systems with both means."""
+        cells = [np.ones(len(self.x)) if mask is None else mask.sum(axis=1) for mask in (self.mask_x, self.mask_z)]
+        return np.asarray((cells[0] > 0) & (cells[1] > 0))
 
-    def groups(self) -> tuple[FloatArray, FloatArray]:
-        systems, inputs = self.x.shape
-        cells_x = np.ones(systems) if self.mask_x is None else self.mask_x.sum(axis=1)
-        cells_z = np.ones(systems) if self.mask_z is None else self.mask_z.sum(axis=1)
-        return self.bootstrap(_ones(systems), _ones(inputs)), np.array([((cells_x > 0) & (cells_z > 0)).sum()], float)
-
-    def bootstrap(self, systems: IntArray, inputs: IntArray) -> FloatArray:
+    def drawn(self, systems: IntArray, inputs: IntArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Means of both for each row of counts, and how often each system came; arrays as from `lanes`."""
         resamples = max(len(systems), len(inputs))
         weights = lanes(resamples, len(self.x))
         mean_x, mean_z = (lanes(resamples if len(inputs) > 1 else 1, len(self.x)) for _ in range(2))
         where = (systems, inputs, mean_x, mean_z, weights)
         loops.bootstrap_means(self.x, self.z, self.mask_x, self.mask_z, *where)
-        return correlate_means(self.kind, mean_x, mean_z, self.scale_x, self.scale_z, weights)[:resamples]
+        return mean_x, mean_z, weights
+
+
+@dataclass(frozen=True)
+class _System:
+    """Means over inputs, correlated over systems."""
+
+    kind: int
+    threshold: float
+    means: Means
+
+    @property
+    def cost(self) -> float:
+        return 0.5 * self.means.x.size + 4.0 * len(self.means.x) ** 2
+
+    def groups(self) -> tuple[FloatArray, FloatArray]:
+        systems, inputs = self.means.x.shape
+        return self.bootstrap(ones(systems), ones(inputs)), np.array([self.means.there.sum()], float)
+
+    def value(self) -> float:
+        return float(self.groups()[0][0])
+
+    def bootstrap(self, systems: IntArray, inputs: IntArray) -> FloatArray:
+        x, z, weights = self.means.drawn(systems, inputs)
+        found = correlate_means(self.kind, x, z, self.means.scale_x, self.means.scale_z, weights, self.threshold)
+        return found[: max(len(systems), len(inputs))]
 
 
 @dataclass(frozen=True)
@@ -288,7 +332,7 @@ class _Global:
             order, codes_x = dense_codes(np.where(both, x, np.nan).ravel())
             codes_z = dense_codes(np.where(both, z, np.nan).ravel())[1]
             ranks = (order, codes_x, codes_z, both.ravel())
-        return cls(kind, _filled(x, both), _filled(z, both), or_none(both), ranks)
+        return cls(kind, filled(x, both), filled(z, both), or_none(both), ranks)
 
     @property
     def cost(self) -> float:
@@ -297,7 +341,10 @@ class _Global:
     def groups(self) -> tuple[FloatArray, FloatArray]:
         systems, inputs = self.x.shape
         cells = float(self.x.size if self.mask is None else self.mask.sum())
-        return self.bootstrap(_ones(systems), _ones(inputs)), np.array([cells])
+        return self.bootstrap(ones(systems), ones(inputs)), np.array([cells])
+
+    def value(self) -> float:
+        return float(self.groups()[0][0])
 
     def bootstrap(self, systems: IntArray, inputs: IntArray) -> FloatArray:
         out = np.empty(max(len(systems), len(inputs)))
@@ -329,7 +376,7 @@ class _Grouped:
     @staticmethod
     def _prepared(x: FloatArray, z: FloatArray, both: npt.NDArray[np.bool_], kind: int) -> tuple[str, tuple[Any, ...]]:
         if kind == kernels.PEARSON:
-            return "moments", (_filled(x, both), _filled(z, both))
+            return "moments", (filled(x, both), filled(z, both))
         if kind == kernels.KENDALL_C or not by_pairs(*x.shape):
             gaps = np.where(both, 0.0, np.nan)
             order, codes_x = dense_codes(np.ascontiguousarray((x + gaps).T))
@@ -360,7 +407,10 @@ class _Grouped:
         n = np.full(groups, float(members)) if self.mask is None else self.mask.sum(axis=0)
         single = np.eye(groups, dtype=np.int64)
         whole = _Grouped(self.kind, self.form, self.data, self.mask, False, False, self.shape)
-        return whole.bootstrap(_ones(members), single), n
+        return whole.bootstrap(ones(members), single), n
+
+    def value(self) -> float:
+        return average(*self.groups(), self.zero)
 
     def bootstrap(self, systems: IntArray, inputs: IntArray) -> FloatArray:
         w, v = (inputs, systems) if self.across else (systems, inputs)
@@ -382,37 +432,3 @@ def by_pairs(members: int, groups: int) -> bool:
     """Whether signs of all pairs beat sorting for groups of this size."""
     cells = members * (members - 1) // 2 * groups
     return members <= _PAIR_MEMBERS or (groups >= 16 and cells <= _PAIR_CELLS)
-
-
-@dataclass(frozen=True)
-class _ByFunction:
-    """Any function of two vectors; the slow path, one call per group and resample."""
-
-    x: FloatArray
-    z: FloatArray
-    level: str
-    coefficient: Coefficient
-    missing: str
-    zero: bool
-
-    @property
-    def cost(self) -> float:
-        return 1e5 * (1 if self.level in ("system", "global") else max(self.x.shape))
-
-    def groups(self) -> tuple[FloatArray, FloatArray]:
-        return self._groups(self.x, self.z)
-
-    def _groups(self, x: FloatArray, z: FloatArray) -> tuple[FloatArray, FloatArray]:
-        pairs = list(vectors(x, z, self.level, self.missing))
-        r = [self.coefficient(*pair) if len(pair[0]) > 1 else math.nan for pair in pairs]
-        return np.array(r, dtype=float), np.array([len(pair[0]) for pair in pairs], dtype=float)
-
-    def bootstrap(self, systems: IntArray, inputs: IntArray) -> FloatArray:
-        out = np.empty(max(len(systems), len(inputs)))
-        for s in range(len(out)):
-            rows = np.repeat(np.arange(systems.shape[1]), systems[min(s, len(systems) - 1)])
-            columns = np.repeat(np.arange(inputs.shape[1]), inputs[min(s, len(inputs) - 1)])
-            drawn = np.ix_(rows, columns)
-            r, n = self._groups(self.x[drawn], self.z[drawn])
-            out[s] = kernels.average(r, n, np.ones(len(r)), self.zero)
-        return out

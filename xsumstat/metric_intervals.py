@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from xsumstat import _draws, _validate, schema
+from xsumstat import _draws, _validate, coefficients, schema
 from xsumstat.coefficients import CorrelationFunction
+from xsumstat.correlation import check_symmetric
 from xsumstat.intervals import ci
 
 
@@ -69,6 +70,7 @@ def metric_ci(
     >>> bool(matrix.ci_low.sel(metric="rouge", other_metric="bleu") > 0)
     True
     """
+    check_symmetric(coefficients.get(coefficient))
     score = schema.prepare_metrics(ds, metric, level=level)
     labels = score["metric"].values.tolist()
     if len(labels) < 2:

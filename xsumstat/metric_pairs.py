@@ -22,10 +22,10 @@ _COUNTS = {"n_undefined": 0, "fell_back": False, "exact": False}
 
 
 def prepare(
-    ds: xr.Dataset, gold: Any, metric: Any, other: Any, *, level: str, missing: str
+    ds: xr.Dataset, gold: Any, metric: Any, other: Any, *, level: str, missing: str, constant: bool = False
 ) -> tuple[schema.Scores, tuple[Pair, ...]]:
     """What `schema.prepare` gives, the metrics sorted by label, and the pairs that are to be compared."""
-    scores = _by_label(schema.prepare(ds, gold, metric, level=level, missing=missing, other=other))
+    scores = _by_label(schema.prepare(ds, gold, metric, level=level, missing=missing, other=other, constant=constant))
     return scores, _chosen(scores)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -25,8 +26,9 @@ from xsumstat import (
 )
 from xsumstat import _kernels as kernels
 from xsumstat.coefficients import Coefficient, FloatArray
+from xsumstat.decision_swaps import decision_tests
 from xsumstat.levels import IntArray
-from xsumstat.resampling import PairPlan, SwapPlan
+from xsumstat.resampling import DecisionPlan, DrawPlan, PairPlan, SwapPlan
 from xsumstat.swap_ranks import Pair, Ranks
 from xsumstat.swaps import swap_tests
 
@@ -70,14 +72,16 @@ class Work:
     @property
     def make(self) -> lazy.MakeTests:
         """What makes pairs ready."""
+        if isinstance(self.plan, DecisionPlan):
+            make: lazy.MakeTests = partial(decision_tests, by_group=self.plan.by_group)
+            return make
         return paired.draw_tests if self.plan.recentred else swap_tests
 
     @property
     def together(self) -> bool:
-        """All pairs share their draws of each metric, or their sums of each metric's system means."""
-        return self.plan.recentred or (
-            self.settings["level"] == "system" and self.settings["coefficient"].kind is not None
-        )
+        """All pairs share their draws of each metric, or their sums of each metric's system means or decisions."""
+        by_means = self.settings["level"] == "system" and self.settings["coefficient"].kind not in (None, kernels.SOFT)
+        return self.plan.recentred or isinstance(self.plan, DecisionPlan) or by_means
 
 
 @dataclass(frozen=True)
@@ -90,12 +94,17 @@ class After:
 
 
 def check_computed(
-    method: str, record: Coefficient, level: str, crossed: bool, keep_samples: bool, adjust: str | None
+    method: str, record: Coefficient, level: str, plan: PairPlan, keep_samples: bool, adjust: str | None
 ) -> None:
     """Why a test cannot be computed, as far as its arguments tell."""
-    linear = record.kind is not None and record.kind != kernels.PEARSON and level != "system"
+    decisions = isinstance(plan, DecisionPlan)
+    calibrated = record.kind == kernels.ACC_EQ and not record.thresholds
+    by_ranks = record.kind not in (None, kernels.PEARSON, kernels.SOFT) and level != "system" and not calibrated
+    linear = decisions or by_ranks
+    crossed = getattr(plan, "crossed", False)
     if method == "analytic" and not linear:
         what = "level='system'" if level == "system" else f"coefficient={record.name!r}"
+        what += " and swap='scores'" if calibrated else ""
         raise ValueError(
             f"method='analytic' needs a difference that is linear in the swaps, which with {what} it is not: rank "
             "coefficients at level 'input', 'global' or 'within_system' are; use method='permutation'"
@@ -237,33 +246,39 @@ def _computed(scores: schema.Scores, work: Work, *, every: bool) -> dict[str, xr
 
     Where there is no such sum (ties) an error, or NaN where not `every` pair must have one.
     """
-    assert isinstance(work.plan, SwapPlan)
-    labels, dims = scores.score["metric"].values, work.plan.dims
-    independent = not work.plan.crossed
+    labels, plan = scores.score["metric"].values, work.plan
+    assert not isinstance(plan, DrawPlan)
+    nothing = np.nan, np.nan, np.nan, False
 
-    def one(x: FloatArray, z: FloatArray, pair: Pair) -> tuple[float, float, float, bool]:
-        nothing = np.nan, np.nan, np.nan, False
-        if not independent:
+    def of_scores(x: FloatArray, z: FloatArray, pair: Pair) -> tuple[float, float, float, bool]:
+        if not isinstance(plan, SwapPlan) or plan.crossed:
             return nothing
         (test,) = swap_tests(x, z, (pair,), **work.settings)
         if not isinstance(test, Ranks) or test.coefficients is None or test.rest is not None:
-            if not every or np.isnan(test.differences(work.plan.untouched())[0, 0]):
+            if not every or np.isnan(test.differences(plan.untouched())[0, 0]):
                 return nothing
             raise ValueError(_why_not(test, labels[list(pair)].tolist(), work.settings["coefficient"]))
-        cells = test.coefficients.reshape(len(z), -1)
-        units = cells.ravel() if len(dims) == 2 else cells.sum(axis=1 if "system" in dims else 0)
-        found = signed_sums.tail(units, test.step)
+        units = test.coefficients
+        if len(plan.dims) == 1:
+            units = units.reshape(len(z), -1).sum(axis=1 if "system" in plan.dims else 0)
+        return of_units(units, test.step)
+
+    def of_units(units: FloatArray, step: float) -> tuple[float, float, float, bool]:
+        if np.isnan(units).any():
+            return nothing
+        found = signed_sums.tail(units, step)
         difference = float(units.sum())
         turned = replace(found, at_least=found.at_most, at_most=found.at_least)
-        return (
-            difference,
-            found.pvalue(difference, work.alternative),
-            turned.pvalue(-difference, work.alternative),
-            found.exact,
-        )
+        forward, backward = found.pvalue(difference, work.alternative), turned.pvalue(-difference, work.alternative)
+        return difference, forward, backward, found.exact
 
     def each(x: FloatArray, z: FloatArray) -> tuple[Any, ...]:
-        return tuple(np.array([one(x, z, pair) for pair in work.pairs]).T)
+        if isinstance(plan, DecisionPlan):
+            tests = decision_tests(x, z, work.pairs, **work.settings, by_group=plan.by_group)
+            told = {pair: of_units(test.units(pair), test.step) for test in tests for pair in test.pairs}
+        else:
+            told = {pair: of_scores(x, z, pair) for pair in work.pairs}
+        return tuple(np.array([told[pair] for pair in work.pairs]).T)
 
     found = metric_pairs.by_label(each, scores, len(work.pairs), _COMPUTED)
     return {**found, "n_undefined": xr.zeros_like(found["difference"], dtype=int)}

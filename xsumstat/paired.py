@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from xsumstat import levels
+from xsumstat import comparisons, levels
 from xsumstat.coefficients import FloatArray
 from xsumstat.levels import Comparison, IntArray
 from xsumstat.swap_ranks import BoolArray, Pair
-from xsumstat.swaps import PairTest, common_cells
+from xsumstat.swaps import PairTest
 
 
 @dataclass(frozen=True)
@@ -30,6 +30,11 @@ class Draw:
     systems: IntArray
     inputs: IntArray
     layers: tuple[IntArray, ...] = ()
+
+    @property
+    def counts(self) -> tuple[IntArray, IntArray]:
+        """Those of systems and of inputs."""
+        return self.systems, self.inputs
 
     def __len__(self) -> int:
         return max(len(each) for each in (self.systems, self.inputs, *self.layers))
@@ -71,14 +76,13 @@ def correlations(
 ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
     """r(X, Z), r(Y, Z) and r(X, Y) of each pair on the cells that both have, and how many values are correlated."""
     settings |= {"missing": missing}
-    how = settings["level"], settings["undefined"]
-    cells = [common_cells(scores, z, pair, missing) for pair in pairs]
-    comparisons, places = each_once(scores, pairs, cells, lambda x: levels.compare(x, z, **settings))
-    with_gold = np.array([levels.averaged(*each.groups(), *how) for each in comparisons])
+    cells = [levels.common_cells(scores, z, pair, missing) for pair in pairs]
+    made, places = each_once(scores, pairs, cells, lambda x, _: comparisons.compare(x, z, **settings))
+    with_gold = np.array([each.value() for each in made])
     between, sizes = [], []
     for pair, there in zip(pairs, cells, strict=True):
         x, y = (np.where(there, scores[metric], np.nan) for metric in pair)
-        between.append(levels.averaged(*levels.compare(x, y, **settings).groups(), *how))
+        between.append(comparisons.compare(x, y, **settings).value())
         sizes.append(levels.fisher_size(x, z, settings["level"], missing))
     return with_gold[places[:, 0]], with_gold[places[:, 1]], np.array(between), np.array(sizes)
 
@@ -89,28 +93,33 @@ def compared(
     """The correlations that targets (a metric, or two) are made of, each once, and where those of a target stand."""
     apart = missing == "available" or len(targets[0]) == 1
     everywhere = np.full(z.shape, True)
-    cells = [everywhere if apart else common_cells(scores, z, (each[0], each[1]), missing) for each in targets]
-    return each_once(scores, targets, cells, lambda x: levels.compare(x, z, missing=missing, **settings))
+    cells = [everywhere if apart else levels.common_cells(scores, z, (each[0], each[1]), missing) for each in targets]
+
+    def make(x: FloatArray, metric: int) -> Comparison:
+        record = settings["coefficient"].of_metric(metric)
+        return comparisons.compare(x, z, missing=missing, **{**settings, "coefficient": record})
+
+    return each_once(scores, targets, cells, make)
 
 
 def each_once(
     scores: FloatArray,
     targets: Sequence[tuple[int, ...]],
     cells: Sequence[BoolArray],
-    make: Callable[[FloatArray], Comparison],
+    make: Callable[[FloatArray, int], Comparison],
 ) -> tuple[tuple[Comparison, ...], IntArray]:
-    """What `make` makes of each metric's scores on the cells of each target, once for the same cells, and its places.
+    """What `make` makes of each metric's scores, and its number, on the cells of each target, once for the same cells.
 
     `scores` are (metrics, ..., systems, inputs), `cells` (systems, inputs) for each target.
     """
-    comparisons: list[Comparison] = []
+    made: list[Comparison] = []
     known: dict[tuple[int, bytes], int] = {}
     places = []
     for target, there in zip(targets, cells, strict=True):
         keys = [(metric, there.tobytes()) for metric in target]
         for key in keys:
             if key not in known:
-                known[key] = len(comparisons)
-                comparisons.append(make(np.where(there, scores[key[0]], np.nan)))
+                known[key] = len(made)
+                made.append(make(np.where(there, scores[key[0]], np.nan), key[0]))
         places.append([known[key] for key in keys])
-    return tuple(comparisons), np.array(places, dtype=np.int64)
+    return tuple(made), np.array(places, dtype=np.int64)

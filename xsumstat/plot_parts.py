@@ -16,13 +16,16 @@ HUES = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#0000
 INK = "#333333"
 _ACROSS = 4  # panels beside each other
 _TITLES = {"other_metric": "vs {}", "n_systems": "{} systems", "n_inputs": "{} inputs", "noise": "noise {}"}
-_COEFFICIENTS = {
+COEFFICIENTS = {
     "pearson": "Pearson's r",
     "spearman": "Spearman's ρ",
     "kendall": "Kendall's τ",
     "kendall_a": "Kendall's τ-a",
     "kendall_c": "Kendall's τ-c",
     "pairwise_accuracy": "pairwise accuracy",
+    "acc_eq": "accuracy with ties",
+    "kendall_like": "Kendall-like τ",
+    "spa": "soft pairwise accuracy",
 }
 
 
@@ -110,4 +113,4 @@ def correlation_label(result: xr.Dataset) -> str:
     """What an axis of correlations is called."""
     name = result.attrs.get("coefficient", "correlation")
     gold = result.attrs.get("gold")
-    return (_COEFFICIENTS.get(name, str(name)) + (f" with {gold}" if gold else "")).replace("$", r"\$")
+    return (COEFFICIENTS.get(name, str(name)) + (f" with {gold}" if gold else "")).replace("$", r"\$")

@@ -58,7 +58,7 @@ def forest(result: xr.Dataset, *, hue: str | None = None, density: bool = True, 
     in one picture: ``xr.concat([a, b], dim=pd.Index(["system", "input"], name="level"))`` and ``hue="level"``
     (Deutsch et al. 2021, Fig. 4).
     """
-    middle = "difference" if "difference" in result else "correlation"
+    middle = "correlation" if "correlation" in result else "difference"
     if not {middle, "ci_low", "ci_high"} <= set(result.data_vars):
         raise ValueError("the result has no intervals; this draws what ci gives")
     _validate.flag("density", density)
@@ -95,7 +95,7 @@ def _forest_rows(
 ) -> None:
     color, marker = style
     rows = np.arange(drawn.sizes.get("metric", 1)) + offset
-    name = "difference" if "difference" in drawn else "correlation"
+    name = "correlation" if "correlation" in drawn else "difference"
     middle, low, high = (np.atleast_1d(drawn[each].values) for each in (name, "ci_low", "ci_high"))
     if density and "samples" in drawn:
         for row, samples in zip(rows, np.atleast_2d(drawn["samples"].transpose(..., "resample").values), strict=True):

@@ -21,9 +21,13 @@ def rank(
     coefficient: str | CorrelationFunction = "pearson",
     resample: str | tuple[str, ...] = "both",
     crossed: bool = False,
+    swap: str | None = None,
     adjust: str | None = None,
     alpha: float = 0.05,
     n_resamples: int = 9999,
+    threshold: Any = None,
+    calibrate_on: xr.Dataset | None = None,
+    pool: str | None = None,
     missing: str = "pairwise",
     undefined: str = "drop",
     rng: Any = None,
@@ -33,7 +37,8 @@ def rank(
 
     Parameters
     ----------
-    ds, gold, metric, level, coefficient, resample, crossed, n_resamples, missing, undefined, rng, progress
+    ds, gold, metric, level, coefficient, resample, crossed, swap, n_resamples, threshold, calibrate_on, pool, \
+    missing, undefined, rng, progress
         As for `perm_test`.
     adjust : {"holm", "bonferroni", "maxt", "bh", "by"}, optional
         Correct the p-values of all pairs of a table for their number first. Default: as they are, WMT's habit.
@@ -74,13 +79,15 @@ def rank(
     if adjust is not None:
         _validate.choice("adjust", adjust, inference.CORRECTIONS)
     shared: dict[str, Any] = {"level": level, "coefficient": coefficient, "missing": missing, "undefined": undefined}
+    shared |= {"threshold": threshold, "calibrate_on": calibrate_on, "pool": pool}
     test = comparison.perm_test(
-        ds, gold, metric=metric, resample=resample, crossed=crossed, alternative="greater", n_resamples=n_resamples,
-        adjust=adjust, within=adjust and metric_pairs.DIMS, rng=rng, progress=progress, **shared,
+        ds, gold, metric=metric, resample=resample, crossed=crossed, swap=swap, alternative="greater",
+        n_resamples=n_resamples, adjust=adjust, within=adjust and metric_pairs.DIMS, rng=rng, progress=progress,
+        **shared,
     )  # fmt: skip
     single = correlation.corr(ds, gold, metric=metric, **shared)
     outputs = xr.apply_ufunc(
-        lambda r, won: _ranked(r, won, alpha),
+        lambda r, won: ranked(r, won, alpha),
         schema.whole(single["correlation"], ["metric"]),
         schema.whole(test["pvalue" if adjust is None else "pvalue_adjusted"], ["metric", "other_metric"]),
         input_core_dims=[["metric"], ["metric", "other_metric"]],
@@ -99,7 +106,7 @@ def rank(
     return result.isel(metric=np.argsort(-mean.fillna(-np.inf).values, kind="stable"))
 
 
-def _ranked(r: FloatArray, pvalue: FloatArray, alpha: float) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+def ranked(r: FloatArray, pvalue: FloatArray, alpha: float) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
     """Rank and cluster of each metric, 0 where it has no correlation; `pvalue` (a, b) is of a being better than b."""
     ranks, clusters = np.zeros(len(r), dtype=np.int64), np.zeros(len(r), dtype=np.int64)
     members: list[int] = []

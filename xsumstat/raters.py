@@ -85,7 +85,7 @@ def agreement(
     True
     """
     krippendorff = _validate.optional("krippendorff", "agreement")
-    ratings, name = _ratings(ds, rating, along)
+    ratings, name = ratings_of(ds, rating, along)
     schema.refuse_reserved(ratings, "rating")
     ratings = ratings.drop_vars([each for each in schema.RESERVED if each in ratings.coords])
     _validate.choice("measurement", measurement, MEASUREMENTS)
@@ -197,7 +197,7 @@ def drop_noisiest_rater(ds: xr.Dataset, rating: Any = None, *, along: str = "rat
     >>> bool(rated.meta.drop_noisiest_rater("rating").rating.isel(rater=2).isnull().all())
     True
     """
-    ratings, name = _ratings(ds, rating, along)
+    ratings, name = ratings_of(ds, rating, along)
     kept = xr.apply_ufunc(
         _without_noisiest,
         ratings,
@@ -261,7 +261,7 @@ def majority_vote(ds: xr.Dataset, rating: Any = None, *, along: str = "rater") -
     >>> bool((rated.meta.majority_vote("rating").rating == human).all())
     True
     """
-    ratings, name = _ratings(ds, rating, along)
+    ratings, name = ratings_of(ds, rating, along)
     voted = xr.apply_ufunc(
         lambda values: _majority(values, unique=False),
         ratings,
@@ -306,7 +306,7 @@ def _warn_unmatched(ds: xr.Dataset, ratings: xr.DataArray) -> None:
                 _validate.warn(f"ratings and ds differ along {dim!r}: only one has {_validate.listing(lost)}")
 
 
-def _ratings(ds: xr.Dataset, rating: Any, along: str) -> tuple[xr.DataArray, str]:
+def ratings_of(ds: xr.Dataset, rating: Any, along: str) -> tuple[xr.DataArray, str]:
     """Ratings with their systems, inputs and raters, as float64, and their name."""
     if not isinstance(ds, xr.Dataset):
         raise TypeError(f"ds must be a Dataset, got {type(ds).__name__}")

@@ -90,11 +90,11 @@ def read_sacrerouge(path: str | Path | Iterable[str | Path], *, human: Iterable[
     if not values:
         raise ValueError(f"no scores in {path}")
     metrics = list(dict.fromkeys(cell[0] for cell in values))
-    systems, inputs = (sorted({cell[at] for cell in values}, key=_natural) for at in (1, 2))
+    systems, inputs = (sorted({cell[at] for cell in values}, key=natural) for at in (1, 2))
     rated = list(dict.fromkeys(cell[0] for cell in ratings))
     ds = xr.Dataset(
         {"score": (("metric", "system", "input"), _cube(values, metrics, systems, inputs))},
-        coords={"metric": _text(metrics), "system": _text(systems), "input": _text(inputs)},
+        coords={"metric": text(metrics), "system": text(systems), "input": text(inputs)},
     )
     if ratings:
         n_raters = max(map(len, ratings.values()))
@@ -103,7 +103,7 @@ def read_sacrerouge(path: str | Path | Iterable[str | Path], *, human: Iterable[
             [_cube({c: v[k] for c, v in padded.items()}, rated, systems, inputs) for k in range(n_raters)], -1
         )
         ds = ds.assign(rating=(("judgment", "system", "input", "rater"), cube))
-        ds = ds.assign_coords(judgment=_text(rated), rater=np.arange(1, n_raters + 1))
+        ds = ds.assign_coords(judgment=text(rated), rater=np.arange(1, n_raters + 1))
     names = set(_HUMAN if human is None else human)
     unused = [] if human is None else [name for name in names if not any(_named(metric, name) for metric in metrics)]
     if unused:
@@ -114,11 +114,11 @@ def read_sacrerouge(path: str | Path | Iterable[str | Path], *, human: Iterable[
     people = by_name if human is not None else by_name | set(rated)
     kinds = ["human" if metric in people else "automatic" for metric in metrics]
     return ds.assign_coords(
-        kind=("metric", _text(kinds)), summarizer_type=("system", _text(types[system] for system in systems))
+        kind=("metric", text(kinds)), summarizer_type=("system", text(types[system] for system in systems))
     )
 
 
-def _text(labels: Iterable[str]) -> np.ndarray[Any, np.dtype[np.object_]]:
+def text(labels: Iterable[str]) -> np.ndarray[Any, np.dtype[np.object_]]:
     """Labels that come back as plain str, and not as strings of NumPy's."""
     return np.array(list(labels), dtype=object)
 
@@ -196,7 +196,7 @@ def _number(value: Any, name: str, where: str) -> float:
         raise ValueError(f"{where}: {name!r} is too large a number") from error
 
 
-def _natural(label: str) -> list[tuple[int, int | str]]:
+def natural(label: str) -> list[tuple[int, int | str]]:
     """Sort key that puts "M2" before "M10"."""
     return [(0, int(part)) if part.isdecimal() else (1, part) for part in re.split(r"(\d+)", label) if part]
 
@@ -303,7 +303,7 @@ def read_realsumm(path: str | Path | Mapping[str, str | Path]) -> xr.Dataset:
             types[label] = kind
             values[metric, label, document] = value
     metrics = list(dict.fromkeys(cell[0] for cell in values))
-    inputs = sorted({cell[2] for cell in values}, key=_natural)
+    inputs = sorted({cell[2] for cell in values}, key=natural)
     systems = list(types)
     cube = _cube(values, metrics, systems, inputs)
     first = {}
@@ -321,12 +321,12 @@ def read_realsumm(path: str | Path | Mapping[str, str | Path]) -> xr.Dataset:
     return xr.Dataset(
         {"score": (("metric", "system", "input"), cube)},
         coords={
-            "metric": _text(metrics),
-            "system": _text(systems),
-            "input": _text(inputs),
-            "kind": ("metric", _text("human" if _named(metric, "litepyramid") else "automatic" for metric in metrics)),
-            "system_type": ("system", _text(types[system] for system in systems)),
-            "duplicate_of": ("system", _text(first[system] for system in systems)),
+            "metric": text(metrics),
+            "system": text(systems),
+            "input": text(inputs),
+            "kind": ("metric", text("human" if _named(metric, "litepyramid") else "automatic" for metric in metrics)),
+            "system_type": ("system", text(types[system] for system in systems)),
+            "duplicate_of": ("system", text(first[system] for system in systems)),
         },
     )
 

@@ -182,6 +182,11 @@ def bootstrap(comparisons: Sequence[Comparison], plan: DrawPlan, bar: Bar = lamb
     return samples
 
 
+def in_blocks(statistic: Callable[[Draw], FloatArray], plan: DrawPlan) -> FloatArray:
+    """Samples (targets, n_resamples) of a statistic of draws, (targets, resamples), block by block."""
+    return np.concatenate([statistic(plan.block(at)) for at in range(_draws.n_blocks(plan.n_resamples))], axis=1)
+
+
 def over_inputs(
     statistic: Callable[[FloatArray], FloatArray], n_inputs: int, n_resamples: int, seed: int
 ) -> FloatArray:
@@ -274,9 +279,77 @@ class SwapPlan:
         return np.broadcast_to(either, (len(either), systems, inputs))
 
 
+@dataclass(frozen=True)
+class DecisionPlan:
+    """Swaps of two metrics' decisions which of two outputs is better.
+
+    Attributes
+    ----------
+    shape : tuple of int
+        Number of systems and of inputs.
+    level : str
+        Says which outputs are compared.
+    by_group : bool
+        All decisions of a group, such as an input, trade places together; else each by itself.
+    n_resamples, exact, seed
+        As of a `SwapPlan`.
+    """
+
+    shape: tuple[int, int]
+    level: str
+    by_group: bool
+    n_resamples: int
+    exact: bool
+    seed: int
+
+    @classmethod
+    def of(cls, shape: tuple[int, int], level: str, by_group: bool, n_resamples: int, seed: int) -> DecisionPlan:
+        """Plan `n_resamples` random swaps, or all of them where they number no more."""
+        units = _decisions(shape, level, by_group)
+        exact = units < 63 and 2**units <= n_resamples
+        return cls(shape, level, by_group, 2**units if exact else n_resamples, exact, seed)
+
+    @property
+    def recentred(self) -> bool:
+        """Differences under swaps lie about 0, as the null hypothesis has it."""
+        return False
+
+    @property
+    def units(self) -> int:
+        """How many trade places independently."""
+        return _decisions(self.shape, self.level, self.by_group)
+
+    def reshaped(self, shape: tuple[int, int]) -> DecisionPlan:
+        """The same for another number of systems and inputs, as many resamples being asked for as there are here."""
+        return DecisionPlan.of(shape, self.level, self.by_group, self.n_resamples, self.seed)
+
+    def untouched(self) -> Bits:
+        """No swap."""
+        return packed(np.zeros((1, self.units)))
+
+    def block(self, block: int) -> Bits:
+        """Coins of a block, (resamples, bytes)."""
+        if self.exact:
+            return packed(_draws.all_coins(self.units, block))
+        rows = _draws.block_rows(self.n_resamples, block)
+        return np.ascontiguousarray(_draws.coins(self.seed, "decision", self.units, block, rows))
+
+
+def _decisions(shape: tuple[int, int], level: str, by_group: bool) -> int:
+    """How many pairs of outputs are compared, or in how many groups."""
+    systems, inputs = shape
+    members, groups = {
+        "input": (systems, inputs),
+        "within_system": (inputs, systems),
+        "global": (systems * inputs, 1),
+        "system": (systems, 1),
+    }[level]
+    return groups if by_group else groups * (members * (members - 1) // 2)
+
+
 # --- Pairs of metrics ---
 
-PairPlan = SwapPlan | DrawPlan
+PairPlan = SwapPlan | DrawPlan | DecisionPlan
 
 
 @dataclass(frozen=True)

@@ -15,26 +15,16 @@ from xsumstat import _validate, content
 
 CORE = ("metric", "system", "input")
 # Names that results give to dims and variables; scores may not have such dims, and coordinates lose the name to them.
-RESERVED = (
-    *("other_metric", "resample", "correlation", "ci_low", "ci_high", "standard_error", "n_undefined", "samples"),
-    *("difference", "pvalue", "pvalue_adjusted", "statistic", "fell_back", "exact", "rank", "cluster"),
-    *("share_rejected", "truth", "truth_error", "coverage", "width", "power", "type_i_error", "mc_error"),
-    *("margin", "equivalent", "share", "n_tests", "probability", "resolved", "probability_shift", "mean_shift"),
-    *("component", "coordinate", "explained", "n_cells"),
-    *(
-        "other_system",
-        "n_inputs",
-        "n_significant",
-        "group",
-        "other_group",
-        "mean_rank",
-        "n_scores",
-        "n_distinct",
-        "critical",
-    ),
-    *("k", "f1", "accuracy", "confusion", "gold_verdict", "metric_verdict", "win_share", "gold_win_share"),
-    *("alpha", "score_bin", "n_pairs", "ratio", "n_outputs", "n_best"),
-    *("whole", "part", "expected", "expected_low", "expected_high", "excess", "excess_pvalue"),
+RESERVED = frozenset(
+    """
+    gap_low gap_high other_metric resample correlation ci_low ci_high standard_error n_undefined samples difference
+    pvalue pvalue_adjusted statistic fell_back exact rank cluster share_rejected truth truth_error coverage width power
+    type_i_error mc_error margin equivalent share n_tests probability resolved probability_shift mean_shift component
+    coordinate explained n_cells other_system n_inputs n_significant group other_group mean_rank n_scores n_distinct
+    critical k f1 accuracy confusion gold_verdict metric_verdict win_share gold_win_share alpha score_bin n_pairs ratio
+    n_outputs n_best whole part expected expected_low expected_high excess excess_pvalue threshold average_score
+    average_rank advantage human_advantage winning_rate advantage_probability n_items
+    """.split()
 )
 
 
@@ -121,8 +111,10 @@ class Scores:
         return {dim: size for dim, size in sizes.items() if dim not in CORE}
 
 
-def prepare(ds: xr.Dataset, gold: Any, metric: Any, *, level: str, missing: str, other: Any = None) -> Scores:
-    """Check a Dataset, find its gold and its metrics, align them, and report what is left out.
+def prepare(
+    ds: xr.Dataset, gold: Any, metric: Any, *, level: str, missing: str, other: Any = None, constant: bool = False
+) -> Scores:
+    """Check a Dataset, find its gold and its metrics, which may be constant, align them, and report what is left out.
 
     Scores that are lazy (Dask) stay so: what their labels and dims say is checked at once, what their values say
     when they are computed.
@@ -134,7 +126,7 @@ def prepare(ds: xr.Dataset, gold: Any, metric: Any, *, level: str, missing: str,
     chosen = rows + [at for at in columns if at not in rows]
     score = oriented(score.isel(metric=chosen), ("metric",)).transpose(..., *CORE)
     human = _as_gold(oriented(human, human.dims), score, level)
-    score, human, dropped = _aligned(score, human)
+    score, human, dropped = aligned(score, human)
     used = None
     if is_lazy(score) or is_lazy(human):
         used = content.usable(score, human, missing, "system"), content.usable(score, human, missing, "input")
@@ -143,7 +135,7 @@ def prepare(ds: xr.Dataset, gold: Any, metric: Any, *, level: str, missing: str,
         score, human = content.without_empty(score, human, missing, dropped)
         content.check_sizes(score, level)
         content.check_gold(human, name)
-        content.check_metrics(score)
+        content.check_metrics(score, constant=constant)
         content.report_gaps(score, human, missing)
     places = [[chosen.index(at) for at in each] for each in (rows, columns)]
     return Scores(score, human, name, dropped, places[0], places[1], used)
@@ -344,7 +336,7 @@ def _as_gold(gold: xr.DataArray, score: xr.DataArray, level: str) -> xr.DataArra
     return gold.drop_vars(unneeded).transpose(..., "system", "input")
 
 
-def _aligned(score: xr.DataArray, gold: xr.DataArray) -> tuple[xr.DataArray, xr.DataArray, dict[str, list[Hashable]]]:
+def aligned(score: xr.DataArray, gold: xr.DataArray) -> tuple[xr.DataArray, xr.DataArray, dict[str, list[Hashable]]]:
     """Both on the labels that they share, in the order of `score`; the labels left out, by dim."""
     dropped: dict[str, list[Hashable]] = {}
     for dim in (str(dim) for dim in score.dims if dim in gold.dims):

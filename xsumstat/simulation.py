@@ -148,11 +148,16 @@ def _effects(name: str, values: Any, least: float, most: float) -> Effects:
 
 
 def _truth(names: list[str], model: Model, n_inputs: int) -> dict[str, xr.DataArray]:
-    coords = {"metric": [GOLD, *names], "level": list(_validate.LEVELS), "coefficient": list(coefficients.COEFFICIENTS)}
+    coords = {
+        "metric": [GOLD, *names],
+        "level": list(_validate.LEVELS),
+        "coefficient": list(coefficients.OF_POPULATIONS),
+    }
+    records = [coefficients.COEFFICIENTS[name] for name in coefficients.OF_POPULATIONS]
     shape = [len(each) for each in coords.values()]
     values, errors = np.full(shape, np.nan), np.zeros(shape[1:])
     for at, level in enumerate(_validate.LEVELS):
-        found, errors[at] = model.population(level, list(coefficients.COEFFICIENTS.values()), n_inputs)
+        found, errors[at] = model.population(level, records, n_inputs)
         values[1:, at] = found.T
     truth = xr.DataArray(values, coords)
     return {

@@ -213,10 +213,10 @@ def rank_test(pair: Pair, x: FloatArray, y: FloatArray, z: FloatArray, level: st
     loops.linear_forms(kind, order, codes, gold.codes, gold.present.T.copy(), scale, by_group)
     cells = by_group if layout == loops.BY_SYSTEM else by_group.T
     coefficients = padded(np.ascontiguousarray(cells).reshape(shape)).ravel()
-    return Ranks((pair,), coefficients, tests, float(rest.sum()) / total, _step(divisors[linear]) / total)
+    return Ranks((pair,), coefficients, tests, float(rest.sum()) / total, common_step(divisors[linear]) / total)
 
 
-def _step(divisors: FloatArray) -> float:
+def common_step(divisors: FloatArray) -> float:
     """What half the inverse divisors are whole multiples of; 0 where they have nothing in common."""
     if (divisors == divisors[0]).all():
         return 0.5 / float(divisors[0])

@@ -15,8 +15,9 @@ import numpy.typing as npt
 from xsumstat import _kernels as kernels
 from xsumstat import _kernels_swap_means as loops_means
 from xsumstat import _kernels_swaps as loops
-from xsumstat import levels
+from xsumstat import comparisons, decision_swaps, levels
 from xsumstat.coefficients import Coefficient, FloatArray
+from xsumstat.soft_accuracy import SoftSwaps
 from xsumstat.swap_ranks import Bits, BoolArray, Pair, Pooled, padded, rank_test
 
 
@@ -56,27 +57,30 @@ def swap_tests(
     """Make the given pairs of `scores` (metrics, systems, inputs) ready to be tested against gold `z`."""
     levels.check_finite(scores, z)
     zero = levels.counts_as_zero(undefined, level)
-    if level == "system" and coefficient.kind is not None:
-        return _system_tests(scores, z, pairs, coefficient.kind, missing)
+    if coefficient.kind == kernels.ACC_EQ and coefficient.thresholds and any(coefficient.thresholds):
+        raise ValueError(
+            "swap='scores' would give a score to another metric's threshold; use swap='decisions', threshold=0, or no "
+            "threshold, so that it is calibrated anew"
+        )
+    if level == "system" and coefficient.kind not in (None, kernels.SOFT):
+        return _system_tests(scores, z, pairs, coefficient, missing)
     tests: list[PairTest] = []
     for pair in pairs:
-        cells = common_cells(scores, z, pair, missing if level == "system" else "pairwise")
+        cells = levels.common_cells(scores, z, pair, missing if level == "system" else "pairwise")
         x, y = (standardised(scores[metric], cells) for metric in pair)
         gold = np.where(cells, z, np.nan)
         if coefficient.kind is None:
             gold = z if level == "system" and missing == "available" else gold
             tests.append(_ByFunction((pair,), x, y, gold, level, coefficient, missing, zero))
+        elif coefficient.kind == kernels.SOFT:
+            tests.append(SoftSwaps.of(pair, x, y, z if missing == "available" else gold, cells))
+        elif coefficient.kind in levels.DECISIONS:
+            tests.append(decision_swaps.score_test(pair, x, y, gold, level, coefficient, zero))
         elif coefficient.kind == kernels.PEARSON:
             tests.append(_moments_test(pair, x, y, levels.scaled(gold), level, zero))
         else:
             tests.append(rank_test(pair, x, y, gold, level, coefficient.kind, zero))
     return tests
-
-
-def common_cells(scores: FloatArray, z: FloatArray, pair: Pair, missing: str) -> BoolArray:
-    """Cells that a pair is compared on."""
-    cells = levels.present(scores[pair[0]], scores[pair[1]])
-    return cells if missing == "available" else cells & ~np.isnan(z)
 
 
 def standardised(values: FloatArray, cells: BoolArray) -> FloatArray:
@@ -100,6 +104,7 @@ class _System:
 
     pairs: tuple[Pair, ...]
     kind: int
+    threshold: float
     by_products: bool  # Pearson, and the gold varies
     scores: FloatArray  # what each cell adds to its system's mean, beyond what the first metric's does
     systems: levels.IntArray
@@ -137,26 +142,29 @@ class _System:
             r = []
             for k, m in (pair, pair[::-1]):
                 loops_means.swapped_means(base, traded, k, m, swapped)
-                r.append(levels.correlate_means(self.kind, swapped, z, scale, scale_z, weights))
+                r.append(levels.correlate_means(self.kind, swapped, z, scale, scale_z, weights, self.threshold))
             row[:] = (r[0] - r[1])[:resamples]
         return out
 
 
 def _system_tests(
-    scores: FloatArray, z: FloatArray, pairs: tuple[Pair, ...], kind: int, missing: str
+    scores: FloatArray, z: FloatArray, pairs: tuple[Pair, ...], coefficient: Coefficient, missing: str
 ) -> list[PairTest]:
     """One test for all pairs where all have the same cells, else one for each."""
-    commons = [common_cells(scores, z, pair, missing) for pair in pairs]
+    commons = [levels.common_cells(scores, z, pair, missing) for pair in pairs]
     together = all(np.array_equal(cells, commons[0]) for cells in commons)
     families = [pairs] if together else [(pair,) for pair in pairs]
     return [
-        _system_test(scores, z, family, cells, kind, missing) for family, cells in zip(families, commons, strict=False)
+        _system_test(scores, z, family, cells, coefficient, missing)
+        for family, cells in zip(families, commons, strict=False)
     ]
 
 
 def _system_test(
-    scores: FloatArray, z: FloatArray, pairs: tuple[Pair, ...], cells: BoolArray, kind: int, missing: str
+    scores: FloatArray, z: FloatArray, pairs: tuple[Pair, ...], cells: BoolArray, coefficient: Coefficient, missing: str
 ) -> PairTest:
+    kind = coefficient.kind
+    assert kind is not None
     used = sorted({metric for pair in pairs for metric in pair})
     gold = levels.scaled(np.where(~np.isnan(z) if missing == "available" else cells, z, np.nan))
     means, gold_cells = levels.system_means(gold, ~np.isnan(gold))
@@ -167,6 +175,7 @@ def _system_test(
     return _System(
         pairs,
         kind,
+        comparisons.rescaled(coefficient, z).threshold if kind == kernels.KENDALL_LIKE else coefficient.threshold,
         kind == kernels.PEARSON and len(there) > 0 and bool(np.ptp(levels.snapped(means, scale_z)) > 0),
         padded((x - x[:1]) / count[:, None]),
         there,
@@ -252,5 +261,4 @@ class _ByFunction:
     def _value(self, kept: FloatArray, traded: FloatArray, swap: BoolArray) -> float:
         undefined = "zero" if self.zero else "drop"
         settings: Any = {"level": self.level, "coefficient": self.coefficient, "missing": self.missing}
-        comparison = levels.compare(np.where(swap, traded, kept), self.z, undefined=undefined, **settings)
-        return levels.averaged(*comparison.groups(), self.level, undefined)
+        return comparisons.compare(np.where(swap, traded, kept), self.z, undefined=undefined, **settings).value()

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from xsumstat import _validate, schema, simulation
+from xsumstat import _validate, coefficients, schema, simulation
 from xsumstat.coefficients import Coefficient, FloatArray
 from xsumstat.correlation import checked_settings
 from xsumstat.random_effects import Model
@@ -49,7 +49,7 @@ class Questions:
         return len(self.levels), len(self.records)
 
     def each(self) -> Iterator[tuple[tuple[int, int], dict[str, Any]]]:
-        """Places and the keywords of `levels.compare`."""
+        """Places and the keywords of `comparisons.compare`."""
         for i, level in enumerate(self.levels):
             for j, record in enumerate(self.records):
                 how = {"level": level, "coefficient": record, "missing": self.missing, "undefined": self.undefined}
@@ -107,8 +107,9 @@ class Source:
             names, model = simulation.model_of(ds)
             if found.gold_name != simulation.GOLD:
                 raise ValueError(f"gold must be {simulation.GOLD!r}, which the model draws, got {found.gold_name!r}")
-            if any(each.kind is None for each in questions.records):
-                raise ValueError("truth='population' knows no correlation by one's own function; use truth='halves'")
+            unknown = [each.name for each in questions.records if each.name not in coefficients.OF_POPULATIONS]
+            if unknown:
+                raise ValueError(f"truth='population' knows no correlation {unknown[0]!r}; use truth='halves'")
             for label in labels:
                 _validate.known("metric", label, names, "metrics that the model draws")
             chosen = [names.index(label) for label in labels]

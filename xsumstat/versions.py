@@ -81,7 +81,7 @@ class Pairs:
                 "say what is compared: along= a dim of versions with base= one of its labels, or other= metrics; "
                 f"got along={along!r}, other={other!r}"
             )
-        how = {"level": settings["level"], "missing": settings["missing"]}
+        how: dict[str, Any] = {"level": settings["level"], "missing": settings["missing"]}
         if along is None:
             scores, targets = metric_pairs.prepare(ds, gold, metric, other, **how)
             return cls(scores, targets, None, [], [])

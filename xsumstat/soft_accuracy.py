@@ -1,0 +1,94 @@
+"""Soft pairwise accuracy: does a metric tell systems apart as surely as people do."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from xsumstat import _kernels_soft as kernels
+from xsumstat import levels
+from xsumstat.coefficients import FloatArray
+from xsumstat.levels import IntArray
+from xsumstat.swap_ranks import Bits, BoolArray, Pair
+
+
+@dataclass(frozen=True)
+class SoftAccuracy:
+    """One metric with gold, (inputs, systems)."""
+
+    x: FloatArray
+    z: FloatArray
+    mask_x: FloatArray | None
+    mask_z: FloatArray | None
+    there: FloatArray
+
+    @classmethod
+    def of(cls, x: FloatArray, z: FloatArray, missing: str) -> SoftAccuracy:
+        """From scores (systems, inputs), NaN where missing."""
+        both = levels.present(x, z)
+        there_x, there_z = (~np.isnan(x), ~np.isnan(z)) if missing == "available" else (both, both)
+        there = np.asarray(there_x.any(axis=1) & there_z.any(axis=1))
+        cells = [there_x & there[:, None], there_z & there[:, None]]
+        first, second = (levels.filled(levels.scaled(each).T, mask.T) for each, mask in zip((x, z), cells, strict=True))
+        mask_x, mask_z = (levels.or_none(mask.T) for mask in cells)
+        return cls(first, second, mask_x, mask_z, there.astype(float))
+
+    @property
+    def cost(self) -> float:
+        """Nanoseconds that a resample takes, about."""
+        return float(self.x.size * self.x.shape[1])
+
+    def groups(self) -> tuple[FloatArray, FloatArray]:
+        """As of any comparison: one group, all systems."""
+        inputs, systems = self.x.shape
+        return self.bootstrap(levels.ones(systems), levels.ones(inputs)), np.array([self.there.sum()])
+
+    def value(self) -> float:
+        """The statistic."""
+        found, _ = self.groups()
+        return float(found[0])
+
+    def bootstrap(self, systems: IntArray, inputs: IntArray) -> FloatArray:
+        """The statistic for each row of counts; an input that came twice has two coins."""
+        out = np.empty(max(len(systems), len(inputs)))
+        kernels.bootstrap_soft(self.x, self.z, self.mask_x, self.mask_z, systems, inputs, out)
+        return out
+
+
+@dataclass(frozen=True)
+class SoftSwaps:
+    """One pair of metrics, (inputs, systems), whose scores trade places."""
+
+    pairs: tuple[Pair, ...]
+    x: FloatArray
+    y: FloatArray
+    mask: FloatArray | None
+    gold: FloatArray
+    there: FloatArray
+    systems: IntArray
+
+    @classmethod
+    def of(cls, pair: Pair, x: FloatArray, y: FloatArray, z: FloatArray, cells: BoolArray) -> SoftSwaps:
+        """From standardised x and y and the gold, (systems, inputs), and the cells that the two metrics have."""
+        kept = np.flatnonzero(cells.any(axis=1) & ~np.isnan(z).all(axis=1))
+        there = cells[kept].T
+        first, second = (levels.filled(each[kept].T, there) for each in (x, y))
+        human = ~np.isnan(z[kept].T)
+        values, mask = levels.filled(levels.scaled(z)[kept].T, human), levels.or_none(human)
+        pairs = len(kept) * (len(kept) - 1) // 2
+        gold, sums = np.empty((2, pairs)), np.empty((5, pairs))
+        units = np.empty(max(kernels.LISTED, kernels.LARGEST))
+        kernels.chances(values, mask, np.ones(len(values), dtype=np.int64), sums, units, gold[0], gold[1])
+        return cls((pair,), first, second, levels.or_none(there), gold, np.ones(len(kept)), kept)
+
+    @property
+    def cost(self) -> float:
+        """Nanoseconds that a resample takes, about."""
+        return 2.0 * float(self.x.size * self.x.shape[1])
+
+    def differences(self, bits: Bits) -> FloatArray:
+        """Difference of the pair for each row of coins, (1, resamples)."""
+        out = np.empty(len(bits))
+        kernels.swap_soft(self.x, self.y, self.mask, self.gold, self.there, self.systems, bits, out)
+        return out[None]
