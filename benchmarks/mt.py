@@ -29,7 +29,7 @@ def calibrated(x: np.ndarray, z: np.ndarray) -> float:
     for j in range(x.shape[1]):
         for a, b in itertools.combinations(range(len(x)), 2):
             gap, other = x[a, j] - x[b, j], z[a, j] - z[b, j]
-            pairs.append((abs(gap), (gap > 0) == (other > 0) and gap != 0 and other != 0, other == 0))
+            pairs.append((abs(gap), int(gap * other > 0), int(other == 0)))
     pairs.sort(key=lambda pair: pair[0])
     right = sum(agrees for _, agrees, _ in pairs)
     best, threshold = right, 0.0

@@ -158,7 +158,7 @@ def _label(low: float, high: float) -> str:
 def _in_scores(means: Means, asked: list[tuple[float, float]], unit: str, power: int) -> list[tuple[float, float]]:
     """The limits in scaled scores; a share of pairs ends with the difference of the last pair that is within it."""
     if unit == "score":
-        return [(math.ldexp(low, -power), math.ldexp(high, -power)) for low, high in asked]
+        return [(levels.shifted(low, -power), levels.shifted(high, -power)) for low, high in asked]
     systems, inputs = (levels.ones(size) for size in means.x.shape)
     here = means.drawn(systems, inputs)[0][0, means.there, 0]
     first, second = np.triu_indices(len(here), 1)

@@ -36,13 +36,13 @@ def compare(
 def threshold_of(made: Comparison, x: FloatArray, z: FloatArray, **settings: Any) -> float:
     """The threshold of accuracy with ties, in units of the scores, of what `compare` made of them."""
     if isinstance(made, decisions.WithTies):
-        return math.ldexp(made.threshold, levels.exponent(x))
+        return levels.shifted(made.threshold, levels.exponent(x))
     return decisions.calibrated(x, z, **settings)
 
 
 def rescaled(coefficient: Coefficient, values: FloatArray) -> Coefficient:
     """With its threshold as `levels.scaled` makes it, for the values that it is of."""
-    return coefficient.at(math.ldexp(coefficient.threshold, -levels.exponent(values)))
+    return coefficient.at(levels.shifted(coefficient.threshold, -levels.exponent(values)))
 
 
 @dataclass(frozen=True)

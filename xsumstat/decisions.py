@@ -325,7 +325,7 @@ def calibrated(
     if not math.isnan(coefficient.threshold):
         return coefficient.threshold
     found = compared(levels.scaled(x), levels.scaled(z), level, coefficient, missing, zero)
-    return math.ldexp(found.threshold, levels.exponent(x))
+    return levels.shifted(found.threshold, levels.exponent(x))
 
 
 def right(members: Members, threshold: float) -> npt.NDArray[np.int8]:

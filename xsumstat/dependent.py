@@ -75,6 +75,7 @@ def _meng(r_1: FloatArray, r_2: FloatArray, r_3: FloatArray, n: FloatArray) -> F
     return np.asarray((np.arctanh(r_1) - np.arctanh(r_2)) * np.sqrt((n - 3) / (2 * (1 - r_3) * h)))
 
 
+@np.errstate(divide="ignore", invalid="ignore")
 def zou_interval(r_1: Any, r_2: Any, r_3: Any, n: Any, reach: Any) -> tuple[FloatArray, FloatArray]:
     """Zou's (2007) interval for r_1 − r_2, from the Fisher limits l, u of each at `reach` standard errors.
 

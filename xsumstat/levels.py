@@ -113,6 +113,12 @@ def exponent(values: FloatArray) -> int:
     return 0 if 1e-50 < largest < 1e50 or largest == 0.0 else math.frexp(largest)[1]
 
 
+def shifted(value: float, power: int) -> float:
+    """A number times a power of 2, infinite where it is too large."""
+    with np.errstate(over="ignore"):
+        return float(np.ldexp(value, power))
+
+
 def scaled(values: FloatArray) -> FloatArray:
     """The same values, brought by a power of 2 (so exactly) to where the products of two variances are in range."""
     power = exponent(values)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from xsumstat import _draws, _validate, schema
+from xsumstat import _draws, _validate, levels, schema
 
 
 def sample_inputs(
@@ -79,7 +79,8 @@ def sample_inputs(
         )
     generator = _draws.generator(_draws.seed_of(rng), 0)
     chosen: dict[int, tuple[Any, int, int]] = {}
-    for label, values in zip(score["metric"].values, score.values, strict=True):
+    for label, given in zip(score["metric"].values, score.values, strict=True):
+        values = levels.scaled(given)
         for mean_bin, spread_bin, places in _bins(values, np.flatnonzero(rated), n_means, n_spreads):
             free = [at for at in places if at not in chosen]
             drawn = generator.permutation(len(free))[:n_each]

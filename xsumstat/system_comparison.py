@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from xsumstat import _draws, _validate, families, inference, schema, slices, system_tests
+from xsumstat import _draws, _validate, families, inference, levels, schema, slices, system_tests
 from xsumstat.coefficients import FloatArray
 from xsumstat.system_tests import Test
 
@@ -160,7 +160,12 @@ def _tested(score: xr.DataArray, pairs: Any, test: Test, rows: list[int], column
     """All numbers of all pairs, laid out as system x other_system."""
 
     def each(x: FloatArray) -> tuple[FloatArray, ...]:
-        difference, statistic, forward, backward, n_inputs = system_tests.compare(x, pairs, test)
+        power = levels.exponent(x)
+        difference, statistic, forward, backward, n_inputs = system_tests.compare(levels.scaled(x), pairs, test)
+        with np.errstate(over="ignore"):
+            difference = np.ldexp(difference, power)
+            if test.method == "bootstrap":  # its statistic is the difference
+                statistic = np.ldexp(statistic, power)
         square = np.full((4, len(x), len(x)), np.nan)
         square[3] = 0
         a, b = pairs.T

@@ -237,7 +237,7 @@ class _Tests:
         labels = [self.metrics[at] for at in np.argsort(-self.score, kind="stable")]
         whole = {"metric": np.array([*labels, *elsewhere], dtype=object)}
         parts = table.reindex(whole), single.reindex(whole), square.reindex({**whole, "other_metric": labels})
-        found = xr.merge(parts)
+        found = xr.merge(parts, join="outer", compat="no_conflicts")
         for name in ("rank", "cluster", "task_rank", "task_cluster"):
             found[name] = found[name].fillna(0).astype(int)
         return found
@@ -248,7 +248,9 @@ def _table(
 ) -> xr.Dataset:
     """Correlations, ranks and clusters of all tasks, NaN where a metric is not in one."""
     parts = [
-        xr.merge([found[["correlation"]].drop_vars([name for name in found.coords if name != "metric"]), more])
+        xr.merge(
+            [found[["correlation"]].drop_vars([name for name in found.coords if name != "metric"]), more], join="outer"
+        )
         for found, more in zip(single.values(), ranked, strict=True)
     ]
     aligned = [part.reindex(metric=metrics) for part in parts]

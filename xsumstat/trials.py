@@ -18,6 +18,7 @@ from xsumstat import (
     dependent,
     estimates,
     inference,
+    levels,
     paired,
     resampling,
     schema,
@@ -275,6 +276,7 @@ def power(
     def answer(design: Design, generator: np.random.Generator) -> FloatArray:
         scores, z = source.drawn(design, generator) if source.model else (source.scores, source.gold)
         seed = int(generator.integers(2**63))
+        scores = np.array([levels.scaled(each) for each in scores])
         spread = np.nanstd(scores, axis=(1, 2))[:, None, None]
         one, two = spread * generator.standard_normal((2, *scores.shape))
         out = np.empty((1, *questions.shape, len(hows), len(source.labels), len(noises)))
