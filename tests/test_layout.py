@@ -47,7 +47,7 @@ FLOORS = [
     {"trials", "equivalence", "best_systems", "discriminative", "metric_intervals", "judges", "close_pairs"},
     {"plot_parts"},
     {"plots", "trial_plots", "equivalence_plots", "system_plots", "range_plots", "task_plots", "readers", "ranking"},
-    {"mtme", "tasks"},
+    {"mtme", "tasks", "overview"},
     {"io"},
     {"datasets", "report"},
     {"accessor"},

@@ -27,6 +27,7 @@ from xsumstat import (
     judges,
     metric_intervals,
     mtme,
+    overview,
     plots,
     range_plots,
     ranges,
@@ -133,6 +134,12 @@ class DatasetMeta:
     def plot(self) -> Plots:
         """Pictures of a result."""
         return Plots(self._obj)
+
+    def __repr__(self) -> str:
+        return overview.as_text(self._obj)
+
+    def _repr_html_(self) -> str:
+        return overview.as_html(self._obj)
 
 
 @pd.api.extensions.register_dataframe_accessor("meta")

@@ -1,0 +1,78 @@
+"""What `ds.meta` shows of itself."""
+
+import pytest
+import xarray as xr
+
+import xsumstat
+from xsumstat import accessor, overview
+
+FEW = {"n_resamples": 19, "rng": 0}
+RESULTS = {
+    "ci": lambda d: d.meta.ci("human", **FEW),
+    "corr": lambda d: d.meta.corr("human", by="system_type"),
+    "perm_test": lambda d: d.meta.perm_test("human", **FEW),
+    "boot_test": lambda d: d.meta.boot_test("human", **FEW),
+    "corr_test": lambda d: d.meta.corr_test("human"),
+    "rank": lambda d: d.meta.rank("human", **FEW),
+    "rank_tasks": lambda d: xsumstat.rank_tasks({"a": {"ds": d, "gold": "human"}}, **FEW),
+    "metric_corr": lambda d: d.meta.metric_corr(),
+    "metric_ci": lambda d: d.meta.metric_ci(metric=["judge", "bleu", "rouge"], **FEW),
+    "equivalence": lambda d: d.meta.equivalence("human", other="bleu", margin=0.1, **FEW),
+    "margin_sensitivity": lambda d: d.meta.margin_sensitivity("human", other="bleu", margins=[0.1, 0.2], **FEW),
+    "pca": lambda d: d.meta.pca(),
+    "input_effect": lambda d: d.meta.input_effect(metric="human"),
+    "top_k_corr": lambda d: d.meta.top_k_corr("human", k=[12, 8], **FEW),
+    "close_corr": lambda d: d.meta.close_corr("human", gap=[0.5, 1.0], **FEW),
+    "human_ceiling": lambda d: d.meta.human_ceiling(
+        xr.concat([d.score.sel(metric=each, drop=True) for each in ("human", "judge", "rouge")], "rater"), **FEW
+    ),
+    "discriminative_agreement": lambda d: d.meta.discriminative_agreement("human", **FEW),
+    "disagreement": lambda d: d.meta.disagreement(**FEW),
+    "improvement_consistency": lambda d: d.meta.improvement_consistency(**FEW),
+    "range_drop": lambda d: d.meta.range_drop(above=0.5, unit="quantile", n_simulations=19, **FEW),
+    "coverage": lambda d: xsumstat.coverage(d, "human", metric="judge", n_trials=3, **FEW),
+    "power": lambda d: xsumstat.power(d, "human", metric="judge", n_trials=3, **FEW),
+}
+
+
+def test_every_question_that_is_named_can_be_asked():
+    for names in overview._QUESTIONS.values():
+        for name in names.split(", "):
+            assert callable(getattr(accessor.DatasetMeta, name))
+    assert set(RESULTS) | {"dominance"} == set(overview._PICTURES)
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize("name", RESULTS)
+def test_a_result_says_what_it_is_and_which_picture_belongs_to_it(demo, name):
+    plt = pytest.importorskip("matplotlib.pyplot")
+    result = RESULTS[name](demo)
+    told = repr(result.meta)
+    assert f"result of    {name}" in told or f"result of  {name}" in told or name in told.splitlines()[1]
+    for picture in overview._PICTURES[name].split(", "):
+        if (name, picture) != ("ci", "bars"):  # needs groups
+            getattr(result.meta.plot, picture)()
+            assert picture in told
+    plt.close("all")
+
+
+def test_scores(demo):
+    told = repr(demo.meta)
+    assert "7 metrics × 12 systems × 30 inputs" in told and "gold" in told and "nothing" in told
+    gaps = demo.copy(deep=True)
+    gaps.score[2, :3, 4] = float("nan")
+    del gaps.attrs["gold"]
+    told = repr(gaps.meta)
+    assert "bertscore: 3 of 360" in told and "not set: name it" in told
+    page = gaps.assign_coords(metric=["<b>", *gaps.metric.values[1:]]).meta._repr_html_()
+    assert page.startswith("<table>") and "&lt;b&gt;" in page and "<b>" not in page
+
+
+def test_lazy_scores_are_not_computed(demo):
+    pytest.importorskip("dask")
+    assert "not known before the scores are computed" in repr(demo.chunk().meta)
+
+
+def test_no_scores():
+    told = repr(xr.Dataset({"a": ("model", [1.0])}).meta)
+    assert "needs a variable 'score'" in told and "a('model',)" in told and "set_dims" in told

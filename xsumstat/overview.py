@@ -1,0 +1,136 @@
+"""What `ds.meta` shows of itself: the scores or the result at hand, what is missing, and what one can ask."""
+
+from __future__ import annotations
+
+import html
+from typing import Any
+
+import xarray as xr
+
+from xsumstat import _validate, schema
+
+_QUESTIONS = {
+    "agreement with people": "corr, ci, rank, normality",
+    "better, or equally good": "perm_test, boot_test, corr_test, equivalence, dominance",
+    "among metrics": "metric_corr, metric_ci, pca, disagreement, improvement_consistency",
+    "parts of the scores": "top_k, top_k_corr, close_corr, scoring_range, range_drop",
+    "systems and inputs": "compare_systems, discriminative_agreement, input_effect, sample_inputs",
+    "raters and judges": "agreement, human_ceiling, alt_test, majority_vote, drop_noisiest_rater",
+}
+_SHOWN = (
+    "level",
+    "coefficient",
+    "method",
+    "gold",
+    "resample",
+    "alternative",
+    "n_resamples",
+    "confidence_level",
+    "seed",
+)
+# Pictures that belong to what an analysis gives.
+_PICTURES = {
+    "ci": "forest, bars",
+    "corr": "bars",
+    "perm_test": "pvalues",
+    "boot_test": "pvalues",
+    "corr_test": "pvalues",
+    "rank": "clusters",
+    "rank_tasks": "tasks",
+    "metric_corr": "matrix",
+    "metric_ci": "matrix",
+    "equivalence": "forest",
+    "margin_sensitivity": "sensitivity",
+    "dominance": "shifts",
+    "pca": "pca",
+    "input_effect": "input_effect",
+    "top_k_corr": "top_k",
+    "close_corr": "close_corr",
+    "human_ceiling": "forest",
+    "discriminative_agreement": "confusion",
+    "disagreement": "disagreement",
+    "improvement_consistency": "improvement",
+    "range_drop": "range_drop",
+    "coverage": "coverage",
+    "power": "power",
+}
+
+
+def rows(ds: xr.Dataset) -> list[tuple[str, str]]:
+    """What is said of a Dataset, as (about what, text)."""
+    if "analysis" in ds.attrs:
+        return _of_result(ds)
+    if "score" in ds.data_vars and set(schema.CORE) <= set(ds["score"].dims):
+        return _of_scores(ds)
+    return [
+        ("scores", "none: ds.meta needs a variable 'score' with the dims metric, system and input"),
+        ("there are", ", ".join(f"{name}{values.dims}" for name, values in ds.data_vars.items()) or "no variables"),
+        ("help", "xsumstat.set_dims(ds, ...) renames dims; df.meta.to_scores(...) makes such a Dataset of a frame"),
+    ]
+
+
+def _of_scores(ds: xr.Dataset) -> list[tuple[str, str]]:
+    score = ds["score"]
+    labels = score["metric"].values.tolist() if "metric" in score.coords else list(range(score.sizes["metric"]))
+    sizes = " × ".join(f"{score.sizes[dim]:,} {dim}s" for dim in schema.CORE)
+    further = [f"{dim} ({size})" for dim, size in score.sizes.items() if dim not in schema.CORE]
+    found = [("scores", sizes), ("metrics", _validate.listing(labels, 12))]
+    if further:
+        found.append(("further dims", ", ".join(map(str, further))))
+    gold = ds.attrs.get("gold")
+    found.append(
+        ("gold", repr(gold) if gold is not None else "not set: name it in each question, or in ds.attrs['gold']")
+    )
+    found.append(("missing", _missing(score, labels)))
+    described = [
+        f"{name}({coord.dims[0]})" for name, coord in ds.coords.items() if coord.ndim == 1 and name not in ds.dims
+    ]
+    if described:
+        found.append(("described by", ", ".join(described)))
+    beside = [f"{name}({', '.join(map(str, values.dims))})" for name, values in ds.data_vars.items() if name != "score"]
+    if beside:
+        found.append(("beside them", ", ".join(beside)))
+    return [*found, *((f"ask: {what}", names) for what, names in _QUESTIONS.items())]
+
+
+def _missing(score: xr.DataArray, labels: list[Any]) -> str:
+    """Which metrics lack how many scores; lazy ones are not looked at."""
+    if schema.is_lazy(score):
+        return "not known before the scores are computed (Dask)"
+    absent = score.isnull().sum([dim for dim in score.dims if dim != "metric"]).values
+    cells = score.size // max(1, score.sizes["metric"])
+    if not absent.any():
+        return "nothing"
+    texts = [f"{label}: {count:,} of {cells:,}" for label, count in zip(labels, absent, strict=True) if count]
+    more = f", … ({len(texts)} metrics in all)" if len(texts) > 6 else ""
+    return ", ".join(texts[:6]) + more
+
+
+def _of_result(ds: xr.Dataset) -> list[tuple[str, str]]:
+    name = str(ds.attrs["analysis"])
+    sizes = ", ".join(f"{dim} ({size})" for dim, size in ds.sizes.items())
+    found = [("result of", name), ("on", sizes or "one number each"), ("holds", ", ".join(map(str, ds.data_vars)))]
+    found += [(key, str(ds.attrs[key])) for key in _SHOWN if key in ds.attrs]
+    asked = ["to_frame"]
+    if "pvalue" in ds:
+        asked = ["adjust", "significant", *asked]
+    found.append(("ask", ", ".join(asked)))
+    if name in _PICTURES:
+        found.append(("ask: plot", _PICTURES[name]))
+    return found
+
+
+def as_text(ds: xr.Dataset) -> str:
+    """For a terminal."""
+    found = rows(ds)
+    width = max(len(what) for what, _ in found)
+    return "\n".join(["<xsumstat>", *(f"  {what:<{width}}  {told}" for what, told in found)])
+
+
+def as_html(ds: xr.Dataset) -> str:
+    """For a notebook; it takes the colours of what is around it."""
+    cell = 'style="text-align:left;vertical-align:top;padding:1px 10px 1px 0"'
+    lines = (
+        f"<tr><th {cell}>{html.escape(what)}</th><td {cell}>{html.escape(told)}</td></tr>" for what, told in rows(ds)
+    )
+    return f"<table>{''.join(lines)}</table>"
