@@ -9,10 +9,12 @@ import xarray as xr
 from xsumstat import _draws
 
 
-def plain(x, z, low, high, coefficient):
-    """The coefficient of the pairs of means within limits, and how many there are."""
+def plain(x, z, low, high, coefficient, names=None):
+    """The coefficient of the pairs of means within limits, and how many there are; copies are no pair."""
     concordant = discordant = untied_x = untied_z = pairs = 0
     for a, b in itertools.combinations(range(len(x)), 2):
+        if names is not None and names[a] == names[b]:
+            continue
         gap, other = x[a] - x[b], z[a] - z[b]
         if not low - 1e-12 <= abs(gap) <= high + 1e-12:
             continue
@@ -61,7 +63,7 @@ def test_estimates_and_samples_equal_plain_loops(ds, coefficient):
             for w, v in zip(systems, inputs, strict=True):
                 rows, columns = np.repeat(np.arange(9), w), np.repeat(np.arange(6), v)
                 means = (m[np.ix_(rows, columns)].mean(axis=1) for m in (x, z))
-                samples.append(plain(*means, low, high, coefficient)[0])
+                samples.append(plain(*means, low, high, coefficient, rows)[0])
             assert int(here.n_undefined) == np.isnan(samples).sum()
             assert float(here.standard_error) == pytest.approx(np.nanstd(samples, ddof=1), nan_ok=True)
 
@@ -90,6 +92,13 @@ def test_people_may_have_scored_a_part(ds):
     x = ds.score.sel(metric="a").mean("input").values
     want = plain(x, human.mean("input").values, 0.0, 9.0, "kendall")[0]
     assert float(got.correlation.sel(metric="a").squeeze()) == pytest.approx(want)
+
+
+def test_a_tuple_is_one_pair_of_limits(ds):
+    kw = {"n_resamples": 9, "rng": 0}
+    xr.testing.assert_identical(
+        ds.meta.close_corr("human", gap=(0.2, 0.9), **kw), ds.meta.close_corr("human", gap=[(0.2, 0.9)], **kw)
+    )
 
 
 @pytest.mark.parametrize("scale", [1e300, 1e-300])

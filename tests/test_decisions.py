@@ -180,6 +180,47 @@ def test_soft_accuracy_of_few_inputs_is_its_authors_with_all_permutations():
     assert cube(x, z).meta.corr("human", coefficient="spa").correlation.item() == pytest.approx(want, abs=1e-12)
 
 
+def exact_share(differences):
+    """P(sum of signed differences >= their sum), the distribution of whole numbers by convolution."""
+    chances = {0: 1.0}
+    for d in differences:
+        wider = {}
+        for total, p in chances.items():
+            wider[total + d] = wider.get(total + d, 0.0) + p / 2
+            wider[total - d] = wider.get(total - d, 0.0) + p / 2
+        chances = wider
+    return sum(p for total, p in chances.items() if total >= sum(differences))
+
+
+@pytest.mark.parametrize("grades, inputs", [(2, 14), (2, 30), (3, 20), (5, 60)])
+def test_soft_accuracy_of_coarse_grades_is_the_exact_one(grades, inputs):
+    """A tie of the sums with the observed one counts in full, for both orders of a pair."""
+    rng = np.random.default_rng(grades + inputs)
+    z = rng.integers(0, grades, (5, inputs))
+    x = np.clip(z + rng.integers(-1, 2, z.shape), 0, grades - 1)
+    apart = [
+        abs(exact_share((x[a] - x[b]).tolist()) - exact_share((z[a] - z[b]).tolist()))
+        for a, b in itertools.permutations(range(5), 2)
+    ]
+    for scale in (1.0, 1 / 3):
+        got = cube(scale * x, z).meta.corr("human", coefficient="spa").correlation.item()
+        assert got == pytest.approx(1 - np.mean(apart), abs=2e-4)
+
+
+def test_swaps_under_soft_accuracy_do_not_hang_on_rounding():
+    """A metric and a linear copy of it trade places without a trace."""
+    rng = np.random.default_rng(6)
+    for seed in range(5):
+        q, z = rng.integers(0, 3, (6, 3)).astype(float), np.random.default_rng(seed).normal(size=(6, 3))
+        test = cube(q, 0.1 * q + 0.7, z).meta.perm_test("human", coefficient="spa", n_resamples=99, rng=0)
+        assert float(test.pvalue[0, 1]) == 1.0 and float(test.difference[0, 1]) == pytest.approx(0.0, abs=1e-12)
+
+
+def test_why_nothing_is_defined_is_said():
+    with pytest.warns(UserWarning, match="no two gold scores lie 25 \\(see threshold\\) apart: 'm0', 'm1'"):
+        cube(*tied(16)).meta.corr("human", level="input", coefficient="kendall_like")
+
+
 # --- Swaps of decisions ---
 
 ONE_BY_ONE = pytest.mark.filterwarnings("ignore:decisions trade places one by one")
@@ -347,9 +388,10 @@ def test_lazy_scores_give_the_same_bits(name, level):
     ds = cube(*tied(13, 8, 9))
     threshold = 0.05 if name == "kendall_like" else None
     how = {"coefficient": name, "level": level, "threshold": threshold, "n_resamples": 60, "rng": 3}
-    for question in ("ci", "perm_test"):
-        eager = getattr(ds.meta, question)("human", **how)
-        lazy = getattr(ds.chunk(system=2, input=3).meta, question)("human", **how)
+    for question in ("corr", "ci", "perm_test"):
+        asked = {key: value for key, value in how.items() if question != "corr" or key not in ("n_resamples", "rng")}
+        eager = getattr(ds.meta, question)("human", **asked)
+        lazy = getattr(ds.chunk(system=2, input=3).meta, question)("human", **asked)
         xr.testing.assert_identical(eager, lazy.compute())
 
 

@@ -101,6 +101,15 @@ def test_equal_raters_and_judges_are_told_without_a_test():
     assert (same.meta.alt_test("rating", metric="good", margin=0.0).pvalue == 1).all()
 
 
+def test_few_items_that_are_all_alike_prove_nothing_by_ranks():
+    rating = np.tile(np.arange(3.0), (3, 1))[:, None, :]
+    rating[0] += 1
+    ds = xr.Dataset({"score": (("metric", "system", "input"), rating[1][None])}, {"metric": ["judge"]})
+    got = ds.meta.alt_test(xr.DataArray(rating, dims=("rater", "system", "input")), test="wilcoxon", min_items=2)
+    np.testing.assert_allclose(got.pvalue, 1 / 8)
+    assert got.winning_rate.item() == 0
+
+
 def test_raters_of_few_items_are_left_out():
     ds = rated(5, raters=3)
     ds.rating[0, 1:] = np.nan

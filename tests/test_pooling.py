@@ -99,6 +99,16 @@ def test_gold_beside_the_metrics_and_gaps_in_it(ds):
     np.testing.assert_allclose(got, (21 * alone[0] + 10 * alone[1]) / 31, atol=1e-12)
 
 
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_a_language_without_a_pair_of_systems_adds_none(ds):
+    part = ds.copy(deep=True)
+    part.score.loc[{"language": "zh-en", "metric": "a", "system": ["s1", "s2", "s3", "s4", "s5"]}] = np.nan
+    want = PARTS["en-de"].meta.corr("human", coefficient="pairwise_accuracy").correlation.sel(metric="a")
+    assert float(part.meta.corr("human", **KW).correlation.sel(metric="a")) == pytest.approx(float(want))
+    whole = ds.meta.corr("human", **KW).correlation.sel(metric="b")
+    assert float(part.meta.corr("human", **KW).correlation.sel(metric="b")) == pytest.approx(float(whole))
+
+
 @pytest.mark.parametrize(
     "keywords, text",
     [

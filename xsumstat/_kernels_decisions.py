@@ -219,8 +219,6 @@ def close_means(kind, low, high, x, z, near_x, near_z, w, lane):
     members = x.shape[0]
     concordant, discordant, untied_x, untied_z, pairs = 0.0, 0.0, 0.0, 0.0, 0.0
     for a in range(members):
-        if low <= 0.0:
-            pairs += 0.5 * w[a, lane] * (w[a, lane] - 1.0)
         for b in range(a):
             weight = w[a, lane] * w[b, lane]
             gap_x, gap_z = x[a, lane] - x[b, lane], z[a, lane] - z[b, lane]

@@ -48,8 +48,15 @@ def pair_sums(x, mask, v, sums):
 
 
 @kernel
-def tail(x, kurtosis):
-    """P(S/sd ≥ x) of a sum of many signs, by Edgeworth's series; half of what equals x is counted."""
+def tail(threshold, s2, s4, step):
+    """P(S > threshold) of a sum of signs, by Edgeworth's series, from the sums of squares and of fourth powers.
+
+    On a lattice of two steps the threshold lies half-way between two of its points, and the cumulants are Sheppard's
+    (Kolassa & McCullagh 1990).
+    """
+    variance = s2 - step * step / 3.0
+    fourth = -2.0 * s4 + 2.0 * step**4 / 15.0
+    x, kurtosis = threshold / math.sqrt(variance), fourth / (variance * variance)
     normal = math.exp(-0.5 * x * x) / math.sqrt(2.0 * math.pi)
     value = 0.5 * math.erfc(x / math.sqrt(2.0)) + normal * kurtosis / 24.0 * (x * x * x - 3.0 * x)
     return min(1.0, max(0.0, value))
@@ -99,25 +106,24 @@ def listed(units, count):
 
 
 @kernel
-def peaked(units, count, s1, s2, s4):
-    """P(Σ e·d ≥ Σ d) with the signs of some large differences listed, and the others' sum by Edgeworth's series."""
+def peaked(units, count, threshold, s2, s4, step):
+    """The same with the signs of some large differences listed."""
     for k in range(count):
         square = units[k] * units[k]
         s2 -= square
         s4 -= square * square
-    sd = math.sqrt(max(s2, 1e-300))
-    kurtosis = -2.0 * max(s4, 0.0) / max(s2 * s2, 1e-300)
+    s2, s4 = max(s2, 1e-300), max(s4, 0.0)
     total = 0.0
     for state in range(1 << count):
         part = 0.0
         for k in range(count):
             part += -units[k] if (state >> k) & 1 else units[k]
-        total += tail((s1 - part) / sd, kurtosis)
+        total += tail(threshold - part, s2, s4, step)
     return total / (1 << count)
 
 
 @kernel
-def chances(x, mask, v, sums, units, p, q):
+def chances(x, mask, v, step, sums, units, p, q):
     """P and q of each pair, NaN where the two systems share no input."""
     systems = x.shape[1]
     pair_sums(x, mask, v, sums)
@@ -131,10 +137,11 @@ def chances(x, mask, v, sums, units, p, q):
                 p[at], q[at] = listed(units, units_of(x, mask, v, a, b, units, 0))
             else:
                 if s4 > PEAKED * s2 * s2:
-                    p[at] = peaked(units, units_of(x, mask, v, a, b, units, LARGEST), s1, s2, s4)
+                    count = units_of(x, mask, v, a, b, units, LARGEST)
+                    p[at] = peaked(units, count, s1 - step, s2, s4, step)
+                    q[at] = 1.0 - peaked(units, count, s1 + step, s2, s4, step)
                 else:
-                    p[at] = tail(s1 / math.sqrt(s2), -2.0 * s4 / (s2 * s2))
-                q[at] = 1.0 - p[at]
+                    p[at], q[at] = tail(s1 - step, s2, s4, step), 1.0 - tail(s1 + step, s2, s4, step)
             at += 1
 
 
@@ -170,15 +177,15 @@ def have_cells(mask, v, there):
 
 
 @kernel
-def bootstrap_soft(x, z, mask_x, mask_z, w, v, out):
+def bootstrap_soft(x, z, mask_x, mask_z, steps, w, v, out):
     """Soft pairwise accuracy for each row of counts."""
     there = np.empty(x.shape[1])
     pairs = x.shape[1] * (x.shape[1] - 1) // 2
     sums, units, found = np.empty((5, pairs)), np.empty(max(LISTED, LARGEST)), np.empty((4, pairs))
     for s in range(out.shape[0]):
         if s == 0 or v.shape[0] > 1:
-            chances(x, mask_x, row(v, s), sums, units, found[0], found[1])
-            chances(z, mask_z, row(v, s), sums, units, found[2], found[3])
+            chances(x, mask_x, row(v, s), steps[0], sums, units, found[0], found[1])
+            chances(z, mask_z, row(v, s), steps[1], sums, units, found[2], found[3])
             there[:] = 1.0
             have_cells(mask_x, row(v, s), there)
             have_cells(mask_z, row(v, s), there)
@@ -203,7 +210,7 @@ def swap_soft(x, y, mask, gold, there, systems, bits, out):
                 traded = (bits[s, systems[i], j // 8] >> (j % 8)) & 1
                 first[j, i] = y[j, i] if traded else x[j, i]
                 second[j, i] = x[j, i] if traded else y[j, i]
-        chances(first, mask, once, sums, units, found[0], found[1])
+        chances(first, mask, once, 0.0, sums, units, found[0], found[1])
         out[s] = soft_accuracy(found[0], found[1], gold[0], gold[1], there, each)
-        chances(second, mask, once, sums, units, found[0], found[1])
+        chances(second, mask, once, 0.0, sums, units, found[0], found[1])
         out[s] -= soft_accuracy(found[0], found[1], gold[0], gold[1], there, each)

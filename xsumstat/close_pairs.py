@@ -40,9 +40,9 @@ def close_corr(
     ----------
     ds, gold, metric
         As for `corr`, at system level.
-    gap : number, or list of numbers and pairs of numbers
-        Which pairs: those whose means by the metric differ by at most so much or, for a pair (l, u) in the list, by at
-        least l and at most u. Default the closest tenth, quarter, half and three quarters, and all.
+    gap : number, pair of numbers, or list of these
+        Which pairs: those whose means by the metric differ by at most so much or, for a tuple (l, u), by at least l and
+        at most u. Default the closest tenth, quarter, half and three quarters, and all.
     unit : {"quantile", "score"}, default "quantile"
         What `gap` is of: a share of all pairs of systems, the closest first, which serves metrics of any scale; or a
         difference in the metric's own scores.
@@ -58,7 +58,7 @@ def close_corr(
     Dataset
         On (metric, gap, ...): ``correlation``, ``ci_low``, ``ci_high``, ``standard_error``, ``n_undefined`` (resamples
         without a correlation) and ``n_pairs``, how many pairs there are; ``gap_low`` and ``gap_high``, the limits in
-        scores (infinite for all pairs). `gap` is labelled as asked.
+        scores (infinite for all pairs). `gap` is labelled by texts, as "to 0.25".
 
     Raises
     ------
@@ -69,8 +69,8 @@ def close_corr(
     -----
     A pair of systems a, b counts where ``l ≤ |x̄_a − x̄_b| ≤ u``; the coefficient is of the pairs that count, tau-b over
     those of them that are untied. Limits stay as they are while systems and inputs are drawn, so that other pairs count
-    in each resample. Whoever reports an improvement has a pair of close systems: a high correlation over all pairs says
-    little of it.
+    in each resample; copies of a system that was drawn twice are no pair. Lazy scores must be loaded first. Whoever
+    reports an improvement has a pair of close systems: a high correlation over all pairs says little of it.
 
     References
     ----------
@@ -128,6 +128,7 @@ def close_corr(
     found = found.assign_coords(gap=np.array([_label(*each) for each in asked], dtype=object))
     content.warn_where(found["correlation"].isnull(), "no correlation, as no pairs, or none that are untied, for")
     content.warn_resamples(found["n_undefined"], n_resamples)
+    content.warn_outside(found, "correlation", n_resamples)
     about: dict[str, Any] = {"coefficient": coefficient, "level": "system", "missing": missing, "unit": unit}
     about |= {"interval": interval, "confidence_level": confidence_level, "resample": dims}
     about |= {"n_resamples": n_resamples, "seed": str(plan.seed)}
@@ -137,7 +138,8 @@ def close_corr(
 def _limits(gap: Any, unit: str) -> list[tuple[float, float]]:
     """The lower and the upper limit of each gap."""
     most = 1.0 if unit == "quantile" else math.inf
-    asked = list(gap) if isinstance(gap, list | tuple | np.ndarray | range) else [gap]
+    single = isinstance(gap, tuple) and len(gap) == 2
+    asked = list(gap) if isinstance(gap, list | tuple | np.ndarray | range) and not single else [gap]
     if not asked:
         raise ValueError("gap is an empty list")
     found = []

@@ -15,6 +15,7 @@ _CELLS = ["system", "input"]
 _FEW_SYSTEMS = 5
 _OFTEN = 0.05
 _NEAR = 1e-9
+_MANY = 99
 
 
 def check_numbers(values: xr.DataArray, name: str) -> None:
@@ -145,10 +146,10 @@ def _labels(values: xr.DataArray, dim: Hashable) -> list[str]:
     return [str(label) for label in labels]
 
 
-def warn_undefined(statistic: xr.DataArray, score: xr.DataArray, gold: xr.DataArray) -> None:
+def warn_undefined(statistic: xr.DataArray, score: xr.DataArray, gold: xr.DataArray, why: str) -> None:
     """Warn of results that are NaN, unless a constant or missing score explained them already."""
     explained = (_spread(score).fillna(0) == 0) | (_spread(gold).fillna(0) == 0)
-    warn_where(statistic.isnull() & ~explained, "undefined, as no group has two scores that both vary:")
+    warn_where(statistic.isnull() & ~explained, why)
 
 
 def constant_metrics(score: xr.DataArray) -> npt.NDArray[np.bool_]:
@@ -163,8 +164,10 @@ def warn_resamples(n_undefined: xr.DataArray, n_resamples: int) -> None:
     warn_where(often, f"more than 5 % of the {n_resamples} resamples are undefined, and left out, for")
 
 
-def warn_outside(found: xr.Dataset, name: str) -> None:
-    """Warn of intervals that do not hold the estimate."""
+def warn_outside(found: xr.Dataset, name: str, n_resamples: int) -> None:
+    """Warn of intervals that do not hold the estimate, of so many resamples that it is no accident."""
+    if n_resamples < _MANY:
+        return
     near = _NEAR * np.maximum(1.0, np.abs(found[name]))
     outside = (found[name] < found["ci_low"] - near) | (found[name] > found["ci_high"] + near)
     warn_where(outside, "the resamples are biased: intervals that do not hold the estimate (try interval='bca'), for")

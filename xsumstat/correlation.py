@@ -80,13 +80,14 @@ def corr(
         Other scores of the same metrics with gold, on which the thresholds of "acc_eq" are found instead.
     pool : dim, optional
         A further dim, such as languages, whose pairs of systems are pooled: their "pairwise_accuracy" at system level
-        is of all together.
+        is of all together. Each label has systems, inputs and draws of its own, which are never listed; what is NaN
+        throughout for a label is padding. Needs scores in memory.
     missing : {"pairwise", "available"}, default "pairwise"
         "pairwise": a cell counts where both scores are. "available": at system level each score is averaged
         over all the cells it has.
     undefined : {"drop", "zero"}, default "drop"
         A group in which a score is constant has no correlation: leave it out of the average, or let it
-        count as 0.
+        count as 0 (at input level and within_system; one without any cell never counts).
 
     Returns
     -------
@@ -115,10 +116,10 @@ def corr(
     ``|x_a − x_b| ≤ threshold``, one threshold for all groups of a level; candidates are 0 and all differences, of those
     as good the smallest is taken. In ``ci`` each resample finds its own. "kendall_like" is ``(C − D)/(C + D)`` of the
     pairs with ``|z_a − z_b| ≥ threshold``, of all groups together, where a tie in the metric is discordant; a tie in
-    the gold never counts. "spa" is ``1 − mean |p_x(a, b) − p_z(a, b)|`` over ordered pairs of systems, p the chance
-    that the difference of their means is as large as it is when each input's two scores trade places at random: listed
-    for up to 12 inputs that differ, else by Edgeworth's series, within about .002 (it is not sampled, and needs no
-    seed).
+    the gold never counts. Differences equal to a threshold but for rounding are within it. "spa" is ``1 − mean |p_x(a,
+    b) − p_z(a, b)|`` over ordered pairs of systems, p the chance that the difference of their means is as large as it
+    is when each input's two scores trade places at random: listed for up to 12 inputs that differ, else by Edgeworth's
+    series, within about .001 (it is not sampled, and needs no seed).
 
     References
     ----------
@@ -144,9 +145,9 @@ def corr(
     record = thresholds.settled(record, scores, threshold, calibrate_on, gold, settings)
     variables = _correlations(scores.score, scores.gold, average, record, settings)
     if average and scores.used is None:
-        content.warn_undefined(variables["correlation"], scores.score, scores.gold)
-    settings |= thresholds.told(record, calibrate_on)
-    return schema.result(variables, scores, analysis="corr", coefficient=record.name, **settings)
+        content.warn_undefined(variables["correlation"], scores.score, scores.gold, thresholds.why_undefined(record))
+    told = {**settings, **thresholds.told(record, calibrate_on)}  # lazy scores need the settings as they are
+    return schema.result(variables, scores, analysis="corr", coefficient=record.name, **told)
 
 
 def metric_corr(
@@ -261,4 +262,7 @@ def _correlations(
         output_dtypes=[int if name == "n_undefined" else float for name in names],
         keep_attrs=False,
     )
-    return dict(zip(names, outputs, strict=True))
+    found = dict(zip(names, outputs, strict=True))
+    if calibrated and average:
+        found["threshold"] = found["threshold"].where(found["correlation"].notnull())
+    return found

@@ -194,16 +194,16 @@ def ci(
         about |= {"aggregate": aggregate} if "reference" in layers else {}
         about |= {"n_resamples": n_resamples, "seed": str(how.seed), **thresholds.told(record, calibrate_on)}
     if scores.used is None:
-        _warn(found, scores, interval, n_resamples)
+        _warn(found, scores, interval, n_resamples, thresholds.why_undefined(record))
     return schema.result(found, scores, analysis="ci", coefficient=record.name, method=method, **settings, **about)
 
 
-def _warn(found: xr.Dataset, scores: schema.Scores, interval: str, n_resamples: int) -> None:
+def _warn(found: xr.Dataset, scores: schema.Scores, interval: str, n_resamples: int, why: str) -> None:
     """Say what is undefined, and where another interval stands in."""
     if "correlation" in found:
-        content.warn_undefined(found["correlation"], scores.score, scores.gold)
+        content.warn_undefined(found["correlation"], scores.score, scores.gold, why)
     content.warn_resamples(found["n_undefined"], n_resamples)
-    content.warn_outside(found, "correlation" if "correlation" in found else "difference")
+    content.warn_outside(found, "correlation" if "correlation" in found else "difference", n_resamples)
     if "fell_back" in found:
         content.warn_where(found["fell_back"], _FALLS_BACK[interval])
 

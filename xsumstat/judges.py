@@ -80,7 +80,8 @@ def alt_test(
     An item is an output that the rater, the judge and at least one other rater have scored. With S the alignment with
     the other raters, the judge wins an item where S(judge) ≥ S(rater), the rater where S(rater) ≥ S(judge), so that
     both win it where they tie. p is that of the hypothesis that the rater wins by at least `margin` more often. Items
-    of one input hang together, which the test does not know: with many systems on few inputs it is too sure.
+    of one input hang together, which the test does not know: with many systems on few inputs it is too sure. Where all
+    items are alike the t test has no spread, and p is 0 or 1. Lazy scores are computed.
 
     References
     ----------
@@ -204,13 +205,13 @@ def _alignment(scores: FloatArray, others: FloatArray, kind: str) -> FloatArray:
 
 def _pvalue(apart: FloatArray, margin: float, test: str) -> float:
     """Of the hypothesis that the mean of some differences is at least the margin."""
-    if np.ptp(apart) == 0:
-        return 0.0 if apart[0] < margin else 1.0
     from scipy.stats import ttest_1samp, wilcoxon
 
-    if test == "t":
-        return float(ttest_1samp(apart, margin, alternative="less").pvalue)
-    return float(wilcoxon(apart - margin, alternative="less").pvalue)
+    if test == "wilcoxon":
+        return 1.0 if (apart == margin).all() else float(wilcoxon(apart - margin, alternative="less").pvalue)
+    if np.ptp(apart) == 0:
+        return 0.0 if apart[0] < margin else 1.0
+    return float(ttest_1samp(apart, margin, alternative="less").pvalue)
 
 
 def human_ceiling(

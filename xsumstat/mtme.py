@@ -51,10 +51,10 @@ def read_mtme(
     Dataset
         ``score(metric, system, input)``, float64, human scores among the metrics; NaN where a score is missing.
         Coordinates ``kind(metric)``, "human" or "automatic", ``base(metric)`` and ``reference(metric)``, the two parts
-        of a metric's name ("refA", "src" for none; "" for human scores); ``document(input)`` and ``domain(input)``
-        where they are known; ``system_type(system)``, "human" for outputs that are references, else "machine". Inputs
-        are line numbers, names of documents or domains, or the one "all". ``attrs["gold"]`` is set where there is but
-        one kind of human scores.
+        of a metric's name ("refA", "src" for none; "" for human scores, and for a name without one);
+        ``document(input)`` and ``domain(input)`` where they are known; where the test set has a folder of references
+        ``system_type(system)``, "human" for outputs that are one, else "machine". Inputs are line numbers, names of
+        documents or domains, or the one "all". ``attrs["gold"]`` is set where there is but one kind of human scores.
 
     Raises
     ------

@@ -139,8 +139,8 @@ def with_draws(result: xr.Dataset, seed: int, at: int, asked: int) -> xr.Dataset
 
 
 def _average(results: list[xr.Dataset], weights: list[xr.DataArray], name: str) -> xr.DataArray:
-    """The average, by weights."""
-    weighed = [each[name] * weight for each, weight in zip(results, weights, strict=True)]
+    """The average, by weights; what weighs nothing may be undefined."""
+    weighed = [(each[name] * weight).where(weight > 0, 0.0) for each, weight in zip(results, weights, strict=True)]
     return sum(weighed[1:], weighed[0]) / sum(weights[1:], weights[0])
 
 
@@ -166,7 +166,7 @@ def of_intervals(results: list[xr.Dataset], weights: list[xr.DataArray], given: 
     told = {name: estimate, "ci_low": low, "ci_high": high, "standard_error": error}
     told["n_undefined"] = samples.isnull().sum("resample").where(estimate.notnull(), 0).astype(int)
     result = _plain(results[0]).assign(told)
-    content.warn_outside(result, name)
+    content.warn_outside(result, name, given.get("n_resamples", 9999))
     return _kept(result, samples, given)
 
 

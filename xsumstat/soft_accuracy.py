@@ -10,7 +10,26 @@ from xsumstat import _kernels_soft as kernels
 from xsumstat import levels
 from xsumstat.coefficients import FloatArray
 from xsumstat.levels import IntArray
-from xsumstat.swap_ranks import Bits, BoolArray, Pair
+from xsumstat.swap_ranks import Bits, BoolArray, Pair, Pooled
+
+# Scores of more values than this are as good as continuous.
+_VALUES = 1000
+
+
+def step_of(values: FloatArray) -> float:
+    """What all differences of some scores are whole multiples of, as those of ratings are; 0 where there is none."""
+    known = np.unique(values[~np.isnan(values)])
+    if not 1 < len(known) <= _VALUES:
+        return 0.0
+    gaps, least = np.diff(known), float(np.ptp(known)) / _VALUES
+    step = float(gaps[0])
+    for gap in gaps:
+        large, small = max(step, float(gap)), min(step, float(gap))
+        while small > least / 2:
+            large, small = small, large % small
+            small = 0.0 if large - small < least / 2 else small
+        step = large
+    return step if step >= least else 0.0
 
 
 @dataclass(frozen=True)
@@ -22,6 +41,7 @@ class SoftAccuracy:
     mask_x: FloatArray | None
     mask_z: FloatArray | None
     there: FloatArray
+    steps: tuple[float, float]
 
     @classmethod
     def of(cls, x: FloatArray, z: FloatArray, missing: str) -> SoftAccuracy:
@@ -32,7 +52,8 @@ class SoftAccuracy:
         cells = [there_x & there[:, None], there_z & there[:, None]]
         first, second = (levels.filled(levels.scaled(each).T, mask.T) for each, mask in zip((x, z), cells, strict=True))
         mask_x, mask_z = (levels.or_none(mask.T) for mask in cells)
-        return cls(first, second, mask_x, mask_z, there.astype(float))
+        steps = step_of(levels.scaled(x)), step_of(levels.scaled(z))
+        return cls(first, second, mask_x, mask_z, there.astype(float), steps)
 
     @property
     def cost(self) -> float:
@@ -52,7 +73,7 @@ class SoftAccuracy:
     def bootstrap(self, systems: IntArray, inputs: IntArray) -> FloatArray:
         """The statistic for each row of counts; an input that came twice has two coins."""
         out = np.empty(max(len(systems), len(inputs)))
-        kernels.bootstrap_soft(self.x, self.z, self.mask_x, self.mask_z, systems, inputs, out)
+        kernels.bootstrap_soft(self.x, self.z, self.mask_x, self.mask_z, self.steps, systems, inputs, out)
         return out
 
 
@@ -73,13 +94,15 @@ class SoftSwaps:
         """From standardised x and y and the gold, (systems, inputs), and the cells that the two metrics have."""
         kept = np.flatnonzero(cells.any(axis=1) & ~np.isnan(z).all(axis=1))
         there = cells[kept].T
-        first, second = (levels.filled(each[kept].T, there) for each in (x, y))
+        pooled = Pooled.of(x.reshape(-1, 1), y.reshape(-1, 1))  # equal ones exactly so
+        first, second = (levels.filled(each.reshape(x.shape)[kept].T, there) for each in (pooled.x, pooled.y))
         human = ~np.isnan(z[kept].T)
         values, mask = levels.filled(levels.scaled(z)[kept].T, human), levels.or_none(human)
         pairs = len(kept) * (len(kept) - 1) // 2
         gold, sums = np.empty((2, pairs)), np.empty((5, pairs))
         units = np.empty(max(kernels.LISTED, kernels.LARGEST))
-        kernels.chances(values, mask, np.ones(len(values), dtype=np.int64), sums, units, gold[0], gold[1])
+        step = step_of(levels.scaled(z))
+        kernels.chances(values, mask, np.ones(len(values), dtype=np.int64), step, sums, units, gold[0], gold[1])
         return cls((pair,), first, second, levels.or_none(there), gold, np.ones(len(kept)), kept)
 
     @property

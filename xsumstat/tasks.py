@@ -142,8 +142,10 @@ class _Asked:
 
     @classmethod
     def of(cls, name: str, task: Mapping[str, Any]) -> _Asked:
-        if not isinstance(task, Mapping) or not isinstance(task.get("ds"), xr.Dataset):
+        if not isinstance(task, Mapping):
             raise TypeError(f"task {name!r} must be a mapping with a Dataset 'ds', got {type(task).__name__}")
+        if not isinstance(task.get("ds"), xr.Dataset):
+            raise TypeError(f"task {name!r} must have a Dataset 'ds', got {task.get('ds')!r:.80}")
         keywords = {key: value for key, value in task.items() if key not in ("ds", "gold")}
         for key in keywords:
             _validate.known(f"keyword of task {name!r}", key, _KEYWORDS, "allowed are ds, gold and")

@@ -67,6 +67,13 @@ def told(record: Coefficient, calibrate_on: xr.Dataset | None) -> dict[str, Any]
     return {"threshold": record.threshold if record.thresholds else "calibrated"}
 
 
+def why_undefined(record: Coefficient) -> str:
+    """What leaves the coefficient undefined."""
+    if record.kind == kernels.KENDALL_LIKE:
+        return f"undefined, as no two gold scores lie {record.threshold:g} (see threshold) apart:"
+    return "undefined, as no group has two scores that both vary:"
+
+
 def along_metrics(record: Coefficient) -> xr.DataArray:
     """The thresholds as an array that goes with the scores; NaN where they are calibrated."""
     if len(record.thresholds) > 1:
