@@ -22,7 +22,7 @@ def table(head: list[str], rows: list[list[str]]) -> str:
 
 def seconds(value: float) -> str:
     """A time in a unit that suits it."""
-    for size, unit in ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs")):
+    for size, unit in ((3600.0, "h"), (1.0, "s"), (1e-3, "ms"), (1e-6, "µs")):
         if value >= size:
             return f"{value / size:.3g} {unit}"
     return f"{value / 1e-9:.3g} ns"

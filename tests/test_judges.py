@@ -196,3 +196,12 @@ def test_bad_raters():
         ds.assign_coords(metric=["rater", "bad"]).meta.human_ceiling("rating")
     with pytest.raises(ValueError, match="interval must be one of"):
         ds.meta.human_ceiling("rating", interval="bca")
+
+
+def test_pictures():
+    plt = pytest.importorskip("matplotlib.pyplot")
+    axis = rated(9).meta.human_ceiling("rating", n_resamples=19, rng=0).meta.plot.forest()
+    assert [each.get_text() for each in axis.get_yticklabels()] == ["good", "bad", "rater"]
+    middle = axis.get_xlabel()
+    assert "difference" not in middle  # the correlations, and their intervals
+    plt.close("all")

@@ -236,3 +236,15 @@ def test_without_matplotlib_the_extra_is_named(monkeypatch, interval):
     monkeypatch.setitem(__import__("sys").modules, "matplotlib.pyplot", None)
     with pytest.raises(ImportError, match=r"this needs matplotlib, .* pip install 'xsumstat\[plot\]'"):
         interval.meta.plot.forest()
+
+
+def test_words_can_be_read_in_dark_styles(demo):
+    import matplotlib.pyplot as plt
+
+    with plt.style.context("dark_background"):
+        axis = demo.meta.ci("human", n_resamples=19, rng=0).meta.plot.forest()
+        assert axis.get_yticklabels()[0].get_color() == "#dddddd"
+    plt.close("all")
+    axis = demo.meta.ci("human", n_resamples=19, rng=0).meta.plot.forest()
+    assert axis.get_yticklabels()[0].get_color() == "#333333"
+    plt.close("all")

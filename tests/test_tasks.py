@@ -124,3 +124,21 @@ def test_a_result_goes_to_a_file_and_back(tmp_path):
     table = xsumstat.rank_tasks(TASKS, **KW)
     table.to_netcdf(tmp_path / "table.nc")
     xr.testing.assert_equal(xr.load_dataset(tmp_path / "table.nc"), table)
+
+
+@pytest.mark.filterwarnings("ignore:more than 5 %", "ignore:the resamples are biased")
+def test_pictures():
+    plt = pytest.importorskip("matplotlib.pyplot")
+    table = xsumstat.rank_tasks(TASKS, **KW)
+    axis = table.meta.plot.tasks()
+    told = [each.get_text() for each in axis.texts]
+    assert len(told) == 3 * 4 and told[0].startswith(f"{float(table.average_score[0]):.3f} (1)")
+    assert [each.get_text() for each in axis.get_xticklabels()][0] == "average"
+    with pytest.raises(ValueError, match="the result has no tasks"):
+        FIRST.meta.corr("human").meta.plot.tasks()
+    close = FIRST.meta.close_corr("human", gap=[0.5, 1.0], n_resamples=29, rng=0)
+    axis = close.meta.plot.close_corr()
+    assert [each.get_text() for each in axis.get_xticklabels()] == ["to 0.5", "to 1"]
+    with pytest.raises(ValueError, match="the result has no gaps"):
+        table.meta.plot.close_corr()
+    plt.close("all")

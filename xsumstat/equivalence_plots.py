@@ -8,7 +8,7 @@ import numpy as np
 import xarray as xr
 
 from xsumstat import _validate
-from xsumstat.plot_parts import INK, axes_for, grid_of, legend, panels_of, style_of, texts
+from xsumstat.plot_parts import INK, axes_for, grid_of, ink, legend, panels_of, style_of, texts
 
 
 def sensitivity(result: xr.Dataset, *, hue: str | None = None, ax: Any = None) -> Any:
@@ -53,7 +53,7 @@ def sensitivity(result: xr.Dataset, *, hue: str | None = None, ax: Any = None) -
             color, _ = style_of(at)
             line = panel.isel({hue: at}) if hue else panel
             axis.plot(line["margin"], line["share"], color=color, lw=1.6, ls=_dashes(at))
-        axis.set_title(title, fontsize=10, color=INK)
+        axis.set_title(title, fontsize=10, color=ink())
         axis.set_xlabel("margin", fontsize=9.5)
         axis.grid(axis="y", color="#e6e6e6", lw=0.7, zorder=0)
     axes[0].set_ylim(-0.02, 1.03)
@@ -182,7 +182,7 @@ def shifts(
     for at, name in enumerate(points["_point"].values):
         text = "/".join(map(str, np.atleast_1d(name))).replace("$", r"\$")
         place = float(points["x"][at]), float(points["y"][at])
-        axis.annotate(text, place, xytext=(4, 3), textcoords="offset points", fontsize=7.5, color=INK)
+        axis.annotate(text, place, xytext=(4, 3), textcoords="offset points", fontsize=7.5, color=ink())
     axis.locator_params(nbins=5)
     axis.set_xlim(-reach, reach)
     axis.set_ylim(-reach, reach)

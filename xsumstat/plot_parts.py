@@ -29,9 +29,18 @@ COEFFICIENTS = {
 }
 
 
+def ink() -> str:
+    """The colour of words, which a dark figure needs light."""
+    plt: Any = _validate.optional("matplotlib.pyplot", "plot")
+    colours: Any = _validate.optional("matplotlib.colors", "plot")
+    red, green, blue = colours.to_rgb(plt.rcParams["figure.facecolor"])
+    return INK if 0.3 * red + 0.6 * green + 0.1 * blue > 0.5 else "#dddddd"
+
+
 def style_of(at: int) -> tuple[str, str]:
     """Colour and marker of a label; no two of 24 labels share both."""
-    return HUES[at % len(HUES)], "osD^"[at // len(HUES) % 4]
+    hue = HUES[at % len(HUES)]
+    return ink() if hue == HUES[-1] else hue, "osD^"[at // len(HUES) % 4]
 
 
 def check_available() -> None:
@@ -83,7 +92,7 @@ def axes_for(n_panels: int, size: tuple[float, float], ax: Any, *, sharex: bool,
     for axis in grid.flat[n_panels:]:
         axis.set_visible(False)
     for axis in grid.flat[:n_panels]:
-        axis.tick_params(labelsize=9, colors=INK, length=2, labelbottom=True)
+        axis.tick_params(labelsize=9, colors=ink(), length=2, labelbottom=True)
         for side in ("top", "right", "left"):
             axis.spines[side].set_visible(False)
         axis.spines["bottom"].set_color("#bbbbbb")

@@ -15,6 +15,7 @@ from xsumstat.plot_parts import (
     axes_for,
     correlation_label,
     grid_of,
+    ink,
     label_width,
     legend,
     panels_of,
@@ -79,7 +80,7 @@ def forest(result: xr.Dataset, *, hue: str | None = None, density: bool = True, 
             drawn = panel if number is None else panel.isel({hue: number})
             offset = (at - (len(hues) - 1) / 2) * 0.8 / len(hues)
             _forest_rows(axis, drawn, offset, 0.8 / len(hues), style_of(at), density)
-        axis.set_title(title, fontsize=10, color=INK)
+        axis.set_title(title, fontsize=10, color=ink())
         label = correlation_label(result)
         axis.set_xlabel(label if middle == "correlation" else f"difference in {label}", fontsize=9.5)
     axes[0].set_yticks(range(n_metrics), texts(result["metric"]))
@@ -165,7 +166,7 @@ def pvalues(result: xr.Dataset, *, alpha: float = 0.05, annotate: bool | None = 
     axes = axes_for(len(panels), size, ax, sharex=False)
     for axis, (title, panel) in zip(axes, panels, strict=True):
         _matrix(axis, panel, sides, alpha, annotate)
-        axis.set_title(title, fontsize=10, color=INK)
+        axis.set_title(title, fontsize=10, color=ink())
     axes[0].set_yticks(range(rows), texts(result[sides[0]]))
     _matrix_legend(axes, result, alpha, sides[0])
     return axes[0] if len(axes) == 1 else np.array(axes)
@@ -278,7 +279,7 @@ def clusters(result: xr.Dataset, *, ax: Any = None) -> Any:
     axes = axes_for(len(panels), size, ax, sharex=True, sharey=False)
     for axis, (title, panel) in zip(axes, panels, strict=True):
         _cluster_rows(axis, panel)
-        axis.set_title(title, fontsize=10, color=INK)
+        axis.set_title(title, fontsize=10, color=ink())
         axis.set_xlabel(correlation_label(result), fontsize=9.5)
     return axes[0] if len(axes) == 1 else np.array(axes)
 

@@ -16,6 +16,7 @@ from xsumstat.plot_parts import (
     axes_for,
     correlation_label,
     grid_of,
+    ink,
     label_width,
     legend,
     panels_of,
@@ -75,7 +76,7 @@ def matrix(result: xr.Dataset, *, ax: Any = None) -> Any:
                 text += "\n[" + ", ".join(map(_number, limits)) + "]"
             color = "white" if abs(value) > 0.6 else INK
             axis.text(j, i, text, ha="center", va="center", fontsize=6.5 if "\n" in text else 7.5, color=color)
-        axis.set_title(title, fontsize=10, color=INK)
+        axis.set_title(title, fontsize=10, color=ink())
         axis.set_xticks(range(n), texts(result["other_metric"]), rotation=45, ha="right", rotation_mode="anchor")
         axis.tick_params(length=0)
         for spine in axis.spines.values():
@@ -204,7 +205,7 @@ def disagreement(result: xr.Dataset, *, ax: Any = None) -> Any:
             if other != at:
                 _band(axis, result.isel(metric=at, other_metric=other), "share", other if n > 2 else 0)
         axis.axhline(0.5, color="#999999", lw=0.8, ls=(0, (4, 3)), zorder=1)
-        axis.set_title(names[at] if n > 2 else f"{names[0]} and {names[1]}", fontsize=10, color=INK)
+        axis.set_title(names[at] if n > 2 else f"{names[0]} and {names[1]}", fontsize=10, color=ink())
     _heights(axes, across, "share ordered oppositely", "normalised mean score of the pair")
     axes[0].set_ylim(0, 1)
     if n > 2:

@@ -14,6 +14,7 @@ from xsumstat.plot_parts import (
     axes_for,
     correlation_label,
     grid_of,
+    ink,
     label_width,
     legend,
     panels_of,
@@ -71,7 +72,7 @@ def heatmap(ds: xr.Dataset, *, metric: Any = None, ax: Any = None) -> Any:
     axes = axes_for(len(panels), ((wide + 1.2) * across, (high + 1.4) * down), ax, sharex=False, sharey=False)
     for axis, (title, panel) in zip(axes, panels, strict=True):
         _scores_in_colour(axis, panel)
-        axis.set_title(title, fontsize=10, color=INK)
+        axis.set_title(title, fontsize=10, color=ink())
     return axes[0] if len(axes) == 1 else np.array(axes)
 
 
@@ -142,7 +143,7 @@ def input_effect(result: xr.Dataset, *, highlight: Any = None, ax: Any = None) -
     axes = axes_for(len(panels), (0.6 + 3.4 * across, (high + 0.6) * down), ax, sharex=False, sharey=False)
     for axis, (title, panel) in zip(axes, panels, strict=True):
         _ranked_inputs(axis, panel, labels, highlight)
-        axis.set_title(title, fontsize=10, color=INK)
+        axis.set_title(title, fontsize=10, color=ink())
     names = ["the input marked", "differs from it", "may not differ"]
     styles = [{"color": color, "lw": 2} for color in (HUES[0], HUES[1], "#aaaaaa")]
     legend(axes, list(zip(names, styles, strict=True)), "")
@@ -219,7 +220,7 @@ def top_k(result: xr.Dataset, *, hue: str | None = None, ax: Any = None) -> Any:
             axis.fill_between(line["k"], line["ci_low"], line["ci_high"], color=color, alpha=0.18, lw=0)
             axis.plot(line["k"], line["correlation"], "-" + marker, ms=3, lw=1.4, color=color)
         axis.axhline(0, color="#999999", lw=0.8, zorder=1)
-        axis.set_title(title, fontsize=10, color=INK)
+        axis.set_title(title, fontsize=10, color=ink())
         axis.grid(axis="y", color="#e6e6e6", lw=0.7, zorder=0)
         axis.xaxis.get_major_locator().set_params(integer=True)
     for axis in axes[-across:]:
@@ -275,7 +276,7 @@ def confusion(result: xr.Dataset, *, ax: Any = None) -> Any:
         for i, j in np.ndindex(counts.shape):
             color = "white" if shares[i, j] > 0.6 else INK
             axis.text(j, i, str(counts[i, j]), ha="center", va="center", fontsize=9, color=color)
-        axis.set_title(f"{title}\nF1 {float(panel['f1']):.2f}".lstrip(), fontsize=9.5, color=INK)
+        axis.set_title(f"{title}\nF1 {float(panel['f1']):.2f}".lstrip(), fontsize=9.5, color=ink())
         axis.set_xticks(range(3), names, fontsize=8)
         axis.tick_params(length=0)
         for spine in axis.spines.values():
@@ -339,8 +340,8 @@ def bars(result: xr.Dataset, variable: str | None = None, *, hue: str | None = N
             drawn = panel.isel({hue: at}) if hue else panel
             places = np.arange(n) + (at - (len(labels) - 1) / 2) * 0.8 / len(labels)
             axis.bar(places, drawn[variable].values, 0.76 / len(labels), color=style_of(at)[0], zorder=2)
-        axis.axhline(0, color=INK, lw=0.8, zorder=3)
-        axis.set_title(title, fontsize=10, color=INK)
+        axis.axhline(0, color=ink(), lw=0.8, zorder=3)
+        axis.set_title(title, fontsize=10, color=ink())
         axis.grid(axis="y", color="#e6e6e6", lw=0.7, zorder=0)
         axis.set_xticks(range(n), texts(result["metric"]), rotation=45, ha="right", rotation_mode="anchor", fontsize=8)
     for axis in axes[::across]:

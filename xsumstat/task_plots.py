@@ -13,6 +13,7 @@ from xsumstat.plot_parts import (
     axes_for,
     correlation_label,
     grid_of,
+    ink,
     label_width,
     legend,
     panels_of,
@@ -50,7 +51,8 @@ def close_corr(result: xr.Dataset, *, ax: Any = None) -> Any:
         raise ValueError("the result has no gaps; this draws what `close_corr` gives")
     panels = panels_of(result, [str(dim) for dim in result["correlation"].dims if dim not in ("metric", "gap")])
     across, down = grid_of(len(panels))
-    axes = axes_for(len(panels), (5.2 * across, 3.4 * down), ax, sharex=True)
+    high = 3.4 * down + 0.2 * max(0, result.sizes["metric"] // 3 - 2)  # room for a long legend
+    axes = axes_for(len(panels), (5.2 * across, high), ax, sharex=True)
     gaps, metrics = texts(result["gap"]), texts(result["metric"])
     spread = np.linspace(-0.3, 0.3, len(metrics)) if len(metrics) > 1 else np.zeros(1)
     items = []
@@ -64,12 +66,12 @@ def close_corr(result: xr.Dataset, *, ax: Any = None) -> Any:
             axis.plot(x, one["correlation"], color=colour, marker=marker, ms=5, lw=1)
     shares = result.attrs.get("unit") == "quantile"
     for at, (axis, (title, _)) in enumerate(zip(axes, panels, strict=True)):
-        axis.set_title(title, fontsize=10, color=INK)
+        axis.set_title(title, fontsize=10, color=ink())
         axis.axhline(0, color="#bbbbbb", lw=0.8, zorder=0)
         axis.set_xticks(range(len(gaps)), gaps)
         axis.set_xlabel("share of pairs, the closest first" if shares else "difference in the metric", fontsize=9)
         if at % across == 0:
-            axis.set_ylabel(correlation_label(result), fontsize=9, color=INK)
+            axis.set_ylabel(correlation_label(result), fontsize=9, color=ink())
     legend(axes, items, "metric")
     return axes[0] if len(axes) == 1 else np.array(axes)
 

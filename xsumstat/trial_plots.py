@@ -8,7 +8,7 @@ import numpy as np
 import xarray as xr
 
 from xsumstat import _validate
-from xsumstat.plot_parts import INK, axes_for, grid_of, legend, panels_of, style_of, texts
+from xsumstat.plot_parts import axes_for, grid_of, ink, legend, panels_of, style_of, texts
 
 _WORDS = {
     "noise": "noise added (sd of the metric)",
@@ -107,13 +107,13 @@ def _drawn(result: xr.Dataset, name: str, x: str, hue: str, wanted: float | None
     turned: dict[str, Any] = {"rotation": 30, "ha": "right", "rotation_mode": "anchor"} if crowded else {}
     for axis, (title, panel) in zip(axes, panels, strict=True):
         if wanted is not None:
-            axis.axhline(wanted, color=INK, lw=0.9, ls=(0, (4, 3)), zorder=1)
+            axis.axhline(wanted, color=ink(), lw=0.9, ls=(0, (4, 3)), zorder=1)
         for at in range(max(1, len(labels))):
             _line(axis, panel.isel({hue: at}) if lines else panel, name, at, len(labels))
         axis.set_xticks(range(result.sizes[x]), ticks, **turned)
         axis.set_xlim(-0.5, result.sizes[x] - 0.5)
         axis.set_xlabel(_WORDS.get(x, ""), fontsize=9.5)
-        axis.set_title(title, fontsize=10, color=INK)
+        axis.set_title(title, fontsize=10, color=ink())
         axis.grid(axis="y", color="#e6e6e6", lw=0.7, zorder=0)
     axes[0].set_ylim(*_range(result, name, wanted))
     for axis in axes[::across]:
