@@ -153,3 +153,58 @@ def test_a_thousand_metrics():
     assert found.sizes["metric"] == 1000 and bool(found.ci_low.notnull().all())
     test = ds.meta.perm_test(1000, metric=[0, 1], other=list(range(1000)), n_resamples=19, rng=0)
     assert int(test.pvalue.notnull().sum()) == 2 * 999
+
+
+def rounded(seed):
+    """Scores that any dtype holds, with ties and a gap."""
+    rng = np.random.default_rng(seed)
+    z = rng.integers(0, 6, (8, 6)).astype(float)
+    score = np.concatenate([np.clip(z + rng.integers(-3, 4, (3, 8, 6)), -4, 9), z[None]])
+    return dataset(score)
+
+
+def answer(question, ds):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        return QUESTIONS[question](ds)
+
+
+def numbers(found):
+    """The variables of a result, their dims in one order, without the attrs that say where labels were."""
+    return found.drop_attrs().transpose(*sorted(map(str, found.dims)))
+
+
+@pytest.mark.parametrize("question", [name for name in QUESTIONS if name != "agreement"])
+def test_neither_dtype_nor_order_of_dims_matters(question):
+    ds = rounded(3)
+    want = answer(question, ds)
+    if "score" in want:
+        want = want[["score"]]
+    for other in (
+        ds.transpose("input", "system", "metric"),
+        ds.astype(np.float32),
+        ds.astype(np.int64),
+        ds.assign_coords(note=("input", list("uvwxyz")), nothing=1),
+    ):
+        got = answer(question, other)
+        shared = [name for name in got.coords if name not in want.coords]
+        got = (got[["score"]] if "score" in got else got).drop_vars(shared, errors="ignore")
+        xr.testing.assert_allclose(numbers(got), numbers(want), atol=1e-9)
+
+
+@pytest.mark.parametrize("question", [name for name in QUESTIONS if name not in ("agreement", "sample_inputs", "pca")])
+def test_each_label_of_a_further_dim_is_answered_as_if_alone(question):
+    one, two = rounded(4), rounded(5)
+    both = xr.concat([one, two], xr.DataArray(["en", "de"], dims="language", name="language"))
+    try:
+        found = answer(question, both)
+    except ValueError as error:
+        assert "further dim" in str(error) or "select one label" in str(error), error
+        return
+    for label, ds in (("en", one), ("de", two)):
+        got, want = found.sel(language=label, drop=True), answer(question, ds)
+        if "score" in want:
+            got, want = got[["score"]], want[["score"]]
+        if "metric" in want.dims:
+            got = got.sel(metric=want.metric)
+        xr.testing.assert_allclose(numbers(got), numbers(want), atol=1e-9)
