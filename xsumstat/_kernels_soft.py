@@ -17,7 +17,7 @@ from xsumstat._kernels_bootstrap import row
 # Up to so many differences all swaps are listed.
 LISTED = 12
 # Beyond this share of the fourth moment a few differences decide, and the largest are listed.
-PEAKED, LARGEST = 0.03, 8
+PEAKED, LARGEST = 0.1, 6
 
 
 @kernel
@@ -139,7 +139,7 @@ def chances(x, mask, v, step, sums, units, p, q):
                 if s4 > PEAKED * s2 * s2:
                     count = units_of(x, mask, v, a, b, units, LARGEST)
                     p[at] = peaked(units, count, s1 - step, s2, s4, step)
-                    q[at] = 1.0 - peaked(units, count, s1 + step, s2, s4, step)
+                    q[at] = 1.0 - (peaked(units, count, s1 + step, s2, s4, step) if step > 0.0 else p[at])
                 else:
                     p[at], q[at] = tail(s1 - step, s2, s4, step), 1.0 - tail(s1 + step, s2, s4, step)
             at += 1
