@@ -13,7 +13,7 @@ from helpers import DECISIVE, LEVELS, matrices, rows, same
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from xsumstat import _draws, coefficients, comparisons, swaps
+from xsumstat import _draws, coefficients, dispatch, swaps
 
 THRESHOLDS = {"acc_eq": None, "kendall_like": 0.3, "spa": None}
 CASES = [(name, level) for name in DECISIVE for level in (LEVELS if name != "spa" else ("system",))]
@@ -27,7 +27,7 @@ def record_of(name, threshold=None):
 
 
 def prepared(x, z, level, record, missing="pairwise", undefined="drop"):
-    return comparisons.compare(x, z, level=level, coefficient=record, missing=missing, undefined=undefined)
+    return dispatch.compare(x, z, level=level, coefficient=record, missing=missing, undefined=undefined)
 
 
 @settings(max_examples=150, deadline=None)

@@ -21,7 +21,7 @@ FLOORS = [
     {"levels"},
     {"swap_ranks", "signed_sums", "decisions"},
     {"soft_accuracy", "decision_swaps"},
-    {"comparisons"},
+    {"dispatch"},
     {"swaps"},
     {"paired", "aggregated"},
     {"resampling"},

@@ -6,13 +6,13 @@ from helpers import LEVELS, NAMES, matrices, rows, same
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from xsumstat import _draws, coefficients, comparisons, levels
+from xsumstat import _draws, coefficients, dispatch, levels
 from xsumstat import _kernels as kernels
 
 
 def prepared(x, z, level, name, missing="pairwise", undefined="drop"):
     record = coefficients.get(name)
-    return comparisons.compare(x, z, level=level, coefficient=record, missing=missing, undefined=undefined)
+    return dispatch.compare(x, z, level=level, coefficient=record, missing=missing, undefined=undefined)
 
 
 def estimate(x, z, level, name, missing="pairwise", undefined="drop"):

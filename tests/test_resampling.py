@@ -9,7 +9,7 @@ import pytest
 import reference
 from helpers import LEVELS, NAMES, rows, same, unpacked
 
-from xsumstat import _draws, coefficients, comparisons, inference, resampling, swaps
+from xsumstat import _draws, coefficients, dispatch, inference, resampling, swaps
 
 RNG = np.random.default_rng(21)
 BOTH = ("system", "input")
@@ -18,7 +18,7 @@ X, Y, Z = np.round(2 * RNG.normal(size=(3, 6, 5)) + 2 * RNG.normal(size=(1, 6, 5
 
 def comparison(x, z, level, name, undefined="drop"):
     record = coefficients.get(name)
-    return comparisons.compare(x, z, level=level, coefficient=record, missing="pairwise", undefined=undefined)
+    return dispatch.compare(x, z, level=level, coefficient=record, missing="pairwise", undefined=undefined)
 
 
 def made_tests(scores, z, level, name):

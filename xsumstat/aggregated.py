@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from xsumstat import _kernels_means as kernels_means
-from xsumstat import comparisons
+from xsumstat import dispatch
 from xsumstat.coefficients import FloatArray
 from xsumstat.levels import Comparison, IntArray
 
@@ -27,7 +27,7 @@ class Aggregated:
     aggregate : {"mean", "max"}
         What the references' scores become; raters' are averaged.
     settings : dict
-        Keywords of `comparisons.compare`.
+        Keywords of `dispatch.compare`.
     """
 
     x: FloatArray
@@ -71,7 +71,7 @@ class Aggregated:
 
     def _compared(self, references: FloatArray | IntArray, raters: FloatArray | IntArray) -> Comparison:
         x, z = pooled(self.x, references, self.aggregate), pooled(self.z, raters, "mean")
-        return comparisons.compare(x, z, **self.settings)
+        return dispatch.compare(x, z, **self.settings)
 
 
 def pooled(values: FloatArray, counts: FloatArray | IntArray, aggregate: str) -> FloatArray:

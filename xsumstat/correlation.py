@@ -11,8 +11,8 @@ from xsumstat import _kernels as kernels
 from xsumstat import (
     _validate,
     coefficients,
-    comparisons,
     content,
+    dispatch,
     levels,
     pooling,
     schema,
@@ -238,10 +238,10 @@ def _correlations(
 
     def each(x: FloatArray, z: FloatArray, threshold: float) -> tuple[Any, ...]:
         how: dict[str, Any] = {"coefficient": record.at(threshold), **settings}
-        comparison = comparisons.compare(x, z, **how)
+        comparison = dispatch.compare(x, z, **how)
         r, n = comparison.groups()
         left_out = int((np.isnan(r) & (n > 0)).sum())
-        at = (comparisons.threshold_of(comparison, x, z, **how),) if calibrated else ()
+        at = (dispatch.threshold_of(comparison, x, z, **how),) if calibrated else ()
         if average:
             return comparison.value(), left_out, *at
         pvalues = [record.pvalue(*pair) for pair in levels.vectors(x, z, level, settings["missing"])]

@@ -316,7 +316,7 @@ class _Test:
     Attributes
     ----------
     settings : dict
-        Keywords of `comparisons.compare`.
+        Keywords of `dispatch.compare`.
     method : {"tost", "tost_analytic", "anderson_hauck"}
     how : Interval
         What "tost" draws, and the (1 - 2 alpha) interval.

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from xsumstat import _draws, comparisons, inference, levels, paired, resampling
+from xsumstat import _draws, dispatch, inference, levels, paired, resampling
 from xsumstat.aggregated import Aggregated
 from xsumstat.coefficients import FloatArray
 from xsumstat.levels import Comparison, IntArray
@@ -53,7 +53,7 @@ class Estimates:
         dims: tuple[str, ...],
         aggregate: str = "mean",
     ) -> Estimates:
-        """From `scores` (metrics, systems, inputs) and gold `z`; `settings` are keywords of `comparisons.compare`.
+        """From `scores` (metrics, systems, inputs) and gold `z`; `settings` are keywords of `dispatch.compare`.
 
         Two metrics are compared on the cells that both have; under ``missing="available"`` each keeps all of its own.
         Where the dims to be drawn are ("cell",), each cell with gold becomes a system with one input. With "reference"
@@ -150,7 +150,7 @@ def fisher(
     x: FloatArray, z: FloatArray, settings: dict[str, Any], confidence_level: float
 ) -> tuple[float, float, float, float]:
     """The estimate of one metric with Fisher's interval and standard error; `settings` as for `Estimates`."""
-    estimate = comparisons.compare(x, z, **settings).value()
+    estimate = dispatch.compare(x, z, **settings).value()
     size = levels.fisher_size(x, z, settings["level"], settings["missing"])
     return estimate, *inference.fisher_interval(estimate, size, settings["coefficient"], confidence_level)
 

@@ -94,7 +94,7 @@ def bootstrap(
         One metric, or two, of each.
     how : Interval
     settings : dict
-        Keywords of `comparisons.compare`.
+        Keywords of `dispatch.compare`.
     keep_samples : bool
         Whether samples are wanted, (..., targets, n_resamples).
     """

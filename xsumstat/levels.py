@@ -1,7 +1,7 @@
 """Two score matrices made ready for one level: how their cells fall into groups, and which kernel serves.
 
 A `Comparison` gives the correlation in each group, and the level's statistic for any counts of systems
-and inputs. Scores are (systems, inputs), NaN where a cell is missing. `comparisons.compare` makes one.
+and inputs. Scores are (systems, inputs), NaN where a cell is missing. `dispatch.compare` makes one.
 """
 
 from __future__ import annotations

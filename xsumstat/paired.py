@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from xsumstat import comparisons, levels
+from xsumstat import dispatch, levels
 from xsumstat.coefficients import FloatArray
 from xsumstat.levels import Comparison, IntArray
 from xsumstat.swap_ranks import BoolArray, Pair
@@ -77,12 +77,12 @@ def correlations(
     """r(X, Z), r(Y, Z) and r(X, Y) of each pair on the cells that both have, and how many values are correlated."""
     settings |= {"missing": missing}
     cells = [levels.common_cells(scores, z, pair, missing) for pair in pairs]
-    made, places = each_once(scores, pairs, cells, lambda x, _: comparisons.compare(x, z, **settings))
+    made, places = each_once(scores, pairs, cells, lambda x, _: dispatch.compare(x, z, **settings))
     with_gold = np.array([each.value() for each in made])
     between, sizes = [], []
     for pair, there in zip(pairs, cells, strict=True):
         x, y = (np.where(there, scores[metric], np.nan) for metric in pair)
-        between.append(comparisons.compare(x, y, **settings).value())
+        between.append(dispatch.compare(x, y, **settings).value())
         sizes.append(levels.fisher_size(x, z, settings["level"], missing))
     return with_gold[places[:, 0]], with_gold[places[:, 1]], np.array(between), np.array(sizes)
 
@@ -97,7 +97,7 @@ def compared(
 
     def make(x: FloatArray, metric: int) -> Comparison:
         record = settings["coefficient"].of_metric(metric)
-        return comparisons.compare(x, z, missing=missing, **{**settings, "coefficient": record})
+        return dispatch.compare(x, z, missing=missing, **{**settings, "coefficient": record})
 
     return each_once(scores, targets, cells, make)
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from xsumstat import _kernels as kernels
-from xsumstat import comparisons, levels
+from xsumstat import dispatch, levels
 from xsumstat.coefficients import Coefficient, FloatArray
 
 COMPONENTS = ("system", "input", "cell")
@@ -136,5 +136,5 @@ class Model:
                     every = np.isfinite(x) if missing == "available" else there
                     x, z = (levels.system_means(*each)[0][:, None] for each in ((x, every), (gold, there)))
                 for place, record in enumerate(records):
-                    row[place, at] = comparisons.compare(x, z, coefficient=record, **settings).value()
+                    row[place, at] = dispatch.compare(x, z, coefficient=record, **settings).value()
         return found.mean(axis=0), found.std(axis=0, ddof=1).max(axis=1) / math.sqrt(repeats)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from xsumstat import _draws, _validate, comparisons, inference, levels, ranges, resampling, schema
+from xsumstat import _draws, _validate, dispatch, inference, levels, ranges, resampling, schema
 from xsumstat.coefficients import Coefficient, FloatArray
 from xsumstat.correlation import checked_settings
 from xsumstat.levels import IntArray
@@ -167,9 +167,7 @@ class _Drop:
         """From scores (metrics, systems, inputs) and the cells that are kept."""
         inside = np.where(kept, x, np.nan)
         whole, part = (
-            np.array(
-                [comparisons.compare(each[a], each[b], coefficient=record, **settings).groups()[0] for a, b in pairs]
-            )
+            np.array([dispatch.compare(each[a], each[b], coefficient=record, **settings).groups()[0] for a, b in pairs])
             for each in (x, inside)
         )
         if settings["undefined"] == "zero":
@@ -338,7 +336,7 @@ def _root(x: FloatArray, record: Coefficient, settings: dict[str, Any]) -> Float
     size = len(x)
     matrix = np.eye(size)
     for a, b in zip(*np.triu_indices(size, 1), strict=True):
-        r, _ = comparisons.compare(x[a], x[b], coefficient=record, **settings).groups()
+        r, _ = dispatch.compare(x[a], x[b], coefficient=record, **settings).groups()
         average = float(np.nanmean(r)) if np.isfinite(r).any() else 0.0
         matrix[a, b] = matrix[b, a] = _TO_NORMAL[record.name](average)
     values, vectors = np.linalg.eigh(matrix)

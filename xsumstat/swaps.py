@@ -15,7 +15,7 @@ import numpy.typing as npt
 from xsumstat import _kernels as kernels
 from xsumstat import _kernels_swap_means as loops_means
 from xsumstat import _kernels_swaps as loops
-from xsumstat import comparisons, decision_swaps, levels
+from xsumstat import decision_swaps, dispatch, levels
 from xsumstat.coefficients import Coefficient, FloatArray
 from xsumstat.soft_accuracy import SoftSwaps
 from xsumstat.swap_ranks import Bits, BoolArray, Pair, Pooled, padded, rank_test
@@ -175,7 +175,7 @@ def _system_test(
     return _System(
         pairs,
         kind,
-        comparisons.rescaled(coefficient, z).threshold if kind == kernels.KENDALL_LIKE else coefficient.threshold,
+        dispatch.rescaled(coefficient, z).threshold if kind == kernels.KENDALL_LIKE else coefficient.threshold,
         kind == kernels.PEARSON and len(there) > 0 and bool(np.ptp(levels.snapped(means, scale_z)) > 0),
         padded((x - x[:1]) / count[:, None]),
         there,
@@ -261,4 +261,4 @@ class _ByFunction:
     def _value(self, kept: FloatArray, traded: FloatArray, swap: BoolArray) -> float:
         undefined = "zero" if self.zero else "drop"
         settings: Any = {"level": self.level, "coefficient": self.coefficient, "missing": self.missing}
-        return comparisons.compare(np.where(swap, traded, kept), self.z, undefined=undefined, **settings).value()
+        return dispatch.compare(np.where(swap, traded, kept), self.z, undefined=undefined, **settings).value()

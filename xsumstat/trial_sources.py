@@ -49,7 +49,7 @@ class Questions:
         return len(self.levels), len(self.records)
 
     def each(self) -> Iterator[tuple[tuple[int, int], dict[str, Any]]]:
-        """Places and the keywords of `comparisons.compare`."""
+        """Places and the keywords of `dispatch.compare`."""
         for i, level in enumerate(self.levels):
             for j, record in enumerate(self.records):
                 how = {"level": level, "coefficient": record, "missing": self.missing, "undefined": self.undefined}
