@@ -11,7 +11,20 @@ import sys
 from importlib.metadata import version
 from pathlib import Path
 
-PARTS = ["ratios", "scaling", "threads", "import", "first", "memory", "jobs", "proof", "systems", "ranges", "mt"]
+PARTS = [
+    "ratios",
+    "scaling",
+    "threads",
+    "import",
+    "first",
+    "memory",
+    "jobs",
+    "proof",
+    "systems",
+    "ranges",
+    "mt",
+    "jackknife",
+]
 
 
 def machine() -> dict:
@@ -39,6 +52,7 @@ def main() -> None:
     asked = made.parse_args()
     os.environ["XSUMSTAT_NUM_THREADS"] = "1"  # read at every call; the whole jobs are given their own
     import fresh
+    import jackknife
     import mt
     import page
     import proof
@@ -60,6 +74,7 @@ def main() -> None:
         "systems": systems.all_of_it,
         "ranges": ranges.all_of_it,
         "mt": mt.all_of_it,
+        "jackknife": jackknife.all_of_it,
     }
     for part in asked.parts:
         print(f"\n== {part}", flush=True)

@@ -197,6 +197,20 @@ def ranges(found: dict) -> str:
     )
 
 
+def jackknife(rows: list[dict]) -> str:
+    """The section of intervals without draws."""
+    head = ["level", "coefficient", "jackknife, a metric", "9,999 draws", "ratio", "call of 8 metrics"]
+    cells = [
+        [
+            *(row["level"], row["coefficient"], seconds(row["jackknife"]), seconds(row["bootstrap"])),
+            *(times(row["bootstrap"] / row["jackknife"]), seconds(row["call"])),
+        ]
+        for row in rows
+    ]
+    text = "SummEval, 16 systems, 100 inputs, one thread. How often they hold what they say: `docs/calibration.md`."
+    return f"## Intervals without draws\n\n{text}\n\n{table(head, cells)}"
+
+
 def mt(found: dict) -> str:
     """Today's metrics task."""
     cells = [
@@ -218,6 +232,7 @@ def mt(found: dict) -> str:
 SECTIONS = {
     "ratios": ratios, "scaling": scaling, "threads": threads, "import": imported, "first": first, "memory": memory,
     "jobs": jobs, "proof": proof, "systems": systems, "ranges": ranges, "mt": mt,
+    "jackknife": jackknife,
 }  # fmt: skip
 
 

@@ -15,6 +15,7 @@ from xsumstat.analyses import (
     inputs,
     intervals,
     judges,
+    metric_intervals,
     metric_tests,
     range_drop,
     ranking,
@@ -55,7 +56,7 @@ FUNCTIONS = {
     (accessor.DatasetMeta, "drop_noisiest_rater"): raters.drop_noisiest_rater,
     (accessor.DatasetMeta, "majority_vote"): raters.majority_vote,
     (accessor.DatasetMeta, "sample_inputs"): inputs.sample_inputs,
-    (accessor.DatasetMeta, "metric_ci"): intervals.metric_ci,
+    (accessor.DatasetMeta, "metric_ci"): metric_intervals.metric_ci,
     (accessor.DatasetMeta, "scoring_range"): scoring_range.scoring_range,
     (accessor.DatasetMeta, "range_drop"): range_drop.range_drop,
     (accessor.DatasetMeta, "disagreement"): disagreement.disagreement,
@@ -125,7 +126,8 @@ def test_everything_after_the_data_and_the_gold_is_keyword_only():
 
 def test_accessor_equals_function(demo):
     assert demo.meta.corr("human").identical(correlation.corr(demo, "human"))
-    assert demo.meta.ci("human", n_resamples=20, rng=0).identical(intervals.ci(demo, "human", n_resamples=20, rng=0))
+    drawn = {"method": "bootstrap", "n_resamples": 20, "rng": 0}
+    assert demo.meta.ci("human", **drawn).identical(intervals.ci(demo, "human", **drawn))
 
 
 def test_the_accessor_keeps_no_state(demo):

@@ -5,7 +5,7 @@ import xarray as xr
 
 import xsumstat
 from xsumstat import accessor, overview
-from xsumstat.dataset.results import ANALYSES
+from xsumstat.dataset.variables import ANALYSES
 
 FEW = {"n_resamples": 19, "rng": 0}
 RESULTS = {
@@ -60,6 +60,14 @@ def test_a_result_says_what_it_is_and_which_picture_belongs_to_it(demo, name):
         getattr(result.meta.plot, picture)()
         assert picture in told
     plt.close("all")
+
+
+def test_which_interval_it_was_is_told(demo):
+    told = repr(demo.meta.ci("human").meta).splitlines()
+    assert "  method            jackknife" in told and not any(line.startswith("  interval") for line in told)
+    drawn = demo.meta.ci("human", method="bootstrap", interval="normal", **FEW)
+    told = repr(drawn.meta).splitlines()
+    assert "  method            bootstrap" in told and "  interval          normal" in told
 
 
 def test_scores(demo):

@@ -49,6 +49,7 @@ def test_the_demo_prints_a_table(capsys, demo):
         assert line.split("]")[1].strip() == ("all others" if len(won) == 5 else ", ".join(won) or "–")
     words = " ".join(out.split())
     assert "seed 0" in words and "human at input level" in words
+    assert "95 % jackknife intervals (each system and each input left out in turn)" in words
     assert "done in" in err
 
 
@@ -120,6 +121,42 @@ def test_the_page_needs_no_other_file(capsys, tmp_path):
     for line in table_rows(out):
         assert line.split()[0] in page.text
     assert [file.name for file in tmp_path.iterdir()] == ["report.html"]
+
+
+def test_the_page_has_the_intervals_of_the_terminal(capsys, tmp_path):
+    """Draws that are kept for a picture would make another interval of the jackknife's."""
+    arguments = ("demo", "--level", "input", "--n-resamples", 999)
+    _, plain, _ = run(capsys, *arguments)
+    _, beside_a_page, _ = run(capsys, *arguments, "--output", tmp_path / "a.html")
+    assert plain == beside_a_page
+
+
+@pytest.mark.parametrize(
+    "resample, told, holds",
+    [
+        ("both", "each system and each input left out in turn", "for systems and inputs like these."),
+        ("system", "each system left out in turn", "for systems like these, on these inputs."),
+        ("input", "each input left out in turn", "for these systems, on inputs like these."),
+    ],
+)
+def test_what_is_random_is_told(demo, resample, told, holds):
+    made = report.make_report(demo, "demo", metric=["judge"], resample=resample)
+    assert f"95 % jackknife intervals ({told}); xsumstat" in made.about()
+    assert f"correlations that are plausible {holds}" in " ".join(made.html().split())
+
+
+def test_a_coefficient_without_a_jackknife_has_a_bootstrap_whose_samples_are_drawn(demo):
+    made = report.make_report(demo, "demo", metric=["judge"], coefficient="spa", n_resamples=99, keep_samples=True)
+    assert "95 % percentile bootstrap intervals (systems and inputs resampled, 99 times); seed 0;" in made.about()
+    assert made.intervals.samples.sizes["resample"] == 99
+
+
+def test_too_few_systems_have_no_interval(demo):
+    few = demo.isel(system=slice(3))
+    with pytest.warns(UserWarning, match="no jackknife interval"), pytest.warns(UserWarning, match="only 3 systems"):
+        made = report.make_report(few, "few", metric=["judge", "rouge"], n_resamples=999)
+    assert made.text().count(" none ") == 2 and "nan" not in made.text()
+    assert "no jackknife interval, which needs 4 systems" in made.html()
 
 
 def test_names_cannot_break_the_page(demo):

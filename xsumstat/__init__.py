@@ -8,8 +8,9 @@ from xsumstat.io.mtme import read_mtme
 from xsumstat.io.published import load_dataset
 from xsumstat.io.realsumm import read_realsumm
 from xsumstat.io.sacrerouge import read_sacrerouge
+from xsumstat.simulation.coverage import coverage
+from xsumstat.simulation.power import power
 from xsumstat.simulation.simulate import simulate
-from xsumstat.simulation.trials import coverage, power
 
 __all__ = [
     "coverage",

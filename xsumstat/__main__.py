@@ -51,7 +51,11 @@ def parser() -> argparse.ArgumentParser:
     add("--coefficient", default="pearson", choices=list(table.COEFFICIENTS), help="default: %(default)s")
     add("--resample", default="both", choices=("both", "system", "input"), help="what is random (default: %(default)s)")
     add(
-        "--n-resamples", type=int, metavar="K", help=f"default: {report.RESAMPLES}, for many tests as many as they need"
+        "--n-resamples",
+        type=int,
+        metavar="K",
+        help="of the tests, and of the intervals of a coefficient that only a bootstrap has "
+        f"(default: {report.RESAMPLES}, for many tests as many as they need)",
     )
     add("--confidence-level", type=float, default=0.95, metavar="P", help="default: %(default)s")
     add("--adjust", default="holm", choices=corrections.CORRECTIONS, help="for many tests (default: %(default)s)")

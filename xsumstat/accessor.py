@@ -14,7 +14,7 @@ from xsumstat import overview
 from xsumstat.analyses import adjust as families
 from xsumstat.analyses import analytic_tests as corr_tests
 from xsumstat.analyses import close_systems as close_pairs
-from xsumstat.analyses import correlation, diagnostics, intervals, judges, ranking, raters
+from xsumstat.analyses import correlation, diagnostics, intervals, judges, metric_intervals, ranking, raters
 from xsumstat.analyses import disagreement as disagreements
 from xsumstat.analyses import equivalence as _equivalence
 from xsumstat.analyses import inputs as input_effects
@@ -89,7 +89,7 @@ class DatasetMeta:
     corr = _delegate(correlation.corr)
     metric_corr = _delegate(correlation.metric_corr)
     ci = _delegate(intervals.ci)
-    metric_ci = _delegate(intervals.metric_ci)
+    metric_ci = _delegate(metric_intervals.metric_ci)
     perm_test = _delegate(comparison.perm_test)
     boot_test = _delegate(comparison.boot_test)
     corr_test = _delegate(corr_tests.corr_test)

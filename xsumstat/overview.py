@@ -8,7 +8,7 @@ from typing import Any
 import xarray as xr
 
 from xsumstat import _validate
-from xsumstat.dataset import checks, results
+from xsumstat.dataset import checks, variables
 from xsumstat.dataset import scores as schema
 
 _QUESTIONS = {
@@ -23,6 +23,7 @@ _SHOWN = (
     "level",
     "coefficient",
     "method",
+    "interval",
     "gold",
     "resample",
     "alternative",
@@ -92,7 +93,7 @@ def _of_result(ds: xr.Dataset) -> list[tuple[str, str]]:
     if "pvalue" in ds:
         requested = ["adjust", "significant", *requested]
     found.append(("ask", ", ".join(requested)))
-    pictures = results.ANALYSES[name].pictures if name in results.ANALYSES else ()
+    pictures = variables.ANALYSES[name].pictures if name in variables.ANALYSES else ()
     if pictures:
         found.append(("ask: plot", ", ".join(pictures)))
     return found

@@ -6,6 +6,7 @@ import base64
 import html
 import io
 import itertools
+import math
 import os
 import stat
 import tempfile
@@ -22,7 +23,7 @@ from xsumstat import _validate
 from xsumstat.analyses import adjust as families
 from xsumstat.analyses import intervals
 from xsumstat.analyses import metric_tests as comparison
-from xsumstat.analyses.measure import checked_progress
+from xsumstat.analyses.measure import checked_measure, checked_progress, checked_resample, interval_method
 from xsumstat.inference import corrections
 from xsumstat.plots import metrics as plots
 from xsumstat.resampling import threads
@@ -67,18 +68,20 @@ class Report:
     def about(self) -> str:
         """One sentence on how the numbers were made."""
         a = self.intervals.attrs
+        seeds = [a["seed"]] if "seed" in a else []
         ready = (
             f"{a['coefficient']} with {a['gold']} at {a['level']} level; {100 * a['confidence_level']:g} % "
-            f"{a['interval']} bootstrap intervals ({_spelled(a['resample'])} resampled, {a['n_resamples']:,} times); "
+            f"{_interval(a)}; "
         )
         if self.tests is not None:
             t = self.tests.attrs
+            seeds.append(t["seed"])
             swaps = "all" if t["exact"] else f"{t['n_resamples']:,} random"
             ready += (
                 f"one-sided permutation tests ({_spelled(t['resample'])}, {swaps} swaps), "
                 f"corrected by {t['adjust_method']} over all pairs, at {self.alpha:g}; "
             )
-        return f"{ready}seed {a['seed']}; xsumstat {a['xsumstat_version']}."
+        return f"{ready}{f'seed {seeds[0]}; ' if seeds else ''}xsumstat {a['xsumstat_version']}."
 
     def tables(self) -> list[tuple[str, pd.DataFrame]]:
         """A title and a table for each label of the further dims: the metrics, best first, and whom they beat."""
@@ -101,7 +104,7 @@ class Report:
         return {
             "metric": str(of_metric["metric"].item()),
             "correlation": f"{float(of_metric['correlation']): .3f}",
-            level: f"[{low: .3f}, {high: .3f}]",
+            level: "none" if math.isnan(low) else f"[{low: .3f}, {high: .3f}]",
         }
 
     def text(self, width: int = 100) -> str:
@@ -134,10 +137,11 @@ class Report:
             f'<p class="about">{html.escape(self.about())}</p>\n'
             + (f"<h2>Mind</h2>\n<ul>{notes}</ul>\n" if notes else "")
             + f"<h2>Metrics, best first</h2>\n{sections}\n"
-            "<p>An interval holds the correlations that are plausible for systems and inputs like these. "
+            f"<p>An interval holds the correlations that are plausible {_FOR_WHAT[self.intervals.attrs['resample']]}. "
             "A metric beats another where the test of their difference survives the correction; "
             "overlapping intervals do not settle that.</p>\n"
-            f"<h2>Intervals</h2>\n{forest}\n{matrix}</body></html>\n"
+            "<h2>Intervals</h2>\n<p>The area above an interval is high where values are most plausible.</p>\n"
+            f"{forest}\n{matrix}</body></html>\n"
         )
 
 
@@ -167,8 +171,24 @@ def _padded(cells: list[str], widths: list[int]) -> str:
     return "  ".join(cell.ljust(width) for cell, width in zip(cells, widths, strict=True)).rstrip()
 
 
+_FOR_WHAT = {
+    "both": "for systems and inputs like these",
+    "system": "for systems like these, on these inputs",
+    "input": "for these systems, on inputs like these",
+}
+
+
 def _spelled(resample: str) -> str:
     return "systems and inputs" if resample == "both" else f"{resample}s"
+
+
+def _interval(attrs: dict[str, Any]) -> str:
+    """Which interval it is, and over what."""
+    if attrs["method"] == "jackknife":
+        each = {"both": "each system and each input", "system": "each system", "input": "each input"}
+        return f"jackknife intervals ({each[attrs['resample']]} left out in turn)"
+    drawn = f"{_spelled(attrs['resample'])} resampled, {attrs['n_resamples']:,} times"
+    return f"{attrs['interval']} bootstrap intervals ({drawn})"
 
 
 def _html_table(table: pd.DataFrame) -> str:
@@ -213,14 +233,17 @@ def make_report(
 ) -> Report:
     """Answer the main questions about a set of scores; the parameters are those of `ci`, `perm_test`, `adjust`.
 
-    Unless `n_resamples` is given, the tests get as many swaps as a correction for their number needs.
+    Unless `n_resamples` is given, the tests get as many swaps as a correction for their number needs. `keep_samples`
+    keeps those of a bootstrap, where `ci` takes one by itself; it asks for none.
     """
     alpha = _validate.fraction("alpha", alpha)
     progress = checked_progress(progress)
     _validate.choice("adjust", adjust, corrections.CORRECTIONS)
     shared: dict[str, Any] = {"metric": metric, "level": level, "coefficient": coefficient, "resample": resample}
     shared |= {"rng": rng, "progress": progress}
-    interval: dict[str, Any] = {"confidence_level": confidence_level, "keep_samples": keep_samples}
+    measure = checked_measure(level, coefficient, "pairwise", "drop")
+    drawn = interval_method(measure, checked_resample(resample, level), None, False) == "bootstrap"
+    interval: dict[str, Any] = {"confidence_level": confidence_level, "keep_samples": keep_samples and drawn}
     with warnings.catch_warnings(record=True) as caught, threads.one_bar(2, progress) as part:
         warnings.simplefilter("always")
         first = RESAMPLES if n_resamples is None else n_resamples

@@ -8,7 +8,10 @@ from helpers import rows
 
 from xsumstat.inference import two_correlations
 
+OF_AVERAGES = pytest.mark.filterwarnings("ignore:(corr_test|'tost_analytic') takes the average correlation")
 
+
+@OF_AVERAGES
 @pytest.mark.parametrize("method", two_correlations.METHODS)
 @pytest.mark.parametrize("level, n", [("system", 6), ("input", 6), ("global", 30), ("within_system", 5)])
 def test_corr_test_of_every_pair(small, method, level, n):
@@ -32,6 +35,7 @@ def test_corr_test_of_every_pair(small, method, level, n):
         assert ((test.ci_low < test.difference) | test.difference.isnull()).all()
 
 
+@OF_AVERAGES
 @pytest.mark.filterwarnings("ignore:metrics compared on fewer")
 @pytest.mark.parametrize("missing", ["pairwise", "available"])
 @pytest.mark.parametrize("level", ["system", "input", "global"])
@@ -56,6 +60,7 @@ def test_corr_test_uses_the_cells_that_a_pair_shares(small, level, missing):
         )
 
 
+@OF_AVERAGES
 @pytest.mark.filterwarnings("ignore:metrics compared on fewer", "ignore:1 input.s. have no cell")
 @pytest.mark.parametrize("level", ["input", "global", "within_system"])
 def test_all_scores_that_are_there_serve_system_means_only(level):
@@ -90,6 +95,29 @@ def test_all_scores_that_are_there_serve_system_means_only(level):
     n = max(len(a) for a, _, _ in reference.groups(x, y, level))
     cell = small.meta.corr_test("m0", level=level, missing="available").sel(metric="m1", other_metric="m2")
     assert float(cell.statistic) == pytest.approx(float(two_correlations.statistic("williams", *three, n)), abs=1e-9)
+
+
+@pytest.mark.parametrize("method", two_correlations.METHODS)
+@pytest.mark.parametrize("level", ["input", "within_system"])
+def test_averages_of_groups_are_warned_of(small, level, method):
+    """Not single correlations: elsewhere nothing is said, or it would be an error here."""
+    with pytest.warns(UserWarning, match=f"level={level!r} for a single one.* almost nothing .*; use perm_test"):
+        small.meta.corr_test("m0", level=level, method=method)
+    for other in ("system", "global"):
+        small.meta.corr_test("m0", level=other, method=method)
+
+
+@pytest.mark.slow
+@OF_AVERAGES
+def test_of_averages_it_finds_nothing_where_its_level_is_one_in_twenty():
+    """Two metrics that differ by noise alone: of a hundred sets of scores none is small, on single inputs some are."""
+    rng = np.random.default_rng(3)
+    z = rng.normal(size=(1, 10, 30, 100))
+    score = np.concatenate([z, z + rng.normal(size=(2, *z.shape[1:]))])
+    ds = xr.Dataset({"score": (("metric", "system", "input", "set"), score)}, {"metric": ["m0", "m1", "m2"]})
+    both = {"metric": "m1", "other": "m2", "level": "input"}
+    found = [each.meta.corr_test("m0", **both).pvalue <= 0.05 for each in (ds, ds.isel(input=[0]))]
+    assert int(found[0].sum()) == 0 and 1 <= int(found[1].sum()) <= 12
 
 
 @pytest.mark.parametrize("confidence_level", [0.5, 0.95, 0.99])

@@ -4,6 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
+import scipy.stats
 import xarray as xr
 
 from xsumstat.resampling import draws
@@ -49,7 +50,8 @@ LIMITS = [(0.0, 0.5), (0.2, 0.9), (0.0, 9.0)]
 @pytest.mark.parametrize("coefficient", ["kendall", "kendall_a", "pairwise_accuracy"])
 def test_estimates_and_samples_equal_plain_loops(ds, coefficient):
     gaps = [0.5, (0.2, 0.9), 9.0]
-    got = ds.meta.close_corr("human", gap=gaps, unit="score", coefficient=coefficient, n_resamples=50, rng=4)
+    kw = {"method": "bootstrap", "n_resamples": 50, "rng": 4}
+    got = ds.meta.close_corr("human", gap=gaps, unit="score", coefficient=coefficient, **kw)
     assert got.gap.values.tolist() == ["to 0.5", "0.2 to 0.9", "to 9"]
     z = ds.score.sel(metric="human").values
     for name in ("a", "b"):
@@ -68,8 +70,75 @@ def test_estimates_and_samples_equal_plain_loops(ds, coefficient):
             assert float(here.standard_error) == pytest.approx(np.nanstd(samples, ddof=1), nan_ok=True)
 
 
-def test_all_pairs_are_the_usual_correlation(ds):
-    kw = {"n_resamples": 99, "rng": 1}
+def plain_jackknife(x, z, low, high, coefficient):
+    """The standard error over systems, and the 90 % limits, of one gap that is not perfect, by their formulas."""
+    n = len(x)
+    p, pairs = plain(x, z, low, high, coefficient)
+    left_out = [plain(np.delete(x, at), np.delete(z, at), low, high, coefficient)[0] for at in range(n)]
+    scale = 2 if coefficient == "pairwise_accuracy" else 1
+    r, left_out = scale * p - (scale - 1), scale * np.array(left_out) - (scale - 1)
+    known = left_out[~np.isnan(left_out)]
+    own = ((n - 2) / (n - 1)) ** 2 * (n - 1) / n * np.sum((known - known.mean()) ** 2)
+    single = (1 - r**2) / pairs * (1 - pairs / (n * (n - 1) / 2))
+    error = np.sqrt(max(own - single, single))
+    reach = scipy.stats.t.ppf(0.95, n - 1) * error / (1 - r**2)
+    middle = np.arctanh(min(1 - 1 / pairs, max(1 / pairs - 1, r)))
+    limits = [min(r, np.tanh(middle - reach)), max(r, np.tanh(middle + reach))]
+    return error / scale, [(each + scale - 1) / scale for each in limits], len(left_out) - len(known)
+
+
+@pytest.mark.parametrize("coefficient", ["kendall", "kendall_a", "pairwise_accuracy"])
+def test_the_jackknife_takes_single_pairs_once(ds, coefficient):
+    gaps = [0.9, (0.2, 0.9), 9.0]
+    kw = {"gap": gaps, "unit": "score", "coefficient": coefficient, "confidence_level": 0.9}
+    got = ds.meta.close_corr("human", resample="system", **kw)
+    assert got.attrs["method"] == "jackknife" and "seed" not in got.attrs
+    z = ds.score.sel(metric="human").mean("input").values
+    for name in ("a", "b"):
+        x = ds.score.sel(metric=name).mean("input").values
+        for at, (low, high) in enumerate([(0.0, 0.9), *LIMITS[1:]]):
+            here = got.sel(metric=name).isel(gap=at)
+            error, limits, undefined = plain_jackknife(x, z, low, high, coefficient)
+            assert float(here.standard_error) == pytest.approx(error, abs=1e-12)
+            assert [float(here.ci_low), float(here.ci_high)] == pytest.approx(limits, abs=1e-12)
+            assert int(here.n_undefined) == undefined
+    # Inputs add to each gap's variance what they add to that of Pearson's r.
+    errors = [ds.meta.ci("human", resample=each).standard_error for each in ("both", "system")]
+    both = ds.meta.close_corr("human", **kw)
+    np.testing.assert_allclose(both.standard_error, got.standard_error * (errors[0] / errors[1]), rtol=1e-9)
+
+
+def test_pairs_that_are_all_ordered_alike_have_fishers_interval():
+    """Of ten systems in one order the closest 9 pairs, as many as 4.77 systems have; of two pairs nothing is known."""
+    means = np.arange(10.0) ** 1.5
+    score = np.array([means, 2 * means])[:, :, None] + np.zeros((2, 10, 4))
+    ds = xr.Dataset({"score": (("metric", "system", "input"), score)}, {"metric": ["a", "human"]})
+    got = ds.meta.close_corr("human", gap=[0.2, 0.04], resample="system").squeeze("metric")
+    n = (1 + np.sqrt(1 + 8 * 9)) / 2
+    low = np.arctanh(1 - 1 / 9) - scipy.stats.t.ppf(0.975, n - 1) * np.sqrt(0.437 / (n - 4))
+    assert got.n_pairs.values.tolist() == [9, 2] and got.correlation.values.tolist() == [1.0, 1.0]
+    assert float(got.ci_low[0]) == pytest.approx(np.tanh(low), abs=1e-12)
+    assert got.ci_low.values[1] == -1.0 and got.ci_high.values.tolist() == [1.0, 1.0]
+
+
+def test_three_systems_have_no_interval(ds):
+    with pytest.warns(UserWarning) as said:
+        got = ds.isel(system=slice(3)).meta.close_corr("human", gap=1.0)
+    assert any("no jackknife interval, which needs 4 systems" in str(each.message) for each in said)
+    assert got.ci_low.isnull().all() and got.correlation.notnull().all()
+
+
+def test_new_inputs_alone_are_drawn(ds):
+    kw = {"resample": "input", "n_resamples": 19, "rng": 0}
+    got = ds.meta.close_corr("human", **kw)
+    assert got.attrs["method"] == "bootstrap" and got.attrs["interval"] == "percentile"
+    xr.testing.assert_identical(got, ds.meta.close_corr("human", method="bootstrap", **kw))
+    named = ds.meta.close_corr("human", interval="basic", n_resamples=19, rng=0)
+    assert named.attrs["method"] == "bootstrap" and named.attrs["interval"] == "basic"
+
+
+@pytest.mark.parametrize("kw", [{}, {"method": "bootstrap", "n_resamples": 99, "rng": 1}])
+def test_all_pairs_are_the_usual_correlation(ds, kw):
     got = ds.meta.close_corr("human", gap=1.0, **kw).squeeze("gap", drop=True)
     want = ds.meta.ci("human", coefficient="kendall", **kw)
     for name in ("correlation", "ci_low", "ci_high", "standard_error"):
@@ -120,6 +189,9 @@ def test_size_of_the_scores_does_not_matter(ds, scale):
         ({"coefficient": "pearson"}, "coefficient must be one of"),
         ({"unit": "scores"}, "unit must be one of"),
         ({"interval": "bca"}, "interval must be one of"),
+        ({"method": "fisher"}, "method must be one of"),
+        ({"method": "jackknife", "interval": "basic"}, "is of the bootstrap's samples"),
+        ({"method": "jackknife", "resample": "input"}, "needs method='bootstrap'"),
     ],
 )
 def test_bad_input(ds, keywords, text):
@@ -133,7 +205,9 @@ def test_a_metric_that_lacks_a_system_has_the_pairs_of_the_others(ds, missing):
     """Shares are of the pairs that it scores, whatever is left of the places of the others."""
     score = ds.score.copy()
     score[0, 2] = score[0, 5, 1:] = np.nan
-    got = score.to_dataset().meta.close_corr("human", gap=[0.3, (0.3, 1.0)], missing=missing, n_resamples=40, rng=5)
+    kw = {"gap": [0.3, (0.3, 1.0)], "missing": missing}
+    got = score.to_dataset().meta.close_corr("human", method="bootstrap", n_resamples=40, rng=5, **kw)
+    left_out = score.to_dataset().meta.close_corr("human", resample="system", confidence_level=0.9, **kw)
     x, z = score.sel(metric="a").values, score.sel(metric="human").values
     here = [0, 1, 3, 4, 5, 6, 7, 8]
 
@@ -151,6 +225,11 @@ def test_a_metric_that_lacks_a_system_has_the_pairs_of_the_others(ds, missing):
         r, pairs = plain(p, q, low, high, "kendall")
         assert float(cell.correlation) == pytest.approx(r) and int(cell.n_pairs) == pairs
         assert float(cell.gap_low) == pytest.approx(low) and float(cell.gap_high) == pytest.approx(high)
+        error, limits, _ = plain_jackknife(p, q, low, high, "kendall")
+        lone = left_out.sel(metric="a", gap=name)
+        assert [float(lone[each]) for each in ("standard_error", "ci_low", "ci_high")] == pytest.approx(
+            [error, *limits]
+        )
         samples = []
         for w, v in zip(draws.counts(5, "system", 9, 0, 40), draws.counts(5, "input", 6, 0, 40), strict=True):
             rows, columns = np.repeat(np.arange(9), w), np.repeat(whole, v)

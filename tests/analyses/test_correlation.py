@@ -85,7 +85,9 @@ def test_undefined_groups_are_dropped_or_zero_and_counted(small):
     np.testing.assert_allclose(zero.correlation, drop.correlation * defined / 5, atol=1e-15)
 
 
-@pytest.mark.filterwarnings("ignore:constant scores", "ignore:no difference is defined")
+@pytest.mark.filterwarnings(
+    "ignore:constant scores", "ignore:no difference is defined", "ignore:corr_test takes", "ignore:no scores vary"
+)
 @pytest.mark.parametrize("level", LEVELS)
 @pytest.mark.parametrize("undefined", ["drop", "zero"])
 def test_a_constant_metric_counts_as_zero_in_averages_only(small, level, undefined):
@@ -129,7 +131,10 @@ def test_one_label_cannot_be_resampled(small):
         small.isel(input=[0]).meta.ci("m0", resample="input")
     with pytest.raises(ValueError, match="resample='input' has only one label"):
         small.isel(input=[0]).meta.perm_test("m0", resample="input")
-    assert np.isfinite(small.isel(input=[0]).meta.ci("m0", n_resamples=20, rng=0).ci_low).all()
+    one = small.isel(input=[0])
+    assert np.isfinite(one.meta.ci("m0", method="bootstrap", n_resamples=20, rng=0).ci_low).all()
+    xr.testing.assert_equal(one.meta.ci("m0"), one.meta.ci("m0", resample="system"))
+    assert np.isfinite(one.meta.ci("m0").ci_low).all()
 
 
 def test_a_function_of_the_user(small):

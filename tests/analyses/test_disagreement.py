@@ -39,12 +39,41 @@ def plain_disagreement(x, one, two, n_bins, within):
     return opposite, total
 
 
+def plain_limits(part, whole, confidence_level):
+    """The jackknife's limits of a ratio of sums over inputs, from the ratios without each input."""
+    inputs = [j for j in range(len(whole)) if whole[j]]
+    if len(inputs) < 2:
+        return [np.nan, np.nan]
+    ratio = sum(part[j] for j in inputs) / sum(whole[j] for j in inputs)
+    others = [[k for k in inputs if k != j] for j in inputs]
+    without = [sum(part[k] for k in each) / sum(whole[k] for k in each) for each in others]
+    m, tail = len(inputs), (1 - confidence_level) / 2
+    error = np.sqrt((m - 1) / m * sum((each - np.mean(without)) ** 2 for each in without))
+    if error < 1e-12 or ratio in (0, 1):
+        reach = 1 - tail ** (1 / m)
+        return [max(0, ratio - reach), min(1, ratio + reach)]
+    reach = scipy.stats.t.ppf(1 - tail, m - 1) * error / (ratio * (1 - ratio))
+    return [1 / (1 + (1 - ratio) / ratio * np.exp(side * reach)) for side in (1, -1)]
+
+
+def test_a_share_of_none_reaches_as_far_as_chance_would_have_it():
+    """Twelve inputs of which none has a pair in opposite order: 2.5 % of such twelve come from a share of .265."""
+    x = np.arange(5.0)[:, None] + np.arange(12) / 100
+    ds = xr.Dataset({"score": (("metric", "system", "input"), np.array([x, x**2]))}, {"metric": ["a", "b"]})
+    got = ds.meta.disagreement(n_bins=1).sel(metric="a", other_metric="b").squeeze()
+    assert float(got.share) == 0 and float(got.ci_low) == 0
+    assert scipy.stats.binom.cdf(0, 12, float(got.ci_high)) == pytest.approx(0.025)
+    assert float(ds.meta.improvement_consistency(n_bins=1).ci_low.squeeze()) == pytest.approx(0.025 ** (1 / 12))
+
+
 @pytest.mark.parametrize("within", ["all", "input"])
 @pytest.mark.parametrize("points", [None, 2])
 def test_disagreement_and_its_bands_equal_a_double_loop(within, points):
     ds = padded((9, 4, 7, 9, 2, 0), points=points)
     ds.score[1, 2, 0] = np.nan
-    got = ds.meta.disagreement(n_bins=5, normalise=within, n_resamples=200, rng=3)
+    got = ds.meta.disagreement(n_bins=5, normalise=within, method="bootstrap", n_resamples=200, rng=3)
+    left_out = ds.meta.disagreement(n_bins=5, normalise=within)
+    assert left_out.attrs["method"] == "jackknife" and "seed" not in left_out.attrs
     with np.errstate(all="ignore"):
         counts = np.concatenate([draws.counts(3, "input", 6, 0, 200)])
         for one, two in itertools.permutations(range(3), 2):
@@ -52,6 +81,9 @@ def test_disagreement_and_its_bands_equal_a_double_loop(within, points):
             here = got.isel(metric=one, other_metric=two)
             np.testing.assert_array_equal(here.n_pairs, total.sum(axis=0))
             np.testing.assert_allclose(here.share, opposite.sum(axis=0) / total.sum(axis=0))
+            lone = left_out.isel(metric=one, other_metric=two)
+            want = np.array([plain_limits(*each, 0.95) for each in zip(opposite.T, total.T, strict=True)])
+            np.testing.assert_allclose([lone.ci_low, lone.ci_high], want.T, atol=1e-12)
             alone = (total > 0).sum(axis=0) < 2
             assert np.isnan(here.ci_low.values[alone]).all()
             for place in np.flatnonzero(~alone):
@@ -171,10 +203,14 @@ def plain_consistency(x, n_bins, within):
 def test_improvement_consistency_equals_a_double_loop(within, points):
     ds = padded((9, 4, 7, 9, 1), points=points)
     ds.score[1, 2, 0] = np.nan
-    got = ds.meta.improvement_consistency(n_bins=4, normalise=within, n_resamples=300, rng=2)
+    how = {"n_bins": 4, "normalise": within}
+    got = ds.meta.improvement_consistency(method="bootstrap", n_resamples=300, rng=2, **how)
+    left_out = ds.meta.improvement_consistency(confidence_level=0.8, **how)
     ratios, outputs, best = plain_consistency(ds.score.values, 4, within)
     np.testing.assert_array_equal(got.n_outputs, outputs.sum(axis=0))
     np.testing.assert_array_equal(got.n_best, best.sum(axis=0))
+    want = np.array([plain_limits(*each, 0.8) for each in zip(ratios.T, outputs.T, strict=True)])
+    np.testing.assert_allclose([left_out.ci_low, left_out.ci_high], want.T, atol=1e-12)
     with np.errstate(all="ignore"):
         np.testing.assert_allclose(got.ratio, ratios.sum(axis=0) / outputs.sum(axis=0))
         counts = draws.counts(2, "input", 5, 0, 300)
@@ -219,7 +255,8 @@ def test_they_see_lower_is_better_and_say_how_they_were_made(demo, tmp_path):
 def test_samples_are_held_a_few_numbers_at_a_time(name, monkeypatch):
     """Memory does not grow with the metrics, and the bands are the same to the last bit."""
     ds = padded((9, 4, 7, 9, 5, 8), metrics=6)
-    how = {"above": 0.3, "unit": "quantile", "n_simulations": 19} if name == "range_drop" else {"n_bins": 30}
+    how = {"above": 0.3, "unit": "quantile", "n_simulations": 19}
+    how = how if name == "range_drop" else {"n_bins": 30, "method": "bootstrap"}
     how |= {"n_resamples": 40_000, "rng": 1}
     want = getattr(ds.meta, name)(**how)
     monkeypatch.setattr("xsumstat.resampling.jobs.BYTES_AT_ONCE", 3 * 8 * 40_000)
@@ -250,6 +287,7 @@ def test_bad_arguments(demo, name):
         ({"normalise": "no"}, "normalise must be one of 'all', 'input'"),
         ({"max_pairs": 0}, "max_pairs must be at least 1"),
         ({"n_resamples": 1}, "n_resamples must be at least 2"),
+        ({"method": "normal"}, "method must be one of 'jackknife', 'bootstrap'"),
     ):
         with pytest.raises(ValueError, match=message):
             function(**keywords)

@@ -383,13 +383,121 @@ def test_intervals_are_of_means_over_raters_on_the_same_draws(interval, undefine
     np.testing.assert_allclose(got.standard_error, np.nanstd(sample, axis=1, ddof=1), atol=1e-12)
 
 
+def squares(values):
+    n = len(values)
+    return (n - 1) / n * np.sum((np.array(values) - np.mean(values)) ** 2)
+
+
+def limits(value, centre, error, df):
+    reach = scipy.stats.t.ppf(0.975, df) * error / (1 - value**2)
+    return min(value, np.tanh(np.arctanh(centre) - reach)), max(value, np.tanh(np.arctanh(centre) + reach))
+
+
+def mover(one, two, variance):
+    """Zou's limits of a difference, from estimates with centre, limits and error each, and its own variance."""
+    (c_1, (l_1, u_1), s_1), (c_2, (l_2, u_2), s_2) = one, two
+    rho = np.clip((s_1**2 + s_2**2 - variance) / (2 * s_1 * s_2), -1, 1)
+    low = np.sqrt((c_1 - l_1) ** 2 + (u_2 - c_2) ** 2 - 2 * rho * (c_1 - l_1) * (u_2 - c_2))
+    high = np.sqrt((u_1 - c_1) ** 2 + (c_2 - l_2) ** 2 - 2 * rho * (u_1 - c_1) * (c_2 - l_2))
+    return c_1 - c_2 - low, c_1 - c_2 + high
+
+
+def without_each(ds, dim):
+    return [ds.drop_isel({dim: at}) for at in range(ds.sizes[dim])]
+
+
+@pytest.mark.filterwarnings("ignore:only .* systems")
+@pytest.mark.parametrize("coefficient", ["pearson", "kendall"])
+def test_the_jackknife_is_of_means_over_raters(coefficient):
+    """Over systems: the mean over raters without each system, at system level; a difference by Zou's formula."""
+    ds = rated(3, systems=8, inputs=9)
+    kw = {"coefficient": coefficient, "n_resamples": 2, "rng": 0}
+    got = ds.meta.human_ceiling("rating", coefficient=coefficient, resample="system")
+    assert got.attrs["method"] == "jackknife" and "seed" not in got.attrs and "interval" not in got.attrs
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        whole = ds.meta.human_ceiling("rating", method="bootstrap", **kw).correlation.values
+        left_out = np.array(
+            [
+                each.meta.human_ceiling("rating", method="bootstrap", **kw).correlation
+                for each in without_each(ds, "system")
+            ]
+        )
+    factor = 1 if coefficient == "pearson" else (6 / 7) ** 2
+    found = []
+    for at, value in enumerate(whole):
+        error = np.sqrt(factor * squares(left_out[:, at]))
+        found.append((value, limits(value, value, error, 7), error))
+        assert float(got.standard_error[at]) == pytest.approx(error, abs=1e-12)
+        assert [float(got.ci_low[at]), float(got.ci_high[at])] == pytest.approx(found[-1][1], abs=1e-12)
+    for at in range(2):
+        variance = factor * squares(left_out[:, at] - left_out[:, 2])
+        want = mover(found[at], found[2], variance)
+        assert [float(got.difference_low[at]), float(got.difference_high[at])] == pytest.approx(want, abs=1e-12)
+    assert np.isnan(got.difference_low[2])
+
+
+@pytest.mark.filterwarnings("ignore:only .* systems", "ignore:scores that")
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("resample", ["both", "system", "input"])
+def test_of_raters_who_rate_alike_it_is_the_jackknife_of_one(level, resample):
+    """Each one's others then are one and the same gold, and a mean over raters is what `ci` says of it."""
+    ds = rated(4, systems=7, inputs=8, raters=2)
+    ds["rating"] = ds.rating.copy(data=np.stack([ds.rating.values[0]] * 2))
+    kw = {"level": level, "coefficient": "spearman", "resample": resample}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        got = ds.meta.human_ceiling("rating", method="jackknife", **kw).sel(metric=["good", "bad"])
+        want = ds.meta.ci(ds.rating.isel(rater=0, drop=True), method="jackknife", **kw)
+    for name in ("correlation", "ci_low", "ci_high", "standard_error"):
+        np.testing.assert_allclose(got[name], want[name], atol=1e-12)
+
+
+@pytest.mark.filterwarnings("ignore:only .* systems")
+def test_inputs_that_a_rater_cannot_order_say_nothing_of_the_spread():
+    """Over inputs: the spread of the inputs' means over raters, one without a correlation standing at its average."""
+    ds = rated(5, systems=6, inputs=7, raters=3)
+    ds.rating[0, :, 2] = 3.0  # her own correlation there is undefined, and the others' gold is not
+    got = ds.meta.human_ceiling("rating", level="input", resample="input").sel(metric="rater")
+    r = np.array([[np.nan] * 7] * 3)
+    for at in range(3):
+        own, others = leave_one_out(ds, at)
+        for j in range(7):
+            if not (at == 0 and j == 2):
+                r[at, j] = np.corrcoef(own.values[:, j], others.values[:, j])[0, 1]
+    means = np.nanmean(r, axis=1)
+    filled = np.where(np.isnan(r), means[:, None], r).mean(axis=0)
+    error = np.std(filled, ddof=1) / np.sqrt(7)
+    assert float(got.correlation) == pytest.approx(means.mean(), abs=1e-12)
+    assert float(got.standard_error) == pytest.approx(error, abs=1e-12)
+    want = limits(means.mean(), means.mean(), error, 6)
+    assert [float(got.ci_low), float(got.ci_high)] == pytest.approx(want, abs=1e-12)
+
+
+@pytest.mark.filterwarnings("ignore:only .* systems", "ignore:more than 5 %", "ignore:metrics compared")
+def test_where_the_jackknife_is_not_defined_scores_are_drawn():
+    ds = rated(6, systems=7, inputs=6)
+    kw = {"n_resamples": 19, "rng": 1}
+    lacks_one = ds.assign(score=ds.score.where((ds.metric != "bad") | (xr.DataArray(range(7), dims="system") > 0)))
+    few = ds.isel(system=slice(3))
+    for each in (lacks_one, few):
+        got = each.meta.human_ceiling("rating", **kw)
+        assert got.attrs["method"] == "bootstrap" and got.attrs["interval"] == "percentile"
+        xr.testing.assert_identical(got, each.meta.human_ceiling("rating", method="bootstrap", **kw))
+    assert ds.meta.human_ceiling("rating", coefficient="spa", **kw).attrs["method"] == "bootstrap"
+    with pytest.raises(ValueError, match="needs scores of the same systems and inputs"):
+        lacks_one.meta.human_ceiling("rating", method="jackknife")
+    with pytest.raises(ValueError, match="is of the bootstrap's samples"):
+        ds.meta.human_ceiling("rating", method="jackknife", interval="basic")
+
+
 @pytest.mark.slow
 def test_memory_does_not_grow_with_the_number_of_raters_and_metrics(monkeypatch):
     """A resample of one metric takes 8 bytes; of all raters and metrics together only so many are held."""
     ds = rated(14, raters=6)
     noise = xr.DataArray(np.random.default_rng(0).normal(size=(12, 6, 10)), dims=("metric", "system", "input"))
     ds = ds.drop_vars(["score", "metric"]).assign(score=noise).assign_coords(metric=range(12))
-    how = {"n_resamples": 50_000, "rng": 1}
+    how = {"method": "bootstrap", "n_resamples": 50_000, "rng": 1}
     want = ds.meta.human_ceiling("rating", **how)
     monkeypatch.setattr(jobs, "BYTES_AT_ONCE", 2**20)  # two metrics at a time
     tracemalloc.start()

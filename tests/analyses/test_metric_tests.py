@@ -1,4 +1,5 @@
 import itertools
+import warnings
 
 import numpy as np
 import pytest
@@ -308,3 +309,66 @@ def test_a_function_is_tested_on_the_cells_that_its_level_uses(small, missing):
     theirs = small.meta.perm_test("m0", coefficient=lambda x, z: np.corrcoef(x, z)[0, 1], **settings)
     np.testing.assert_allclose(theirs.difference, ours.difference, atol=1e-12)
     np.testing.assert_array_equal(theirs.pvalue, ours.pvalue)
+
+
+# --- Accuracy with ties: what trades places by default ---
+
+TIED = {"coefficient": "acc_eq", "n_resamples": 99, "rng": 0}
+
+
+@pytest.mark.parametrize(
+    "level, given, same_as",
+    [
+        ("input", {}, {"swap": "decisions", "resample": "input"}),
+        ("within_system", {}, {"swap": "decisions", "resample": "system"}),
+        ("system", {}, {"swap": "scores", "resample": "both"}),
+        ("global", {}, {"swap": "scores", "resample": "both"}),
+        ("input", {"resample": "input"}, {"swap": "decisions", "resample": "input"}),
+        ("input", {"resample": "both"}, {"swap": "scores", "resample": "both"}),
+        ("input", {"resample": "system"}, {"swap": "scores", "resample": "system"}),
+        ("input", {"crossed": True}, {"swap": "scores", "crossed": True}),
+        ("input", {"threshold": 0.5}, {"swap": "decisions", "resample": "input", "threshold": 0.5}),
+    ],
+)
+def test_decisions_of_a_group_trade_places_by_default(small, level, given, same_as):
+    """Without a warning, which would be an error here: coins for single decisions are asked for by name."""
+    got, want = (small.meta.perm_test("m0", level=level, **TIED, **how) for how in (given, same_as))
+    xr.testing.assert_identical(got, want)
+    assert got.attrs["swap"] == same_as["swap"]
+    ranked = small.meta.rank("m0", level=level, **TIED, **given)
+    assert ranked.attrs["swap"] == same_as["swap"]
+
+
+@pytest.mark.parametrize(
+    "level, instead", [("input", "resample='input', the default, or swap='scores'"), ("global", "swap='scores'")]
+)
+def test_coins_for_single_decisions_are_asked_for_by_name(small, level, instead):
+    with pytest.warns(UserWarning, match=f"in 14 to 29 % of sets of scores at input level; {instead} holds its level"):
+        got = small.meta.perm_test("m0", level=level, swap="decisions", **TIED)
+    assert got.attrs["resample"] == "both"
+
+
+@pytest.mark.parametrize("level", ["system", "global"])
+def test_thresholds_that_are_given_leave_no_default_where_decisions_have_no_groups(small, level):
+    with pytest.raises(ValueError, match="use threshold=0, no threshold, .* or swap='decisions'"):
+        small.meta.perm_test("m0", level=level, threshold=0.5, **TIED)
+    small.meta.perm_test("m0", level=level, threshold=0, **TIED)
+
+
+@pytest.mark.slow
+def test_size_of_the_default_for_accuracy_with_ties():
+    """Of two metrics that differ by noise alone the default finds a difference in 5 %, coins for decisions in more."""
+    found = {"default": 0, "one by one": 0}
+    for seed in range(150):
+        rng = np.random.default_rng(seed)
+        quality = 0.5 * rng.normal(size=(12, 1)) + rng.normal(size=(12, 40))
+        gold = np.clip(np.rint(3 + quality), 1, 5)
+        scores = np.array([gold, *(quality + rng.normal(size=(2, 12, 40)))])
+        ds = dataset(scores)
+        for name, how in (("default", {}), ("one by one", {"swap": "decisions"})):
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                test = ds.meta.perm_test("m0", level="input", coefficient="acc_eq", n_resamples=199, rng=seed, **how)
+            found[name] += float(test.pvalue[0, 1]) <= 0.05
+    assert found["default"] <= 150 * 0.05 + 2.5 * np.sqrt(150 * 0.05 * 0.95)
+    assert found["one by one"] >= 18

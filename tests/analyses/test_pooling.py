@@ -46,7 +46,8 @@ def test_concordant_pairs_of_all_languages_over_all_pairs(ds):
 @pytest.mark.filterwarnings("ignore:.*the resamples are biased")
 def test_languages_are_drawn_independently(ds):
     got = ds.meta.ci("human", n_resamples=4000, rng=0, keep_samples=True, **KW)
-    alone = [part.meta.ci("human", n_resamples=4000, rng=5, coefficient="pairwise_accuracy") for part in PARTS.values()]
+    settings = {"method": "bootstrap", "n_resamples": 4000, "rng": 5, "coefficient": "pairwise_accuracy"}
+    alone = [part.meta.ci("human", **settings) for part in PARTS.values()]
     want = np.sqrt((21 * alone[0].standard_error) ** 2 + (15 * alone[1].standard_error) ** 2) / 36
     np.testing.assert_allclose(got.standard_error, want, rtol=0.06)
     np.testing.assert_allclose(got.ci_low, np.quantile(got.samples.transpose("metric", ...), 0.025, axis=1), atol=1e-12)
@@ -119,6 +120,10 @@ def test_a_language_without_a_pair_of_systems_adds_none(ds):
         ({"coefficient": "kendall"}, "pool is for coefficient='pairwise_accuracy' at level='system'"),
         ({"level": "input"}, "pool is for coefficient='pairwise_accuracy' at level='system'"),
         ({"interval": "bca"}, "interval='bca' is not for pooled pairs"),
+        (
+            {"method": "jackknife", "interval": "basic"},
+            "language='en-de': interval='basic' is of the bootstrap's samples",
+        ),
         ({"method": "fisher"}, "method='fisher' is not for pooled pairs"),
     ],
 )

@@ -96,8 +96,10 @@ def with_gaps(ds, seed):
         {"above": 0.6, "unit": "quantile", "metrics": "a"},
         {"baseline": 0},
         {"above": 0.5, "unit": "quantile", "metrics": "c", "metric": ["a", "b"]},
+        {"between": (-0.5, 0.5), "metrics": "a"},
+        {"above": 0.3, "metrics": "a"},
     ],
-    ids=["quantile", "baseline", "gaps in the metric that decides"],
+    ids=["quantile", "baseline", "gaps in the metric that decides", "between, in scores", "above, in scores"],
 )
 def test_what_the_range_explains_is_found_at_the_nominal_rate(keywords):
     found, raw, excess = 0, 0, []
@@ -189,7 +191,21 @@ def test_threads_seeds_and_attrs(demo, monkeypatch, tmp_path):
     assert len(got.meta.to_frame()) == 2
 
 
-@pytest.mark.filterwarnings("ignore:on .+ input")
+def test_limits_in_scores_of_several_metrics_explain_nothing():
+    """The drop is told, and what would be made of simulations is NaN, with a warning of what to do."""
+    ds = normal(12, 20, 0.6, 3)
+    how = {"between": (-1.0, 1.0), "n_resamples": 50, "n_simulations": 19, "rng": 1}
+    with pytest.warns(UserWarning, match=r"limits in scores of 2 metrics .*use unit='quantile', baseline= or top="):
+        got = ds.meta.range_drop(**how).sel(PAIR)
+    for name in ("expected", "expected_low", "expected_high", "excess", "excess_pvalue"):
+        assert np.isnan(got[name])
+    inside = ds.meta.scoring_range(between=(-1.0, 1.0)).meta.metric_corr(level="input", coefficient="kendall")
+    assert float(got.part) == pytest.approx(float(inside.correlation.sel(PAIR)))
+    assert 0 < float(got.pvalue) <= 1 and float(got.ci_low) < float(got.difference) < float(got.ci_high)
+    assert np.isfinite(ds.meta.range_drop(metrics="b", **how).sel(PAIR).excess_pvalue)
+
+
+@pytest.mark.filterwarnings("ignore:on .+ input", "ignore:what the range explains is not told")
 @pytest.mark.parametrize("unit", ["normalised", "quantile"])
 def test_rounding_decides_nothing_at_a_limit(unit):
     places = np.random.default_rng(2).integers(0, 5, (2, 9, 6))
@@ -235,12 +251,65 @@ def test_the_best_are_as_many_on_inputs_of_any_size():
             assert sorted(x[1, kept[:, j], j], reverse=True) == best
 
 
-def test_a_metric_that_decides_is_itself_in_the_null():
-    """Of ties τ-a makes less than 1 of a metric with itself; its simulated twin must be no other."""
-    ds = normal(16, 30, 0.6, 5).round()
-    how = {"above": 0.5, "unit": "quantile", "metrics": "a", "n_resamples": 9, "n_simulations": 60, "rng": 1}
-    one, two = (ds.meta.range_drop(coefficient=name, **how).sel(PAIR) for name in ("kendall_a", "kendall"))
-    assert float(one.expected / one.whole) == pytest.approx(float(two.expected / two.whole), abs=0.1)
+@pytest.mark.parametrize("coefficient", ["kendall_a", "kendall"])
+@pytest.mark.parametrize("tied", ["a", "ab"])
+def test_simulated_scores_have_the_ties_of_those_at_hand(coefficient, tied):
+    """Rounded normal scores drop by what rounded normal scores drop by, for the metric that decides and the other."""
+    ds = normal(16, 400, 0.6, 5)
+    for metric in tied:
+        ds.score.loc[{"metric": metric}] = ds.score.sel(metric=metric).round()
+    how = {"above": 0.5, "unit": "quantile", "metrics": "a", "n_resamples": 9, "n_simulations": 39, "rng": 1}
+    got = ds.meta.range_drop(coefficient=coefficient, **how).sel(PAIR)
+    spread = float(got.expected_high - got.expected_low) / 4
+    assert abs(float(got.excess)) < 3.5 * spread and abs(float(got.whole)) > 20 * spread
+
+
+def test_ties_are_dealt_out_by_the_order_of_the_normal_scores():
+    ds = normal(8, 5, 0.6, 2).round()
+    ds.score[0, :3, 1] = ds.score[1, :, 4] = np.nan
+    score = ds.score.transpose("metric", "system", "input")
+    asked = scoring_range.requested(score, 0.5, None, None, None, "any", "quantile")
+    how = measure.checked_measure("input", "kendall", "pairwise", "drop")
+    null = range_drop._Null.of(score, score, asked, how)
+    latent = null.latent(np.random.default_rng(0))
+    shown = null.shown(latent)
+    for metric in range(2):
+        for j in range(5):
+            one, two, own = (each[metric, :, j] for each in (latent, shown, score.values))
+            there = ~np.isnan(own)
+            assert (np.isnan(two) == ~there).all() and sorted(two[there]) == sorted(own[there])
+            assert two[there][np.argsort(one[there])].tolist() == sorted(own[there])
+
+
+def test_the_concentration_of_shares():
+    """Of shares from a Dirichlet distribution it is the sum of its parameters; of equal shares there is no limit."""
+    rng = np.random.default_rng(1)
+    for parameters in ([2.0, 3.0, 5.0], [1.0, 0.5, 0.5], [4.0, 6.0, 0.0]):
+        shares = rng.dirichlet(parameters, 4000)
+        counts = np.array([rng.multinomial(n, row) for n, row in zip(rng.integers(5, 30, 4000), shares, strict=True)])
+        assert range_drop._concentration(counts.astype(float)) == pytest.approx(sum(parameters), rel=0.1)
+    alike = rng.multinomial(20, [0.2, 0.5, 0.3], 4000).astype(float)
+    assert range_drop._concentration(alike) > 300
+    assert range_drop._concentration(np.array([[5.0, 5.0, 0.0]] * 20)) > 0.99 * range_drop._NO_SPREAD
+    # By hand: two inputs of 4 scores, shares 1 and 0 below: MS between 4·(.25 + .25)·2 = 4, within 0, so that ρ is 1.
+    assert range_drop._concentration(np.array([[4.0, 0.0, 0.0], [0.0, 4.0, 0.0]])) == pytest.approx(1e-3)
+
+
+def test_limits_in_scores_keep_as_many_normal_scores_as_there_are():
+    """Shares of an input are drawn about its own and all inputs'; what lies at a limit, or has none, as in the mask."""
+    ds = normal(40, 300, 0.6, 8, metrics=1)
+    shift = np.random.default_rng(9).normal(size=300)
+    score = (ds.score + xr.DataArray(shift, dims="input")).transpose("metric", "system", "input")
+    limit = xr.DataArray(np.where(np.arange(300) < 3, np.nan, 0.7), dims="input")
+    for between in ((-0.5, 0.7), (-0.5, limit)):
+        asked = scoring_range.requested(score, None, between, None, None, "all", "score")
+        kept = asked.mask(score).transpose("system", "input").values
+        limits = range_drop._Limits.of(score, asked)
+        drawn = np.random.default_rng(0).normal(size=(60, 1, 40, 300))
+        share = np.mean([limits.hold(x, np.random.default_rng(at))[0] for at, x in enumerate(drawn)], axis=(0, 1))
+        assert share.mean() == pytest.approx(kept.mean(), abs=0.01)
+        assert np.corrcoef(share, kept.mean(axis=0))[0, 1] > 0.97
+        assert (share[:3] == 0).all() == (between[1] is limit)
 
 
 @pytest.mark.parametrize(

@@ -3,9 +3,11 @@ from collections import Counter
 
 import numpy as np
 import pytest
+import scipy.stats
 import xarray as xr
 
 import xsumstat  # noqa: F401
+from xsumstat.analyses import raters
 from xsumstat.resampling import draws
 
 
@@ -53,7 +55,8 @@ def cells(x, systems, inputs):
 def test_alpha_and_its_interval_equal_a_plain_loop(measurement, resample):
     ds = rated()
     x = ds.rating.values
-    got = ds.meta.agreement("rating", measurement=measurement, resample=resample, n_resamples=60, rng=3)
+    how = {"method": "bootstrap", "n_resamples": 60, "rng": 3}
+    got = ds.meta.agreement("rating", measurement=measurement, resample=resample, **how)
     assert float(got.alpha) == pytest.approx(plain_alpha(cells(x, range(6), range(7)), measurement), abs=1e-12)
     samples = []
     for s in range(60):
@@ -68,6 +71,76 @@ def test_alpha_and_its_interval_equal_a_plain_loop(measurement, resample):
     assert [float(got.ci_low), float(got.ci_high)] == pytest.approx(want, abs=1e-12)
     assert float(got.standard_error) == pytest.approx(np.std(samples, ddof=1), abs=1e-12)
     assert got.attrs["measurement"] == measurement and got.attrs["seed"] == "3"
+
+
+def plain_weight(c, k, margin, measurement):
+    """What a disagreement of two values weighs, with the ratings of all cells beside."""
+    if measurement == "nominal":
+        return float(c != k)
+    if measurement == "interval":
+        return (c - k) ** 2
+    between = sum(n for value, n in margin.items() if min(c, k) <= value <= max(c, k))
+    return (between - (margin[c] + margin[k]) / 2) ** 2
+
+
+def plain_alpha_of(units, weight):
+    """Alpha with weights that stay as they are."""
+    ratings = [value for unit in units for value in unit]
+    observed = sum(sum(weight(c, k) for c in unit for k in unit) / (len(unit) - 1) for unit in units)
+    return 1 - observed * (len(ratings) - 1) / sum(weight(c, k) for c in ratings for k in ratings)
+
+
+def squares(values):
+    n, mean = len(values), sum(values) / len(values)
+    return (n - 1) / n * sum((each - mean) ** 2 for each in values)
+
+
+@pytest.mark.parametrize("measurement", ["nominal", "ordinal", "interval"])
+@pytest.mark.parametrize("resample", ["both", "system", "input"])
+@pytest.mark.parametrize("seed", [0, 3])
+def test_the_jackknife_leaves_out_systems_inputs_and_cells(measurement, resample, seed):
+    """By plain loops over lists of ratings; where the cells' part is the larger it takes away no more than it may."""
+    x = rated((5, 6, 3), seed=seed).rating.values
+    x[:, 5, 1:] = np.nan  # an input that says nothing
+    units = {at: [v for v in x[at] if not np.isnan(v)] for at in np.ndindex(5, 6)}
+    units = {at: unit for at, unit in units.items() if len(unit) > 1}
+    value = plain_alpha(list(units.values()), measurement)
+    of_system = [plain_alpha([u for at, u in units.items() if at[0] != i], measurement) for i in range(5)]
+    of_input = [plain_alpha([u for at, u in units.items() if at[1] != j], measurement) for j in range(5)]
+    margin = Counter(v for unit in units.values() for v in unit)
+    weight = lambda c, k: plain_weight(c, k, margin, measurement)  # noqa: E731
+    of_cell = [plain_alpha_of([u for at, u in units.items() if at != cell], weight) for cell in units]
+    both = squares(of_system) + squares(of_input) - squares(of_cell)
+    counted = raters._Ratings(*raters._value_counts(x))
+    np.testing.assert_allclose(raters._without_cells(counted, measurement), of_cell, atol=1e-12)
+    spread, without = {
+        "both": (max(both, squares(of_system), squares(of_input)), [of_system, of_input]),
+        "system": (squares(of_system), [of_system]),
+        "input": (squares(of_input), [of_input]),
+    }[resample]
+    centre = value - sum((len(each) - 1) * (np.mean(each) - value) for each in without)
+    reach = scipy.stats.t.ppf(0.95, 4) * np.sqrt(spread) / (1 - value**2)
+    want = np.tanh([np.arctanh(centre) - reach, np.arctanh(centre) + reach])
+    ratings = xr.DataArray(x, dims=("system", "input", "rater"))
+    got = xr.Dataset().meta.agreement(ratings, measurement=measurement, resample=resample, confidence_level=0.9)
+    assert float(got.alpha) == pytest.approx(value, abs=1e-12)
+    assert float(got.standard_error) == pytest.approx(np.sqrt(spread), abs=1e-12)
+    assert [float(got.ci_low), float(got.ci_high)] == pytest.approx(want, abs=1e-12)
+    assert got.attrs["method"] == "jackknife" and "seed" not in got.attrs and int(got.n_undefined) == 0
+
+
+def test_one_system_has_no_interval_over_systems():
+    ratings = rated((1, 7, 4)).rating
+    with pytest.warns(UserWarning, match="no interval, which needs two labels of each dim that is random"):
+        got = xr.Dataset().meta.agreement(ratings)
+    assert np.isfinite(got.alpha) and np.isnan(got.ci_low)
+    assert np.isfinite(xr.Dataset().meta.agreement(ratings, resample="input").ci_low)
+
+
+def test_raters_who_agree_throughout_have_the_point():
+    ratings = xr.concat([rated((5, 6, 1), missing=0.0).rating.isel(rater=0)] * 3, "rater")
+    got = xr.Dataset().meta.agreement(ratings)
+    assert [float(got[name]) for name in ("alpha", "ci_low", "ci_high", "standard_error")] == [1.0, 1.0, 1.0, 0.0]
 
 
 def test_krippendorffs_own_example():
@@ -101,8 +174,10 @@ def test_what_has_no_alpha():
     ds = rated()
     one = ds.rating.where(ds.rating > 9, 3.0)
     with pytest.warns(UserWarning, match="undefined alpha"):
-        got = ds.meta.agreement(one, n_resamples=9, rng=1)
+        got = ds.meta.agreement(one, method="bootstrap", n_resamples=9, rng=1)
     assert np.isnan(got.alpha) and int(got.n_undefined) == 9
+    with pytest.warns(UserWarning, match="undefined alpha"):
+        assert np.isnan(ds.meta.agreement(one).ci_low)
     with pytest.warns(UserWarning, match="undefined alpha"):
         assert np.isnan(ds.meta.agreement(ds.rating.isel(rater=[0]), n_resamples=9).alpha)
 

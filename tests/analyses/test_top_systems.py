@@ -64,15 +64,23 @@ def test_ties_at_the_cut_in_published_scores(realsumm):
     assert means[best.system.values].tolist() == means.nlargest(3).tolist()
 
 
+@pytest.mark.filterwarnings("ignore:at k = .* the resamples are biased")
 @pytest.mark.parametrize("gold", ["human", "array"])
-def test_top_k_corr_is_ci_of_each_slice(demo, gold):
+@pytest.mark.parametrize(
+    "how",
+    [{"method": "jackknife"}, {"method": "bootstrap", "n_resamples": 99, "rng": 2}, {"interval": "basic", "rng": 3}],
+)
+def test_top_k_corr_is_ci_of_each_slice(demo, gold, how):
     gold = demo.score.sel(metric="human", drop=True) if gold == "array" else gold
-    curve = demo.meta.top_k_corr(gold, k=[5, 12, 6], metric=["judge", "bleu"], n_resamples=99, rng=2, level="input")
+    how = {"metric": ["judge", "bleu"], "level": "input", **how}
+    curve = demo.meta.top_k_corr(gold, k=[5, 12, 6], **how)
+    assert curve.attrs["method"] == how.get("method", "bootstrap")
     assert curve.k.values.tolist() == [12, 6, 5] and curve.correlation.dims == ("metric", "k")
+    assert not curve.ci_low.isnull().any()
     for k in (12, 6, 5):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            want = demo.meta.top_k(k).meta.ci("human", metric=["judge", "bleu"], n_resamples=99, rng=2, level="input")
+            want = demo.meta.top_k(k).meta.ci("human", **how)
         for name in want.data_vars:
             np.testing.assert_array_equal(curve[name].sel(k=k), want[name])
 

@@ -258,11 +258,11 @@ def test_why_nothing_is_defined_is_said():
 ONE_BY_ONE = pytest.mark.filterwarnings("ignore:decisions trade places one by one")
 
 
-@pytest.mark.parametrize("level, instead", [("input", "resample='input'"), ("system", "swap='scores'")])
+@pytest.mark.parametrize("level, instead", [("input", "resample='input', the default"), ("system", "swap='scores'")])
 def test_coins_for_single_decisions_are_warned_of(level, instead):
     ds = cube(*tied(0))
-    with pytest.warns(UserWarning, match=f"the test finds too much; {instead}"):
-        ds.meta.perm_test("human", level=level, coefficient="acc_eq", n_resamples=19, rng=0)
+    with pytest.warns(UserWarning, match=f"the test finds too much, .*; {instead}"):
+        ds.meta.perm_test("human", level=level, coefficient="acc_eq", swap="decisions", n_resamples=19, rng=0)
 
 
 def decisions_of(x, z, threshold):
@@ -288,7 +288,7 @@ def test_swaps_of_all_decisions_are_enumerated_when_few():
         kw = {"level": "input", "coefficient": "acc_eq", "threshold": 0.2, "alternative": "greater"}
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            test = ds.meta.perm_test("human", resample=resample, n_resamples=999, rng=0, **kw)
+            test = ds.meta.perm_test("human", swap="decisions", resample=resample, n_resamples=999, rng=0, **kw)
         assert test.attrs["exact"] == 1 and test.attrs["n_resamples"] == 2 ** len(units)
         assert float(test.pvalue.sel(metric="m0", other_metric="m1")) == pytest.approx(want, abs=1e-12)
         assert float(test.difference.sel(metric="m0", other_metric="m1")) == pytest.approx(units.sum(), abs=1e-12)
@@ -301,7 +301,7 @@ def test_computed_swaps_of_decisions_are_mcnemars_test():
     thresholds = ds.meta.corr("human", level="input", coefficient="acc_eq").threshold.values
     first, second = (decisions_of(m, z, t + 1e-9) for m, t in zip((x, y), thresholds, strict=True))
     better, worse = int((first > second).sum()), int((first < second).sum())
-    kw = {"level": "input", "coefficient": "acc_eq", "alternative": "greater"}
+    kw = {"level": "input", "coefficient": "acc_eq", "swap": "decisions", "alternative": "greater"}
     test = ds.meta.perm_test("human", method="analytic", **kw)
     want = scipy.stats.binomtest(better, better + worse, alternative="greater").pvalue
     assert float(test.pvalue.sel(metric="m0", other_metric="m1")) == pytest.approx(want, rel=1e-9)
@@ -419,8 +419,8 @@ def test_wrong_thresholds(keywords, text):
     "keywords, text",
     [
         ({"swap": "decisions", "coefficient": "kendall"}, "swap='decisions' needs coefficient='acc_eq'"),
-        ({"resample": "system"}, "resample must be 'both' or 'input' where decisions are swapped"),
-        ({"crossed": True}, "crossed=True is for swaps of scores"),
+        ({"swap": "decisions", "resample": "system"}, "resample must be 'both' or 'input' where decisions are swapped"),
+        ({"swap": "decisions", "crossed": True}, "crossed=True is for swaps of scores"),
         ({"swap": "scores", "threshold": 0.3}, "swap='scores' would give a score to another metric's threshold"),
         ({"swap": "scores", "method": "analytic"}, "needs a difference that is linear in the swaps"),
     ],

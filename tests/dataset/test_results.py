@@ -11,7 +11,7 @@ from hostile.test_hostile import BESIDE, FEW, GIVES_SCORES, MORE, QUESTIONS, rou
 
 import xsumstat
 from xsumstat import accessor
-from xsumstat.dataset import metric_pairs, results
+from xsumstat.dataset import metric_pairs, results, variables
 
 CORE = {"metric", "system", "input"}
 ACC = {"coefficient": "pairwise_accuracy"}
@@ -64,6 +64,9 @@ OTHERS = {
         xsumstat.simulate(8, 6, agreement={"m": 0.5}, rng=0), redraw=True, level=["input", "system"],
         coefficient=["pearson", "kendall"], n_systems=[6, 8], n_inputs=[6, 8], noise=[0.5, 1.0], n_trials=2, **FEW,
     ),
+    "coverage of differences": lambda d: xsumstat.coverage(
+        d, "human", metric="m0", other="m1", n_trials=2, **FEW
+    ),
     "designs": lambda d: xsumstat.coverage(
         xsumstat.simulate(8, 6, agreement={"m": 0.5}, rng=0), truth="population", level=["input", "system"],
         coefficient=["pearson", "kendall"], n_systems=[6, 8], n_inputs=[6, 8], n_trials=2, **FEW,
@@ -96,7 +99,7 @@ def variables_of(found):
 @pytest.mark.parametrize("question", ASKED)
 def test_a_result_holds_what_the_tables_declare(question):
     found = answer(question)
-    about = results.ANALYSES[analysis_of(found)]
+    about = variables.ANALYSES[analysis_of(found)]
     assert set(variables_of(found)) <= set(about.variables)
     beside = {"type", "language", "rater"} if about.further else set()
     assert set(map(str, found.dims)) <= {*CORE, *about.dims, *beside}
@@ -105,25 +108,25 @@ def test_a_result_holds_what_the_tables_declare(question):
 @pytest.mark.parametrize("question", [*ASKED, "significant"])
 def test_every_variable_says_what_it_is(question):
     for name, values in variables_of(answer(question)).items():
-        about = results.variable(name, answer(question).attrs.get("analysis"))
+        about = variables.variable(name, answer(question).attrs.get("analysis"))
         assert values.dtype == np.dtype(about.dtype), name
         assert values.attrs["long_name"] == about.long_name or analysis_of(answer(question)) == "simulate"
         assert values.attrs["long_name"] and values.attrs["units"] in ("1", "score"), name
 
 
 def test_nothing_is_declared_that_no_result_has():
-    seen = {name: set() for name in results.ANALYSES}
+    seen = {name: set() for name in variables.ANALYSES}
     for question in ASKED:
         found = answer(question)
         seen[analysis_of(found)] |= {*variables_of(found), *map(str, found.dims)}
     corrected = ("pvalue_adjusted", "significant")  # by `adjust` and `significant`, whatever test it was
-    for name, about in results.ANALYSES.items():
+    for name, about in variables.ANALYSES.items():
         if name in LACKS_A_PACKAGE:
             continue
         assert {each for each in about.names if each not in corrected} <= seen[name], name
         assert set(about.own) <= set(about.variables), name
-    used = {each for about in results.ANALYSES.values() for each in about.variables}
-    assert used == set(results.VARIABLES)
+    used = {each for about in variables.ANALYSES.values() for each in about.variables}
+    assert used == set(variables.VARIABLES)
 
 
 def test_every_analysis_is_in_the_table():
@@ -132,13 +135,13 @@ def test_every_analysis_is_in_the_table():
     others |= {"read_realsumm", "read_sacrerouge"}
     methods = {name for name in vars(accessor.DatasetMeta) if not name.startswith("_")}
     functions = {name for name in xsumstat.__all__ if not name.startswith("_")}
-    assert (methods | functions) - others == set(results.ANALYSES)
+    assert (methods | functions) - others == set(variables.ANALYSES)
 
 
-@pytest.mark.parametrize("analysis", [name for name, about in results.ANALYSES.items() if about.pictures])
+@pytest.mark.parametrize("analysis", [name for name, about in variables.ANALYSES.items() if about.pictures])
 def test_every_picture_draws(analysis):
     plt = pytest.importorskip("matplotlib.pyplot")
-    for picture in results.ANALYSES[analysis].pictures:
+    for picture in variables.ANALYSES[analysis].pictures:
         assert callable(getattr(accessor.Plots, picture))
         drawn = 0
         for found in (answer(question) for question in ASKED if analysis_of(answer(question)) == analysis):
@@ -155,7 +158,7 @@ def test_every_picture_draws(analysis):
 
 def test_every_picture_of_results_belongs_to_an_analysis():
     of_scores = {"heatmap", "scatter_matrix", "distribution"}
-    listed = {each for about in results.ANALYSES.values() for each in about.pictures}
+    listed = {each for about in variables.ANALYSES.values() for each in about.pictures}
     assert {name for name in vars(accessor.Plots) if not name.startswith("_")} - of_scores == listed
 
 
@@ -174,9 +177,9 @@ def test_saved_and_loaded_it_is_the_same(question, tmp_path):
 def test_an_axis_takes_its_name_from_the_table():
     pytest.importorskip("matplotlib.pyplot")
     found = answer("discriminative")
-    assert found.meta.plot.bars().get_ylabel() == results.VARIABLES["f1"].long_name
+    assert found.meta.plot.bars().get_ylabel() == variables.VARIABLES["f1"].long_name
     bare = xr.Dataset({"f1": found.f1.drop_attrs(), "own_number": found.f1.drop_attrs()})
-    assert bare.meta.plot.bars().get_ylabel() == results.VARIABLES["f1"].long_name
+    assert bare.meta.plot.bars().get_ylabel() == variables.VARIABLES["f1"].long_name
     assert bare.meta.plot.bars("own_number").get_ylabel() == "own number"
 
 
@@ -237,7 +240,7 @@ def test_what_is_not_declared_is_refused():
     with pytest.raises(LookupError, match="no analysis 'cy'"):
         results.result({"correlation": values}, None, analysis="cy")
     with pytest.raises(LookupError, match="a result has the variable 'correlaton'"):
-        results.variable("correlaton")
+        variables.variable("correlaton")
     scores = values.expand_dims(language=2)
     results.result({"correlation": scores}, scores, analysis="corr")
     results.result({"alpha": scores}, None, analysis="agreement", along="language")
@@ -263,8 +266,8 @@ def test_numbers_get_the_dtype_of_the_table_and_stay_lazy():
 
 
 def test_names_are_reserved_by_analyses_whose_scores_may_have_further_dims():
-    assert {"correlation", "other_metric", "gap", "significant", "alpha"} <= results.RESERVED
-    assert not {"task", "weight", "width", "truth", "noise", "interval", "score_bin", "whole"} & results.RESERVED
+    assert {"correlation", "other_metric", "gap", "significant", "alpha"} <= variables.RESERVED
+    assert not {"task", "weight", "width", "truth", "noise", "interval", "score_bin", "whole"} & variables.RESERVED
     ds = rounded(3)
     tasks = ds.score.sel(metric=["m0", "m1"]).expand_dims(task=["a", "b"])
     found = xr.Dataset({"score": tasks}).meta.corr(ds.score.sel(metric="human", drop=True))
@@ -313,7 +316,7 @@ def test_results_with_variables_of_ones_own_can_be_corrected():
 
 
 def test_results_say_how_they_were_made(small):
-    got = small.meta.ci("m0", level="input", coefficient="kendall", n_resamples=20, rng=11)
+    got = small.meta.ci("m0", level="input", coefficient="kendall", method="bootstrap", n_resamples=20, rng=11)
     assert got.attrs == {
         "analysis": "ci",
         "coefficient": "kendall",

@@ -18,8 +18,8 @@ import xarray as xr
 
 import xsumstat
 from xsumstat.accessor import DatasetMeta
-from xsumstat.dataset.results import RESERVED
 from xsumstat.dataset.scores import CORE
+from xsumstat.dataset.variables import RESERVED
 
 RNG = np.random.default_rng(0)
 BASE = RNG.normal(size=(4, 8, 6))
@@ -75,6 +75,14 @@ QUESTIONS = {
         )
         for level in LEVELS
     },
+    **{
+        f"jackknife, {level}": lambda d, level=level: d.meta.ci("human", level=level, coefficient="kendall")
+        for level in LEVELS
+    },
+    "jackknife of differences": lambda d: d.meta.ci("human", other="m1", level="input", coefficient="spearman"),
+    "jackknife on own cells": lambda d: d.meta.ci("human", other="m1", missing="available"),
+    "jackknife of spa": lambda d: d.meta.ci("human", coefficient="spa", method="jackknife"),
+    "equivalent by the jackknife": lambda d: d.meta.equivalence("human", other="m1", margin=0.1, method="jackknife"),
     "corrected": lambda d: d.meta.ci("human", interval="corrected", **FEW),
     "fisher": lambda d: d.meta.ci("human", method="fisher"),
     "spa": lambda d: d.meta.ci("human", coefficient="spa", **FEW),

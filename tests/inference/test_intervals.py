@@ -7,7 +7,7 @@ import pytest
 import scipy.stats
 
 from xsumstat.coefficients import table
-from xsumstat.inference.intervals import bootstrap_interval, fisher_interval
+from xsumstat.inference.intervals import bootstrap_interval, fisher_interval, studentized_interval
 
 RNG = np.random.default_rng(31)
 SAMPLES = RNG.normal(0.4, 0.1, size=2001)
@@ -38,6 +38,24 @@ def test_undefined_samples_are_left_out():
     assert bootstrap_interval(0.4, spoilt, "basic", 0.9) == bootstrap_interval(0.4, SAMPLES, "basic", 0.9)
     assert all(map(math.isnan, bootstrap_interval(math.nan, SAMPLES, "basic", 0.9)))
     assert all(map(math.isnan, bootstrap_interval(0.4, np.array([np.nan, 0.4]), "basic", 0.9)))
+
+
+def test_bootstrap_t_is_students_where_the_ratios_are():
+    ratios = scipy.stats.t.ppf((np.arange(200_000) + 0.5) / 200_000, df=7)
+    got = studentized_interval(0.4, ratios, 0.1, 0.9)
+    assert got == pytest.approx(scipy.stats.t.interval(0.9, df=7, loc=0.4, scale=0.1), abs=1e-5)
+
+
+def test_bootstrap_t_turns_the_ratios_about():
+    """Estimates that come out too low in the resamples have the truth above."""
+    ratios = RNG.normal(size=501) - 1
+    low, high = np.percentile(ratios, [2.5, 97.5])
+    assert studentized_interval(0.4, ratios, 0.1, 0.95) == pytest.approx((0.4 - 0.1 * high, 0.4 - 0.1 * low))
+
+
+def test_bootstrap_t_holds_the_estimate():
+    assert studentized_interval(0.4, np.linspace(1, 2, 50), 0.1, 0.9)[1] == 0.4
+    assert studentized_interval(0.4, -np.linspace(1, 2, 50), 0.1, 0.9)[0] == 0.4
 
 
 def test_fisher_for_pearson_is_scipys():

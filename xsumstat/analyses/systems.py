@@ -106,6 +106,10 @@ def compare_systems(
     resampled differences to 0 first, as `boot_test` does. Two systems with the same scores have statistic 0 and p-value
     1 (SciPy gives NaN).
 
+    At .05, of systems with equal means on 100 and 300 inputs (500 simulated sets): "t" found a difference in under 1 %,
+    as it takes the inputs' effects for noise; "wilcoxon", which is of symmetric differences, in 17 and 51 % where they
+    were skewed; the others in about 5 % (see the documentation, "Calibration").
+
     References
     ----------
     Rankel, Conroy, Slud & O'Leary (2011), "Ranking Human and Machine Summarization Systems", §2, Tables 1 and 2.

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 
 from xsumstat.coefficients import arrays
 from xsumstat.coefficients.record import Differences, Estimator, Measure
 from xsumstat.types import BoolArray, FloatArray, IntArray, Pair
+
+Made = TypeVar("Made")
 
 
 @dataclass(frozen=True)
@@ -88,26 +91,37 @@ def estimators(
     scores: FloatArray, z: FloatArray, targets: Sequence[tuple[int, ...]], measure: Measure
 ) -> tuple[tuple[Estimator, ...], IntArray]:
     """The estimators that targets (a metric, or two) are made of, each once, and where those of a target stand."""
+    return of_targets(scores, z, targets, measure, lambda x, metric: measure.of_metric(metric).estimator(x, z))
+
+
+def of_targets(
+    scores: FloatArray,
+    z: FloatArray,
+    targets: Sequence[tuple[int, ...]],
+    measure: Measure,
+    make: Callable[[FloatArray, int], Made],
+) -> tuple[tuple[Made, ...], IntArray]:
+    """What `make` makes of each metric's scores and its number, on the cells that the metrics of a target all have."""
     all_cells = measure.own_cells or len(targets[0]) == 1
     everywhere = np.full(z.shape, True)
     cells = [
         everywhere if all_cells else arrays.common_cells(scores, z, (each[0], each[1]), measure.missing)
         for each in targets
     ]
-    return each_once(scores, targets, cells, lambda x, metric: measure.of_metric(metric).estimator(x, z))
+    return each_once(scores, targets, cells, make)
 
 
 def each_once(
     scores: FloatArray,
     targets: Sequence[tuple[int, ...]],
     cells: Sequence[BoolArray],
-    make: Callable[[FloatArray, int], Estimator],
-) -> tuple[tuple[Estimator, ...], IntArray]:
+    make: Callable[[FloatArray, int], Made],
+) -> tuple[tuple[Made, ...], IntArray]:
     """What `make` makes of each metric's scores, and its number, on the cells of each target, once for the same cells.
 
     `scores` are (metrics, ..., systems, inputs), `cells` (systems, inputs) for each target.
     """
-    ready: list[Estimator] = []
+    ready: list[Made] = []
     known: dict[tuple[int, bytes], int] = {}
     places = []
     for target, there in zip(targets, cells, strict=True):

@@ -63,6 +63,29 @@ Curve = Callable[[Any], Any]
 
 
 @dataclass(frozen=True)
+class LeaveOneOut:
+    """What the jackknife needs to know of a coefficient.
+
+    Attributes
+    ----------
+    parts : callable
+        From a metric's scores, the gold's and the measure to what the estimate is without each label.
+    step : callable
+        From the number of members to how near to 1 the centre of an interval may come.
+    fisher : tuple or None
+        As `Coefficient.fisher`, of the interval at system level where all is ordered alike and nothing varies; None
+        where there is none.
+    of_ranks : bool
+        Whether it is one of ranks.
+    """
+
+    parts: Callable[[FloatArray, FloatArray, Measure], Any]
+    step: Callable[[int], float]
+    fisher: tuple[int, Callable[[float], float]] | None = None
+    of_ranks: bool = True
+
+
+@dataclass(frozen=True)
 class Coefficient:
     """All there is to know of one coefficient.
 
@@ -92,6 +115,8 @@ class Coefficient:
     fisher : tuple or None
         ``b`` and ``c(r)`` of the Fisher interval ``tanh(arctanh r ± q·c/√(n − b))`` (Bonett & Wright 2000); None where
         there is none.
+    leave_one_out : LeaveOneOut or None
+        What the jackknife needs to know; None where each label is left out by brute force.
     test : str or None
         The function of ``scipy.stats`` whose p-value belongs to it; None where there is none.
     normal_value, normal_r : callable or None
@@ -124,6 +149,7 @@ class Coefficient:
     symmetric: bool = True
     of_constants: bool = False
     fisher: tuple[int, Callable[[float], float]] | None = None
+    leave_one_out: LeaveOneOut | None = None
     test: str | None = None
     normal_value: Curve | None = None
     normal_r: Curve | None = None

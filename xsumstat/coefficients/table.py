@@ -10,6 +10,7 @@ import numpy as np
 
 from xsumstat import _validate
 from xsumstat.coefficients import (
+    correlation_parts,
     correlation_swaps,
     correlations,
     function,
@@ -18,7 +19,7 @@ from xsumstat.coefficients import (
     tie_swaps,
     ties,
 )
-from xsumstat.coefficients.record import Coefficient, MakeEstimator, MakeSwapped
+from xsumstat.coefficients.record import Coefficient, LeaveOneOut, MakeEstimator, MakeSwapped
 from xsumstat.kernels import correlation as kernels
 from xsumstat.types import CorrelationFunction, FloatArray
 
@@ -65,12 +66,34 @@ def _kendall_factor(r: float) -> float:
     return math.sqrt(0.437)
 
 
+def _pearson_step(n: int) -> float:
+    return 1e-12
+
+
+def _spearman_step(n: int) -> float:
+    return 6 / (n**3 - n)
+
+
+def _kendall_step(n: int) -> float:
+    return 2 / (n**2 - n)
+
+
+# b and c of Fisher's interval.
+_FISHER_SPEARMAN, _FISHER_KENDALL = (3, _spearman_factor), (4, _kendall_factor)
+
+
 def _by_kind(kind: int, off_system: MakeSwapped | None = None) -> dict[str, Any]:
     """What makes a coefficient that the kernels know by a number: for the scores as they are, and swapped."""
     ready: MakeEstimator = partial(correlations.estimator, kind=kind)
     ranks: MakeSwapped = partial(rank_swaps.swapped, kind=kind)
     swapped = partial(correlation_swaps.swapped, kind=kind, off_system=off_system or ranks)
-    return {"estimator": ready, "swapped": swapped, "of_means": True}
+    step, fisher = {
+        kernels.PEARSON: (_pearson_step, None),
+        kernels.SPEARMAN: (_spearman_step, _FISHER_SPEARMAN),
+    }.get(kind, (_kendall_step, _FISHER_KENDALL))
+    parts = partial(correlation_parts.by_kind, kind=kind)
+    without = LeaveOneOut(parts, step, fisher, of_ranks=kind != kernels.PEARSON)
+    return {"estimator": ready, "swapped": swapped, "leave_one_out": without, "of_means": True}
 
 
 def _close(kind: int) -> Any:
@@ -92,7 +115,7 @@ _ROWS = (
         "Spearman's ρ",
         **_by_kind(kernels.SPEARMAN),
         linear_in_swaps="untied",
-        fisher=(3, _spearman_factor),
+        fisher=_FISHER_SPEARMAN,
         test="spearmanr",
         normal_value=_rho,
         normal_r=_r_of_rho,
@@ -102,7 +125,7 @@ _ROWS = (
         "Kendall's τ-b",
         **_by_kind(kernels.KENDALL),
         linear_in_swaps="untied",
-        fisher=(4, _kendall_factor),
+        fisher=_FISHER_KENDALL,
         test="kendalltau",
         normal_value=_tau,
         normal_r=_r_of_tau,

@@ -17,6 +17,9 @@ _FEW_SYSTEMS = 5
 _OFTEN = 0.05
 _NEAR = 1e-9
 _MANY = 99
+# A bootstrap whose bias is more than this many standard errors.
+_BIASED = 0.25
+BIASED = "the resamples are biased by more than a quarter of the standard error"
 # How the warnings of single cells begin.
 LEFT_OUT = "cells left out"
 
@@ -217,6 +220,14 @@ def warn_outside(found: xr.Dataset, name: str, n_resamples: int) -> None:
     near = _NEAR * np.maximum(1.0, np.abs(found[name]))
     outside = (found[name] < found["ci_low"] - near) | (found[name] > found["ci_high"] + near)
     warn_where(outside, "the resamples are biased: intervals that do not hold the estimate (try interval='bca'), for")
+
+
+def warn_biased(found: xr.Dataset, n_resamples: int) -> None:
+    """Warn of percentile intervals whose samples lie beside the estimate, where they are many enough to tell."""
+    if n_resamples >= _MANY:
+        biased = abs(found["bias"]) > _BIASED * found["standard_error"]
+        consequence = "percentile intervals may miss the true value too often (method='jackknife' corrects for it)"
+        warn_where(biased, f"{BIASED}, so that {consequence}, for")
 
 
 def is_lazy(values: xr.DataArray) -> bool:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from xsumstat.dataset import checks, results
+from xsumstat.dataset import checks, results, variables
 from xsumstat.dataset import scores as schema
 from xsumstat.types import FloatArray, Pair
 
@@ -95,7 +95,7 @@ def laid_out(
         {"pvalue": picked["forward"].where(~turned, picked["backward"]).where(tested)} if "forward" in picked else {}
     )
     for name in (str(each) for each in picked if each not in ("forward", "backward")):
-        about = results.variable(name)
+        about = variables.variable(name)
         values = picked[name]
         if about.turned != "same":
             values = values.where(~turned, -picked[name if about.turned == "negated" else about.turned])

@@ -12,7 +12,7 @@ import xarray as xr
 
 from xsumstat import _validate
 from xsumstat.dataset import checks, leakage
-from xsumstat.dataset.results import RESERVED
+from xsumstat.dataset.variables import RESERVED
 
 CORE = ("metric", "system", "input")
 

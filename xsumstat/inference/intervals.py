@@ -10,7 +10,7 @@ import numpy as np
 from xsumstat.coefficients.record import Coefficient
 from xsumstat.types import FloatArray
 
-INTERVALS = ("percentile", "basic", "normal", "bca", "corrected")
+INTERVALS = ("percentile", "basic", "normal", "bca", "corrected", "studentized")
 
 
 def normal_quantile(confidence_level: float) -> float:
@@ -35,7 +35,7 @@ def bootstrap_interval(
     samples : array, (n_resamples,)
         NaN where undefined.
     interval : {"percentile", "basic", "normal"}
-        The others need more: see `bca_interval` and `corrected_interval`.
+        The others need more: see `bca_interval`, `corrected_interval` and `studentized_interval`.
     confidence_level : float
         Between 0 and 1.
 
@@ -134,6 +134,32 @@ def corrected_interval(
         return low, high, error, True
     scale = math.sqrt(max(variance, least)) / error
     return estimate + scale * (low - estimate), estimate + scale * (high - estimate), scale * error, variance < least
+
+
+def studentized_interval(
+    estimate: float, t: FloatArray, standard_error: float, confidence_level: float
+) -> tuple[float, float]:
+    """The bootstrap-t interval ``[r − t_hi·s, r − t_lo·s]`` (Efron & Tibshirani 1993, §12.5), which holds the estimate.
+
+    Parameters
+    ----------
+    estimate : float
+        The r.
+    t : array
+        Of each resample by how much its estimate exceeds r, over its own standard error. ``t_lo, t_hi`` are its
+        quantiles at ``(1 ∓ confidence_level)/2``.
+    standard_error : float
+        The s, of the estimate.
+    confidence_level : float
+
+    Returns
+    -------
+    low, high : float
+        A limit that would leave out the estimate is the estimate.
+    """
+    tail = (1 - confidence_level) / 2
+    low, high = (float(q) for q in np.quantile(t, [tail, 1 - tail]))
+    return min(estimate, estimate - high * standard_error), max(estimate, estimate - low * standard_error)
 
 
 def fisher_interval(

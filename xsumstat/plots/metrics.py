@@ -14,6 +14,7 @@ from xsumstat.plots.parts import (
     INK,
     PLAIN,
     axes_for,
+    bounds_of,
     coefficient_label,
     colour,
     correlation_label,
@@ -27,7 +28,15 @@ from xsumstat.plots.parts import (
     style_of,
     texts,
 )
+from xsumstat.types import FloatArray
 
+# A jackknife's bias of more than this many standard errors is drawn; `ci` warns of a bootstrap's.
+_BIASED = 0.25
+_WITHOUT_BIAS = "estimate less its bias\n(drawn where that exceeds ¼ standard error)"
+# The tails of a confidence distribution that are not drawn.
+_TAIL = 0.001
+# arctanh of what is 1 to rounding.
+_AT_1 = 19.0
 _FRAME = "#D55E00"
 _STEPS = ("#08519c", "#6baed6", "#c6dbef", "#f5f5f5")
 
@@ -38,12 +47,13 @@ def forest(result: xr.Dataset, *, hue: str | None = None, density: bool = True, 
     Parameters
     ----------
     result : Dataset
-        What `ci` gave. Samples, kept with ``keep_samples=True``, are drawn as a density behind their interval.
+        What `ci` gave.
     hue : str, optional
         A further dim whose labels share a panel, told apart by colour. Every other further dim gives one panel
         a label, as does every ``other_metric`` of differences.
     density : bool, default True
-        False leaves the density out.
+        Draw, behind each interval, the density of the bootstrap's samples, kept with ``keep_samples=True``, or the
+        confidence distribution of the jackknife (see Notes).
     ax : matplotlib Axes, optional
         Where to draw, when there is one panel.
 
@@ -63,6 +73,22 @@ def forest(result: xr.Dataset, *, hue: str | None = None, density: bool = True, 
     The metrics stand in the order of the result, from the top: ``result.sortby("correlation")`` changes it. Two levels
     in one picture: ``xr.concat([a, b], dim=pd.Index(["system", "input"], name="level"))`` and ``hue="level"``
     (Deutsch et al. 2021, Fig. 4).
+
+    A point is the estimate. Where the bias of a jackknife is more than a quarter of the standard error, a stroke marks
+    the estimate less its bias, about which the interval lies.
+
+    The confidence distribution of a jackknife has the limits of an interval of any level as its quantiles. Of a
+    correlation it is ``tanh(arctanh c + T·√V/(1 − r²))``, c the estimate less its bias and T a t with the degrees of
+    freedom of the result; accuracies are brought to the scale 2p − 1 first. A result holds the limits of a difference,
+    or of a pooled correlation, at one level only: these are quantiles of what is drawn, c is its median, and between
+    them ``arctanh(d/2)`` is taken for ``a + b·(exp(g·T) − 1)/g``, which is skewed as the limits are (Tukey's g
+    distribution of t). A limit that was moved to hold the estimate is not followed, an interval that fell back has no
+    distribution, and heights of more than twice that at c, as near ±1, are cut off.
+
+    References
+    ----------
+    Xie & Singh (2013), "Confidence distribution, the frequentist distribution estimator of a parameter: a review",
+    International Statistical Review 81. Hoaglin (1985), "Summarizing shape numerically: the g-and-h distributions".
     """
     middle = "correlation" if "correlation" in result else "difference"
     if not {middle, "ci_low", "ci_high"} <= set(result.data_vars):
@@ -90,10 +116,21 @@ def forest(result: xr.Dataset, *, hue: str | None = None, density: bool = True, 
         axis.set_xlabel(label if middle == "correlation" else f"difference in {label}", fontsize=9.5, **PLAIN)
     axes[0].set_yticks(range(n_metrics), texts(result["metric"]), **PLAIN)
     axes[0].set_ylim(n_metrics - 0.45, -0.9)
+    items: list[tuple[str, dict[str, Any]]] = []
     if hue is not None:
         styles = [{"color": color, "marker": marker, "lw": 2} for color, marker in map(style_of, range(len(hues)))]
-        legend(axes, list(zip(texts(result[hue]), styles, strict=True)), hue)
+        items += zip(texts(result[hue]), styles, strict=True)
+    if bool(_biased(result).any()):
+        if ax is None:
+            items.append((_WITHOUT_BIAS, {"color": ink(), **_STROKE, "ls": ""}))
+        else:  # a legend of the user's figure would lie on what is beside this picture
+            ax.set_xlabel(f"{ax.get_xlabel()}\n| {_WITHOUT_BIAS}", fontsize=9.5, **PLAIN)
+    if items:
+        legend(axes, items, hue or "")
     return axes[0] if len(axes) == 1 else np.array(axes)
+
+
+_STROKE = {"marker": "|", "ms": 9, "mew": 1.6}
 
 
 def _forest_rows(
@@ -103,24 +140,93 @@ def _forest_rows(
     rows = np.arange(drawn.sizes.get("metric", 1)) + offset
     name = "correlation" if "correlation" in drawn else "difference"
     middle, low, high = (np.atleast_1d(drawn[each].values) for each in (name, "ci_low", "ci_high"))
-    if density and "samples" in drawn:
-        for row, samples in zip(rows, np.atleast_2d(drawn["samples"].transpose(..., "resample").values), strict=True):
-            _half_violin(axis, samples[~np.isnan(samples)], row, height, color)
+    if density:
+        for row, each in zip(rows, _densities(drawn, name), strict=True):
+            if each is not None:
+                x, bulge = each
+                peak = row - 0.85 * height * bulge / bulge.max()
+                axis.fill_between(x, row, peak, color=color, alpha=0.22, lw=0, zorder=2)
     axis.hlines(rows, low, high, color=color, lw=1.8, zorder=3)
     axis.plot(middle, rows, marker, ms=4.5, color=color, mec="white", mew=0.8, zorder=4)
+    biased = np.atleast_1d(_biased(drawn).values)
+    if biased.any():
+        without = middle - np.atleast_1d(drawn["bias"].values)
+        axis.plot(without[biased], rows[biased], ls="", color=color, zorder=5, **_STROKE)
     axis.axvline(0, color="#999999", lw=0.8, zorder=1)
     axis.grid(axis="x", color=faint(), lw=0.7, zorder=0)
 
 
-def _half_violin(axis: Any, samples: Any, row: float, height: float, color: str) -> None:
-    """The samples' density, standing on the row."""
+def _biased(result: xr.Dataset) -> xr.DataArray:
+    """Where the bias is so large beside the standard error that it is drawn."""
+    if not {"bias", "standard_error", "df"} <= set(result.data_vars):
+        return xr.DataArray(False)
+    return abs(result["bias"]) > _BIASED * result["standard_error"]
+
+
+_Curve = tuple[FloatArray, FloatArray]
+
+
+def _densities(drawn: xr.Dataset, name: str) -> list[_Curve | None]:
+    """Points of a curve for each metric: of its samples, or else of its confidence distribution; None for neither."""
+    n = drawn.sizes.get("metric", 1)
+    found: list[_Curve | None] = [None] * n
+    if "samples" in drawn:
+        samples = np.atleast_2d(drawn["samples"].transpose(..., "resample").values)
+        found = [_of_samples(row[~np.isnan(row)]) for row in samples]
+    if {"bias", "df", "fell_back"} <= set(drawn.data_vars) and "confidence_level" in drawn.attrs:
+        names = (name, "bias", "ci_low", "ci_high", "df", "fell_back")
+        rows = zip(*(np.atleast_1d(drawn[each].values).astype(float) for each in names), strict=True)
+        bounds, level = bounds_of(drawn, name), float(drawn.attrs["confidence_level"])
+        found = [
+            _of_limits(row[:5], bounds, level) if curve is None and row[5] == 0 else curve
+            for curve, row in zip(found, rows, strict=True)
+        ]
+    return found
+
+
+def _of_samples(samples: FloatArray) -> _Curve | None:
+    """The samples' density."""
     if len(samples) < 2 or np.ptp(samples) == 0:
-        return
+        return None
     from scipy.stats import gaussian_kde
 
     grid = np.linspace(samples.min(), samples.max(), 200)
-    bulge = gaussian_kde(samples)(grid)
-    axis.fill_between(grid, row, row - 0.85 * height * bulge / bulge.max(), color=color, alpha=0.22, lw=0, zorder=2)
+    return grid, gaussian_kde(samples)(grid)
+
+
+def _of_limits(row: tuple[float, ...], bounds: tuple[float, float], level: float) -> _Curve | None:
+    """The density of a function of t whose median is the estimate less its bias, and whose quantiles the limits are."""
+    from scipy.special import stdtrit
+    from scipy.stats import t as student
+
+    estimate, bias, low, high, df = row
+    middle, half = (bounds[0] + bounds[1]) / 2, (bounds[1] - bounds[0]) / 2
+    points = (np.array([low, estimate - bias, high]) - middle) / half
+    bounded = bool(np.all(np.abs(points) <= 1))  # a user's function may have any values
+    with np.errstate(divide="ignore"):
+        below, centre, above = np.arctanh(points) if bounded else points
+    down, up = centre - below, above - centre
+    if low == estimate < estimate - bias:  # moved to hold the estimate
+        down = up
+    elif high == estimate > estimate - bias:
+        up = down
+    if not (0 < down < np.inf and 0 < up < np.inf and df > 0):
+        return None
+    quantile = float(stdtrit(df, (1 + level) / 2))
+    skew = np.log(up / down) / quantile
+    skew = skew if abs(skew) > 1e-6 else 1e-6
+    furthest = float(stdtrit(df, 1 - _TAIL))
+    at = np.linspace(-furthest, furthest, 201)
+    scale = up / np.expm1(skew * quantile)
+    moved = centre + scale * np.expm1(skew * at)
+    heights = student.pdf(at, df) / (scale * skew * np.exp(skew * at))
+    if bounded:
+        seen = np.abs(moved) < _AT_1
+        moved, heights = moved[seen], heights[seen] * np.cosh(moved[seen]) ** 2
+        middle_height = float(student.pdf(0, df) / (scale * skew) * np.cosh(centre) ** 2)
+        # It has no bound near ±1.
+        return middle + half * np.tanh(moved), np.minimum(heights, 2 * middle_height)
+    return middle + half * moved, heights
 
 
 def pvalues(result: xr.Dataset, *, alpha: float = 0.05, annotate: bool | None = None, ax: Any = None) -> Any:

@@ -11,8 +11,8 @@ import xarray as xr
 
 from xsumstat import _validate
 from xsumstat.coefficients.table import COEFFICIENTS
-from xsumstat.dataset import results
 from xsumstat.dataset import scores as schema
+from xsumstat.dataset import variables
 
 # Okabe & Ito's colours, told apart by colour-blind readers and in grey.
 HUES = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#333333")
@@ -136,7 +136,7 @@ def legend(axes: list[Any], items: Sequence[tuple[str, Mapping[str, Any]]], titl
     """One legend for all panels, outside of them, in as many columns as there is room for."""
     lines = _validate.optional("matplotlib.lines", "plot")
     figure = axes[0].figure
-    widest = 0.5 + 0.08 * max(len(name) for name, _ in items)
+    widest = 0.5 + 0.08 * max(len(line) for name, _ in items for line in name.split("\n"))
     ready = figure.legend(
         [lines.Line2D([], [], **style) for _, style in items],
         [" "] * len(items),  # names come after: matplotlib leaves out those that start with "_"
@@ -173,11 +173,18 @@ def coefficient_label(name: Any) -> str:
     return COEFFICIENTS[name].label if name in COEFFICIENTS else str(name)
 
 
+def bounds_of(result: xr.Dataset, variable: str) -> tuple[float, float]:
+    """The least and largest value of a correlation, or of a difference of two."""
+    name = result.attrs.get("coefficient")
+    low, high = COEFFICIENTS[name].bounds if name in COEFFICIENTS else (-1.0, 1.0)
+    return (low - high, high - low) if variable == "difference" else (low, high)
+
+
 def variable_label(result: xr.Dataset, name: str) -> str:
     """Label of an axis of a variable."""
     if name == "correlation" and "coefficient" in result.attrs:
         return correlation_label(result)
     if name == "difference" and "coefficient" in result.attrs:
         return f"difference in\n{correlation_label(result)}"
-    declared = results.VARIABLES[name].long_name if name in results.VARIABLES else name.replace("_", " ")
+    declared = variables.VARIABLES[name].long_name if name in variables.VARIABLES else name.replace("_", " ")
     return str(result[name].attrs.get("long_name", declared))

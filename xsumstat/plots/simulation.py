@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -105,6 +106,8 @@ def _drawn(result: xr.Dataset, name: str, x: str, hue: str, wanted: float | None
     _validate.known("x", x, dims, "dims")
     lines = hue in dims and x != hue
     panels = panels_of(result, [dim for dim in dims if dim not in (x, hue)])
+    if "other_metric" in dims:  # a metric has no difference from itself
+        panels = [each for each in panels if bool(each[1][name].notnull().any())] or panels[:1]
     if len(panels) == 1:
         panels = [("", panels[0][1])]
     across, down = grid_of(len(panels))
@@ -151,8 +154,13 @@ def _line(axis: Any, panel: xr.Dataset, name: str, at: int, n_lines: int) -> Non
 
 
 def _range(result: xr.Dataset, name: str, wanted: float | None) -> tuple[float, float]:
-    """From 0 to 1, or so far as there is something to see of errors that are all small."""
+    """From 0 to 1, or so far as there is something to see: of coverage that is high, or of errors that are small."""
     limits = limits_of(result, name)
-    highest = result[limits[1]] if limits else result[name] + 3 * result["mc_error"]
-    largest = float(np.nanmax(highest.values, initial=wanted or 0.0))
-    return (-0.02, 1.03) if name != "type_i_error" or largest > 0.5 else (0.0, 1.15 * largest)
+    low, high = (
+        (result[limit] for limit in limits) if limits else (result[name] + by * result["mc_error"] for by in (-3, 3))
+    )
+    if name == "type_i_error":
+        largest = float(np.nanmax(high.values, initial=wanted or 0.0))
+        return (-0.02, 1.03) if largest > 0.5 else (0.0, 1.15 * largest)
+    least = float(np.nanmin(low.values, initial=1.0 if wanted is None else wanted)) if name == "coverage" else 0.0
+    return max(0.0, math.floor(10 * least) / 10) - 0.02, 1.03

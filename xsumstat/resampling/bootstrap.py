@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -12,6 +12,7 @@ import numpy as np
 
 from xsumstat.coefficients import arrays, pairs
 from xsumstat.coefficients.layers import Aggregated
+from xsumstat.coefficients.leave_one_out import each_left_out
 from xsumstat.coefficients.pairs import Draw
 from xsumstat.coefficients.record import Estimator, Measure
 from xsumstat.inference import intervals
@@ -23,9 +24,7 @@ from xsumstat.types import FloatArray, IntArray
 # One metric, or two of which the second's correlation is taken from the first's.
 Target = tuple[int, ...]
 
-# Labels that are left out in turn, at a time.
-_AT_ONCE = 1024
-_NAMES = ("estimate", "ci_low", "ci_high", "standard_error", "n_undefined")
+_NAMES = ("estimate", "ci_low", "ci_high", "standard_error", "n_undefined", "bias")
 
 
 @dataclass(frozen=True)
@@ -100,7 +99,7 @@ class Estimates:
 
     def leave_one_out(self, dims: tuple[str, ...]) -> list[FloatArray]:
         """The estimates without each label in turn, (targets, labels) for each of the dims."""
-        by_estimator = [leave_one_out(each, self.shape, dims) for each in self.estimators]
+        by_estimator = [each_left_out(each, self.shape, dims) for each in self.estimators]
         return [self.of_targets(np.array(of_dim)) for of_dim in zip(*by_estimator, strict=True)]
 
     def drawn(self, draw: Draw, out: FloatArray, stop: threading.Event | None = None) -> None:
@@ -111,24 +110,6 @@ class Estimates:
                 row[piece] = estimator.bootstrap(here.systems, here.inputs, *here.layers)
 
 
-def leave_one_out(estimator: Estimator, shape: tuple[int, int], dims: tuple[str, ...]) -> list[FloatArray]:
-    """The statistic without each label in turn, an array for each of the dims."""
-    systems, inputs = (arrays.ones(size) for size in shape)
-    found = []
-    if "system" in dims or "cell" in dims:
-        found.append(np.concatenate([estimator.bootstrap(each, inputs) for each in _without_one(shape[0])]))
-    if "input" in dims:
-        found.append(np.concatenate([estimator.bootstrap(systems, each) for each in _without_one(shape[1])]))
-    return found
-
-
-def _without_one(size: int) -> Iterator[IntArray]:
-    """Counts that leave out each label in turn, some at a time."""
-    for start in range(0, size, _AT_ONCE):
-        rows = np.arange(start, min(start + _AT_ONCE, size))
-        yield (np.arange(size) != rows[:, None]).astype(np.int64)
-
-
 @dataclass(frozen=True)
 class BootstrapInterval:
     """Which interval is made, of what resamples.
@@ -136,7 +117,7 @@ class BootstrapInterval:
     Attributes
     ----------
     name : str
-        Of `intervals.INTERVALS`.
+        Of `intervals.INTERVALS`; "studentized" is made by `resampling.studentized`.
     dims : tuple of str
         The dims that are drawn.
     n_resamples, seed : int
@@ -167,7 +148,9 @@ class BootstrapInterval:
         for at, estimate in enumerate(made.values):
             rows = [each[at] for each in by_plan]
             interval = self._interval(float(estimate), rows, [each[at] for each in left_out])
-            numbers.append((estimate, *interval[:3], np.isnan(rows[0]).sum(), *interval[3:]))
+            undefined = np.isnan(rows[0])
+            bias = rows[0][~undefined].mean() - estimate if not undefined.all() else np.nan
+            numbers.append((estimate, *interval[:3], undefined.sum(), bias, *interval[3:]))
         return np.array(numbers, dtype=float).T
 
     def _interval(self, estimate: float, rows: list[FloatArray], left_out: list[FloatArray]) -> tuple[float, ...]:
@@ -175,6 +158,7 @@ class BootstrapInterval:
             return intervals.bca_interval(estimate, rows[0], left_out, self.confidence_level)
         if self.name == "corrected":
             return intervals.corrected_interval(estimate, *rows, confidence_level=self.confidence_level)
+        assert self.name != "studentized"  # a job of its own
         return intervals.bootstrap_interval(estimate, rows[0], self.name, self.confidence_level)
 
 

@@ -116,7 +116,7 @@ def on_threads(
     numbers = np.empty((len(job.names), len(labels) * len(job.targets)))
     kept = np.empty((numbers.shape[1], job.n_resamples)) if keep_samples else None
     start = 0
-    with threads.progress_bar(len(labels) * len(groups) * job.n_blocks, progress) as bar:
+    with threads.progress_bar(len(labels) * len(groups) * max(1, job.n_blocks), progress) as bar:
         for scores in labels:
             for at in groups:
                 made = job.ready(at, *scores)
@@ -125,6 +125,8 @@ def on_threads(
                 numbers[:, here] = job.finish(made, counts, samples)
                 if kept is not None:
                     kept[here] = job.kept(made, samples)
+                if not job.n_blocks:  # nothing is drawn
+                    bar()
                 del made, counts, samples  # before the next ones are made
     return numbers, kept
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from xsumstat.analyses.measure import checked_measure
 from xsumstat.coefficients import table
 from xsumstat.coefficients.record import Coefficient, Measure
 from xsumstat.dataset import scores as schema
+from xsumstat.resampling.bootstrap import Target
 from xsumstat.simulation import simulate as simulation
 from xsumstat.simulation.model import Model
 from xsumstat.types import FloatArray
@@ -92,6 +94,8 @@ class Source:
     scores: FloatArray  # (metrics, systems, inputs)
     gold: FloatArray
     labels: list[Any]
+    rows: list[int]  # the places of the metrics that are asked for, and of those that they are compared with
+    columns: list[int] | None
     gold_name: str
     designs: list[Design]
     scalars: tuple[str, ...]  # what of the designs is no dim of the result
@@ -100,13 +104,21 @@ class Source:
 
     @classmethod
     def of(
-        cls, ds: xr.Dataset, gold: Any, metric: Any, questions: Questions, redrawn: bool, n_systems: Any, n_inputs: Any
+        cls,
+        ds: xr.Dataset,
+        gold: Any,
+        metric: Any,
+        questions: Questions,
+        redrawn: bool,
+        n_systems: Any,
+        n_inputs: Any,
+        other: Any = None,
     ) -> Source:
         """From a Dataset; `redrawn` scores are those of its model, in each design."""
         if not isinstance(ds, xr.Dataset):
             raise TypeError(f"ds must be a Dataset of scores, got {type(ds).__name__}")
         first = questions.levels[0]
-        found = schema.prepare(ds, gold, metric, level=first, missing=questions.missing)
+        found = schema.prepare(ds, gold, metric, level=first, missing=questions.missing, other=other)
         if found.further:
             raise ValueError(
                 f"scores have the further dim(s) {_validate.listing(sorted(found.further))}; select one label of each"
@@ -132,7 +144,41 @@ class Source:
             name for name, given in (("n_systems", n_systems), ("n_inputs", n_inputs)) if not _validate.is_list(given)
         )
         designs = [(systems, inputs) for systems in sizes[0] for inputs in sizes[1]]
-        return cls(found.score.values, found.gold.values, labels, found.gold_name, designs, scalars, model, chosen)
+        columns = None if other is None else found.columns
+        made = cls(
+            *(found.score.values, found.gold.values, labels, found.rows, columns),
+            *(found.gold_name, designs, scalars, model, chosen),
+        )
+        if not made.targets:
+            raise ValueError("a difference needs two metrics: metric and other name only one")
+        return made
+
+    @cached_property
+    def targets(self) -> list[Target]:
+        """Each metric, or each and another, by their places."""
+        if self.columns is None:
+            return [(at,) for at in self.rows]
+        return [(a, b) for a in self.rows for b in self.columns if a != b]
+
+    @property
+    def pairs(self) -> xr.DataArray:
+        """Which metrics and others are not the same."""
+        rows, columns = np.array(self.rows), np.array(self.columns)
+        return xr.DataArray(rows[:, None] != columns, self.dims)
+
+    @property
+    def dims(self) -> dict[str, list[Any]]:
+        """The dims of what is told of targets."""
+        found = {"metric": [self.labels[at] for at in self.rows]}
+        return found if self.columns is None else {**found, "other_metric": [self.labels[at] for at in self.columns]}
+
+    def laid_out(self, values: FloatArray) -> FloatArray:
+        """Numbers of targets (..., targets) as those of `dims`, NaN where a metric meets itself."""
+        if self.columns is None:
+            return values
+        out = np.full((*values.shape[:-1], len(self.rows), len(self.columns)), np.nan)
+        out[..., self.pairs.values] = values
+        return out
 
     @property
     def attrs(self) -> dict[str, Any]:
@@ -141,13 +187,14 @@ class Source:
         return numbers if self.model is None else {**numbers, "model": json.dumps(asdict(self.model))}
 
     def population(self, questions: Questions, design: Design) -> FloatArray:
-        """The true correlations, (levels, coefficients, metrics)."""
+        """The true correlations, or differences of two, (levels, coefficients, targets)."""
         assert self.model is not None
         out = np.empty((*questions.shape, len(self.labels)))
         for at, level in enumerate(questions.levels):
             values, _ = self.model.population(level, questions.records, design[1], questions.missing)
             out[at] = values[:, self.chosen]
-        return out
+        first, *second = np.array(self.targets).T
+        return out[..., first] - out[..., second[0]] if second else out[..., first]
 
     def drawn(self, design: Design, generator: np.random.Generator) -> Scores:
         """New scores from the model."""

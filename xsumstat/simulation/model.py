@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -27,14 +27,17 @@ _WEIGHTS = {
 # the inputs are those of the design, and the systems so many that they make so many cells.
 _POPULATIONS = {"input": (2000, 20, 10), "global": (20_000, 1, 10), "within_system": (20, 2000, 10)}
 _CELLS, _SYSTEMS, _REPEATS = 100_000, (500, 2000), 30
+# Inputs' factors: nodes of a quadrature over one, and of a mean of several so many draws, of so many numbers in all.
+_NODES, _MEANS, _NUMBERS = 80, 20_000, 4_000_000
 
 
 @dataclass(frozen=True)
 class Model:
-    """Gold and metrics as sums of a system's, an input's and a cell's effect, all normal.
+    """Gold and metrics as sums of a system's, an input's and a cell's effect, normal unless said otherwise.
 
     With g the gold's effect of a component, of variance 1, a metric's is ``ρ·g + √(1 − ρ²)·(√c·h + √(1 − c)·e)``, h an
-    effect that all metrics share and e its own; both are multiplied by the sd of that component.
+    effect that all metrics share and e its own; both are multiplied by the sd of that component. What makes the
+    systems' effects other than normal multiplies those of gold and metrics alike.
 
     Attributes
     ----------
@@ -48,6 +51,12 @@ class Model:
         Round the gold to so many points, which span two standard deviations to either side.
     missing : float
         The share of gold scores that are missing, at random.
+    system_df : float or None
+        Degrees of freedom, above 2, of the t distribution of the systems' effects, whose variance stays; None: normal.
+    outlying, outlying_factor : float
+        The chance that a system's effects are multiplied by the factor.
+    ability_sd : float
+        On each input the systems' effects are multiplied by a lognormal factor of mean 1 and this sd.
     """
 
     agreement: tuple[Effects, ...]
@@ -56,26 +65,60 @@ class Model:
     shared: float
     likert: int | None
     missing: float
+    system_df: float | None = None
+    outlying: float = 0.0
+    outlying_factor: float = 4.0
+    ability_sd: float = 0.0
 
     def draw(
-        self, shape: tuple[int, int], generator: np.random.Generator, *, crossed: bool = True
+        self,
+        shape: tuple[int, int],
+        generator: np.random.Generator,
+        *,
+        crossed: bool = True,
+        ability: FloatArray | None = None,
     ) -> tuple[FloatArray, FloatArray]:
-        """Scores (metrics, systems, inputs) and gold (systems, inputs), `crossed`, or each cell by itself."""
+        """Scores (metrics, systems, inputs) and gold (systems, inputs), `crossed`, or each cell by itself.
+
+        `ability` holds the factors of the inputs, where they are not to be drawn.
+        """
         systems, inputs = shape
         scores, gold = np.zeros((len(self.agreement), *shape)), np.zeros(shape)
         sizes = ((systems, 1), (1, inputs), shape) if crossed else (shape, shape, shape)
-        for at, size in enumerate(sizes):
-            human, common = generator.standard_normal((2, *size))
-            own = generator.standard_normal((len(self.agreement), *size))
+        normal = [generator.standard_normal((2 + len(self.agreement), *size)) for size in sizes]
+        # Factors are drawn after all that is normal, which thus stays as it is without them.
+        abilities = self._abilities(sizes[1], generator) if ability is None else ability
+        factor = self._factors(sizes[0], generator) * abilities
+        for at, each in enumerate(normal):
+            human, common, own = each[0], each[1], each[2:]
             rho = np.array([each[at] for each in self.agreement])[:, None, None]
             rest = math.sqrt(self.shared) * common + math.sqrt(1 - self.shared) * own
-            gold += self.gold_sd[at] * human
-            scores += self.metric_sd[at] * (rho * human + np.sqrt(1 - rho**2) * rest)
+            of_system = factor if at == 0 else 1.0
+            gold += self.gold_sd[at] * human * of_system
+            scores += self.metric_sd[at] * (rho * human + np.sqrt(1 - rho**2) * rest) * of_system
         if self.likert is not None:
             gold = self._rounded(gold)
         if self.missing:
             gold = np.where(generator.random(shape) < self.missing, np.nan, gold)
         return scores, gold
+
+    def _factors(self, size: tuple[int, int], generator: np.random.Generator) -> FloatArray:
+        """What multiplies the effects of each system; one number where nothing does."""
+        factor = np.ones((1, 1))
+        if self.system_df is not None:
+            factor = np.sqrt((self.system_df - 2) / generator.chisquare(self.system_df, size))
+        if self.outlying:
+            factor = factor * np.where(generator.random(size) < self.outlying, self.outlying_factor, 1.0)
+        return factor
+
+    def _abilities(self, size: tuple[int, ...], generator: np.random.Generator) -> FloatArray:
+        """What multiplies the effects of all systems on each input; one number where nothing does."""
+        return self._lognormal(generator.standard_normal(size)) if self.ability_sd else np.ones((1, 1))
+
+    def _lognormal(self, normal: FloatArray) -> FloatArray:
+        """Of mean 1 and sd `ability_sd`, from numbers of a standard normal."""
+        variance = math.log1p(self.ability_sd**2)
+        return np.asarray(np.exp(math.sqrt(variance) * normal - variance / 2))
 
     def _rounded(self, gold: FloatArray) -> FloatArray:
         assert self.likert is not None
@@ -87,10 +130,12 @@ class Model:
     ) -> tuple[FloatArray, FloatArray]:
         """Each metric's correlations with gold among all systems (and inputs), and the Monte-Carlo errors of those.
 
-        At system level it is that of means over `n_inputs` inputs. Of normal scores r follows from the variances of the
-        effects, Spearman's ρ is ``6/π·arcsin(r/2)``, every τ ``2/π·arcsin r`` and the pairwise accuracy
-        ``1/2 + arcsin(r)/π``. Rounded gold, or gold with gaps, has no such formulas: correlations in large simulated
-        populations are averaged.
+        At system level it is that of means over `n_inputs` inputs, at input level the mean over inputs of the
+        correlation among all systems. Of normal scores r follows from the variances of the effects, Spearman's ρ is
+        ``6/π·arcsin(r/2)``, every τ ``2/π·arcsin r`` and the pairwise accuracy ``1/2 + arcsin(r)/π``. Pearson's r
+        follows from the variances for any scores; where abilities show more on some inputs than on others, it is
+        averaged over these. Rounded gold, gold with gaps, and ranks of scores that are not normal have no such
+        formulas: correlations in large simulated populations are averaged.
 
         Returns
         -------
@@ -98,40 +143,122 @@ class Model:
         errors : array, (coefficients,)
             The largest of the metrics; 0 where there is a formula.
         """
-        if self.likert is None and not self.missing:
-            return np.array([self._closed(level, record, n_inputs) for record in records]), np.zeros(len(records))
-        return self._integrated(level, records, n_inputs, missing)
+        values, errors = np.empty((len(records), len(self.agreement))), np.zeros(len(records))
+        closed = [self._is_closed(level, record) for record in records]
+        if any(closed):
+            r, chances, sampled = self._pearson(level, n_inputs)
+        for at, record in enumerate(records):
+            if closed[at]:
+                assert record.normal_value is not None
+                found = record.normal_value(r)
+                values[at] = chances @ found
+                errors[at] = found.std(axis=0).max() / math.sqrt(len(found)) if sampled else 0.0
+        left = [at for at, each in enumerate(closed) if not each]
+        if left:
+            values[left], errors[left] = self._integrated(level, [records[at] for at in left], n_inputs, missing)
+        return values, errors
 
-    def _closed(self, level: str, coefficient: Coefficient, n_inputs: int) -> FloatArray:
-        weights = np.array([1 / n_inputs if each is None else each for each in _WEIGHTS[level]])
+    @property
+    def _whole(self) -> bool:
+        """Whether gold is as it was drawn."""
+        return self.likert is None and not self.missing
+
+    def _is_closed(self, level: str, record: Coefficient) -> bool:
+        """Whether a correlation among all follows from the variances of the effects."""
+        if not self._whole:
+            return False
+        if level == "within_system":  # where a system's own effect is a constant
+            return not self.ability_sd
+        normal = self.system_df is None and not self.outlying and (level != "global" or not self.ability_sd)
+        return normal or _is_pearson(record)
+
+    def _pearson(self, level: str, n_inputs: int) -> tuple[FloatArray, FloatArray, bool]:
+        """Pearson's r by factors of inputs (factors, metrics), the chance of each, and whether these are a sample."""
+        abilities, chances, sampled = np.ones(1), np.ones(1), False
+        if self.ability_sd and level == "input":
+            nodes, weights = np.polynomial.hermite_e.hermegauss(_NODES)
+            abilities, chances = self._lognormal(nodes), weights / weights.sum()
+        elif self.ability_sd and level == "system":
+            abilities = self._mean_abilities(n_inputs)
+            chances, sampled = np.full(len(abilities), 1 / len(abilities)), True
+        elif self.ability_sd:
+            abilities = np.array([math.sqrt(1 + self.ability_sd**2)])
+        larger = 1 + self.outlying * (self.outlying_factor**2 - 1)
+        weights = np.array([[1 / n_inputs if each is None else each for each in _WEIGHTS[level]]] * len(abilities))
+        weights[:, 0] *= larger * abilities**2
         gold, metric = np.square(self.gold_sd), np.square(self.metric_sd)
-        shared = np.array(self.agreement) @ (weights * np.sqrt(gold * metric))
-        r = shared / math.sqrt(float(weights @ gold) * float(weights @ metric))
-        assert coefficient.normal_value is not None
-        return np.asarray(coefficient.normal_value(r))
+        shared = (weights * np.sqrt(gold * metric)) @ np.array(self.agreement).T
+        return shared / np.sqrt((weights @ gold) * (weights @ metric))[:, None], chances, sampled
+
+    def _mean_abilities(self, n_inputs: int) -> FloatArray:
+        """A sample of the inputs' factors' means over so many inputs."""
+        generator = np.random.Generator(np.random.SFC64(0))
+        size = int(np.clip(_NUMBERS // n_inputs, 500, _MEANS))
+        return np.array([self._abilities((n_inputs,), generator).mean() for _ in range(size)])
 
     def _integrated(
         self, level: str, records: Sequence[Coefficient], n_inputs: int, missing: str
     ) -> tuple[FloatArray, FloatArray]:
-        if level == "system":
-            systems, inputs, repeats = int(np.clip(_CELLS // n_inputs, *_SYSTEMS)), n_inputs, _REPEATS
-        else:
-            systems, inputs, repeats = _POPULATIONS[level]
+        """Averages over simulated populations, and their errors."""
+        repeats, draw = self._populations(level, n_inputs)
         # Means stand as the cells of one input, which many systems are sorted by.
-        measures = [Measure(record, "global" if level == "system" else level) for record in records]
+        of_means = "input" if self._whole else "global"
+        measures = [Measure(record, of_means if level == "system" else level) for record in records]
         found = np.empty((repeats, len(records), len(self.agreement)))
-        for row, seed in zip(found, np.random.SeedSequence(0).spawn(repeats), strict=True):
-            generator = np.random.Generator(np.random.SFC64(seed))
-            scores, gold = self.draw((systems, inputs), generator, crossed=level != "global")
+        for row, generator in zip(found, _generators(repeats), strict=True):
+            scores, gold = draw(generator)
             for at, x in enumerate(scores):
                 z = gold
-                if level == "system":
+                if level == "system" and not self._whole:
                     there = np.isfinite(gold)
                     every = np.isfinite(x) if missing == "available" else there
                     x, z = (_means(*each) for each in ((x, every), (gold, there)))
                 for place, measure in enumerate(measures):
                     row[place, at] = measure.estimator(x, z).value()
         return found.mean(axis=0), found.std(axis=0, ddof=1).max(axis=1) / math.sqrt(repeats)
+
+    def _populations(
+        self, level: str, n_inputs: int
+    ) -> tuple[int, Callable[[np.random.Generator], tuple[FloatArray, FloatArray]]]:
+        """How many populations are averaged, and what draws the scores of one.
+
+        At system level scores on the inputs of a design, or where cells are not needed, means over these as scores on
+        one input. The factors of inputs are spread over their distribution.
+        """
+        if level == "system" and not self._whole:
+            systems = int(np.clip(_CELLS // n_inputs, *_SYSTEMS))
+            return _REPEATS, lambda generator: self.draw((systems, n_inputs), generator)
+        if level not in ("system", "input"):
+            systems, inputs, repeats = _POPULATIONS[level]
+            return repeats, lambda generator: self.draw((systems, inputs), generator, crossed=level != "global")
+        systems, inputs, repeats = _POPULATIONS["input"]
+        averaged = n_inputs if level == "system" else 1
+        made = self._of_means(averaged) if self._whole else self
+        means = self._mean_abilities(averaged) if self.ability_sd else None
+
+        def draw(generator: np.random.Generator) -> tuple[FloatArray, FloatArray]:
+            ability = None
+            if means is not None:
+                ability = np.quantile(means, (np.arange(inputs) + generator.random(inputs)) / inputs)[None]
+            return made.draw((systems, inputs), generator, crossed=not self._whole, ability=ability)
+
+        return repeats, draw
+
+    def _of_means(self, n_inputs: int) -> Model:
+        """The model whose cells are means over so many inputs, but for what these inputs add to all systems alike."""
+        gold, metric = ((sds[0], 0.0, sds[2] / math.sqrt(n_inputs)) for sds in (self.gold_sd, self.metric_sd))
+        return replace(self, gold_sd=gold, metric_sd=metric)
+
+
+def _is_pearson(record: Coefficient) -> bool:
+    """Whether a coefficient is, of normal scores, r itself, and of any scores their covariance over their sds."""
+    r = np.array([0.25, 0.5])
+    return record.normal_value is not None and bool((record.normal_value(r) == r).all())
+
+
+def _generators(size: int) -> list[np.random.Generator]:
+    """Sources of simulated populations, the same each time."""
+    return [np.random.Generator(np.random.SFC64(each)) for each in np.random.SeedSequence(0).spawn(size)]
 
 
 def _means(values: FloatArray, cells: BoolArray) -> FloatArray:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,7 @@ from xsumstat.resampling import draws
 from xsumstat.simulation.model import COMPONENTS, Effects, Model
 
 GOLD = "human"
-_LARGEST = 1e100
+_LARGEST, _LARGEST_FACTOR, _LARGEST_ABILITY_SD = 1e100, 1e6, 10.0
 _AGREEMENT = {"good": 0.8, "fair": 0.6, "poor": 0.3}
 _EFFECTS = {"system": 0.6, "input": 0.4, "cell": 1.0}
 
@@ -33,6 +33,10 @@ def simulate(
     shared: float = 0.3,
     likert: int | None = None,
     missing: float = 0.0,
+    system_df: float | None = None,
+    outlying: float = 0.0,
+    outlying_factor: float = 4.0,
+    ability_sd: float = 0.0,
     truth: bool = True,
     rng: Any = None,
 ) -> xr.Dataset:
@@ -53,11 +57,25 @@ def simulate(
     shared : float, default 0.3
         Of the variance that a metric has apart from the human score, the share that all metrics have in common.
     likert : int, optional
-        Round the human score to so many points, at least 2, which span two standard deviations to either side.
+        Round the human score to so many points, at least 2, which span two standard deviations to either side; these
+        are of `effects`, whatever the next four do to the systems.
     missing : float, default 0
         Share of human scores that are missing, at random; below 1.
+    system_df : float, optional
+        Let the systems' effects follow a t distribution with so many degrees of freedom, above 2, in place of a normal
+        one: a few systems are much better or worse than the others. The standard deviation stays that of `effects`.
+    outlying : float, default 0
+        Share of systems that are outlying, each at random with that probability; below 1. Their effects are multiplied
+        by `outlying_factor`.
+    outlying_factor : float, default 4
+        At least 1; without effect when `outlying` is 0.
+    ability_sd : float, default 0
+        How much more the systems' abilities show on some inputs than on others: on each input the systems' effects are
+        multiplied by a factor of that input, lognormal with mean 1 and this standard deviation, at most 10. The
+        correlation within an input then differs between inputs.
     truth : bool, default True
-        Add the true correlations. With `likert` or `missing` they are integrated, which takes two seconds or more.
+        Add the true correlations. With `likert`, `missing`, `system_df`, `outlying` or `ability_sd` some are
+        integrated, which takes two seconds or more.
     rng : None, int, SeedSequence or Generator, optional
         Source of the scores.
 
@@ -76,7 +94,8 @@ def simulate(
 
     Notes
     -----
-    ``score = system effect + input effect + cell effect``, all normal. With g the human score's effect, of variance 1,
+    ``score = system effect + input effect + cell effect``, all normal unless `system_df`, `outlying` or `ability_sd`
+    say otherwise. With g the human score's effect, of variance 1,
     a metric's is ``ρ·g + √(1 − ρ²)·(√c·h + √(1 − c)·e)``: ρ its `agreement`, c `shared`, h common to all metrics and e
     its own. In the population Pearson's r at input level is
     ``(ρ_s·σ_s·τ_s + ρ_c·σ_c·τ_c) / √((σ_s² + σ_c²)(τ_s² + τ_c²))``, with σ and τ the sds of the human score's and the
@@ -84,9 +103,22 @@ def simulate(
     level the inputs' join; within systems the inputs' replace the systems'. Rank correlations follow from r, as for
     any normal scores (`xsumstat.simulation.model.Model.population`).
 
+    What makes systems other than normal multiplies the system effects of the human score and of all metrics alike: with
+    `system_df` ν by ``√((ν − 2)/χ²)``, one χ² of ν degrees of freedom for each system (a multivariate t of the same
+    variances); with `outlying` by 1 or `outlying_factor` f, which multiplies the variances of system effects by
+    ``1 + outlying·(f² − 1)``; with `ability_sd` a system's effect on input j by that input's factor a_j.
+
+    The truth at system level is the correlation, among all systems, of means over `n_inputs` inputs, averaged over such
+    inputs; at input level that of all systems within an input, averaged over all inputs; at global level that of all
+    cells. Pearson's r follows from the variances for systems that are not normal too (on input j σ_s and τ_s are a_j
+    times as large, in means over inputs ``mean a_j`` times), but not with `likert` or `missing`, and with `ability_sd`
+    not within systems; at system level with `ability_sd` it is averaged over sampled inputs, with a small
+    `truth_error`.
+
     References
     ----------
-    Deutsch, Dror & Roth (2021), §5, simulate from real scores, whose truth is not known.
+    Deutsch, Dror & Roth (2021), §5, simulate from real scores, whose truth is not known. Kotz & Nadarajah (2004),
+    "Multivariate t Distributions and Their Applications".
 
     Examples
     --------
@@ -100,6 +132,7 @@ def simulate(
     """
     n_systems, n_inputs = _validate.integer("n_systems", n_systems, 2), _validate.integer("n_inputs", n_inputs, 1)
     names, model = _checked_model(agreement, effects, metric_effects, shared, likert, missing)
+    model = replace(model, **_checked_systems(system_df, outlying, outlying_factor, ability_sd))
     _validate.flag("truth", truth)
     seed = draws.seed_of(rng)
     scores, gold = model.draw((n_systems, n_inputs), draws.generator(seed, 0))
@@ -142,6 +175,23 @@ def _checked_model(
     if missing == 1:
         raise ValueError("missing must be below 1, or no human score is left")
     return names, Model(tuple(rho), gold_sd, metric_sd, shared, likert, missing)
+
+
+def _checked_systems(system_df: Any, outlying: Any, outlying_factor: Any, ability_sd: Any) -> dict[str, Any]:
+    """What makes the systems' effects other than normal."""
+    if system_df is not None:
+        system_df = _validate.number("system_df", system_df, 2, _LARGEST)
+        if system_df == 2:
+            raise ValueError("system_df must be above 2, or the systems' effects have no variance, got 2")
+    outlying = _validate.number("outlying", outlying, 0, 1)
+    if outlying == 1:
+        raise ValueError("outlying must be below 1, or there is no system that the others lie apart from")
+    return {
+        "system_df": system_df,
+        "outlying": outlying,
+        "outlying_factor": _validate.number("outlying_factor", outlying_factor, 1, _LARGEST_FACTOR),
+        "ability_sd": _validate.number("ability_sd", ability_sd, 0, _LARGEST_ABILITY_SD),
+    }
 
 
 def _effects(name: str, values: Any, least: float, most: float) -> Effects:

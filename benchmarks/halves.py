@@ -1,0 +1,80 @@
+"""``python benchmarks/halves.py``: how well the jackknife foretells the other half of published scores.
+
+Systems and inputs are each split in two at random. The other half's correlation is as uncertain as this half's, so that
+95 % of them should lie within √2 times the reach of this half's interval (on the scale of arctanh).
+"""
+
+import argparse
+import json
+import math
+import warnings
+from pathlib import Path
+
+import numpy as np
+
+import xsumstat
+from xsumstat.analyses.measure import checked_measure
+from xsumstat.coefficients import leave_one_out
+from xsumstat.dataset import scores as schema
+from xsumstat.inference import jackknife
+from xsumstat.resampling import draws
+
+SETS = {"summeval": "expert_relevance", "realsumm": "litepyramid_recall"}
+DIMS, CONFIDENCE, SEED = ("system", "input"), 0.95, 18
+
+
+def held(name: str, gold: str, level: str, coefficient: str, trials: int) -> dict:
+    """How many of the other halves' correlations lie within the reach, over metrics and trials."""
+    warnings.simplefilter("ignore")
+    found = schema.prepare(xsumstat.load_dataset(name), gold, None, level=level, missing="pairwise")
+    x, z = found.score.values[found.rows], found.gold.values
+    measure = checked_measure(level, coefficient, "pairwise", "drop")
+    inside = np.full((trials, len(x)), np.nan)
+    for trial in range(trials):
+        generator = draws.generator(SEED, trial)
+        first, other = ([], [])
+        for size in z.shape:
+            order = generator.permutation(size)
+            first.append(order[: size // 2])
+            other.append(order[size // 2 : 2 * (size // 2)])
+        for at, scores in enumerate(x):
+            here, there = (
+                leave_one_out.of(scores[np.ix_(*half)], z[np.ix_(*half)], measure) for half in (first, other)
+            )
+            made = jackknife.of_one(here, measure, DIMS)
+            if made.about is None or math.isnan(there.value):
+                continue
+            low, high = made.limits(math.sqrt(2) * jackknife.t_quantile(CONFIDENCE, made.df))
+            inside[trial, at] = low <= there.value <= high
+    by_trial = np.nanmean(inside, axis=1)
+    # Trials share scores, and metrics do; the error is that of trials, had they been independent.
+    return {
+        "data": name,
+        "level": level,
+        "coefficient": coefficient,
+        "metrics": len(x),
+        "trials": trials,
+        "held": round(float(np.nanmean(inside)), 4),
+        "mc_error": round(float(np.std(by_trial, ddof=1) / math.sqrt(trials)), 4),
+    }
+
+
+def main() -> None:
+    """Measure both sets at three levels."""
+    made = argparse.ArgumentParser(prog="python benchmarks/halves.py", description=__doc__.splitlines()[0])
+    made.add_argument("--trials", type=int, default=500)
+    made.add_argument("--output", type=Path, default=Path(__file__).parent / "halves.json")
+    asked = made.parse_args()
+    rows = [
+        held(name, gold, level, coefficient, asked.trials)
+        for name, gold in SETS.items()
+        for level in ("system", "input", "global")
+        for coefficient in ("pearson", "spearman", "kendall")
+    ]
+    for row in rows:
+        print(row, flush=True)
+    asked.output.write_text("[\n" + ",\n".join(json.dumps(row) for row in rows) + "\n]\n")
+
+
+if __name__ == "__main__":
+    main()

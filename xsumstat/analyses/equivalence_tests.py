@@ -1,0 +1,163 @@
+"""What the tests of equivalence find for every pair: by draws, by leaving out systems and inputs, or by formula."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from xsumstat.analyses.measure import Measure
+from xsumstat.analyses.versions import Pairs
+from xsumstat.coefficients.pairs import correlations
+from xsumstat.dataset import checks, labelled, metric_pairs, results
+from xsumstat.inference import equivalence, two_correlations
+from xsumstat.inference.intervals import bootstrap_interval
+from xsumstat.inference.pvalues import equivalence_pvalues
+from xsumstat.resampling.bootstrap import Bootstrap, BootstrapInterval, Estimates
+from xsumstat.resampling.jackknife import Jackknife, estimated
+from xsumstat.types import TOLERANCE, FloatArray
+
+# --- By draws ---
+
+
+@dataclass(frozen=True)
+class _Resampled(Bootstrap):
+    """Difference, interval, share of draws above 0, and p-values of equivalence of each pair."""
+
+    n_margins: int = 0
+
+    @property
+    def names(self) -> tuple[str, ...]:  # type: ignore[override]
+        """The numbers of each pair."""
+        single = ("difference", "ci_low", "ci_high", "n_undefined", "dominates")
+        return (*single, *(f"pvalue_{at}" for at in range(self.n_margins)))
+
+    def ready(self, at: slice, x: FloatArray, z: FloatArray, *beside: Any) -> Any:
+        """The estimators of the pairs, and their margins (margins, pairs)."""
+        margins = beside[0][:, at] if beside else np.empty((0, at.stop - at.start))
+        return _Ready(super().ready(at, x, z), margins)
+
+    def rows(self, ready: Any) -> int:
+        """A row for each estimator."""
+        return super().rows(ready.made)
+
+    def block(self, ready: Any, block: int, out: FloatArray, stop: Any) -> None:
+        """Fill the statistics of the draws."""
+        super().block(ready.made, block, out, stop)
+
+    def finish(self, ready: Any, counts: Any, samples: FloatArray) -> FloatArray:
+        """The numbers of each pair."""
+        made, rows = ready.made, self.kept(ready.made, samples)
+        found = zip(made.values, rows, ready.margins.T, strict=True)
+        return np.array([_numbers(float(r), row, self.interval.confidence_level, each) for r, row, each in found]).T
+
+
+@dataclass(frozen=True)
+class _Ready:
+    """Pairs ready to be drawn, and their margins (margins, pairs)."""
+
+    made: Estimates
+    margins: FloatArray
+
+
+def drawn(
+    pairs: Pairs, measure: Measure, interval: BootstrapInterval, margins: xr.DataArray | None, progress: bool | None
+) -> dict[str, xr.DataArray]:
+    """Difference, interval, share of draws above 0, and a p-value for each of the margins (_margin, ...), by pair."""
+    scores = pairs.scores
+    checks.check_resampled(scores.score, interval.dims)
+    n_margins = 0 if margins is None else margins.sizes["_margin"]
+    beside = None if margins is None else _beside(margins, pairs)
+    job = _Resampled(pairs.targets, measure, interval, n_margins=n_margins)
+    found = labelled.run(job, scores, "_pair", results.types(job.names), beside=beside, progress=progress)
+    if scores.used is None:
+        checks.warn_resamples(found["n_undefined"].max("_pair"), interval.n_resamples)
+    return _together(found, n_margins) if n_margins else found
+
+
+def _numbers(estimate: float, samples: FloatArray, confidence_level: float, margins: FloatArray) -> tuple[float, ...]:
+    low, high, _ = bootstrap_interval(estimate, samples, "percentile", confidence_level)
+    defined = samples[~np.isnan(samples)]
+    ahead = (defined > TOLERANCE).sum() + (np.abs(defined) <= TOLERANCE).sum() / 2
+    share = ahead / len(defined) if len(defined) else np.nan
+    return estimate, low, high, len(samples) - len(defined), share, *equivalence_pvalues(samples, margins)
+
+
+def _beside(margins: xr.DataArray, pairs: Pairs) -> xr.DataArray:
+    """The margins (_margin, ...) of each pair as rows beside its scores."""
+    beside = margins.rename(_margin="_row")
+    return beside if "_pair" in beside.dims else beside.expand_dims(_pair=len(pairs.targets))
+
+
+def _together(found: dict[str, xr.DataArray], n_margins: int) -> dict[str, xr.DataArray]:
+    """The p-values of all margins as one."""
+    pvalue = xr.concat([found.pop(f"pvalue_{at}") for at in range(n_margins)], "_margin")
+    return {**found, "pvalue": pvalue.where(found["difference"].notnull())}
+
+
+# --- By leaving out each system and each input ---
+
+
+@dataclass(frozen=True)
+class _LeftOut(Jackknife):
+    """Difference, interval and p-values of equivalence of each pair; `confidence_level` is 1 - 2 alpha."""
+
+    n_margins: int = 0
+
+    @property
+    def names(self) -> tuple[str, ...]:  # type: ignore[override]
+        """The numbers of each pair."""
+        single = ("difference", "ci_low", "ci_high", "n_undefined", "fell_back")
+        return (*single, *(f"pvalue_{at}" for at in range(self.n_margins)))
+
+    def ready(self, at: slice, x: FloatArray, z: FloatArray, *beside: Any) -> FloatArray:
+        """The numbers of the pairs, as there is nothing to draw."""
+        found = estimated(x, z, self.targets[at], self.measure, self.dims)
+        numbers = []
+        for (each, n_undefined), margins in zip(found, beside[0][:, at].T, strict=True):
+            low, high, pvalues = equivalence.within(each, margins, (1 - self.confidence_level) / 2)
+            numbers.append((each.estimate, low, high, n_undefined, each.fell_back, *pvalues))
+        return np.array(numbers, dtype=float).T
+
+
+def left_out(
+    pairs: Pairs, measure: Measure, interval: BootstrapInterval, margins: xr.DataArray, progress: bool | None
+) -> dict[str, xr.DataArray]:
+    """Difference, jackknife interval, and a p-value for each of the margins (_margin, ...), by pair."""
+    checks.check_resampled(pairs.scores.score, interval.dims)
+    dims = tuple(dim for dim in ("system", "input") if dim in interval.dims)
+    n_margins = margins.sizes["_margin"]
+    job = _LeftOut(pairs.targets, measure, dims, interval.confidence_level, n_margins=n_margins)
+    types, beside = results.types(job.names), _beside(margins, pairs)
+    found = labelled.run(job, pairs.scores, "_pair", types, beside=beside, progress=progress)
+    return _together(found, n_margins)
+
+
+# --- By formula ---
+
+
+def by_formula(
+    pairs: Pairs, measure: Measure, method: str, margins: xr.DataArray, alpha: float
+) -> dict[str, xr.DataArray]:
+    """Difference, interval and p-value of every pair by Williams' formula."""
+    targets = tuple((one, two) for one, two in pairs.targets)
+
+    def each(x: FloatArray, z: FloatArray) -> tuple[FloatArray, ...]:
+        return correlations(x, z, targets, measure)
+
+    names = ("r_1", "r_2", "r_3", "n")
+    r_1, r_2, r_3, n = metric_pairs.by_label(each, pairs.scores, len(targets), names).values()
+    pvalue, low, high = xr.apply_ufunc(
+        lambda one, two, three, size, margin: two_correlations.equivalence(
+            method, one, two, three, size, margin, alpha
+        ),
+        *(r_1, r_2, r_3, n, margins),
+        output_core_dims=[[]] * 3,
+        dask="parallelized",
+        output_dtypes=[float] * 3,
+        keep_attrs=False,
+    )
+    low, high = (each.isel(_margin=0, drop=True) for each in (low, high))  # the margin does not move them
+    return {"difference": r_1 - r_2, "ci_low": low, "ci_high": high, "pvalue": pvalue}

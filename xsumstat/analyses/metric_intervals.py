@@ -1,0 +1,139 @@
+"""How sure are we of the correlations of metrics with each other: `metric_ci`."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from xsumstat import _validate
+from xsumstat.analyses.intervals import ci
+from xsumstat.analyses.measure import check_symmetric, checked_progress
+from xsumstat.coefficients import table
+from xsumstat.dataset import checks, metric_pairs, results, variables
+from xsumstat.dataset import scores as schema
+from xsumstat.resampling import draws, threads
+from xsumstat.types import BoolArray, CorrelationFunction
+
+_CELLS = ["system", "input"]
+# How warnings begin that were given of all metrics before, or of a metric's being another's gold.
+_SAID = ("constant scores", "no score for metric", "metrics that are people's own scores", checks.LEFT_OUT)
+
+
+def metric_ci(
+    ds: xr.Dataset,
+    *,
+    metric: Any = None,
+    level: str = "system",
+    coefficient: str | CorrelationFunction = "pearson",
+    method: str = "auto",
+    interval: str | None = None,
+    resample: str | tuple[str, ...] = "both",
+    n_resamples: int = 9999,
+    confidence_level: float = 0.95,
+    missing: str = "pairwise",
+    undefined: str = "drop",
+    rng: Any = None,
+    keep_samples: bool = False,
+    progress: bool | None = None,
+) -> xr.Dataset:
+    """Confidence interval of each metric's correlation with each other metric.
+
+    Parameters
+    ----------
+    ds : Dataset
+        Scores, float ``score(metric, system, input, ...)``.
+    metric : label, list of labels or boolean DataArray, optional
+        Metrics, at least two; default all, human ones included.
+    level, coefficient, missing, undefined
+        As for `corr`.
+    method, interval, resample, n_resamples, confidence_level, rng, keep_samples, progress
+        As for `ci`; one bar for all metrics.
+
+    Returns
+    -------
+    Dataset
+        As `ci` gives, on (metric, other_metric, ...), symmetric; NaN where a metric meets itself.
+
+    Raises
+    ------
+    ValueError, TypeError
+        As for `ci`, and for fewer than two metrics.
+
+    Warns
+    -----
+    UserWarning
+        As for `ci`; each text once.
+
+    Notes
+    -----
+    Where there are draws all pairs see the same, so that samples, kept, may be compared, unless metrics
+    lack whole systems or inputs: each pair draws from those that both have. To compare one pair on two ranges of scores
+    see `range_drop`.
+
+    Examples
+    --------
+    >>> import xsumstat
+    >>> ds = xsumstat.load_dataset("demo")
+    >>> metrics = ["judge", "rouge", "bleu"]
+    >>> matrix = ds.meta.metric_ci(metric=metrics, level="input", resample="input", n_resamples=99, rng=1)
+    >>> bool(matrix.ci_low.sel(metric="rouge", other_metric="bleu") > 0)
+    True
+    """
+    check_symmetric(table.get(coefficient))
+    with _validate.kept_warnings() as texts:
+        score = schema.prepare_metrics(ds, metric, level=level)
+    labels = score["metric"].values.tolist()
+    if len(labels) < 2:
+        raise ValueError("metric must name at least 2 metrics, which are correlated with each other")
+    keywords: dict[str, Any] = {"level": level, "coefficient": coefficient, "method": method, "interval": interval}
+    keywords |= {"resample": resample, "n_resamples": n_resamples, "confidence_level": confidence_level}
+    progress = checked_progress(progress)
+    keywords |= {"missing": missing, "undefined": undefined, "rng": draws.seed_of(rng), "keep_samples": keep_samples}
+    keywords["progress"] = progress
+    given, rows, said = schema.checked_scores(ds), [], dict.fromkeys(texts)
+    constant = [] if checks.is_lazy(score) else score["metric"].values[_constant(score)].tolist()
+    # No score is refused as a metric, but one that is constant as gold: those come last.
+    order = [*(label for label in labels if label not in constant), *constant]
+    with threads.one_bar(len(order) - 1, progress) as part:
+        for at, label in enumerate(order[:-1]):
+            one = given.sel(metric=label)
+            one = _numbered(one) if label in constant else one
+            with _validate.kept_warnings() as texts, part():
+                rows.append(ci(given.to_dataset(), one, metric=order[at + 1 :], **keywords))
+            said |= dict.fromkeys(text for text in texts if not text.startswith((f"gold {label!r} ", *_SAID)))
+    if (missing != "available" or level != "system") and not checks.is_lazy(score):
+        checks.report_gaps_of_pairs(score, None, itertools.combinations(range(len(labels)), 2))
+    for text in said:
+        _validate.warn(text.replace(" have no cell with both gold and a score ", " have no cell with two scores "))
+    found = _square(rows, order).isel({dim: [order.index(label) for label in labels] for dim in metric_pairs.DIMS})
+    found = results.labelled(found, score, score)
+    found.attrs = {name: value for name, value in rows[0].attrs.items() if name != "gold" and "dropped" not in name}
+    return results.described(found.assign_attrs(analysis="metric_ci"))
+
+
+def _constant(score: xr.DataArray) -> BoolArray:
+    """Which metrics are constant, or have no score, for every further label."""
+    high, low = score.max(_CELLS), score.min(_CELLS)
+    flat = (high == low) | high.isnull()
+    return np.asarray(flat.all([dim for dim in flat.dims if dim != "metric"]).values)
+
+
+def _numbered(scores: xr.DataArray) -> xr.DataArray:
+    """Scores that vary, where there are scores: what a constant metric is set against has no say in it."""
+    return scores.copy(data=np.arange(scores.size, dtype=float).reshape(scores.shape)).where(scores.notnull())
+
+
+def _square(rows: list[xr.Dataset], labels: list[Any]) -> xr.Dataset:
+    """The intervals of each metric with those after it, as a symmetric table."""
+    bare = [row.drop_vars([name for name, coord in row.coords.items() if "metric" in coord.dims]) for row in rows]
+    pairs = xr.concat([row.rename(metric="_pair") for row in bare], "_pair", coords="minimal", compat="override")
+    size = len(labels)
+    above = np.array(np.triu_indices(size, 1)).T
+    place = results.symmetric(np.arange(len(above)), above, size)
+    square = pairs.isel(_pair=xr.DataArray(place, dims=("metric", "other_metric")))
+    other = xr.DataArray(~np.eye(size, dtype=bool), dims=("metric", "other_metric"))
+    blanks = {name: variables.variable(name).blank for name in square.data_vars}
+    return square.assign({name: square[name].where(other, blank) for name, blank in blanks.items()})

@@ -1,0 +1,267 @@
+"""What a correlation is without one system, or without one input: what its jackknife variance is made of.
+
+Scores are (systems, inputs), NaN where a cell is missing. Systems and inputs that take no part are not counted.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+import numpy as np
+
+from xsumstat.coefficients import arrays
+from xsumstat.coefficients.record import Estimator, Measure
+from xsumstat.types import BoolArray, FloatArray, IntArray
+
+# Of all systems, and of all inputs, which ones.
+TakingPart = tuple[BoolArray, BoolArray]
+
+# Labels that are left out in turn, at a time.
+_AT_ONCE = 1024
+
+
+class Parts(Protocol):
+    """An estimate, and what it is without each label."""
+
+    @property
+    def value(self) -> float:
+        """The estimate."""
+        ...
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Number of systems and of inputs that take part."""
+        ...
+
+    def less(self, other: Any) -> Parts:
+        """Those of the difference of two estimates, on the same cells."""
+        ...
+
+
+@dataclass(frozen=True)
+class OfMeans:
+    """Of the correlation of systems' means.
+
+    Attributes
+    ----------
+    value : float
+    without : array, (systems,)
+        The coefficient without each system.
+    pearson : array, (systems,)
+        Pearson's r likewise.
+    influence : array, (systems, inputs)
+        By how much each cell's noise moves Pearson's r.
+    of_ranks : bool
+        Whether the coefficient is one of ranks.
+    taking_part : tuple of arrays of bool, optional
+        Which systems and which inputs these are, of all; None where those of two metrics are the same.
+    """
+
+    value: float
+    without: FloatArray
+    pearson: FloatArray
+    influence: FloatArray
+    of_ranks: bool
+    taking_part: TakingPart | None = None
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Number of systems and of inputs."""
+        return len(self.influence), self.influence.shape[1]
+
+    def less(self, other: OfMeans) -> OfMeans:
+        """Those of the difference of two estimates, over the systems and inputs of either."""
+        return OfMeans(
+            self.value - other.value,
+            _of_either(self.without, other.without, self, other, 0),
+            _of_either(self.pearson, other.pearson, self, other, 0),
+            _on_all(self.influence, self, other) - _on_all(other.influence, other, self),
+            self.of_ranks,
+        )
+
+
+@dataclass(frozen=True)
+class OfGroups:
+    """Of the average of the groups' correlations: over systems within inputs, or over inputs within systems.
+
+    Attributes
+    ----------
+    value : float
+    r : array, (groups,)
+        NaN where undefined.
+    without : array, (members, groups)
+        Each group's coefficient without each member; NaN where undefined, or where the member is absent.
+    averages : array, (members,)
+        The estimate without each member; a group that it is not in keeps its coefficient.
+    there : array of bool, (members, groups)
+    members : {"system", "input"}
+        The dim of the members.
+    """
+
+    value: float
+    r: FloatArray
+    without: FloatArray
+    averages: FloatArray
+    there: BoolArray
+    members: str
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Number of systems and of inputs."""
+        members, groups = self.there.shape
+        return (members, groups) if self.members == "system" else (groups, members)
+
+    def less(self, other: OfGroups) -> OfGroups:
+        """Those of the difference of two estimates, on the same cells."""
+        return OfGroups(
+            self.value - other.value,
+            self.r - other.r,
+            self.without - other.without,
+            self.averages - other.averages,
+            self.there,
+            self.members,
+        )
+
+
+@dataclass(frozen=True)
+class OfCells:
+    """Of the correlation of all cells.
+
+    Attributes
+    ----------
+    value : float
+    systems, inputs : array
+        The coefficient without each system, and without each input.
+    influence : array, (systems, inputs)
+        Of each cell, of mean 0; 0 where there is none.
+    n_cells : int
+    """
+
+    value: float
+    systems: FloatArray
+    inputs: FloatArray
+    influence: FloatArray
+    n_cells: int
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Number of systems and of inputs."""
+        return len(self.systems), len(self.inputs)
+
+    def less(self, other: OfCells) -> OfCells:
+        """Those of the difference of two estimates, on the same cells."""
+        return OfCells(
+            self.value - other.value,
+            self.systems - other.systems,
+            self.inputs - other.inputs,
+            self.influence - other.influence,
+            self.n_cells,
+        )
+
+
+@dataclass(frozen=True)
+class OfAny:
+    """Of any statistic: nothing is known but its values without each system, and without each input.
+
+    Attributes
+    ----------
+    value : float
+    systems, inputs : array
+    level : str
+    taking_part : tuple of arrays of bool, optional
+        As of `OfMeans`.
+    """
+
+    value: float
+    systems: FloatArray
+    inputs: FloatArray
+    level: str
+    taking_part: TakingPart | None = None
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Number of systems and of inputs."""
+        return len(self.systems), len(self.inputs)
+
+    def less(self, other: OfAny) -> OfAny:
+        """Those of the difference of two estimates, over the systems and inputs of either."""
+        systems = _of_either(self.systems, other.systems, self, other, 0)
+        inputs = _of_either(self.inputs, other.inputs, self, other, 1)
+        return OfAny(self.value - other.value, systems, inputs, self.level)
+
+
+def _of_either(
+    one: FloatArray, two: FloatArray, parts: OfMeans | OfAny, other: OfMeans | OfAny, axis: int
+) -> FloatArray:
+    """The difference of values without each label of either, which add nothing to a variance that they are no part of.
+
+    There they are the mean of the others.
+    """
+    if parts.taking_part is None or other.taking_part is None:
+        return one - two
+    own, others = parts.taking_part[axis], other.taking_part[axis]
+    return (_filled(one, own) - _filled(two, others))[own | others]
+
+
+def _filled(values: FloatArray, own: BoolArray) -> FloatArray:
+    defined = values[~np.isnan(values)]
+    found = np.full(len(own), defined.mean() if len(defined) else math.nan)
+    found[own] = values
+    return found
+
+
+def _on_all(values: FloatArray, parts: OfMeans, other: OfMeans) -> FloatArray:
+    """Values of systems and inputs, 0 for those that only the other metric has."""
+    if parts.taking_part is None or other.taking_part is None:
+        return values
+    found: FloatArray = np.zeros([len(each) for each in parts.taking_part])
+    found[np.ix_(*parts.taking_part)] = values
+    return found[np.ix_(*(own | others for own, others in zip(parts.taking_part, other.taking_part, strict=True)))]
+
+
+def of(x: FloatArray, z: FloatArray, measure: Measure) -> Parts:
+    """The parts of a metric's scores and the gold's."""
+    arrays.check_finite(x, z)
+    systems, inputs = _taking_part(x, z, measure.own_cells)
+    if not systems.any():
+        return OfAny(math.nan, np.empty(0), np.empty(0), measure.level)
+    x, z = (np.ascontiguousarray(each[np.ix_(systems, inputs)]) for each in (x, z))
+    known = measure.coefficient.leave_one_out
+    parts = _of_any(x, z, measure) if known is None else known.parts(x, z, measure)
+    if measure.own_cells and isinstance(parts, OfMeans | OfAny):
+        return replace(parts, taking_part=(systems, inputs))
+    return parts
+
+
+def _taking_part(x: FloatArray, z: FloatArray, own_cells: bool) -> TakingPart:
+    """Which systems and which inputs have cells."""
+    there = (~np.isnan(x), ~np.isnan(z)) if own_cells else (arrays.present(x, z),) * 2
+    systems = there[0].any(axis=1) & there[1].any(axis=1)
+    return np.asarray(systems), np.asarray((there[0] | there[1])[systems].any(axis=0))
+
+
+def _of_any(x: FloatArray, z: FloatArray, measure: Measure) -> OfAny:
+    estimator, shape = measure.estimator(x, z), (x.shape[0], x.shape[1])
+    systems, inputs = each_left_out(estimator, shape, ("system", "input"))
+    return OfAny(estimator.value(), systems, inputs, measure.level)
+
+
+def each_left_out(estimator: Estimator, shape: tuple[int, int], dims: tuple[str, ...]) -> list[FloatArray]:
+    """The statistic without each label in turn, an array for each of the dims; evaluated anew for each."""
+    systems, inputs = (arrays.ones(size) for size in shape)
+    found = []
+    if "system" in dims or "cell" in dims:
+        found.append(np.concatenate([estimator.bootstrap(each, inputs) for each in _without_one(shape[0])]))
+    if "input" in dims:
+        found.append(np.concatenate([estimator.bootstrap(systems, each) for each in _without_one(shape[1])]))
+    return found
+
+
+def _without_one(size: int) -> Iterator[IntArray]:
+    """Counts that leave out each label in turn, some at a time."""
+    for start in range(0, size, _AT_ONCE):
+        rows = np.arange(start, min(start + _AT_ONCE, size))
+        yield (np.arange(size) != rows[:, None]).astype(np.int64)

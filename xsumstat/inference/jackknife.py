@@ -1,0 +1,352 @@
+"""The two-way jackknife: intervals of correlations, and of their differences, without any draws; plain arrays.
+
+The variance is that over systems, by leaving each out, and what inputs add beyond the noise of single cells, which the
+systems' part holds already. See `variance` and `of_one`.
+
+References
+----------
+Arvesen (1969), Annals of Mathematical Statistics 40. Efron & Stein (1981), Annals of Statistics 9. Cameron, Gelbach &
+Miller (2011), Journal of Business & Economic Statistics 29. Owen (2007), Annals of Applied Statistics 1. Zou (2007),
+Psychological Methods 12. Zou & Donner (2008), Statistics in Medicine 27.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from xsumstat.coefficients.leave_one_out import OfAny, OfCells, OfGroups, OfMeans, Parts
+from xsumstat.coefficients.record import Coefficient, Measure
+from xsumstat.types import FloatArray
+
+# Fewer members that are correlated have no interval, nor fewer groups (inputs) that are random.
+LEAST_MEMBERS, LEAST_GROUPS = 4, 2
+# A correlation so near to 1 is 1, and so small a standard error none.
+_NOTHING = 1e-12
+
+
+Limits = tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Estimated:
+    """An estimate of which it is known how sure it is.
+
+    Attributes
+    ----------
+    estimate : float
+    bias : float
+        The estimate less the centre of its intervals.
+    standard_error, df : float
+    fell_back : bool
+        Whether nothing varies, and another interval stands in.
+    about : callable or None
+        From a quantile of t to the limits; None where there is no interval.
+    """
+
+    estimate: float
+    bias: float
+    standard_error: float
+    df: float
+    fell_back: bool = False
+    about: Callable[[float], Limits] | None = None
+
+    @property
+    def centre(self) -> float:
+        """The estimate without its bias."""
+        return self.estimate - self.bias
+
+    def limits(self, t: float) -> Limits:
+        """The limits, which hold the estimate; NaN where there are none."""
+        if self.about is None:
+            return math.nan, math.nan
+        low, high = self.about(t)
+        return min(low, self.estimate), max(high, self.estimate)
+
+    def interval(self, confidence_level: float) -> Limits:
+        """The limits at a confidence level."""
+        return self.limits(t_quantile(confidence_level, self.df))
+
+
+def t_quantile(confidence_level: float, df: float) -> float:
+    """The q with ``P(|t| <= q) = confidence_level``, t having `df` degrees of freedom."""
+    from scipy.special import stdtrit
+
+    return float(stdtrit(df, (1 + confidence_level) / 2))
+
+
+# --- Variance and bias ---
+
+
+def deleted_variance(values: FloatArray) -> float:
+    """``(n−1)/n·Σ(θ(−i) − mean)²`` over the n labels, of which undefined ones are left out of the sum."""
+    n = len(values)
+    defined = values[~np.isnan(values)]
+    if len(defined) < 2:
+        return math.nan
+    return (n - 1) / n * float(np.sum((defined - defined.mean()) ** 2))
+
+
+def _bias_of_deleted(values: FloatArray, value: float) -> float:
+    """``(n−1)(mean of θ(−i) − θ)`` over the n labels."""
+    return (len(values) - 1) * float(np.nanmean(values) - value) if not np.isnan(values).all() else math.nan
+
+
+def variance(parts: Parts, dims: tuple[str, ...]) -> float:
+    """The jackknife variance of an estimate when the labels of `dims` ("system", "input" or both) are random.
+
+    ``V_s + max(0, V_i − V_c)`` for both dims: what leaving out systems tells, and what inputs add beyond the noise of
+    cells, which is in both; V_s or V_i for one of them. How each is had is said below.
+    """
+    if isinstance(parts, OfMeans):
+        return _variance_of_means(parts, dims)
+    if isinstance(parts, OfGroups):
+        return _variance_of_groups(parts, dims)
+    assert isinstance(parts, OfCells | OfAny)
+    by_dim = {"system": parts.systems, "input": parts.inputs}
+    found = [deleted_variance(by_dim[dim]) for dim in ("system", "input") if dim in dims]
+    if len(found) == 2 and isinstance(parts, OfCells):
+        cells = float(np.sum(parts.influence**2)) / parts.n_cells**2
+        found[1] = max(0.0, found[1] - cells)
+    return sum(found)
+
+
+def _variance_of_means(parts: OfMeans, dims: tuple[str, ...]) -> float:
+    """V_s from the coefficient itself; what inputs do, from the influences of cells on Pearson's r.
+
+    ``V_i = M/(M−1)·Σ_j(Σ_i ψ_ij)²`` and ``V_c = M/(M−1)·N/(N−1)·Σψ²``. Coefficients of ranks, whose V_s is multiplied
+    by ``((N−2)/(N−1))²`` (a jackknife doubles its part of second order), take Pearson's ratio to V_s.
+    """
+    systems, inputs = parts.shape
+    own, of_pearson = deleted_variance(parts.without), deleted_variance(parts.pearson)
+    own *= ((systems - 2) / (systems - 1)) ** 2 if parts.of_ranks else 1.0
+    if dims == ("system",):
+        return own
+    of_inputs = inputs / (inputs - 1) * float(np.sum(parts.influence.sum(axis=0) ** 2))
+    of_cells = inputs / (inputs - 1) * systems / (systems - 1) * float(np.sum(parts.influence**2))
+    ratio = own / of_pearson if of_pearson > 0 else 0.0
+    ratio = ratio if parts.of_ranks else 1.0
+    if not ratio:  # nothing varies, and perhaps no Pearson's r is there
+        return 0.0 if dims == ("input",) else own
+    return of_inputs * ratio if dims == ("input",) else own + max(0.0, of_inputs - of_cells) * ratio
+
+
+def _variance_of_groups(parts: OfGroups, dims: tuple[str, ...]) -> float:
+    """V over members from the averages without each; over groups from the spread of their r.
+
+    ``V_i = Σ(r_j − mean)²/(m(m−1))`` of the m groups, ``V_c = m⁻²·Σ_j (n_j−1)/n_j·Σ_i (r_j(−i) − mean)²``.
+    """
+    groups = "input" if parts.members == "system" else "system"
+    r = parts.r[~np.isnan(parts.r)]
+    m = len(r)
+    of_groups = float(np.sum((r - r.mean()) ** 2)) / (m * (m - 1)) if m > 1 else math.nan
+    if dims == (groups,):
+        return of_groups
+    of_members = deleted_variance(parts.averages)
+    if dims == (parts.members,):
+        return of_members
+    here = ~np.isnan(parts.r)
+    without, n = parts.without[:, here], parts.there[:, here].sum(axis=0)
+    defined = ~np.isnan(without)
+    mean = np.where(defined, without, 0.0).sum(axis=0) / np.maximum(defined.sum(axis=0), 1)
+    squares = np.where(defined, without - mean, 0.0) ** 2
+    of_cells = float(np.sum((n - 1) / n * squares.sum(axis=0))) / max(m, 1) ** 2  # two metrics may share no group
+    return of_members + max(0.0, of_groups - of_cells)
+
+
+def bias(parts: Parts, dims: tuple[str, ...]) -> float:
+    """By how much the estimate errs on average when the labels of `dims` are random.
+
+    0 at system level, where taking it out does harm. Of averages ``mean over groups of (n_j−1)(mean_i r_j(−i) − r_j)``,
+    0 for a group with an undefined r_j(−i), where the members are random; else ``(n−1)(mean θ(−i) − θ)``.
+    """
+    if isinstance(parts, OfMeans) or isinstance(parts, OfAny) and parts.level == "system":
+        return 0.0
+    if isinstance(parts, OfGroups):
+        return _bias_of_groups(parts) if parts.members in dims else 0.0
+    assert isinstance(parts, OfCells | OfAny)
+    random = dims
+    if isinstance(parts, OfAny) and parts.level != "global":
+        members = "input" if parts.level == "within_system" else "system"
+        random = tuple(dim for dim in dims if dim == members)
+    by_dim = {"system": parts.systems, "input": parts.inputs}
+    return sum(_bias_of_deleted(by_dim[dim], parts.value) for dim in random)
+
+
+def _bias_of_groups(parts: OfGroups) -> float:
+    here = ~np.isnan(parts.r)
+    without, there = parts.without[:, here], parts.there[:, here]
+    n = there.sum(axis=0)
+    whole = (~np.isnan(without)).sum(axis=0) == n
+    mean = np.where(there, np.nan_to_num(without), 0.0).sum(axis=0) / n
+    return float(np.mean(np.where(whole, (n - 1) * (mean - parts.r[here]), 0.0)))
+
+
+def degrees_of_freedom(shape: tuple[int, int], dims: tuple[str, ...], level: str) -> float:
+    """Labels less 1: of the dim that is random, of systems, or of the fewer of both at levels that mix them.
+
+    NaN where there are none.
+    """
+    if not min(shape):
+        return math.nan
+    sizes = {"system": shape[0], "input": shape[1]}
+    if len(dims) == 1:
+        return float(sizes[dims[0]] - 1)
+    return float((min(shape) if level in ("global", "within_system") else shape[0]) - 1)
+
+
+# --- One metric ---
+
+
+def of_one(parts: Parts, measure: Measure, dims: tuple[str, ...]) -> Estimated:
+    """One correlation, with the limits ``tanh(arctanh c ± t·√V/(1 − θ²))`` about the centre ``c = θ − bias``.
+
+    Accuracies are brought to the scale 2p − 1 and back. A function whose values pass ±1 has ``c ± t·√V``. c is kept a
+    step from ±1.
+
+    Where |θ| is 1 or nothing varies, at system level a coefficient of ranks takes Fisher's standard error about |θ|,
+    clipped to one step below 1, and is open to the perfect side; elsewhere the limits are the point. Both fell back.
+
+    Parameters
+    ----------
+    parts : Parts
+    measure : Measure
+    dims : tuple of str
+        "system", "input", or both in this order.
+
+    Returns
+    -------
+    Estimated
+        Without limits where the estimate is undefined, and for fewer systems or inputs than the least.
+    """
+    dims = varying(parts.shape, dims)
+    df = degrees_of_freedom(parts.shape, dims, measure.level)
+    few = _too_few(parts.shape, dims, measure.level)
+    spread = math.nan if few or math.isnan(parts.value) else variance(parts, dims)
+    if math.isnan(spread):
+        return Estimated(parts.value, math.nan, math.nan, df)
+    off, error = bias(parts, dims), math.sqrt(spread)
+    if not _within_one(parts, measure.coefficient):
+        return Estimated(
+            parts.value, off, error, df, about=lambda t: (parts.value - off - t * error, parts.value - off + t * error)
+        )
+    scale = 2.0 if measure.coefficient.bounds[0] == 0.0 else 1.0
+    found = _bounded(scale * parts.value - (scale - 1), scale * off, scale * error, df, parts, measure)
+    return found if scale == 1.0 else _accuracy(found, parts.value)
+
+
+def varying(shape: tuple[int, int], dims: tuple[str, ...]) -> tuple[str, ...]:
+    """Those of two dims that have more than one label: scores of whole systems, on one input, are of these."""
+    sizes = dict(zip(("system", "input"), shape, strict=True))
+    some = tuple(dim for dim in dims if sizes[dim] > 1)
+    return some if len(dims) > 1 and some else dims
+
+
+def _too_few(shape: tuple[int, int], dims: tuple[str, ...], level: str) -> bool:
+    sizes = dict(zip(("system", "input"), shape, strict=True))
+    members = "input" if level == "within_system" else "system"
+    return sizes.pop(members) < LEAST_MEMBERS or any(sizes.get(dim, LEAST_GROUPS) < LEAST_GROUPS for dim in dims)
+
+
+def _within_one(parts: Parts, coefficient: Coefficient) -> bool:
+    """Whether the estimate is a correlation or an accuracy, as far as can be seen of a function."""
+    if not isinstance(parts, OfAny) or coefficient.function is None:
+        return True
+    return bool(np.nanmax(np.abs([parts.value, *parts.systems, *parts.inputs])) <= 1.0)
+
+
+def _bounded(value: float, off: float, error: float, df: float, parts: Parts, measure: Measure) -> Estimated:
+    """A value between −1 and 1 with limits by arctanh."""
+    record = measure.coefficient.leave_one_out
+    members = parts.shape[1] if measure.level == "within_system" else parts.shape[0]
+    step = _NOTHING if record is None else record.step(members)
+    if 1 - abs(value) <= _NOTHING or error <= _NOTHING:
+        if isinstance(parts, OfMeans) and record is not None and record.fisher is not None:
+            return _perfect(value, members, step, record.fisher, df)
+        return Estimated(value, 0.0, 0.0, df, True, lambda t: (value, value))
+    centre = min(1 - step, max(step - 1, value - off))
+    slope = error / (1 - value**2)
+    return Estimated(value, value - centre, error, df, about=_about(centre, slope))
+
+
+def _about(centre: float, slope: float) -> Callable[[float], Limits]:
+    middle = math.atanh(centre)
+    return lambda t: (math.tanh(middle - t * slope), math.tanh(middle + t * slope))
+
+
+def _perfect(value: float, n: int, step: float, fisher: tuple[int, Callable[[float], float]], df: float) -> Estimated:
+    """Limits by Fisher's standard error one step below 1; open to the perfect side."""
+    from scipy.special import stdtr, stdtrit
+
+    lost, factor = fisher
+    near = math.copysign(min(abs(value), 1 - step), value)
+    slope = factor(near) / math.sqrt(n - lost) if n > lost else math.inf
+    around, perfect = _about(near, slope), 1 - abs(value) <= _NOTHING
+
+    def about(t: float) -> Limits:
+        low, high = around(float(stdtrit(n - 1, stdtr(df, t))))  # it is of systems, whatever is random
+        return (-1.0 if perfect and value < 0 else low), (1.0 if perfect and value > 0 else high)
+
+    return Estimated(value, 0.0, (1 - near**2) * slope, df, True, about)
+
+
+def _accuracy(found: Estimated, value: float) -> Estimated:
+    """From the scale 2p − 1 back to p, which is the value to the bit."""
+
+    def about(t: float) -> Limits:
+        assert found.about is not None
+        low, high = found.about(t)
+        return (low + 1) / 2, (high + 1) / 2
+
+    return Estimated(value, found.bias / 2, found.standard_error / 2, found.df, found.fell_back, about)
+
+
+# --- Two metrics, and several tasks ---
+
+
+def of_two(parts: Sequence[Parts], measures: Sequence[Measure], dims: tuple[str, ...]) -> Estimated:
+    """The difference of two correlations, with limits from those of each (MOVER; Zou 2007, Zou & Donner 2008).
+
+    With l, u the limits and c the centres of each, V their variances and V_d that of the difference of the parts,
+    ``ρ = (V_1 + V_2 − V_d)/(2√(V_1·V_2))``,
+    ``L = c_1 − c_2 − √[(c_1−l_1)² + (u_2−c_2)² − 2ρ(c_1−l_1)(u_2−c_2)]`` and
+    ``U = c_1 − c_2 + √[(u_1−c_1)² + (c_2−l_2)² − 2ρ(u_1−c_1)(c_2−l_2)]``. ρ is 0 where one fell back.
+    """
+    dims = varying(parts[0].shape, dims)
+    one, two = (of_one(each, measure, dims) for each, measure in zip(parts, measures, strict=True))
+    value, off = one.estimate - two.estimate, one.bias - two.bias
+    df = float(np.minimum(one.df, two.df))
+    if one.about is None or two.about is None:
+        return Estimated(value, math.nan, math.nan, df)
+    spread = variance(parts[0].less(parts[1]), dims)
+    both = one.standard_error * two.standard_error
+    fell_back = one.fell_back or two.fell_back
+    known = 0 < both < math.inf and not math.isnan(spread) and not fell_back
+    rho = (one.standard_error**2 + two.standard_error**2 - spread) / (2 * both) if known else 0.0
+    rho = min(1.0, max(-1.0, rho))
+
+    def about(t: float) -> Limits:
+        assert one.about is not None and two.about is not None
+        (l_1, u_1), (l_2, u_2) = one.about(t), two.about(t)
+        c_1, c_2 = one.centre, two.centre
+        return c_1 - c_2 - _reach(c_1 - l_1, u_2 - c_2, rho), c_1 - c_2 + _reach(u_1 - c_1, c_2 - l_2, rho)
+
+    return Estimated(value, off, math.sqrt(spread), df, not known, about)
+
+
+def _reach(one: float, two: float, rho: float) -> float:
+    return math.sqrt(max(0.0, one**2 + two**2 - 2 * rho * one * two))
+
+
+def n_undefined(parts: Parts, dims: tuple[str, ...]) -> int:
+    """How many of the values without one label are undefined, of averages those of single groups."""
+    if isinstance(parts, OfMeans):
+        return int(np.isnan(parts.without).sum()) if "system" in dims else 0
+    if isinstance(parts, OfGroups):
+        return int((np.isnan(parts.without) & parts.there).sum())
+    assert isinstance(parts, OfCells | OfAny)
+    by_dim = {"system": parts.systems, "input": parts.inputs}
+    return int(sum(np.isnan(by_dim[dim]).sum() for dim in dims))

@@ -1,0 +1,182 @@
+"""Correlations of metrics and of raters with the mean of the other raters, averaged over raters; plain arrays."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from xsumstat.coefficients import arrays, leave_one_out
+from xsumstat.coefficients.leave_one_out import OfCells, OfGroups, OfMeans, Parts
+from xsumstat.coefficients.record import Measure
+from xsumstat.inference import jackknife
+from xsumstat.inference.intervals import bootstrap_interval
+from xsumstat.resampling.bootstrap import BootstrapInterval, Estimates
+from xsumstat.resampling.jobs import Job
+from xsumstat.types import FloatArray, IntArray
+
+NAMES = (
+    *("correlation", "ci_low", "ci_high", "standard_error", "n_undefined"),
+    *("difference", "difference_low", "difference_high"),
+)
+
+
+def _mean(values: FloatArray) -> FloatArray:
+    """The mean of what is defined along the first axis, NaN where nothing is."""
+    there = ~np.isnan(values)
+    count = there.sum(axis=0)
+    return np.asarray(np.where(there, values, 0.0).sum(axis=0) / np.where(count > 0, count, np.nan))
+
+
+@dataclass(frozen=True)
+class _Ceiling(Job[Any]):
+    """Of metrics (metrics, raters, systems, inputs), the raters last: by rater, and their means over raters.
+
+    Attributes
+    ----------
+    targets : range
+        Places of the metrics.
+    measure : Measure
+    n_raters : int
+    """
+
+    targets: range
+    measure: Measure
+    n_raters: int
+
+    @property
+    def names(self) -> tuple[str, ...]:  # type: ignore[override]
+        """The numbers of each metric."""
+        return (*NAMES, *(f"by_rater_{at}" for at in range(self.n_raters)))
+
+    def bytes_each(self, x: Any, z: Any, *beside: Any) -> int:
+        """About how many bytes a metric takes."""
+        return len(z) * arrays.footprint((z.shape[-2], z.shape[-1]), self.measure.level) + 8 * self.n_resamples
+
+
+@dataclass(frozen=True)
+class BootstrapCeiling(_Ceiling):
+    """With intervals from resamples.
+
+    Attributes
+    ----------
+    interval : BootstrapInterval
+    """
+
+    interval: BootstrapInterval
+
+    @property
+    def n_resamples(self) -> int:  # type: ignore[override]
+        """How many resamples are looked at."""
+        return self.interval.n_resamples
+
+    def ready(self, at: slice, x: FloatArray, z: FloatArray, *beside: Any) -> list[Estimates]:
+        """The estimators of some metrics, and of the raters, with the mean of the others as gold, for each rater."""
+        targets = [(place,) for place in (*self.targets[at], self.targets[-1])]
+        by_rater = zip(x.swapaxes(0, 1), z, strict=True)
+        return [Estimates.of(each, gold, targets, self.measure, self.interval.dims) for each, gold in by_rater]
+
+    def rows(self, ready: list[Estimates]) -> int:
+        """A row for each metric, and one for the raters."""
+        return len(ready[0].places)
+
+    def block(self, ready: list[Estimates], block: int, out: FloatArray, stop: threading.Event | None) -> None:
+        """Fill the means over raters in the draws of a block."""
+        drawn = np.empty((len(ready), *out.shape))
+        for rows, made in zip(drawn, ready, strict=True):
+            own = np.empty((len(made.estimators), out.shape[1]))
+            made.drawn(self.interval.plans(made.shape)[0].block(block), own, stop)
+            rows[:] = made.of_targets(own)
+        out[:] = _mean(drawn)
+
+    def finish(self, ready: list[Estimates], counts: IntArray | None, samples: FloatArray) -> FloatArray:
+        """The numbers of each metric."""
+        by_rater = np.array([made.values for made in ready]).T
+        *metrics, (values, drawn) = zip(by_rater, samples, strict=True)
+        numbers = []
+        for own, rows in metrics:
+            gap = float(_mean(own) - _mean(values))
+            limits = self._limits(gap, rows - drawn)[:2]
+            numbers.append((*self._numbers(own, rows), gap, *limits, *own))
+        return np.array(numbers, dtype=float).T
+
+    def _numbers(self, by_rater: FloatArray, samples: FloatArray) -> tuple[float, ...]:
+        """The mean over raters, its interval and standard error, and how many resamples have none."""
+        estimate = float(_mean(by_rater))
+        return estimate, *self._limits(estimate, samples), float(np.isnan(samples).sum())
+
+    def _limits(self, estimate: float, samples: FloatArray) -> tuple[float, float, float]:
+        return bootstrap_interval(estimate, samples, self.interval.name, self.interval.confidence_level)
+
+
+@dataclass(frozen=True)
+class JackknifeCeiling(_Ceiling):
+    """With intervals by the two-way jackknife of the means over raters; there is nothing to draw.
+
+    Attributes
+    ----------
+    dims : tuple of str
+        The dims whose labels are random, "system" before "input".
+    confidence_level : float
+    """
+
+    dims: tuple[str, ...]
+    confidence_level: float
+    n_resamples = 0
+
+    def ready(self, at: slice, x: FloatArray, z: FloatArray, *beside: Any) -> list[list[Parts]]:
+        """What each metric's correlations, and at last the raters', are without each label, for each rater."""
+        places = (*self.targets[at], self.targets[-1])
+        return [
+            [leave_one_out.of(x[place, rater], gold, self.measure) for rater, gold in enumerate(z)] for place in places
+        ]
+
+    def finish(self, ready: list[list[Parts]], counts: IntArray | None, samples: FloatArray) -> FloatArray:
+        """The numbers of each metric."""
+        *metrics, raters = (averaged(each) for each in ready)
+        numbers = []
+        for own, parts in zip(ready, metrics, strict=False):
+            one = jackknife.of_one(parts, self.measure, self.dims)
+            undefined = sum(jackknife.n_undefined(each, self.dims) for each in own)
+            gap = jackknife.of_two([parts, raters], [self.measure] * 2, self.dims)
+            limits, apart = (each.interval(self.confidence_level) for each in (one, gap))
+            by_rater = (each.value for each in own)
+            numbers.append((one.estimate, *limits, one.standard_error, undefined, gap.estimate, *apart, *by_rater))
+        return np.array(numbers, dtype=float).T
+
+
+def averaged(parts: Sequence[Parts]) -> Parts:
+    """Those of the mean of several estimates, on the same systems and inputs; undefined estimates are left out."""
+    some = [each for each in parts if not np.isnan(each.value)] or list(parts[:1])
+    first: Any = some[0]
+    if isinstance(first, OfGroups):
+        return _averaged_groups([each for each in some if isinstance(each, OfGroups)])
+    names = {OfMeans: ("without", "pearson", "influence"), OfCells: ("systems", "inputs", "influence")}
+    means: dict[str, Any] = {
+        name: _mean(np.array([getattr(each, name) for each in some]))
+        for name in names.get(type(first), ("systems", "inputs"))
+    }
+    found: Parts = replace(first, value=float(np.mean([each.value for each in some])), **means)
+    return found
+
+
+def _averaged_groups(parts: Sequence[OfGroups]) -> OfGroups:
+    """Averages of averages: a group without a correlation stands at its average, and says nothing of the spread."""
+    r, without = [], []
+    for each in parts:
+        filled = np.where(np.isnan(each.r), each.value, each.r)
+        r.append(filled)
+        without.append(np.where(each.there & ~np.isnan(each.r), each.without, filled))
+    there = np.any([each.there for each in parts], axis=0)
+    none = np.all([np.isnan(each.r) for each in parts], axis=0)
+    return replace(
+        parts[0],
+        value=float(np.mean([each.value for each in parts])),
+        r=np.where(none, np.nan, np.mean(r, axis=0)),
+        without=np.where(there & ~none, np.mean(without, axis=0), np.nan),
+        averages=_mean(np.array([each.averages for each in parts])),
+        there=there,
+    )

@@ -1,0 +1,101 @@
+"""Correlations of metrics with gold, or differences of two, with intervals by the two-way jackknife; no draws."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from xsumstat.coefficients import arrays, leave_one_out, pairs
+from xsumstat.coefficients.leave_one_out import Parts
+from xsumstat.coefficients.record import Measure
+from xsumstat.inference import jackknife
+from xsumstat.inference.jackknife import Estimated
+from xsumstat.resampling.jobs import Job
+from xsumstat.types import FloatArray, IntArray
+
+# One metric, or two of which the second's correlation is taken from the first's.
+Target = tuple[int, ...]
+
+NAMES = ("estimate", "ci_low", "ci_high", "standard_error", "n_undefined", "bias", "df", "fell_back")
+
+
+def estimated(
+    scores: FloatArray, z: FloatArray, targets: Sequence[Target], measure: Measure, dims: tuple[str, ...]
+) -> list[tuple[Estimated, int]]:
+    """Each target's estimate with what is known of it, and how many of its values without one label are undefined.
+
+    Scores are (metrics, systems, inputs). Two metrics are compared on the cells that both have; under
+    ``missing="available"``, which is of system means, each keeps all of its own.
+    """
+    made, places = pairs.of_targets(
+        scores, z, targets, measure, lambda x, metric: leave_one_out.of(x, z, measure.of_metric(metric))
+    )
+    found = []
+    for target, place in zip(targets, places, strict=True):
+        parts: list[Parts] = [made[at] for at in place]
+        measures = [measure.of_metric(metric) for metric in target]
+        one = (
+            jackknife.of_one(parts[0], measures[0], dims)
+            if len(parts) == 1
+            else jackknife.of_two(parts, measures, dims)
+        )
+        found.append((one, max(jackknife.n_undefined(each, dims) for each in parts)))
+    return found
+
+
+def intervals(
+    scores: FloatArray,
+    z: FloatArray,
+    targets: Sequence[Target],
+    measure: Measure,
+    dims: tuple[str, ...],
+    confidence_level: float,
+) -> FloatArray:
+    """The numbers of `NAMES`, (names, targets)."""
+    numbers = []
+    for one, undefined in estimated(scores, z, targets, measure, dims):
+        limits = one.interval(confidence_level)
+        numbers.append((one.estimate, *limits, one.standard_error, undefined, one.bias, one.df, one.fell_back))
+    return np.array(numbers, dtype=float).T
+
+
+@dataclass(frozen=True)
+class Jackknife(Job[FloatArray]):
+    """The jackknife interval of each target.
+
+    Attributes
+    ----------
+    targets : tuple of tuples of int
+        One metric, or two, of each.
+    measure : Measure
+    dims : tuple of str
+        The dims whose labels are random.
+    confidence_level : float
+    """
+
+    targets: tuple[Target, ...]
+    measure: Measure
+    dims: tuple[str, ...]
+    confidence_level: float
+
+    n_resamples = 0
+    names = NAMES
+
+    def bytes_each(self, x: Any, z: Any, *beside: Any) -> int:
+        """About how many bytes a target takes."""
+        return 2 * arrays.footprint((z.shape[-2], z.shape[-1]), "system")
+
+    def ready(self, at: slice, x: FloatArray, z: FloatArray, *beside: Any) -> FloatArray:
+        """The numbers of the targets, as there is nothing to draw."""
+        return intervals(x, z, self.targets[at], self.measure, self.dims, self.confidence_level)
+
+    def block(self, ready: FloatArray, block: int, out: FloatArray, stop: threading.Event | None) -> None:
+        """There are no resamples."""
+
+    def finish(self, ready: FloatArray, counts: IntArray | None, samples: FloatArray) -> FloatArray:
+        """The numbers."""
+        return ready

@@ -1,0 +1,175 @@
+"""Bootstrap-t intervals: systems are drawn, and each draw's estimate is set against its own standard error.
+
+Plain arrays. The estimate is an average over inputs; its standard error in a draw is that of the jackknife.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from xsumstat.coefficients import arrays
+from xsumstat.coefficients.record import Measure
+from xsumstat.inference.intervals import studentized_interval
+from xsumstat.resampling import draws, jackknife, threads
+from xsumstat.resampling.bootstrap import BootstrapInterval, Estimates, Target
+from xsumstat.resampling.jobs import Job
+from xsumstat.resampling.plans import DrawPlan
+from xsumstat.types import FloatArray, IntArray
+
+_NAMES = ("estimate", "ci_low", "ci_high", "standard_error", "n_undefined", "bias", "fell_back")
+# A standard error that is no larger is none.
+_NOTHING = 1e-12
+# Counts of systems that are held at a time: of each draw without each of its systems.
+_COUNTS = 2**20
+
+
+@dataclass(frozen=True)
+class Ready:
+    """Some targets, ready to be drawn.
+
+    Attributes
+    ----------
+    made : Estimates
+    jackknifed : array, (names, targets)
+        The numbers of `jackknife.NAMES`.
+    """
+
+    made: Estimates
+    jackknifed: FloatArray
+
+
+@dataclass(frozen=True)
+class Studentized(Job[Ready]):
+    """The bootstrap-t interval of each target.
+
+    Attributes
+    ----------
+    targets : tuple of tuples of int
+        One metric, or two, of each.
+    measure : Measure
+        At input level.
+    interval : BootstrapInterval
+        Systems are drawn, whatever its dims; these say of which dims the jackknife's variance is.
+    """
+
+    targets: tuple[Target, ...]
+    measure: Measure
+    interval: BootstrapInterval
+
+    names = _NAMES
+
+    @property
+    def n_resamples(self) -> int:  # type: ignore[override]
+        """How many resamples are looked at."""
+        return self.interval.n_resamples
+
+    def bytes_each(self, x: Any, z: Any, *beside: Any) -> int:
+        """About how many bytes a target takes, with its samples and their standard errors."""
+        return 2 * arrays.footprint((z.shape[-2], z.shape[-1]), self.measure.level) + 16 * self.n_resamples
+
+    def ready(self, at: slice, x: FloatArray, z: FloatArray, *beside: Any) -> Ready:
+        """The estimators of the targets, and their jackknife."""
+        targets, dims = self.targets[at], tuple(dim for dim in ("system", "input") if dim in self.interval.dims)
+        made = Estimates.of(x, z, targets, self.measure, ("system",))
+        level = self.interval.confidence_level
+        return Ready(made, jackknife.intervals(x, z, targets, self.measure, dims, level))
+
+    def rows(self, ready: Ready) -> int:
+        """A row for each estimator, and for each target's standard error."""
+        return len(ready.made.estimators) + len(ready.made.places)
+
+    def block(self, ready: Ready, block: int, out: FloatArray, stop: threading.Event | None) -> None:
+        """Fill the statistics of a block's draws, and their standard errors."""
+        made, interval = ready.made, self.interval
+        draw = DrawPlan(made.shape, ("system",), interval.n_resamples, interval.seed).block(block)
+        made.drawn(draw, out[: len(made.estimators)], stop)
+        standard_errors(made, draw.systems, out[len(made.estimators) :], stop)
+
+    def finish(self, ready: Ready, counts: IntArray | None, samples: FloatArray) -> FloatArray:
+        """Estimates with their intervals."""
+        errors = samples[len(ready.made.estimators) :]
+        places = zip(ready.jackknifed.T, self.kept(ready, samples), errors, strict=True)
+        return np.array([self._told(dict(zip(jackknife.NAMES, each, strict=True)), *rows) for each, *rows in places]).T
+
+    def kept(self, ready: Ready, samples: FloatArray) -> FloatArray:
+        """The statistics of the draws."""
+        return ready.made.of_targets(samples[: len(ready.made.estimators)])
+
+    def _told(self, known: dict[str, float], samples: FloatArray, errors: FloatArray) -> tuple[float, ...]:
+        """The numbers of one target; where nothing varies, the jackknife's interval stands in."""
+        estimate, error, limits = known["estimate"], known["standard_error"], (known["ci_low"], known["ci_high"])
+        defined = ~np.isnan(samples) & (errors > _NOTHING)
+        few = defined.sum() < 2 or bool(known["fell_back"]) or np.isnan(error)
+        if not few:
+            t = (samples[defined] - estimate) / errors[defined]
+            low, high = studentized_interval(estimate, t, error, self.interval.confidence_level)
+            least, most = self._bounds
+            limits = max(least, low), min(most, high)
+        there = ~np.isnan(samples)
+        bias = float(samples[there].mean()) - estimate if there.any() else np.nan
+        fell_back = few and not np.isnan(limits[0])
+        return estimate, *limits, error, int((~defined).sum()), bias, fell_back
+
+    @property
+    def _bounds(self) -> tuple[float, float]:
+        """The least and the largest value of a coefficient, or of the difference of two."""
+        least, most = self.measure.coefficient.bounds
+        return (least, most) if len(self.targets[0]) == 1 else (least - most, most - least)
+
+
+def standard_errors(made: Estimates, systems: IntArray, out: FloatArray, stop: threading.Event | None = None) -> None:
+    """Fill each target's jackknife standard error over the drawn systems, (targets, resamples).
+
+    ``√((n−1)/n · Σ w·(θ(−i) − mean)²)`` over the n systems that were drawn, w how often each was, and θ(−i) the target
+    without one of the w. What is undefined is left out of sum and mean.
+
+    Parameters
+    ----------
+    made : Estimates
+    systems : array of int, (resamples, systems)
+        How often each system was drawn.
+    out : array, (targets, resamples)
+    stop : Event, optional
+    """
+    n, inputs = made.shape[0], arrays.ones(made.shape[1])
+    cost = sum(each.cost for each in made.estimators)
+    step = max(1, _COUNTS // n**2)
+    for start in range(0, len(systems), step):
+        drawn = systems[start : start + step]
+        resample, system = np.nonzero(drawn)
+        values = np.full((len(made.estimators), len(system)), np.nan)
+        for piece in threads.pieces(len(system), max(cost, 300 * n), stop):
+            without = drawn[resample[piece]]
+            without[np.arange(len(without)), system[piece]] -= 1
+            values[:, piece] = [each.bootstrap(without, inputs) for each in made.estimators]
+        without_one = np.full((len(made.places), *drawn.shape), np.nan)
+        without_one[:, resample, system] = made.of_targets(values)
+        out[:, start : start + step] = _spread(without_one, drawn, n)
+        if stop is not None and stop.is_set():
+            return
+
+
+def _spread(values: FloatArray, counts: IntArray, n: int) -> FloatArray:
+    """The root of ``(n−1)/n`` times the sum of squares about the mean, along the last axis; NaN where all are."""
+    weights = np.where(np.isnan(values), 0, counts)
+    values, total = np.nan_to_num(values), weights.sum(axis=-1)
+    mean = (weights * values).sum(axis=-1) / np.maximum(total, 1)
+    squares = (weights * (values - mean[..., None]) ** 2).sum(axis=-1)
+    return np.where(total > 0, np.sqrt((n - 1) / n * squares), np.nan)
+
+
+def intervals(
+    scores: FloatArray, z: FloatArray, targets: Sequence[Target], measure: Measure, interval: BootstrapInterval
+) -> FloatArray:
+    """The numbers of `Studentized.names`, (names, targets), without threads."""
+    job = Studentized(tuple(targets), measure, interval)
+    made = job.ready(slice(None), scores, z)
+    samples = np.empty((job.rows(made), job.n_resamples))
+    for block in range(draws.n_blocks(job.n_resamples)):
+        job.block(made, block, samples[:, job.columns(block)], None)
+    return job.finish(made, None, samples)

@@ -1,0 +1,210 @@
+"""How often tests find a difference, by simulation: `power`."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from xsumstat import _validate
+from xsumstat.analyses.measure import Measure, checked_progress
+from xsumstat.coefficients import arrays
+from xsumstat.coefficients.pairs import correlations
+from xsumstat.dataset import results
+from xsumstat.inference import two_correlations
+from xsumstat.resampling import draws
+from xsumstat.resampling.permutation import PairTests
+from xsumstat.resampling.plans import DrawPlan, PairPlan, SwapPlan
+from xsumstat.simulation import trials
+from xsumstat.simulation.designs import Design, Questions, Source
+from xsumstat.types import FloatArray
+
+# What is looked at unless something else is named, and the keywords that each test takes.
+TESTS: dict[str, dict[str, Any]] = {
+    "perm_test": {"test": "perm_test"},
+    "boot_test": {"test": "boot_test"},
+    "williams": {"test": "corr_test", "method": "williams"},
+}
+_KEYWORDS: dict[str, dict[str, Any]] = {
+    "perm_test": {"resample": "both", "crossed": False},
+    "boot_test": {"resample": "both"},
+    "corr_test": {"method": "williams"},
+}
+
+
+def power(
+    ds: xr.Dataset,
+    gold: Any = None,
+    *,
+    metric: Any = None,
+    noise: float | Sequence[float] = (0.25, 0.5, 1.0, 2.0),
+    level: str | Sequence[str] = "system",
+    coefficient: str | Sequence[str] = "pearson",
+    tests: Mapping[str, Mapping[str, Any]] | None = None,
+    null: bool = False,
+    redraw: bool = False,
+    n_systems: int | Sequence[int] | None = None,
+    n_inputs: int | Sequence[int] | None = None,
+    alpha: float = 0.05,
+    n_trials: int = 1000,
+    n_resamples: int = 999,
+    missing: str = "pairwise",
+    undefined: str = "drop",
+    rng: Any = None,
+    progress: bool | None = None,
+) -> xr.Dataset:
+    """How often each test finds a metric better than a noisy copy of it; or, with `null`, one of two equal copies.
+
+    Parameters
+    ----------
+    ds, gold, metric, missing, undefined
+        As for `perm_test`; without further dims. Each metric is set against its own copies.
+    noise : float or list of float, default (.25, .5, 1, 2)
+        Standard deviation of the normal noise that the copy has more, in those of the metric's own scores; above 0. A
+        list gives a dim of that name.
+    level, coefficient : str or list of str, default "system" and "pearson"
+        As for `perm_test`; a list gives a dim of that name.
+    tests : mapping, optional
+        Tests by name, and for each ``test``, one of "perm_test", "boot_test" and "corr_test", with that one's keywords
+        `resample`, `crossed` or `method`. Default "perm_test", "boot_test" and "williams". All are one-sided: is the
+        metric better than its copy?
+    null : bool, default False
+        Both sides are copies with noise of their own, so that neither is better: what is found is false.
+    redraw : bool, default False
+        Draw new scores in each trial, from the model of a Dataset that `simulate` gave. Else the scores stay, and only
+        the noise is new.
+    n_systems, n_inputs : int or list of int, optional
+        With `redraw`, the designs that are tried, as for `coverage`.
+    alpha : float, default 0.05
+        Level of the tests, between 0 and 1.
+    n_trials, n_resamples, rng, progress
+        As for `coverage`.
+
+    Returns
+    -------
+    Dataset
+        ``power(test, metric, ...)``, the share of trials with p ≤ alpha, or with `null` ``type_i_error``; ``ci_low``,
+        ``ci_high`` and ``mc_error``, as for `coverage`; ``n_undefined``, trials without a p-value, which are left out.
+
+    Raises
+    ------
+    ValueError, TypeError
+        As for `coverage`.
+
+    Notes
+    -----
+    A copy with noise agrees less with the human scores, on average, so the metric is better and a test should find it.
+    Deutsch et al. degrade ROUGE by leaving tokens out; noise needs no texts. Under `null` the two copies are
+    exchangeable cell by cell, which is what ``perm_test`` takes for granted: its error is alpha, but for Monte Carlo
+    and for the scores being standardised first, each metric by itself. At .05 it was measured as .035 to .061 (1,000 to
+    4,000 trials, 12 to 16 systems); ``boot_test`` finds less than .01, and Williams' test .04 to .054 at system level
+    and none at input level.
+
+    References
+    ----------
+    Deutsch, Dror & Roth (2021), §5.2 and Figure 3.
+
+    Examples
+    --------
+    >>> import xsumstat
+    >>> ds = xsumstat.load_dataset("demo")
+    >>> settings = {"level": "input", "n_trials": 20, "n_resamples": 99, "rng": 1}
+    >>> found = xsumstat.power(ds, "human", metric="judge", noise=2.0, **settings)
+    >>> float(found.power.sel(test="perm_test").squeeze())
+    1.0
+    """
+    noises = _numbers("noise", noise)
+    hows = _checked_tests(TESTS if tests is None else tests)
+    n_trials = _validate.integer("n_trials", n_trials, 1)
+    n_resamples = _validate.integer("n_resamples", n_resamples, 2)
+    alpha = _validate.fraction("alpha", alpha)
+    progress = checked_progress(progress)
+    seed = draws.seed_of(rng)
+    null = _validate.flag("null", null)
+    questions = Questions.of(level, coefficient, missing, undefined)
+    redraw = _validate.flag("redraw", redraw)
+    source = Source.of(ds, gold, metric, questions, redraw, n_systems, n_inputs)
+
+    def answer(design: Design, generator: np.random.Generator) -> FloatArray:
+        scores, z = source.drawn(design, generator) if source.model else (source.scores, source.gold)
+        seed = int(generator.integers(2**63))
+        scores = np.array([arrays.scaled(each) for each in scores])
+        spread = np.nanstd(scores, axis=(1, 2))[:, None, None]
+        one, two = spread * generator.standard_normal((2, *scores.shape))
+        out = np.empty((1, *questions.shape, len(hows), len(source.labels), len(noises)))
+        for at, measure in questions.each():
+            for number, x in enumerate(scores):
+                for place, size in enumerate(noises):
+                    pair = np.array([x + null * size * two[number], x + size * one[number]])
+                    p = [_pvalue(how, pair, z, measure, n_resamples, seed) for how in hows.values()]
+                    out[0, *at, :, number, place] = np.where(np.isnan(p), np.nan, np.array(p) <= alpha)
+        return out
+
+    asked = trials.Trials(source.designs, n_trials, seed, answer)
+    (found,) = asked.run((1, *questions.shape, len(hows), len(source.labels), len(noises)), progress)
+    dims = {"test": list(hows), "metric": source.labels, "noise": noises}
+    result = trials.shares("type_i_error" if null else "power", found, questions, source, dims)
+    attrs: dict[str, Any] = {
+        "alpha": alpha,
+        "null": null,
+        "redraw": redraw,
+        "n_trials": n_trials,
+        "n_resamples": n_resamples,
+    }
+    attrs |= {"keywords": json.dumps(hows), "gold": source.gold_name, "seed": str(seed)}
+    if not _validate.is_list(noise):
+        attrs["noise"] = noises[0]
+        result = result.squeeze("noise", drop=True)
+    return results.result(result, None, analysis="power", **questions.attrs, **source.attrs, **attrs)
+
+
+def _numbers(name: str, value: Any) -> list[float]:
+    """Numbers above 0, each once."""
+    values = [_validate.number(name, each, 0, math.inf) for each in _validate.listed(value)]
+    if not values or 0 in values:
+        raise ValueError(f"{name} must be above 0: a copy without noise is the metric itself, got {value!r}")
+    _validate.unique(name, values)
+    return values
+
+
+def _checked_tests(tests: Any) -> dict[str, dict[str, Any]]:
+    """Named keywords of the tests that their "test" names, completed by the defaults of these."""
+    complete = {}
+    for label, given in trials.named_keywords("tests", tests).items():
+        where = f"tests[{label!r}]"
+        test = _validate.choice(f"{where}['test']", given.pop("test", None), [*_KEYWORDS])
+        found = trials.completed(where, given, test, _KEYWORDS[test])
+        if found.get("crossed") and len(found["resample"]) < 2:
+            raise ValueError(f"{where}: crossed=True swaps over both dims and needs resample='both'")
+        if "crossed" in found:
+            _validate.flag(f"{where}['crossed']", found["crossed"])
+        if test == "corr_test":
+            _validate.choice(f"{where}['method']", found["method"], two_correlations.METHODS)
+        complete[label] = {"test": test, **found}
+    return complete
+
+
+def _pvalue(
+    how: dict[str, Any], pair: FloatArray, z: FloatArray, measure: Measure, n_resamples: int, seed: int
+) -> float:
+    """One-sided p-value of the first of two metrics being better."""
+    pairs = ((0, 1),)
+    if how["test"] == "corr_test":
+        r_1, r_2, r_3, n = correlations(pair, z, pairs, measure)
+        value = two_correlations.statistic(how["method"], r_1, r_2, r_3, n)
+        return float(two_correlations.pvalue(how["method"], value, n, "greater")[0])
+    shape = (z.shape[0], z.shape[1])
+    plan: PairPlan = (
+        DrawPlan(shape, how["resample"], n_resamples, seed)
+        if how["test"] == "boot_test"
+        else SwapPlan.of(shape, how["resample"], how["crossed"], n_resamples, seed)
+    )
+    job = PairTests(pairs, plan, "greater", measure)
+    ready = job.ready(slice(None), pair, z)
+    nothing = np.empty((0, 0))
+    counts = sum(job.block(ready, block, nothing, None) for block in range(job.n_blocks))
+    return float(job.finish(ready, np.asarray(counts), nothing)[1, 0])
