@@ -7,4 +7,5 @@ import xsumstat
 ds = xsumstat.load_dataset("summeval")
 for level in LEVELS:
     for coefficient in COEFFICIENTS:
-        ds.meta.ci(metric=PAPER_METRICS, level=level, coefficient=coefficient, n_resamples=10_000, rng=0)
+        asked = {"level": level, "coefficient": coefficient, "method": "bootstrap"}
+        ds.meta.ci(metric=PAPER_METRICS, n_resamples=10_000, rng=0, **asked)

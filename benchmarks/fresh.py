@@ -42,10 +42,10 @@ def peak():
     return next(int(line.split()[1]) for line in lines if line.startswith("VmHWM"))
 
 ds = dataset(matrices({metrics}, {systems}, {inputs}, True))
-ds.meta.{call}("gold", n_resamples=2048, level="{level}", coefficient="{coefficient}", rng=0)
+ds.meta.{call}("gold", n_resamples=2048, level="{level}", coefficient="{coefficient}", rng=0{drawn})
 Path("/proc/self/clear_refs").write_text("5")  # the peak is now what is held
 before = peak()
-ds.meta.{call}("gold", n_resamples={n_resamples}, level="{level}", coefficient="{coefficient}", rng=0)
+ds.meta.{call}("gold", n_resamples={n_resamples}, level="{level}", coefficient="{coefficient}", rng=0{drawn})
 print((peak() - before) / 1024)
 """
 
@@ -100,6 +100,7 @@ def memory() -> list[dict]:
                     continue
                 settings = {"metrics": metrics, "systems": systems, "inputs": inputs, "n_resamples": n_resamples}
                 settings |= {"call": call, "level": level, "coefficient": coefficient, "here": str(HERE)}
+                settings["drawn"] = ', method="bootstrap"' if call == "ci" else ""
                 elapsed, printed = run("-c", MEMORY.format(**settings))
                 row = {
                     "size": f"{systems}x{inputs}",

@@ -129,7 +129,7 @@ def layers() -> list[dict]:
     )
     settings = {"level": "input", "coefficient": "kendall", "n_resamples": 999, "rng": 0}
     calls = {
-        "systems, inputs": lambda: ds.meta.ci("gold", **settings),
+        "systems, inputs": lambda: ds.meta.ci("gold", method="bootstrap", **settings),
         "and 3 raters": lambda: ds.meta.ci(raters, metric="m1", resample=("system", "input", "rater"), **settings),
         "and 11 references, max": lambda: xr.Dataset({"score": by_reference}).meta.ci(
             ds.score.sel(metric="gold", drop=True),

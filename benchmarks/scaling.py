@@ -13,8 +13,8 @@ INPUTS = [100, 200, 400, 800, 1_600, 3_200]
 METRICS = [2, 4, 8, 16, 32]
 
 CALLS = {
-    "ci, input Kendall": ("ci", {"level": "input", "coefficient": "kendall"}),
-    "ci, system Pearson": ("ci", {"level": "system", "coefficient": "pearson"}),
+    "ci, input Kendall": ("ci", {"level": "input", "coefficient": "kendall", "method": "bootstrap"}),
+    "ci, system Pearson": ("ci", {"level": "system", "coefficient": "pearson", "method": "bootstrap"}),
     "perm_test, input Kendall": ("perm_test", {"level": "input", "coefficient": "kendall"}),
     "perm_test, system Pearson": ("perm_test", {"level": "system", "coefficient": "pearson"}),
 }

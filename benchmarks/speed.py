@@ -12,7 +12,7 @@ import xsumstat  # noqa: F401 - registers ds.meta
 
 def ci(ds, level, coefficient, **keywords):
     """Seconds a resample of `ds.meta.ci` needs."""
-    settings = {"level": level, "coefficient": coefficient, "rng": 0, **keywords}
+    settings = {"level": level, "coefficient": coefficient, "method": "bootstrap", "rng": 0, **keywords}
     ds.meta.ci("gold", n_resamples=256, **settings)
     return timed(lambda k: ds.meta.ci("gold", n_resamples=k, **settings), 1.0, 1_024)
 

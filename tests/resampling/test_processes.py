@@ -15,7 +15,7 @@ ANSWER = """
 import xsumstat
 ds = xsumstat.load_dataset("demo")
 test = ds.meta.perm_test("human", level="input", coefficient="kendall", n_resamples=200, rng=1)
-interval = ds.meta.ci("human", n_resamples=200, rng=1)
+interval = ds.meta.ci("human", method="bootstrap", n_resamples=200, rng=1)
 print(xsumstat.__file__, test.pvalue.values.tobytes().hex(), interval.ci_low.values.tobytes().hex())
 """
 
@@ -76,7 +76,8 @@ def test_nowhere_to_write(copy, tmp_path):
 @pytest.mark.slow
 def test_new_sources_are_compiled_anew(copy):
     """Also by kernels of other files, which call what has changed."""
-    code = "import xsumstat; print(*xsumstat.load_dataset('demo').meta.ci('human', rng=1, n_resamples=9).ci_low.values)"
+    code = "import xsumstat; ds = xsumstat.load_dataset('demo')\n"
+    code += "print(*ds.meta.ci('human', method='bootstrap', rng=1, n_resamples=9).ci_low.values)"
     before = python(code, copy)
     kernels = copy / "xsumstat" / "kernels" / "means.py"
     text = kernels.read_text()
@@ -121,7 +122,11 @@ ds = xr.Dataset({"score": (("metric", "system", "input"), score)}, coords=labels
 @pytest.mark.parametrize("load", [SUMMEVAL, BIG], ids=["summeval", "20x1500, 20 metrics"])
 @pytest.mark.parametrize(
     "method, settings",
-    [("perm_test", {"resample": "both"}), ("ci", {"resample": "system"}), ("ci", {"resample": "both", "metric": None})],
+    [
+        ("perm_test", {"resample": "both"}),
+        ("ci", {"resample": "system", "method": "bootstrap"}),
+        ("ci", {"resample": "both", "metric": None, "method": "bootstrap"}),
+    ],
 )
 def test_a_million_resamples_add_less_than_300_mb(mirror, load, method, settings):
     if load == BIG and settings.get("resample") == "both" and method == "ci":
