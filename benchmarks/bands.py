@@ -20,10 +20,9 @@ from typing import Any
 import numpy as np
 import xarray as xr
 from band_cases import Case, cases, drawn_from, model
+from calibration import into_page
 
 HERE = Path(__file__).parent
-PAGE = HERE.parent / "docs" / "calibration.md"
-MARKERS = ("<!-- bands -->", "<!-- /bands -->")
 
 # --- What is counted ---
 
@@ -104,16 +103,6 @@ def table(rows: list[dict]) -> str:
     return text
 
 
-def into_page(text: str, page: Path = PAGE) -> bool:
-    """Put the table between the markers of a page, if it has them."""
-    if not page.exists() or not all(each in page.read_text() for each in MARKERS):
-        return False
-    before, rest = page.read_text().split(MARKERS[0], 1)
-    after = rest.split(MARKERS[1], 1)[1]
-    page.write_text(f"{before}{MARKERS[0]}\n{text}{MARKERS[1]}{after}")
-    return True
-
-
 # --- What has no band ---
 
 
@@ -179,7 +168,7 @@ def main() -> None:
     order = [*dict.fromkeys(case.analysis for case in cases()), "dominance"]
     rows.sort(key=lambda each: order.index(each["analysis"]))
     asked.output.write_text(json.dumps({"rows": rows}, indent=1) + "\n")
-    into_page(table(rows))
+    into_page("bands", table(rows))
 
 
 if __name__ == "__main__":

@@ -91,20 +91,18 @@ def halves() -> str:
     return markdown(pd.DataFrame(json.loads((HERE / "halves.json").read_text())))
 
 
-def written(page: str, name: str, text: str) -> str:
-    """The page with the section of that name replaced."""
+def into_page(name: str, text: str) -> None:
+    """Put the section of that name between its comments."""
     start, end = f"<!-- {name} -->", f"<!-- /{name} -->"
-    before, rest = page.split(start)
-    return f"{before}{start}\n{text.strip()}\n{end}{rest.split(end)[1]}"
+    before, rest = PAGE.read_text().split(start)
+    PAGE.write_text(f"{before}{start}\n{text.strip()}\n{end}{rest.split(end)[1]}")
 
 
 def main() -> None:
     """Write the sections whose figures are there."""
-    page = PAGE.read_text()
     for name, made in (("intervals", intervals), ("halves", halves)):
         if (HERE / f"{name}.json").exists():
-            page = written(page, name, made())
-    PAGE.write_text(page)
+            into_page(name, made())
 
 
 if __name__ == "__main__":

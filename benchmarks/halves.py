@@ -13,11 +13,10 @@ from pathlib import Path
 import numpy as np
 
 import xsumstat
-from xsumstat.analyses.measure import checked_measure
 from xsumstat.coefficients import leave_one_out
-from xsumstat.dataset import scores as schema
 from xsumstat.inference import jackknife
 from xsumstat.resampling import draws
+from xsumstat.simulation.designs import Questions, Source
 
 SETS = {"summeval": "expert_relevance", "realsumm": "litepyramid_recall"}
 DIMS, CONFIDENCE, SEED = ("system", "input"), 0.95, 18
@@ -26,21 +25,14 @@ DIMS, CONFIDENCE, SEED = ("system", "input"), 0.95, 18
 def held(name: str, gold: str, level: str, coefficient: str, trials: int) -> dict:
     """How many of the other halves' correlations lie within the reach, over metrics and trials."""
     warnings.simplefilter("ignore")
-    found = schema.prepare(xsumstat.load_dataset(name), gold, None, level=level, missing="pairwise")
-    x, z = found.score.values[found.rows], found.gold.values
-    measure = checked_measure(level, coefficient, "pairwise", "drop")
-    inside = np.full((trials, len(x)), np.nan)
+    questions = Questions.of(level, coefficient, "pairwise", "drop")
+    source = Source.of(xsumstat.load_dataset(name), gold, None, questions, False, None, None)
+    measure = questions.measures[0][0]
+    inside = np.full((trials, len(source.labels)), np.nan)
     for trial in range(trials):
-        generator = draws.generator(SEED, trial)
-        first, other = ([], [])
-        for size in z.shape:
-            order = generator.permutation(size)
-            first.append(order[: size // 2])
-            other.append(order[size // 2 : 2 * (size // 2)])
-        for at, scores in enumerate(x):
-            here, there = (
-                leave_one_out.of(scores[np.ix_(*half)], z[np.ix_(*half)], measure) for half in (first, other)
-            )
+        halves = source.halves(draws.generator(SEED, trial))
+        for at in range(len(source.labels)):
+            here, there = (leave_one_out.of(scores[at], z, measure) for scores, z in halves)
             made = jackknife.of_one(here, measure, DIMS)
             if made.about is None or math.isnan(there.value):
                 continue
@@ -52,7 +44,7 @@ def held(name: str, gold: str, level: str, coefficient: str, trials: int) -> dic
         "data": name,
         "level": level,
         "coefficient": coefficient,
-        "metrics": len(x),
+        "metrics": len(source.labels),
         "trials": trials,
         "held": round(float(np.nanmean(inside)), 4),
         "mc_error": round(float(np.std(by_trial, ddof=1) / math.sqrt(trials)), 4),

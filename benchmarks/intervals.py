@@ -58,8 +58,9 @@ def truths(model: Model, level: str, n_inputs: int) -> np.ndarray:
 def without_draws(scores, gold, measure) -> dict[str, np.ndarray]:
     """Estimates and limits (3, targets) of the intervals that draw nothing, singles before pairs."""
     parts = [leave_one_out.of(x, gold, measure) for x in scores]
-    found = [jackknife.of_one(parts[at], measure, DIMS) for at in SINGLE.values()]
-    found += [jackknife.of_two([parts[one], parts[two]], [measure] * 2, DIMS) for one, two in PAIRS.values()]
+    ones = [jackknife.of_one(each, measure, DIMS) for each in parts]
+    found = [ones[at] for at in SINGLE.values()]
+    found += [jackknife.of_two([parts[a], parts[b]], [ones[a], ones[b]], DIMS) for a, b in PAIRS.values()]
     limits = np.array([(each.estimate, *each.interval(CONFIDENCE)) for each in found]).T
     size = arrays.fisher_size(scores[0], gold, measure.level, measure.missing)
     fisher = np.full(limits.shape, np.nan)

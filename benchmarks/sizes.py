@@ -17,13 +17,12 @@ from pathlib import Path
 
 import numpy as np
 import xarray as xr
+from calibration import into_page
 
 import xsumstat
 from xsumstat.simulation.model import Model
 
 HERE = Path(__file__).parent
-PAGE = HERE.parent / "docs" / "calibration.md"
-START, END = "<!-- sizes: start -->", "<!-- sizes: end -->"
 ALPHA, BATCH, RESAMPLES, LARGE = 0.05, 25, 399, 5000
 DIMS = ("metric", "system", "input")
 DESIGNS = ((10, 100), (16, 100), (25, 300))
@@ -431,35 +430,6 @@ def page(rows: list[dict]) -> str:
     return f"{nulls}\n\n" + "\n".join(lines) + "\n"
 
 
-HEAD = f"""# Calibration
-
-## Size of the tests
-
-How often each test has p ≤ .05 where its null hypothesis is true, in % of simulated sets of scores: 5 if it holds its
-level. The band is Wilson's, at 95 %: of twenty right tests one lies outside by chance. **Bold**: the whole band is
-above 5 %, the test finds too much. *Slanted*: it is below, the test finds too little. `equivalence` is measured where
-the metrics differ by just the margin. Of five metrics it is counted whether any two are told apart. `normality` is
-SciPy's Shapiro-Wilk test, and not measured here; `discriminative_agreement` is no test.
-
-    python benchmarks/sizes.py
-
-makes this table (`--only perm_test` a part of it, `--trials 200` from fewer sets of scores), and
-`benchmarks/sizes.json`, which has the counts.
-
-{START}
-{END}
-"""
-
-
-def write_page(rows: list[dict]) -> None:
-    """Put the table between its markers."""
-    text = PAGE.read_text() if PAGE.exists() else HEAD
-    before, _, rest = text.partition(START)
-    _, _, after = rest.partition(END)
-    PAGE.parent.mkdir(exist_ok=True)
-    PAGE.write_text(f"{before}{START}\n\n{page(rows)}\n{END}{after}")
-
-
 def main() -> None:
     """Measure the chosen cases one after another."""
     made = argparse.ArgumentParser(prog="python benchmarks/sizes.py", description=__doc__.splitlines()[0])
@@ -486,7 +456,7 @@ def main() -> None:
     rows = sorted((row for row in known.values() if key(row)[:4] in order), key=lambda row: order[key(row)[:4]])
     asked.output.write_text(json.dumps(rows, indent=1) + "\n")
     if asked.output == HERE / "sizes.json":
-        write_page(rows)
+        into_page("sizes", page(rows))
 
 
 if __name__ == "__main__":

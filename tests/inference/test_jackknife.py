@@ -52,7 +52,7 @@ def one(x, z, how, dims=BOTH):
 def two(x, y, z, how, dims=BOTH):
     there = ~np.isnan(x + y + z)
     parts = [leave_one_out.of(np.where(there, each, np.nan), z, how) for each in (x, y)]
-    return jackknife.of_two(parts, [how, how], dims)
+    return jackknife.of_two(parts, [jackknife.of_one(each, how, dims) for each in parts], dims)
 
 
 def numbers(found, confidence_level=0.95):
@@ -460,7 +460,8 @@ def test_the_fewer_degrees_of_freedom_of_two_metrics_and_the_mirrored_interval()
     x[0] = np.nan
     how = checked_measure("system", "pearson", "available", "drop")
     parts = [leave_one_out.of(each, z, how) for each in (x, y)]
-    gap, turned = (jackknife.of_two(each, [how, how], BOTH) for each in (parts, parts[::-1]))
+    ones = [jackknife.of_one(each, how, BOTH) for each in parts]
+    gap, turned = (jackknife.of_two(parts[::way], ones[::way], BOTH) for way in (1, -1))
     assert gap.df == turned.df == 4
     assert gap.interval(0.9) == pytest.approx(tuple(-limit for limit in turned.interval(0.9)[::-1]), abs=1e-14)
 

@@ -19,7 +19,7 @@ from xsumstat.coefficients.table import COEFFICIENTS
 from xsumstat.dataset import checks, labelled, results
 from xsumstat.dataset import scores as schema
 from xsumstat.inference import jackknife
-from xsumstat.inference.bounded import ClosePairs
+from xsumstat.inference.close_pairs import ClosePairs
 from xsumstat.inference.intervals import bootstrap_interval
 from xsumstat.resampling.bootstrap import BootstrapInterval
 from xsumstat.resampling.jobs import Job
@@ -88,8 +88,8 @@ def close_corr(
 
     The jackknife's limits are those of `ci` for a Kendall coefficient, ``tanh(arctanh r ± t·√V/(1 − r²))``, but V_s is
     less by what single pairs vary by, which leaving out systems counts twice where few pairs count (see
-    `xsumstat.inference.bounded.ClosePairs`). What inputs add is taken in the proportion that it has for Pearson's r of
-    all systems. Where the coefficient is ±1 or nothing varies, Fisher's standard error of so many pairs stands in.
+    `xsumstat.inference.close_pairs.ClosePairs`). What inputs add is taken in the proportion that it has for Pearson's r
+    of all systems. Where the coefficient is ±1 or nothing varies, Fisher's standard error of so many pairs stands in.
     Fewer than 4 systems have none.
 
     In simulations of 8 to 60 systems, 95 % intervals over both dims held the true coefficient in .94 to .98 of 800

@@ -127,9 +127,8 @@ def left_out(
 ) -> dict[str, xr.DataArray]:
     """Difference, jackknife interval, and a p-value for each of the margins (_margin, ...), by pair."""
     checks.check_resampled(pairs.scores.score, interval.dims)
-    dims = tuple(dim for dim in ("system", "input") if dim in interval.dims)
     n_margins = margins.sizes["_margin"]
-    job = _LeftOut(pairs.targets, measure, dims, interval.confidence_level, n_margins=n_margins)
+    job = _LeftOut(pairs.targets, measure, interval.dims, interval.confidence_level, n_margins=n_margins)
     types, beside = results.types(job.names), _beside(margins, pairs)
     found = labelled.run(job, pairs.scores, "_pair", types, beside=beside, progress=progress)
     return _together(found, n_margins)

@@ -230,7 +230,7 @@ def ci(
     _check_layers(scores, layers)
     checks.check_resampled(scores.score, tuple(dim for dim in dims if dim not in LAYERS) or ("system", "input"))
     if method == "jackknife":
-        job: Bootstrap | Jackknife | Studentized = Jackknife(targets, measure, _in_order(dims), confidence_level)
+        job: Bootstrap | Jackknife | Studentized = Jackknife(targets, measure, dims, confidence_level)
         kind, attrs = "jackknife", {"confidence_level": confidence_level, "resample": dims}
     else:
         kind = "percentile" if interval is None else interval
@@ -247,10 +247,6 @@ def ci(
     attrs |= threshold_attrs(measure.coefficient, calibrate_on)
     _warn(found, scores, measure, kind, dims, draws.n_resamples)
     return results.result(found, scores, analysis="ci", method=method, **measure.attrs, **attrs)
-
-
-def _in_order(dims: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(dim for dim in ("system", "input") if dim in dims)
 
 
 def _check_method(

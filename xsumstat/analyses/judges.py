@@ -330,8 +330,7 @@ def human_ceiling(
     of_all = range(scores.score.sizes["metric"]), measure, scores.score.sizes[along]
     attrs: dict[str, Any] = {"confidence_level": confidence_level, "resample": dims}
     if method == "jackknife":
-        in_order = tuple(dim for dim in ("system", "input") if dim in dims)
-        job: BootstrapCeiling | JackknifeCeiling = JackknifeCeiling(*of_all, in_order, confidence_level)
+        job: BootstrapCeiling | JackknifeCeiling = JackknifeCeiling(*of_all, dims, confidence_level)
     else:
         kind = interval or "percentile"
         how = BootstrapInterval(kind, dims, draws.n_resamples, draws.seed, confidence_level)

@@ -18,6 +18,7 @@ from xsumstat.dataset import checks
 from xsumstat.dataset import scores as schema
 from xsumstat.dataset.results import described
 from xsumstat.inference.intervals import bootstrap_interval
+from xsumstat.inference.jackknife import t_quantile
 from xsumstat.resampling import draws, threads
 from xsumstat.types import TOLERANCE, FloatArray
 
@@ -239,11 +240,9 @@ def _of_jackknives(
 
 
 def _t_quantile(df: xr.DataArray, confidence_level: float) -> xr.DataArray:
-    """The q with ``P(|t| <= q) = confidence_level``."""
-    from scipy.special import stdtrit
-
+    """As `t_quantile`, for every number of degrees of freedom."""
     found: xr.DataArray = xr.apply_ufunc(
-        stdtrit, df, (1 + confidence_level) / 2, dask="parallelized", output_dtypes=[float]
+        t_quantile, confidence_level, df, vectorize=True, dask="parallelized", output_dtypes=[float]
     )
     return found
 

@@ -17,9 +17,8 @@ from xsumstat.analyses.measure import Draws
 from xsumstat.coefficients.arrays import scaled
 from xsumstat.dataset import checks, labelled, results, variables
 from xsumstat.dataset import scores as schema
-from xsumstat.inference.bounded import bounded_interval
 from xsumstat.inference.intervals import bootstrap_interval
-from xsumstat.inference.jackknife import deleted_variance
+from xsumstat.inference.jackknife import bounded, deleted_variance
 from xsumstat.kernels.means import TIE
 from xsumstat.resampling.jobs import Job
 from xsumstat.resampling.plans import DrawPlan
@@ -232,8 +231,8 @@ class _Jackknifed(_Alpha):
         if len(variances) == 2:
             variances.append(sum(variances) - deleted_variance(_without_cells(ready, self.measurement)))
         error = math.sqrt(max(variances))
-        centre = value - sum((len(each) - 1) * (float(np.nanmean(each)) - value) for each in without)
-        limits = bounded_interval(value, centre, error, min(map(len, without)) - 1, self.confidence_level)
+        off = sum((len(each) - 1) * (float(np.nanmean(each)) - value) for each in without)
+        limits = bounded(value, off, error, min(map(len, without)) - 1).interval(self.confidence_level)
         return np.array([[value, *limits, error, undefined]], dtype=float).T
 
     def _without(self, ready: _Ratings, axis: int) -> FloatArray:

@@ -18,7 +18,7 @@ _OFTEN = 0.05
 _NEAR = 1e-9
 _MANY = 99
 # A bootstrap whose bias is more than this many standard errors.
-_BIASED = 0.25
+MUCH_BIAS = 0.25
 BIASED = "the resamples are biased by more than a quarter of the standard error"
 # How the warnings of single cells begin.
 LEFT_OUT = "cells left out"
@@ -225,7 +225,7 @@ def warn_outside(found: xr.Dataset, name: str, n_resamples: int) -> None:
 def warn_biased(found: xr.Dataset, n_resamples: int) -> None:
     """Warn of percentile intervals whose samples lie beside the estimate, where they are many enough to tell."""
     if n_resamples >= _MANY:
-        biased = abs(found["bias"]) > _BIASED * found["standard_error"]
+        biased = abs(found["bias"]) > MUCH_BIAS * found["standard_error"]
         consequence = "percentile intervals may miss the true value too often (method='jackknife' corrects for it)"
         warn_where(biased, f"{BIASED}, so that {consequence}, for")
 

@@ -25,7 +25,7 @@ from xsumstat.types import FloatArray
 # Fewer members that are correlated have no interval, nor fewer groups (inputs) that are random.
 LEAST_MEMBERS, LEAST_GROUPS = 4, 2
 # A correlation so near to 1 is 1, and so small a standard error none.
-_NOTHING = 1e-12
+NOTHING = 1e-12
 
 
 Limits = tuple[float, float]
@@ -234,7 +234,15 @@ def of_one(parts: Parts, measure: Measure, dims: tuple[str, ...]) -> Estimated:
             parts.value, off, error, df, about=lambda t: (parts.value - off - t * error, parts.value - off + t * error)
         )
     scale = 2.0 if measure.coefficient.bounds[0] == 0.0 else 1.0
-    found = _bounded(scale * parts.value - (scale - 1), scale * off, scale * error, df, parts, measure)
+    value, off, error = scale * parts.value - (scale - 1), scale * off, scale * error
+    record = measure.coefficient.leave_one_out
+    members = parts.shape[1] if measure.level == "within_system" else parts.shape[0]
+    step = NOTHING if record is None else record.step(members)
+    fisher = record.fisher if record is not None and isinstance(parts, OfMeans) else None
+    if fisher is not None and unvarying(value, error):
+        found = perfect(value, members, step, fisher, df)
+    else:
+        found = bounded(value, off, error, df, step)
     return found if scale == 1.0 else _accuracy(found, parts.value)
 
 
@@ -258,18 +266,22 @@ def _within_one(parts: Parts, coefficient: Coefficient) -> bool:
     return bool(np.nanmax(np.abs([parts.value, *parts.systems, *parts.inputs])) <= 1.0)
 
 
-def _bounded(value: float, off: float, error: float, df: float, parts: Parts, measure: Measure) -> Estimated:
-    """A value between −1 and 1 with limits by arctanh."""
-    record = measure.coefficient.leave_one_out
-    members = parts.shape[1] if measure.level == "within_system" else parts.shape[0]
-    step = _NOTHING if record is None else record.step(members)
-    if 1 - abs(value) <= _NOTHING or error <= _NOTHING:
-        if isinstance(parts, OfMeans) and record is not None and record.fisher is not None:
-            return _perfect(value, members, step, record.fisher, df)
+def unvarying(value: float, error: float) -> bool:
+    """Whether a correlation is ±1, or nothing moves it."""
+    return 1 - abs(value) <= NOTHING or error <= NOTHING
+
+
+def bounded(value: float, off: float, error: float, df: float, step: float = NOTHING) -> Estimated:
+    """A value between −1 and 1 with limits by arctanh about its centre, which is kept a step from ±1.
+
+    The point where the value is ±1 or nothing varies; none where the value or its standard error is NaN.
+    """
+    if math.isnan(value) or math.isnan(error):
+        return Estimated(value, math.nan, math.nan, df)
+    if unvarying(value, error):
         return Estimated(value, 0.0, 0.0, df, True, lambda t: (value, value))
     centre = min(1 - step, max(step - 1, value - off))
-    slope = error / (1 - value**2)
-    return Estimated(value, value - centre, error, df, about=_about(centre, slope))
+    return Estimated(value, value - centre, error, df, about=_about(centre, error / (1 - value**2)))
 
 
 def _about(centre: float, slope: float) -> Callable[[float], Limits]:
@@ -277,18 +289,18 @@ def _about(centre: float, slope: float) -> Callable[[float], Limits]:
     return lambda t: (math.tanh(middle - t * slope), math.tanh(middle + t * slope))
 
 
-def _perfect(value: float, n: int, step: float, fisher: tuple[int, Callable[[float], float]], df: float) -> Estimated:
+def perfect(value: float, n: float, step: float, fisher: tuple[int, Callable[[float], float]], df: float) -> Estimated:
     """Limits by Fisher's standard error one step below 1; open to the perfect side."""
     from scipy.special import stdtr, stdtrit
 
     lost, factor = fisher
     near = math.copysign(min(abs(value), 1 - step), value)
     slope = factor(near) / math.sqrt(n - lost) if n > lost else math.inf
-    around, perfect = _about(near, slope), 1 - abs(value) <= _NOTHING
+    around, at_1 = _about(near, slope), 1 - abs(value) <= NOTHING
 
     def about(t: float) -> Limits:
         low, high = around(float(stdtrit(n - 1, stdtr(df, t))))  # it is of systems, whatever is random
-        return (-1.0 if perfect and value < 0 else low), (1.0 if perfect and value > 0 else high)
+        return (-1.0 if at_1 and value < 0 else low), (1.0 if at_1 and value > 0 else high)
 
     return Estimated(value, 0.0, (1 - near**2) * slope, df, True, about)
 
@@ -304,24 +316,25 @@ def _accuracy(found: Estimated, value: float) -> Estimated:
     return Estimated(value, found.bias / 2, found.standard_error / 2, found.df, found.fell_back, about)
 
 
-# --- Two metrics, and several tasks ---
+# --- Two metrics ---
 
 
-def of_two(parts: Sequence[Parts], measures: Sequence[Measure], dims: tuple[str, ...]) -> Estimated:
-    """The difference of two correlations, with limits from those of each (MOVER; Zou 2007, Zou & Donner 2008).
+def of_two(parts: Sequence[Parts], each: Sequence[Estimated], dims: tuple[str, ...]) -> Estimated:
+    """The difference of two correlations, `each` as `of_one` has it, with limits from those of each.
 
-    With l, u the limits and c the centres of each, V their variances and V_d that of the difference of the parts,
+    By MOVER (Zou 2007, Zou & Donner 2008): with l, u the limits and c the centres of each, V their variances and V_d
+    that of the difference of the parts,
     ``ρ = (V_1 + V_2 − V_d)/(2√(V_1·V_2))``,
     ``L = c_1 − c_2 − √[(c_1−l_1)² + (u_2−c_2)² − 2ρ(c_1−l_1)(u_2−c_2)]`` and
     ``U = c_1 − c_2 + √[(u_1−c_1)² + (c_2−l_2)² − 2ρ(u_1−c_1)(c_2−l_2)]``. ρ is 0 where one fell back.
     """
-    dims = varying(parts[0].shape, dims)
-    one, two = (of_one(each, measure, dims) for each, measure in zip(parts, measures, strict=True))
+    one, two = each
     value, off = one.estimate - two.estimate, one.bias - two.bias
     df = float(np.minimum(one.df, two.df))
     if one.about is None or two.about is None:
         return Estimated(value, math.nan, math.nan, df)
-    spread = variance(parts[0].less(parts[1]), dims)
+    gap = parts[0].less(parts[1])
+    spread = variance(gap, varying(gap.shape, dims))
     both = one.standard_error * two.standard_error
     fell_back = one.fell_back or two.fell_back
     known = 0 < both < math.inf and not math.isnan(spread) and not fell_back

@@ -9,7 +9,7 @@ import numpy as np
 import xarray as xr
 
 from xsumstat import _validate
-from xsumstat.dataset import results
+from xsumstat.dataset import checks, results
 from xsumstat.plots.parts import (
     INK,
     PLAIN,
@@ -30,8 +30,6 @@ from xsumstat.plots.parts import (
 )
 from xsumstat.types import FloatArray
 
-# A jackknife's bias of more than this many standard errors is drawn; `ci` warns of a bootstrap's.
-_BIASED = 0.25
 _WITHOUT_BIAS = "estimate less its bias\n(drawn where that exceeds ¼ standard error)"
 # The tails of a confidence distribution that are not drawn.
 _TAIL = 0.001
@@ -160,7 +158,7 @@ def _biased(result: xr.Dataset) -> xr.DataArray:
     """Where the bias is so large beside the standard error that it is drawn."""
     if not {"bias", "standard_error", "df"} <= set(result.data_vars):
         return xr.DataArray(False)
-    return abs(result["bias"]) > _BIASED * result["standard_error"]
+    return abs(result["bias"]) > checks.MUCH_BIAS * result["standard_error"]
 
 
 _Curve = tuple[FloatArray, FloatArray]

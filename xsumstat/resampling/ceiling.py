@@ -136,12 +136,12 @@ class JackknifeCeiling(_Ceiling):
 
     def finish(self, ready: list[list[Parts]], counts: IntArray | None, samples: FloatArray) -> FloatArray:
         """The numbers of each metric."""
-        *metrics, raters = (averaged(each) for each in ready)
+        means = [averaged(each) for each in ready]
+        ones = [jackknife.of_one(each, self.measure, self.dims) for each in means]
         numbers = []
-        for own, parts in zip(ready, metrics, strict=False):
-            one = jackknife.of_one(parts, self.measure, self.dims)
+        for own, parts, one in zip(ready[:-1], means, ones, strict=False):
             undefined = sum(jackknife.n_undefined(each, self.dims) for each in own)
-            gap = jackknife.of_two([parts, raters], [self.measure] * 2, self.dims)
+            gap = jackknife.of_two([parts, means[-1]], [one, ones[-1]], self.dims)
             limits, apart = (each.interval(self.confidence_level) for each in (one, gap))
             by_rater = (each.value for each in own)
             numbers.append((one.estimate, *limits, one.standard_error, undefined, gap.estimate, *apart, *by_rater))

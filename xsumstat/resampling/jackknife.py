@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from xsumstat.coefficients import arrays, leave_one_out, pairs
-from xsumstat.coefficients.leave_one_out import Parts
 from xsumstat.coefficients.record import Measure
 from xsumstat.inference import jackknife
 from xsumstat.inference.jackknife import Estimated
@@ -34,17 +33,14 @@ def estimated(
     made, places = pairs.of_targets(
         scores, z, targets, measure, lambda x, metric: leave_one_out.of(x, z, measure.of_metric(metric))
     )
-    found = []
-    for target, place in zip(targets, places, strict=True):
-        parts: list[Parts] = [made[at] for at in place]
-        measures = [measure.of_metric(metric) for metric in target]
-        one = (
-            jackknife.of_one(parts[0], measures[0], dims)
-            if len(parts) == 1
-            else jackknife.of_two(parts, measures, dims)
-        )
-        found.append((one, max(jackknife.n_undefined(each, dims) for each in parts)))
-    return found
+    ones = [jackknife.of_one(parts, measure, dims) for parts in made]
+    undefined = [jackknife.n_undefined(parts, dims) for parts in made]
+    if places.shape[1] == 1:
+        return [(ones[at], undefined[at]) for (at,) in places]
+    return [
+        (jackknife.of_two([made[one], made[two]], [ones[one], ones[two]], dims), max(undefined[one], undefined[two]))
+        for one, two in places
+    ]
 
 
 def intervals(

@@ -74,7 +74,7 @@ class Studentized(Job[Ready]):
 
     def ready(self, at: slice, x: FloatArray, z: FloatArray, *beside: Any) -> Ready:
         """The estimators of the targets, and their jackknife."""
-        targets, dims = self.targets[at], tuple(dim for dim in ("system", "input") if dim in self.interval.dims)
+        targets, dims = self.targets[at], self.interval.dims
         made = Estimates.of(x, z, targets, self.measure, ("system",))
         level = self.interval.confidence_level
         return Ready(made, jackknife.intervals(x, z, targets, self.measure, dims, level))

@@ -7,8 +7,12 @@ import numpy as np
 import pytest
 import scipy.stats
 
-from xsumstat.inference.bounded import ClosePairs, bounded_interval
-from xsumstat.inference.jackknife import deleted_variance
+from xsumstat.inference.close_pairs import ClosePairs
+from xsumstat.inference.jackknife import bounded, deleted_variance
+
+
+def bounded_interval(value, centre, error, df, confidence_level):
+    return bounded(value, value - centre, error, df).interval(confidence_level)
 
 
 def test_the_jackknife_variance_of_a_mean_is_its_squared_standard_error():
