@@ -7,6 +7,8 @@ import shutil
 import sys
 import time
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -19,12 +21,21 @@ from xsumstat.dataset import scores as schema
 from xsumstat.inference import corrections
 from xsumstat.io import frames as io
 from xsumstat.io import published as datasets
+from xsumstat.io import stores
 from xsumstat.plots import parts as plot_parts
+from xsumstat.resampling import threads
 
+# Scores are read a metric at a time where they would take more than this share of memory: to read and test them all at
+# once takes some three times what they take themselves. Where they take less than so many bytes nobody asks.
+_SHARE = 0.25
+_FEW_BYTES = 2**28
+# Seconds that a cluster has to answer.
+_PATIENCE = 10
 _EXAMPLES = """examples:
   python -m xsumstat demo
   python -m xsumstat scores.csv --gold human --level input --coefficient kendall --output report.html
   python -m xsumstat scores.csv --gold human --system-column model --input-column doc
+  python -m xsumstat scores.zarr --gold human --dask
   python -m xsumstat folder_of_sacrerouge_jsonl --gold expert_relevance --metric rouge-2_f1 bertscore_f1
 """
 
@@ -62,6 +73,16 @@ def parser() -> argparse.ArgumentParser:
     add("--alpha", type=float, default=0.05, help="level of the tests (default: %(default)s)")
     add("--seed", type=_seed, default=0, help="same seed, same numbers (default: %(default)s)")
     add("--output", type=Path, metavar="REPORT.html", help="write a page with the tables and two pictures")
+    add(
+        "--dask",
+        nargs="?",
+        const=True,
+        type=_address,
+        metavar="ADDRESS",
+        help="read a .zarr or .nc a metric at a time, and compute with Dask: on this machine, or on the cluster whose "
+        "scheduler has this address, as tcp://host:8786 (default: on this machine, where the scores take more than a "
+        "quarter of its memory)",
+    )
     add("--version", action="version", version=f"xsumstat {results.package_version()}")
     columns = ready.add_argument_group("columns of a .csv, .tsv or .parquet (a row a score, or a column a metric)")
     for name, default in (("metric", "metric"), ("system", "system"), ("input", "input"), ("score", "score")):
@@ -77,6 +98,14 @@ def _seed(text: str) -> int:
     if not text.isdecimal():
         raise argparse.ArgumentTypeError(f"must be a whole number of at least 0, got {text!r}")
     return int(text)
+
+
+def _address(text: str) -> str:
+    if ":" not in text:
+        raise argparse.ArgumentTypeError(
+            f"must be a scheduler's address, as tcp://host:8786, got {text!r}; --dask alone stands after SCORES"
+        )
+    return text
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -101,7 +130,17 @@ def main(argv: list[str] | None = None) -> int:
 def _run(args: argparse.Namespace) -> None:
     if args.output is not None:
         _check_output(args.output, _inputs(args.scores))
-    ds, name = _load(args)
+    lazy = _reads_lazily(args)
+    with _workers(args.dask) if lazy else nullcontext():
+        answers = _answers(args, lazy)
+    print(answers.text(shutil.get_terminal_size((100, 24)).columns))
+    if args.output is not None:
+        report.write_whole(args.output, answers.html())
+        _say(f"wrote {args.output}")
+
+
+def _answers(args: argparse.Namespace, lazy: bool) -> report.Report:
+    ds, name = _load(args, lazy)
     if args.gold is None and "gold" not in ds.attrs:
         labels = _validate.listing(schema.checked_scores(ds).indexes["metric"], 30)
         raise ValueError(f"--gold must name the human scores; metrics: {labels}")
@@ -124,13 +163,52 @@ def _run(args: argparse.Namespace) -> None:
         keep_samples=args.output is not None,
     )
     _say(f"done in {time.monotonic() - started:.1f} s")
-    print(answers.text(shutil.get_terminal_size((100, 24)).columns))
-    if args.output is not None:
-        report.write_whole(args.output, answers.html())
-        _say(f"wrote {args.output}")
+    return answers
 
 
-def _load(args: argparse.Namespace) -> tuple[xr.Dataset, str]:
+def _reads_lazily(args: argparse.Namespace) -> bool:
+    """Whether scores are left in their file and computed by Dask: where that is asked for, or they are large."""
+    path = Path(args.scores)
+    is_store = path.exists() and path.suffix.lower() in stores.STORES
+    if args.dask is not None:
+        if not is_store and (path.exists() or args.scores in datasets.NAMES):
+            known = " and ".join(stores.STORES)
+            raise ValueError(f"--dask is for {known}, which can be read in parts; {args.scores} is read whole")
+        return is_store
+    size = stores.bytes_in_memory(path) if is_store else 0
+    if size < _FEW_BYTES:
+        return False
+    try:
+        memory = _validate.optional("distributed.system", "dask").MEMORY_LIMIT
+    except ImportError as error:
+        _say(f"{path.name}: {size / 1e9:.1f} GB are read at once; to read a metric at a time, {error}")
+        return False
+    if size <= _SHARE * memory:
+        return False
+    _say(
+        f"{path.name}: {size / 1e9:.1f} GB are more than a quarter of this machine's memory, "
+        "so that it is read a metric at a time (--dask)"
+    )
+    return True
+
+
+@contextmanager
+def _workers(address: str | bool | None) -> Iterator[None]:
+    """What computes lazy scores: the cluster at an address, or the cores of this machine."""
+    if not isinstance(address, str):
+        with _validate.optional("dask", "dask").config.set(scheduler="threads", num_workers=threads.n_threads()):
+            yield
+        return
+    distributed = _validate.optional("distributed", "dask")
+    lost = distributed.KilledWorker, distributed.client.FutureCancelledError
+    with distributed.Client(address, timeout=_PATIENCE):
+        try:
+            yield
+        except lost as error:
+            raise OSError(f"the cluster at {address} gave up: {str(error).partition(chr(10))[0]}") from error
+
+
+def _load(args: argparse.Namespace, lazy: bool) -> tuple[xr.Dataset, str]:
     path = Path(args.scores)
     if args.scores in datasets.NAMES and not path.exists():
         return datasets.load_dataset(args.scores), args.scores
@@ -139,8 +217,14 @@ def _load(args: argparse.Namespace) -> tuple[xr.Dataset, str]:
         raise FileNotFoundError(f"no such file or folder: {path}{hint} data sets: {', '.join(datasets.NAMES)}")
     columns = {"metric": args.metric_column, "system": args.system_column, "input": args.input_column}
     others = {"value": args.score_column, "dims": args.dim, "aggregate": args.aggregate}
-    ds = io.read_scores(path, **columns, **others)
-    _say(f"{path.name}: {', '.join(f'{size} {dim}s' for dim, size in ds['score'].sizes.items())}")
+    ds = io.read_scores(path, chunks={"metric": 1} if lazy else None, **columns, **others)
+    if "score" in ds:
+        _say(f"{path.name}: {', '.join(f'{size} {dim}s' for dim, size in ds['score'].sizes.items())}")
+    if lazy and stores.stored_together(ds) > 1:
+        _say(
+            f"{path.name} holds {stores.stored_together(ds)} metrics in each chunk, which are read again for each; "
+            "ds.chunk(metric=1).to_zarr writes one that is read faster"
+        )
     return ds, path.name
 
 

@@ -10,6 +10,7 @@ import sys
 import warnings
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from types import ModuleType
 from typing import Any
 
@@ -246,10 +247,43 @@ def kept_warnings() -> Iterator[list[str]]:
             warnings.warn_explicit(each.message, each.category, each.filename, each.lineno)
 
 
+# Where texts of warnings go instead, within `gathered`.
+_TEXTS: ContextVar[list[str] | None] = ContextVar("texts", default=None)
+
+
+@contextmanager
+def gathered() -> Iterator[list[str]]:
+    """The texts of the package's own warnings given within by this thread, which go no further.
+
+    Unlike `kept_warnings` it changes nothing for other threads.
+    """
+    texts: list[str] = []
+    token = _TEXTS.set(texts)
+    try:
+        yield texts
+    finally:
+        _TEXTS.reset(token)
+
+
 def warn(message: str) -> None:
     """A UserWarning that points at the caller's own line, however deep the package's stack is."""
+    texts = _TEXTS.get()
+    if texts is not None:
+        texts.append(message)
+        return
+    warnings.warn(message, UserWarning, stacklevel=_level() - 1)
+
+
+def place() -> tuple[str, int]:
+    """File and line of the caller's own line."""
+    frame = sys._getframe(_level() - 2)
+    return frame.f_code.co_filename, frame.f_lineno
+
+
+def _level() -> int:
+    """How many frames below this one the caller's own is, counted from 1."""
     level, frame = 1, sys._getframe()
     while frame is not None and frame.f_code.co_filename.startswith(_PACKAGE) and frame.f_back is not None:
         frame = frame.f_back
         level += 1
-    warnings.warn(message, UserWarning, stacklevel=level)
+    return level

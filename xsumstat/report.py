@@ -9,9 +9,10 @@ import itertools
 import math
 import os
 import stat
+import sys
 import tempfile
 import textwrap
-import warnings
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -24,11 +25,14 @@ from xsumstat.analyses import adjust as families
 from xsumstat.analyses import intervals
 from xsumstat.analyses import metric_tests as comparison
 from xsumstat.analyses.measure import checked_measure, checked_progress, checked_resample, interval_method
+from xsumstat.dataset import checks, value_checks
+from xsumstat.dataset.value_checks import Checks
 from xsumstat.inference import corrections
 from xsumstat.plots import metrics as plots
 from xsumstat.resampling import threads
 
 RESAMPLES = 9999
+_TABLE = ("metric", "other_metric")
 _STYLE = """
 :root { color-scheme: light; }
 body { font: 16px/1.5 system-ui, sans-serif; color: #222; background: #fff; max-width: 60rem; margin: 2rem auto;
@@ -234,7 +238,8 @@ def make_report(
     """Answer the main questions about a set of scores; the parameters are those of `ci`, `perm_test`, `adjust`.
 
     Unless `n_resamples` is given, the tests get as many swaps as a correction for their number needs. `keep_samples`
-    keeps those of a bootstrap, where `ci` takes one by itself; it asks for none.
+    keeps those of a bootstrap, where `ci` takes one by itself; it asks for none. Intervals and tests of lazy scores are
+    computed together, so that the scores are read once for both.
     """
     alpha = _validate.fraction("alpha", alpha)
     progress = checked_progress(progress)
@@ -244,23 +249,51 @@ def make_report(
     measure = checked_measure(level, coefficient, "pairwise", "drop")
     drawn = interval_method(measure, checked_resample(resample, level), None, False) == "bootstrap"
     interval: dict[str, Any] = {"confidence_level": confidence_level, "keep_samples": keep_samples and drawn}
-    with warnings.catch_warnings(record=True) as caught, threads.one_bar(2, progress) as part:
-        warnings.simplefilter("always")
-        first = RESAMPLES if n_resamples is None else n_resamples
-        with part():
-            found = intervals.ci(ds, gold, n_resamples=first, **interval, **shared)
-        tests = None
+    tests: xr.Dataset | None = None
+    draws = RESAMPLES if n_resamples is None else n_resamples
+    with threads.one_bar(2, progress) as part:
+        with value_checks.held() as of_intervals, part():
+            found = intervals.ci(ds, gold, n_resamples=draws, **interval, **shared)
         metrics = found.sizes["metric"]
-        if metrics > 1:
-            needed = families.resamples_needed(metrics * (metrics - 1), alpha)
-            second = max(RESAMPLES, needed) if n_resamples is None else n_resamples
-            with part():
-                compared = comparison.perm_test(ds, gold, alternative="greater", n_resamples=second, **shared)
-            tests = families.adjust(compared, adjust, within=("metric", "other_metric"))
-    notes = dict.fromkeys(str(each.message) for each in caught if issubclass(each.category, UserWarning))
+        with value_checks.held() as of_tests, part():
+            if metrics > 1:
+                if n_resamples is None:
+                    draws = max(draws, families.resamples_needed(metrics * (metrics - 1), alpha))
+                joint: dict[str, Any] = {"adjust": adjust, "within": _TABLE} if adjust == "maxt" else {}
+                tests = comparison.perm_test(ds, gold, alternative="greater", n_resamples=draws, **joint, **shared)
+    texts = [*of_intervals.texts, *of_tests.texts]
+    if checks.is_lazy(found["correlation"]):
+        found, tests, said = _computed(found, tests, [of_intervals.checks, of_tests.checks], progress)
+        texts += said
+    if tests is not None and adjust != "maxt":
+        with value_checks.held() as of_correction:
+            tests = families.adjust(tests, adjust, within=_TABLE)
+        texts += of_correction.texts
+    notes = tuple(dict.fromkeys(texts))
     for note in notes:
         _validate.warn(note)
-    return Report(name, found, tests, alpha, tuple(notes))
+    return Report(name, found, tests, alpha, notes)
+
+
+def _computed(
+    found: xr.Dataset, tests: xr.Dataset | None, waiting: list[Checks], progress: bool | None
+) -> tuple[xr.Dataset, xr.Dataset | None, list[str]]:
+    """Lazy intervals and tests, and what there is to say of the scores that they are of, at once."""
+    dask = _validate.optional("dask", "dask")
+    with _bar(progress):
+        found, tests, said = dask.compute(found, tests, [check for each in waiting for check in each.kept])
+    texts, error = value_checks.until_error([text for each in said for text in each])
+    if error is not None:
+        raise ValueError(error)
+    return found, tests, texts
+
+
+def _bar(progress: bool | None) -> AbstractContextManager[Any]:
+    """Dask's bar of what this machine computes, where it is asked for, or takes two seconds and somebody watches."""
+    if progress is False or (progress is None and not (sys.stderr is not None and sys.stderr.isatty())):
+        return nullcontext()
+    bar: Any = _validate.optional("dask.diagnostics", "dask").ProgressBar
+    return bar(minimum=0 if progress else 2, dt=0.5, out=sys.stderr)  # type: ignore[no-any-return]
 
 
 def write_whole(path: Path, text: str) -> None:

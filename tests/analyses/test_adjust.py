@@ -6,6 +6,8 @@ import xarray as xr
 from statsmodels.stats.multitest import multipletests
 
 import xsumstat  # noqa: F401
+from xsumstat.analyses import adjust as families
+from xsumstat.resampling import jobs
 
 
 @pytest.fixture
@@ -169,3 +171,95 @@ def test_a_two_sided_table_of_small_pvalues_holds_each_test_once(method, theirs)
     got = table.meta.adjust(method).pvalue_adjusted.values
     np.testing.assert_allclose(got[upper], multipletests(p[upper], method=theirs)[1])
     np.testing.assert_array_equal(got, got.T)
+
+
+# --- lazy max-T ---
+
+
+@pytest.fixture
+def languages(small):
+    """Two languages; in the second one m1 is far better than the others."""
+    other = small.copy(deep=True)
+    other.score[1] = other.score[0] + 0.1 * other.score[1]
+    return xr.concat([small, other], "language").assign_coords(language=["a", "b"])
+
+
+CHUNKS = [
+    {"metric": 1, "other_metric": -1, "language": 1, "resample": 50},
+    {"metric": 2, "other_metric": 1, "language": -1, "resample": -1},
+    {"metric": -1, "other_metric": -1, "language": -1, "resample": -1},
+]
+
+
+@pytest.mark.filterwarnings("ignore:more than 5 %")
+@pytest.mark.parametrize("test", ["perm_test", "boot_test"])
+@pytest.mark.parametrize("alternative", ["two-sided", "less"])
+@pytest.mark.parametrize("within", [None, "other_metric", ("metric", "other_metric"), ["language", "metric"]])
+@pytest.mark.parametrize("most", [2**26, 2000])
+def test_lazy_samples_step_down_to_the_same_bits(monkeypatch, languages, test, alternative, within, most):
+    settings = {"level": "input", "coefficient": "kendall", "alternative": alternative, "n_resamples": 150, "rng": 2}
+    table = getattr(languages.meta, test)("m0", keep_samples=True, **settings)
+    want = table.meta.adjust("maxt", within=within)
+    assert len(np.unique(want.pvalue_adjusted)) > 3
+    monkeypatch.setattr(jobs, "BYTES_AT_ONCE", most)
+    for chunks in CHUNKS:
+        got = table.chunk(chunks).meta.adjust("maxt", within=within)
+        assert got.pvalue_adjusted.chunks is not None
+        xr.testing.assert_identical(got.compute(), want)
+        assert list(got.pvalue_adjusted.dims) == list(want.pvalue_adjusted.dims)
+        samples = table.assign(samples=table.samples.transpose().chunk(chunks)).meta.adjust("maxt", within=within)
+        np.testing.assert_array_equal(samples.pvalue_adjusted, want.pvalue_adjusted)
+
+
+def test_lazy_samples_of_a_part_of_a_table_and_of_all_swaps(small):
+    part = {"metric": ["m1", "m2"], "other": ["m2", "m3", "m1"], "level": "input", "resample": "system"}
+    table = small.meta.perm_test("m0", keep_samples=True, **part)
+    assert table.attrs["exact"] == 1
+    want, got = (each.meta.adjust("maxt") for each in (table, table.chunk(metric=1, resample=7)))
+    assert int(want.pvalue_adjusted.notnull().sum()) == 4
+    xr.testing.assert_identical(got.compute(), want)
+
+
+def test_each_test_of_a_two_sided_table_is_counted_once(small):
+    """Of 9 cells 3 are tests: the draws of the others are not made."""
+    table = small.meta.perm_test("m0", level="input", n_resamples=99, rng=1, keep_samples=True)
+    asked = []
+
+    def seen(block, block_info=None):
+        asked.append(tuple(block_info[0]["chunk-location"][:2]))
+        return block
+
+    samples = table.samples.chunk(metric=1, other_metric=1, resample=-1)
+    samples = samples.copy(data=samples.data.map_blocks(seen, dtype=float, meta=np.empty((0, 0, 0))))
+    got = table.assign(samples=samples).meta.adjust("maxt")
+    assert not asked
+    np.testing.assert_array_equal(got.pvalue_adjusted, table.meta.adjust("maxt").pvalue_adjusted)
+    assert sorted(asked) == [(0, 1), (0, 2), (1, 2)]
+
+
+@pytest.mark.filterwarnings("ignore:more than 5 %")
+@pytest.mark.parametrize("alternative", ["two-sided", "greater"])
+@pytest.mark.parametrize("within", [None, "other_metric"])
+def test_samples_by_pair_need_not_be_laid_out(languages, alternative, within):
+    """The draws of each pair once, in chunks of two pairs; a test of them turned is a test of the pair turned."""
+    table = languages.meta.perm_test("m0", n_resamples=99, rng=2, keep_samples=True, alternative=alternative)
+    want = table.meta.adjust("maxt", within=within)
+    pairs = [("m1", "m2"), ("m1", "m3"), ("m2", "m3")]
+    once = xr.concat([table.sel(metric=a, other_metric=b, drop=True) for a, b in pairs], "_pair")
+    place = xr.full_like(table.difference, np.nan).transpose("language", ...)
+    for (label, at), (a, b) in zip(np.ndindex(2, 3), pairs * 2, strict=True):
+        number = 1 + 3 * label + at
+        place[label].loc[{"metric": a, "other_metric": b}] = number
+        place[label].loc[{"metric": b, "other_metric": a}] = -number
+    samples, difference = (once[name].transpose("language", "_pair", ...) for name in ("samples", "difference"))
+    got = families.stepped_down_lazily(
+        table,
+        within,
+        samples.chunk(_pair=2, language=1, resample=-1),
+        difference,
+        place,
+        alternative=alternative,
+        centred_on_estimate=False,
+        exact=False,
+    )
+    xr.testing.assert_identical(got.compute(), want)

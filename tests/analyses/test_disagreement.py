@@ -1,5 +1,6 @@
 import itertools
 import tracemalloc
+import warnings
 from fractions import Fraction
 
 import numpy as np
@@ -9,7 +10,8 @@ import xarray as xr
 from helpers import padded
 
 import xsumstat  # noqa: F401
-from xsumstat.analyses import disagreement
+from xsumstat.analyses import heights, output_pairs
+from xsumstat.analyses import scoring_range as ranges
 from xsumstat.resampling import draws
 
 
@@ -141,7 +143,7 @@ def test_pairs_are_drawn_where_there_are_too_many():
     assert int(got.n_pairs.sel(one).sum()) == 5000 + 28
     share, want, n = (each.sel(one).values for each in (got.share, exact.share, got.n_pairs))
     assert (np.abs(share - want) < 4 * np.sqrt(0.25 / n) + 0.02).all()
-    drawn = disagreement._drawn_pairs(5, 20_000, np.random.default_rng(0))
+    drawn = np.concatenate(list(output_pairs.drawn_pairs(5, 20_000, np.random.default_rng(0))))
     counts = np.bincount(5 * drawn[:, 0] + drawn[:, 1], minlength=25).reshape(5, 5)
     assert (np.diag(counts) == 0).all() and scipy.stats.chisquare(counts[~np.eye(5, dtype=bool)]).pvalue > 1e-4
 
@@ -159,7 +161,7 @@ def test_drawn_pairs_with_ties_are_counted_as_a_plain_loop_counts_them():
     for j in range(3):
         here = [i for i in range(40) if not np.isnan(ds.score.values[:, i, j]).any()]
         there = np.array(here)
-        for one, two in disagreement._drawn_pairs(len(here), 200, draws.generator(7, j)):
+        for one, two in np.concatenate(list(output_pairs.drawn_pairs(len(here), 200, draws.generator(7, j)))):
             s, t = there[one], there[two]
             place = min(int((height[s, j] + height[t, j]) / 2 * 4 + 1e-9), 3)
             total[place] += 1
@@ -304,3 +306,116 @@ def test_each_input_has_draws_of_its_own(name, count):
     two = xr.concat([one, one], "input")
     alone, both = (getattr(each.meta, name)(n_bins=10, max_pairs=2000, rng=1)[count] for each in (one, two))
     assert (both != 2 * alone).sum() > 3
+
+
+# --- Lazy scores ---
+
+
+def quietly(call):
+    """What a call gives, and the texts of its warnings."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        found = call()
+    return found, sorted(str(each.message) for each in caught)
+
+
+BOTH = ["disagreement", "improvement_consistency"]
+
+
+@pytest.mark.parametrize("name", BOTH)
+@pytest.mark.parametrize("method", ["jackknife", "bootstrap"])
+@pytest.mark.parametrize("within", ["all", "input"])
+@pytest.mark.parametrize("max_pairs", [5_000_000, 40])
+def test_lazy_scores_give_the_same_bits_and_warnings(name, method, within, max_pairs):
+    pytest.importorskip("dask")
+    ds = padded((12, 4, 7, 9, 1, 0), metrics=10)
+    ds.score[1, 2, 0] = np.nan
+    ds.score[2] = 0.5
+    how = {"n_bins": 4, "normalise": within, "method": method, "max_pairs": max_pairs, "n_resamples": 1500, "rng": 3}
+    want, said = quietly(lambda: getattr(ds.meta, name)(**how))
+    lazy = getattr(ds.chunk(metric=3, input=4).meta, name)(**how)
+    assert all(each.chunks is not None for each in lazy.data_vars.values())
+    got, heard = quietly(lazy.compute)
+    assert heard == said and bool(said) == (max_pairs == 40)
+    if max_pairs == 40:  # only the values tell whether there is something to draw
+        assert "n_sampled_inputs" not in got.attrs and want.attrs["n_sampled_inputs"] > 0
+        want.attrs.pop("n_sampled_inputs")
+    xr.testing.assert_identical(got, want)
+
+
+@pytest.mark.parametrize("name", BOTH)
+def test_lazy_scores_warn_when_nothing_can_be_compared(name):
+    pytest.importorskip("dask")
+    ds = padded()
+    ds.score[0, :5] = np.nan
+    ds.score[1, 5:] = np.nan
+    want, said = quietly(lambda: getattr(ds.meta, name)(n_bins=3))
+    got, heard = quietly(getattr(ds.chunk().meta, name)(n_bins=3).compute)
+    xr.testing.assert_identical(got, want)
+    assert heard == said and len(said) == 1
+
+
+def test_a_task_sees_the_scores_of_its_own_two_metrics(monkeypatch):
+    pytest.importorskip("dask")
+    ds = padded((9, 4, 7), metrics=5)
+    want, seen = ds.meta.disagreement(n_bins=3), []
+    columns = output_pairs._columns
+    monkeypatch.setattr(output_pairs, "_columns", lambda x, within: seen.append(np.shape(x)) or columns(x, within))
+    monkeypatch.setattr("xsumstat.resampling.jobs.BYTES_AT_ONCE", 1)
+    lazy = ds.chunk(metric=1).meta.disagreement(n_bins=3)
+    assert not seen
+    xr.testing.assert_identical(lazy.compute(), want)
+    assert seen == [(2, 9, 3)] * 10
+
+
+@pytest.mark.parametrize("shared", [2**28, 0])
+def test_all_metrics_are_looked_at_in_blocks_of_inputs(monkeypatch, shared):
+    """Whether tasks share the scores, or make them for themselves; few of them are in memory together."""
+    pytest.importorskip("dask")
+    ds = padded((9, 4, 7, 9, 5, 8, 2), metrics=5)
+    how = {"n_bins": 3, "method": "bootstrap", "n_resamples": 50, "rng": 1, "max_pairs": 30}
+    want, seen = quietly(lambda: ds.meta.improvement_consistency(**how))[0], []
+    mean_height = output_pairs.mean_height
+    monkeypatch.setattr(
+        output_pairs, "mean_height", lambda x, ends, within: seen.append(x.shape) or mean_height(x, ends, within)
+    )
+    monkeypatch.setattr(output_pairs, "_BLOCK", 3 * 8 * 5 * 9)
+    monkeypatch.setattr("xsumstat.resampling.tasks.SHARED", shared)
+    got = quietly(ds.chunk(metric=1).meta.improvement_consistency(**how).compute)[0]
+    xr.testing.assert_equal(got, want)
+    assert sorted(seen) == [(5, 9, 1), (5, 9, 3), (5, 9, 3)]
+
+
+@pytest.mark.parametrize("name", BOTH)
+def test_lazy_infinite_scores_are_refused_when_computed(name):
+    pytest.importorskip("dask")
+    ds = padded()
+    ds.score[0, 0, 0] = np.inf
+    with pytest.raises(ValueError, match="infinite"):
+        getattr(ds.chunk().meta, name)().compute()
+
+
+@pytest.mark.parametrize("within", ["all", "input"])
+def test_heights_are_normalised_scores(within):
+    """Also of huge scores, of which the difference of two is none, and of equal ones; a block of inputs by itself."""
+    ds = padded((9, 4, 7, 9, 1, 0), metrics=4)
+    x = ds.score.values
+    x[0] = np.tanh(x[0]) * 1.7e308
+    x[1] = np.where(np.isnan(x[1]), np.nan, 3)
+    x[3] = np.nan
+    got = heights.heights(x, heights.extremes(x), within)
+    np.testing.assert_array_equal(got, ranges.normalised(ds.score, within))
+    np.testing.assert_array_equal(heights.heights(x[..., 2:5], heights.extremes(x), within), got[..., 2:5])
+    want = np.where(np.isnan(x[1:3]), np.nan, scaled(x[1:3], within))
+    np.testing.assert_allclose(got[1:3], want, atol=1e-15)
+    assert np.isnan(heights.mean_height(x, heights.extremes(x), within)).all()
+    np.testing.assert_array_equal(heights.mean_height(x[:3], heights.extremes(x[:3]), within), sum(got[:3]) / 3)
+
+
+def test_pairs_drawn_some_at_a_time_are_those_drawn_at_once(monkeypatch):
+    monkeypatch.setattr(output_pairs, "_DRAWN", 7)
+    parts = list(output_pairs.drawn_pairs(30, 1000, draws.generator(1, 2)))
+    assert max(map(len, parts)) == 7
+    generator = draws.generator(1, 2)
+    first, step = generator.integers(0, 30, 1000), generator.integers(1, 30, 1000)
+    np.testing.assert_array_equal(np.concatenate(parts), np.array([first, (first + step) % 30]).T)

@@ -7,7 +7,7 @@ from helpers import LEVELS, NAMES, examples, matrices, rows, same
 from hypothesis import given
 from hypothesis import strategies as st
 
-from xsumstat.coefficients import rank_swaps, table
+from xsumstat.coefficients import arrays, table
 from xsumstat.coefficients.arrays import packed, standardised
 from xsumstat.coefficients.record import Measure
 
@@ -86,7 +86,7 @@ def test_sorting_and_pairs_are_one_statistic(monkeypatch, name):
     scores, z = np.round(2 * rng.normal(size=(3, 9, 8))), np.round(rng.normal(size=(9, 8)))
     swap = rng.integers(0, 2, (10, 9, 8), dtype=np.uint8)
     first = differences(scores, z, swap, "input", name)
-    monkeypatch.setattr(rank_swaps, "by_pairs", lambda members, groups: False)
+    monkeypatch.setattr(arrays, "by_pairs", lambda members, groups: False)
     second = differences(scores, z, swap, "input", name)
     for pair in PAIRS:
         np.testing.assert_allclose(first[pair], second[pair], atol=1e-13)

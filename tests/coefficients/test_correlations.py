@@ -6,7 +6,7 @@ from helpers import LEVELS, NAMES, examples, matrices, rows, same
 from hypothesis import given
 from hypothesis import strategies as st
 
-from xsumstat.coefficients import arrays, correlations, table
+from xsumstat.coefficients import arrays, table
 from xsumstat.coefficients.record import Measure
 from xsumstat.kernels import correlation as kernels
 from xsumstat.resampling import draws
@@ -85,7 +85,7 @@ def test_sorting_and_pairs_are_one_statistic(monkeypatch, name, level):
     x[rng.random(x.shape) < 0.1] = np.nan
     counts = draws.counts(3, "system", 9, 0)[:20], draws.counts(3, "input", 12, 0)[:20]
     by_pairs = prepared(x, z, level, name).bootstrap(*counts)
-    monkeypatch.setattr(correlations, "by_pairs", lambda members, groups: False)
+    monkeypatch.setattr(arrays, "by_pairs", lambda members, groups: False)
     np.testing.assert_allclose(prepared(x, z, level, name).bootstrap(*counts), by_pairs, atol=1e-13)
 
 

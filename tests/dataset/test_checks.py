@@ -42,10 +42,11 @@ def test_which_metrics_are_constant():
     """For one further label at least."""
     score = np.array([[[1.0, 2.0], [3.0, 4.0]], [[5.0, 5.0], [5.0, np.nan]], [[np.nan] * 2] * 2])
     one = dataset(score).score
-    assert content.constant_metrics(one).tolist() == [False, True, True]
+    assert content.constant_metrics(content.spread(one)).tolist() == [False, True, True]
     both = xr.concat([one, one.copy(data=score[[1, 0, 0]])], "language")
-    assert content.constant_metrics(both).tolist() == [True, True, True]
-    assert content.constant_metrics(both.isel(metric=[0], language=[0])).tolist() == [False]
+    assert content.constant_metrics(content.spread(both)).tolist() == [True, True, True]
+    few = both.isel(metric=[0], language=[0])
+    assert content.constant_metrics(content.spread(few)).tolist() == [False]
 
 
 def test_a_result_that_a_constant_score_explains_is_not_told_again():

@@ -8,7 +8,9 @@ import pytest
 import xarray as xr
 from conftest import dataset
 
-from xsumstat.dataset import metric_pairs
+from xsumstat.analyses.measure import checked_measure
+from xsumstat.dataset import labelled, metric_pairs, results
+from xsumstat.resampling.jobs import Formula
 
 METRICS = ["d", "b", "human", "a", "c"]
 
@@ -128,12 +130,14 @@ def test_every_further_label_is_asked_of_all_pairs(ds):
     for scores_of, human in asked:
         scores, pairs = metric_pairs.prepare(scores_of, human, None, None, level="input", missing="pairwise")
 
-        def each(x, z, pairs=pairs):
-            products = np.array([(x[a] * x[b] * z).sum() for a, b in pairs])
-            return products, np.array([x[a].size for a, _ in pairs])
+        def each(x, z, targets, measure):
+            products = np.array([(x[a] * x[b] * z).sum() for a, b in targets])
+            return products, np.array([x[a].size for a, _ in targets])
 
         assert metric_pairs.dims(scores) == ["metric", "other_metric", "quality"]
-        found = metric_pairs.by_label(each, scores, len(pairs), ("difference", "n_undefined"))
+        names = ("difference", "n_undefined")
+        job = Formula(pairs, checked_measure("input", "pearson", "pairwise", "drop"), each, names)
+        found = labelled.run(job, scores, "_pair", results.types(names))
         assert found["n_undefined"].dtype == int and (found["n_undefined"] == 24).all()
         for at, (one, two) in enumerate(itertools.combinations("abcd", 2)):
             product = ds.score.sel(metric=one) * ds.score.sel(metric=two) * ds.score.sel(metric="human")

@@ -12,6 +12,7 @@ from hostile.test_hostile import BESIDE, FEW, GIVES_SCORES, MORE, QUESTIONS, rou
 import xsumstat
 from xsumstat import accessor
 from xsumstat.dataset import metric_pairs, results, variables
+from xsumstat.dataset.value_checks import Checks
 
 CORE = {"metric", "system", "input"}
 ACC = {"coefficient": "pairwise_accuracy"}
@@ -337,6 +338,7 @@ def test_results_say_how_they_were_made(small):
 def test_attrs_are_values_that_files_hold_and_what_was_left_out_is_among_them():
     class Aligned:
         gold_name, dropped, further = "human", {"system": ["s1", 2], "input": ["i0"]}, {"language": 2}
+        later = Checks()
 
     values = xr.Dataset({"correlation": ("metric", [0.5])}, attrs={"source": "here"})
     got = results.result(values, Aligned(), analysis="corr", resample=("system", "input"), exact=True, pool=None)

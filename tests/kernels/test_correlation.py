@@ -48,7 +48,7 @@ def expected(name, mask, w):
 def test_counting_of_draws():
     for size in (4, 7):
         out = np.zeros((20, size), dtype=np.int64)
-        both_ways(kernels.count_labels, draws._words(3, "system", 0, 20, -(-size // 2)), size, out)
+        both_ways(kernels.count_labels, draws.Stream(3, "system", 0)._words(20, -(-size // 2)), size, out)
         assert (out.sum(axis=1) == size).all()
 
 

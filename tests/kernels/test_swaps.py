@@ -8,7 +8,7 @@ import reference
 import scipy.stats
 from helpers import both_ways, rows, same, unpacked
 
-from xsumstat.coefficients import correlation_swaps, rank_swaps
+from xsumstat.coefficients import arrays, correlation_swaps, rank_swaps
 from xsumstat.coefficients.arrays import packed
 from xsumstat.kernels import correlation as kernels
 from xsumstat.kernels import swaps as loops
@@ -127,7 +127,7 @@ def test_tied_groups(name, form, level, monkeypatch):
     x, y, z = np.round(1.5 * rng.normal(size=(3, 5, 6)))
     x[0, 3] = y[0, 3] = z[0, 3] = x[4, 0] = y[4, 0] = z[4, 0] = np.nan
     if form == "sorted":
-        monkeypatch.setattr(rank_swaps, "by_pairs", lambda members, groups: False)
+        monkeypatch.setattr(arrays, "by_pairs", lambda members, groups: False)
     swap = rng.integers(0, 2, (5, 5, 6))
     kernel = {"pairs": loops.swap_pairs, "signs": loops.swap_spearman, "sorted": loops.swap_sorted}[form]
     if level != "global":  # one group that is untied, and so no part of the rest

@@ -17,7 +17,7 @@ def plain_counts(words, size):
 @pytest.mark.parametrize("size", [1, 2, 5, 16, 101])
 def test_counts_are_draws_of_labels(size):
     counts = draws.counts(42, "system", size, 3)
-    words = draws._words(42, "system", 3, draws.BLOCK, -(-size // 2))
+    words = draws.Stream(42, "system", 3)._words(draws.BLOCK, -(-size // 2))
     assert counts.shape == (draws.BLOCK, size)
     assert [list(row) for row in counts[:10]] == [plain_counts(row, size) for row in words[:10]]
 
@@ -46,6 +46,16 @@ def test_fewer_rows_are_the_first_rows():
     np.testing.assert_array_equal(draws.sign_bits(5, "cell", 99, 2, 10), draws.sign_bits(5, "cell", 99, 2)[:10])
 
 
+def test_rows_that_come_some_at_a_time_are_those_that_come_together():
+    whole = draws.counts(5, "input", 7, 2), draws.sign_bits(5, "input", 99, 2)
+    streams = [draws.Stream(5, "input", 2) for _ in whole]
+    sizes = [slice_.stop - slice_.start for slice_ in draws.in_steps(draws.BLOCK, 2.0**24 / 300)]
+    assert sizes == [300, 300, 300, 124]
+    pieces = [(streams[0].counts(7, rows), streams[1].sign_bits(99, rows)) for rows in sizes]
+    for at, want in enumerate(whole):
+        np.testing.assert_array_equal(np.concatenate([each[at] for each in pieces]), want)
+
+
 def test_dims_and_blocks_and_seeds_have_streams_of_their_own():
     drawn = [
         draws.counts(seed, dim, 30, block).tobytes()
@@ -65,7 +75,8 @@ def test_all_coins_lists_each_once():
 def test_the_raw_stream_is_the_one_numpy_guarantees():
     """NumPy keeps the streams of its bit generators from version to version; these words are SFC64's."""
     sequence = np.random.SeedSequence(123, spawn_key=(0, 0))
-    np.testing.assert_array_equal(draws._words(123, "system", 0, 9, 1).ravel(), np.random.SFC64(sequence).random_raw(9))
+    words = draws.Stream(123, "system", 0)._words(9, 1).ravel()
+    np.testing.assert_array_equal(words, np.random.SFC64(sequence).random_raw(9))
 
 
 @pytest.mark.parametrize("rng", [0, 5, 2**100, np.int64(7)])

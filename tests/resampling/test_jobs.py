@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from xsumstat.resampling import draws, jobs, threads
+from xsumstat.resampling import draws, jobs, tasks, threads
 from xsumstat.resampling.plans import DrawPlan
 
 distributed = pytest.importorskip("distributed")
@@ -84,7 +84,7 @@ def lazily(job, scores=SCORES, gold=GOLD, beside=(), **keywords):
 
     used = np.ones(gold.shape[-2], bool), np.ones(gold.shape[-1], bool)
     lead = scores.shape[:1]
-    return jobs.with_dask(job, da.asarray(scores), da.asarray(gold), *beside, lead=lead, used=used, **keywords)
+    return tasks.with_dask(job, da.asarray(scores), da.asarray(gold), *beside, lead=lead, used=used, **keywords)
 
 
 @pytest.mark.parametrize("n_resamples", [1, 700, 1024, 2500])
@@ -99,7 +99,7 @@ def test_a_job_is_a_loop_over_resamples_on_threads_and_with_dask(n_resamples, mo
     np.testing.assert_allclose(numbers, np.concatenate([each[0] for each in want], axis=1), atol=1e-10)
     np.testing.assert_allclose(samples, np.concatenate([each[1] for each in want]), atol=1e-10)
     for task in (1e9, 1.0):
-        monkeypatch.setattr(jobs, "_TASK", task)  # one task for all, and one for each target and block
+        monkeypatch.setattr(tasks, "_TASK", task)  # one task for all, and one for each target and block
         found[task] = [each.compute() for each in lazily(job, keep_samples=True)]
         assert found[task][0].shape == (4, 2, 3) and found[task][1].shape == (2, 3, n_resamples)
     for other in found.values():
@@ -165,7 +165,7 @@ def test_what_belongs_to_each_target_goes_with_it(monkeypatch):
     beside = RNG.normal(size=(2, 1, 3))
     labels = list(zip(SCORES, GOLD, beside, strict=True))
     monkeypatch.setattr(jobs, "BYTES_AT_ONCE", 1)
-    monkeypatch.setattr(jobs, "_TASK", 1.0)
+    monkeypatch.setattr(tasks, "_TASK", 1.0)
     assert jobs.on_threads(products(50), labels)[0][3].tobytes() == beside.tobytes()
     for given in (beside, da.asarray(beside)):
         assert lazily(products(50), beside=(given,))[0][3].compute().tobytes() == beside.tobytes()
@@ -177,7 +177,7 @@ def test_lazy_labels_that_nothing_can_use_are_left_out():
 
     used = np.array([True, False, True, True]), np.array([True, True, False, True, False])
     job = Products((0, 1, 2), DrawPlan((3, 3), ("system", "input"), 400, 3))
-    lazy = jobs.with_dask(job, da.asarray(SCORES), da.asarray(GOLD), lead=(2,), used=used)[0].compute()
+    lazy = tasks.with_dask(job, da.asarray(SCORES), da.asarray(GOLD), lead=(2,), used=used)[0].compute()
     rest = [tuple(each[..., used[0], :][..., used[1]] for each in pair) for pair in zip(SCORES, GOLD, strict=True)]
     assert lazy.tobytes() == jobs.on_threads(job, rest)[0].tobytes()
 
@@ -432,20 +432,25 @@ def test_labels_that_nothing_can_use_are_left_out_as_in_eager_scores(demo):
     settings = CALLS["ci"]
     with pytest.warns(UserWarning, match="left out"):
         eager = ask(demo, "ci", settings)
-    got = ask(demo.chunk(), "ci", settings).compute()
+    lazy = ask(demo.chunk(), "ci", settings)
+    with pytest.warns(UserWarning, match="left out"):
+        got = lazy.compute()
     assert got.samples.values.tobytes() == eager.samples.values.tobytes()
 
 
 def test_work_is_split_into_tasks_over_pairs_and_resamples(demo, monkeypatch):
-    def tasks(method, **settings):
+    def counted(method, **settings):
         got = ask(demo.chunk(), method, CALLS[method] | settings)
-        return sum(str(key).startswith("_part-") for key in dict(got.__dask_graph__()))
+        keys = [str(key) for key in dict(got.__dask_graph__())]
+        return tuple(sum(key.startswith(name) for key in keys) for name in ("_part-", "_told-"))
 
-    assert tasks("perm_test") == tasks("ci") == 1
-    monkeypatch.setattr(jobs, "_TASK", demo.sizes["system"] * demo.sizes["input"] * 1024 * 2)
-    assert tasks("ci") == 6 * 2  # 6 metrics, 3 blocks of resamples in runs of 2
+    assert counted("perm_test") == counted("ci") == (0, 1)
+    monkeypatch.setattr(tasks, "_TASK", demo.sizes["system"] * demo.sizes["input"] * 1024 * 2)
+    assert counted("ci") == (6 * 2, 6)  # 6 metrics, 3 blocks of resamples in runs of 2
     pairs = 6 * 5 // 2
-    assert tasks("perm_test") >= pairs * 2
+    assert counted("perm_test") == (pairs * 2, pairs)
+    monkeypatch.setattr(tasks, "_MOST_TASKS", pairs)
+    assert counted("perm_test") == (0, pairs)
 
 
 @pytest.fixture(scope="module")
@@ -474,7 +479,7 @@ def test_a_cluster_gives_the_same_bits_and_both_workers_work(cluster, monkeypatc
     ds = big(5)
     settings = {"level": "input", "coefficient": "kendall", "n_resamples": 20_000, "rng": 1}
     want = ds.meta.perm_test("human", **settings)
-    monkeypatch.setattr(jobs, "_TASK", 2e7)
+    monkeypatch.setattr(tasks, "_TASK", 2e7)
     got = ds.chunk().meta.perm_test("human", **settings)
     with distributed.get_task_stream(client=cluster) as stream:
         computed = cluster.compute(got).result(timeout=120)
@@ -491,7 +496,7 @@ def test_a_worker_that_is_killed_loses_nothing(cluster, monkeypatch):
     ds = big(6)
     settings = {"level": "input", "coefficient": "spearman", "n_resamples": 60_000, "rng": 2}
     want = ds.meta.perm_test("human", **settings)
-    monkeypatch.setattr(jobs, "_TASK", 2e7)
+    monkeypatch.setattr(tasks, "_TASK", 2e7)
     victim = min(cluster.run(os.getpid).values())
     future = cluster.compute(ds.chunk().meta.perm_test("human", **settings))
     time.sleep(0.7)

@@ -56,6 +56,29 @@ def test_each_block_and_each_seed_has_draws_of_its_own(plan):
     assert len(plan.block(2)) == 2500 - 2048
 
 
+LISTED = {
+    "all swaps": SwapPlan.of((5, 2), BOTH, False, 2500, 3),
+    "all groups": DecisionPlan.of((2, 11), "input", True, 2500, 3),
+}
+
+
+@pytest.mark.parametrize("plan", (PLANS | LISTED).values(), ids=PLANS | LISTED)
+def test_pieces_of_a_block_are_the_block(plan, monkeypatch):
+    monkeypatch.setattr("xsumstat.resampling.draws._AT_ONCE", 999)
+    for block in (0, 2)[: 1 + (plan.n_resamples > 2048)]:
+        found = list(plan.pieces(block))
+        assert len(found) > 1 or plan.exact or block
+        start = 0
+        for at, draw in found:
+            assert at.start == start and at.stop - at.start == len(draw)
+            start = at.stop
+        whole = plan.block(block)
+        assert start == len(whole)
+        for place, want in enumerate(parts(whole)):
+            got = [parts(draw)[place] for _, draw in found]
+            np.testing.assert_array_equal(np.concatenate(got) if len(want) > 1 else got[0], want)
+
+
 def test_each_dim_has_draws_of_its_own():
     """Dims of one size share neither their counts nor, where swaps are crossed, their coins."""
     draw = DrawPlan((5, 5), (*BOTH, "reference", "rater"), 500, 3, (5, 5)).block(0)

@@ -8,7 +8,7 @@ import pytest
 import xarray as xr
 from helpers import LEVELS
 
-from xsumstat.resampling import draws, jobs, threads
+from xsumstat.resampling import draws, jobs, tasks, threads
 
 CASES = [
     ("ci", {"level": level, "coefficient": coefficient, "keep_samples": True})
@@ -77,7 +77,7 @@ CHUNKS = [
 @pytest.mark.parametrize("method, settings", CASES)
 def test_dask(scores, monkeypatch, method, settings, chunks):
     want = ask(scores, method, settings)
-    monkeypatch.setattr(jobs, "_TASK", 7 * 9 * 1500)  # several tasks for each
+    monkeypatch.setattr(tasks, "_TASK", 7 * 9 * 1500)  # several tasks for each
     got = ask(scores.chunk(chunks), method, settings)
     assert all(values.chunks is not None for name, values in got.data_vars.items() if name != "margin")
     for scheduler in ("synchronous", "threads"):

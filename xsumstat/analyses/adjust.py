@@ -6,11 +6,14 @@ import math
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
+import numpy as np
 import xarray as xr
 
 from xsumstat import _validate
 from xsumstat.dataset import checks, results
+from xsumstat.dataset.value_checks import Checks
 from xsumstat.inference import corrections
+from xsumstat.resampling import step_down
 from xsumstat.types import FloatArray, IntArray
 
 USUAL_LEVEL = 0.05
@@ -69,14 +72,15 @@ def adjust(result: xr.Dataset, method: str = "holm", *, within: str | Iterable[s
                 "method='maxt' needs the joint draws of the tests: ask perm_test or boot_test with adjust='maxt', "
                 "or with keep_samples=True"
             )
+        how: dict[str, Any] = {
+            "alternative": result.attrs["alternative"],
+            "centred_on_estimate": result.attrs["analysis"] == "boot_test",
+            "exact": bool(result.attrs.get("exact")),
+        }
+        if checks.is_lazy(result["samples"]):
+            return stepped_down_lazily(result, within, result["samples"], result["difference"], **how)
         return stepped_down(
-            result,
-            within,
-            lambda samples, order: (samples[at] for at in order),
-            result["samples"],
-            alternative=result.attrs["alternative"],
-            centred_on_estimate=result.attrs["analysis"] == "boot_test",
-            exact=bool(result.attrs.get("exact")),
+            result, within, lambda samples, order: (samples[at] for at in order), result["samples"], **how
         )
 
     def each(values: FloatArray) -> FloatArray:
@@ -101,15 +105,10 @@ def corrected(
 
     What is `beside` has the dims of `pvalue`, and perhaps `resample`.
     """
-    pvalue = _pvalues(result)
-    dims = [str(dim) for dim in pvalue.dims]
-    family = _family(within, dims)
-    again = results.mirrored(result, pvalue)
-    if again is not None and not set(again.dims) <= set(family):
-        again = None
-    tests = pvalue if again is None else pvalue.where(~again)
-    if not checks.is_lazy(tests):
-        _warn_out_of_reach(result, tests, family, method)
+    tests, family, again = _families(result, within)
+    later = Checks()
+    if "exact" not in result:
+        later.make(_warn_out_of_reach, dict(result.attrs), tests.notnull().sum(family).max(), method)
     cores = [family, *([*family, *(["resample"] if "resample" in values.dims else [])] for values in beside)]
     adjusted = xr.apply_ufunc(
         each,
@@ -120,7 +119,25 @@ def corrected(
         dask="parallelized",
         output_dtypes=[float],
         keep_attrs=False,
-    ).transpose(*dims)
+    )
+    adjusted = later.attached(adjusted.transpose(*tests.dims))
+    return _with_adjusted(result, adjusted, again, method, family)
+
+
+def _families(result: xr.Dataset, within: Any) -> tuple[xr.DataArray, list[str], xr.DataArray | None]:
+    """The p-values, NaN where there is no test; the dims of a family; the cells that hold the same test as others."""
+    pvalue = _pvalues(result)
+    family = _family(within, [str(dim) for dim in pvalue.dims])
+    again = results.mirrored(result, pvalue)
+    if again is None or not set(again.dims) <= set(family):
+        return pvalue, family, None
+    return pvalue.where(~again), family, again
+
+
+def _with_adjusted(
+    result: xr.Dataset, adjusted: xr.DataArray, again: xr.DataArray | None, method: str, family: list[str]
+) -> xr.Dataset:
+    """The result with these p-values, given `again` to the cells that hold the same test."""
     if again is not None:
         adjusted = adjusted.where(~again, results.transposed(adjusted, (str(again.dims[0]), str(again.dims[1]))))
     attrs = {"adjust_method": method, "adjust_within": " ".join(family)}
@@ -158,6 +175,55 @@ def stepped_down(
     return corrected(result, "maxt", within, each, result["difference"], beside)
 
 
+def stepped_down_lazily(
+    result: xr.Dataset,
+    within: Any,
+    samples: xr.DataArray,
+    difference: xr.DataArray,
+    place: xr.DataArray | None = None,
+    *,
+    alternative: str,
+    centred_on_estimate: bool,
+    exact: bool,
+) -> xr.Dataset:
+    """The result corrected by "maxt" where its samples are lazy: to the same bits, a few tests or draws in a task.
+
+    Parameters
+    ----------
+    result : Dataset
+    within : dim or dims, optional
+    samples : DataArray, (..., resample)
+        The draws, best in chunks of whole rows.
+    difference : DataArray, (...)
+        Best in the chunks of `samples`, so that no draws wait for those of others.
+    place : DataArray, optional
+        On the dims of `pvalue`: which row of `samples` a test has, in C order from 1; negative where its signs are
+        turned, NaN where there is none. Default: `samples` are laid out as `pvalue` is.
+    alternative : str
+    centred_on_estimate, exact : bool
+    """
+    tests, family, again = _families(result, within)
+    if place is None:
+        samples, difference = samples.transpose(*tests.dims, "resample"), difference.transpose(*tests.dims)
+        place = difference.copy(data=1.0 + np.arange(difference.size).reshape(difference.shape))
+        metrics = results.pair_dims(tests)
+        place = place if metrics is None else place.where(result[metrics[0]] != result[metrics[1]])
+    place = (place if again is None else place.where(~again)).fillna(0).astype(np.int64)
+    da = _validate.optional("dask.array", "dask")
+    outer = [dim for dim in tests.dims if dim not in family]
+    pvalues = tests.transpose(*outer, *family)
+    adjusted = step_down.with_dask(
+        da.asarray(pvalues.data),
+        da.asarray(samples.data),
+        da.asarray(difference.data),
+        place.transpose(*outer, *family).values,
+        step_down.Pool(alternative, centred_on_estimate, exact),
+        lead=len(outer),
+    )
+    laid_out = xr.DataArray(adjusted, pvalues.coords, pvalues.dims).transpose(*tests.dims)
+    return _with_adjusted(result, laid_out, again, "maxt", family)
+
+
 def _family(within: Any, dims: list[str]) -> list[str]:
     """The dims of a family of tests."""
     if not (within is None or isinstance(within, str | list | tuple | set)):
@@ -176,16 +242,16 @@ def resamples_needed(n_tests: float, alpha: float) -> int:
     return math.ceil(n_tests / alpha - 1e-9) - 1  # rounding may not ask for one more
 
 
-def _warn_out_of_reach(result: xr.Dataset, tests: xr.DataArray, family: list[str], method: str) -> None:
+def _warn_out_of_reach(attrs: dict[str, Any], most_tests: xr.DataArray, method: str) -> None:
     """Warn when even the smallest p-value that so many resamples can give does not survive the correction."""
-    n_resamples = result.attrs.get("n_resamples")
-    if method not in ("bonferroni", "holm", "by") or not n_resamples or "exact" in result:
+    n_resamples = attrs.get("n_resamples")
+    if method not in ("bonferroni", "holm", "by") or not n_resamples:
         return
-    size = int(tests.notnull().sum(family).max())
+    size = int(most_tests)
     # What the smallest p-value is multiplied by, where all tests have it.
     factor = sum(1 / rank for rank in range(1, size + 1)) if method == "by" else size
-    exact = bool(result.attrs.get("exact"))
-    both_ways = exact and result.attrs.get("alternative") == "two-sided"  # the swap of everything is as extreme
+    exact = bool(attrs.get("exact"))
+    both_ways = exact and attrs.get("alternative") == "two-sided"  # the swap of everything is as extreme
     smallest = (2 if both_ways else 1) / (n_resamples + (not exact))
     if factor * smallest <= USUAL_LEVEL * (1 + 1e-9):
         return

@@ -9,10 +9,11 @@ import xarray as xr
 from xsumstat import _validate
 from xsumstat.analyses.measure import Measure, check_symmetric, checked_measure
 from xsumstat.coefficients.pairs import correlations
-from xsumstat.dataset import metric_pairs, results
+from xsumstat.dataset import labelled, metric_pairs, results
 from xsumstat.dataset import scores as schema
 from xsumstat.inference import two_correlations
 from xsumstat.inference.intervals import normal_quantile
+from xsumstat.resampling.jobs import Formula
 from xsumstat.types import CorrelationFunction, FloatArray, Pair
 
 
@@ -99,8 +100,7 @@ def corr_test(
     _warn_of_averages(measure.level)
     reach = normal_quantile(confidence_level)
     by_pair = _analytic(scores, tested, method, alternative, reach, measure)
-    if scores.used is None:
-        metric_pairs.warn_undefined(by_pair["statistic"], tested, scores)
+    metric_pairs.warn_undefined(by_pair["statistic"], tested, scores)
     attrs = {"confidence_level": confidence_level} if method == "zou" else {}
     return results.result(
         metric_pairs.laid_out(by_pair, tested, scores),
@@ -131,13 +131,13 @@ def _analytic(
     measure: Measure,
 ) -> dict[str, xr.DataArray]:
     """The test of every pair of metrics, along dim `_pair`."""
-    names = ["difference", "statistic", "forward", "backward", *["ci_low", "ci_high"] * (method == "zou")]
+    names = ("difference", "statistic", "forward", "backward", *["ci_low", "ci_high"] * (method == "zou"))
 
-    def each(x: FloatArray, z: FloatArray) -> tuple[FloatArray, ...]:
-        r_1, r_2, r_3, n = correlations(x, z, pairs, measure)
+    def formula(x: FloatArray, z: FloatArray, targets: Any, measure: Measure) -> tuple[FloatArray, ...]:
+        r_1, r_2, r_3, n = correlations(x, z, targets, measure)
         value = two_correlations.statistic(method, r_1, r_2, r_3, n)
         tails = (two_correlations.pvalue(method, turned, n, alternative) for turned in (value, -value))
         limits = two_correlations.zou_interval(r_1, r_2, r_3, n, reach) if method == "zou" else ()
         return r_1 - r_2, value, *tails, *limits
 
-    return metric_pairs.by_label(each, scores, len(pairs), names)
+    return labelled.run(Formula(pairs, measure, formula, names), scores, "_pair", results.types(names))

@@ -138,14 +138,14 @@ def close_corr(
         labelled.run(job, scores, "gap", results.types(job.names), core=("system", "input"), progress=draws.progress)
     )
     found = found.assign_coords(gap=np.array([_label(*each) for each in limits], dtype=object))
-    if scores.used is None:
-        checks.warn_where(found["correlation"].isnull(), "no correlation, as no pairs, or none that are untied, for")
-    if scores.used is None and method == "bootstrap":
-        checks.warn_resamples(found["n_undefined"], n_resamples)
-        checks.warn_outside(found, "correlation", n_resamples)
-    elif scores.used is None:
+    later, text = scores.later, "no correlation, as no pairs, or none that are untied, for"
+    later.make(checks.warn_where, found["correlation"].isnull(), text)
+    if method == "bootstrap":
+        later.make(checks.warn_resamples, found["n_undefined"], n_resamples)
+        later.make(checks.warn_outside, found[["correlation", "ci_low", "ci_high"]], "correlation", n_resamples)
+    else:
         none = found["correlation"].notnull() & found["ci_low"].isnull()
-        checks.warn_where(none, "no jackknife interval, which needs 4 systems or more, for")
+        later.make(checks.warn_where, none, "no jackknife interval, which needs 4 systems or more, for")
     return results.result(found.transpose("metric", "gap", ...), scores, analysis="close_corr", **attrs)
 
 

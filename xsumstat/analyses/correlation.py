@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -21,9 +22,11 @@ from xsumstat.analyses.measure import (
     why_undefined,
 )
 from xsumstat.coefficients import arrays
-from xsumstat.dataset import checks, results
+from xsumstat.dataset import checks, labelled, results
 from xsumstat.dataset import scores as schema
-from xsumstat.types import CorrelationFunction, FloatArray, IntArray
+from xsumstat.dataset.value_checks import Checks, by_metric
+from xsumstat.resampling.jobs import Formula
+from xsumstat.types import BoolArray, CorrelationFunction, FloatArray, IntArray
 
 _CELLS = ["system", "input"]
 # The dim along which a level's groups lie.
@@ -109,7 +112,7 @@ def corr(
     -----
     UserWarning
         For what is left out or undefined, and when a metric that ``kind`` does not call human equals the gold, one of
-        its raters or their mean on all cells that both have, but for rounding (not looked for in lazy scores).
+        its raters or their mean on all cells that both have, but for rounding.
 
     Notes
     -----
@@ -154,8 +157,8 @@ def corr(
     measure = settled(measure, scores, threshold, calibrate_on, gold)
     record = measure.coefficient
     variables = _correlations(scores.score, scores.gold, average, measure)
-    if average and scores.used is None:
-        checks.warn_undefined(variables["correlation"], scores.score, scores.gold, why_undefined(record))
+    if average:
+        scores.later.make(checks.warn_unexplained, variables["correlation"], *scores.spreads, why_undefined(record))
     attrs = {**measure.attrs, **threshold_attrs(record, calibrate_on)}
     return results.result(variables, scores, analysis="corr", **attrs)
 
@@ -207,26 +210,72 @@ def metric_corr(
     check_symmetric(measure.coefficient)
     if top is not None and level != "input":
         raise ValueError(f"top keeps the best outputs of each input and needs level='input', got level={level!r}")
-    score = schema.prepare_metrics(ds, metric, level=level)
+    later = Checks()
+    score = schema.prepare_metrics(ds, metric, level=level, later=later)
     rows, columns = np.triu_indices(score.sizes["metric"])
     pairs = np.array([rows, columns]).T
-    if not measure.own_cells and not checks.is_lazy(score):
-        checks.report_gaps_of_pairs(score, None, pairs.tolist())
-    x, z = _paired(score, rows, columns)
-    if top is not None:
-        one, other = _paired(ranges.best(score, _validate.integer("top", top, 1)), rows, columns)
-        x = x.where(schema.without_coords(one | other))
-    variables = _correlations(x, schema.without_coords(z), average, measure)
+    if not measure.own_cells:
+        labels = score["metric"].values.tolist()
+        later.make(checks.report_gaps_of_pairs, by_metric(checks.presence, [score]), labels, pairs.tolist())
+    top = None if top is None else _validate.integer("top", top, 1)
+    variables = (_of_pairs if average else _groups_of_pairs)(score, pairs, measure, top)
     pair = results.symmetric(np.arange(len(rows)), pairs, score.sizes["metric"])
     square = xr.Dataset(variables).isel(_pair=xr.DataArray(pair, dims=("metric", "other_metric")))
     square = results.labelled(square, score, score)
-    return results.result(square, score, analysis="metric_corr", top=top, **measure.attrs)
+    return later.attached(results.result(square, score, analysis="metric_corr", top=top, **measure.attrs))
 
 
-def _paired(values: xr.DataArray, rows: IntArray, columns: IntArray) -> list[xr.DataArray]:
+def _of_pairs(score: xr.DataArray, pairs: IntArray, measure: Measure, top: int | None) -> dict[str, xr.DataArray]:
+    """The correlation of each pair of metrics, along dim `_pair`."""
+
+    def formula(x: FloatArray, z: None, targets: Any, measure: Measure) -> FloatArray:
+        best = {} if top is None else {at: _best(x[at], top) for target in targets for at in target}
+        return np.array([_one_pair(x, target, measure, best) for target in targets]).T
+
+    names = ("correlation", "n_undefined")
+    job = Formula(tuple((a, b) for a, b in pairs.tolist()), measure, formula, names)
+    types = results.types(names)
+    return labelled.over_labels(job, [(score, schema.CORE)], "_pair", types, lazy=checks.is_lazy(score))
+
+
+def _one_pair(
+    x: FloatArray, pair: tuple[int, int], measure: Measure, best: Mapping[int, BoolArray]
+) -> tuple[float, float]:
+    """The correlation of two metrics, perhaps among their best outputs, and how many groups have none."""
+    one, other = (x[metric] for metric in pair)
+    if best:
+        one = np.where(best[pair[0]] | best[pair[1]], one, np.nan)
+    estimator = measure.estimator(one, other)
+    r, n = estimator.groups()
+    return estimator.value(), float((np.isnan(r) & (n > 0)).sum())
+
+
+def _best(scores: FloatArray, top: int) -> BoolArray:
+    """Where the `top` highest scores (systems, inputs) of each input are."""
+    return ranges.best(xr.DataArray(scores, dims=_CELLS), top).values
+
+
+def _groups_of_pairs(
+    score: xr.DataArray, pairs: IntArray, measure: Measure, top: int | None
+) -> dict[str, xr.DataArray]:
+    """As `_of_pairs`, with the correlations of all groups."""
+    x, z = _paired(score, pairs)
+    if top is not None:
+        one, other = _paired(ranges.best(score, top), pairs)
+        x = x.where(schema.without_coords(one | other))
+    return _correlations(x, schema.without_coords(z), False, measure)
+
+
+def _paired(values: xr.DataArray, pairs: IntArray) -> list[xr.DataArray]:
     """Values of the one and of the other metric of each pair, along dim `_pair`."""
-    picked = (values.isel(metric=xr.DataArray(at, dims="_pair")) for at in (rows, columns))
-    return [each.drop_vars("metric", errors="ignore") for each in picked]
+    if not checks.is_lazy(values):
+        picked = (values.isel(metric=xr.DataArray(at, dims="_pair")) for at in pairs.T)
+        return [each.drop_vars("metric", errors="ignore") for each in picked]
+    da = _validate.optional("dask.array", "dask")
+    axis, dims = values.get_axis_num("metric"), ["_pair" if dim == "metric" else dim for dim in values.dims]
+    single = [values.isel(metric=at).data for at in range(values.sizes["metric"])]
+    coords = {name: each for name, each in values.coords.items() if "metric" not in each.dims}
+    return [xr.DataArray(da.stack([single[at] for at in side], axis=axis), coords, dims) for side in pairs.T.tolist()]
 
 
 def _correlations(x: xr.DataArray, z: xr.DataArray, average: bool, measure: Measure) -> dict[str, xr.DataArray]:

@@ -12,6 +12,7 @@ from xsumstat import _validate
 from xsumstat.coefficients import arrays
 from xsumstat.dataset import checks, results
 from xsumstat.dataset import scores as schema
+from xsumstat.dataset.value_checks import Checks
 from xsumstat.types import FloatArray
 
 
@@ -60,7 +61,8 @@ def normality(ds: xr.Dataset, *, metric: Any = None, level: str = "system", alph
     """
     _validate.choice("level", level, _validate.LEVELS)
     alpha = _validate.fraction("alpha", alpha)
-    score = schema.prepare_metrics(ds, metric, level=level)
+    later = Checks()
+    score = schema.prepare_metrics(ds, metric, level=level, later=later)
     groups = {"input": ["input"], "within_system": ["system"]}.get(level, [])
 
     def each(values: FloatArray) -> tuple[Any, Any]:
@@ -82,7 +84,8 @@ def normality(ds: xr.Dataset, *, metric: Any = None, level: str = "system", alph
     variables = {"statistic": statistic, "pvalue": pvalue}
     if groups:
         variables["share_rejected"] = (pvalue <= alpha).sum(groups) / pvalue.notnull().sum(groups)
-    return results.result(variables, score, analysis="normality", method="shapiro-wilk", level=level, alpha=alpha)
+    attrs: dict[str, Any] = {"method": "shapiro-wilk", "level": level, "alpha": alpha}
+    return later.attached(results.result(variables, score, analysis="normality", **attrs))
 
 
 def _shapiro(values: FloatArray) -> tuple[float, float]:
@@ -142,7 +145,8 @@ def pca(ds: xr.Dataset, *, metric: Any = None, n_components: int = 2) -> xr.Data
     {'metric': 7, 'component': 2}
     """
     n_components = _validate.integer("n_components", n_components, 1)
-    score = schema.prepare_metrics(ds, metric, level="global")
+    later = Checks()
+    score = schema.prepare_metrics(ds, metric, level="global", later=later)
     points = [dim for dim in score.dims if dim not in ("system", "input")]
     score = checks.whole(score.transpose(*points, "system", "input"), [str(dim) for dim in score.dims])
     n_points = math.prod(score.sizes[dim] for dim in points)
@@ -169,7 +173,7 @@ def pca(ds: xr.Dataset, *, metric: Any = None, n_components: int = 2) -> xr.Data
         name: values.assign_coords(component=numbers) if "component" in values.dims else values
         for name, values in found.items()
     }
-    return results.result(found, score, analysis="pca")
+    return later.attached(results.result(found, score, analysis="pca"))
 
 
 def _principal(values: FloatArray, n_components: int) -> tuple[FloatArray, FloatArray, int]:

@@ -2,29 +2,25 @@
 
 from __future__ import annotations
 
-import threading
 from typing import Any
 
 import numpy as np
 import xarray as xr
 
 from xsumstat import _validate
-from xsumstat.analyses import scoring_range as ranges
+from xsumstat.analyses import heights, output_pairs
+from xsumstat.analyses.heights import Bands
 from xsumstat.analyses.measure import checked_progress
-from xsumstat.dataset import results
+from xsumstat.analyses.output_pairs import Counting
+from xsumstat.dataset import checks, results
 from xsumstat.dataset import scores as schema
-from xsumstat.inference.intervals import bootstrap_interval
-from xsumstat.inference.jackknife import deleted_variance, t_quantile
-from xsumstat.kernels import outputs as kernels
-from xsumstat.resampling import draws, jobs, threads
-from xsumstat.types import BoolArray, FloatArray, IntArray
+from xsumstat.dataset.value_checks import Checks
+from xsumstat.resampling import draws, threads
+from xsumstat.types import FloatArray
 
 NORMALISATIONS = ("all", "input")
 # How many pairs of outputs of an input are looked at, before they are drawn.
 MAX_PAIRS = 5_000_000
-_BANDS = ("ci_low", "ci_high")
-# So near to 0 or 1 a share is that, and so small a standard error none.
-_NOTHING = 1e-12
 
 
 def disagreement(
@@ -72,7 +68,8 @@ def disagreement(
         On (metric, other_metric, score_bin): ``share`` of the pairs of outputs that the two order oppositely, in [0,
         1], its interval ``ci_low`` and ``ci_high`` over inputs, and ``n_pairs``. `score_bin` is the middle
         of a bin. NaN in an empty bin, and where a metric meets itself; a bin that one input alone fills has no
-        interval. ``attrs["n_sampled_inputs"]`` says of how many inputs pairs were drawn.
+        interval. ``attrs["n_sampled_inputs"]`` says of how many inputs pairs were drawn. Lazy (Dask) for lazy scores,
+        without that attr where there are so many outputs that pairs may be drawn.
 
     Raises
     ------
@@ -111,52 +108,33 @@ def disagreement(
     >>> int(found.n_pairs.sel(metric="judge", other_metric="rouge").sum())
     1980
     """
-    n_bins, max_pairs = _checked(n_bins, normalise, max_pairs, method)
     progress = checked_progress(progress)
-    n_resamples = _validate.integer("n_resamples", n_resamples, 2)
-    confidence_level, seed = _validate.fraction("confidence_level", confidence_level), draws.seed_of(rng)
-    score = _outputs(ds, metric)
-    x, height = score.values, ranges.normalised(score, normalise).values
-    pairs = np.array(np.triu_indices(len(x), 1)).T
-    n_inputs, labels = x.shape[2], score["metric"].values.tolist()
-    sampled = np.zeros(n_inputs, dtype=bool)
-
-    def of_input(at: int, stop: threading.Event | None) -> FloatArray:
-        opposite, total = np.zeros((2, len(pairs), n_bins), dtype=np.int64)
-        for place, (one, two) in enumerate(pairs):
-            if stop is not None and stop.is_set():
-                break
-            there = ~(np.isnan(x[one, :, at]) | np.isnan(x[two, :, at]))
-            first, second = x[one, there, at], x[two, there, at]
-            mean = (height[one, there, at] + height[two, there, at]) / 2
-            out = n_bins, opposite[place], total[place]
-            if len(first) * (len(first) - 1) // 2 <= max_pairs:
-                kernels.count_opposite(first, second, mean, *out)
-            else:
-                sampled[at] = True
-                drawn = _drawn_pairs(len(first), max_pairs, draws.generator(seed, at))
-                kernels.count_opposite_drawn(first, second, mean, drawn, *out)
-        return np.array([opposite, total], dtype=float).ravel()
-
-    with threads.one_bar(2, progress) as part:
-        with part():
-            counts = jobs.one_by_one(of_input, 2 * len(pairs) * n_bins, n_inputs, progress)
-        opposite, total = counts.reshape(2, len(pairs), n_bins, n_inputs)
-        with part():
-            drawn = (n_resamples, seed, progress) if method == "bootstrap" else None
-            share, low, high = _with_bands(opposite, total, confidence_level, drawn, whole_numbers=True)
-    n_pairs = total.sum(axis=2).astype(int)
-    if sampled.any():
-        _validate.warn(f"{max_pairs:,} pairs of outputs are drawn on {sampled.sum()} of {n_inputs} input(s)")
-    silent = [f"{labels[a]} and {labels[b]}" for (a, b), n in zip(pairs, n_pairs.sum(axis=1), strict=True) if not n]
-    if silent:
-        _validate.warn(f"no input has two outputs with scores by both metrics: {_validate.listing(silent)}")
-    by_pair = {"share": share, "ci_low": low, "ci_high": high, "n_pairs": n_pairs}
-    square = {name: results.symmetric(values, pairs, len(x)) for name, values in by_pair.items()}
+    counting, bands = _checked(n_bins, normalise, max_pairs, method, n_resamples, confidence_level, rng)
+    later = Checks()
+    score = _outputs(ds, metric, later)
+    pairs = np.array(np.triu_indices(score.sizes["metric"], 1)).T
+    if checks.is_lazy(score):
+        tables = output_pairs.lazily_opposite(score, pairs, counting, bands)
+        n_drawn: Any = output_pairs.lazily_drawn(score, counting.max_pairs)
+        looked_at: Any = output_pairs.as_task(tables)
+    else:
+        with threads.one_bar(2, progress) as part:
+            with part():
+                counts, sampled = output_pairs.opposite_counts(score.values, pairs, counting, progress)
+            with part():
+                numbers = output_pairs.opposite_numbers(counts, bands, lambda job: job.run(progress))
+        tables, n_drawn = output_pairs.square(numbers, pairs, score.sizes["metric"]), int(sampled.sum())
+        looked_at = tables
     dims = ("metric", "other_metric", "score_bin")
-    found = xr.Dataset({name: (dims, values) for name, values in square.items()}, {"score_bin": _middles(n_bins)})
-    attrs = {"normalise": normalise, **_attrs(max_pairs, sampled, method, n_resamples, confidence_level, seed)}
-    return results.result(results.labelled(found, score, score), None, analysis="disagreement", **attrs)
+    found = xr.Dataset(
+        {name: (dims, values) for name, values in zip(output_pairs.NAMES, tables, strict=True)},
+        {"score_bin": heights.middles(counting.n_bins)},
+    )
+    later.make(_warn_drawn_pairs, n_drawn, score.sizes["input"], counting.max_pairs)
+    later.make(_warn_silent, looked_at[-1], score["metric"].values.tolist())
+    attrs = {"normalise": normalise, **_attrs(counting, bands, n_drawn)}
+    found = results.labelled(found, score, score)
+    return later.attached(results.result(found, None, analysis="disagreement", **attrs))
 
 
 def improvement_consistency(
@@ -189,6 +167,7 @@ def improvement_consistency(
         On (score_bin): ``ratio``, the mean of F/N over the outputs in the bin, in [0, 1], its interval
         ``ci_low`` and ``ci_high`` over inputs, ``n_outputs`` that it is the mean of, and ``n_best``, outputs on which
         none improves, which have no ratio. ``attrs["n_sampled_inputs"]`` says of how many inputs outputs were drawn.
+        Lazy (Dask) for lazy scores, without that attr where there are so many outputs that some may be drawn.
 
     Raises
     ------
@@ -220,139 +199,88 @@ def improvement_consistency(
     >>> int((found.n_outputs + found.n_best).sum())
     360
     """
-    n_bins, max_pairs = _checked(n_bins, normalise, max_pairs, method)
     progress = checked_progress(progress)
-    n_resamples = _validate.integer("n_resamples", n_resamples, 2)
-    confidence_level, seed = _validate.fraction("confidence_level", confidence_level), draws.seed_of(rng)
-    score = _outputs(ds, metric)
-    x, height = score.values, ranges.normalised(score, normalise).mean("metric").values  # NaN where no metric has one
-    n_inputs = x.shape[2]
-    sampled = np.zeros(n_inputs, dtype=bool)
-
-    def of_input(at: int, stop: threading.Event | None) -> FloatArray:
-        ratios, outputs, best = np.zeros((3, n_bins))
-        there = np.flatnonzero(~np.isnan(x[:, :, at]).any(axis=0))
-        values = np.ascontiguousarray(x[:, there, at].T)
-        n = len(there)
-        chosen = np.arange(n)
-        if n * (n - 1) > max_pairs:
-            sampled[at] = True
-            chosen = np.sort(draws.generator(seed, at).permutation(n)[: max(1, max_pairs // (n - 1))])
-        some, every = np.empty((2, len(chosen)), dtype=np.int64)
-        kernels.improvements(values, chosen, some, every)
-        bins = np.array([kernels.place(each, n_bins) for each in height[there[chosen], at]], dtype=np.int64)
-        improvable = some > 0
-        np.add.at(ratios, bins[improvable], every[improvable] / some[improvable])
-        np.add.at(outputs, bins[improvable], 1)
-        np.add.at(best, bins[~improvable], 1)
-        return np.concatenate([ratios, outputs, best])
-
-    with threads.one_bar(2, progress) as part:
-        with part():
-            counts = jobs.one_by_one(of_input, 3 * n_bins, n_inputs, progress)
-        ratios, outputs, best = counts.reshape(3, n_bins, n_inputs)
-        with part():
-            drawn = (n_resamples, seed, progress) if method == "bootstrap" else None
-            ratio, low, high = _with_bands(ratios, outputs, confidence_level, drawn)
-    if sampled.any():
-        _validate.warn(
-            f"outputs are drawn on {sampled.sum()} of {n_inputs} input(s), as there are over {max_pairs:,} pairs"
-        )
-    if not outputs.any():
-        _validate.warn("no output, with scores by every metric, that another one improves on")
-    numbers = {"n_outputs": outputs.sum(axis=1).astype(int), "n_best": best.sum(axis=1).astype(int)}
-    values = {"ratio": ratio, "ci_low": low, "ci_high": high, **numbers}
-    found = xr.Dataset({name: ("score_bin", each) for name, each in values.items()}, {"score_bin": _middles(n_bins)})
+    counting, bands = _checked(n_bins, normalise, max_pairs, method, n_resamples, confidence_level, rng)
+    later = Checks()
+    score = _outputs(ds, metric, later)
+    if checks.is_lazy(score):
+        numbers: Any = output_pairs.lazily_improving(score, counting, bands)
+        looked_at: Any = output_pairs.as_task(numbers)
+        most = score.sizes["system"]
+        n_drawn: Any = looked_at[-1][0] if most * (most - 1) > counting.max_pairs else 0
+    else:
+        with threads.one_bar(2, progress) as part:
+            with part():
+                counts, sampled = output_pairs.improving_counts(score.values, counting, progress)
+            with part():
+                numbers = output_pairs.improving_numbers(counts, bands, lambda job: job.run(progress))
+        looked_at, n_drawn = numbers, int(sampled.sum())
+    names = ("ratio", "ci_low", "ci_high", "n_outputs", "n_best")
+    found = xr.Dataset(
+        {name: ("score_bin", each) for name, each in zip(names, numbers[: len(names)], strict=True)},
+        {"score_bin": heights.middles(counting.n_bins)},
+    )
+    later.make(_warn_drawn_outputs, n_drawn, score.sizes["input"], counting.max_pairs)
+    later.make(_warn_none, looked_at[3])
     attrs = {"metrics": ", ".join(map(str, score["metric"].values)), "normalise": normalise}
-    attrs |= _attrs(max_pairs, sampled, method, n_resamples, confidence_level, seed)
-    return results.result(found, None, analysis="improvement_consistency", **attrs)
+    attrs |= _attrs(counting, bands, n_drawn)
+    return later.attached(results.result(found, None, analysis="improvement_consistency", **attrs))
 
 
-def _checked(n_bins: Any, normalise: Any, max_pairs: Any, method: Any) -> tuple[int, int]:
+def _checked(
+    n_bins: Any, normalise: Any, max_pairs: Any, method: Any, n_resamples: Any, confidence_level: Any, rng: Any
+) -> tuple[Counting, Bands]:
+    """How pairs of outputs are looked at, and how the bands are had."""
     _validate.choice("normalise", normalise, NORMALISATIONS)
     _validate.choice("method", method, ("jackknife", "bootstrap"))
-    return _validate.integer("n_bins", n_bins, 1), _validate.integer("max_pairs", max_pairs, 1)
+    n_bins, max_pairs = _validate.integer("n_bins", n_bins, 1), _validate.integer("max_pairs", max_pairs, 1)
+    n_resamples = _validate.integer("n_resamples", n_resamples, 2)
+    confidence_level, seed = _validate.fraction("confidence_level", confidence_level), draws.seed_of(rng)
+    drawn = n_resamples if method == "bootstrap" else 0
+    return Counting(n_bins, max_pairs, normalise, seed), Bands(confidence_level, drawn, seed)
 
 
-def _attrs(
-    max_pairs: int, sampled: BoolArray, method: str, n_resamples: int, confidence_level: float, seed: int
-) -> dict[str, Any]:
-    """Attrs of a result; the seed where something was drawn."""
-    attrs: dict[str, Any] = {"max_pairs": max_pairs, "n_sampled_inputs": int(sampled.sum()), "method": method}
-    attrs |= {"n_resamples": n_resamples} if method == "bootstrap" else {}
-    attrs |= {"confidence_level": confidence_level}
-    return attrs | ({"seed": str(seed)} if method == "bootstrap" or sampled.any() else {})
+def _attrs(counting: Counting, bands: Bands, n_drawn: Any) -> dict[str, Any]:
+    """Attrs of a result; the seed where something was drawn, or may be when lazy scores are computed."""
+    known = isinstance(n_drawn, int)
+    attrs: dict[str, Any] = {"max_pairs": counting.max_pairs}
+    attrs |= {"n_sampled_inputs": n_drawn} if known else {}
+    attrs |= {"method": "bootstrap" if bands.n_resamples else "jackknife"}
+    attrs |= {"n_resamples": bands.n_resamples} if bands.n_resamples else {}
+    attrs |= {"confidence_level": bands.confidence_level}
+    return attrs | ({"seed": str(counting.seed)} if bands.n_resamples or not known or n_drawn else {})
 
 
-def _outputs(ds: xr.Dataset, metric: Any) -> xr.DataArray:
-    """Scores (metric, system, input) in memory, of two metrics or more."""
-    score = schema.prepare_cells(ds, schema.automatic(ds, metric))
+def _outputs(ds: xr.Dataset, metric: Any, later: Checks) -> xr.DataArray:
+    """Scores (metric, system, input) of two metrics or more."""
+    score = schema.prepare_metrics(ds, schema.automatic(ds, metric), level=None, later=later)
+    if set(score.dims) - set(schema.CORE):
+        raise ValueError(f"score has the dims {_validate.listing(score.dims)}; select one label of each further one")
     if score.sizes["metric"] < 2:
         raise ValueError(f"metric must name at least 2 metrics, got {_validate.listing(score['metric'].values)}")
     return score
 
 
-def _drawn_pairs(n: int, size: int, generator: np.random.Generator) -> IntArray:
-    """So many pairs of two different of n outputs, each as likely."""
-    first, step = generator.integers(0, n, size), generator.integers(1, n, size)
-    return np.array([first, (first + step) % n]).T.copy()
+def _warn_drawn_pairs(n_drawn: Any, n_inputs: int, max_pairs: int) -> None:
+    if n_drawn:
+        _validate.warn(f"{max_pairs:,} pairs of outputs are drawn on {int(n_drawn)} of {n_inputs} input(s)")
 
 
-def _with_bands(
-    part: FloatArray,
-    whole: FloatArray,
-    confidence_level: float,
-    drawn: tuple[int, int, bool | None] | None,
-    *,
-    whole_numbers: bool = False,
-) -> FloatArray:
-    """Ratios of sums over the inputs (..., inputs), with their intervals over inputs, (3, ...).
-
-    `drawn` are the number of resamples, the seed and the progress bar; None where none are drawn.
-    """
-    *shape, n_inputs = part.shape
-    # Sums of whole numbers are exact; of others the last bit depends on the order, which is input by input.
-    flat = [np.asarray(each.reshape(-1, n_inputs), order="C" if whole_numbers else "F") for each in (part, whole)]
-    ratio = _ratio(*(each.sum(axis=1) for each in flat))
-    if drawn is None:
-        limits = [_left_out(some, every, confidence_level) for some, every in zip(flat[0], flat[1], strict=True)]
-        return np.concatenate([ratio[None], np.array(limits).reshape(-1, 2).T]).reshape(3, *shape)
-
-    def ratios(counts: FloatArray, places: slice) -> FloatArray:
-        return _ratio(*(each[places] @ counts if whole_numbers else (each @ counts)[places] for each in flat))
-
-    alone = (flat[1] > 0).sum(axis=1) < 2  # what one input says cannot vary
-
-    def interval(at: int, row: FloatArray) -> tuple[float, float]:
-        return (np.nan, np.nan) if alone[at] else bootstrap_interval(ratio[at], row, "percentile", confidence_level)[:2]
-
-    n_resamples, seed, progress = drawn
-    job = jobs.OverInputs(range(len(ratio)), ratios, interval, _BANDS, n_inputs, n_resamples, seed)
-    return np.array([ratio, *job.run(progress)]).reshape(3, *shape)
+def _warn_drawn_outputs(n_drawn: Any, n_inputs: int, max_pairs: int) -> None:
+    if n_drawn:
+        _validate.warn(
+            f"outputs are drawn on {int(n_drawn)} of {n_inputs} input(s), as there are over {max_pairs:,} pairs"
+        )
 
 
-def _left_out(part: FloatArray, whole: FloatArray, confidence_level: float) -> tuple[float, float]:
-    """The jackknife's limits of one share over the inputs that fill its bin; NaN where there are not two."""
-    from scipy.special import expit, logit
-
-    filled = whole > 0
-    part, whole = part[filled], whole[filled]
-    size = len(whole)
-    if size < 2:
-        return np.nan, np.nan
-    ratio = float(part.sum() / whole.sum())
-    error = float(np.sqrt(deleted_variance((part.sum() - part) / (whole.sum() - whole))))
-    if error <= _NOTHING or not _NOTHING < ratio < 1 - _NOTHING:
-        reach = 1 - ((1 - confidence_level) / 2) ** (1 / size)
-        return max(0.0, ratio - reach), min(1.0, ratio + reach)
-    reach = t_quantile(confidence_level, size - 1) * error / (ratio * (1 - ratio))
-    return float(expit(logit(ratio) - reach)), float(expit(logit(ratio) + reach))
+def _warn_silent(n_pairs: FloatArray, labels: list[Any]) -> None:
+    """Say which metrics never meet, of their pairs of outputs (metrics, metrics, bins)."""
+    never = np.argwhere(np.triu(n_pairs.sum(axis=-1) == 0, 1))
+    if len(never):
+        silent = _validate.listing([f"{labels[one]} and {labels[two]}" for one, two in never])
+        _validate.warn(f"no input has two outputs with scores by both metrics: {silent}")
 
 
-def _ratio(part: FloatArray, whole: FloatArray) -> FloatArray:
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.asarray(part / whole)
-
-
-def _middles(n_bins: int) -> FloatArray:
-    return (np.arange(n_bins) + 0.5) / n_bins
+def _warn_none(n_outputs: FloatArray) -> None:
+    if not n_outputs.any():
+        _validate.warn("no output, with scores by every metric, that another one improves on")

@@ -417,11 +417,12 @@ class _Test:
 
     def warn(self, result: xr.Dataset, pairs: Pairs) -> None:
         """Say where there is no jackknife interval, and where another stands in."""
-        if self.method != "jackknife" or pairs.scores.used is not None:
+        if self.method != "jackknife":
             return
         none = result["difference"].notnull() & result["ci_low"].isnull()
-        checks.warn_where(none, "no jackknife interval, which needs 4 systems (within_system 4 inputs) or more, for")
-        checks.warn_where(result["fell_back"], _FELL_BACK)
+        text = "no jackknife interval, which needs 4 systems (within_system 4 inputs) or more, for"
+        pairs.scores.later.make(checks.warn_where, none, text)
+        pairs.scores.later.make(checks.warn_where, result["fell_back"], _FELL_BACK)
 
     def attrs(self, along: str | None, base: Hashable) -> dict[str, Any]:
         """Attrs of a result."""

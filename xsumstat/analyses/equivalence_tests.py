@@ -11,12 +11,13 @@ import xarray as xr
 from xsumstat.analyses.measure import Measure
 from xsumstat.analyses.versions import Pairs
 from xsumstat.coefficients.pairs import correlations
-from xsumstat.dataset import checks, labelled, metric_pairs, results
+from xsumstat.dataset import checks, labelled, results
 from xsumstat.inference import equivalence, two_correlations
 from xsumstat.inference.intervals import bootstrap_interval
 from xsumstat.inference.pvalues import equivalence_pvalues
 from xsumstat.resampling.bootstrap import Bootstrap, BootstrapInterval, Estimates
 from xsumstat.resampling.jackknife import Jackknife, estimated
+from xsumstat.resampling.jobs import Formula
 from xsumstat.types import TOLERANCE, FloatArray
 
 # --- By draws ---
@@ -72,8 +73,7 @@ def drawn(
     beside = None if margins is None else _beside(margins, pairs)
     job = _Resampled(pairs.targets, measure, interval, n_margins=n_margins)
     found = labelled.run(job, scores, "_pair", results.types(job.names), beside=beside, progress=progress)
-    if scores.used is None:
-        checks.warn_resamples(found["n_undefined"].max("_pair"), interval.n_resamples)
+    scores.later.make(checks.warn_resamples, found["n_undefined"].max("_pair"), interval.n_resamples)
     return _together(found, n_margins) if n_margins else found
 
 
@@ -143,11 +143,9 @@ def by_formula(
     """Difference, interval and p-value of every pair by Williams' formula."""
     targets = tuple((one, two) for one, two in pairs.targets)
 
-    def each(x: FloatArray, z: FloatArray) -> tuple[FloatArray, ...]:
-        return correlations(x, z, targets, measure)
-
     names = ("r_1", "r_2", "r_3", "n")
-    r_1, r_2, r_3, n = metric_pairs.by_label(each, pairs.scores, len(targets), names).values()
+    job = Formula(targets, measure, correlations, names)
+    r_1, r_2, r_3, n = labelled.run(job, pairs.scores, "_pair", results.types(names)).values()
     pvalue, low, high = xr.apply_ufunc(
         lambda one, two, three, size, margin: two_correlations.equivalence(
             method, one, two, three, size, margin, alpha

@@ -12,7 +12,7 @@ import xarray as xr
 
 from xsumstat import _validate
 from xsumstat.analyses.measure import checked_progress
-from xsumstat.dataset import variables
+from xsumstat.dataset import value_checks, variables
 from xsumstat.resampling import draws, threads
 
 # What the group of all systems, or inputs, is called.
@@ -117,15 +117,24 @@ def _of_group(
         labels = ds.indexes[dim][at] if dim in ds.indexes else None
         by_label = labels is not None and dim in gold.indexes
         gold = gold.isel({dim: gold.indexes[dim].isin(labels)}) if by_label else gold.isel({dim: at})
-    with _validate.kept_warnings() as texts:
+    with value_checks.held() as said:
         try:
             found, reason = each(part, gold), ""
         except ValueError as error:
             blanks = {name: variables.variable(name).blank for name in whole.data_vars}
             found = whole.assign({name: xr.full_like(whole[name], blank) for name, blank in blanks.items()})
             reason = str(error)
-    for text in texts:
+    for text in said.texts:
         _validate.warn(f"{name}: {text}")
     if reason:
         _validate.warn(f"{name} has no result: {reason}")
-    return found
+    later = value_checks.Checks()
+    later.take(functools.partial(_of_named, name), said.checks)
+    return later.attached(found)
+
+
+def _of_named(name: str, found: list[value_checks.Said]) -> list[value_checks.Said]:
+    """What checks say of a group."""
+    texts, reason = value_checks.until_error(found)
+    texts = [f"{name}: {text}" for text in texts]
+    return [value_checks.Said(texts if reason is None else [*texts, f"{name} has no result: {reason}"])]

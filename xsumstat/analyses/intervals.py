@@ -242,7 +242,7 @@ def ci(
         attrs |= draws.attrs
     by_target = _found(scores, job, dims, draws)
     found = xr.Dataset(by_target) if other is None else metric_pairs.laid_out(by_target, targets, scores)
-    if other is not None and scores.used is None:
+    if other is not None:
         metric_pairs.warn_undefined(by_target["difference"], targets, scores)
     attrs |= threshold_attrs(measure.coefficient, calibrate_on)
     _warn(found, scores, measure, kind, dims, draws.n_resamples)
@@ -303,11 +303,10 @@ def _warn(
     n_resamples: int,
 ) -> None:
     """Say what is undefined, where an interval is not to be trusted, and where another stands in."""
-    if scores.used is not None:
-        return
+    later = scores.later
     name = "correlation" if "correlation" in found else "difference"
     if name == "correlation":
-        checks.warn_undefined(found[name], scores.score, scores.gold, why_undefined(measure.coefficient))
+        later.make(checks.warn_unexplained, found[name], *scores.spreads, why_undefined(measure.coefficient))
     if kind == "jackknife" and measure.coefficient.leave_one_out is not None and not jackknife_holds(measure, dims):
         _validate.warn(
             "over inputs alone the jackknife of ranked system means holds the true value in about 80 % of trials, not "
@@ -316,14 +315,15 @@ def _warn(
     if kind in ("jackknife", "studentized"):
         none = found[name].notnull() & found["ci_low"].isnull()
         called = "bootstrap-t" if kind == "studentized" else "jackknife"
-        checks.warn_where(none, f"no {called} interval, which needs 4 systems (within_system 4 inputs) or more, for")
+        text = f"no {called} interval, which needs 4 systems (within_system 4 inputs) or more, for"
+        later.make(checks.warn_where, none, text)
     if kind != "jackknife":
-        checks.warn_resamples(found["n_undefined"], n_resamples)
-        checks.warn_outside(found, name, n_resamples)
+        later.make(checks.warn_resamples, found["n_undefined"], n_resamples)
+        later.make(checks.warn_outside, found[[name, "ci_low", "ci_high"]], name, n_resamples)
     if kind == "percentile":
-        checks.warn_biased(found, n_resamples)
+        later.make(checks.warn_biased, found[["bias", "standard_error"]], n_resamples)
     if kind is not None and "fell_back" in found:
-        checks.warn_where(found["fell_back"], _FALLS_BACK[kind])
+        later.make(checks.warn_where, found["fell_back"], _FALLS_BACK[kind])
 
 
 def _check_fisher(record: Coefficient, other: Any) -> None:

@@ -203,6 +203,7 @@ def _held_out(measure: Measure, scores: schema.Scores, other: xr.Dataset, gold: 
         gold = gold.name if gold.name in other.variables or gold.name in other.indexes.get("metric", ()) else None
     try:
         found = schema.prepare(other, gold, labels, level=measure.level, missing=measure.missing, constant=True)
+        found.later.tell()
     except (ValueError, TypeError) as error:
         raise type(error)(f"calibrate_on: {error}") from error
     if found.further:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
+from collections.abc import Hashable, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,8 +14,9 @@ from xsumstat import _validate
 from xsumstat.analyses.intervals import ci
 from xsumstat.analyses.measure import check_symmetric, checked_progress
 from xsumstat.coefficients import table
-from xsumstat.dataset import checks, metric_pairs, results, variables
+from xsumstat.dataset import checks, metric_pairs, results, value_checks, variables
 from xsumstat.dataset import scores as schema
+from xsumstat.dataset.value_checks import Said
 from xsumstat.resampling import draws, threads
 from xsumstat.types import BoolArray, CorrelationFunction
 
@@ -83,8 +86,9 @@ def metric_ci(
     True
     """
     check_symmetric(table.get(coefficient))
-    with _validate.kept_warnings() as texts:
-        score = schema.prepare_metrics(ds, metric, level=level)
+    later = value_checks.Checks()
+    with value_checks.held() as of_scores:
+        score = schema.prepare_metrics(ds, metric, level=level, later=later)
     labels = score["metric"].values.tolist()
     if len(labels) < 2:
         raise ValueError("metric must name at least 2 metrics, which are correlated with each other")
@@ -93,7 +97,8 @@ def metric_ci(
     progress = checked_progress(progress)
     keywords |= {"missing": missing, "undefined": undefined, "rng": draws.seed_of(rng), "keep_samples": keep_samples}
     keywords["progress"] = progress
-    given, rows, said = schema.checked_scores(ds), [], dict.fromkeys(texts)
+    given, rows = schema.checked_scores(ds), []
+    said: list[value_checks.Held] = []
     constant = [] if checks.is_lazy(score) else score["metric"].values[_constant(score)].tolist()
     # No score is refused as a metric, but one that is constant as gold: those come last.
     order = [*(label for label in labels if label not in constant), *constant]
@@ -101,17 +106,44 @@ def metric_ci(
         for at, label in enumerate(order[:-1]):
             one = given.sel(metric=label)
             one = _numbered(one) if label in constant else one
-            with _validate.kept_warnings() as texts, part():
+            with value_checks.held() as each, part():
                 rows.append(ci(given.to_dataset(), one, metric=order[at + 1 :], **keywords))
-            said |= dict.fromkeys(text for text in texts if not text.startswith((f"gold {label!r} ", *_SAID)))
-    if (missing != "available" or level != "system") and not checks.is_lazy(score):
-        checks.report_gaps_of_pairs(score, None, itertools.combinations(range(len(labels)), 2))
-    for text in said:
-        _validate.warn(text.replace(" have no cell with both gold and a score ", " have no cell with two scores "))
+            said.append(each)
+    if missing != "available" or level != "system":
+        there = value_checks.by_metric(checks.presence, [score])
+        later.make(checks.report_gaps_of_pairs, there, labels, list(itertools.combinations(range(len(labels)), 2)))
+    for text in _once(order, of_scores.texts, *(each.texts for each in said)):
+        _validate.warn(text)
+    waiting = value_checks.Checks()
+    waiting.take(functools.partial(_said_once, order, of_scores.texts), later, *(each.checks for each in said))
     found = _square(rows, order).isel({dim: [order.index(label) for label in labels] for dim in metric_pairs.DIMS})
     found = results.labelled(found, score, score)
     found.attrs = {name: value for name, value in rows[0].attrs.items() if name != "gold" and "dropped" not in name}
-    return results.described(found.assign_attrs(analysis="metric_ci"))
+    return waiting.attached(results.described(found.assign_attrs(analysis="metric_ci")))
+
+
+def _once(golds: Sequence[Hashable], of_scores: Sequence[str], *rows: Sequence[str]) -> list[str]:
+    """The texts said of the scores, and of each metric as gold what was not said of them, each once."""
+    said = dict.fromkeys(of_scores)
+    for gold, texts in zip(golds, rows, strict=False):
+        said |= dict.fromkeys(text for text in texts if not text.startswith((f"gold {gold!r} ", *_SAID)))
+    return [
+        text.replace(" have no cell with both gold and a score ", " have no cell with two scores ") for text in said
+    ]
+
+
+def _said_once(
+    golds: Sequence[Hashable], before: Sequence[str], of_scores: list[Said], *rows: list[Said]
+) -> list[Said]:
+    """The same of checks, without what was said `before`; a metric that is constant is no wrong gold."""
+    texts, error = value_checks.until_error(of_scores)
+    by_row = []
+    for gold, row in zip(golds, rows, strict=False):
+        row = [Said(each.texts) if (each.error or "").startswith(f"gold {gold!r} ") else each for each in row]
+        here, wrong = value_checks.until_error(row)
+        by_row.append(here)
+        error = error or wrong
+    return [Said([text for text in _once(golds, texts, *by_row) if text not in before], error)]
 
 
 def _constant(score: xr.DataArray) -> BoolArray:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -18,12 +18,13 @@ from xsumstat.dataset import checks, labelled, metric_pairs, results
 from xsumstat.dataset import scores as schema
 from xsumstat.inference import sign_sums
 from xsumstat.resampling import threads
-from xsumstat.resampling.jobs import BYTES_AT_ONCE, over_blocks
+from xsumstat.resampling.jobs import BYTES_AT_ONCE, Job, OfMetrics, over_blocks
 from xsumstat.resampling.permutation import PairTests
-from xsumstat.resampling.plans import DecisionPlan, DrawPlan, PairPlan, SwapPlan
+from xsumstat.resampling.plans import DecisionPlan, PairPlan, SwapPlan
 from xsumstat.types import FloatArray, IntArray, Pair
 
 _COMPUTED = ("difference", "forward", "backward", "exact")
+_NOTHING = np.nan, np.nan, np.nan, False
 
 
 @dataclass(frozen=True)
@@ -62,8 +63,13 @@ def resampled(scores: schema.Scores, job: PairTests, correction: Correction, dra
             result = _result(by_pair, scores, job, attrs)
             with part():
                 return _step_down(result, correction.within, scores, job, by_pair["difference"], draws.progress)
-    result = _result(_drawn(scores, replace(job, keep_samples=keep), draws.progress), scores, job, attrs)
-    if correction.adjust is not None:
+    by_pair = _drawn(scores, replace(job, keep_samples=keep), draws.progress)
+    result = _result(by_pair, scores, job, attrs)
+    if correction.adjust == "maxt" and scores.used is not None:
+        pairs = by_pair["samples"], by_pair["difference"]
+        place = _rows(by_pair["difference"], scores, job)
+        result = families.stepped_down_lazily(result, correction.within, *pairs, place, **_how(job))
+    elif correction.adjust is not None:
         result = families.adjust(result, correction.adjust, within=correction.within)
     return result if draws.keep_samples else result.drop_vars("samples", errors="ignore")
 
@@ -71,9 +77,8 @@ def resampled(scores: schema.Scores, job: PairTests, correction: Correction, dra
 def computed(scores: schema.Scores, job: PairTests, correction: Correction, draws: Draws, **attrs: Any) -> xr.Dataset:
     """The permutation test of every pair, computed from the distribution of a sum of signs where that can be had."""
     if attrs["method"] == "analytic":
-        by_pair = _computed(scores, job, every=True)
-        if scores.used is None:
-            metric_pairs.warn_undefined(by_pair["difference"], job.targets, scores)
+        by_pair = _computed(scores, job, every=True, progress=draws.progress)
+        metric_pairs.warn_undefined(by_pair["difference"], job.targets, scores)
     else:
         by_pair = _computed_or_drawn(scores, job, draws.progress)
         attrs |= _plan_attrs(job.plan)
@@ -99,9 +104,8 @@ def _drawn(scores: schema.Scores, job: PairTests, progress: bool | None) -> dict
     """The test of every pair, along dim `_pair`."""
     types = results.types(job.names)
     by_pair = labelled.run(job, scores, "_pair", types, keep_samples=job.keep_samples, progress=progress)
-    if scores.used is None:
-        metric_pairs.warn_undefined(by_pair["difference"], job.targets, scores)
-        checks.warn_resamples(by_pair["n_undefined"].max("_pair"), job.n_resamples)
+    metric_pairs.warn_undefined(by_pair["difference"], job.targets, scores)
+    scores.later.make(checks.warn_resamples, by_pair["n_undefined"].max("_pair"), job.n_resamples)
     return by_pair
 
 
@@ -123,9 +127,7 @@ def _step_down(
     progress: bool | None,
 ) -> xr.Dataset:
     """`adjust` by "maxt" where the samples are too large to keep: they are drawn again, a few at a time."""
-    numbers = difference.copy(data=1.0 + np.arange(difference.size).reshape(difference.shape))
-    # Where a pair's metrics change places its number is negative, as its difference is turned.
-    place = metric_pairs.laid_out({"difference": numbers}, job.targets, scores)["difference"]
+    place = _rows(difference, scores, job)
     at_once = max(1, BYTES_AT_ONCE // (8 * job.n_resamples))
     seen = labelled.labels_of(scores)
 
@@ -147,55 +149,109 @@ def _step_down(
                 bar()
                 yield row
 
-    how: dict[str, Any] = {"alternative": job.alternative, "exact": job.plan.exact}
-    how["centred_on_estimate"] = job.plan.centred_on_estimate
     with threads.progress_bar(place.size, progress) as bar:
-        return families.stepped_down(result, within, rows, place, **how)
+        return families.stepped_down(result, within, rows, place, **_how(job))
+
+
+def _rows(difference: xr.DataArray, scores: schema.Scores, job: PairTests) -> xr.DataArray:
+    """Which pair of which label each cell of the table holds, numbered label by label, pair by pair, from 1.
+
+    Where a pair's metrics change places its number is negative, as its difference is turned.
+    """
+    numbers = difference.copy(data=1.0 + np.arange(difference.size).reshape(difference.shape))
+    return metric_pairs.laid_out({"difference": numbers}, job.targets, scores)["difference"]
+
+
+def _how(job: PairTests) -> dict[str, Any]:
+    """What the draws of a test are compared with."""
+    plan = job.plan
+    return {"alternative": job.alternative, "centred_on_estimate": plan.centred_on_estimate, "exact": plan.exact}
 
 
 # --- Computed, not sampled ---
 
 
-def _computed(scores: schema.Scores, job: PairTests, *, every: bool) -> dict[str, xr.DataArray]:
-    """The permutation test of every pair from the distribution of its sum of signs, along dim `_pair`.
+@dataclass(frozen=True)
+class _Computed(OfMetrics[FloatArray]):
+    """The permutation test of each pair from the distribution of its sum of signs.
 
     Where there is no such sum (ties) an error, or NaN where not `every` pair must have one.
-    """
-    labels, plan = scores.score["metric"].values, job.plan
-    assert not isinstance(plan, DrawPlan)
-    nothing = np.nan, np.nan, np.nan, False
 
-    def of_scores(x: FloatArray, z: FloatArray, pair: Pair) -> tuple[float, float, float, bool]:
+    Attributes
+    ----------
+    targets : tuple of pairs of int
+    measure : Measure
+    test : PairTests
+        What would be drawn.
+    labels : tuple
+        The metrics.
+    every : bool
+    """
+
+    targets: tuple[Pair, ...]
+    measure: Measure
+    test: PairTests
+    labels: tuple[Any, ...]
+    every: bool
+    names = _COMPUTED
+    n_resamples = 0
+
+    def narrowed(self, at: slice, places: Sequence[int] | None) -> Job[FloatArray]:
+        """A job of some targets, that sees some metrics."""
+        assert places is not None
+        narrow: Any = super().narrowed(at, places)
+        labels = tuple(self.labels[place] for place in places)
+        test = replace(self.test, measure=narrow.measure, targets=narrow.targets)
+        found: Job[FloatArray] = replace(narrow, test=test, labels=labels)
+        return found
+
+    def bytes_each(self, x: Any, z: Any, *beside: Any) -> int:
+        """About how many bytes a pair takes."""
+        return self.test.bytes_each(x, z)
+
+    def ready(self, at: slice, x: FloatArray, z: FloatArray, *beside: Any) -> FloatArray:
+        """The numbers of the pairs."""
+        pairs = self.targets[at]
+        if isinstance(self.test.plan, DecisionPlan):
+            tests: Any = self.test.tests(x, z, pairs)
+            by_pair = {pair: self._of_units(test.units(pair), test.step) for test in tests for pair in test.pairs}
+        else:
+            by_pair = {pair: self._of_scores(x, z, pair) for pair in pairs}
+        return np.array([by_pair[pair] for pair in pairs], dtype=float).T
+
+    def _of_scores(self, x: FloatArray, z: FloatArray, pair: Pair) -> tuple[float, float, float, bool]:
+        plan = self.test.plan
         if not isinstance(plan, SwapPlan) or plan.crossed:
-            return nothing
-        (test,) = job.tests(x, z, (pair,))
+            return _NOTHING
+        (test,) = self.test.tests(x, z, (pair,))
         if not isinstance(test, Ranks) or test.coefficients is None or test.rest is not None:
-            if not every or np.isnan(test.differences(plan.untouched())[0, 0]):
-                return nothing
-            raise ValueError(_why_not(test, labels[list(pair)].tolist(), job.measure.coefficient))
+            if not self.every or np.isnan(test.differences(plan.untouched())[0, 0]):
+                return _NOTHING
+            raise ValueError(_why_not(test, [self.labels[metric] for metric in pair], self.measure.coefficient))
         units = test.coefficients
         if len(plan.dims) == 1:
             units = units.reshape(len(z), -1).sum(axis=1 if "system" in plan.dims else 0)
-        return of_units(units, test.step)
+        return self._of_units(units, test.step)
 
-    def of_units(units: FloatArray, step: float) -> tuple[float, float, float, bool]:
+    def _of_units(self, units: FloatArray, step: float) -> tuple[float, float, float, bool]:
         if np.isnan(units).any():
-            return nothing
+            return _NOTHING
         found = sign_sums.tail(units, step)
-        difference = float(units.sum())
+        difference, alternative = float(units.sum()), self.test.alternative
         turned = replace(found, at_least=found.at_most, at_most=found.at_least)
-        forward, backward = found.pvalue(difference, job.alternative), turned.pvalue(-difference, job.alternative)
+        forward, backward = found.pvalue(difference, alternative), turned.pvalue(-difference, alternative)
         return difference, forward, backward, found.exact
 
-    def each(x: FloatArray, z: FloatArray) -> tuple[Any, ...]:
-        if isinstance(plan, DecisionPlan):
-            tests: Any = job.tests(x, z, job.targets)
-            by_pair = {pair: of_units(test.units(pair), test.step) for test in tests for pair in test.pairs}
-        else:
-            by_pair = {pair: of_scores(x, z, pair) for pair in job.targets}
-        return tuple(np.array([by_pair[pair] for pair in job.targets]).T)
+    def finish(self, ready: FloatArray, counts: IntArray | None, samples: FloatArray) -> FloatArray:
+        """The numbers."""
+        return ready
 
-    found = metric_pairs.by_label(each, scores, len(job.targets), _COMPUTED)
+
+def _computed(scores: schema.Scores, job: PairTests, *, every: bool, progress: bool | None) -> dict[str, xr.DataArray]:
+    """The test of every pair without draws, along dim `_pair`."""
+    labels = tuple(scores.score["metric"].values.tolist())
+    computed = _Computed(job.targets, job.measure, job, labels, every)
+    found = labelled.run(computed, scores, "_pair", results.types(_COMPUTED), progress=progress)
     return {**found, "n_undefined": xr.zeros_like(found["difference"], dtype=int)}
 
 
@@ -215,7 +271,7 @@ def _why_not(test: Any, metrics: list[Any], coefficient: Coefficient) -> str:
 
 def _computed_or_drawn(scores: schema.Scores, job: PairTests, progress: bool | None) -> dict[str, xr.DataArray]:
     """Every pair's test: computed where that is exact, else drawn; along dim `_pair`."""
-    found = _computed(scores, job, every=False)
+    found = _computed(scores, job, every=False, progress=progress)
     exact = found["exact"]
     left = np.flatnonzero(~exact.all([dim for dim in exact.dims if dim != "_pair"]).values)
     if not left.size:

@@ -14,9 +14,10 @@ from xsumstat import _validate
 from xsumstat.analyses import adjust as families
 from xsumstat.analyses.measure import checked_measure, checked_progress, checked_resample, interval_method
 from xsumstat.coefficients.table import COEFFICIENTS
-from xsumstat.dataset import checks
+from xsumstat.dataset import checks, value_checks
 from xsumstat.dataset import scores as schema
 from xsumstat.dataset.results import described
+from xsumstat.dataset.value_checks import Said
 from xsumstat.inference.intervals import bootstrap_interval
 from xsumstat.inference.jackknife import t_quantile
 from xsumstat.resampling import draws, threads
@@ -59,6 +60,7 @@ def _pooled(
     drawn = drawn and not _by_jackknife(function, given)
     seed = draws.seed_of(given.pop("rng", None)) if drawn else None
     results, weights = [], []
+    later = value_checks.Checks()
     requested = {name: value for name, value in given.items() if name not in ("adjust", "within", "keep_samples")}
     names = ds.indexes[dim] if dim in ds.indexes else range(ds.sizes[dim])
     with threads.one_bar(len(names), checked_progress(given.get("progress")) if drawn else False) as run:
@@ -67,20 +69,28 @@ def _pooled(
             if seed is not None:
                 own = {"rng": np.random.SeedSequence(seed, spawn_key=(at,)), "keep_samples": True}
             part, human = _of_label(ds, gold, dim, at)
-            with _validate.kept_warnings() as texts, run():
+            with value_checks.held() as said, run():
                 try:
                     results.append(function(part, human, **requested, **own))
                 except (ValueError, TypeError) as error:
                     raise type(error)(f"{dim}={name!r}: {error}") from error
-            for text in texts:
+            for text in said.texts:
                 _validate.warn(f"{dim}={name!r}: {text}")
+            later.take(functools.partial(_of_named, f"{dim}={name!r}"), said.checks)
             weights.append(_pairs(part, human, given.get("missing", "pairwise"), results[-1], pairs))
     attrs: dict[str, Any] = {"pool": dim}
     if seed is not None:
         attrs |= {"seed": str(seed)}
         results = [with_draws(each, seed, at, given.get("n_resamples", 9999)) for at, each in enumerate(results)]
     whole = combine(results, weights, given).drop_vars(dim, errors="ignore")  # of the first label, where it was alone
-    return described(whole.assign_attrs(attrs))
+    return later.attached(described(whole.assign_attrs(attrs)))
+
+
+def _of_named(name: str, found: list[Said]) -> list[Said]:
+    """What checks say of a label. What lazy scores lack altogether may be padding, and goes without a word."""
+    texts, error = value_checks.until_error(found)
+    texts = [f"{name}: {text}" for text in texts if checks.NO_CELL not in text]
+    return [Said(texts, None if error is None else f"{name}: {error}")]
 
 
 def _check(ds: xr.Dataset, dim: Any, given: dict[str, Any]) -> None:
@@ -199,9 +209,9 @@ def of_intervals(results: list[xr.Dataset], weights: list[xr.DataArray], given: 
     numbers["bias"] = samples.mean("resample") - estimate
     numbers["n_undefined"] = samples.isnull().sum("resample").where(estimate.notnull(), 0)
     result = _plain(results[0]).assign(numbers)
-    if not checks.is_lazy(estimate):
-        checks.warn_outside(result, name, given.get("n_resamples", 9999))
-    return _kept(result, samples, given)
+    later = value_checks.Checks()
+    later.make(checks.warn_outside, result[[name, "ci_low", "ci_high"]], name, given.get("n_resamples", 9999))
+    return later.attached(_kept(result, samples, given))
 
 
 def _of_jackknives(

@@ -11,7 +11,7 @@ import xarray as xr
 from xsumstat import _validate
 from xsumstat.analyses import correlation
 from xsumstat.analyses import metric_tests as comparison
-from xsumstat.dataset import checks, metric_pairs, results
+from xsumstat.dataset import checks, metric_pairs, results, value_checks
 from xsumstat.inference import corrections
 from xsumstat.types import CorrelationFunction, FloatArray
 
@@ -84,16 +84,18 @@ def rank(
         _validate.choice("adjust", adjust, corrections.CORRECTIONS)
     shared: dict[str, Any] = {"level": level, "coefficient": coefficient, "missing": missing, "undefined": undefined}
     shared |= {"threshold": threshold, "calibrate_on": calibrate_on, "pool": pool}
-    with _validate.kept_warnings() as of_test:
+    with value_checks.held() as of_test:
         test = comparison.perm_test(
             ds, gold, metric=metric, resample=resample, crossed=crossed, swap=swap, alternative="greater",
             n_resamples=n_resamples, adjust=adjust, within=adjust and metric_pairs.DIMS, rng=rng, progress=progress,
             **shared,
         )  # fmt: skip
-    with _validate.kept_warnings() as of_single:
+    with value_checks.held() as of_single:
         single = correlation.corr(ds, gold, metric=metric, **shared)
-    for text in dict.fromkeys([*of_test, *of_single]):
+    for text in dict.fromkeys([*of_test.texts, *of_single.texts]):
         _validate.warn(text)
+    later = value_checks.Checks()
+    later.take(value_checks.each_once, of_test.checks, of_single.checks)
     outputs = xr.apply_ufunc(
         lambda r, won: ranked(r, won, alpha),
         checks.whole(single["correlation"], ["metric"]),
@@ -109,7 +111,7 @@ def rank(
     attrs = {**test.attrs, "analysis": "rank", "alpha": alpha}
     result = results.described(result.transpose("metric", ...).assign_attrs(attrs))
     if checks.is_lazy(result["correlation"]):
-        return result
+        return later.attached(result)
     mean = result["correlation"].mean([dim for dim in result["correlation"].dims if dim != "metric"])
     return result.isel(metric=np.argsort(-mean.fillna(-np.inf).values, kind="stable"))
 

@@ -12,6 +12,7 @@ import xarray as xr
 from xsumstat import _validate
 from xsumstat.dataset import checks
 from xsumstat.dataset import scores as schema
+from xsumstat.dataset.value_checks import Checks
 from xsumstat.types import TOLERANCE, FloatArray
 
 UNITS = ("score", "normalised", "quantile")
@@ -142,11 +143,12 @@ def scoring_range(
     >>> int(top.score.sel(metric="judge").notnull().sum()) < int(ds.score.sel(metric="judge").notnull().sum())
     True
     """
-    score = prepared(ds, metrics)
-    chosen = requested(score, above, between, baseline, top, keep, unit)
+    later = Checks()
+    score = prepared(ds, metrics, later)
+    chosen = requested(score, above, between, baseline, top, keep, unit, later)
     kept = chosen.mask(score)
-    if not checks.is_lazy(kept):
-        warn_empty(kept, score.notnull().any("metric"))
+    warn_empty(kept, score.notnull().any("metric"), later)
+    kept = later.attached(kept)
     numbers = [
         name for name, each in ds.data_vars.items() if set(_CELL) <= set(each.dims) and each.dtype.kind in "fiub"
     ]
@@ -154,13 +156,20 @@ def scoring_range(
     return masked.assign_attrs(scoring_range=chosen.text)
 
 
-def prepared(ds: xr.Dataset, metrics: Any) -> xr.DataArray:
+def prepared(ds: xr.Dataset, metrics: Any, later: Checks | None = None) -> xr.DataArray:
     """Checked and oriented scores of the metrics that decide."""
-    return schema.prepare_metrics(ds, schema.automatic(ds, metrics), level=None)
+    return schema.prepare_metrics(ds, schema.automatic(ds, metrics), level=None, later=later)
 
 
 def requested(
-    score: xr.DataArray, above: Any, between: Any, baseline: Any, top: int | None, keep: str, unit: str
+    score: xr.DataArray,
+    above: Any,
+    between: Any,
+    baseline: Any,
+    top: int | None,
+    keep: str,
+    unit: str,
+    later: Checks | None = None,
 ) -> Range:
     """The range that the keywords of `scoring_range` name, for oriented scores."""
     given = {"above": above, "between": between, "baseline": baseline, "top": top}
@@ -175,7 +184,7 @@ def requested(
             raise ValueError(f"top counts outputs, and unit says what above and between are, got unit={unit!r}")
         return Range(keep, f"the {top} best of each input, {keep} metric", top=top)
     if baseline is not None:
-        place, own = _of_baseline(score, baseline)
+        place, own = _of_baseline(score, baseline, later or Checks())
         return Range(keep, f"better than {baseline}, {keep} metric", low=own, baseline=place)
     if above is not None:
         low = _limits(score, "above", above, unit)
@@ -196,17 +205,19 @@ def _named(limit: Any) -> str:
     return str(limit) if isinstance(limit, int | float | Mapping) else "given limits"
 
 
-def _of_baseline(score: xr.DataArray, baseline: Any) -> tuple[int, xr.DataArray]:
+def _of_baseline(score: xr.DataArray, baseline: Any, later: Checks) -> tuple[int, xr.DataArray]:
     """Place and scores of the baseline."""
     labels = list(score.indexes["system"]) if "system" in score.indexes else list(range(score.sizes["system"]))
     _validate.known("baseline", baseline, labels, "systems")
     place = labels.index(baseline)
     own = score.isel(system=place, drop=True)
-    if not checks.is_lazy(own):
-        lacking = int(own.isnull().all("metric").sum())
-        if lacking:
-            _validate.warn(f"the baseline {baseline!r} has no score on {lacking} input(s), of which nothing is kept")
+    later.make(_warn_of_baseline, own.isnull().all("metric").sum(), baseline)
     return place, own
+
+
+def _warn_of_baseline(lacking: xr.DataArray, baseline: Any) -> None:
+    if lacking:
+        _validate.warn(f"the baseline {baseline!r} has no score on {int(lacking)} input(s), of which nothing is kept")
 
 
 def _limits(score: xr.DataArray, name: str, given: Any, unit: str) -> xr.DataArray:
@@ -328,11 +339,14 @@ def _in_reach(score: xr.DataArray) -> xr.DataArray:
     return score * (1.0 - 0.5 * huge)
 
 
-def warn_empty(kept: xr.DataArray, there: xr.DataArray) -> None:
+def warn_empty(kept: xr.DataArray, there: xr.DataArray, later: Checks | None = None) -> None:
     """Say where no output is left."""
-    left = kept.any("system")
+    (later or Checks()).make(_warn_empty, kept.any("system"), there.any("system"))
+
+
+def _warn_empty(left: xr.DataArray, there: xr.DataArray) -> None:
     if not bool(left.any()):
         raise ValueError("the scoring range leaves no output at all")
-    gone = there.any("system") & ~left
+    gone = there & ~left
     if bool(gone.any()):
         _validate.warn(f"on {int(gone.sum())} of {gone.size} input(s) no output is in the scoring range")

@@ -16,6 +16,7 @@ from xsumstat.analyses.measure import Draws
 from xsumstat.analyses.system_tests import SystemTests, Test
 from xsumstat.dataset import checks, labelled, results
 from xsumstat.dataset import scores as schema
+from xsumstat.dataset.value_checks import Checks
 from xsumstat.inference import corrections
 from xsumstat.types import IntArray
 
@@ -136,7 +137,8 @@ def compare_systems(
     draws = Draws.checked(n_resamples, rng, progress=progress)
     if adjust is not None:
         _validate.choice("adjust", adjust, _CORRECTIONS)
-    score = schema.prepare_metrics(labelled_systems(ds), metric, level=None)
+    later = Checks()
+    score = schema.prepare_metrics(labelled_systems(ds), metric, level=None, later=later)
     rows = schema.choose(score, system, "system", dim="system")
     columns = rows if other is None else schema.choose(score, other, "other", dim="system")
     pairs = system_tests.unordered(rows, columns)
@@ -147,12 +149,11 @@ def compare_systems(
     listed = method == "monte_carlo" and 2 ** score.sizes["input"] <= draws.n_resamples
     test = Test(method, statistic, alternative, draws.n_resamples, draws.seed)
     found = _tested(score, SystemTests(pairs, test), rows, columns, draws.progress)
-    if not checks.is_lazy(score):
-        warn_few(found)
+    warn_few(later, found)
     attrs = {**system_tests.settings_of(test), "alpha": alpha, "between": between}
     if listed:
         attrs |= {"exact": True, "n_resamples": 2 ** score.sizes["input"]}
-    result = results.result(found, score, analysis="compare_systems", **attrs)
+    result = later.attached(results.result(found, score, analysis="compare_systems", **attrs))
     if adjust is not None:
         result = families.adjust(result, adjust, within=within)
     if groups is not None:
@@ -201,17 +202,22 @@ def by_systems(
     return xr.Dataset(by_pair).isel(_pair=xr.DataArray(np.maximum(at, 0), dims=DIMS)), there
 
 
-def warn_few(found: xr.Dataset) -> None:
-    """Say which systems share no input, or only one, so that they cannot be compared."""
+def warn_few(later: Checks, found: xr.Dataset, used: xr.DataArray | None = None) -> None:
+    """Say which systems, of those that are used, share no input, or only one, so that they cannot be compared."""
     several = found["system"] != found["other_system"]
     for n, what in ((0, "no input"), (1, "only one input")):
         few = ((found["n_inputs"] == n) & several).any("metric")
         few = few.any([dim for dim in few.dims if dim not in DIMS])
-        places = [(a, b) for a, b in np.argwhere(few.values)]
-        names = {frozenset((str(found["system"].values[a]), str(found["other_system"].values[b]))) for a, b in places}
-        if names:
-            texts = sorted(" and ".join(sorted(each)) for each in names)
-            _validate.warn(f"{len(texts)} pair(s) of systems have {what} in common: {_validate.listing(texts)}")
+        few = few if used is None else few & used & used.rename(system="other_system")
+        later.make(_warn_of_few, few, what)
+
+
+def _warn_of_few(few: xr.DataArray, what: str) -> None:
+    ours, theirs = (few[dim].values for dim in DIMS)
+    names = {frozenset((str(ours[a]), str(theirs[b]))) for a, b in np.argwhere(few.transpose(*DIMS).values)}
+    if names:
+        texts = sorted(" and ".join(sorted(each)) for each in names)
+        _validate.warn(f"{len(texts)} pair(s) of systems have {what} in common: {_validate.listing(texts)}")
 
 
 def _counted(

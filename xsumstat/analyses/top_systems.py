@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -12,8 +14,9 @@ from xsumstat import _validate
 from xsumstat.analyses import groups as slices
 from xsumstat.analyses.intervals import ci
 from xsumstat.analyses.measure import checked_progress
-from xsumstat.dataset import checks, results
+from xsumstat.dataset import checks, results, value_checks
 from xsumstat.dataset import scores as schema
+from xsumstat.dataset.value_checks import Said
 from xsumstat.resampling import draws, threads
 from xsumstat.types import TOLERANCE, CorrelationFunction
 
@@ -102,21 +105,37 @@ def top_k_corr(
     }
     keywords |= {"missing": missing, "undefined": undefined, "rng": draws.seed_of(rng), "keep_samples": keep_samples}
     progress = checked_progress(progress)
-    curve = []
-    said: dict[str, list[int]] = {}
+    curve: list[xr.Dataset] = []
+    said: list[value_checks.Held] = []
     with threads.one_bar(len(sizes), progress) as part:
         for size in sizes:
             human = _within(gold, ds, order[:size])
-            with _validate.kept_warnings() as texts, part():
+            with value_checks.held() as each, part():
                 curve.append(ci(top_k(ds, size, by=by), human, progress=progress, **keywords))
-            # Of fewer systems no other cells are left out than of more.
-            for text in (each for each in texts if size == sizes[0] or not each.startswith(checks.LEFT_OUT)):
-                said.setdefault(text.replace(f"only {size} systems", "few systems"), []).append(size)
-    for text, where in said.items():
-        _validate.warn(f"at k = {_validate.listing(where)}: {text}")
+            said.append(each)
+    for text in _together(sizes, [each.texts for each in said]):
+        _validate.warn(text)
+    later = value_checks.Checks()
+    later.take(functools.partial(_said_together, sizes), *(each.checks for each in said))
     joined = slices.joined(curve, pd.Index(sizes, name="k"))
     joined = joined.transpose("metric", "k", ...).assign_attrs({**curve[0].attrs, "analysis": "top_k_corr"})
-    return results.described(joined)
+    return later.attached(results.described(joined))
+
+
+def _together(sizes: list[int], texts: Sequence[Sequence[str]]) -> list[str]:
+    """The texts said of each number of systems, each once, with where it was said."""
+    said: dict[str, list[int]] = {}
+    for size, those in zip(sizes, texts, strict=True):
+        # Of fewer systems no other cells are left out than of more.
+        for text in (each for each in those if size == sizes[0] or not each.startswith(checks.LEFT_OUT)):
+            said.setdefault(text.replace(f"only {size} systems", "few systems"), []).append(size)
+    return [f"at k = {_validate.listing(where)}: {text}" for text, where in said.items()]
+
+
+def _said_together(sizes: list[int], *found: list[Said]) -> list[Said]:
+    each = [value_checks.until_error(said) for said in found]
+    error = next((error for _, error in each if error is not None), None)
+    return [Said(_together(sizes, [texts for texts, _ in each]), error)]
 
 
 def _sizes(k: Any, n_systems: int) -> list[int]:

@@ -121,8 +121,7 @@ def discriminative_agreement(
     coords |= {name: xr.DataArray(list(VERDICTS), dims=name) for name in ("gold_verdict", "metric_verdict")}
     found = results.labelled(found, score, score, "system")
     found = found.assign_coords(coords)
-    if scores.used is None:
-        warn_few(found)
+    warn_few(scores.later, found, None if scores.used is None else schema.without_coords(scores.used[0]))
     attrs = {"confidence_level": confidence_level, **draws.attrs}
     laid_out = found.transpose("metric", "gold_verdict", "metric_verdict", *DIMS, ...)
     return results.result(laid_out, scores, analysis="discriminative_agreement", method="paired bootstrap", **attrs)

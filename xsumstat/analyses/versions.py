@@ -13,8 +13,9 @@ from xsumstat import _validate
 from xsumstat.analyses import correlation
 from xsumstat.coefficients.record import Measure
 from xsumstat.coefficients.table import COEFFICIENTS
-from xsumstat.dataset import checks, metric_pairs
+from xsumstat.dataset import checks, metric_pairs, value_checks
 from xsumstat.dataset import scores as schema
+from xsumstat.dataset.value_checks import Said
 from xsumstat.resampling.bootstrap import Target
 
 CORE = ["metric", "system", "input"]
@@ -49,7 +50,7 @@ def margin_of(
     record = measure.coefficient
     coefficient = record.function if record.name not in COEFFICIENTS else None
     ours = ds.sel(at_base)
-    with _validate.kept_warnings() as texts:
+    with value_checks.held() as said:
         r = correlation.corr(
             ours,
             rating,
@@ -59,11 +60,21 @@ def margin_of(
             missing=measure.missing,
             undefined=measure.undefined,
         )["correlation"]
-    for text in texts:
-        if not text.startswith("cells left out") and " has no score " not in text:  # a rater need not have rated all
-            _validate.warn(text)
+    for text in _of_ratings([Said(said.texts)])[0].texts:
+        _validate.warn(text)
+    later = value_checks.Checks()
+    later.take(_of_ratings, said.checks)
+    later.tell()  # the margin is computed at once
     rated = (ours["score"].sel(metric=metrics).notnull() & rating.notnull()).any(CORE[1:])
     return _spread_of_raters(r, rated, margin)
+
+
+def _of_ratings(found: list[Said]) -> list[Said]:
+    """What is said of raters' correlations, of whom none need have rated all."""
+    texts, error = value_checks.until_error(found)
+    return [
+        Said([text for text in texts if not text.startswith(checks.LEFT_OUT) and " has no score " not in text], error)
+    ]
 
 
 def _spread_of_raters(r: xr.DataArray, rated: xr.DataArray, margin: str) -> xr.DataArray:
@@ -122,7 +133,7 @@ class Pairs:
             raise ValueError(f"score has only one label along {along!r}: {versions[0]!r}")
         bare = schema.without_coords(scores.score).drop_vars([along, "metric"])
         stacked = bare.stack(_version=[along, "metric"], create_index=False).rename(_version="metric")
-        stacked = checks.whole(stacked.transpose(..., *CORE), CORE)
+        stacked = checks.by_metric(stacked.transpose(..., *CORE))
         at = versions.index(base) * len(metrics)
         others = [number for number, label in enumerate(versions) if label != base]
         targets = tuple((number * len(metrics) + m, at + m) for number in others for m in range(len(metrics)))

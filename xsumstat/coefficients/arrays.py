@@ -13,18 +13,30 @@ from xsumstat.kernels import correlation as kernels
 from xsumstat.kernels import means as mean_kernels
 from xsumstat.types import Bits, BoolArray, FloatArray, IntArray, Pair
 
+# Signs of all pairs are kept for groups of few members; beyond these sizes sorting is faster.
+_PAIR_MEMBERS = 32
+_PAIR_CELLS = 2**21
+# What is looked at together has so many cells.
+_CELLS_AT_ONCE = 2**18
+
 
 def check_finite(*scores: FloatArray) -> None:
     """Scores that are no infinities; those that are lazy cannot be looked at earlier."""
-    if any(np.isinf(each).any() for each in scores):
+    if any(np.isinf(row).any() for each in scores for row in each):
         raise ValueError("scores hold infinite values; a missing score is NaN")
 
 
 def footprint(shape: tuple[int, int], level: str) -> int:
     """About how many bytes the arrays of one statistic take."""
     systems, inputs = shape
-    members = {"input": systems, "within_system": inputs}.get(level, 1)
-    return systems * inputs * max(48, 4 * members)
+    members, groups = {"input": (systems, inputs), "within_system": (inputs, systems)}.get(level, (1, systems * inputs))
+    return systems * inputs * max(48, 4 * members if by_pairs(members, groups) else 0)
+
+
+def by_pairs(members: int, groups: int) -> bool:
+    """Whether signs of all pairs beat sorting for groups of this size."""
+    cells = members * (members - 1) // 2 * groups
+    return members <= _PAIR_MEMBERS or (groups >= 16 and cells <= _PAIR_CELLS)
 
 
 def exponent(values: FloatArray) -> int:
@@ -58,7 +70,7 @@ def common_cells(scores: FloatArray, z: FloatArray, pair: Pair, missing: str) ->
 
 def filled(values: FloatArray, mask: BoolArray) -> FloatArray:
     """The values as the kernels want them: 0 where there is none."""
-    return np.ascontiguousarray(np.where(mask, values, 0.0))
+    return np.ascontiguousarray(values if mask.all() else np.where(mask, values, 0.0))
 
 
 def or_none(mask: BoolArray) -> FloatArray | None:
@@ -76,6 +88,11 @@ def rounding_scale(values: FloatArray) -> FloatArray:
 
     Scores of one sign do not cancel, so their mean is its own measure (0 here); scores of both signs do.
     """
+    step = max(1, _CELLS_AT_ONCE // max(1, values.shape[1]))
+    return np.concatenate([_sizes(values[start : start + step]) for start in range(0, max(len(values), 1), step)])
+
+
+def _sizes(values: FloatArray) -> FloatArray:
     zero = np.where(np.isnan(values), 0.0, values)
     mixed = (zero > 0).any(axis=1) & (zero < 0).any(axis=1)
     cells = np.maximum((~np.isnan(values)).sum(axis=1), 1)
@@ -91,6 +108,18 @@ def dense_codes(values: FloatArray) -> tuple[IntArray, IntArray]:
     codes = np.empty_like(steps)
     np.put_along_axis(codes, order, np.cumsum(steps, axis=-1), axis=-1)
     return order.astype(np.int64, copy=False), codes
+
+
+def codes_of_groups(values: FloatArray, there: BoolArray) -> tuple[IntArray, IntArray]:
+    """As `dense_codes`, of the members of each group, (groups, members), from values (members, groups)."""
+    members, groups = values.shape
+    order, codes = (np.empty((groups, members), np.int64) for _ in range(2))
+    step = max(1, _CELLS_AT_ONCE // max(1, members))
+    for start in range(0, groups, step):
+        at = slice(start, start + step)
+        some = np.ascontiguousarray(np.where(there[:, at], values[:, at], np.nan).T)
+        order[at], codes[at] = dense_codes(some)
+    return order, codes
 
 
 def pair_signs(values: FloatArray, mask: BoolArray, dtype: npt.DTypeLike) -> npt.NDArray[Any]:
@@ -173,10 +202,11 @@ def standardised(values: FloatArray, cells: BoolArray) -> FloatArray:
     out = np.full(values.shape, np.nan)
     here = scaled(values[cells])
     if here.size:
-        centred = here - here.mean()
-        centred -= centred.mean()  # the first mean is rounded to the size of the scores, not of their spread
-        spread = np.sqrt(np.mean(centred**2))
-        out[cells] = centred / spread if np.ptp(here) > 0 else 0.0
+        varies = np.ptp(here) > 0
+        here -= here.mean()  # a copy, of the cells
+        here -= here.mean()  # the first mean is rounded to the size of the scores, not of their spread
+        here /= np.sqrt(np.mean(here**2)) if varies else 1.0
+        out[cells] = here if varies else 0.0
     return out
 
 
@@ -188,7 +218,7 @@ def packed(swaps: npt.ArrayLike) -> Bits:
 def padded(values: FloatArray) -> FloatArray:
     """Values with zeros along the last axis up to a whole number of bytes of coins."""
     rest = -values.shape[-1] % 8
-    return np.pad(values, [(0, 0)] * (values.ndim - 1) + [(0, rest)])
+    return np.pad(values, [(0, 0)] * (values.ndim - 1) + [(0, rest)]) if rest else values
 
 
 def pair_and_gold(

@@ -120,13 +120,14 @@ def _without_members(x: FloatArray, z: FloatArray, there: BoolArray, kind: int) 
     order, codes_x, codes_z = _codes(x, z, there)
     without = np.empty(order.shape)
     jackknife_kernels.ranks_without_one(kind, order, codes_x, codes_z, mask, r, without)
+    del order, codes_x, codes_z  # before the copy is made
     return r, np.ascontiguousarray(without.T)
 
 
 def _codes(x: FloatArray, z: FloatArray, there: BoolArray) -> tuple[IntArray, IntArray, IntArray]:
     """The order by x and the dense ranks of both within each group, (groups, members)."""
-    order, codes_x = arrays.dense_codes(np.ascontiguousarray(np.where(there, x, np.nan).T))
-    return order, codes_x, arrays.dense_codes(np.ascontiguousarray(np.where(there, z, np.nan).T))[1]
+    order, codes_x = arrays.codes_of_groups(x, there)
+    return order, codes_x, arrays.codes_of_groups(z, there)[1]
 
 
 # --- All cells ---

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from xsumstat.coefficients import arrays, correlations
-from xsumstat.coefficients.rank_swaps import Pooled
+from xsumstat.coefficients.rank_swaps import Pooled, pooled_values
 from xsumstat.coefficients.record import Differences, MakeSwapped, Measure
 from xsumstat.kernels import correlation as kernels
 from xsumstat.kernels import swap_means as swap_mean_kernels
@@ -25,16 +25,24 @@ def swapped(
 ) -> Sequence[Differences]:
     """Make pairs of metrics ready to trade places, with their systems' means, or else as `off_system` does.
 
-    `kind` is the kernels' number of the coefficient.
+    Pairs that are compared on the cells of the first of all metrics share their sums, which are of what each metric
+    adds to that one's. `kind` is the kernels' number of the coefficient.
     """
     if measure.level != "system":
         return off_system(scores, z, pairs, measure)
-    commons = [arrays.common_cells(scores, z, pair, measure.missing) for pair in pairs]
-    together = all(np.array_equal(cells, commons[0]) for cells in commons)
-    families = [pairs] if together else [(pair,) for pair in pairs]
-    return [
-        _system_test(scores, z, family, cells, measure, kind) for family, cells in zip(families, commons, strict=False)
+    shared = arrays.common_cells(scores, z, (0, 0), measure.missing)
+    cells = [arrays.common_cells(scores, z, pair, measure.missing) for pair in pairs]
+    alike = [np.array_equal(each, shared) for each in cells]
+    tests = [
+        _system_test(scores, z, (pair,), sorted(pair), own, measure, kind)
+        for pair, own, same in zip(pairs, cells, alike, strict=True)
+        if not same
     ]
+    together = tuple(pair for pair, same in zip(pairs, alike, strict=True) if same)
+    if together:
+        used = sorted({0, *(metric for pair in together for metric in pair)})
+        tests.append(_system_test(scores, z, together, used, shared, measure, kind))
+    return tests
 
 
 def moments(scores: FloatArray, z: FloatArray, pairs: tuple[Pair, ...], measure: Measure) -> Sequence[Differences]:
@@ -100,26 +108,50 @@ class _System:
 
 
 def _system_test(
-    scores: FloatArray, z: FloatArray, pairs: tuple[Pair, ...], cells: BoolArray, measure: Measure, kind: int
+    scores: FloatArray,
+    z: FloatArray,
+    pairs: tuple[Pair, ...],
+    used: list[int],
+    cells: BoolArray,
+    measure: Measure,
+    kind: int,
 ) -> Differences:
-    used = sorted({metric for pair in pairs for metric in pair})
     gold = arrays.scaled(np.where(~np.isnan(z) if measure.own_cells else cells, z, np.nan))
     means, gold_cells = arrays.system_means(gold, ~np.isnan(gold))
     there = np.flatnonzero((gold_cells > 0) & cells.any(axis=1))
-    x = np.nan_to_num(np.array([arrays.standardised(scores[metric], cells) for metric in used]))[:, there]
-    count = cells[there].sum(axis=1).astype(float)
     means, scale_z = means[there], arrays.rounding_scale(gold)[there]
+    count = cells[there].sum(axis=1).astype(float)
+    added, of_metrics = _beyond_first(scores, used, cells, there, count)
     return _System(
         pairs,
         kind,
         measure.coefficient.rescaled(z, z).threshold if kind == kernels.KENDALL_LIKE else measure.coefficient.threshold,
         kind == kernels.PEARSON and len(there) > 0 and bool(np.ptp(arrays.snapped(means, scale_z)) > 0),
-        arrays.padded((x - x[:1]) / count[:, None]),
+        added,
         there,
-        (x.sum(axis=2) / count, np.abs(x).sum(axis=2) / count),
+        of_metrics,
         (means, scale_z),
         np.array([[used.index(a), used.index(b)] for a, b in pairs], dtype=np.int64),
     )
+
+
+def _beyond_first(
+    scores: FloatArray, used: list[int], cells: BoolArray, there: IntArray, count: FloatArray
+) -> tuple[FloatArray, tuple[FloatArray, FloatArray]]:
+    """What each cell adds to its system's mean beyond what the first metric's does, padded, metric by metric.
+
+    (metrics, systems, inputs); beside it the means, and what rounding is relative to.
+    """
+    inputs = cells.shape[1]
+    added = np.zeros((len(used), len(there), inputs + -inputs % 8))
+    means, sizes = np.empty((2, len(used), len(there)))
+    first: FloatArray | None = None
+    for at, metric in enumerate(used):
+        x = np.nan_to_num(arrays.standardised(scores[metric], cells), copy=False)[there]
+        first = x if first is None else first
+        means[at], sizes[at] = x.sum(axis=1) / count, np.abs(x).sum(axis=1) / count
+        np.divide(x - first, count[:, None], out=added[at, :, :inputs])
+    return added, (means, sizes)
 
 
 # --- Pearson by groups, and of all cells ---
@@ -153,22 +185,29 @@ def _moments_test(
     else:
         if by_system:
             x, y, z = x.T, y.T, z.T
-        pooled = Pooled.of(x, y)
-        x, y = pooled.x, pooled.y
+        x, y = pooled_values(x, y)
     present = ~np.isnan(z)
     axis = None if level == "global" else 0
     n = np.atleast_1d(present.sum(axis=axis)).astype(float)
     centre = np.where(present, x + y, 0.0).sum(axis=axis) / np.maximum(2 * n, 1)
     centre_z = np.where(present, z, 0.0).sum(axis=axis) / np.maximum(n, 1)
+    spread = np.atleast_1d(np.where(present, z, -np.inf).max(axis=axis) - np.where(present, z, np.inf).min(axis=axis))
     x, y, z = (
         np.ascontiguousarray(np.where(present, values - about, 0.0))
         for values, about in ((x, centre), (y, centre), (z, centre_z))
     )
-    half_sum, half_gap = (x + y) / 2, (x - y) / 2
-    parts = np.array([half_gap, 2 * half_sum * half_gap, half_gap * z])
-    evens = (half_sum, half_sum**2 + half_gap**2, half_sum * z, z)
-    sums = np.array([n, *(np.atleast_1d(each.sum(axis=axis)) for each in evens)])
-    spread = np.atleast_1d(np.where(present, z, -np.inf).max(axis=axis) - np.where(present, z, np.inf).min(axis=axis))
+    parts, sums = np.empty((3, *x.shape)), np.empty((5, len(n)))
+    half_sum = (x + y) / 2
+    np.divide(x - y, 2, out=parts[0])
+    np.multiply(half_sum, 2, out=parts[1])
+    parts[1] *= parts[0]
+    np.multiply(parts[0], z, out=parts[2])
+    sums[0], sums[4] = n, z.sum(axis=axis)
+    sums[1], sums[3] = half_sum.sum(axis=axis), (half_sum * z).sum(axis=axis)
+    half_sum *= half_sum
+    half_sum += parts[0] ** 2
+    sums[2] = half_sum.sum(axis=axis)
+    del half_sum
     variance = np.where(spread > 0, n * np.atleast_1d((z**2).sum(axis=axis)) - sums[4] ** 2, 0.0)
     layout = swap_kernels.BY_SYSTEM if by_system else swap_kernels.BY_INPUT
     at = np.arange(x.shape[1])

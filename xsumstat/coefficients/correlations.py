@@ -19,9 +19,6 @@ from xsumstat.kernels import means as mean_kernels
 from xsumstat.kernels import ties as tie_kernels
 from xsumstat.types import BoolArray, FloatArray, IntArray
 
-# Signs of all pairs are kept for groups of few members; beyond these sizes sorting is faster.
-_PAIR_MEMBERS = 32
-_PAIR_CELLS = 2**21
 # Rows of counts are padded with zeros to whole vector registers, so that loops over them have no rest.
 _LANE_COLUMNS = 64
 
@@ -209,10 +206,9 @@ class _Grouped:
     def _prepared(x: FloatArray, z: FloatArray, both: BoolArray, kind: int) -> tuple[str, tuple[Any, ...]]:
         if kind == kernels.PEARSON:
             return "moments", (arrays.filled(x, both), arrays.filled(z, both))
-        if kind == kernels.KENDALL_C or not by_pairs(*x.shape):
-            gaps = np.where(both, 0.0, np.nan)
-            order, codes_x = arrays.dense_codes(np.ascontiguousarray((x + gaps).T))
-            return "sorted", (order, codes_x, arrays.dense_codes(np.ascontiguousarray((z + gaps).T))[1])
+        if kind == kernels.KENDALL_C or not arrays.by_pairs(*x.shape):
+            order, codes_x = arrays.codes_of_groups(x, both)
+            return "sorted", (order, codes_x, arrays.codes_of_groups(z, both)[1])
         # Sums run up to the number of pairs (Kendall) or to the number of members (Spearman).
         members = len(x)
         dtype = np.int16 if members <= 256 else np.int32
@@ -236,10 +232,20 @@ class _Grouped:
 
     def groups(self) -> tuple[FloatArray, FloatArray]:
         members, groups = self.shape
-        n = np.full(groups, float(members)) if self.mask is None else self.mask.sum(axis=0)
-        single = np.eye(groups, dtype=np.int64)
-        whole = _Grouped(self.kind, self.form, self.data, self.mask, False, False, self.shape)
-        return whole.bootstrap(arrays.ones(members), single), n
+        once = np.ones(members, dtype=self.data[0].dtype if self.form in ("pairs", "signs") else np.int64)
+        r, n = np.empty(groups), np.empty(groups)
+        if self.form == "moments":
+            kernels.pearson_groups(*self.data, self.mask, once, np.empty((6, groups)), r, n)
+        elif self.form == "pairs":
+            drawn, sums = np.empty(members + 1, np.int64), np.empty(self.data[0].shape[1], once.dtype)
+            untied = np.empty(groups), np.empty(groups)
+            kernels.pair_groups(self.kind, *self.data, self.mask, once, drawn, sums, *untied, r, n)
+        elif self.form == "signs":
+            drawn, sums = np.empty(members + 1, np.int64), np.empty(2 * groups, once.dtype)
+            kernels.spearman_groups(*self.data, self.mask, once, drawn, sums, np.empty((members, 2 * groups)), r, n)
+        else:
+            kernels.sorted_groups(self.kind, *self.data, self.mask, once, r, n)
+        return r + 0.0, n  # no negative zero, as sums over groups have none
 
     def value(self) -> float:
         return arrays.average(*self.groups(), self.undefined_as_zero)
@@ -258,9 +264,3 @@ class _Grouped:
         else:
             bootstrap_kernels.bootstrap_sorted(self.kind, *self.data, self.mask, w, v, self.undefined_as_zero, out)
         return out
-
-
-def by_pairs(members: int, groups: int) -> bool:
-    """Whether signs of all pairs beat sorting for groups of this size."""
-    cells = members * (members - 1) // 2 * groups
-    return members <= _PAIR_MEMBERS or (groups >= 16 and cells <= _PAIR_CELLS)

@@ -228,7 +228,8 @@ def of(x: FloatArray, z: FloatArray, measure: Measure) -> Parts:
     systems, inputs = _taking_part(x, z, measure.own_cells)
     if not systems.any():
         return OfAny(math.nan, np.empty(0), np.empty(0), measure.level)
-    x, z = (np.ascontiguousarray(each[np.ix_(systems, inputs)]) for each in (x, z))
+    if not (systems.all() and inputs.all()):
+        x, z = (np.ascontiguousarray(each[np.ix_(systems, inputs)]) for each in (x, z))
     known = measure.coefficient.leave_one_out
     parts = _of_any(x, z, measure) if known is None else known.parts(x, z, measure)
     if measure.own_cells and isinstance(parts, OfMeans | OfAny):

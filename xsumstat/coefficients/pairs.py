@@ -129,6 +129,7 @@ def each_once(
         for key in keys:
             if key not in known:
                 known[key] = len(ready)
-                ready.append(make(np.where(there, scores[key[0]], np.nan), key[0]))
+                own = scores[key[0]]
+                ready.append(make(own if there.all() else np.where(there, own, np.nan), key[0]))
         places.append([known[key] for key in keys])
     return tuple(ready), np.array(places, dtype=np.int64)

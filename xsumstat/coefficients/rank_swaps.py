@@ -16,7 +16,6 @@ import numpy as np
 import numpy.typing as npt
 
 from xsumstat.coefficients import arrays
-from xsumstat.coefficients.correlations import by_pairs
 from xsumstat.coefficients.record import Differences, Measure
 from xsumstat.kernels import correlation as kernels
 from xsumstat.kernels import means as mean_kernels
@@ -27,6 +26,8 @@ from xsumstat.types import Bits, BoolArray, FloatArray, IntArray, Pair
 _PAIR_MEMBERS = (256, 80)
 # A common multiple beyond this is of no use.
 _MOST_COMMON = 10**6
+# Groups are sorted so many cells at a time.
+_CELLS_AT_ONCE = 2**18
 
 
 @dataclass(frozen=True)
@@ -64,6 +65,10 @@ class Pooled:
         values[np.isnan(both)] = np.nan
         return cls(values[: len(x)], values[len(x) :], codes, order)
 
+    def groups(self, chosen: BoolArray) -> Pooled:
+        """Those of some groups."""
+        return Pooled(self.x[:, chosen], self.y[:, chosen], self.codes[:, chosen], self.order[:, chosen])
+
     def tied(self) -> BoolArray:
         """Groups in which scores of two different members are equal."""
         members = len(self.x)
@@ -80,6 +85,15 @@ class Pooled:
         for candidate in (self.x[at], self.y[at]):
             found |= ((self.x == candidate) | (self.y == candidate) | absent).all(axis=0)
         return found
+
+
+def pooled_values(x: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """The values that `Pooled` has, of standardised scores (members, groups), so many groups at a time as are small."""
+    out = np.empty(x.shape), np.empty(y.shape)
+    for at in _blocks(*x.shape):
+        here = Pooled.of(x[:, at], y[:, at])
+        out[0][:, at], out[1][:, at] = here.x, here.y
+    return out
 
 
 def _steps(ordered: FloatArray, side: IntArray) -> IntArray:
@@ -202,27 +216,54 @@ def rank_test(
         x, y, z = (values.reshape(-1, 1) for values in (x, y, z))
     elif layout == swap_kernels.BY_SYSTEM:
         x, y, z = x.T, y.T, z.T
-    pooled, gold = Pooled.of(x, y), _Gold.of(z)
-    tied = pooled.tied()
+    gold = _Gold.of(z)
+    blocks = _blocks(*z.shape)
+    pooled = Pooled.of(x, y) if len(blocks) == 1 else None  # else made anew where it is needed, to be small
+    tied, may_be_constant = _about_ties(x, y, blocks, pooled)
     # A group that a swap can leave undefined changes the weight of all others: then no group is linear.
-    whole = not undefined_as_zero and kind != kernels.ACCURACY and bool((tied & pooled.may_be_constant()).any())
+    whole = not undefined_as_zero and kind != kernels.ACCURACY and bool((tied & may_be_constant).any())
     # What does not divide by the number of untied pairs is linear with ties too.
     tied &= kind not in (kernels.KENDALL_A, kernels.ACCURACY)
     counted = gold.present.any(axis=0) if undefined_as_zero else gold.defined(kind)
     divisors = gold.divisors(kind)
     linear = ~tied & (divisors > 0) & (not whole)
     rest = counted & ~linear if linear.any() else np.full(len(tied), True)
-    tests = _tied_groups(pooled, gold, rest, layout, kind, undefined_as_zero) if rest.any() else None
+    tests = None
+    if rest.any():
+        of_rest = Pooled.of(x[:, rest], y[:, rest]) if pooled is None else pooled.groups(rest)
+        tests = _tied_groups(of_rest, gold, rest, layout, kind, undefined_as_zero)
+        del of_rest
     if not linear.any():
         return Ranks((pair,), None, tests, 1.0)
     total = float(counted.sum())
     scale = np.where(linear, 1.0, 0.0) / np.where(linear, 2.0 * divisors * total, 1.0)
     by_group = np.empty(z.T.shape)
-    order, codes = np.ascontiguousarray(pooled.order.T), np.ascontiguousarray(pooled.codes.T)
-    swap_kernels.linear_forms(kind, order, codes, gold.codes, gold.present.T.copy(), scale, by_group)
+    for at in blocks:
+        here = Pooled.of(x[:, at], y[:, at]) if pooled is None else pooled
+        order, codes = np.ascontiguousarray(here.order.T), np.ascontiguousarray(here.codes.T)
+        present = gold.present[:, at].T.copy()
+        swap_kernels.linear_forms(kind, order, codes, gold.codes[at], present, scale[at], by_group[at])
     cells = by_group if layout == swap_kernels.BY_SYSTEM else by_group.T
     coefficients = arrays.padded(np.ascontiguousarray(cells).reshape(shape)).ravel()
     return Ranks((pair,), coefficients, tests, float(rest.sum()) / total, common_step(divisors[linear]) / total)
+
+
+def _blocks(members: int, groups: int) -> list[slice]:
+    """The groups, so many at a time that what sorting them needs stays small."""
+    step = max(1, _CELLS_AT_ONCE // max(members, 1))
+    return [slice(start, min(start + step, groups)) for start in range(0, groups, step)]
+
+
+def _about_ties(
+    x: FloatArray, y: FloatArray, blocks: list[slice], pooled: Pooled | None
+) -> tuple[BoolArray, BoolArray]:
+    """What `Pooled.tied` and `Pooled.may_be_constant` say of all groups."""
+    found = []
+    for at in blocks:
+        here = Pooled.of(x[:, at], y[:, at]) if pooled is None else pooled
+        found.append((here.tied(), here.may_be_constant()))
+    tied, constant = (np.concatenate(each) for each in zip(*found, strict=True))
+    return tied, constant
 
 
 def common_step(divisors: FloatArray) -> float:
@@ -240,66 +281,80 @@ class _Gold:
 
     Attributes
     ----------
-    z : array, (members, groups)
     present : bool array, (members, groups)
     codes : array, (groups, members)
         Dense ranks.
-    sizes : array, (groups, members)
-        How often each dense rank stands.
+    n, distinct : array, (groups,)
+        How many members and how many different values there are.
+    tied_pairs, tied_cubes : array, (groups,)
+        ``Σ t(t − 1)/2`` and ``Σ (t³ − t)`` over the values that stand t times each.
     """
 
-    z: FloatArray
     present: BoolArray
     codes: IntArray
-    sizes: FloatArray
+    n: FloatArray
+    distinct: FloatArray
+    tied_pairs: FloatArray
+    tied_cubes: FloatArray
 
     @classmethod
     def of(cls, z: FloatArray) -> _Gold:
         present = ~np.isnan(z)
-        members, groups = z.shape
-        codes = arrays.dense_codes(np.ascontiguousarray(z.T))[1]
-        flat = (codes + members * np.arange(groups)[:, None])[present.T]
-        sizes = np.bincount(flat, minlength=members * groups).reshape(groups, members).astype(float)
-        return cls(z, present, codes, sizes)
+        codes = arrays.codes_of_groups(z, present)[1]
+        sums = np.empty((4, z.shape[1]))
+        for at in _blocks(*z.shape):
+            sizes = _sizes(codes[at], present[:, at])
+            sums[0, at], sums[1, at] = sizes.sum(axis=1), (sizes > 0).sum(axis=1)
+            sums[2, at], sums[3, at] = (sizes * (sizes - 1) / 2).sum(axis=1), (sizes**3 - sizes).sum(axis=1)
+        return cls(present, codes, *sums)
+
+    def sizes(self, chosen: BoolArray) -> FloatArray:
+        """How often each dense rank stands in some groups, (groups, members)."""
+        return _sizes(self.codes[chosen], self.present[:, chosen])
 
     def defined(self, kind: int) -> BoolArray:
         """Groups whose coefficient is defined for any scores that vary."""
-        n = self.sizes.sum(axis=1)
-        varies = (self.sizes > 0).sum(axis=1) > 1
-        return np.asarray((n > 1) & (varies | (kind == kernels.ACCURACY)))
+        return np.asarray((self.n > 1) & ((self.distinct > 1) | (kind == kernels.ACCURACY)))
 
     def divisors(self, kind: int) -> FloatArray:
         """What C − D (for Spearman the sum of products of ranks) of untied scores is divided by; 0 where undefined."""
-        n, sizes = self.sizes.sum(axis=1), self.sizes
+        n = self.n
         pairs = n * (n - 1) / 2
         if kind == kernels.SPEARMAN:
             cubes = (n**3 - n) / 3
-            out = np.sqrt(cubes * (cubes - (sizes**3 - sizes).sum(axis=1) / 3))
+            out = np.sqrt(cubes * (cubes - self.tied_cubes / 3))
         elif kind == kernels.KENDALL:
-            out = np.sqrt(pairs * (pairs - (sizes * (sizes - 1) / 2).sum(axis=1)))
+            out = np.sqrt(pairs * (pairs - self.tied_pairs))
         elif kind == kernels.KENDALL_A:
             out = pairs
         elif kind == kernels.ACCURACY:
             out = 2 * pairs  # C is half of C − D and a constant
         else:
-            distinct = np.maximum((sizes > 0).sum(axis=1), 1)
+            distinct = np.maximum(self.distinct, 1)
             out = n**2 * (distinct - 1) / (2 * distinct)
         return np.where(self.defined(kind), out, 0.0)
+
+
+def _sizes(codes: IntArray, present: BoolArray) -> FloatArray:
+    """How often each dense rank stands, (groups, members)."""
+    groups, members = codes.shape
+    flat = (codes + members * np.arange(groups)[:, None])[present.T]
+    return np.bincount(flat, minlength=members * groups).reshape(groups, members).astype(float)
 
 
 def _tied_groups(
     pooled: Pooled, gold: _Gold, chosen: BoolArray, layout: int, kind: int, undefined_as_zero: bool
 ) -> _Tied:
-    """The chosen groups, ready for the kernel that suits their size."""
+    """The chosen groups, which are those that are pooled, ready for the kernel that suits their size."""
     at = np.flatnonzero(chosen)
     present = gold.present[:, chosen]
-    codes, z_codes = pooled.codes[:, chosen], gold.codes[chosen]
+    codes, z_codes = pooled.codes, gold.codes[chosen]
     if (
         kind == kernels.KENDALL_C
         or len(present) > _PAIR_MEMBERS[kind == kernels.SPEARMAN]
-        or not by_pairs(*present.shape)
+        or not arrays.by_pairs(*present.shape)
     ):
-        data = _sorted_data(pooled.order[:, chosen].T, codes.T, z_codes, gold.sizes[chosen])
+        data = _sorted_data(pooled.order.T, codes.T, z_codes, gold.sizes(chosen))
         return _Tied(kind, "sorted", data, layout, at, undefined_as_zero)
     members = len(present)
     # Four times any count is at most 4 for a pair of members, so that 31 members' fit into a byte.

@@ -185,6 +185,11 @@ class Coefficient:
         """The same for one of several metrics."""
         return replace(self, thresholds=(self.thresholds[place],)) if len(self.thresholds) > 1 else self
 
+    def of_metrics(self, places: Sequence[int]) -> Coefficient:
+        """The same for some of several metrics."""
+        several = len(self.thresholds) > 1
+        return replace(self, thresholds=tuple(self.thresholds[place] for place in places)) if several else self
+
     def at(self, threshold: float) -> Coefficient:
         """The same with another threshold; NaN calibrates it."""
         return replace(self, thresholds=() if math.isnan(threshold) else (threshold,))
@@ -248,6 +253,10 @@ class Measure:
     def of_metric(self, place: int) -> Measure:
         """The same for one of several metrics."""
         return replace(self, coefficient=self.coefficient.of_metric(place))
+
+    def of_metrics(self, places: Sequence[int]) -> Measure:
+        """The same for some of several metrics."""
+        return replace(self, coefficient=self.coefficient.of_metrics(places))
 
     def at(self, threshold: float) -> Measure:
         """The same with another threshold; NaN calibrates it."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,8 @@ _MANY = 99
 # A bootstrap whose bias is more than this many standard errors.
 MUCH_BIAS = 0.25
 BIASED = "the resamples are biased by more than a quarter of the standard error"
+# What warnings say of systems and inputs that are left out.
+NO_CELL = "have no cell with both gold and a score"
 # How the warnings of single cells begin.
 LEFT_OUT = "cells left out"
 
@@ -55,10 +58,14 @@ def check_sizes(score: xr.DataArray, level: str | None) -> None:
     for dim, size in (("system", systems), ("input", inputs)):
         if size == 0:
             raise ValueError(f"score has no {dim}: dim {dim!r} has length 0")
-    if level is None:
-        return
+    if level is not None:
+        check_counts(systems, inputs, level)
+
+
+def check_counts(systems: int, inputs: int, level: str) -> None:
+    """Enough systems and inputs for a correlation at a level."""
     needed = {"system": "system", "input": "system", "within_system": "input"}.get(level)
-    size = score.sizes[needed] if needed else systems * inputs
+    size = {"system": systems, "input": inputs, None: systems * inputs}[needed]
     if size < 2:
         raise ValueError(f"level={level!r} correlates over {needed or 'cell'}s and needs at least 2, got {size}")
     if needed == "system" and systems < _FEW_SYSTEMS:
@@ -88,36 +95,72 @@ def without_empty(
     score: xr.DataArray, gold: xr.DataArray, missing: str, dropped: dict[str, list[Hashable]]
 ) -> tuple[xr.DataArray, xr.DataArray]:
     """Without the systems and inputs that no comparison could use; they are reported, and added to `dropped`."""
-    used = {dim: usable(score, gold, missing, dim).values for dim in _CELLS}
-    if not (used["system"].any() and used["input"].any()):
-        if bool(gold.notnull().any()) and bool(score.notnull().any()):
-            raise ValueError("gold and score are never there together: no cell has both; NaN is a missing score")
+    systems, inputs = (usable(score, gold, missing, dim) for dim in _CELLS)
+    if not (systems.values.any() and inputs.values.any()):
+        check_together(systems, inputs, gold.notnull(), score.notnull())
         return score, gold
-    for dim, kept in used.items():
-        if kept.all():
-            continue
-        lost = score.indexes[dim][~kept].tolist() if dim in score.indexes else np.flatnonzero(~kept).tolist()
-        dropped.setdefault(dim, []).extend(lost)
-        _validate.warn(
-            f"{len(lost)} {dim}(s) have no cell with both gold and a score and are left out: {_validate.listing(lost)}"
-        )
-    return score.isel(used), gold.isel(used)
+    for each in (systems, inputs):
+        if lost := _labels_where_not(each):
+            dropped.setdefault(str(each.dims[0]), []).extend(lost)
+    report_empty(systems, inputs)
+    return where_used(score, systems, inputs), where_used(gold, systems, inputs)
 
 
-def check_gold(gold: xr.DataArray, name: str) -> None:
-    """Gold that varies, at least for some label of its further dims."""
-    if not bool(gold.notnull().any()):
+def where_used(values: xr.DataArray, systems: xr.DataArray, inputs: xr.DataArray) -> xr.DataArray:
+    """The values of the systems and inputs that can be used, or all where none can."""
+    if not (systems.values.any() and inputs.values.any()):
+        return values
+    return values.isel(system=systems.values, input=inputs.values)
+
+
+def check_used(
+    systems: xr.DataArray, inputs: xr.DataArray, gold: xr.DataArray, scores: xr.DataArray, level: str
+) -> None:
+    """As `without_empty` and `check_sizes`, of lazy scores that were computed; gold and scores by their `spread`."""
+    check_together(systems, inputs, gold.notnull(), scores.notnull())
+    report_empty(systems, inputs)
+    some = systems.values.any() and inputs.values.any()
+    n_systems, n_inputs = (int(each.sum()) if some else each.size for each in (systems, inputs))
+    check_counts(n_systems, n_inputs, level)
+
+
+def check_together(systems: xr.DataArray, inputs: xr.DataArray, gold: xr.DataArray, score: xr.DataArray) -> None:
+    """Some system and some input that can be used, unless gold or score are there nowhere."""
+    if not (bool(systems.any()) and bool(inputs.any())) and bool(gold.any()) and bool(score.any()):
+        raise ValueError("gold and score are never there together: no cell has both; NaN is a missing score")
+
+
+def report_empty(systems: xr.DataArray, inputs: xr.DataArray) -> None:
+    """Say which systems and which inputs cannot be used, where others can."""
+    if not (systems.values.any() and inputs.values.any()):
+        return
+    for each in (systems, inputs):
+        if lost := _labels_where_not(each):
+            listed = _validate.listing(lost)
+            _validate.warn(f"{len(lost)} {each.dims[0]}(s) {NO_CELL} and are left out: {listed}")
+
+
+def _labels_where_not(condition: xr.DataArray) -> list[Hashable]:
+    """The labels, or places, for which a condition along one dim does not hold."""
+    dim, odd = condition.dims[0], ~condition.values
+    if not odd.any():
+        return []
+    labels: Any = condition.indexes[dim] if dim in condition.indexes else np.arange(condition.size)
+    return list(labels[odd].tolist())
+
+
+def check_gold(spread: xr.DataArray, name: str) -> None:
+    """Gold that varies, at least for some label of its further dims; of its `spread`."""
+    if not bool(spread.notnull().any()):
         raise ValueError(f"gold {name!r} has no score at all: every value is NaN")
-    spread = _spread(gold)
     if bool((spread.fillna(0) == 0).all()):
         raise ValueError(f"gold {name!r} is constant, so that no correlation with it is defined")
     warn_where(spread == 0, f"gold {name!r} is constant")
     warn_where(spread.isnull(), f"gold {name!r} has no score")
 
 
-def check_metrics(score: xr.DataArray, *, constant: bool = False) -> None:
-    """Metrics that have scores, and that vary unless they may be constant."""
-    spread = _spread(score)
+def check_metrics(spread: xr.DataArray, constant: bool = False) -> None:
+    """Metrics that have scores, and that vary unless they may be constant; of the `spread` of their scores."""
     empty = spread.isnull()
     whole = empty.all([dim for dim in empty.dims if dim != "metric"])
     if bool(whole.any()):
@@ -131,42 +174,90 @@ def check_metrics(score: xr.DataArray, *, constant: bool = False) -> None:
         warn_where(spread == 0, "constant scores, whose correlation is undefined, for metric")
 
 
-def _spread(values: xr.DataArray) -> xr.DataArray:
-    return values.max(_CELLS) - values.min(_CELLS)
+def spread(values: xr.DataArray) -> xr.DataArray:
+    """The highest less the lowest score of all cells; NaN where there is none."""
+    with np.errstate(invalid="ignore"):  # infinite scores are refused elsewhere
+        return values.max(_CELLS) - values.min(_CELLS)
 
 
-def report_gaps(score: xr.DataArray, gold: xr.DataArray, missing: str) -> None:
-    """Say which metrics lack whole systems or inputs that others have, and how many other cells are left out."""
+@dataclass(frozen=True)
+class Gaps:
+    """What metrics lack of the systems, inputs and cells that are used.
+
+    Attributes
+    ----------
+    systems, inputs : DataArray (metric,)
+        How many systems and inputs each metric has no cell on.
+    cells : DataArray (metric,) or None
+        How many cells beside have only one of metric and gold.
+    sizes : tuple of int
+        How many systems, inputs and cells there are.
+    """
+
+    systems: xr.DataArray
+    inputs: xr.DataArray
+    cells: xr.DataArray | None
+    sizes: tuple[int, int, int]
+
+
+def gaps(score: xr.DataArray, gold: xr.DataArray, missing: str) -> Gaps:
+    """What metrics lack of used scores and gold."""
     # A rater need not have rated all, nor a reference be there for all, that others did or are.
     automatic = score.notnull().any([dim for dim in ("reference", "rater") if dim in score.dims])
     human = gold.notnull().any([dim for dim in ("reference", "rater") if dim in gold.dims])
     cells = automatic if missing == "available" else automatic & human
     alone = automatic ^ human
-    labels = score["metric"].values
+    lacking = []
     for dim in _CELLS:
         there = cells.any([other for other in cells.dims if other not in ("metric", dim)])
         alone = alone & there
+        lacking.append((~there).sum(dim))
+    counts = None if missing == "available" else alone.sum([dim for dim in alone.dims if dim != "metric"])
+    size = alone.size // max(1, score.sizes["metric"])
+    return Gaps(lacking[0], lacking[1], counts, (score.sizes["system"], score.sizes["input"], size))
+
+
+def report_gaps(found: Gaps) -> None:
+    """Say which metrics lack whole systems or inputs that others have, and how many other cells are left out."""
+    labels = found.systems["metric"].values
+    for dim, counts, size in zip(_CELLS, (found.systems, found.inputs), found.sizes[:2], strict=True):
         what = f"metrics compared on fewer {dim}s, as they have no cell on the others"
-        _warn_of_counts(what, labels, (~there).sum(dim).transpose("metric", ...).values, score.sizes[dim], "metrics")
-    if missing != "available":
-        counts = alone.sum([dim for dim in alone.dims if dim != "metric"]).values
+        _warn_of_counts(what, labels, counts.values, size, "metrics")
+    if found.cells is not None:
         what = f"{LEFT_OUT}, as only one of metric and gold has a score there"
-        _warn_of_counts(what, labels, counts, alone.size // max(1, len(labels)), "metrics")
+        _warn_of_counts(what, labels, found.cells.values, found.sizes[2], "metrics")
 
 
-def report_gaps_of_pairs(score: xr.DataArray, gold: xr.DataArray | None, pairs: Iterable[Sequence[int]]) -> None:
-    """Say how many cells (with gold, if any) are left out of pairs of metrics, as only one of the two has them."""
+@dataclass(frozen=True)
+class Presence:
+    """Where metrics have scores (and there is gold): a bit for each cell, and how many cells there are."""
+
+    bits: xr.DataArray
+    n_cells: int
+
+
+def presence(scores: Sequence[xr.DataArray], gold: xr.DataArray | None = None) -> Presence:
+    """Where used scores, the first of a list, are there, and gold if any is given."""
+    (score,) = scores
     there = score.notnull() if gold is None else score.notnull() & gold.notnull()
-    if bool((there == there.isel(metric=0, drop=True)).all()):
+    there = there.transpose("metric", ...)
+    flat = there.values.reshape(there.sizes["metric"], -1)
+    bits = xr.DataArray(np.packbits(flat, axis=1), {"metric": score["metric"].values}, ("metric", "_byte"))
+    return Presence(bits, flat.shape[1])
+
+
+def report_gaps_of_pairs(found: Presence, labels: Sequence[Hashable], pairs: Iterable[Sequence[int]]) -> None:
+    """Say how many cells are left out of pairs of metrics, by place among labels, as only one of the two has them."""
+    there = found.bits.sel(metric=list(labels)).values
+    if (there == there[:1]).all():
         return
-    flat = there.transpose("metric", ...).values.reshape(there.sizes["metric"], -1).astype(float)
-    both, single = flat @ flat.T, flat.sum(axis=1)
     names, counts = [], []
     for a, b in pairs:
-        names.append(f"{score['metric'].values[a]} and {score['metric'].values[b]}")
-        counts.append(int(single[a] + single[b] - 2 * both[a, b]))
-    what = f"{LEFT_OUT}, as only one metric of a pair has a score there"
-    _warn_of_counts(what, names, counts, flat.shape[1], "pairs")
+        names.append(f"{labels[a]} and {labels[b]}")
+        counts.append(int(np.bitwise_count(there[a] ^ there[b]).sum(dtype=np.int64)))
+    _warn_of_counts(
+        f"{LEFT_OUT}, as only one metric of a pair has a score there", names, counts, found.n_cells, "pairs"
+    )
 
 
 def _warn_of_counts(message: str, names: Iterable[Any], counts: Iterable[int], size: int, what: str) -> None:
@@ -197,13 +288,18 @@ def _labels(values: xr.DataArray, dim: Hashable) -> list[str]:
 
 def warn_undefined(statistic: xr.DataArray, score: xr.DataArray, gold: xr.DataArray, why: str) -> None:
     """Warn of results that are NaN, unless a constant or missing score explained them already."""
-    explained = (_spread(score).fillna(0) == 0) | (_spread(gold).fillna(0) == 0)
+    warn_unexplained(statistic, spread(score), spread(gold), why)
+
+
+def warn_unexplained(statistic: xr.DataArray, scores: xr.DataArray, gold: xr.DataArray, why: str) -> None:
+    """The same, told how far scores and gold `spread`."""
+    explained = (scores.fillna(0) == 0) | (gold.fillna(0) == 0)
     warn_where(statistic.isnull() & ~explained, why)
 
 
-def constant_metrics(score: xr.DataArray) -> npt.NDArray[np.bool_]:
+def constant_metrics(spread: xr.DataArray) -> npt.NDArray[np.bool_]:
     """Which metrics are constant, or have no score, for some further label: their correlation is undefined there."""
-    flat = _spread(score).fillna(0) == 0
+    flat = spread.fillna(0) == 0
     return np.asarray(flat.any([dim for dim in flat.dims if dim != "metric"]).values)
 
 
@@ -241,3 +337,12 @@ def whole(values: xr.DataArray, dims: Iterable[str]) -> xr.DataArray:
         return values
     chunks = {values.get_axis_num(dim): -1 for dim in dims if dim in values.dims}
     return values.copy(data=values.data.rechunk(chunks))  # `values.chunk` would compute coordinates of objects
+
+
+def by_metric(values: xr.DataArray) -> xr.DataArray:
+    """The same, where it is lazy in chunks of one metric each, with all its systems and inputs."""
+    if not is_lazy(values):
+        return values
+    sizes = {"metric": 1, "system": -1, "input": -1}
+    chunks = {values.get_axis_num(dim): size for dim, size in sizes.items() if dim in values.dims}
+    return values.copy(data=values.data.rechunk(chunks))

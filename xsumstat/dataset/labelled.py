@@ -10,7 +10,7 @@ import xarray as xr
 
 from xsumstat import _validate
 from xsumstat.dataset.scores import CORE, Scores
-from xsumstat.resampling import jobs
+from xsumstat.resampling import jobs, tasks
 from xsumstat.resampling.jobs import Job
 from xsumstat.types import FloatArray
 
@@ -84,7 +84,7 @@ def over_labels(
         else:
             da = _validate.optional("dask.array", "dask")
             values = tuple(da.broadcast_to(da.asarray(each), shape) for each, shape in zip(values, shapes, strict=True))
-            found, samples = jobs.with_dask(job, *values, lead=lead, used=used, keep_samples=keep_samples)
+            found, samples = tasks.with_dask(job, *values, lead=lead, used=used, keep_samples=keep_samples)
         typed = (each.astype(kind) for kind, each in zip(types.values(), found, strict=True))
         return *typed, *([] if samples is None else [samples])
 

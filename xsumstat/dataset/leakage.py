@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import xarray as xr
 
 from xsumstat import _validate
+from xsumstat.dataset import checks
+from xsumstat.dataset.value_checks import Checks
 from xsumstat.types import FloatArray
 
 _CELLS = ["system", "input"]
@@ -38,10 +41,11 @@ def judged(values: xr.DataArray | xr.Dataset, own: list[Hashable]) -> list[Hasha
 
 
 def warn_of_people(
+    later: Checks,
+    equal: Any,
     score: xr.DataArray,
     gold: xr.DataArray,
     name: str,
-    raw: xr.DataArray,
     ratings: Mapping[str, xr.DataArray],
     own: Sequence[Hashable] = (),
 ) -> None:
@@ -49,68 +53,81 @@ def warn_of_people(
 
     Parameters
     ----------
+    later : Checks
+        Which make this check, of lazy scores when their result is computed.
+    equal : list of DataArray
+        Which metrics are the gold, and the raters of each of the ratings, as from `equal_to`; lazy where scores are.
     score : DataArray, (metric, ..., system, input)
-        Oriented and aligned with the gold.
     gold : DataArray, (..., system, input)
     name : str
         What the gold is called.
-    raw : DataArray, (metric, ..., system, input)
-        The same scores as they came, on the labels of the ratings.
     ratings : mapping of DataArray, (..., rater, ..., system, input)
         As from `ratings_in`.
     own : sequence of labels
         Metrics that the gold is by name, and that are no surprise.
     """
-    if "rater" in gold.dims:
-        found = _that_rated(score, name, gold)
-    else:
-        found = dict.fromkeys(_that_equal(score, gold), f"the gold {name!r}")
-    for each, values in ratings.items():
-        found = _that_rated(raw, each, values) | found
-    _warn({label: text for label, text in found.items() if label not in own})
+    people = [_people(name, gold), *(_people(each, values) for each, values in ratings.items())]
+    later.make(_warn, score["metric"].values.tolist(), [*own, *human_labels(score)], people, equal)
 
 
 def warn_of_raters(score: xr.DataArray, ratings: xr.DataArray, name: str, along: str) -> None:
     """Warn of metrics that are the raters' mean, or one of the raters, of ratings aligned with them."""
-    _warn(_that_rated(score, name, ratings, along))
+    equal = [equal_to(score, ratings, along)]
+    _warn(score["metric"].values.tolist(), human_labels(score), [_people(name, ratings, along)], equal)
 
 
 def ratings_in(ds: xr.Dataset) -> dict[str, xr.DataArray]:
-    """The variables of a Dataset that hold ratings by several raters, and are at hand."""
+    """The variables of a Dataset that hold ratings by several raters; lazy ones, where the scores are."""
     return {
         str(name): values
         for name, values in ds.data_vars.items()
         if name != "score" and {"rater", *_CELLS} <= set(values.dims) and values.dtype.kind in "fiub"
-        if values.chunks is None
+        if not checks.is_lazy(values) or checks.is_lazy(ds["score"])
     }
 
 
-def _that_rated(score: xr.DataArray, name: str, ratings: xr.DataArray, along: str = "rater") -> dict[Hashable, str]:
-    """Metrics that are the raters' mean or one of the raters, and what those are called."""
+def _people(name: str, human: xr.DataArray, along: str = "rater") -> list[str]:
+    """What the raters' mean and each rater are called, or where there are none the gold."""
+    if along not in human.dims:
+        return [f"the gold {name!r}"]
+    labels = human.indexes[along] if along in human.indexes else range(human.sizes[along])
+    raters = [f"rater {rater!r} of {name!r}" for rater in labels]
+    return raters if len(raters) < 2 else [f"the mean of the raters of {name!r}", *raters]
+
+
+def equal_to(score: xr.DataArray, human: xr.DataArray, along: str = "rater") -> xr.DataArray:
+    """Which metrics are the gold, or the raters' mean and each rater, for some label of further dims: (metric, person).
+
+    Scores are (metric, ..., system, input) and aligned.
+    """
+    persons = [human.isel({along: at}) for at in range(human.sizes[along])] if along in human.dims else [human]
+    if len(persons) > 1:
+        persons = [human.mean(along), *persons]
+    found = []
+    for person in persons:
+        bare = person.drop_vars([name for name in person.coords if name not in person.dims])
+        equal = xr.apply_ufunc(_equal, score, bare, input_core_dims=[_CELLS, _CELLS], keep_attrs=False)
+        found.append(equal.transpose("metric", ...).values.reshape(equal.sizes["metric"], -1).any(axis=1))
+    return xr.DataArray(np.array(found).T, dims=("metric", "_person"))
+
+
+def _warn(
+    labels: Sequence[Hashable],
+    known: Sequence[Hashable],
+    people: Sequence[Sequence[str]],
+    equal: Sequence[xr.DataArray],
+) -> None:
+    """Of metrics, but those that are `known` to be human: who they are."""
     found: dict[Hashable, str] = {}
-    if ratings.sizes[along] > 1:
-        found = dict.fromkeys(_that_equal(score, ratings.mean(along)), f"the mean of the raters of {name!r}")
-    if set(_that_equal(score, ratings)) - set(found):
-        labels = ratings.indexes[along] if along in ratings.indexes else range(ratings.sizes[along])
-        for at, rater in enumerate(labels):
-            for label in _that_equal(score, ratings.isel({along: at})):
-                found.setdefault(label, f"rater {rater!r} of {name!r}")
-    return found
-
-
-def _that_equal(score: xr.DataArray, human: xr.DataArray) -> list[Hashable]:
-    """The metrics, but those called human, that are a person's scores for some label of further dims."""
-    bare = human.drop_vars([name for name in human.coords if name not in human.dims])
-    equal = xr.apply_ufunc(_equal, score, bare, input_core_dims=[_CELLS, _CELLS], keep_attrs=False)
-    some = equal.any([dim for dim in equal.dims if dim != "metric"])
-    known = set(human_labels(score))
-    return [label for label in some["metric"].values[some.values].tolist() if label not in known]
-
-
-def _warn(found: Mapping[Hashable, str]) -> None:
-    if not found:
+    for names, each in zip(people, equal, strict=True):
+        own: dict[Hashable, str] = {}
+        for at, name in enumerate(names):
+            for label in (label for label, same in zip(labels, each.values[:, at], strict=True) if same):
+                own.setdefault(label, name)
+        found = own | found
+    texts = [f"{label!r} equals {text}" for label, text in found.items() if label not in known]
+    if not texts:
         return
-    texts = [f"{label!r} equals {text}" for label, text in found.items()]
     more = f"; … ({len(texts)} in all)" if len(texts) > 8 else ""
     _validate.warn(
         f"metrics that are people's own scores: {'; '.join(texts[:8])}{more}. What they reach says nothing of a "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -11,7 +11,7 @@ import xarray as xr
 
 from xsumstat.dataset import checks, results, variables
 from xsumstat.dataset import scores as schema
-from xsumstat.types import FloatArray, Pair
+from xsumstat.types import Pair
 
 DIMS = ("metric", "other_metric")
 
@@ -22,8 +22,9 @@ def prepare(
     """What `schema.prepare` gives, the metrics sorted by label, and the pairs that are to be compared."""
     scores = _by_label(schema.prepare(ds, gold, metric, level=level, missing=missing, other=other, constant=constant))
     pairs = _chosen(scores)
-    if scores.used is None and missing != "available":
-        checks.report_gaps_of_pairs(scores.score, scores.gold, pairs)
+    if missing != "available":
+        labels = scores.score["metric"].values.tolist()
+        scores.later.make(checks.report_gaps_of_pairs, schema.presence(scores), labels, pairs)
     return scores, pairs
 
 
@@ -49,34 +50,17 @@ def dims(scores: schema.Scores) -> list[str]:
     return [*DIMS, *scores.further]
 
 
-def by_label(
-    each: Callable[[FloatArray, FloatArray], tuple[Any, ...]],
-    scores: schema.Scores,
-    n_pairs: int,
-    names: Sequence[str],
-) -> dict[str, xr.DataArray]:
-    """What `each` tells of all pairs from the scores and the gold of each further label, along dim `_pair`, by name."""
-    types = results.types(names)
-    outputs = xr.apply_ufunc(
-        each,
-        scores.score,
-        scores.gold,
-        input_core_dims=[list(schema.CORE), ["system", "input"]],
-        output_core_dims=[["_pair"]] * len(types),
-        vectorize=True,
-        dask="parallelized",
-        output_dtypes=[float] * len(types),
-        dask_gufunc_kwargs={"output_sizes": {"_pair": n_pairs}},
-        keep_attrs=False,
-    )
-    return {name: found.astype(kind) for (name, kind), found in zip(types.items(), outputs, strict=True)}
-
-
 def warn_undefined(difference: xr.DataArray, pairs: Sequence[tuple[int, ...]], scores: schema.Scores) -> None:
     """Warn of pairs without a difference, unless a constant metric explains it, of which a warning was given."""
-    constant = checks.constant_metrics(scores.score)
+    labels = scores.score["metric"].values.tolist()
+    scores.later.make(_warn_undefined, difference, pairs, labels, scores.spreads[0])
+
+
+def _warn_undefined(
+    difference: xr.DataArray, pairs: Sequence[tuple[int, ...]], labels: list[Any], spread: xr.DataArray
+) -> None:
+    constant = checks.constant_metrics(spread.sel(metric=labels))
     places = [at for at, (a, b) in enumerate(pairs) if not (constant[a] or constant[b])]
-    labels = scores.score["metric"].values
     names = [f"{labels[pairs[at][0]]} and {labels[pairs[at][1]]}" for at in places]
     left = difference.isel(_pair=places).assign_coords(_pair=names)
     checks.warn_where(left.isnull(), "no difference is defined for the pair(s)")

@@ -10,6 +10,7 @@ import numpy as np
 import xarray as xr
 
 from xsumstat.dataset import checks, variables
+from xsumstat.dataset.value_checks import Checks
 
 _CORE = ("metric", "system", "input")
 
@@ -81,6 +82,11 @@ class Aligned(Protocol):
         """Their further dims."""
         ...
 
+    @property
+    def later(self) -> Checks:
+        """Checks of their values."""
+        ...
+
 
 def result(
     numbers: Mapping[str, xr.DataArray] | xr.Dataset,
@@ -96,7 +102,8 @@ def result(
     numbers : mapping of DataArray
         As the tables say that the analysis has, on its dims, further dims of the scores and the one that is `along`.
     scores : Scores, DataArray, tuple or None
-        What was asked, or the dims of it; None where there can be no further ones.
+        What was asked, whose checks are made before a lazy result is computed, or the dims of it; None where there can
+        be no further ones.
     analysis : str
         A row of `ANALYSES`.
     **settings
@@ -122,7 +129,8 @@ def result(
     ds = numbers if isinstance(numbers, xr.Dataset) else xr.Dataset(numbers)
     _check_dims(ds, analysis, [*further, settings.get("along")])
     ds = described(ds.assign_attrs(attrs)).drop_encoding()  # how the scores were stored says nothing about results
-    return ds.assign({name: _regular(values) for name, values in ds.data_vars.items()})
+    ds = ds.assign({name: _regular(values) for name, values in ds.data_vars.items()})
+    return ds if scores is None or isinstance(scores, xr.DataArray | tuple) else scores.later.attached(ds)
 
 
 def _check_dims(ds: xr.Dataset, analysis: str, further: Sequence[Hashable | None]) -> None:

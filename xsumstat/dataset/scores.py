@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ import xarray as xr
 
 from xsumstat import _validate
 from xsumstat.dataset import checks, leakage
+from xsumstat.dataset.value_checks import Checks, by_metric, of_values
 from xsumstat.dataset.variables import RESERVED
 
 CORE = ("metric", "system", "input")
@@ -78,6 +79,10 @@ class Scores:
         Places along `metric` of the metrics asked for, and of those that they are compared with.
     used : tuple of bool DataArrays, or None
         Where the scores are lazy: the systems and the inputs that can be used, lazy too. Else the others are gone.
+    spreads : tuple
+        How far scores and gold spread, for each metric and further label; lazy where the scores are.
+    later : Checks
+        The checks of values, which where the scores are lazy wait until the result is computed.
     """
 
     score: xr.DataArray
@@ -87,6 +92,8 @@ class Scores:
     rows: list[int]
     columns: list[int]
     used: tuple[xr.DataArray, xr.DataArray] | None
+    spreads: tuple[Any, Any]
+    later: Checks = field(default_factory=Checks)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -106,7 +113,7 @@ def prepare(
     """Check a Dataset, find its gold and its metrics, which may be constant, align them, and report what is left out.
 
     Scores that are lazy (Dask) stay so: what their labels and dims say is checked at once, what their values say
-    when they are computed.
+    when the result is computed.
     """
     score = checked_scores(ds)
     human, name, own_labels = find_gold(ds, score, gold)
@@ -120,33 +127,81 @@ def prepare(
     used = None
     if checks.is_lazy(score) or checks.is_lazy(human):
         used = checks.usable(score, human, missing, "system"), checks.usable(score, human, missing, "input")
-        checks.check_sizes(score, level)
+        with _validate.gathered():  # that they are few is said later, of those that are used
+            checks.check_sizes(score, level)
     else:
         score, human = checks.without_empty(score, human, missing, dropped)
         checks.check_sizes(score, level)
-        checks.check_gold(human, name)
-        checks.check_metrics(score, constant=constant)
-        checks.report_gaps(score, human, missing)
-        leakage.warn_of_people(score, human, name, raw, leakage.ratings_in(ds), own_labels)
     places = [[chosen.index(at) for at in each] for each in (rows, columns)]
-    return Scores(score, human, name, dropped, places[0], places[1], used)
+    ratings = leakage.ratings_in(ds)
+    seen = by_metric(_seen, [score, *([raw] if ratings else [])], human, used, missing, list(ratings.values()))
+    spreads = seen[0], of_values(_spread, human, used)
+    later = Checks()
+    if used is not None:
+        later.make(checks.check_used, *used, *spreads[::-1], level)
+    later.make(checks.check_gold, spreads[1], name)
+    later.make(checks.check_metrics, seen[0], constant)
+    later.make(checks.report_gaps, seen[1])
+    leakage.warn_of_people(later, seen[2], score, human, name, ratings, own_labels)
+    return Scores(score, human, name, dropped, places[0], places[1], used, spreads, later)
 
 
-def prepare_metrics(ds: xr.Dataset, metric: Any, *, level: str | None) -> xr.DataArray:
-    """Checked and oriented scores of the chosen metrics, where no gold is needed; level None: nor a correlation."""
+def _seen(
+    scores: Sequence[xr.DataArray],
+    gold: xr.DataArray,
+    used: Sequence[xr.DataArray] | None,
+    missing: str,
+    ratings: Sequence[xr.DataArray],
+) -> list[Any]:
+    """What checks must know of scores: how far they spread, what they lack, and whose scores they are."""
+    score, human = _used(scores[0], used), _used(gold, used)
+    equal = [leakage.equal_to(scores[0], gold), *(leakage.equal_to(scores[1], each) for each in ratings)]
+    return [checks.spread(score), checks.gaps(score, human, missing), equal]
+
+
+def _used(values: xr.DataArray, used: Sequence[xr.DataArray] | None) -> xr.DataArray:
+    return values if used is None else checks.where_used(values, *used)
+
+
+def _spread(values: xr.DataArray, used: Sequence[xr.DataArray] | None) -> xr.DataArray:
+    return checks.spread(_used(values, used))
+
+
+def presence(scores: Scores) -> Any:
+    """Where the metrics have scores together with gold, as `checks.presence`; lazy where the scores are."""
+    return by_metric(_presence, [scores.score], scores.gold, scores.used)
+
+
+def _presence(
+    scores: Sequence[xr.DataArray], gold: xr.DataArray, used: Sequence[xr.DataArray] | None
+) -> checks.Presence:
+    return checks.presence([_used(scores[0], used)], _used(gold, used))
+
+
+def _spread_of(scores: Sequence[xr.DataArray]) -> xr.DataArray:
+    return checks.spread(scores[0])
+
+
+def prepare_metrics(ds: xr.Dataset, metric: Any, *, level: str | None, later: Checks | None = None) -> xr.DataArray:
+    """Checked and oriented scores of the chosen metrics, where no gold is needed; level None: nor a correlation.
+
+    The values of lazy scores are checked when these `later` checks are made, or not at all.
+    """
     score = checked_scores(ds)
     score = oriented(score.isel(metric=choose(score, metric, "metric")), ("metric",)).transpose(..., *CORE)
     checks.check_sizes(score, level)
-    if not checks.is_lazy(score):
-        checks.check_metrics(score, constant=level is None)
+    if later is not None or not checks.is_lazy(score):
+        (later or Checks()).make(checks.check_metrics, by_metric(_spread_of, [score]), level is None)
     return score
 
 
 def prepare_cells(ds: xr.Dataset, metric: Any, *, level: str | None = None) -> xr.DataArray:
     """The same in memory, where there may be no dims but metric, system and input."""
-    score = prepare_metrics(ds, metric, level=level)
+    later = Checks()
+    score = prepare_metrics(ds, metric, level=level, later=later)
     if set(score.dims) - set(CORE):
         raise ValueError(f"score has the dims {_validate.listing(score.dims)}; select one label of each further one")
+    later.tell()
     return score.compute()
 
 
@@ -194,7 +249,7 @@ def checked(values: xr.DataArray, name: str) -> xr.DataArray:
         raise TypeError(f"{name} must hold numbers, got dtype {values.dtype}; convert with .astype(float)")
     values = checks.plain_labels(values, name).astype(np.float64, keep_attrs=True)
     if checks.is_lazy(values):
-        return checks.whole(values, CORE)
+        return checks.by_metric(values)
     checks.check_numbers(values, name)
     return values
 

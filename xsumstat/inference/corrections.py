@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-from xsumstat.types import TOLERANCE, FloatArray, IntArray
+from xsumstat.types import TOLERANCE, BoolArray, FloatArray, IntArray
 
 CORRECTIONS = ("bonferroni", "holm", "maxt", "bh", "by")
 
@@ -39,13 +41,13 @@ def _adjusted(p: FloatArray, method: str) -> FloatArray:
     return np.asarray(false_discovery_control(p, method="bh" if method == "bh" else "by"))
 
 
-def pool_pvalues(
+def pool_counts(
     samples: FloatArray, observed: float, *, alternative: str, centred_on_estimate: bool, exact: bool
-) -> FloatArray:
-    """One test's p-value as it would be, had each draw been the observed one: its place among all of them.
+) -> tuple[IntArray, int]:
+    """How many of one test's pool are at least as extreme as each member, and how many are defined.
 
-    The pool is the draws and, unless they list every one (`exact`), the observed difference, which comes last. A draw
-    without a difference is infinitely far from being significant.
+    The pool is the draws and, unless they list every one (`exact`), the observed difference, which comes last. A member
+    without a difference has a count of 0; each other one counts itself.
 
     Parameters
     ----------
@@ -63,7 +65,24 @@ def pool_pvalues(
     ordered = np.sort(extremity)  # NaN come last
     defined = len(ordered) - int(np.isnan(ordered).sum())
     below = np.searchsorted(ordered[:defined], extremity - TOLERANCE, side="left")
-    return np.where(np.isnan(extremity), np.inf, (defined - below) / max(defined, 1))
+    return np.where(np.isnan(extremity), 0, defined - below), defined
+
+
+def pool_pvalues(
+    samples: FloatArray, observed: float, *, alternative: str, centred_on_estimate: bool, exact: bool
+) -> FloatArray:
+    """One test's p-value as it would be, had each draw been the observed one: its place among all of them.
+
+    The pool, and the arguments, are those of `pool_counts`. A draw without a difference is infinitely far from being
+    significant.
+    """
+    how: dict[str, Any] = {"alternative": alternative, "centred_on_estimate": centred_on_estimate, "exact": exact}
+    return pvalues_of_counts(*pool_counts(samples, observed, **how))
+
+
+def pvalues_of_counts(counts: npt.NDArray[np.integer[Any]], defined: int) -> FloatArray:
+    """The p-values of some of a pool's members from what `pool_counts` gives."""
+    return np.where(counts == 0, np.inf, counts / max(defined, 1))
 
 
 def step_down(pvalues: FloatArray, pools: Callable[[IntArray], Iterable[FloatArray]]) -> FloatArray:
@@ -79,12 +98,53 @@ def step_down(pvalues: FloatArray, pools: Callable[[IntArray], Iterable[FloatArr
     pools : callable
         From places of tests, largest p-value first, to the P^s of each, (pool,).
     """
+    shares = np.full(pvalues.shape, np.nan)
+    for at, reached in _reached(pvalues, pools):
+        shares[at] = np.mean(reached)
+    return step_down_of_shares(pvalues, shares)
+
+
+def step_down_counts(pvalues: FloatArray, counts: Sequence[npt.NDArray[Any]], defined: IntArray) -> IntArray:
+    """In how many of some members of the pool min_{l ≥ h} P_(l)^s ≤ p_(h), for each test h; 0 where there is none.
+
+    Added up over all members, and divided by their number, they are the shares of `step_down_of_shares`.
+
+    Parameters
+    ----------
+    pvalues : array, (tests,)
+    counts : sequence of arrays, (members,), or array (tests, members)
+        What `pool_counts` gives of these members, test by test.
+    defined : array, (tests,)
+        What `pool_counts` gives beside.
+    """
+    out = np.zeros(len(pvalues), dtype=np.int64)
+
+    def pools(order: IntArray) -> Iterator[FloatArray]:
+        return (pvalues_of_counts(counts[test], int(defined[test])) for test in order)
+
+    for at, reached in _reached(pvalues, pools):
+        out[at] = np.count_nonzero(reached)
+    return out
+
+
+def step_down_of_shares(pvalues: FloatArray, shares: FloatArray) -> FloatArray:
+    """The step-down p-values of `step_down` from the share of each test."""
     out = np.full(pvalues.shape, np.nan)
-    tested = np.flatnonzero(~np.isnan(pvalues))
-    order = tested[np.argsort(-pvalues[tested], kind="stable")]
+    order = _largest_first(pvalues)[::-1]
+    out[order] = np.maximum.accumulate(np.maximum(shares[order], pvalues[order]))
+    return out
+
+
+def _reached(pvalues: FloatArray, pools: Callable[[IntArray], Iterable[FloatArray]]) -> Iterator[tuple[int, BoolArray]]:
+    """Each test, largest p-value first, and where the least P^s of it and of those before it is at most its p-value."""
+    order = _largest_first(pvalues)
     least: FloatArray | None = None
     for at, pool in zip(order, pools(order), strict=True):
         least = pool if least is None else np.minimum(least, pool)
-        out[at] = max(np.mean(least <= pvalues[at] * (1 + 1e-12)), pvalues[at])
-    out[order[::-1]] = np.maximum.accumulate(out[order[::-1]])
-    return out
+        yield at, least <= pvalues[at] * (1 + 1e-12)
+
+
+def _largest_first(pvalues: FloatArray) -> IntArray:
+    """The places of the tests, largest p-value first."""
+    tested = np.flatnonzero(~np.isnan(pvalues))
+    return tested[np.argsort(-pvalues[tested], kind="stable")]

@@ -6,9 +6,9 @@ import math
 import re
 import reprlib
 import sys
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -17,7 +17,7 @@ import xarray as xr
 from xsumstat import _validate
 from xsumstat.coefficients import arrays
 from xsumstat.dataset import results
-from xsumstat.io import cells, sacrerouge, tables
+from xsumstat.io import cells, sacrerouge, stores, tables
 
 _LARGEST_FLOAT = sys.float_info.max
 _MEANS = {
@@ -411,6 +411,7 @@ def read_scores(
     value: str = "score",
     dims: Iterable[str] = (),
     aggregate: str | None = None,
+    chunks: int | Literal["auto"] | Mapping[Any, Any] | None = None,
 ) -> xr.Dataset:
     """Scores from a file or folder, by its ending.
 
@@ -421,6 +422,10 @@ def read_scores(
         a saved Dataset. ``.jsonl``, or a folder of such: SacreROUGE.
     metric, system, input, value, dims, aggregate
         Columns of a frame, and what to do with repeated cells, as for `to_scores`.
+    chunks : int, mapping or "auto", optional
+        Of ``.nc`` and ``.zarr``: leave the values in the file, as a Dask array in chunks of these sizes, as
+        `xarray.open_dataset` does; what describes labels is read. ``{"metric": 1}``, a metric at a time, suits scores
+        that memory does not hold. Default: all is read.
 
     Returns
     -------
@@ -429,23 +434,23 @@ def read_scores(
     Raises
     ------
     FileNotFoundError, ValueError
-        If there is no such file, its ending is not one of these, or it cannot be read.
+        If there is no such file, its ending is not one of these, it cannot be read, or not in chunks.
     """
     path = Path(path)
     if not path.exists():
         raise FileNotFoundError(f"no such file or folder: {path}")
     suffix = path.suffix.lower()
+    if chunks is not None and suffix not in stores.STORES:
+        known = _validate.listing(stores.STORES)
+        raise ValueError(f"chunks={chunks!r} needs a file of which parts can be read ({known}), got {path.name}")
     if suffix == ".jsonl" or (path.is_dir() and suffix != ".zarr"):
         return sacrerouge.read_sacrerouge(path)
     if suffix not in FORMATS:
         raise ValueError(f"cannot tell what {path.name} holds by its ending; known: {_validate.listing(FORMATS)}")
-    try:
-        if suffix in (".nc", ".zarr"):
-            return xr.load_dataset(path, engine="zarr" if suffix == ".zarr" else None)
+    with stores.reading(path):
+        if suffix in stores.STORES:
+            return stores.read(path, chunks)
         frame, place = _frame(path, suffix, [metric, system, input, *dims])
-    except (ValueError, OSError) as error:
-        reason = str(error).partition("\n")[0]
-        raise ValueError(f"cannot read {path.name} as {suffix}: {reason}") from error
     wide = metric not in frame.columns
     named = None if wide else metric
     return _scores(

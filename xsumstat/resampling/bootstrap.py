@@ -17,7 +17,7 @@ from xsumstat.coefficients.pairs import Draw
 from xsumstat.coefficients.record import Estimator, Measure
 from xsumstat.inference import intervals
 from xsumstat.resampling import threads
-from xsumstat.resampling.jobs import Job
+from xsumstat.resampling.jobs import OfMetrics
 from xsumstat.resampling.plans import DrawPlan
 from xsumstat.types import FloatArray, IntArray
 
@@ -66,6 +66,8 @@ class Estimates:
         scores are (metrics, references, systems, inputs), which `aggregate` makes one, with "rater" gold is (raters,
         systems, inputs).
         """
+        if set(dims) - {"system", "input"}:
+            scores = np.asarray(scores)
         if "cell" in dims:
             there = ~np.isnan(z.reshape(-1, *z.shape[-2:])).all(axis=0)
             there &= ~np.isnan(scores.reshape(-1, *z.shape[-2:])).all(axis=0)
@@ -163,7 +165,7 @@ class BootstrapInterval:
 
 
 @dataclass(frozen=True)
-class Bootstrap(Job[Estimates]):
+class Bootstrap(OfMetrics[Estimates]):
     """The bootstrap interval of each target.
 
     Attributes
@@ -209,7 +211,8 @@ class Bootstrap(Job[Estimates]):
         """Fill the statistics of each plan's draws."""
         plans = self.interval.plans(ready.shape, ready.layers)
         for plan, rows in zip(plans, np.split(out, len(plans)), strict=True):
-            ready.drawn(plan.block(block), rows, stop)
+            for at, draw in plan.pieces(block):
+                ready.drawn(draw, rows[:, at], stop)
 
     def finish(self, ready: Estimates, counts: IntArray | None, samples: FloatArray) -> FloatArray:
         """Estimates with their intervals."""

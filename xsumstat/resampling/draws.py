@@ -8,6 +8,7 @@ Only the raw words of NumPy's bit generator are used: their stream is guaranteed
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,8 @@ import numpy.typing as npt
 from xsumstat.kernels.correlation import count_labels
 
 BLOCK = 1024
+# Counts or coins that are drawn together take at most so many bytes.
+_AT_ONCE = 2**24
 
 # A dim's place in this table is part of every stream: append, never reorder.
 _STREAMS = {"system": 0, "input": 1, "cell": 2, "trial": 3, "reference": 4, "rater": 5, "copy": 6, "decision": 7}
@@ -44,10 +47,26 @@ def seed_of(rng: Any) -> int:
     return sum(int(word) << (32 * place) for place, word in enumerate(words))
 
 
-def _words(seed: int, dim: str, block: int, rows: int, words_each: int) -> npt.NDArray[np.uint64]:
-    sequence = np.random.SeedSequence(seed, spawn_key=(_STREAMS[dim], block))
-    raw = np.random.SFC64(sequence).random_raw(rows * words_each)
-    return np.asarray(raw, dtype=np.uint64).reshape(rows, words_each)
+class Stream:
+    """The random words of one dim in one block of resamples, taken row by row."""
+
+    def __init__(self, seed: int, dim: str, block: int) -> None:
+        self._bits = np.random.SFC64(np.random.SeedSequence(seed, spawn_key=(_STREAMS[dim], block)))
+
+    def _words(self, rows: int, words_each: int) -> npt.NDArray[np.uint64]:
+        raw = self._bits.random_raw(rows * words_each)
+        return np.asarray(raw, dtype=np.uint64).reshape(rows, words_each)
+
+    def counts(self, size: int, rows: int) -> npt.NDArray[np.int64]:
+        """As `counts`, for the next `rows` resamples."""
+        out = np.zeros((rows, size), dtype=np.int64)
+        count_labels(self._words(rows, -(-size // 2)), size, out)
+        return out
+
+    def sign_bits(self, units: int, rows: int) -> npt.NDArray[np.uint8]:
+        """As `sign_bits`, for the next `rows` resamples."""
+        words = self._words(rows, -(-units // 64))
+        return words.astype("<u8", copy=False).view(np.uint8)[:, : -(-units // 8)]
 
 
 def counts(seed: int, dim: str, size: int, block: int, rows: int = BLOCK) -> npt.NDArray[np.int64]:
@@ -56,9 +75,7 @@ def counts(seed: int, dim: str, size: int, block: int, rows: int = BLOCK) -> npt
     The first `rows` resamples of the block. A label is a 32-bit word times `size`, shifted right by 32: no
     label's chance is off by more than 2⁻³².
     """
-    out = np.zeros((rows, size), dtype=np.int64)
-    count_labels(_words(seed, dim, block, rows, -(-size // 2)), size, out)
-    return out
+    return Stream(seed, dim, block).counts(size, rows)
 
 
 def sign_bits(seed: int, dim: str, units: int, block: int, rows: int = BLOCK) -> npt.NDArray[np.uint8]:
@@ -66,8 +83,7 @@ def sign_bits(seed: int, dim: str, units: int, block: int, rows: int = BLOCK) ->
 
     (rows, bytes); the bits beyond `units` are coins too, and mean nothing.
     """
-    words = _words(seed, dim, block, rows, -(-units // 64))
-    return words.astype("<u8", copy=False).view(np.uint8)[:, : -(-units // 8)]
+    return Stream(seed, dim, block).sign_bits(units, rows)
 
 
 def generator(seed: int, trial: int) -> np.random.Generator:
@@ -90,3 +106,10 @@ def n_blocks(n_resamples: int) -> int:
 def block_rows(n_resamples: int, block: int) -> int:
     """How many of `n_resamples` lie in a block."""
     return min(BLOCK, n_resamples - block * BLOCK)
+
+
+def in_steps(rows: int, bytes_each: float) -> Iterator[slice]:
+    """The rows of a block, so many at a time that what is drawn for them stays small."""
+    step = max(1, min(rows, int(_AT_ONCE / max(bytes_each, 1.0))))
+    for start in range(0, rows, step):
+        yield slice(start, min(rows, start + step))

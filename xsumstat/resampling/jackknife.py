@@ -13,7 +13,7 @@ from xsumstat.coefficients import arrays, leave_one_out, pairs
 from xsumstat.coefficients.record import Measure
 from xsumstat.inference import jackknife
 from xsumstat.inference.jackknife import Estimated
-from xsumstat.resampling.jobs import Job
+from xsumstat.resampling.jobs import OfMetrics
 from xsumstat.types import FloatArray, IntArray
 
 # One metric, or two of which the second's correlation is taken from the first's.
@@ -60,7 +60,7 @@ def intervals(
 
 
 @dataclass(frozen=True)
-class Jackknife(Job[FloatArray]):
+class Jackknife(OfMetrics[FloatArray]):
     """The jackknife interval of each target.
 
     Attributes

@@ -1,25 +1,24 @@
-"""A job, what resamples of scores give, and its two runners: on threads and with Dask, to the same bits."""
+"""A job, what resamples of scores give, and its runner on threads; `tasks` runs it with Dask, to the same bits."""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
 import numpy as np
 
-from xsumstat import _validate
+from xsumstat.coefficients import arrays
+from xsumstat.coefficients.record import Measure
 from xsumstat.resampling import draws, threads
 from xsumstat.resampling.plans import DrawPlan
-from xsumstat.types import BoolArray, FloatArray, IntArray
+from xsumstat.types import FloatArray, IntArray
 
 R = TypeVar("R")
 
 # What is made ready together, with its samples, takes about so many bytes.
 BYTES_AT_ONCE = 2**26
-# Cells times resamples times targets of one task: some tenths of a second, seconds where scores are tied.
-_TASK = 1e9
 
 
 class Job(Generic[R]):
@@ -60,6 +59,20 @@ class Job(Generic[R]):
     def bytes_each(self, x: Any, z: Any, *beside: Any) -> int:
         """About how many bytes a target takes, with its samples."""
         return 8 * self.n_resamples
+
+    def work(self, x: Any) -> float:
+        """About how much work a target is: cells times resamples."""
+        return float(max(1, self.n_resamples) * x.shape[-2] * x.shape[-1])
+
+    def metrics_of(self, target: Any) -> tuple[int, ...] | None:
+        """Places of the metrics whose scores a target needs; None where it needs what there is."""
+        return None
+
+    def narrowed(self, at: slice, places: Sequence[int] | None) -> Job[R]:
+        """A job of the targets `at` these places alone; its scores are of the metrics at these `places`, or all."""
+        job: Any = self
+        narrow: Job[R] = replace(job, targets=self.targets[at])
+        return narrow
 
     def ready(self, at: slice, x: Any, z: Any, *beside: Any) -> R:
         """The scores of one further label made ready for the targets `at` these places."""
@@ -131,6 +144,65 @@ def on_threads(
     return numbers, kept
 
 
+# --- Jobs of metrics ---
+
+
+class OfMetrics(Job[R]):
+    """A job whose targets are metrics, or pairs of them, by their places among the scores.
+
+    Attributes
+    ----------
+    measure : Measure
+    """
+
+    targets: Sequence[tuple[int, ...]]
+    measure: Measure
+
+    def metrics_of(self, target: tuple[int, ...]) -> tuple[int, ...]:
+        """The metrics of a target."""
+        return target
+
+    def narrowed(self, at: slice, places: Sequence[int] | None) -> Job[R]:
+        """A job of some targets, that sees some metrics."""
+        assert places is not None
+        targets = tuple(tuple(places.index(metric) for metric in target) for target in self.targets[at])
+        job: Any = self
+        narrow: Job[R] = replace(job, targets=targets, measure=self.measure.of_metrics(places))
+        return narrow
+
+
+@dataclass(frozen=True)
+class Formula(OfMetrics[FloatArray]):
+    """Numbers of each target by a formula; nothing is drawn.
+
+    Attributes
+    ----------
+    targets : tuple of tuples of int
+    measure : Measure
+    formula : callable
+        From scores (metrics, systems, inputs), gold or None, targets and measure to the numbers of `names`.
+    names : tuple of str
+    """
+
+    targets: tuple[tuple[int, ...], ...]
+    measure: Measure
+    formula: Callable[[FloatArray, Any, Any, Measure], Any]
+    names: tuple[str, ...]
+    n_resamples = 0
+
+    def bytes_each(self, x: Any, z: Any = None, *beside: Any) -> int:
+        """About how many bytes a target takes."""
+        return arrays.footprint((x.shape[-2], x.shape[-1]), self.measure.level)
+
+    def ready(self, at: slice, x: FloatArray, z: Any = None, *beside: Any) -> FloatArray:
+        """The numbers of the targets."""
+        return np.array(self.formula(x, z, self.targets[at], self.measure), dtype=float)
+
+    def finish(self, ready: FloatArray, counts: IntArray | None, samples: FloatArray) -> FloatArray:
+        """The numbers."""
+        return ready
+
+
 # --- Jobs that are one function ---
 
 
@@ -172,8 +244,8 @@ class OverInputs(Job[slice]):
 
     def block(self, ready: slice, block: int, out: FloatArray, stop: threading.Event | None) -> None:
         """Fill the statistics of a block's draws."""
-        draw = DrawPlan((1, self.n_inputs), ("input",), self.n_resamples, self.seed).block(block)
-        out[:] = self.statistic(draw.inputs.T.astype(float), ready)
+        for at, draw in DrawPlan((1, self.n_inputs), ("input",), self.n_resamples, self.seed).pieces(block):
+            out[:, at] = self.statistic(draw.inputs.T.astype(float), ready)
 
     def finish(self, ready: slice, counts: IntArray | None, samples: FloatArray) -> FloatArray:
         """The numbers of each row."""
@@ -215,93 +287,3 @@ def one_by_one(
     """The answers (rows,) of the numbers 0, 1, ..., n − 1 side by side, (rows, n)."""
     with threads.progress_bar(n, progress) as bar:
         return over_blocks(_OneByOne(answer, n_rows, n), None, bar)[1]
-
-
-# --- With Dask ---
-
-
-@dataclass(frozen=True)
-class _Part:
-    """Counts and samples of some blocks."""
-
-    counts: IntArray | None
-    samples: FloatArray
-
-
-def _ready(job: Job[R], at: slice, used: tuple[BoolArray, BoolArray] | None, *arrays: Any) -> R:
-    """As `job.ready`, without the systems and inputs that nothing can use."""
-    if used is None:
-        return job.ready(at, *arrays)
-    systems, inputs = used
-    x, z = (np.ascontiguousarray(each[..., systems, :][..., inputs]) for each in arrays[:2])
-    return job.ready(at, x, z, *arrays[2:])
-
-
-def _part(job: Job[R], ready: R, blocks: range) -> _Part:
-    found, samples = [], []
-    for block in blocks:
-        columns = job.columns(block)
-        out = np.empty((job.rows(ready), columns.stop - columns.start))
-        found.append(job.block(ready, block, out, None))
-        samples.append(out)
-    counts = [each for each in found if each is not None]
-    return _Part(np.sum(counts, axis=0) if counts else None, np.concatenate(samples, axis=1))
-
-
-def _finish(job: Job[R], ready: R, parts: list[_Part]) -> FloatArray:
-    counts = [part.counts for part in parts if part.counts is not None]
-    return job.finish(ready, np.sum(counts, axis=0) if counts else None, _side_by_side(job, ready, parts))
-
-
-def _kept(job: Job[R], ready: R, parts: list[_Part]) -> FloatArray:
-    return job.kept(ready, _side_by_side(job, ready, parts))
-
-
-def _side_by_side(job: Job[R], ready: R, parts: list[_Part]) -> FloatArray:
-    nothing = np.empty((job.rows(ready), 0))
-    return np.concatenate([nothing, *(part.samples for part in parts)], axis=1)
-
-
-def _ranges(n_blocks: int, work: float) -> list[range]:
-    """Blocks in runs of about a task's work, `work` being that of all of them."""
-    step = max(1, min(n_blocks, int(n_blocks * _TASK / max(work, 1.0))))
-    return [range(start, min(start + step, n_blocks)) for start in range(0, n_blocks, step)]
-
-
-def with_dask(
-    job: Job[R],
-    *arrays: Any,
-    lead: tuple[int, ...],
-    used: tuple[Any, Any] | None,
-    keep_samples: bool = False,
-) -> tuple[Any, Any]:
-    """The lazy numbers of all targets, (names, ..., targets), and the lazy samples (..., targets, n_resamples) or None.
-
-    Parameters
-    ----------
-    arrays : Dask arrays, with the same leading dims
-        The scores (..., systems, inputs), mostly the gold (..., systems, inputs), and what else belongs to the targets.
-    lead : tuple of int
-        The sizes of the leading dims, the further labels.
-    used : two bool arrays, or None
-        Systems and inputs of scores and gold that are kept, lazy or not; None keeps all.
-    keep_samples : bool
-    """
-    dask, da = _validate.optional("dask", "dask"), _validate.optional("dask.array", "dask")
-    work = max(1.0, float(job.n_resamples * arrays[0].shape[-2] * arrays[0].shape[-1]))
-    summaries, samples = [], []
-    for label in np.ndindex(lead):
-        for at in _groups(job, int(_TASK / work)):
-            scores = [each[label] for each in arrays]
-            made = dask.delayed(_ready)(job, at, used, *scores)
-            size = at.stop - at.start
-            parts = [dask.delayed(_part)(job, made, blocks) for blocks in _ranges(job.n_blocks, work * size)]
-            reduced = dask.delayed(_finish)(job, made, parts)
-            summaries.append(da.from_delayed(reduced, (len(job.names), size), dtype=float))
-            if keep_samples:
-                kept = dask.delayed(_kept)(job, made, parts)
-                samples.append(da.from_delayed(kept, (size, job.n_resamples), dtype=float))
-    found = da.concatenate(summaries, axis=1).reshape(len(job.names), *lead, len(job.targets))
-    if not keep_samples:
-        return found, None
-    return found, da.concatenate(samples, axis=0).reshape(*lead, len(job.targets), job.n_resamples)

@@ -15,22 +15,23 @@ from xsumstat.coefficients.record import Differences, Measure
 from xsumstat.inference import pvalues
 from xsumstat.kernels import swaps as swap_kernels
 from xsumstat.resampling import threads
-from xsumstat.resampling.jobs import Job
-from xsumstat.resampling.plans import DecisionPlan, PairPlan
+from xsumstat.resampling.jobs import OfMetrics
+from xsumstat.resampling.plans import DecisionPlan, PairPlan, SwapPlan
 from xsumstat.types import TOLERANCE, FloatArray, IntArray, Pair
 
 
 @dataclass(frozen=True)
 class Ready:
-    """Pairs of metrics ready to be resampled, and their observed differences."""
+    """Pairs of metrics ready to be resampled, where those of each test stand, and their observed differences."""
 
     tests: Sequence[Differences]
+    places: Sequence[IntArray]
     observed: FloatArray
     plan: PairPlan
 
 
 @dataclass(frozen=True)
-class PairTests(Job[Ready]):
+class PairTests(OfMetrics[Ready]):
     """The test of each pair.
 
     Attributes
@@ -56,10 +57,18 @@ class PairTests(Job[Ready]):
         return self.plan.n_resamples
 
     @property
+    def _of_means(self) -> bool:
+        """Pairs share the sums of each metric's system means, which are set against those of the first metric."""
+        return isinstance(self.plan, SwapPlan) and self.measure.level == "system" and self.measure.coefficient.of_means
+
+    @property
     def together(self) -> bool:
         """All pairs share their draws of each metric, or their sums of each metric's system means or decisions."""
-        of_means = self.measure.level == "system" and self.measure.coefficient.of_means
-        return self.plan.centred_on_estimate or isinstance(self.plan, DecisionPlan) or of_means
+        return self.plan.centred_on_estimate or isinstance(self.plan, DecisionPlan) or self._of_means
+
+    def metrics_of(self, target: Pair) -> tuple[int, ...]:  # type: ignore[override]
+        """The metrics of a pair, and the first one where the pairs share sums."""
+        return (0, *target) if self._of_means else target
 
     def bytes_each(self, x: Any, z: Any, *beside: Any) -> int:
         """About how many bytes a pair takes."""
@@ -83,9 +92,14 @@ class PairTests(Job[Ready]):
                 "systems or inputs without any score that can be used leave so few swaps that the test becomes exact; "
                 "take them out of the lazy Dataset first"
             )
-        tests = self.tests(x, z, self.targets[at])
-        observed = np.concatenate([test.differences(plan.untouched())[:, 0] for test in tests])
-        return Ready(tests, observed, plan)
+        targets = self.targets[at]
+        tests = self.tests(x, z, targets)
+        place = {pair: number for number, pair in enumerate(targets)}
+        places = [np.array([place[pair] for pair in test.pairs]) for test in tests]
+        observed = np.empty(len(targets))
+        for test, here in zip(tests, places, strict=True):
+            observed[here] = test.differences(plan.untouched())[:, 0]
+        return Ready(tests, places, observed, plan)
 
     def rows(self, ready: Ready) -> int:
         """A row for each pair, where samples are wanted."""
@@ -96,20 +110,18 @@ class PairTests(Job[Ready]):
 
         Resamples with a difference of at least the observed one, of at most it, at least as far from 0, and with none.
         """
-        draws = ready.plan.block(block)
         totals = np.zeros((4, len(ready.observed)), dtype=np.int64)
-        start = 0
-        for test in ready.tests:
-            at = slice(start, start + len(test.pairs))
-            start = at.stop
-            counts = np.empty((4, len(test.pairs)), dtype=np.int64)
-            for piece in threads.pieces(len(draws), test.cost, stop):
-                differences = test.differences(draws[piece])
-                null = differences - ready.observed[at, None] if self.plan.centred_on_estimate else differences
-                swap_kernels.compare(null, ready.observed[at], TOLERANCE, counts)
-                totals[:, at] += counts
-                if self.keep_samples:
-                    out[at, piece] = differences
+        samples = out if self.keep_samples else None
+        for here, draws in ready.plan.pieces(block):
+            for test, at in zip(ready.tests, ready.places, strict=True):
+                counts = np.empty((4, len(at)), dtype=np.int64)
+                for piece in threads.pieces(len(draws), test.cost, stop):
+                    differences = test.differences(draws[piece])
+                    null = differences - ready.observed[at, None] if self.plan.centred_on_estimate else differences
+                    swap_kernels.compare(null, ready.observed[at], TOLERANCE, counts)
+                    totals[:, at] += counts
+                    if samples is not None:
+                        samples[at, here.start + piece.start : here.start + piece.stop] = differences
         return totals
 
     def finish(self, ready: Ready, counts: IntArray | None, samples: FloatArray) -> FloatArray:

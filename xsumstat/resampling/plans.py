@@ -6,6 +6,7 @@ the same ones.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -62,11 +63,25 @@ class DrawPlan:
 
     def block(self, block: int) -> Draw:
         """How often each label came in each resample of a block."""
-        rows = draws.block_rows(self.n_resamples, block)
+        return self._next(self._streams(block), draws.block_rows(self.n_resamples, block))
+
+    def pieces(self, block: int) -> Iterator[tuple[slice, Draw]]:
+        """The same, so many resamples at a time as are small."""
+        streams, drawn = self._streams(block), [size for dim, size in self._sizes() if dim in self.dims]
+        for at in draws.in_steps(draws.block_rows(self.n_resamples, block), 8.0 * sum(drawn)):
+            yield at, self._next(streams, at.stop - at.start)
+
+    def _sizes(self) -> Iterator[tuple[str, int]]:
         names = ("cell" if "cell" in self.dims else "system", "input", "reference", "rater")
+        return zip(names, (*self.shape, *self.layers), strict=False)
+
+    def _streams(self, block: int) -> dict[str, draws.Stream]:
+        return {dim: draws.Stream(self.seed, dim, block) for dim in self.dims}
+
+    def _next(self, streams: dict[str, draws.Stream], rows: int) -> Draw:
         systems, inputs, *layers = (
-            draws.counts(self.seed, dim, size, block, rows) if dim in self.dims else np.ones((1, size), dtype=np.int64)
-            for dim, size in zip(names, (*self.shape, *self.layers), strict=False)
+            streams[dim].counts(size, rows) if dim in streams else np.ones((1, size), dtype=np.int64)
+            for dim, size in self._sizes()
         )
         return Draw(systems, inputs, tuple(layers))
 
@@ -119,21 +134,37 @@ class SwapPlan:
 
     def block(self, block: int) -> Bits:
         """Signs of a block as `arrays.packed` gives them, (resamples, systems, bytes)."""
-        systems, inputs = self.shape
-        width = -(-inputs // 8)
         if self.exact:
             return packed(self._enumerated(block))
-        rows = draws.block_rows(self.n_resamples, block)
-        if len(self.dims) == 2 and not self.crossed:
-            sign_bits = draws.sign_bits(self.seed, "cell", 8 * width * systems, block, rows)
+        return self._next(self._streams(block), draws.block_rows(self.n_resamples, block))
+
+    def pieces(self, block: int) -> Iterator[tuple[slice, Bits]]:
+        """The same, so many resamples at a time as are small."""
+        if self.exact:
+            bits = self.block(block)
+            yield slice(0, len(bits)), bits
+            return
+        streams = self._streams(block)
+        for at in draws.in_steps(draws.block_rows(self.n_resamples, block), self.shape[0] * self.shape[1] / 8):
+            yield at, self._next(streams, at.stop - at.start)
+
+    def _streams(self, block: int) -> dict[str, draws.Stream]:
+        dims = self.dims if self.crossed or len(self.dims) == 1 else ("cell",)
+        return {dim: draws.Stream(self.seed, dim, block) for dim in dims}
+
+    def _next(self, streams: dict[str, draws.Stream], rows: int) -> Bits:
+        systems, inputs = self.shape
+        width = -(-inputs // 8)
+        if "cell" in streams:
+            sign_bits = streams["cell"].sign_bits(8 * width * systems, rows)
             return np.ascontiguousarray(sign_bits).reshape(rows, systems, width)
         out = np.zeros((rows, systems, width), dtype=np.uint8)
-        if "system" in self.dims:
-            sign_bits = draws.sign_bits(self.seed, "system", systems, block, rows)
+        if "system" in streams:
+            sign_bits = streams["system"].sign_bits(systems, rows)
             whole = np.unpackbits(sign_bits, axis=1, count=systems, bitorder="little") * np.uint8(255)
             out ^= whole[:, :, None]
-        if "input" in self.dims:
-            out ^= draws.sign_bits(self.seed, "input", inputs, block, rows)[:, None, :]
+        if "input" in streams:
+            out ^= streams["input"].sign_bits(inputs, rows)[:, None, :]
         return out
 
     def _enumerated(self, block: int) -> npt.NDArray[np.uint8]:
@@ -203,6 +234,16 @@ class DecisionPlan:
             return packed(draws.all_signs(self.units, block))
         rows = draws.block_rows(self.n_resamples, block)
         return np.ascontiguousarray(draws.sign_bits(self.seed, "decision", self.units, block, rows))
+
+    def pieces(self, block: int) -> Iterator[tuple[slice, Bits]]:
+        """The same, so many resamples at a time as are small."""
+        if self.exact:
+            bits = self.block(block)
+            yield slice(0, len(bits)), bits
+            return
+        stream = draws.Stream(self.seed, "decision", block)
+        for at in draws.in_steps(draws.block_rows(self.n_resamples, block), self.units / 8):
+            yield at, np.ascontiguousarray(stream.sign_bits(self.units, at.stop - at.start))
 
 
 def _decisions(shape: tuple[int, int], level: str, by_group: bool) -> int:

@@ -17,7 +17,7 @@ from xsumstat.coefficients.record import Measure
 from xsumstat.inference.intervals import studentized_interval
 from xsumstat.resampling import draws, jackknife, threads
 from xsumstat.resampling.bootstrap import BootstrapInterval, Estimates, Target
-from xsumstat.resampling.jobs import Job
+from xsumstat.resampling.jobs import OfMetrics
 from xsumstat.resampling.plans import DrawPlan
 from xsumstat.types import FloatArray, IntArray
 
@@ -44,7 +44,7 @@ class Ready:
 
 
 @dataclass(frozen=True)
-class Studentized(Job[Ready]):
+class Studentized(OfMetrics[Ready]):
     """The bootstrap-t interval of each target.
 
     Attributes

@@ -1,0 +1,339 @@
+"""Pairs of outputs of each input, looked at by two metrics or by all, on threads or with Dask, to the same bits."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from xsumstat import _validate
+from xsumstat.analyses.heights import Bands, extremes, heights, in_turn, mean_height
+from xsumstat.coefficients.arrays import check_finite
+from xsumstat.dataset import results
+from xsumstat.kernels import outputs as kernels
+from xsumstat.resampling import draws, jobs, tasks
+from xsumstat.resampling.jobs import Job
+from xsumstat.types import Bits, BoolArray, FloatArray, IntArray, Pair
+
+# Numbers of two metrics' disagreement in a bin.
+NAMES = ("share", "ci_low", "ci_high", "n_pairs")
+# The scores that a task looks at together take about so many bytes, where all metrics are needed.
+_BLOCK = 2**27
+# So many inputs at a time are laid side by side for a task that looks at one after the other.
+_INPUTS = 256
+# So many pairs at a time are drawn.
+_DRAWN = 2**18
+
+
+@dataclass(frozen=True)
+class Counting:
+    """How pairs of outputs are looked at.
+
+    Attributes
+    ----------
+    n_bins : int
+    max_pairs : int
+        How many of an input are looked at; where there are more they are drawn.
+    normalise : {"all", "input"}
+    seed : int
+    """
+
+    n_bins: int
+    max_pairs: int
+    normalise: str
+    seed: int
+
+    def opposite(
+        self, x: tuple[FloatArray, FloatArray], height: tuple[FloatArray, FloatArray], at: int, *out: Any
+    ) -> bool:
+        """Add the pairs that two metrics order oppositely, and all, of input `at`, to two arrays (bins,).
+
+        Whether they were drawn.
+        """
+        there = ~(np.isnan(x[0]) | np.isnan(x[1]))
+        first, second, mean = x[0][there], x[1][there], (height[0][there] + height[1][there]) / 2
+        n = len(first)
+        if n * (n - 1) // 2 <= self.max_pairs:
+            kernels.count_opposite(first, second, mean, self.n_bins, *out)
+            return False
+        for drawn in drawn_pairs(n, self.max_pairs, draws.generator(self.seed, at)):
+            kernels.count_opposite_drawn(first, second, mean, drawn, self.n_bins, *out)
+        return True
+
+    def improving(self, x: FloatArray, height: FloatArray, at: int) -> tuple[FloatArray, bool]:
+        """Of the outputs of input `at` the sum of F/N, how many have one, and the best, (3, bins); were they drawn."""
+        ratios, outputs, best = found = np.zeros((3, self.n_bins))
+        there = np.flatnonzero(~np.isnan(x).any(axis=0))
+        n = len(there)
+        chosen, drawn = np.arange(n), n * (n - 1) > self.max_pairs
+        if drawn:
+            chosen = np.sort(draws.generator(self.seed, at).permutation(n)[: max(1, self.max_pairs // (n - 1))])
+        some, every = np.empty((2, len(chosen)), dtype=np.int64)
+        kernels.improvements(np.ascontiguousarray(x[:, there].T), chosen, some, every)
+        bins = np.array([kernels.place(each, self.n_bins) for each in height[there[chosen]]], dtype=np.int64)
+        improvable = some > 0
+        np.add.at(ratios, bins[improvable], every[improvable] / some[improvable])
+        np.add.at(outputs, bins[improvable], 1)
+        np.add.at(best, bins[~improvable], 1)
+        return found, drawn
+
+
+def drawn_pairs(n: int, size: int, generator: np.random.Generator) -> Iterator[IntArray]:
+    """So many pairs of two different of n outputs, each as likely, some at a time."""
+    parts = [slice(start, min(start + _DRAWN, size)) for start in range(0, size, _DRAWN)]
+    first = np.empty(size, dtype=np.int32)
+    for at in parts:
+        first[at] = generator.integers(0, n, at.stop - at.start)
+    for at in parts:
+        second = (first[at] + generator.integers(1, n, at.stop - at.start)) % n
+        yield np.array([first[at], second], dtype=np.int64).T.copy()
+
+
+# --- On threads ---
+
+
+def opposite_counts(
+    x: FloatArray, pairs: IntArray, counting: Counting, progress: bool | None
+) -> tuple[FloatArray, BoolArray]:
+    """The pairs of outputs that pairs of metrics order oppositely, and all, (2, pairs, bins, inputs); where drawn."""
+    height, sampled = np.empty_like(x), np.zeros(x.shape[2], dtype=bool)
+    for metric, (each, ends) in enumerate(zip(x, np.moveaxis(extremes(x), 1, 0), strict=True)):
+        height[metric] = heights(each, ends, counting.normalise)
+
+    def of_input(at: int, stop: threading.Event | None) -> FloatArray:
+        opposite, total = np.zeros((2, len(pairs), counting.n_bins), dtype=np.int64)
+        for place, (one, two) in enumerate(pairs):
+            if stop is not None and stop.is_set():
+                break
+            scores, high = (x[one, :, at], x[two, :, at]), (height[one, :, at], height[two, :, at])
+            sampled[at] |= counting.opposite(scores, high, at, opposite[place], total[place])
+        return np.array([opposite, total], dtype=float).ravel()
+
+    counts = jobs.one_by_one(of_input, 2 * len(pairs) * counting.n_bins, x.shape[2], progress)
+    return counts.reshape(2, len(pairs), counting.n_bins, -1), sampled
+
+
+def improving_counts(x: FloatArray, counting: Counting, progress: bool | None) -> tuple[FloatArray, BoolArray]:
+    """Sums of F/N, outputs that have one, and best ones, (3, bins, inputs); where outputs were drawn."""
+    height, sampled = mean_height(x, extremes(x), counting.normalise), np.zeros(x.shape[2], dtype=bool)
+
+    def of_input(at: int, stop: threading.Event | None) -> FloatArray:
+        found, sampled[at] = counting.improving(x[:, :, at], height[:, at], at)
+        return found.ravel()
+
+    counts = jobs.one_by_one(of_input, 3 * counting.n_bins, x.shape[2], progress)
+    return counts.reshape(3, counting.n_bins, -1), sampled
+
+
+# --- Numbers of results ---
+
+
+def opposite_numbers(counts: FloatArray, bands: Bands, run: Any) -> FloatArray:
+    """The numbers of `NAMES`, (names, pairs, bins), of counts (2, pairs, bins, inputs)."""
+    shares = bands.of(counts[0], counts[1], run, whole_numbers=True)
+    return np.concatenate([shares, counts[1].sum(axis=-1)[None]])
+
+
+def improving_numbers(counts: FloatArray, bands: Bands, run: Any) -> FloatArray:
+    """The ratio, its limits, outputs that have one, and best ones, (5, bins), of counts (3, bins, inputs)."""
+    ratios = bands.of(counts[0], counts[1], run)
+    return np.concatenate([ratios, counts[1:].sum(axis=-1)])
+
+
+def square(numbers: FloatArray, pairs: IntArray, size: int) -> FloatArray:
+    """Numbers of `NAMES` of pairs of metrics, (names, pairs, bins), as tables (names, metrics, metrics, bins)."""
+    tables = [results.symmetric(each, pairs, size) for each in numbers[:-1]]
+    return np.array([*tables, results.symmetric(numbers[-1].astype(int), pairs, size)])
+
+
+# --- With Dask ---
+
+
+@dataclass(frozen=True)
+class _Opposite(Job[FloatArray]):
+    """The disagreement of pairs of metrics, of which a task needs the scores of its own alone.
+
+    Attributes
+    ----------
+    targets : tuple of pairs of int
+    counting : Counting
+    bands : Bands
+    names : tuple of str
+        Those of `NAMES`, each for all bins.
+    """
+
+    targets: tuple[Pair, ...]
+    counting: Counting
+    bands: Bands
+    names: tuple[str, ...]
+
+    n_resamples = 0
+
+    def metrics_of(self, target: Pair) -> Pair:
+        """The two metrics."""
+        return target
+
+    def narrowed(self, at: slice, places: Sequence[int] | None) -> _Opposite:
+        """A job of some pairs, that sees some metrics."""
+        assert places is not None
+        return replace(self, targets=tuple((places.index(one), places.index(two)) for one, two in self.targets[at]))
+
+    def bytes_each(self, x: Any, *beside: Any) -> int:
+        """About how many bytes the counts of a pair take."""
+        return 16 * self.counting.n_bins * int(x.shape[-1])
+
+    def work(self, x: Any) -> int:
+        """How many steps a pair of metrics takes: all pairs of outputs are looked at."""
+        outputs = int(x.shape[-2])
+        return int(x.shape[-1]) * min(outputs * (outputs - 1) // 2, self.counting.max_pairs)
+
+    def ready(self, at: slice, x: Sequence[FloatArray], *beside: Any) -> FloatArray:
+        """The numbers of the pairs, (names, pairs)."""
+        pairs = self.targets[at]
+        counts = np.zeros((2, len(pairs), self.counting.n_bins, x[0].shape[-1]))
+        for number, scores, high in _columns(x, self.counting.normalise):
+            found = np.zeros((2, len(pairs), self.counting.n_bins), dtype=np.int64)
+            for place, (one, two) in enumerate(pairs):
+                both = (scores[one], scores[two]), (high[one], high[two])
+                self.counting.opposite(*both, number, found[0, place], found[1, place])
+            counts[..., number] = found
+        numbers = opposite_numbers(counts, self.bands, in_turn)
+        return numbers.transpose(0, 2, 1).reshape(-1, len(pairs))
+
+    def finish(self, ready: FloatArray, counts: IntArray | None, samples: FloatArray) -> FloatArray:
+        """The numbers."""
+        return ready
+
+
+def _columns(x: Sequence[FloatArray], within: str) -> Iterator[tuple[int, FloatArray, FloatArray]]:
+    """Of each input the number, and the scores and heights (metrics, systems) by metrics (systems, inputs)."""
+    ends = [extremes(each) for each in x]
+    check_finite(*ends)
+    for start in range(0, x[0].shape[-1], _INPUTS):
+        some = [each[:, start : start + _INPUTS] for each in x]
+        high = [heights(each, own, within) for each, own in zip(some, ends, strict=True)]
+        laid = (np.stack([each.T for each in both], axis=1) for both in (some, high))
+        for at, (scores, height) in enumerate(zip(*laid, strict=True)):
+            yield start + at, scores, height
+
+
+def lazily_opposite(score: xr.DataArray, pairs: IntArray, counting: Counting, bands: Bands) -> Any:
+    """The tables of `square`, a Dask array, of lazy scores."""
+    dask, da = _validate.optional("dask", "dask"), _validate.optional("dask.array", "dask")
+    n_bins, size = counting.n_bins, score.sizes["metric"]
+    names = tuple(f"{name}_{at}" for name in NAMES for at in range(n_bins))
+    job = _Opposite(tuple((int(one), int(two)) for one, two in pairs), counting, bands, names)
+    numbers, _ = tasks.with_dask(job, score.data, lead=(), used=None)
+    tables = dask.delayed(partial(_square, pairs=pairs, size=size))(as_task(numbers.rechunk(-1)))
+    return da.from_delayed(tables, (len(NAMES), size, size, n_bins), dtype=float)
+
+
+def as_task(array: Any) -> Any:
+    """The task of a Dask array of one chunk; tasks that are handed the array itself would repeat what makes it."""
+    (block,) = array.to_delayed(optimize_graph=False).ravel()
+    return block
+
+
+def _square(numbers: FloatArray, pairs: IntArray, size: int) -> FloatArray:
+    return square(numbers.reshape(len(NAMES), -1, len(pairs)).transpose(0, 2, 1), pairs, size)
+
+
+def lazily_drawn(score: xr.DataArray, max_pairs: int) -> Any:
+    """Of how many inputs two metrics have both scored outputs that make more pairs; a lazy number, or 0 for sure."""
+    systems = score.sizes["system"]
+    if systems * (systems - 1) // 2 <= max_pairs:
+        return 0
+    chunks = score.data.chunks[0], (-(-systems // 8),), score.data.chunks[2]
+    bits = score.data.map_blocks(_there, dtype=np.uint8, chunks=chunks)
+    return _validate.optional("dask", "dask").delayed(partial(_n_drawn, max_pairs=max_pairs))(bits)
+
+
+def _there(x: FloatArray) -> Bits:
+    """Where scores (metrics, systems, inputs) are, a bit each, (metrics, bytes, inputs)."""
+    return np.packbits(~np.isnan(x), axis=1)
+
+
+def _n_drawn(bits: Bits, max_pairs: int) -> int:
+    drawn = np.zeros(bits.shape[2], dtype=bool)
+    for one, two in combinations(bits, 2):
+        n = np.bitwise_count(one & two).sum(axis=0, dtype=np.int64)
+        drawn |= n * (n - 1) // 2 > max_pairs
+    return int(drawn.sum())
+
+
+def lazily_improving(score: xr.DataArray, counting: Counting, bands: Bands) -> Any:
+    """The numbers of `improving_numbers`, and of how many inputs outputs were drawn, (6, bins), a Dask array.
+
+    Blocks of inputs are looked at together, of which a task holds the scores of all metrics, and of one of them all.
+    """
+    dask, da = _validate.optional("dask", "dask"), _validate.optional("dask.array", "dask")
+    n_inputs = score.sizes["input"]
+    step = max(1, -(-n_inputs // -(-8 * score.size // _BLOCK)))
+    parts = [slice(start, min(start + step, n_inputs)) for start in range(0, n_inputs, step)]
+    metrics = _by_metric(score.data)
+    ends = dask.delayed(partial(np.concatenate, axis=1))([dask.delayed(_ends)(each) for each in metrics])
+    pieces = [_pieces(each, parts) for each in metrics]
+    found = [
+        dask.delayed(partial(_improving, counting=counting, at=at))([each[place] for each in pieces], ends)
+        for place, at in enumerate(parts)
+    ]
+    told = dask.delayed(partial(_told, bands=bands))(found)
+    return da.from_delayed(told, (6, counting.n_bins), dtype=float)
+
+
+def _by_metric(data: Any) -> list[Any]:
+    """The scores of each metric: as they are, or as what makes them where all of them are too many to be held."""
+    return list(tasks.Source(data, [], True, 8 * data.size <= tasks.SHARED).of(None)[0])
+
+
+def _pieces(metric: Any, parts: list[slice]) -> list[Any]:
+    """A metric's scores on parts of the inputs; one that is made is made for each of them."""
+    if isinstance(metric, tasks.Made):
+        return [(metric, at) for at in parts]
+    dask = _validate.optional("dask", "dask")
+    cut = dask.delayed(partial(_cut, parts=parts), nout=len(parts))(metric)
+    return list(cut)
+
+
+def _array(metric: Any) -> FloatArray:
+    """A metric's scores (systems, inputs)."""
+    found = metric.array() if isinstance(metric, tasks.Made) else metric
+    return np.asarray(found)
+
+
+def _ends(metric: Any) -> FloatArray:
+    ends = extremes(_array(metric)[None])
+    check_finite(ends)
+    return ends
+
+
+def _cut(metric: FloatArray, parts: list[slice]) -> list[FloatArray]:
+    """Copies, so that a part does not keep all inputs in memory."""
+    return [_array(metric)[:, at].copy() for at in parts]
+
+
+def _improving(pieces: list[Any], ends: FloatArray, counting: Counting, at: slice) -> FloatArray:
+    """The counts of some inputs, and whether outputs were drawn, (3·bins + 1, inputs)."""
+    first = pieces[0] if isinstance(pieces[0], np.ndarray) else _array(pieces[0][0])[:, at]
+    x = np.empty((len(pieces), *first.shape))
+    for metric, piece in enumerate(pieces):
+        x[metric] = piece if isinstance(piece, np.ndarray) else _array(piece[0])[:, at]
+    height = mean_height(x, ends, counting.normalise)
+    out = np.empty((3 * counting.n_bins + 1, x.shape[2]))
+    for column, number in enumerate(range(at.start, at.stop)):
+        found, out[-1, column] = counting.improving(x[:, :, column], height[:, column], number)
+        out[:-1, column] = found.ravel()
+    return out
+
+
+def _told(found: list[FloatArray], bands: Bands) -> FloatArray:
+    counts = np.concatenate(found, axis=1)
+    numbers = improving_numbers(counts[:-1].reshape(3, -1, counts.shape[1]), bands, in_turn)
+    n_drawn = np.full(numbers.shape[1], counts[-1].sum())
+    return np.concatenate([numbers, n_drawn[None]])

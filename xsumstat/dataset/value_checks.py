@@ -1,0 +1,268 @@
+"""Checks of values: made at once where the values are at hand, else when the result that they belong to is computed."""
+
+from __future__ import annotations
+
+import functools
+import sys
+import warnings
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field, fields, is_dataclass, replace
+from typing import Any, TypeVar
+
+import xarray as xr
+
+from xsumstat import _validate
+from xsumstat.resampling import tasks
+
+_Values = TypeVar("_Values", xr.DataArray, xr.Dataset)
+# Lazy scores of more bytes are not held in memory.
+_HELD = 2**28
+
+
+@dataclass(frozen=True)
+class Said:
+    """What a check had to say: the texts of its warnings, and of the error that ended it."""
+
+    texts: Sequence[str]
+    error: str | None = None
+
+
+# What an analysis that asks others makes of what those had to say.
+Change = Callable[..., list[Said]]
+
+
+class Checks:
+    """The checks of the values of one result; those of lazy values wait until it is computed.
+
+    A check is a function of small arrays that warns by `_validate.warn` or raises a ValueError.
+    """
+
+    def __init__(self) -> None:
+        self.kept: list[Any] = []  # lazy lists of Said
+
+    def make(self, check: Callable[..., None], *values: Any) -> None:
+        """Make a check, now or, if some of its values are lazy, when the result is computed."""
+        if not any(map(_is_lazy, values)):
+            check(*values)
+            return
+        self.kept.append(_delayed(_said)(check, *map(_for_task, values)))
+
+    def take(self, change: Change, *others: Checks) -> None:
+        """Keep other checks, with what `change` makes of what they say: a list of Said for each of the others."""
+        if any(other.kept for other in others):
+            self.kept.append(_delayed(_changed)(change, *(other.kept for other in others)))
+
+    def attached(self, values: _Values) -> _Values:
+        """The same values, of which no lazy one is computed without the checks; what they say is said once for all.
+
+        Within `held` they are handed over instead.
+        """
+        if not self.kept:
+            return values
+        holder = _HOLDER.get()
+        if holder is not None:
+            holder.checks.kept.extend(self.kept)
+            return values
+        told = _delayed(_tell)(self.kept, _validate.place())
+        if isinstance(values, xr.DataArray):
+            return _after(values, told)
+        lazy = {name: each for name, each in values.data_vars.items() if each.chunks is not None}
+        if not lazy:  # all was computed on the way
+            told.compute(scheduler="synchronous")
+        return values.assign({name: _after(each, told) for name, each in lazy.items()})
+
+    def tell(self) -> None:
+        """Make the checks that wait, as what they are of is computed now."""
+        if self.kept:
+            _delayed(_tell)(self.kept, _validate.place()).compute()
+
+
+@dataclass
+class Held:
+    """What was said within `held`, and the checks that wait."""
+
+    texts: list[str] = field(default_factory=list)
+    checks: Checks = field(default_factory=Checks)
+
+
+_HOLDER: ContextVar[Held | None] = ContextVar("holder", default=None)
+
+
+@contextmanager
+def held() -> Iterator[Held]:
+    """The texts of the UserWarnings given within, and the checks of lazy results made within, which go no further."""
+    found = Held()
+    with _validate.kept_warnings() as texts:
+        token = _HOLDER.set(found)
+        try:
+            yield found
+        finally:
+            _HOLDER.reset(token)
+    found.texts.extend(texts)
+
+
+def each_once(*found: list[Said]) -> list[Said]:
+    """Every text once."""
+    texts, error = until_error([said for each in found for said in each])
+    return [Said(list(dict.fromkeys(texts)), error)]
+
+
+def until_error(found: list[Said]) -> tuple[list[str], str | None]:
+    """The texts of all warnings up to the first error, and that one."""
+    texts: list[str] = []
+    for said in found:
+        texts.extend(said.texts)
+        if said.error is not None:
+            return texts, said.error
+    return texts, None
+
+
+def of_values(function: Callable[..., Any], *values: Any) -> Any:
+    """What a function gives; lazy, if some of its values are."""
+    if not any(map(_is_lazy, values)):
+        return function(*values)
+    return _delayed(function)(*map(_for_task, values))
+
+
+def by_metric(function: Callable[..., Any], scores: Sequence[xr.DataArray], *beside: Any) -> Any:
+    """What a function of a list of scores, and of what is beside them, gives: DataArrays along `metric`.
+
+    Of lazy scores it is lazy too, and asked of one metric at a time. Where the scores are many each task reads those of
+    its metric, so that none are held in memory for the sake of others.
+    """
+    if not any(map(_is_lazy, (*scores, *beside))):
+        return function(scores, *beside)
+    values, apart = [_for_task(each) for each in beside], max(each.nbytes for each in scores) > _HELD
+    of_metric = ([each.isel(metric=[at]) for each in scores] for at in range(scores[0].sizes["metric"]))
+    parts = [_delayed(function)([_for_task(each, apart) for each in those], *values) for those in of_metric]
+    return _delayed(_joined)(parts)
+
+
+def _joined(parts: list[Any]) -> Any:
+    """What was found for each metric, as one."""
+    first: Any = parts[0]
+    if isinstance(first, xr.DataArray):
+        return xr.concat(parts, "metric", coords="minimal", compat="override")
+    if isinstance(first, list):
+        return [_joined(list(each)) for each in zip(*parts, strict=True)]
+    if is_dataclass(first):
+        names = [each.name for each in fields(first)]
+        return replace(first, **{name: _joined([getattr(part, name) for part in parts]) for name in names})  # type: ignore[type-var]
+    return first
+
+
+def _is_lazy(value: Any) -> bool:
+    if isinstance(value, xr.Dataset):
+        return any(map(_is_lazy, value.data_vars.values()))
+    if isinstance(value, list | tuple):
+        return any(map(_is_lazy, value))
+    if isinstance(value, xr.DataArray):
+        return value.chunks is not None
+    return hasattr(value, "__dask_graph__")
+
+
+def _for_task(value: Any, apart: bool = False) -> Any:
+    """What a task is given for a value: for lazy arrays what it needs to make them; scores set `apart` it reads itself.
+
+    Given as they are, lazy arrays would be computed anew for each task.
+    """
+    if isinstance(value, xr.Dataset):
+        return _delayed(_dataset)({str(name): _for_task(each) for name, each in value.data_vars.items()})
+    if isinstance(value, list | tuple):
+        return [_for_task(each) for each in value]
+    if not isinstance(value, xr.DataArray):
+        return value
+    coords = {name: coord.variable for name, coord in value.coords.items() if coord.chunks is None}
+    if value.chunks is None:
+        return _Array(value.dims, coords, value.variable.values)
+    whole = value.data.rechunk(-1)
+    made = tasks.instructions(whole) if apart else None
+    (key,) = whole.to_delayed(optimize_graph=False).ravel()
+    return _delayed(_Array)(value.dims, coords, made or key)
+
+
+class _Array:
+    """A DataArray for a task."""
+
+    def __init__(self, dims: tuple[Hashable, ...], coords: Mapping[Hashable, xr.Variable], values: Any) -> None:
+        self._dims, self._coords, self._values = dims, coords, values
+
+    def array(self) -> xr.DataArray:
+        """The DataArray in memory."""
+        values = self._values.array() if isinstance(self._values, tasks.Made) else self._values
+        return xr.DataArray(values, self._coords, self._dims)
+
+
+def _in_memory(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_in_memory(each) for each in value]
+    return value.array() if isinstance(value, _Array) else value
+
+
+def _dataset(arrays: Mapping[str, _Array]) -> xr.Dataset:
+    return xr.Dataset({name: each.array() for name, each in arrays.items()})
+
+
+def _run(function: Callable[..., Any], *values: Any) -> Any:
+    return function(*map(_in_memory, values))
+
+
+def _delayed(function: Callable[..., Any]) -> Any:
+    delayed = _validate.optional("dask", "dask").delayed
+    return functools.partial(delayed(_run, pure=False), _Function(function))
+
+
+class _Function:
+    """A function that Dask does not look into."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self._function = function
+
+    def __call__(self, *values: Any) -> Any:
+        return self._function(*values)
+
+
+def _said(check: Callable[..., None], *values: Any) -> list[Said]:
+    with _validate.gathered() as texts:
+        try:
+            check(*values)
+        except ValueError as error:
+            return [Said(texts, str(error))]
+    return [Said(texts)]
+
+
+def _changed(change: Change, *found: list[list[Said]]) -> list[Said]:
+    return change(*([said for each in those for said in each] for those in found))
+
+
+def _tell(found: list[list[Said]], place: tuple[str, int]) -> None:
+    """Give the warnings and raise the error."""
+    texts, error = until_error([said for each in found for said in each])
+    for text in texts:
+        _warn(text, place)
+    if error is not None:
+        raise ValueError(error)
+
+
+def _warn(text: str, place: tuple[str, int]) -> None:
+    """A UserWarning at the line that asked for the result; from a worker of a cluster, one that the client hears."""
+    worker = sys.modules.get("distributed.worker")
+    try:
+        if worker is not None and worker.get_worker():
+            worker.warn(text, UserWarning)
+            return
+    except ValueError:  # this is no worker
+        pass
+    warnings.warn_explicit(text, UserWarning, *place)
+
+
+def _after(values: xr.DataArray, told: Any) -> xr.DataArray:
+    """The same, computed after `told`."""
+    da = _validate.optional("dask.array", "dask")
+    return values.copy(data=da.map_blocks(_block, values.data, told, dtype=values.dtype, meta=values.data._meta))
+
+
+def _block(block: Any, told: None) -> Any:
+    return block

@@ -1,0 +1,312 @@
+"""A job run with Dask, to the same bits as on threads: each task sees the scores of its own metrics, and the gold.
+
+Where all scores are few they are shared by the tasks. Where they are many, and a short list of instructions makes them
+(as of a store that is read), every task makes those that it needs, so that no more than these are ever in memory.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import sys
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from xsumstat import _validate
+from xsumstat.resampling import jobs
+from xsumstat.resampling.jobs import Job, R
+from xsumstat.types import BoolArray, FloatArray, IntArray
+
+# Cells times resamples times targets of one task: a second or two, more where scores are tied.
+_TASK = 4e9
+# A graph has about so many tasks at most.
+_MOST_TASKS = 5000
+# Scores of more bytes are not held for several tasks, but made anew for each.
+SHARED = 2**28
+# Instructions of more bytes hold scores themselves, and are not given to each task.
+_INSTRUCTIONS = 2**20
+
+Used = tuple[BoolArray, BoolArray]
+
+
+def with_dask(
+    job: Job[R],
+    *arrays: Any,
+    lead: tuple[int, ...],
+    used: tuple[Any, Any] | None,
+    keep_samples: bool = False,
+) -> tuple[Any, Any]:
+    """The lazy numbers of all targets, (names, ..., targets), and the lazy samples (..., targets, n_resamples) or None.
+
+    Parameters
+    ----------
+    arrays : Dask arrays, with the same leading dims
+        The scores, of metrics (..., metrics, systems, inputs) or of one metric (..., systems, inputs), mostly the gold
+        (..., systems, inputs), and what else belongs to the targets (..., rows, targets).
+    lead : tuple of int
+        The sizes of the leading dims, the further labels.
+    used : two bool arrays, or None
+        Systems and inputs of scores and gold that are kept, lazy or not; None keeps all.
+    keep_samples : bool
+
+    Raises
+    ------
+    ValueError
+        If a task needs more memory than a worker, or this machine, has.
+    """
+    dask, da = _validate.optional("dask", "dask"), _validate.optional("dask.array", "dask")
+    by_metric = job.metrics_of(job.targets[0]) is not None
+    scores = arrays[0].rechunk({axis: 1 if by_metric and axis == len(lead) else -1 for axis in range(arrays[0].ndim)})
+    beside = [da.asarray(each) for each in arrays[2:]]
+    shared = 8 * arrays[0].size <= SHARED
+    plan = _Plan.of(job, arrays, lead)
+    _check_room(job, plan)
+    kept = None if used is None else dask.delayed(_both)(*(_as_task(da.asarray(each)) for each in used))
+    numbers, samples = [], []
+    for label in np.ndindex(lead):
+        source = Source(scores[label], [each[label].rechunk(-1) for each in arrays[1:2]], by_metric, shared)
+        found = []
+        for at, places in plan.groups:
+            seen = source.of(places), [_as_task(each[label][..., at]) for each in beside]
+            small = job.narrowed(at, places)
+            parts = [dask.delayed(_part)(small, blocks, kept, *seen) for blocks in plan.runs] if plan.runs[1:] else None
+            told = dask.delayed(_told, nout=2)(small, parts, keep_samples, kept, *seen)
+            found.append(told)
+        if keep_samples:  # in the same chunks, so that no samples wait for those of other targets
+            sizes = [at.stop - at.start for at, _ in plan.groups]
+            parts_of = list(zip(found, sizes, strict=True))
+            kinds = [da.from_delayed(each[0], (len(job.names), size), dtype=float) for each, size in parts_of]
+            rows = [da.from_delayed(each[1], (size, job.n_resamples), dtype=float) for each, size in parts_of]
+            numbers.append(da.concatenate(kinds, axis=1))
+            samples.append(da.concatenate(rows, axis=0))
+            continue
+        together = dask.delayed(np.concatenate)([each[0] for each in found], axis=1)
+        numbers.append(da.from_delayed(together, (len(job.names), len(job.targets)), dtype=float))
+    laid_out = da.stack(numbers, axis=1).reshape(len(job.names), *lead, len(job.targets))
+    if not keep_samples:
+        return laid_out, None
+    return laid_out, da.stack(samples).reshape(*lead, len(job.targets), job.n_resamples)
+
+
+def _as_task(array: Any) -> Any:
+    """The task of a Dask array's one chunk; given as it is, an array would be computed anew for what it is given to."""
+    (task,) = array.rechunk(-1).to_delayed(optimize_graph=False).ravel()
+    return task
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """Which targets are made ready together, with the metrics that they need, and which blocks go into one task.
+
+    Attributes
+    ----------
+    groups : list of (slice, places or None)
+    runs : list of range
+    matrix : int
+        Bytes of one metric's scores.
+    each : int
+        Bytes that a target takes.
+    """
+
+    groups: list[tuple[slice, list[int] | None]]
+    runs: list[range]
+    matrix: int
+    each: int
+
+    @classmethod
+    def of(cls, job: Job[Any], arrays: Sequence[Any], lead: tuple[int, ...]) -> _Plan:
+        first = [array[(0,) * len(lead)] for array in arrays]
+        work, each = float(max(1, job.work(first[0]))), job.bytes_each(*first)
+        matrix = 8 * int(np.prod(arrays[0].shape[len(lead) + (job.metrics_of(job.targets[0]) is not None) :]))
+        n_targets = len(job.targets)
+        most = max(1, min(int(_TASK / work), jobs.BYTES_AT_ONCE // max(1, each)))
+        groups = _groups(
+            job, max(most, -(-n_targets * int(np.prod(lead)) // _MOST_TASKS)), jobs.BYTES_AT_ONCE // matrix
+        )
+        largest = max(at.stop - at.start for at, _ in groups)
+        n_runs = max(1, _MOST_TASKS // max(1, len(groups) * int(np.prod(lead))))
+        return cls(groups, _runs(job.n_blocks, work * largest, n_runs), matrix, each)
+
+
+def _groups(job: Job[Any], most_targets: int, most_metrics: int) -> list[tuple[slice, list[int] | None]]:
+    """Targets in order, as many together as may be, and the metrics that they need."""
+    groups: list[tuple[slice, list[int] | None]] = []
+    start, needed = 0, set(job.metrics_of(job.targets[0]) or ())
+    for at in range(1, len(job.targets) + 1):
+        more = set() if at == len(job.targets) else set(job.metrics_of(job.targets[at]) or ())
+        if at == len(job.targets) or at - start >= most_targets or len(needed | more) > max(most_metrics, len(more)):
+            groups.append((slice(start, at), sorted(needed) or None))
+            start, needed = at, set()
+        needed |= more
+    return groups
+
+
+def _runs(n_blocks: int, work: float, most: int) -> list[range]:
+    """Blocks in runs of about a task's work, `work` being that of all of them, and no more runs than that."""
+    step = max(1, min(n_blocks, int(n_blocks * _TASK / work)), -(-n_blocks // most))
+    return [range(start, min(start + step, n_blocks)) for start in range(0, n_blocks, step)] or [range(0)]
+
+
+# --- Where a task has its scores from ---
+
+
+class Made:
+    """Scores that a task makes for itself, by instructions (a graph of Dask) that need nothing beside them.
+
+    No dataclass: Dask would look for tasks within.
+    """
+
+    def __init__(self, graph: dict[Hashable, Any], key: Hashable) -> None:
+        self._graph, self._key = graph, key
+
+    def array(self) -> FloatArray:
+        """The scores."""
+        return np.asarray(_validate.optional("dask", "dask").get(self._graph, self._key))
+
+
+class Source:
+    """The scores of each metric and the gold of one further label, for tasks: shared, or as instructions."""
+
+    def __init__(self, scores: Any, gold: list[Any], by_metric: bool, shared: bool) -> None:
+        self._shared, self._known = shared, dict[int, Any]()
+        self._scores, self._by_metric = scores, by_metric
+        self._gold = [self._for_tasks(each) for each in gold]
+
+    def of(self, places: Sequence[int] | None) -> tuple[list[Any] | Any, list[Any]]:
+        """The scores of the metrics at these places, all in one where there are none, and the gold, if any."""
+        if not self._by_metric:
+            return self._metric(-1), self._gold
+        everywhere = range(self._scores.shape[0])
+        return [self._metric(at) for at in (everywhere if places is None else places)], self._gold
+
+    def _metric(self, at: int) -> Any:
+        if at not in self._known:
+            self._known[at] = self._for_tasks(self._scores if at < 0 else self._scores[at])
+        return self._known[at]
+
+    def _for_tasks(self, array: Any) -> Any:
+        whole = array.rechunk(-1)
+        return _as_task(whole) if self._shared else instructions(whole) or _as_task(whole)
+
+
+def instructions(array: Any) -> Made | None:
+    """What makes an array of one chunk, if that is little and complete: neither scores nor what a cluster holds."""
+    key = _as_task(array)
+    graph = dict(array.__dask_optimize__(array.__dask_graph__(), array.__dask_keys__()))
+    needed = {each for task in graph.values() for each in getattr(task, "dependencies", ())}
+    if not ({key.key} | needed) <= set(graph) or any(
+        type(each).__module__.startswith("distributed") for each in graph.values()
+    ):
+        return None
+    try:
+        size = len(_pickled(graph))
+    except (pickle.PicklingError, TypeError, AttributeError):
+        return None
+    return Made(graph, key.key) if size <= _INSTRUCTIONS else None
+
+
+def _pickled(value: Any) -> bytes:
+    return bytes(_validate.optional("cloudpickle", "dask").dumps(value))
+
+
+# --- What a task does ---
+
+
+@dataclass(frozen=True)
+class _Part:
+    """Counts and samples of some blocks."""
+
+    counts: IntArray | None
+    samples: FloatArray
+
+
+def _ready(job: Job[R], used: Used | None, scores: tuple[Any, list[Any]], beside: list[Any]) -> R:
+    """As `job.ready`, without the systems and inputs that nothing can use."""
+    x, gold = scores
+    x = [_chosen(each, used) for each in x] if isinstance(x, list) else _chosen(x, used)
+    found = [*(_chosen(each, used) for each in gold), *beside]
+    return job.ready(slice(0, len(job.targets)), x, *found)
+
+
+def _both(systems: BoolArray, inputs: BoolArray) -> Used:
+    return systems, inputs
+
+
+def _chosen(array: Any, used: Used | None) -> FloatArray:
+    """Scores in memory, without what nothing can use."""
+    values: FloatArray = array.array() if isinstance(array, Made) else array
+    if used is None or all(each.all() for each in used):
+        return np.ascontiguousarray(values)
+    systems, inputs = used
+    return np.ascontiguousarray(values[..., systems, :][..., inputs])
+
+
+def _blocks(job: Job[R], ready: R, blocks: range) -> _Part:
+    """The counts and the samples of some blocks."""
+    start = job.columns(blocks.start).start if blocks else 0
+    samples = np.empty((job.rows(ready), sum(_width(job, block) for block in blocks)))
+    totals: IntArray | None = None
+    for block in blocks:
+        columns = job.columns(block)
+        counts = job.block(ready, block, samples[:, columns.start - start : columns.stop - start], None)
+        totals = counts if totals is None else totals if counts is None else totals + counts
+    return _Part(totals, samples)
+
+
+def _width(job: Job[Any], block: int) -> int:
+    columns = job.columns(block)
+    return int(columns.stop - columns.start)
+
+
+def _part(job: Job[R], blocks: range, used: Used | None, scores: Any, beside: list[Any]) -> _Part:
+    return _blocks(job, _ready(job, used, scores, beside), blocks)
+
+
+def _told(
+    job: Job[R], parts: list[_Part] | None, keep_samples: bool, used: Used | None, scores: Any, beside: list[Any]
+) -> tuple[FloatArray, FloatArray | None]:
+    """The numbers of the targets, and their samples, from those of all blocks; None: the blocks are done here."""
+    ready = _ready(job, used, scores, beside)
+    whole = _blocks(job, ready, range(job.n_blocks)) if parts is None else _together(parts)
+    numbers = job.finish(ready, whole.counts, whole.samples)
+    return numbers, job.kept(ready, whole.samples) if keep_samples else None
+
+
+def _together(parts: list[_Part]) -> _Part:
+    counts = [part.counts for part in parts if part.counts is not None]
+    return _Part(np.sum(counts, axis=0) if counts else None, np.concatenate([part.samples for part in parts], axis=1))
+
+
+# --- Memory ---
+
+
+def _check_room(job: Job[Any], plan: _Plan) -> None:
+    """A task that fits into a worker's memory."""
+    metrics = max((len(places) for _, places in plan.groups if places), default=1)
+    needed = 2 * (metrics + 1) * plan.matrix + plan.each
+    room = _memory()
+    if needed > room:
+        raise ValueError(
+            f"one task needs about {needed / 1e9:.3g} GB: {metrics} metric(s) and the gold, of "
+            f"{plan.matrix / 1e9:.3g} GB each, and what is made of them; there are {room / 1e9:.3g} GB for a task. "
+            "Take workers with more memory, or fewer inputs"
+        )
+
+
+def _memory() -> float:
+    """Bytes of the smallest worker of the cluster that is in use, or of this machine."""
+    distributed = sys.modules.get("distributed")
+    if distributed is not None:
+        try:
+            workers = distributed.default_client().scheduler_info(n_workers=-1)["workers"].values()
+        except ValueError:  # there is no client
+            workers = ()
+        limits = [each["memory_limit"] / max(1, each["nthreads"]) for each in workers if each["memory_limit"]]
+        if limits:
+            return float(min(limits))
+    if hasattr(os, "sysconf") and "SC_PHYS_PAGES" in os.sysconf_names:
+        return float(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+    return float("inf")
