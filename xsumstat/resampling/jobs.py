@@ -190,6 +190,11 @@ class Formula(OfMetrics[FloatArray]):
     names: tuple[str, ...]
     n_resamples = 0
 
+    @property
+    def together(self) -> bool:
+        """What is made of each metric serves all its pairs."""
+        return True
+
     def bytes_each(self, x: Any, z: Any = None, *beside: Any) -> int:
         """About how many bytes a target takes."""
         return arrays.footprint((x.shape[-2], x.shape[-1]), self.measure.level)

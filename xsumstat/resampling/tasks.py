@@ -68,27 +68,35 @@ def with_dask(
     numbers, samples = [], []
     for label in np.ndindex(lead):
         source = Source(scores[label], [each[label].rechunk(-1) for each in arrays[1:2]], by_metric, shared)
-        found = []
-        for at, places in plan.groups:
-            seen = source.of(places), [_as_task(each[label][..., at]) for each in beside]
-            small = job.narrowed(at, places)
-            parts = [dask.delayed(_part)(small, blocks, kept, *seen) for blocks in plan.runs] if plan.runs[1:] else None
-            told = dask.delayed(_told, nout=2)(small, parts, keep_samples, kept, *seen)
-            found.append(told)
-        if keep_samples:  # in the same chunks, so that no samples wait for those of other targets
-            sizes = [at.stop - at.start for at, _ in plan.groups]
-            parts_of = list(zip(found, sizes, strict=True))
-            kinds = [da.from_delayed(each[0], (len(job.names), size), dtype=float) for each, size in parts_of]
-            rows = [da.from_delayed(each[1], (size, job.n_resamples), dtype=float) for each, size in parts_of]
-            numbers.append(da.concatenate(kinds, axis=1))
-            samples.append(da.concatenate(rows, axis=0))
+        found = _of_label(job, plan, source, [each[label] for each in beside], kept, keep_samples)
+        if not keep_samples:
+            together = dask.delayed(np.concatenate)([each[0] for each in found], axis=1)
+            numbers.append(da.from_delayed(together, (len(job.names), len(job.targets)), dtype=float))
             continue
-        together = dask.delayed(np.concatenate)([each[0] for each in found], axis=1)
-        numbers.append(da.from_delayed(together, (len(job.names), len(job.targets)), dtype=float))
+        # In the same chunks, so that no samples wait for those of other targets.
+        sized = [(each, at.stop - at.start) for each, (at, _) in zip(found, plan.groups, strict=True)]
+        each_told = [da.from_delayed(each[0], (len(job.names), size), dtype=float) for each, size in sized]
+        each_kept = [da.from_delayed(each[1], (size, job.n_resamples), dtype=float) for each, size in sized]
+        numbers.append(da.concatenate(each_told, axis=1))
+        samples.append(da.concatenate(each_kept, axis=0))
     laid_out = da.stack(numbers, axis=1).reshape(len(job.names), *lead, len(job.targets))
     if not keep_samples:
         return laid_out, None
     return laid_out, da.stack(samples).reshape(*lead, len(job.targets), job.n_resamples)
+
+
+def _of_label(
+    job: Job[Any], plan: _Plan, source: Source, beside: list[Any], used: Any, keep_samples: bool
+) -> list[Any]:
+    """For each group of targets the task that gives their numbers and samples."""
+    dask = _validate.optional("dask", "dask")
+    found = []
+    for at, places in plan.groups:
+        seen = used, source.of(places), [_as_task(each[..., at]) for each in beside]
+        small = job.narrowed(at, places)
+        parts = [dask.delayed(_part)(small, blocks, *seen) for blocks in plan.runs] if plan.runs[1:] else None
+        found.append(dask.delayed(_told, nout=2)(small, parts, keep_samples, *seen))
+    return found
 
 
 def _as_task(array: Any) -> Any:
