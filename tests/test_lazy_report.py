@@ -179,10 +179,13 @@ def test_what_is_read_whole_cannot_be_lazy(capsys, tmp_path, monkeypatch, given)
 
 
 def test_bad_addresses(capsys, monkeypatch, store):
+    distributed = pytest.importorskip("distributed")
     monkeypatch.setattr(cli, "_PATIENCE", 0.3)
     for address, message in (("tcp://127.0.0.1:1", "Timed out trying to connect"), ("no://host", "unknown address")):
         status, out, err = run(capsys, store, "--gold", "human", "--dask", address)
         assert status == 2 and out == "" and message in err and "Traceback" not in err
+        with pytest.raises(ValueError, match="No clients found"):  # nothing of it stays
+            distributed.default_client()
     with pytest.raises(SystemExit) as error:
         cli.main(["--dask", str(store)])
     assert error.value.code == 2
@@ -211,7 +214,7 @@ def test_a_cluster_that_gives_up_is_one_line(capsys, monkeypatch, store):
     distributed = pytest.importorskip("distributed")
 
     class Client:
-        def __init__(self, address, timeout):
+        def __init__(self, address, timeout, set_as_default=True):
             assert address == "tcp://host:1" and timeout == cli._PATIENCE
 
         def __enter__(self):

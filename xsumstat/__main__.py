@@ -201,6 +201,8 @@ def _workers(address: str | bool | None) -> Iterator[None]:
         return
     distributed = _validate.optional("distributed", "dask")
     lost = distributed.KilledWorker, distributed.client.FutureCancelledError
+    with distributed.Client(address, timeout=_PATIENCE, set_as_default=False):
+        pass  # one that is the default would stay so where it finds no cluster
     with distributed.Client(address, timeout=_PATIENCE):
         try:
             yield
