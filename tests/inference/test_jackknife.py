@@ -87,11 +87,11 @@ def parts_made_once():
 
 
 def unknown(x, y, z, how, dims):
-    """What the twin has otherwise: one label of a dim, or of groups alone that are random one with a correlation."""
+    """What the twin has otherwise: one label of a dim, or of groups that are random one with a correlation."""
     there = ~np.isnan(x + y + z)
     if dims == BOTH and 1 in (there.any(axis=0).sum(), there.any(axis=1).sum()):
         return True
-    if dims != {"input": INPUT, "within_system": SYSTEM}.get(how.level):
+    if {"input": "input", "within_system": "system"}.get(how.level) not in dims:
         return False
     r = [leave_one_out.of(np.where(there, each, np.nan), z, how).r for each in (x, y)]
     return (~np.isnan(r[0] - r[1])).sum() < 2
