@@ -1,3 +1,5 @@
+import itertools
+
 import numpy as np
 import pytest
 import reference
@@ -299,3 +301,25 @@ def test_groups_that_a_metric_lacks_are_not_counted_as_undefined(small):
     got = ds.meta.corr("m0", level="input").n_undefined
     assert int(got.sel(metric="m1")) == int(usual.sel(metric="m1"))
     assert int(got.sel(metric="m2")) == int(usual.sel(metric="m2")) + 1
+
+
+@pytest.mark.parametrize("coefficient, of_scipy", [("kendall", "b"), ("kendall_c", "c")])
+def test_metrics_on_inputs_with_many_outputs_are_correlated_as_by_scipy(coefficient, of_scipy):
+    """More systems than are compared pair by pair; grades and fine scores, gaps, a constant metric on one input."""
+    rng = np.random.default_rng(20)
+    score = rng.normal(size=(3, 45, 4)) + rng.normal(size=(45, 4))
+    score[1], score[2, :5, 1] = np.round(score[1]), np.nan
+    score[1, :, 3] = 1.0
+    ds = xr.Dataset({"score": (("metric", "system", "input"), score)}, {"metric": list("abc")})
+    for lazy in (False, True):
+        asked = (ds.chunk(metric=1) if lazy else ds).meta.metric_corr(level="input", coefficient=coefficient)
+        got = asked.compute()
+        for one, other in itertools.product("abc", repeat=2):
+            both = (ds.score.sel(metric=metric).values for metric in (one, other))
+            values = [
+                scipy.stats.kendalltau(x[there], z[there], variant=of_scipy).statistic
+                for x, z, there in ((x, z, ~np.isnan(x + z)) for x, z in zip(*(each.T for each in both), strict=True))
+            ]
+            cell = got.sel(metric=one, other_metric=other)
+            assert float(cell.correlation) == pytest.approx(np.nanmean(values), abs=1e-12)
+            assert int(cell.n_undefined) == np.isnan(values).sum()

@@ -21,7 +21,7 @@ from xsumstat.analyses.measure import (
     threshold_attrs,
     why_undefined,
 )
-from xsumstat.coefficients import arrays
+from xsumstat.coefficients import arrays, long_groups
 from xsumstat.dataset import checks, labelled, results
 from xsumstat.dataset import scores as schema
 from xsumstat.dataset.value_checks import Checks, by_metric
@@ -230,7 +230,13 @@ def _of_pairs(score: xr.DataArray, pairs: IntArray, measure: Measure, top: int |
 
     def formula(x: FloatArray, z: None, targets: Any, measure: Measure) -> FloatArray:
         best = {} if top is None else {at: _best(x[at], top) for target in targets for at in target}
-        return np.array([_one_pair(x, target, measure, best) for target in targets]).T
+        of_pairs = measure.coefficient.of_pairs
+        if of_pairs is None or not long_groups.suits((x[0].shape[0], x[0].shape[1]), measure):
+            return np.array([_one_pair(x, target, measure, best) for target in targets]).T
+        arrays.check_finite(*x)
+        r, n = of_pairs(x, targets, measure, best)
+        values = [arrays.average(*each, measure.undefined_as_zero) for each in zip(r, n, strict=True)]
+        return np.array([values, (np.isnan(r) & (n > 0)).sum(axis=1)])
 
     names = ("correlation", "n_undefined")
     job = Formula(tuple((a, b) for a, b in pairs.tolist()), measure, formula, names)

@@ -108,6 +108,23 @@ class Means:
         cells = [np.ones(len(self.x)) if mask is None else mask.sum(axis=1) for mask in (self.mask_x, self.mask_z)]
         return np.asarray((cells[0] > 0) & (cells[1] > 0))
 
+    def pearson(self) -> float:
+        """Pearson's r of the means, to the bits that the kernels give, without compiling any."""
+        there = self.there
+        if not there.any():
+            return math.nan
+        x, z = (_means(*each)[there] for each in ((self.x, self.mask_x), (self.z, self.mask_z)))
+        n, about_x, about_z = float(len(x)), _in_turn(x) / len(x), _in_turn(z) / len(z)
+        dx, dz = x - about_x, z - about_z
+        xx, zz = _in_turn(dx * dx), _in_turn(dz * dz)
+        for values, square, about, scale in ((x, xx, about_x, self.scale_x), (z, zz, about_z, self.scale_z)):
+            small = square < 1e-12 * n * (abs(about) + scale.max()) ** 2
+            size = np.maximum(scale[there], np.abs(values)).max()
+            if small and not values.max() - values.min() > mean_kernels.TIE * size:
+                return math.nan
+        variances = xx * zz
+        return min(1.0, max(-1.0, _in_turn(dx * dz) / math.sqrt(variances))) if variances > 0 else math.nan
+
     def drawn(self, systems: IntArray, inputs: IntArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Means of both for each row of counts, and how often each system came; arrays as from `lanes`."""
         resamples = max(len(systems), len(inputs))
@@ -116,6 +133,19 @@ class Means:
         where = (systems, inputs, mean_x, mean_z, weights)
         bootstrap_kernels.bootstrap_means(self.x, self.z, self.mask_x, self.mask_z, *where)
         return mean_x, mean_z, weights
+
+
+def _means(values: FloatArray, mask: FloatArray | None) -> FloatArray:
+    """Means of the systems, summed input by input as the kernels do; 0 over no cells."""
+    total, cells = np.zeros(len(values)), float(values.shape[1]) if mask is None else mask.sum(axis=1)
+    for column in values.T:
+        total += column
+    return np.asarray(np.where(cells > 0, total / np.maximum(cells, 1.0), 0.0))
+
+
+def _in_turn(values: FloatArray) -> float:
+    """Their sum, added one after the other as the kernels do."""
+    return float(np.add.accumulate(values)[-1]) + 0.0
 
 
 @dataclass(frozen=True)
@@ -131,8 +161,11 @@ class _System:
         return 0.5 * self.means.x.size + 4.0 * len(self.means.x) ** 2
 
     def groups(self) -> tuple[FloatArray, FloatArray]:
+        n = np.array([self.means.there.sum()], float)
+        if self.kind == kernels.PEARSON:
+            return np.array([self.means.pearson()]), n
         systems, inputs = self.means.x.shape
-        return self.bootstrap(arrays.ones(systems), arrays.ones(inputs)), np.array([self.means.there.sum()], float)
+        return self.bootstrap(arrays.ones(systems), arrays.ones(inputs)), n
 
     def value(self) -> float:
         return float(self.groups()[0][0])

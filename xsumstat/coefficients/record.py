@@ -131,6 +131,8 @@ class Coefficient:
         As `swapped`, where decisions between two outputs trade places.
     close : callable or None
         Its value over the pairs of systems whose means lie close.
+    of_pairs : callable or None
+        The coefficients of many pairs of metrics by groups of many members, which share what is made of each metric.
     poolable : bool
         Whether the pairs of systems of several labels may be pooled.
     function : callable or None
@@ -158,6 +160,7 @@ class Coefficient:
     calibrate: Callable[[Estimator, FloatArray, FloatArray, Measure], float] | None = None
     swapped_decisions: Callable[..., Sequence[Differences]] | None = None
     close: Callable[..., tuple[FloatArray, FloatArray]] | None = None
+    of_pairs: Callable[..., tuple[FloatArray, FloatArray]] | None = None
     poolable: bool = False
     function: CorrelationFunction | None = field(default=None)
 

@@ -14,6 +14,7 @@ from xsumstat.coefficients import (
     correlation_swaps,
     correlations,
     function,
+    long_groups,
     rank_swaps,
     soft_accuracy,
     tie_swaps,
@@ -96,8 +97,12 @@ def _by_kind(kind: int, off_system: MakeSwapped | None = None) -> dict[str, Any]
     return {"estimator": ready, "swapped": swapped, "leave_one_out": without, "of_means": True}
 
 
-def _close(kind: int) -> Any:
-    return partial(correlations.close_pairs, kind=kind)
+def _of_many(kind: int) -> dict[str, Any]:
+    """What Kendall's coefficients that count pairs have beside: close pairs of systems, and many pairs of metrics."""
+    return {
+        "close": partial(correlations.close_pairs, kind=kind),
+        "of_pairs": partial(long_groups.of_pairs, kind=kind),
+    }
 
 
 _ROWS = (
@@ -129,7 +134,7 @@ _ROWS = (
         test="kendalltau",
         normal_value=_tau,
         normal_r=_r_of_tau,
-        close=_close(kernels.KENDALL),
+        **_of_many(kernels.KENDALL),
     ),
     Coefficient(
         "kendall_a",
@@ -139,7 +144,7 @@ _ROWS = (
         test="kendalltau",
         normal_value=_tau,
         normal_r=_r_of_tau,
-        close=_close(kernels.KENDALL_A),
+        **_of_many(kernels.KENDALL_A),
     ),
     Coefficient(
         "kendall_c",
@@ -157,7 +162,7 @@ _ROWS = (
         linear_in_swaps="always",
         of_constants=True,
         normal_value=_accuracy,
-        close=_close(kernels.ACCURACY),
+        **_of_many(kernels.ACCURACY),
         poolable=True,
     ),
     Coefficient(
