@@ -251,8 +251,8 @@ def test_the_scores_are_never_in_memory_together(tmp_path):
     paths = [large(tmp_path / "small.zarr", 20), large(tmp_path / "large.zarr", 25_000)]
     code = (  # as if these scores were too many to be shared by tasks
         "import re, sys; from pathlib import Path; from xsumstat import __main__ as cli; "
-        "from xsumstat.dataset import value_checks; from xsumstat.resampling import tasks; "
-        "tasks.SHARED = value_checks._HELD = 0; status = cli.main(sys.argv[1:]); "
+        "from xsumstat.resampling import tasks; "
+        "tasks.SHARED = 0; status = cli.main(sys.argv[1:]); "
         "status_of = Path('/proc/self/status').read_text(); "
         "print(re.search(r'VmHWM:\\s+(\\d+)', status_of)[1], file=sys.stderr); sys.exit(status)"
     )

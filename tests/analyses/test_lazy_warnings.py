@@ -11,6 +11,7 @@ import xarray as xr
 
 from tests.conftest import dataset
 from xsumstat.dataset import value_checks
+from xsumstat.resampling import tasks
 
 
 def plain():
@@ -269,7 +270,7 @@ def test_the_checks_read_no_scores_that_the_result_does_not_read(monkeypatch, as
 
 def test_scores_too_many_to_hold_are_looked_at_one_metric_at_a_time(monkeypatch):
     """The same is said where each task reads its own metric."""
-    monkeypatch.setattr(value_checks, "_HELD", 0)
+    monkeypatch.setattr(tasks, "SHARED", 0)
     for asked in ("corr", "perm_test", "metric_corr", "compare_systems"):
         check(asked, odd())
 

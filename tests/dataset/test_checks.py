@@ -50,12 +50,11 @@ def test_which_metrics_are_constant():
 
 
 def test_a_result_that_a_constant_score_explains_is_not_told_again():
-    score = dataset([[[1.0, 1.0], [1.0, 1.0]], [[1.0, 2.0], [3.0, 4.0]]]).score
-    gold = score.isel(metric=1, drop=True)
+    spread, gold = by_metric(0.0, 3.0), xr.DataArray(3.0)
     missing = by_metric(np.nan, np.nan)
-    assert said(content.warn_undefined, missing, score, gold, "undefined for") == ["undefined for 'm1'"]
-    assert said(content.warn_undefined, missing, score, gold * 0, "undefined for") == []
-    assert said(content.warn_undefined, by_metric(0.5, 0.5), score, gold, "undefined for") == []
+    assert said(content.warn_undefined, missing, spread, gold, "undefined for") == ["undefined for 'm1'"]
+    assert said(content.warn_undefined, missing, spread, gold * 0, "undefined for") == []
+    assert said(content.warn_undefined, by_metric(0.5, 0.5), spread, gold, "undefined for") == []
 
 
 def test_which_systems_and_inputs_can_be_used():

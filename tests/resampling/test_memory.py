@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from xsumstat.dataset import value_checks
 from xsumstat.resampling import tasks
 
 pytest.importorskip("dask.array")
@@ -50,8 +49,7 @@ ASKED = {
 @pytest.mark.parametrize("question", ASKED)
 def test_a_few_metrics_scores_are_in_memory_at_a_time(store, monkeypatch, question):
     """Those of two or three metrics, the gold's and a few times as much to work with; of 40 metrics there are."""
-    for module, name in ((tasks, "SHARED"), (value_checks, "_HELD")):
-        monkeypatch.setattr(module, name, 0)
+    monkeypatch.setattr(tasks, "SHARED", 0)
     method, settings = ASKED[question]
     settings = {name: list(value) if isinstance(value, range) else value for name, value in settings.items()}
     gold = () if method == "disagreement" else (0,)

@@ -158,7 +158,7 @@ def corr(
     record = measure.coefficient
     variables = _correlations(scores.score, scores.gold, average, measure)
     if average:
-        scores.later.make(checks.warn_unexplained, variables["correlation"], *scores.spreads, why_undefined(record))
+        scores.later.make(checks.warn_undefined, variables["correlation"], *scores.spreads, why_undefined(record))
     attrs = {**measure.attrs, **threshold_attrs(record, calibrate_on)}
     return results.result(variables, scores, analysis="corr", **attrs)
 
@@ -236,7 +236,7 @@ def _of_pairs(score: xr.DataArray, pairs: IntArray, measure: Measure, top: int |
         arrays.check_finite(*x)
         r, n = of_pairs(x, targets, measure, best)
         values = [arrays.average(*each, measure.undefined_as_zero) for each in zip(r, n, strict=True)]
-        return np.array([values, (np.isnan(r) & (n > 0)).sum(axis=1)])
+        return np.array([values, _n_undefined(r, n)])
 
     names = ("correlation", "n_undefined")
     job = Formula(tuple((a, b) for a, b in pairs.tolist()), measure, formula, names)
@@ -253,7 +253,12 @@ def _one_pair(
         one = np.where(best[pair[0]] | best[pair[1]], one, np.nan)
     estimator = measure.estimator(one, other)
     r, n = estimator.groups()
-    return estimator.value(), float((np.isnan(r) & (n > 0)).sum())
+    return estimator.value(), float(_n_undefined(r, n))
+
+
+def _n_undefined(r: FloatArray, n: FloatArray) -> IntArray:
+    """How many groups (..., groups) that have cells have no coefficient."""
+    return np.asarray((np.isnan(r) & (n > 0)).sum(axis=-1))
 
 
 def _best(scores: FloatArray, top: int) -> BoolArray:
@@ -294,7 +299,7 @@ def _correlations(x: xr.DataArray, z: xr.DataArray, average: bool, measure: Meas
         here = measure.at(threshold)
         estimator = here.estimator(x, z)
         r, n = estimator.groups()
-        left_out = int((np.isnan(r) & (n > 0)).sum())
+        left_out = int(_n_undefined(r, n))
         at = () if calibrate is None else (calibrate(estimator, x, z, here),)
         if average:
             return estimator.value(), left_out, *at

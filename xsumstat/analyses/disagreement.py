@@ -15,7 +15,7 @@ from xsumstat.analyses.output_pairs import Counting
 from xsumstat.dataset import checks, results
 from xsumstat.dataset import scores as schema
 from xsumstat.dataset.value_checks import Checks
-from xsumstat.resampling import draws, threads
+from xsumstat.resampling import draws, tasks, threads
 from xsumstat.types import FloatArray
 
 NORMALISATIONS = ("all", "input")
@@ -116,7 +116,7 @@ def disagreement(
     if checks.is_lazy(score):
         tables = output_pairs.lazily_opposite(score, pairs, counting, bands)
         n_drawn: Any = output_pairs.lazily_drawn(score, counting.max_pairs)
-        looked_at: Any = output_pairs.as_task(tables)
+        looked_at: Any = tasks.as_task(tables)
     else:
         with threads.one_bar(2, progress) as part:
             with part():
@@ -205,7 +205,7 @@ def improvement_consistency(
     score = _outputs(ds, metric, later)
     if checks.is_lazy(score):
         numbers: Any = output_pairs.lazily_improving(score, counting, bands)
-        looked_at: Any = output_pairs.as_task(numbers)
+        looked_at: Any = tasks.as_task(numbers)
         most = score.sizes["system"]
         n_drawn: Any = looked_at[-1][0] if most * (most - 1) > counting.max_pairs else 0
     else:

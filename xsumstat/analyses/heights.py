@@ -113,19 +113,6 @@ class Bands:
         return np.array([ratio, *run(job)]).reshape(3, *shape)
 
 
-def in_turn(job: jobs.OverInputs) -> FloatArray:
-    """The numbers of a job (names, rows), its blocks one after the other, as a task of Dask has one thread."""
-    step = max(1, jobs.BYTES_AT_ONCE // job.bytes_each())
-    numbers = []
-    for start in range(0, len(job.targets), step):
-        ready = job.ready(slice(start, min(start + step, len(job.targets))))
-        samples = np.empty((job.rows(ready), job.n_resamples))
-        for block in range(job.n_blocks):
-            job.block(ready, block, samples[:, job.columns(block)], None)
-        numbers.append(job.finish(ready, None, samples))
-    return np.concatenate(numbers, axis=1)
-
-
 def _left_out(part: FloatArray, whole: FloatArray, confidence_level: float) -> tuple[float, float]:
     """The jackknife's limits of one share over the inputs that fill its bin; NaN where there are not two."""
     from scipy.special import expit, logit

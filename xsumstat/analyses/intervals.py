@@ -306,7 +306,7 @@ def _warn(
     later = scores.later
     name = "correlation" if "correlation" in found else "difference"
     if name == "correlation":
-        later.make(checks.warn_unexplained, found[name], *scores.spreads, why_undefined(measure.coefficient))
+        later.make(checks.warn_undefined, found[name], *scores.spreads, why_undefined(measure.coefficient))
     if kind == "jackknife" and measure.coefficient.leave_one_out is not None and not jackknife_holds(measure, dims):
         _validate.warn(
             "over inputs alone the jackknife of ranked system means holds the true value in about 80 % of trials, not "

@@ -345,7 +345,8 @@ def human_ceiling(
     found = xr.Dataset({"by_rater": by_rater, **by_name}).drop_vars("kind", errors="ignore")
     judged = found["metric"] != RATER
     found = found.assign({each: found[each].where(judged) for each in NAMES if "difference" in each})
-    checks.warn_undefined(found["by_rater"], scores.score, scores.gold, why_undefined(measure.coefficient))
+    spreads = checks.spread(scores.score), checks.spread(scores.gold)
+    checks.warn_undefined(found["by_rater"], *spreads, why_undefined(measure.coefficient))
     if method == "bootstrap":
         checks.warn_resamples(found["n_undefined"], n_resamples)
         checks.warn_outside(found, "correlation", n_resamples)

@@ -13,12 +13,12 @@ import numpy as np
 import xarray as xr
 
 from xsumstat import _validate
-from xsumstat.analyses.heights import Bands, extremes, heights, in_turn, mean_height
+from xsumstat.analyses.heights import Bands, extremes, heights, mean_height
 from xsumstat.coefficients.arrays import check_finite
 from xsumstat.dataset import results
 from xsumstat.kernels import outputs as kernels
 from xsumstat.resampling import draws, jobs, tasks
-from xsumstat.resampling.jobs import Job
+from xsumstat.resampling.jobs import AtOnce
 from xsumstat.types import Bits, BoolArray, FloatArray, IntArray, Pair
 
 # Numbers of two metrics' disagreement in a bin.
@@ -155,8 +155,18 @@ def square(numbers: FloatArray, pairs: IntArray, size: int) -> FloatArray:
 # --- With Dask ---
 
 
+def _in_turn(job: jobs.OverInputs) -> FloatArray:
+    """The numbers of a job (names, rows), its blocks one after the other, as a task of Dask has one thread."""
+    numbers = []
+    for at in jobs.groups(job, jobs.BYTES_AT_ONCE // job.bytes_each()):
+        ready = job.ready(at)
+        done = tasks.blocks_of(job, ready, range(job.n_blocks))
+        numbers.append(job.finish(ready, done.counts, done.samples))
+    return np.concatenate(numbers, axis=1)
+
+
 @dataclass(frozen=True)
-class _Opposite(Job[FloatArray]):
+class _Opposite(AtOnce):
     """The disagreement of pairs of metrics, of which a task needs the scores of its own alone.
 
     Attributes
@@ -172,8 +182,6 @@ class _Opposite(Job[FloatArray]):
     counting: Counting
     bands: Bands
     names: tuple[str, ...]
-
-    n_resamples = 0
 
     def metrics_of(self, target: Pair) -> Pair:
         """The two metrics."""
@@ -203,12 +211,8 @@ class _Opposite(Job[FloatArray]):
                 both = (scores[one], scores[two]), (high[one], high[two])
                 self.counting.opposite(*both, number, found[0, place], found[1, place])
             counts[..., number] = found
-        numbers = opposite_numbers(counts, self.bands, in_turn)
+        numbers = opposite_numbers(counts, self.bands, _in_turn)
         return numbers.transpose(0, 2, 1).reshape(-1, len(pairs))
-
-    def finish(self, ready: FloatArray, counts: IntArray | None, samples: FloatArray) -> FloatArray:
-        """The numbers."""
-        return ready
 
 
 def _columns(x: Sequence[FloatArray], within: str) -> Iterator[tuple[int, FloatArray, FloatArray]]:
@@ -230,14 +234,8 @@ def lazily_opposite(score: xr.DataArray, pairs: IntArray, counting: Counting, ba
     names = tuple(f"{name}_{at}" for name in NAMES for at in range(n_bins))
     job = _Opposite(tuple((int(one), int(two)) for one, two in pairs), counting, bands, names)
     numbers, _ = tasks.with_dask(job, score.data, lead=(), used=None)
-    tables = dask.delayed(partial(_square, pairs=pairs, size=size))(as_task(numbers.rechunk(-1)))
+    tables = dask.delayed(partial(_square, pairs=pairs, size=size))(tasks.as_task(numbers))
     return da.from_delayed(tables, (len(NAMES), size, size, n_bins), dtype=float)
-
-
-def as_task(array: Any) -> Any:
-    """The task of a Dask array of one chunk; tasks that are handed the array itself would repeat what makes it."""
-    (block,) = array.to_delayed(optimize_graph=False).ravel()
-    return block
 
 
 def _square(numbers: FloatArray, pairs: IntArray, size: int) -> FloatArray:
@@ -334,6 +332,6 @@ def _improving(pieces: list[Any], ends: FloatArray, counting: Counting, at: slic
 
 def _told(found: list[FloatArray], bands: Bands) -> FloatArray:
     counts = np.concatenate(found, axis=1)
-    numbers = improving_numbers(counts[:-1].reshape(3, -1, counts.shape[1]), bands, in_turn)
+    numbers = improving_numbers(counts[:-1].reshape(3, -1, counts.shape[1]), bands, _in_turn)
     n_drawn = np.full(numbers.shape[1], counts[-1].sum())
     return np.concatenate([numbers, n_drawn[None]])

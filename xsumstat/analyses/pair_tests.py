@@ -18,7 +18,7 @@ from xsumstat.dataset import checks, labelled, metric_pairs, results
 from xsumstat.dataset import scores as schema
 from xsumstat.inference import sign_sums
 from xsumstat.resampling import threads
-from xsumstat.resampling.jobs import BYTES_AT_ONCE, Job, OfMetrics, over_blocks
+from xsumstat.resampling.jobs import BYTES_AT_ONCE, AtOnce, Job, OfMetrics, over_blocks
 from xsumstat.resampling.permutation import PairTests
 from xsumstat.resampling.plans import DecisionPlan, PairPlan, SwapPlan
 from xsumstat.types import FloatArray, IntArray, Pair
@@ -172,7 +172,7 @@ def _how(job: PairTests) -> dict[str, Any]:
 
 
 @dataclass(frozen=True)
-class _Computed(OfMetrics[FloatArray]):
+class _Computed(AtOnce, OfMetrics[FloatArray]):
     """The permutation test of each pair from the distribution of its sum of signs.
 
     Where there is no such sum (ties) an error, or NaN where not `every` pair must have one.
@@ -194,7 +194,6 @@ class _Computed(OfMetrics[FloatArray]):
     labels: tuple[Any, ...]
     every: bool
     names = _COMPUTED
-    n_resamples = 0
 
     def narrowed(self, at: slice, places: Sequence[int] | None) -> Job[FloatArray]:
         """A job of some targets, that sees some metrics."""
@@ -241,10 +240,6 @@ class _Computed(OfMetrics[FloatArray]):
         turned = replace(found, at_least=found.at_most, at_most=found.at_least)
         forward, backward = found.pvalue(difference, alternative), turned.pvalue(-difference, alternative)
         return difference, forward, backward, found.exact
-
-    def finish(self, ready: FloatArray, counts: IntArray | None, samples: FloatArray) -> FloatArray:
-        """The numbers."""
-        return ready
 
 
 def _computed(scores: schema.Scores, job: PairTests, *, every: bool, progress: bool | None) -> dict[str, xr.DataArray]:

@@ -133,7 +133,7 @@ class Pairs:
             raise ValueError(f"score has only one label along {along!r}: {versions[0]!r}")
         bare = schema.without_coords(scores.score).drop_vars([along, "metric"])
         stacked = bare.stack(_version=[along, "metric"], create_index=False).rename(_version="metric")
-        stacked = checks.by_metric(stacked.transpose(..., *CORE))
+        stacked = checks.chunked_by_metric(stacked.transpose(..., *CORE))
         at = versions.index(base) * len(metrics)
         others = [number for number, label in enumerate(versions) if label != base]
         targets = tuple((number * len(metrics) + m, at + m) for number in others for m in range(len(metrics)))

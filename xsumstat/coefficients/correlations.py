@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -264,6 +265,10 @@ class _Grouped:
         return each * members * groups
 
     def groups(self) -> tuple[FloatArray, FloatArray]:
+        return self._of_groups
+
+    @cached_property
+    def _of_groups(self) -> tuple[FloatArray, FloatArray]:
         members, groups = self.shape
         once = np.ones(members, dtype=self.data[0].dtype if self.form in ("pairs", "signs") else np.int64)
         r, n = np.empty(groups), np.empty(groups)

@@ -286,13 +286,8 @@ def _labels(values: xr.DataArray, dim: Hashable) -> list[str]:
     return [str(label) for label in labels]
 
 
-def warn_undefined(statistic: xr.DataArray, score: xr.DataArray, gold: xr.DataArray, why: str) -> None:
-    """Warn of results that are NaN, unless a constant or missing score explained them already."""
-    warn_unexplained(statistic, spread(score), spread(gold), why)
-
-
-def warn_unexplained(statistic: xr.DataArray, scores: xr.DataArray, gold: xr.DataArray, why: str) -> None:
-    """The same, told how far scores and gold `spread`."""
+def warn_undefined(statistic: xr.DataArray, scores: xr.DataArray, gold: xr.DataArray, why: str) -> None:
+    """Warn of results that are NaN, unless a constant or missing score explained them: told their `spread`."""
     explained = (scores.fillna(0) == 0) | (gold.fillna(0) == 0)
     warn_where(statistic.isnull() & ~explained, why)
 
@@ -339,7 +334,7 @@ def whole(values: xr.DataArray, dims: Iterable[str]) -> xr.DataArray:
     return values.copy(data=values.data.rechunk(chunks))  # `values.chunk` would compute coordinates of objects
 
 
-def by_metric(values: xr.DataArray) -> xr.DataArray:
+def chunked_by_metric(values: xr.DataArray) -> xr.DataArray:
     """The same, where it is lazy in chunks of one metric each, with all its systems and inputs."""
     if not is_lazy(values):
         return values

@@ -249,7 +249,7 @@ def checked(values: xr.DataArray, name: str) -> xr.DataArray:
         raise TypeError(f"{name} must hold numbers, got dtype {values.dtype}; convert with .astype(float)")
     values = checks.plain_labels(values, name).astype(np.float64, keep_attrs=True)
     if checks.is_lazy(values):
-        return checks.by_metric(values)
+        return checks.chunked_by_metric(values)
     checks.check_numbers(values, name)
     return values
 

@@ -17,8 +17,6 @@ from xsumstat import _validate
 from xsumstat.resampling import tasks
 
 _Values = TypeVar("_Values", xr.DataArray, xr.Dataset)
-# Lazy scores of more bytes are not held in memory.
-_HELD = 2**28
 
 
 @dataclass(frozen=True)
@@ -134,7 +132,7 @@ def by_metric(function: Callable[..., Any], scores: Sequence[xr.DataArray], *bes
     """
     if not any(map(_is_lazy, (*scores, *beside))):
         return function(scores, *beside)
-    values, apart = [_for_task(each) for each in beside], max(each.nbytes for each in scores) > _HELD
+    values, apart = [_for_task(each) for each in beside], max(each.nbytes for each in scores) > tasks.SHARED
     of_metric = ([each.isel(metric=[at]) for each in scores] for at in range(scores[0].sizes["metric"]))
     parts = [_delayed(function)([_for_task(each, apart) for each in those], *values) for those in of_metric]
     return _delayed(_joined)(parts)
@@ -179,8 +177,7 @@ def _for_task(value: Any, apart: bool = False) -> Any:
         return _Array(value.dims, coords, value.variable.values)
     whole = value.data.rechunk(-1)
     made = tasks.instructions(whole) if apart else None
-    (key,) = whole.to_delayed(optimize_graph=False).ravel()
-    return _delayed(_Array)(value.dims, coords, made or key)
+    return _delayed(_Array)(value.dims, coords, made or tasks.as_task(whole))
 
 
 class _Array:

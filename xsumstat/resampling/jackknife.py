@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -13,8 +12,8 @@ from xsumstat.coefficients import arrays, leave_one_out, pairs
 from xsumstat.coefficients.record import Measure
 from xsumstat.inference import jackknife
 from xsumstat.inference.jackknife import Estimated
-from xsumstat.resampling.jobs import OfMetrics
-from xsumstat.types import FloatArray, IntArray
+from xsumstat.resampling.jobs import AtOnce, OfMetrics
+from xsumstat.types import FloatArray
 
 # One metric, or two of which the second's correlation is taken from the first's.
 Target = tuple[int, ...]
@@ -60,7 +59,7 @@ def intervals(
 
 
 @dataclass(frozen=True)
-class Jackknife(OfMetrics[FloatArray]):
+class Jackknife(AtOnce, OfMetrics[FloatArray]):
     """The jackknife interval of each target.
 
     Attributes
@@ -78,7 +77,6 @@ class Jackknife(OfMetrics[FloatArray]):
     dims: tuple[str, ...]
     confidence_level: float
 
-    n_resamples = 0
     names = NAMES
 
     def bytes_each(self, x: Any, z: Any, *beside: Any) -> int:
@@ -88,10 +86,3 @@ class Jackknife(OfMetrics[FloatArray]):
     def ready(self, at: slice, x: FloatArray, z: FloatArray, *beside: Any) -> FloatArray:
         """The numbers of the targets, as there is nothing to draw."""
         return intervals(x, z, self.targets[at], self.measure, self.dims, self.confidence_level)
-
-    def block(self, ready: FloatArray, block: int, out: FloatArray, stop: threading.Event | None) -> None:
-        """There are no resamples."""
-
-    def finish(self, ready: FloatArray, counts: IntArray | None, samples: FloatArray) -> FloatArray:
-        """The numbers."""
-        return ready

@@ -95,7 +95,20 @@ class Job(Generic[R]):
         return samples
 
 
-def _groups(job: Job[R], at_once: int) -> list[slice]:
+class AtOnce(Job[FloatArray]):
+    """A job whose numbers, (names, targets), are there when it is ready; nothing is drawn."""
+
+    n_resamples = 0
+
+    def block(self, ready: FloatArray, block: int, out: FloatArray, stop: threading.Event | None) -> None:
+        """There are no resamples."""
+
+    def finish(self, ready: FloatArray, counts: IntArray | None, samples: FloatArray) -> FloatArray:
+        """The numbers."""
+        return ready
+
+
+def groups(job: Job[R], at_once: int) -> list[slice]:
     """The places of targets that are made ready together."""
     size = len(job.targets)
     step = size if job.together else max(1, at_once)
@@ -125,13 +138,13 @@ def on_threads(
     job: Job[R], labels: Sequence[tuple[Any, ...]], *, keep_samples: bool = False, progress: bool | None = None
 ) -> tuple[FloatArray, FloatArray | None]:
     """The numbers (names, labels · targets) for the scores of each further label, and the samples or None."""
-    groups = _groups(job, BYTES_AT_ONCE // max(1, job.bytes_each(*labels[0])))
+    parts = groups(job, BYTES_AT_ONCE // max(1, job.bytes_each(*labels[0])))
     numbers = np.empty((len(job.names), len(labels) * len(job.targets)))
     kept = np.empty((numbers.shape[1], job.n_resamples)) if keep_samples else None
     start = 0
-    with threads.progress_bar(len(labels) * len(groups) * max(1, job.n_blocks), progress) as bar:
+    with threads.progress_bar(len(labels) * len(parts) * max(1, job.n_blocks), progress) as bar:
         for scores in labels:
-            for at in groups:
+            for at in parts:
                 made = job.ready(at, *scores)
                 counts, samples = over_blocks(job, made, bar)
                 here = slice(start, start := start + at.stop - at.start)
@@ -172,7 +185,7 @@ class OfMetrics(Job[R]):
 
 
 @dataclass(frozen=True)
-class Formula(OfMetrics[FloatArray]):
+class Formula(AtOnce, OfMetrics[FloatArray]):
     """Numbers of each target by a formula; nothing is drawn.
 
     Attributes
@@ -188,7 +201,6 @@ class Formula(OfMetrics[FloatArray]):
     measure: Measure
     formula: Callable[[FloatArray, Any, Any, Measure], Any]
     names: tuple[str, ...]
-    n_resamples = 0
 
     @property
     def together(self) -> bool:
@@ -202,10 +214,6 @@ class Formula(OfMetrics[FloatArray]):
     def ready(self, at: slice, x: FloatArray, z: Any = None, *beside: Any) -> FloatArray:
         """The numbers of the targets."""
         return np.array(self.formula(x, z, self.targets[at], self.measure), dtype=float)
-
-    def finish(self, ready: FloatArray, counts: IntArray | None, samples: FloatArray) -> FloatArray:
-        """The numbers."""
-        return ready
 
 
 # --- Jobs that are one function ---

@@ -64,7 +64,7 @@ def with_dask(
     shared = 8 * arrays[0].size <= SHARED
     plan = _Plan.of(job, arrays, lead)
     _check_room(job, plan)
-    kept = None if used is None else dask.delayed(_both)(*(_as_task(da.asarray(each)) for each in used))
+    kept = None if used is None else dask.delayed(_both)(*(as_task(da.asarray(each)) for each in used))
     numbers, samples = [], []
     for label in np.ndindex(lead):
         source = Source(scores[label], [each[label].rechunk(-1) for each in arrays[1:2]], by_metric, shared)
@@ -92,14 +92,14 @@ def _of_label(
     dask = _validate.optional("dask", "dask")
     found = []
     for at, places in plan.groups:
-        seen = used, source.of(places), [_as_task(each[..., at]) for each in beside]
+        seen = used, source.of(places), [as_task(each[..., at]) for each in beside]
         small = job.narrowed(at, places)
         parts = [dask.delayed(_part)(small, blocks, *seen) for blocks in plan.runs] if plan.runs[1:] else None
         found.append(dask.delayed(_told, nout=2)(small, parts, keep_samples, *seen))
     return found
 
 
-def _as_task(array: Any) -> Any:
+def as_task(array: Any) -> Any:
     """The task of a Dask array's one chunk; given as it is, an array would be computed anew for what it is given to."""
     (task,) = array.rechunk(-1).to_delayed(optimize_graph=False).ravel()
     return task
@@ -131,7 +131,7 @@ class _Plan:
         matrix = 8 * int(np.prod(arrays[0].shape[len(lead) + (job.metrics_of(job.targets[0]) is not None) :]))
         n_targets = len(job.targets)
         most = max(1, min(int(_TASK / work), jobs.BYTES_AT_ONCE // max(1, each)))
-        groups = _groups(
+        groups = _in_order(
             job, max(most, -(-n_targets * int(np.prod(lead)) // _MOST_TASKS)), jobs.BYTES_AT_ONCE // matrix
         )
         largest = max(at.stop - at.start for at, _ in groups)
@@ -139,7 +139,7 @@ class _Plan:
         return cls(groups, _runs(job.n_blocks, work * largest, n_runs), matrix, each)
 
 
-def _groups(job: Job[Any], most_targets: int, most_metrics: int) -> list[tuple[slice, list[int] | None]]:
+def _in_order(job: Job[Any], most_targets: int, most_metrics: int) -> list[tuple[slice, list[int] | None]]:
     """Targets in order, as many together as may be, and the metrics that they need."""
     groups: list[tuple[slice, list[int] | None]] = []
     start, needed = 0, set(job.metrics_of(job.targets[0]) or ())
@@ -197,12 +197,12 @@ class Source:
 
     def _for_tasks(self, array: Any) -> Any:
         whole = array.rechunk(-1)
-        return _as_task(whole) if self._shared else instructions(whole) or _as_task(whole)
+        return as_task(whole) if self._shared else instructions(whole) or as_task(whole)
 
 
 def instructions(array: Any) -> Made | None:
     """What makes an array of one chunk, if that is little and complete: neither scores nor what a cluster holds."""
-    key = _as_task(array)
+    key = as_task(array)
     graph = dict(array.__dask_optimize__(array.__dask_graph__(), array.__dask_keys__()))
     needed = {each for task in graph.values() for each in getattr(task, "dependencies", ())}
     if not ({key.key} | needed) <= set(graph) or any(
@@ -224,7 +224,7 @@ def _pickled(value: Any) -> bytes:
 
 
 @dataclass(frozen=True)
-class _Part:
+class Part:
     """Counts and samples of some blocks."""
 
     counts: IntArray | None
@@ -252,40 +252,35 @@ def _chosen(array: Any, used: Used | None) -> FloatArray:
     return np.ascontiguousarray(values[..., systems, :][..., inputs])
 
 
-def _blocks(job: Job[R], ready: R, blocks: range) -> _Part:
-    """The counts and the samples of some blocks."""
-    start = job.columns(blocks.start).start if blocks else 0
-    samples = np.empty((job.rows(ready), sum(_width(job, block) for block in blocks)))
+def blocks_of(job: Job[R], ready: R, blocks: range) -> Part:
+    """The counts and the samples of some blocks, one after the other."""
+    start = job.columns(blocks[0]).start if blocks else 0
+    samples = np.empty((job.rows(ready), job.columns(blocks[-1]).stop - start if blocks else 0))
     totals: IntArray | None = None
     for block in blocks:
         columns = job.columns(block)
         counts = job.block(ready, block, samples[:, columns.start - start : columns.stop - start], None)
         totals = counts if totals is None else totals if counts is None else totals + counts
-    return _Part(totals, samples)
+    return Part(totals, samples)
 
 
-def _width(job: Job[Any], block: int) -> int:
-    columns = job.columns(block)
-    return int(columns.stop - columns.start)
-
-
-def _part(job: Job[R], blocks: range, used: Used | None, scores: Any, beside: list[Any]) -> _Part:
-    return _blocks(job, _ready(job, used, scores, beside), blocks)
+def _part(job: Job[R], blocks: range, used: Used | None, scores: Any, beside: list[Any]) -> Part:
+    return blocks_of(job, _ready(job, used, scores, beside), blocks)
 
 
 def _told(
-    job: Job[R], parts: list[_Part] | None, keep_samples: bool, used: Used | None, scores: Any, beside: list[Any]
+    job: Job[R], parts: list[Part] | None, keep_samples: bool, used: Used | None, scores: Any, beside: list[Any]
 ) -> tuple[FloatArray, FloatArray | None]:
     """The numbers of the targets, and their samples, from those of all blocks; None: the blocks are done here."""
     ready = _ready(job, used, scores, beside)
-    whole = _blocks(job, ready, range(job.n_blocks)) if parts is None else _together(parts)
+    whole = blocks_of(job, ready, range(job.n_blocks)) if parts is None else _together(parts)
     numbers = job.finish(ready, whole.counts, whole.samples)
     return numbers, job.kept(ready, whole.samples) if keep_samples else None
 
 
-def _together(parts: list[_Part]) -> _Part:
+def _together(parts: list[Part]) -> Part:
     counts = [part.counts for part in parts if part.counts is not None]
-    return _Part(np.sum(counts, axis=0) if counts else None, np.concatenate([part.samples for part in parts], axis=1))
+    return Part(np.sum(counts, axis=0) if counts else None, np.concatenate([part.samples for part in parts], axis=1))
 
 
 # --- Memory ---
