@@ -70,7 +70,9 @@ def test_a_share_of_none_reaches_as_far_as_chance_would_have_it():
 
 @pytest.mark.parametrize("within", ["all", "input"])
 @pytest.mark.parametrize("points", [None, 2])
-def test_disagreement_and_its_bands_equal_a_double_loop(within, points):
+@pytest.mark.parametrize("many", [1, 150])  # counted by bits or one by one
+def test_disagreement_and_its_bands_equal_a_double_loop(within, points, many, monkeypatch):
+    monkeypatch.setattr(output_pairs, "_MANY", many)
     ds = padded((9, 4, 7, 9, 2, 0), points=points)
     ds.score[1, 2, 0] = np.nan
     got = ds.meta.disagreement(n_bins=5, normalise=within, method="bootstrap", n_resamples=200, rng=3)

@@ -57,9 +57,37 @@ def test_kendall_is_scipys(size):
     assert (n == size).all()
 
 
-def test_which_scores_are_counted_by_bits():
-    measure, system = (checked_measure(level, "kendall", "pairwise", "drop") for level in ("input", "system"))
-    assert long_groups.suits((1766, 92), measure) and not long_groups.suits((1766, 92), system)
-    assert not long_groups.suits((16, 92), measure) and not long_groups.suits((20_000, 92), measure)
-    within = checked_measure("within_system", "kendall", "pairwise", "drop")
-    assert long_groups.suits((16, 2000), within) and not long_groups.suits((2000, 16), within)
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("kind", ["fine", "tied with gaps"])
+@pytest.mark.parametrize("top", [False, True])
+def test_many_members_are_sorted_once_a_metric(monkeypatch, name, kind, top):
+    x = scores(kind)
+    pairs = list(itertools.combinations_with_replacement(range(len(x)), 2))
+    measure = checked_measure("input", name, "pairwise", "drop")
+    best = dict(enumerate(RNG.random(x.shape) < 0.4)) if top else {}
+    want = long_groups.groups(x, pairs, measure, best)
+    for limit in ("_MOST_MEMBERS", "_MOST_BYTES"):
+        with monkeypatch.context() as few:
+            few.setattr(long_groups, limit, 60)
+            found = long_groups.groups(x, pairs, measure, best)
+        assert [each.tobytes() for each in found] == [each.tobytes() for each in want]
+
+
+@pytest.mark.parametrize("name", ["kendall", "spearman", "acc_eq"])
+@pytest.mark.parametrize("shape", [(70, 3), (8, 5)])
+def test_other_scores_are_left_to_estimators(name, shape):
+    """Those of few members, and other coefficients."""
+    x = RNG.normal(size=(3, *shape))
+    measure = checked_measure("input", name, "pairwise", "drop")
+    best = {at: np.full(shape, True) for at in range(3)}
+    best[0][2:], best[1][2:] = False, False
+    r, n = long_groups.groups(x, [(0, 1), (1, 2)], measure, best)
+    assert (n[0] == 2).all() and (n[1] == shape[0]).all()
+    assert r[1].tobytes() == measure.estimator(x[1], x[2]).groups()[0].tobytes()
+    assert set(r[0]) <= {-1.0, 0.0, 1.0}
+
+
+def test_infinite_scores_are_refused():
+    x = np.full((2, 70, 3), np.inf)
+    with pytest.raises(ValueError, match="infinite"):
+        long_groups.groups(x, [(0, 1)], checked_measure("input", "kendall", "pairwise", "drop"))

@@ -230,11 +230,9 @@ def _of_pairs(score: xr.DataArray, pairs: IntArray, measure: Measure, top: int |
 
     def formula(x: FloatArray, z: None, targets: Any, measure: Measure) -> FloatArray:
         best = {} if top is None else {at: _best(x[at], top) for target in targets for at in target}
-        of_pairs = measure.coefficient.of_pairs
-        if of_pairs is None or not long_groups.suits((x[0].shape[0], x[0].shape[1]), measure):
+        if measure.coefficient.of_pairs is None or measure.level not in GROUPS:
             return np.array([_one_pair(x, target, measure, best) for target in targets]).T
-        arrays.check_finite(*x)
-        r, n = of_pairs(x, targets, measure, best)
+        r, n = long_groups.groups(x, targets, measure, best)
         values = [arrays.average(*each, measure.undefined_as_zero) for each in zip(r, n, strict=True)]
         return np.array([values, _n_undefined(r, n)])
 

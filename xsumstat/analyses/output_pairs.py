@@ -16,6 +16,7 @@ from xsumstat import _validate
 from xsumstat.analyses.heights import Bands, extremes, heights, mean_height
 from xsumstat.coefficients.arrays import check_finite
 from xsumstat.dataset import results
+from xsumstat.kernels import bits as bit_kernels
 from xsumstat.kernels import outputs as kernels
 from xsumstat.resampling import draws, jobs, tasks
 from xsumstat.resampling.jobs import AtOnce
@@ -27,6 +28,8 @@ NAMES = ("share", "ci_low", "ci_high", "n_pairs")
 _BLOCK = 2**27
 # So many inputs at a time are laid side by side for a task that looks at one after the other.
 _INPUTS = 256
+# From so many outputs on pairs are counted by bits.
+_MANY = 150
 # So many pairs at a time are drawn.
 _DRAWN = 2**18
 
@@ -60,7 +63,7 @@ class Counting:
         first, second, mean = x[0][there], x[1][there], (height[0][there] + height[1][there]) / 2
         n = len(first)
         if n * (n - 1) // 2 <= self.max_pairs:
-            kernels.count_opposite(first, second, mean, self.n_bins, *out)
+            (_count_many if n >= _MANY else kernels.count_opposite)(first, second, mean, self.n_bins, *out)
             return False
         for drawn in drawn_pairs(n, self.max_pairs, draws.generator(self.seed, at)):
             kernels.count_opposite_drawn(first, second, mean, drawn, self.n_bins, *out)
@@ -82,6 +85,16 @@ class Counting:
         np.add.at(outputs, bins[improvable], 1)
         np.add.at(best, bins[~improvable], 1)
         return found, drawn
+
+
+def _count_many(x: FloatArray, z: FloatArray, height: FloatArray, n_bins: int, *out: Any) -> None:
+    """As `kernels.count_opposite`, of many outputs."""
+    by_height = np.argsort(height)
+    x, z, height = x[by_height], z[by_height], height[by_height]
+    words = -(-len(x) // 64)
+    bits, row = np.empty((4, len(x), words), np.uint64), np.empty(words + 1, np.uint64)
+    scratch = bits, row, np.empty(words + 1, np.int64), np.empty(n_bins + 1, np.int64)
+    bit_kernels.count_opposite(x, z, np.argsort(x), np.argsort(z), height, n_bins, *scratch, *out)
 
 
 def drawn_pairs(n: int, size: int, generator: np.random.Generator) -> Iterator[IntArray]:

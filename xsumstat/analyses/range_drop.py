@@ -13,6 +13,7 @@ import xarray as xr
 from xsumstat import _validate
 from xsumstat.analyses import scoring_range as ranges
 from xsumstat.analyses.measure import Measure, checked_measure, checked_progress
+from xsumstat.coefficients import long_groups
 from xsumstat.coefficients.table import COEFFICIENTS
 from xsumstat.dataset import results
 from xsumstat.dataset import scores as schema
@@ -202,9 +203,7 @@ class _Drop:
     def of(cls, x: FloatArray, kept: Any, pairs: IntArray, measure: Measure) -> _Drop:
         """From scores (metrics, systems, inputs) and the cells that are kept."""
         inside = np.where(kept, x, np.nan)
-        whole, part = (
-            np.array([measure.estimator(each[a], each[b]).groups()[0] for a, b in pairs]) for each in (x, inside)
-        )
+        whole, part = (long_groups.groups(each, pairs, measure)[0] for each in (x, inside))
         if measure.undefined_as_zero:
             whole, part = (
                 np.where(np.isnan(each) & _some(x, pairs, cells), 0.0, each)
@@ -445,8 +444,8 @@ def _normal_scores(x: FloatArray, system: int) -> FloatArray:
 def _averages(x: FloatArray, measure: Measure) -> FloatArray:
     """The metrics' average correlations with each other, 0 where there is none."""
     matrix = np.eye(len(x))
-    for a, b in zip(*np.triu_indices(len(x), 1), strict=True):
-        r, _ = measure.estimator(x[a], x[b]).groups()
+    pairs = np.array(np.triu_indices(len(x), 1)).T
+    for (a, b), r in zip(pairs, long_groups.groups(x, pairs, measure)[0], strict=True):
         matrix[a, b] = matrix[b, a] = float(np.nanmean(r)) if np.isfinite(r).any() else 0.0
     return matrix
 

@@ -22,7 +22,7 @@ _CELLS_AT_ONCE = 2**18
 
 def check_finite(*scores: FloatArray) -> None:
     """Scores that are no infinities; those that are lazy cannot be looked at earlier."""
-    if any(np.isinf(row).any() for each in scores for row in each):
+    if any(np.isinf(matrix).any() for each in scores for matrix in (each if each.ndim > 2 else [each])):
         raise ValueError("scores hold infinite values; a missing score is NaN")
 
 

@@ -1,13 +1,13 @@
 """Kendall's coefficients of many pairs of metrics by groups of many members, which share what is made of each metric.
 
 Of each metric and group every member has a bit for each other one, 1 where that is lower; how many pairs two metrics
-order alike is then counted 64 at a time.
+order alike is then counted 64 at a time. In groups of very many members the pairs share how each metric sorts them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -16,97 +16,108 @@ from xsumstat.coefficients import arrays
 from xsumstat.coefficients.record import Measure
 from xsumstat.kernels import bits as bit_kernels
 from xsumstat.kernels import correlation as kernels
-from xsumstat.types import BoolArray, FloatArray, Pair
+from xsumstat.types import BoolArray, FloatArray, IntArray
 
 Words = npt.NDArray[np.uint64]
-# Beyond so many members counting while sorting is faster.
-_MOST_MEMBERS = 10_000
+# Beyond so many members counting while sorting is faster, and so many bytes are made of the metrics of a group.
+_MOST_MEMBERS, _MOST_BYTES = 10_000, 2**27
 
 
-def suits(shape: tuple[int, int], measure: Measure) -> bool:
-    """Whether scores (systems, inputs) fall into groups of so many members."""
-    if measure.level not in ("input", "within_system"):
-        return False
-    members, groups = shape if measure.level == "input" else shape[::-1]
-    return members <= _MOST_MEMBERS and not arrays.by_pairs(members, groups)
-
-
-def of_pairs(
-    x: Sequence[FloatArray], pairs: Sequence[Pair], measure: Measure, best: Mapping[int, BoolArray], *, kind: int
+def groups(
+    x: FloatArray | Sequence[FloatArray], pairs: Any, measure: Measure, best: Mapping[int, BoolArray] | None = None
 ) -> tuple[FloatArray, FloatArray]:
-    """The coefficient of each pair of metrics in each group, and how many members it has there, (pairs, groups).
+    """The coefficient of each pair of score matrices in each group, and how many members it has there, (pairs, groups).
 
     A pair is compared on the cells that both have and, where there are `best` ones, that are among the best of one.
     """
+    of_pairs = measure.coefficient.of_pairs
+    if of_pairs is not None and _suits((x[0].shape[0], x[0].shape[1]), measure):
+        arrays.check_finite(*x)
+        r, n = of_pairs(x, pairs, measure, best or {})
+        return r, n
+    found = []
+    for one, other in pairs:
+        first = np.where(best[one] | best[other], x[one], np.nan) if best else x[one]
+        found.append(measure.estimator(first, x[other]).groups())
+    return np.array([r for r, _ in found]), np.array([n for _, n in found])
+
+
+def _suits(shape: tuple[int, int], measure: Measure) -> bool:
+    """Whether scores (systems, inputs) fall into groups of many members."""
+    if measure.level not in ("input", "within_system"):
+        return False
+    return not arrays.by_pairs(*(shape if measure.level == "input" else shape[::-1]))
+
+
+def of_pairs(
+    x: Sequence[FloatArray], pairs: Any, measure: Measure, best: Mapping[int, BoolArray], *, kind: int
+) -> tuple[FloatArray, FloatArray]:
+    """As `groups`, for the coefficient that the kernels know by this number."""
     used = sorted({metric for pair in pairs for metric in pair})
+    rows = np.array([(used.index(one), used.index(other)) for one, other in pairs], dtype=np.int64)
     turned = measure.level == "within_system"
-    groups = x[used[0]].shape[0 if turned else 1]
-    r, n = np.empty((2, len(pairs), groups))
-    counts = np.empty(3, np.int64)
-    for j in range(groups):
+    members, n_groups = x[used[0]].shape[::-1] if turned else x[used[0]].shape
+    bits = _room(len(used), members)
+    r, n = np.empty((2, len(pairs), n_groups))
+    for j in range(n_groups):
         at = (j, slice(None)) if turned else (slice(None), j)
-        ready = {metric: _Bits.of(x[metric][at], best[metric][at] if best else None) for metric in used}
-        for p, (one, other) in enumerate(pairs):
-            r[p, j], n[p, j] = _of_group(ready[one], ready[other], kind, counts)
+        values = np.stack([x[metric][at] for metric in used])
+        chosen = np.stack([best[metric][at] for metric in used]) if best else None
+        ready = values, ~np.isnan(values), np.argsort(values, axis=1), chosen  # NaN come last
+        r[:, j], n[:, j] = _sorted(kind, rows, *ready) if bits is None else _by_bits(kind, rows, *ready, bits)
     return r + 0.0, n
 
 
-@dataclass(frozen=True)
-class _Bits:
-    """One metric in one group.
+def _room(metrics: int, members: int) -> Words | None:
+    """Room for the bits of a group; None where sorting is better."""
+    shape = 2, metrics, members, -(-members // 64)
+    if members > _MOST_MEMBERS or 8 * np.prod(shape, dtype=float) > _MOST_BYTES:
+        return None
+    return np.empty(shape, np.uint64)
 
-    Attributes
-    ----------
-    there, best : array of words
-        A bit for each member: whether it has a score, and whether that is among the best.
-    lower, higher : array of words, (members, words)
-        Whose score is lower, and whose is higher; `higher` is None where no two are equal.
-    """
 
-    there: Words
-    best: Words
-    lower: Words
-    higher: Words | None
+def _by_bits(
+    kind: int,
+    pairs: IntArray,
+    values: FloatArray,
+    there: BoolArray,
+    order: IntArray,
+    best: BoolArray | None,
+    bits: Words,
+) -> tuple[FloatArray, FloatArray]:
+    """The coefficient and the number of members of each pair in one group, by scores (metrics, members)."""
+    words = _words(there)
+    whole = there.all(axis=1) if best is None else np.zeros(len(values), dtype=bool)
+    counted = words if best is None else _words(best)
+    scratch = *np.empty((2, len(values)), np.int64), np.empty(words.shape[1], np.uint64)
+    rows, (r, n) = bits.reshape(2, len(values), -1), np.empty((2, len(pairs)))
+    bit_kernels.correlate(kind, pairs, values, order, words, counted, whole, bits, rows, *scratch, r, n)
+    return r, n
 
-    @classmethod
-    def of(cls, values: FloatArray, best: BoolArray | None) -> _Bits:
-        there = ~np.isnan(values)
-        size = int(there.sum())
-        order = np.argsort(values)  # NaN come last
-        ordered = values[order]
-        steps = np.zeros(len(values), dtype=np.int64)
-        steps[1:size] = ordered[1:size] > ordered[: max(size - 1, 0)]
-        codes = np.empty_like(steps)
-        codes[order] = np.cumsum(steps)
-        words = _words(there)
-        lower = np.zeros((len(values), len(words)), np.uint64)
-        bit_kernels.lower_members(order, codes, size, lower)
-        higher = None
-        if size and steps.sum() < size - 1:
-            higher = np.zeros_like(lower)
-            bit_kernels.lower_members(np.ascontiguousarray(order[:size][::-1]), codes, size, higher)
-        return cls(words, words if best is None else _words(best), lower, higher)
+
+def _sorted(
+    kind: int, pairs: IntArray, values: FloatArray, there: BoolArray, order: IntArray, best: BoolArray | None
+) -> tuple[FloatArray, FloatArray]:
+    """The same by counting while sorting, where how each metric sorts its scores is known."""
+    ordered = np.take_along_axis(values, order, axis=1)
+    steps = np.zeros(order.shape, dtype=np.int64)
+    steps[:, 1:] = ordered[:, 1:] > ordered[:, :-1]  # False beside NaN
+    codes = np.empty_like(steps)
+    np.put_along_axis(codes, order, np.cumsum(steps, axis=1), axis=1)
+    r, n = np.empty((2, len(pairs)))
+    once = np.ones(values.shape[1], dtype=np.int64)
+    for p, (one, other) in enumerate(pairs.tolist()):
+        among = there[one] & there[other]
+        if best is not None:
+            among &= best[one] | best[other]
+        sides = order[one][None], codes[one][None], codes[other][None]
+        kernels.sorted_groups(kind, *sides, among.astype(float)[:, None], once, r[p : p + 1], n[p : p + 1])
+    return r, n
 
 
 def _words(condition: BoolArray) -> Words:
-    """A bit for each member, 64 to the word."""
-    packed = np.packbits(condition, bitorder="little")
-    return np.pad(packed, (0, -len(packed) % 8)).view("<u8").astype(np.uint64, copy=False)
-
-
-def _of_group(one: _Bits, other: _Bits, kind: int, counts: npt.NDArray[np.int64]) -> tuple[float, int]:
-    """The coefficient of two metrics in a group, and the number of members."""
-    there = one.there & other.there & (one.best | other.best)
-    n = int(np.bitwise_count(there).sum())
-    bit_kernels.count_alike(one.lower, other.lower, there, counts)
-    alike, untied_one, untied_other = counts.tolist()
-    if kind == kernels.ACCURACY:
-        numerator = alike
-    elif other.higher is None:
-        numerator = 2 * alike - untied_one
-    elif one.higher is None:
-        numerator = 2 * alike - untied_other
-    else:
-        bit_kernels.count_alike(one.lower, other.higher, there, counts)
-        numerator = alike - int(counts[0])
-    return kernels.rank_value(kind, float(numerator), float(untied_one), float(untied_other), float(n), 0.0), n
+    """A bit for each member, 64 to the word, of each row."""
+    packed = np.packbits(condition, axis=1, bitorder="little")
+    padded = np.zeros((len(packed), -(-packed.shape[1] // 8) * 8), np.uint8)
+    padded[:, : packed.shape[1]] = packed
+    return padded.view("<u8").astype(np.uint64, copy=False)

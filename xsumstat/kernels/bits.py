@@ -1,7 +1,4 @@
-"""Kernels for groups of many members: for each member one bit for each other, whether that one is lower.
-
-`order` lists the members of a group by their dense ranks `codes`; missing members come last and are not listed.
-"""
+"""Kernels for groups of many members: for each member one bit for each other, whether that one is lower."""
 
 from __future__ import annotations
 
@@ -9,7 +6,9 @@ import numpy as np
 from numba import types
 from numba.extending import intrinsic
 
+from xsumstat.kernels.correlation import ACCURACY, rank_value
 from xsumstat.kernels.jit import kernel
+from xsumstat.kernels.outputs import place
 
 
 @intrinsic
@@ -23,35 +22,157 @@ def popcount(typing_context, word):
 
 
 @kernel
-def lower_members(order, codes, size, bits):
-    """Set in row a of `bits` (members, words) those of members with a smaller code; `size` of `order` are there."""
+def members_before(order, values, size, step, before, bits):
+    """Set in row a of `bits` (members, words) the members that come before a; how many bits were set.
+
+    `order` lists the members by their values, missing ones last; `size` of them are listed, from the lowest (`step` 1:
+    lower ones are set) or from the highest (−1: higher ones). Equal ones do not come before each other. `before`
+    (words,) is scratch.
+    """
     words = bits.shape[1]
-    below = np.zeros(words, np.uint64)
-    start = 0
+    before[:] = 0
+    start, at = 0, 0 if step > 0 else size - 1
+    number = 0
     while start < size:
+        value, first = values[order[at]], at
         stop = start
-        while stop < size and codes[order[stop]] == codes[order[start]]:
-            a = order[stop]
+        while stop < size and values[order[at]] == value:
+            a = order[at]
             for w in range(words):
-                bits[a, w] = below[w]
+                bits[a, w] = before[w]
+            at += step
             stop += 1
-        for k in range(start, stop):
-            a = order[k]
-            below[a >> 6] |= np.uint64(1) << np.uint64(a & 63)
+        number += (stop - start) * start
+        for k in range(stop - start):
+            a = order[first + step * k]
+            before[a >> 6] |= np.uint64(1) << np.uint64(a & 63)
         start = stop
+    return number
 
 
 @kernel
-def count_alike(lower_x, lower_z, there, out):
-    """Pairs of members that are there: ordered alike by both, untied in x, untied in z."""
-    alike, untied_x, untied_z = np.int64(0), np.int64(0), np.int64(0)
-    words = there.shape[0]
-    for a in range(lower_x.shape[0]):
-        if not (there[a >> 6] >> np.uint64(a & 63)) & np.uint64(1):
+def alike(x, z):
+    """How many bits are set in both, (words,)."""
+    number = np.int64(0)
+    for w in range(x.shape[0]):
+        number += np.int64(popcount(x[w] & z[w]))
+    return number
+
+
+@kernel
+def alike_among(x, z, among, numbers):
+    """How many bits are set in both, in x and in z, for the members that are `among` (words,)."""
+    both, one, other = np.int64(0), np.int64(0), np.int64(0)
+    for a in range(x.shape[0]):
+        if not (among[a >> 6] >> np.uint64(a & 63)) & np.uint64(1):
             continue
+        for w in range(among.shape[0]):
+            of_x, of_z = x[a, w] & among[w], z[a, w] & among[w]
+            both += np.int64(popcount(of_x & of_z))
+            one += np.int64(popcount(of_x))
+            other += np.int64(popcount(of_z))
+    numbers[0], numbers[1], numbers[2] = both, one, other
+
+
+@kernel
+def correlate(kind, pairs, values, order, there, best, whole, bits, rows, sizes, untied, among, r, n):
+    """A coefficient of Kendall's family of pairs of metrics in one group.
+
+    Parameters
+    ----------
+    kind : int
+    pairs : int64 (pairs, 2)
+        Rows of what follows.
+    values, order : (metrics, members)
+        The scores, and the members by them, missing ones last.
+    there, best : uint64 (metrics, words)
+        A bit for each member: whether it has a score, and whether it may be counted for the sake of this metric.
+    whole : bool (metrics,)
+        All members have scores and may be counted.
+    bits : uint64 (2, metrics, members, words)
+        Lower and higher members of each member.
+    rows : uint64 (2, metrics, members · words)
+        The same memory, which is read in one go.
+    sizes, untied : int64 (metrics,)
+    among : uint64 (words,)
+        Scratch, as those before it.
+    r, n : float64 (pairs,)
+        Filled: the coefficient and the number of members.
+    """
+    lower, higher = bits[0], bits[1]
+    metrics, members, words = lower.shape
+    numbers = np.empty(3, np.int64)
+    for m in range(metrics):
+        sizes[m] = 0
         for w in range(words):
-            x, z = lower_x[a, w] & there[w], lower_z[a, w] & there[w]
-            alike += np.int64(popcount(x & z))
-            untied_x += np.int64(popcount(x))
-            untied_z += np.int64(popcount(z))
-    out[0], out[1], out[2] = alike, untied_x, untied_z
+            sizes[m] += np.int64(popcount(there[m, w]))
+        untied[m] = members_before(order[m], values[m], sizes[m], 1, among, lower[m])
+        if untied[m] < sizes[m] * (sizes[m] - 1) // 2:
+            members_before(order[m], values[m], sizes[m], -1, among, higher[m])
+    for p in range(pairs.shape[0]):
+        x, z = pairs[p, 0], pairs[p, 1]
+        fine_x = untied[x] == sizes[x] * (sizes[x] - 1) // 2
+        fine_z = untied[z] == sizes[z] * (sizes[z] - 1) // 2
+        if whole[x] and whole[z]:
+            size = members
+            one, other = untied[x], untied[z]
+            both = one if x == z else alike(rows[0, x], rows[0, z])
+        else:
+            size = 0
+            for w in range(words):
+                among[w] = there[x, w] & there[z, w] & (best[x, w] | best[z, w])
+                size += np.int64(popcount(among[w]))
+            alike_among(lower[x], lower[z], among, numbers)
+            both, one, other = numbers[0], numbers[1], numbers[2]
+        if kind == ACCURACY:
+            numerator = both
+        elif fine_z:
+            numerator = 2 * both - one
+        elif fine_x:
+            numerator = 2 * both - other
+        elif whole[x] and whole[z]:
+            numerator = both - alike(rows[0, x], rows[1, z])
+        else:
+            alike_among(lower[x], higher[z], among, numbers)
+            numerator = both - numbers[0]
+        r[p] = rank_value(kind, float(numerator), float(one), float(other), float(size), 0.0)
+        n[p] = size
+
+
+@kernel
+def bits_below(row, sums, place):
+    """How many bits are set before a place; `sums` are those before each word."""
+    rest = row[place >> 6] & ((np.uint64(1) << np.uint64(place & 63)) - np.uint64(1))
+    return sums[place >> 6] + np.int64(popcount(rest))
+
+
+@kernel
+def count_opposite(x, z, order_x, order_z, height, bins, bits, row, sums, first, opposite, pairs):
+    """As `outputs.count_opposite`, of outputs in the order of their heights, so that bins are rows of neighbours.
+
+    `bits` (4, outputs, words), `row` and `sums` (words + 1,) and `first` (bins + 1,) are scratch.
+    """
+    size, words = bits.shape[1:]
+    lower_x, higher_x, lower_z, higher_z = bits[0], bits[1], bits[2], bits[3]
+    members_before(order_x, x, size, 1, row, lower_x)
+    members_before(order_x, x, size, -1, row, higher_x)
+    members_before(order_z, z, size, 1, row, lower_z)
+    members_before(order_z, z, size, -1, row, higher_z)
+    first[0], sums[0], row[words] = 0, 0, 0
+    for k in range(1, bins + 1):
+        first[k] = size
+    for a in range(size):
+        for k in range(bins):
+            # The first output that makes a pair of bin k or a higher one: the higher a lies the lower that is.
+            while first[k] > 0 and place((height[a] + height[first[k] - 1]) / 2.0, bins) >= k:
+                first[k] -= 1
+        for w in range((a >> 6) + 1):
+            row[w] = (lower_x[a, w] & higher_z[a, w]) | (higher_x[a, w] & lower_z[a, w])
+            sums[w + 1] = sums[w] + np.int64(popcount(row[w]))
+        last, number = a, bits_below(row, sums, a)
+        for k in range(bins - 1, -1, -1):
+            if first[k] < last:
+                below = bits_below(row, sums, first[k])
+                pairs[k] += last - first[k]
+                opposite[k] += number - below
+                last, number = first[k], below
