@@ -13,7 +13,7 @@ from helpers import DECISIVE, LEVELS, examples, matrices, rows, same
 from hypothesis import given
 from hypothesis import strategies as st
 
-from xsumstat.coefficients import table, ties
+from xsumstat.coefficients import arrays, table
 from xsumstat.coefficients.arrays import packed
 from xsumstat.coefficients.record import Measure
 from xsumstat.resampling import draws
@@ -167,7 +167,7 @@ def test_wmts_tau_counts_differences_that_only_rounding_brings_below_the_thresho
 
 def test_differences_are_equal_by_what_rounding_can_do_to_both():
     gaps, near = np.array([1 + 1.5e-12, 1.0, 2.0, 1 - 2.5e-12]), np.full(4, 1e-12)
-    order, ends = ties.sorted_gaps(gaps, near)
+    order, ends = arrays.sorted_gaps(gaps, near)
     assert order.tolist() == [3, 1, 0, 2] and ends.tolist() == [True, False, True, True]
 
 
@@ -438,10 +438,25 @@ def test_coefficients_that_judge_a_metric_are_no_correlations_of_two_metrics():
 
 
 def test_too_many_pairs_are_refused_at_once():
-    rng = np.random.default_rng(0)
-    ds = cube(*rng.normal(size=(2, 20, 500)))
-    with pytest.raises(ValueError, match="looks at all pairs of outputs: 5e\\+07"):
-        ds.meta.corr("human", level="global", coefficient="acc_eq")
+    ds = cube(*np.random.default_rng(0).normal(size=(3, 20, 500)))
+    kw = {"level": "global", "coefficient": "acc_eq"}
+    with pytest.raises(ValueError, match="looks at all pairs of outputs: 5e\\+07.*; give a threshold"):
+        ds.meta.perm_test("human", **kw)
+    with pytest.raises(ValueError, match="looks at all pairs of outputs: 5e\\+07.*; use level='input'"):
+        ds.meta.corr("human", level="global", coefficient="kendall_like", threshold=0.1)
+    assert 0 < ds.meta.perm_test("human", n_resamples=9, rng=0, threshold=0, **kw).pvalue.values[0, 1] <= 1
+
+
+def test_thresholds_of_many_pairs_that_are_found_among_some_are_said():
+    ds = cube(*np.random.default_rng(0).normal(size=(3, 20, 500)))
+    kw = {"level": "global", "coefficient": "acc_eq"}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert ((ds.meta.corr("human", **kw).correlation - 0.5) < 0.1).all()
+    for question in (ds.meta.ci, ds.meta.boot_test):
+        settings = {"method": "bootstrap"} if question == ds.meta.ci else {}
+        with pytest.warns(UserWarning, match="in each resample the threshold is the best of some 512 differences"):
+            question("human", n_resamples=2, rng=0, **settings, **kw)
 
 
 @ONE_BY_ONE

@@ -125,7 +125,8 @@ def corr(
     With C concordant and D discordant pairs of outputs, T_x and T_z tied in one score only and T_xz in both,
     "pairwise_accuracy" is ``C/(all pairs)``, "acc_eq" ``(C + T_xz)/(all pairs)`` with a tie in x wherever
     ``|x_a − x_b| ≤ threshold``, one threshold for all groups of a level; candidates are 0 and all differences, of those
-    as good the smallest is taken. In ``ci`` each resample finds its own. "kendall_like" is ``(C − D)/(C + D)`` of the
+    as good the smallest is taken. In ``ci`` each resample finds its own (of over 33 million pairs at level "global" the
+    best of some 512). "kendall_like" is ``(C − D)/(C + D)`` of the
     pairs with ``|z_a − z_b| ≥ threshold``, of all groups together, where a tie in the metric is discordant; a tie in
     the gold never counts. Differences equal to a threshold but for rounding are within it. "spa" is ``1 − mean |p_x(a,
     b) − p_z(a, b)|`` over ordered pairs of systems, p the chance that the difference of their means is as large as it

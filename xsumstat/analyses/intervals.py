@@ -20,6 +20,7 @@ from xsumstat.analyses.measure import (
     jackknife_holds,
     settled,
     threshold_attrs,
+    warn_drawn_threshold,
     why_undefined,
 )
 from xsumstat.coefficients import table
@@ -226,6 +227,7 @@ def ci(
     else:
         scores, targets = metric_pairs.prepare(ds, gold, metric, other, **ready)
     measure = settled(measure, scores, threshold, calibrate_on, gold)
+    warn_drawn_threshold(measure, scores.shape)
     layers = [dim for dim in dims if dim in LAYERS]
     _check_layers(scores, layers)
     checks.check_resampled(scores.score, tuple(dim for dim in dims if dim not in LAYERS) or ("system", "input"))

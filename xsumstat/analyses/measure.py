@@ -10,7 +10,7 @@ import numpy as np
 import xarray as xr
 
 from xsumstat import _validate
-from xsumstat.coefficients import arrays, table
+from xsumstat.coefficients import arrays, cell_ties, table, ties
 from xsumstat.coefficients.record import Coefficient, Measure
 from xsumstat.dataset import scores as schema
 from xsumstat.resampling import draws
@@ -148,6 +148,16 @@ def settled(
         return _with(measure, _by_metric(threshold, scores))
     value = threshold.item() if isinstance(threshold, xr.DataArray | np.ndarray) else threshold
     return measure.at(_validate.number("threshold", value, 0.0, math.inf))
+
+
+def warn_drawn_threshold(measure: Measure, shape: tuple[int, int]) -> None:
+    """Say where a resample looks for its threshold among some differences only."""
+    pairs = ties.n_pairs(shape, measure.level)
+    if measure.coefficient.calibrated and measure.level == "global" and pairs > ties.MOST_PAIRS:
+        _validate.warn(
+            f"there are {pairs:.3g} pairs of outputs: in each resample the threshold is the best of some "
+            f"{cell_ties.EDGES} differences, not of all"
+        )
 
 
 def _with(measure: Measure, thresholds: tuple[float, ...]) -> Measure:

@@ -10,7 +10,7 @@ import xarray as xr
 from xsumstat import _validate
 from xsumstat.analyses import adjust as families
 from xsumstat.analyses import pair_tests, pooling
-from xsumstat.analyses.measure import Draws, checked_measure, settled, threshold_attrs
+from xsumstat.analyses.measure import Draws, checked_measure, settled, threshold_attrs, warn_drawn_threshold
 from xsumstat.analyses.pair_tests import Correction
 from xsumstat.coefficients import ties
 from xsumstat.coefficients.record import Coefficient
@@ -326,6 +326,7 @@ def boot_test(
     ready: dict[str, Any] = {"level": level, "missing": measure.missing, "constant": measure.coefficient.of_constants}
     scores, tested = metric_pairs.prepare(ds, gold, metric, other, **ready)
     measure = settled(measure, scores, threshold, calibrate_on, gold)
+    warn_drawn_threshold(measure, scores.shape)
     checks.check_resampled(scores.score, dims)
     families.check_correction(adjust, within, metric_pairs.dims(scores))
     plan = DrawPlan(scores.shape, dims, draws.n_resamples, draws.seed)

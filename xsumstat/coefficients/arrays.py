@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,11 +18,14 @@ _PAIR_MEMBERS = 32
 _PAIR_CELLS = 2**21
 # What is looked at together has so many cells.
 _CELLS_AT_ONCE = 2**18
+# Raw scores are rounded once, relative to their own size; so two differences of 0.1 need not be equal.
+RAW = 2.0**-50
 
 
-def check_finite(*scores: FloatArray) -> None:
-    """Scores that are no infinities; those that are lazy cannot be looked at earlier."""
-    if any(np.isinf(matrix).any() for each in scores for matrix in (each if each.ndim > 2 else [each])):
+def check_finite(*scores: FloatArray | Sequence[FloatArray]) -> None:
+    """Scores, matrices or several of them, that are no infinities; those that are lazy cannot be looked at earlier."""
+    matrices = ([each] if isinstance(each, np.ndarray) and each.ndim < 3 else each for each in scores)
+    if any(np.isinf(matrix).any() for several in matrices for matrix in several):
         raise ValueError("scores hold infinite values; a missing score is NaN")
 
 
@@ -195,6 +198,15 @@ def made_equal(means: FloatArray, magnitudes: FloatArray) -> FloatArray:
     equal = np.empty_like(means)
     equal[order] = ordered[first]
     return equal
+
+
+def sorted_gaps(gaps: FloatArray, near: FloatArray) -> tuple[IntArray, BoolArray]:
+    """The order of some differences, and which are the last of those that only rounding tells apart."""
+    order = np.argsort(gaps, kind="stable")
+    ordered, near = gaps[order], near[order]
+    ends = np.ones(len(order), dtype=bool)
+    ends[:-1] = np.diff(ordered) > near[1:] + near[:-1]
+    return order, ends
 
 
 def standardised(values: FloatArray, cells: BoolArray) -> FloatArray:

@@ -44,7 +44,7 @@ class CalibratedSwaps:
                 *pairs, gap, near = ties.changed(u, v, members.z, mean_kernels.TIE, *part)
                 found.append((*pairs, np.full(len(gap), corner, np.int8), gap, near))
         first, second, group, gain, corners, gaps, near = (np.concatenate(each) for each in zip(*found, strict=True))
-        order, ends = ties.sorted_gaps(gaps, near)
+        order, ends = arrays.sorted_gaps(gaps, near)
         entries = (np.ascontiguousarray(each[order]) for each in (first, second, group, corners, gain))
         none = not (members.pairs > 0).any()  # nothing to average, unless such groups count as 0
         factor = (
@@ -100,7 +100,8 @@ def _score_test(
     x, y, z, _ = arrays.pair_and_gold(scores, z, pair, measure.level, measure.missing)
     level, undefined_as_zero = measure.level, measure.undefined_as_zero
     shape = (z.shape[0], z.shape[1])
-    ties.check_number(shape, level, measure.coefficient.name)
+    if calibrated:
+        ties.check_number(shape, level, measure.coefficient.name)
     members, others = (Members.of(each, z, level) for each in (x, y))
     pooled = Pooled.of(members.x, others.x)
     if calibrated:

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from xsumstat.coefficients import arrays, correlations
+from xsumstat.coefficients.cell_ties import CellTies
 from xsumstat.coefficients.record import Estimator, Measure
 from xsumstat.kernels import correlation as kernels
 from xsumstat.kernels import means as mean_kernels
@@ -22,8 +23,8 @@ from xsumstat.types import BoolArray, FloatArray, IntArray
 MOST_PAIRS = 2**25
 # Pairs that are looked at together.
 _PAIRS_AT_ONCE = 2**20
-# Raw scores are rounded once, relative to their own size; so two differences of 0.1 need not be equal.
-_RAW = 2.0**-50
+# Pairs that are counted, where a threshold is calibrated; some 2 ns each.
+_MOST_COUNTED = 2**33
 
 
 @dataclass(frozen=True)
@@ -56,7 +57,7 @@ class Members:
             x, z = x.reshape(-1, 1), z.reshape(-1, 1)
         elif level == "within_system":
             x, z = x.T, z.T
-        return cls(x, z, _RAW * np.abs(x), _RAW * np.abs(z))
+        return cls(x, z, arrays.RAW * np.abs(x), arrays.RAW * np.abs(z))
 
     @property
     def present(self) -> BoolArray:
@@ -83,15 +84,6 @@ def _means(values: FloatArray, cells: BoolArray) -> tuple[FloatArray, FloatArray
     scale = arrays.rounding_scale(np.where(cells, values, np.nan))
     mean = np.where(count > 0, arrays.snapped(mean, scale), np.nan)
     return mean[:, None], (mean_kernels.TIE * np.maximum(scale, np.abs(mean)))[:, None]
-
-
-def sorted_gaps(gaps: FloatArray, near: FloatArray) -> tuple[IntArray, BoolArray]:
-    """The order of some differences, and which are the last of those that only rounding tells apart."""
-    order = np.argsort(gaps, kind="stable")
-    ordered, near = gaps[order], near[order]
-    ends = np.ones(len(order), dtype=bool)
-    ends[:-1] = np.diff(ordered) > near[1:] + near[:-1]
-    return order, ends
 
 
 @dataclass(frozen=True)
@@ -139,10 +131,10 @@ class WithTies:
         cls, members: Members, threshold: float, shape: tuple[int, int], level: str, undefined_as_zero: bool
     ) -> WithTies:
         """Sort the pairs of outputs, and find the threshold where none (NaN) is given."""
-        rounding = _RAW if level != "system" else mean_kernels.TIE
+        rounding = arrays.RAW if level != "system" else mean_kernels.TIE
         found = [changed(members.x, members.x, members.z, rounding, *part) for part in members.parts()]
         first, second, group, gain, gaps, near = (np.concatenate(each) for each in zip(*found, strict=True))
-        order, ends = sorted_gaps(gaps, near)
+        order, ends = arrays.sorted_gaps(gaps, near)
         codes = arrays.dense_codes(np.ascontiguousarray(np.where(members.present, members.z, np.nan).T))[1]
         codes[~members.present.T] = -1
         first, second, group, gain, gaps = (each[order] for each in (first, second, group, gain, gaps))
@@ -198,16 +190,22 @@ def divisors(members: Members, undefined_as_zero: bool) -> FloatArray:
     return np.asarray(np.maximum(members.pairs, 1.0) * max(1, int(counted.sum())))
 
 
-def check_number(shape: tuple[int, int], level: str, name: str) -> None:
-    """No more pairs of outputs than can be looked at."""
+def n_pairs(shape: tuple[int, int], level: str) -> float:
+    """How many pairs of outputs there are to compare."""
     systems, inputs = shape
     cells = {"input": (systems, inputs), "within_system": (inputs, systems), "system": (systems, 1)}
     members, groups = cells.get(level, (systems * inputs, 1))
-    total = members * (members - 1) / 2 * groups
-    if total > MOST_PAIRS:
+    return members * (members - 1) / 2 * groups
+
+
+def check_number(shape: tuple[int, int], level: str, name: str, most: float = MOST_PAIRS) -> None:
+    """No more pairs of outputs than can be looked at."""
+    total = n_pairs(shape, level)
+    if total > most:
+        given = "give a threshold, " if name == "acc_eq" and level == "global" else ""
         raise ValueError(
             f"coefficient={name!r} at level={level!r} looks at all pairs of outputs: {total:.3g} here, and at most "
-            f"{MOST_PAIRS:.3g} can be; use level='input', or fewer inputs"
+            f"{most:.3g} can be; {given}use level='input', or fewer inputs"
         )
 
 
@@ -312,15 +310,20 @@ def accuracy_with_ties(x: FloatArray, z: FloatArray, measure: Measure) -> Estima
     return _at_threshold(x, z, measure)
 
 
-def _at_threshold(x: FloatArray, z: FloatArray, measure: Measure) -> WithTies:
+def _at_threshold(x: FloatArray, z: FloatArray, measure: Measure) -> WithTies | CellTies:
     threshold = measure.coefficient.rescaled(x, z).threshold
     return decided(arrays.scaled(x), arrays.scaled(z), measure.at(threshold))
 
 
-def decided(x: FloatArray, z: FloatArray, measure: Measure) -> WithTies:
+def decided(x: FloatArray, z: FloatArray, measure: Measure) -> WithTies | CellTies:
     """Accuracy with ties of scores and a threshold that are in range as they are, at any level."""
+    threshold, shape = measure.coefficient.threshold, (x.shape[0], x.shape[1])
+    if measure.level == "global" and (not math.isnan(threshold) or n_pairs(shape, "global") > MOST_PAIRS):
+        if math.isnan(threshold):
+            check_number(shape, "global", measure.coefficient.name, _MOST_COUNTED)
+        return CellTies.of(x, z, threshold)
     members, shape = _members(x, z, measure)
-    return WithTies.of(members, measure.coefficient.threshold, shape, measure.level, measure.undefined_as_zero)
+    return WithTies.of(members, threshold, shape, measure.level, measure.undefined_as_zero)
 
 
 def like_wmt(x: FloatArray, z: FloatArray, measure: Measure) -> Estimator:
@@ -344,9 +347,9 @@ def calibrate(ready: Estimator, x: FloatArray, z: FloatArray, measure: Measure) 
     `made` is what `accuracy_with_ties` made of them.
     """
     given = measure.coefficient.threshold
-    if not isinstance(ready, WithTies) and not math.isnan(given):
+    if not isinstance(ready, WithTies | CellTies) and not math.isnan(given):
         return given
-    found = ready if isinstance(ready, WithTies) else _at_threshold(x, z, measure)
+    found = ready if isinstance(ready, WithTies | CellTies) else _at_threshold(x, z, measure)
     return arrays.shifted(found.threshold, arrays.exponent(x))
 
 

@@ -1,0 +1,94 @@
+"""Accuracy with ties of all cells: pairs that are counted beside pairs that are listed, and the plain definition."""
+
+import numpy as np
+import pytest
+import reference
+from helpers import rows
+
+import xsumstat  # noqa: F401 - registers ds.meta
+from xsumstat.coefficients import cell_ties, ties
+from xsumstat.coefficients.cell_ties import CellTies
+from xsumstat.coefficients.record import Measure
+from xsumstat.coefficients.table import get
+from xsumstat.coefficients.ties import Members, WithTies
+from xsumstat.resampling import draws
+
+RNG = np.random.default_rng(9)
+SHAPE = 5, 9
+KINDS = ["fine", "tied", "tenths", "gaps", "constant", "huge", "one cell", "none"]
+
+
+def scores(kind):
+    z = np.round(RNG.normal(size=SHAPE))
+    x = 0.5 * z + RNG.normal(size=SHAPE)
+    if kind in ("tied", "gaps"):
+        x = np.round(x)
+    if kind == "tenths":
+        x = np.round(x, 1)  # whose differences are equal but for rounding
+    if kind == "gaps":
+        x[RNG.random(SHAPE) < 0.3], z[RNG.random(SHAPE) < 0.2] = np.nan, np.nan
+    if kind == "constant":
+        x[:] = 0.3
+    if kind == "huge":
+        x[0, 0] = 1e9  # an outlier
+    if kind == "one cell":
+        x.ravel()[1:] = np.nan
+    if kind == "none":
+        x[:] = np.nan
+    return x, z
+
+
+def listed(x, z, threshold):
+    return WithTies.of(Members.of(x, z, "global"), threshold, x.shape, "global", False)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("threshold", [0.0, 0.1, 0.3, 1.0, 1e12])
+def test_a_given_threshold(kind, threshold):
+    x, z = scores(kind)
+    found, want = CellTies.of(x, z, threshold), listed(x, z, threshold)
+    np.testing.assert_array_equal(found.groups(), want.groups())
+    plain = reference.correlation("acc_eq", rows(x), rows(z), "global", threshold=threshold)
+    assert found.value() == pytest.approx(plain, nan_ok=True)
+    drawn = draws.counts(1, "system", SHAPE[0], 0)[:20], draws.counts(1, "input", SHAPE[1], 0)[:20]
+    once = np.ones((1, SHAPE[0]), np.int64), np.ones((1, SHAPE[1]), np.int64)
+    for systems, inputs in (drawn, (drawn[0], once[1]), (once[0], drawn[1])):
+        assert found.bootstrap(systems, inputs).tobytes() == want.bootstrap(systems, inputs).tobytes()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(("edges", "sorted_at_once"), [(2, 10**6), (5, 3), (40, 20), (512, 1)])
+def test_the_best_threshold(monkeypatch, kind, edges, sorted_at_once):
+    monkeypatch.setattr(cell_ties, "EDGES", edges)
+    monkeypatch.setattr(cell_ties, "_LISTED", sorted_at_once)
+    for _ in range(10):
+        x, z = scores(kind)
+        found, want = CellTies.of(x, z, np.nan), listed(x, z, np.nan)
+        assert found.threshold == want.threshold
+        np.testing.assert_array_equal(found.groups(), want.groups())
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_threshold_found_anew_in_each_resample(monkeypatch, kind):
+    x, z = scores(kind)
+    systems, inputs = draws.counts(2, "system", SHAPE[0], 0)[:30], draws.counts(2, "input", SHAPE[1], 0)[:30]
+    want = listed(x, z, np.nan).bootstrap(systems, inputs)
+    some = CellTies.of(x, z, np.nan).bootstrap(systems, inputs)
+    np.testing.assert_array_less(np.nan_to_num(some), np.nan_to_num(want) + 1e-12)
+    gaps = np.unique(np.abs(np.subtract.outer(x, x)[~np.isnan(np.subtract.outer(x, x))]))
+    monkeypatch.setattr(cell_ties, "_edges", lambda own: np.append(gaps[gaps > 0] * (1 + 1e-9), np.inf))
+    every = CellTies.of(x, z, np.nan).bootstrap(systems, inputs)
+    np.testing.assert_allclose(every, want, atol=1e-12)
+
+
+def test_which_pairs_are_counted(monkeypatch):
+    x, z = scores("fine")
+    given, free = (Measure(get("acc_eq").at(each), "global") for each in (0.5, np.nan))
+    assert isinstance(given.estimator(x, z), CellTies) and isinstance(free.estimator(x, z), WithTies)
+    monkeypatch.setattr(ties, "MOST_PAIRS", 100)
+    assert isinstance(free.estimator(x, z), CellTies)
+    assert free.estimator(x, z).threshold == listed(x, z, np.nan).threshold
+    monkeypatch.setattr(ties, "_MOST_COUNTED", 100)
+    with pytest.raises(ValueError, match="looks at all pairs of outputs: 990 here, and at most 100 can be"):
+        free.estimator(x, z)
+    given.estimator(x, z)

@@ -1,0 +1,196 @@
+"""Accuracy with ties of all cells as one group: pairs of cells are counted in the order of the scores, not listed."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from xsumstat.coefficients import arrays
+from xsumstat.kernels import cell_ties as kernels
+from xsumstat.types import FloatArray, IntArray
+
+# Differences are counted between so many edges, which a sample of so many pairs places.
+EDGES, _SAMPLE = 512, 2**16
+# An edge lies a little above a difference, so that none is equal to it.
+_ABOVE = 1 + 2.0**-30
+# So many pairs are sorted at a time.
+_LISTED = 2**22
+
+
+@dataclass(frozen=True)
+class CellTies:
+    """Accuracy with ties of all cells; cells of equal scores are one kind.
+
+    Attributes
+    ----------
+    x, z : array, (kinds,)
+        The metric's scores, ascending, and dense ranks of the gold's.
+    kinds : array, (cells,)
+        The kind of each cell, −1 where a score is missing.
+    first, equal : array, (kinds,)
+        The first kind that the threshold ties with each, and that has an equal score.
+    requested, threshold : float
+        The threshold that is asked for, NaN where it is calibrated, and the one that is used.
+    sizes : _Sizes or None
+        To calibrate it anew in each resample.
+    """
+
+    x: FloatArray
+    z: IntArray
+    kinds: IntArray
+    first: IntArray
+    equal: IntArray
+    requested: float
+    threshold: float
+    sizes: _Sizes | None
+
+    @classmethod
+    def of(cls, x: FloatArray, z: FloatArray, threshold: float) -> CellTies:
+        """From scores (systems, inputs); a threshold that is NaN is found: the best one of all differences."""
+        there = arrays.present(x, z).ravel()
+        own, codes = x.ravel()[there], np.unique(z.ravel()[there], return_inverse=True)[1]
+        order = np.lexsort((codes, own))
+        own, codes = own[order], codes[order]
+        new = np.ones(len(own), dtype=bool)
+        new[1:] = (own[1:] != own[:-1]) | (codes[1:] != codes[:-1])
+        kinds = np.full(there.size, -1)
+        kinds[np.flatnonzero(there)[order]] = np.cumsum(new) - 1
+        own, codes = own[new] + 0.0, codes[new]
+        equal, first = (np.empty(len(own), dtype=np.int64) for _ in range(2))
+        kernels.first_tied(own, 0.0, arrays.RAW, equal)
+        found, sizes = threshold, None
+        if math.isnan(threshold):
+            found = _best(own, codes, equal, np.bincount(kinds[kinds >= 0], minlength=len(own)))
+            sizes = _Sizes.of(own, codes, equal, np.append(_edges(own), found * _ABOVE))
+        kernels.first_tied(own, found, arrays.RAW, first)
+        return cls(own, codes, kinds, first, equal, threshold, found, sizes)
+
+    @property
+    def cost(self) -> float:
+        """Nanoseconds that a resample takes, about."""
+        return 100.0 * len(self.x) + (0.0 if self.sizes is None else 2.0 * self.sizes.places.size)
+
+    def groups(self) -> tuple[FloatArray, FloatArray]:
+        """The accuracy at the threshold, and how many cells there are."""
+        counts = np.bincount(self.kinds[self.kinds >= 0], minlength=len(self.x))
+        right, n = self._right(self.first, counts)
+        return np.array([_share(right, n)]), np.array([float(n)])
+
+    def value(self) -> float:
+        """The accuracy at the threshold."""
+        return float(self.groups()[0][0])
+
+    def bootstrap(self, systems: IntArray, inputs: IntArray) -> FloatArray:
+        """The statistic for each row of counts; a threshold that is calibrated is the best edge of each."""
+        out = np.empty(max(len(systems), len(inputs)))
+        counts = np.empty(len(self.x), dtype=np.int64)
+        for s in range(len(out)):
+            drawn = systems[s if len(systems) > 1 else 0], inputs[s if len(inputs) > 1 else 0]
+            kernels.drawn_kinds(self.kinds, *drawn, counts)
+            if self.sizes is None:
+                out[s] = _share(*self._right(self.first, counts))
+                continue
+            right, n = self._right(self.equal, counts)
+            gained, lost = self.sizes.gains(counts)
+            out[s] = _share(right + max(0, int(np.cumsum(gained - lost).max())), n)
+        return out
+
+    def _right(self, first: IntArray, counts: IntArray) -> tuple[int, int]:
+        ranks = int(self.z.max(initial=-1)) + 1
+        scratch = np.empty(ranks + 1, dtype=np.int64), np.empty(ranks, dtype=np.int64)
+        right, n = kernels.right_decisions(self.z, first, counts, *scratch)
+        return int(right), int(n)
+
+
+def _share(right: int, n: int) -> float:
+    return right / (n * (n - 1) // 2) if n > 1 else math.nan
+
+
+@dataclass(frozen=True)
+class _Sizes:
+    """The pairs of kinds by their difference, between edges that ascend to infinity; the rest as in `CellTies`.
+
+    Attributes
+    ----------
+    order : array, (kinds,)
+        The kinds by `z`.
+    places : array, (kinds, edges)
+        The first kind that is no further below each.
+    """
+
+    edges: FloatArray
+    z: IntArray
+    order: IntArray
+    equal: IntArray
+    places: npt.NDArray[np.int32]
+
+    @classmethod
+    def of(cls, x: FloatArray, z: IntArray, equal: IntArray, edges: FloatArray) -> _Sizes:
+        edges = np.unique(edges)
+        places = np.empty((len(x), len(edges)), dtype=np.int32)
+        kernels.first_within(x, edges, places)
+        return cls(edges, z, np.argsort(z, kind="stable"), equal, places)
+
+    def gains(self, counts: IntArray) -> IntArray:
+        """Of pairs of kinds that are drawn so often, those tied in the gold, and those ordered alike, (2, edges)."""
+        out = np.empty((2, len(self.edges)), dtype=np.int64)
+        scratch = np.empty(len(self.z) + 1, dtype=np.int64), np.empty(len(self.z) + 1, dtype=np.int64)
+        kernels.gains_by_size(self.z, self.order, counts, self.equal, self.places, *scratch, out)
+        return out
+
+    def numbers(self) -> IntArray:
+        """How many pairs of kinds there are between the edges."""
+        below = (self.equal[:, None] - self.places).sum(axis=0, dtype=np.int64)
+        return np.asarray(np.diff(below, prepend=0))
+
+
+def _edges(x: FloatArray) -> FloatArray:
+    """Between which about as many differences lie, of scores in ascending order; the last is infinite."""
+    if not len(x):
+        return np.array([np.inf])
+    first, second = np.random.default_rng(0).integers(0, len(x), (2, _SAMPLE))
+    gaps = np.abs(x[first] - x[second])
+    gaps = np.sort(gaps[gaps > 0])
+    places = np.linspace(0, len(gaps), EDGES, endpoint=False).astype(int)[1:]
+    return np.append(np.unique(gaps[np.unique(places)] if len(gaps) else gaps) * _ABOVE, np.inf)
+
+
+def _best(x: FloatArray, z: IntArray, equal: IntArray, counts: IntArray) -> float:
+    """The smallest difference that as a threshold makes as many pairs right as any; 0 where none gains.
+
+    Pairs are sorted only between edges where, by what could be gained there at most, the best may lie.
+    """
+    sizes = _Sizes.of(x, z, equal, _edges(x))
+    gained, lost = sizes.gains(counts)
+    totals = np.cumsum(gained - lost)
+    before, numbers = totals - (gained - lost), sizes.numbers()
+    least = max(1, int(totals.max()))
+    best, found = 0, 0.0
+    for low, high in _runs(np.flatnonzero((before + gained >= least) & (gained > 0)), numbers):
+        room = int(numbers[low : high + 1].sum())
+        gaps, largest, gain = np.empty(room), np.empty(room), np.empty(room, dtype=np.int64)
+        limits = (float(sizes.edges[low - 1]) if low else 0.0), float(sizes.edges[high])
+        n = kernels.pairs_of_sizes(x, z, counts, *limits, gaps, largest, gain)
+        order, ends = arrays.sorted_gaps(gaps[:n], arrays.RAW * largest[:n])
+        here = np.where(ends, before[low] + np.cumsum(gain[order]), -1)
+        at = int(np.argmax(here))
+        if here[at] > best:
+            best, found = int(here[at]), float(gaps[order[at]])
+    return found
+
+
+def _runs(places: IntArray, sizes: IntArray) -> list[tuple[int, int]]:
+    """The first and the last of neighbouring places, of so many pairs together as are listed at a time."""
+    runs: list[tuple[int, int]] = []
+    size = 0
+    for at in places.tolist():
+        size += int(sizes[at])
+        if runs and runs[-1][1] == at - 1 and size <= _LISTED:
+            runs[-1] = (runs[-1][0], at)
+        else:
+            runs.append((at, at))
+            size = int(sizes[at])
+    return runs
