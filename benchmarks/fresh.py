@@ -29,12 +29,38 @@ ds.meta.{call}
 print(time.perf_counter() - start)
 """
 
+# Every method that resamples, on 20 metrics; {n} stands for the number of resamples.
+RESAMPLED = {
+    "ci, system Pearson": 'ci("gold", method="bootstrap", n_resamples={n}, rng=0)',
+    "ci, input Kendall": 'ci("gold", level="input", coefficient="kendall", method="bootstrap", n_resamples={n}, rng=0)',
+    "ci, corrected, input Pearson": 'ci("gold", level="input", interval="corrected", n_resamples={n}, rng=0)',
+    "metric_ci": 'metric_ci(metric=["m1", "m2", "m3"], method="bootstrap", n_resamples={n}, rng=0)',
+    "perm_test, system Pearson": 'perm_test("gold", n_resamples={n}, rng=0)',
+    "perm_test, input Kendall": 'perm_test("gold", level="input", coefficient="kendall", n_resamples={n}, rng=0)',
+    "perm_test, max-T": 'perm_test("gold", adjust="maxt", n_resamples={n}, rng=0)',
+    "boot_test": 'boot_test("gold", n_resamples={n}, rng=0)',
+    "rank": 'rank("gold", n_resamples={n}, rng=0)',
+    "equivalence": 'equivalence("gold", other=["m1", "m2", "m3"], margin=0.1, n_resamples={n}, rng=0)',
+    "margin_sensitivity": 'margin_sensitivity("gold", other=["m1", "m2", "m3"], n_resamples={n}, rng=0)',
+    "top_k_corr": 'top_k_corr("gold", k=[4, 8], method="bootstrap", n_resamples={n}, rng=0)',
+    "close_corr": 'close_corr("gold", gap=[0.5, 1.0], method="bootstrap", n_resamples={n}, rng=0)',
+    "compare_systems": 'compare_systems(method="bootstrap", n_resamples={n}, rng=0)',
+    "discriminative_agreement": 'discriminative_agreement("gold", n_resamples={n}, rng=0)',
+    "disagreement": 'disagreement(method="bootstrap", n_resamples={n}, rng=0)',
+    "improvement_consistency": 'improvement_consistency(method="bootstrap", n_resamples={n}, rng=0)',
+    "range_drop": 'range_drop(above=0.5, unit="quantile", metrics="m1", n_resamples={n}, n_simulations=19, rng=0)',
+    "human_ceiling": 'human_ceiling("rating", method="bootstrap", n_resamples={n}, rng=0)',
+    "agreement": 'agreement("rating", method="bootstrap", n_resamples={n}, rng=0)',
+}
+
 MEMORY = """
-import sys
+import sys, time, warnings
 from pathlib import Path
 sys.path.insert(0, {here!r})
+import numpy as np, xarray as xr
 from data import dataset, matrices
 import xsumstat
+warnings.simplefilter("ignore")
 
 def peak():
     # Kilobytes; what getrusage tells includes the process that started this one.
@@ -42,11 +68,13 @@ def peak():
     return next(int(line.split()[1]) for line in lines if line.startswith("VmHWM"))
 
 ds = dataset(matrices({metrics}, {systems}, {inputs}, True))
-ds.meta.{call}("gold", n_resamples=2048, level="{level}", coefficient="{coefficient}", rng=0{drawn})
+noise = np.random.default_rng(0).integers(-1, 2, (3, {systems}, {inputs}))
+ds["rating"] = ("rater", "system", "input"), ds.score.values[0] + noise
+ds.meta.{few}
 Path("/proc/self/clear_refs").write_text("5")  # the peak is now what is held
-before = peak()
-ds.meta.{call}("gold", n_resamples={n_resamples}, level="{level}", coefficient="{coefficient}", rng=0{drawn})
-print((peak() - before) / 1024)
+before, start = peak(), time.perf_counter()
+ds.meta.{many}
+print((peak() - before) / 1024, time.perf_counter() - start)
 """
 
 
@@ -84,34 +112,24 @@ def first_calls(runs: int) -> list[dict]:
 
 
 def memory() -> list[dict]:
-    """Megabytes that a call adds to the peak of the process; Linux only."""
+    """Megabytes that a call adds to the peak of the process, and its seconds; Linux only.
+
+    More resamples are left out where they would take over two minutes.
+    """
     rows = []
-    for metrics, systems, inputs in ((13, 16, 100), (20, 20, 1500)):
-        # What a million resamples cost at the bigger size at input level would only be waited for.
-        big = inputs > 100
-        for call, level, coefficient in (
-            ("ci", "system", "pearson"),
-            ("perm_test", "system", "pearson"),
-            ("ci", "input", "pearson"),
-            ("perm_test", "input", "kendall"),
-        ):
-            for n_resamples in (10_000, 100_000, 1_000_000):
-                if n_resamples > 10_000 and big and level == "input":
-                    continue
-                settings = {"metrics": metrics, "systems": systems, "inputs": inputs, "n_resamples": n_resamples}
-                settings |= {"call": call, "level": level, "coefficient": coefficient, "here": str(HERE)}
-                settings["drawn"] = ', method="bootstrap"' if call == "ci" else ""
-                elapsed, printed = run("-c", MEMORY.format(**settings))
-                row = {
-                    "size": f"{systems}x{inputs}",
-                    "metrics": metrics,
-                    "call": f"{call}, {level} {coefficient.title()}",
-                }
-                rows.append(row | {"resamples": n_resamples, "megabytes": float(printed), "seconds": elapsed})
-                print(
-                    f"{row['size']}, {metrics} metrics, {row['call']}, {n_resamples:,}: {float(printed):.0f} MB",
-                    flush=True,
-                )
+    for metrics, systems, inputs, names in ((20, 16, 100, list(RESAMPLED)), (20, 20, 1500, list(RESAMPLED)[:6])):
+        for name in names:
+            expected = 0.0
+            for n_resamples in (1_000, 10_000, 100_000, 1_000_000):
+                if 10 * expected > 120:
+                    break
+                settings = {"metrics": metrics, "systems": systems, "inputs": inputs, "here": str(HERE)}
+                few, many = (RESAMPLED[name].format(n=n) for n in (200, n_resamples))
+                megabytes, elapsed = map(float, run("-c", MEMORY.format(**settings, few=few, many=many))[1].split())
+                row = {"size": f"{systems}x{inputs}", "metrics": metrics, "call": name, "resamples": n_resamples}
+                rows.append(row | {"megabytes": megabytes, "seconds": elapsed})
+                expected = elapsed
+                print(f"{row['size']}, {name}, {n_resamples:,}: {megabytes:.0f} MB, {elapsed:.2f} s", flush=True)
     return rows
 
 
