@@ -6,7 +6,6 @@ import glob
 import os
 import tempfile
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,24 +14,12 @@ import xarray as xr
 
 from xsumstat import _validate
 from xsumstat.dataset import scores as schema
+from xsumstat.io import score_files
 from xsumstat.io.cells import natural, text
 from xsumstat.types import FloatArray
 
 GRANULARITIES = ("seg", "doc", "domain", "sys")
 _LONGEST_NAME = 255  # bytes
-_WHOLE = "all"  # what the one input of system-level scores is called
-
-# One file's scores: a list for each system, in the order of the inputs.
-_Scores = dict[str, list[float]]
-
-
-@dataclass(frozen=True)
-class _Units:
-    """What scores of one granularity are of, in order; none of them is known where there is no list of documents."""
-
-    labels: list[Any] | None
-    document: list[str] | None = None
-    domain: list[str] | None = None
 
 
 def read_mtme(
@@ -102,14 +89,14 @@ def read_mtme(
         there = sorted(each.name for each in Path(folder).iterdir() if each.is_dir()) if Path(folder).is_dir() else []
         known = f"; test sets there: {_validate.listing(there)}" if there else ""
         raise FileNotFoundError(f"no such folder: {root}{known}")
-    units = _units(root / "documents" / f"{language_pair}.docs", granularity)
+    units = score_files.read_units(root / "documents" / f"{language_pair}.docs", granularity)
     files = _files(root, language_pair, granularity)
     if not files:
         raise FileNotFoundError(
             f"{root} holds no {granularity!r} scores of {language_pair!r}: no human-scores/{language_pair}.*."
             f"{granularity}.score, and no metric-scores/{language_pair}/*.{granularity}.score"
         )
-    scores = {name: _read(file, units, granularity) for name, (file, _) in files.items()}
+    scores = {name: score_files.read_scores(file, units, granularity) for name, (file, _) in files.items()}
     sizes = {name: len(next(iter(found.values()))) for name, found in scores.items()}
     size = len(units.labels) if units.labels is not None else next(iter(sizes.values()))
     for name, own in sizes.items():
@@ -147,91 +134,6 @@ def _files(root: Path, pair: str, granularity: str) -> dict[str, tuple[Path, str
     return found
 
 
-def _lines(file: Path) -> Iterator[tuple[str, list[str]]]:
-    """The place and the words of each line that is not empty."""
-    try:
-        content = file.read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise ValueError(f"{file.name} is not UTF-8 text: {error}") from error
-    for number, line in enumerate(content.splitlines(), 1):
-        words = line.split()
-        if words:
-            yield f"{file.name}, line {number}", words
-
-
-def _units(file: Path, granularity: str) -> _Units:
-    if granularity == "sys":
-        return _Units([_WHOLE])
-    if not file.is_file():
-        _validate.warn(f"no {file.name}: inputs are numbered, and their documents and domains are not known")
-        return _Units(None)
-    segments = []
-    for where, words in _lines(file):
-        if len(words) != 2:
-            raise ValueError(f"{where}: expected 'DOMAIN DOCUMENT', got {' '.join(words)!r}")
-        segments.append((words[0], words[1]))
-    domains = [domain for domain, _ in segments]
-    documents = [document for _, document in segments]
-    if granularity == "seg":
-        return _Units(list(range(1, len(segments) + 1)), documents, domains)
-    if granularity == "domain":
-        names = sorted(set(domains))
-        return _Units(names, None, names)
-    blocks = [each for at, each in enumerate(segments) if at == 0 or each != segments[at - 1]]
-    names = [document for _, document in blocks]
-    twice = {name for name in names if names.count(name) > 1}
-    if twice:
-        raise ValueError(f"{file.name}: the segments of {_validate.listing(sorted(twice))} do not follow each other")
-    return _Units(names, names, [domain for domain, _ in blocks])
-
-
-def _read(file: Path, units: _Units, granularity: str) -> _Scores:
-    """The scores of each system in one file."""
-    if granularity == "domain":
-        return _read_domains(file, units)
-    found: _Scores = {}
-    for where, words in _lines(file):
-        if len(words) != 2:
-            raise ValueError(f"{where}: expected 'SYSTEM SCORE', got {' '.join(words)!r}")
-        found.setdefault(words[0], []).append(_number(words[1], where))
-    if not found:
-        raise ValueError(f"{file.name} holds no scores")
-    expected = len(units.labels) if units.labels is not None else len(next(iter(found.values())))
-    for system, values in found.items():
-        if len(values) != expected:
-            raise ValueError(f"{file.name} has {len(values)} scores of system {system!r}, expected {expected}")
-    return found
-
-
-def _read_domains(file: Path, units: _Units) -> _Scores:
-    cells: dict[tuple[str, str], float] = {}
-    for where, words in _lines(file):
-        if len(words) != 3:
-            raise ValueError(f"{where}: expected 'DOMAIN SYSTEM SCORE', got {' '.join(words)!r}")
-        if units.labels is not None and words[0] not in units.labels:
-            raise ValueError(f"{where}: unknown domain {words[0]!r}; domains: {_validate.listing(units.labels)}")
-        if (words[1], words[0]) in cells:
-            raise ValueError(f"{where}: domain {words[0]!r} of system {words[1]!r} is given twice")
-        cells[words[1], words[0]] = _number(words[2], where)
-    if not cells:
-        raise ValueError(f"{file.name} holds no scores")
-    domains = units.labels or sorted({domain for _, domain in cells})
-    systems = dict.fromkeys(system for system, _ in cells)
-    return {system: [cells.get((system, domain), np.nan) for domain in domains] for system in systems}
-
-
-def _number(word: str, where: str) -> float:
-    if word == "None":
-        return np.nan
-    try:
-        value = float(word)
-    except ValueError:
-        value = np.nan
-    if not np.isfinite(value):
-        raise ValueError(f"{where}: a score must be a number or None, got {word!r}")
-    return value
-
-
 def _report(cube: FloatArray, names: list[str], systems: list[str], kinds: list[str]) -> None:
     """Say which metrics have no score of a system, or of a part of it."""
     absent = np.isnan(cube)
@@ -250,7 +152,7 @@ def _dataset(
     cube: FloatArray,
     files: dict[str, tuple[Path, str]],
     systems: list[str],
-    units: _Units,
+    units: score_files.Units,
     root: Path,
     pair: str,
 ) -> xr.Dataset:
@@ -421,7 +323,7 @@ def _contents(ds: xr.Dataset, score: xr.DataArray, pair: str, granularity: str) 
 
 def _documents(ds: xr.Dataset, size: int) -> str:
     described = [
-        ds[name].values.tolist() if name in ds.coords and ds[name].dims == ("input",) else [_WHOLE] * size
+        ds[name].values.tolist() if name in ds.coords and ds[name].dims == ("input",) else [score_files.WHOLE] * size
         for name in ("domain", "document")
     ]
     lines = (f"{_check_name('domain', a)}\t{_check_name('document', b)}\n" for a, b in zip(*described, strict=True))

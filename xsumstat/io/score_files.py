@@ -1,0 +1,166 @@
+"""The files of mt-metrics-eval's layout, read one at a time: lists of documents, and scores."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import io
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from xsumstat import _validate
+from xsumstat.io.cells import text
+from xsumstat.types import FloatArray
+
+WHOLE = "all"  # what the one input of system-level scores is called
+_PRINTED = bytes(range(ord("!"), ord("~") + 1))
+# What makes read_csv read the float that Python reads; what newer versions do in any case, and warn of when asked for.
+_OLD_PANDAS = tuple(map(int, pd.__version__.split(".")[:2])) < (3, 1)
+_EXACTLY = {"float_precision": "round_trip"} if _OLD_PANDAS else {}
+# Words that are no numbers, and that read_csv takes for 1 and 0 where a column holds nothing else.
+_TRUE_OR_FALSE = ("True", "TRUE", "true", "False", "FALSE", "false")
+
+# One file's scores: those of each system, in the order of the inputs.
+Scores = dict[str, FloatArray]
+# The systems and the scores of a file's lines.
+_Columns = tuple[np.ndarray[Any, np.dtype[np.object_]], FloatArray]
+
+
+@dataclass(frozen=True)
+class Units:
+    """What scores of one granularity are of, in order; none of them is known where there is no list of documents."""
+
+    labels: list[Any] | None
+    document: list[str] | None = None
+    domain: list[str] | None = None
+
+
+def read_units(file: Path, granularity: str) -> Units:
+    """What scores are of, as a list of documents has it."""
+    if granularity == "sys":
+        return Units([WHOLE])
+    if not file.is_file():
+        _validate.warn(f"no {file.name}: inputs are numbered, and their documents and domains are not known")
+        return Units(None)
+    segments = []
+    for where, words in _lines(file):
+        if len(words) != 2:
+            raise ValueError(f"{where}: expected 'DOMAIN DOCUMENT', got {' '.join(words)!r}")
+        segments.append((words[0], words[1]))
+    domains = [domain for domain, _ in segments]
+    documents = [document for _, document in segments]
+    if granularity == "seg":
+        return Units(list(range(1, len(segments) + 1)), documents, domains)
+    if granularity == "domain":
+        names = sorted(set(domains))
+        return Units(names, None, names)
+    blocks = [each for at, each in enumerate(segments) if at == 0 or each != segments[at - 1]]
+    names = [document for _, document in blocks]
+    twice = [name for name, count in Counter(names).items() if count > 1]
+    if twice:
+        raise ValueError(f"{file.name}: the segments of {_validate.listing(sorted(twice))} do not follow each other")
+    return Units(names, names, [domain for domain, _ in blocks])
+
+
+def read_scores(file: Path, units: Units, granularity: str) -> Scores:
+    """The scores of each system in one file."""
+    if granularity == "domain":
+        return _read_domains(file, units)
+    few = granularity == "sys"  # too few lines to set up pandas' parser for
+    systems_of_lines, scores = (None if few else _regular(file)) or _line_by_line(file)
+    codes, systems = pd.factorize(systems_of_lines)
+    if not len(codes):
+        raise ValueError(f"{file.name} holds no scores")
+    counts = np.bincount(codes)
+    expected = len(units.labels) if units.labels is not None else int(counts[0])
+    for system, count in zip(systems, counts.tolist(), strict=True):
+        if count != expected:
+            raise ValueError(f"{file.name} has {count} scores of system {system!r}, expected {expected}")
+    by_system = scores[np.argsort(codes, kind="stable")].reshape(len(systems), expected)
+    return dict(zip(systems, by_system, strict=True))
+
+
+def _regular(file: Path) -> _Columns | None:
+    """The columns of a file in which each line is a word, one blank, and a number or None; nothing of any other file.
+
+    It may hold printed ASCII alone, which pandas and Python read alike.
+    """
+    content = b"\n" + file.read_bytes().removeprefix(codecs.BOM_UTF8)
+    content += b"" if content.endswith(b"\n") else b"\n"
+    blanks = content.translate(None, delete=_PRINTED)[1:]
+    lines = blanks.count(b"\n")
+    separator = "\t" if blanks.startswith(b"\t") else " "
+    if blanks != f"{separator}\n".encode() * lines or f"\n{separator}".encode() in content:
+        return None
+    options: dict[str, Any] = {"sep": separator, "header": None, "names": ["system", "score"], "index_col": False}
+    options |= {"dtype": {"system": object, "score": float}, "quoting": csv.QUOTE_NONE, "low_memory": False}
+    options |= {"keep_default_na": False, "na_values": {"score": ["None", *_TRUE_OR_FALSE]}, **_EXACTLY}
+    try:
+        frame = pd.read_csv(io.BytesIO(content), **options)
+    except ValueError:
+        return None
+    scores = frame["score"].to_numpy()
+    absent = np.count_nonzero(np.isnan(scores))
+    if len(scores) != lines or np.isinf(scores).any():
+        return None
+    if absent and absent != content.count(f"{separator}None\n".encode()):
+        return None
+    return frame["system"].to_numpy(), scores
+
+
+def _line_by_line(file: Path) -> _Columns:
+    """The columns of any file, and what is wrong with the first line that is not as documented."""
+    systems, scores = [], []
+    for where, words in _lines(file):
+        if len(words) != 2:
+            raise ValueError(f"{where}: expected 'SYSTEM SCORE', got {' '.join(words)!r}")
+        systems.append(words[0])
+        scores.append(_number(words[1], where))
+    return text(systems), np.array(scores)
+
+
+def _read_domains(file: Path, units: Units) -> Scores:
+    cells: dict[tuple[str, str], float] = {}
+    for where, words in _lines(file):
+        if len(words) != 3:
+            raise ValueError(f"{where}: expected 'DOMAIN SYSTEM SCORE', got {' '.join(words)!r}")
+        if units.labels is not None and words[0] not in units.labels:
+            raise ValueError(f"{where}: unknown domain {words[0]!r}; domains: {_validate.listing(units.labels)}")
+        if (words[1], words[0]) in cells:
+            raise ValueError(f"{where}: domain {words[0]!r} of system {words[1]!r} is given twice")
+        cells[words[1], words[0]] = _number(words[2], where)
+    if not cells:
+        raise ValueError(f"{file.name} holds no scores")
+    domains = units.labels or sorted({domain for _, domain in cells})
+    systems = dict.fromkeys(system for system, _ in cells)
+    return {system: np.array([cells.get((system, domain), np.nan) for domain in domains]) for system in systems}
+
+
+def _number(word: str, where: str) -> float:
+    if word == "None":
+        return np.nan
+    try:
+        value = float(word)
+    except ValueError:
+        value = np.nan
+    if not np.isfinite(value):
+        raise ValueError(f"{where}: a score must be a number or None, got {word!r}")
+    return value
+
+
+def _lines(file: Path) -> Iterator[tuple[str, list[str]]]:
+    """The place and the words of each line that is not empty."""
+    try:
+        content = file.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{file.name} is not UTF-8 text: {error}") from error
+    for number, line in enumerate(content.splitlines(), 1):
+        words = line.split()
+        if words:
+            yield f"{file.name}, line {number}", words
