@@ -6,7 +6,7 @@ import math
 import re
 import reprlib
 import sys
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
@@ -17,7 +17,9 @@ import xarray as xr
 from xsumstat import _validate
 from xsumstat.coefficients import arrays
 from xsumstat.dataset import results
-from xsumstat.io import cells, sacrerouge, stores, tables
+from xsumstat.io import labels, sacrerouge, stores, tables
+from xsumstat.io.labels import Labels, Place
+from xsumstat.types import FloatArray, IntArray
 
 _LARGEST_FLOAT = sys.float_info.max
 _MEANS = {
@@ -28,7 +30,6 @@ _MEANS = {
     np.sum: "sum",
     np.nansum: "sum",
 }
-_Place = Callable[[int], str]  # what the row at a position is called in messages
 
 FORMATS = (".csv", ".tsv", ".parquet", ".nc", ".zarr", ".jsonl")
 
@@ -109,7 +110,7 @@ def _scores(
     wide: bool,
     dims: Iterable[str],
     aggregate: str | Callable[..., Any] | None,
-    place: _Place = "row {}".format,
+    place: Place = "row {}".format,
 ) -> xr.Dataset:
     """What `to_scores` gives; `place` says where a row is."""
     _validate.flag("wide", wide)
@@ -135,17 +136,17 @@ def _scores(
         _known_columns(frame, {**names, "value": value})
         metrics = [value]
     _validate.unique("the columns named", [*names.values(), *metrics])
-    labels = pd.DataFrame({dim: frame[column].to_numpy() for dim, column in names.items()})
-    for dim, column in names.items():
-        labels[dim] = _checked_labels(labels[dim], dim, column, place)
+    rows = {dim: labels.of_rows(frame[column], dim, column, place) for dim, column in names.items()}
     chosen = wide and metric is not None  # numbers that were not chosen as metrics are not lost unawares
-    described = _descriptions(labels, frame, [*names.values(), *metrics], quiet_numbers=chosen)
+    described = _descriptions(rows, frame, [*names.values(), *metrics], quiet_numbers=chosen)
     scores = [_numbers(frame[column], column, place) for column in metrics]
-    cells = pd.concat([labels] * len(metrics), ignore_index=True).assign(score=np.concatenate(scores))
     if wide:
-        cells["metric"] = np.repeat(_metric_labels(metrics), len(labels))
-    keys = ["metric", "system", "input", *dims]
-    return _filled(_one_each(cells, keys, aggregate), keys, described)
+        repeated = {dim: Labels(each.each, np.tile(each.codes, len(metrics))) for dim, each in rows.items()}
+        named = labels.of_columns(metrics).iloc[: len(metrics) * len(frame)]  # without rows there is no metric either
+        of_metrics = Labels(named, np.repeat(np.arange(len(metrics)), len(frame)))
+        rows = {"metric": of_metrics, **repeated}
+    dims_of_scores = {key: rows[key] for key in ("metric", "system", "input", *dims)}
+    return _filled(dims_of_scores, np.concatenate(scores), aggregate, described)
 
 
 def _native(frame: pd.DataFrame) -> pd.DataFrame:
@@ -175,10 +176,10 @@ def _known_columns(frame: pd.DataFrame, names: dict[str, str]) -> None:
 
 def _metric_columns(
     frame: pd.DataFrame,
-    labels: list[str],
+    named: list[str],
     metric: str | list[str] | None,
     system: str,
-    place: _Place,
+    place: Place,
 ) -> list[str]:
     """The metrics' columns of a wide frame: those named, or else all that hold numbers."""
     if metric is not None:
@@ -188,7 +189,7 @@ def _metric_columns(
         return metrics
     metrics, indexes = [], []
     for column in frame.columns:
-        if column in labels or pd.api.types.is_bool_dtype(frame[column].dtype):
+        if column in named or pd.api.types.is_bool_dtype(frame[column].dtype):
             continue
         if re.fullmatch(r"Unnamed: \d+", str(column)):
             indexes.append(column)
@@ -234,7 +235,7 @@ def _within_floats(value: Any) -> Any:
     return value
 
 
-def _numbers(column: pd.Series[Any], name: str, place: _Place) -> np.ndarray[Any, np.dtype[np.float64]]:
+def _numbers(column: pd.Series[Any], name: str, place: Place) -> np.ndarray[Any, np.dtype[np.float64]]:
     """A column's values as floats, NaN where it has none."""
     kind = pd.api.types.infer_dtype(column, skipna=True)
     if pd.api.types.is_numeric_dtype(column.dtype):
@@ -253,112 +254,82 @@ def _numbers(column: pd.Series[Any], name: str, place: _Place) -> np.ndarray[Any
     return numbers
 
 
-def _at(column: pd.Series[Any], rows: np.ndarray[Any, Any], place: _Place) -> str:
+def _at(column: pd.Series[Any], rows: np.ndarray[Any, Any], place: Place) -> str:
     """The first of some rows' values, and where it is."""
     return f"{reprlib.repr(column.iloc[rows[0] : rows[0] + 1].tolist()[0])} in {place(int(rows[0]))}"
 
 
-def _checked_labels(labels: pd.Series[Any], dim: str, column: str, place: _Place) -> pd.Series[Any]:
-    """Labels of a dim without the blanks around them; none is missing, and they are all text or none is."""
-    bare = _bare(list(labels.dropna().unique()), f"column {column!r}")
-    if bare:
-        labels = labels.map(lambda label: bare.get(label, label))
-    lacking = np.flatnonzero((labels.isna() | (labels == "")).to_numpy(dtype=bool))
-    if len(lacking):
-        raise ValueError(
-            f"{len(lacking)} row(s) have no {dim} (column {column!r}), the first is {place(int(lacking[0]))}"
-        )
-    return labels
-
-
-def _bare(labels: list[Any], where: str) -> dict[Hashable, str]:
-    """The labels with blanks around them, and what is left of each; said, and refused where only some are text."""
-    texts = [label for label in labels if isinstance(label, str)]
-    if texts and len(texts) < len(labels):
-        other = next(label for label in labels if not isinstance(label, str))
-        raise ValueError(
-            f"{where} has labels that are text and others that are not, as {texts[0]!r} and {other!r}: "
-            "make them one type, as with .astype(str)"
-        )
-    bare: dict[Hashable, str] = {label: label.strip() for label in texts if label != label.strip()}
-    if bare:
-        _validate.warn(f"{where}: blanks around labels are left out: {_validate.listing(bare)}")
-    return bare
-
-
-def _metric_labels(columns: list[str]) -> np.ndarray[Any, np.dtype[np.object_]]:
-    """The labels of a wide frame's metrics."""
-    bare = _bare(columns, "the header")
-    labels = [bare.get(column, column) for column in columns]
-    _validate.unique("the header without blanks", labels)
-    return cells.text(labels)
-
-
 def _descriptions(
-    labels: pd.DataFrame, frame: pd.DataFrame, used: list[str], quiet_numbers: bool
-) -> dict[str, tuple[str, pd.Series[Any]]]:
+    rows: dict[str, Labels], frame: pd.DataFrame, used: list[str], quiet_numbers: bool
+) -> dict[str, tuple[str, np.ndarray[Any, Any]]]:
     """The dim that each further column describes, and its value for each label; what describes none is reported."""
-    described: dict[str, tuple[str, pd.Series[Any]]] = {}
+    described: dict[str, tuple[str, np.ndarray[Any, Any]]] = {}
     loose = []
-    taken = {"metric", "score", *labels.columns}
+    taken = {"metric", "score", *rows}
     for column in frame.columns:
         if column in used or re.fullmatch(r"Unnamed: \d+", str(column)):
             continue
-        values = pd.Series(frame[column].to_numpy())
-        for dim in labels.columns:
-            groups = values.groupby(labels[dim], sort=False)
-            if column not in taken and bool((groups.nunique(dropna=False) <= 1).all()):
-                described[str(column)] = (dim, groups.first())
-                break
-        else:
-            if not (quiet_numbers and pd.api.types.is_numeric_dtype(values.dtype)):
-                loose.append(column)
+        found = None if column in taken else labels.described(frame[column], rows)
+        if found is not None:
+            described[str(column)] = found
+        elif not (quiet_numbers and pd.api.types.is_numeric_dtype(frame[column].to_numpy().dtype)):
+            loose.append(column)
     if loose:
         _validate.warn(f"column(s) left out, as they describe no metric, system or input: {_validate.listing(loose)}")
     return described
 
 
-def _one_each(cells: pd.DataFrame, keys: list[str], aggregate: str | Callable[..., Any] | None) -> pd.DataFrame:
-    """The cells with one row each."""
-    repeated = cells.duplicated(keys, keep=False)
-    if not repeated.any():
-        return cells
-    if aggregate is None:
-        first = cells.loc[repeated, keys].drop_duplicates()
-        listed = "; ".join("/".join(map(repr, row)) for row in first.head(3).itertuples(index=False))
-        raise ValueError(
-            f"{len(first)} cell(s) appear more than once, the first {min(3, len(first))} ({'/'.join(keys)}): {listed}; "
-            "pass aggregate='mean', or name the column that tells them apart in dims"
-        )
-    rule = _MEANS.get(aggregate, aggregate) if callable(aggregate) else aggregate
+def _filled(
+    rows: dict[str, Labels],
+    scores: FloatArray,
+    aggregate: str | Callable[..., Any] | None,
+    described: dict[str, tuple[str, np.ndarray[Any, Any]]],
+) -> xr.Dataset:
+    """The scores as a Dataset, one for each cell."""
+    shape = tuple(len(each.each) for each in rows.values())
+    places = np.ravel_multi_index(tuple(each.codes for each in rows.values()), shape)
+    taken = np.zeros(math.prod(shape), dtype=bool)
+    taken[places] = True
+    if np.count_nonzero(taken) < len(places):
+        cells, places = pd.factorize(places)
+        if aggregate is None:
+            _refuse_repeated(rows, np.unravel_index(places[np.bincount(cells) > 1], shape))
+        scores = _one_each(scores, cells, places // math.prod(shape[1:]), aggregate)
+    cube = np.full(shape, np.nan)
+    cube.ravel()[places] = scores
+    coords: dict[str, Any] = {key: each.array() for key, each in rows.items()}
+    return xr.Dataset({"score": (list(rows), cube)}, coords=coords | described)
+
+
+def _refuse_repeated(rows: dict[str, Labels], cells: tuple[IntArray, ...]) -> None:
+    first = [each.each.iloc[codes[:3]] for each, codes in zip(rows.values(), cells, strict=True)]
+    listed = "; ".join("/".join(map(repr, cell)) for cell in zip(*first, strict=True))
+    raise ValueError(
+        f"{len(cells[0])} cell(s) appear more than once, the first {len(first[0])} ({'/'.join(rows)}): {listed}; "
+        "pass aggregate='mean', or name the column that tells them apart in dims"
+    )
+
+
+def _one_each(
+    scores: FloatArray, cells: IntArray, metrics: IntArray, aggregate: str | Callable[..., Any] | None
+) -> FloatArray:
+    """One score for each cell; `cells` numbers that of each score as they appear, `metrics` says whose each cell is."""
+    rule: Any = _MEANS.get(aggregate, aggregate) if callable(aggregate) else aggregate
     if rule in ("mean", "median", "sum"):
-        return _averaged(cells, keys, str(rule))
-    rules: dict[Any, Any] = {"score": rule}
-    return cells.groupby(keys, sort=False, as_index=False).agg(rules)
+        return _averaged(scores, cells, metrics, rule)
+    groups = pd.DataFrame({"cell": cells, "score": scores}).groupby("cell", sort=False, as_index=False)
+    return groups.agg({"score": rule})["score"].to_numpy(dtype=float)
 
 
-def _averaged(cells: pd.DataFrame, keys: list[str], rule: str) -> pd.DataFrame:
-    """The cells with one row each, whatever the order of the rows, and equal where only rounding parts them."""
-    number = cells.groupby(keys, sort=False).ngroup()
-    order = np.argsort(cells["score"].to_numpy(), kind="stable")
-    scores = cells["score"].iloc[order].groupby(number.iloc[order])
-    size = cells["score"].abs().groupby(number).agg("sum" if rule == "sum" else "max")
-    size = size.fillna(0).where(cells.groupby(number).size() > 1, 0)
-    one_each = cells.drop_duplicates(keys)
-    found, magnitudes = scores.agg(rule).to_numpy(dtype=float, copy=True), size.to_numpy(dtype=float)
-    for places in one_each.reset_index(drop=True).groupby("metric", sort=False).indices.values():
+def _averaged(scores: FloatArray, cells: IntArray, metrics: IntArray, rule: str) -> FloatArray:
+    """One score for each cell, whatever the order of the rows, and equal where only rounding parts them."""
+    order = np.argsort(scores, kind="stable")
+    found = pd.Series(scores[order]).groupby(cells[order]).agg(rule).to_numpy(dtype=float, copy=True)
+    sizes = pd.Series(np.abs(scores)).groupby(cells).agg("sum" if rule == "sum" else "max").fillna(0).to_numpy()
+    magnitudes = np.where(np.bincount(cells) > 1, sizes, 0.0)
+    for places in pd.Series(metrics).groupby(metrics, sort=False).indices.values():
         found[places] = arrays.made_equal(found[places], magnitudes[places])
-    return one_each.assign(score=found)
-
-
-def _filled(cells: pd.DataFrame, keys: list[str], described: dict[str, tuple[str, pd.Series[Any]]]) -> xr.Dataset:
-    codes, labels = zip(*(pd.factorize(cells[key]) for key in keys), strict=True)
-    score = np.full([len(each) for each in labels], np.nan)
-    score[codes] = cells["score"].to_numpy(dtype=float)
-    coords: dict[str, Any] = {key: np.asarray(each) for key, each in zip(keys, labels, strict=True)}
-    for column, (dim, by_label) in described.items():
-        coords[column] = (dim, by_label.loc[list(coords[dim])].to_numpy())
-    return xr.Dataset({"score": (keys, score)}, coords=coords)
+    return found
 
 
 def to_frame(result: xr.Dataset) -> pd.DataFrame:
@@ -466,7 +437,7 @@ def read_scores(
     )
 
 
-def _frame(path: Path, suffix: str, labels: list[str]) -> tuple[pd.DataFrame, _Place]:
+def _frame(path: Path, suffix: str, labels: list[str]) -> tuple[pd.DataFrame, Place]:
     """A table, and what its rows are called."""
     if suffix == ".parquet":
         _validate.optional("pyarrow", "data")

@@ -1,0 +1,104 @@
+"""Labels of the rows of a frame: each label once, and the place of every row's among them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from xsumstat import _validate
+from xsumstat.io import cells
+from xsumstat.types import IntArray
+
+Codes = np.ndarray[Any, np.dtype[np.signedinteger[Any]]]
+Place = Callable[[int], str]  # what the row at a position is called in messages
+
+
+@dataclass(frozen=True)
+class Labels:
+    """A dim's labels in the order in which they appear, and which of them each row has."""
+
+    each: pd.Series[Any]
+    codes: Codes
+
+    def firsts(self) -> IntArray:
+        """The row in which each label appears first."""
+        return _firsts(self.codes)
+
+    def array(self) -> np.ndarray[Any, Any]:
+        """The labels as a coordinate."""
+        return np.asarray(pd.factorize(self.each)[1])
+
+    def constant(self, values: Codes) -> bool:
+        """Whether rows of one label have one value."""
+        return bool((values[self.firsts()][self.codes] == values).all())
+
+
+def of_rows(column: pd.Series[Any], dim: str, name: str, place: Place) -> Labels:
+    """Labels of a dim without the blanks around them; none is missing, and they are all text or none is."""
+    codes = _codes(column)
+    labels = _plain(column.iloc[_firsts(codes)])
+    bare = _bare(list(labels), f"column {name!r}")
+    if bare:
+        labels = labels.map(lambda label: bare.get(label, label))
+    lacking = np.flatnonzero(np.append((labels == "").to_numpy(dtype=bool), True)[codes])  # the code -1 is of none
+    if len(lacking):
+        raise ValueError(
+            f"{len(lacking)} row(s) have no {dim} (column {name!r}), the first is {place(int(lacking[0]))}"
+        )
+    if bare:
+        merged = _codes(labels)
+        return Labels(labels.iloc[_firsts(merged)], merged[codes])
+    return Labels(labels, codes)
+
+
+def of_columns(columns: list[str]) -> pd.Series[Any]:
+    """The labels of a wide frame's metrics."""
+    bare = _bare(columns, "the header")
+    labels = [bare.get(column, column) for column in columns]
+    _validate.unique("the header without blanks", labels)
+    return pd.Series(cells.text(labels), dtype=object)
+
+
+def described(column: pd.Series[Any], dims: dict[str, Labels]) -> tuple[str, np.ndarray[Any, Any]] | None:
+    """The first dim of which the column has one value for each label, and these values; or nothing."""
+    values = _codes(column, use_na_sentinel=False)
+    for dim, labels in dims.items():
+        if labels.constant(values):
+            one_each = _plain(column.iloc[labels.firsts()])
+            return dim, one_each.groupby(np.arange(len(one_each)), sort=False).first().to_numpy()
+    return None
+
+
+def _codes(column: pd.Series[Any], use_na_sentinel: bool = True) -> Codes:
+    """The number of each row's value, as the values appear, in as few bytes as hold it; -1 for none."""
+    codes, values = pd.factorize(column, use_na_sentinel=use_na_sentinel)
+    return codes.astype(np.min_scalar_type(-len(values) - 1))
+
+
+def _firsts(codes: Codes) -> IntArray:
+    """Where each code appears first, of codes that are numbered as they appear."""
+    return np.flatnonzero(np.diff(np.maximum.accumulate(codes), prepend=-1))
+
+
+def _plain(column: pd.Series[Any]) -> pd.Series[Any]:
+    """A column of NumPy's types, or of text."""
+    return pd.DataFrame({"label": column.to_numpy()})["label"]
+
+
+def _bare(labels: list[Any], where: str) -> dict[Hashable, str]:
+    """The labels with blanks around them, and what is left of each; said, and refused where only some are text."""
+    texts = [label for label in labels if isinstance(label, str)]
+    if texts and len(texts) < len(labels):
+        other = next(label for label in labels if not isinstance(label, str))
+        raise ValueError(
+            f"{where} has labels that are text and others that are not, as {texts[0]!r} and {other!r}: "
+            "make them one type, as with .astype(str)"
+        )
+    bare: dict[Hashable, str] = {label: label.strip() for label in texts if label != label.strip()}
+    if bare:
+        _validate.warn(f"{where}: blanks around labels are left out: {_validate.listing(bare)}")
+    return bare
