@@ -9,8 +9,10 @@ import numpy as np  # noqa: E402
 import pandas as pd  # noqa: E402
 import pytest  # noqa: E402
 import xarray as xr  # noqa: E402
+from conftest import dataset  # noqa: E402
 
 import xsumstat  # noqa: E402, F401
+from xsumstat.analyses import correlation  # noqa: E402
 from xsumstat.plots import outputs  # noqa: E402
 from xsumstat.plots.parts import style_of  # noqa: E402
 
@@ -272,3 +274,23 @@ def test_range_drop_sets_the_drop_against_the_expected_one(demo):
 def test_other_results_are_refused(demo, name, message):
     with pytest.raises(ValueError, match=message):
         getattr(demo.meta.corr("human").meta.plot, name)()
+
+
+def of_many(n):
+    return dataset(np.random.default_rng(0).normal(size=(n, 4, 5)))
+
+
+def test_pictures_of_more_metrics_than_can_be_told_apart_are_refused_at_once(monkeypatch):
+    found = of_many(13).meta.disagreement(n_bins=2, n_resamples=20, rng=0)
+    twelve = found.isel(metric=slice(12), other_metric=slice(12))
+    assert len(twelve.meta.plot.disagreement()) == 12
+    refused = "the result has 13 metrics, and at most 12 can be told apart.*select some, as result.sel.metric="
+    with pytest.raises(ValueError, match=refused):
+        found.meta.plot.disagreement()
+    monkeypatch.setattr(plt, "subplots", None)
+    monkeypatch.setattr(correlation, "metric_corr", None)
+    with pytest.raises(ValueError, match="there are 16 metrics, and a scatter matrix shows at most 15; name those"):
+        of_many(16).meta.plot.scatter_matrix()
+    ds = of_many(41)
+    with pytest.raises(ValueError, match="metric names 40 metrics, and a scatter matrix shows at most 15"):
+        ds.meta.plot.scatter_matrix(metric=ds.metric.values[1:].tolist())

@@ -34,6 +34,7 @@ from xsumstat.types import FloatArray
 
 _DASHES = ("-", (0, (5, 2)), (0, (1.5, 1.5)), (0, (6, 2, 1.5, 2)))
 _GRADES = 100  # equal steps between the lowest score and the highest, up to which scores are grades
+_MOST_IN_MATRIX, _MOST_LINES = 15, 12  # metrics that a picture shows so that they can still be told apart
 _POINTS = 5000  # more points in a cell tell no more, and make the file large
 
 
@@ -111,7 +112,7 @@ def scatter_matrix(ds: xr.Dataset, *, metric: Any = None, coefficient: str = "ke
     ds : Dataset
         Scores, ``score(metric, system, input)``; of further dims one label must be selected.
     metric : label, list of labels or boolean DataArray, optional
-        At least two; default all but ``ds.attrs["gold"]`` and what ``kind`` calls human.
+        Two to 15; default all but ``ds.attrs["gold"]`` and what ``kind`` calls human.
     coefficient : str, default "kendall"
         As for `metric_corr`, at input level.
 
@@ -122,7 +123,7 @@ def scatter_matrix(ds: xr.Dataset, *, metric: Any = None, coefficient: str = "ke
     Raises
     ------
     ValueError
-        If a metric is not there, or scores have a further dim.
+        If a metric is not there, there are fewer than two or more than 15, or scores have a further dim.
     ImportError
         Without matplotlib (extra "plot").
 
@@ -137,12 +138,18 @@ def scatter_matrix(ds: xr.Dataset, *, metric: Any = None, coefficient: str = "ke
     from xsumstat.analyses.correlation import metric_corr
 
     requested = schema.automatic(ds, metric)
-    found = metric_corr(ds, metric=requested, level="input", coefficient=coefficient)
     score = schema.prepare_cells(ds, requested)
     labels = texts(score["metric"])
     n = len(labels)
     if n < 2:
         raise ValueError("metric must name at least 2 metrics, which are drawn against each other")
+    if n > _MOST_IN_MATRIX:
+        which = "there are" if metric is None else "metric names"
+        raise ValueError(
+            f"{which} {n} metrics, and a scatter matrix shows at most {_MOST_IN_MATRIX}; name those to be shown, as "
+            f"metric={labels[:2]}, or draw the correlations of all with metric_corr and plot.matrix"
+        )
+    found = metric_corr(ds, metric=requested, level="input", coefficient=coefficient)
     plt: Any = _validate.optional("matplotlib.pyplot", "plot")
     size = max(1.1 * n, 0.9 * label_width(score["metric"]) * n)
     figure, axes = plt.subplots(n, n, figsize=(size, size), layout="constrained", squeeze=False)
@@ -292,7 +299,7 @@ def disagreement(result: xr.Dataset, *, ax: Any = None) -> Any:
     Parameters
     ----------
     result : Dataset
-        What `disagreement` gave.
+        What `disagreement` gave, for at most 12 metrics.
     ax : matplotlib Axes, optional
         Where to draw, when there is one pair of metrics.
 
@@ -303,7 +310,7 @@ def disagreement(result: xr.Dataset, *, ax: Any = None) -> Any:
     Raises
     ------
     ValueError
-        If the result has no shares by height.
+        If the result has no shares by height, or more than 12 metrics.
     ImportError
         Without matplotlib (extra "plot").
 
@@ -319,10 +326,15 @@ def disagreement(result: xr.Dataset, *, ax: Any = None) -> Any:
     if "share" not in result or "score_bin" not in result["share"].dims:
         raise ValueError("the result has no shares by score_bin; this draws what disagreement gives")
     n = result.sizes["metric"]
+    names = texts(result["metric"])
+    if n > _MOST_LINES:
+        raise ValueError(
+            f"the result has {n} metrics, and at most {_MOST_LINES} can be told apart in this picture; select some, as "
+            f"result.sel(metric={names[:3]}, other_metric={names[:3]})"
+        )
     rows = range(n) if n > 2 else [0]
     across, down = grid_of(len(rows))
     axes = axes_for(len(rows), (0.8 + 2.9 * across, 0.9 + 2.5 * down), ax, sharex=True)
-    names = texts(result["metric"])
     for axis, at in zip(axes, rows, strict=True):
         for other in range(n):
             if other != at:
