@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import reprlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
@@ -16,6 +17,7 @@ from xsumstat import _validate
 from xsumstat.coefficients import arrays
 from xsumstat.io import means as cell_means
 from xsumstat.io.cells import Cell, Names, as_cube, is_named, natural, number, text
+from xsumstat.types import FloatArray
 
 # Judgments that SacreROUGE's corpora give as plain numbers; lists over raters are human by nature.
 _HUMAN = frozenset(
@@ -29,6 +31,9 @@ _HUMAN = frozenset(
     }
 )
 _DEEPEST = 20  # levels of names within names
+_DECODER = json.JSONDecoder()
+# The full name of a metric by the names above it, joined, and its own.
+_Paths = dict[tuple[str, str], str]
 
 
 def read_sacrerouge(path: str | Path | Iterable[str | Path], *, human: Iterable[str] | None = None) -> xr.Dataset:
@@ -84,7 +89,7 @@ def read_sacrerouge(path: str | Path | Iterable[str | Path], *, human: Iterable[
     values: dict[Cell, float] = {}
     ratings: dict[Cell, list[float]] = {}
     types: dict[str, str] = {}
-    names = Names()
+    names, paths = Names(), _Paths()
     for file in _files(path):
         for where, entry in _lines(file):
             system = names.stripped("summarizer_id", entry["summarizer_id"], where)
@@ -96,7 +101,7 @@ def read_sacrerouge(path: str | Path | Iterable[str | Path], *, human: Iterable[
             if types.get(system) not in (None, "", kind):
                 raise ValueError(f"{where}: system {system!r} has the type {kind!r}, and {types[system]!r} before")
             types[system] = kind
-            for name, value in _flattened(entry["metrics"], where, names):
+            for name, value in _flattened(entry["metrics"], where, names, paths):
                 cell = (name, system, document)
                 if cell in values:
                     raise ValueError(f"{where}: {name!r} of system {system!r} on input {document!r} is given twice")
@@ -116,13 +121,9 @@ def read_sacrerouge(path: str | Path | Iterable[str | Path], *, human: Iterable[
         coords={"metric": text(metrics), "system": text(systems), "input": text(inputs)},
     )
     if ratings:
-        n_raters = max(map(len, ratings.values()))
-        padded = {cell: [*list_, *[np.nan] * (n_raters - len(list_))] for cell, list_ in ratings.items()}
-        cube = np.stack(
-            [as_cube({c: v[k] for c, v in padded.items()}, rated, systems, inputs) for k in range(n_raters)], -1
-        )
+        cube = _by_rater(ratings, rated, systems, inputs)
         ds = ds.assign(rating=(("judgment", "system", "input", "rater"), cube))
-        ds = ds.assign_coords(judgment=text(rated), rater=np.arange(1, n_raters + 1))
+        ds = ds.assign_coords(judgment=text(rated), rater=np.arange(1, cube.shape[-1] + 1))
     people = set(_HUMAN if human is None else human)
     unused = [] if human is None else [name for name in people if not any(is_named(metric, name) for metric in metrics)]
     if unused:
@@ -155,6 +156,18 @@ def _files(path: str | Path | Iterable[str | Path]) -> list[Path]:
     return files
 
 
+def _by_rater(ratings: Mapping[Cell, list[float]], *labels: list[str]) -> FloatArray:
+    """Ratings over the labels of each dim and over raters, NaN where there is none."""
+    n_raters = max(map(len, ratings.values()))
+    numbered = {cell: float(at) for at, cell in enumerate(ratings)}
+    rows = np.full((len(ratings) + 1, n_raters), np.nan)
+    for row, each in zip(rows, ratings.values(), strict=False):
+        row[: len(each)] = each
+    places = as_cube(numbered, *labels)
+    cube: FloatArray = rows[np.where(np.isnan(places), len(ratings), places).astype(int)]
+    return cube
+
+
 def _means(ratings: Mapping[Cell, list[float]]) -> dict[Cell, float]:
     """Each cell's mean over raters."""
     by_metric: dict[str, list[Cell]] = {}
@@ -182,9 +195,14 @@ def _lines(file: Path) -> Iterator[tuple[str, dict[str, Any]]]:
 
 def _entry(line: str, where: str) -> dict[str, Any]:
     try:
-        entry = json.loads(line, object_pairs_hook=_unrepeated)
-    except (ValueError, RecursionError) as error:
-        raise ValueError(f"{where}: not a line of JSON ({error})") from error
+        entry = _DECODER.decode(line)
+    except (ValueError, RecursionError):
+        entry = None
+    if type(entry) is not dict or _n_keys(entry) != line.count(":"):  # a key that stands twice has two colons
+        try:
+            entry = json.loads(line, object_pairs_hook=_unrepeated)
+        except (ValueError, RecursionError) as error:
+            raise ValueError(f"{where}: not a line of JSON ({error})") from error
     if not isinstance(entry, dict):
         raise ValueError(f"{where}: expected an object, got {type(entry).__name__}")
     for key in ("instance_id", "summarizer_id", "metrics"):
@@ -193,6 +211,14 @@ def _entry(line: str, where: str) -> dict[str, Any]:
     if not isinstance(entry["metrics"], dict):
         raise ValueError(f"{where}: 'metrics' must be an object, got {type(entry['metrics']).__name__}")
     return entry
+
+
+def _n_keys(found: Mapping[str, Any]) -> int:
+    n = len(found)
+    for value in found.values():
+        if type(value) is dict:
+            n += _n_keys(value)
+    return n
 
 
 def _unrepeated(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -204,15 +230,19 @@ def _unrepeated(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _flattened(
-    metrics: Mapping[str, Any], where: str, names: Names, prefix: str = "", depth: int = 0
+    metrics: Mapping[str, Any], where: str, names: Names, paths: _Paths, prefix: str = "", depth: int = 0
 ) -> Iterator[tuple[str, float | list[float]]]:
     """Names joined with "_", each with its number or its list over raters."""
     if depth > _DEEPEST:
         raise ValueError(f"{where}: 'metrics' is nested more than {_DEEPEST} times")
     for name, value in metrics.items():
-        full = prefix + names.stripped("metric", name, where)
-        if isinstance(value, dict):
-            yield from _flattened(value, where, names, f"{full}_", depth + 1)
+        full = paths.get((prefix, name))
+        if full is None:
+            full = paths[prefix, name] = prefix + names.stripped("metric", name, where)
+        if type(value) is float and math.isfinite(value):
+            yield full, value
+        elif isinstance(value, dict):
+            yield from _flattened(value, where, names, paths, f"{full}_", depth + 1)
         elif isinstance(value, list):
             if not value:
                 raise ValueError(f"{where}: {full!r} is an empty list")
