@@ -7,8 +7,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from numba import njit
+from numba import config
 from numba.core.caching import FunctionCache
+from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler import Compiler
+from numba.core.registry import CPUDispatcher
 from numba.core.sigutils import normalize_signature
 
 # numba looks at one file's time and size, but kernels of one file call those of another.
@@ -37,12 +40,55 @@ class _Cache(FunctionCache):  # type: ignore[misc]
             pass
 
 
+class _Linked(JITCodeLibrary):  # type: ignore[misc]
+    """Code that is only ever linked into its callers': optimised, but no machine code is made of it."""
+
+    def _finalize_final_module(self) -> None:
+        self._finalize_dynamic_globals()
+        self._finalized = True
+
+
+class _CalleeCompiler(Compiler):  # type: ignore[misc]
+    """numba's compiler without what only Python needs: wrappers and machine code."""
+
+    def __init__(self, typingctx: Any, targetctx: Any, _: Any, args: Any, return_type: Any, flags: Any, names: Any):
+        flags.no_compile = flags.no_cpython_wrapper = flags.no_cfunc_wrapper = True
+        linked = _Linked(targetctx.codegen(), "callee")
+        super().__init__(typingctx, targetctx, linked, args, return_type, flags, names)
+
+
+class _Callee(CPUDispatcher):  # type: ignore[misc]
+    """A kernel as other kernels call it."""
+
+    def add_overload(self, cres: Any) -> None:
+        found = cres._replace(entry_point=object())  # by which numba knows it
+        self.targetctx.insert_user_function(found.entry_point, found.fndesc, [found.library])
+        self.overloads[tuple(found.signature.args)] = found
+
+
+class _Kernel(CPUDispatcher):  # type: ignore[misc]
+    """A kernel as Python calls it; other kernels are shown its twin, `_Callee`."""
+
+    def __init__(self, function: Callable[..., Any], options: dict[str, Any]):
+        super().__init__(function, targetoptions=options | {"no_cfunc_wrapper": True})
+        self._callee = _Callee(function, targetoptions=options, pipeline_class=_CalleeCompiler)
+        try:
+            self._cache = _Cache(function)
+        except RuntimeError:  # numba found no folder to write to
+            pass
+
+    @property
+    def _numba_type_(self) -> Any:
+        return self._callee._numba_type_
+
+
 def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Compile at the first call, without the GIL and with NumPy's division; keep the code where one may write."""
-    compiled: Any = njit(nogil=True, error_model="numpy")(function)
-    try:
-        compiled._cache = _Cache(function)
-    except RuntimeError:  # numba found no folder to write to
-        pass
-    dispatcher: Callable[..., Any] = compiled
-    return dispatcher
+    """Compile at the first call, without the GIL and with NumPy's division; keep the code where one may write.
+
+    What kernels call is compiled for them apart, without what only Python needs, and not kept: a quarter less to do, as
+    most are called by kernels alone.
+    """
+    if config.DISABLE_JIT:
+        return function
+    compiled: Callable[..., Any] = _Kernel(function, {"nopython": True, "nogil": True, "error_model": "numpy"})
+    return compiled

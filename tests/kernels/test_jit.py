@@ -1,0 +1,61 @@
+"""How kernels are compiled: what is kept on disk, for Python and for other kernels."""
+
+import numba
+import numpy as np
+import pytest
+
+from xsumstat.kernels.jit import kernel
+
+X = np.array([1.0, 2.0, 3.0])
+
+
+def inner(x):
+    return x * x + 1.0
+
+
+def outer(x):
+    total = 0.0
+    for a in range(x.shape[0]):
+        total += inner(x[a])
+    return total
+
+
+@pytest.fixture
+def kernels(tmp_path, monkeypatch):
+    """Makes `inner` and `outer` kernels anew, as a new process would; compiled code is kept in a folder of its own."""
+    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
+    functions = inner, outer
+
+    def make():
+        made = [kernel(each) for each in functions]
+        monkeypatch.setitem(globals(), "inner", made[0])
+        return made
+
+    return make
+
+
+def kept(folder):
+    return sorted(path.name.split("-")[0].rpartition(".")[2] for path in folder.rglob("*.nbc"))
+
+
+def test_what_only_kernels_call_is_not_kept(kernels, tmp_path):
+    assert kernels()[1](X) == 17.0
+    assert kept(tmp_path) == ["outer"]
+    again = kernels()[1]
+    assert again(X) == 17.0
+    assert sum(again.stats.cache_hits.values()) == 1
+
+
+@pytest.mark.parametrize("first", [0, 1])
+def test_python_may_call_what_kernels_call(kernels, tmp_path, first):
+    one, whole = kernels()
+    for called in (first, 1 - first):
+        assert whole(X) == 17.0 if called else one(3.0) == 10.0
+    assert kept(tmp_path) == ["inner", "outer"]
+
+
+def test_without_compiling_a_kernel_is_a_function(kernels, monkeypatch):
+    monkeypatch.setattr(numba.config, "DISABLE_JIT", True)
+    one, whole = kernels()
+    assert not hasattr(one, "py_func")
+    assert whole(X) == 17.0
