@@ -8,12 +8,13 @@ import pytest
 import reference
 from helpers import rows, same
 
-from xsumstat.coefficients import table
+from xsumstat.coefficients import soft_accuracy, table
 from xsumstat.coefficients.arrays import packed
 from xsumstat.coefficients.record import Measure
-from xsumstat.coefficients.soft_accuracy import SoftAccuracy, step_of
+from xsumstat.coefficients.soft_accuracy import Scores, SoftAccuracy, SoftSwaps, step_of
 
 SPA = table.get("spa")
+SPA_MEASURE = Measure(SPA)
 
 
 @pytest.mark.parametrize(
@@ -74,7 +75,7 @@ def test_grades_of_both_scores_each_with_its_own_step(inputs):
     """The metric's step is .1, the gold's 2: neither is the other's."""
     x, _, z = grades(inputs, inputs)
     made = SoftAccuracy.of(x, z, False)
-    assert made.steps == pytest.approx((0.1, 2.0))
+    assert (made.x.step, made.z.step) == pytest.approx((0.1, 2.0))
     assert made.value() == pytest.approx(exactly(x, z), abs=2e-4)
     turned = SoftAccuracy.of(z, x, False)
     assert turned.value() == pytest.approx(exactly(z, x), abs=2e-4)
@@ -121,3 +122,78 @@ def test_gaps_of_the_gold_and_of_a_metric_are_each_ones_own(missing):
         assert same(got, reference.soft_accuracy(*drawn, missing))
     _, n = SoftAccuracy.of(x, z, missing == "available").groups()
     assert n.tolist() == [4.0 if missing == "available" else 3.0]
+
+
+def test_systems_without_a_drawn_cell():
+    there = np.array([[True, False, True], [False, True, False], [True, True, False]])
+    values = np.where(there, 1.0, np.nan)
+    draws = np.array([[2, 0, 0], [0, 0, 1], [0, 0, 0]])
+    assert Scores.of(values, there).seen(draws).tolist() == [[True, False, True], [True, False, False], [False] * 3]
+    assert Scores.of(np.ones((2, 3)), np.ones((2, 3), bool)).seen(draws).tolist() == [[True] * 2] * 2 + [[False] * 2]
+
+
+@pytest.mark.parametrize("missing", ["pairwise", "available"])
+@pytest.mark.parametrize("gaps", [False, True])
+def test_bootstrap_of_soft_accuracy(gaps, missing):
+    rng = np.random.default_rng(5)
+    x, z = rng.integers(0, 4, (2, 5, 4)).astype(float)
+    if gaps:
+        x[0, 1:] = z[1, 0] = z[2, :] = z[3, 2:] = np.nan
+    w, v = (
+        np.array(each)
+        for each in ([[1, 1, 1, 1, 1], [0, 2, 1, 0, 2], [3, 0, 0, 2, 0]], [[1, 1, 1, 1], [0, 2, 1, 1], [1, 0, 3, 0]])
+    )
+    made = SoftAccuracy.of(x, z, missing == "available")
+    for systems, inputs in ((w, v), (w, v[:1]), (w[:1], v)):
+        for s, got in enumerate(made.bootstrap(systems, inputs)):
+            counts = systems[min(s, len(systems) - 1)], inputs[min(s, len(inputs) - 1)]
+            drawn = (reference.drawn(rows(each), *counts) for each in (x, z))
+            want = reference.soft_accuracy(*drawn, missing)
+            assert same(got, want), (s, got, want)
+
+
+@pytest.mark.parametrize("gaps", [False, True])
+def test_swaps_under_soft_accuracy(gaps):
+    """Coins are read by the system's own row, also where one has no scores."""
+    rng = np.random.default_rng(6)
+    x, y, z = rng.integers(0, 4, (3, 5, 9)).astype(float)
+    if gaps:
+        x[1] = x[2, :3] = np.nan
+    cells = ~np.isnan(x)
+    y = np.where(cells, y, np.nan)
+    made = SoftSwaps.of((0, 1), x, y, np.where(cells, z, np.nan), cells)
+    swap = rng.integers(0, 2, (4, 5, 9))
+    for got, each in zip(made.differences(packed(swap))[0], swap, strict=True):
+        pair = reference.swapped(rows(x), rows(y), each.tolist())
+        first, second = (reference.soft_accuracy(m, rows(z)) for m in pair)
+        assert got == pytest.approx(first - second, abs=1e-12)
+
+
+@pytest.mark.parametrize("inputs", [10, 30])
+@pytest.mark.parametrize("gaps", [False, True])
+def test_no_resample_sees_those_beside_it(gaps, inputs, monkeypatch):
+    """The same bits one by one, in blocks, and where systems are so many that blocks are smaller."""
+    x, y, z = grades(2, inputs, gaps)
+    rng = np.random.default_rng(9)
+    systems, counts = (rng.multinomial(size, np.ones(size) / size, size=70) for size in z.shape)
+    bits = packed(rng.integers(0, 2, (70, *z.shape)))
+    estimator = SPA_MEASURE.estimator(x, z)
+    (swaps,) = SPA_MEASURE.swapped(np.array([x, y]), z, ((0, 1),))
+    drawn = np.concatenate([estimator.bootstrap(systems[s : s + 1], counts[s : s + 1]) for s in range(70)])
+    swapped = np.concatenate([swaps.differences(bits[s : s + 1])[0] for s in range(70)])
+    assert len(set(swapped)) > 10 < len(set(drawn))
+    for sums in (2**19, 300):
+        monkeypatch.setattr(soft_accuracy, "_SUMS", sums)
+        assert estimator.bootstrap(systems, counts).tobytes() == drawn.tobytes()
+        assert swaps.differences(bits)[0].tobytes() == swapped.tobytes()
+
+
+@pytest.mark.parametrize("who", ["x", "z"])
+def test_copies_without_a_drawn_score_do_not_count(who):
+    """The first system has one score, of an input that is not drawn; the other scores are there."""
+    x, z = np.random.default_rng(11).integers(0, 4, (2, 4, 6)).astype(float)
+    (x if who == "x" else z)[0, 1:] = np.nan
+    counts = np.array([[2, 1, 2, 1]]), np.array([[0, 1, 2, 1, 1, 1]])
+    (got,) = SoftAccuracy.of(x, z, True).bootstrap(*counts)
+    drawn = [reference.drawn(rows(each), *(of_dim[0] for of_dim in counts)) for each in (x, z)]
+    assert same(got, reference.soft_accuracy(*drawn, "available"))

@@ -5,13 +5,11 @@ import math
 
 import numpy as np
 import pytest
-import reference
 import scipy.special
 import scipy.stats
-from helpers import both_ways, rows, same
+from helpers import both_ways
 
-from xsumstat.coefficients.arrays import packed
-from xsumstat.coefficients.soft_accuracy import SoftAccuracy, SoftSwaps
+from xsumstat.coefficients.arrays import padded
 from xsumstat.kernels import soft_accuracy as loops
 
 UNITS = max(loops.LISTED, loops.LARGEST)
@@ -38,41 +36,63 @@ def shares(differences):
 def of_pairs(x, mask, v, function):
     """A function of the differences of each pair of systems, an input counting as often as it was drawn."""
     found = []
-    for a, b in itertools.combinations(range(x.shape[1]), 2):
-        there = np.repeat(np.arange(len(x)), v if mask is None else (v * mask[:, a] * mask[:, b]).astype(int))
-        found.append(function(x[there, a] - x[there, b]))
+    for a, b in itertools.combinations(range(len(x)), 2):
+        both = np.ones(len(v)) if mask is None else mask[a, : len(v)] * mask[b, : len(v)]
+        there = np.repeat(np.arange(len(v)), (v * both).astype(int))
+        found.append(function(x[a, there] - x[b, there]))
     return np.array(found).T
 
 
+def powers(d):
+    return d.sum(), (d**2).sum(), (d**4).sum()
+
+
 def example(inputs, gaps, seed=1):
+    """Grades of four systems, padded to whole bytes, and how often each input came in three draws."""
     rng = np.random.default_rng(seed)
-    x = rng.integers(0, 4, (inputs, 4)).astype(float)
+    x = rng.integers(0, 4, (4, inputs)).astype(float)
     mask = (rng.random(x.shape) > 0.3).astype(float) if gaps else None
-    return x, mask, rng.integers(0, 3, inputs)
+    return padded(x), None if mask is None else padded(mask), rng.integers(0, 3, (3, inputs))
 
 
+@pytest.mark.parametrize("inputs", [6, 8, 19])
 @pytest.mark.parametrize("gaps", [False, True])
-def test_sums_of_pairs(gaps):
-    x, mask, v = example(6, gaps)
-    sums = np.empty((5, 6))
-    both_ways(loops.pair_sums, x, mask, v, sums)
-    want = of_pairs(x, mask, v, lambda d: (d.sum(), (d**2).sum(), (d**4).sum(), (d != 0).sum(), len(d)))
-    np.testing.assert_allclose(sums, want, atol=1e-12)
+def test_sums_of_draws(gaps, inputs):
+    x, mask, v = example(inputs, gaps)
+    sums = np.full((3, 6, 3), np.nan)
+    counts = np.ascontiguousarray(padded(v.astype(float)).T)
+    both_ways(loops.sum_drawn, x, mask, counts, np.empty((2, 8)), sums)
+    for lane, each in enumerate(v):
+        np.testing.assert_allclose(sums[:, :, lane], of_pairs(x, mask, each, powers), atol=1e-12)
 
 
+@pytest.mark.parametrize("inputs", [6, 8, 19])
 @pytest.mark.parametrize("gaps", [False, True])
-def test_units_of_a_pair_are_all_or_the_largest(gaps):
-    x, mask, v = example(9, gaps, 2)
-    x += 0.01 * np.arange(9)[:, None] ** 2 * np.arange(4)
-    want = of_pairs(x, mask, v, lambda d: sorted([*d, *[0.0] * (20 - len(d))], key=abs, reverse=True))
-    for pair, (a, b) in enumerate(itertools.combinations(range(4), 2)):
-        here = [d for d in want[:, pair].tolist() if d != 0]
+def test_sums_of_swaps(gaps, inputs):
+    """Of X' and of Y'; coins of no input do not count."""
+    x, mask, _ = example(inputs, gaps)
+    y = padded(np.random.default_rng(2).normal(size=(4, inputs)))
+    coins = np.random.default_rng(3).integers(0, 256, (4, x.shape[1] // 8, 5)).astype(np.uint8)
+    sums = np.full((2, 3, 6, 5), np.nan)
+    both_ways(loops.sum_swapped, x, y, mask, coins, np.empty((2, 4, 8, 5)), np.empty(8), sums)
+    for lane in range(5):
+        swapped = np.unpackbits(coins[:, :, lane], axis=1, bitorder="little").astype(bool)
+        for side, traded in enumerate((np.where(swapped, y, x), np.where(swapped, x, y))):
+            want = of_pairs(traded, mask, np.ones(inputs, int), powers)
+            np.testing.assert_allclose(sums[side, :, :, lane], want, atol=1e-12)
+
+
+def test_units_of_a_pair_are_all_or_the_largest():
+    rng = np.random.default_rng(2)
+    for _ in range(20):
+        d, v = rng.integers(-3, 4, 9) + 0.01 * rng.integers(0, 2, 9), rng.integers(0, 3, 9)
+        want = sorted((each for each in np.repeat(d, v).tolist() if each != 0), key=abs, reverse=True)
         for largest in (0, 3):
             units = np.zeros(20)
-            count = both_ways(loops.units_of, x, mask, v, a, b, units, largest)
-            expected = here[:largest] if largest else here
-            assert count == len(expected)
-            assert sorted(units[:count], key=abs, reverse=True) == pytest.approx(expected)
+            count = both_ways(loops.units_of, d, v, units, largest)
+            assert count == (min(len(want), largest) if largest else len(want))
+            assert sorted(map(abs, units[:count]), reverse=True) == [abs(each) for each in want[:count]]
+            assert set(units[:count]) <= set(want)
 
 
 @pytest.mark.parametrize("units", [[1.0], [1, 1, -1], [0.1, 0.2, -0.3], [2, 1, -1, 3, 0.5], [-1, -2, -4], []])
@@ -120,99 +140,113 @@ def test_a_few_large_differences_are_listed():
         assert got == pytest.approx(sum(p for s, p in ways.items() if s > threshold), abs=3e-4)
 
 
+def all_chances(x, y, mask, coins, v, step):
+    """P and q of each pair in each lane, (2, lanes, pairs), by the two kernels; which lanes have other pairs."""
+    lanes, pairs = max(len(v), coins.shape[2]), len(x) * (len(x) - 1) // 2
+    sums = np.empty((3, pairs, lanes))
+    for lane in range(lanes):
+        swapped = np.unpackbits(coins[:, :, lane % coins.shape[2]], axis=1, bitorder="little").astype(bool)
+        sums[:, :, lane] = of_pairs(np.where(swapped, y, x), mask, v[lane % len(v)], powers)
+    found, others = np.full((2, lanes, pairs), 9.0), np.zeros(lanes, int)
+    both_ways(loops.plain_chances, sums, step, *found, others)
+    many = sums[2] < sums[1] ** 2 / 12.5
+    np.testing.assert_array_equal(found != 9.0, [many.T, many.T])
+    np.testing.assert_array_equal(others, (~many).sum(axis=0))
+    scratch = np.empty((len(x), v.shape[1])), np.empty(v.shape[1]), np.empty(UNITS)
+    both_ways(loops.other_chances, x, y, mask, coins, v, step, sums, others, *scratch, *found)
+    return found
+
+
+def no_swaps(x):
+    return np.zeros((len(x), x.shape[1] // 8, 1), np.uint8)
+
+
 @pytest.mark.parametrize("inputs", [3, 12, 13, 30])
 @pytest.mark.parametrize("gaps", [False, True])
 def test_chances_of_grades(inputs, gaps):
     """Listed up to 12 differences, by series beyond; copies of an input count."""
     x, mask, v = example(inputs, gaps, 3)
     if gaps:
-        mask[:, 0] = np.arange(inputs) == 0  # shares no input, or one, with the others
-        mask[0, 1] = 0.0
-    p, q = np.empty(6), np.empty(6)
-    both_ways(loops.chances, x, mask, v, 1.0, np.empty((5, 6)), np.empty(UNITS), p, q)
-    want = of_pairs(x, mask, v, lambda d: shares(d.tolist()) if len(d) else (math.nan, math.nan))
-    np.testing.assert_allclose(np.array([p, q]), want, atol=2e-4)
-    assert np.isnan(p[0]) == gaps
+        mask[0] = np.arange(mask.shape[1]) == 0  # shares no input, or one, with the others
+        mask[1, 0] = 0.0
+    found = all_chances(x, x, mask, no_swaps(x), v, 1.0)
+    for lane, each in enumerate(v):
+        want = of_pairs(x, mask, each, lambda d: shares(d.tolist()) if len(d) else (math.nan, math.nan))
+        np.testing.assert_allclose(found[:, lane], want, atol=4e-4)
+    assert np.isnan(found[0, :, 0]).all() == gaps
+
+
+@pytest.mark.parametrize("gaps", [False, True])
+def test_chances_of_swapped_scores(gaps):
+    """Each lane by its own coins, few differences and many."""
+    x, mask, _ = example(21, gaps, 4)
+    y = x + padded(np.random.default_rng(5).integers(0, 3, (4, 21)) * (np.arange(21) < 5))
+    x[2, 5:] = x[3, 5:] = y[2, 5:] = y[3, 5:] = 1.0
+    coins = np.random.default_rng(6).integers(0, 256, (4, 3, 5)).astype(np.uint8)
+    once = np.ones((1, 21), int)
+    found = all_chances(x, y, mask, coins, once, 1.0)
+    for lane in range(5):
+        traded = np.where(np.unpackbits(coins[:, :, lane], axis=1, bitorder="little"), y, x)
+        np.testing.assert_allclose(found[:, lane], of_pairs(traded, mask, once[0], shares), atol=1e-3)
+        assert found[:, lane, 5] == pytest.approx(of_pairs(traded, mask, once[0], shares)[:, 5], abs=1e-15)
+
+
+@pytest.mark.parametrize("count", [11, 12, 13, 14])
+def test_so_many_equal_differences_are_listed(count):
+    """Up to 12 the chances are exact; with 13 they are those of the series."""
+    x = np.zeros((2, 24))
+    x[0, 3 : 3 + count] = np.where(np.arange(count) % 3, 1.0, -1.0)
+    p, q = all_chances(x, x, None, no_swaps(x), np.ones((1, 24), int), 0.0)[:, 0, 0]
+    seen = int(x[0].sum())
+    want = [scipy.stats.binom.cdf((count - each) // 2, count, 0.5) for each in (seen, -seen)]
+    if count <= 12:
+        assert (p, q) == pytest.approx(want, abs=1e-15)
+    else:
+        assert p == loops.tail(float(seen), float(count), float(count), 0.0) and q == 1 - p
 
 
 def test_chances_of_heavy_tails():
     """One difference holds most of the fourth moment; on a lattice, and off it."""
-    x = np.zeros((16, 2))
-    x[:, 0] = [50, 20, -20, 1, 2, 1, 1, 3, 2, 1, -1, -2, 1, 2, 3, 1]
+    x = np.zeros((2, 16))
+    x[0] = [50, 20, -20, 1, 2, 1, 1, 3, 2, 1, -1, -2, 1, 2, 3, 1]
     for step, scale in ((1.0, 1.0), (0.0, 1.0 + 1e-3 * np.sqrt(np.arange(1.0, 17)))):
-        here = x * np.reshape(scale, (-1, 1))
+        here = x * scale
         sums = np.zeros(1)
-        for unit in here[:, 0]:
+        for unit in here[0]:
             sums = np.r_[sums - unit, sums + unit]
-        p, q = np.empty(1), np.empty(1)
-        both_ways(loops.chances, here, None, np.ones(16, int), step, np.empty((5, 1)), np.empty(UNITS), p, q)
-        seen = here[:, 0].sum()
+        p, q = all_chances(here, here, None, no_swaps(here), np.ones((1, 16), int), step)[:, 0, 0]
+        seen = here[0].sum()
         want = np.mean(sums >= seen - 1e-9), np.mean(sums <= seen + 1e-9)
-        assert (p[0], q[0]) == pytest.approx(want, abs=2e-3 if step else 4e-3)
+        assert (p, q) == pytest.approx(want, abs=2e-3 if step else 4e-3)
 
 
 def test_soft_accuracy_of_copies_and_of_systems_that_share_nothing():
     """Three systems, twice, once, and three times; copies agree, a pair that shares no input does not count."""
-    p_x, q_x = np.array([0.1, 0.5, np.nan]), np.array([0.95, 0.5, np.nan])
-    p_z, q_z = np.array([0.4, 0.2, 0.3]), np.array([0.7, 0.9, 0.8])
-    there, w = np.ones(3), np.array([2, 1, 3])
+    x = np.array([[[0.1, 0.5, np.nan]], [[0.95, 0.5, np.nan]]])
+    z = np.array([[[0.4, 0.2, 0.3]], [[0.7, 0.9, 0.8]]])
+    w, out = np.array([[2, 1, 3]]), np.empty(2)
     lost = 2 * (0.3 + 0.25) / 2 + 6 * (0.3 + 0.4) / 2
-    got = both_ways(loops.soft_accuracy, p_x, q_x, p_z, q_z, there, w)
-    assert got == pytest.approx(1 - lost / (2 + 6 + 1 + 3))
-    there[2] = 0.0  # its copies do not count either
-    got = both_ways(loops.soft_accuracy, p_x, q_x, p_z, q_z, there, w)
-    assert got == pytest.approx(1 - lost / (2 + 6 + 1))
-    nothing = np.full(3, np.nan)
-    assert np.isnan(both_ways(loops.soft_accuracy, nothing, nothing, p_z, q_z, there, np.ones(3, int)))
+    there = np.array([[1.0, 1, 1], [1, 1, 0]])  # copies of a system that is not there do not count either
+    both_ways(loops.soft_accuracy, *x, *z, there, w, out)
+    assert out == pytest.approx([1 - lost / (2 + 6 + 1 + 3), 1 - lost / (2 + 6 + 1)])
+    nothing = np.full((2, 1, 3), np.nan)
+    both_ways(loops.soft_accuracy, *nothing, *z, np.ones((1, 3)), np.ones((2, 3), int), out)
+    assert np.isnan(out).all()
 
 
-def test_systems_without_a_drawn_cell():
-    mask, v = np.array([[1.0, 0, 1], [0, 1, 0], [1, 0, 0]]), np.array([2, 0, 0])
-    there = np.array([1.0, 1.0, 0.0])
-    both_ways(loops.have_cells, mask, v, there)
-    assert there.tolist() == [1, 0, 0]
-    both_ways(loops.have_cells, None, v, there)
-    assert there.tolist() == [1, 0, 0]
-    both_ways(loops.have_cells, None, np.zeros(3, int), there)
-    assert there.tolist() == [0, 0, 0]
-
-
-@pytest.mark.parametrize("missing", ["pairwise", "available"])
-@pytest.mark.parametrize("gaps", [False, True])
-def test_bootstrap_of_soft_accuracy(gaps, missing):
-    rng = np.random.default_rng(5)
-    x, z = rng.integers(0, 4, (2, 5, 4)).astype(float)
-    if gaps:
-        x[0, 1:] = z[1, 0] = z[2, :] = z[3, 2:] = np.nan
-    w, v = (
-        np.array(each)
-        for each in ([[1, 1, 1, 1, 1], [0, 2, 1, 0, 2], [3, 0, 0, 2, 0]], [[1, 1, 1, 1], [0, 2, 1, 1], [1, 0, 3, 0]])
-    )
-    made = SoftAccuracy.of(x, z, missing == "available")
-    for systems, inputs in ((w, v), (w, v[:1]), (w[:1], v)):
-        out = np.empty(3)
-        both_ways(loops.bootstrap_soft, made.x, made.z, made.mask_x, made.mask_z, made.steps, systems, inputs, out)
-        for s, got in enumerate(out):
-            counts = systems[min(s, len(systems) - 1)], inputs[min(s, len(inputs) - 1)]
-            drawn = (reference.drawn(rows(each), *counts) for each in (x, z))
-            want = reference.soft_accuracy(*drawn, missing)
-            assert same(got, want), (s, got, want)
-
-
-@pytest.mark.parametrize("gaps", [False, True])
-def test_swaps_under_soft_accuracy(gaps):
-    """Coins are read by the system's own row, also where one has no scores."""
-    rng = np.random.default_rng(6)
-    x, y, z = rng.integers(0, 4, (3, 5, 9)).astype(float)
-    if gaps:
-        x[1] = x[2, :3] = np.nan
-    cells = ~np.isnan(x)
-    y = np.where(cells, y, np.nan)
-    made = SoftSwaps.of((0, 1), x, y, np.where(cells, z, np.nan), cells)
-    swap = rng.integers(0, 2, (4, 5, 9))
-    out = np.empty(4)
-    both_ways(loops.swap_soft, made.x, made.y, made.mask, made.gold, made.there, made.systems, packed(swap), out)
-    for got, each in zip(out, swap, strict=True):
-        pair = reference.swapped(rows(x), rows(y), each.tolist())
-        first, second = (reference.soft_accuracy(m, rows(z)) for m in pair)
-        assert got == pytest.approx(first - second, abs=1e-12)
+def test_soft_accuracy_of_each_resample():
+    """Each has rows of its own, or all share one."""
+    rng = np.random.default_rng(8)
+    x, z, w, there = rng.random((2, 4, 3)), rng.random((2, 4, 3)), rng.integers(1, 3, (4, 3)), np.ones((4, 3))
+    want, got, one = np.empty(4), np.empty(4), np.empty(1)
+    for shared in itertools.product((False, True), repeat=3):
+        rows_x, rows_z, rows_w = (
+            np.ascontiguousarray(each[..., :1, :]) if alone else each
+            for each, alone in zip((x, z, w), shared, strict=True)
+        )
+        both_ways(loops.soft_accuracy, *rows_x, *rows_z, there, rows_w, got)
+        for s in range(4):
+            here = ([each[[s % len(each)]] for each in side] for side in (rows_x, rows_z))
+            both_ways(loops.soft_accuracy, *itertools.chain(*here), there[:1], rows_w[[s % len(rows_w)]], one)
+            want[s] = one[0]
+        assert got.tolist() == want.tolist()

@@ -15,6 +15,8 @@ from xsumstat.types import Bits, BoolArray, FloatArray, IntArray, Pair
 
 # Scores of more values than this are as good as continuous.
 _VALUES = 1000
+# So many resamples are summed side by side, fewer where sums of all pairs would be more than so many.
+_LANES, _SUMS = 64, 2**19
 
 
 def estimator(x: FloatArray, z: FloatArray, measure: Measure) -> Estimator:
@@ -48,15 +50,64 @@ def step_of(values: FloatArray) -> float:
 
 
 @dataclass(frozen=True)
-class SoftAccuracy:
-    """One metric with gold, (inputs, systems)."""
+class Scores:
+    """Scores (systems, inputs) as the kernels want them: inputs padded to whole bytes, the mask None where all are."""
 
-    x: FloatArray
-    z: FloatArray
-    mask_x: FloatArray | None
-    mask_z: FloatArray | None
-    there: FloatArray
-    steps: tuple[float, float]
+    values: FloatArray
+    mask: FloatArray | None
+    step: float
+
+    @classmethod
+    def of(cls, values: FloatArray, there: BoolArray, step: float = 0.0) -> Scores:
+        """From scores, some of which are there; their differences are multiples of `step`."""
+        mask = arrays.or_none(there)
+        return cls(arrays.padded(arrays.filled(values, there)), None if mask is None else arrays.padded(mask), step)
+
+    def seen(self, inputs: IntArray) -> BoolArray:
+        """Which systems have a score on a drawn input, (resamples, systems)."""
+        if self.mask is None:
+            return np.repeat(inputs.sum(axis=1)[:, None] > 0, len(self.values), axis=1)
+        return np.asarray(inputs @ self.mask[:, : inputs.shape[1]].T > 0)
+
+    def drawn(self, inputs: IntArray) -> FloatArray:
+        """P and q of each pair of systems, (2, resamples, pairs), for each row of counts."""
+        counts = np.ascontiguousarray(arrays.padded(inputs.astype(float)).T)
+        sums = np.empty((3, _pairs(len(self.values)), len(inputs)))
+        kernels.sum_drawn(self.values, self.mask, counts, np.empty((2, kernels.BYTE)), sums)
+        none = np.zeros((len(self.values), len(counts) // kernels.BYTE, 1), dtype=np.uint8)
+        return self.chances(sums, self.values, none, inputs)
+
+    def chances(self, sums: FloatArray, other: FloatArray, coins: Bits, inputs: IntArray) -> FloatArray:
+        """The same from sums; the scores are those of the `other` where a coin, (systems, bytes, resamples), is 1."""
+        _, pairs, resamples = sums.shape
+        found, others = np.empty((2, resamples, pairs)), np.empty(resamples, dtype=np.int64)
+        kernels.plain_chances(sums, self.step, *found, others)
+        if others.any():
+            scores, d = np.empty((len(self.values), inputs.shape[1])), np.empty(inputs.shape[1])
+            units = np.empty(max(kernels.LISTED, kernels.LARGEST))
+            scratch = sums, others, scores, d, units
+            kernels.other_chances(self.values, other, self.mask, coins, inputs, self.step, *scratch, *found)
+        return found
+
+
+def _pairs(systems: int) -> int:
+    return systems * (systems - 1) // 2
+
+
+def _side_by_side(systems: int, resamples: int) -> list[slice]:
+    """The resamples that are summed side by side: fewer where systems are many."""
+    step = max(1, min(_LANES, _SUMS // max(1, _pairs(systems))))
+    return [slice(start, start + step) for start in range(0, resamples, step)]
+
+
+@dataclass(frozen=True)
+class SoftAccuracy:
+    """One metric with gold, and the systems that have scores of both."""
+
+    x: Scores
+    z: Scores
+    there: BoolArray
+    n_inputs: int
 
     @classmethod
     def of(cls, x: FloatArray, z: FloatArray, own_cells: bool) -> SoftAccuracy:
@@ -64,21 +115,21 @@ class SoftAccuracy:
         both = arrays.present(x, z)
         there_x, there_z = (~np.isnan(x), ~np.isnan(z)) if own_cells else (both, both)
         there = np.asarray(there_x.any(axis=1) & there_z.any(axis=1))
-        cells = [there_x & there[:, None], there_z & there[:, None]]
-        first, second = (arrays.filled(arrays.scaled(each).T, mask.T) for each, mask in zip((x, z), cells, strict=True))
-        mask_x, mask_z = (arrays.or_none(mask.T) for mask in cells)
-        steps = step_of(arrays.scaled(x)), step_of(arrays.scaled(z))
-        return cls(first, second, mask_x, mask_z, there.astype(float), steps)
+        first, second = (
+            Scores.of(arrays.scaled(each), cells & there[:, None], step_of(arrays.scaled(each)))
+            for each, cells in ((x, there_x), (z, there_z))
+        )
+        return cls(first, second, there, x.shape[1])
 
     @property
     def cost(self) -> float:
         """Nanoseconds that a resample takes, about."""
-        return float(self.x.size * self.x.shape[1])
+        return 0.3 * float(self.x.values.size * len(self.there))
 
     def groups(self) -> tuple[FloatArray, FloatArray]:
         """As of any estimator: one group, all systems."""
-        inputs, systems = self.x.shape
-        return self.bootstrap(arrays.ones(systems), arrays.ones(inputs)), np.array([self.there.sum()])
+        found = self.bootstrap(arrays.ones(len(self.there)), arrays.ones(self.n_inputs))
+        return found, np.array([float(self.there.sum())])
 
     def value(self) -> float:
         """The statistic."""
@@ -88,45 +139,56 @@ class SoftAccuracy:
     def bootstrap(self, systems: IntArray, inputs: IntArray) -> FloatArray:
         """The statistic for each row of counts; an input that came twice has two coins."""
         out = np.empty(max(len(systems), len(inputs)))
-        kernels.bootstrap_soft(self.x, self.z, self.mask_x, self.mask_z, self.steps, systems, inputs, out)
+        for at in _side_by_side(len(self.there), len(inputs)):
+            here = inputs[at]
+            to = at if len(inputs) > 1 else slice(None)
+            there = (self.x.seen(here) & self.z.seen(here)).astype(float)
+            weights = systems[to] if len(systems) > 1 else systems
+            kernels.soft_accuracy(*self.x.drawn(here), *self.z.drawn(here), there, weights, out[to])
         return out
 
 
 @dataclass(frozen=True)
 class SoftSwaps:
-    """One pair of metrics, (inputs, systems), whose scores trade places."""
+    """One pair of metrics whose scores trade places, and the systems of which they are."""
 
     pairs: tuple[Pair, ...]
-    x: FloatArray
-    y: FloatArray
-    mask: FloatArray | None
+    x: Scores
+    y: Scores
     gold: FloatArray
-    there: FloatArray
     systems: IntArray
+    n_inputs: int
 
     @classmethod
     def of(cls, pair: Pair, x: FloatArray, y: FloatArray, z: FloatArray, cells: BoolArray) -> SoftSwaps:
         """From standardised x and y and the gold, (systems, inputs), and the cells that the two metrics have."""
         kept = np.flatnonzero(cells.any(axis=1) & ~np.isnan(z).all(axis=1))
-        there = cells[kept].T
         pooled = Pooled.of(x.reshape(-1, 1), y.reshape(-1, 1))  # equal ones exactly so
-        first, second = (arrays.filled(each.reshape(x.shape)[kept].T, there) for each in (pooled.x, pooled.y))
-        human = ~np.isnan(z[kept].T)
-        values, mask = arrays.filled(arrays.scaled(z)[kept].T, human), arrays.or_none(human)
-        pairs = len(kept) * (len(kept) - 1) // 2
-        gold, sums = np.empty((2, pairs)), np.empty((5, pairs))
-        units = np.empty(max(kernels.LISTED, kernels.LARGEST))
-        step = step_of(arrays.scaled(z))
-        kernels.chances(values, mask, np.ones(len(values), dtype=np.int64), step, sums, units, gold[0], gold[1])
-        return cls((pair,), first, second, arrays.or_none(there), gold, np.ones(len(kept)), kept)
+        first, second = (Scores.of(each.reshape(x.shape)[kept], cells[kept]) for each in (pooled.x, pooled.y))
+        human = Scores.of(arrays.scaled(z)[kept], ~np.isnan(z[kept]), step_of(arrays.scaled(z)))
+        return cls((pair,), first, second, human.drawn(arrays.ones(x.shape[1])), kept, x.shape[1])
 
     @property
     def cost(self) -> float:
         """Nanoseconds that a resample takes, about."""
-        return 2.0 * float(self.x.size * self.x.shape[1])
+        return 0.4 * float(self.x.values.size * len(self.systems))
 
     def differences(self, bits: Bits) -> FloatArray:
         """Difference of the pair for each row of coins, (1, resamples)."""
-        out = np.empty(len(bits))
-        kernels.swap_soft(self.x, self.y, self.mask, self.gold, self.there, self.systems, bits, out)
-        return out[None]
+        out = np.empty((2, len(bits)))
+        once, each, there = arrays.ones(self.n_inputs), arrays.ones(len(self.systems)), np.ones((1, len(self.systems)))
+        for at in _side_by_side(len(self.systems), len(bits)):
+            coins = np.ascontiguousarray(np.moveaxis(bits[at][:, self.systems], 0, 2))
+            sums = self._sums(coins)
+            for side, (stays, comes) in enumerate(((self.x, self.y), (self.y, self.x))):
+                found = stays.chances(sums[side], comes.values, coins, once)
+                kernels.soft_accuracy(*found, *self.gold, there, each, out[side, at])
+        return out[:1] - out[1:]
+
+    def _sums(self, coins: Bits) -> FloatArray:
+        """Of X' and of Y', (2, 3, pairs, resamples), from coins (systems, bytes, resamples)."""
+        systems, _, resamples = coins.shape
+        sums = np.empty((2, 3, _pairs(systems), resamples))
+        traded, shared = np.empty((2, systems, kernels.BYTE, resamples)), np.empty(kernels.BYTE)
+        kernels.sum_swapped(self.x.values, self.y.values, self.x.mask, coins, traded, shared, sums)
+        return sums

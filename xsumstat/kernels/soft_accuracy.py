@@ -1,8 +1,10 @@
 """Kernels for soft pairwise accuracy: how sure each score is that one system beats another.
 
-`x` is (inputs, systems), `mask` 1.0 where a score is there, or None; `v` counts how often each input was drawn. Pairs
-of systems a < b stand in the order of a, then b. For a pair, p is the chance that the difference of the two systems is
-as large when the scores of each input trade places at random, and q the same for the other way round.
+`x` is (systems, inputs), `mask` 1.0 where a score is there, or None; `v` counts how often each input was drawn. Pairs
+of systems a < b stand in the order of a, then b. For a pair, p is the chance that the difference d of the two systems
+is as large when the scores of each input trade places at random, and q the same for the other way round. Sums of powers
+of d, (3, pairs, lanes), are of many resamples side by side, each in a lane of its own; there the inputs are padded with
+zeros to whole bytes of coins.
 """
 
 from __future__ import annotations
@@ -11,40 +13,82 @@ import math
 
 import numpy as np
 
-from xsumstat.kernels.bootstrap import row
 from xsumstat.kernels.jit import kernel
 
 # Up to so many differences all swaps are listed.
 LISTED = 12
 # Beyond this share of the fourth moment a few differences decide, and the largest are listed.
 PEAKED, LARGEST = 0.1, 6
+# (Σd²)² is at most Σd⁴ times the number of differences: where Σd⁴ has a smaller share there are more than LISTED.
+MANY = 1.0 / (LISTED + 0.5)
+# Inputs that are added together.
+BYTE = 8
+
+
+# --- Sums of many resamples side by side ---
 
 
 @kernel
-def pair_sums(x, mask, v, sums):
-    """Rows of `sums`: Σd, Σd², Σd⁴, how many d are not 0, and how many inputs both systems have."""
-    systems = x.shape[1]
+def sum_drawn(x, mask, counts, powers, sums):
+    """Fill Σd, Σd² and Σd⁴ from how often each input was drawn, (inputs, lanes); `powers` (2, 8) is scratch."""
     sums[:] = 0.0
-    s1, s2, s4, some, n = sums[0], sums[1], sums[2], sums[3], sums[4]
-    for j in range(x.shape[0]):
-        if v[j] == 0:
-            continue
-        start = 0
-        for a in range(systems - 1):
-            rest = systems - 1 - a
-            value = x[j, a]
-            for k in range(rest):
-                weight = float(v[j])
-                if mask is not None:
-                    weight *= mask[j, a] * mask[j, a + 1 + k]
-                d = value - x[j, a + 1 + k]
-                square = d * d
-                s1[start + k] += weight * d
-                s2[start + k] += weight * square
-                s4[start + k] += weight * square * square
-                some[start + k] += weight if d != 0.0 else 0.0
-                n[start + k] += weight
-            start += rest
+    for start in range(0, x.shape[1], BYTE):
+        at = 0
+        for a in range(x.shape[0]):
+            for b in range(a + 1, x.shape[0]):
+                for t in range(BYTE):
+                    d = x[a, start + t] - x[b, start + t]
+                    if mask is not None:
+                        d *= mask[a, start + t] * mask[b, start + t]
+                    powers[0, t], powers[1, t] = d, d * d
+                for lane in range(sums.shape[2]):
+                    one, two, four = sums[0, at, lane], sums[1, at, lane], sums[2, at, lane]
+                    for t in range(BYTE):
+                        square = counts[start + t, lane] * powers[1, t]
+                        one += counts[start + t, lane] * powers[0, t]
+                        two += square
+                        four += square * powers[1, t]
+                    sums[0, at, lane], sums[1, at, lane], sums[2, at, lane] = one, two, four
+                at += 1
+
+
+@kernel
+def sum_swapped(x, y, mask, coins, traded, shared, sums):
+    """The same of X' and of Y', (2, 3, pairs, lanes); `coins` are (systems, bytes, lanes).
+
+    `traded` (2, systems, 8, lanes) and `shared` (8) are scratch.
+    """
+    sums[:] = 0.0
+    for byte in range(coins.shape[1]):
+        for i in range(x.shape[0]):
+            for t in range(BYTE):
+                stays, comes = x[i, BYTE * byte + t], y[i, BYTE * byte + t]
+                for lane in range(coins.shape[2]):
+                    swapped = (coins[i, byte, lane] >> t) & 1
+                    traded[0, i, t, lane] = comes if swapped else stays
+                    traded[1, i, t, lane] = stays if swapped else comes
+        for side in range(2):
+            at = 0
+            for a in range(x.shape[0]):
+                for b in range(a + 1, x.shape[0]):
+                    if mask is not None:
+                        for t in range(BYTE):
+                            shared[t] = mask[a, BYTE * byte + t] * mask[b, BYTE * byte + t]
+                    for lane in range(coins.shape[2]):
+                        one, two, four = sums[side, 0, at, lane], sums[side, 1, at, lane], sums[side, 2, at, lane]
+                        for t in range(BYTE):
+                            d = traded[side, a, t, lane] - traded[side, b, t, lane]
+                            if mask is not None:
+                                d *= shared[t]
+                            square = d * d
+                            one += d
+                            two += square
+                            four += square * square
+                        sums[side, 0, at, lane], sums[side, 1, at, lane], sums[side, 2, at, lane] = one, two, four
+                    at += 1
+
+
+# --- Chances of one pair ---
 
 
 @kernel
@@ -63,25 +107,31 @@ def tail(threshold, s2, s4, step):
 
 
 @kernel
-def units_of(x, mask, v, a, b, units, largest):
-    """Differences of a pair that are not 0 into `units`, copies too: all, or the `largest` so many; how many."""
-    count = 0
-    for j in range(x.shape[0]):
-        d = x[j, a] - x[j, b]
-        if d == 0.0 or (mask is not None and mask[j, a] * mask[j, b] == 0.0):
+def both_tails(s1, s2, s4, step):
+    """P and q of many differences."""
+    p = tail(s1 - step, s2, s4, step)
+    return p, 1.0 - (tail(s1 + step, s2, s4, step) if step > 0.0 else p)
+
+
+@kernel
+def units_of(d, v, units, largest):
+    """Differences that are not 0 into `units`, copies too: all, or the `largest` so many; how many."""
+    count, least = 0, 0
+    for j in range(v.shape[0]):
+        if d[j] == 0.0:
             continue
         for _ in range(v[j]):
             if largest == 0 or count < largest:
-                units[count] = d
+                units[count] = d[j]
                 count += 1
+            elif abs(d[j]) > abs(units[least]):
+                units[least] = d[j]
             else:
-                least = 0
-                for k in range(1, count):
-                    if abs(units[k]) < abs(units[least]):
-                        least = k
-                if abs(d) <= abs(units[least]):
-                    break
-                units[least] = d
+                break
+            least = 0
+            for k in range(1, count):
+                if abs(units[k]) < abs(units[least]):
+                    least = k
     return count
 
 
@@ -123,94 +173,83 @@ def peaked(units, count, threshold, s2, s4, step):
 
 
 @kernel
-def chances(x, mask, v, step, sums, units, p, q):
-    """P and q of each pair, NaN where the two systems share no input."""
-    systems = x.shape[1]
-    pair_sums(x, mask, v, sums)
-    at = 0
-    for a in range(systems):
-        for b in range(a + 1, systems):
-            s1, s2, s4 = sums[0, at], sums[1, at], sums[2, at]
-            if sums[4, at] == 0.0:
-                p[at], q[at] = np.nan, np.nan
-            elif sums[3, at] <= LISTED:
-                p[at], q[at] = listed(units, units_of(x, mask, v, a, b, units, 0))
+def chances(d, v, some, s1, s2, s4, step, units):
+    """P and q of a pair, of whose differences `d` so many are not 0."""
+    if some <= LISTED:
+        return listed(units, units_of(d, v, units, 0))
+    if s4 <= PEAKED * s2 * s2:
+        return both_tails(s1, s2, s4, step)
+    count = units_of(d, v, units, LARGEST)
+    p = peaked(units, count, s1 - step, s2, s4, step)
+    return p, 1.0 - (peaked(units, count, s1 + step, s2, s4, step) if step > 0.0 else p)
+
+
+# --- Chances of all pairs, and soft pairwise accuracy ---
+
+
+@kernel
+def plain_chances(sums, step, p, q, others):
+    """P and q, (lanes, pairs), of pairs with many differences none of which decides; how many others each lane has."""
+    for lane in range(sums.shape[2]):
+        others[lane] = 0
+        for at in range(sums.shape[1]):
+            s1, s2, s4 = sums[0, at, lane], sums[1, at, lane], sums[2, at, lane]
+            if s4 < MANY * s2 * s2:
+                p[lane, at], q[lane, at] = both_tails(s1, s2, s4, step)
             else:
-                if s4 > PEAKED * s2 * s2:
-                    count = units_of(x, mask, v, a, b, units, LARGEST)
-                    p[at] = peaked(units, count, s1 - step, s2, s4, step)
-                    q[at] = 1.0 - (peaked(units, count, s1 + step, s2, s4, step) if step > 0.0 else p[at])
-                else:
-                    p[at], q[at] = tail(s1 - step, s2, s4, step), 1.0 - tail(s1 + step, s2, s4, step)
-            at += 1
+                others[lane] += 1
 
 
 @kernel
-def soft_accuracy(p_x, q_x, p_z, q_z, there, w):
-    """1 − the mean of |p_X − p_Z| over ordered pairs of systems; copies of one system agree.
+def other_chances(x, y, mask, coins, v, step, sums, others, scores, d, units, p, q):
+    """Those of the other pairs, NaN where the two systems share no drawn input.
 
-    `there` is 1 for a system that has scores.
+    The scores are those of y where a coin, (systems, bytes, lanes), is 1, else those of x. Where all lanes share them,
+    `coins` has one lane, or `v` one row. `scores` (systems, inputs), `d` (inputs) and `units` are scratch.
     """
-    systems = w.shape[0]
-    lost, pairs = 0.0, 0.0
-    at = 0
-    for a in range(systems):
-        pairs += there[a] * 0.5 * w[a] * (w[a] - 1.0)
-        for b in range(a + 1, systems):
-            apart = 0.5 * (abs(p_x[at] - p_z[at]) + abs(q_x[at] - q_z[at]))
-            if apart == apart:
-                weight = float(w[a] * w[b])
-                lost += weight * apart
-                pairs += weight
-            at += 1
-    return 1.0 - lost / pairs if pairs > 0.0 else np.nan
+    for lane in range(sums.shape[2]):
+        if others[lane] == 0:
+            continue
+        own, counts = lane % coins.shape[2], v[lane % v.shape[0]]
+        for i in range(x.shape[0]):
+            for j in range(v.shape[1]):
+                scores[i, j] = y[i, j] if (coins[i, j // BYTE, own] >> (j % BYTE)) & 1 else x[i, j]
+        at = 0
+        for a in range(x.shape[0]):
+            for b in range(a + 1, x.shape[0]):
+                s1, s2, s4 = sums[0, at, lane], sums[1, at, lane], sums[2, at, lane]
+                if not s4 < MANY * s2 * s2:
+                    n, some = 0, 0
+                    for j in range(v.shape[1]):
+                        both = mask is None or mask[a, j] * mask[b, j] > 0.0
+                        d[j] = scores[a, j] - scores[b, j] if both else 0.0
+                        n += counts[j] if both else 0
+                        some += counts[j] if d[j] != 0.0 else 0
+                    p[lane, at], q[lane, at] = np.nan, np.nan
+                    if n > 0:
+                        p[lane, at], q[lane, at] = chances(d, counts, some, s1, s2, s4, step, units)
+                at += 1
 
 
 @kernel
-def have_cells(mask, v, there):
-    """Set to 0 the systems without a score on the drawn inputs."""
-    for i in range(there.shape[0]):
-        cells = 0.0
-        for j in range(v.shape[0]):
-            cells += v[j] if mask is None else v[j] * mask[j, i]
-        there[i] *= cells > 0.0
+def soft_accuracy(p_x, q_x, p_z, q_z, there, w, out):
+    """1 − the mean of |p_X − p_Z| over ordered pairs of systems, for each resample; copies of one system agree.
 
-
-@kernel
-def bootstrap_soft(x, z, mask_x, mask_z, steps, w, v, out):
-    """Soft pairwise accuracy for each row of counts."""
-    there = np.empty(x.shape[1])
-    pairs = x.shape[1] * (x.shape[1] - 1) // 2
-    sums, units, found = np.empty((5, pairs)), np.empty(max(LISTED, LARGEST)), np.empty((4, pairs))
-    for s in range(out.shape[0]):
-        if s == 0 or v.shape[0] > 1:
-            chances(x, mask_x, row(v, s), steps[0], sums, units, found[0], found[1])
-            chances(z, mask_z, row(v, s), steps[1], sums, units, found[2], found[3])
-            there[:] = 1.0
-            have_cells(mask_x, row(v, s), there)
-            have_cells(mask_z, row(v, s), there)
-        out[s] = soft_accuracy(found[0], found[1], found[2], found[3], there, row(w, s))
-
-
-@kernel
-def swap_soft(x, y, mask, gold, there, systems, bits, out):
-    """Difference of the soft pairwise accuracies of X' and Y' for every row of sign bits.
-
-    `gold` (2, pairs) are p and q of the gold; `systems` says which rows of sign bits are theirs. The rest is as in
-    `swaps`.
+    `there` is 1 for a system that has scores. Where all resamples share one, `w`, `there` and the chances have one row.
     """
-    inputs, members = x.shape
-    pairs = gold.shape[1]
-    sums, units, found = np.empty((5, pairs)), np.empty(max(LISTED, LARGEST)), np.empty((2, pairs))
-    first, second = np.empty((inputs, members)), np.empty((inputs, members))
-    once, each = np.ones(inputs, np.int64), np.ones(members, np.int64)
+    systems = w.shape[1]
     for s in range(out.shape[0]):
-        for j in range(inputs):
-            for i in range(members):
-                swapped = (bits[s, systems[i], j // 8] >> (j % 8)) & 1
-                first[j, i] = y[j, i] if swapped else x[j, i]
-                second[j, i] = x[j, i] if swapped else y[j, i]
-        chances(first, mask, once, 0.0, sums, units, found[0], found[1])
-        out[s] = soft_accuracy(found[0], found[1], gold[0], gold[1], there, each)
-        chances(second, mask, once, 0.0, sums, units, found[0], found[1])
-        out[s] -= soft_accuracy(found[0], found[1], gold[0], gold[1], there, each)
+        here, own, counts = s % p_x.shape[0], s % there.shape[0], s % w.shape[0]
+        gold = s % p_z.shape[0]
+        lost, pairs = 0.0, 0.0
+        at = 0
+        for a in range(systems):
+            pairs += there[own, a] * 0.5 * w[counts, a] * (w[counts, a] - 1.0)
+            for b in range(a + 1, systems):
+                apart = 0.5 * (abs(p_x[here, at] - p_z[gold, at]) + abs(q_x[here, at] - q_z[gold, at]))
+                if apart == apart:
+                    weight = float(w[counts, a] * w[counts, b])
+                    lost += weight * apart
+                    pairs += weight
+                at += 1
+        out[s] = 1.0 - lost / pairs if pairs > 0.0 else np.nan
