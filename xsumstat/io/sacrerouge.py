@@ -8,7 +8,7 @@ import reprlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import xarray as xr
@@ -16,8 +16,8 @@ import xarray as xr
 from xsumstat import _validate
 from xsumstat.coefficients import arrays
 from xsumstat.io import means as cell_means
-from xsumstat.io.cells import Cell, Names, as_cube, is_named, natural, number, text
-from xsumstat.types import FloatArray
+from xsumstat.io.cells import Names, is_named, natural, number, text
+from xsumstat.types import FloatArray, IntArray
 
 # Judgments that SacreROUGE's corpora give as plain numbers; lists over raters are human by nature.
 _HUMAN = frozenset(
@@ -32,6 +32,9 @@ _HUMAN = frozenset(
 )
 _DEEPEST = 20  # levels of names within names
 _DECODER = json.JSONDecoder()
+_Value = TypeVar("_Value")
+# What is given of each output, by its number.
+_ByOutput = dict[int, _Value]
 # The full name of a metric by the names above it, joined, and its own.
 _Paths = dict[tuple[str, str], str]
 
@@ -86,8 +89,9 @@ def read_sacrerouge(path: str | Path | Iterable[str | Path], *, human: Iterable[
     >>> list(ds.metric.values), ds.rating.sizes["rater"]
     (['rouge-1_f1', 'expert_relevance'], 3)
     """
-    values: dict[Cell, float] = {}
-    ratings: dict[Cell, list[float]] = {}
+    values: dict[str, _ByOutput[float]] = {}
+    ratings: dict[str, _ByOutput[list[float]]] = {}
+    outputs: dict[tuple[str, str], int] = {}
     types: dict[str, str] = {}
     names, paths = Names(), _Paths()
     for file in _files(path):
@@ -101,29 +105,36 @@ def read_sacrerouge(path: str | Path | Iterable[str | Path], *, human: Iterable[
             if types.get(system) not in (None, "", kind):
                 raise ValueError(f"{where}: system {system!r} has the type {kind!r}, and {types[system]!r} before")
             types[system] = kind
+            at = outputs.setdefault((system, document), len(outputs))
             for name, value in _flattened(entry["metrics"], where, names, paths):
-                cell = (name, system, document)
-                if cell in values:
+                own = values.setdefault(name, {})
+                if at in own:
                     raise ValueError(f"{where}: {name!r} of system {system!r} on input {document!r} is given twice")
                 if isinstance(value, list):
-                    ratings[cell] = value
+                    ratings.setdefault(name, {})[at] = value
                     value = np.nan
-                values[cell] = value
+                own[at] = value
     names.report()
     if not values:
         raise ValueError(f"no scores in {path}")
-    values |= _means(ratings)
-    metrics = list(dict.fromkeys(cell[0] for cell in values))
-    systems, inputs = (sorted({cell[at] for cell in values}, key=natural) for at in (1, 2))
-    rated = list(dict.fromkeys(cell[0] for cell in ratings))
+    for name, rated in ratings.items():
+        values[name] |= _means(rated)
+    scored = set().union(*values.values())
+    metrics, there = list(values), [output for output, at in outputs.items() if at in scored]
+    systems, inputs = (sorted({output[at] for output in there}, key=natural) for at in (0, 1))
+    places = _places(outputs, systems, inputs)
+    cube = np.full((len(metrics), len(systems) * len(inputs)), np.nan)
+    for row, own in zip(cube, values.values(), strict=True):
+        row[places[list(own)]] = list(own.values())
+    shape = (len(systems), len(inputs))
     ds = xr.Dataset(
-        {"score": (("metric", "system", "input"), as_cube(values, metrics, systems, inputs))},
+        {"score": (("metric", "system", "input"), cube.reshape(-1, *shape))},
         coords={"metric": text(metrics), "system": text(systems), "input": text(inputs)},
     )
     if ratings:
-        cube = _by_rater(ratings, rated, systems, inputs)
-        ds = ds.assign(rating=(("judgment", "system", "input", "rater"), cube))
-        ds = ds.assign_coords(judgment=text(rated), rater=np.arange(1, cube.shape[-1] + 1))
+        rating = _by_rater(ratings, places, shape)
+        ds = ds.assign(rating=(("judgment", "system", "input", "rater"), rating))
+        ds = ds.assign_coords(judgment=text(ratings), rater=np.arange(1, rating.shape[-1] + 1))
     people = set(_HUMAN if human is None else human)
     unused = [] if human is None else [name for name in people if not any(is_named(metric, name) for metric in metrics)]
     if unused:
@@ -132,7 +143,7 @@ def read_sacrerouge(path: str | Path | Iterable[str | Path], *, human: Iterable[
         )
     judgments = {metric for metric in metrics if any(is_named(metric, name) for name in people)}
     if human is None:
-        judgments |= set(rated)
+        judgments |= set(ratings)
     kinds = ["human" if metric in judgments else "automatic" for metric in metrics]
     return ds.assign_coords(
         kind=("metric", text(kinds)), summarizer_type=("system", text(types[system] for system in systems))
@@ -156,29 +167,30 @@ def _files(path: str | Path | Iterable[str | Path]) -> list[Path]:
     return files
 
 
-def _by_rater(ratings: Mapping[Cell, list[float]], *labels: list[str]) -> FloatArray:
-    """Ratings over the labels of each dim and over raters, NaN where there is none."""
-    n_raters = max(map(len, ratings.values()))
-    numbered = {cell: float(at) for at, cell in enumerate(ratings)}
-    rows = np.full((len(ratings) + 1, n_raters), np.nan)
-    for row, each in zip(rows, ratings.values(), strict=False):
-        row[: len(each)] = each
-    places = as_cube(numbered, *labels)
-    cube: FloatArray = rows[np.where(np.isnan(places), len(ratings), places).astype(int)]
-    return cube
+def _places(outputs: Iterable[tuple[str, str]], systems: list[str], inputs: list[str]) -> IntArray:
+    """Where each output stands in a table of systems and inputs, read row by row; -1 for one without scores."""
+    rows, columns = ({label: at for at, label in enumerate(labels)} for labels in (systems, inputs))
+    found = [
+        rows[system] * len(inputs) + columns[document] if system in rows and document in columns else -1
+        for system, document in outputs
+    ]
+    return np.array(found, dtype=np.int64)
 
 
-def _means(ratings: Mapping[Cell, list[float]]) -> dict[Cell, float]:
-    """Each cell's mean over raters."""
-    by_metric: dict[str, list[Cell]] = {}
-    for cell in ratings:
-        by_metric.setdefault(cell[0], []).append(cell)
-    means: dict[Cell, float] = {}
-    for cells in by_metric.values():
-        found = np.array([cell_means.mean(ratings[cell]) for cell in cells])
-        magnitudes = np.array([cell_means.magnitude(ratings[cell]) for cell in cells])
-        means |= zip(cells, arrays.made_equal(found, magnitudes).tolist(), strict=True)
-    return means
+def _by_rater(ratings: Mapping[str, _ByOutput[list[float]]], places: IntArray, shape: tuple[int, int]) -> FloatArray:
+    """Ratings of (judgment, system, input, rater), NaN where there is none."""
+    n_raters = max(len(each) for own in ratings.values() for each in own.values())
+    found = np.full((len(ratings), shape[0] * shape[1], n_raters), np.nan)
+    for cube, own in zip(found, ratings.values(), strict=True):
+        cube[places[list(own)]] = [[*each, *[np.nan] * (n_raters - len(each))] for each in own.values()]
+    return found.reshape(len(ratings), *shape, n_raters)
+
+
+def _means(ratings: _ByOutput[list[float]]) -> _ByOutput[float]:
+    """Each output's mean over raters, by one metric."""
+    found = np.array([cell_means.mean(each) for each in ratings.values()])
+    magnitudes = np.array([cell_means.magnitude(each) for each in ratings.values()])
+    return dict(zip(ratings, arrays.made_equal(found, magnitudes).tolist(), strict=True))
 
 
 def _lines(file: Path) -> Iterator[tuple[str, dict[str, Any]]]:
