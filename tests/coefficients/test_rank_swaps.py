@@ -109,11 +109,10 @@ def test_four_times_a_function_of_two_signs():
     "name, members, form",
     [
         ("kendall", 31, "pairs"),
-        ("kendall", 70, "pairs"),
-        pytest.param("kendall", 180, "pairs", marks=pytest.mark.slow),
-        ("kendall", 257, "sorted"),
-        ("spearman", 80, "signs"),
-        ("spearman", 81, "sorted"),
+        ("kendall", 64, "pairs"),
+        ("kendall", 65, "sorted"),
+        ("spearman", 64, "signs"),
+        ("spearman", 65, "sorted"),
     ],
 )
 def test_counts_of_large_tied_groups_do_not_overflow(name, members, form):

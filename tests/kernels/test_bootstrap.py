@@ -10,13 +10,6 @@ from helpers import both_ways, rows, same
 from xsumstat.kernels import bootstrap
 from xsumstat.kernels import correlation as kernels
 
-SORTED = {
-    "spearman": kernels.SPEARMAN,
-    "kendall": kernels.KENDALL,
-    "kendall_a": kernels.KENDALL_A,
-    "kendall_c": kernels.KENDALL_C,
-    "pairwise_accuracy": kernels.ACCURACY,
-}
 MEMBERS, GROUPS = 5, 4
 RNG = np.random.default_rng(8)
 X, Z = np.round(1.5 * RNG.normal(size=(2, MEMBERS, GROUPS)))
@@ -77,7 +70,11 @@ def test_kendall_by_pairs(w, v, mask, zero, name):
     every = np.arange(GROUPS)
     want = expected(name, mask, w, v, "input", "zero" if zero else "drop")
     given = np.array(pairs).astype(np.int16), every, every, mask, w.astype(np.int16), v, zero
-    checked(bootstrap.bootstrap_pairs, (SORTED[name], *given), want)
+    checked(
+        bootstrap.bootstrap_pairs,
+        ({"kendall": kernels.KENDALL, "pairwise_accuracy": kernels.ACCURACY}[name], *given),
+        want,
+    )
 
 
 @DRAWS
@@ -91,36 +88,10 @@ def test_spearman_by_signs(w, v, mask, zero):
     checked(bootstrap.bootstrap_spearman, (signs, mask, w.astype(np.int16), v, zero), want)
 
 
-def coded(values):
-    """Order and dense ranks along the last axis, by lists."""
-    order = np.array([sorted(range(len(line)), key=line.__getitem__) for line in values.tolist()])
-    return order, np.array([[sorted(set(line)).index(each) for each in line] for line in values.tolist()])
-
-
-@DRAWS
-@MASKS
-@ZERO
-@pytest.mark.parametrize("name", SORTED)
-def test_ranks_by_sorting(w, v, mask, zero, name):
-    (order, x), (_, z) = (coded(each.T) for each in (X, Z))
-    want = expected(name, mask, w, v, "input", "zero" if zero else "drop")
-    checked(bootstrap.bootstrap_sorted, (SORTED[name], order, x, z, mask, w, v, zero), want)
-
-
 @DRAWS
 @MASKS
 def test_pearson_of_all_cells(w, v, mask):
     checked(bootstrap.bootstrap_pearson_global, (X, Z, mask, w, v), expected("pearson", mask, w, v, "global"))
-
-
-@DRAWS
-@MASKS
-@pytest.mark.parametrize("name", SORTED)
-def test_ranks_of_all_cells(w, v, mask, name):
-    (order, x), (_, z) = (coded(each.reshape(1, -1)) for each in (X, Z))
-    present = np.ones(X.size, bool) if mask is None else mask.ravel() > 0
-    given = SORTED[name], order[0], x[0], z[0], present, w, v
-    checked(bootstrap.bootstrap_sorted_global, given, expected(name, mask, w, v, "global"))
 
 
 def test_counts_stand_as_columns_and_the_last_fills_up():

@@ -8,7 +8,7 @@ import reference
 import scipy.stats
 from helpers import both_ways, rows, same, unpacked
 
-from xsumstat.coefficients import arrays, correlation_swaps, rank_swaps
+from xsumstat.coefficients import correlation_swaps, rank_swaps
 from xsumstat.coefficients.arrays import packed
 from xsumstat.kernels import correlation as kernels
 from xsumstat.kernels import swaps as loops
@@ -25,14 +25,6 @@ LAYOUTS = {"input": loops.BY_INPUT, "within_system": loops.BY_SYSTEM, "global": 
 # 3 systems and 11 inputs, so two bytes of coins for each system, of which the last is not full.
 SWAP = RNG.integers(0, 2, (4, 3, 11))
 BITS = packed(SWAP)
-
-
-@pytest.mark.parametrize("level, members, groups", [("input", 3, 11), ("within_system", 11, 3), ("global", 33, 1)])
-def test_sign_bits(level, members, groups):
-    """A member of a group is a system, an input or a cell."""
-    by_level = {"input": SWAP[0], "within_system": SWAP[0].T, "global": SWAP[0].reshape(-1, 1)}[level]
-    for a, g in itertools.product(range(members), range(groups)):
-        assert both_ways(loops.sign_bit, BITS[0], LAYOUTS[level], a, g, members) == by_level[a, g]
 
 
 @pytest.mark.parametrize("dtype", [np.int16, np.int32, float])
@@ -117,19 +109,15 @@ def test_linear_forms(name, kind):
 # --- Groups whose scores are tied ---
 
 
-@pytest.mark.parametrize(
-    "name, form", [("kendall", "pairs"), ("spearman", "signs"), *((each, "sorted") for each in ("kendall", "spearman"))]
-)
+@pytest.mark.parametrize("name, form", [("kendall", "pairs"), ("spearman", "signs")])
 @pytest.mark.parametrize("level", ["input", "within_system", "global"])
-def test_tied_groups(name, form, level, monkeypatch):
+def test_tied_groups(name, form, level):
     """With gaps; all groups but the first, where groups are many."""
     rng = np.random.default_rng(5)
     x, y, z = np.round(1.5 * rng.normal(size=(3, 5, 6)))
     x[0, 3] = y[0, 3] = z[0, 3] = x[4, 0] = y[4, 0] = z[4, 0] = np.nan
-    if form == "sorted":
-        monkeypatch.setattr(arrays, "by_pairs", lambda members, groups: False)
     swap = rng.integers(0, 2, (5, 5, 6))
-    kernel = {"pairs": loops.swap_pairs, "signs": loops.swap_spearman, "sorted": loops.swap_sorted}[form]
+    kernel = {"pairs": loops.swap_pairs, "signs": loops.swap_spearman}[form]
     if level != "global":  # one group that is untied, and so no part of the rest
         first = (np.s_[:, 0], np.s_[0])[level == "within_system"]
         x[first], y[first] = rng.normal(size=(2, *x[first].shape))
@@ -146,27 +134,6 @@ def test_tied_groups(name, form, level, monkeypatch):
             how = {"level": level, "undefined": "zero" if zero else "drop"}
             r = [reference.correlation(name, each_one, rows(z[kept]), **how) for each_one in pair]
             assert same(got, r[0] - r[1])
-
-
-@pytest.mark.parametrize("name", KINDS)
-def test_a_walk_over_sorted_members(name):
-    """Few distinct values of z, of x, and one only of either."""
-    rng = np.random.default_rng(6)
-    for grades_x, grades_z in ((9, 3), (2, 5), (1, 3), (3, 1)) * 4:
-        x, z = np.sort(rng.integers(0, grades_x, 8)), rng.integers(0, grades_z, 8)
-        x, z = (np.unique(each, return_inverse=True)[1] for each in (x, z))
-        ranks = 2 * scipy.stats.rankdata(z) - 9
-        rank_of = np.array([ranks[z == code][0] for code in range(z.max() + 1)])
-        untied = sum(a != b for a, b in itertools.combinations(z.tolist(), 2))
-        about_z = np.array([(ranks**2).sum(), untied, len(rank_of)])
-        codes, of_z = np.append(x, -9), np.append(z, -9)  # one place more, that is not read
-        tree, equal = np.empty(len(rank_of) + 1, np.int64), np.empty(len(rank_of), np.int64)
-        got = both_ways(loops.walk, KINDS[name], codes, of_z, np.int64(8), rank_of, about_z, tree, equal)
-        want = reference.coefficient(name, x.tolist(), z.tolist())
-        if name == "pairwise_accuracy":  # C of the library is here half of C − D: the rest is common to X' and Y'
-            signs = [(a - b) * (c - d) for (a, c), (b, d) in itertools.combinations(zip(x, z, strict=True), 2)]
-            want = float(np.sign(signs).sum()) / 28
-        assert same(got, want), (grades_x, grades_z)
 
 
 # --- Pearson ---

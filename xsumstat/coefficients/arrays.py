@@ -13,10 +13,11 @@ from xsumstat.kernels import correlation as kernels
 from xsumstat.kernels import means as mean_kernels
 from xsumstat.types import Bits, BoolArray, FloatArray, IntArray, Pair
 
-# Signs of all pairs are kept for groups of few members; beyond these sizes sorting is faster.
-_PAIR_MEMBERS = 32
+# Signs of all pairs are kept for groups of few members, of somewhat more where groups are many; beyond these sizes
+# sorting is faster.
+_PAIR_MEMBERS = (32, 64)
 _PAIR_CELLS = 2**21
-# What is looked at together has so many cells.
+# What is looked at or sorted together has so many cells.
 _CELLS_AT_ONCE = 2**18
 # Raw scores are rounded once, relative to their own size; so two differences of 0.1 need not be equal.
 RAW = 2.0**-50
@@ -39,7 +40,14 @@ def footprint(shape: tuple[int, int], level: str) -> int:
 def by_pairs(members: int, groups: int) -> bool:
     """Whether signs of all pairs beat sorting for groups of this size."""
     cells = members * (members - 1) // 2 * groups
-    return members <= _PAIR_MEMBERS or (groups >= 16 and cells <= _PAIR_CELLS)
+    few, more = _PAIR_MEMBERS
+    return members <= few or (members <= more and groups >= 16 and cells <= _PAIR_CELLS)
+
+
+def small_parts(members: int, groups: int) -> list[slice]:
+    """The groups, so many at a time that what is made of their cells stays small; one part at least."""
+    step = max(1, _CELLS_AT_ONCE // max(1, members))
+    return [slice(start, min(start + step, groups)) for start in range(0, max(groups, 1), step)]
 
 
 def exponent(values: FloatArray) -> int:
@@ -91,8 +99,7 @@ def rounding_scale(values: FloatArray) -> FloatArray:
 
     Scores of one sign do not cancel, so their mean is its own measure (0 here); scores of both signs do.
     """
-    step = max(1, _CELLS_AT_ONCE // max(1, values.shape[1]))
-    return np.concatenate([_sizes(values[start : start + step]) for start in range(0, max(len(values), 1), step)])
+    return np.concatenate([_sizes(values[at]) for at in small_parts(values.shape[1], len(values))])
 
 
 def _sizes(values: FloatArray) -> FloatArray:
@@ -117,9 +124,7 @@ def codes_of_groups(values: FloatArray, there: BoolArray) -> tuple[IntArray, Int
     """As `dense_codes`, of the members of each group, (groups, members), from values (members, groups)."""
     members, groups = values.shape
     order, codes = (np.empty((groups, members), np.int64) for _ in range(2))
-    step = max(1, _CELLS_AT_ONCE // max(1, members))
-    for start in range(0, groups, step):
-        at = slice(start, start + step)
+    for at in small_parts(members, groups):
         some = np.ascontiguousarray(np.where(there[:, at], values[:, at], np.nan).T)
         order[at], codes[at] = dense_codes(some)
     return order, codes

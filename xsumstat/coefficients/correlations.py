@@ -14,6 +14,7 @@ import numpy as np
 
 from xsumstat.coefficients import arrays
 from xsumstat.coefficients.record import Estimator, Measure
+from xsumstat.coefficients.sorted_ranks import Sorted
 from xsumstat.kernels import bootstrap as bootstrap_kernels
 from xsumstat.kernels import correlation as kernels
 from xsumstat.kernels import means as mean_kernels
@@ -185,23 +186,23 @@ class _Global:
     x: FloatArray
     z: FloatArray
     mask: FloatArray | None
-    ranks: tuple[IntArray, IntArray, IntArray, BoolArray] | None
+    ranks: Sorted | None
 
     @classmethod
     def of(cls, x: FloatArray, z: FloatArray, kind: int) -> _Global:
         both = arrays.present(x, z)
         ranks = None
         if kind != kernels.PEARSON:
-            order, codes_x = arrays.dense_codes(np.where(both, x, np.nan).ravel())
-            codes_z = arrays.dense_codes(np.where(both, z, np.nan).ravel())[1]
-            ranks = (order, codes_x, codes_z, both.ravel())
+            ranks = Sorted.of_values(x.reshape(-1, 1), z.reshape(-1, 1), both.reshape(-1, 1))
         return cls(kind, arrays.filled(x, both), arrays.filled(z, both), arrays.or_none(both), ranks)
 
     @property
     def cost(self) -> float:
-        return (3.0 if self.ranks is None else 100.0) * self.x.size
+        return 3.0 * self.x.size
 
     def groups(self) -> tuple[FloatArray, FloatArray]:
+        if self.ranks is not None:
+            return self.ranks.groups(self.kind)
         systems, inputs = self.x.shape
         cells = float(self.x.size if self.mask is None else self.mask.sum())
         return self.bootstrap(arrays.ones(systems), arrays.ones(inputs)), np.array([cells])
@@ -210,11 +211,10 @@ class _Global:
         return float(self.groups()[0][0])
 
     def bootstrap(self, systems: IntArray, inputs: IntArray) -> FloatArray:
+        if self.ranks is not None:
+            return self.ranks.drawn_cells(self.kind, systems, inputs)
         out = np.empty(max(len(systems), len(inputs)))
-        if self.ranks is None:
-            bootstrap_kernels.bootstrap_pearson_global(self.x, self.z, self.mask, systems, inputs, out)
-        else:
-            bootstrap_kernels.bootstrap_sorted_global(self.kind, *self.ranks, systems, inputs, out)
+        bootstrap_kernels.bootstrap_pearson_global(self.x, self.z, self.mask, systems, inputs, out)
         return out
 
 
@@ -241,8 +241,7 @@ class _Grouped:
         if kind == kernels.PEARSON:
             return "moments", (arrays.filled(x, both), arrays.filled(z, both))
         if kind == kernels.KENDALL_C or not arrays.by_pairs(*x.shape):
-            order, codes_x = arrays.codes_of_groups(x, both)
-            return "sorted", (order, codes_x, arrays.codes_of_groups(z, both)[1])
+            return "sorted", (Sorted.of_values(x, z, both),)
         # Sums run up to the number of pairs (Kendall) or to the number of members (Spearman).
         members = len(x)
         dtype = np.int16 if members <= 256 else np.int32
@@ -261,7 +260,7 @@ class _Grouped:
     @property
     def cost(self) -> float:
         members, groups = self.shape
-        each = {"moments": 2.0, "sorted": 100.0}.get(self.form, 0.2 * members)
+        each = {"moments": 2.0, "sorted": 3.0}.get(self.form, 0.2 * members)
         return each * members * groups
 
     def groups(self) -> tuple[FloatArray, FloatArray]:
@@ -269,8 +268,10 @@ class _Grouped:
 
     @cached_property
     def _of_groups(self) -> tuple[FloatArray, FloatArray]:
+        if isinstance(self.data[0], Sorted):
+            return self.data[0].groups(self.kind)
         members, groups = self.shape
-        once = np.ones(members, dtype=self.data[0].dtype if self.form in ("pairs", "signs") else np.int64)
+        once = np.ones(members, dtype=np.int64 if self.form == "moments" else self.data[0].dtype)
         r, n = np.empty(groups), np.empty(groups)
         if self.form == "moments":
             kernels.pearson_groups(*self.data, self.mask, once, np.empty((6, groups)), r, n)
@@ -278,11 +279,9 @@ class _Grouped:
             drawn, sums = np.empty(members + 1, np.int64), np.empty(self.data[0].shape[1], once.dtype)
             untied = np.empty(groups), np.empty(groups)
             kernels.pair_groups(self.kind, *self.data, self.mask, once, drawn, sums, *untied, r, n)
-        elif self.form == "signs":
+        else:
             drawn, sums = np.empty(members + 1, np.int64), np.empty(2 * groups, once.dtype)
             kernels.spearman_groups(*self.data, self.mask, once, drawn, sums, np.empty((members, 2 * groups)), r, n)
-        else:
-            kernels.sorted_groups(self.kind, *self.data, self.mask, once, r, n)
         return r + 0.0, n  # no negative zero, as sums over groups have none
 
     def value(self) -> float:
@@ -290,15 +289,15 @@ class _Grouped:
 
     def bootstrap(self, systems: IntArray, inputs: IntArray) -> FloatArray:
         w, v = (inputs, systems) if self.within_system else (systems, inputs)
+        if isinstance(self.data[0], Sorted):
+            return self.data[0].drawn(self.kind, w, v, self.undefined_as_zero)
         out = np.empty(max(len(w), len(v)))
         if self.form == "moments":
             bootstrap_kernels.bootstrap_pearson(*self.data, self.mask, w, v, self.undefined_as_zero, out)
         elif self.form == "pairs":
             weights = w.astype(self.data[0].dtype)
             bootstrap_kernels.bootstrap_pairs(self.kind, *self.data, self.mask, weights, v, self.undefined_as_zero, out)
-        elif self.form == "signs":
+        else:
             weights = w.astype(self.data[0].dtype)
             bootstrap_kernels.bootstrap_spearman(*self.data, self.mask, weights, v, self.undefined_as_zero, out)
-        else:
-            bootstrap_kernels.bootstrap_sorted(self.kind, *self.data, self.mask, w, v, self.undefined_as_zero, out)
         return out

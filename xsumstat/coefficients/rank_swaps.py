@@ -17,17 +17,14 @@ import numpy.typing as npt
 
 from xsumstat.coefficients import arrays
 from xsumstat.coefficients.record import Differences, Measure
+from xsumstat.coefficients.sorted_ranks import Sorted
 from xsumstat.kernels import correlation as kernels
 from xsumstat.kernels import means as mean_kernels
 from xsumstat.kernels import swaps as swap_kernels
 from xsumstat.types import Bits, BoolArray, FloatArray, IntArray, Pair
 
-# Beyond so many members in a group sorting is faster than all pairs, for the Kendall family and for Spearman.
-_PAIR_MEMBERS = (256, 80)
 # A common multiple beyond this is of no use.
 _MOST_COMMON = 10**6
-# Groups are sorted so many cells at a time.
-_CELLS_AT_ONCE = 2**18
 
 
 @dataclass(frozen=True)
@@ -90,7 +87,7 @@ class Pooled:
 def pooled_values(x: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
     """The values that `Pooled` has, of standardised scores (members, groups), so many groups at a time as are small."""
     out = np.empty(x.shape), np.empty(y.shape)
-    for at in _blocks(*x.shape):
+    for at in arrays.small_parts(*x.shape):
         here = Pooled.of(x[:, at], y[:, at])
         out[0][:, at], out[1][:, at] = here.x, here.y
     return out
@@ -138,18 +135,18 @@ class _Tied:
     @property
     def cost(self) -> float:
         """Nanoseconds that a resample takes, about."""
-        return (30.0 if self.form == "sorted" else 0.3) * float(self.data[0].size)
+        return 4.0 * float(self.data[1].size) if self.form == "sorted" else 0.3 * float(self.data[0].size)
 
     def differences(self, bits: Bits) -> FloatArray:
         """Difference of the average over these groups for each row of coins."""
+        if isinstance(self.data[0], Sorted):
+            return self.data[0].swapped(self.kind, self.data[1], bits, self.undefined_as_zero)
         out = np.empty(len(bits))
         where = (self.layout, self.at, bits, self.undefined_as_zero, out)
         if self.form == "pairs":
             swap_kernels.swap_pairs(self.kind, *self.data, *where)
-        elif self.form == "signs":
-            swap_kernels.swap_spearman(*self.data, *where)
         else:
-            swap_kernels.swap_sorted(self.kind, *self.data, *where)
+            swap_kernels.swap_spearman(*self.data, *where)
         return out
 
 
@@ -217,7 +214,7 @@ def rank_test(
     elif layout == swap_kernels.BY_SYSTEM:
         x, y, z = x.T, y.T, z.T
     gold = _Gold.of(z)
-    blocks = _blocks(*z.shape)
+    blocks = arrays.small_parts(*z.shape)
     pooled = Pooled.of(x, y) if len(blocks) == 1 else None  # else made anew where it is needed, to be small
     tied, may_be_constant = _about_ties(x, y, blocks, pooled)
     # A group that a swap can leave undefined changes the weight of all others: then no group is linear.
@@ -231,7 +228,7 @@ def rank_test(
     tests = None
     if rest.any():
         of_rest = Pooled.of(x[:, rest], y[:, rest]) if pooled is None else pooled.groups(rest)
-        tests = _tied_groups(of_rest, gold, rest, layout, kind, undefined_as_zero)
+        tests = _tied_groups(of_rest, gold, rest, layout, shape[1], kind, undefined_as_zero)
         del of_rest
     if not linear.any():
         return Ranks((pair,), None, tests, 1.0)
@@ -246,12 +243,6 @@ def rank_test(
     cells = by_group if layout == swap_kernels.BY_SYSTEM else by_group.T
     coefficients = arrays.padded(np.ascontiguousarray(cells).reshape(shape)).ravel()
     return Ranks((pair,), coefficients, tests, float(rest.sum()) / total, common_step(divisors[linear]) / total)
-
-
-def _blocks(members: int, groups: int) -> list[slice]:
-    """The groups, so many at a time that what sorting them needs stays small."""
-    step = max(1, _CELLS_AT_ONCE // max(members, 1))
-    return [slice(start, min(start + step, groups)) for start in range(0, groups, step)]
 
 
 def _about_ties(
@@ -302,15 +293,11 @@ class _Gold:
         present = ~np.isnan(z)
         codes = arrays.codes_of_groups(z, present)[1]
         sums = np.empty((4, z.shape[1]))
-        for at in _blocks(*z.shape):
+        for at in arrays.small_parts(*z.shape):
             sizes = _sizes(codes[at], present[:, at])
             sums[0, at], sums[1, at] = sizes.sum(axis=1), (sizes > 0).sum(axis=1)
             sums[2, at], sums[3, at] = (sizes * (sizes - 1) / 2).sum(axis=1), (sizes**3 - sizes).sum(axis=1)
         return cls(present, codes, *sums)
-
-    def sizes(self, chosen: BoolArray) -> FloatArray:
-        """How often each dense rank stands in some groups, (groups, members)."""
-        return _sizes(self.codes[chosen], self.present[:, chosen])
 
     def defined(self, kind: int) -> BoolArray:
         """Groups whose coefficient is defined for any scores that vary."""
@@ -343,23 +330,20 @@ def _sizes(codes: IntArray, present: BoolArray) -> FloatArray:
 
 
 def _tied_groups(
-    pooled: Pooled, gold: _Gold, chosen: BoolArray, layout: int, kind: int, undefined_as_zero: bool
+    pooled: Pooled, gold: _Gold, chosen: BoolArray, layout: int, inputs: int, kind: int, undefined_as_zero: bool
 ) -> _Tied:
     """The chosen groups, which are those that are pooled, ready for the kernel that suits their size."""
     at = np.flatnonzero(chosen)
     present = gold.present[:, chosen]
     codes, z_codes = pooled.codes, gold.codes[chosen]
-    if (
-        kind == kernels.KENDALL_C
-        or len(present) > _PAIR_MEMBERS[kind == kernels.SPEARMAN]
-        or not arrays.by_pairs(*present.shape)
-    ):
-        data = _sorted_data(pooled.order.T, codes.T, z_codes, gold.sizes(chosen))
-        return _Tied(kind, "sorted", data, layout, at, undefined_as_zero)
+    if kind == kernels.KENDALL_C or not arrays.by_pairs(*present.shape):
+        ordered = Sorted.of(codes.T, np.tile(z_codes, 2), np.tile(present.T, 2))
+        coins = _places(ordered.order.astype(np.int64) % len(present), at, layout, inputs)
+        return _Tied(kind, "sorted", (ordered, coins), layout, at, undefined_as_zero)
     members = len(present)
     # Four times any count is at most 4 for a pair of members, so that 31 members' fit into a byte.
     narrow = np.int8 if members <= 31 else np.int16
-    dtype = np.int16 if members <= 128 else np.int32
+    dtype = np.int16
     n, codes = present.sum(axis=0).astype(float), codes.astype(dtype)
     a, b = np.triu_indices(members, 1)
     there = present[a] & present[b]
@@ -371,7 +355,7 @@ def _tied_groups(
         by_member = map(np.ascontiguousarray, (pairs.sum(axis=1, dtype=dtype), own, constant))
         ranks = (np.ascontiguousarray(pairs, narrow), *by_member)
         rank_z = (from_first - from_second) @ signs_z.astype(np.float32)
-        whole = np.ascontiguousarray(rank_z, np.int32 if members <= 400 else np.int64)
+        whole = np.ascontiguousarray(rank_z, np.int32)
         return _Tied(
             kind, "signs", (*ranks, whole, (rank_z**2).sum(axis=0, dtype=float), n), layout, at, undefined_as_zero
         )
@@ -397,18 +381,14 @@ def _tied_groups(
     )
 
 
-def _sorted_data(
-    order: IntArray, codes: IntArray, z_codes: IntArray, sizes: FloatArray
-) -> tuple[npt.NDArray[Any], ...]:
-    """What `swap_sorted` needs; all are (groups, ...)."""
-    side, owner = np.divmod(order, z_codes.shape[1])
-    in_order = (np.take_along_axis(codes, order, axis=1), np.take_along_axis(z_codes, owner, axis=1))
-    n = sizes.sum(axis=1)
-    rank_of = 2 * np.cumsum(sizes, axis=1) - sizes - n[:, None]
-    untied = (n**2 - (sizes**2).sum(axis=1)) / 2
-    about_z = np.column_stack([(sizes * rank_of**2).sum(axis=1), untied, (sizes > 0).sum(axis=1)])
-    rank_of = rank_of[:, : max(1, int(z_codes.max()) + 1)]
-    return *(np.ascontiguousarray(each) for each in (owner, side, *in_order, n, rank_of)), about_z
+def _places(owner: IntArray, at: IntArray, layout: int, inputs: int) -> IntArray:
+    """Where in a row of coins those of some members (groups, ...) stand, whose systems have whole bytes."""
+    width = -(-inputs // 8) * 8
+    if layout == swap_kernels.BY_INPUT:
+        return owner * width + at[:, None]
+    if layout == swap_kernels.BY_SYSTEM:
+        return at[:, None] * width + owner
+    return owner // inputs * width + owner % inputs
 
 
 def _rank_parts(codes: npt.NDArray[Any], present: BoolArray) -> tuple[npt.NDArray[Any], ...]:

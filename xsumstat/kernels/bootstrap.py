@@ -13,8 +13,6 @@ from xsumstat.kernels.correlation import (
     pair_groups,
     pearson_groups,
     pearson_total,
-    sorted_correlation,
-    sorted_groups,
     spearman_groups,
 )
 from xsumstat.kernels.jit import kernel
@@ -66,35 +64,10 @@ def bootstrap_spearman(signs, mask, w, v, undefined_as_zero, out):
 
 
 @kernel
-def bootstrap_sorted(kind, order, x, z, mask, w, v, undefined_as_zero, out):
-    """Average of the groups' rank coefficient, by sorted members."""
-    groups = v.shape[1]
-    r, n = np.empty(groups), np.empty(groups)
-    for s in range(out.shape[0]):
-        if s == 0 or w.shape[0] > 1:
-            sorted_groups(kind, order, x, z, mask, row(w, s), r, n)
-        out[s] = average(r, n, row(v, s), undefined_as_zero)
-
-
-@kernel
 def bootstrap_pearson_global(x, z, mask, w, v, out):
     """Pearson's r of all cells."""
     for s in range(out.shape[0]):
         out[s] = pearson_total(x, z, mask, row(w, s), row(v, s))
-
-
-@kernel
-def bootstrap_sorted_global(kind, order, x, z, present, w, v, out):
-    """A rank coefficient of all cells; `order`, `x`, `z` and `present` are over the cells, row by row."""
-    cells = order.shape[0]
-    groups = v.shape[1]
-    here = np.empty(cells, np.int64)
-    tree, totals = np.empty(cells + 1, np.int64), np.empty(cells, np.int64)
-    for s in range(out.shape[0]):
-        ws, vs = row(w, s), row(v, s)
-        for c in range(cells):
-            here[c] = ws[c // groups] * vs[c % groups] if present[c] else 0
-        out[s] = sorted_correlation(kind, order, x, z, here, tree, totals)
 
 
 @kernel

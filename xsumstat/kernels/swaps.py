@@ -22,19 +22,6 @@ CANCELLED = 1e-3
 
 
 @kernel
-def sign_bit(bits, layout, a, group, members):
-    """The coin of member `a` of a group in one resample; 1 where its scores trade places."""
-    if layout == BY_INPUT:
-        i, j = a, group
-    elif layout == BY_SYSTEM:
-        i, j = group, a
-    else:
-        inputs = members // bits.shape[0]
-        i, j = a // inputs, a % inputs
-    return (bits[i, j // 8] >> (j % 8)) & 1
-
-
-@kernel
 def read_signs(bits, layout, at, cells, signs):
     """Signs (members, groups) of one resample, 1 where the scores stay, −1 where they trade places.
 
@@ -272,83 +259,6 @@ def swap_spearman(pairs, pair_sums, own, constant, rank_z, square_z, n, layout, 
             even, odd = float(with_even[c]), float(with_odd[c])
             r_x[c] = ratio(even + odd, float(squares[c] + 2 * product[c]) * square_z[c])
             r_y[c] = ratio(even - odd, float(squares[c] - 2 * product[c]) * square_z[c])
-        out[s] = average(r_x, n, v, undefined_as_zero) - average(r_y, n, v, undefined_as_zero)
-
-
-@kernel
-def walk(kind, codes, z, n, rank_of, about_z, tree, equal):
-    """A rank coefficient of `n` members that stand in the order of x: `codes` are their dense ranks by x, `z` by z.
-
-    `rank_of` gives each code of z its doubled centred rank, `about_z` the sum of their squares, the pairs untied in z
-    and how many codes there are.
-    """
-    if kind != SPEARMAN:
-        tree[:] = 0
-        equal[:] = 0
-    concordant, discordant, distinct = 0, 0, 0
-    tied, cross, square = 0.0, 0.0, 0.0
-    start = 0
-    while start < n:
-        stop, other = start, 0.0
-        while stop < n and codes[stop] == codes[start]:
-            if kind == SPEARMAN:
-                other += rank_of[z[stop]]
-            else:
-                below = tree_sum(tree, z[stop])
-                concordant += below
-                discordant += start - below - equal[z[stop]]
-            stop += 1
-        here = float(stop - start)
-        rank = float(start + stop - n)
-        distinct += 1
-        tied += here * here
-        cross += rank * other
-        square += here * rank * rank
-        if kind != SPEARMAN:
-            for k in range(start, stop):
-                equal[z[k]] += 1
-                code = z[k] + 1
-                while code < tree.shape[0]:
-                    tree[code] += 1
-                    code += code & -code
-        start = stop
-    if kind == SPEARMAN:
-        return ratio(cross, square * about_z[0])
-    untied = (float(n) * float(n) - tied) / 2
-    return rank_value(
-        kind, float(concordant - discordant), untied, about_z[1], float(n), min(float(distinct), about_z[2])
-    )
-
-
-@kernel
-def swap_sorted(kind, owner, side, codes, z, n, rank_of, about_z, layout, at, bits, undefined_as_zero, out):
-    """Difference of the average rank coefficient over groups, by sorted members.
-
-    A group's x and y stand sorted as one vector of 2·members, (groups, 2·members): whose each is (`owner`), of x or of
-    y (`side` 0 or 1), its dense rank (`codes`) and its owner's by the gold (`z`). One of an owner's two goes to X', the
-    other to Y', both of which so are sorted. The rest is as in `walk`.
-    """
-    groups, pooled = owner.shape
-    members = pooled // 2
-    swapped = np.empty(members, np.int64)
-    codes_x, z_x = np.empty(members + 1, np.int64), np.empty(members + 1, np.int64)
-    codes_y, z_y = np.empty(members + 1, np.int64), np.empty(members + 1, np.int64)
-    tree, equal = np.empty(rank_of.shape[1] + 1, np.int64), np.empty(rank_of.shape[1], np.int64)
-    r_x, r_y, v = np.empty(groups), np.empty(groups), np.ones(groups)
-    for s in range(out.shape[0]):
-        for g in range(groups):
-            for a in range(members):
-                swapped[a] = sign_bit(bits[s], layout, a, at[g], members)
-            size = np.int64(n[g])
-            of_x = 0
-            for k in range(2 * size):
-                to_y = side[g, k] ^ swapped[owner[g, k]]
-                of_y = k - of_x
-                codes_x[of_x], z_x[of_x] = codes[g, k], z[g, k]  # one of the two stays, the other is written over
-                codes_y[of_y], z_y[of_y] = codes[g, k], z[g, k]
-                of_x += 1 - to_y
-            r_x[g] = walk(kind, codes_x, z_x, size, rank_of[g], about_z[g], tree, equal)
-            r_y[g] = walk(kind, codes_y, z_y, size, rank_of[g], about_z[g], tree, equal)
         out[s] = average(r_x, n, v, undefined_as_zero) - average(r_y, n, v, undefined_as_zero)
 
 
