@@ -91,10 +91,30 @@ def cases():
                     )  # fmt: skip
             if systems * inputs == 30_000:
                 yield case(
-                    "permutation both, global Kendall, k = 10,000 with set-up", "nlpstats", None if tied else 1_000,
-                    lambda two=two, k=512 if tied else 10_000: fixed(two, k, level="global", coefficient="kendall"),
+                    "permutation both, global Kendall, k = 10,000 with set-up", "nlpstats", 100 if tied else 1_000,
+                    lambda two=two: fixed(two, 10_000, level="global", coefficient="kendall"),
                     lambda x=x, y=y, z=z: peers.nlpstats_permutation(x, y, z, "global", "kendall"),
                 )  # fmt: skip
+    yield from global_cases()
+
+
+def global_cases():
+    """All cells as one group, where scores are tied: grades, and fine scores of which some are equal."""
+    fine = matrices(8, 20, 1500, False).round(2)
+    for kind, scores, wanted in (("tied", matrices(8, 20, 1500, True), 100), ("fine scores with some ties", fine, 20)):
+        z, x, y = scores[:3]
+        one, two = dataset(scores[:2]), dataset(scores[:3])
+        for c in ("kendall", "spearman"):
+            yield (
+                f"permutation both, global {c.title()}, 20x1500, {kind}", "nlpstats", wanted,
+                lambda two=two, c=c: perm_test(two, "global", c),
+                lambda x=x, y=y, z=z, c=c: peers.nlpstats_permutation(x, y, z, "global", c),
+            )  # fmt: skip
+            yield (
+                f"bootstrap both, global {c.title()}, 20x1500, {kind}", "nlpstats", wanted,
+                lambda one=one, c=c: ci(one, "global", c),
+                lambda x=x, z=z, c=c: peers.nlpstats_bootstrap(x, z, "global", c),
+            )  # fmt: skip
 
 
 def fixed(ds, k, **settings):
