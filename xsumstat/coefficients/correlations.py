@@ -201,8 +201,6 @@ class _Global:
         return 3.0 * self.x.size
 
     def groups(self) -> tuple[FloatArray, FloatArray]:
-        if self.ranks is not None:
-            return self.ranks.groups(self.kind)
         systems, inputs = self.x.shape
         cells = float(self.x.size if self.mask is None else self.mask.sum())
         return self.bootstrap(arrays.ones(systems), arrays.ones(inputs)), np.array([cells])
