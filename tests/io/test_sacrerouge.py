@@ -237,3 +237,16 @@ def test_any_bytes_give_an_error_that_names_the_file(tmp_path_factory, data):
     path.write_bytes(data)
     with pytest.raises(ValueError, match="scores.jsonl"):
         xsumstat.read_sacrerouge(path)
+
+
+@pytest.mark.parametrize("name", ["d1", "a:b", ':"x": {'])
+@pytest.mark.parametrize("twice", [False, True])
+def test_a_key_that_stands_twice_is_found_whatever_colons_a_line_holds(tmp_path, name, twice):
+    metrics = '{"a": {"b": 1.0, "b": 2.0}}' if twice else '{"a": {"b": 1.0, "c": 2.0}}'
+    line = f'{{"instance_id": {json.dumps(name)}, "summarizer_id": "s", "note": {{"a": 1}}, "metrics": {metrics}}}'
+    (tmp_path / "scores.jsonl").write_text(line)
+    if twice:
+        with pytest.raises(ValueError, match="scores.jsonl, line 1: .*the key 'b' stands twice"):
+            xsumstat.read_sacrerouge(tmp_path)
+    else:
+        assert xsumstat.read_sacrerouge(tmp_path).score.values.tolist() == [[[1.0]], [[2.0]]]
