@@ -1,7 +1,7 @@
 """``python benchmarks/readers.py [FOLDER]``: reading published scores, beside what other tools do with the same files.
 
 Prints CPU seconds (medians of runs that take turns). The language pair is made up: 13 metrics x 20 systems x 1,000
-segments, as WMT's have them, with scores of documents, domains and systems. FOLDER holds SacreROUGE's lines (SummEval, say).
+segments, as WMT's have them, with scores of documents, domains and systems. FOLDER holds lines of SacreROUGE.
 """
 
 import collections

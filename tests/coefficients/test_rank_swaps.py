@@ -73,10 +73,10 @@ def test_linear_coefficients_are_multiples_of_their_step(name, divisor):
     rng = np.random.default_rng(3)
     x, y, z = rng.normal(size=(3, 5, 4))
     kind = {"kendall_a": kernels.KENDALL_A, "pairwise_accuracy": kernels.ACCURACY}[name]
-    test = rank_swaps.rank_test((0, 1), x, y, z, "input", kind, False)
+    test = rank_swaps.rank_test((0, 1), x, y, rank_swaps.Gold.of(z, "input"), "input", kind, False)
     assert test.rest is None and test.step == pytest.approx(0.5 / divisor / 4, rel=1e-12)
     x[0, 0] = y[0, 0] = z[0, 0] = np.nan
-    test = rank_swaps.rank_test((0, 1), x, y, z, "input", kind, False)
+    test = rank_swaps.rank_test((0, 1), x, y, rank_swaps.Gold.of(z, "input"), "input", kind, False)
     assert test.step == pytest.approx(0.5 / math.lcm(divisor, divisor * 6 // 10) / 4, rel=1e-12)
     multiples = test.coefficients / test.step
     np.testing.assert_allclose(multiples, np.rint(multiples), atol=1e-9)
@@ -123,7 +123,7 @@ def test_counts_of_large_tied_groups_do_not_overflow(name, members, form):
     swap = np.zeros((4, *z.shape), dtype=int)
     swap[1], swap[2], swap[3] = np.arange(members)[:, None] % 2, z > members / 2, 1
     kind = {"kendall": kernels.KENDALL, "spearman": kernels.SPEARMAN}[name]
-    test = rank_swaps.rank_test((0, 1), x, y, z, "input", kind, False)
+    test = rank_swaps.rank_test((0, 1), x, y, rank_swaps.Gold.of(z, "input"), "input", kind, False)
     assert test.coefficients is None and test.rest.form == form
     r = {"kendall": scipy.stats.kendalltau, "spearman": scipy.stats.spearmanr}[name]
     for got, each in zip(test.differences(packed(swap))[0], swap, strict=True):

@@ -92,7 +92,7 @@ def test_linear_forms(name, kind):
     z = rng.integers(0, 3, (7, 2)).astype(float)
     if kind == "gaps":
         x[2, 0] = y[2, 0] = z[2, 0] = np.nan
-    pooled, gold = rank_swaps.Pooled.of(x, y), rank_swaps._Gold.of(z)
+    pooled, gold = rank_swaps.Pooled.of(x, y), rank_swaps.Gold.of(z, "input")
     order, codes, present = (np.ascontiguousarray(each.T) for each in (pooled.order, pooled.codes, gold.present))
     # The numerator of X' less that of Y' is half of what is summed over the signs: see `rank_swaps.rank_test`.
     scale = np.array([0.5, 0.0]) / (2 if name == "pairwise_accuracy" else 1)
@@ -122,7 +122,7 @@ def test_tied_groups(name, form, level):
         first = (np.s_[:, 0], np.s_[0])[level == "within_system"]
         x[first], y[first] = rng.normal(size=(2, *x[first].shape))
         x[4, 0] = y[4, 0] = x[0, 3] = y[0, 3] = np.nan
-    rest = rank_swaps.rank_test((0, 1), x, y, z, level, KINDS[name], True).rest
+    rest = rank_swaps.rank_test((0, 1), x, y, rank_swaps.Gold.of(z, level), level, KINDS[name], True).rest
     assert rest.form == form and rest.at.tolist() == ([0] if level == "global" else list(range(1, len(rest.at) + 1)))
     kept = {"global": np.s_[:], "input": np.s_[:, 1:], "within_system": np.s_[1:]}[level]
     for zero in (False, True):

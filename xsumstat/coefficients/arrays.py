@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -238,11 +238,28 @@ def padded(values: FloatArray) -> FloatArray:
     return np.pad(values, [(0, 0)] * (values.ndim - 1) + [(0, rest)]) if rest else values
 
 
+def pairs_and_gold(
+    scores: FloatArray, z: FloatArray, pairs: Iterable[Pair], level: str, missing: str
+) -> Iterator[tuple[FloatArray, FloatArray, FloatArray, BoolArray]]:
+    """Each pair's two metrics, standardised on the cells that they are compared on, the gold, and these cells.
+
+    What a pair has in common with the one before, the cells, it shares: the very same gold and metrics.
+    """
+    own_cells = level == "system" and missing == "available"
+    cells, gold, known = np.zeros((0, 0), dtype=bool), z, dict[int, FloatArray]()
+    for pair in pairs:
+        here = common_cells(scores, z, pair, missing if level == "system" else "pairwise")
+        if not np.array_equal(here, cells):
+            cells, known = here, {}
+            gold = z if own_cells else np.where(cells, z, np.nan)
+        for metric in pair:
+            if metric not in known:
+                known[metric] = standardised(scores[metric], cells)
+        yield known[pair[0]], known[pair[1]], gold, cells
+
+
 def pair_and_gold(
     scores: FloatArray, z: FloatArray, pair: Pair, level: str, missing: str
 ) -> tuple[FloatArray, FloatArray, FloatArray, BoolArray]:
-    """The two metrics of a pair, standardised on the cells that they are compared on, the gold, and these cells."""
-    own_cells = level == "system" and missing == "available"
-    cells = common_cells(scores, z, pair, missing if level == "system" else "pairwise")
-    x, y = (standardised(scores[metric], cells) for metric in pair)
-    return x, y, z if own_cells else np.where(cells, z, np.nan), cells
+    """The same of one pair."""
+    return next(pairs_and_gold(scores, z, [pair], level, missing))

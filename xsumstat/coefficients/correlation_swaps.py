@@ -48,8 +48,8 @@ def swapped(
 def moments(scores: FloatArray, z: FloatArray, pairs: tuple[Pair, ...], measure: Measure) -> Sequence[Differences]:
     """Make pairs of metrics ready to trade places under Pearson's r, by groups or of all cells."""
     tests = []
-    for pair in pairs:
-        x, y, gold, _ = arrays.pair_and_gold(scores, z, pair, measure.level, measure.missing)
+    made = arrays.pairs_and_gold(scores, z, pairs, measure.level, measure.missing)
+    for pair, (x, y, gold, _) in zip(pairs, made, strict=True):
         gold = arrays.scaled(gold)
         tests.append(_moments_test(pair, x, y, gold, measure.level, measure.undefined_as_zero))
     return tests

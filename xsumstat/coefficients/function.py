@@ -28,8 +28,8 @@ def estimator(x: FloatArray, z: FloatArray, measure: Measure) -> Estimator:
 def swapped(scores: FloatArray, z: FloatArray, pairs: tuple[Pair, ...], measure: Measure) -> Sequence[Differences]:
     """Make pairs of metrics ready to trade places."""
     tests = []
-    for pair in pairs:
-        x, y, gold, _ = arrays.pair_and_gold(scores, z, pair, measure.level, measure.missing)
+    made = arrays.pairs_and_gold(scores, z, pairs, measure.level, measure.missing)
+    for pair, (x, y, gold, _) in zip(pairs, made, strict=True):
         if measure.level != "system":
             # Standardised scores that rounding alone tells apart are tied, or a swap would tell x from a copy of it.
             both = np.stack([x, y])

@@ -26,6 +26,8 @@ from xsumstat.types import Bits, BoolArray, FloatArray, IntArray, Pair
 # A common multiple beyond this is of no use.
 _MOST_COMMON = 10**6
 
+_LAYOUTS = {"input": swap_kernels.BY_INPUT, "within_system": swap_kernels.BY_SYSTEM, "global": swap_kernels.WHOLE}
+
 
 @dataclass(frozen=True)
 class Pooled:
@@ -194,27 +196,23 @@ def swapped(
     scores: FloatArray, z: FloatArray, pairs: tuple[Pair, ...], measure: Measure, *, kind: int
 ) -> Sequence[Differences]:
     """Make pairs of metrics ready to trade places, by groups or of all cells; `kind` is the kernels' number."""
-    tests = []
-    for pair in pairs:
-        x, y, gold, _ = arrays.pair_and_gold(scores, z, pair, measure.level, measure.missing)
-        tests.append(rank_test(pair, x, y, gold, measure.level, kind, measure.undefined_as_zero))
+    tests: list[Ranks] = []
+    known, ready = None, None
+    for pair, each in zip(pairs, arrays.pairs_and_gold(scores, z, pairs, measure.level, measure.missing), strict=True):
+        x, y, gold, _ = each
+        if ready is None or gold is not known:  # most pairs share theirs
+            known, ready = gold, Gold.of(gold, measure.level)
+        tests.append(rank_test(pair, x, y, ready, measure.level, kind, measure.undefined_as_zero))
     return tests
 
 
 def rank_test(
-    pair: Pair, x: FloatArray, y: FloatArray, z: FloatArray, level: str, kind: int, undefined_as_zero: bool
+    pair: Pair, x: FloatArray, y: FloatArray, gold: Gold, level: str, kind: int, undefined_as_zero: bool
 ) -> Ranks:
-    """Make standardised x and y, and the gold z, all (systems, inputs), ready to be tested under a rank coefficient."""
-    shape, layout = (
-        z.shape,
-        {"input": swap_kernels.BY_INPUT, "within_system": swap_kernels.BY_SYSTEM, "global": swap_kernels.WHOLE}[level],
-    )
-    if layout == swap_kernels.WHOLE:
-        x, y, z = (values.reshape(-1, 1) for values in (x, y, z))
-    elif layout == swap_kernels.BY_SYSTEM:
-        x, y, z = x.T, y.T, z.T
-    gold = _Gold.of(z)
-    blocks = arrays.small_parts(*z.shape)
+    """Make standardised x and y, (systems, inputs), ready to be tested under a rank coefficient."""
+    shape, layout = x.shape, _LAYOUTS[level]
+    x, y = _grouped(x, level), _grouped(y, level)
+    blocks = arrays.small_parts(*x.shape)
     pooled = Pooled.of(x, y) if len(blocks) == 1 else None  # else made anew where it is needed, to be small
     tied, may_be_constant = _about_ties(x, y, blocks, pooled)
     # A group that a swap can leave undefined changes the weight of all others: then no group is linear.
@@ -234,7 +232,7 @@ def rank_test(
         return Ranks((pair,), None, tests, 1.0)
     total = float(counted.sum())
     scale = np.where(linear, 1.0, 0.0) / np.where(linear, 2.0 * divisors * total, 1.0)
-    by_group = np.empty(z.T.shape)
+    by_group = np.empty(x.T.shape)
     for at in blocks:
         here = Pooled.of(x[:, at], y[:, at]) if pooled is None else pooled
         order, codes = np.ascontiguousarray(here.order.T), np.ascontiguousarray(here.codes.T)
@@ -243,6 +241,11 @@ def rank_test(
     cells = by_group if layout == swap_kernels.BY_SYSTEM else by_group.T
     coefficients = arrays.padded(np.ascontiguousarray(cells).reshape(shape)).ravel()
     return Ranks((pair,), coefficients, tests, float(rest.sum()) / total, common_step(divisors[linear]) / total)
+
+
+def _grouped(values: FloatArray, level: str) -> FloatArray:
+    """Scores (systems, inputs) as (members, groups)."""
+    return values.reshape(-1, 1) if level == "global" else values.T if level == "within_system" else values
 
 
 def _about_ties(
@@ -267,7 +270,7 @@ def common_step(divisors: FloatArray) -> float:
 
 
 @dataclass(frozen=True)
-class _Gold:
+class Gold:
     """What a rank coefficient needs to know of the gold in each group.
 
     Attributes
@@ -289,7 +292,9 @@ class _Gold:
     tied_cubes: FloatArray
 
     @classmethod
-    def of(cls, z: FloatArray) -> _Gold:
+    def of(cls, z: FloatArray, level: str) -> Gold:
+        """From scores (systems, inputs)."""
+        z = _grouped(z, level)
         present = ~np.isnan(z)
         codes = arrays.codes_of_groups(z, present)[1]
         sums = np.empty((4, z.shape[1]))
@@ -330,7 +335,7 @@ def _sizes(codes: IntArray, present: BoolArray) -> FloatArray:
 
 
 def _tied_groups(
-    pooled: Pooled, gold: _Gold, chosen: BoolArray, layout: int, inputs: int, kind: int, undefined_as_zero: bool
+    pooled: Pooled, gold: Gold, chosen: BoolArray, layout: int, inputs: int, kind: int, undefined_as_zero: bool
 ) -> _Tied:
     """The chosen groups, which are those that are pooled, ready for the kernel that suits their size."""
     at = np.flatnonzero(chosen)
