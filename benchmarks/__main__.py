@@ -24,6 +24,7 @@ PARTS = [
     "ranges",
     "mt",
     "jackknife",
+    "readers",
 ]
 
 
@@ -42,6 +43,12 @@ def machine() -> dict:
     }
 
 
+def _summeval() -> str | None:
+    """Where SummEval's files are, if the published data are at hand."""
+    folder = Path(os.environ.get("XSUMSTAT_DATA_DIR", ""), "sacrerouge", "fabbri2020")
+    return str(folder) if folder.is_dir() else None
+
+
 def main() -> None:
     """Measure the chosen parts one after another."""
     made = argparse.ArgumentParser(prog="python benchmarks", description=__doc__.splitlines()[0])
@@ -57,6 +64,7 @@ def main() -> None:
     import page
     import proof
     import ranges
+    import readers
     import scaling
     import speed
     import systems
@@ -75,6 +83,7 @@ def main() -> None:
         "ranges": ranges.all_of_it,
         "mt": mt.all_of_it,
         "jackknife": jackknife.all_of_it,
+        "readers": lambda: readers.all_of_it(_summeval()),
     }
     for part in asked.parts:
         print(f"\n== {part}", flush=True)

@@ -1,7 +1,8 @@
 """``python benchmarks/readers.py [FOLDER]``: reading published scores, beside what other tools do with the same files.
 
 Prints CPU seconds (medians of runs that take turns). The language pair is made up: 13 metrics x 20 systems x 1,000
-segments, as WMT's have them, with scores of documents, domains and systems. FOLDER holds lines of SacreROUGE.
+segments, as WMT's have them, with scores of documents, domains and systems. FOLDER holds SacreROUGE's
+lines (SummEval, say).
 """
 
 import collections
@@ -129,38 +130,53 @@ def long_frame() -> pd.DataFrame:
     return frame.assign(score=np.random.default_rng(0).normal(size=len(frame)))
 
 
-def seconds(**works) -> None:
-    """Print what each takes: medians of runs that take turns."""
+def seconds(**works) -> dict[str, float]:
+    """CPU seconds that each takes: medians of runs that take turns."""
     taken = {name: [] for name in works}
     for _ in range(RUNS):
         for name, work in works.items():
             start = time.process_time()
             work()
             taken[name].append(time.process_time() - start)
-    for name, each in taken.items():
-        print(f"{name:32} {statistics.median(each):.3f}")
+    found = {name: statistics.median(each) for name, each in taken.items()}
+    for name, each in found.items():
+        print(f"{name:32} {each:.3f}", flush=True)
+    return found
+
+
+def all_of_it(folder: str | None = None) -> list[dict]:
+    """Each reader beside the others; `folder` holds SacreROUGE's lines."""
+    rows = []
+    with tempfile.TemporaryDirectory() as root:
+        language_pair(Path(root, "wmt"))
+        levels = ("seg", "doc", "domain", "sys")
+        rows.append(
+            seconds(
+                read_mtme=lambda: xsumstat.read_mtme(root, "wmt", PAIR),
+                read_mtme_all_granularities=lambda: [
+                    xsumstat.read_mtme(root, "wmt", PAIR, granularity=each) for each in levels
+                ],
+                as_mt_metrics_eval_reads=lambda: as_mt_metrics_eval_reads(Path(root, "wmt")),
+            )
+        )
+    frame, keys = long_frame(), ["metric", "system", "input"]
+    rows.append(
+        seconds(
+            to_scores=lambda: frame.meta.to_scores(),
+            to_xarray=lambda: frame.set_index(keys)["score"].to_xarray(),
+            pivot=lambda: frame.pivot(index=keys[:2], columns="input", values="score"),
+        )
+    )
+    if folder:
+        place = Path(folder)
+        rows.append(
+            seconds(
+                read_sacrerouge=lambda: xsumstat.read_sacrerouge(place),
+                as_sacrerouge_reads=lambda: as_sacrerouge_reads(place),
+            )
+        )
+    return rows
 
 
 if __name__ == "__main__":
-    with tempfile.TemporaryDirectory() as folder:
-        language_pair(Path(folder, "wmt"))
-        seconds(
-            read_mtme=lambda: xsumstat.read_mtme(folder, "wmt", PAIR),
-            read_mtme_all_granularities=lambda: [
-                xsumstat.read_mtme(folder, "wmt", PAIR, granularity=each) for each in ("seg", "doc", "domain", "sys")
-            ],
-            as_mt_metrics_eval_reads=lambda: as_mt_metrics_eval_reads(Path(folder, "wmt")),
-        )
-    frame = long_frame()
-    keys = ["metric", "system", "input"]
-    seconds(
-        to_scores=lambda: frame.meta.to_scores(),
-        to_xarray=lambda: frame.set_index(keys)["score"].to_xarray(),
-        pivot=lambda: frame.pivot(index=keys[:2], columns="input", values="score"),
-    )
-    if len(sys.argv) > 1:
-        place = Path(sys.argv[1])
-        seconds(
-            read_sacrerouge=lambda: xsumstat.read_sacrerouge(place),
-            as_sacrerouge_reads=lambda: as_sacrerouge_reads(place),
-        )
+    all_of_it(*sys.argv[1:])

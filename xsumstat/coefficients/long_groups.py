@@ -87,11 +87,10 @@ def _by_bits(
 ) -> tuple[FloatArray, FloatArray]:
     """The coefficient and the number of members of each pair in one group, by scores (metrics, members)."""
     words = _words(there)
-    whole = there.all(axis=1) if best is None else np.zeros(len(values), dtype=bool)
     counted = words if best is None else _words(best)
     scratch = *np.empty((2, len(values)), np.int64), np.empty(words.shape[1], np.uint64)
     rows, (r, n) = bits.reshape(2, len(values), -1), np.empty((2, len(pairs)))
-    bit_kernels.correlate(kind, pairs, values, order, words, counted, whole, bits, rows, *scratch, r, n)
+    bit_kernels.correlate(kind, pairs, values, order, words, counted, best is None, bits, rows, *scratch, r, n)
     return r, n
 
 

@@ -44,8 +44,9 @@ def of_rows(column: pd.Series[Any], dim: str, name: str, place: Place) -> Labels
     bare = _bare(list(labels), f"column {name!r}")
     if bare:
         labels = labels.map(lambda label: bare.get(label, label))
-    lacking = np.flatnonzero(np.append((labels == "").to_numpy(dtype=bool), True)[codes])  # the code -1 is of none
-    if len(lacking):
+    empty = np.append((labels == "").to_numpy(dtype=bool), True)  # the last is for the code -1, of no label
+    if empty[:-1].any() or codes.min(initial=0) < 0:
+        lacking = np.flatnonzero(empty[codes])
         raise ValueError(
             f"{len(lacking)} row(s) have no {dim} (column {name!r}), the first is {place(int(lacking[0]))}"
         )
@@ -65,7 +66,7 @@ def of_columns(columns: list[str]) -> pd.Series[Any]:
 
 def described(column: pd.Series[Any], dims: dict[str, Labels]) -> tuple[str, np.ndarray[Any, Any]] | None:
     """The first dim of which the column has one value for each label, and these values; or nothing."""
-    values = _codes(column, use_na_sentinel=False)
+    values = _codes(column)
     for dim, labels in dims.items():
         if labels.constant(values):
             one_each = _plain(column.iloc[labels.firsts()])
@@ -73,9 +74,9 @@ def described(column: pd.Series[Any], dims: dict[str, Labels]) -> tuple[str, np.
     return None
 
 
-def _codes(column: pd.Series[Any], use_na_sentinel: bool = True) -> Codes:
+def _codes(column: pd.Series[Any]) -> Codes:
     """The number of each row's value, as the values appear, in as few bytes as hold it; -1 for none."""
-    codes, values = pd.factorize(column, use_na_sentinel=use_na_sentinel)
+    codes, values = pd.factorize(column)
     return codes.astype(np.min_scalar_type(-len(values) - 1))
 
 

@@ -75,7 +75,7 @@ def alike_among(x, z, among, numbers):
 
 
 @kernel
-def correlate(kind, pairs, values, order, there, best, whole, bits, rows, sizes, untied, among, r, n):
+def correlate(kind, pairs, values, order, there, best, every, bits, rows, sizes, untied, among, r, n):
     """A coefficient of Kendall's family of pairs of metrics in one group.
 
     Parameters
@@ -87,8 +87,8 @@ def correlate(kind, pairs, values, order, there, best, whole, bits, rows, sizes,
         The scores, and the members by them, missing ones last.
     there, best : uint64 (metrics, words)
         A bit for each member: whether it has a score, and whether it may be counted for the sake of this metric.
-    whole : bool (metrics,)
-        All members have scores and may be counted.
+    every : bool
+        All members may be counted, whatever `best` says.
     bits : uint64 (2, metrics, members, words)
         Lower and higher members of each member.
     rows : uint64 (2, metrics, members · words)
@@ -109,12 +109,19 @@ def correlate(kind, pairs, values, order, there, best, whole, bits, rows, sizes,
         untied[m] = members_before(order[m], values[m], sizes[m], 1, among, lower[m])
         if untied[m] < sizes[m] * (sizes[m] - 1) // 2:
             members_before(order[m], values[m], sizes[m], -1, among, higher[m])
+        for k in range(sizes[m], members):
+            for w in range(words):
+                lower[m, order[m, k], w] = 0
+                higher[m, order[m, k], w] = 0
     for p in range(pairs.shape[0]):
         x, z = pairs[p, 0], pairs[p, 1]
         fine_x = untied[x] == sizes[x] * (sizes[x] - 1) // 2
         fine_z = untied[z] == sizes[z] * (sizes[z] - 1) // 2
-        if whole[x] and whole[z]:
-            size = members
+        same = every and sizes[x] == sizes[z]
+        for w in range(words):
+            same &= there[x, w] == there[z, w]
+        if same:
+            size = sizes[x]
             one, other = untied[x], untied[z]
             both = one if x == z else alike(rows[0, x], rows[0, z])
         else:
@@ -130,7 +137,7 @@ def correlate(kind, pairs, values, order, there, best, whole, bits, rows, sizes,
             numerator = 2 * both - one
         elif fine_x:
             numerator = 2 * both - other
-        elif whole[x] and whole[z]:
+        elif same:
             numerator = both - alike(rows[0, x], rows[1, z])
         else:
             alike_among(lower[x], higher[z], among, numbers)
