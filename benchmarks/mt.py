@@ -112,11 +112,12 @@ def soft_accuracy(ds: xr.Dataset) -> list[dict]:
     """The same of soft pairwise accuracy."""
     scores = ds["score"].values
     one = median_seconds(lambda: soft(scores[0], scores[-1]), runs=3)
-    few = ds.isel(metric=[0, 1, -1])
+    few, ten = ds.isel(metric=[0, 1, -1]), ds.isel(metric=[*range(10), -1])
     resamples = {"n_resamples": SWAPS, "rng": 0, "coefficient": "spa"}
     calls = {
         "corr": (lambda: ds.meta.corr("mqm", coefficient="spa"), METRICS * one),
         "perm_test, one pair": (lambda: few.meta.perm_test("mqm", **resamples), SWAPS * 2 * one),
+        "perm_test, ten metrics": (lambda: ten.meta.perm_test("mqm", **resamples), 45 * SWAPS * 2 * one),
         "ci, one metric": (lambda: ds.meta.ci("mqm", metric="m00", **resamples), SWAPS * one),
     }
     return [

@@ -16,7 +16,7 @@ from xsumstat.types import Bits, BoolArray, FloatArray, IntArray, Pair
 # Scores of more values than this are as good as continuous.
 _VALUES = 1000
 # So many resamples are summed side by side, fewer where sums of all pairs would be more than so many.
-_LANES, _SUMS = 64, 2**19
+_LANES, _SUMS = 128, 2**19
 
 
 def estimator(x: FloatArray, z: FloatArray, measure: Measure) -> Estimator:
