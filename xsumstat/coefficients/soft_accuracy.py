@@ -67,7 +67,7 @@ class Scores:
         """Which systems have a score on a drawn input, (resamples, systems)."""
         if self.mask is None:
             return np.repeat(inputs.sum(axis=1)[:, None] > 0, len(self.values), axis=1)
-        return np.asarray(inputs @ self.mask[:, : inputs.shape[1]].T > 0)
+        return np.asarray((arrays.packed(inputs > 0)[:, None] & arrays.packed(self.mask)).any(axis=2))
 
     def drawn(self, inputs: IntArray) -> FloatArray:
         """P and q of each pair of systems, (2, resamples, pairs), for each row of counts."""
