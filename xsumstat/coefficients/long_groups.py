@@ -63,7 +63,9 @@ def of_pairs(
         at = (j, slice(None)) if turned else (slice(None), j)
         values = np.stack([x[metric][at] for metric in used])
         chosen = np.stack([best[metric][at] for metric in used]) if best else None
-        ready = values, ~np.isnan(values), np.argsort(values, axis=1), chosen  # NaN come last
+        there = ~np.isnan(values)
+        order = np.argsort(np.where(there, values, np.inf), axis=1)  # NaN would come last too, at six times the time
+        ready = values, there, order, chosen
         r[:, j], n[:, j] = _sorted(kind, rows, *ready) if bits is None else _by_bits(kind, rows, *ready, bits)
     return r + 0.0, n
 
