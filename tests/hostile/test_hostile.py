@@ -124,9 +124,13 @@ QUESTIONS = {
     "power": lambda d: xsumstat.power(d, "human", metric="m0", n_trials=2, **FEW),
 }
 INFINITE = ("gap_high",)  # no limit
+# What takes seconds, of coefficients that others stand for.
+LONG = [name for name in QUESTIONS if name.startswith("corr, ") and not name.endswith(("kendall", "acc_eq"))]
 
 
-@pytest.mark.parametrize("question", QUESTIONS)
+@pytest.mark.parametrize(
+    "question", [pytest.param(name, marks=[pytest.mark.slow] * (name in LONG)) for name in QUESTIONS]
+)
 def test_an_answer_or_a_plain_error(question):
     if question == "agreement":
         pytest.importorskip("krippendorff")

@@ -87,8 +87,17 @@ def parts_made_once():
 
 
 def unknown(x, y, z, how, dims):
-    """What the twin has otherwise: one label of a dim, or of groups that are random one with a correlation."""
+    """What the twin has otherwise: one label of a dim, or of groups that are random one with a correlation.
+
+    And a coefficient of all cells that is undefined without any label, of which the twin says that it does not vary.
+    """
     there = ~np.isnan(x + y + z)
+    if how.level == "global":
+        parts = [leave_one_out.of(np.where(there, each, np.nan), z, how) for each in (x, y)]
+        without = [getattr(each, f"{dim}s") for each in parts for dim in dims]
+        return any(np.isnan(each).all() for each in without) or (
+            dims == BOTH and 1 in (there.any(axis=0).sum(), there.any(axis=1).sum())
+        )
     if dims == BOTH and 1 in (there.any(axis=0).sum(), there.any(axis=1).sum()):
         return True
     if {"input": "input", "within_system": "system"}.get(how.level) not in dims:

@@ -67,8 +67,8 @@ def test_threads_and_pieces(scores, monkeypatch, method, settings):
 
 
 CHUNKS = [
-    {"language": 1},
-    {"metric": 1},
+    pytest.param({"language": 1}, marks=pytest.mark.slow),
+    pytest.param({"metric": 1}, marks=pytest.mark.slow),
     {"language": 1, "metric": 2, "system": 3, "input": 2},
 ]
 
