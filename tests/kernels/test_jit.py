@@ -1,9 +1,12 @@
 """How kernels are compiled: what is kept on disk, for Python and for other kernels."""
 
+import time
+
 import numba
 import numpy as np
 import pytest
 
+from xsumstat.kernels import jit
 from xsumstat.kernels.jit import kernel
 
 X = np.array([1.0, 2.0, 3.0])
@@ -59,3 +62,36 @@ def test_without_compiling_a_kernel_is_a_function(kernels, monkeypatch):
     one, whole = kernels()
     assert not hasattr(one, "py_func")
     assert whole(X) == 17.0
+
+
+@pytest.fixture
+def terminal(monkeypatch):
+    """Somebody watches, and has waited long enough already."""
+    monkeypatch.setattr(jit, "watched", lambda: True)
+    monkeypatch.setattr(jit, "_patience", 0.001)
+
+
+def test_who_waits_is_told_once_that_this_compiles(kernels, terminal, capsys):
+    kernels()[1](X)
+    kernels()[0](3.0)
+    said = capsys.readouterr()
+    assert said.err.count("compiling what this call needs, once") == 1 and not said.out
+
+
+def test_nothing_is_said_where_nothing_is_compiled(kernels, terminal, monkeypatch, capsys):
+    monkeypatch.setenv("XSUMSTAT_QUIET", "1")
+    kernels()[1](X)
+    monkeypatch.delenv("XSUMSTAT_QUIET")
+    kernels()[1](X)
+    assert not capsys.readouterr().err
+
+
+def test_nothing_is_said_where_nobody_watches_or_it_is_quick(kernels, monkeypatch, capsys):
+    monkeypatch.setattr(jit, "_patience", 0.001)
+    monkeypatch.setattr(jit, "watched", lambda: False)
+    kernels()[1](X)
+    monkeypatch.setattr(jit, "watched", lambda: True)
+    monkeypatch.setattr(jit, "_patience", 60.0)
+    kernels()[0](3.0)
+    time.sleep(0.01)
+    assert not capsys.readouterr().err

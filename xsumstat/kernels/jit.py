@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+import os
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +21,13 @@ from numba.core.sigutils import normalize_signature
 
 # numba looks at one file's time and size, but kernels of one file call those of another.
 _STAMP = hashlib.sha256(b"".join(path.read_bytes() for path in sorted(Path(__file__).parent.glob("*.py")))).hexdigest()
+
+# Seconds that a process may still compile until it says why nothing happens.
+_patience = 1.0
+_WAIT = "xsumstat: compiling what this call needs, once (python -m xsumstat compile does so beforehand)"
+
+# All kernels, in the order in which their files were read.
+KERNELS: list[Any] = []
 
 
 class _Cache(FunctionCache):  # type: ignore[misc]
@@ -48,6 +60,42 @@ class _Linked(JITCodeLibrary):  # type: ignore[misc]
         self._finalized = True
 
 
+def watched() -> bool:
+    """Whether somebody sits before a terminal or a notebook."""
+    shell = sys.modules.get("IPython")
+    notebook = shell is not None and type(shell.get_ipython()).__name__ == "ZMQInteractiveShell"
+    return notebook or (sys.stderr is not None and sys.stderr.isatty())
+
+
+@contextmanager
+def _announced() -> Iterator[None]:
+    """Say once in a process that it compiles, where that has taken more than a second and somebody watches.
+
+    Nothing is said where the environment variable XSUMSTAT_QUIET is set.
+    """
+    global _patience
+    if _patience <= 0.0 or os.environ.get("XSUMSTAT_QUIET") or not watched():
+        yield
+        return
+    start = time.monotonic()
+    timer = threading.Timer(_patience, print, [_WAIT], {"file": sys.stderr, "flush": True})
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+        _patience -= time.monotonic() - start
+
+
+class _KernelCompiler(Compiler):  # type: ignore[misc]
+    """numba's compiler, which says so where it takes long."""
+
+    def compile_extra(self, func: Any) -> Any:
+        with _announced():
+            return super().compile_extra(func)
+
+
 class _CalleeCompiler(Compiler):  # type: ignore[misc]
     """numba's compiler without what only Python needs: wrappers and machine code."""
 
@@ -70,7 +118,7 @@ class _Kernel(CPUDispatcher):  # type: ignore[misc]
     """A kernel as Python calls it; other kernels are shown its twin, `_Callee`."""
 
     def __init__(self, function: Callable[..., Any], options: dict[str, Any]):
-        super().__init__(function, targetoptions=options | {"no_cfunc_wrapper": True})
+        super().__init__(function, targetoptions=options | {"no_cfunc_wrapper": True}, pipeline_class=_KernelCompiler)
         self._callee = _Callee(function, targetoptions=options, pipeline_class=_CalleeCompiler)
         try:
             self._cache = _Cache(function)
@@ -90,5 +138,7 @@ def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
     """
     if config.DISABLE_JIT:
         return function
-    compiled: Callable[..., Any] = _Kernel(function, {"nopython": True, "nogil": True, "error_model": "numpy"})
-    return compiled
+    compiled = _Kernel(function, {"nopython": True, "nogil": True, "error_model": "numpy"})
+    KERNELS.append(compiled)
+    ready: Callable[..., Any] = compiled
+    return ready

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib.util
 import os
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -15,6 +14,7 @@ from contextvars import ContextVar
 import numba
 
 from xsumstat import _validate
+from xsumstat.kernels import jit
 
 # No kernel should run longer than this many nanoseconds before somebody can stop it.
 _PATIENCE = 3e8
@@ -38,15 +38,11 @@ def n_threads() -> int:
 
 def _watched() -> bool:
     """Whether somebody sits before a terminal or a notebook, and tqdm is there."""
-    if importlib.util.find_spec("tqdm") is None:
-        return False
-    shell = sys.modules.get("IPython")
-    notebook = shell is not None and type(shell.get_ipython()).__name__ == "ZMQInteractiveShell"
-    return notebook or (sys.stderr is not None and sys.stderr.isatty())
+    return importlib.util.find_spec("tqdm") is not None and jit.watched()
 
 
 @contextmanager
-def progress_bar(total: int, progress: bool | None) -> Iterator[Bar]:
+def progress_bar(total: int, progress: bool | None, *, desc: str = "resampling", unit: str = "block") -> Iterator[Bar]:
     """A function to call after each of `total` steps; it moves a tqdm bar where one is shown.
 
     With None a bar comes by itself where somebody watches and the work takes more than two seconds. Within `one_bar` it
@@ -56,7 +52,7 @@ def progress_bar(total: int, progress: bool | None) -> Iterator[Bar]:
     if whole is not None:
         yield lambda: whole(1 / total)
         return
-    with _shown(total, progress, unit="block") as advance:
+    with _shown(total, progress, desc=desc, unit=unit) as advance:
         yield lambda: advance(1)
 
 
@@ -68,7 +64,7 @@ def one_bar(n_runs: int, progress: bool | None) -> Iterator[Callable[[], Abstrac
         yield lambda: _part(lambda share: outer(share / n_runs))
         return
     bare = "{l_bar}{bar}| [{elapsed}<{remaining}]"
-    with _shown(n_runs, progress, bar_format=bare) as advance:
+    with _shown(n_runs, progress, desc="resampling", bar_format=bare) as advance:
         yield lambda: _part(advance)
 
 
@@ -99,7 +95,7 @@ def _shown(total: int, progress: bool | None, **style: str) -> Iterator[Callable
         return
     tqdm = _validate.optional("tqdm.auto", "progress").tqdm
     if progress:
-        with tqdm(total=total, desc="resampling", **style) as bar:
+        with tqdm(total=total, **style) as bar:
             yield bar.update
         return
     with ExitStack() as stack:
@@ -111,7 +107,7 @@ def _shown(total: int, progress: bool | None, **style: str) -> Iterator[Callable
             waiting += n
             if bar is None and time.time() - start >= _DELAY:
                 # Made this late, as a bar of a notebook leaves its widgets there even where it is never shown.
-                bar = stack.enter_context(tqdm(total=total, desc="resampling", **style))
+                bar = stack.enter_context(tqdm(total=total, **style))
                 bar.start_t = bar.last_print_t = start
             if bar is not None:
                 bar.update(waiting)
