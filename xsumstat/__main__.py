@@ -1,4 +1,4 @@
-"""``python -m xsumstat SCORES --gold NAME``: the main answers without a line of Python."""
+"""``python -m xsumstat SCORES --gold NAME``: the main answers without a line of Python; or ``compile``."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import Any
 
 import xarray as xr
 
-from xsumstat import _validate, report
+from xsumstat import _validate, compilation, report
 from xsumstat.coefficients import table
 from xsumstat.dataset import leakage, results
 from xsumstat.dataset import scores as schema
@@ -37,6 +37,9 @@ _EXAMPLES = """examples:
   python -m xsumstat scores.csv --gold human --system-column model --input-column doc
   python -m xsumstat scores.zarr --gold human --dask
   python -m xsumstat folder_of_sacrerouge_jsonl --gold expert_relevance --metric rouge-2_f1 bertscore_f1
+
+python -m xsumstat compile
+  compiles all that the library can need, on all cores, so that no later call waits for it: for images and clusters
 """
 
 
@@ -110,6 +113,8 @@ def _address(text: str) -> str:
 
 def main(argv: list[str] | None = None) -> int:
     """Run the command line; 0, or 2 when the input is bad."""
+    if (sys.argv[1:] if argv is None else argv) == ["compile"]:
+        return _compile()
     args = parser().parse_args(argv)
     with warnings.catch_warnings():
         warnings.simplefilter("default")
@@ -124,6 +129,19 @@ def main(argv: list[str] | None = None) -> int:
         except KeyboardInterrupt:
             print("xsumstat: stopped", file=sys.stderr)
             return 130
+    return 0
+
+
+def _compile() -> int:
+    try:
+        done = compilation.compile_all()
+    except (OSError, ValueError) as error:
+        print(f"xsumstat: error: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("xsumstat: stopped", file=sys.stderr)
+        return 130
+    print(f"xsumstat: compiled {done.kernels} kernels in {done.seconds:.0f} s; they are kept in {done.folder}")
     return 0
 
 

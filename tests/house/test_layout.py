@@ -19,7 +19,7 @@ ROOMS = (
     *("kernels", "coefficients", "inference", "resampling"),
     *("dataset", "analyses", "simulation", "plots", "io"),
 )
-FACE = ("accessor", "overview", "report", "__init__", "__main__")
+FACE = ("accessor", "overview", "report", "compilation", "__init__", "__main__")
 ORDER = ("ground", *ROOMS, "face")
 OF_ARRAYS = ("ground", *ROOMS[:4])
 
