@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import time
 import warnings
@@ -18,6 +19,7 @@ import xarray as xr
 
 from xsumstat import accessor  # noqa: F401  (ds.meta)
 from xsumstat.coefficients import table
+from xsumstat.coefficients.cell_ties import CellTies
 from xsumstat.kernels import jit
 from xsumstat.resampling import threads
 
@@ -95,6 +97,15 @@ def _own_cells(ds: xr.Dataset, coefficient: str) -> None:
     ds.meta.perm_test(**_TWO, **measure, **_DRAWS)
 
 
+def _of_cells(ds: xr.Dataset) -> None:
+    """Accuracy with ties at global level: with a threshold, and calibrated as for more cells than can be asked here."""
+    measure = {"level": "global", "coefficient": "acc_eq", "threshold": 0.1}
+    ds.meta.ci(metric="a", method="bootstrap", **measure, **_DRAWS)
+    ds.meta.perm_test(**_TWO, **{**measure, "threshold": 0.0}, **_DRAWS)
+    x, z = ds.score.values[1], ds.score.values[0]
+    CellTies.of(x, z, math.nan).bootstrap(np.ones((1, len(x)), np.int64), np.ones((1, x.shape[1]), np.int64))
+
+
 def _of_scores(ds: xr.Dataset) -> dict[str, Callable[[], object]]:
     """What has no coefficient, or kernels of its own."""
     meta, layers = ds.meta, {"method": "bootstrap", "resample": ("system", "input", "rater")}
@@ -113,6 +124,8 @@ def _of_scores(ds: xr.Dataset) -> dict[str, Callable[[], object]]:
             for method, of in systems
         },
         **{f"disagreement, {n}": partial(meta.disagreement, max_pairs=n, **_DRAWS) for n in (5, 5000)},
+        "disagreement of many outputs": partial(scores(160, 6).meta.disagreement, **_DRAWS),
+        "accuracy with ties of all cells": partial(_of_cells, ds),
         **{f"consistency, {n}": partial(meta.improvement_consistency, max_pairs=n, **_DRAWS) for n in (5, 5000)},
     }
 

@@ -186,6 +186,8 @@ def _metric_columns(
         metrics = [metric] if isinstance(metric, str) else list(metric)
         for column in metrics:
             _known_columns(frame, {"metric": column})
+        if not metrics:
+            raise ValueError(f"metric must name at least one column of a wide frame, got {metric!r}")
         return metrics
     metrics, indexes = [], []
     for column in frame.columns:
