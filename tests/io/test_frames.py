@@ -111,6 +111,7 @@ def test_columns_that_describe_nothing_are_named():
             "needs at least one numeric column",
         ),
         (TIDY, {"wide": True, "metric": ["blue"]}, ValueError, "metric='blue' is not a column"),
+        (TIDY, {"wide": True, "metric": []}, ValueError, r"at least one column of a wide frame, got \[\]"),
     ],
 )
 def test_bad_frames(frame, keywords, error, message):
