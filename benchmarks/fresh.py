@@ -114,14 +114,14 @@ def first_calls(runs: int) -> list[dict]:
 def memory() -> list[dict]:
     """Megabytes that a call adds to the peak of the process, and its seconds; Linux only.
 
-    More resamples are left out where they would take over half a minute.
+    More resamples are left out where they would take over twenty seconds.
     """
     rows = []
     for metrics, systems, inputs, names in ((20, 16, 100, list(RESAMPLED)), (20, 20, 1500, list(RESAMPLED)[:6])):
         for name in names:
             expected = 0.0
             for n_resamples in (1_000, 10_000, 100_000, 1_000_000):
-                if 10 * expected > 30:
+                if 10 * expected > 20:
                     break
                 settings = {"metrics": metrics, "systems": systems, "inputs": inputs, "here": str(HERE)}
                 few, many = (RESAMPLED[name].format(n=n) for n in (200, n_resamples))

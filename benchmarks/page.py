@@ -101,7 +101,7 @@ def memory(rows: list[dict]) -> str:
         cells.append([f"{call}, {size}", *both])
     head = (
         "## Every method that resamples\n\nTime on all cores, and what a call adds to the peak of a fresh process that "
-        "has made a small one, by the number of resamples; 20 metrics with ties. Empty: over half a minute.\n\n"
+        "has made a small one, by the number of resamples; 20 metrics with ties. Empty: over twenty seconds.\n\n"
     )
     return head + table(["call", *(f"{count:,}" for count in counts)], cells)
 
