@@ -133,7 +133,7 @@ class _Kernel(CPUDispatcher):  # type: ignore[misc]
 def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compile at the first call, without the GIL and with NumPy's division; keep the code where one may write.
 
-    What kernels call is compiled for them apart, without what only Python needs, and not kept: a quarter less to do, as
+    What kernels call is compiled for them apart, without what only Python needs, and not kept: a sixth less to do, as
     most are called by kernels alone.
     """
     if config.DISABLE_JIT:
