@@ -88,7 +88,7 @@ def test_which_pairs_are_counted(monkeypatch):
     monkeypatch.setattr(ties, "MOST_PAIRS", 100)
     assert isinstance(free.estimator(x, z), CellTies)
     assert free.estimator(x, z).threshold == listed(x, z, np.nan).threshold
-    monkeypatch.setattr(ties, "_MOST_COUNTED", 100)
+    monkeypatch.setattr(ties, "MOST_COUNTED", 100)
     with pytest.raises(ValueError, match="looks at all pairs of outputs: 990 here, and at most 100 can be"):
         free.estimator(x, z)
     given.estimator(x, z)

@@ -447,6 +447,14 @@ def test_too_many_pairs_are_refused_at_once():
     assert 0 < ds.meta.perm_test("human", n_resamples=9, rng=0, threshold=0, **kw).pvalue.values[0, 1] <= 1
 
 
+@pytest.mark.parametrize("name, threshold", [("acc_eq", 0.0), ("kendall_like", 0.1)])
+def test_pairs_that_are_counted_have_a_limit_too(monkeypatch, name, threshold):
+    ds = cube(*np.random.default_rng(0).normal(size=(3, 5, 9)))
+    monkeypatch.setattr("xsumstat.coefficients.ties.MOST_COUNTED", 100)
+    with pytest.raises(ValueError, match="all pairs of outputs: 990 here, and at most 100 can be; use level='input'"):
+        ds.meta.perm_test("human", level="global", coefficient=name, threshold=threshold, n_resamples=9, rng=0)
+
+
 def test_thresholds_of_many_pairs_that_are_found_among_some_are_said():
     ds = cube(*np.random.default_rng(0).normal(size=(3, 20, 500)))
     kw = {"level": "global", "coefficient": "acc_eq"}

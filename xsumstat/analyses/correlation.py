@@ -22,6 +22,7 @@ from xsumstat.analyses.measure import (
     why_undefined,
 )
 from xsumstat.coefficients import arrays, long_groups
+from xsumstat.coefficients.record import Estimator
 from xsumstat.dataset import checks, labelled, results
 from xsumstat.dataset import scores as schema
 from xsumstat.dataset.value_checks import Checks, by_metric
@@ -252,7 +253,12 @@ def _one_pair(
         one = np.where(best[pair[0]] | best[pair[1]], one, np.nan)
     estimator = measure.estimator(one, other)
     r, n = estimator.groups()
-    return estimator.value(), float(_n_undefined(r, n))
+    return _value(estimator, r, measure), float(_n_undefined(r, n))
+
+
+def _value(estimator: Estimator, r: FloatArray, measure: Measure) -> float:
+    """The statistic, which at levels of one group is its coefficient, known already."""
+    return estimator.value() if measure.level in GROUPS else float(r[0])
 
 
 def _n_undefined(r: FloatArray, n: FloatArray) -> IntArray:
@@ -301,7 +307,7 @@ def _correlations(x: xr.DataArray, z: xr.DataArray, average: bool, measure: Meas
         left_out = int(_n_undefined(r, n))
         at = () if calibrate is None else (calibrate(estimator, x, z, here),)
         if average:
-            return estimator.value(), left_out, *at
+            return _value(estimator, r, here), left_out, *at
         pvalues = [record.pvalue(*pair) for pair in arrays.vectors(x, z, level, measure.missing)]
         return (r, np.array(pvalues), left_out, *at) if groups else (r[0], pvalues[0], left_out, *at)
 

@@ -176,7 +176,7 @@ def perm_test(
     scores, tested = metric_pairs.prepare(ds, gold, metric, other, **ready)
     measure = settled(measure, scores, threshold, calibrate_on, gold)
     if by_decisions:
-        ties.check_number(scores.shape, level, record.name)
+        ties.check_number(scores.shape, level, measure.coefficient)
         _warn_of_decisions(dims, level)
     else:
         checks.check_resampled(scores.score, dims)

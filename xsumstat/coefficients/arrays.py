@@ -256,10 +256,3 @@ def pairs_and_gold(
             if metric not in known:
                 known[metric] = standardised(scores[metric], cells)
         yield known[pair[0]], known[pair[1]], gold, cells
-
-
-def pair_and_gold(
-    scores: FloatArray, z: FloatArray, pair: Pair, level: str, missing: str
-) -> tuple[FloatArray, FloatArray, FloatArray, BoolArray]:
-    """The same of one pair."""
-    return next(pairs_and_gold(scores, z, [pair], level, missing))

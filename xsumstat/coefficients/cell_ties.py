@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -34,8 +35,6 @@ class CellTies:
         The first kind that the threshold ties with each, and that has an equal score.
     requested, threshold : float
         The threshold that is asked for, NaN where it is calibrated, and the one that is used.
-    sizes : _Sizes or None
-        To calibrate it anew in each resample.
     """
 
     x: FloatArray
@@ -45,7 +44,6 @@ class CellTies:
     equal: IntArray
     requested: float
     threshold: float
-    sizes: _Sizes | None
 
     @classmethod
     def of(cls, x: FloatArray, z: FloatArray, threshold: float) -> CellTies:
@@ -61,17 +59,21 @@ class CellTies:
         own, codes = own[new] + 0.0, codes[new]
         equal, first = (np.empty(len(own), dtype=np.int64) for _ in range(2))
         kernels.first_tied(own, 0.0, arrays.RAW, equal)
-        found, sizes = threshold, None
+        found = threshold
         if math.isnan(threshold):
             found = _best(own, codes, equal, np.bincount(kinds[kinds >= 0], minlength=len(own)))
-            sizes = _Sizes.of(own, codes, equal, np.append(_edges(own), found * _ABOVE))
         kernels.first_tied(own, found, arrays.RAW, first)
-        return cls(own, codes, kinds, first, equal, threshold, found, sizes)
+        return cls(own, codes, kinds, first, equal, threshold, found)
 
     @property
     def cost(self) -> float:
         """Nanoseconds that a resample takes, about."""
-        return 100.0 * len(self.x) + (0.0 if self.sizes is None else 2.0 * self.sizes.places.size)
+        return len(self.x) * (100.0 + (2.0 * EDGES if math.isnan(self.requested) else 0.0))
+
+    @cached_property
+    def _sizes(self) -> _Sizes:
+        """To calibrate the threshold anew in each resample, the one found here among others."""
+        return _Sizes.of(self.x, self.z, self.equal, np.append(_edges(self.x), self.threshold * _ABOVE))
 
     def groups(self) -> tuple[FloatArray, FloatArray]:
         """The accuracy at the threshold, and how many cells there are."""
@@ -90,11 +92,11 @@ class CellTies:
         for s in range(len(out)):
             drawn = systems[s if len(systems) > 1 else 0], inputs[s if len(inputs) > 1 else 0]
             kernels.drawn_kinds(self.kinds, *drawn, counts)
-            if self.sizes is None:
+            if not math.isnan(self.requested):
                 out[s] = _share(*self._right(self.first, counts))
                 continue
             right, n = self._right(self.equal, counts)
-            gained, lost = self.sizes.gains(counts)
+            gained, lost = self._sizes.gains(counts)
             out[s] = _share(right + max(0, int(np.cumsum(gained - lost).max())), n)
         return out
 

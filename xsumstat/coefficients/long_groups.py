@@ -63,9 +63,7 @@ def of_pairs(
         at = (j, slice(None)) if turned else (slice(None), j)
         values = np.stack([x[metric][at] for metric in used])
         chosen = np.stack([best[metric][at] for metric in used]) if best else None
-        there = ~np.isnan(values)
-        order = np.argsort(np.where(there, values, np.inf), axis=1)  # NaN would come last too, at six times the time
-        ready = values, there, order, chosen
+        ready = values, ~np.isnan(values), chosen
         r[:, j], n[:, j] = _sorted(kind, rows, *ready) if bits is None else _by_bits(kind, rows, *ready, bits)
     return r + 0.0, n
 
@@ -83,11 +81,11 @@ def _by_bits(
     pairs: IntArray,
     values: FloatArray,
     there: BoolArray,
-    order: IntArray,
     best: BoolArray | None,
     bits: Words,
 ) -> tuple[FloatArray, FloatArray]:
     """The coefficient and the number of members of each pair in one group, by scores (metrics, members)."""
+    order = np.argsort(np.where(there, values, np.inf), axis=1)  # NaN would come last too, at six times the time
     words = _words(there)
     counted = words if best is None else _words(best)
     scratch = *np.empty((2, len(values)), np.int64), np.empty(words.shape[1], np.uint64)
@@ -97,14 +95,10 @@ def _by_bits(
 
 
 def _sorted(
-    kind: int, pairs: IntArray, values: FloatArray, there: BoolArray, order: IntArray, best: BoolArray | None
+    kind: int, pairs: IntArray, values: FloatArray, there: BoolArray, best: BoolArray | None
 ) -> tuple[FloatArray, FloatArray]:
     """The same by counting while sorting, where how each metric sorts its scores is known."""
-    ordered = np.take_along_axis(values, order, axis=1)
-    steps = np.zeros(order.shape, dtype=np.int64)
-    steps[:, 1:] = ordered[:, 1:] > ordered[:, :-1]  # False beside NaN
-    codes = np.empty_like(steps)
-    np.put_along_axis(codes, order, np.cumsum(steps, axis=1), axis=1)
+    order, codes = arrays.dense_codes(values)
     r, n = np.empty((2, len(pairs)))
     once = np.ones(values.shape[1], dtype=np.int64)
     for p, (one, other) in enumerate(pairs.tolist()):

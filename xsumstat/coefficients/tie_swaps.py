@@ -85,26 +85,34 @@ def accuracy_with_ties(
 def _accuracy_tests(
     scores: FloatArray, z: FloatArray, pairs: tuple[Pair, ...], measure: Measure
 ) -> Sequence[Differences]:
-    calibrated = measure.coefficient.calibrated
-    return [_score_test(scores, z, pair, measure, calibrated=calibrated, like_wmt=False) for pair in pairs]
+    return _score_tests(scores, z, pairs, measure, like_wmt=False)
 
 
 def like_wmt(scores: FloatArray, z: FloatArray, pairs: tuple[Pair, ...], measure: Measure) -> Sequence[Differences]:
     """Make pairs of metrics ready for swaps of scores under WMT's tau, by groups or of all cells."""
-    return [_score_test(scores, z, pair, measure, calibrated=False, like_wmt=True) for pair in pairs]
+    return _score_tests(scores, z, pairs, measure, like_wmt=True)
+
+
+def _score_tests(
+    scores: FloatArray, z: FloatArray, pairs: tuple[Pair, ...], measure: Measure, *, like_wmt: bool
+) -> Sequence[Differences]:
+    most = ties.MOST_PAIRS if measure.coefficient.calibrated else ties.MOST_COUNTED
+    ties.check_number((z.shape[0], z.shape[1]), measure.level, measure.coefficient, most)
+    made = arrays.pairs_and_gold(scores, z, pairs, measure.level, measure.missing)
+    return [
+        _score_test(pair, x, y, gold, measure, like_wmt=like_wmt)
+        for pair, (x, y, gold, _) in zip(pairs, made, strict=True)
+    ]
 
 
 def _score_test(
-    scores: FloatArray, z: FloatArray, pair: Pair, measure: Measure, *, calibrated: bool, like_wmt: bool
+    pair: Pair, x: FloatArray, y: FloatArray, z: FloatArray, measure: Measure, *, like_wmt: bool
 ) -> Ranks | CalibratedSwaps:
-    x, y, z, _ = arrays.pair_and_gold(scores, z, pair, measure.level, measure.missing)
     level, undefined_as_zero = measure.level, measure.undefined_as_zero
     shape = (z.shape[0], z.shape[1])
-    if calibrated:
-        ties.check_number(shape, level, measure.coefficient.name)
     members, others = (Members.of(each, z, level) for each in (x, y))
     pooled = Pooled.of(members.x, others.x)
-    if calibrated:
+    if measure.coefficient.calibrated:
         return CalibratedSwaps.of(pair, pooled, members, shape, level, undefined_as_zero)
     odd, pairs = np.empty(members.z.T.shape), np.empty(members.z.shape[1])
     by_group = (np.ascontiguousarray(each.T) for each in (pooled.x, pooled.y, members.z))

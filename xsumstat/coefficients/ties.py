@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from xsumstat.coefficients import arrays, correlations
 from xsumstat.coefficients.cell_ties import CellTies
-from xsumstat.coefficients.record import Estimator, Measure
+from xsumstat.coefficients.record import Coefficient, Estimator, Measure
 from xsumstat.kernels import correlation as kernels
 from xsumstat.kernels import means as mean_kernels
 from xsumstat.kernels import ties as tie_kernels
@@ -23,8 +23,8 @@ from xsumstat.types import BoolArray, FloatArray, IntArray
 MOST_PAIRS = 2**25
 # Pairs that are looked at together.
 _PAIRS_AT_ONCE = 2**20
-# Pairs that are counted, where a threshold is calibrated; some 2 ns each.
-_MOST_COUNTED = 2**33
+# Pairs that are counted and not listed: those of 131,000 cells.
+MOST_COUNTED = 2**33
 
 
 @dataclass(frozen=True)
@@ -198,14 +198,14 @@ def n_pairs(shape: tuple[int, int], level: str) -> float:
     return members * (members - 1) / 2 * groups
 
 
-def check_number(shape: tuple[int, int], level: str, name: str, most: float = MOST_PAIRS) -> None:
+def check_number(shape: tuple[int, int], level: str, coefficient: Coefficient, most: float = MOST_PAIRS) -> None:
     """No more pairs of outputs than can be looked at."""
     total = n_pairs(shape, level)
     if total > most:
-        given = "give a threshold, " if name == "acc_eq" and level == "global" else ""
+        given = "give a threshold, " if coefficient.calibrated and level == "global" else ""
         raise ValueError(
-            f"coefficient={name!r} at level={level!r} looks at all pairs of outputs: {total:.3g} here, and at most "
-            f"{most:.3g} can be; {given}use level='input', or fewer inputs"
+            f"coefficient={coefficient.name!r} at level={level!r} looks at all pairs of outputs: {total:.3g} here, and "
+            f"at most {most:.3g} can be; {given}use level='input', or fewer inputs"
         )
 
 
@@ -320,7 +320,7 @@ def decided(x: FloatArray, z: FloatArray, measure: Measure) -> WithTies | CellTi
     threshold, shape = measure.coefficient.threshold, (x.shape[0], x.shape[1])
     if measure.level == "global" and (not math.isnan(threshold) or n_pairs(shape, "global") > MOST_PAIRS):
         if math.isnan(threshold):
-            check_number(shape, "global", measure.coefficient.name, _MOST_COUNTED)
+            check_number(shape, "global", measure.coefficient, MOST_COUNTED)
         return CellTies.of(x, z, threshold)
     members, shape = _members(x, z, measure)
     return WithTies.of(members, threshold, shape, measure.level, measure.undefined_as_zero)
@@ -337,7 +337,7 @@ def like_wmt(x: FloatArray, z: FloatArray, measure: Measure) -> Estimator:
 
 def _members(x: FloatArray, z: FloatArray, measure: Measure) -> tuple[Members, tuple[int, int]]:
     shape = (x.shape[0], x.shape[1])
-    check_number(shape, measure.level, measure.coefficient.name)
+    check_number(shape, measure.level, measure.coefficient)
     return Members.of(x, z, measure.level, measure.own_cells), shape
 
 
