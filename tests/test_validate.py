@@ -104,7 +104,7 @@ def test_other_words_are_met_with_the_nearest_name():
 
 
 def test_each_word_of_the_table_means_one_thing_and_is_spelt_as_it_is_looked_up():
-    for words in _validate.SYNONYMS.values():
+    for words in synonyms.VALUES.values():
         spelt = [word for meant, others in words.items() for word in {_validate.spelt(meant), *others}]
         assert len(spelt) == len(set(spelt)) and spelt == [_validate.spelt(word) for word in spelt]
 

@@ -2,96 +2,34 @@
 
 from __future__ import annotations
 
+import ast
 import difflib
+import functools
 import importlib
+import inspect
 import numbers
 import os
+import re
 import sys
 import warnings
-from collections.abc import Callable, Collection, Hashable, Iterable, Iterator
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import dataclass
 from types import ModuleType
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
+
+from xsumstat import synonyms
 
 _PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
 
 LEVELS = ("system", "input", "global", "within_system")
 ALTERNATIVES = ("two-sided", "greater", "less")
 
-_CORRECTIONS = {
-    "bonferroni": ("bonf", "fwer"),
-    "holm": ("holmbonferroni", "stepdown"),
-    "bh": ("fdr", "fdrbh", "benjaminihochberg", "hochberg"),
-    "by": ("fdrby", "benjaminiyekutieli"),
-    "maxt": ("westfallyoung", "minp", "maxstat", "maxstatistic"),
-}
-# Of each argument the names it takes, and what papers and other libraries call them, as `spelt` gives them.
-SYNONYMS: dict[str, dict[str, tuple[str, ...]]] = {
-    "coefficient": {
-        "pearson": ("pearsonr", "pearsonsr", "r", "corrcoef", "linear"),
-        "spearman": ("spearmanr", "spearmansrho", "rho"),
-        "kendall": ("kendalltau", "kendallstau", "tau", "kendallb", "kendalltaub", "kendallstaub", "taub"),
-        "kendall_a": ("kendalltaua", "kendallstaua", "taua"),
-        "kendall_c": ("kendalltauc", "kendallstauc", "tauc", "stuart", "stuarttauc"),
-        "pairwise_accuracy": ("accuracy", "acc", "pairwise", "systemaccuracy", "concordance", "pce"),
-        "acc_eq": ("acc23", "acceqstar", "accuracyeq", "tieaccuracy", "tiecalibration", "kendallwithtiesopt"),
-        "kendall_like": ("darr", "taulike", "kendallvariant", "wmttau"),
-        "spa": ("softaccuracy", "softpairwiseaccuracy", "pairwiseconfidenceerror"),
-    },
-    "level": {
-        "system": ("sys", "corpus", "model", "summarizer"),
-        "input": (
-            *("summary", "segment", "seg", "item", "instance", "document", "doc", "topic", "sample", "sentence"),
-            *("summarylevel", "segmentlevel", "itemlevel", "sentencelevel", "groupbyitem"),
-        ),
-        "global": ("nogrouping", "none", "all", "overall", "pooled", "cell"),
-        "within_system": ("groupbysystem", "bysystem", "within"),
-    },
-    "alternative": {
-        "two-sided": ("both", "twotailed", "notequal", "unequal", "ne"),
-        "greater": ("larger", "upper", "right", "higher", "more", "gt"),
-        "less": ("smaller", "lower", "left", "lesser", "fewer", "lt"),
-    },
-    "resample": {
-        "system": ("systems", "sys", "model", "models", "summarizer", "summarizers"),
-        "input": (
-            *("inputs", "document", "documents", "doc", "docs", "segment", "segments", "seg", "segs"),
-            *("instance", "instances", "item", "items", "topic", "topics", "summary", "sentence", "sentences"),
-        ),
-        "both": ("all", "systemsandinputs", "systeminput"),
-        "cell": ("cells",),
-        "rater": ("raters", "annotator", "annotators", "judges"),
-        "reference": ("references", "ref", "refs"),
-    },
-    "missing": {
-        "pairwise": ("complete", "pairwisecomplete", "common", "intersection", "listwise"),
-        "available": ("availablecase", "allavailable", "all", "union"),
-    },
-    "undefined": {"drop": ("omit", "skip", "ignore", "nan"), "zero": ("0", "zeros", "wmt")},
-    "interval": {
-        "percentile": ("perc", "pct", "quantile", "quantiles"),
-        "basic": ("pivotal", "empirical", "reversepercentile"),
-        "bca": ("biascorrected", "biascorrectedaccelerated", "accelerated"),
-        "normal": ("norm", "gaussian", "wald"),
-    },
-    "adjust": _CORRECTIONS,
-    "method": {
-        **_CORRECTIONS,
-        "permutation": ("perm", "swap", "swaps", "randomization", "randomisation", "perminput", "permboth"),
-        "analytic": ("formula", "analytical"),
-        "bootstrap": ("boot", "resampling"),
-        "fisher": ("fisherz", "bonettwright"),
-        "williams": ("hotellingwilliams", "williamst"),
-        "steiger": ("steigersz", "dunnclark"),
-        "meng": ("mengsz", "mengrosenthalrubin"),
-        "paired_t": ("ttestrel", "pairedttest", "relatedt"),
-        "t": ("ttest", "ttestind", "unpaired", "student", "independent"),
-        "wilcoxon": ("signedrank", "wilcoxonsignedrank"),
-    },
-}
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
 
 
 def listing(labels: Iterable[Hashable], limit: int = 8) -> str:
@@ -118,21 +56,21 @@ def suggestion(value: Hashable, options: Iterable[Hashable]) -> str:
     return f"; did you mean {texts[near[0]]!r}?" if near else ";"
 
 
-def spelt(word: str) -> str:
-    """Its letters and digits, all small: how `SYNONYMS` spells words."""
-    return "".join(filter(str.isalnum, word)).lower()
-
-
 def _ending(name: str, value: Any, options: Collection[str]) -> str:
-    """A suggestion to end a sentence with: what the word means, or if none has that word, the nearest option."""
+    """A suggestion to end a sentence with: what the word means here, as another keyword or method, or the nearest."""
     if not isinstance(value, str):
         return ""
     argument = name.rstrip("']").rpartition("'")[2]  # tests['a']['method'] is a method
-    for meant, words in SYNONYMS.get(argument, {}).items():
-        if spelt(value) in (spelt(meant), *words):
-            # A word that means something else is no slip of the pen.
-            return f"; did you mean {meant!r}?" if meant in options else ""
-    return suggestion(value, options).rstrip(";")
+    meant = synonyms.values_meant(argument, value)
+    here = next((each for each in meant if each in options), None)
+    if here is not None:
+        return f"; did you mean {here!r}?"
+    asked = _ASKED.get()
+    found = None if asked is None else asked.another(argument, value)
+    if found is not None:
+        return f"; did you mean {found}?"
+    # A word that means something else is no slip of the pen.
+    return "" if meant else suggestion(value, options).rstrip(";")
 
 
 def choice(name: str, value: Any, allowed: Collection[str]) -> str:
@@ -220,6 +158,150 @@ def coefficient_function(value: Any, allowed: Collection[str]) -> str | Callable
     raise ValueError(
         f"coefficient must be one of {listing(allowed, 20)}, or a function f(x, z) -> float, got {value!r}{ending}"
     )
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """A public function: what it is called, what it can be told, and what may be told by position."""
+
+    name: str
+    text: str
+    positional: tuple[str, ...]
+    named: tuple[str, ...]
+
+    @classmethod
+    def of(cls, function: Callable[..., Any]) -> _Asked:
+        parameters = inspect.signature(function).parameters.values()
+        named = tuple(each.name for each in parameters if each.kind is each.KEYWORD_ONLY)
+        positional = tuple(each.name for each in parameters if each.kind is not each.KEYWORD_ONLY)
+        return cls(function.__name__, function.__doc__ or "", positional, named)
+
+    @functools.cached_property
+    def keywords(self) -> tuple[str, ...]:
+        """All but the data, which methods are not told."""
+        return (*(each for each in self.positional if each not in _DATA), *self.named)
+
+    def error(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> TypeError:
+        """What is wrong with arguments that the function does not take."""
+        for word, value in kwargs.items():
+            if word not in self.positional and word not in self.named:
+                return TypeError(f"{self.name}() has no keyword {word!r}; {self._hint(word, value)}")
+        last = self.positional[-1]
+        which = "all" if last in _DATA else f"those after {last}"
+        found = self._holding(args[len(self.positional)]) if self.named else None
+        hint = self._listing() if found is None else f"did you mean {found}?"
+        return TypeError(f"{self.name}() got too many positional arguments: {which} must be named; {hint}")
+
+    def another(self, argument: str, value: str) -> str | None:
+        """The other keyword, or of a wrong method the other function, that a value belongs to."""
+        found = self._with_value(value, [each for each in self.keywords if each != argument])
+        if found is None and argument == "method":
+            functions = synonyms.methods_meant(value)
+            found = next((each for each in functions if each.partition("(")[0] != self.name), None)
+        return found
+
+    def _hint(self, word: str, value: Any) -> str:
+        """What to say of a wrong keyword."""
+        meant = [each for each in synonyms.keywords_meant(self.name, word) if each in self.keywords]
+        found = None
+        if isinstance(value, str):
+            found = self._with_value(value, meant) or self._with_value(value, self.keywords, exactly=bool(meant))
+        if found is None:
+            found = _complement(meant[0], value) if meant else self._with_value(word, self.keywords)
+        if found is not None:
+            return f"did you mean {found}?"
+        note = synonyms.in_place_of(word, picture="ax" in self.keywords)
+        if note is not None:
+            return note
+        near = difflib.get_close_matches(word, self.keywords, n=1, cutoff=0.6)
+        return f"did you mean {near[0]}=?" if near else self._listing()
+
+    def _listing(self) -> str:
+        return f"keywords: {', '.join(self.keywords)}" if self.keywords else "it takes no keywords"
+
+    def _with_value(self, value: str, keywords: Iterable[str], *, exactly: bool = False) -> str | None:
+        """A keyword with the value that a word means: one spelt so rather than one that others call so."""
+        found = [
+            (synonyms.spelt(meant) != synonyms.spelt(value), f"{keyword}={meant!r}")
+            for keyword in sorted(keywords, key=[*synonyms.VALUES, *self.keywords].index)
+            for meant in synonyms.values_meant(keyword, value)
+            if meant in self._values(keyword)
+        ]
+        loosely, text = min(found, key=lambda each: each[0], default=(True, None))
+        return None if loosely and exactly else text
+
+    def _values(self, keyword: str) -> Collection[str]:
+        """The values that the docstring says the keyword takes, where it says so in braces, or all there are."""
+        given = re.search(rf"^ *{keyword} : .*?({{[^}}]*}})", self.text, re.MULTILINE)
+        if given is not None:
+            return set(ast.literal_eval(given[1]))
+        return () if keyword == "method" else synonyms.VALUES[keyword]
+
+    def _holding(self, value: Any) -> str | None:
+        """The keyword that a value without one most likely belongs to."""
+        if isinstance(value, str):
+            known = self._with_value(value, self.keywords)
+            return known or next((f"{each}={value!r:.60}" for each in self.named[:1]), None)
+        kinds = {
+            "metric": is_list(value),
+            "rng": type(value).__name__ in ("Generator", "SeedSequence"),
+            "ax": hasattr(value, "get_figure"),
+        }
+        for keyword, fits in kinds.items():
+            if fits and keyword in self.named:
+                return f"{keyword}={value!r}" if keyword == "metric" and len(repr(value)) <= 60 else f"{keyword}=..."
+        number = _as_number(value)
+        likely = {
+            "n_resamples": number >= 10 and number.is_integer(),
+            "margin": 0 < number < 1,
+            "alpha": 0 < number < 0.5,
+            "confidence_level": 0.5 <= number < 1,
+        }
+        return next((f"{each}={value}" for each, fits in likely.items() if fits and each in self.named), None)
+
+
+def _as_number(value: Any) -> float:
+    """A number as a float, all else as NaN."""
+    if isinstance(value, bool) or not isinstance(value, numbers.Real):
+        return float("nan")
+    return float(value)
+
+
+def _complement(keyword: str, value: Any) -> str:
+    """A keyword, with its value where that was given as alpha in place of the level of confidence, or the other way."""
+    number = _as_number(value)
+    turned = {"confidence_level": 0 < number < 0.5, "alpha": 0.5 < number < 1}
+    return f"{keyword}={1 - number:.6g}" if turned.get(keyword) else f"{keyword}="
+
+
+# What functions call the data, which the accessor gives them.
+_DATA = ("ds", "result", "frame")
+# The public function that was asked, within it.
+_ASKED: ContextVar[_Asked | None] = ContextVar("asked", default=None)
+
+
+def public(function: Callable[_P, _R]) -> Callable[_P, _R]:
+    """Meet wrong keywords and too many positional arguments of a public function with what is meant.
+
+    It comes first of all decorators, as those below take arguments of any name. Signature, docstring and name stay, and
+    a wrong value within is met with the keywords of the function that the user asked, not of one that this asks.
+    """
+    asked = _Asked.of(function)
+    most, names = len(asked.positional), frozenset((*asked.positional, *asked.named))
+
+    @functools.wraps(function)
+    def checked(*args: _P.args, **kwargs: _P.kwargs) -> _R:
+        if len(args) > most or not names.issuperset(kwargs):
+            raise asked.error(args, kwargs)
+        if _ASKED.get() is not None:
+            return function(*args, **kwargs)
+        token = _ASKED.set(asked)
+        try:
+            return function(*args, **kwargs)
+        finally:
+            _ASKED.reset(token)
+
+    return checked
 
 
 def optional(module: str, extra: str) -> ModuleType:

@@ -19,6 +19,7 @@ from xsumstat.types import FloatArray, IntArray
 USUAL_LEVEL = 0.05
 
 
+@_validate.public
 def adjust(result: xr.Dataset, method: str = "holm", *, within: str | Iterable[str] | None = None) -> xr.Dataset:
     """Correct a result's p-values for the number of tests.
 
@@ -274,6 +275,7 @@ def decisive(result: xr.Dataset) -> xr.DataArray:
     return result["pvalue_adjusted" if "pvalue_adjusted" in result else "pvalue"]
 
 
+@_validate.public
 def significant(result: xr.Dataset, *, alpha: float = 0.05) -> xr.DataArray:
     """Which tests are significant: the adjusted p-value, where there is one, is at most `alpha`.
 

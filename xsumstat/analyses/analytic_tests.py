@@ -17,6 +17,7 @@ from xsumstat.resampling.jobs import Formula
 from xsumstat.types import CorrelationFunction, FloatArray, Pair
 
 
+@_validate.public
 def corr_test(
     ds: xr.Dataset,
     gold: Any = None,

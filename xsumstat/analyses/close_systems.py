@@ -28,6 +28,7 @@ from xsumstat.types import FloatArray, IntArray
 UNITS = ("quantile", "score")
 
 
+@_validate.public
 def close_corr(
     ds: xr.Dataset,
     gold: Any = None,

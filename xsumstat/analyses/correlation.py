@@ -34,6 +34,7 @@ _CELLS = ["system", "input"]
 GROUPS = {"input": "input", "within_system": "system"}
 
 
+@_validate.public
 @slices.with_groups
 @pooling.with_pool(pooling.of_estimates)
 def corr(
@@ -165,6 +166,7 @@ def corr(
     return results.result(variables, scores, analysis="corr", **attrs)
 
 
+@_validate.public
 def metric_corr(
     ds: xr.Dataset,
     *,

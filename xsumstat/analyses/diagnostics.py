@@ -16,6 +16,7 @@ from xsumstat.dataset.value_checks import Checks
 from xsumstat.types import FloatArray
 
 
+@_validate.public
 def normality(ds: xr.Dataset, *, metric: Any = None, level: str = "system", alpha: float = 0.05) -> xr.Dataset:
     """Shapiro-Wilk test that the scores which a level correlates are normal, for each metric.
 
@@ -102,6 +103,7 @@ def _shapiro(values: FloatArray) -> tuple[float, float]:
     return float(found.statistic), float(found.pvalue)
 
 
+@_validate.public
 def pca(ds: xr.Dataset, *, metric: Any = None, n_components: int = 2) -> xr.Dataset:
     """Principal components of rank-transformed scores: metrics as points, cells as coordinates.
 

@@ -23,6 +23,7 @@ NORMALISATIONS = ("all", "input")
 MAX_PAIRS = 5_000_000
 
 
+@_validate.public
 def disagreement(
     ds: xr.Dataset,
     *,
@@ -137,6 +138,7 @@ def disagreement(
     return later.attached(results.result(found, None, analysis="disagreement", **attrs))
 
 
+@_validate.public
 def improvement_consistency(
     ds: xr.Dataset,
     *,

@@ -24,6 +24,7 @@ _FELL_BACK = (
 METHODS = ("tost", "jackknife", "tost_analytic", "anderson_hauck")
 
 
+@_validate.public
 def equivalence(
     ds: xr.Dataset,
     gold: Any = None,
@@ -173,6 +174,7 @@ def equivalence(
     return results.described(result.assign(equivalent=families.decisive(result) <= alpha))
 
 
+@_validate.public
 def margin_sensitivity(
     ds: xr.Dataset,
     gold: Any = None,
@@ -259,6 +261,7 @@ def margin_sensitivity(
     return results.result(numbers, pairs.scores, **{**result.attrs, "analysis": "margin_sensitivity"})
 
 
+@_validate.public
 def dominance(
     ds: xr.Dataset,
     gold: Any = None,

@@ -17,6 +17,7 @@ from xsumstat.types import FloatArray
 _NAMES = ("statistic", "pvalue", "critical", "mean_rank", "ci_low", "ci_high", "n_distinct", "n_scores")
 
 
+@_validate.public
 def input_effect(ds: xr.Dataset, *, metric: Any = None, confidence_level: float = 0.95) -> xr.Dataset:
     """Test whether scores depend on the input, and show which inputs are easy and which are hard.
 
@@ -121,6 +122,7 @@ def _half_widths(apart: FloatArray) -> FloatArray:
     return np.asarray(((k - 1) * apart.sum(axis=1) - apart.sum() / 2) / ((k - 1) * (k - 2)))
 
 
+@_validate.public
 def sample_inputs(
     ds: xr.Dataset,
     *,

@@ -44,6 +44,7 @@ _FALLS_BACK = {
 }
 
 
+@_validate.public
 @slices.with_groups
 @pooling.with_pool(pooling.of_intervals)
 def ci(

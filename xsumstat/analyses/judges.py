@@ -34,6 +34,7 @@ RATER = "rater"
 _OF_RATER = ("advantage", "human_advantage", "pvalue", "n_items")
 
 
+@_validate.public
 def alt_test(
     ds: xr.Dataset,
     rating: Any = None,
@@ -237,6 +238,7 @@ def _pvalue(apart: FloatArray, margin: float, test: str) -> float:
     return float(ttest_1samp(apart, margin, alternative="less").pvalue)
 
 
+@_validate.public
 def human_ceiling(
     ds: xr.Dataset,
     rating: Any = None,

@@ -25,6 +25,7 @@ _CELLS = ["system", "input"]
 _SAID = ("constant scores", "no score for metric", "metrics that are people's own scores", checks.LEFT_OUT)
 
 
+@_validate.public
 def metric_ci(
     ds: xr.Dataset,
     *,

@@ -25,6 +25,7 @@ _GROUPS = {"input": "input", "within_system": "system"}
 _FOUND = "14 to 29 %"
 
 
+@_validate.public
 @pooling.with_pool(pooling.of_tests)
 def perm_test(
     ds: xr.Dataset,
@@ -241,6 +242,7 @@ def _check_decisions(resample: Any, dims: tuple[str, ...], crossed: bool, level:
         raise ValueError("crossed=True is for swaps of scores; a decision is of two outputs")
 
 
+@_validate.public
 @pooling.with_pool(pooling.of_tests)
 def boot_test(
     ds: xr.Dataset,

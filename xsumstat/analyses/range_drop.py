@@ -32,6 +32,7 @@ _STEPS, _MOST = 6, 0.999
 _NO_SPREAD = 1e6
 
 
+@_validate.public
 def range_drop(
     ds: xr.Dataset,
     *,

@@ -16,6 +16,7 @@ from xsumstat.inference import corrections
 from xsumstat.types import CorrelationFunction, FloatArray
 
 
+@_validate.public
 def rank(
     ds: xr.Dataset,
     gold: Any = None,

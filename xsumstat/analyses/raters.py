@@ -28,6 +28,7 @@ MEASUREMENTS = ("nominal", "ordinal", "interval")
 _TYPES = {"alpha": float, "ci_low": float, "ci_high": float, "standard_error": float, "n_undefined": int}
 
 
+@_validate.public
 def agreement(
     ds: xr.Dataset,
     rating: Any = None,
@@ -279,6 +280,7 @@ def _value_counts(values: FloatArray) -> tuple[npt.NDArray[np.int64], FloatArray
     return counts, domain
 
 
+@_validate.public
 def drop_noisiest_rater(ds: xr.Dataset, rating: Any = None, *, along: str = "rater") -> xr.Dataset:
     """Leave out, for each input, the ratings of the rater who departs from the majority most often.
 
@@ -347,6 +349,7 @@ def _without_noisiest(values: FloatArray) -> FloatArray:
     return out
 
 
+@_validate.public
 def majority_vote(ds: xr.Dataset, rating: Any = None, *, along: str = "rater") -> xr.Dataset:
     """Replace the raters' ratings by the one that most of them gave.
 

@@ -61,6 +61,7 @@ class Range:
         return within.any("metric") if self.keep == "any" else within.all("metric")
 
 
+@_validate.public
 def scoring_range(
     ds: xr.Dataset,
     *,

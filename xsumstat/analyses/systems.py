@@ -24,6 +24,7 @@ DIMS = ("system", "other_system")
 _CORRECTIONS = tuple(name for name in corrections.CORRECTIONS if name != "maxt")
 
 
+@_validate.public
 def compare_systems(
     ds: xr.Dataset,
     *,

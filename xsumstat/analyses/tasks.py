@@ -28,6 +28,7 @@ _OF_CORR = ("level", "coefficient", "metric", "missing", "undefined", "threshold
 _SHARES = ("pairwise_accuracy", "acc_eq", "spa")
 
 
+@_validate.public
 def rank_tasks(
     tasks: Mapping[str, Mapping[str, Any]],
     *,

@@ -23,6 +23,7 @@ from xsumstat.types import TOLERANCE, CorrelationFunction
 _FEWEST = 5
 
 
+@_validate.public
 def top_k_corr(
     ds: xr.Dataset,
     gold: Any = None,
@@ -160,6 +161,7 @@ def _within(gold: Any, ds: xr.Dataset, places: list[int]) -> Any:
     return gold.isel(system=places)
 
 
+@_validate.public
 def top_k(ds: xr.Dataset, k: int, *, by: Any = None) -> xr.Dataset:
     """The k systems with the highest mean human score.
 

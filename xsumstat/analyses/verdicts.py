@@ -18,6 +18,7 @@ from xsumstat.types import FloatArray
 VERDICTS = ("first", "second", "undecided")
 
 
+@_validate.public
 def discriminative_agreement(
     ds: xr.Dataset,
     gold: Any = None,

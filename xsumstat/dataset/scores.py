@@ -18,6 +18,7 @@ from xsumstat.dataset.variables import RESERVED
 CORE = ("metric", "system", "input")
 
 
+@_validate.public
 def set_dims(
     ds: xr.Dataset, *, metric: str | None = None, system: str | None = None, input: str | None = None
 ) -> xr.Dataset:

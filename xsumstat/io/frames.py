@@ -34,6 +34,7 @@ _MEANS = {
 FORMATS = (".csv", ".tsv", ".parquet", ".nc", ".zarr", ".jsonl")
 
 
+@_validate.public
 def to_scores(
     frame: pd.DataFrame,
     *,
@@ -334,6 +335,7 @@ def _averaged(scores: FloatArray, cells: IntArray, metrics: IntArray, rule: str)
     return found
 
 
+@_validate.public
 def to_frame(result: xr.Dataset) -> pd.DataFrame:
     """A tidy frame of a result or of scores: a row for each interval, test or score.
 

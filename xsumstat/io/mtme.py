@@ -22,6 +22,7 @@ GRANULARITIES = ("seg", "doc", "domain", "sys")
 _LONGEST_NAME = 255  # bytes
 
 
+@_validate.public
 def read_mtme(
     folder: str | os.PathLike[str], test_set: str, language_pair: str, *, granularity: str = "seg"
 ) -> xr.Dataset:
@@ -180,6 +181,7 @@ def _dataset(
     return ds.assign_attrs(gold=human[0]) if len(human) == 1 else ds
 
 
+@_validate.public
 def to_mtme(
     ds: xr.Dataset,
     folder: str | os.PathLike[str],

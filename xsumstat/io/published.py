@@ -80,6 +80,7 @@ _REALSUMM_EXTRACTIVE = frozenset(
 )
 
 
+@_validate.public
 def load_dataset(name: str) -> xr.Dataset:
     """Load a data set by name.
 

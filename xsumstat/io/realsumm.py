@@ -13,6 +13,7 @@ from xsumstat.io import plain_pickles
 from xsumstat.io.cells import Cell, Names, as_cube, is_named, natural, number, text
 
 
+@_validate.public
 def read_realsumm(path: str | Path | Mapping[str, str | Path]) -> xr.Dataset:
     """Read REALSumm as its authors published it: pickles of scores, one a type of system.
 

@@ -39,6 +39,7 @@ _ByOutput = dict[int, _Value]
 _Paths = dict[tuple[str, str], str]
 
 
+@_validate.public
 def read_sacrerouge(path: str | Path | Iterable[str | Path], *, human: Iterable[str] | None = None) -> xr.Dataset:
     """Read scores in SacreROUGE's format.
 

@@ -23,6 +23,7 @@ from xsumstat.plots.parts import (
 )
 
 
+@_validate.public
 def sensitivity(result: xr.Dataset, *, hue: str | None = None, ax: Any = None) -> Any:
     """The share of comparisons found equivalent as the margin grows.
 
@@ -81,6 +82,7 @@ def _dashes(at: int) -> Any:
     return ("-", (0, (5, 2)), (0, (1.5, 1.5)), (0, (6, 2, 1.5, 2)))[at % 4]
 
 
+@_validate.public
 def pca(result: xr.Dataset, *, hue: str = "metric", ax: Any = None) -> Any:
     """Metrics as points in the plane of the first two principal components, with their labels.
 
@@ -144,6 +146,7 @@ def pca(result: xr.Dataset, *, hue: str = "metric", ax: Any = None) -> Any:
     return axis
 
 
+@_validate.public
 def shifts(
     result: xr.Dataset,
     other: xr.Dataset | None = None,

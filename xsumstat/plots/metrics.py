@@ -39,6 +39,7 @@ _FRAME = "#D55E00"
 _STEPS = ("#08519c", "#6baed6", "#c6dbef", "#f5f5f5")
 
 
+@_validate.public
 def forest(result: xr.Dataset, *, hue: str | None = None, density: bool = True, ax: Any = None) -> Any:
     """Intervals of the metrics' correlations, or of their differences from another metric's, one row a metric.
 
@@ -227,6 +228,7 @@ def _of_limits(row: tuple[float, ...], bounds: tuple[float, float], level: float
     return middle + half * moved, heights
 
 
+@_validate.public
 def pvalues(result: xr.Dataset, *, alpha: float = 0.05, annotate: bool | None = None, ax: Any = None) -> Any:
     """p-values of pairs of metrics, systems or versions as a matrix; a frame marks those that survive the correction.
 
@@ -357,6 +359,7 @@ def _matrix_legend(axes: list[Any], result: xr.Dataset, alpha: float, rows: str)
     legend(axes, items, question)
 
 
+@_validate.public
 def clusters(result: xr.Dataset, *, ax: Any = None) -> Any:
     """Metrics in order of their correlation, each cluster on a ground of its own.
 
@@ -414,6 +417,7 @@ def _cluster_rows(axis: Any, panel: xr.Dataset) -> None:
     axis.grid(axis="x", color=faint(), lw=0.7, zorder=1)
 
 
+@_validate.public
 def tasks(result: xr.Dataset, *, ax: Any = None) -> Any:
     """A table of metrics, the best on top, and tasks: each correlation with its cluster, dark for the best cluster.
 

@@ -38,6 +38,7 @@ _MOST_IN_MATRIX, _MOST_LINES = 15, 12  # metrics that a picture shows so that th
 _POINTS = 5000  # more points in a cell tell no more, and make the file large
 
 
+@_validate.public
 def matrix(result: xr.Dataset, *, ax: Any = None) -> Any:
     """Correlations of metrics with each other as a coloured matrix.
 
@@ -104,6 +105,7 @@ def _number(value: float) -> str:
     return "–" if np.isnan(value) else f"{round(value, 2) + 0.0:.2f}".replace("0.", ".", 1)
 
 
+@_validate.public
 def scatter_matrix(ds: xr.Dataset, *, metric: Any = None, coefficient: str = "kendall") -> Any:
     """Metrics against metrics: points below the diagonal, distributions on it, correlations above.
 
@@ -185,6 +187,7 @@ def _scatter_cell(axis: Any, x: FloatArray, y: FloatArray, tau: float, below: in
         )
 
 
+@_validate.public
 def distribution(ds: xr.Dataset, *, metric: Any = None, by: str | None = None, ax: Any = None) -> Any:
     """How the scores of outputs are distributed, a panel for each metric, groups of outputs over each other.
 
@@ -293,6 +296,7 @@ def _bin_edges(values: FloatArray) -> FloatArray:
     return np.asarray(low + edges * (high - low))
 
 
+@_validate.public
 def disagreement(result: xr.Dataset, *, ax: Any = None) -> Any:
     """How often metrics order two outputs oppositely, by how high these score; a panel for each metric.
 
@@ -349,6 +353,7 @@ def disagreement(result: xr.Dataset, *, ax: Any = None) -> Any:
     return axes[0] if len(axes) == 1 else np.array(axes)
 
 
+@_validate.public
 def improvement(result: xr.Dataset, *, ax: Any = None) -> Any:
     """Of the outputs better by some metric the share better by all, by how high the one that they improve on scores.
 
@@ -402,6 +407,7 @@ def _heights(axes: list[Any], across: int, down: str, along: str) -> None:
     axes[0].set_xlim(0, 1)
 
 
+@_validate.public
 def range_drop(result: xr.Dataset, *, ax: Any = None) -> Any:
     """Drops in correlation with their intervals, beside those that a narrower range brings about by itself.
 

@@ -30,6 +30,7 @@ _WORDS = {
 }
 
 
+@_validate.public
 def coverage(result: xr.Dataset, *, x: str | None = None, ax: Any = None) -> Any:
     """How often intervals hold their target, with the simulation's 95 % limits, beside how often they should.
 
@@ -65,6 +66,7 @@ def coverage(result: xr.Dataset, *, x: str | None = None, ax: Any = None) -> Any
     return _drawn(result, "coverage", x, "interval", result.attrs.get("confidence_level"), ax)
 
 
+@_validate.public
 def power(result: xr.Dataset, *, x: str | None = None, ax: Any = None) -> Any:
     """How often tests find a metric better than its noisy copy, with the simulation's 95 % limits.
 

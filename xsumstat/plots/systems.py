@@ -33,6 +33,7 @@ _MISSING = "#D55E00"
 _NAMED = 60  # labels that an axis has room for
 
 
+@_validate.public
 def heatmap(ds: xr.Dataset, *, metric: Any = None, ax: Any = None) -> Any:
     """Scores as colours, inputs down and systems across, both in the order of their means.
 
@@ -111,6 +112,7 @@ def _scores_in_colour(axis: Any, panel: xr.Dataset) -> None:
         )
 
 
+@_validate.public
 def input_effect(result: xr.Dataset, *, highlight: Any = None, ax: Any = None) -> Any:
     """Mean ranks of the inputs with their intervals, and which differ from one of them.
 
@@ -185,6 +187,7 @@ def _ranked_inputs(axis: Any, panel: xr.Dataset, labels: list[Any], highlight: A
     axis.set_xlabel(variable_label(panel, "mean_rank"), fontsize=9.5, **PLAIN)
 
 
+@_validate.public
 def top_k(result: xr.Dataset, *, hue: str | None = None, ax: Any = None) -> Any:
     """Correlations among the k best systems as k shrinks, a panel for each metric, with their intervals as a band.
 
@@ -244,6 +247,7 @@ def top_k(result: xr.Dataset, *, hue: str | None = None, ax: Any = None) -> Any:
     return axes[0] if len(axes) == 1 else np.array(axes)
 
 
+@_validate.public
 def confusion(result: xr.Dataset, *, ax: Any = None) -> Any:
     """How often each metric gives which verdict on two systems, by the gold's verdict, a panel for each metric.
 
@@ -297,6 +301,7 @@ def confusion(result: xr.Dataset, *, ax: Any = None) -> Any:
     return axes[0] if len(axes) == 1 else np.array(axes)
 
 
+@_validate.public
 def bars(result: xr.Dataset, variable: str | None = None, *, hue: str | None = None, ax: Any = None) -> Any:
     """One number of each metric as a bar, groups of it beside each other, with its interval where there is one.
 
@@ -366,6 +371,7 @@ def bars(result: xr.Dataset, variable: str | None = None, *, hue: str | None = N
     return axes[0] if len(axes) == 1 else np.array(axes)
 
 
+@_validate.public
 def close_corr(result: xr.Dataset, *, ax: Any = None) -> Any:
     """Correlation of each metric against how far apart the systems are that it has to order, with intervals.
 

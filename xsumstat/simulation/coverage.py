@@ -38,6 +38,7 @@ _KEYWORDS: dict[str, Any] = {"method": "bootstrap", "interval": "percentile", "r
 _NUMBERS = ("coverage", "misses_low", "misses_high", "width", "estimate")
 
 
+@_validate.public
 def coverage(
     ds: xr.Dataset,
     gold: Any = None,

@@ -36,6 +36,7 @@ _KEYWORDS: dict[str, dict[str, Any]] = {
 }
 
 
+@_validate.public
 def power(
     ds: xr.Dataset,
     gold: Any = None,

@@ -23,6 +23,7 @@ _AGREEMENT = {"good": 0.8, "fair": 0.6, "poor": 0.3}
 _EFFECTS = {"system": 0.6, "input": 0.4, "cell": 1.0}
 
 
+@_validate.public
 def simulate(
     n_systems: int = 20,
     n_inputs: int = 100,
