@@ -8,7 +8,7 @@ from typing import Any
 import xarray as xr
 
 from xsumstat import _validate
-from xsumstat.dataset import checks, variables
+from xsumstat.dataset import checks, directions, variables
 from xsumstat.dataset import scores as schema
 
 _QUESTIONS = {
@@ -59,6 +59,7 @@ def _of_scores(ds: xr.Dataset) -> list[tuple[str, str]]:
     found.append(
         ("gold", repr(gold) if gold is not None else "not set: name it in each question, or in ds.attrs['gold']")
     )
+    found.append(("direction", _directions(ds, labels)))
     found.append(("missing", _missing(score, labels)))
     described = [
         f"{name}({coord.dims[0]})" for name, coord in ds.coords.items() if coord.ndim == 1 and name not in ds.dims
@@ -69,6 +70,19 @@ def _of_scores(ds: xr.Dataset) -> list[tuple[str, str]]:
     if beside:
         found.append(("beside them", ", ".join(beside)))
     return [*found, *((f"ask: {what}", names) for what, names in _QUESTIONS.items()), ("ask: plot", _OF_SCORES)]
+
+
+def _directions(ds: xr.Dataset, labels: list[Any]) -> str:
+    """Which metrics are better when lower."""
+    try:
+        directions.check_place(ds)
+        lower = directions.lower(ds["score"])
+    except ValueError as error:
+        return str(error)
+    if not lower:
+        return "higher is better: all"
+    named = _validate.listing(lower, 12)
+    return f"lower is better: {named}" + ("; higher is better: all others" if len(lower) < len(labels) else "")
 
 
 def _missing(score: xr.DataArray, labels: list[Any]) -> str:

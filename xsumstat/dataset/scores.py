@@ -11,7 +11,7 @@ import pandas as pd
 import xarray as xr
 
 from xsumstat import _validate
-from xsumstat.dataset import checks, leakage
+from xsumstat.dataset import checks, directions, leakage
 from xsumstat.dataset.value_checks import Checks, by_metric, of_values
 from xsumstat.dataset.variables import RESERVED
 
@@ -114,7 +114,7 @@ def prepare(
     """Check a Dataset, find its gold and its metrics, which may be constant, align them, and report what is left out.
 
     Scores that are lazy (Dask) stay so: what their labels and dims say is checked at once, what their values say
-    when the result is computed.
+    when the result is computed. Of scores in memory alone it is told which metrics seem to be better when lower.
     """
     score = checked_scores(ds)
     human, name, own_labels = find_gold(ds, score, gold)
@@ -142,6 +142,8 @@ def prepare(
         later.make(checks.check_used, *used, *spreads[::-1], level)
     later.make(checks.check_gold, spreads[1], name)
     later.make(checks.check_metrics, seen[0], constant)
+    if used is None:
+        directions.remark(score, human, name, level=level, n_metrics=ds["score"].sizes["metric"])
     later.make(checks.report_gaps, seen[1])
     leakage.warn_of_people(later, seen[2], score, human, name, ratings, own_labels)
     return Scores(score, human, name, dropped, places[0], places[1], used, spreads, later)
@@ -230,14 +232,11 @@ def checked_scores(ds: xr.Dataset) -> xr.DataArray:
         raise ValueError(
             f"score lacks the dim(s) {_validate.listing(lacking)}, it has {_validate.listing(score.dims)}; {way_out}"
         )
-    if "higher_is_better" in ds.data_vars:
-        raise ValueError(
-            "higher_is_better is a variable of the Dataset, and must be a coordinate of metric: "
-            "ds.set_coords('higher_is_better')"
-        )
+    directions.check_place(ds)
     if "metric" not in score.coords:
         score = score.assign_coords(metric=np.arange(score.sizes["metric"]))
     score = checked(score, "score")
+    directions.check(score)
     return score.drop_vars([name for name in RESERVED if name in score.coords])
 
 
@@ -328,14 +327,7 @@ def oriented(scores: xr.DataArray, along: Iterable[Hashable]) -> xr.DataArray:
         raise ValueError(
             f"higher_is_better must be a coordinate of metric, it has the dim(s) {_validate.listing(better.dims)}"
         )
-    if better.dtype != bool:
-        if not np.isin(better.values, (0, 1)).all():
-            raise ValueError(
-                "higher_is_better must be True or False for each metric, got "
-                f"{_validate.listing(np.unique(better.values.astype(str)).tolist())}"
-            )
-        better = better.astype(bool)
-    return scores.where(better, -scores)
+    return scores.where(directions.as_bool(better), -scores)
 
 
 def _as_gold(gold: xr.DataArray, score: xr.DataArray, level: str) -> xr.DataArray:

@@ -1,0 +1,141 @@
+"""Which metrics are better when lower: what the coordinate `higher_is_better` may hold, and what looks undeclared."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import xarray as xr
+from scipy import stats
+
+from xsumstat import _validate
+
+NAME = "higher_is_better"
+# A metric that is not declared lower-is-better is remarked on where the correlation of its system means with the gold's
+# is at most this, and so low that chance would bring one of all metrics there once in a hundred Datasets.
+_STRONG = -0.3
+_CHANCE = 0.01
+# What a correlation is over, by level, before it is averaged.
+_ALONG: dict[str, tuple[str, ...]] = {"input": ("system",), "within_system": ("input",), "global": ("system", "input")}
+
+
+def check_place(ds: xr.Dataset) -> None:
+    """`higher_is_better` is a coordinate of metric, and not a variable or a dim of its own."""
+    if NAME in ds.data_vars:
+        raise ValueError(
+            "higher_is_better is a variable of the Dataset, and must be a coordinate of metric: "
+            "ds.set_coords('higher_is_better')"
+        )
+    if NAME in ds.dims:
+        raise ValueError(
+            "higher_is_better is a dim of its own, and must be a coordinate of metric: "
+            "ds.drop_dims('higher_is_better').assign_coords(higher_is_better=('metric', [True, False, ...]))"
+        )
+
+
+def check(values: xr.DataArray) -> None:
+    """`higher_is_better` says True or False for each metric, or the metrics are named for which it does not."""
+    better = values.coords.get(NAME)
+    if better is not None and set(better.dims) <= {"metric"}:
+        as_bool(better)
+
+
+def as_bool(better: xr.DataArray) -> xr.DataArray:
+    """The coordinate as bool; 1 and 0 count as True and False."""
+    if better.dtype == bool:
+        return better
+    wrong = [at for at, value in enumerate(better.values.ravel().tolist()) if not _is_truth(value)]
+    if not wrong:
+        return better.astype(bool)
+    value = better.values.ravel().tolist()[wrong[0]]
+    labels = list(better.indexes["metric"]) if "metric" in better.indexes else list(range(better.size))
+    there = [labels[at] for at in wrong] if better.dims == ("metric",) else []
+    of = f" for {_validate.listing(there)}" if there else ""
+    raise ValueError(
+        f"higher_is_better must be True or False for each metric, got {value!r}{of}{_why(value, there, labels)}"
+    )
+
+
+def _is_truth(value: Any) -> bool:
+    return isinstance(value, bool | int | float | np.bool_) and value in (0, 1)
+
+
+def _why(value: Any, lacking: Sequence[Hashable], labels: Sequence[Hashable]) -> str:
+    """How a metric may have come to lack a value, and what to write."""
+    if not (value is None or value != value):
+        return "; it must be bool, as ds.metric != 'ter'"
+    text = "; a label that was not spelt as in metric gives no value"
+    for label in lacking:
+        twins = [other for other in labels if other != label and str(other).casefold() == str(label).casefold()]
+        if twins:
+            return f"{text}: did you mean {twins[0]!r} by {label!r}, which differ in upper and lower case only?"
+    return (
+        f"{text} (upper and lower case count): ds.assign_coords(higher_is_better=~ds.metric.isin([...])) gives each one"
+    )
+
+
+def lower(values: xr.DataArray | xr.Dataset) -> list[Hashable]:
+    """The labels of the metrics that are declared better when lower."""
+    better = values.coords.get(NAME)
+    if better is None or better.dims != ("metric",):
+        return []
+    labels = list(values.indexes["metric"]) if "metric" in values.indexes else list(range(values.sizes["metric"]))
+    return [label for label, high in zip(labels, as_bool(better).values, strict=True) if not high]
+
+
+def declare(ds: xr.Dataset, labels: Iterable[Hashable], argument: str) -> xr.Dataset:
+    """The Dataset with metrics, which `argument` named, declared better when lower beside those that are already."""
+    metrics = ds.indexes["metric"]
+    labels = [labels] if isinstance(labels, str) or not isinstance(labels, Iterable) else list(labels)
+    for label in labels:
+        _validate.known(f"metric in {argument}", label, list(metrics), "metrics")
+    before = as_bool(ds.coords[NAME]).values if NAME in ds.coords else True
+    return ds.assign_coords({NAME: ("metric", before & ~metrics.isin(labels))})
+
+
+def remark(score: xr.DataArray, gold: xr.DataArray, name: str, *, level: str, n_metrics: int) -> None:
+    """Warn of metrics that seem to be better when lower, and are not declared so.
+
+    Parameters
+    ----------
+    score : DataArray (metric, ..., system, input)
+        In memory, aligned with gold, and turned so that higher is better.
+    gold : DataArray (..., system, input)
+    name : str
+        What the gold is called.
+    level : str
+        The level asked for: the correlation must be negative there, too.
+    n_metrics : int
+        How many metrics the Dataset has, which are as many chances that one is negative by accident.
+    """
+    n_systems = score.sizes["system"]
+    if n_systems < 4 or "metric" not in score.indexes:
+        return
+    declared = lower(score)
+    with np.errstate(all="ignore"):
+        found = _averaged(xr.corr(score.mean("input"), gold.mean("input"), "system"))
+        far = np.arctanh(found) * np.sqrt(n_systems - 3) < stats.norm.ppf(_CHANCE / n_metrics)
+    places = [at for at in np.flatnonzero(far & (found <= _STRONG)) if score["metric"].values[at] not in declared]
+    if level in _ALONG:
+        places = [at for at in places if _correlation(score.isel(metric=[at]), gold, level) < 0]
+    if not places:
+        return
+    labels = score["metric"].values[places].tolist()
+    texts = [f"{label!r} ({found[at]:.2f})" for label, at in zip(labels, places, strict=True)]
+    _validate.warn(
+        f"system means of {', '.join(texts[:8])}{', …' if len(texts) > 8 else ''} correlate negatively with the gold "
+        f"{name!r}: where lower is better, declare it by "
+        f"ds.assign_coords(higher_is_better=~ds.metric.isin({[*declared, *labels]!r}))"
+    )
+
+
+def _correlation(score: xr.DataArray, gold: xr.DataArray, level: str) -> float:
+    with np.errstate(all="ignore"):
+        return float(_averaged(xr.corr(score, gold, _ALONG[level]))[0])
+
+
+def _averaged(correlation: xr.DataArray) -> npt.NDArray[np.float64]:
+    """A correlation for each metric, averaged over all else."""
+    return np.asarray(correlation.mean([dim for dim in correlation.dims if dim != "metric"]).values, dtype=float)
