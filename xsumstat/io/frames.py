@@ -2,41 +2,25 @@
 
 from __future__ import annotations
 
-import math
-import re
-import reprlib
-import sys
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
-import numpy as np
 import pandas as pd
 import xarray as xr
 
 from xsumstat import _validate
-from xsumstat.coefficients import arrays
 from xsumstat.dataset import results
-from xsumstat.io import labels, sacrerouge, stores, tables
-from xsumstat.io.labels import Labels, Place
-from xsumstat.types import FloatArray, IntArray
-
-_LARGEST_FLOAT = sys.float_info.max
-_MEANS = {
-    np.mean: "mean",
-    np.nanmean: "mean",
-    np.median: "median",
-    np.nanmedian: "median",
-    np.sum: "sum",
-    np.nansum: "sum",
-}
+from xsumstat.io import declarations, rows, sacrerouge, stores, tables, tabular
+from xsumstat.io import ratings as by_raters
+from xsumstat.io.labels import Place
 
 FORMATS = (".csv", ".tsv", ".parquet", ".nc", ".zarr", ".jsonl")
 
 
 @_validate.public
 def to_scores(
-    frame: pd.DataFrame,
+    frame: Any,
     *,
     metric: str | list[str] | None = None,
     system: str = "system",
@@ -44,15 +28,21 @@ def to_scores(
     value: str = "score",
     wide: bool = False,
     dims: Iterable[str] = (),
+    ratings: str | list[str] | None = None,
+    rater: str | None = None,
     aggregate: str | Callable[..., Any] | None = None,
+    gold: str | None = None,
+    lower_is_better: str | Iterable[str] = (),
+    kind: Mapping[str, Any] | None = None,
 ) -> xr.Dataset:
     """Turn a frame of scores into a Dataset.
 
     Parameters
     ----------
     frame : DataFrame
-        Tidy, a row a score; or, with ``wide=True``, a row an output and a column a metric. Levels of the index
-        count as columns. It is not changed.
+        Of pandas, polars or pyarrow, or of a library whose frames have ``to_pandas()``, as a Hugging Face Dataset; as
+        a method, ``df.meta.to_scores(...)``, of pandas. Tidy, a row a score; or, with ``wide=True``, a row an output
+        and a column a metric. Levels of the index count as columns. It is not changed.
     metric : str or list of str, optional
         Tidy: the column that names the metric, default "metric". Wide: the metrics' columns, default every
         numeric column that is not named otherwise.
@@ -63,11 +53,27 @@ def to_scores(
     wide : bool, default False
         Whether each metric has a column of its own.
     dims : iterable of str, optional
-        Columns that become further dims, such as "language" or "rater".
+        Columns that become further dims, such as "language".
+    ratings : str or list of str, optional
+        The metrics (wide: columns) that are several people's ratings. They become the variable
+        ``rating(system, input, rater)``, and their mean, over those who rated, the metric "human". Default: none.
+    rater : str, optional
+        The column that says who rated, where each rating has a row of its own. What else a wide frame says of an
+        output, it says in each of its rows. Default: each of `ratings` is one rater.
     aggregate : str or callable, optional
         How scores of the same cell become one, as in pandas: "mean", "median", "first" ... Default: the same
         cell twice is an error. A "mean", "median" or "sum" does not depend on the order of the rows; those of one
         metric that differ by no more than rounding can make them (relative 1e-12) are equal.
+    gold : str, optional
+        The metric, or with `ratings` the variable "rating", that others are compared with where no question names
+        another: ``ds.attrs["gold"]``. Default: with `ratings` "human", else none.
+    lower_is_better : str or list of str, optional
+        Metrics that are better when lower, as an error rate: the coordinate ``higher_is_better(metric)`` is False
+        for them, and True for all others. They are turned round before anything is computed.
+    kind : mapping, optional
+        The metrics of each kind, as ``{"human": ["expert", "crowd"], "judge": ["gpt"]}``: the coordinate
+        ``kind(metric)``, "automatic" for those not named, "human" for the gold. Metrics of kind "human" are judged
+        only where `metric=` of a question names them.
 
     Returns
     -------
@@ -80,7 +86,8 @@ def to_scores(
     ------
     ValueError, TypeError
         For a column that does not exist or stands twice, a label that is missing, labels of one dim that are text in
-        part, as 1 and "1", a score that is no finite number, and a cell that appears twice.
+        part, as 1 and "1", a score that is no finite number, a list or a mapping in a cell, a cell that appears twice,
+        and a metric in `gold`, `lower_is_better` or `kind` that there is not.
 
     Warns
     -----
@@ -95,244 +102,79 @@ def to_scores(
     >>> frame = pd.DataFrame({"model": ["a", "a", "b", "b"], "doc": [1, 2, 1, 2], "rouge": [0.1, 0.2, 0.3, 0.4]})
     >>> dict(frame.meta.to_scores(system="model", input="doc", wide=True).score.sizes)
     {'metric': 1, 'system': 2, 'input': 2}
+
+    Two people's ratings in columns of their own, beside an error rate:
+
+    >>> frame = frame.assign(ann=[1, 2, 3, 4], bob=[1, 3, 3, 5], ter=[0.9, 0.7, 0.6, 0.4])
+    >>> ds = frame.meta.to_scores(
+    ...     system="model", input="doc", wide=True, ratings=["ann", "bob"], lower_is_better=["ter"]
+    ... )
+    >>> list(ds.metric.values), dict(ds.rating.sizes), ds.attrs["gold"]
+    (['rouge', 'ter', 'human'], {'system': 2, 'input': 2, 'rater': 2}, 'human')
     """
-    return _scores(
-        frame, metric=metric, system=system, input=input, value=value, wide=wide, dims=dims, aggregate=aggregate
-    )
+    _validate.flag("wide", wide)
+    dims = [dims] if isinstance(dims, str) else list(dims)
+    table = rows.prepared(tabular.as_pandas(frame), aggregate)
+    settings: dict[str, Any] = {"system": system, "input": input, "value": value, "aggregate": aggregate}
+    if ratings is None:
+        if rater is not None:
+            raise ValueError(f"rater={rater!r} says who rated: name the metrics that are ratings in ratings=")
+        ds = rows.of_frame(table, metric=metric, wide=wide, dims=dims, **settings)
+    else:
+        ds = _with_ratings(table, ratings, rater, metric=metric, wide=wide, dims=dims, **settings)
+        gold = by_raters.MEAN if gold is None else gold
+    return declarations.declared(ds, gold=gold, lower_is_better=lower_is_better, kind=kind, columns=list(table.columns))
 
 
-def _scores(
+def _with_ratings(
     frame: pd.DataFrame,
+    ratings: str | list[str],
+    rater: str | None,
     *,
-    metric: str | list[str] | None,
+    metric: Any,
     system: str,
     input: str,
     value: str,
     wide: bool,
-    dims: Iterable[str],
-    aggregate: str | Callable[..., Any] | None,
+    dims: list[str],
+    aggregate: Any,
     place: Place = "row {}".format,
 ) -> xr.Dataset:
-    """What `to_scores` gives; `place` says where a row is."""
-    _validate.flag("wide", wide)
-    _check_aggregate(aggregate)
-    if any(name is not None for name in frame.index.names):
-        frame = frame.reset_index()
-    elif pd.api.types.infer_dtype(frame.index) in ("string", "mixed", "mixed-integer"):
-        _validate.warn(
-            f"the frame's index holds text, as {frame.index[0]!r}, has no name, and is left out; pandas makes an index "
-            "of the first column of a file whose rows have more fields than the header"
-        )
-    dims = [dims] if isinstance(dims, str) else list(dims)
-    names = {"system": system, "input": input, **{dim: dim for dim in dims}}
-    _validate.unique("the frame's header", frame.columns)
-    frame = _native(frame)
+    """Scores, the ratings beside them, and the raters' mean among them."""
+    names = by_raters.check(ratings, rater)
+    labelled = [system, input, *dims]
+    used = {"system": system, "input": input, **{dim: dim for dim in dims}, **({"rater": rater} if rater else {})}
     if wide:
-        _known_columns(frame, names)
-        metrics = _metric_columns(frame, list(names.values()), metric, system, place)
+        rows.known_columns(frame, used)
+        for name in names:
+            rows.known_columns(frame, {"ratings": name})
+        split = by_raters.split_wide(frame, names, rater, labelled, place)
+        if metric is not None:
+            metric = [name for name in ([metric] if isinstance(metric, str) else metric) if name not in names]
+        others = split.scores if metric or len(split.scores.columns) > len(labelled) else None
     else:
-        if metric is not None and not isinstance(metric, str):
-            raise TypeError(f"metric must name one column of a tidy frame, got {metric!r}; or pass wide=True")
-        names = {"metric": metric or "metric", **names}
-        _known_columns(frame, {**names, "value": value})
-        metrics = [value]
-    _validate.unique("the columns named", [*names.values(), *metrics])
-    rows = {dim: labels.of_rows(frame[column], dim, column, place) for dim, column in names.items()}
-    chosen = wide and metric is not None  # numbers that were not chosen as metrics are not lost unawares
-    described = _descriptions(rows, frame, [*names.values(), *metrics], quiet_numbers=chosen)
-    scores = [_numbers(frame[column], column, place) for column in metrics]
-    if wide:
-        repeated = {dim: Labels(each.each, np.tile(each.codes, len(metrics))) for dim, each in rows.items()}
-        named = labels.of_columns(metrics).iloc[: len(metrics) * len(frame)]  # without rows there is no metric either
-        of_metrics = Labels(named, np.repeat(np.arange(len(metrics)), len(frame)))
-        rows = {"metric": of_metrics, **repeated}
-    dims_of_scores = {key: rows[key] for key in ("metric", "system", "input", *dims)}
-    return _filled(dims_of_scores, np.concatenate(scores), aggregate, described)
-
-
-def _native(frame: pd.DataFrame) -> pd.DataFrame:
-    """The frame in the machine's byte order, without which pandas does not group."""
-    foreign = {name: dtype for name, dtype in frame.dtypes.items() if getattr(dtype, "isnative", True) is False}
-    return frame.assign(
-        **{str(name): frame[name].to_numpy().astype(foreign[name].newbyteorder("=")) for name in foreign}
+        rows.known_columns(frame, {**used, "metric": metric or "metric", "value": value})
+        split = by_raters.split_tidy(frame, names, rater, labelled, metric or "metric", value, place)
+        others = split.scores if len(split.scores) else None
+    of_people: dict[str, Any] = {"metric": "metric", "system": system, "input": input, "wide": False}
+    of_people["value"] = by_raters.VARIABLE
+    each = rows.of_frame(
+        split.ratings, dims=[*dims, by_raters.RATER], aggregate=aggregate, place=split.place_of_rating, **of_people
     )
-
-
-def _check_aggregate(aggregate: str | Callable[..., Any] | None) -> None:
-    if aggregate is None or callable(aggregate):
-        return
-    try:
-        pd.Series([0.0]).groupby([0]).agg(aggregate)
-    except (AttributeError, TypeError, ValueError) as error:
-        raise ValueError(f"aggregate must be a rule of pandas', as 'mean' or 'median', got {aggregate!r}") from error
-
-
-def _known_columns(frame: pd.DataFrame, names: dict[str, str]) -> None:
-    for argument, column in names.items():
-        if column not in frame.columns:
-            columns = [str(name) for name in frame.columns]
-            hint = _validate.suggestion(column, columns)
-            raise ValueError(f"{argument}={column!r} is not a column{hint} columns: {_validate.listing(columns, 20)}")
-
-
-def _metric_columns(
-    frame: pd.DataFrame,
-    named: list[str],
-    metric: str | list[str] | None,
-    system: str,
-    place: Place,
-) -> list[str]:
-    """The metrics' columns of a wide frame: those named, or else all that hold numbers."""
-    if metric is not None:
-        metrics = [metric] if isinstance(metric, str) else list(metric)
-        for column in metrics:
-            _known_columns(frame, {"metric": column})
-        if not metrics:
-            raise ValueError(f"metric must name at least one column of a wide frame, got {metric!r}")
-        return metrics
-    metrics, indexes = [], []
-    for column in frame.columns:
-        if column in named or pd.api.types.is_bool_dtype(frame[column].dtype):
-            continue
-        if re.fullmatch(r"Unnamed: \d+", str(column)):
-            indexes.append(column)
-        elif pd.api.types.is_numeric_dtype(frame[column].dtype):
-            metrics.append(column)
-        elif _mostly_numbers(frame[column]):
-            _numbers(frame[column], column, place)
-            metrics.append(column)
-    if indexes:
-        _validate.warn(f"column(s) left out, as they look like a saved index: {_validate.listing(indexes)}")
-    if not metrics:
-        raise ValueError("a wide frame needs at least one numeric column of scores beside its labels")
-    fixed = [column for column in metrics if _one_value_each(frame.groupby(system)[column])]
-    if fixed:
-        _validate.warn(
-            f"numeric column(s) taken for metrics, though each system has one value: {_validate.listing(fixed)}; "
-            "name the metrics with metric=[...] if they are not"
-        )
-    return metrics
-
-
-def _one_value_each(groups: Any) -> bool:
-    """Whether no system's values differ, though some have several."""
-    return bool((groups.nunique() <= 1).all() and (groups.count() > 1).any())
-
-
-def _mostly_numbers(column: pd.Series[Any]) -> bool:
-    there = column.dropna()
-    return len(there) > 0 and _parsed(there).notna().mean() >= 0.5
-
-
-def _parsed(column: pd.Series[Any]) -> pd.Series[Any]:
-    """A column's values as floats, NaN for what is no number, infinity for what is too large for a float."""
-    try:
-        return pd.to_numeric(column, errors="coerce")
-    except OverflowError:
-        return pd.to_numeric(column.map(_within_floats), errors="coerce")
-
-
-def _within_floats(value: Any) -> Any:
-    if isinstance(value, int) and abs(value) > _LARGEST_FLOAT:
-        return math.inf if value > 0 else -math.inf
-    return value
-
-
-def _numbers(column: pd.Series[Any], name: str, place: Place) -> np.ndarray[Any, np.dtype[np.float64]]:
-    """A column's values as floats, NaN where it has none."""
-    kind = pd.api.types.infer_dtype(column, skipna=True)
-    if pd.api.types.is_numeric_dtype(column.dtype):
-        numbers = column.to_numpy(dtype=float, na_value=np.nan)
-    elif column.dtype == object and kind in ("integer", "floating", "mixed-integer-float"):
-        numbers = _parsed(column).to_numpy(dtype=float)
-    else:
-        wrong = np.flatnonzero((_parsed(column).isna() & column.notna()).to_numpy())
-        first = f", the first is {_at(column, wrong, place)}" if len(wrong) else ""
-        raise TypeError(
-            f"column {name!r} must hold numbers, got dtype {column.dtype}{first}; convert with pd.to_numeric"
-        )
-    infinite = np.flatnonzero(np.isinf(numbers))
-    if len(infinite):
-        raise ValueError(f"column {name!r} must hold finite numbers, the first other is {_at(column, infinite, place)}")
-    return numbers
-
-
-def _at(column: pd.Series[Any], rows: np.ndarray[Any, Any], place: Place) -> str:
-    """The first of some rows' values, and where it is."""
-    return f"{reprlib.repr(column.iloc[rows[0] : rows[0] + 1].tolist()[0])} in {place(int(rows[0]))}"
-
-
-def _descriptions(
-    rows: dict[str, Labels], frame: pd.DataFrame, used: list[str], quiet_numbers: bool
-) -> dict[str, tuple[str, np.ndarray[Any, Any]]]:
-    """The dim that each further column describes, and its value for each label; what describes none is reported."""
-    described: dict[str, tuple[str, np.ndarray[Any, Any]]] = {}
-    loose = []
-    taken = {"metric", "score", *rows}
-    for column in frame.columns:
-        if column in used or re.fullmatch(r"Unnamed: \d+", str(column)):
-            continue
-        found = None if column in taken else labels.described(frame[column], rows)
-        if found is not None:
-            described[str(column)] = found
-        elif not (quiet_numbers and pd.api.types.is_numeric_dtype(frame[column].to_numpy().dtype)):
-            loose.append(column)
-    if loose:
-        _validate.warn(f"column(s) left out, as they describe no metric, system or input: {_validate.listing(loose)}")
-    return described
-
-
-def _filled(
-    rows: dict[str, Labels],
-    scores: FloatArray,
-    aggregate: str | Callable[..., Any] | None,
-    described: dict[str, tuple[str, np.ndarray[Any, Any]]],
-) -> xr.Dataset:
-    """The scores as a Dataset, one for each cell."""
-    shape = tuple(len(each.each) for each in rows.values())
-    places = np.ravel_multi_index(tuple(each.codes for each in rows.values()), shape)
-    taken = np.zeros(math.prod(shape), dtype=bool)
-    taken[places] = True
-    if np.count_nonzero(taken) < len(places):
-        cells, places = pd.factorize(places)
-        if aggregate is None:
-            _refuse_repeated(rows, np.unravel_index(places[np.bincount(cells) > 1], shape))
-        scores = _one_each(scores, cells, places // math.prod(shape[1:]), aggregate)
-    cube = np.full(shape, np.nan)
-    cube.ravel()[places] = scores
-    coords: dict[str, Any] = {key: each.array() for key, each in rows.items()}
-    return xr.Dataset({"score": (list(rows), cube)}, coords=coords | described)
-
-
-def _refuse_repeated(rows: dict[str, Labels], cells: tuple[IntArray, ...]) -> None:
-    first = [each.each.iloc[codes[:3]] for each, codes in zip(rows.values(), cells, strict=True)]
-    listed = "; ".join("/".join(map(repr, cell)) for cell in zip(*first, strict=True))
-    raise ValueError(
-        f"{len(cells[0])} cell(s) appear more than once, the first {len(first[0])} ({'/'.join(rows)}): {listed}; "
-        "pass aggregate='mean', or name the column that tells them apart in dims"
+    mean = rows.of_frame(
+        split.ratings.drop(columns=by_raters.RATER),
+        dims=dims,
+        aggregate="mean",
+        place=split.place_of_rating,
+        **of_people,
     )
-
-
-def _one_each(
-    scores: FloatArray, cells: IntArray, metrics: IntArray, aggregate: str | Callable[..., Any] | None
-) -> FloatArray:
-    """One score for each cell; `cells` numbers that of each score as they appear, `metrics` says whose each cell is."""
-    rule: Any = _MEANS.get(aggregate, aggregate) if callable(aggregate) else aggregate
-    if rule in ("mean", "median", "sum"):
-        return _averaged(scores, cells, metrics, rule)
-    groups = pd.DataFrame({"cell": cells, "score": scores}).groupby("cell", sort=False, as_index=False)
-    return groups.agg({"score": rule})["score"].to_numpy(dtype=float)
-
-
-def _averaged(scores: FloatArray, cells: IntArray, metrics: IntArray, rule: str) -> FloatArray:
-    """One score for each cell, whatever the order of the rows, and equal where only rounding parts them."""
-    order = np.argsort(scores, kind="stable")
-    found = pd.Series(scores[order]).groupby(cells[order]).agg(rule).to_numpy(dtype=float, copy=True)
-    sizes = pd.Series(np.abs(scores)).groupby(cells).agg("sum" if rule == "sum" else "max").fillna(0).to_numpy()
-    magnitudes = np.where(np.bincount(cells) > 1, sizes, 0.0)
-    for places in pd.Series(metrics).groupby(metrics, sort=False).indices.values():
-        found[places] = arrays.made_equal(found[places], magnitudes[places])
-    return found
+    scores = None
+    if others is not None:
+        scores = rows.of_frame(
+            others, metric=metric, system=system, input=input, value=value, wide=wide, dims=dims,
+            aggregate=aggregate, place=split.place_of_score,
+        )  # fmt: skip
+    return by_raters.joined(scores, each["score"].isel(metric=0, drop=True), mean["score"])
 
 
 @_validate.public
@@ -425,12 +267,12 @@ def read_scores(
     with stores.reading(path):
         if suffix in stores.STORES:
             return stores.read(path, chunks)
+        dims = [dims] if isinstance(dims, str) else list(dims)
         frame, place = _frame(path, suffix, [metric, system, input, *dims])
     wide = metric not in frame.columns
-    named = None if wide else metric
-    return _scores(
-        frame,
-        metric=named,
+    return rows.of_frame(
+        rows.prepared(frame, aggregate),
+        metric=None if wide else metric,
         system=system,
         input=input,
         value=value,

@@ -1,0 +1,75 @@
+"""What a user declares of scores: the gold, the metrics that are better when lower, and the kind of each metric."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from xsumstat import _validate
+from xsumstat.dataset import directions
+
+AUTOMATIC = "automatic"
+HUMAN = "human"
+
+
+def declared(
+    ds: xr.Dataset,
+    *,
+    gold: Hashable | None,
+    lower_is_better: Iterable[Hashable],
+    kind: Mapping[str, Any] | None,
+    columns: Iterable[Hashable] = (),
+) -> xr.Dataset:
+    """The Dataset with what is declared of it; `columns` are those of the frame that it was made of."""
+    labels = list(ds.indexes["metric"])
+    if gold is not None:
+        _check_gold(ds, gold, labels, list(columns))
+        ds = ds.assign_attrs(gold=gold)
+    if isinstance(lower_is_better, str) or list(lower_is_better):
+        ds = directions.declare(ds, lower_is_better, "lower_is_better")
+    if kind is not None:
+        ds = ds.assign_coords(kind=("metric", _kinds(ds, kind, labels, gold)))
+    return ds
+
+
+def _check_gold(ds: xr.Dataset, gold: Hashable, labels: list[Hashable], columns: list[Hashable]) -> None:
+    beside = [str(name) for name in ds.data_vars if name != "score"]
+    if gold in labels or gold in beside:
+        return
+    if gold in columns:
+        raise ValueError(
+            f"gold={gold!r} is a column, and the scores have no metric of this name: in a frame with a column a metric "
+            f"(wide=True) add it to metric=[...]; where it holds the ratings of several people, pass ratings={gold!r} "
+            f"and rater=..., and leave gold out; metrics: {_validate.listing(labels, 30)}"
+        )
+    hint = _validate.suggestion(gold, [*labels, *beside])
+    more = f"; variables: {_validate.listing(beside)}" if beside else ""
+    raise ValueError(f"unknown gold {gold!r}{hint} metrics: {_validate.listing(labels, 30)}{more}")
+
+
+def _kinds(
+    ds: xr.Dataset, kind: Mapping[str, Any], labels: list[Hashable], gold: Hashable | None
+) -> np.ndarray[Any, np.dtype[np.object_]]:
+    """The kind of each metric: as declared, else as it was, else "human" for the gold and "automatic" for others."""
+    if not isinstance(kind, Mapping):
+        raise TypeError(f"kind must map each kind to its metrics, as {{'human': ['expert']}}, got {kind!r}")
+    known = "kind" in ds.coords and ds["kind"].dims == ("metric",)
+    kinds = ds["kind"].values.astype(object) if known else np.full(len(labels), AUTOMATIC, dtype=object)
+    if gold in labels and not known:
+        kinds[labels.index(gold)] = HUMAN
+    placed: dict[Hashable, str] = {}
+    for name, metrics in kind.items():
+        for label in [metrics] if isinstance(metrics, str) or not isinstance(metrics, Iterable) else metrics:
+            if label not in labels and name in labels:
+                raise ValueError(
+                    f"kind maps each kind to its metrics: write {{{label!r}: [{name!r}]}}, "
+                    f"got {{{name!r}: {metrics!r}}}"
+                )
+            _validate.known(f"metric in kind[{name!r}]", label, labels, "metrics")
+            if placed.setdefault(label, name) != name:
+                raise ValueError(f"kind calls the metric {label!r} both {placed[label]!r} and {name!r}")
+            kinds[labels.index(label)] = name
+    return kinds

@@ -1,0 +1,119 @@
+"""Ratings by several people among the scores of a frame: split from the scores, and put beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from xsumstat import _validate
+from xsumstat.dataset import directions
+from xsumstat.io.labels import Place
+
+VARIABLE = "rating"
+RATER = "rater"
+MEAN = "human"
+
+
+@dataclass(frozen=True)
+class Split:
+    """The rows of a frame that are ratings, a row a rating, and those that are scores; and what their rows are called.
+
+    The ratings' columns are the system's, the input's and the further dims', "rater", "metric" and "rating".
+    """
+
+    ratings: pd.DataFrame
+    place_of_rating: Place
+    scores: pd.DataFrame
+    place_of_score: Place
+
+
+def check(ratings: Any, rater: Any) -> list[str]:
+    """The metrics that are ratings, as a list."""
+    names = [ratings] if isinstance(ratings, str) else list(ratings)
+    if not names or not all(isinstance(name, Hashable) for name in names):
+        raise ValueError(f"ratings must name at least one metric or column, got {ratings!r}")
+    if rater is not None and len(names) > 1:
+        raise ValueError(f"ratings must name one metric or column where rater={rater!r} says who rated, got {names!r}")
+    _validate.unique("ratings", names)
+    return names
+
+
+def split_wide(frame: pd.DataFrame, names: list[str], rater: str | None, labels: list[str], place: Place) -> Split:
+    """Of a frame with a column a metric; `labels` are the columns of system, input and further dims."""
+    if rater is None:
+        long = frame[[*labels, *names]].melt(labels, var_name=RATER, value_name=VARIABLE)
+        rows = np.tile(np.arange(len(frame)), len(names))
+        scores = frame.drop(columns=names)
+        return Split(long.assign(metric=MEAN), _of(rows, place), scores, place)
+    there = np.flatnonzero(frame[rater].notna().to_numpy())
+    long = _renamed(frame.iloc[there][[*labels, rater, *names]], rater, names[0])
+    scores = frame.drop(columns=[rater, *names])
+    numbers = [name for name in scores.columns if pd.api.types.is_numeric_dtype(scores[name].dtype)]
+    # The scores of an output stand in the row of each of its raters.
+    kept = np.flatnonzero(~scores.duplicated(list(dict.fromkeys([*labels, *numbers]))).to_numpy())
+    return Split(long, _of(there, place), scores.iloc[kept], _of(kept, place))
+
+
+def split_tidy(
+    frame: pd.DataFrame, names: list[str], rater: str | None, labels: list[str], metric: str, value: str, place: Place
+) -> Split:
+    """Of a frame with a row a score."""
+    known = list(frame[metric].unique())
+    for name in names:
+        _validate.known("metric in ratings", name, known, "metrics")
+    mask = frame[metric].isin(names).to_numpy()
+    people, others = np.flatnonzero(mask), np.flatnonzero(~mask)
+    who = metric if rater is None else rater
+    long = _renamed(frame.iloc[people][[*labels, who, value]], who, value)
+    scores = frame.iloc[others]
+    return Split(long, _of(people, place), scores if rater is None else scores.drop(columns=rater), _of(others, place))
+
+
+def _renamed(frame: pd.DataFrame, rater: str, value: str) -> pd.DataFrame:
+    return frame.rename(columns={rater: RATER, value: VARIABLE}).assign(metric=MEAN)
+
+
+def _of(rows: np.ndarray[Any, Any], place: Place) -> Place:
+    return lambda row: place(int(rows[row]))
+
+
+def joined(scores: xr.Dataset | None, ratings: xr.DataArray, mean: xr.DataArray) -> xr.Dataset:
+    """Scores with the ratings beside them, and with the raters' mean as a metric, on the labels that any has."""
+    if scores is None:
+        ds = mean.to_dataset(name="score")
+    else:
+        if MEAN in scores.indexes["metric"]:
+            raise ValueError(
+                f"there is a metric {MEAN!r} beside the ratings, whose mean takes this name: name it in ratings, "
+                "or rename it"
+            )
+        dims = [dim for dim in mean.dims if dim != "metric"]
+        labels = {dim: _union(scores.indexes[dim], mean.indexes[dim]) for dim in dims}
+        ds = scores.reindex(labels)
+        whole = xr.concat(
+            [_bare(ds["score"]), mean.reindex(labels)], "metric", coords="minimal", compat="override", join="outer"
+        )
+        metrics = whole.indexes["metric"]
+        ds = ds.drop_vars("score").reindex(metric=metrics).assign(score=whole.transpose(*scores["score"].dims))
+    ds = ds.assign({VARIABLE: ratings.reindex({dim: ds.indexes[dim] for dim in ratings.dims if dim in ds.indexes})})
+    kinds = pd.Series(np.where(ds.indexes["metric"] == MEAN, "human", "automatic"), dtype=object)
+    if directions.NAME in ds.coords:
+        better = pd.Series(ds[directions.NAME].values, index=ds.indexes["metric"], dtype=object)
+        ds = ds.assign_coords({directions.NAME: ("metric", better.where(better.index != MEAN, True).infer_objects())})
+    if "kind" in ds.coords and ds["kind"].dims == ("metric",):
+        kinds = kinds.where(kinds == "human", pd.Series(ds["kind"].values, dtype=object))
+    return ds.assign_coords(kind=("metric", kinds.to_numpy()))
+
+
+def _bare(values: xr.DataArray) -> xr.DataArray:
+    return values.drop_vars([name for name in values.coords if name not in values.dims])
+
+
+def _union(ours: pd.Index, theirs: Iterable[Any]) -> pd.Index:
+    """Our labels, and then those that only the others have."""
+    return ours.append(pd.Index([label for label in theirs if label not in ours], dtype=ours.dtype))

@@ -1,0 +1,70 @@
+"""Frames of other libraries as pandas frames, and cells that hold more than one value."""
+
+from __future__ import annotations
+
+import reprlib
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from xsumstat import _validate
+
+_NESTED = (dict, list, np.ndarray)
+
+
+def as_pandas(frame: Any) -> pd.DataFrame:
+    """A frame of pandas, polars, pyarrow, or of any library that gives its frames to Arrow or to pandas."""
+    if isinstance(frame, pd.DataFrame):
+        return frame
+    if hasattr(frame, "__arrow_c_stream__"):
+        return _plain(_validate.optional("pyarrow", "data").table(frame).to_pandas())
+    if hasattr(frame, "collect") and hasattr(frame, "lazy"):
+        raise TypeError("frame is lazy, and its rows are not known yet: pass frame.collect()")
+    converted = frame.to_pandas() if hasattr(frame, "to_pandas") else None
+    if isinstance(converted, pd.DataFrame):
+        return converted
+    if isinstance(frame, dict | list):
+        raise TypeError(f"frame must be a table, got {type(frame).__name__}: pass pandas.DataFrame(frame)")
+    raise TypeError(
+        "frame must be a table of pandas, polars, pyarrow or another library that has to_pandas(), "
+        f"got {type(frame).__name__}"
+    )
+
+
+def _plain(frame: pd.DataFrame) -> pd.DataFrame:
+    """With plain values in the columns that Arrow keeps as a dictionary, which pandas calls categories."""
+    coded = [name for name in frame.columns if isinstance(frame[name].dtype, pd.CategoricalDtype)]
+    return frame.assign(**{str(name): frame[name].astype(frame[name].cat.categories.dtype) for name in coded})
+
+
+def is_nested(column: pd.Series[Any]) -> bool:
+    """Whether some cell of a column holds a list, an array or a mapping."""
+    return _first_nested(column) is not None
+
+
+def check_flat(frame: pd.DataFrame, columns: list[str]) -> None:
+    """No column that is used holds lists or mappings."""
+    for name in columns:
+        found = _first_nested(frame[name])
+        if found is None:
+            continue
+        shown = reprlib.repr(found.tolist() if isinstance(found, np.ndarray) else found)
+        if isinstance(found, dict):
+            way = "pandas.json_normalize(frame.to_dict('records')) makes a column of each of their fields"
+        else:
+            way = (
+                f"frame.explode({name!r}) makes a row of each item, "
+                f"frame.assign(**{{{name!r}: frame[{name!r}].map(numpy.mean)}}) takes their mean"
+            )
+        raise TypeError(f"column {name!r} holds {_what(found)}, as {shown}, and a cell must hold one value: {way}")
+
+
+def _what(value: Any) -> str:
+    return "mappings" if isinstance(value, dict) else "lists"
+
+
+def _first_nested(column: pd.Series[Any]) -> Any:
+    if column.dtype != object or pd.api.types.infer_dtype(column, skipna=True) != "mixed":
+        return None
+    return next((value for value in column if isinstance(value, _NESTED)), None)
