@@ -4,7 +4,7 @@ import pytest
 import xarray as xr
 
 import xsumstat
-from xsumstat import accessor, overview
+from xsumstat import accessor, offers
 from xsumstat.dataset.variables import ANALYSES
 
 FEW = {"n_resamples": 19, "rng": 0}
@@ -43,9 +43,8 @@ RESULTS = {
 
 
 def test_every_question_that_is_named_can_be_asked():
-    for names in overview._QUESTIONS.values():
-        for name in names.split(", "):
-            assert callable(getattr(accessor.DatasetMeta, name))
+    for name in (name for names in offers.QUESTIONS.values() for name in names):
+        assert callable(getattr(accessor.DatasetMeta, name))
     assert set(RESULTS) == {name for name, about in ANALYSES.items() if about.pictures}
 
 
@@ -73,7 +72,7 @@ def test_which_interval_it_was_is_told(demo):
 def test_scores(demo):
     told = repr(demo.meta)
     assert "7 metrics × 12 systems × 30 inputs" in told and "gold" in told and "nothing" in told
-    for picture in overview._OF_SCORES.split(", "):
+    for picture in offers.PICTURES:
         assert callable(getattr(accessor.Plots, picture)) and picture in told
     gaps = demo.copy(deep=True)
     gaps.score[2, :3, 4] = float("nan")

@@ -5,9 +5,8 @@ import re
 import pytest
 
 from xsumstat import _validate
-from xsumstat.analyses import system_tests
 from xsumstat.coefficients.table import COEFFICIENTS
-from xsumstat.inference import corrections, two_correlations
+from xsumstat.inference import corrections
 from xsumstat.inference.intervals import INTERVALS
 
 # What each library or paper calls it, and what it is called here.
@@ -101,24 +100,3 @@ def test_other_words_are_met_with_the_nearest_name():
         _validate.choice("coefficient", "xyz", COEFFICIENTS)
     with pytest.raises(ValueError, match="got 7$"):
         _validate.choice("level", 7, _validate.LEVELS)
-
-
-def test_each_word_of_the_table_means_one_thing_and_is_spelt_as_it_is_looked_up():
-    for words in synonyms.VALUES.values():
-        spelt = [word for meant, others in words.items() for word in {_validate.spelt(meant), *others}]
-        assert len(spelt) == len(set(spelt)) and spelt == [_validate.spelt(word) for word in spelt]
-
-
-def test_what_the_table_means_is_offered_here():
-    methods = {
-        *corrections.CORRECTIONS,
-        *two_correlations.METHODS,
-        *system_tests.METHODS,
-        "fisher",
-        "permutation",
-        "analytic",
-    }
-    dims = ("system", "input", "cell", "both", "rater", "reference")
-    offered = {**ALLOWED, "resample": dims, "method": methods}
-    for argument, words in _validate.SYNONYMS.items():
-        assert set(words) <= set(offered[argument])

@@ -1,6 +1,9 @@
 """How far can an automatic evaluation metric be trusted? Importing registers `ds.meta` and `df.meta`."""
 
+from typing import TYPE_CHECKING, NoReturn
+
 from xsumstat import accessor as _accessor  # noqa: F401 - registers the accessors
+from xsumstat import offers as _offers
 from xsumstat.analyses.tasks import rank_tasks
 from xsumstat.dataset.results import package_version as _package_version
 from xsumstat.dataset.scores import set_dims
@@ -24,3 +27,13 @@ __all__ = [
     "simulate",
 ]
 __version__ = _package_version()
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]
+
+
+if not TYPE_CHECKING:  # for which any attribute would be right
+
+    def __getattr__(name: str) -> NoReturn:
+        raise AttributeError(name if name.startswith("_") else _offers.unknown_to("xsumstat", __all__, name))

@@ -206,7 +206,8 @@ class _Asked:
         meant = [each for each in synonyms.keywords_meant(self.name, word) if each in self.keywords]
         found = None
         if isinstance(value, str):
-            found = self._with_value(value, meant) or self._with_value(value, self.keywords, exactly=bool(meant))
+            labels = bool(meant) and meant[0] not in synonyms.VALUES  # of which any word may be one
+            found = self._with_value(value, meant) or self._with_value(value, self.keywords, exactly=labels)
         if found is None:
             found = _complement(meant[0], value) if meant else self._with_value(word, self.keywords)
         if found is not None:

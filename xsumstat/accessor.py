@@ -5,12 +5,12 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, Concatenate, NoReturn, ParamSpec, TypeVar
 
 import pandas as pd
 import xarray as xr
 
-from xsumstat import overview
+from xsumstat import offers, overview
 from xsumstat.analyses import adjust as families
 from xsumstat.analyses import analytic_tests as corr_tests
 from xsumstat.analyses import close_systems as close_pairs
@@ -37,11 +37,20 @@ _R = TypeVar("_R")
 
 
 def _delegate(function: Callable[Concatenate[Any, _P], _R]) -> Callable[Concatenate[Any, _P], _R]:
-    """A method that calls `function` with the accessor's object first, with its signature and docstring."""
+    """A method that calls `function` with the accessor's object first, with its signature and docstring.
+
+    Where it fails because a result is asked what is for scores, or the other way, it says so.
+    """
 
     @functools.wraps(function)
     def method(self: Any, /, *args: _P.args, **kwargs: _P.kwargs) -> _R:
-        return function(self._obj, *args, **kwargs)
+        try:
+            return function(self._obj, *args, **kwargs)
+        except ValueError as error:
+            reason = self._misplaced(function.__name__)
+            if reason is None:
+                raise
+            raise ValueError(reason) from error
 
     signature = inspect.signature(function)
     _, *rest = signature.parameters.values()
@@ -50,11 +59,50 @@ def _delegate(function: Callable[Concatenate[Any, _P], _R]) -> Callable[Concaten
     return method
 
 
-class Plots:
+class _Meta:
+    """What all accessors share: a name that is not there is met with what it most likely means."""
+
+    def __init__(self, obj: Any) -> None:
+        self._obj = obj
+
+    def _unknown(self, name: str) -> str:
+        """What to say of a name that is not there."""
+        raise NotImplementedError
+
+    def _misplaced(self, name: str) -> str | None:
+        """Why a method is asked of the wrong thing, if it is."""
+        return None
+
+    if not TYPE_CHECKING:  # for which any attribute would be right
+
+        def __getattr__(self, name: str) -> NoReturn:
+            private = f"{type(self).__name__!r} object has no attribute {name!r}"
+            raise AttributeError(private if name.startswith("_") else self._unknown(name))
+
+
+class Plots(_Meta):
     """Pictures of a result, ``result.meta.plot.forest()``, or of scores, ``ds.meta.plot.heatmap()``."""
 
-    def __init__(self, obj: xr.Dataset) -> None:
-        self._obj = obj
+    _obj: xr.Dataset
+
+    def __dir__(self) -> list[str]:
+        return list(offers.pictures(self._obj))
+
+    def _unknown(self, name: str) -> str:
+        return offers.unknown_picture(self._obj, name)
+
+    def _misplaced(self, name: str) -> str | None:
+        return offers.misplaced_picture(self._obj, name)
+
+    def __repr__(self) -> str:
+        return f"<xsumstat pictures: {', '.join(offers.pictures(self._obj)) or 'none of this'}>"
+
+    if not TYPE_CHECKING:
+
+        def __call__(self, *args: Any, **kwargs: Any) -> NoReturn:
+            """Refuse, naming the pictures that there are."""
+            there_are = ", ".join(f"plot.{each}()" for each in offers.pictures(self._obj)) or "none"
+            raise TypeError(f"plot() must name a picture; there are: {there_are}")
 
     forest = _delegate(plots.forest)
     pvalues = _delegate(plots.pvalues)
@@ -80,11 +128,24 @@ class Plots:
 
 
 @xr.register_dataset_accessor("meta")  # type: ignore[no-untyped-call]
-class DatasetMeta:
+class DatasetMeta(_Meta):
     """How far can a metric be trusted: questions to scores, and to results of such questions."""
 
+    _obj: xr.Dataset
+
     def __init__(self, obj: xr.Dataset) -> None:
-        self._obj = obj
+        super().__init__(obj)
+        # An attribute and no property: Jedi, which completes names in IPython, would not look at what a property gives.
+        self.plot = Plots(obj)
+
+    def __dir__(self) -> list[str]:
+        return offers.methods(self._obj)
+
+    def _unknown(self, name: str) -> str:
+        return offers.unknown(self._obj, name)
+
+    def _misplaced(self, name: str) -> str | None:
+        return offers.misplaced(self._obj, name)
 
     corr = _delegate(correlation.corr)
     metric_corr = _delegate(correlation.metric_corr)
@@ -120,23 +181,29 @@ class DatasetMeta:
     to_frame = _delegate(io.to_frame)
     to_mtme = _delegate(mtme.to_mtme)
 
-    @property
-    def plot(self) -> Plots:
-        """Pictures of a result."""
-        return Plots(self._obj)
-
     def __repr__(self) -> str:
-        return overview.as_text(self._obj)
+        return overview.as_text(overview.rows(self._obj))
 
     def _repr_html_(self) -> str:
-        return overview.as_html(self._obj)
+        return overview.as_html(overview.rows(self._obj))
 
 
 @pd.api.extensions.register_dataframe_accessor("meta")
-class FrameMeta:
+class FrameMeta(_Meta):
     """From a frame of scores to a Dataset: ``df.meta.to_scores(...)``."""
 
-    def __init__(self, obj: pd.DataFrame) -> None:
-        self._obj = obj
+    _obj: pd.DataFrame
+
+    def __dir__(self) -> list[str]:
+        return list(offers.OF_FRAMES)
+
+    def _unknown(self, name: str) -> str:
+        return offers.unknown_to("df.meta", offers.OF_FRAMES, name)
 
     to_scores = _delegate(io.to_scores)
+
+    def __repr__(self) -> str:
+        return overview.as_text(offers.frame_rows(self._obj))
+
+    def _repr_html_(self) -> str:
+        return overview.as_html(offers.frame_rows(self._obj))

@@ -7,18 +7,10 @@ from typing import Any
 
 import xarray as xr
 
-from xsumstat import _validate
-from xsumstat.dataset import checks, directions, variables
+from xsumstat import _validate, offers
+from xsumstat.dataset import checks, directions
 from xsumstat.dataset import scores as schema
 
-_QUESTIONS = {
-    "agreement with people": "corr, ci, rank, normality",
-    "better, or equally good": "perm_test, boot_test, corr_test, equivalence, dominance",
-    "among metrics": "metric_corr, metric_ci, pca, disagreement, improvement_consistency",
-    "parts of the scores": "top_k, top_k_corr, close_corr, scoring_range, range_drop",
-    "systems and inputs": "compare_systems, discriminative_agreement, input_effect, sample_inputs",
-    "raters and judges": "agreement, human_ceiling, alt_test, majority_vote, drop_noisiest_rater",
-}
 _SHOWN = (
     "level",
     "coefficient",
@@ -31,14 +23,13 @@ _SHOWN = (
     "confidence_level",
     "seed",
 )
-_OF_SCORES = "heatmap, distribution, scatter_matrix"
 
 
 def rows(ds: xr.Dataset) -> list[tuple[str, str]]:
     """What is said of a Dataset, as (about what, text)."""
-    if "analysis" in ds.attrs:
+    if offers.is_result(ds):
         return _of_result(ds)
-    if "score" in ds.data_vars and set(schema.CORE) <= set(ds["score"].dims):
+    if offers.is_scores(ds):
         return _of_scores(ds)
     return [
         ("scores", "none: ds.meta needs a variable 'score' with the dims metric, system and input"),
@@ -69,7 +60,14 @@ def _of_scores(ds: xr.Dataset) -> list[tuple[str, str]]:
     beside = [f"{name}({', '.join(map(str, values.dims))})" for name, values in ds.data_vars.items() if name != "score"]
     if beside:
         found.append(("beside them", ", ".join(beside)))
-    return [*found, *((f"ask: {what}", names) for what, names in _QUESTIONS.items()), ("ask: plot", _OF_SCORES)]
+    return found + _asked(ds)
+
+
+def _asked(ds: xr.Dataset) -> list[tuple[str, str]]:
+    """What can be asked, by group."""
+    found = [(f"ask: {group}" if group else "ask", ", ".join(names)) for group, names in offers.of(ds).items()]
+    pictures = offers.pictures(ds)
+    return [*found, ("ask: plot", ", ".join(pictures))] if pictures else found
 
 
 def _directions(ds: xr.Dataset, labels: list[Any]) -> str:
@@ -103,27 +101,17 @@ def _of_result(ds: xr.Dataset) -> list[tuple[str, str]]:
     sizes = ", ".join(f"{dim} ({size})" for dim, size in ds.sizes.items())
     found = [("result of", name), ("on", sizes or "one number each"), ("holds", ", ".join(map(str, ds.data_vars)))]
     found += [(key, str(ds.attrs[key])) for key in _SHOWN if key in ds.attrs]
-    requested = ["to_frame"]
-    if "pvalue" in ds:
-        requested = ["adjust", "significant", *requested]
-    found.append(("ask", ", ".join(requested)))
-    pictures = variables.ANALYSES[name].pictures if name in variables.ANALYSES else ()
-    if pictures:
-        found.append(("ask: plot", ", ".join(pictures)))
-    return found
+    return found + _asked(ds)
 
 
-def as_text(ds: xr.Dataset) -> str:
-    """For a terminal."""
-    found = rows(ds)
+def as_text(found: list[tuple[str, str]]) -> str:
+    """Rows for a terminal."""
     width = max(len(what) for what, _ in found)
     return "\n".join(["<xsumstat>", *(f"  {what:<{width}}  {text}" for what, text in found)])
 
 
-def as_html(ds: xr.Dataset) -> str:
-    """For a notebook; it takes the colours of what is around it."""
+def as_html(found: list[tuple[str, str]]) -> str:
+    """Rows for a notebook; they take the colours of what is around them."""
     cell = 'style="text-align:left;vertical-align:top;padding:1px 10px 1px 0"'
-    lines = (
-        f"<tr><th {cell}>{html.escape(what)}</th><td {cell}>{html.escape(text)}</td></tr>" for what, text in rows(ds)
-    )
+    lines = (f"<tr><th {cell}>{html.escape(what)}</th><td {cell}>{html.escape(text)}</td></tr>" for what, text in found)
     return f"<table>{''.join(lines)}</table>"

@@ -313,6 +313,7 @@ NO_KEYWORD_OF_PICTURES: Words = {
 
 # Of each method what others call it, whether asked of ds.meta, result.meta, result.meta.plot, df.meta or the package.
 METHODS: Words = {
+    "repr": _words("summary describe info overview status print display"),
     "corr": _words(
         "correlation correlations correlate cor corr_coef correlation_with meta_evaluate meta_evaluation evaluate",
         "score corrwith metric_human_correlation agreement_with_humans",
@@ -450,8 +451,8 @@ def values_meant(argument: str, word: str) -> list[str]:
 def keywords_meant(function: str, word: str) -> list[str]:
     """The keywords that a word may mean, whether the function has them or not."""
     tables = (KEYWORDS_OF.get(function, {}), KEYWORDS)
-    found = [meant for table in tables for meant, words in table.items() if spelt(word) in (spelt(meant), *words)]
-    return list(dict.fromkeys(found))
+    same = [meant for table in tables for meant in table if spelt(meant) == spelt(word)]
+    return list(dict.fromkeys([*same, *(meant for table in tables for meant in table if spelt(word) in table[meant])]))
 
 
 def methods_meant(word: str) -> list[str]:

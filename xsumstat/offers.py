@@ -1,0 +1,206 @@
+"""What can be asked of a Dataset, by what it holds, and what a name means that nothing has."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Collection, Iterable, Mapping
+
+import pandas as pd
+import xarray as xr
+
+from xsumstat import _validate, synonyms
+from xsumstat.dataset import leakage
+from xsumstat.dataset import scores as schema
+from xsumstat.dataset.variables import ANALYSES
+
+RATERS, AMONG = "raters and judges", "among metrics"
+# Questions to scores, in groups. `of` says which a Dataset has something for.
+QUESTIONS: dict[str, tuple[str, ...]] = {
+    "agreement with people": ("corr", "ci", "rank", "normality"),
+    "better, or equally good": (
+        *("perm_test", "boot_test", "corr_test"),
+        *("equivalence", "margin_sensitivity", "dominance"),
+    ),
+    AMONG: ("metric_corr", "metric_ci", "pca", "disagreement", "improvement_consistency"),
+    "parts of the scores": ("top_k", "top_k_corr", "close_corr", "scoring_range", "range_drop"),
+    "systems and inputs": ("compare_systems", "discriminative_agreement", "input_effect", "sample_inputs"),
+    RATERS: ("agreement", "human_ceiling", "alt_test", "majority_vote", "drop_noisiest_rater"),
+    "as a table or files": ("to_frame", "to_mtme"),
+}
+# What results are asked; the first of those alone that have p-values.
+OF_TESTS = ("adjust", "significant")
+OF_RESULTS = ("to_frame",)
+# Pictures of scores; those of results are in the table of analyses.
+PICTURES = ("heatmap", "distribution", "scatter_matrix")
+OF_FRAMES = ("to_scores",)
+PACKAGE = (
+    *("coverage", "load_dataset", "power", "rank_tasks", "read_mtme", "read_realsumm", "read_sacrerouge"),
+    *("set_dims", "simulate"),
+)
+_PAIRS = {"other_metric", "other_system"}
+# Columns that `to_scores` takes where nothing is named, and of how many rows it is looked which are repeated.
+_DEFAULTS = {"metric": "metric", "system": "system", "input": "input", "value": "score"}
+_LOOKED_AT = 10_000
+
+
+def is_result(ds: xr.Dataset) -> bool:
+    """Whether an analysis gave it."""
+    return "analysis" in ds.attrs
+
+
+def is_scores(ds: xr.Dataset) -> bool:
+    """Whether it holds scores of outputs by metrics, and is no result."""
+    return not is_result(ds) and "score" in ds.data_vars and set(schema.CORE) <= set(ds["score"].dims)
+
+
+def of(ds: xr.Dataset) -> dict[str, tuple[str, ...]]:
+    """The methods of ``ds.meta`` that apply, by group: none where there are neither scores nor a result."""
+    if is_result(ds):
+        return {"": (*(OF_TESTS if "pvalue" in ds else ()), *OF_RESULTS)}
+    if not is_scores(ds):
+        return {}
+    nothing = {RATERS: not leakage.ratings_in(ds), AMONG: ds.sizes["metric"] < 2}
+    return {group: names for group, names in QUESTIONS.items() if not nothing.get(group)}
+
+
+def pictures(ds: xr.Dataset) -> tuple[str, ...]:
+    """The methods of ``ds.meta.plot`` that apply."""
+    if not is_result(ds):
+        return PICTURES if is_scores(ds) else ()
+    analysis = ANALYSES.get(str(ds.attrs["analysis"]))
+    own = analysis.pictures if analysis is not None else ()
+    numbers = [each.dims for each in ds.data_vars.values() if each.dtype.kind in "fiu"]
+    bars = any("metric" in dims and not _PAIRS & set(dims) for dims in numbers)
+    return (*own, "bars") if bars and "bars" not in own else own
+
+
+def methods(ds: xr.Dataset) -> list[str]:
+    """What ``dir(ds.meta)`` lists."""
+    return [*(name for names in of(ds).values() for name in names), *(["plot"] if pictures(ds) else [])]
+
+
+def misplaced(ds: xr.Dataset, name: str) -> str | None:
+    """Why a method of ``ds.meta`` is asked of the wrong thing, if it is: scores, or a result."""
+    if name in methods(ds):
+        return None
+    if is_result(ds):
+        asks = "is for p-values" if name in OF_TESTS else "is a question to scores"
+        return f"{name}() {asks}, and {_this(ds)}"
+    if is_scores(ds) and name in OF_TESTS:
+        return f"{name}() is for a test's result, as in ds.meta.perm_test(...).meta.{name}(), and these are scores"
+    return None
+
+
+def misplaced_picture(ds: xr.Dataset, name: str) -> str | None:
+    """The same of a picture. Bars can be tried of anything."""
+    if name in (*pictures(ds), "bars"):
+        return None
+    drawn = [f"ds.meta.{each}" for each, about in ANALYSES.items() if name in about.pictures]
+    drawn = [each if each[8:] not in PACKAGE else f"xsumstat.{each[8:]}" for each in drawn]
+    whose = f"what {', '.join(drawn)} gives" if drawn else "scores"
+    if is_result(ds):
+        return f"plot.{name}() draws {whose}, and {_this(ds)}"
+    if is_scores(ds):
+        return (
+            f"plot.{name}() draws {whose}, and these are scores, which {', '.join(_as_methods(ds).values())} can draw"
+        )
+    return None
+
+
+def unknown(ds: xr.Dataset, name: str) -> str:
+    """What to say of an attribute that ``ds.meta`` has not."""
+    if not is_scores(ds) and not is_result(ds):
+        return f"ds.meta has no {name!r}, and the Dataset no scores: print(ds.meta) says what they need"
+    place = "result.meta" if is_result(ds) else "ds.meta"
+    here = {"repr": f"print({place})", **{each: each for each in methods(ds)}, **_as_methods(ds)}
+    return _unknown(place, name, here, _asked(ds), about=_this(ds) if is_result(ds) else "")
+
+
+def unknown_picture(ds: xr.Dataset, name: str) -> str:
+    """What to say of an attribute that ``ds.meta.plot`` has not."""
+    place = "result.meta.plot" if is_result(ds) else "ds.meta.plot"
+    here = {each: each for each in pictures(ds)}
+    return _unknown(place, name, here, [*here] or ["none"], about=_this(ds) if is_result(ds) else "")
+
+
+def unknown_to(place: str, names: Collection[str], name: str) -> str:
+    """What to say of an attribute that ``df.meta`` or the package has not."""
+    return _unknown(place, name, {each: f"{place}.{each}" for each in names}, names)
+
+
+def _this(ds: xr.Dataset) -> str:
+    """What a result is, and what it can be asked."""
+    return f"this is a result of {ds.attrs['analysis']}, which can be asked: {', '.join(_asked(ds))}"
+
+
+def _asked(ds: xr.Dataset) -> list[str]:
+    return [*(each for each in methods(ds) if each != "plot"), *_as_methods(ds).values()]
+
+
+def _as_methods(ds: xr.Dataset) -> dict[str, str]:
+    """Pictures, and how they are asked of ``ds.meta``."""
+    return {each: f"plot.{each}" for each in pictures(ds)}
+
+
+def _unknown(place: str, name: str, here: Mapping[str, str], listed: Iterable[str], about: str = "") -> str:
+    """That there is no such name, and what it means by the table of synonyms, or else which is nearest."""
+    found = _by_table(name, here)
+    if not found:
+        found = _by_table(name, _everywhere()) or _nearest(name, here) or _nearest(name, _everywhere())
+        found = "; ".join(filter(None, [about, found]))
+    return f"{place} has no {name!r}; {found or 'there are: ' + ', '.join(listed)}"
+
+
+def _by_table(name: str, written: Mapping[str, str]) -> str:
+    found = [each.partition("(") for each in synonyms.methods_meant(name)]
+    texts = [written[bare] + bracket + rest for bare, bracket, rest in found if bare in written]
+    return f"did you mean {' or '.join(texts[:3])}?" if texts else ""
+
+
+def _nearest(name: str, written: Mapping[str, str]) -> str:
+    near = difflib.get_close_matches(name, written, n=1, cutoff=0.7)
+    return f"did you mean {written[near[0]]}?" if near else ""
+
+
+def _everywhere() -> dict[str, str]:
+    """All methods, pictures and functions, and how they are asked."""
+    homes = {each: f"result.meta.plot.{each}" for about in ANALYSES.values() for each in about.pictures}
+    homes |= {each: f"ds.meta.plot.{each}" for each in PICTURES}
+    homes |= {each: f"xsumstat.{each}" for each in PACKAGE} | {"plot": "ds.meta.plot"}
+    homes |= {each: f"df.meta.{each}" for each in OF_FRAMES}
+    homes |= {each: f"result.meta.{each}" for each in (*OF_TESTS, *OF_RESULTS)}
+    return homes | {each: f"ds.meta.{each}" for names in QUESTIONS.values() for each in names}
+
+
+def frame_rows(frame: pd.DataFrame) -> list[tuple[str, str]]:
+    """What is said of a frame, as (about what, text): the call that makes scores of it."""
+    if any(name is not None for name in frame.index.names):
+        frame = frame.head(_LOOKED_AT).reset_index()
+    found = {role: _column(frame, role) for role in synonyms.COLUMNS}
+    tidy = found["metric"] is not None and found["value"] is not None
+    roles = ("metric", "system", "input", "value") if tidy else ("system", "input")
+    known = [
+        f"{column!r} ({role})" for role, column in found.items() if column is not None and role in (*roles, "dims")
+    ]
+    lacking = [role for role in roles if found[role] is None]
+    arguments = [f"{role}={found[role]!r}" for role in roles if found[role] not in (None, _DEFAULTS[role])]
+    arguments += [f"{role}=..." for role in lacking] + ([] if tidy else ["wide=True"])
+    keys = [found[role] for role in ("system", "input", *(["metric"] if tidy else [])) if found[role] is not None]
+    if found["dims"] is not None and keys and frame.head(_LOOKED_AT).duplicated(keys).any():
+        arguments.append(f"dims={found['dims']!r}")
+    said = [
+        ("columns", _validate.listing(frame.columns, 20)),
+        ("recognised", ", ".join(known) or "none by its name"),
+        ("scores", f"ds = df.meta.to_scores({', '.join(arguments)})"),
+    ]
+    if not tidy:
+        said.append(("", "each column of numbers a metric; or metric=... and value=..., where a row is one score"))
+    if lacking:
+        said.append(("to name", f"the column of each {' and '.join(lacking)}"))
+    return [*said, ("then", "ds.meta says what can be asked; help(df.meta.to_scores) which other frames there are")]
+
+
+def _column(frame: pd.DataFrame, role: str) -> str | None:
+    """The column that by its name most likely holds something."""
+    spelt = {synonyms.spelt(name): name for name in reversed(list(frame.columns)) if isinstance(name, str)}
+    return next((spelt[word] for word in synonyms.COLUMNS[role] if word in spelt), None)
