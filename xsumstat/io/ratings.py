@@ -102,9 +102,10 @@ def joined(scores: xr.Dataset | None, ratings: xr.DataArray, mean: xr.DataArray)
         ds = ds.drop_vars("score").reindex(metric=metrics).assign(score=whole.transpose(*scores["score"].dims))
     ds = ds.assign({VARIABLE: ratings.reindex({dim: ds.indexes[dim] for dim in ratings.dims if dim in ds.indexes})})
     kinds = pd.Series(np.where(ds.indexes["metric"] == MEAN, "human", "automatic"), dtype=object)
-    if directions.NAME in ds.coords:
-        better = pd.Series(ds[directions.NAME].values, index=ds.indexes["metric"], dtype=object)
-        ds = ds.assign_coords({directions.NAME: ("metric", better.where(better.index != MEAN, True).infer_objects())})
+    if scores is not None and directions.NAME in scores.coords:  # which `reindex` would turn into numbers
+        stated = dict(zip(scores.indexes["metric"], scores[directions.NAME].values.tolist(), strict=True))
+        better = [stated.get(label, True) for label in ds.indexes["metric"]]
+        ds = ds.assign_coords({directions.NAME: ("metric", better)})
     if "kind" in ds.coords and ds["kind"].dims == ("metric",):
         kinds = kinds.where(kinds == "human", pd.Series(ds["kind"].values, dtype=object))
     return ds.assign_coords(kind=("metric", kinds.to_numpy()))
