@@ -11,11 +11,11 @@ import xarray as xr
 
 from xsumstat import _validate
 from xsumstat.dataset import results
-from xsumstat.io import declarations, rows, sacrerouge, stores, tables, tabular
+from xsumstat.io import declarations, recognised, rows, stores, tables, tabular
 from xsumstat.io import ratings as by_raters
 from xsumstat.io.labels import Place
 
-FORMATS = (".csv", ".tsv", ".parquet", ".nc", ".zarr", ".jsonl")
+FORMATS = (".csv", ".tsv", ".parquet", ".nc", ".zarr", *recognised.SUFFIXES)
 
 
 @_validate.public
@@ -236,7 +236,8 @@ def read_scores(
     ----------
     path : str or Path
         ``.csv``, ``.tsv`` or ``.parquet``: a frame, tidy if it has the metric column, else wide. ``.nc`` or ``.zarr``:
-        a saved Dataset. ``.jsonl``, or a folder of such: SacreROUGE.
+        a saved Dataset. ``.jsonl``, ``.json``, ``.eval``, or a folder of such: SacreROUGE, or what
+        lm-evaluation-harness, Inspect AI, promptfoo and DeepEval write, told by what is in it.
     metric, system, input, value, dims, aggregate
         Columns of a frame, and what to do with repeated cells, as for `to_scores`.
     chunks : int, mapping or "auto", optional
@@ -260,8 +261,8 @@ def read_scores(
     if chunks is not None and suffix not in stores.STORES:
         known = _validate.listing(stores.STORES)
         raise ValueError(f"chunks={chunks!r} needs a file of which parts can be read ({known}), got {path.name}")
-    if suffix == ".jsonl" or (path.is_dir() and suffix != ".zarr"):
-        return sacrerouge.read_sacrerouge(path)
+    if suffix in recognised.SUFFIXES or (path.is_dir() and suffix != ".zarr"):
+        return recognised.reader_of(path)(path)
     if suffix not in FORMATS:
         raise ValueError(f"cannot tell what {path.name} holds by its ending; known: {_validate.listing(FORMATS)}")
     with stores.reading(path):

@@ -1,0 +1,156 @@
+"""What readers of evaluation tools' results share: files, JSON, and cases gathered from several runs."""
+
+from __future__ import annotations
+
+import json
+import reprlib
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from xsumstat import _validate
+from xsumstat.io import means
+from xsumstat.io.cells import Cell, Names, as_cube, natural, number, text
+
+Paths = str | Path | Iterable[str | Path]
+
+
+def files(path: Paths, patterns: tuple[str, ...], what: str) -> list[Path]:
+    """The files that are named; of a folder all that match a pattern, also in folders below."""
+    named = [Path(path)] if isinstance(path, str | Path) else [Path(each) for each in path]
+    found: list[Path] = []
+    for each in named:
+        if not each.exists():
+            raise FileNotFoundError(f"no such file or folder: {each}")
+        inside = sorted({file for pattern in patterns for file in each.rglob(pattern)}) if each.is_dir() else [each]
+        if not inside:
+            raise FileNotFoundError(f"no {what} in {each}: looked for {' or '.join(patterns)}")
+        found += inside
+    if not found:
+        raise ValueError("path must name at least one file or folder, got none")
+    return found
+
+
+def parsed(content: bytes | str, where: str, line: int | None = None) -> Any:
+    """The value of a JSON text; an error says in which file and line it is none."""
+    try:
+        return json.loads(content if isinstance(content, str) else content.decode("utf-8-sig"))
+    except json.JSONDecodeError as error:
+        raise ValueError(f"{where}, line {line or error.lineno}: not JSON: {error.msg}") from error
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{where}: not UTF-8 text: {error.reason} at byte {error.start}") from error
+    except RecursionError as error:
+        raise ValueError(f"{where}: values within values are too deep") from error
+    except ValueError as error:  # Python reads no number of so many digits
+        raise ValueError(f"{where}: it holds too long a number") from error
+
+
+def json_lines(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Each line's mapping, and where it is; empty lines are passed over."""
+    for at, line in enumerate(path.read_bytes().split(b"\n"), start=1):
+        if line.strip():
+            yield f"{path.name}, line {at}", mapping(parsed(line, path.name, at), f"{path.name}, line {at}")
+
+
+def mapping(value: Any, where: str, name: str = "") -> dict[str, Any]:
+    """A mapping, or an error that says where there is none."""
+    if not isinstance(value, dict):
+        raise ValueError(f"{where}: {f'{name!r}' if name else 'it'} must be a mapping, got {reprlib.repr(value)}")
+    return value
+
+
+def listing(value: Any, where: str, name: str) -> list[Any]:
+    """A list, or an error that says where there is none; none is an empty one."""
+    if value is None:
+        return []
+    if not isinstance(value, list):
+        raise ValueError(f"{where}: {name!r} must be a list, got {reprlib.repr(value)}")
+    return value
+
+
+class Cases:
+    """Scores of cases (inputs), gathered from the runs of several systems."""
+
+    def __init__(self) -> None:
+        self._values: dict[tuple[str, str, tuple[str, str]], list[float]] = {}
+        self._origin: dict[tuple[str, tuple[str, str]], str] = {}
+        self._content: dict[tuple[str, str], tuple[Any, str]] = {}
+        self._skipped: dict[str, str] = {}
+        self._lower: dict[str, bool] = {}
+        self._names = Names()
+
+    def label(self, what: str, name: Any, where: str) -> str:
+        """A label as text."""
+        return self._names.stripped(what, name, where)
+
+    def begin(self, system: str, task: str, case: str, source: str, where: str) -> tuple[str, tuple[str, str]]:
+        """A case of a system; an error where another file has it too, as that would be two runs of one system."""
+        key = system, (task, case)
+        if self._origin.setdefault(key, source) != source:
+            raise ValueError(
+                f"{where}: system {system!r} has the case {case!r} in {self._origin[key]} already: "
+                "these are two runs of one system; read one of them"
+            )
+        return key
+
+    def same_content(self, key: tuple[str, tuple[str, str]], content: Any, where: str) -> None:
+        """An error where a case is another for one system than for those before."""
+        if content is None:
+            return
+        first, origin = self._content.setdefault(key[1], (content, where))
+        if first != content:
+            raise ValueError(
+                f"{where}: the case {key[1][1]!r} is another than in {origin} ({reprlib.repr(content)} and "
+                f"{reprlib.repr(first)}): systems are compared on the same cases"
+            )
+
+    def add(
+        self, key: tuple[str, tuple[str, str]], metric: str, value: Any, where: str, *, averaged: bool = False
+    ) -> None:
+        """A score of a case, where several of one metric may be averaged; what is no number is left out and said."""
+        if isinstance(value, bool):
+            value = float(value)
+        if not (value is None or isinstance(value, int | float)):
+            self._skipped.setdefault(metric, f"{reprlib.repr(value)} in {where}")
+            return
+        found = number(value, metric, where)
+        values = self._values.setdefault((metric, *key), [])
+        if values and not averaged:
+            raise ValueError(f"{where}: {metric!r} of the case {key[1][1]!r} of system {key[0]!r} is given twice")
+        values.append(found)
+
+    def direction(self, metric: str, higher: bool, where: str) -> None:
+        """Whether a metric is better when higher, as the tool says."""
+        if self._lower.setdefault(metric, not higher) != (not higher):
+            raise ValueError(f"{where}: {metric!r} is better when {'higher' if higher else 'lower'}, and before not so")
+
+    def dataset(self, source: str) -> xr.Dataset:
+        """All as a Dataset."""
+        self._names.report()
+        metrics = list(dict.fromkeys(metric for metric, _, _ in self._values))
+        systems = list(dict.fromkeys(system for _, system, _ in self._values))
+        if self._skipped:
+            said = "; ".join(f"{metric!r} ({value})" for metric, value in list(self._skipped.items())[:8])
+            _validate.warn(f"scores that are no numbers are left out: {said}")
+        if not metrics:
+            raise ValueError(f"there are no scores of {source} in what was read")
+        tasks = dict.fromkeys(key[2][0] for key in self._values)
+        cases = sorted({key[2] for key in self._values}, key=lambda case: (natural(case[0]), natural(case[1])))
+        labels = {case: f"{case[0]}/{case[1]}" if len(tasks) > 1 else case[1] for case in cases}
+        cells: dict[Cell, float] = {
+            (metric, system, labels[case]): means.mean(values) if len(values) > 1 else values[0]
+            for (metric, system, case), values in self._values.items()
+        }
+        cube = as_cube(cells, metrics, systems, list(labels.values()))
+        coords: dict[str, Any] = {"metric": text(metrics), "system": text(systems), "input": text(labels.values())}
+        if any(tasks):
+            coords["task"] = ("input", text(case[0] for case in cases))
+        if self._lower:
+            coords["higher_is_better"] = (
+                "metric",
+                np.array([not self._lower.get(metric, False) for metric in metrics]),
+            )
+        return xr.Dataset({"score": (("metric", "system", "input"), cube)}, coords, {"source": source})

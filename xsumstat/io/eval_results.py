@@ -1,0 +1,288 @@
+"""Scores that evaluation tools of language models write as JSON: `read_lm_eval`, `read_promptfoo`, `read_deepeval`."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import xarray as xr
+
+from xsumstat import _validate
+from xsumstat.io.eval_cases import Cases, Paths, files, json_lines, listing, mapping, parsed
+
+_DATE = r"\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d(?:\.\d+)?"
+_SAMPLES = re.compile(rf"samples_(?P<task>.+?)(?:_(?P<date>{_DATE}))?\.jsonl")
+# What lines of samples hold beside the metrics.
+_BESIDE = frozenset(
+    (
+        *("doc_id", "doc", "target", "arguments", "resps", "filtered_resps", "filter", "metrics"),
+        *("doc_hash", "prompt_hash", "target_hash", "task", "version"),
+    )
+)
+_LONGEST_PROMPT = 40  # characters of a prompt's name in the name of a system
+
+
+def read_lm_eval(path: Paths) -> xr.Dataset:
+    """Read the samples that lm-evaluation-harness writes with ``--log_samples``.
+
+    Parameters
+    ----------
+    path : str, Path, or several
+        A folder, in which and below which all ``samples_*.jsonl`` are read, or such files.
+
+    Returns
+    -------
+    Dataset
+        ``score(metric, system, input)``: a system is a model, by the name in the ``results_*.json`` of the same run,
+        else by the folder's; an input a document, "0", "1" ... or, of several tasks, "task/0"; a metric what the
+        task measures for each document, with its filter where it has one ("exact_match,strict-match").
+        Coordinates ``task(input)``, and ``higher_is_better(metric)`` where ``results_*.json`` says it. Metrics that
+        exist for all documents together only (lists, of each document) are left out, and named in a warning.
+
+    Raises
+    ------
+    FileNotFoundError, ValueError
+        If there is no such file, a line is not as described (file and line are named), two runs of one model hold the
+        same document, or a document is another for one model than for the others.
+
+    Examples
+    --------
+    >>> import json, pathlib, tempfile, xsumstat
+    >>> from xsumstat.io.eval_results import read_lm_eval
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     for model in ("org__small", "org__large"):
+    ...         pathlib.Path(folder, model).mkdir()
+    ...         line = {"doc_id": 0, "filter": "none", "metrics": ["acc"], "acc": 1.0}
+    ...         _ = pathlib.Path(folder, model, "samples_arc_easy.jsonl").write_text(json.dumps(line))
+    ...     list(read_lm_eval(folder).system.values)
+    ['org__large', 'org__small']
+    """
+    cases = Cases()
+    for file in files(path, ("samples_*.jsonl",), "samples of lm-evaluation-harness"):
+        matched = _SAMPLES.fullmatch(file.name)
+        task = matched["task"] if matched else file.stem
+        about = _results_beside(file, matched["date"] if matched else None)
+        model = cases.label("model", about.get("model_name") or file.resolve().parent.name, file.name)
+        directions = about.get("higher_is_better")
+        stated = directions.get(task) if isinstance(directions, dict) else None
+        for where, line in json_lines(file):
+            if "doc_id" not in line:
+                raise ValueError(f"{where}: no 'doc_id': this is no line of lm-evaluation-harness's samples")
+            key = cases.begin(model, task, cases.label("doc_id", line["doc_id"], where), str(file), where)
+            cases.same_content(key, line.get("doc_hash"), where)
+            rule = line.get("filter")
+            for name in _metrics_of(line, where):
+                metric = name if rule in (None, "none") else f"{name},{rule}"
+                cases.add(key, metric, line.get(name), where)
+                if isinstance(stated, dict) and isinstance(stated.get(name), bool):
+                    cases.direction(metric, stated[name], where)
+    return cases.dataset("lm-evaluation-harness")
+
+
+def _metrics_of(line: dict[str, Any], where: str) -> list[str]:
+    if "metrics" in line:
+        return [str(name) for name in listing(line["metrics"], where, "metrics")]
+    return [name for name, value in line.items() if name not in _BESIDE and isinstance(value, int | float)]
+
+
+def _results_beside(file: Path, date: str | None) -> dict[str, Any]:
+    """The results of the run that wrote the samples: those of the same date, or the only ones in the folder."""
+    beside = sorted(file.parent.glob("*.json"))
+    same = [each for each in beside if date is not None and each.name.endswith(f"_{date}.json")]
+    alone = [each for each in beside if each.name.startswith("results")]
+    chosen = same[0] if same else alone[0] if len(alone) == 1 else None
+    return {} if chosen is None else mapping(parsed(chosen.read_bytes(), chosen.name), chosen.name)
+
+
+def read_promptfoo(path: Paths) -> xr.Dataset:
+    """Read the results that ``promptfoo eval --output results.json`` (or ``.jsonl``) writes.
+
+    Parameters
+    ----------
+    path : str, Path, or several
+        Such files, or a folder of them.
+
+    Returns
+    -------
+    Dataset
+        ``score(metric, system, input)``: a system is a provider, by its label or id, and where a provider answers
+        several prompts "provider, prompt"; an input a test, by its description where each test has one of its own,
+        else by its number; the metrics are "score", the test's whole score, each named score, and each kind of
+        assertion that has no name, averaged over those of the test. A coordinate of input holds each variable of the
+        tests that is a number or text. An answer that ended in an error has no score, which is said.
+
+    Raises
+    ------
+    FileNotFoundError, ValueError
+        If there is no such file, or it is not as described.
+    """
+    cases, variables, failed = Cases(), dict[str, dict[str, Any]](), 0
+    for file in files(path, ("*.json", "*.jsonl"), "results of promptfoo"):
+        entries = list(_promptfoo_entries(file))
+        names, several = _test_names(entries), _prompts_by_provider(entries)
+        for where, entry in entries:
+            provider = _provider(entry, where)
+            prompts = several.get(provider, [])
+            label = provider if len(prompts) < 2 else f"{provider}, {_prompt_name(entry, prompts)}"
+            system = cases.label("provider", label, where)
+            key = cases.begin(system, "", cases.label("test", names[_test(entry, where)], where), str(file), where)
+            given = entry.get("vars") or {}
+            cases.same_content(key, given or None, where)
+            variables.setdefault(key[1][1], mapping(given, where, "vars"))
+            if entry.get("failureReason") == 2:
+                failed += 1
+                cases.add(key, "score", None, where)
+                continue
+            for metric, value, averaged in _promptfoo_scores(entry, where):
+                cases.add(key, cases.label("metric", metric, where), value, where, averaged=averaged)
+    if failed:
+        _validate.warn(f"{failed} answer(s) ended in an error, and have no score")
+    ds = cases.dataset("promptfoo")
+    return ds.assign_coords(_described(ds, variables))
+
+
+def _promptfoo_entries(file: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    if file.suffix.lower() == ".jsonl":
+        yield from json_lines(file)
+        return
+    content = mapping(parsed(file.read_bytes(), file.name), file.name)
+    inner = content.get("results")
+    found = inner.get("results") if isinstance(inner, dict) else inner
+    if not isinstance(found, list):
+        raise ValueError(f"{file.name}: no list 'results': this is no output of promptfoo eval")
+    for at, entry in enumerate(found):
+        where = f"{file.name}, result {at}"
+        yield where, mapping(entry, where)
+
+
+def _test(entry: dict[str, Any], where: str) -> int:
+    at = entry.get("testIdx")
+    if isinstance(at, bool) or not isinstance(at, int):
+        raise ValueError(
+            f"{where}: 'testIdx' must be a whole number, got {at!r}; promptfoo writes it from version 0.103"
+        )
+    return at
+
+
+def _test_names(entries: list[tuple[str, dict[str, Any]]]) -> dict[int, str]:
+    """What tests are called: by their descriptions, where each has one of its own, or else by their numbers."""
+    names: dict[int, Any] = {}
+    for where, entry in entries:
+        case = entry.get("testCase")
+        names[_test(entry, where)] = case.get("description") if isinstance(case, dict) else None
+    described = all(isinstance(name, str) and name.strip() for name in names.values())
+    if described and len(set(names.values())) == len(names):
+        return names
+    return {at: str(at) for at in names}
+
+
+def _provider(entry: dict[str, Any], where: str) -> str:
+    provider = entry.get("provider")
+    found = provider.get("label") or provider.get("id") if isinstance(provider, dict) else provider
+    if not isinstance(found, str) or not found:
+        raise ValueError(f"{where}: 'provider' must have an id, got {provider!r}")
+    return found
+
+
+def _prompts_by_provider(entries: list[tuple[str, dict[str, Any]]]) -> dict[str, list[Any]]:
+    found: dict[str, dict[Any, None]] = {}
+    for where, entry in entries:
+        found.setdefault(_provider(entry, where), {})[_prompt(entry)] = None
+    return {provider: list(prompts) for provider, prompts in found.items()}
+
+
+def _prompt(entry: dict[str, Any]) -> str:
+    """Which prompt it is: its label, which by default is its template."""
+    prompt = entry.get("prompt")
+    label = prompt.get("label") if isinstance(prompt, dict) else prompt
+    return str(label or entry.get("promptId") or entry.get("promptIdx"))
+
+
+def _prompt_name(entry: dict[str, Any], prompts: list[Any]) -> str:
+    name = _prompt(entry)
+    return name if len(name) <= _LONGEST_PROMPT and "\n" not in name else f"prompt {prompts.index(name) + 1}"
+
+
+def _promptfoo_scores(entry: dict[str, Any], where: str) -> Iterator[tuple[str, Any, bool]]:
+    """Metrics, their scores, and whether there may be several of one."""
+    grading = entry.get("gradingResult") or {}
+    yield "score", entry.get("score", mapping(grading, where, "gradingResult").get("score")), False
+    named = mapping(entry.get("namedScores") or grading.get("namedScores") or {}, where, "namedScores")
+    for name, value in named.items():
+        yield name, value, False
+    for each in listing(grading.get("componentResults"), where, "componentResults"):
+        assertion = each.get("assertion") if isinstance(each, dict) else None
+        if isinstance(assertion, dict) and not assertion.get("metric") and assertion.get("type") not in (None, *named):
+            yield assertion["type"], each.get("score"), True
+
+
+def _described(ds: xr.Dataset, variables: dict[str, dict[str, Any]]) -> dict[str, tuple[str, list[Any]]]:
+    """The variables of the tests that are numbers or text, as coordinates of input."""
+    labels = ds["input"].values.tolist()
+    names = dict.fromkeys(name for each in variables.values() for name in each)
+    taken = {*ds.dims, *ds.coords, *ds.data_vars}
+    found = {name: [variables[label].get(name) for label in labels] for name in names if name not in taken}
+    return {
+        name: ("input", values)
+        for name, values in found.items()
+        if all(isinstance(value, str) for value in values) or all(type(value) in (int, float) for value in values)
+    }
+
+
+def read_deepeval(path: Paths) -> xr.Dataset:
+    """Read the test runs that DeepEval saves.
+
+    Parameters
+    ----------
+    path : str, Path, or several
+        Files of the folder ``DEEPEVAL_RESULTS_FOLDER``, one a run, ``.deepeval/.latest_test_run.json``, or what
+        `deepeval.evaluate` gave, as JSON; or a folder of such ``.json`` files.
+
+    Returns
+    -------
+    Dataset
+        ``score(metric, system, input)``: a system is a run, by the hyperparameter "model" that was logged, else by
+        the run's identifier, else by the file's name; an input a test case, by its name; a metric by its name. A
+        metric that ended in an error has no score. DeepEval does not say which metrics are better when lower
+        (Bias, Hallucination, Toxicity): see `higher_is_better`.
+
+    Raises
+    ------
+    FileNotFoundError, ValueError
+        If there is no such file, it is not as described, two runs have one name, or a test case has another input in
+        one run than in others.
+    """
+    cases = Cases()
+    for file in files(path, ("*.json", ".latest_test_run.json"), "test runs of DeepEval"):
+        content = mapping(parsed(file.read_bytes(), file.name), file.name)
+        run = mapping(content.get("testRunData", content), file.name, "testRunData")
+        tests = _deepeval_tests(run, file.name)
+        system = cases.label("run", _run_name(run, file), file.name)
+        names = [str(test.get("name")) for test in tests]
+        counts = Counter(names)
+        for at, (test, name) in enumerate(zip(tests, names, strict=True)):
+            where = f"{file.name}, test case {at}"
+            case = name if counts[name] == 1 and test.get("name") else f"{name}/{test.get('order', at)}"
+            key = cases.begin(system, "", cases.label("name", case, where), str(file), where)
+            cases.same_content(key, test.get("input"), where)
+            measured = test.get("metricsData") or test.get("metrics_data") or test.get("metricsMetadata")
+            for each in listing(measured, where, "metricsData"):
+                metric = mapping(each, where, "metricsData").get("name") or each.get("metric")
+                cases.add(key, cases.label("metric", metric, where), each.get("score"), where)
+    return cases.dataset("DeepEval")
+
+
+def _deepeval_tests(run: dict[str, Any], where: str) -> list[dict[str, Any]]:
+    keys = ("testCases", "conversationalTestCases", "test_cases", "test_results")
+    if not any(key in run for key in keys):
+        raise ValueError(f"{where}: no 'testCases': this is no test run of DeepEval")
+    return [mapping(test, where, key) for key in keys for test in listing(run.get(key), where, key)]
+
+
+def _run_name(run: dict[str, Any], file: Path) -> Any:
+    logged = run.get("hyperparameters") or run.get("configurations")
+    model = logged.get("model") if isinstance(logged, dict) else None
+    return model or run.get("identifier") or file.stem

@@ -1,0 +1,161 @@
+"""Scores in the logs of Inspect AI, ``.eval`` (a zip file) or ``.json``: `read_inspect`."""
+
+from __future__ import annotations
+
+import struct
+import sys
+import zipfile
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import xarray as xr
+
+from xsumstat import _validate
+from xsumstat.io.eval_cases import Cases, Paths, files, listing, mapping, parsed
+
+_LARGEST = 2**29  # bytes of one file within a log, unpacked
+_COMPARED = 100  # characters of an input
+_ZSTANDARD = 93  # a zip file's number of this compression, which Python reads from version 3.14
+_LOCAL_HEADER = struct.Struct("<4s22xHH")
+# The grades that Inspect's scorers give, and the words that its metrics read as numbers.
+_GRADES = {"C": 1.0, "I": 0.0, "P": 0.5, "N": 0.0}
+_WORDS = {"yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}
+
+
+def read_inspect(path: Paths) -> xr.Dataset:
+    """Read logs of Inspect AI.
+
+    Parameters
+    ----------
+    path : str, Path, or several
+        Logs, ``.eval`` or ``.json``, one for each model and task; or a folder of them. Logs compressed by Zstandard,
+        as Inspect now writes them, need Python 3.14 or pyarrow (extra `data`).
+
+    Returns
+    -------
+    Dataset
+        ``score(metric, system, input)``: a system is a model, an input a sample, by its id or, of several tasks,
+        "task/id"; a metric a scorer, and where a scorer gives several values "scorer_value". Grades are numbers as
+        in Inspect: C 1, P .5, I and N 0, yes 1 and no 0. Several epochs of a sample are averaged. Coordinate
+        ``task(input)``. Values that are other text, or lists, are left out, and named in a warning.
+
+    Raises
+    ------
+    FileNotFoundError, ValueError
+        If there is no such file, it is not as described, two logs hold the same sample of one model, or a sample has
+        another input for one model than for the others.
+    """
+    cases = Cases()
+    for file in files(path, ("*.eval", "*.json"), "logs of Inspect"):
+        about, samples = _zipped(file) if zipfile.is_zipfile(file) else _plain(file)
+        spec = mapping(about.get("eval"), file.name, "eval")
+        model = cases.label("model", spec.get("model"), file.name)
+        task = cases.label("task", spec.get("task"), file.name)
+        for where, sample in samples:
+            key = cases.begin(model, task, cases.label("id", sample.get("id"), where), str(file), where)
+            beginning = sample.get("input")  # of which a log's summaries hold no more
+            cases.same_content(key, beginning[:_COMPARED] if isinstance(beginning, str) else None, where)
+            for name, score in mapping(sample.get("scores") or {}, where, "scores").items():
+                value = mapping(score, where, name).get("value")
+                several = value.items() if isinstance(value, dict) else [(None, value)]
+                for part, each in several:
+                    metric = cases.label("scorer", name if part is None else f"{name}_{part}", where)
+                    cases.add(key, metric, _number(each), where, averaged=True)
+    return cases.dataset("Inspect AI")
+
+
+def _number(value: Any) -> Any:
+    """A score's value as Inspect's metrics read it."""
+    if not isinstance(value, str):
+        return value
+    if value in _GRADES:
+        return _GRADES[value]
+    if value.lower() in _WORDS:
+        return _WORDS[value.lower()]
+    try:
+        return float(value)
+    except ValueError:
+        return value
+
+
+def _plain(file: Path) -> tuple[dict[str, Any], Iterator[tuple[str, dict[str, Any]]]]:
+    """A log in one JSON text: what it says of itself, and its samples."""
+    if file.suffix.lower() == ".eval":
+        raise ValueError(f"{file.name}: it is no zip file, and an .eval log is one; is it whole?")
+    content = mapping(parsed(file.read_bytes(), file.name), file.name)
+    if "eval" not in content or "samples" not in content:
+        raise ValueError(f"{file.name}: no 'eval' and 'samples': this is no log of Inspect with its samples")
+    return content, _numbered(file.name, listing(content["samples"], file.name, "samples"))
+
+
+def _numbered(name: str, samples: list[Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    for at, sample in enumerate(samples):
+        where = f"{name}, sample {at}"
+        yield where, mapping(sample, where)
+
+
+def _zipped(file: Path) -> tuple[dict[str, Any], Iterator[tuple[str, dict[str, Any]]]]:
+    """The same of a zip file, whose summaries hold all scores; of a run that did not end, samples of their own do."""
+    try:
+        with zipfile.ZipFile(file) as archive:
+            members = {info.filename: info for info in archive.infolist()}
+    except (zipfile.BadZipFile, OSError, ValueError) as error:
+        raise ValueError(f"cannot read {file.name} as a log of Inspect: {error}") from error
+    start = next((name for name in ("header.json", "_journal/start.json", "start.json") if name in members), None)
+    if start is None:
+        raise ValueError(f"{file.name}: no header.json in it: this is no log of Inspect")
+    about = mapping(_member(file, members[start]), f"{file.name}, {start}")
+    whole = next((name for name in ("summaries.json", "summary.json") if name in members), None)
+    if whole is not None:
+        where = f"{file.name}, {whole}"
+        return about, _numbered(where, listing(_member(file, members[whole]), where, "summaries"))
+    return about, _apart(file, [info for name, info in members.items() if name.startswith("samples/")])
+
+
+def _apart(file: Path, samples: list[zipfile.ZipInfo]) -> Iterator[tuple[str, dict[str, Any]]]:
+    for info in samples:
+        if info.filename.endswith(".json"):
+            where = f"{file.name}, {info.filename}"
+            yield where, mapping(_member(file, info), where)
+
+
+def _member(file: Path, info: zipfile.ZipInfo) -> Any:
+    """The JSON value of a file within a zip file."""
+    where = f"{file.name}, {info.filename}"
+    if info.file_size > _LARGEST:
+        raise ValueError(f"{where}: {info.file_size:,} bytes, and {_LARGEST:,} are the most")
+    try:
+        content = _unpacked(file, info)
+    except (
+        zipfile.BadZipFile,
+        zlib.error,
+        EOFError,
+        NotImplementedError,
+        RuntimeError,
+        OSError,
+        struct.error,
+    ) as error:
+        raise ValueError(f"{where}: cannot be unpacked: {error}") from error
+    if len(content) != info.file_size or zlib.crc32(content) != info.CRC:
+        raise ValueError(f"{where}: cannot be unpacked: it is not what the zip file says of it")
+    return parsed(content, where)
+
+
+def _unpacked(file: Path, info: zipfile.ZipInfo) -> bytes:
+    """What a file within a zip file holds, read no further than it says it goes."""
+    if info.compress_type != _ZSTANDARD or sys.version_info >= (3, 14):
+        with zipfile.ZipFile(file) as archive, archive.open(info) as stream:
+            return stream.read(info.file_size + 1)
+    arrow = _validate.optional("pyarrow", "data")
+    with file.open("rb") as stream:
+        stream.seek(info.header_offset)
+        signature, name, extra = _LOCAL_HEADER.unpack(stream.read(_LOCAL_HEADER.size))
+        if signature != b"PK\3\4":
+            raise zipfile.BadZipFile("its header is not where it should be")
+        stream.seek(name + extra, 1)
+        packed = stream.read(info.compress_size)
+    with arrow.input_stream(arrow.py_buffer(packed), compression="zstd") as unpacked:
+        content: bytes = unpacked.read(info.file_size + 1)
+        return content

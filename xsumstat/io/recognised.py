@@ -1,0 +1,67 @@
+"""Which evaluation tool wrote a file or folder, by what is in it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import xarray as xr
+
+from xsumstat.io import eval_results, inspect_logs, sacrerouge
+from xsumstat.io.eval_cases import mapping, parsed
+
+SUFFIXES = (".jsonl", ".json", ".eval")
+_DEEPEVAL = ("testRunData", "testCases", "conversationalTestCases", "test_cases", "test_results")
+
+
+def reader_of(path: Path) -> Callable[[Path], xr.Dataset]:
+    """The reader of a file with one of the suffixes, or of a folder."""
+    if path.is_dir():
+        return _of_folder(path)
+    suffix = path.suffix.lower()
+    if suffix == ".eval":
+        return inspect_logs.read_inspect
+    return _of_lines(path) if suffix == ".jsonl" else _of_json(path)
+
+
+def _of_folder(folder: Path) -> Callable[[Path], xr.Dataset]:
+    if any(folder.rglob("*.eval")):
+        return inspect_logs.read_inspect
+    if any(folder.rglob("samples_*.jsonl")):
+        return eval_results.read_lm_eval
+    lines, whole = next(folder.rglob("*.jsonl"), None), min(folder.rglob("*.json"), default=None)
+    return _of_json(whole) if whole is not None and lines is None else sacrerouge.read_sacrerouge
+
+
+def _of_lines(path: Path) -> Callable[[Path], xr.Dataset]:
+    with path.open("rb") as stream:
+        first = stream.readline()
+    try:
+        line = json.loads(first)
+    except (ValueError, RecursionError):
+        line = None  # which the reader of SacreROUGE's lines says
+    if isinstance(line, dict) and "doc_id" in line:
+        return eval_results.read_lm_eval
+    return eval_results.read_promptfoo if isinstance(line, dict) and "testIdx" in line else sacrerouge.read_sacrerouge
+
+
+def _of_json(path: Path) -> Callable[[Path], xr.Dataset]:
+    content: dict[str, Any] = mapping(parsed(path.read_bytes(), path.name), path.name)
+    if "eval" in content:
+        return inspect_logs.read_inspect
+    if any(key in content for key in _DEEPEVAL):
+        return eval_results.read_deepeval
+    inner = content.get("results")
+    if isinstance(inner, list) or (isinstance(inner, dict) and isinstance(inner.get("results"), list)):
+        return eval_results.read_promptfoo
+    if "model_name" in content or "higher_is_better" in content:
+        raise ValueError(
+            f"{path.name} holds the averages of lm-evaluation-harness, and no scores of documents: name the folder "
+            "with its samples_*.jsonl, which --log_samples writes"
+        )
+    raise ValueError(
+        f"cannot tell what {path.name} holds: it is no log of Inspect, no results of promptfoo, "
+        "and no test run of DeepEval"
+    )
