@@ -7,7 +7,7 @@ from typing import Any
 
 import xarray as xr
 
-from xsumstat import _validate, offers
+from xsumstat import _validate, conclusions, offers
 from xsumstat.dataset import checks, directions
 from xsumstat.dataset import scores as schema
 
@@ -99,7 +99,9 @@ def _missing(score: xr.DataArray, labels: list[Any]) -> str:
 def _of_result(ds: xr.Dataset) -> list[tuple[str, str]]:
     name = str(ds.attrs["analysis"])
     sizes = ", ".join(f"{dim} ({size})" for dim, size in ds.sizes.items())
-    found = [("result of", name), ("on", sizes or "one number each"), ("holds", ", ".join(map(str, ds.data_vars)))]
+    said = conclusions.conclusion(ds)
+    found = [("conclusion", said)] if said else []
+    found += [("result of", name), ("on", sizes or "one number each"), ("holds", ", ".join(map(str, ds.data_vars)))]
     found += [(key, str(ds.attrs[key])) for key in _SHOWN if key in ds.attrs]
     return found + _asked(ds)
 

@@ -20,7 +20,10 @@ ROOMS = (
     *("kernels", "coefficients", "inference", "resampling"),
     *("dataset", "analyses", "simulation", "plots", "io"),
 )
-FACE = ("accessor", "offers", "overview", "report", "compilation", "__init__", "__main__")
+FACE = (
+    *("accessor", "conclusions", "findings", "findings_tests", "offers", "overview", "report", "compilation"),
+    *("__init__", "__main__"),
+)
 ORDER = ("ground", *ROOMS, "face")
 OF_ARRAYS = ("ground", *ROOMS[:4])
 

@@ -1,0 +1,205 @@
+"""What results say in words: every analysis, odd results, and numbers that were made for the sentence."""
+
+import re
+
+import numpy as np
+import pytest
+import xarray as xr
+from dataset.test_results import ASKED, analysis_of, answer
+from test_overview import FEW, RESULTS
+
+import xsumstat
+from xsumstat import conclusions
+from xsumstat.conclusions import SENTENCES, conclusion, sentences
+from xsumstat.dataset.variables import ANALYSES
+
+
+def made(analysis, data, coords, **attrs):
+    """A result of numbers that a test knows."""
+    return xr.Dataset(data, coords, {"analysis": analysis, "gold": "human", "coefficient": "pearson", **attrs})
+
+
+def intervals(values, low, high, metrics=None):
+    data = {"correlation": ("metric", values), "ci_low": ("metric", low), "ci_high": ("metric", high)}
+    metrics = metrics or list("abcdefghij")[: len(values)]
+    return made("ci", data, {"metric": metrics}, confidence_level=0.95, method="jackknife", level="system")
+
+
+def pairs(pvalue, difference, metrics, **attrs):
+    dims = ("metric", "other_metric")
+    data = {"pvalue": (dims, pvalue), "difference": (dims, difference)}
+    attrs = {"method": "permutation", "alternative": "two-sided", **attrs}
+    return made("perm_test", data, {"metric": metrics, "other_metric": metrics}, **attrs)
+
+
+def test_every_analysis_has_its_sentences():
+    assert set(SENTENCES) == set(ANALYSES)
+
+
+@pytest.mark.parametrize("question", [name for name in ASKED if not name.startswith("corr, ")])
+def test_every_result_says_something_and_survives_a_file(question, tmp_path):
+    result = answer(question)
+    said = sentences(result)
+    assert said or analysis_of(result) == "simulate"
+    text = " ".join(said)
+    assert conclusion(result) == text
+    assert not re.search(r"nan|None|\binf\b|  |\.\.|\[\]|\(\)|; \)", text), text
+    assert len(text) < 1500
+    pytest.importorskip("netCDF4")
+    result.to_netcdf(tmp_path / "result.nc")
+    assert conclusion(xr.load_dataset(tmp_path / "result.nc")) == text
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize("name", RESULTS)
+def test_a_result_that_was_cut_or_renamed_is_shown_all_the_same(demo, name):
+    result = RESULTS[name](demo)
+    first = next(iter(result.dims), None)
+    odd = [
+        result.isel({dim: 0 for dim in result.dims}),
+        result.isel({dim: [] for dim in result.dims}),
+        result.rename({dim: f"{dim}_2" for dim in result.dims}),
+        result.drop_vars(list(result.coords)),
+        result.drop_vars(list(result.data_vars)),
+        result.drop_attrs(),
+        result.where(False),
+        result.squeeze(),
+        *(result.drop_vars(variable) for variable in result.data_vars),
+        *(result.isel({dim: 0}) for dim in result.dims),
+        *(result.isel({dim: [0]}) for dim in result.dims),
+        *(result.assign_attrs({key: "?"}) for key in result.attrs if key != "analysis"),
+    ]
+    odd += [] if first is None else [result.mean(first, keep_attrs=True)]
+    for each in odd:
+        assert isinstance(conclusion(each), str)
+        assert repr(each.meta).startswith("<xsumstat>") and each.meta._repr_html_().startswith("<table>")
+
+
+def test_the_best_metric_its_interval_and_those_that_hold_zero():
+    said = conclusion(intervals([0.94, 0.2, -0.5], [0.7, -0.1, -0.6], [0.99, 0.5, -0.4]))
+    assert said.startswith(
+        "a agrees best with human: .94 [.70, .99] (95 % jackknife interval; Pearson's r, system level"
+    )
+    assert "The interval of b holds 0; it is the widest, [-.10, .50]." in said
+    assert "Undefined" not in said
+
+
+def test_ties_undefined_metrics_and_one_metric():
+    nan = np.nan
+    said = conclusion(intervals([0.5, 0.5, nan], [0.1, 0.1, nan], [0.8, 0.8, nan]))
+    assert said.startswith("a and b agree best, and alike, with human: .50")
+    assert "Undefined: c." in said and "c has none" in said
+    alone = conclusion(intervals([0.5], [-0.1], [0.8]))
+    assert alone.startswith("a has a correlation of .50 [-.10, .80] with human") and "best" not in alone
+    assert conclusion(intervals([nan], [nan], [nan])).startswith("No metric has a defined correlation.")
+
+
+def test_who_beats_whom_and_who_is_not_told_apart():
+    p = [[np.nan, 0.01, 0.2], [0.01, np.nan, 0.04], [0.2, 0.04, np.nan]]
+    difference = [[np.nan, 0.4, 0.1], [-0.4, np.nan, -0.3], [-0.1, 0.3, np.nan]]
+    said = conclusion(pairs(p, difference, ["judge", "bleu", "bertscore"]))
+    assert said.startswith("judge is ahead: it beats bleu; it is not told apart from bertscore.")
+    assert "2 of 3 pairs of metrics differ" in said and "p-values not corrected; alpha .05" in said
+    assert "on average" not in said  # three tests are few
+    corrected = pairs(p, difference, ["judge", "bleu", "bertscore"]).meta.adjust("holm")
+    assert "Holm over all tests; alpha .05" in conclusion(corrected)
+    assert "2 of 3" not in conclusion(corrected) and "1 of 3 pairs" in conclusion(corrected)  # .01 * 3, .04 * 2
+
+
+@pytest.mark.parametrize(("alternative", "who"), [("greater", "a beats b"), ("less", "b beats a")])
+def test_the_alternative_says_who_beats_whom(alternative, who):
+    nan = np.nan
+    result = pairs([[nan, 0.001], [nan, nan]], [[nan, 0.3], [nan, nan]], ["a", "b"], alternative=alternative)
+    assert conclusion(result).startswith(f"{who}: correlations .30 apart, p = .001")
+
+
+def test_many_tests_without_a_correction_are_remarked_on():
+    size = 16
+    p = np.where(np.eye(size, dtype=bool), np.nan, 0.5)
+    result = pairs(p, p - 0.25, [f"m{at}" for at in range(size)])
+    assert "120 tests at .05 without a correction: if nothing differed, 6 of them" in conclusion(result)
+    assert "without a correction" not in conclusion(result.meta.adjust("bh"))
+    one_sided = result.assign_attrs(alternative="greater")
+    assert "240 tests" in conclusion(one_sided)
+
+
+def test_what_is_not_shown_to_be_equivalent_is_not_called_different():
+    dims = ("metric", "other_metric")
+    data = {
+        "equivalent": (dims, [[True], [False]]),
+        "pvalue": (dims, [[0.01], [0.5]]),
+        "margin": (dims, [[0.05], [0.05]]),
+        "difference": (dims, [[0.0], [0.1]]),
+    }
+    result = made("equivalence", data, {"metric": ["a", "b"], "other_metric": ["z"]}, method="tost", alpha=0.05)
+    said = conclusion(result)
+    assert said.startswith("1 of 2 pairs are equivalent within ±.05") and ": a and z." in said
+    assert "(b and z) need not differ by more than that" in said
+
+
+@pytest.mark.parametrize(("rate", "verdict"), [(0.5, "may replace"), (1 / 3, "may not replace")])
+def test_may_a_judge_replace_a_rater(rate, verdict):
+    data = {"winning_rate": ("metric", [rate]), "pvalue": (("metric", "rater"), [[0.01] * (2 if rate == 0.5 else 3)])}
+    result = made("alt_test", data, {"metric": ["judge"]}, margin=0.2, alpha=0.05, along="rater")
+    assert conclusion(result).startswith(f"judge (wins against 1 of {2 if rate == 0.5 else 3}) {verdict} a rater")
+
+
+@pytest.mark.parametrize(
+    ("alpha", "low", "high", "reading"),
+    [
+        (0.85, 0.81, 0.9, "reliable, and so is its whole interval"),
+        (0.82, 0.7, 0.9, "reliable, but its interval goes from good for tentative conclusions only to reliable"),
+        (0.7, 0.668, 0.79, "good for tentative conclusions only, and so"),
+        (0.5, 0.4, 0.6, "not reliable, and so"),
+    ],
+)
+def test_the_usual_reading_of_alpha(alpha, low, high, reading):
+    result = made("agreement", {"alpha": alpha, "ci_low": low, "ci_high": high}, {}, confidence_level=0.95)
+    assert reading in conclusion(result)
+
+
+def test_forty_one_metrics_are_not_all_named():
+    values = np.linspace(0.9, 0.1, 41)
+    said = conclusion(intervals(values, values - 1, values + 1, [f"metric-{at}" for at in range(41)]))
+    assert said.startswith("metric-0 agrees best") and "All intervals hold 0" in said and said.count("metric-") < 8
+    some = intervals(values, values - 0.5, values + 0.5, [f"metric-{at}" for at in range(41)])
+    assert "and 15 more hold 0" in conclusion(some)  # 20 are at most .5
+
+
+def test_labels_of_further_dims(demo):
+    by = {"level": "input", "by": "system_type"}
+    assert conclusion(demo.meta.corr("human", **by)).count("agrees best") == 3
+    of_inputs = demo.meta.corr("human", level="input", average=False)
+    best = of_inputs.correlation.idxmax("metric").to_series().value_counts()
+    assert f"Of 30 labels of input the best is {best.index[0]} in {best.iloc[0]}" in conclusion(of_inputs)
+
+
+def test_a_lazy_result_is_not_computed(demo):
+    pytest.importorskip("dask")
+    dask = pytest.importorskip("dask")
+
+    def refuse(*args, **kwargs):
+        raise AssertionError("computed")
+
+    lazy = demo.chunk().meta.ci("human")
+    with dask.config.set(scheduler=refuse):
+        assert conclusion(lazy).startswith("Not computed yet (Dask)")
+    assert conclusion(lazy.compute()) == conclusion(demo.meta.ci("human"))
+
+
+def test_names_that_are_long_or_odd():
+    long = "x" * 10_000
+    said = conclusion(intervals([0.5, 0.4], [0.1, 0.1], [0.9, 0.9], [long, "<b>"]))
+    assert len(said) < 400 and "x…x" in said
+    assert "<b>" not in intervals([0.5], [0.1], [0.9], ["<b>"]).meta._repr_html_()
+
+
+def test_it_comes_first_in_what_a_result_shows(demo):
+    told = repr(demo.meta.rank("human", **FEW).meta).splitlines()[1]
+    assert told.strip().startswith("conclusion") and "clusters, best first: (1) judge" in told
+
+
+def test_what_is_no_result_says_nothing(demo):
+    assert conclusion(xr.Dataset()) == conclusion(demo.drop_vars("truth")) == ""
+    assert conclusion(demo).startswith("Simulated scores; true correlations with human (system level): judge")
+    assert conclusions.conclusion(xsumstat.load_dataset("demo").assign_attrs(analysis="no such")) == ""

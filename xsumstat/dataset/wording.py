@@ -1,0 +1,190 @@
+"""How a result was made, in short phrases from its attrs alone, and numbers and names as papers print them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Iterable, Mapping
+from typing import Any
+
+import xarray as xr
+
+_TESTS = {
+    "permutation": "permutation test",
+    "analytic": "permutation test, computed",
+    "williams": "Williams' test",
+    "steiger": "Steiger's test",
+    "meng": "Meng, Rosenthal and Rubin's test",
+    "zou": "Zou's interval",
+    "paired_t": "paired t tests",
+    "t": "t tests",
+    "wilcoxon": "Wilcoxon's signed-rank tests",
+    "monte_carlo": "Monte-Carlo sign-flip tests",
+    "hybrid": "hybrid of paired t and Wilcoxon's tests",
+    "kruskal-wallis": "Kruskal and Wallis's test",
+    "tost": "two one-sided bootstrap tests",
+    "tost_analytic": "two one-sided tests by formula",
+    "anderson_hauck": "Anderson and Hauck's test",
+}
+_TESTS_OF = {  # where the method alone does not say it
+    ("boot_test", "bootstrap"): "paired bootstrap test",
+    ("compare_systems", "bootstrap"): "paired bootstrap tests",
+    ("equivalence", "jackknife"): "two one-sided jackknife tests",
+    ("rank_tasks", ""): "permutation tests of the average score",
+    ("normality", ""): "Shapiro and Wilk's test",
+}
+_CORRECTIONS = {
+    "bonferroni": "Bonferroni",
+    "holm": "Holm",
+    "bh": "Benjamini-Hochberg",
+    "by": "Benjamini-Yekutieli",
+    "maxt": "max-T",
+}
+_DRAWN = {"both": "systems and inputs", "system": "systems", "input": "inputs", "cell": "single cells"}
+_LONGEST_NAME = 60
+_MANY_TESTS = 10
+USUAL_LEVEL = 0.05
+
+
+def how(result: xr.Dataset) -> str:
+    """How intervals or tests of a result were made, as a picture says it below; empty where it has none."""
+    parts = [interval_words(result), test_words(result), correction_words(result)]
+    return "; ".join(part for part in parts if part)
+
+
+def interval_words(result: xr.Dataset) -> str:
+    """Which intervals, over what: "95 % jackknife intervals, systems and inputs"; empty without any."""
+    attrs = result.attrs
+    if "ci_low" not in result.variables or not ("confidence_level" in attrs or "alpha" in attrs):
+        return ""
+    level = float(attrs["confidence_level"]) if "confidence_level" in attrs else 1 - 2 * float(attrs["alpha"])
+    return f"{100 * level:.4g} % {interval_kind(attrs)}intervals{_over(attrs, 'resamples')}"
+
+
+def interval_kind(attrs: Mapping[Any, Any]) -> str:
+    """What kind of interval: "jackknife ", "percentile bootstrap ", or nothing where attrs do not say."""
+    method = str(attrs.get("method", ""))
+    if method == "bootstrap":
+        return f"{attrs.get('interval', 'percentile')} bootstrap "
+    named = {"jackknife": "jackknife ", "fisher": "Fisher ", "tost": "bootstrap ", "zou": "Zou's "}
+    return named.get(method, "")
+
+
+def test_words(result: xr.Dataset) -> str:
+    """Which test, over what: "permutation test, systems and inputs, 9,999 swaps"; empty without any."""
+    if not has_tests(result):
+        return ""
+    attrs = result.attrs
+    method, analysis = str(attrs.get("method", "")), str(attrs.get("analysis", ""))
+    if analysis == "range_drop":
+        return f"bootstrap test{_over(attrs, 'resamples')}"
+    name = _TESTS_OF.get((analysis, method)) or _TESTS.get(method, method or "test")
+    unit = "swaps" if "permutation" in name or "sign-flip" in name else "resamples"
+    return f"{name}{_over(attrs, unit)}"
+
+
+def correction_words(result: xr.Dataset) -> str:
+    """How p-values were corrected: "Holm over all tests", or "p-values not corrected"; empty without any."""
+    if not has_tests(result):
+        return ""
+    method = str(result.attrs.get("adjust_method", ""))
+    if result.attrs.get("analysis") == "alt_test":
+        return f"{_CORRECTIONS.get(method, 'Benjamini-Yekutieli')} over each judge's raters"
+    if not method:
+        return "p-values not corrected"
+    return f"{_CORRECTIONS.get(method, method)} over {_family(result)}"
+
+
+def resample_words(attrs: Mapping[Any, Any]) -> str:
+    """What is random: "systems and inputs"; empty where attrs do not say."""
+    named = str(attrs.get("resample", ""))
+    if named in _DRAWN or not named:
+        return _DRAWN.get(named, "")
+    return listed([_DRAWN.get(word, f"{word}s") for word in named.split()])
+
+
+def has_tests(result: xr.Dataset) -> bool:
+    """Whether a result has p-values, or was decided by such."""
+    return "pvalue" in result.variables or result.attrs.get("analysis") == "rank"
+
+
+def many_uncorrected(n_tests: int, alpha: float = USUAL_LEVEL) -> str:
+    """What to say of many tests whose p-values are not corrected; empty where there are few."""
+    if n_tests <= _MANY_TESTS:
+        return ""
+    return (
+        f"{n_tests:,} tests at {number(alpha)} without a correction: if nothing differed, {n_tests * alpha:.3g} of them "
+        "would be significant by chance on average; .meta.adjust('holm') corrects"
+    )
+
+
+def number(value: float, digits: int = 2) -> str:
+    """A number as papers print it: .94, -.12, 1.00; more digits where two would round it to 1 or to 0."""
+    value = float(value)
+    if math.isnan(value):
+        return "undefined"
+    if math.isinf(value):
+        return "-∞" if value < 0 else "∞"
+    for places in range(digits, digits + 3):
+        text = f"{value:,.{places}f}"
+        shown = float(text.replace(",", ""))
+        if not (abs(shown) == 1 != abs(value) and abs(value) < 1 or shown == 0 != value):
+            break
+    if float(text.replace(",", "")) == 0:
+        text = text.removeprefix("-")
+    sign, text = ("-", text[1:]) if text.startswith("-") else ("", text)
+    return sign + (text[1:] if text.startswith("0.") else text)
+
+
+def numbers(values: Iterable[float], digits: int = 2) -> list[str]:
+    """Numbers side by side, with as many more digits, up to two, as tell them apart."""
+    values = [float(value) for value in values]
+    for places in range(digits, digits + 3):
+        texts = [number(value, places) for value in values]
+        if len(set(texts)) == len(set(values)):
+            return texts
+    return [number(value, digits) for value in values]
+
+
+def limits(low: float, high: float, digits: int = 2) -> str:
+    """An interval: [.70, .99]."""
+    return f"[{number(low, digits)}, {number(high, digits)}]"
+
+
+def pvalue(value: float) -> str:
+    """A p-value: p = .012, p < .001."""
+    if math.isnan(value):
+        return "p undefined"
+    return "p < .001" if value < 0.001 else f"p = {number(value, 3)}"
+
+
+def name(label: Hashable) -> str:
+    """A label as text; the middle of a very long one is left out."""
+    text = " ".join(str(label).split())
+    half = _LONGEST_NAME // 2
+    return text if len(text) <= _LONGEST_NAME else f"{text[:half]}…{text[-half + 1 :]}"
+
+
+def listed(labels: Iterable[Hashable], most: int = 5, last: str = "and") -> str:
+    """Labels in a sentence: a, b and c; or the first few of many, and how many more."""
+    texts = [name(label) for label in labels]
+    if len(texts) > most + 1:
+        return f"{', '.join(texts[:most])} {last} {len(texts) - most:,} more"
+    return texts[0] if len(texts) == 1 else f"{', '.join(texts[:-1])} {last} {texts[-1]}" if texts else ""
+
+
+def _family(result: xr.Dataset) -> str:
+    """Over which tests p-values were corrected."""
+    family = str(result.attrs.get("adjust_within", "")).split()
+    dims = [str(dim) for dim in result["pvalue"].dims] if "pvalue" in result.variables else family
+    outer = [dim for dim in dims if dim not in family]
+    return f"the tests of each {listed(dim.replace('_', ' ') for dim in outer)}" if outer else "all tests"
+
+
+def _over(attrs: Mapping[Any, Any], unit: str) -> str:
+    """What is random, and how many draws there were, after a comma each."""
+    parts = [resample_words(attrs)]
+    if attrs.get("exact"):
+        parts.append(f"all {unit}")
+    elif "n_resamples" in attrs and attrs.get("method") not in ("analytic", "jackknife", "fisher"):
+        parts.append(f"{int(attrs['n_resamples']):,} {unit}")
+    return "".join(f", {part}" for part in parts if part)

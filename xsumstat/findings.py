@@ -1,0 +1,419 @@
+"""What results say of correlations, intervals, inputs, outputs and raters: sentences for `conclusions`.
+
+Each function takes the result of one label of all further dims, and gives sentences.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable
+
+import numpy as np
+import xarray as xr
+
+from xsumstat.coefficients.table import COEFFICIENTS
+from xsumstat.dataset import results, wording
+from xsumstat.dataset.wording import limits, listed, name, number, numbers
+from xsumstat.types import FloatArray
+
+_LEAST_ALPHA, _GOOD_ALPHA = 0.667, 0.8
+
+
+def labels(result: xr.Dataset, dim: str = "metric") -> list[Hashable]:
+    """Labels of a dim, or its places where it has none."""
+    return result[dim].values.tolist()  # type: ignore[no-any-return]
+
+
+def coefficient(result: xr.Dataset) -> str:
+    """What the coefficient is called, and at which level: "Pearson's r, system level"."""
+    asked = str(result.attrs.get("coefficient", ""))
+    called = COEFFICIENTS[asked].label if asked in COEFFICIENTS else asked
+    level = result.attrs.get("level")
+    return ", ".join([*([called] if called else []), *([f"{str(level).replace('_', ' ')} level"] if level else [])])
+
+
+def gold(result: xr.Dataset) -> str:
+    """Whom metrics are compared with."""
+    return name(result.attrs.get("gold", "gold"))
+
+
+def interval(result: xr.Dataset) -> str:
+    """What kind of interval: "95 % jackknife interval"."""
+    said = wording.interval_words(result).partition(",")[0]
+    return said.removesuffix("s") or "interval"
+
+
+def ends(one: xr.Dataset) -> str:
+    """The interval of one value, after a blank; empty where it has none."""
+    if not {"ci_low", "ci_high"} <= set(one.data_vars) or math.isnan(float(one["ci_low"])):
+        return ""
+    return f" {limits(float(one['ci_low']), float(one['ci_high']))}"
+
+
+def undefined(result: xr.Dataset, variable: str) -> list[str]:
+    """A sentence that names the metrics without a value, where there are some."""
+    values = result[variable]
+    lacking = values.isnull().all([dim for dim in values.dims if dim != "metric"]).values
+    named = [label for label, nothing in zip(labels(result), lacking, strict=True) if nothing]
+    return [f"Undefined: {listed(named)}."] if named else []
+
+
+def best_metric(result: xr.Dataset) -> Hashable | None:
+    """The metric of the highest correlation; None where there is none."""
+    values = result[results.main_variable(result) if "correlation" not in result else "correlation"]
+    found = values.values.ravel() if values.dims == ("metric",) else np.array([math.nan])
+    return None if np.isnan(found).all() else labels(result)[int(np.nanargmax(found))]
+
+
+def _best(values: FloatArray) -> list[int]:
+    """Places of the highest value; several where they are tied."""
+    return np.flatnonzero(values >= np.nanmax(values) - 1e-12).tolist()
+
+
+def _leads(result: xr.Dataset, values: FloatArray, shown: list[str], high: str = "agrees") -> str:
+    """Which metric agrees best with gold."""
+    named, best = labels(result), _best(values)
+    if len(named) == 1:
+        return f"{name(named[0])} has a correlation of {shown[0]} with {gold(result)} ({coefficient(result)})."
+    who = listed(named[at] for at in best)
+    verb = f"{high} best" if len(best) == 1 else "agree best, and alike,"
+    return f"{who} {verb} with {gold(result)}: {shown[best[0]]} ({coefficient(result)}, {len(named)} metrics)."
+
+
+def corr(result: xr.Dataset) -> list[str]:
+    """The highest correlations, and the lowest."""
+    values = result["correlation"].values
+    if np.isnan(values).all():
+        return ["No metric has a defined correlation."]
+    shown, named = numbers(values), labels(result)
+    said = [_leads(result, values, shown)]
+    order = [at for at in np.argsort(-values, kind="stable").tolist() if not math.isnan(values[at])]
+    rest = order[len(_best(values)) :]
+    if rest:
+        each = [f"{name(named[at])} ({shown[at]})" for at in rest]
+        last = f"; last is {each[-1]}" if len(rest) > 3 else ""
+        ahead = "It is" if len(order) - len(rest) == 1 else "They are"
+        said.append(f"{ahead} followed by {listed(each[:3])}{last}.")
+    return said + undefined(result, "correlation")
+
+
+def corr_closing(result: xr.Dataset) -> list[str]:
+    """Correlations alone say nothing of their uncertainty."""
+    return ["ci says how sure that is, perm_test which metric is better."] if result.sizes.get("metric", 1) > 1 else []
+
+
+def ci(result: xr.Dataset) -> list[str]:
+    """The best metric with its interval, the intervals that hold 0, and the widest."""
+    if "other_metric" in result.dims and "difference" in result:
+        return _differences(result)
+    values, low, high = (result[each].values for each in ("correlation", "ci_low", "ci_high"))
+    if np.isnan(values).all():
+        return ["No metric has a defined correlation."]
+    named = labels(result)
+    shown = numbers(values)
+    texts = [f"{text} {limits(*ends)}" if not math.isnan(ends[0]) else f"{text}, no interval"
+             for text, *ends in zip(shown, low, high, strict=True)]  # fmt: skip
+    said = [
+        _leads(result, values, texts).replace(
+            f" ({coefficient(result)}", f" ({interval(result)}; {coefficient(result)}"
+        )
+    ]
+    return [*said, *_zero_and_width(named, low, high), *undefined(result, "correlation"), *_stand_ins(result)]
+
+
+def _zero_and_width(named: list[Hashable], low: FloatArray, high: FloatArray) -> list[str]:
+    """Which intervals hold 0, which is the widest, and which metrics have none."""
+    there = np.flatnonzero(~np.isnan(low)).tolist()
+    if not there:
+        return []
+    zero = np.flatnonzero((low <= 0) & (high >= 0)).tolist()
+    if len(named) == 1:
+        return ["It holds 0."] if zero else ["It does not hold 0."]
+    of = listed(named[at] for at in zero)
+    held = f"The interval of {of} holds 0" if len(zero) == 1 else f"The intervals of {of} hold 0"
+    held = held if zero else "No interval holds 0"
+    if len(zero) == len(named):
+        held = "All intervals hold 0"
+    widest = int(np.nanargmax(high - low))
+    if len(there) > 2:
+        text = limits(low[widest], high[widest])
+        which = "it" if zero == [widest] else f"that of {name(named[widest])}"
+        held += f"; {which} is the widest, {text}"
+    lacking = [label for at, label in enumerate(named) if at not in there]
+    if lacking:
+        held += f"; {listed(lacking)} {'has' if len(lacking) == 1 else 'have'} none"
+    return [f"{held}."]
+
+
+def _stand_ins(result: xr.Dataset) -> list[str]:
+    """The metrics whose interval is another one than was asked for."""
+    if "fell_back" not in result:
+        return []
+    named = [label for label, other in zip(labels(result), result["fell_back"].values, strict=True) if other]
+    return [f"For {listed(named)} another interval stands in."] if named else []
+
+
+def _differences(result: xr.Dataset) -> list[str]:
+    """How many intervals of differences lie above or below 0."""
+    rows, columns = labels(result), labels(result, "other_metric")
+    difference, low, high = (
+        result[each].transpose("metric", "other_metric").values for each in ("difference", "ci_low", "ci_high")
+    )
+    there = ~np.isnan(low)
+    above, below = there & (low > 0), there & (high < 0)
+    if there.sum() == 0:
+        return ["No difference has an interval."]
+    tested = there.sum()
+    said = []
+    if tested == 1:
+        at, to = np.argwhere(there)[0]
+        verdict = "above 0" if above.any() else "below 0" if below.any() else "which holds 0"
+        text = f"{name(rows[at])} less {name(columns[to])}: {number(difference[at, to])} "
+        return [f"{text}{limits(low[at, to], high[at, to])}, {verdict} ({interval(result)}; {coefficient(result)})."]
+    for side, word in ((above, "above"), (below, "below")):
+        pairs = [f"{name(rows[at])} less {name(columns[to])}" for at, to in np.argwhere(side)]
+        if pairs:
+            said.append(f"{len(pairs):,} {'lie' if len(pairs) > 1 else 'lies'} {word} 0 ({listed(pairs)})")
+    neither = int(tested - above.sum() - below.sum())
+    if neither:
+        said.append(f"{neither:,} {'hold' if neither > 1 else 'holds'} 0, so that these are not told apart")
+    how = f"{interval(result)}s, not corrected for their number; {coefficient(result)}"
+    return [f"Of {tested:,} differences of correlations {'; '.join(said)} ({how})."]
+
+
+def ci_closing(result: xr.Dataset) -> list[str]:
+    """Intervals do not say which metric is better."""
+    single = result.sizes.get("metric", 1) < 2 or "difference" in result
+    return [] if single else ["Overlapping intervals do not say which metric is better; perm_test does."]
+
+
+def metric_corr(result: xr.Dataset) -> list[str]:
+    """The two metrics that are most alike, and the two that are least."""
+    values = result["correlation"].transpose("metric", "other_metric").values.copy()
+    rows, columns = labels(result), labels(result, "other_metric")
+    seen: set[frozenset[Hashable]] = set()
+    for at, to in np.ndindex(*values.shape):
+        pair = frozenset((rows[at], columns[to]))
+        if len(pair) < 2 or pair in seen:
+            values[at, to] = math.nan
+        seen.add(pair)
+    if np.isnan(values).all():
+        return ["No two metrics have a defined correlation."]
+
+    def told(flat: np.intp) -> str:
+        at, to = np.unravel_index(flat, values.shape)
+        beside = ends(result.isel(metric=at, other_metric=to))
+        return f"{name(rows[at])} and {name(columns[to])} ({number(values[at, to])}{beside})"
+
+    how = f"; {interval(result)}s" if "ci_low" in result else ""
+    high, low = np.nanargmax(values), np.nanargmin(values)
+    if high == low:
+        return [f"The correlation of two metrics: {told(high)} ({coefficient(result)}{how})."]
+    return [f"Most alike are {told(high)}, least {told(low)} ({coefficient(result)}{how})."]
+
+
+def input_effect(result: xr.Dataset) -> list[str]:
+    """By which metrics inputs differ, and how many."""
+    p, alpha = result["pvalue"].values, round(1 - float(result.attrs.get("confidence_level", 0.95)), 10)
+    named, size = labels(result), result.sizes["input"]
+    differ = np.flatnonzero(p <= alpha).tolist()
+    if len(named) == 1:
+        if math.isnan(p[0]):
+            return [f"By {name(named[0])} no test of the inputs can be made."]
+        count = int((result["n_distinct"].values > 0).sum())
+        beside = f"; {count:,} of {size:,} differ from some other" if differ else ""
+        verdict = "inputs differ in difficulty" if differ else "no difference of the inputs was found"
+        return [f"By {name(named[0])} {verdict} (Kruskal and Wallis's test, {wording.pvalue(float(p[0]))}){beside}."]
+    who = f" ({listed(named[at] for at in differ)})" if differ else ""
+    return [
+        f"By {len(differ):,} of {len(named):,} metrics inputs differ in difficulty{who}: Kruskal and Wallis's test, "
+        f"p ≤ {number(alpha)}, not corrected for the number of metrics.",
+        *undefined(result, "pvalue"),
+    ]
+
+
+def top_k_corr(result: xr.Dataset) -> list[str]:
+    """Which metric agrees best among the best systems."""
+    return [*_along(result, "k", "Among the {} best systems", "among the {}"), _NARROW]
+
+
+def close_corr(result: xr.Dataset) -> list[str]:
+    """Which metric agrees best on systems that lie close together."""
+    unit = result.attrs.get("unit", "score")
+    return [*_along(result, "gap", f"Among pairs of systems in the gap {{}} ({unit}s)", "in the gap {}"), _NARROW]
+
+
+_NARROW = "A narrower range makes correlations lower and less sure by itself."
+
+
+def _along(result: xr.Dataset, dim: str, first: str, then: str) -> list[str]:
+    """The best metric at the first and the last label of a dim."""
+    places = [0, -1] if result.sizes[dim] > 1 else [0]
+    texts = []
+    for at, text in zip(places, (first, then), strict=False):
+        part = result.isel({dim: at})
+        best = best_metric(part)
+        where = text.format(part[dim].item())
+        if best is None:
+            texts.append(f"{where} no metric has a correlation")
+            continue
+        one = part.isel(metric=labels(part).index(best))
+        verb = "has" if part.sizes["metric"] == 1 else "agrees best,"
+        texts.append(f"{where} {name(best)} {verb} {number(float(one['correlation']))}{ends(one)}")
+    how = f"{interval(result)}s; " if "ci_low" in result else ""
+    return [f"{'; '.join(texts)} ({how}{coefficient(result)})."]
+
+
+def disagreement(result: xr.Dataset) -> list[str]:
+    """How often metrics order two outputs oppositely, from low to high scores."""
+    share = result["share"].fillna(0.0)
+    n = result["n_pairs"].where(result["share"].notnull(), 0)
+    dims = [dim for dim in share.dims if dim != "score_bin"]
+    weights, sums = n.sum(dims).values.astype(float), (share * n).sum(dims).values
+    if not weights.sum():
+        return ["No pair of outputs could be compared."]
+    bins, filled = result["score_bin"].values, np.flatnonzero(weights)
+    first, last = int(filled[0]), int(filled[-1])
+    rates = sums[filled] / weights[filled]
+    most = int(filled[int(np.argmax(rates))])
+    return [
+        f"Metrics order {number(sums.sum() / weights.sum())} of the pairs of outputs oppositely: {number(rates[0])} at "
+        f"the lowest scores (around {number(bins[first])}), {number(rates[-1])} at the highest (around "
+        f"{number(bins[last])}), most around {number(bins[most])} ({number(rates.max())})."
+    ]
+
+
+def improvement_consistency(result: xr.Dataset) -> list[str]:
+    """How far metrics agree on what is an improvement, from low to high scores."""
+    ratio, bins = result["ratio"].values, result["score_bin"].values
+    there = np.flatnonzero(~np.isnan(ratio))
+    if not len(there):
+        return ["No output can be improved on."]
+    first, last = int(there[0]), int(there[-1])
+
+    def told(at: int) -> str:
+        return number(ratio[at]) + ends(result.isel(score_bin=at))
+
+    return [
+        f"Of what is better by some metric, the share that is better by all metrics is {told(first)} at the lowest "
+        f"scores (around {number(bins[first])}) and {told(last)} at the highest (around {number(bins[last])})"
+        + (f"; {interval(result)}s." if "ci_low" in result else ".")
+    ]
+
+
+def agreement(result: xr.Dataset) -> list[str]:
+    """Krippendorff's alpha in the usual reading.
+
+    References
+    ----------
+    Krippendorff (2004), "Content analysis", 2nd ed., ch. 11: rely on data with alpha of .8 or more, draw tentative
+    conclusions from .667 on.
+    """
+    alpha = float(result["alpha"])
+    if math.isnan(alpha):
+        return ["Krippendorff's alpha is undefined: no output has two ratings, or all ratings are equal."]
+    low, high = float(result["ci_low"]), float(result["ci_high"])
+    said = f"Krippendorff's alpha is {number(alpha)}"
+    if math.isnan(low):
+        return [f"{said}, without an interval; by the usual limits, .8 and .667, that is {_reading(alpha)}."]
+    beside = "and so is its whole interval"
+    if _reading(low) != _reading(high):
+        beside = f"but its interval goes from {_reading(low)} to {_reading(high)}"
+    reading = f"by the usual limits, .8 and .667, {_reading(alpha)}, {beside}"
+    return [f"{said} {limits(low, high)} ({interval(result)}): {reading}."]
+
+
+def _reading(alpha: float) -> str:
+    if alpha >= _GOOD_ALPHA:
+        return "reliable"
+    return "good for tentative conclusions only" if alpha >= _LEAST_ALPHA else "not reliable"
+
+
+def human_ceiling(result: xr.Dataset) -> list[str]:
+    """How well raters agree with each other, and which metrics lie above or below them."""
+    named = labels(result)
+    if "rater" not in named:
+        return []
+    own = result.isel(metric=named.index("rater"))
+    how = f"{interval(result)}; {coefficient(result)}"
+    said = [f"A rater agrees with the mean of the others by {number(float(own['correlation']))}{ends(own)} ({how})."]
+    rest = [at for at, label in enumerate(named) if label != "rater"]
+    low, high = result["difference_low"].values, result["difference_high"].values
+    groups = (
+        ("above that", [at for at in rest if low[at] > 0]),
+        ("below that", [at for at in rest if high[at] < 0]),
+        ("not told apart from that", [at for at in rest if low[at] <= 0 <= high[at]]),
+    )
+    told = [f"{listed(named[at] for at in found)} {_is(found)} {where}" for where, found in groups if found]
+    return [
+        *said,
+        *([f"{'; '.join(told)} (intervals of the difference, not corrected)."] if told else []),
+        *undefined(result, "correlation"),
+    ]
+
+
+def _is(of: list[int]) -> str:
+    return "is" if len(of) == 1 else "are"
+
+
+def normality(result: xr.Dataset) -> list[str]:
+    """Of which metrics the normal shape is rejected."""
+    alpha = float(result.attrs.get("alpha", wording.USUAL_LEVEL))
+    groups = [dim for dim in result["pvalue"].dims if dim != "metric"]
+    if groups:
+        return _normal_groups(result["pvalue"], groups, alpha)
+    p = result["pvalue_adjusted" if "pvalue_adjusted" in result else "pvalue"].values
+    named, tested = labels(result), int((~np.isnan(p)).sum())
+    rejected = [named[at] for at in np.flatnonzero(p <= alpha)]
+    who = f": {listed(rejected)}" if rejected else ""
+    how = f"Shapiro and Wilk; {wording.correction_words(result)}; alpha {number(alpha)}"
+    said = [f"Normality is rejected for {len(rejected):,} of {tested:,} metrics{who} ({how})."]
+    if tested > len(rejected):
+        said.append("Where it is not rejected, scores need not be normal.")
+    return said + undefined(result, "pvalue")
+
+
+def _normal_groups(p: xr.DataArray, dims: list[Hashable], alpha: float) -> list[str]:
+    """In which share of the groups normality is rejected, by metric."""
+    tests = p.notnull().sum(dims)
+    if not tests.any():
+        return ["No test could be made."]
+    shares = ((p <= alpha).sum(dims) / tests).values
+    named = p["metric"].values.tolist()
+    least, most = int(np.nanargmin(shares)), int(np.nanargmax(shares))
+    told = [f"{number(shares[at])} ({name(named[at])})" for at in dict.fromkeys((least, most))]
+    how = f"Shapiro and Wilk's test of each, p ≤ {number(alpha)}, not corrected"
+    return [
+        f"Normality is rejected in a share of {' to '.join(told)} of {int(tests.max()):,} groups of scores ({how}); of "
+        f"normal scores {number(alpha)} would be on average."
+    ]
+
+
+def pca(result: xr.Dataset) -> list[str]:
+    """What the components explain, and which two metrics lie closest."""
+    explained = result["explained"].values
+    each = ", ".join(f"{100 * share:.0f} %" for share in explained)
+    word = "component explains" if len(explained) == 1 else "components explain"
+    total = f"{100 * float(explained.sum()):.0f} %"
+    said = [f"{len(explained):,} {word} {total} of the variance of ranks ({each})."]
+    at = result["coordinate"].transpose("metric", "component").values
+    named, there = labels(result), np.flatnonzero(~np.isnan(at).any(axis=1))
+    if len(there) > 2:
+        apart = np.linalg.norm(at[there][:, None] - at[there][None], axis=-1)
+        np.fill_diagonal(apart, math.inf)
+        one, other = np.unravel_index(np.argmin(apart), apart.shape)
+        said.append(f"Closest together lie {name(named[there[one]])} and {name(named[there[other]])}.")
+    return said + undefined(result, "coordinate")
+
+
+def simulate(result: xr.Dataset) -> list[str]:
+    """The true correlations of simulated scores, at the first level and coefficient."""
+    truth = result["truth"].isel({dim: 0 for dim in result["truth"].dims if dim != "metric"})
+    of = result.attrs.get("gold")
+    pairs = zip(truth["metric"].values.tolist(), truth.values.tolist(), strict=True)
+    told = [f"{name(label)} {number(value)}" for label, value in pairs if label != of and not math.isnan(value)]
+    how = [str(truth[dim].item()) for dim in ("coefficient", "level") if dim in truth.coords]
+    how = [COEFFICIENTS[each].label if each in COEFFICIENTS else f"{each} level" for each in how]
+    return (
+        [f"Simulated scores; true correlations with {gold(result)} ({', '.join(how)}): {listed(told)}."] if told else []
+    )

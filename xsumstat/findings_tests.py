@@ -1,0 +1,399 @@
+"""What results say of tests, clusters, equivalence, systems, judges and simulations: sentences for `conclusions`.
+
+Each function takes the result of one label of all further dims, and gives sentences.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from xsumstat.analyses import adjust
+from xsumstat.dataset import results, wording
+from xsumstat.dataset.wording import listed, name, number
+from xsumstat.findings import coefficient, gold, labels, undefined
+
+Pair = tuple[Hashable, Hashable]
+
+
+def alpha_of(result: xr.Dataset) -> float:
+    """The level of the tests, as attrs say it, or the usual one."""
+    return float(result.attrs.get("alpha", wording.USUAL_LEVEL))
+
+
+def n_tests(result: xr.Dataset) -> int:
+    """How many tests the p-values are of; mirror images of two-sided ones count once."""
+    pvalue = result["pvalue"]
+    again = results.mirrored(result, pvalue)
+    return int((pvalue if again is None else pvalue.where(~again)).notnull().sum())
+
+
+def _level(result: xr.Dataset) -> str:
+    """By what the decisions are made: "permutation test; Holm over all tests; alpha .05"."""
+    test = wording.test_words(result)
+    parts = [test, wording.correction_words(result), f"alpha {number(alpha_of(result))}"]
+    return "; ".join(part for part in parts if part)
+
+
+def uncorrected(result: xr.Dataset) -> list[str]:
+    """A remark on many p-values that are not corrected."""
+    if "pvalue" not in result or "pvalue_adjusted" in result:
+        return []
+    said = wording.many_uncorrected(n_tests(result), alpha_of(result))
+    return [f"{said}."] if said else []
+
+
+def decided(result: xr.Dataset, dim: str = "metric") -> tuple[list[Pair], set[frozenset[Hashable]]]:
+    """Who beats whom, each pair once, and the pairs that were compared."""
+    dims = (dim, f"other_{dim}")
+    p = adjust.decisive(result).transpose(*dims).values
+    difference = result["difference"].transpose(*dims).values
+    rows, columns = labels(result, dim), labels(result, dims[1])
+    alternative = result.attrs.get("alternative", "two-sided")
+    won: dict[Pair, None] = {}
+    compared = set()
+    for at, to in np.argwhere(~np.isnan(p)).tolist():
+        one, other = rows[at], columns[to]
+        if one == other:
+            continue
+        compared.add(frozenset((one, other)))
+        if p[at, to] > alpha_of(result):
+            continue
+        first = difference[at, to] > 0 if alternative == "two-sided" else alternative == "greater"
+        won[(one, other) if first else (other, one)] = None
+    return list(won), compared
+
+
+def leader(result: xr.Dataset) -> Hashable | None:
+    """The metric that is ahead of all others in a whole table; None where there is none."""
+    rows, columns = labels(result), labels(result, "other_metric")
+    if set(rows) != set(columns):
+        return None
+    difference = result["difference"].transpose("metric", "other_metric").values
+    compared = ~np.isnan(difference) & ~np.eye(len(rows), dtype=bool)[[columns.index(row) for row in rows]].T
+    behind = (compared & ~(difference > 0)).sum(axis=1)
+    first = [row for row, losses, any_ in zip(rows, behind, compared.any(axis=1), strict=True) if any_ and not losses]
+    return first[0] if len(first) == 1 else None
+
+
+def metric_tests(result: xr.Dataset) -> list[str]:
+    """Which metric is ahead, what it beats, and how many pairs differ."""
+    won, compared = decided(result)
+    if not compared:
+        return ["No test could be made."]
+    if len(compared) == 1:
+        return [_one_pair(result, won)]
+    first = leader(result)
+    said = []
+    how = f"{_level(result)}; {coefficient(result)}"
+    if first is not None:
+        beaten = [other for one, other in won if one == first]
+        against = [other for other in labels(result, "other_metric") if frozenset((first, other)) in compared]
+        rest = [other for other in against if other not in beaten]
+        told = [f"it beats {listed(beaten)}"] if beaten else []
+        if rest:
+            told.append(f"it is not told apart from {listed(rest, last='or')}")
+        said.append(f"{name(first)} is ahead: {'; '.join(told)}.")
+    found = f"{len(set(map(frozenset, won))):,} of {len(compared):,} pairs of metrics differ"
+    pairs = [f"{name(one)} beats {name(other)}" for one, other in won]
+    listing = f": {listed(pairs)}" if first is None and pairs else ""
+    tested = {label for pair in compared for label in pair}
+    alone = [label for label in labels(result) if label not in tested]
+    said += [f"No test of {listed(alone)} could be made."] if alone else []
+    return [*said, f"{'In all, ' if said else ''}{found} ({how}){listing}."]
+
+
+def _one_pair(result: xr.Dataset, won: list[Pair]) -> str:
+    dims = ("metric", "other_metric")
+    p = adjust.decisive(result).transpose(*dims)
+    at, to = np.argwhere(~np.isnan(p.values))[0]
+    one, other = labels(result)[at], labels(result, "other_metric")[to]
+    value = float(result["difference"].transpose(*dims).values[at, to])
+    verdict = (
+        f"{name(won[0][0])} beats {name(won[0][1])}" if won else f"{name(one)} and {name(other)} are not told apart"
+    )
+    return (
+        f"{verdict}: correlations {number(value)} apart, {wording.pvalue(float(p.values[at, to]))} ({_level(result)}; "
+        f"{coefficient(result)})."
+    )
+
+
+def rank(result: xr.Dataset) -> list[str]:
+    """The clusters, from the best on."""
+    return _clusters(result) + undefined(result, "correlation")
+
+
+def _clusters(result: xr.Dataset, of: str = "correlation") -> list[str]:
+    cluster, values, named = result["cluster"].values, result[of].values, labels(result)
+    order = np.argsort(-values, kind="stable").tolist()
+    groups = [[at for at in order if cluster[at] == each] for each in sorted(set(cluster.tolist()) - {0})]
+    if not groups:
+        return ["No metric has a rank."]
+    texts = [listed((f"{name(named[at])} ({number(values[at])})" for at in group), 4) for group in groups]
+    more = f"; and {len(texts) - 4:,} more clusters" if len(texts) > 5 else ""
+    shown = texts[:4] if more else texts
+    numbered = "; ".join(f"({at}) {text}" for at, text in enumerate(shown, 1))
+    word = "cluster" if len(groups) == 1 else "clusters"
+    return [f"{len(groups)} {word}, best first: {numbered}{more} ({coefficient(result)})."
+            if of == "correlation" else f"{len(groups)} {word}, best first: {numbered}{more}."]  # fmt: skip
+
+
+def clusters_closing(result: xr.Dataset) -> list[str]:
+    """What a cluster is, and by which test."""
+    tests = result.sizes.get("metric", 1) * (result.sizes.get("metric", 1) - 1)
+    if "adjust_method" in result.attrs:
+        correction = wording.correction_words(result)
+    else:
+        correction = f"{tests:,} p-values not corrected"
+        correction += "; rank(..., adjust='holm') corrects" if wording.many_uncorrected(tests) else ""
+    how = f"{wording.test_words(result)}; {correction}; alpha {number(alpha_of(result))}"
+    return [f"Metrics of one cluster were not told apart, which does not make them equal ({how})."]
+
+
+def rank_tasks(result: xr.Dataset) -> list[str]:
+    """The clusters by average score over tasks."""
+    size = result.sizes.get("task", 1)
+    over = f"the average over {size:,} tasks" if size > 1 else "one task"
+    return [
+        f"By {over}: {_clusters(result, 'average_score')[0]}",
+        f"Metrics of one cluster were not told apart, which does not make them equal ({_level(result)}).",
+    ]
+
+
+def equivalence(result: xr.Dataset) -> list[str]:
+    """Which are equivalent within which margin, and which are not shown to be."""
+    along = result.attrs.get("along")
+    dim = "other_metric" if "other_metric" in result["equivalent"].dims else str(along)
+    dims = ("metric", dim)
+    found, p = (result[each].transpose(*dims) for each in ("equivalent", "pvalue"))
+    rows, columns = labels(result), labels(result, dim)
+    base = result.attrs.get("base")
+    yes: dict[frozenset[Any], str] = {}
+    no: dict[frozenset[Any], str] = {}
+    for at, to in np.argwhere(~np.isnan(p.values)).tolist():
+        one, other = rows[at], columns[to]
+        metrics = f"{name(one)} and {name(other)}"
+        text = metrics if dim == "other_metric" else f"{name(one)} ({name(other)} and {name(base or 'the base')})"
+        key = frozenset((one, other)) if dim == "other_metric" else frozenset(((0, one), (1, other)))
+        (yes if found.values[at, to] else no)[key] = text
+    if not yes and not no:
+        return ["No test could be made."]
+    margins = np.unique(result["margin"].values[~np.isnan(result["margin"].values)])
+    within = (
+        f"±{number(margins[0])}" if len(margins) == 1 else f"margins of {number(margins[0])} to {number(margins[-1])}"
+    )
+    said = f"{len(yes):,} of {len(yes) + len(no):,} pairs are equivalent within {within}"
+    if len(yes) + len(no) == 1:
+        only = [*yes.values(), *no.values()][0]
+        verdict = "are equivalent" if yes else "are not shown to be equivalent"
+        first = f"{only} {verdict} within {within} ({_level(result)}; {coefficient(result)})"
+    else:
+        first = f"{said} ({_level(result)}; {coefficient(result)})"
+        first += f": {listed(yes.values())}" if yes else ""
+    many = f" ({listed(no.values())})" if yes and len(no) > 0 and len(yes) + len(no) > 1 else ""
+    return [
+        f"{first}.",
+        *([f"What is not shown to be equivalent{many} need not differ by more than that."] if no else []),
+    ]
+
+
+def margin_sensitivity(result: xr.Dataset) -> list[str]:
+    """The share that is equivalent at the least and the greatest margin, and the margin that half need."""
+    share, margin, n = (result[each].values for each in ("share", "margin", "n_tests"))
+    there = np.flatnonzero(~np.isnan(share))
+    if not len(there):
+        return ["No comparison has a p-value."]
+    first, last = int(there[0]), int(there[-1])
+    half = [at for at in there.tolist() if share[at] >= 0.5]
+    tests = f"{n[first]:,} comparisons" if n[first] != 1 else "one comparison"
+    said = f"Of {tests}, a share of {number(share[first])} is equivalent within ±{number(margin[first])}"
+    if last != first:
+        said += f", and {number(share[last])} within ±{number(margin[last])}"
+    reached = f"half or more from a margin of {number(margin[half[0]])} on" if half else "at no margin half of them"
+    return [f"{said}; {reached} (alpha {number(alpha_of(result))}; {coefficient(result)})."]
+
+
+def dominance(result: xr.Dataset) -> list[str]:
+    """How many orders are resolved, and how probabilities shift away from the base."""
+    dims = ("metric", "other_metric")
+    along = str(result.attrs.get("along"))
+    versions = labels(result, along) if along in result.dims else [None]
+    said = []
+    for at, version in enumerate(versions[:3]):
+        part = result if version is None else result.isel({along: at})
+        probability, resolved = (part[each].transpose(*dims).values for each in ("probability", "resolved"))
+        rows, columns = labels(result), labels(result, "other_metric")
+        cells = [(one, to) for one, to in np.argwhere(~np.isnan(probability)).tolist() if rows[one] != columns[to]]
+        pairs = {frozenset((rows[one], columns[to])) for one, to in cells}
+        sure = {frozenset((rows[one], columns[to])) for one, to in cells if resolved[one, to]}
+        where = "" if version is None else f"{along} {name(version)}: "
+        text = f"{where}{len(sure):,} of {len(pairs):,} pairs of metrics have a resolved order"
+        if "mean_shift" in part and version != result.attrs.get("base") and not math.isnan(float(part["mean_shift"])):
+            text += f", mean shift {number(float(part['mean_shift']))} from {name(result.attrs.get('base'))}"
+        said.append(text)
+    more = f"; and {len(versions) - 3:,} more of {along}" if len(versions) > 3 else ""
+    threshold = number(float(result.attrs.get("threshold", 0.975)), 3)
+    return [f"{'; '.join(said)}{more} (better in a share of {threshold} of the draws; {coefficient(result)})."]
+
+
+def compare_systems(result: xr.Dataset) -> list[str]:
+    """How many pairs of systems differ, by each metric."""
+    pvalue = adjust.decisive(result)
+    again = results.mirrored(result, pvalue)
+    pvalue = pvalue if again is None else pvalue.where(~again)
+    dims = [dim for dim in pvalue.dims if dim != "metric"]
+    tests = pvalue.notnull().sum(dims).values.ravel()
+    found = (pvalue <= alpha_of(result)).sum(dims).values.ravel()
+    named = labels(result)
+    one_sided = result.attrs.get("alternative") != "two-sided"
+    what = "one-sided tests of two systems are significant" if one_sided else "pairs of systems differ"
+    if not tests.any():
+        return ["No test could be made."]
+    if len(named) <= 3:
+        each = [f"{found[at]:,} of {tests[at]:,} by {name(named[at])}" for at in range(len(named))]
+        said = f"{what[0].upper()}{what[1:]}: {listed(each)}"
+    else:
+        share = found / np.maximum(tests, 1)
+        least, most = int(np.argmin(share)), int(np.argmax(share))
+        ends = [f"{found[at]:,} of {tests[at]:,} ({name(named[at])})" for at in (least, most)]
+        said = f"By {len(named):,} metrics, {' to '.join(ends)} {what}"
+    return [f"{said} ({_level(result)})."]
+
+
+def discriminative_agreement(result: xr.Dataset) -> list[str]:
+    """How often verdicts on pairs of systems are those of gold."""
+    shares, named = result["accuracy"].values, labels(result)
+    if np.isnan(shares).all():
+        return ["No pair of systems has a verdict."]
+    best, worst = int(np.nanargmax(shares)), int(np.nanargmin(shares))
+    level = f"{100 * float(result.attrs.get('confidence_level', 0.95)):g} %"
+    what = (
+        f"of the verdicts on pairs of systems of {gold(result)} (paired bootstrap, a win in {level} of the resamples)"
+    )
+    f1 = number(float(result["f1"].values[best]))
+    said = f"{name(named[best])} gives {number(shares[best])} {what}, F1 {f1}"
+    if best == worst:
+        return [f"{said}."]
+    return [
+        f"{said}: most of {len(named):,} metrics; least gives {name(named[worst])}, {number(shares[worst])}.",
+        *undefined(result, "accuracy"),
+    ]
+
+
+def most_agreeing(result: xr.Dataset) -> Hashable | None:
+    """The metric whose verdicts are those of gold most often."""
+    shares = result["f1"].values
+    return None if np.isnan(shares).all() else labels(result)[int(np.nanargmax(shares))]
+
+
+def range_drop(result: xr.Dataset) -> list[str]:
+    """How many correlations drop, and how many by more than the range itself brings about."""
+    dims = ("metric", "other_metric")
+    rows, columns = labels(result), labels(result, "other_metric")
+    values = {
+        each: result[each].transpose(*dims).values for each in ("difference", "pvalue", "excess", "excess_pvalue")
+    }
+    cells: dict[frozenset[Hashable], tuple[int, int]] = {}
+    for at, to in np.argwhere(~np.isnan(values["difference"])).tolist():
+        if rows[at] != columns[to]:
+            cells.setdefault(frozenset((rows[at], columns[to])), (at, to))
+    if not cells:
+        return ["No two metrics have a correlation within the range."]
+    alpha = alpha_of(result)
+    drops = [cell for cell in cells.values() if values["pvalue"][cell] <= alpha and values["difference"][cell] > 0]
+    beyond = [cell for cell in cells.values() if values["excess_pvalue"][cell] <= alpha and values["excess"][cell] > 0]
+    at, to = max(cells.values(), key=lambda cell: float(values["difference"][cell]))
+    tested = np.isfinite([values["excess_pvalue"][cell] for cell in cells.values()]).any()
+    second = (
+        f"by more than the narrower range itself brings about in {len(beyond):,}"
+        if tested
+        else "what the narrower range itself brings about is not known"
+    )
+    how = f"not corrected; alpha {number(alpha)}; {coefficient(result)}"
+    largest = f"{name(rows[at])} and {name(columns[to])}, {number(values['difference'][at, to])}"
+    return [
+        f"In {len(drops):,} of {len(cells):,} pairs of metrics the correlation is lower there, {second} ({how}).",
+        f"The largest drop is that of {largest}.",
+    ]
+
+
+def alt_test(result: xr.Dataset) -> list[str]:
+    """Which judges may replace a rater.
+
+    References
+    ----------
+    Calderon, Reichart & Dror (2025), "The alternative annotator test for LLM-as-a-judge": a judge may where it wins
+    against half of the raters or more.
+    """
+    rates, named = result["winning_rate"].values.ravel(), labels(result)
+    along = str(result.attrs.get("along", "rater"))
+    raters = result["pvalue"].notnull().sum(along).values.ravel()
+    margin = number(float(result.attrs.get("margin", math.nan)))
+    how = f"margin {margin}, alpha {number(alpha_of(result))}; {wording.correction_words(result)}"
+    texts = []
+    for may, verb in ((True, "may replace a rater"), (False, "may not replace a rater")):
+        found = [at for at, rate in enumerate(rates) if not math.isnan(rate) and (rate >= 0.5) == may]
+        each = [f"{name(named[at])} (wins against {round(rates[at] * raters[at])} of {raters[at]})" for at in found]
+        if each:
+            texts.append(f"{listed(each)} {verb}")
+    if not texts:
+        return ["No judge could be tested."]
+    return [f"{'; '.join(texts)} ({how}).", *undefined(result, "winning_rate")]
+
+
+def coverage(result: xr.Dataset) -> list[str]:
+    """Which intervals hold the truth as often as they should, as far as the trials tell."""
+    level = float(result.attrs.get("confidence_level", 0.95))
+    groups = _beside(result, "coverage", level, "interval")
+    verbs = ("hold the truth too seldom", "agree with that within simulation error", "hold it too often")
+    said = [f"{text} {verb}" for text, verb in zip(groups, verbs, strict=True) if text]
+    trials = int(result.attrs.get("n_trials", 0))
+    return (
+        [f"{100 * level:g} % intervals in {trials:,} trials: {'; '.join(said)}."] if said else ["No trial is defined."]
+    )
+
+
+def power(result: xr.Dataset) -> list[str]:
+    """The power of each test, or whether its error is at its level."""
+    trials = int(result.attrs.get("n_trials", 0))
+    alpha = alpha_of(result)
+    if "type_i_error" in result:
+        groups = _beside(result, "type_i_error", alpha, "test")
+        verbs = ("reject too seldom", "agree with the level within simulation error", "reject too often")
+        said = [f"{text} {verb}" for text, verb in zip(groups, verbs, strict=True) if text]
+        head = f"Tests at {number(alpha)} of metrics that do not differ, in {trials:,} trials"
+        return [f"{head}: {'; '.join(said)}."] if said else ["No trial is defined."]
+    dims = [dim for dim in result["power"].dims if dim != "test"]
+    mean = result["power"].mean(dims).values
+    if np.isnan(mean).all():
+        return ["No trial is defined."]
+    order = [at for at in np.argsort(-mean, kind="stable").tolist() if not math.isnan(mean[at])]
+    each = [f"{name(labels(result, 'test')[at])} {number(mean[at])}" for at in order]
+    over = f", on average over {listed(dim.replace('_', ' ') for dim in map(str, dims))}" if dims else ""
+    error = number(float(result["mc_error"].max()))
+    return [f"Power at {number(alpha)}{over}: {listed(each)} ({trials:,} trials, simulation error up to {error} each)."]
+
+
+def _beside(result: xr.Dataset, variable: str, level: float, dim: str) -> list[str]:
+    """What lies below the level, holds it within simulation error, and lies above, each with its share."""
+    values = result[variable]
+    low, high = (result[each].transpose(*values.dims).values for each in ("ci_low", "ci_high"))
+    sides = (high < level - 1e-12, (low <= level + 1e-12) & (high >= level - 1e-12), low > level + 1e-12)
+    by_dim = list(values.dims).index(dim)
+    groups = []
+    for side in sides:
+        per_label = side.sum(axis=tuple(axis for axis in range(side.ndim) if axis != by_dim))
+        cells = side[0:].size // max(1, side.shape[by_dim])
+        texts = []
+        for at, label in enumerate(labels(result, dim)):
+            if not per_label[at]:
+                continue
+            shares = values.isel({dim: at}).values.ravel()
+            told = number(shares[0]) if cells == 1 else f"{per_label[at]:,} of {cells:,}"
+            texts.append(f"{name(label)} ({told})")
+        groups.append(listed(texts, 6))
+    return groups
