@@ -9,7 +9,7 @@ import numpy as np
 import xarray as xr
 
 from xsumstat import _validate
-from xsumstat.dataset import checks, results
+from xsumstat.dataset import checks, results, wording
 from xsumstat.plots.parts import (
     INK,
     PLAIN,
@@ -19,12 +19,14 @@ from xsumstat.plots.parts import (
     colour,
     correlation_label,
     faint,
+    finished,
     grid_of,
     grounds,
     ink,
     label_width,
     legend,
     panels_of,
+    shown,
     style_of,
     texts,
 )
@@ -40,7 +42,17 @@ _STEPS = ("#08519c", "#6baed6", "#c6dbef", "#f5f5f5")
 
 
 @_validate.public
-def forest(result: xr.Dataset, *, hue: str | None = None, density: bool = True, ax: Any = None) -> Any:
+def forest(
+    result: xr.Dataset,
+    *,
+    metric: Any = None,
+    order: Any = "value",
+    hue: str | None = None,
+    density: bool = True,
+    figsize: tuple[float, float] | None = None,
+    title: str | None = None,
+    ax: Any = None,
+) -> Any:
     """Intervals of the metrics' correlations, or of their differences from another metric's, one row a metric.
 
     Parameters
@@ -53,8 +65,16 @@ def forest(result: xr.Dataset, *, hue: str | None = None, density: bool = True, 
     density : bool, default True
         Draw, behind each interval, the density of the bootstrap's samples, kept with ``keep_samples=True``, or the
         confidence distribution of the jackknife (see Notes).
+    metric : label or list of labels, optional
+        Those to be drawn; default all, or where there are more than 20 the first 20 in order, which a note below says.
+    order : {"value", "name", "given"} or list of labels, default "value"
+        The best on top, by name, as in the result, or these labels and no others.
+    figsize : (float, float), optional
+        Width and height in inches; default as large as the rows need.
+    title : str, optional
+        Above the picture.
     ax : matplotlib Axes, optional
-        Where to draw, when there is one panel.
+        Where to draw, when there is one panel; title, legend and notes then belong to it.
 
     Returns
     -------
@@ -98,19 +118,20 @@ def forest(result: xr.Dataset, *, hue: str | None = None, density: bool = True, 
     further = [str(dim) for dim in result[middle].dims if dim != "metric"]
     if hue is not None:
         _validate.known("hue", hue, further, "further dims")
+    result, left_out = shown(result, middle, metric=metric, order=order)
     panels = panels_of(result, [dim for dim in further if dim != hue])
     n_metrics = result.sizes.get("metric", 1)
     across, down = grid_of(len(panels))
     per_row = 0.34 if hue is None else 0.2 + 0.13 * result.sizes[hue]
     size = (label_width(result["metric"]) + 3.8 * across, 0.4 + (0.7 + per_row * n_metrics) * down)
-    axes = axes_for(len(panels), size, ax, sharex=True)
+    axes = axes_for(len(panels), size, ax, sharex=True, figsize=figsize)
     hues = [None] if hue is None else list(range(result.sizes[hue]))
-    for axis, (title, panel) in zip(axes, panels, strict=True):
+    for axis, (name, panel) in zip(axes, panels, strict=True):
         for at, number in enumerate(hues):
             drawn = panel if number is None else panel.isel({hue: number})
             offset = (at - (len(hues) - 1) / 2) * 0.8 / len(hues)
             _forest_rows(axis, drawn, offset, 0.8 / len(hues), style_of(at), density)
-        axis.set_title(title, fontsize=10, color=ink(), **PLAIN)
+        axis.set_title(name, fontsize=10, color=ink(), **PLAIN)
         label = correlation_label(result)
         axis.set_xlabel(label if middle == "correlation" else f"difference in {label}", fontsize=9.5, **PLAIN)
     axes[0].set_yticks(range(n_metrics), texts(result["metric"]), **PLAIN)
@@ -120,13 +141,9 @@ def forest(result: xr.Dataset, *, hue: str | None = None, density: bool = True, 
         styles = [{"color": color, "marker": marker, "lw": 2} for color, marker in map(style_of, range(len(hues)))]
         items += zip(texts(result[hue]), styles, strict=True)
     if bool(_biased(result).any()):
-        if ax is None:
-            items.append((_WITHOUT_BIAS, {"color": ink(), **_STROKE, "ls": ""}))
-        else:  # a legend of the user's figure would lie on what is beside this picture
-            ax.set_xlabel(f"{ax.get_xlabel()}\n| {_WITHOUT_BIAS}", fontsize=9.5, **PLAIN)
-    if items:
-        legend(axes, items, hue or "")
-    return axes[0] if len(axes) == 1 else np.array(axes)
+        items.append((_WITHOUT_BIAS, {"color": ink(), **_STROKE, "ls": ""}))
+    notes = [wording.how(result), left_out]
+    return finished(axes, ax, title=title, items=items, heading=hue or "", notes=notes)
 
 
 _STROKE = {"marker": "|", "ms": 9, "mew": 1.6}

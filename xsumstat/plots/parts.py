@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -20,7 +21,11 @@ _LIGHT_HUES = ("#4FA9E0", "#FF8A42", "#2CC79B", "#E3A5CC", "#F2BC43", "#A3DAFA",
 INK = "#333333"
 # Words are drawn as they are: no "$" in a name starts a formula, in TeX or in matplotlib's own mathematics.
 PLAIN = {"parse_math": False, "usetex": False}
+SMALL = 7.0  # points: no words of a picture are smaller
+MOST = 20  # metrics that a picture shows unless others are named
+ORDERS = ("value", "name", "given")
 _ACROSS = 4  # panels beside each other
+_INCHES_A_SIGN, _INCHES_A_LINE = 0.052, 0.125  # of words of the size SMALL
 _TITLES = {"other_metric": "vs {}", "n_systems": "{} systems", "n_inputs": "{} inputs", "noise": "noise {}"}
 # What ci_low and ci_high are the limits of: the first of these that a result has.
 _ESTIMATES = ("correlation", "difference", "share", "ratio", "mean_rank", "coverage", "power", "type_i_error")
@@ -29,6 +34,11 @@ _ESTIMATES = ("correlation", "difference", "share", "ratio", "mean_rank", "cover
 def ink() -> str:
     """The colour of words, which a dark figure needs light."""
     return "#dddddd" if _is_dark() else INK
+
+
+def muted() -> str:
+    """The colour of notes."""
+    return "#a8a8a8" if _is_dark() else "#666666"
 
 
 def faint() -> str:
@@ -108,8 +118,130 @@ def grid_of(n_panels: int) -> tuple[int, int]:
     return min(n_panels, _ACROSS), -(-n_panels // _ACROSS)
 
 
-def axes_for(n_panels: int, size: tuple[float, float], ax: Any, *, sharex: bool, sharey: bool = True) -> list[Any]:
-    """Axes of so many panels, (width, height) inches in all, or the one that is given."""
+def shown(
+    result: xr.Dataset, variable: str, *, metric: Any = None, order: Any = "value", dims: tuple[str, ...] = ("metric",)
+) -> tuple[xr.Dataset, str]:
+    """The part of a result that a picture shows, its metrics in order, and a note of those that it leaves out.
+
+    Parameters
+    ----------
+    result : Dataset
+    variable : str
+        Its mean over all dims but the first of `dims` is the value of a metric.
+    metric : label or list of labels, optional
+        Those to be drawn; default all, or the first 20 in order.
+    order : {"value", "name", "given"} or list of labels
+        By value, the largest first, by name, as in the result, or these labels and no others, in this order.
+    dims : tuple of str
+        Along which the labels stand: ("metric",), or ("metric", "other_metric") for both sides of a matrix.
+    """
+    dim = dims[0]
+    if dim not in result.dims:
+        return result, ""
+    labels = result[dim].values.tolist()
+    listed = metric is not None or _validate.is_list(order)
+    chosen = _validate.listed(metric) if metric is not None else labels
+    if _validate.is_list(order):
+        chosen, order = [label for label in order if metric is None or label in chosen], "given"
+    for label in chosen:
+        _validate.known("metric" if metric is not None else "label in order", label, labels, f"{dim}s")
+    _validate.choice("order", order, ORDERS)
+    if order == "value":
+        values = result[variable].astype(float)
+        mean = values.mean([other for other in values.dims if other != dim]).values
+        value_of = dict(zip(labels, np.where(np.isnan(mean), -np.inf, mean), strict=True))
+        chosen = sorted(chosen, key=lambda label: -value_of[label])
+    elif order == "name":
+        chosen = sorted(chosen, key=str)
+    note = ""
+    if not listed and len(chosen) > MOST:
+        which = {"value": "best", "name": "first by name", "given": "first"}[order]
+        note = f"the {MOST} {which} of {len(chosen)} {dim}s; {dim}= names others"
+        chosen = chosen[:MOST]
+    for each in dims:
+        there = set(result[each].values.tolist())
+        result = result.isel({each: [result[each].values.tolist().index(label) for label in chosen if label in there]})
+    return result, note
+
+
+def finished(
+    axes: list[Any],
+    ax: Any,
+    *,
+    title: str | None = None,
+    items: Sequence[tuple[str, Mapping[str, Any]]] = (),
+    heading: str = "",
+    notes: Sequence[str] = (),
+) -> Any:
+    """The axes that a picture returns, with its title, its legend, and notes in small words below.
+
+    Parameters
+    ----------
+    axes : list of Axes
+        What `axes_for` gave.
+    ax : Axes or None
+        What the user gave: then title, legend and notes belong to it, and the rest of its figure is not touched.
+    title : str, optional
+    items : sequence of (name, style of a line)
+        The legend.
+    heading : str
+        Above the legend.
+    notes : sequence of str
+        How the numbers were made, and what was left out; empty ones are skipped.
+    """
+    note = "; ".join(each for each in notes if each)
+    if ax is None:
+        _finish_figure(axes[0].figure, title, items, heading, note)
+    else:
+        _finish_axes(ax, title, items, heading, note)
+    return axes[0] if len(axes) == 1 else np.array(axes)
+
+
+def _finish_figure(figure: Any, title: str | None, items: Any, heading: str, note: str) -> None:
+    strip = 0.0
+    if note:
+        lines = textwrap.wrap(note, max(20, int(figure.get_figwidth() / _INCHES_A_SIGN) - 4))
+        strip = (_INCHES_A_LINE * len(lines) + 0.06) / figure.get_figheight()
+        figure.get_layout_engine().set(rect=(0, strip, 1, 1 - strip))
+        style: dict[str, Any] = {"fontsize": SMALL, "color": muted(), "linespacing": 1.15, **PLAIN}
+        figure.text(0.012, 0.03 / figure.get_figheight(), "\n".join(lines), va="bottom", **style)
+    if items:
+        keywords: dict[str, Any] = {"loc": "outside lower center", "bbox_to_anchor": (0, strip, 1, 1 - strip)}
+        _legend(figure, figure.get_figwidth(), items, heading, keywords)
+    if title is not None:
+        figure.suptitle(title, fontsize=11, color=ink(), **PLAIN)
+
+
+def _finish_axes(axis: Any, title: str | None, items: Any, heading: str, note: str) -> None:
+    """Title, legend and notes of axes in a figure of the user's: below what stands there, at a distance in inches."""
+    transforms: Any = _validate.optional("matplotlib.transforms", "plot")
+    if title is not None:
+        axis.set_title(title, fontsize=10, color=ink(), **PLAIN)
+    width = axis.bbox.width / axis.figure.dpi
+    for what in (items, note):
+        if not what:
+            continue
+        reach = (axis.bbox.y0 - axis.get_tightbbox().y0) / axis.figure.dpi
+        move = transforms.ScaledTranslation(0, -reach - 0.03, axis.figure.dpi_scale_trans)
+        below = axis.transAxes + move
+        if what is note:
+            words = textwrap.fill(note, max(20, int(width / _INCHES_A_SIGN)))
+            axis.text(0, 0, words, transform=below, va="top", fontsize=SMALL, color=muted(), **PLAIN)
+        else:
+            keywords = {"loc": "upper left", "bbox_to_anchor": (0, 0), "bbox_transform": below, "borderaxespad": 0.0}
+            _legend(axis, width, items, heading, keywords)
+
+
+def axes_for(
+    n_panels: int,
+    size: tuple[float, float],
+    ax: Any,
+    *,
+    sharex: bool,
+    sharey: bool = True,
+    figsize: tuple[float, float] | None = None,
+) -> list[Any]:
+    """Axes of so many panels, (width, height) inches in all or `figsize`, or the one that is given."""
     if ax is not None:
         if n_panels > 1:
             raise ValueError(
@@ -118,7 +250,7 @@ def axes_for(n_panels: int, size: tuple[float, float], ax: Any, *, sharex: bool,
         return [ax]
     plt: Any = _validate.optional("matplotlib.pyplot", "plot")
     across, down = grid_of(n_panels)
-    size = (max(size[0], 5.0), size[1])  # room for the legend
+    size = (max(size[0], 5.0), size[1]) if figsize is None else figsize  # room for the legend
     figure, grid = plt.subplots(
         down, across, figsize=size, sharey=sharey, sharex=sharex, squeeze=False, layout="constrained"
     )
@@ -134,15 +266,20 @@ def axes_for(n_panels: int, size: tuple[float, float], ax: Any, *, sharex: bool,
 
 def legend(axes: list[Any], items: Sequence[tuple[str, Mapping[str, Any]]], title: str) -> None:
     """One legend for all panels, outside of them, in as many columns as there is room for."""
+    _legend(axes[0].figure, axes[0].figure.get_figwidth(), items, title, {"loc": "outside lower center"})
+
+
+def _legend(
+    whose: Any, width: float, items: Sequence[tuple[str, Mapping[str, Any]]], title: str, place: dict[str, Any]
+) -> None:
     lines = _validate.optional("matplotlib.lines", "plot")
-    figure = axes[0].figure
     widest = 0.5 + 0.08 * max(len(line) for name, _ in items for line in name.split("\n"))
-    ready = figure.legend(
+    ready = whose.legend(
         [lines.Line2D([], [], **style) for _, style in items],
         [" "] * len(items),  # names come after: matplotlib leaves out those that start with "_"
         title=title,
-        loc="outside lower center",
-        ncols=max(1, min(len(items), int(figure.get_figwidth() / widest))),
+        ncols=max(1, min(len(items), int(width / widest))),
+        **place,
         frameon=False,
         fontsize=8.5,
         title_fontsize=9,
