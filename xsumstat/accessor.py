@@ -51,7 +51,7 @@ def _delegate(function: Callable[Concatenate[Any, _P], _R]) -> Callable[Concaten
             reason = self._misplaced(function.__name__)
             if reason is None:
                 raise
-            raise ValueError(reason) from error
+            raise ValueError(f"{reason} ({error})") from None
 
     signature = inspect.signature(function)
     _, *rest = signature.parameters.values()
