@@ -1,4 +1,4 @@
-"""``python -m xsumstat SCORES --gold NAME``: the main answers without a line of Python; or ``compile``."""
+"""``xsumstat SCORES --gold NAME``: the main answers without a line of Python; or ``xsumstat compile``."""
 
 from __future__ import annotations
 
@@ -14,12 +14,14 @@ from typing import Any
 
 import xarray as xr
 
-from xsumstat import _validate, compilation, report
+from xsumstat import _validate, compilation, options, report
 from xsumstat.coefficients import table
-from xsumstat.dataset import leakage, results
+from xsumstat.dataset import directions, leakage, results
 from xsumstat.dataset import scores as schema
 from xsumstat.inference import corrections
+from xsumstat.io import columns as usual
 from xsumstat.io import frames as io
+from xsumstat.io import gold as human_scores
 from xsumstat.io import published as datasets
 from xsumstat.io import stores
 from xsumstat.plots import parts as plot_parts
@@ -32,28 +34,43 @@ _FEW_BYTES = 2**28
 # Seconds that a cluster has to answer.
 _PATIENCE = 10
 _EXAMPLES = """examples:
-  python -m xsumstat demo
-  python -m xsumstat scores.csv --gold human --level input --coefficient kendall --output report.html
-  python -m xsumstat scores.csv --gold human --system-column model --input-column doc
-  python -m xsumstat scores.zarr --gold human --dask
-  python -m xsumstat folder_of_sacrerouge_jsonl --gold expert_relevance --metric rouge-2_f1 bertscore_f1
+  {prog} demo
+  {prog} scores.csv --gold human --level input --coefficient kendall --output report.html
+  {prog} scores.csv --gold-file human.csv --lower-is-better TER perplexity
+  {prog} scores.csv --gold human --system-column model --input-column doc
+  {prog} logs --gold-file human.csv
+  {prog} scores.zarr --gold human --dask
 
-python -m xsumstat compile
+{prog} compile
   compiles all that the library can need, on all cores, so that no later call waits for it: for images and clusters
 """
 
 
 def parser() -> argparse.ArgumentParser:
     """The command line."""
-    ready = argparse.ArgumentParser(
-        prog="python -m xsumstat",
+    prog = options.called()
+    ready = options.Parser(
+        prog=prog,
+        usage="%(prog)s SCORES [--gold NAME | --gold-file FILE] [options]\n       %(prog)s compile",
         description="How well does each metric agree with people, how sure are we, and which metric beats which?",
-        epilog=_EXAMPLES,
+        epilog=_EXAMPLES.format(prog=prog),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     add = ready.add_argument
-    add("scores", metavar="SCORES", help=f"a file ({', '.join(io.FORMATS)}), a folder of .jsonl, or a data set's name")
-    add("--gold", help="the human scores: a metric's name, or a variable (default: what the data set says)")
+    add(
+        "scores",
+        metavar="SCORES",
+        help=f"a file ({', '.join(io.FORMATS)}), a folder of such logs, or a data set's name: "
+        f"{', '.join(datasets.NAMES)}",
+    )
+    add("--gold", metavar="NAME", help="the human scores: a metric, or a variable (default: what the data set says)")
+    add(
+        "--gold-file",
+        type=Path,
+        metavar="FILE",
+        help="human scores in a table of their own (.csv, .tsv, .parquet), joined by system and input: a row a rating, "
+        "with a column of raters or not, or a column a rater; --gold names the column of the ratings, if it must",
+    )
     add(
         "--metric",
         nargs="+",
@@ -61,9 +78,11 @@ def parser() -> argparse.ArgumentParser:
         help="metrics to judge (default: all but the gold and other human scores)",
     )
     add("--lower-is-better", nargs="+", default=[], metavar="NAME", help="metrics that are better when lower")
-    add("--level", default="system", choices=_validate.LEVELS, help="default: %(default)s")
-    add("--coefficient", default="pearson", choices=list(table.COEFFICIENTS), help="default: %(default)s")
-    add("--resample", default="both", choices=("both", "system", "input"), help="what is random (default: %(default)s)")
+    one_of = options.one_of
+    add("--level", default="system", **one_of("level", _validate.LEVELS), help="default: %(default)s")
+    add("--coefficient", default="pearson", **one_of("coefficient", table.COEFFICIENTS), help="default: %(default)s")
+    both = one_of("resample", ("both", "system", "input"))
+    add("--resample", default="both", **both, help="what is random (default: %(default)s)")
     add(
         "--n-resamples",
         type=int,
@@ -72,7 +91,8 @@ def parser() -> argparse.ArgumentParser:
         f"(default: {report.RESAMPLES}, for many tests as many as they need)",
     )
     add("--confidence-level", type=float, default=0.95, metavar="P", help="default: %(default)s")
-    add("--adjust", default="holm", choices=corrections.CORRECTIONS, help="for many tests (default: %(default)s)")
+    correction = one_of("adjust", corrections.CORRECTIONS)
+    add("--adjust", default="holm", **correction, help="for many tests (default: %(default)s)")
     add("--alpha", type=float, default=0.05, help="level of the tests (default: %(default)s)")
     add("--seed", type=_seed, default=0, help="same seed, same numbers (default: %(default)s)")
     add("--output", type=Path, metavar="REPORT.html", help="write a page with the tables and two pictures")
@@ -87,9 +107,13 @@ def parser() -> argparse.ArgumentParser:
         "quarter of its memory)",
     )
     add("--version", action="version", version=f"xsumstat {results.package_version()}")
-    columns = ready.add_argument_group("columns of a .csv, .tsv or .parquet (a row a score, or a column a metric)")
-    for name, default in (("metric", "metric"), ("system", "system"), ("input", "input"), ("score", "score")):
-        columns.add_argument(f"--{name}-column", default=default, metavar="COLUMN", help="default: %(default)s")
+    columns = ready.add_argument_group(
+        "columns of a .csv, .tsv or .parquet (a row a score, or a column a metric)",
+        "Columns that are called as usual (system, model; input, doc, item, segment, id; metric, scorer; score, value) "
+        "are found.",
+    )
+    for name in ("metric", "system", "input", "score"):
+        columns.add_argument(f"--{name}-column", metavar="COLUMN", help=f"default: {name}, or as usual")
     columns.add_argument(
         "--aggregate", metavar="RULE", help="make one score of several of a cell: mean, median, first ..."
     )
@@ -124,7 +148,7 @@ def main(argv: list[str] | None = None) -> int:
         except BrokenPipeError:  # whoever read our output has seen enough
             sys.stdout = None
         except (ValueError, TypeError, OSError, ImportError) as error:
-            print(f"xsumstat: error: {error}", file=sys.stderr)
+            print(f"xsumstat: error: {options.in_words_of_options(str(error))}", file=sys.stderr)
             return 2
         except KeyboardInterrupt:
             print("xsumstat: stopped", file=sys.stderr)
@@ -147,7 +171,7 @@ def _compile() -> int:
 
 def _run(args: argparse.Namespace) -> None:
     if args.output is not None:
-        _check_output(args.output, _inputs(args.scores))
+        _check_output(args.output, _inputs(args.scores) + ([] if args.gold_file is None else [args.gold_file]))
     lazy = _reads_lazily(args)
     with _workers(args.dask) if lazy else nullcontext():
         answers = _answers(args, lazy)
@@ -159,10 +183,14 @@ def _run(args: argparse.Namespace) -> None:
 
 def _answers(args: argparse.Namespace, lazy: bool) -> report.Report:
     ds, name = _load(args, lazy)
+    if args.gold_file is not None:
+        ds = _joined(ds, name, args)
     if args.gold is None and "gold" not in ds.attrs:
         labels = _validate.listing(schema.checked_scores(ds).indexes["metric"], 30)
-        raise ValueError(f"--gold must name the human scores; metrics: {labels}")
-    ds, metric = _oriented(ds, args.lower_is_better), _metrics(ds, args)
+        raise ValueError(f"--gold must name the human scores, or --gold-file a table of them; metrics: {labels}")
+    if args.lower_is_better:
+        ds = _oriented(ds, args.lower_is_better)
+    metric = _metrics(ds, args)
     started = time.monotonic()
     _say(f"{name}: resampling …")
     answers = report.make_report(
@@ -235,8 +263,8 @@ def _load(args: argparse.Namespace, lazy: bool) -> tuple[xr.Dataset, str]:
     if not path.exists():
         hint = _validate.suggestion(args.scores, datasets.NAMES)
         raise FileNotFoundError(f"no such file or folder: {path}{hint} data sets: {', '.join(datasets.NAMES)}")
-    columns = {"metric": args.metric_column, "system": args.system_column, "input": args.input_column}
-    others = {"value": args.score_column, "dims": args.dim, "aggregate": args.aggregate}
+    columns = _columns(path, args)
+    others = {"dims": args.dim, "aggregate": args.aggregate}
     ds = io.read_scores(path, chunks={"metric": 1} if lazy else None, **columns, **others)
     if "score" in ds:
         _say(f"{path.name}: {', '.join(f'{size} {dim}s' for dim, size in ds['score'].sizes.items())}")
@@ -248,15 +276,42 @@ def _load(args: argparse.Namespace, lazy: bool) -> tuple[xr.Dataset, str]:
     return ds, path.name
 
 
+def _columns(path: Path, args: argparse.Namespace) -> dict[str, str]:
+    """The columns of a table: those that options name, and else those that are called as usual, which are told."""
+    named = {field: getattr(args, f"{field}_column") for field in ("metric", "system", "input", "score")}
+    found = {field: name or field for field, name in named.items()}
+    if path.suffix.lower() in usual.TABLES and path.is_file():
+        with stores.reading(path):
+            header = usual.header(path)
+        for field in ("system", "input"):
+            found[field] = named[field] or usual.recognised(header, field) or field
+        metric = named["metric"] or usual.recognised(header, "metric")
+        if metric is not None:  # else each metric has a column, and "value" or "rating" may be one
+            score = named["score"] or usual.recognised(header, "score")
+            if metric == "metric" or named["metric"] or score is not None:
+                found |= {"metric": metric, "score": score or "score"}
+    taken = {field: name for field, name in found.items() if named[field] is None and name != field}
+    if taken:
+        said = ", ".join(f"{field} from column {name!r}" for field, name in taken.items())
+        _say(f"{path.name}: {said} ({', '.join(f'--{field}-column' for field in taken)} to change)")
+    return {"metric": found["metric"], "system": found["system"], "input": found["input"], "value": found["score"]}
+
+
+def _joined(ds: xr.Dataset, name: str, args: argparse.Namespace) -> xr.Dataset:
+    """The scores with the human scores of a file of their own, which become the gold."""
+    ratings, how = human_scores.read_human(
+        args.gold_file, system=args.system_column, input=args.input_column, column=args.gold
+    )
+    _say(f"{args.gold_file.name}: {how}")
+    ds, match = human_scores.join(ds, ratings, name=args.gold or "human")
+    _say(match.text(name))
+    return ds
+
+
 def _oriented(ds: xr.Dataset, lower: list[str]) -> xr.Dataset:
     """The Dataset with the metrics that are better when lower marked so."""
-    if not lower:
-        return ds
-    labels = schema.checked_scores(ds).indexes["metric"]
-    for label in lower:
-        _validate.known("metric in --lower-is-better", label, list(labels), "metrics")
-    before = ds.coords["higher_is_better"].values if "higher_is_better" in ds.coords else True
-    return ds.assign_coords(higher_is_better=("metric", before & ~labels.isin(lower)))
+    schema.checked_scores(ds)
+    return directions.declare(ds, lower, "--lower-is-better")
 
 
 def _metrics(ds: xr.Dataset, args: argparse.Namespace) -> list[Any] | None:
@@ -276,7 +331,7 @@ def _inputs(scores: str) -> list[Path]:
     """The files that scores are read from."""
     path = Path(scores)
     if path.exists():
-        return sorted(path.rglob("*" if path.suffix == ".zarr" else "*.jsonl")) if path.is_dir() else [path]
+        return sorted(path.rglob("*")) if path.is_dir() else [path]
     return datasets.mirrored(scores)
 
 
@@ -300,7 +355,8 @@ def _say(message: str) -> None:
 
 
 def _show_warning(message: Warning | str, category: type[Warning], *_: Any) -> None:
-    _say(f"warning: {message}" if issubclass(category, UserWarning) else f"{category.__name__}: {message}")
+    text = options.in_words_of_options(str(message))
+    _say(f"warning: {text}" if issubclass(category, UserWarning) else f"{category.__name__}: {text}")
 
 
 if __name__ == "__main__":

@@ -21,7 +21,8 @@ ROOMS = (
     *("dataset", "analyses", "simulation", "plots", "io"),
 )
 FACE = (
-    *("accessor", "conclusions", "findings", "findings_tests", "offers", "overview", "report", "compilation"),
+    *("accessor", "compilation", "conclusions", "findings"),
+    *("findings_tests", "offers", "options", "overview", "report"),
     *("__init__", "__main__"),
 )
 ORDER = ("ground", *ROOMS, "face")

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import xarray as xr
-from scipy import stats
+from scipy import special
 
 from xsumstat import _validate
 
@@ -116,7 +116,7 @@ def remark(score: xr.DataArray, gold: xr.DataArray, name: str, *, level: str, n_
     declared = lower(score)
     with np.errstate(all="ignore"):
         found = _averaged(xr.corr(score.mean("input"), gold.mean("input"), "system"))
-        far = np.arctanh(found) * np.sqrt(n_systems - 3) < stats.norm.ppf(_CHANCE / n_metrics)
+        far = np.arctanh(found) * np.sqrt(n_systems - 3) < special.ndtri(_CHANCE / n_metrics)
     places = [at for at in np.flatnonzero(far & (found <= _STRONG)) if score["metric"].values[at] not in declared]
     if level in _ALONG:
         places = [at for at in places if _correlation(score.isel(metric=[at]), gold, level) < 0]

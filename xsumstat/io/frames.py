@@ -269,7 +269,7 @@ def read_scores(
         if suffix in stores.STORES:
             return stores.read(path, chunks)
         dims = [dims] if isinstance(dims, str) else list(dims)
-        frame, place = _frame(path, suffix, [metric, system, input, *dims])
+        frame, place = table(path, [metric, system, input, *dims])
     wide = metric not in frame.columns
     return rows.of_frame(
         rows.prepared(frame, aggregate),
@@ -284,8 +284,9 @@ def read_scores(
     )
 
 
-def _frame(path: Path, suffix: str, labels: list[str]) -> tuple[pd.DataFrame, Place]:
-    """A table, and what its rows are called."""
+def table(path: Path, labels: list[str]) -> tuple[pd.DataFrame, Place]:
+    """A table, in which the columns of labels are text, and what its rows are called."""
+    suffix = path.suffix.lower()
     if suffix == ".parquet":
         _validate.optional("pyarrow", "data")
         return pd.read_parquet(path), lambda row: f"{path.name}, row {row}"

@@ -1,0 +1,59 @@
+"""Columns of a table that are recognised by the names that they usually have."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from xsumstat import _validate
+
+TABLES = (".csv", ".tsv", ".parquet")
+# What columns are usually called, without blanks and marks and in small letters; the first is our own name.
+_NAMES: dict[str, tuple[str, ...]] = {
+    "metric": ("metric", "metricname", "scorer", "evaluator"),
+    "system": (
+        *("system", "systemid", "systemname", "sys", "model", "modelid", "modelname", "mtsystem"),
+        *("summarizer", "summarizerid"),
+    ),
+    "input": (
+        *("input", "inputid", "doc", "docid", "document", "documentid", "item", "itemid", "segment", "segmentid"),
+        *("seg", "segid", "sample", "sampleid", "instance", "instanceid", "exampleid", "questionid", "id"),
+    ),
+    "score": ("score", "value", "rating"),
+    "rater": ("rater", "raterid", "ratername", "annotator", "annotatorid", "annotatorname", "worker", "workerid"),
+}
+
+
+def header(path: Path) -> list[str]:
+    """The names of a table's columns."""
+    if path.suffix.lower() == ".parquet":
+        schema = _validate.optional("pyarrow.parquet", "data").read_schema(path)
+        return [str(name) for name in schema.names]
+    with path.open(encoding="utf-8-sig", newline="") as stream:
+        rows = csv.reader(stream, delimiter="\t" if path.suffix.lower() == ".tsv" else ",")
+        try:
+            first = next((row for row in rows if any(cell.strip() for cell in row)), [])
+        except csv.Error as error:
+            raise ValueError(f"line {rows.line_num + 1}: {error}") from error
+    return [name.strip() for name in first]
+
+
+def recognised(columns: Sequence[str], field: str) -> str | None:
+    """The column that has the field's own name, or else the only one with another of its usual names; None for none."""
+    own, *_ = names = _NAMES[field]
+    if own in columns:
+        return own
+    found = [column for column in columns if re.sub(r"[\W_]", "", column).lower() in names]
+    if len(found) > 1:
+        raise ValueError(
+            f"{len(found)} columns could name the {field}: {_validate.listing(found)}; say which one: {field}=..."
+        )
+    return found[0] if found else None
+
+
+def numbered(columns: Sequence[str]) -> bool:
+    """Whether columns have one name and a number or a letter each, as annotator_1, annotator_2."""
+    stems = {re.sub(r"[\s_.-]*(\d+|(?<=[\s_.-])[A-Za-z])$", "", column) for column in columns}
+    return len(columns) > 1 and len(stems) == 1 and stems != set(columns) and "" not in stems

@@ -1,0 +1,259 @@
+"""Human scores that come apart from the metrics' scores, joined by system and input: `add_gold`."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from xsumstat import _validate
+from xsumstat.dataset import scores as schema
+from xsumstat.io import columns, frames, stores
+from xsumstat.io import ratings as by_raters
+
+_CELLS = ("system", "input")
+
+
+def add_gold(ds: xr.Dataset, human: xr.DataArray, *, name: str = "human") -> xr.Dataset:
+    """Join human scores to scores by the labels of systems and inputs, and make them the gold.
+
+    Parameters
+    ----------
+    ds : Dataset
+        Scores; it is not changed.
+    human : DataArray, (system, input) or (system, input, rater)
+        Human scores or ratings. Labels are matched as text, so that 7 and "7" are one.
+    name : str, default "human"
+        What the metric is called that human scores become.
+
+    Returns
+    -------
+    Dataset
+        The scores with the metric `name`: the human scores, or the mean of the raters who rated. Of several raters
+        all ratings are the variable ``rating(system, input, rater)``. The coordinate ``kind`` calls the metric
+        "human", and ``ds.attrs["gold"]`` names it. Human scores of what `ds` does not hold are left out.
+
+    Raises
+    ------
+    ValueError
+        If nothing is in both, there is a metric of this name, or human scores have other dims.
+
+    Warns
+    -----
+    UserWarning
+        Counts the outputs without a human score, and the human scores of no output.
+
+    Examples
+    --------
+    >>> import pandas as pd, xsumstat
+    >>> from xsumstat.io.gold import add_gold
+    >>> scores = pd.DataFrame({"system": ["a", "b"], "input": [7, 7], "rouge": [0.2, 0.4]}).meta.to_scores(wide=True)
+    >>> rated = pd.DataFrame({"system": list("aab"), "input": ["7"] * 3, "who": list("xyx"), "points": [3, 4, 5]})
+    >>> human = rated.meta.to_scores(wide=True, ratings="points", rater="who").rating
+    >>> ds = add_gold(scores, human)
+    >>> ds.score.sel(metric="human", input=7).values.tolist(), ds.rating.sizes["rater"]
+    ([3.5, 5.0], 2)
+    """
+    joined_scores, match = join(ds, human, name=name)
+    if not match.is_complete:
+        _validate.warn(match.text("the scores"))
+    return joined_scores
+
+
+@dataclass(frozen=True)
+class Match:
+    """How many outputs and human scores found their partner."""
+
+    n_outputs: int
+    n_rated: int
+    unrated: list[str]
+    n_unknown: int
+    unknown: list[str]
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether none is left over."""
+        return self.n_rated == self.n_outputs and not self.n_unknown
+
+    def text(self, name: str) -> str:
+        """In words; `name` is where outputs come from."""
+        words = f"{self.n_rated:,} of {self.n_outputs:,} outputs of {name} have a human score"
+        if self.unrated:
+            words += f"; {self.n_outputs - self.n_rated:,} have none, as {', '.join(self.unrated)}"
+        if self.n_unknown:
+            words += f"; {self.n_unknown:,} human score(s) name no output, as {', '.join(self.unknown)}"
+        return words
+
+
+def join(ds: xr.Dataset, human: xr.DataArray, *, name: str) -> tuple[xr.Dataset, Match]:
+    """What `add_gold` gives, and what found its partner."""
+    score = schema.checked_scores(ds)
+    if not isinstance(human, xr.DataArray) or not set(_CELLS) <= set(human.dims) <= {*_CELLS, by_raters.RATER}:
+        dims = human.dims if isinstance(human, xr.DataArray) else type(human).__name__
+        raise ValueError(f"human must be a DataArray with the dims system and input, and rater or not, got {dims}")
+    if name in score.indexes["metric"]:
+        raise ValueError(f"there is a metric {name!r} in the scores already; name the human scores otherwise")
+    human = schema.checked(human.drop_vars([each for each in human.coords if each not in human.dims]), "human")
+    several = by_raters.RATER in human.dims and human.sizes[by_raters.RATER] > 1
+    mean = human.mean(by_raters.RATER) if by_raters.RATER in human.dims else human
+    labels = {dim: _labels(score, dim) for dim in _CELLS}
+    placed = _placed(mean, labels)
+    there = score.notnull().any([dim for dim in score.dims if dim not in _CELLS]).transpose(*_CELLS)
+    match = _match(there.compute(), mean, placed)
+    if not match.n_rated:
+        raise ValueError(
+            "no human score is of an output of the scores: the scores have "
+            f"{_examples(score)}, the human scores {_examples(mean)}"
+        )
+    metrics = list(score.indexes["metric"])
+    as_metric = placed.expand_dims(metric=[name]).broadcast_like(score.isel(metric=0, drop=True))
+    bare = schema.without_coords(score)
+    whole = xr.concat(
+        [bare, as_metric.transpose(*bare.dims)], "metric", join="outer", compat="override", coords="minimal"
+    )
+    beside = ds.drop_vars(["score", *(each for each in ds.coords if each not in ds.dims)])
+    found = beside.reindex(metric=whole.indexes["metric"]).assign(score=whole).assign_attrs(gold=name)
+    found = found.assign_coords(_descriptions(ds, metrics, name))
+    if several:
+        found[by_raters.VARIABLE] = _placed(human, labels)
+    return found, match
+
+
+def _descriptions(ds: xr.Dataset, metrics: list[Hashable], name: str) -> dict[str, Any]:
+    """The coordinates of a Dataset for one metric more, which is human and better when higher."""
+    new = {"kind": "human", "higher_is_better": True}
+    coords: dict[str, Any] = {}
+    for each, coord in ds.coords.items():
+        if coord.dims == ("metric",) and each != "metric":
+            values = [*coord.values.tolist(), new.get(str(each))]
+            coords[str(each)] = "metric", np.array(values, dtype=bool if coord.dtype == bool else object)
+        elif each not in ds.dims and "metric" not in coord.dims:
+            coords[str(each)] = coord.variable
+    if "kind" not in ds.coords:
+        coords["kind"] = "metric", np.array([*["automatic"] * len(metrics), "human"], dtype=object)
+    return coords
+
+
+def _labels(score: xr.DataArray, dim: str) -> pd.Index:
+    if dim not in score.indexes:
+        raise ValueError(f"the scores have no labels along {dim!r}, by which human scores could find their outputs")
+    labels: pd.Index = score.indexes[dim]
+    return labels
+
+
+def _placed(human: xr.DataArray, labels: Mapping[str, pd.Index]) -> xr.DataArray:
+    """Human scores on the labels of the scores, whichever type labels have."""
+    for dim, ours in labels.items():
+        by_text = {str(label): label for label in ours}
+        theirs = [by_text.get(str(label)) for label in _labels(human, dim)]
+        known = [at for at, label in enumerate(theirs) if label is not None]
+        human = human.isel({dim: known}).assign_coords({dim: ours[:0].append(pd.Index([theirs[at] for at in known]))})
+    return human.reindex(labels)
+
+
+def _match(there: xr.DataArray, human: xr.DataArray, placed: xr.DataArray) -> Match:
+    rated = placed.transpose(*_CELLS).notnull().values
+    outputs = there.values
+    unrated = [_name(there, place) for place in np.argwhere(outputs & ~rated)[:3]]
+    n_known = int(np.count_nonzero(rated & outputs))
+    human = human.transpose(*_CELLS)
+    given = np.argwhere(human.notnull().values)
+    known = {tuple(map(str, _pair(there, place))) for place in np.argwhere(outputs & rated)}
+    unknown = [place for place in given if tuple(map(str, _pair(human, place))) not in known]
+    return Match(
+        int(np.count_nonzero(outputs)), n_known, unrated, len(unknown), [_name(human, place) for place in unknown[:3]]
+    )
+
+
+def _pair(values: xr.DataArray, place: Any) -> list[Any]:
+    return [values.indexes[dim][at] for dim, at in zip(_CELLS, place, strict=True)]
+
+
+def _name(values: xr.DataArray, place: Any) -> str:
+    return "/".join(map(str, _pair(values, place)))
+
+
+def _examples(values: xr.DataArray) -> str:
+    return " and ".join(f"{dim} {_validate.listing(values.indexes[dim], 2)}" for dim in _CELLS)
+
+
+def read_human(
+    path: str | Path, *, system: str | None = None, input: str | None = None, column: str | None = None
+) -> tuple[xr.DataArray, str]:
+    """Human scores (system, input, or rater too) from a table, and how its columns were read.
+
+    Parameters
+    ----------
+    path : str or Path
+        ``.csv``, ``.tsv`` or ``.parquet`` with a row a rating: the columns of system, input and rater (if any) by their
+        usual names, and one of numbers; or with a row an output and a column a rater, as annotator_1, annotator_2.
+    system, input : str, optional
+        Their columns, where the table has some of these names.
+    column : str, optional
+        The column of the ratings, where the table has one of this name.
+    """
+    path = Path(path)
+    if not path.exists():
+        raise FileNotFoundError(f"no such file: {path}")
+    if path.suffix.lower() not in columns.TABLES:
+        raise ValueError(f"human scores must be a table ({', '.join(columns.TABLES)}), got {path.name}")
+    with stores.reading(path):
+        names = columns.header(path)
+    named = {"system": system, "input": input, by_raters.RATER: None}
+    found = {
+        field: name if name is not None and name in names else columns.recognised(names, field)
+        for field, name in named.items()
+    }
+    lacking = next((field for field in _CELLS if found[field] is None), None)
+    if lacking is not None:
+        raise ValueError(f"{path.name} has no column that names the {lacking}; columns: {_validate.listing(names, 20)}")
+    labels = [name for name in found.values() if name is not None]
+    with stores.reading(path):
+        frame, _ = frames.table(path, labels)
+    values = _value_columns(frame, [name for name in frame.columns if name not in labels], column, path.name)
+    rater = found[by_raters.RATER]
+    columns_of = {"system": str(found["system"]), "input": str(found["input"])}
+    kept = frame[[*labels, *values]]
+    cell = [*columns_of.values(), *([] if rater is None else [rater])]
+    twice = int(kept.duplicated(cell).sum()) if len(values) == 1 else 0
+    ratings = frames.to_scores(
+        kept,
+        **columns_of,
+        wide=True,
+        ratings=values if rater is None else values[0],
+        rater=rater,
+        aggregate="mean" if twice and rater is None else None,
+    )["rating"]
+    if rater is None and len(values) == 1:
+        ratings = ratings.isel(rater=0, drop=True)
+    said = ", ".join(f"{field} from column {name!r}" for field, name in columns_of.items())
+    said += f", human scores from {_validate.listing(values)}"
+    if by_raters.RATER in ratings.dims and ratings.sizes[by_raters.RATER] > 1:
+        said += f", the mean of {ratings.sizes[by_raters.RATER]} raters" + (f" from {rater!r}" if rater else "")
+    elif twice:
+        said += f", {twice:,} further one(s) of the same output averaged"
+    return ratings, said
+
+
+def _value_columns(frame: pd.DataFrame, others: list[str], column: str | None, file: str) -> list[str]:
+    """The column of the ratings, or those of the raters."""
+    if column is not None and column in others:
+        return [column]
+    numeric = [name for name in others if pd.api.types.is_numeric_dtype(frame[name].dtype)]
+    usual = columns.recognised(numeric, "score")
+    if usual is not None:
+        return [usual]
+    if len(numeric) == 1 or columns.numbered(numeric):
+        return numeric
+    if not numeric:
+        named = _validate.listing(frame.columns)
+        raise ValueError(f"{file} has no column of numbers beside its labels; columns: {named}")
+    raise ValueError(
+        f"{file} has several columns of numbers: {_validate.listing(numeric)}; gold=... says which holds the human "
+        "scores, and raters have columns of one name and a number, as annotator_1, annotator_2"
+    )
