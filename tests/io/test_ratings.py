@@ -119,3 +119,22 @@ def test_an_unknown_metric_of_a_tidy_frame():
     tidy = OUTPUTS.melt(["model", "doc"], var_name="metric", value_name="score")
     with pytest.raises(ValueError, match="unknown metric in ratings 'anne'; did you mean 'ann'"):
         tidy.meta.to_scores(**KEYS, ratings=["anne"])
+
+
+def test_columns_called_as_ours():
+    frame = OUTPUTS.rename(columns={"ann": "rating", "bob": "metric", "cat": "human"})
+    ds = frame.meta.to_scores(**KEYS, wide=True, ratings=["rating", "metric", "human"])
+    want = OUTPUTS.meta.to_scores(**KEYS, wide=True, ratings=PEOPLE)
+    np.testing.assert_array_equal(ds.rating, want.rating)
+    np.testing.assert_array_equal(ds.score, want.score)
+    with pytest.raises(ValueError, match="the column 'rater' names a system, input or further dim"):
+        OUTPUTS.rename(columns={"model": "rater"}).meta.to_scores(
+            system="rater", input="doc", wide=True, ratings=PEOPLE
+        )
+
+
+@pytest.mark.parametrize("keywords", [{"ratings": ["ann", "bob"]}, {"ratings": "ann", "rater": "bob"}])
+def test_ratings_that_are_no_numbers_are_named_by_their_column(keywords):
+    frame = OUTPUTS.assign(ann=["x", *OUTPUTS.ann[1:]])
+    with pytest.raises(TypeError, match="column 'ann' must hold numbers, .*'x' in row 0"):
+        frame.meta.to_scores(**KEYS, wide=True, **keywords)

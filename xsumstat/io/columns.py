@@ -36,7 +36,7 @@ def header(path: Path) -> list[str]:
         try:
             first = next((row for row in rows if any(cell.strip() for cell in row)), [])
         except csv.Error as error:
-            raise ValueError(f"line {rows.line_num + 1}: {error}") from error
+            raise ValueError(f"line {rows.line_num}: {error}") from error
     return [name.strip() for name in first]
 
 

@@ -69,7 +69,10 @@ def to_scores(
         another: ``ds.attrs["gold"]``. Default: with `ratings` "human", else none.
     lower_is_better : str or list of str, optional
         Metrics that are better when lower, as an error rate: the coordinate ``higher_is_better(metric)`` is False
-        for them, and True for all others. They are turned round before anything is computed.
+        for them, and True for all others. They are turned round before anything is computed. Questions remark on a
+        metric that is not declared, where its system means correlate negatively with the gold's: at most -.3, by
+        Pearson, and so low that chance would bring one of all metrics there once in a hundred Datasets (Fisher's z of
+        so many systems, divided among the metrics), if the correlation asked for is negative too.
     kind : mapping, optional
         The metrics of each kind, as ``{"human": ["expert", "crowd"], "judge": ["gpt"]}``: the coordinate
         ``kind(metric)``, "automatic" for those not named, "human" for the gold. Metrics of kind "human" are judged
@@ -141,13 +144,15 @@ def _with_ratings(
     place: Place = "row {}".format,
 ) -> xr.Dataset:
     """Scores, the ratings beside them, and the raters' mean among them."""
-    names = by_raters.check(ratings, rater)
     labelled = [system, input, *dims]
+    names = by_raters.check(ratings, rater, labelled)
     used = {"system": system, "input": input, **{dim: dim for dim in dims}, **({"rater": rater} if rater else {})}
     if wide:
         rows.known_columns(frame, used)
         for name in names:
             rows.known_columns(frame, {"ratings": name})
+            tabular.check_flat(frame, [name])
+            rows.numbers(frame[name], name, place)
         split = by_raters.split_wide(frame, names, rater, labelled, place)
         if metric is not None:
             metric = [name for name in ([metric] if isinstance(metric, str) else metric) if name not in names]
@@ -156,8 +161,8 @@ def _with_ratings(
         rows.known_columns(frame, {**used, "metric": metric or "metric", "value": value})
         split = by_raters.split_tidy(frame, names, rater, labelled, metric or "metric", value, place)
         others = split.scores if len(split.scores) else None
-    of_people: dict[str, Any] = {"metric": "metric", "system": system, "input": input, "wide": False}
-    of_people["value"] = by_raters.VARIABLE
+    of_people: dict[str, Any] = {"metric": by_raters.METRIC, "value": by_raters.VALUES, "wide": False}
+    of_people |= {"system": system, "input": input}
     each = rows.of_frame(
         split.ratings, dims=[*dims, by_raters.RATER], aggregate=aggregate, place=split.place_of_rating, **of_people
     )

@@ -217,7 +217,7 @@ def read_human(
         frame, _ = frames.table(path, labels)
     values = _value_columns(frame, [name for name in frame.columns if name not in labels], column, path.name)
     rater = found[by_raters.RATER]
-    columns_of = {"system": str(found["system"]), "input": str(found["input"])}
+    columns_of: dict[str, Any] = {"system": str(found["system"]), "input": str(found["input"])}
     kept = frame[[*labels, *values]]
     cell = [*columns_of.values(), *([] if rater is None else [rater])]
     twice = int(kept.duplicated(cell).sum()) if len(values) == 1 else 0

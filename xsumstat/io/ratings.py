@@ -17,13 +17,16 @@ from xsumstat.io.labels import Place
 VARIABLE = "rating"
 RATER = "rater"
 MEAN = "human"
+# Columns of the rows of ratings, which no user's column is called.
+VALUES = "_rating"
+METRIC = "_metric"
 
 
 @dataclass(frozen=True)
 class Split:
     """The rows of a frame that are ratings, a row a rating, and those that are scores; and what their rows are called.
 
-    The ratings' columns are the system's, the input's and the further dims', "rater", "metric" and "rating".
+    The ratings' columns are the system's, the input's and the further dims', "rater", `METRIC` and `VALUES`.
     """
 
     ratings: pd.DataFrame
@@ -32,8 +35,12 @@ class Split:
     place_of_score: Place
 
 
-def check(ratings: Any, rater: Any) -> list[str]:
-    """The metrics that are ratings, as a list."""
+def check(ratings: Any, rater: Any, labels: list[str]) -> list[str]:
+    """The metrics that are ratings, as a list; `labels` are the columns of system, input and further dims."""
+    if RATER in labels and rater != RATER:
+        raise ValueError(
+            "the column 'rater' names a system, input or further dim: with ratings= the dim 'rater' is theirs"
+        )
     names = [ratings] if isinstance(ratings, str) else list(ratings)
     if not names or not all(isinstance(name, Hashable) for name in names):
         raise ValueError(f"ratings must name at least one metric or column, got {ratings!r}")
@@ -46,10 +53,10 @@ def check(ratings: Any, rater: Any) -> list[str]:
 def split_wide(frame: pd.DataFrame, names: list[str], rater: str | None, labels: list[str], place: Place) -> Split:
     """Of a frame with a column a metric; `labels` are the columns of system, input and further dims."""
     if rater is None:
-        long = frame[[*labels, *names]].melt(labels, var_name=RATER, value_name=VARIABLE)
+        long = frame[[*labels, *names]].melt(labels, var_name=RATER, value_name=VALUES)
         rows = np.tile(np.arange(len(frame)), len(names))
         scores = frame.drop(columns=names)
-        return Split(long.assign(metric=MEAN), _of(rows, place), scores, place)
+        return Split(long.assign(**{METRIC: MEAN}), _of(rows, place), scores, place)
     there = np.flatnonzero(frame[rater].notna().to_numpy())
     long = _renamed(frame.iloc[there][[*labels, rater, *names]], rater, names[0])
     scores = frame.drop(columns=[rater, *names])
@@ -75,7 +82,7 @@ def split_tidy(
 
 
 def _renamed(frame: pd.DataFrame, rater: str, value: str) -> pd.DataFrame:
-    return frame.rename(columns={rater: RATER, value: VARIABLE}).assign(metric=MEAN)
+    return frame.rename(columns={rater: RATER, value: VALUES}).assign(**{METRIC: MEAN})
 
 
 def _of(rows: np.ndarray[Any, Any], place: Place) -> Place:

@@ -72,7 +72,7 @@ def of_frame(
     rows = {dim: labels.of_rows(frame[column], dim, column, place) for dim, column in names.items()}
     chosen = wide and metric is not None  # numbers that were not chosen as metrics are not lost unawares
     described = _descriptions(rows, frame, [*names.values(), *metrics], quiet_numbers=chosen)
-    scores = [_numbers(frame[column], column, place) for column in metrics]
+    scores = [numbers(frame[column], column, place) for column in metrics]
     if wide:
         repeated = {dim: Labels(each.each, np.tile(each.codes, len(metrics))) for dim, each in rows.items()}
         named = labels.of_columns(metrics).iloc[: len(metrics) * len(frame)]  # without rows there is no metric either
@@ -132,7 +132,7 @@ def _metric_columns(
         elif pd.api.types.is_numeric_dtype(frame[column].dtype):
             metrics.append(column)
         elif _mostly_numbers(frame[column]):
-            _numbers(frame[column], column, place)
+            numbers(frame[column], column, place)
             metrics.append(column)
     if indexes:
         _validate.warn(f"column(s) left out, as they look like a saved index: {_validate.listing(indexes)}")
@@ -171,23 +171,23 @@ def _within_floats(value: Any) -> Any:
     return value
 
 
-def _numbers(column: pd.Series[Any], name: str, place: Place) -> np.ndarray[Any, np.dtype[np.float64]]:
+def numbers(column: pd.Series[Any], name: str, place: Place) -> np.ndarray[Any, np.dtype[np.float64]]:
     """A column's values as floats, NaN where it has none."""
     kind = pd.api.types.infer_dtype(column, skipna=True)
     if pd.api.types.is_numeric_dtype(column.dtype):
-        numbers = column.to_numpy(dtype=float, na_value=np.nan)
+        values = column.to_numpy(dtype=float, na_value=np.nan)
     elif column.dtype == object and kind in ("integer", "floating", "mixed-integer-float"):
-        numbers = _parsed(column).to_numpy(dtype=float)
+        values = _parsed(column).to_numpy(dtype=float)
     else:
         wrong = np.flatnonzero((_parsed(column).isna() & column.notna()).to_numpy())
         first = f", the first is {_at(column, wrong, place)}" if len(wrong) else ""
         raise TypeError(
             f"column {name!r} must hold numbers, got dtype {column.dtype}{first}; convert with pd.to_numeric"
         )
-    infinite = np.flatnonzero(np.isinf(numbers))
+    infinite = np.flatnonzero(np.isinf(values))
     if len(infinite):
         raise ValueError(f"column {name!r} must hold finite numbers, the first other is {_at(column, infinite, place)}")
-    return numbers
+    return values
 
 
 def _at(column: pd.Series[Any], rows: np.ndarray[Any, Any], place: Place) -> str:

@@ -1,0 +1,127 @@
+"""Human scores joined by system and input."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import xarray as xr
+
+from xsumstat.io import columns
+from xsumstat.io.gold import add_gold
+
+
+def ratings(systems, inputs, raters=("ann", "bob"), seed=0):
+    values = np.random.default_rng(seed).integers(1, 6, (len(systems), len(inputs), len(raters))).astype(float)
+    return xr.DataArray(
+        values, {"system": systems, "input": inputs, "rater": list(raters)}, ("system", "input", "rater"), name="r"
+    )
+
+
+def test_by_labels_of_any_type_and_order(small):
+    scores = small.assign_coords(system=[10, 11, 12, 13, 14, 15])
+    human = ratings(["15", "14", "13", "12", "11", "10"], list("i0 i1 i2 i3 i4".split())[::-1])
+    before = scores.copy(deep=True)
+    ds = add_gold(scores, human)
+    xr.testing.assert_identical(scores, before)
+    assert ds.attrs["gold"] == "human" and list(ds.metric.values) == ["m0", "m1", "m2", "m3", "human"]
+    assert list(ds.kind.values) == ["h", "a", "b", "c", "human"]
+    for system in (10, 13):
+        for case in ("i0", "i4"):
+            given = human.sel(system=str(system), input=case)
+            np.testing.assert_array_equal(ds.rating.sel(system=system, input=case), given)
+            assert float(ds.score.sel(metric="human", system=system, input=case)) == given.mean()
+    xr.testing.assert_equal(ds.score.sel(metric=small.metric.values), scores.score)
+
+
+def test_what_is_beside_is_kept(demo):
+    alone = demo.drop_sel(metric="human")
+    human = demo.score.sel(metric="human")
+    ds = add_gold(alone, human, name="people")
+    assert "rating" not in ds
+    xr.testing.assert_equal(ds.truth.sel(metric="judge"), demo.truth.sel(metric="judge"))
+    assert ds.higher_is_better.dtype == bool and list(ds.higher_is_better.values) == [
+        *alone.higher_is_better.values,
+        True,
+    ]
+    assert list(ds.system_type.values) == list(demo.system_type.values)
+    np.testing.assert_array_equal(ds.meta.corr().correlation, demo.meta.corr("human").correlation)
+
+
+def test_further_dims_and_lazy_scores(small):
+    pytest.importorskip("dask")
+    human = small.score.sel(metric="m0", drop=True)
+    others = small.drop_sel(metric="m0")
+    two = xr.concat([others, others], "language", data_vars="minimal").assign_coords(language=["en", "de"])
+    two["score"] = xr.concat([others.score, others.score + 1], "language")
+    got = add_gold(two, human)
+    for language in ("en", "de"):
+        np.testing.assert_array_equal(
+            got.score.sel(metric="human", language=language).transpose("system", "input"), human
+        )
+    lazy = add_gold(others.chunk(metric=1), human)
+    assert lazy.score.chunks is not None
+    xr.testing.assert_equal(lazy.compute(), add_gold(others, human))
+
+
+def test_what_found_no_partner_is_said(small):
+    human = ratings(["s0", "s1", "s2", "s3", "s4", "zz"], ["i0", "i1", "i2", "i3", "i4"]).mean("rater")
+    human[0, 0] = np.nan
+    with pytest.warns(UserWarning, match=(
+        r"24 of 30 outputs of the scores have a human score; 6 have none, as s0/i0, s5/i0, s5/i1; "
+        r"5 human score\(s\) name no output, as zz/i0, zz/i1, zz/i2"
+    )):  # fmt: skip
+        ds = add_gold(small, human)
+    assert int(ds.score.sel(metric="human").notnull().sum()) == 24
+
+
+@pytest.mark.parametrize(
+    "human, name, message",
+    [
+        (
+            lambda: ratings(["x"], ["i0"]),
+            "human",
+            "the scores have system 's0', 's1', … .* the human scores system 'x'",
+        ),
+        (lambda: ratings(["s0"], ["i0"]), "m1", "there is a metric 'm1' in the scores already"),
+        (lambda: ratings(["s0"], ["i0"]).rename(rater="who"), "human", "human must be a DataArray with the dims"),
+        (lambda: pd.DataFrame({"a": [1]}), "human", "human must be a DataArray .* got DataFrame"),
+        (lambda: ratings(["s0"], ["i0"]).drop_vars("input"), "human", "no labels along 'input'"),
+    ],
+)
+def test_what_cannot_be_joined(small, human, name, message):
+    with pytest.raises(ValueError, match=message):
+        add_gold(small, human(), name=name)
+
+
+@pytest.mark.parametrize(
+    "names, field, want",
+    [
+        (["system", "model"], "system", "system"),
+        (["Model", "x"], "system", "Model"),
+        (["DOC ID"], "input", "DOC ID"),
+        (["x"], "input", None),
+        (["models"], "system", None),
+    ],
+)
+def test_columns_by_their_usual_names(names, field, want):
+    assert columns.recognised(names, field) == want
+
+
+def test_two_columns_that_fit_are_both_named():
+    with pytest.raises(ValueError, match="2 columns could name the input: 'doc', 'seg_id'; say which one"):
+        columns.recognised(["doc", "seg_id"], "input")
+
+
+@pytest.mark.parametrize(
+    "names, want",
+    [
+        (["annotator_1", "annotator_2"], True),
+        (["rater a", "rater b"], True),
+        (["r1", "r2", "r10"], True),
+        (["fluency", "relevance"], False),
+        (["human", "humans"], False),
+        (["a"], False),
+        (["1", "2"], False),
+    ],
+)
+def test_columns_of_raters(names, want):
+    assert columns.numbered(names) is want
