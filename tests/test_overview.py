@@ -1,5 +1,7 @@
 """What `ds.meta` shows of itself."""
 
+import re
+
 import pytest
 import xarray as xr
 
@@ -54,7 +56,8 @@ def test_a_result_says_what_it_is_and_which_picture_belongs_to_it(demo, name):
     plt = pytest.importorskip("matplotlib.pyplot")
     result = RESULTS[name](demo)
     told = repr(result.meta)
-    assert f"result of    {name}" in told or f"result of  {name}" in told or name in told.splitlines()[1]
+    assert re.search(rf"^  result of +{name}$", told, flags=re.M)
+    assert told.splitlines()[1].startswith("  conclusion  ") and max(map(len, told.splitlines())) < 200
     for picture in ANALYSES[name].pictures:
         getattr(result.meta.plot, picture)()
         assert picture in told

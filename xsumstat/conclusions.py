@@ -100,7 +100,7 @@ def conclusion(result: xr.Dataset) -> str:
     >>> import xsumstat
     >>> ds = xsumstat.load_dataset("demo")
     >>> test = ds.meta.perm_test("human", level="input", n_resamples=999, rng=1).meta.adjust("holm")
-    >>> print(test.meta.conclusion().partition(";")[0])
+    >>> print(test.meta.conclusion().partition(".")[0])
     judge is ahead: it beats bertscore, rouge, bleu, perplexity and length
     """
     try:

@@ -134,7 +134,7 @@ def _zero_and_width(named: list[Hashable], low: FloatArray, high: FloatArray) ->
     held = held if zero else "No interval holds 0"
     if len(zero) == len(named):
         held = "All intervals hold 0"
-    widest = int(np.nanargmax(high - low))
+    widest = _best(high - low)[0]
     if len(there) > 2:
         text = limits(low[widest], high[widest])
         which = "it" if zero == [widest] else f"that of {name(named[widest])}"

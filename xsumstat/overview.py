@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import textwrap
 from typing import Any
 
 import xarray as xr
@@ -23,6 +24,7 @@ _SHOWN = (
     "confidence_level",
     "seed",
 )
+_WIDTH = 110
 
 
 def rows(ds: xr.Dataset) -> list[tuple[str, str]]:
@@ -109,7 +111,13 @@ def _of_result(ds: xr.Dataset) -> list[tuple[str, str]]:
 def as_text(found: list[tuple[str, str]]) -> str:
     """Rows for a terminal."""
     width = max(len(what) for what, _ in found)
-    return "\n".join(["<xsumstat>", *(f"  {what:<{width}}  {text}" for what, text in found)])
+    lines = []
+    for what, text in found:
+        of_text = textwrap.wrap(text, _WIDTH - width, break_on_hyphens=False) if what == "conclusion" else [text]
+        lines += [
+            f"  {before:<{width}}  {line}" for before, line in zip((what, *[""] * len(of_text)), of_text, strict=False)
+        ]
+    return "\n".join(["<xsumstat>", *lines])
 
 
 def as_html(found: list[tuple[str, str]]) -> str:

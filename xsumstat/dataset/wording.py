@@ -112,8 +112,8 @@ def many_uncorrected(n_tests: int, alpha: float = USUAL_LEVEL) -> str:
     if n_tests <= _MANY_TESTS:
         return ""
     return (
-        f"{n_tests:,} tests at {number(alpha)} without a correction: if nothing differed, {n_tests * alpha:.3g} of them "
-        "would be significant by chance on average; .meta.adjust('holm') corrects"
+        f"{n_tests:,} tests at {number(alpha)} without a correction: if nothing differed, {n_tests * alpha:.3g} of "
+        "them would be significant by chance on average; .meta.adjust('holm') corrects"
     )
 
 
