@@ -1,8 +1,7 @@
-import base64
 import re
 import subprocess
 import sys
-import xml.etree.ElementTree
+import time
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -12,10 +11,16 @@ import pandas as pd
 import pytest
 import xarray as xr
 
+import xsumstat
 from xsumstat import __main__ as cli
 from xsumstat import report
 
 mpl.use("Agg")
+
+
+@pytest.fixture(scope="module")
+def made():
+    return report.report(xsumstat.load_dataset("demo"), "human", name="demo")
 
 
 def run(capsys, *arguments):
@@ -45,7 +50,7 @@ def test_the_demo_prints_a_table(capsys, demo):
         here = interval.sel(metric=metric)
         numbers = [float(number) for number in re.findall(r"-?\d\.\d{3}", line)]
         np.testing.assert_allclose(numbers, [here.correlation, here.ci_low, here.ci_high], atol=5e-4)
-        won = [label for label in beats.other_metric.values if beats.sel(metric=metric, other_metric=label)]
+        won = [label for label in order if beats.sel(metric=metric, other_metric=label)]
         assert line.split("]")[1].strip() == ("all others" if len(won) == 5 else ", ".join(won) or "–")
     words = " ".join(out.split())
     assert "seed 0" in words and "human at input level" in words
@@ -90,18 +95,24 @@ def test_columns_can_be_named(capsys, tmp_path, demo):
 
 
 class Page(HTMLParser):
-    """What a page refers to, its images, and its text."""
+    """What a page refers to outside of itself, its tags, the alternatives of its pictures, and its text."""
 
     def __init__(self, text):
         super().__init__()
-        self.links, self.images, self.text, self.tags = [], [], "", []
+        self.links, self.pictures, self.text, self.tags, self.ids, self.used = [], [], "", [], [], []
         self.feed(text)
 
     def handle_starttag(self, tag, attrs):
         self.tags.append(tag)
+        given = dict(attrs)
         for name, value in attrs:
-            if name in ("src", "href"):
-                (self.images if tag == "img" else self.links).append(value)
+            if name in ("src", "href", "xlink:href", "srcset", "action", "poster"):
+                (self.used if value.startswith("#") else self.links).append(value.removeprefix("#"))
+            self.used += re.findall(r"url\(#(.*?)\)", value or "")
+        if given.get("role") == "img":
+            self.pictures.append(given["aria-label"])
+        if "id" in given:
+            self.ids.append(given["id"])
 
     def handle_data(self, data):
         self.text += data
@@ -111,16 +122,165 @@ def test_the_page_needs_no_other_file(capsys, tmp_path):
     path = tmp_path / "report.html"
     status, out, err = run(capsys, "demo", "--output", path, "--n-resamples", 99)
     assert status == 0 and f"wrote {path}" in err
-    page = Page(path.read_text(encoding="utf-8"))
-    assert page.links == [] and "script" not in page.tags
-    assert len(page.images) == 2
-    for image in page.images:
-        kind, data = image.split(",", 1)
-        assert kind == "data:image/svg+xml;base64"
-        assert xml.etree.ElementTree.fromstring(base64.b64decode(data)).tag.endswith("svg")
+    text = path.read_text(encoding="utf-8")
+    page = Page(text)
+    assert page.links == [] and "script" not in page.tags and "img" not in page.tags
+    assert "@import" not in text and "http" not in text.replace("http://www.w3.org/2000/svg", "")
+    assert len(page.pictures) == 2 and page.tags.count("svg") == 4
     for line in table_rows(out):
         assert line.split()[0] in page.text
     assert [file.name for file in tmp_path.iterdir()] == ["report.html"]
+
+
+def test_ids_of_a_page_are_its_own(made):
+    """What two drawings in one page call alike would be drawn from the first."""
+    page = Page(made.html())
+    assert len(page.ids) == len(set(page.ids)) and page.used and set(page.used) <= set(page.ids)
+
+
+def test_a_page_is_the_same_each_time(made):
+    assert made.html() == made.html()
+
+
+def test_pictures_tell_their_numbers_in_words(made):
+    forest, matrix = Page(made.html()).pictures
+    for metric in made.intervals.metric.values:
+        here = made.intervals.sel(metric=metric)
+        r, low, high = (
+            f"{float(here[name]):.2f}".replace("0.", ".", 1) for name in ("correlation", "ci_low", "ci_high")
+        )
+        assert f"{metric} {r} [{low}, {high}]" in forest
+    p = made.tests.pvalue_adjusted.sel(metric="judge", other_metric="bertscore").item()
+    assert f"judge better than bertscore p = {p:.3f}".replace("0.", ".") in matrix
+    assert matrix.count("better than") == 30
+
+
+def test_words_of_pictures_are_text(made):
+    """They can be selected, searched for and read in the reader's own fonts."""
+    page = made.html()
+    assert len(re.findall(r"<text[^>]*>judge</text>", page)) == 2 * 3  # light and dark: one row of each, one column
+
+
+def test_the_page_tells_of_the_scores(demo):
+    gaps = demo.copy(deep=True)
+    gaps.score[2, :3, 4] = gaps.score[0, 0, 0] = float("nan")
+    gaps["rating"] = xr.concat([gaps.score[0] * 1.1, gaps.score[0] * 0.9], "rater").drop_vars("metric")
+    with pytest.warns(UserWarning):
+        told = dict(report.report(gaps, "human", metric=["judge", "bertscore", "perplexity"], n_resamples=999).data)
+    assert told["systems"] == "12" and told["inputs"] == "30" and told["metrics"].startswith("3; not judged: rouge,")
+    assert told["direction"].startswith("lower is better for perplexity")
+    assert told["missing"] == "bertscore 3 of 360 scores each; human (human) 1 of 360"
+    assert told["raters"] == "2 in rating"
+
+
+def test_other_human_scores_are_not_judged_unless_named(demo):
+    two = demo.assign_coords(kind=("metric", ["human", "human", *["automatic"] * 5]))
+    made = report.report(two, n_resamples=999)
+    assert "judge" not in made.intervals.metric and made.intervals.sizes["metric"] == 5
+    assert dict(made.data)["metrics"] == "5; not judged: judge"
+    assert "judge" in report.report(two, metric=["judge", "rouge"], n_resamples=999).intervals.metric
+
+
+ASKED = [
+    {},
+    {"level": "input", "coefficient": "kendall", "resample": "input", "confidence_level": 0.9},
+    {"metric": ["judge", "rouge", "length"], "adjust": "maxt", "alpha": 0.1, "n_resamples": 99},
+    {"coefficient": "spa", "n_resamples": 99, "rng": np.random.SeedSequence(3), "metric": ["judge", "bleu"]},
+    {"metric": ["judge"]},
+]
+
+
+@pytest.mark.filterwarnings("ignore:no test can be significant")
+@pytest.mark.parametrize("asked", ASKED)
+def test_the_code_gives_the_numbers(demo, asked):
+    made = report.report(demo, "human", **asked)
+    names = {"ds": demo}
+    exec(made.code, names)
+    xr.testing.assert_identical(names["intervals"], made.intervals.drop_vars("samples", errors="ignore"))
+    if made.tests is None:
+        assert "tests" not in names
+        return
+    xr.testing.assert_identical(names["tests"], made.tests)
+    assert int(names["beats"].sum()) == int(made.tests.meta.significant(alpha=made.alpha).sum())
+
+
+def test_code_of_names_that_need_quotes(demo):
+    odd = demo.assign_coords(metric=["hu'man", 'a"b', "c\nd", "e\\f", *demo.metric.values[4:]])
+    made = report.report(odd, "hu'man", metric=['a"b', "c\nd", "e\\f"], n_resamples=999)
+    names = {"ds": odd}
+    exec(made.code, names)
+    xr.testing.assert_identical(names["tests"], made.tests)
+
+
+def test_a_source_stands_in_the_code(demo):
+    made = report.make_report(demo, "demo", metric=["judge"], source='ds = xsumstat.load_dataset("demo")')
+    names = {}
+    exec(made.code, names)
+    xr.testing.assert_identical(names["intervals"], made.intervals)
+
+
+def test_as_text_and_saved(tmp_path, made):
+    assert repr(made) == str(made) == made.text()
+    assert "judge is ahead: it beats" in " ".join(str(made).split())
+    made.save(tmp_path / "a.html")
+    assert (tmp_path / "a.html").read_text(encoding="utf-8") == made.html()
+
+
+def test_another_level_of_the_tests_is_that_of_the_verdict(demo):
+    strict = report.report(demo, "human", alpha=0.01)
+    assert "alpha .01;" in " ".join(strict.verdict())
+
+
+def test_an_inline_report_leaves_the_notebook_alone(made):
+    """Every rule of its style is about itself."""
+    inline = made._repr_html_()
+    style = re.search(r"<style>(.*?)</style>", inline, re.DOTALL)[1]
+    rules = re.findall(r"([^{}]+)\{[^{}]*\}", style.replace("@container (max-width: 38rem) {", ""))
+    assert len(rules) > 20 and all(".xsumstat-report" in rule for rule in rules)
+    assert inline.count("<style") == 1 and "<body" not in inline and "<h1" not in inline
+
+
+@pytest.mark.parametrize(
+    "won, told",
+    [
+        ([False, True, True, True, True, True, True, True], "all others"),
+        ([False, False, True, True, True, True, True, True], "all 6 from c down"),
+        ([False, False, True, True, True, False, True, True], "c, d, e, g, h"),
+        ([False] * 6 + [True, True], "g, h"),
+        ([False] * 8, "–"),
+    ],
+)
+def test_long_lists_of_the_beaten_are_told_by_where_they_begin(won, told):
+    assert report._beaten(list("abcdefgh"), won, 0) == told
+
+
+def test_a_few_that_are_spared_are_named():
+    won = [False, True] + [True] * 10
+    won[5] = False
+    assert report._beaten(list("abcdefghijkl"), won, 0) == "all 10 from b down but f"
+
+
+def test_metrics_without_a_correlation_come_last(demo):
+    flat = demo.assign(score=demo.score.where(demo.metric != "rouge", 1.0))
+    with pytest.warns(UserWarning):
+        made = report.report(flat, "human", metric=["judge", "rouge", "bleu"], n_resamples=999)
+    assert made.tables()[0][1]["metric"].tolist() == ["judge", "bleu", "rouge"]
+
+
+@pytest.mark.slow
+def test_names_of_ten_thousand_characters_are_quick(demo):
+    def seconds(names):
+        made = report.report(demo.assign_coords(metric=names), names[0], n_resamples=999)
+        start = time.perf_counter()
+        page = made.html()
+        made.text()
+        return time.perf_counter() - start, page
+
+    usual = min(seconds(demo.metric.values.tolist())[0] for _ in range(2))
+    took, page = seconds([f"{name}{'x' * 10_000}" for name in demo.metric.values])
+    assert took < usual + 1
+    assert "judge" + "x" * 10_000 in page  # whole in the table
+    assert max(len(text) for text in re.findall(r"<text[^>]*>(.*?)</text>", page)) <= 60
 
 
 def test_the_page_has_the_intervals_of_the_terminal(capsys, tmp_path):
@@ -160,9 +320,14 @@ def test_too_few_systems_have_no_interval(demo):
 
 
 def test_names_cannot_break_the_page(demo):
-    evil = demo.assign_coords(metric=["human", "<script>alert(1)</script>", *demo.metric.values[2:]])
-    page = report.make_report(evil, "<b>name</b>", n_resamples=999).html()
-    assert "<script>" not in page and "<b>name" not in page and "&lt;script&gt;" in page
+    evil = ["<script>alert(1)</script>", "a\"b'c&d", "\u202etxt.exe", "a\x00\x1bb", "אבג", "two\nlines", "$x_1"]
+    odd = demo.assign_coords(metric=["human", *evil[:6]])
+    made = report.make_report(odd, "<b>name</b>", n_resamples=999)
+    for page in (made.html(), made._repr_html_()):
+        assert "<script>" not in page and "<b>name" not in page and "&lt;script&gt;" in page
+        assert "\u202e" not in page and "\x00" not in page and "אבג" in page
+        Page(page).text.encode()
+    assert len(table_rows(made.text())) == 6
 
 
 def test_a_page_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
@@ -226,7 +391,7 @@ def test_warnings_are_one_plain_line(capsys, tmp_path, demo):
 def test_one_metric_gets_its_interval(capsys, tmp_path):
     status, out, _ = run(capsys, "demo", "--metric", "judge", "--output", tmp_path / "a.html")
     assert status == 0 and "judge" in out and "beats" not in out
-    assert len(Page((tmp_path / "a.html").read_text(encoding="utf-8")).images) == 1
+    assert len(Page((tmp_path / "a.html").read_text(encoding="utf-8")).pictures) == 1
 
 
 def test_lower_is_better_can_be_said(capsys):
@@ -289,7 +454,7 @@ def test_report_of_further_dims_has_a_table_for_each(demo):
     doubled = xr.concat([demo[["score"]], demo[["score"]]], "language").assign_coords(language=["en", "de"])
     made = report.make_report(doubled, "two", gold="human", n_resamples=999)
     assert [title for title, _ in made.tables()] == ["language en", "language de"]
-    assert made.html().count("<table>") == 2
+    assert made.html().count("<table ") == 2
 
 
 # --- where the page is written ---

@@ -1,10 +1,7 @@
-"""The main answers in one go: intervals, which metric beats which, as a table and as an HTML page."""
+"""The main answers in one go: which metric agrees best, how sure that is, which beats which; as text and as a page."""
 
 from __future__ import annotations
 
-import base64
-import html
-import io
 import itertools
 import math
 import os
@@ -12,6 +9,7 @@ import stat
 import sys
 import tempfile
 import textwrap
+from collections.abc import Hashable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,34 +18,31 @@ from typing import Any
 import pandas as pd
 import xarray as xr
 
-from xsumstat import _validate
+from xsumstat import _validate, conclusions, report_data, report_page
 from xsumstat.analyses import adjust as families
 from xsumstat.analyses import intervals
 from xsumstat.analyses import metric_tests as comparison
 from xsumstat.analyses.measure import checked_measure, checked_progress, checked_resample, interval_method
-from xsumstat.dataset import checks, value_checks
+from xsumstat.dataset import checks, leakage, value_checks, wording
+from xsumstat.dataset import scores as schema
 from xsumstat.dataset.value_checks import Checks
 from xsumstat.inference import corrections
-from xsumstat.plots import metrics as plots
-from xsumstat.resampling import threads
+from xsumstat.plots import parts as plot_parts
+from xsumstat.report_pictures import printable
+from xsumstat.resampling import draws, threads
+from xsumstat.types import CorrelationFunction
 
 RESAMPLES = 9999
 _TABLE = ("metric", "other_metric")
-_STYLE = """
-:root { color-scheme: light; }
-body { font: 16px/1.5 system-ui, sans-serif; color: #222; background: #fff; max-width: 60rem; margin: 2rem auto;
-  padding: 0 1rem; }
-h1 { font-size: 1.5rem; } h2 { font-size: 1.15rem; margin-top: 2.2rem; }
-.scroll { overflow-x: auto; } table { border-collapse: collapse; }
-th, td { text-align: left; padding: .35rem .9rem .35rem 0; border-bottom: 1px solid #ddd; vertical-align: top; }
-td.number { font-variant-numeric: tabular-nums; white-space: nowrap; } img { max-width: 100%; height: auto; }
-.about { color: #555; } code { background: #f4f4f4; padding: .1rem .3rem; overflow-wrap: anywhere; }
-"""
+# Metrics that a list of those beaten may leave out, to be told as "all below" it.
+_BUT_FEW = 2
+# A sentence on intervals that sends the reader to tests, which a report has.
+_ASKS_TESTS = "Overlapping intervals"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Report:
-    """Intervals and tests of one set of scores.
+    """Intervals and tests of one set of scores; shown in a notebook as the page that `save` writes, printed as text.
 
     Attributes
     ----------
@@ -61,6 +56,10 @@ class Report:
         Level at which one metric is said to beat another.
     notes : tuple of str
         Warnings that came with the numbers.
+    data : tuple of (str, str)
+        What the scores are: how many, which are missing, which metrics are better when lower.
+    code : str
+        Python that gives the same numbers.
     """
 
     name: str
@@ -68,15 +67,27 @@ class Report:
     tests: xr.Dataset | None
     alpha: float
     notes: tuple[str, ...] = ()
+    data: tuple[tuple[str, str], ...] = ()
+    code: str = ""
+
+    def verdict(self) -> list[str]:
+        """What the tests and the intervals say, in sentences."""
+        said = conclusions.sentences(self.intervals)
+        if self.tests is None:
+            return [" ".join(said)]
+        said = [text for text in said if not text.startswith(_ASKS_TESTS)]
+        return [" ".join(said), conclusions.conclusion(self.tests.assign_attrs(alpha=self.alpha))]
+
+    def measured(self) -> str:
+        """Which correlation it is, with what: "Pearson's r with human"."""
+        a = self.intervals.attrs
+        return f"{plot_parts.coefficient_label(a['coefficient'])} with {wording.name(printable(a['gold']))}"
 
     def about(self) -> str:
         """One sentence on how the numbers were made."""
         a = self.intervals.attrs
         seeds = [a["seed"]] if "seed" in a else []
-        ready = (
-            f"{a['coefficient']} with {a['gold']} at {a['level']} level; {100 * a['confidence_level']:g} % "
-            f"{_interval(a)}; "
-        )
+        ready = f"{self.measured()} at {a['level']} level; {100 * a['confidence_level']:g} % {_interval(a)}; "
         if self.tests is not None:
             t = self.tests.attrs
             seeds.append(t["seed"])
@@ -94,12 +105,15 @@ class Report:
         tables = []
         for labels in itertools.product(*(self.intervals.indexes[dim] for dim in further)):
             where = dict(zip(further, labels, strict=True))
-            part = self.intervals.sel(where).sortby("correlation", ascending=False)
+            part = report_page.best_first(self.intervals.sel(where))
             rows = [self._row(part.isel(metric=at)) for at in range(part.sizes["metric"])]
             if beats is not None:
-                for row, metric in zip(rows, part.metric.values, strict=True):
-                    row["beats"] = _beaten(beats.sel(where).sel(metric=metric))
-            tables.append((", ".join(f"{dim} {label}" for dim, label in where.items()), pd.DataFrame(rows)))
+                order = part.indexes["metric"]
+                won = beats.sel(where).transpose("metric", ...).sel(metric=order, other_metric=order).values
+                for at, row in enumerate(rows):
+                    row["beats"] = _beaten(order.tolist(), won[at].tolist(), at)
+            title = ", ".join(f"{dim} {wording.name(label)}" for dim, label in where.items())
+            tables.append((title, pd.DataFrame(rows)))
         return tables
 
     def _row(self, of_metric: xr.Dataset) -> dict[str, str]:
@@ -113,51 +127,56 @@ class Report:
 
     def text(self, width: int = 100) -> str:
         """The tables as plain text, about `width` characters wide."""
-        parts = [textwrap.fill(f"{self.name}: {self.about()}", width)]
+        said = [*self.verdict(), f"{printable(self.name)}: {self.about()}"]
+        parts = [textwrap.fill(printable(text), width) for text in said]
         for title, table in self.tables():
             parts.append("\n".join(([title] if title else []) + _text_table(table, width)))
         return "\n\n".join(parts)
 
     def html(self) -> str:
-        """The tables and the two pictures as one page that needs no other file."""
-        sections = "".join(
-            (f"<h3>{html.escape(title)}</h3>" if title else "") + f'<div class="scroll">{_html_table(table)}</div>'
-            for title, table in self.tables()
-        )
-        name = html.escape(self.name)
-        further = [dim for dim in self.intervals["correlation"].dims if dim != "metric"]
-        order = self.intervals["correlation"].mean(further).argsort().values[::-1]
-        forest = _picture(plots.forest(self.intervals.isel(metric=order)), "Interval of each metric's correlation")
-        matrix = ""
-        if self.tests is not None:
-            tests = self.tests.isel(metric=order, other_metric=order)
-            picture = _picture(plots.pvalues(tests, alpha=self.alpha), "p-values of all pairs of metrics")
-            matrix = f"<h2>Is the row metric better than the column's?</h2>\n{picture}\n"
-        notes = "".join(f"<li>{html.escape(note)}</li>" for note in self.notes)
-        return (
-            f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>{name} – xsumstat</title>'
-            '<meta name="viewport" content="width=device-width, initial-scale=1">'
-            f"<style>{_STYLE}</style></head><body>\n<h1>How far can the metrics be trusted? {name}</h1>\n"
-            f'<p class="about">{html.escape(self.about())}</p>\n'
-            + (f"<h2>Mind</h2>\n<ul>{notes}</ul>\n" if notes else "")
-            + f"<h2>Metrics, best first</h2>\n{sections}\n"
-            f"<p>An interval holds the correlations that are plausible {_FOR_WHAT[self.intervals.attrs['resample']]}. "
-            "A metric beats another where the test of their difference survives the correction; "
-            "overlapping intervals do not settle that.</p>\n"
-            "<h2>Intervals</h2>\n<p>The area above an interval is high where values are most plausible.</p>\n"
-            f"{forest}\n{matrix}</body></html>\n"
-        )
+        """All of it as one page that needs no other file; the two pictures need matplotlib."""
+        return report_page.page(self)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the page into a file, whole or not at all.
+
+        Parameters
+        ----------
+        path : path
+            As "report.html"; a file of this name is replaced.
+        """
+        write_whole(Path(path), self.html())
+
+    def __str__(self) -> str:
+        return self.text()
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return report_page.inline(self)
 
 
-def _beaten(won: xr.DataArray) -> str:
-    beaten = [str(label) for label in won["other_metric"].values[won.values]]
-    everyone = len(beaten) == won.size - 1 and len(beaten) > 2
-    return "all others" if everyone else ", ".join(beaten) or "–"
+def _beaten(labels: list[Hashable], won: list[bool], at: int) -> str:
+    """Which of the metrics, named best first, the one at this place beats."""
+    beaten = [place for place, wins in enumerate(won) if wins]
+    if len(beaten) == len(labels) - 1 and len(beaten) > 2:
+        return "all others"
+    first = beaten[0] if beaten else len(labels)
+    spared = [place for place in range(first, len(labels)) if not won[place] and place != at]
+    if len(beaten) > 2 * (len(spared) + 2) and len(spared) <= _BUT_FEW:
+        but = f" but {_names(labels, spared)}" if spared else ""
+        return f"all {len(beaten)} from {_names(labels, [first])} down{but}"
+    return _names(labels, beaten) or "–"
+
+
+def _names(labels: list[Hashable], places: list[int]) -> str:
+    return ", ".join(wording.name(printable(str(labels[place]))) for place in places)
 
 
 def _text_table(table: pd.DataFrame, width: int) -> list[str]:
     """The lines of a table whose last column is wrapped."""
     names = [str(name) for name in table]
+    table = table.assign(metric=[wording.name(printable(label)) for label in table["metric"]])
     widths = [max(len(name), *map(len, table[name])) for name in names[:-1]]
     indent = sum(widths) + 2 * len(widths)
     rest = max(24, width - indent)
@@ -175,13 +194,6 @@ def _padded(cells: list[str], widths: list[int]) -> str:
     return "  ".join(cell.ljust(width) for cell, width in zip(cells, widths, strict=True)).rstrip()
 
 
-_FOR_WHAT = {
-    "both": "for systems and inputs like these",
-    "system": "for systems like these, on these inputs",
-    "input": "for these systems, on inputs like these",
-}
-
-
 def _spelled(resample: str) -> str:
     return "systems and inputs" if resample == "both" else f"{resample}s"
 
@@ -195,75 +207,154 @@ def _interval(attrs: dict[str, Any]) -> str:
     return f"{attrs['interval']} bootstrap intervals ({drawn})"
 
 
-def _html_table(table: pd.DataFrame) -> str:
-    head = "".join(f"<th>{html.escape(str(name))}</th>" for name in table)
-    kinds = ['class="number"' if name not in ("metric", "beats") else "" for name in table]
-    rows = "".join(
-        "<tr>"
-        + "".join(f"<td {kind}>{html.escape(cell)}</td>" for kind, cell in zip(kinds, row, strict=True))
-        + "</tr>"
-        for row in table.itertuples(index=False)
+def report(
+    ds: xr.Dataset,
+    gold: Any = None,
+    *,
+    metric: Any = None,
+    name: str = "scores",
+    level: str = "system",
+    coefficient: str | CorrelationFunction = "pearson",
+    resample: str = "both",
+    n_resamples: int | None = None,
+    confidence_level: float = 0.95,
+    adjust: str = "holm",
+    alpha: float = 0.05,
+    rng: Any = 0,
+    progress: bool | None = None,
+) -> Report:
+    """The main answers about scores: which metric agrees best with people, how sure that is, and which beats which.
+
+    Parameters
+    ----------
+    ds, gold
+        As for `corr`.
+    metric : label, list of labels or boolean DataArray, optional
+        The metrics to judge; default all but the gold and other human scores, which the coordinate ``kind`` names.
+    name : str, default "scores"
+        What the scores are called in the heading.
+    level : {"system", "input", "global", "within_system"}, default "system"
+    coefficient : str or function, default "pearson"
+        As for `corr`.
+    resample : {"both", "system", "input"}, default "both"
+        The dims whose labels are random, of intervals (`ci`) and tests (`perm_test`).
+    n_resamples : int, optional
+        Of the tests, and of the intervals of a coefficient that only a bootstrap has; default 9,999, and for many tests
+        as many as their correction needs.
+    confidence_level : float, default 0.95
+        Of the intervals, between 0 and 1.
+    adjust : {"holm", "bonferroni", "maxt", "bh", "by"}, default "holm"
+        How p-values are corrected, over all pairs of metrics.
+    alpha : float, default 0.05
+        Level of the tests, between 0 and 1.
+    rng : None, int, SeedSequence or Generator, default 0
+        Source of the draws; one seed gives the same numbers.
+    progress : bool, optional
+        As for `ci`.
+
+    Returns
+    -------
+    Report
+        In a notebook shown as a page; ``str()`` gives it as text, ``.save("report.html")`` writes the page into a file
+        that needs no other, ``.intervals`` and ``.tests`` are what `ci`, and `perm_test` with `adjust`, gave. With one
+        metric there are no tests.
+
+    Raises
+    ------
+    ValueError, TypeError
+        As for `ci`, `perm_test` and `adjust`.
+
+    Warns
+    -----
+    UserWarning
+        As for these; the page repeats it.
+
+    Notes
+    -----
+    The tests are one-sided in both directions, and corrected over the whole table. The page shows the Python that gives
+    its numbers. Lazy scores (Dask) are computed.
+
+    Examples
+    --------
+    >>> import xsumstat
+    >>> ds = xsumstat.load_dataset("demo")
+    >>> answers = report(ds, "human", metric=["judge", "rouge", "length"], level="input", n_resamples=999)
+    >>> answers.tables()[0][1]["beats"].tolist()
+    ['rouge, length', 'length', '–']
+    >>> answers.save("report.html")  # doctest: +SKIP
+    """
+    if metric is None:
+        score = schema.checked_scores(ds)
+        own = schema.find_gold(ds, score, gold)[2]
+        judged = leakage.judged(ds, own)
+        metric = judged if len(judged) + len(own) < score.sizes["metric"] else None
+    return make_report(
+        ds,
+        name,
+        gold=gold,
+        metric=metric,
+        level=level,
+        coefficient=coefficient,
+        resample=resample,
+        n_resamples=n_resamples,
+        confidence_level=confidence_level,
+        adjust=adjust,
+        alpha=alpha,
+        rng=rng,
+        keep_samples=True,
+        progress=progress,
     )
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
-
-
-def _picture(axes: Any, alt: str) -> str:
-    """A drawn figure as an image inside the page; the figure is closed."""
-    plt: Any = _validate.optional("matplotlib.pyplot", "plot")
-    figure = (axes if not hasattr(axes, "flat") else axes.flat[0]).figure
-    buffer = io.BytesIO()
-    figure.savefig(buffer, format="svg", bbox_inches="tight")
-    plt.close(figure)
-    data = base64.b64encode(buffer.getvalue()).decode("ascii")
-    return f'<img alt="{html.escape(alt)}" src="data:image/svg+xml;base64,{data}">'
 
 
 def make_report(
     ds: xr.Dataset,
     name: str,
     *,
-    gold: str | None = None,
-    metric: list[str] | None = None,
+    gold: Any = None,
+    metric: Any = None,
     level: str = "system",
-    coefficient: str = "pearson",
+    coefficient: str | CorrelationFunction = "pearson",
     resample: str = "both",
     n_resamples: int | None = None,
     confidence_level: float = 0.95,
     adjust: str = "holm",
     alpha: float = 0.05,
-    rng: int = 0,
+    rng: Any = 0,
     keep_samples: bool = False,
     progress: bool | None = None,
+    source: str = "",
 ) -> Report:
-    """Answer the main questions about a set of scores; the parameters are those of `ci`, `perm_test`, `adjust`.
+    """Answer the main questions about a set of scores; the parameters are those of `report`.
 
-    Unless `n_resamples` is given, the tests get as many swaps as a correction for their number needs. `keep_samples`
-    keeps those of a bootstrap, where `ci` takes one by itself; it asks for none. Intervals and tests of lazy scores are
-    computed together, so that the scores are read once for both.
+    `source` is Python that makes `ds`, for a reader who wants the same numbers. Unless `n_resamples` is given, the
+    tests get as many swaps as a correction for their number needs. `keep_samples` keeps those of a bootstrap, where
+    `ci` takes one by itself; it asks for none. Intervals and tests of lazy scores are computed together, so that the
+    scores are read once for both.
     """
     alpha = _validate.fraction("alpha", alpha)
     progress = checked_progress(progress)
     _validate.choice("adjust", adjust, corrections.CORRECTIONS)
     shared: dict[str, Any] = {"metric": metric, "level": level, "coefficient": coefficient, "resample": resample}
-    shared |= {"rng": rng, "progress": progress}
+    shared |= {"rng": draws.seed_of(rng), "progress": progress}
     measure = checked_measure(level, coefficient, "pairwise", "drop")
     drawn = interval_method(measure, checked_resample(resample, level), None, False) == "bootstrap"
     interval: dict[str, Any] = {"confidence_level": confidence_level, "keep_samples": keep_samples and drawn}
     tests: xr.Dataset | None = None
-    draws = RESAMPLES if n_resamples is None else n_resamples
+    n = RESAMPLES if n_resamples is None else n_resamples
     with threads.one_bar(2, progress) as part:
         with value_checks.held() as of_intervals, part():
-            found = intervals.ci(ds, gold, n_resamples=draws, **interval, **shared)
+            found = intervals.ci(ds, gold, n_resamples=n, **interval, **shared)
         metrics = found.sizes["metric"]
         with value_checks.held() as of_tests, part():
             if metrics > 1:
                 if n_resamples is None:
-                    draws = max(draws, families.resamples_needed(metrics * (metrics - 1), alpha))
+                    n = max(n, families.resamples_needed(metrics * (metrics - 1), alpha))
                 joint: dict[str, Any] = {"adjust": adjust, "within": _TABLE} if adjust == "maxt" else {}
-                tests = comparison.perm_test(ds, gold, alternative="greater", n_resamples=draws, **joint, **shared)
+                tests = comparison.perm_test(ds, gold, alternative="greater", n_resamples=n, **joint, **shared)
     texts = [*of_intervals.texts, *of_tests.texts]
+    missing = report_data.missing(ds, gold, found["metric"].values.tolist())
     if checks.is_lazy(found["correlation"]):
-        found, tests, said = _computed(found, tests, [of_intervals.checks, of_tests.checks], progress)
+        found, tests, missing, said = _computed(found, tests, missing, [of_intervals.checks, of_tests.checks], progress)
         texts += said
     if tests is not None and adjust != "maxt":
         with value_checks.held() as of_correction:
@@ -272,20 +363,27 @@ def make_report(
     notes = tuple(dict.fromkeys(texts))
     for note in notes:
         _validate.warn(note)
-    return Report(name, found, tests, alpha, notes)
+    code = report_data.code(ds, gold, metric, found, tests, alpha=alpha, source=source)
+    return Report(name, found, tests, alpha, notes, report_data.about(ds, gold, found, missing), code)
 
 
 def _computed(
-    found: xr.Dataset, tests: xr.Dataset | None, waiting: list[Checks], progress: bool | None
-) -> tuple[xr.Dataset, xr.Dataset | None, list[str]]:
+    found: xr.Dataset,
+    tests: xr.Dataset | None,
+    missing: xr.Dataset,
+    waiting: list[Checks],
+    progress: bool | None,
+) -> tuple[xr.Dataset, xr.Dataset | None, xr.Dataset, list[str]]:
     """Lazy intervals and tests, and what there is to say of the scores that they are of, at once."""
     dask = _validate.optional("dask", "dask")
     with _bar(progress):
-        found, tests, said = dask.compute(found, tests, [check for each in waiting for check in each.kept])
+        found, tests, missing, said = dask.compute(
+            found, tests, missing, [check for each in waiting for check in each.kept]
+        )
     texts, error = value_checks.until_error([text for each in said for text in each])
     if error is not None:
         raise ValueError(error)
-    return found, tests, texts
+    return found, tests, missing, texts
 
 
 def _bar(progress: bool | None) -> AbstractContextManager[Any]:

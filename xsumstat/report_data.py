@@ -1,0 +1,141 @@
+"""What a report tells of its scores, and the Python that gives its numbers."""
+
+from __future__ import annotations
+
+import pprint
+import textwrap
+from collections.abc import Hashable
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from xsumstat.coefficients.table import COEFFICIENTS
+from xsumstat.dataset import leakage, wording
+from xsumstat.dataset import scores as schema
+
+_WIDTH = 88
+_MANY = 8
+_GOLD, _SCORES = "missing_gold", "missing"
+
+
+def missing(ds: xr.Dataset, gold: Any, judged: list[Hashable]) -> xr.Dataset:
+    """How many scores each metric that is judged lacks, and how many the gold; lazy where these are."""
+    score = schema.checked_scores(ds)
+    scores = score.isel(metric=np.flatnonzero(score.indexes["metric"].isin(judged))).reset_coords(drop=True)
+    human = schema.find_gold(ds, score, gold)[0].reset_coords(drop=True)
+    of_each = scores.isnull().sum([dim for dim in scores.dims if dim != "metric"])
+    return xr.Dataset({_SCORES: of_each, _GOLD: human.isnull().sum()})
+
+
+def about(ds: xr.Dataset, gold: Any, intervals: xr.Dataset, lacking: xr.Dataset) -> tuple[tuple[str, str], ...]:
+    """What the scores are, as (about what, text); `lacking` is what `missing` gave."""
+    score = schema.checked_scores(ds)
+    human, name, own = schema.find_gold(ds, score, gold)
+    judged = intervals["metric"].values.tolist()
+    others = [label for label in score.indexes["metric"] if label not in {*judged, *own}]
+    rows = [("systems", f"{score.sizes['system']:,}"), ("inputs", f"{score.sizes['input']:,}")]
+    rows.append(("metrics", f"{len(judged):,}" + (f"; not judged: {_listed(others)}" if others else "")))
+    rows.append(("human scores", f"{wording.name(name)}, {'one of the metrics' if own else _shape(human)}"))
+    rated = [f"{values.sizes['rater']:,} in {wording.name(of)}" for of, values in leakage.ratings_in(ds).items()]
+    if rated:
+        rows.append(("raters", _listed(rated)))
+    for dim in intervals["correlation"].dims:
+        if dim != "metric":
+            labels = intervals[dim].values.tolist() if dim in intervals.coords else range(intervals.sizes[dim])
+            rows.append((str(dim), f"{len(labels):,}: {_listed(labels)}"))
+    rows.append(("direction", _direction(score, judged)))
+    rows.append(("missing", _missing(lacking, name, score.size // score.sizes["metric"], human.size)))
+    if isinstance(ds.attrs.get("source"), str):
+        rows.append(("source", ds.attrs["source"]))
+    return tuple(rows)
+
+
+def _shape(human: xr.DataArray) -> str:
+    return " × ".join(f"{size:,} {dim}s" for dim, size in human.sizes.items())
+
+
+def _direction(score: xr.DataArray, judged: list[Hashable]) -> str:
+    """Which metrics are better when lower."""
+    if "higher_is_better" not in score.coords:
+        return "higher is better for every metric (the scores name none that is better when lower)"
+    better = dict(zip(score["metric"].values.tolist(), score["higher_is_better"].values, strict=True))
+    lower = [label for label in judged if not better[label]]
+    if not lower:
+        return "higher is better for every metric"
+    return f"lower is better for {_listed(lower)}, turned round first; higher for the others"
+
+
+def _missing(lacking: xr.Dataset, gold: str, cells: int, of_gold: int) -> str:
+    counts = dict(zip(lacking["metric"].values.tolist(), lacking[_SCORES].values.tolist(), strict=True))
+    told = [f"{wording.name(label)} {count:,}" for label, count in counts.items() if count]
+    ready = [f"{_listed(told)} of {cells:,} scores each"] if told else []
+    if int(lacking[_GOLD]):
+        ready.append(f"{wording.name(gold)} (human) {int(lacking[_GOLD]):,} of {of_gold:,}")
+    return "; ".join(ready) or "none"
+
+
+def _listed(labels: Any) -> str:
+    return wording.listed(labels, most=_MANY)
+
+
+def code(
+    ds: xr.Dataset,
+    gold: Any,
+    metric: Any,
+    intervals: xr.Dataset,
+    tests: xr.Dataset | None,
+    *,
+    alpha: float,
+    source: str,
+) -> str:
+    """Python that gives the numbers of intervals and tests; `source` makes the scores."""
+    lines = ["import xsumstat", "", source or "# ds: the scores that this is about"]
+    human, chosen = ds.attrs.get("gold") if gold is None else gold, ""
+    if isinstance(human, xr.DataArray):
+        lines.append("# gold: the DataArray of human scores")
+    first = ["gold" if isinstance(human, xr.DataArray) else repr(human)]
+    if metric is not None:
+        chosen = "metric=metrics"
+        lines.append(f"metrics = {pprint.pformat(intervals['metric'].values.tolist(), width=_WIDTH, compact=True)}")
+    shared = [*first, *([chosen] if chosen else []), *_given(intervals, "level", "coefficient", "resample")]
+    how = _given(intervals, "confidence_level")
+    if "seed" in intervals.attrs:
+        how += [f"n_resamples={intervals.attrs['n_resamples']}", f"rng={intervals.attrs['seed']}"]
+    lines += ["", _call("intervals = ds.meta.ci", [*shared, *how])]
+    if tests is not None:
+        attrs = tests.attrs
+        method, within = attrs["adjust_method"], "within=('metric', 'other_metric')"
+        drawn = ["alternative='greater'", f"n_resamples={attrs['n_resamples']}", f"rng={attrs['seed']}"]
+        joint = ["adjust='maxt'", within] if method == "maxt" else []
+        lines.append(_call("tests = ds.meta.perm_test", [*shared, *drawn, *joint]))
+        if not joint:
+            lines.append(_call("tests = tests.meta.adjust", [repr(method), within]))
+        lines.append(f"beats = tests.meta.significant(alpha={alpha:g})")
+    return "\n".join(lines)
+
+
+_USUAL = {"level": "system", "coefficient": "pearson", "resample": "both", "confidence_level": 0.95}
+
+
+def _given(result: xr.Dataset, *names: str) -> list[str]:
+    """The keywords that differ from their defaults."""
+    values = {name: result.attrs[name] for name in names}
+    return [f"{name}={_literal(name, value)}" for name, value in values.items() if value != _USUAL[name]]
+
+
+def _literal(name: str, value: Any) -> str:
+    if name == "coefficient" and value not in COEFFICIENTS:
+        return str(value)  # the reader's own function
+    return repr(value)
+
+
+def _call(function: str, arguments: list[str]) -> str:
+    """A call on one line, or where that is too long on several."""
+    line = f"{function}({', '.join(arguments)})"
+    if len(line) <= _WIDTH:
+        return line
+    inside = ", ".join(arguments)
+    if len(inside) > _WIDTH - 5:
+        inside = ",\n".join(arguments)
+    return f"{function}(\n{textwrap.indent(inside, '    ')},\n)"

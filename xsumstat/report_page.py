@@ -1,0 +1,194 @@
+"""The report as HTML: a page that needs no other file, and the same inside a notebook."""
+
+from __future__ import annotations
+
+import hashlib
+import html
+from collections.abc import Sequence
+from typing import Protocol
+
+import pandas as pd
+import xarray as xr
+
+from xsumstat import report_pictures as pictures
+from xsumstat.plots import metrics as plots
+
+_LIGHT = "color-scheme:light;--ground:#fff;--ink:#1f2328;--soft:#57606a;--line:#d5d9de;--code:#f3f4f6;--mark:#0b62a8"
+_DARK = (
+    "color-scheme:dark;--ground:#15181c;--ink:#e6e6e6;--soft:#a8b0b8;--line:#3a4048;--code:#23272d;--mark:#7cc0f5;"
+    "--light:none;--dark:block"
+)
+_NOTEBOOKS = ('[data-jp-theme-light="false"]', '[data-theme="dark"]', '[theme="dark"]', "body.vscode-dark")
+_STYLE = """
+.xsumstat-report { container-type: inline-size; width: 100%; box-sizing: border-box; max-width: 60rem;
+  background: var(--ground); color: var(--ink); padding: .75rem 1rem; font: 16px/1.5 system-ui, sans-serif;
+  overflow-wrap: anywhere; text-align: left; }
+.xsumstat-report :is(h1, h2, h3, h4) { line-height: 1.3; margin: 1.8rem 0 .5rem; font-weight: 600; color: inherit; }
+.xsumstat-report .top { font-size: 1.5rem; margin-top: .25rem; }
+.xsumstat-report .part { font-size: 1.15rem; }
+.xsumstat-report p { margin: .5rem 0; max-width: 46rem; }
+.xsumstat-report .about { color: var(--soft); font-size: .9rem; }
+.xsumstat-report .verdict { font-size: 1.1rem; border-left: 4px solid var(--mark); padding-left: .8rem;
+  margin: 1rem 0; }
+.xsumstat-report .wide { overflow-x: auto; margin: .5rem 0; }
+.xsumstat-report :focus-visible { outline: 2px solid var(--mark); outline-offset: 2px; }
+.xsumstat-report .light { display: var(--light, block); }
+.xsumstat-report .dark { display: var(--dark, none); }
+.xsumstat-report table { border-collapse: collapse; margin: 0; font-size: inherit; color: inherit; border: 0; }
+.xsumstat-report caption { text-align: left; color: var(--soft); padding-bottom: .3rem; }
+.xsumstat-report tbody tr:nth-child(n) { background: none; }
+.xsumstat-report :is(th, td) { text-align: left; vertical-align: top; padding: .35rem 1.2rem .35rem 0; border: 0;
+  border-bottom: 1px solid var(--line); white-space: normal; max-width: none; }
+.xsumstat-report th { font-weight: 600; }
+.xsumstat-report .number { font-variant-numeric: tabular-nums; white-space: nowrap; }
+.xsumstat-report dl { display: grid; grid-template-columns: minmax(6rem, max-content) 1fr; gap: .2rem 1.2rem;
+  margin: 0; }
+.xsumstat-report dt { color: var(--soft); font-weight: normal; } .xsumstat-report dd { margin: 0; }
+.xsumstat-report pre { background: var(--code); color: inherit; padding: .7rem .9rem; margin: .5rem 0;
+  border-radius: 4px; font: .85rem/1.5 ui-monospace, monospace; white-space: pre-wrap; }
+@container (max-width: 38rem) {
+  .xsumstat-report thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
+  .xsumstat-report :is(table, caption, tbody) { display: block; }
+  .xsumstat-report tr { display: grid; grid-template-columns: minmax(0, 1fr) auto auto; column-gap: .8rem;
+    border-bottom: 1px solid var(--line); padding: .35rem 0; }
+  .xsumstat-report tr > * { border: 0; padding: 0; }
+  .xsumstat-report .list { grid-column: 1 / -1; }
+  .xsumstat-report .list::before { content: attr(data-label) " "; color: var(--soft); }
+}
+"""
+_PAGE_STYLE = f"""
+body {{ margin: 0; background: #fff; }} .xsumstat-report {{ {_LIGHT}; margin: 0 auto; }}
+@media screen and (prefers-color-scheme: dark) {{
+  body {{ background: #15181c; }} .xsumstat-report {{ {_DARK} }}
+}}
+"""
+_INLINE_STYLE = f"""
+.xsumstat-report {{ {_LIGHT} }}
+:is({", ".join(_NOTEBOOKS)}) .xsumstat-report {{ {_DARK} }}
+"""
+_FOR_WHAT = {
+    "both": "for systems and inputs like these",
+    "system": "for systems like these, on these inputs",
+    "input": "for these systems, on inputs like these",
+}
+
+
+class Answers(Protocol):
+    """What a page shows of a report; see `xsumstat.report.Report`."""
+
+    @property
+    def name(self) -> str: ...  # noqa: D102
+    @property
+    def intervals(self) -> xr.Dataset: ...  # noqa: D102
+    @property
+    def tests(self) -> xr.Dataset | None: ...  # noqa: D102
+    @property
+    def alpha(self) -> float: ...  # noqa: D102
+    @property
+    def notes(self) -> tuple[str, ...]: ...  # noqa: D102
+    @property
+    def data(self) -> tuple[tuple[str, str], ...]: ...  # noqa: D102
+    @property
+    def code(self) -> str: ...  # noqa: D102
+    def measured(self) -> str: ...  # noqa: D102
+    def about(self) -> str: ...  # noqa: D102
+    def verdict(self) -> list[str]: ...  # noqa: D102
+    def tables(self) -> list[tuple[str, pd.DataFrame]]: ...  # noqa: D102
+
+
+def page(answers: Answers) -> str:
+    """The report as a page of its own."""
+    title = _text(f"{answers.name} – xsumstat")
+    return (
+        f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>{title}</title>'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f'<style>{_STYLE}{_PAGE_STYLE}</style></head>\n<body><main class="xsumstat-report">\n'
+        f"{_body(answers, 1)}</main></body></html>\n"
+    )
+
+
+def inline(answers: Answers) -> str:
+    """The report as an output in a notebook, whose own style it leaves alone."""
+    return (
+        f'<article class="xsumstat-report" aria-label="Report"><style>{_STYLE}{_INLINE_STYLE}</style>\n'
+        f"{_body(answers, 3)}</article>"
+    )
+
+
+def _body(answers: Answers, top: int) -> str:
+    def heading(text: str) -> str:
+        return f'<h{top + 1} class="part">{_text(text)}</h{top + 1}>\n'
+
+    parts = [
+        f'<h{top} class="top">How far can the metrics be trusted? <bdi>{_text(answers.name)}</bdi></h{top}>\n',
+        f'<p class="about">{_text(answers.about())}</p>\n',
+        '<div class="verdict">',
+        *(f"<p>{_text(text)}</p>" for text in answers.verdict()),
+        "</div>\n",
+    ]
+    if answers.notes:
+        parts += [heading("Mind"), "<ul>", *(f"<li>{_text(note)}</li>" for note in answers.notes), "</ul>\n"]
+    about = answers.measured()
+    tables = (_table(f"{about}, {title}" if title else about, table) for title, table in answers.tables())
+    parts += [heading("Metrics, best first"), *tables]
+    parts += [f"<p>{_text(_explained(answers))}</p>\n", heading("Intervals"), _forest(answers.intervals)]
+    if answers.tests is not None:
+        order = best_first(answers.intervals).indexes["metric"]
+        tests = answers.tests.sel(metric=order, other_metric=order)
+        parts += [heading("Is the row metric better than the column's?"), _matrix(tests, answers.alpha)]
+    rows = "".join(f"<dt>{_text(what)}</dt><dd>{_text(told)}</dd>" for what, told in answers.data)
+    parts += [heading("The scores"), f"<dl>{rows}</dl>\n"]
+    return "".join([*parts, heading("The same in Python"), f"<pre><code>{html.escape(answers.code)}</code></pre>\n"])
+
+
+def _explained(answers: Answers) -> str:
+    said = f"An interval holds the correlations that are plausible {_FOR_WHAT[answers.intervals.attrs['resample']]}."
+    if answers.tests is None:
+        return said
+    return f"{said} A metric beats another where the test of their difference survives the correction."
+
+
+def _forest(intervals: xr.Dataset) -> str:
+    small = pictures.shortened(best_first(intervals))
+    about = "Correlation of each metric, with its interval"
+    alt = f"{about}. {pictures.intervals_in_words(best_first(intervals))}"
+    words = "<p>The area above an interval is high where values are most plausible.</p>\n"
+    return words + pictures.figure(lambda: plots.forest(small), about, alt) + "\n"
+
+
+def _matrix(tests: xr.Dataset, alpha: float) -> str:
+    small = pictures.shortened(tests)
+    about = "p-values of all pairs of metrics"
+    alt = f"{about}, corrected. {pictures.tests_in_words(tests, alpha)}"
+    return pictures.figure(lambda: plots.pvalues(small, alpha=alpha), about, alt) + "\n"
+
+
+def best_first(intervals: xr.Dataset) -> xr.Dataset:
+    """Metrics in order of their correlation, or of its mean over further dims; those without one come last."""
+    r = intervals["correlation"]
+    return intervals.isel(metric=(-r.mean([dim for dim in r.dims if dim != "metric"])).argsort().values)
+
+
+def _table(label: str, table: pd.DataFrame) -> str:
+    names = [str(name) for name in table]
+    own = "x" + hashlib.sha256(f"{label}{table.to_csv()}".encode(errors="replace")).hexdigest()[:10]
+    head = "".join(f'<th scope="col" role="columnheader">{_text(name)}</th>' for name in names)
+    rows = "".join(_row(names, [str(cell) for cell in row]) for row in table.itertuples(index=False))
+    return (
+        f'<div class="wide" role="region" tabindex="0" aria-labelledby="{own}"><table role="table">'
+        f'<caption id="{own}">{_text(label)}</caption><thead role="rowgroup"><tr role="row">{head}</tr></thead>'
+        f'<tbody role="rowgroup">{rows}</tbody></table></div>\n'
+    )
+
+
+def _row(names: Sequence[str], cells: Sequence[str]) -> str:
+    """A row whose first cell names it; the roles hold where a narrow page lays rows out as blocks."""
+    ready = [f'<th scope="row" role="rowheader"><bdi>{_text(cells[0])}</bdi></th>']
+    for name, cell in list(zip(names, cells, strict=True))[1:]:
+        kind = f'class="list" data-label="{_text(name)}"' if name == "beats" else 'class="number"'
+        ready.append(f'<td role="cell" {kind}>{_text(cell).replace("[ ", "[")}</td>')
+    return f'<tr role="row">{"".join(ready)}</tr>'
+
+
+def _text(text: str) -> str:
+    return html.escape(pictures.printable(text))
