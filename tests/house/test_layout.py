@@ -21,8 +21,8 @@ ROOMS = (
     *("dataset", "analyses", "simulation", "plots", "io"),
 )
 FACE = (
-    *("accessor", "compilation", "conclusions", "findings"),
-    *("findings_tests", "offers", "options", "overview", "report"),
+    *("accessor", "compilation", "conclusions", "findings", "findings_tests", "offers"),
+    *("options", "overview", "report", "report_data", "report_page", "report_pictures"),
     *("__init__", "__main__"),
 )
 ORDER = ("ground", *ROOMS, "face")
