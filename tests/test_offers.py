@@ -66,8 +66,8 @@ def test_every_method_is_in_a_group():
 def test_every_method_is_in_the_table_of_words():
     owners = (accessor.DatasetMeta, accessor.Plots, accessor.FrameMeta)
     public = {*xsumstat.__all__, *(name for owner in owners for name in methods_of(owner))}
-    assert public == {each.partition("(")[0] for each in synonyms.METHODS} - {"repr", "plot"} | public
-    assert {each.partition("(")[0] for each in synonyms.METHODS} <= {*public, "repr", "plot"}
+    table = {each.partition("(")[0] for each in synonyms.METHODS}
+    assert public <= table <= {*public, "repr", "plot"}
 
 
 # --- What is listed ---
