@@ -136,6 +136,22 @@ def test_not_where_the_correlation_asked_for_is_positive(recwarn):
         ds.meta.corr("m0", metric="m1")
 
 
+def test_not_what_is_declared_already(recwarn):
+    """A wrong declaration is the user's: what is told is where one lacks."""
+    ds = made(0.9).assign_coords(higher_is_better=("metric", [True, False, True, True]))
+    assert float(ds.meta.corr("m0", metric="m1").correlation[0]) == pytest.approx(-0.9)
+    assert not recwarn.list
+
+
+def test_scores_that_lack(recwarn):
+    ds = made(-0.9)
+    ds["score"][1, 3, 2] = np.nan
+    directions.remark(ds.score.isel(metric=[2, 3]), ds.score[0], "m0", level="system", n_metrics=4)
+    assert not recwarn.list
+    with pytest.warns(UserWarning, match=r"system means of 'm1' \(-0\.90\)"):
+        directions.remark(ds.score, ds.score[0], "m0", level="system", n_metrics=4)
+
+
 def test_not_of_lazy_scores(recwarn):
     pytest.importorskip("dask")
     made(-0.9).chunk(metric=1).meta.corr("m0").compute()

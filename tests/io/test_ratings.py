@@ -64,6 +64,15 @@ def test_what_can_be_asked_then():
     assert set(ds.meta.agreement("rating").data_vars)
 
 
+def test_what_raters_wrote_is_left_out_and_named():
+    frame = by_annotator()
+    with pytest.warns(UserWarning, match="left out, as they describe no metric, system or input: 'comment'"):
+        ds = frame.assign(comment=frame.who + " on " + frame.model + frame.doc.astype(str)).meta.to_scores(
+            **KEYS, wide=True, ratings="quality", rater="who"
+        )
+    xr.testing.assert_identical(ds, frame.meta.to_scores(**KEYS, wide=True, ratings="quality", rater="who"))
+
+
 def test_ratings_alone():
     ds = by_annotator().drop(columns="rouge").meta.to_scores(**KEYS, wide=True, ratings="quality", rater="who")
     assert list(ds.metric.values) == ["human"]

@@ -115,7 +115,7 @@ def remark(score: xr.DataArray, gold: xr.DataArray, name: str, *, level: str, n_
         return
     declared = lower(score)
     with np.errstate(all="ignore"):
-        found = _averaged(xr.corr(score.mean("input"), gold.mean("input"), "system"))
+        found = _averaged(xr.corr(_means(score), _means(gold), "system"))
         far = np.arctanh(found) * np.sqrt(n_systems - 3) < special.ndtri(_CHANCE / n_metrics)
     places = [at for at in np.flatnonzero(far & (found <= _STRONG)) if score["metric"].values[at] not in declared]
     if level in _ALONG:
@@ -129,6 +129,12 @@ def remark(score: xr.DataArray, gold: xr.DataArray, name: str, *, level: str, n_
         f"{name!r}: where lower is better, declare it by "
         f"ds.assign_coords(higher_is_better=~ds.metric.isin({[*declared, *labels]!r}))"
     )
+
+
+def _means(values: xr.DataArray) -> xr.DataArray:
+    """System means over the inputs that are there; where none lacks, which is common, without a copy of the scores."""
+    whole = values.mean("input", skipna=False)
+    return whole if bool(whole.notnull().all()) else values.mean("input")
 
 
 def _correlation(score: xr.DataArray, gold: xr.DataArray, level: str) -> float:

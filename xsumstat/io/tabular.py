@@ -18,24 +18,19 @@ def as_pandas(frame: Any) -> pd.DataFrame:
     if isinstance(frame, pd.DataFrame):
         return frame
     if hasattr(frame, "__arrow_c_stream__"):
-        return _plain(_validate.optional("pyarrow", "data").table(frame).to_pandas())
+        converted: pd.DataFrame = _validate.optional("pyarrow", "data").table(frame).to_pandas()
+        return converted
     if hasattr(frame, "collect") and hasattr(frame, "lazy"):
         raise TypeError("frame is lazy, and its rows are not known yet: pass frame.collect()")
-    converted = frame.to_pandas() if hasattr(frame, "to_pandas") else None
-    if isinstance(converted, pd.DataFrame):
-        return converted
+    given = frame.to_pandas() if hasattr(frame, "to_pandas") else None
+    if isinstance(given, pd.DataFrame):
+        return given
     if isinstance(frame, dict | list):
         raise TypeError(f"frame must be a table, got {type(frame).__name__}: pass pandas.DataFrame(frame)")
     raise TypeError(
         "frame must be a table of pandas, polars, pyarrow or another library that has to_pandas(), "
         f"got {type(frame).__name__}"
     )
-
-
-def _plain(frame: pd.DataFrame) -> pd.DataFrame:
-    """With plain values in the columns that Arrow keeps as a dictionary, which pandas calls categories."""
-    coded = [name for name in frame.columns if isinstance(frame[name].dtype, pd.CategoricalDtype)]
-    return frame.assign(**{str(name): frame[name].astype(frame[name].cat.categories.dtype) for name in coded})
 
 
 def is_nested(column: pd.Series[Any]) -> bool:
