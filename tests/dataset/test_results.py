@@ -115,6 +115,14 @@ def test_every_variable_says_what_it_is(question):
         assert values.attrs["long_name"] and values.attrs["units"] in ("1", "score"), name
 
 
+@pytest.mark.parametrize("question", ASKED)
+def test_every_dim_of_its_own_says_what_it_is(question):
+    found = answer(question)
+    for dim in set(variables.ANALYSES[analysis_of(found)].dims) & set(found.coords) & set(variables.COORDINATES):
+        if analysis_of(found) != "simulate":
+            assert found[dim].attrs["long_name"] == variables.COORDINATES[dim].long_name
+
+
 def test_nothing_is_declared_that_no_result_has():
     seen = {name: set() for name in variables.ANALYSES}
     for question in ASKED:
@@ -133,7 +141,7 @@ def test_nothing_is_declared_that_no_result_has():
 def test_every_analysis_is_in_the_table():
     others = {"adjust", "significant", "to_frame", "to_mtme", "plot", "top_k", "scoring_range", "sample_inputs"}
     others |= {"drop_noisiest_rater", "majority_vote", "load_dataset", "set_dims", "read_scores", "read_mtme"}
-    others |= {"read_realsumm", "read_sacrerouge"}
+    others |= {"read_realsumm", "read_sacrerouge", "to_latex", "to_markdown", "conclusion", "methods"}
     methods = {name for name in vars(accessor.DatasetMeta) if not name.startswith("_")}
     functions = {name for name in xsumstat.__all__ if not name.startswith("_")}
     assert (methods | functions) - others == set(variables.ANALYSES)

@@ -28,8 +28,12 @@ def main_variable(ds: xr.Dataset) -> str:
 
 
 def described(ds: xr.Dataset) -> xr.Dataset:
-    """A result, every variable with the dtype, long name and units that the tables say it has."""
+    """A result, every variable with the dtype, long name and units that the tables say it has, and dims of its own."""
     analysis = ds.attrs["analysis"]
+    own = [dim for dim in variables.ANALYSES[analysis].dims if dim in ds.coords and dim in variables.COORDINATES]
+    for dim in own:
+        about = variables.COORDINATES[dim]
+        ds = ds.assign_coords({dim: ds[dim].assign_attrs(long_name=about.long_name, units=about.units)})
     return ds.assign({name: describe(name, values, analysis) for name, values in ds.data_vars.items()})
 
 

@@ -124,6 +124,37 @@ VARIABLES: dict[str, Variable] = {
     "mc_error": Variable("Monte-Carlo standard error"),
 }
 
+# What says how a number was had, rather than what was asked for.
+DETAILS = frozenset(
+    (
+        *("standard_error", "bias", "df", "n_undefined", "fell_back", "samples", "statistic", "exact", "threshold"),
+        *("n_tests", "n_inputs", "n_scores", "n_pairs", "n_outputs", "n_best", "n_items", "n_cells", "mc_error"),
+        *("critical", "gap_low", "gap_high", "truth_error"),
+    )
+)
+# What dims that results have and scores have not are labelled by.
+COORDINATES: dict[str, Variable] = {
+    "other_metric": Variable("metric to compare with"),
+    "other_system": Variable("system to compare with"),
+    "group": Variable("group of systems"),
+    "other_group": Variable("group of systems to compare with"),
+    "gold_verdict": Variable("verdict by gold"),
+    "metric_verdict": Variable("verdict by the metric"),
+    "task": Variable("task"),
+    "k": Variable("number of best systems"),
+    "gap": Variable("difference of two systems' means by gold"),
+    "score_bin": Variable("middle of the bin of normalised scores"),
+    "margin": Variable("margin of equivalence"),
+    "component": Variable("principal component"),
+    "interval": Variable("interval"),
+    "test": Variable("test"),
+    "noise": Variable("standard deviation of the noise / that of the metric"),
+    "level": Variable("level of the correlation"),
+    "coefficient": Variable("coefficient of correlation"),
+    "n_systems": Variable("number of systems"),
+    "n_inputs": Variable("number of inputs"),
+}
+
 
 @dataclass(frozen=True)
 class Analysis:

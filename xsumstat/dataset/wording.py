@@ -30,7 +30,9 @@ _TESTS_OF = {  # where the method alone does not say it
     ("compare_systems", "bootstrap"): "paired bootstrap tests",
     ("equivalence", "jackknife"): "two one-sided jackknife tests",
     ("rank_tasks", ""): "permutation tests of the average score",
-    ("normality", ""): "Shapiro and Wilk's test",
+    ("normality", "shapiro-wilk"): "Shapiro and Wilk's test",
+    ("corr", ""): "a test of each group's correlation",
+    ("metric_corr", ""): "a test of each group's correlation",
 }
 _CORRECTIONS = {
     "bonferroni": "Bonferroni",
@@ -40,6 +42,7 @@ _CORRECTIONS = {
     "maxt": "max-T",
 }
 _DRAWN = {"both": "systems and inputs", "system": "systems", "input": "inputs", "cell": "single cells"}
+_OF_SHARES = ("coverage", "power")
 _LONGEST_NAME = 60
 _MANY_TESTS = 10
 USUAL_LEVEL = 0.05
@@ -48,16 +51,30 @@ USUAL_LEVEL = 0.05
 def how(result: xr.Dataset) -> str:
     """How intervals or tests of a result were made, as a picture says it below; empty where it has none."""
     parts = [interval_words(result), test_words(result), correction_words(result)]
+    _, comma, over = parts[0].partition(", ")
+    if comma and parts[1].endswith(f", {over}"):  # said once
+        parts[0] = parts[0].removesuffix(f", {over}")
     return "; ".join(part for part in parts if part)
 
 
 def interval_words(result: xr.Dataset) -> str:
     """Which intervals, over what: "95 % jackknife intervals, systems and inputs"; empty without any."""
     attrs = result.attrs
-    if "ci_low" not in result.variables or not ("confidence_level" in attrs or "alpha" in attrs):
+    level = interval_level(attrs)
+    if "ci_low" not in result.variables or math.isnan(level):
         return ""
-    level = float(attrs["confidence_level"]) if "confidence_level" in attrs else 1 - 2 * float(attrs["alpha"])
+    if attrs.get("analysis") in _OF_SHARES:
+        return "95 % Wilson intervals of the share of trials"
     return f"{100 * level:.4g} % {interval_kind(attrs)}intervals{_over(attrs, 'resamples')}"
+
+
+def interval_level(attrs: Mapping[Any, Any]) -> float:
+    """The level of the intervals; NaN where attrs do not say it."""
+    if attrs.get("analysis") in _OF_SHARES:
+        return 0.95
+    if attrs.get("analysis") == "equivalence" and "alpha" in attrs:
+        return 1 - 2 * float(attrs["alpha"])
+    return float(attrs.get("confidence_level", math.nan))
 
 
 def interval_kind(attrs: Mapping[Any, Any]) -> str:
@@ -150,11 +167,12 @@ def limits(low: float, high: float, digits: int = 2) -> str:
     return f"[{number(low, digits)}, {number(high, digits)}]"
 
 
-def pvalue(value: float) -> str:
+def pvalue(value: float, digits: int = 3) -> str:
     """A p-value: p = .012, p < .001."""
     if math.isnan(value):
         return "p undefined"
-    return "p < .001" if value < 0.001 else f"p = {number(value, 3)}"
+    least = 10.0**-digits
+    return f"p < {number(least, digits)}" if value < least else f"p = {number(value, digits)}"
 
 
 def name(label: Hashable) -> str:

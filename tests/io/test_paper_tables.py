@@ -1,0 +1,178 @@
+"""Results as the tables of papers."""
+
+import re
+import shutil
+import subprocess
+
+import numpy as np
+import pytest
+import xarray as xr
+from dataset.test_results import ASKED, answer
+
+QUESTIONS = [name for name in ASKED if not name.startswith("corr, ") and "analysis" in answer(name).attrs]
+PREAMBLE = r"\documentclass{article}\usepackage[utf8]{inputenc}\usepackage[T1]{fontenc}\usepackage{booktabs}"
+
+
+def made(values, metrics, analysis="corr", **attrs):
+    data = {"correlation": ("metric", values)}
+    return xr.Dataset(data, {"metric": metrics}, {"analysis": analysis, "gold": "human", **attrs})
+
+
+def cells_of(line):
+    """The cells of a line of LaTeX, of Markdown."""
+    if line.startswith("|"):
+        return [cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]]
+    return [cell.strip() for cell in re.split(r"(?<!\\)&", line.removesuffix(r"\\"))]
+
+
+def body_of(table):
+    lines = table.splitlines()
+    if lines[0].startswith("|"):
+        return [cells_of(line) for line in lines[2:] if line.startswith("|")]
+    return [cells_of(line) for line in lines[lines.index(r"\midrule") + 1 : lines.index(r"\bottomrule")]]
+
+
+def check_latex(text):
+    """Braces are closed, and every line has as many cells as there are columns."""
+    plain = re.sub(r"\\[{}\\]", "", text)
+    depth = 0
+    for sign in plain:
+        depth += {"{": 1, "}": -1}.get(sign, 0)
+        assert depth >= 0
+    assert depth == 0
+    columns = len(re.search(r"\\begin\{tabular\}\{([lr]+)\}", text)[1])
+    assert body_of(text) and all(len(row) == columns for row in body_of(text))
+    assert re.findall(r"\\begin\{(\w+)\}", text) == re.findall(r"\\end\{(\w+)\}", text)[::-1]
+    head = text.split(r"\midrule")[0]
+    for line in re.findall(r"^(.*\\multicolumn.*) \\\\$", head, flags=re.M):
+        spans = sum(int(size) for size in re.findall(r"\\multicolumn\{(\d+)\}", line))
+        assert (
+            line.count("&") - len(re.findall(r"\\&", line)) + 1 - (len(re.findall("multicolumn", line))) + spans
+            == columns
+        )
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_every_result_is_a_table(question):
+    result = answer(question)
+    latex, markdown = result.meta.to_latex(caption="50 % of_all", label="tab:a"), result.meta.to_markdown()
+    check_latex(latex)
+    assert r"\caption{50 \% of\_all}" in latex and r"\label{tab:a}" in latex
+    lines = [line for line in markdown.splitlines() if line.startswith("|")]
+    assert len({len(cells_of(line)) for line in lines}) == 1
+    assert len(body_of(latex)) == len(body_of(markdown)) == len(lines) - 2
+    assert not re.search(r"\bnan\b|None", latex + markdown)
+
+
+def test_the_document_compiles(tmp_path):
+    if shutil.which("pdflatex") is None:
+        pytest.skip("needs pdflatex")
+    tables = "\n".join(answer(name).meta.to_latex(caption="a") for name in QUESTIONS[:40])
+    (tmp_path / "a.tex").write_text(rf"{PREAMBLE}\begin{{document}}{tables}\end{{document}}", encoding="utf-8")
+    done = subprocess.run(["pdflatex", "-halt-on-error", "a.tex"], cwd=tmp_path, capture_output=True, check=False)
+    assert done.returncode == 0, done.stdout[-2000:]
+
+
+def test_the_best_is_first_and_bold():
+    result = made([0.2, -0.126, 0.94, np.nan, 0.94], list("abcde"))
+    rows = body_of(result.meta.to_markdown())
+    assert rows == [["c", "**.94**"], ["e", "**.94**"], ["a", ".20"], ["b", "-.13"], ["d", "–"]]
+    assert body_of(result.meta.to_latex())[3] == ["b", "$-$.13"]
+    assert body_of(result.meta.to_markdown(digits=3))[3] == ["b", "-.126"]
+    assert body_of(made([0.3], ["a"]).meta.to_markdown()) == [["a", ".30"]]  # one is not the best of any
+
+
+@pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
+def test_a_dagger_where_not_significantly_worse(demo, alternative):
+    tests = demo.meta.perm_test("human", level="input", n_resamples=199, rng=0, alternative=alternative)
+    result = demo.meta.corr("human", level="input")
+    best = result.correlation.idxmax("metric").item()
+    found = {row[0]: row[1].endswith("†") for row in body_of(result.meta.to_markdown(tests=tests, alpha=0.05))}
+    for label in result.metric.values:
+        if label == best:
+            assert not found[label]
+            continue
+        pair = (label, best) if alternative == "less" else (best, label)
+        assert found[label] == bool(tests.pvalue.sel(metric=pair[0], other_metric=pair[1]) > 0.05)
+    assert "permutation test, systems and inputs, 199 swaps; p-values not corrected" in result.meta.to_markdown(
+        tests=tests.where(tests.pvalue.isnull(), 1.0)
+    )
+
+
+def test_tests_of_something_else_are_refused(demo):
+    result = demo.meta.corr("human")
+    test = demo.meta.corr_test("human")
+    with pytest.raises(ValueError, match="tests are of level='input', the result of level='system'"):
+        with pytest.warns(UserWarning):
+            other = demo.meta.corr_test("human", level="input")
+        result.meta.to_latex(tests=other)
+    with pytest.raises(ValueError, match="tests have no metric 'length'"):
+        result.meta.to_latex(tests=test.drop_sel(metric="length"))
+    with pytest.raises(ValueError, match="tests must be what perm_test"):
+        result.meta.to_markdown(tests=result)
+    with pytest.raises(ValueError, match="tests mark the metrics of a table with one correlation"):
+        test.meta.to_markdown(tests=test)
+
+
+def test_square_tables(demo):
+    test = demo.meta.corr_test("human", metric=["judge", "bleu"])
+    (first, second) = body_of(test.meta.to_markdown())
+    p = float(test.pvalue.sel(metric="judge", other_metric="bleu"))
+    shown = f"{p:.3f}"[1:]
+    assert first == ["judge", "–", f"**{shown}**" if p <= 0.05 else shown] and second[0] == "bleu"
+    corrected = test.meta.adjust("holm").meta.to_markdown()
+    assert "Corrected p-values: do row and column differ?" in corrected and "Holm over all tests" in corrected
+    alike = demo.meta.metric_corr(metric=["judge", "bleu"])
+    assert body_of(alike.meta.to_markdown())[0][1] == "1.00"
+
+
+def test_further_dims_are_groups_of_columns(demo):
+    result = demo.meta.ci("human", by="system_type")
+    markdown, latex = result.meta.to_markdown(), result.meta.to_latex()
+    groups = result.system_type.values.tolist()
+    assert cells_of(markdown.splitlines()[0])[1:] == [
+        f"{group}: {what}" for group in groups for what in ("correlation", "95 % interval")
+    ]
+    assert rf"\multicolumn{{2}}{{c}}{{{groups[0]}}}" in latex and r"\cmidrule(lr){2-3}\cmidrule(lr){4-5}" in latex
+    row = next(row for row in body_of(markdown) if row[0] == "bleu")
+    one = result.sel(metric="bleu", system_type=groups[1])
+    assert row[3].strip("*") == f"{float(one.correlation):.2f}"[1:]
+
+
+def test_names_are_escaped():
+    names = ["50%_a&b#$", r"back\slash{}", "x|y*z", "<b> ~^", "[first]", "line\nbreak"]
+    result = made(np.linspace(0.9, 0.4, 6), names)
+    latex = result.meta.to_latex()
+    check_latex(latex)
+    assert [row[0] for row in body_of(latex)] == [
+        r"50\%\_a\&b\#\$",
+        r"back\textbackslash{}slash\{\}",
+        r"x\textbar{}y*z",
+        r"\textless{}b\textgreater{} \textasciitilde{}\textasciicircum{}",
+        "{[}first]",
+        "line break",
+    ]
+    assert [row[0] for row in body_of(result.meta.to_markdown())][:4] == [
+        r"50%\_a&amp;b#\$",
+        r"back\\slash{}",
+        r"x\|y\*z",
+        r"&lt;b&gt; \~^",
+    ]
+
+
+def test_wrong_arguments(demo):
+    result = demo.meta.corr("human")
+    for wrong, error in (
+        ({"digits": -1}, "digits"),
+        ({"digits": 99}, "digits must be at most 12"),
+        ({"alpha": 2}, "alpha"),
+        ({"caption": 3}, "caption must be text"),
+        ({"label": "a}b"}, "label must be plain text"),
+    ):
+        with pytest.raises((ValueError, TypeError), match=error):
+            result.meta.to_latex(**wrong)
+    with pytest.raises(ValueError, match="this is no result"):
+        demo.meta.to_markdown()
+    pytest.importorskip("dask")
+    with pytest.raises(ValueError, match=r"lazy \(Dask\) and has no numbers yet"):
+        demo.chunk().meta.ci("human").meta.to_latex()

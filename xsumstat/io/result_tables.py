@@ -1,0 +1,339 @@
+"""What stands in the table of a result: rows, columns and their groups, what is bold or marked, and the note below."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from xsumstat import _validate
+from xsumstat.analyses import adjust
+from xsumstat.coefficients.table import COEFFICIENTS
+from xsumstat.dataset import results, variables, wording
+from xsumstat.io import result_frames
+
+_NOTHING = "–"
+_MOST_GROUPS = 6
+_NAMED = ("k", "gap")  # dims whose labels say little without the dim
+_LIMITS = ("ci_low", "ci_high")
+_VALUE = {
+    "metric_corr": "correlation",
+    "corr": "correlation",
+    "ci": "correlation",
+    "rank": "correlation",
+    "alt_test": "winning_rate",
+    "human_ceiling": "correlation",
+    "rank_tasks": "average_score",
+    "discriminative_agreement": "f1",
+    "top_k_corr": "correlation",
+    "close_corr": "correlation",
+}
+_BESIDE = {
+    "rank": ("rank", "cluster"),
+    "rank_tasks": ("rank", "cluster"),
+    "alt_test": ("advantage_probability",),
+    "discriminative_agreement": ("accuracy",),
+}
+_TITLES = {
+    "ci_low": "lower limit",
+    "ci_high": "upper limit",
+    "pvalue": "p",
+    "pvalue_adjusted": "corrected p",
+    "f1": "F1",
+    "other_metric": "other metric",
+}
+
+
+@dataclass(frozen=True)
+class Cell:
+    """What stands in a place: text, whether it is a number, in bold, and marked by a dagger."""
+
+    text: str
+    number: bool = False
+    bold: bool = False
+    mark: bool = False
+
+
+@dataclass(frozen=True)
+class Table:
+    """The first column and groups of the others, with their titles; rows; one letter of alignment a column; a note."""
+
+    columns: list[Cell]
+    groups: list[tuple[str, int]]
+    rows: list[list[Cell]]
+    alignment: str
+    note: list[str]
+
+
+def table(result: xr.Dataset, tests: xr.Dataset | None, alpha: float, digits: int) -> Table:
+    """The table of a result."""
+    alpha = float(result.attrs.get("alpha", alpha))
+    kept = result.drop_vars([name for name in result.data_vars if "resample" in result[name].dims])
+    analysis = str(result.attrs["analysis"])
+    value = _VALUE.get(analysis)
+    if analysis == "compare_systems" and kept.sizes.get("metric", 1) > 1 and "n_significant" in kept:
+        return _listed(kept[["n_significant", "n_tests"]], alpha, digits, details=True)
+    kept = kept.squeeze("metric") if analysis == "compare_systems" and kept.sizes.get("metric") == 1 else kept
+    square = [name for name in ("pvalue_adjusted", "pvalue", "correlation") if name in kept and _is_square(kept, name)]
+    if tests is not None:
+        _check_tests(tests, kept, value)
+    if square and not (analysis in ("equivalence", "rank_tasks", "range_drop") or len(kept[square[0]].dims) > 2):
+        return _square(kept, square[0], alpha, digits)
+    single = value in kept and "metric" in kept[value].dims and "other_metric" not in kept[value].dims
+    if single and kept[value].size <= _MOST_GROUPS * kept.sizes["metric"]:
+        return _by_metric(kept, str(value), tests, alpha, digits)
+    return _listed(kept, alpha, digits)
+
+
+def _is_square(result: xr.Dataset, name: str) -> bool:
+    return results.pair_dims(result[name]) is not None
+
+
+def _check_tests(tests: Any, result: xr.Dataset, value: str | None) -> None:
+    if not isinstance(tests, xr.Dataset) or "pvalue" not in tests or results.pair_dims(tests["pvalue"]) is None:
+        raise ValueError("tests must be what perm_test, boot_test or corr_test gave, with p-values of pairs of metrics")
+    if value is None or value not in result or "metric" not in result[value].dims or "difference" not in tests:
+        raise ValueError("tests mark the metrics of a table with one correlation a metric, as ci gives; this has none")
+    missing = [label for label in result["metric"].values.tolist() if label not in tests["metric"].values.tolist()]
+    if missing:
+        raise ValueError(f"tests have no metric {_validate.listing(missing)}, which the result has")
+    for key in ("gold", "level", "coefficient"):
+        theirs, ours = tests.attrs.get(key), result.attrs.get(key)
+        if None not in (theirs, ours) and theirs != ours:
+            raise ValueError(f"tests are of {key}={theirs!r}, the result of {key}={ours!r}")
+    further = [dim for dim in tests["pvalue"].dims if dim not in ("metric", "other_metric")]
+    unknown = [dim for dim in further if dim not in result.dims]
+    if unknown:
+        raise ValueError(f"tests have the dim {unknown[0]!r}, which the result has not; select one of its labels")
+
+
+# --- a row for each metric ---
+
+
+def _by_metric(result: xr.Dataset, value: str, tests: xr.Dataset | None, alpha: float, digits: int) -> Table:
+    further = [dim for dim in result[value].dims if dim != "metric"]
+    result = _in_order(result, value, further)
+    parts = list(_parts(result, further))
+    first = [Cell(wording.name(label)) for label in result["metric"].values.tolist()]
+    columns, groups, bodies, marked = [Cell("metric")], [], [], False
+    for where, title, part in parts:
+        worse = None if tests is None else _worse_than_best(part[value], _of_labels(tests, where), alpha)
+        body = _columns(part, value, worse, digits)
+        marked |= any(cell.mark for _, cells in body for cell in cells)
+        alone = title if len(body) == 1 else ""  # a group of one column needs no title above it
+        columns += [Cell(alone or text) for text, _ in body]
+        groups.append(("" if alone else title, len(body)))
+        bodies += [cells for _, cells in body]
+    rows = [list(row) for row in zip(first, *bodies, strict=True)]
+    sides = ["r" if all(cell.number for cell in cells) else "l" for cells in bodies]
+    said = [_note(result), "Bold: the best."]
+    if marked and tests is not None:
+        how = "; ".join([wording.test_words(tests), wording.correction_words(tests), f"alpha {wording.number(alpha)}"])
+        said.append(f"†: not significantly worse than the best ({how}).")
+    return Table(columns, groups, rows, "".join(["l", *sides]), list(filter(None, said)))
+
+
+def _in_order(result: xr.Dataset, value: str, further: list[Hashable]) -> xr.Dataset:
+    """The metrics, best first by their mean over labels; those without a value last."""
+    mean = result[value].mean(further).values
+    return result.isel(metric=np.argsort(np.where(np.isnan(mean), np.inf, -mean), kind="stable"))
+
+
+def _columns(part: xr.Dataset, value: str, worse: Any, digits: int) -> list[tuple[str, list[Cell]]]:
+    """Titles and cells of one label: the value with its interval, and what the analysis has beside."""
+    values = part[value].values
+    best = np.zeros(len(values), dtype=bool)
+    if not np.isnan(values).all() and len(values) > 1:
+        best = values >= np.nanmax(values) - 1e-12
+        best &= not best.all()  # where all are alike, none is
+    marks = [worse is not None and bool(worse[at]) and not best[at] for at in range(len(values))]
+    shown = zip(values, best, marks, strict=True)
+    body = [(_title(value, part), [Cell(_number(each, digits), True, bool(bold), mark) for each, bold, mark in shown])]
+    if set(_LIMITS) <= set(part.data_vars):
+        body.append((f"{_level(part)} interval", _intervals(part, *_LIMITS, digits)))
+    analysis = str(part.attrs["analysis"])
+    if analysis == "human_ceiling" and "difference" in part:
+        body.append(
+            ("difference from raters", [Cell(_number(each, digits), True) for each in part["difference"].values])
+        )
+        body.append((f"{_level(part)} interval", _intervals(part, "difference_low", "difference_high", digits)))
+    if analysis == "alt_test":
+        may = [_NOTHING if math.isnan(rate) else "yes" if rate >= 0.5 else "no" for rate in values]
+        body.append(("may replace a rater", [Cell(text) for text in may]))
+    for name in _BESIDE.get(analysis, ()):
+        if name in part:
+            body.append((_title(name, part), [Cell(_number(each, digits), True) for each in part[name].values]))
+    if analysis == "rank_tasks":
+        for at, task in enumerate(part["task"].values.tolist() if "correlation" in part else []):
+            cells = [Cell(_number(each, digits), True) for each in part["correlation"].isel(task=at).values]
+            body.append((wording.name(task), cells))
+    return body
+
+
+def _worse_than_best(values: xr.DataArray, tests: xr.Dataset, alpha: float) -> Any:
+    """Of each metric whether a test was made that the best one is better, and it is not significant."""
+    if bool(values.isnull().all()):
+        return None
+    named = values["metric"].values.tolist()
+    best = named[int(values.argmax("metric"))]
+    p, difference = adjust.decisive(tests), tests["difference"]
+    rows, columns = p["metric"].values.tolist(), p["other_metric"].values.tolist()
+    alternative = tests.attrs.get("alternative", "two-sided")
+    marks = []
+    for label in named:
+        one, other = (label, best) if alternative == "less" else (best, label)
+        if one not in rows or other not in columns:
+            marks.append(False)
+            continue
+        cell = {"metric": rows.index(one), "other_metric": columns.index(other)}
+        pvalue, ahead = float(p.isel(cell)), float(difference.isel(cell))
+        found = pvalue <= alpha and (alternative != "two-sided" or ahead > 0)
+        marks.append(not math.isnan(pvalue) and not found)
+    return marks
+
+
+# --- square tables ---
+
+
+def _square(result: xr.Dataset, name: str, alpha: float, digits: int) -> Table:
+    values = result[name]
+    dims = results.pair_dims(values) or ("metric", "other_metric")
+    values = values.transpose(*dims)
+    rows, columns = (values[dim].values.tolist() for dim in dims)
+    tests = name.startswith("pvalue")
+    cells = []
+    for at, row in enumerate(rows):
+        line = [Cell(wording.name(row))]
+        for to, column in enumerate(columns):
+            if row == column and (tests or set(_LIMITS) <= set(result.data_vars)):
+                line.append(Cell(_NOTHING, True))
+                continue
+            number = float(values.values[at, to])
+            one = result.isel({dims[0]: at, dims[1]: to})
+            text = _pvalue(number, digits) if tests else _number(number, digits)
+            if not tests and set(_LIMITS) <= set(result.data_vars):
+                text = f"{text} {_intervals(one.expand_dims('metric'), *_LIMITS, digits)[0].text}"
+            line.append(Cell(text, True, bold=tests and number <= alpha))
+        cells.append(line)
+    heads = [Cell(str(dims[0])), *(Cell(wording.name(column)) for column in columns)]
+    note = [_note(result)]
+    if tests:
+        asks = {"greater": "is the row better than the column?", "less": "is the row worse than the column?"}
+        what = asks.get(str(result.attrs.get("alternative")), "do row and column differ?")
+        which = "Corrected p-values" if name == "pvalue_adjusted" else "p-values"
+        note = [f"{which}: {what}", *note, f"Bold: p ≤ {wording.number(alpha)}."]
+    return Table(heads, [("", len(columns))], cells, "l" + "r" * len(columns), list(filter(None, note)))
+
+
+# --- a row for each value ---
+
+
+def _listed(result: xr.Dataset, alpha: float, digits: int, details: bool = False) -> Table:
+    kept = result.drop_vars([name for name in result.coords if name not in result.dims])
+    frame = result_frames.to_frame(kept, brief=not details)
+    labels = [str(name) for name in frame if name not in result.data_vars]
+    names = [str(name) for name in frame if name not in labels]
+    joined = set(_LIMITS) <= set(names)
+    body: list[tuple[str, list[Cell]]] = [
+        (_TITLES.get(name, name.replace("_", " ")), [Cell(wording.name(each)) for each in frame[name]])
+        for name in labels
+    ]
+    bold = False
+    for name in names:
+        if joined and name == "ci_high":
+            continue
+        if joined and name == "ci_low":
+            ends = zip(frame["ci_low"], frame["ci_high"], strict=True)
+            body.append((f"{_level(result)} interval", [Cell(_limits(low, high, digits)) for low, high in ends]))
+            continue
+        tests = name.startswith("pvalue") or name.endswith("_pvalue")
+        text: Callable[[Any, int], str] = _pvalue if tests else _number
+        decides = name == ("pvalue_adjusted" if "pvalue_adjusted" in names else "pvalue")
+        bold |= decides
+        body.append(
+            (_title(name, result), [Cell(text(each, digits), True, decides and each <= alpha) for each in frame[name]])
+        )
+    columns = [Cell(title) for title, _ in body]
+    rows = [list(row) for row in zip(*(cells for _, cells in body), strict=True)]
+    sides = ["r" if cells and all(cell.number for cell in cells) else "l" for _, cells in body]
+    note = list(filter(None, [_note(result), f"Bold: p ≤ {wording.number(alpha)}." if bold else ""]))
+    return Table(columns, [("", len(columns) - 1)], rows, "".join(sides), note)
+
+
+# --- texts ---
+
+
+def _note(result: xr.Dataset) -> str:
+    """How the numbers were made: coefficient, level, intervals, test and correction."""
+    attrs = result.attrs
+    asked = str(attrs.get("coefficient", ""))
+    what = COEFFICIENTS[asked].label if asked in COEFFICIENTS else asked
+    what += f" with {wording.name(attrs['gold'])}" if what and "gold" in attrs else ""
+    what += f", {str(attrs['level']).replace('_', ' ')} level" if what and "level" in attrs else ""
+    said = "; ".join(filter(None, [what, wording.how(result)]))
+    return f"{said}." if said else ""
+
+
+def _title(name: str, result: xr.Dataset) -> str:
+    if name in _TITLES:
+        return _TITLES[name]
+    about = variables.variable(name, result.attrs["analysis"]).long_name if _known(name, result) else name
+    short = name.replace("_", " ")
+    return about.partition(",")[0] if len(about) <= 24 and name not in ("correlation", "difference") else short
+
+
+def _known(name: str, result: xr.Dataset) -> bool:
+    about = variables.ANALYSES.get(str(result.attrs["analysis"]))
+    return about is not None and name in about.variables
+
+
+def _level(result: xr.Dataset) -> str:
+    level = wording.interval_level(result.attrs)
+    return "confidence" if math.isnan(level) else f"{100 * level:.4g} %"
+
+
+def _intervals(part: xr.Dataset, low: str, high: str, digits: int) -> list[Cell]:
+    return [Cell(_limits(*ends, digits)) for ends in zip(part[low].values, part[high].values, strict=True)]
+
+
+def _limits(low: float, high: float, digits: int) -> str:
+    return _NOTHING if math.isnan(low) or math.isnan(high) else wording.limits(low, high, digits)
+
+
+def _number(value: Any, digits: int) -> str:
+    if isinstance(value, bool | np.bool_):
+        return "yes" if value else "no"
+    if isinstance(value, int | np.integer):
+        return f"{int(value):,}"
+    if not isinstance(value, float | np.floating):
+        return wording.name(value)
+    return _NOTHING if math.isnan(value) else wording.number(float(value), digits)
+
+
+def _pvalue(value: float, digits: int) -> str:
+    if math.isnan(value):
+        return _NOTHING
+    return wording.pvalue(float(value), max(3, digits)).removeprefix("p = ").removeprefix("p ")
+
+
+def _parts(result: xr.Dataset, further: list[Hashable]) -> Any:
+    """Each label of the further dims: where, in words, and its results."""
+    for places in itertools.product(*(range(result.sizes[dim]) for dim in further)):
+        where = dict(zip(further, places, strict=True))
+        labels = {dim: result[dim].values.tolist()[at] for dim, at in where.items()}
+        texts = (
+            f"{dim} {wording.name(label)}" if dim in _NAMED else wording.name(label) for dim, label in labels.items()
+        )
+        yield labels, ", ".join(texts), result.isel(where)
+
+
+def _of_labels(tests: xr.Dataset, labels: dict[Hashable, Any]) -> xr.Dataset:
+    """The tests of these labels of the further dims that the tests have."""
+    return tests.isel(
+        {dim: tests[dim].values.tolist().index(label) for dim, label in labels.items() if dim in tests.dims}
+    )
