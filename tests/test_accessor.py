@@ -3,7 +3,7 @@ import inspect
 import pytest
 
 import xsumstat
-from xsumstat import accessor
+from xsumstat import accessor, conclusions
 from xsumstat.analyses import (
     adjust,
     analytic_tests,
@@ -25,7 +25,7 @@ from xsumstat.analyses import (
     top_systems,
     verdicts,
 )
-from xsumstat.io import frames, mtme
+from xsumstat.io import frames, mtme, paper_tables, result_frames
 from xsumstat.plots import equivalence as equivalence_plots
 from xsumstat.plots import metrics as metric_plots
 from xsumstat.plots import outputs as output_plots
@@ -65,7 +65,10 @@ FUNCTIONS = {
     (accessor.DatasetMeta, "pca"): diagnostics.pca,
     (accessor.DatasetMeta, "adjust"): adjust.adjust,
     (accessor.DatasetMeta, "significant"): adjust.significant,
-    (accessor.DatasetMeta, "to_frame"): frames.to_frame,
+    (accessor.DatasetMeta, "to_frame"): result_frames.to_frame,
+    (accessor.DatasetMeta, "to_latex"): paper_tables.to_latex,
+    (accessor.DatasetMeta, "to_markdown"): paper_tables.to_markdown,
+    (accessor.DatasetMeta, "conclusion"): conclusions.conclusion,
     (accessor.FrameMeta, "to_scores"): frames.to_scores,
     (accessor.Plots, "forest"): metric_plots.forest,
     (accessor.Plots, "pvalues"): metric_plots.pvalues,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, NoReturn, ParamSpec, TypeVar
 import pandas as pd
 import xarray as xr
 
-from xsumstat import offers, overview
+from xsumstat import conclusions, offers, overview, report
 from xsumstat.analyses import adjust as families
 from xsumstat.analyses import analytic_tests as corr_tests
 from xsumstat.analyses import close_systems as close_pairs
@@ -25,7 +25,7 @@ from xsumstat.analyses import systems as system_comparison
 from xsumstat.analyses import top_systems as best_systems
 from xsumstat.analyses import verdicts as discriminative
 from xsumstat.io import frames as io
-from xsumstat.io import mtme
+from xsumstat.io import mtme, paper_tables, result_frames
 from xsumstat.plots import diagnostics as diagnostic_plots
 from xsumstat.plots import equivalence as equivalence_plots
 from xsumstat.plots import metrics as plots
@@ -176,10 +176,14 @@ class DatasetMeta(_Meta):
     improvement_consistency = _delegate(disagreements.improvement_consistency)
     rank = _delegate(ranking.rank)
     normality = _delegate(diagnostics.normality)
+    report = _delegate(report.report)
     pca = _delegate(diagnostics.pca)
     adjust = _delegate(families.adjust)
     significant = _delegate(families.significant)
-    to_frame = _delegate(io.to_frame)
+    to_frame = _delegate(result_frames.to_frame)
+    to_latex = _delegate(paper_tables.to_latex)
+    to_markdown = _delegate(paper_tables.to_markdown)
+    conclusion = _delegate(conclusions.conclusion)
     to_mtme = _delegate(mtme.to_mtme)
 
     def __repr__(self) -> str:

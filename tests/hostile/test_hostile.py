@@ -353,6 +353,7 @@ def test_every_analysis_is_asked_for_its_names():
     text = inspect.getsource(sys.modules[__name__])
     methods = [name for name in vars(DatasetMeta) if not name.startswith("_")]
     of_results = {"adjust", "significant", "to_frame", "to_mtme", "plot"}
+    of_results |= {"to_latex", "to_markdown", "conclusion", "methods"}
     assert [name for name in methods if name not in of_results and f".meta.{name}(" not in text] == []
     readers = {"load_dataset", "read_mtme", "read_realsumm", "read_sacrerouge", "set_dims"}
     assert [name for name in xsumstat.__all__ if name not in readers and f"xsumstat.{name}(" not in text] == []

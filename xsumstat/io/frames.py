@@ -1,4 +1,4 @@
-"""Scores and results in and out of pandas and of files."""
+"""Scores in from pandas and from files."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ import pandas as pd
 import xarray as xr
 
 from xsumstat import _validate
-from xsumstat.dataset import results
 from xsumstat.io import declarations, recognised, rows, stores, tables, tabular
 from xsumstat.io import ratings as by_raters
 from xsumstat.io.labels import Place
@@ -180,48 +179,6 @@ def _with_ratings(
             aggregate=aggregate, place=split.place_of_score,
         )  # fmt: skip
     return by_raters.joined(scores, each["score"].isel(metric=0, drop=True), mean["score"])
-
-
-@_validate.public
-def to_frame(result: xr.Dataset) -> pd.DataFrame:
-    """A tidy frame of a result or of scores: a row for each interval, test or score.
-
-    Parameters
-    ----------
-    result : Dataset
-        What a method of ``ds.meta`` gave, or scores.
-
-    Returns
-    -------
-    DataFrame
-        Columns for the labels, for what describes them, and for the values. A test of a metric against itself
-        has no row, and samples are left out. Scores give their variable `score` alone. Where no variable has all
-        dims of the result, as where tests come with tables of counts, those on other dims than the variable that
-        answers the question (p-values of tests, the average score of `rank_tasks`) are left out:
-        ``result[["confusion"]].meta.to_frame()`` has them.
-
-    Examples
-    --------
-    >>> import xsumstat
-    >>> ds = xsumstat.load_dataset("demo")
-    >>> list(ds.meta.corr("human").meta.to_frame().columns)
-    ['metric', 'kind', 'higher_is_better', 'correlation', 'n_undefined']
-    """
-    if "analysis" not in result.attrs and "score" in result:
-        result = result[["score"]]
-    kept = result.drop_vars([name for name in result.data_vars if "resample" in result[name].dims])
-    if kept.data_vars and all(set(each.dims) < set(kept.dims) for each in kept.data_vars.values()):
-        main = kept[results.main_variable(kept)]
-        kept = kept[[name for name, each in kept.data_vars.items() if set(each.dims) <= set(main.dims)]]
-    dims = [str(dim) for dim in kept.dims]
-    if not dims:
-        return pd.DataFrame({str(name): [values.item()] for name, values in kept.reset_coords().data_vars.items()})
-    frame = kept.to_dataframe(dim_order=dims).reset_index()
-    sides = results.pair_dims(kept["pvalue"]) if "pvalue" in kept else None
-    if sides is not None:
-        frame = frame[frame[sides[0]] != frame[sides[1]]]
-    descriptions = [str(name) for name in kept.coords if name not in dims]
-    return frame[[*dims, *descriptions, *map(str, kept.data_vars)]].reset_index(drop=True)
 
 
 def read_scores(
