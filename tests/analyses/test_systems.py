@@ -157,7 +157,7 @@ def test_it_saves_and_makes_a_table(small, tmp_path):
     xr.testing.assert_identical(xr.load_dataset(tmp_path / "test.nc"), test)
     frame = test.meta.to_frame()
     assert not (frame.system == frame.other_system).any() and len(frame) == 4 * 30
-    assert list(frame.columns)[-5:] == ["difference", "statistic", "pvalue", "n_inputs", "pvalue_adjusted"]
+    assert list(frame.columns)[-5:] == ["pvalue", "difference", "pvalue_adjusted", "statistic", "n_inputs"]
     assert len(test[["n_significant"]].meta.to_frame()) == 4 * 9
 
 

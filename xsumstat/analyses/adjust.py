@@ -144,7 +144,8 @@ def _with_adjusted(
     attrs = {"adjust_method": method, "adjust_within": " ".join(family)}
     result = result.drop_vars("n_significant", errors="ignore")  # counted before the correction
     analysis = result.attrs.get("analysis")
-    return result.assign(pvalue_adjusted=results.describe("pvalue_adjusted", adjusted, analysis)).assign_attrs(attrs)
+    described = results.describe("pvalue_adjusted", adjusted, analysis)
+    return result.assign(pvalue_adjusted=described.variable).assign_attrs(attrs)  # coordinates stay as they are
 
 
 def stepped_down(
