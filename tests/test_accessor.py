@@ -3,7 +3,7 @@ import inspect
 import pytest
 
 import xsumstat
-from xsumstat import accessor, conclusions
+from xsumstat import accessor, conclusions, report
 from xsumstat.analyses import (
     adjust,
     analytic_tests,
@@ -26,6 +26,7 @@ from xsumstat.analyses import (
     verdicts,
 )
 from xsumstat.io import frames, mtme, paper_tables, result_frames
+from xsumstat.plots import diagnostics as diagnostic_plots
 from xsumstat.plots import equivalence as equivalence_plots
 from xsumstat.plots import metrics as metric_plots
 from xsumstat.plots import outputs as output_plots
@@ -69,12 +70,13 @@ FUNCTIONS = {
     (accessor.DatasetMeta, "to_latex"): paper_tables.to_latex,
     (accessor.DatasetMeta, "to_markdown"): paper_tables.to_markdown,
     (accessor.DatasetMeta, "conclusion"): conclusions.conclusion,
+    (accessor.DatasetMeta, "report"): report.report,
     (accessor.FrameMeta, "to_scores"): frames.to_scores,
     (accessor.Plots, "forest"): metric_plots.forest,
     (accessor.Plots, "pvalues"): metric_plots.pvalues,
     (accessor.Plots, "clusters"): metric_plots.clusters,
     (accessor.Plots, "sensitivity"): equivalence_plots.sensitivity,
-    (accessor.Plots, "pca"): equivalence_plots.pca,
+    (accessor.Plots, "pca"): diagnostic_plots.pca,
     (accessor.Plots, "shifts"): equivalence_plots.shifts,
     (accessor.Plots, "heatmap"): system_plots.heatmap,
     (accessor.Plots, "input_effect"): system_plots.input_effect,

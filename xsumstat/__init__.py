@@ -7,6 +7,10 @@ from xsumstat import offers as _offers
 from xsumstat.analyses.tasks import rank_tasks
 from xsumstat.dataset.results import package_version as _package_version
 from xsumstat.dataset.scores import set_dims
+from xsumstat.io.eval_results import read_deepeval, read_lm_eval, read_promptfoo
+from xsumstat.io.frames import to_scores
+from xsumstat.io.gold import add_gold
+from xsumstat.io.inspect_logs import read_inspect
 from xsumstat.io.mtme import read_mtme
 from xsumstat.io.published import load_dataset
 from xsumstat.io.realsumm import read_realsumm
@@ -16,15 +20,21 @@ from xsumstat.simulation.power import power
 from xsumstat.simulation.simulate import simulate
 
 __all__ = [
+    "add_gold",
     "coverage",
     "load_dataset",
     "power",
     "rank_tasks",
+    "read_deepeval",
+    "read_inspect",
+    "read_lm_eval",
     "read_mtme",
+    "read_promptfoo",
     "read_realsumm",
     "read_sacrerouge",
     "set_dims",
     "simulate",
+    "to_scores",
 ]
 __version__ = _package_version()
 

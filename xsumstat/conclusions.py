@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import xarray as xr
 
-from xsumstat import findings, findings_tests
+from xsumstat import _validate, findings, findings_tests
 from xsumstat.dataset import checks, results, variables, wording
 
 _MOST_LABELS = 3
@@ -76,6 +76,7 @@ SENTENCES: dict[str, _Sentences] = {
 }
 
 
+@_validate.public
 def conclusion(result: xr.Dataset) -> str:
     """What a result says, in a few plain sentences.
 

@@ -25,17 +25,19 @@ QUESTIONS: dict[str, tuple[str, ...]] = {
     "parts of the scores": ("top_k", "top_k_corr", "close_corr", "scoring_range", "range_drop"),
     "systems and inputs": ("compare_systems", "discriminative_agreement", "input_effect", "sample_inputs"),
     RATERS: ("agreement", "human_ceiling", "alt_test", "majority_vote", "drop_noisiest_rater"),
+    "all at once": ("report",),
     "as a table or files": ("to_frame", "to_mtme"),
 }
 # What results are asked; the first of those alone that have p-values.
 OF_TESTS = ("adjust", "significant")
-OF_RESULTS = ("to_frame",)
+OF_RESULTS = ("conclusion", "to_frame", "to_latex", "to_markdown")
 # Pictures of scores; those of results are in the table of analyses.
 PICTURES = ("heatmap", "distribution", "scatter_matrix")
 OF_FRAMES = ("to_scores",)
 PACKAGE = (
-    *("coverage", "load_dataset", "power", "rank_tasks", "read_mtme", "read_realsumm", "read_sacrerouge"),
-    *("set_dims", "simulate"),
+    *("add_gold", "coverage", "load_dataset", "power", "rank_tasks", "set_dims", "simulate", "to_scores"),
+    *("read_deepeval", "read_inspect", "read_lm_eval", "read_mtme", "read_promptfoo", "read_realsumm"),
+    "read_sacrerouge",
 )
 _PAIRS = {"other_metric", "other_system"}
 # Columns that `to_scores` takes where nothing is named, and of how many rows it is looked which are repeated.

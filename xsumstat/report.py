@@ -207,6 +207,7 @@ def _interval(attrs: dict[str, Any]) -> str:
     return f"{attrs['interval']} bootstrap intervals ({drawn})"
 
 
+@_validate.public
 def report(
     ds: xr.Dataset,
     gold: Any = None,

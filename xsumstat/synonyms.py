@@ -276,6 +276,13 @@ KEYWORDS: Words = {
     "variable": _words("var value y column values data_var"),
     "labels": _words("names label legend legend_labels"),
     "x": _words("xaxis x_axis x_dim horizontal"),
+    "figsize": _words("fig_size size figure_size figuresize"),
+    "title": _words("heading suptitle name"),
+    "order": _words("sort sort_by sorted order_by ordering ascending"),
+    "lower_is_better": _words("lower lower_better minimize minimise higher_is_better negative direction directions"),
+    "kind": _words("kinds type types metric_type metric_kind"),
+    "ratings": _words("rating rating_columns annotator_columns rater_columns"),
+    "rater": _words("annotator rater_column annotator_column worker"),
 }
 
 # The same for one function alone, looked at before `KEYWORDS`.
@@ -386,7 +393,17 @@ METHODS: Words = {
     "significant": _words("significance is_significant reject sig decisions decide"),
     "to_mtme": _words("write_mtme to_wmt save export write"),
     "plot": _words("plots figure draw show viz chart visualize visualise picture graph"),
+    "conclusion": _words("verdict conclude conclusions interpret interpretation say findings answer"),
+    "methods": _words("citation citations cite bibtex references method"),
+    "to_latex": _words("latex tex to_tex"),
+    "to_markdown": _words("markdown md to_md"),
+    "report": _words("html to_html page dashboard to_report"),
     # The package.
+    "add_gold": _words("with_gold join_gold set_gold merge_gold add_human"),
+    "read_lm_eval": _words("lm_eval load_lm_eval lm_evaluation_harness read_harness"),
+    "read_inspect": _words("inspect load_inspect inspect_ai read_inspect_ai"),
+    "read_promptfoo": _words("promptfoo load_promptfoo"),
+    "read_deepeval": _words("deepeval load_deepeval read_deep_eval"),
     "load_dataset": _words(
         "load datasets open_dataset dataset load_data get_dataset fetch read load_demo demo summeval",
     ),

@@ -25,6 +25,7 @@ _BESIDE = frozenset(
 _LONGEST_PROMPT = 40  # characters of a prompt's name in the name of a system
 
 
+@_validate.public
 def read_lm_eval(path: Paths) -> xr.Dataset:
     """Read the samples that lm-evaluation-harness writes with ``--log_samples``.
 
@@ -97,6 +98,7 @@ def _results_beside(file: Path, date: str | None) -> dict[str, Any]:
     return {} if chosen is None else mapping(parsed(chosen.read_bytes(), chosen.name), chosen.name)
 
 
+@_validate.public
 def read_promptfoo(path: Paths) -> xr.Dataset:
     """Read the results that ``promptfoo eval --output results.json`` (or ``.jsonl``) writes.
 
@@ -232,6 +234,7 @@ def _described(ds: xr.Dataset, variables: dict[str, dict[str, Any]]) -> dict[str
     }
 
 
+@_validate.public
 def read_deepeval(path: Paths) -> xr.Dataset:
     """Read the test runs that DeepEval saves.
 

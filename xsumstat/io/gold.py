@@ -19,6 +19,7 @@ from xsumstat.io import ratings as by_raters
 _CELLS = ("system", "input")
 
 
+@_validate.public
 def add_gold(ds: xr.Dataset, human: xr.DataArray, *, name: str = "human") -> xr.Dataset:
     """Join human scores to scores by the labels of systems and inputs, and make them the gold.
 

@@ -24,6 +24,7 @@ _GRADES = {"C": 1.0, "I": 0.0, "P": 0.5, "N": 0.0}
 _WORDS = {"yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}
 
 
+@_validate.public
 def read_inspect(path: Paths) -> xr.Dataset:
     """Read logs of Inspect AI.
 

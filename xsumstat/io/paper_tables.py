@@ -32,6 +32,7 @@ _LATEX = {
 _MARKDOWN = {**{sign: f"\\{sign}" for sign in "\\|*_`~$"}, "<": "&lt;", ">": "&gt;", "&": "&amp;"}
 
 
+@_validate.public
 def to_latex(
     result: xr.Dataset,
     *,
@@ -112,6 +113,7 @@ def to_latex(
     return "\n".join([*lines, r"\end{table}"])
 
 
+@_validate.public
 def to_markdown(
     result: xr.Dataset,
     *,

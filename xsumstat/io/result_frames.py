@@ -11,6 +11,7 @@ from xsumstat import _validate
 from xsumstat.dataset import results, variables
 
 
+@_validate.public
 def to_frame(result: xr.Dataset, *, brief: bool = False) -> pd.DataFrame:
     """A tidy frame of a result or of scores: a row for each interval, test or score.
 
