@@ -109,8 +109,9 @@ def joined(scores: xr.Dataset | None, ratings: xr.DataArray, mean: xr.DataArray)
         ds = ds.drop_vars("score").reindex(metric=metrics).assign(score=whole.transpose(*scores["score"].dims))
     ds = ds.assign({VARIABLE: ratings.reindex({dim: ds.indexes[dim] for dim in ratings.dims if dim in ds.indexes})})
     kinds = pd.Series(np.where(ds.indexes["metric"] == MEAN, "human", "automatic"), dtype=object)
-    if scores is not None and directions.NAME in scores.coords:  # which `reindex` would turn into numbers
-        stated = dict(zip(scores.indexes["metric"], scores[directions.NAME].values.tolist(), strict=True))
+    given = None if scores is None else scores.coords.get(directions.NAME)
+    if given is not None and given.dims == ("metric",):  # which `reindex` would turn into numbers
+        stated = dict(zip(given.indexes["metric"], given.values.tolist(), strict=True))
         better = [stated.get(label, True) for label in ds.indexes["metric"]]
         ds = ds.assign_coords({directions.NAME: ("metric", better)})
     if "kind" in ds.coords and ds["kind"].dims == ("metric",):
