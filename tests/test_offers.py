@@ -19,8 +19,9 @@ OF_SCORES = {
     *("corr", "ci", "rank", "normality", "perm_test", "boot_test", "corr_test", "equivalence", "margin_sensitivity"),
     *("dominance", "metric_corr", "metric_ci", "pca", "disagreement", "improvement_consistency", "top_k", "top_k_corr"),
     *("close_corr", "scoring_range", "range_drop", "compare_systems", "discriminative_agreement", "input_effect"),
-    *("sample_inputs", "to_frame", "to_mtme", "plot"),
+    *("sample_inputs", "report", "to_frame", "to_mtme", "plot"),
 }
+OF_RESULTS = {"conclusion", "methods", "to_frame", "to_latex", "to_markdown", "plot"}
 OF_RATINGS = {"agreement", "human_ceiling", "alt_test", "majority_vote", "drop_noisiest_rater"}
 
 
@@ -90,9 +91,9 @@ def test_lazy_scores_are_listed_too(rated):
 
 
 def test_results_list_what_they_can_be_asked(demo):
-    assert set(dir(demo.meta.corr("human").meta)) == {"to_frame", "plot"}
+    assert set(dir(demo.meta.corr("human").meta)) == OF_RESULTS
     tests = demo.meta.corr_test("human").meta
-    assert set(dir(tests)) == {"adjust", "significant", "to_frame", "plot"} and dir(tests.plot) == ["pvalues"]
+    assert set(dir(tests)) == OF_RESULTS | {"adjust", "significant"} and dir(tests.plot) == ["pvalues"]
     assert set(dir(demo.meta.ci("human").meta.plot)) == {"forest", "bars"}
     assert dir(demo.meta.metric_corr().meta.plot) == ["matrix"]
     normality = demo.meta.normality().meta
@@ -112,7 +113,7 @@ def test_what_is_neither_lists_nothing():
     assert dir(neither) == [] and dir(neither.plot) == []
     assert said(neither, "bootstrap").endswith("the Dataset no scores: print(ds.meta) says what they need")
     unknown = xr.Dataset({"a": ("metric", [1.0])}, attrs={"analysis": "of a later version"}).meta
-    assert set(dir(unknown)) == {"to_frame", "plot"} and dir(unknown.plot) == ["bars"]
+    assert set(dir(unknown)) == OF_RESULTS and dir(unknown.plot) == ["bars"]
 
 
 def test_the_package_lists_its_functions():
@@ -132,7 +133,7 @@ def test_ipython_completes_what_is_listed(demo):
         return {each for each in found if not each.startswith("_")}
 
     assert completed("ds.meta.") == OF_SCORES and completed("df.meta.") == {"to_scores"}
-    assert completed("result.meta.") == {"to_frame", "plot"} and completed("result.meta.plot.") == {"bars"}
+    assert completed("result.meta.") == OF_RESULTS and completed("result.meta.plot.") == {"bars"}
     assert completed("xsumstat.") == set(xsumstat.__all__)
 
 
@@ -182,12 +183,13 @@ def test_every_word_for_a_method_is_met_wherever_it_is_asked(places, right):
         ("result.meta", "to_csv", "did you mean to_frame?"),
         (
             *("result.meta", "bootstrap"),
-            "this is a result of corr_test, which can be asked: adjust, significant, to_frame, plot.pvalues; "
+            "this is a result of corr_test, which can be asked: adjust, significant, conclusion, "
+            "methods, to_frame, to_latex, to_markdown, plot.pvalues; "
             "did you mean ds.meta.ci or ds.meta.boot_test?",
         ),
         ("result.meta.plot", "ranking", "did you mean clusters?"),
         ("xsumstat", "permutation_test", "did you mean ds.meta.perm_test?"),
-        ("xsumstat", "read_csv", "did you mean df.meta.to_scores?"),
+        ("xsumstat", "read_csv", "did you mean xsumstat.to_scores?"),
         ("xsumstat", "corr", "did you mean ds.meta.corr?"),
         ("xsumstat", "load", "did you mean xsumstat.load_dataset?"),
         ("df.meta", "from_csv", "did you mean df.meta.to_scores?"),
@@ -226,13 +228,14 @@ def test_a_picture_must_be_named(demo):
 ARGUMENTS = {"top_k": (3,), "to_mtme": ("folder", "set", "en-de"), "equivalence": ("human",)}
 
 
-@pytest.mark.parametrize("name", sorted((OF_SCORES | OF_RATINGS) - {"to_frame", "plot"}))
+@pytest.mark.parametrize("name", sorted((OF_SCORES | OF_RATINGS) - OF_RESULTS))
 def test_a_question_to_scores_asked_of_a_result_says_what_this_is(demo, name):
     pytest.importorskip("krippendorff")
     keywords = {"margin": 0.1} if name == "equivalence" else {"by": "judge"} if name == "top_k" else {}
     with pytest.raises(ValueError) as caught:
         getattr(demo.meta.corr("human").meta, name)(*ARGUMENTS.get(name, ()), **keywords)
-    want = f"{name}() is a question to scores, and this is a result of corr, which can be asked: to_frame, plot.bars"
+    asked = "conclusion, methods, to_frame, to_latex, to_markdown, plot.bars"
+    want = f"{name}() is a question to scores, and this is a result of corr, which can be asked: {asked}"
     assert str(caught.value).startswith(f"{want} (")
 
 

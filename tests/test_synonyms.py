@@ -137,7 +137,7 @@ def test_a_value_says_which_keyword_is_meant(name):
 def test_a_keyword_that_is_like_none_gets_the_list_of_all():
     text = said(xr.Dataset().meta.normality, xyz=1)
     assert text == "normality() has no keyword 'xyz'; keywords: metric, level, alpha"
-    assert said(xr.Dataset().meta.to_frame, xyz=1) == "to_frame() has no keyword 'xyz'; it takes no keywords"
+    assert said(xr.Dataset().meta.conclusion, xyz=1) == "conclusion() has no keyword 'xyz'; it takes no keywords"
 
 
 def test_what_there_is_in_place_of_a_keyword_that_no_function_has():
