@@ -3,7 +3,7 @@ import inspect
 import pytest
 
 import xsumstat
-from xsumstat import accessor, conclusions, report
+from xsumstat import accessor, conclusions, methods, report
 from xsumstat.analyses import (
     adjust,
     analytic_tests,
@@ -71,6 +71,7 @@ FUNCTIONS = {
     (accessor.DatasetMeta, "to_markdown"): paper_tables.to_markdown,
     (accessor.DatasetMeta, "conclusion"): conclusions.conclusion,
     (accessor.DatasetMeta, "report"): report.report,
+    (accessor.DatasetMeta, "methods"): methods.methods,
     (accessor.FrameMeta, "to_scores"): frames.to_scores,
     (accessor.Plots, "forest"): metric_plots.forest,
     (accessor.Plots, "pvalues"): metric_plots.pvalues,

@@ -11,6 +11,7 @@ import pandas as pd
 import xarray as xr
 
 from xsumstat import conclusions, offers, overview, report
+from xsumstat import methods as result_methods
 from xsumstat.analyses import adjust as families
 from xsumstat.analyses import analytic_tests as corr_tests
 from xsumstat.analyses import close_systems as close_pairs
@@ -184,6 +185,7 @@ class DatasetMeta(_Meta):
     to_latex = _delegate(paper_tables.to_latex)
     to_markdown = _delegate(paper_tables.to_markdown)
     conclusion = _delegate(conclusions.conclusion)
+    methods = _delegate(result_methods.methods)
     to_mtme = _delegate(mtme.to_mtme)
 
     def __repr__(self) -> str:

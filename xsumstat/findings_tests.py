@@ -25,13 +25,6 @@ def alpha_of(result: xr.Dataset) -> float:
     return float(result.attrs.get("alpha", wording.USUAL_LEVEL))
 
 
-def n_tests(result: xr.Dataset) -> int:
-    """How many tests the p-values are of; mirror images of two-sided ones count once."""
-    pvalue = result["pvalue"]
-    again = results.mirrored(result, pvalue)
-    return int((pvalue if again is None else pvalue.where(~again)).notnull().sum())
-
-
 def _level(result: xr.Dataset) -> str:
     """By what the decisions are made: "permutation test; Holm over all tests; alpha .05"."""
     test = wording.test_words(result)
@@ -43,7 +36,7 @@ def uncorrected(result: xr.Dataset) -> list[str]:
     """A remark on many p-values that are not corrected."""
     if "pvalue" not in result or "pvalue_adjusted" in result:
         return []
-    said = wording.many_uncorrected(n_tests(result), alpha_of(result))
+    said = wording.many_uncorrected(adjust.n_tests(result), alpha_of(result))
     return [f"{said}."] if said else []
 
 

@@ -30,7 +30,7 @@ QUESTIONS: dict[str, tuple[str, ...]] = {
 }
 # What results are asked; the first of those alone that have p-values.
 OF_TESTS = ("adjust", "significant")
-OF_RESULTS = ("conclusion", "to_frame", "to_latex", "to_markdown")
+OF_RESULTS = ("conclusion", "methods", "to_frame", "to_latex", "to_markdown")
 # Pictures of scores; those of results are in the table of analyses.
 PICTURES = ("heatmap", "distribution", "scatter_matrix")
 OF_FRAMES = ("to_scores",)

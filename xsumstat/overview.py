@@ -9,7 +9,7 @@ from typing import Any
 import xarray as xr
 
 from xsumstat import _validate, conclusions, offers
-from xsumstat.dataset import checks, directions
+from xsumstat.dataset import checks, directions, wording
 from xsumstat.dataset import scores as schema
 
 _SHOWN = (
@@ -105,6 +105,8 @@ def _of_result(ds: xr.Dataset) -> list[tuple[str, str]]:
     found = [("conclusion", said)] if said else []
     found += [("result of", name), ("on", sizes or "one number each"), ("holds", ", ".join(map(str, ds.data_vars)))]
     found += [(key, str(ds.attrs[key])) for key in _SHOWN if key in ds.attrs]
+    corrected = wording.correction_words(ds)
+    found += [("p-values", corrected.removeprefix("p-values "))] if corrected else []
     return found + _asked(ds)
 
 

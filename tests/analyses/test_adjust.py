@@ -263,3 +263,31 @@ def test_samples_by_pair_need_not_be_laid_out(languages, alternative, within):
         exact=False,
     )
     xr.testing.assert_identical(got.compute(), want)
+
+
+def test_significance_says_whether_p_values_are_corrected(demo):
+    """Two-sided, six metrics have 15 tests; one-sided 30, of which at .1 three are significant by chance."""
+    both, one = (demo.meta.corr_test("human", alternative=alternative) for alternative in ("two-sided", "greater"))
+    assert families.n_tests(both) == 15 and families.n_tests(one) == 30
+    assert "15 tests at .05 without a correction: if nothing differed, 0.75 of" in both.meta.significant().correction
+    assert (
+        "30 tests at .10 without a correction: if nothing differed, 3 of" in one.meta.significant(alpha=0.1).correction
+    )
+    assert one.meta.adjust("holm").meta.significant().correction == "Holm over all tests"
+    rows = both.meta.adjust("bonferroni", within="other_metric").meta.significant()
+    assert rows.correction == "Bonferroni over the tests of each metric"
+    few = demo.meta.corr_test("human", metric=["judge", "bleu", "rouge"])
+    assert few.meta.significant().correction == "p-values not corrected"
+
+
+def test_an_overview_says_whether_p_values_are_corrected(demo):
+    test = demo.meta.corr_test("human")
+    assert "p-values     not corrected" in repr(test.meta) and "15 tests at .05 without" in " ".join(
+        repr(test.meta).split()
+    )
+    assert "p-values     Holm over all tests" in repr(test.meta.adjust("holm").meta)
+    ranks = {"n_resamples": 99, "rng": 0}
+    plain, corrected = demo.meta.rank("human", **ranks), demo.meta.rank("human", adjust="bh", **ranks)
+    assert "30 p-values not corrected; rank(..., adjust='holm') corrects" in plain.meta.conclusion()
+    assert "Benjamini-Hochberg over all tests; alpha .05" in corrected.meta.conclusion()
+    assert "  p-values     not corrected" in repr(plain.meta)

@@ -318,7 +318,10 @@ def test_results_with_variables_of_ones_own_can_be_corrected():
     bare = xr.Dataset({"pvalue": ("test", [0.01, 0.5])})
     assert bare.meta.adjust("holm").pvalue_adjusted.attrs["long_name"] == "corrected p-value"
     decided = bare.meta.significant(alpha=0.1)
-    assert decided.attrs == {"long_name": "whether the test is significant", "units": "1", "alpha": 0.1}
+    assert decided.attrs == {
+        **{"long_name": "whether the test is significant", "units": "1", "alpha": 0.1},
+        "correction": "p-values not corrected",
+    }
 
 
 # --- attrs ---

@@ -21,7 +21,7 @@ ROOMS = (
     *("dataset", "analyses", "simulation", "plots", "io"),
 )
 FACE = (
-    *("accessor", "compilation", "conclusions", "findings", "findings_tests", "offers"),
+    *("accessor", "citations", "compilation", "conclusions", "findings", "findings_tests", "methods", "offers"),
     *("options", "overview", "report", "report_data", "report_page", "report_pictures"),
     *("__init__", "__main__"),
 )

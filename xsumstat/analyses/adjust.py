@@ -10,13 +10,13 @@ import numpy as np
 import xarray as xr
 
 from xsumstat import _validate
-from xsumstat.dataset import checks, results
+from xsumstat.dataset import checks, results, wording
 from xsumstat.dataset.value_checks import Checks
 from xsumstat.inference import corrections
 from xsumstat.resampling import step_down
 from xsumstat.types import FloatArray, IntArray
 
-USUAL_LEVEL = 0.05
+USUAL_LEVEL = wording.USUAL_LEVEL
 
 
 @_validate.public
@@ -290,7 +290,8 @@ def significant(result: xr.Dataset, *, alpha: float = 0.05) -> xr.DataArray:
     Returns
     -------
     DataArray, bool
-        On the dims of `pvalue`; False where there is no test.
+        On the dims of `pvalue`; False where there is no test. ``attrs["correction"]`` says how p-values were corrected;
+        of more than ten tests without a correction also how many would be significant by chance.
 
     Examples
     --------
@@ -303,4 +304,20 @@ def significant(result: xr.Dataset, *, alpha: float = 0.05) -> xr.DataArray:
     _pvalues(result)
     alpha = _validate.fraction("alpha", alpha)
     found = (decisive(result) <= alpha).rename("significant").drop_attrs()
-    return results.describe("significant", found).assign_attrs(alpha=alpha)
+    found = results.describe("significant", found).assign_attrs(alpha=alpha)
+    return found.assign_attrs(correction=_correction(result, alpha))
+
+
+def n_tests(result: xr.Dataset) -> int:
+    """How many tests the p-values are of; mirror images of two-sided ones count once."""
+    pvalue = _pvalues(result)
+    again = results.mirrored(result, pvalue)
+    return int((pvalue if again is None else pvalue.where(~again)).notnull().sum())
+
+
+def _correction(result: xr.Dataset, alpha: float) -> str:
+    """Whether, and how, p-values were corrected; of many that were not, what that means. Lazy ones are not counted."""
+    said = wording.correction_words(result)
+    if "pvalue_adjusted" in result or checks.is_lazy(result["pvalue"]):
+        return said
+    return wording.many_uncorrected(n_tests(result), alpha) or said

@@ -10,7 +10,8 @@ import xarray as xr
 
 _TESTS = {
     "permutation": "permutation test",
-    "analytic": "permutation test, computed",
+    "analytic": "permutation test by formula",
+    "auto": "permutation test (by formula where that is exact)",
     "williams": "Williams' test",
     "steiger": "Steiger's test",
     "meng": "Meng, Rosenthal and Rubin's test",
@@ -82,7 +83,10 @@ def interval_kind(attrs: Mapping[Any, Any]) -> str:
     method = str(attrs.get("method", ""))
     if method == "bootstrap":
         return f"{attrs.get('interval', 'percentile')} bootstrap "
+    if attrs.get("analysis") == "range_drop":
+        return "percentile bootstrap "
     named = {"jackknife": "jackknife ", "fisher": "Fisher ", "tost": "bootstrap ", "zou": "Zou's "}
+    named["kruskal-wallis"] = "Tukey-Kramer "
     return named.get(method, "")
 
 

@@ -101,14 +101,14 @@ def to_latex(
     head = []
     if any(title for title, _ in table.groups):
         head = [" & ".join(["", *_latex_groups(table)]) + r" \\", _rules(table)]
-    titles = [_latex(column.text) for column in table.columns]
+    titles = [latex_text(column.text) for column in table.columns]
     rows = [[_latex_cell(cell) for cell in row] for row in table.rows]
     lines = [r"\begin{table}", r"\centering"]
-    lines += [rf"\caption{{{_latex(caption)}}}"] if caption is not None else []
+    lines += [rf"\caption{{{latex_text(caption)}}}"] if caption is not None else []
     lines += [rf"\begin{{tabular}}{{{table.alignment}}}", r"\toprule", *head, " & ".join(titles) + r" \\", r"\midrule"]
     lines += [_row(row) for row in rows]
     lines += [r"\bottomrule", r"\end{tabular}", r"\par\smallskip"]
-    lines += [r"{\footnotesize " + "\n".join(map(_latex, table.note)) + r"\par}"] if table.note else []
+    lines += [r"{\footnotesize " + "\n".join(map(latex_text, table.note)) + r"\par}"] if table.note else []
     lines += [rf"\label{{{label}}}"] if label is not None else []
     return "\n".join([*lines, r"\end{table}"])
 
@@ -193,12 +193,13 @@ def _row(cells: list[str]) -> str:
     return " & ".join([first, *cells[1:]]) + r" \\"
 
 
-def _latex(text: str) -> str:
+def latex_text(text: str) -> str:
+    """A text whose special characters LaTeX prints as they are."""
     return "".join(_LATEX.get(sign, sign) for sign in " ".join(text.split()))
 
 
 def _latex_cell(cell: Cell) -> str:
-    text = _latex(cell.text)
+    text = latex_text(cell.text)
     if cell.number and text.startswith("-"):
         text = f"$-${text[1:]}"
     text = rf"\textbf{{{text}}}" if cell.bold else text
@@ -207,7 +208,7 @@ def _latex_cell(cell: Cell) -> str:
 
 def _latex_groups(table: Table) -> list[str]:
     return [
-        rf"\multicolumn{{{size}}}{{c}}{{{_latex(title)}}}" if title else "&" * (size - 1)
+        rf"\multicolumn{{{size}}}{{c}}{{{latex_text(title)}}}" if title else "&" * (size - 1)
         for title, size in table.groups
     ]
 

@@ -1,0 +1,320 @@
+"""What was done, in two or three sentences for a paper: `methods`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import xarray as xr
+
+from xsumstat.citations import REFERENCES
+from xsumstat.coefficients.table import COEFFICIENTS
+from xsumstat.dataset import results, wording
+from xsumstat.io import paper_tables
+
+# What was asked: {gold}, {correlation} and attrs are filled in; [keys] are cited.
+AIMS: dict[str, str] = {
+    "corr": "We correlated the scores of each metric with {gold}, {correlation}.",
+    "metric_corr": "We correlated the scores of each two metrics, {correlation}.",
+    "ci": (
+        "We estimated how well each metric agrees with {gold}, {correlation}, with confidence intervals "
+        "[deutsch2021statistical]."
+    ),
+    "metric_ci": (
+        "We correlated the scores of each two metrics, {correlation}, with confidence intervals "
+        "[deutsch2021statistical]."
+    ),
+    "perm_test": (
+        "We tested for each two metrics whether their agreement with {gold}, {correlation}, differs "
+        "[deutsch2021statistical]."
+    ),
+    "boot_test": (
+        "We tested for each two metrics whether their agreement with {gold}, {correlation}, differs "
+        "[deutsch2021statistical]."
+    ),
+    "corr_test": (
+        "We tested for each two metrics whether their agreement with {gold}, {correlation}, differs "
+        "[graham2014testing]."
+    ),
+    "rank": (
+        "We ranked the metrics by their agreement with {gold}, {correlation}, in clusters: a new cluster "
+        "begins where some metric of the one before is significantly better [freitag2021results]."
+    ),
+    "rank_tasks": (
+        "We ranked the metrics by their average score over {n_tasks}, in clusters: a new cluster begins where"
+        " some metric of the one before is significantly better [freitag2023results]."
+    ),
+    "equivalence": (
+        "We tested whether correlations with {gold}, {correlation}, are equivalent, that is, apart by less "
+        "than {margin} [schuirmann1987comparison, braun2022survive]."
+    ),
+    "margin_sensitivity": (
+        "We counted how many comparisons of correlations with {gold}, {correlation}, are equivalent at each "
+        "margin by two one-sided tests at a level of {alpha} [schuirmann1987comparison, braun2022survive]."
+    ),
+    "dominance": (
+        "We estimated how probable it is that one metric agrees better with {gold}, {correlation}, than "
+        "another, by the share of resamples in which it does, and call an order resolved from a share of "
+        "{threshold} on [braun2022survive]."
+    ),
+    "compare_systems": "We tested for each two systems whether their scores differ [rankel2011ranking].",
+    "discriminative_agreement": (
+        "We compared the verdicts on each two systems by the metric and by {gold}, a win, loss or neither in "
+        "paired bootstrap resamples of inputs [koehn2004statistical, bhandari2020reevaluating]."
+    ),
+    "input_effect": (
+        "We tested whether inputs differ in difficulty, and compared the mean ranks of each two "
+        "[rankel2011ranking, hochberg1982graphical]."
+    ),
+    "top_k_corr": (
+        "We correlated the scores of each metric with {gold}, {correlation}, among the k best systems "
+        "[bhandari2020reevaluating]."
+    ),
+    "close_corr": (
+        "We correlated the scores of each metric with {gold}, {correlation}, over the pairs of systems whose "
+        "means by {gold} are so far apart [deutsch2022reexamining]."
+    ),
+    "range_drop": (
+        'We compared the correlation of each two metrics, {correlation}, on outputs in the range "{range}" '
+        "with that on all [peyrard2019studying], and the drop with the one that the narrower range brings about "
+        "by itself under a normal model."
+    ),
+    "disagreement": (
+        "We counted how many pairs of outputs of an input two metrics order oppositely, by the height of "
+        "their scores [peyrard2019studying]."
+    ),
+    "improvement_consistency": (
+        "We counted, of the outputs of an input that some metric holds to be better, those that all do, by "
+        "the height of the scores [peyrard2019studying]."
+    ),
+    "agreement": (
+        "We measured the agreement of the raters by Krippendorff's alpha for {measurement} ratings "
+        "[krippendorff2011computing]."
+    ),
+    "human_ceiling": (
+        "We correlated each rater, and each metric, with the mean of the other raters, {correlation}, and "
+        "averaged over raters."
+    ),
+    "alt_test": (
+        "We applied the alternative annotator test with a margin of {margin}: a judge may replace a rater "
+        "where it wins against half of the raters or more [calderon2025alternative]."
+    ),
+    "normality": "We tested whether scores are normally distributed [shapiro1965analysis, deutsch2021statistical].",
+    "pca": "We computed the principal components of the ranks that metrics give to outputs [braun2022survive].",
+    "simulate": "We simulated scores of a normal model whose true correlations are known.",
+    "coverage": (
+        "We measured how often confidence intervals hold the true correlation, {correlation}, in {n_trials} "
+        "simulated trials [deutsch2021statistical]."
+    ),
+    "power": (
+        "We measured how often tests find a difference of correlations with {gold}, {correlation}, in "
+        "{n_trials} simulated trials at a level of {alpha} [deutsch2021statistical]."
+    ),
+}
+_CITED = re.compile(r" \[([\w, ]+)\]")
+_LEVELS = {
+    "system": "of the systems' mean scores",
+    "input": "over the systems within each input, averaged over inputs",
+    "global": "over all outputs",
+    "within_system": "over the inputs within each system, averaged over systems",
+}
+_COEFFICIENTS = {
+    "pairwise_accuracy": "kocmi2021ship",
+    "acc_eq": "deutsch2023ties",
+    "kendall_like": "ma2019results",
+    "spa": "thompson2024improving",
+}
+_INTERVALS = {
+    "jackknife": "efron1981jackknife",
+    "fisher": "bonett2000sample",
+    "zou": "zou2007toward",
+    "bca": "efron1987better",
+    "corrected": "owen2007pigeonhole",
+}
+_TESTS = {
+    "williams": "williams1959regression",
+    "steiger": "steiger1980tests",
+    "meng": "meng1992comparing",
+    "zou": "zou2007toward",
+    "wilcoxon": "wilcoxon1945individual",
+    "hybrid": "wilcoxon1945individual",
+    "kruskal-wallis": "kruskal1952use",
+    "tost_analytic": "counsell2015equivalence",
+    "anderson_hauck": "anderson1983new",
+}
+_CORRECTIONS = {
+    "holm": "holm1979simple",
+    "bonferroni": "dunn1961multiple",
+    "bh": "benjamini1995controlling",
+    "by": "benjamini2001control",
+    "maxt": "westfall1993resampling",
+}
+
+
+def methods(result: xr.Dataset, *, bibtex: bool = False) -> str:
+    r"""What was done, in a few sentences for the methods section of a paper, with citations.
+
+    Parameters
+    ----------
+    result : Dataset
+        What a method of ``ds.meta`` gave.
+    bibtex : bool, default False
+        Write the text in LaTeX, with ``\citep{...}`` (package natbib), and below it the BibTeX entries of what it
+        cites.
+
+    Returns
+    -------
+    str
+        What was asked and of what; how intervals, tests and their correction were made; version and seed. All is
+        taken from the attrs. Lazy results are not computed.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If this is no result.
+
+    Examples
+    --------
+    >>> import xsumstat
+    >>> ds = xsumstat.load_dataset("demo")
+    >>> print(ds.meta.ci("human", level="input", coefficient="kendall").meta.methods())  # doctest: +ELLIPSIS
+    We estimated how well each metric agrees with human, by Kendall's τ-b over the systems within each input, averaged
+    over inputs, with confidence intervals (Deutsch et al., 2021). The 95 % intervals are jackknife intervals over
+    systems and inputs (Efron & Stein, 1981). All was computed for 6 metrics with xsumstat ....
+    >>> "@article{efron1981jackknife," in ds.meta.ci("human").meta.methods(bibtex=True)
+    True
+    """
+    bibtex = _flag(bibtex)
+    if not isinstance(result, xr.Dataset) or _analysis(result) not in AIMS:
+        raise ValueError("this is no result, as ds.meta.ci(...) gives, so that there is nothing to say of its making")
+    parts = [_aim(result), _of_intervals(result), _of_tests(result), _of_software(result)]
+    text = " ".join(part for part in parts if part)
+    keys = [key for found in _CITED.finditer(text) if _known(found) for key in found[1].split(", ")]
+    if not bibtex:
+        return _CITED.sub(_in_text, text)
+    text = _CITED.sub(lambda found: rf" \citep{{{found[1].replace(', ', ',')}}}" if _known(found) else found[0],
+                      paper_tables.latex_text(text))  # fmt: skip
+    return "\n\n".join([text, *(REFERENCES[key].bibtex(key) for key in dict.fromkeys(keys))])
+
+
+def _flag(value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise TypeError(f"bibtex must be True or False, got {value!r}")
+    return value
+
+
+def _analysis(result: xr.Dataset) -> str:
+    simulated = "truth" in result and result.attrs.get("source") == "simulated"
+    return str(result.attrs.get("analysis", "simulate" if simulated else ""))
+
+
+def _known(found: re.Match[str]) -> bool:
+    """Whether these are keys, and not the name of a metric in brackets."""
+    return set(found[1].split(", ")) <= set(REFERENCES)
+
+
+def _in_text(found: re.Match[str]) -> str:
+    if not _known(found):
+        return found[0]
+    return f" ({'; '.join(REFERENCES[key].short for key in found[1].split(', '))})"
+
+
+def _aim(result: xr.Dataset) -> str:
+    attrs = result.attrs
+    tasks = int(result.sizes.get("task", 1))
+    filled = {str(key): _text(value) for key, value in attrs.items()}
+    filled["gold"] = wording.name(attrs.get("gold", "the gold scores"))
+    filled["correlation"] = _correlation(attrs)
+    filled["n_tasks"] = "one task" if tasks == 1 else f"{tasks} tasks"
+    return AIMS[_analysis(result)].format_map(_Filled(filled)).replace(" ,", ",")
+
+
+def _text(value: Any) -> str:
+    return wording.number(value) if isinstance(value, float) else wording.name(value)
+
+
+class _Filled(dict[str, str]):
+    """What attrs say; what they do not is named in general."""
+
+    def __missing__(self, key: str) -> str:
+        return "some"
+
+
+def _correlation(attrs: Mapping[Any, Any]) -> str:
+    """By which coefficient, over what."""
+    asked = str(attrs.get("coefficient", ""))
+    if not asked:
+        return "by several coefficients and levels" if "n_trials" in attrs else "by a coefficient of correlation"
+    called = COEFFICIENTS[asked].label if asked in COEFFICIENTS else f"the coefficient {wording.name(asked)}"
+    cited = f" [{_COEFFICIENTS[asked]}]" if asked in _COEFFICIENTS else ""
+    parts = [f"by {called}{cited}", _LEVELS.get(str(attrs.get("level")), "")]
+    missing = "each mean over the scores that there are [deutsch2022reexamining]"
+    parts += [f", {missing}"] if attrs.get("missing") == "available" else []
+    return " ".join(part for part in parts if part).replace(" , ", ", ")
+
+
+def _of_intervals(result: xr.Dataset) -> str:
+    attrs = result.attrs
+    words = wording.interval_words(result)
+    if not words:
+        return ""
+    if attrs.get("analysis") in ("coverage", "power"):
+        return "Shares of trials have 95 % Wilson intervals."
+    level, _, kind = words.partition(" % ")
+    kind, _, over = kind.partition(", ")
+    of, _, drawn = over.partition(", ")
+    method = str(attrs.get("method"))
+    key = _INTERVALS.get(str(attrs.get("interval", method)) if method == "bootstrap" else method)
+    if method in ("bootstrap", "tost"):
+        key = key or "efron1993introduction"
+    kind = kind if kind != "intervals" else "confidence intervals"
+    text = f"The {level} % intervals are {kind}" + (f" over {of}" if of else "") + (f" from {drawn}" if drawn else "")
+    return text + (f" [{key}]." if key else ".")
+
+
+def _of_tests(result: xr.Dataset) -> str:
+    attrs = result.attrs
+    words = wording.test_words(result)
+    if not words:
+        return ""
+    name, *over = words.split(", ")
+    drawn = [each for each in over if each.endswith(("swaps", "resamples"))]
+    units = [each for each in over if each not in drawn]
+    name = f"a {name}" if name[0].islower() and re.search(r"\btest\b", name) else name
+    key = _TESTS.get(str(attrs.get("method")))
+    text = f"P-values come from {name}"
+    text += f" over {units[0]}" if units else ""
+    text += f" with {drawn[0]}" if drawn else ""
+    text += f" [{key}]" if key else ""
+    side = {"two-sided": ", two-sided", "greater": ", one-sided", "less": ", one-sided"}.get(
+        str(attrs.get("alternative"))
+    )
+    text += side if side and "one-sided" not in name else ""
+    return f"{text}, {_of_correction(result)}{_of_level(attrs)}."
+
+
+def _of_correction(result: xr.Dataset) -> str:
+    method = str(result.attrs.get("adjust_method", ""))
+    if not method:
+        return "not corrected for the number of tests"
+    called, _, over = wording.correction_words(result).partition(" over ")
+    whose = f"{called}'s method" if called in ("Holm", "Bonferroni") else f"the {called} procedure"
+    key = _CORRECTIONS.get(method)
+    return f"corrected by {whose} over {over}" + (f" [{key}]" if key else "")
+
+
+def _of_level(attrs: Mapping[Any, Any]) -> str:
+    return f", at a level of {wording.number(float(attrs['alpha']))}" if "alpha" in attrs else ""
+
+
+def _of_software(result: xr.Dataset) -> str:
+    attrs = result.attrs
+    sizes = {dim: result.sizes[dim] for dim in ("metric", "system", "input") if dim in result.sizes}
+    sizes |= {dim: int(attrs[f"n_{dim}s"]) for dim in ("system", "input") if f"n_{dim}s" in attrs}
+    if attrs.get("analysis") == "human_ceiling":
+        sizes["metric"] = sizes.get("metric", 1) - 1  # one of them is the raters
+    counts = [f"{size:,} {dim}{'s' * (size != 1)}" for dim, size in sizes.items() if size]
+    of = f" for {wording.listed(counts)}" if counts else ""
+    seed = f", seed {attrs['seed']}" if "seed" in attrs else ""
+    return f"All was computed{of} with xsumstat {attrs.get('xsumstat_version', results.package_version())}{seed}."
