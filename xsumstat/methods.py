@@ -8,6 +8,7 @@ from typing import Any
 
 import xarray as xr
 
+from xsumstat import _validate
 from xsumstat.citations import REFERENCES
 from xsumstat.coefficients.table import COEFFICIENTS
 from xsumstat.dataset import results, wording
@@ -152,6 +153,7 @@ _CORRECTIONS = {
 }
 
 
+@_validate.public
 def methods(result: xr.Dataset, *, bibtex: bool = False) -> str:
     r"""What was done, in a few sentences for the methods section of a paper, with citations.
 
