@@ -180,7 +180,8 @@ def methods(result: xr.Dataset, *, bibtex: bool = False) -> str:
     --------
     >>> import xsumstat
     >>> ds = xsumstat.load_dataset("demo")
-    >>> print(ds.meta.ci("human", level="input", coefficient="kendall").meta.methods())  # doctest: +ELLIPSIS +NORMALIZE_WHITESPACE
+    >>> interval = ds.meta.ci("human", level="input", coefficient="kendall")
+    >>> print(interval.meta.methods())  # doctest: +ELLIPSIS +NORMALIZE_WHITESPACE
     We estimated how well each metric agrees with human, by Kendall's τ-b over the systems within each input, averaged
     over inputs, with confidence intervals (Deutsch et al., 2021). The 95 % intervals are jackknife intervals over
     systems and inputs (Efron & Stein, 1981). All was computed for 6 metrics with xsumstat ....

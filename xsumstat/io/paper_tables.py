@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import xarray as xr
@@ -200,8 +201,8 @@ def latex_text(text: str) -> str:
 
 def _latex_cell(cell: Cell) -> str:
     text = latex_text(cell.text)
-    if cell.number and text.startswith("-"):
-        text = f"$-${text[1:]}"
+    if cell.number or text.startswith("["):
+        text = re.sub(r"(?<!-)-(?=[.\d])", "$-$", text)
     text = rf"\textbf{{{text}}}" if cell.bold else text
     return f"{text}$^{{\\dagger}}$" if cell.mark else text
 

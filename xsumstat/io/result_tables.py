@@ -112,9 +112,6 @@ def _check_tests(tests: Any, result: xr.Dataset, value: str | None) -> None:
         raise ValueError(f"tests have the dim {unknown[0]!r}, which the result has not; select one of its labels")
 
 
-# --- a row for each metric ---
-
-
 def _by_metric(result: xr.Dataset, value: str, tests: xr.Dataset | None, alpha: float, digits: int) -> Table:
     further = [dim for dim in result[value].dims if dim != "metric"]
     result = _in_order(result, value, further)
@@ -197,9 +194,6 @@ def _worse_than_best(values: xr.DataArray, tests: xr.Dataset, alpha: float) -> A
     return marks
 
 
-# --- square tables ---
-
-
 def _square(result: xr.Dataset, name: str, alpha: float, digits: int) -> Table:
     values = result[name]
     dims = results.pair_dims(values) or ("metric", "other_metric")
@@ -228,9 +222,6 @@ def _square(result: xr.Dataset, name: str, alpha: float, digits: int) -> Table:
         which = "Corrected p-values" if name == "pvalue_adjusted" else "p-values"
         note = [f"{which}: {what}", *note, f"Bold: p ≤ {wording.number(alpha)}."]
     return Table(heads, [("", len(columns))], cells, "l" + "r" * len(columns), list(filter(None, note)))
-
-
-# --- a row for each value ---
 
 
 def _listed(result: xr.Dataset, alpha: float, digits: int, details: bool = False) -> Table:
@@ -263,9 +254,6 @@ def _listed(result: xr.Dataset, alpha: float, digits: int, details: bool = False
     sides = ["r" if cells and all(cell.number for cell in cells) else "l" for _, cells in body]
     note = list(filter(None, [_note(result), f"Bold: p ≤ {wording.number(alpha)}." if bold else ""]))
     return Table(columns, [("", len(columns) - 1)], rows, "".join(sides), note)
-
-
-# --- texts ---
 
 
 def _note(result: xr.Dataset) -> str:
