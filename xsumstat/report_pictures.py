@@ -21,7 +21,7 @@ from xsumstat.dataset import wording
 _SVG, _LINK = "{http://www.w3.org/2000/svg}", "{http://www.w3.org/1999/xlink}href"
 _FONTS = "'DejaVu Sans', Verdana, Geneva, sans-serif"  # all as wide as the first, with which the figure is laid out
 _LONGEST = 40  # characters of a name in a figure
-_MOST_PAIRS = 60  # whose p-values are told one by one
+_FEW = 12  # metrics whose p-values are told one by one
 _SHARED = {"svg.fonttype": "none", "svg.hashsalt": "xsumstat", "font.family": ["DejaVu Sans"], "text.usetex": False}
 _STYLES: dict[str, list[Any]] = {
     "light": ["default", _SHARED],
@@ -162,19 +162,21 @@ def intervals_in_words(intervals: xr.Dataset) -> str:
 
 
 def tests_in_words(tests: xr.Dataset, alpha: float) -> str:
-    """The p-value of each pair of metrics, or of many how many of the others each metric beats."""
+    """The p-value of each metric against those after it, or of many metrics how many of the others each beats."""
     parts = []
     for where, part in _labels(tests, ("metric", "other_metric")):
-        p, labels = part["pvalue_adjusted"].values, part["metric"].values.tolist()
-        pairs = [(i, j) for i, j in np.ndindex(*p.shape) if i < j and not np.isnan(p[i, j])]
-        if 2 * len(pairs) <= _MOST_PAIRS:
+        p, labels = part["pvalue_adjusted"].values, [_name(label) for label in part["metric"].values.tolist()]
+        if len(labels) <= _FEW:
+            pairs = [
+                [f"{labels[j]} {wording.pvalue(float(p[i, j]))}" for j in range(i + 1, len(p))] for i in range(len(p))
+            ]
             each = [
-                f"{_name(labels[i])} better than {_name(labels[j])} {wording.pvalue(float(p[i, j]))}"
-                for i, j in [*pairs, *((j, i) for i, j in pairs)]
-                if not np.isnan(p[i, j])
+                f"{label} better than {', '.join(others)}"
+                for label, others in zip(labels, pairs, strict=True)
+                if others
             ]
         else:
-            each = [f"{_name(label)} better than {(p[at] <= alpha).sum()} others" for at, label in enumerate(labels)]
+            each = [f"{label} better than {(p[at] <= alpha).sum()} others" for at, label in enumerate(labels)]
         parts.append(f"{where}{'; '.join(each)}.")
     return " ".join(parts)
 

@@ -1,0 +1,107 @@
+"""A real browser, in which pages are looked at."""
+
+import os
+import shutil
+import warnings
+
+import numpy as np
+import pytest
+import xarray as xr
+
+import xsumstat
+from xsumstat import report
+
+NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+ADDRESS = "http://xsumstat.test/"
+
+
+def _lacking(what):
+    """Skip the test, or fail it where a browser is demanded."""
+    if os.environ.get("XSUMSTAT_NEEDS_BROWSER"):
+        pytest.fail(f"XSUMSTAT_NEEDS_BROWSER is set, but there is no {what}")
+    pytest.skip(f"needs {what}")
+
+
+@pytest.fixture(scope="session")
+def browser():
+    program = next(filter(None, map(shutil.which, NAMES)), None)
+    if program is None:
+        _lacking(f"browser ({', '.join(NAMES)})")
+    try:
+        from playwright.sync_api import sync_playwright
+    except ImportError:
+        _lacking("package playwright")
+    with sync_playwright() as playwright:
+        # The sandbox is not to be had in containers; the pages are our own.
+        opened = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
+        yield opened
+        opened.close()
+
+
+@pytest.fixture
+def look(browser):
+    """A function that opens a page of such a width and colour scheme; it must neither err nor ask for anything."""
+    opened, wrong = [], []
+
+    def shown(html, width=1280, scheme="light"):
+        page = browser.new_page(viewport={"width": width, "height": 800}, color_scheme=scheme)
+        opened.append(page)
+
+        def answer(route):
+            if route.request.url == ADDRESS:
+                route.fulfill(body=html, content_type="text/html; charset=utf-8")
+            else:
+                wrong.append(f"asked for {route.request.url}")
+                route.abort()
+
+        page.route("**/*", answer)
+        page.on("console", lambda message: wrong.append(f"{message.type}: {message.text}"))
+        page.on("pageerror", lambda error: wrong.append(str(error)))
+        page.goto(ADDRESS)
+        return page
+
+    yield shown
+    for page in opened:
+        page.close()
+    assert wrong == []
+
+
+def _scores(names):
+    rng = np.random.default_rng(3)
+    noise = np.linspace(0, 3, len(names))[:, None, None]
+    score = rng.normal(size=(15, 1)) + noise * rng.normal(size=(len(names), 15, 20)) + rng.normal(size=(15, 20))
+    return xr.Dataset({"score": (("metric", "system", "input"), score)}, {"metric": names})
+
+
+@pytest.fixture(scope="session")
+def reports():
+    """Reports of six metrics, of 41, of names that are long and of names that are hostile, and of a further dim."""
+    demo = xsumstat.load_dataset("demo")
+    long = [f"metric-{at}-{'abcdefghij' * 4}"[:40] for at in range(6)]
+    hostile = [
+        "<script>alert(1)</script>",
+        '" onclick="alert(1)',
+        "&amp;",
+        "\u202eright",
+        "אבג דהו",
+        "two\nlines",
+        "x" * 10_000,
+    ]
+    two = xr.concat([demo[["score"]], demo[["score"]] ** 2], "language").assign_coords(language=["en", "de"])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return {
+            "six": report.report(demo, "human", name="demo"),
+            "many": report.report(
+                _scores([f"metric_{at}" for at in range(42)]), "metric_0", adjust="bh", n_resamples=999
+            ),
+            "long": report.report(_scores(["human", *long]), "human", name=" ".join(long), n_resamples=999),
+            "hostile": report.report(_scores(["</title>", *hostile]), "</title>", name="<img src=x>", n_resamples=999),
+            "further": report.report(two, "human", n_resamples=999),
+        }
+
+
+@pytest.fixture(scope="session")
+def pages(reports):
+    """The same as pages, drawn once."""
+    return {name: each.html() for name, each in reports.items()}

@@ -1,0 +1,125 @@
+"""The report, and what a notebook shows, in a real browser; `look` fails where a page errs or asks for anything."""
+
+import pytest
+from browser import looks
+
+import xsumstat
+
+NAMES = ("six", "many", "long", "hostile", "further")
+# As JupyterLab has it, in a few lines.
+NOTEBOOK = """<!DOCTYPE html><html lang="en"><head><title>notebook</title><style>
+body {{ margin: 0; background: {ground}; color: {ink}; font: 14px sans-serif; }}
+.cell {{ padding: 4px; }} .cell td, .cell th {{ text-align: right; white-space: normal; }}
+.cell tbody tr:nth-child(odd) {{ background: {stripe}; }}
+</style></head><body data-jp-theme-light="{is_light}"><div class="cell"><h2 id="h">Heading</h2><p id="p">Words</p>
+<table id="t"><tr><td id="td">1</td></tr></table><pre id="pre">code</pre>
+<svg id="svg" width="9" height="9"><path id="path" d="M 0 0 L 9 9"></path></svg></div>
+<div class="cell">{output}</div></body></html>"""
+LIGHT = {"ground": "#fff", "ink": "#000", "stripe": "#f5f5f5", "is_light": "true"}
+DARK = {"ground": "#111", "ink": "#fff", "stripe": "#222", "is_light": "false"}
+
+
+@pytest.fixture(scope="module")
+def outputs(reports):
+    """What a notebook shows of scores, of results, and of reports."""
+    demo = xsumstat.load_dataset("demo")
+    tests = demo.meta.perm_test("human", n_resamples=99, rng=0)
+    long = demo.assign_coords(metric=[name + "x" * 300 for name in demo.metric.values])
+    shown = {"scores": demo.meta, "tests": tests.meta, "interval": demo.meta.ci("human").meta, "long": long.meta}
+    return {name: each._repr_html_() for name, each in {**shown, "report": reports["six"]}.items()}
+
+
+@pytest.mark.parametrize("width", looks.WIDTHS)
+@pytest.mark.parametrize("name", NAMES)
+def test_a_page_fits_is_reached_by_keyboard_and_can_be_read(look, pages, name, width):
+    page = look(pages[name], width)
+    grounds = set()
+    for scheme in looks.SCHEMES:
+        page.emulate_media(color_scheme=scheme)
+        grounds.add(page.evaluate("getComputedStyle(document.body).backgroundColor"))
+        assert looks.overflow(page) <= 0
+        assert looks.lies_outside(page, "tbody th, tbody td, caption") == []
+        seen = looks.contrasts(page)
+        assert sum(drawn for *_, drawn in seen) >= 10 and len(seen) >= 40
+        assert [each for each in seen if each[1] < 4.5] == []
+    assert len(grounds) == 2
+    assert page.locator("table").count() == (2 if name == "further" else 1)
+    assert looks.unreached(page, "table, figure") == 0
+
+
+def test_whom_a_metric_beats_is_told_on_a_telephone(look, pages):
+    page = look(pages["six"], 375)
+    row = page.get_by_role("row", name="judge")
+    assert row.get_by_role("cell").last.inner_text() == "rouge, perplexity, bleu, length"
+    label = row.get_by_role("cell").last.evaluate("cell => getComputedStyle(cell, '::before').content")
+    assert "beats" in label
+
+
+@pytest.mark.parametrize("width", looks.WIDTHS)
+def test_what_a_screen_reader_is_told(look, pages, width):
+    told = look(pages["six"], width).locator("body").aria_snapshot()
+    for role in ("main", 'heading "How far can the metrics be trusted? demo" [level=1]', 'rowheader "judge"'):
+        assert role in told
+    assert 'columnheader "beats"' in told and "rowheader" in told
+    assert "judge .93 [.55, .99]; bertscore .85" in told and "judge better than bertscore p = " in told
+    assert told.count("img ") == 2  # one alternative a picture, not one a colour scheme
+
+
+@pytest.mark.parametrize("scheme", looks.SCHEMES)
+def test_words_of_pictures_can_be_selected(look, pages, scheme):
+    page = look(pages["six"], 1280, scheme)
+    selected = page.evaluate(
+        "() => { getSelection().selectAllChildren(document.querySelector('figure')); return getSelection().toString() }"
+    )
+    assert "perplexity" in selected and "Pearson's r with human" in selected
+
+
+def test_a_wide_picture_is_scrolled_by_keyboard(look, pages):
+    page = look(pages["many"], 375)
+    figure = page.locator("figure").last
+    figure.focus()
+    page.keyboard.press("ArrowRight")
+    page.wait_for_function("figure => figure.scrollLeft > 0", arg=figure.element_handle())
+
+
+def test_hostile_names_are_printed_as_they_are(look, pages):
+    page = look(pages["hostile"])
+    names = page.locator("tbody th").all_inner_texts()
+    assert {"<script>alert(1)</script>", '" onclick="alert(1)', "&amp;", "אבג דהו", "two lines"} <= set(names)
+    assert page.locator("script, img, [onclick]").count() == 0
+    assert "<img src=x>" in page.title()
+
+
+@pytest.mark.parametrize("theme", [LIGHT, DARK], ids=["light", "dark"])
+@pytest.mark.parametrize("name", ["scores", "tests", "interval", "long", "report"])
+def test_outputs_of_a_notebook(look, outputs, name, theme):
+    """In themes that are not those of the system, too."""
+    page = look(NOTEBOOK.format(output=outputs[name], **theme), scheme="dark" if theme is LIGHT else "light")
+    for width in looks.WIDTHS:
+        page.set_viewport_size({"width": width, "height": 800})
+        assert looks.overflow(page) <= 0
+        assert [each for each in looks.contrasts(page) if each[1] < 4.5] == []
+    assert looks.unreached(page, ".cell:last-child table") == 0
+    assert page.locator(".cell:last-child th:not([scope])").count() == 0
+
+
+def test_a_report_leaves_the_notebook_as_it_is(look, outputs):
+    def styles(output):
+        page = look(NOTEBOOK.format(output=output, **DARK))
+        return page.evaluate(
+            """() => ["h", "p", "t", "td", "pre", "svg", "path"].map(id =>
+            [...getComputedStyle(document.getElementById(id))].map(name =>
+              [id, name, getComputedStyle(document.getElementById(id)).getPropertyValue(name)]))"""
+        )
+
+    assert styles(outputs["report"]) == styles("<p>nothing</p>")
+
+
+def test_two_reports_in_one_notebook_are_both_drawn(look, reports):
+    both = "".join(reports[name]._repr_html_() for name in ("six", "further"))
+    page = look(NOTEBOOK.format(output=both, **LIGHT))
+    lost = page.evaluate(
+        """() => [...document.querySelectorAll("use")].filter(use => use.checkVisibility() &&
+        !(use.closest("svg").querySelector(use.getAttribute("href")))).length"""
+    )
+    assert lost == 0 and page.locator("article").count() == 2
