@@ -11,6 +11,7 @@ import xarray as xr
 from xsumstat import _validate, conclusions, offers
 from xsumstat.dataset import checks, directions, wording
 from xsumstat.dataset import scores as schema
+from xsumstat.report_pictures import printable
 
 _SHOWN = (
     "level",
@@ -124,6 +125,13 @@ def as_text(found: list[tuple[str, str]]) -> str:
 
 def as_html(found: list[tuple[str, str]]) -> str:
     """Rows for a notebook; they take the colours of what is around them."""
-    cell = 'style="text-align:left;vertical-align:top;padding:1px 10px 1px 0"'
-    lines = (f"<tr><th {cell}>{html.escape(what)}</th><td {cell}>{html.escape(text)}</td></tr>" for what, text in found)
-    return f"<table>{''.join(lines)}</table>"
+    cell = "text-align:left;vertical-align:top;padding:1px 10px 1px 0"
+    lines = (
+        f'<tr><th scope="row" style="{cell};white-space:nowrap">{html.escape(what)}</th>'
+        f'<td style="{cell};white-space:normal;overflow-wrap:anywhere">{html.escape(printable(text))}</td></tr>'
+        for what, text in found
+    )
+    return (
+        f'<div role="region" tabindex="0" aria-label="xsumstat: {html.escape(found[-1][0])}" style="overflow-x:auto">'
+        f"<table>{''.join(lines)}</table></div>"
+    )
