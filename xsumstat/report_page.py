@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import html
+import re
 from collections.abc import Sequence
 from typing import Protocol
 
@@ -39,7 +40,7 @@ _STYLE = """
 .xsumstat-report tbody tr:nth-child(n) { background: none; }
 .xsumstat-report :is(th, td) { text-align: left; vertical-align: top; padding: .35rem 1.2rem .35rem 0; border: 0;
   border-bottom: 1px solid var(--line); white-space: normal; max-width: none; }
-.xsumstat-report th { font-weight: 600; }
+.xsumstat-report th { font-weight: 600; } .xsumstat-report thead th { white-space: nowrap; }
 .xsumstat-report .number { font-variant-numeric: tabular-nums; white-space: nowrap; }
 .xsumstat-report dl { display: grid; grid-template-columns: minmax(6rem, max-content) 1fr; gap: .2rem 1.2rem;
   margin: 0; }
@@ -183,11 +184,17 @@ def _table(label: str, table: pd.DataFrame) -> str:
 
 def _row(names: Sequence[str], cells: Sequence[str]) -> str:
     """A row whose first cell names it; the roles hold where a narrow page lays rows out as blocks."""
-    ready = [f'<th scope="row" role="rowheader"><bdi>{_text(cells[0])}</bdi></th>']
+    ready = [f'<th scope="row" role="rowheader"><bdi>{_breakable(cells[0])}</bdi></th>']
     for name, cell in list(zip(names, cells, strict=True))[1:]:
         kind = f'class="list" data-label="{_text(name)}"' if name == "beats" else 'class="number"'
-        ready.append(f'<td role="cell" {kind}>{_text(cell).replace("[ ", "[")}</td>')
+        shown = _breakable(cell) if name == "beats" else _text(cell).replace("[ ", "[")
+        ready.append(f'<td role="cell" {kind}>{shown}</td>')
     return f'<tr role="row">{"".join(ready)}</tr>'
+
+
+def _breakable(text: str) -> str:
+    """Names as HTML that may be broken after what parts their words."""
+    return re.sub(r"([_/.:])(?=\w)", r"\1<wbr>", _text(text))
 
 
 def _text(text: str) -> str:
