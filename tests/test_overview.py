@@ -83,7 +83,7 @@ def test_scores(demo):
     told = repr(gaps.meta)
     assert "bertscore: 3 of 360" in told and "not set: name it" in told
     page = gaps.assign_coords(metric=["<b>", *gaps.metric.values[1:]]).meta._repr_html_()
-    assert page.startswith("<table>") and "&lt;b&gt;" in page and "<b>" not in page
+    assert "<table>" in page and "&lt;b&gt;" in page and "<b>" not in page
 
 
 def test_lazy_scores_are_not_computed(demo):

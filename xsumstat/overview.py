@@ -132,6 +132,6 @@ def as_html(found: list[tuple[str, str]]) -> str:
         for what, text in found
     )
     return (
-        f'<div role="region" tabindex="0" aria-label="xsumstat: {html.escape(found[-1][0])}" style="overflow-x:auto">'
+        '<div role="region" tabindex="0" aria-label="xsumstat" style="overflow-x:auto">'
         f"<table>{''.join(lines)}</table></div>"
     )
