@@ -86,3 +86,9 @@ def lies_outside(page, which):
         }).map(element => element.textContent)""",
         which,
     )
+
+
+def told(page):
+    """What the browser tells a screen reader: (role, name) of all that it does not leave out."""
+    nodes = page.context.new_cdp_session(page).send("Accessibility.getFullAXTree")["nodes"]
+    return [(node["role"]["value"], node.get("name", {}).get("value", "")) for node in nodes if not node["ignored"]]
