@@ -212,6 +212,33 @@ def test_code_of_names_that_need_quotes(demo):
     xr.testing.assert_identical(names["tests"], made.tests)
 
 
+def a_coefficient(x, z):
+    return float(np.sign(x[0] - x[1]) == np.sign(z[0] - z[1]))
+
+
+def test_a_function_of_the_reader_is_named_in_the_code(demo):
+    made = report.report(demo, "human", metric=["judge"], coefficient=a_coefficient, n_resamples=19)
+    names = {"ds": demo, "a_coefficient": a_coefficient}
+    exec(made.code, names)
+    xr.testing.assert_identical(names["intervals"], made.intervals.drop_vars("samples"))
+    assert "a_coefficient with human" in Page(made.html()).text
+
+
+def test_gold_may_be_an_array(demo):
+    gold = demo.score.sel(metric="human", drop=True).rename("people")
+    made = report.report(demo, gold, metric=["judge", "rouge"], n_resamples=999)
+    names = {"ds": demo, "gold": gold}
+    exec(made.code, names)
+    xr.testing.assert_identical(names["tests"], made.tests)
+    assert dict(made.data)["human scores"] == "people, 12 systems × 30 inputs"
+
+
+def test_what_a_paper_says_stands_in_the_page(made):
+    text = " ".join(Page(made.html()).text.split())
+    for result in (made.intervals, made.tests):
+        assert result.meta.methods() in text
+
+
 def test_a_source_stands_in_the_code(demo):
     made = report.make_report(demo, "demo", metric=["judge"], source='ds = xsumstat.load_dataset("demo")')
     names = {}

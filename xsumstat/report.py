@@ -18,7 +18,7 @@ from typing import Any
 import pandas as pd
 import xarray as xr
 
-from xsumstat import _validate, conclusions, report_data, report_page
+from xsumstat import _validate, conclusions, methods, report_data, report_page
 from xsumstat.analyses import adjust as families
 from xsumstat.analyses import intervals
 from xsumstat.analyses import metric_tests as comparison
@@ -77,6 +77,10 @@ class Report:
             return [" ".join(said)]
         said = [text for text in said if not text.startswith(_ASKS_TESTS)]
         return [" ".join(said), conclusions.conclusion(self.tests.assign_attrs(alpha=self.alpha))]
+
+    def paper(self) -> list[str]:
+        """What was done, in sentences for a paper; ``tests.meta.methods(bibtex=True)`` has entries of the works."""
+        return [methods.methods(result) for result in (self.intervals, self.tests) if result is not None]
 
     def measured(self) -> str:
         """Which correlation it is, with what: "Pearson's r with human"."""

@@ -112,6 +112,8 @@ def code(
         if not joint:
             lines.append(_call("tests = tests.meta.adjust", [repr(method), within]))
         lines.append(f"beats = tests.meta.significant(alpha={alpha:g})")
+    last = "intervals" if tests is None else "tests"
+    lines += ["", f"print({last}.meta.methods(bibtex=True))  # for a paper, with the works that it cites"]
     return "\n".join(lines)
 
 
@@ -126,7 +128,7 @@ def _given(result: xr.Dataset, *names: str) -> list[str]:
 
 def _literal(name: str, value: Any) -> str:
     if name == "coefficient" and value not in COEFFICIENTS:
-        return str(value)  # the reader's own function
+        return value if value.isidentifier() else "function"  # the reader's own
     return repr(value)
 
 

@@ -91,6 +91,7 @@ class Answers(Protocol):
     def data(self) -> tuple[tuple[str, str], ...]: ...  # noqa: D102
     @property
     def code(self) -> str: ...  # noqa: D102
+    def paper(self) -> list[str]: ...  # noqa: D102
     def measured(self) -> str: ...  # noqa: D102
     def about(self) -> str: ...  # noqa: D102
     def verdict(self) -> list[str]: ...  # noqa: D102
@@ -139,6 +140,7 @@ def _body(answers: Answers, top: int) -> str:
         parts += [heading("Is the row metric better than the column's?"), _matrix(tests, answers.alpha)]
     rows = "".join(f"<dt>{_text(what)}</dt><dd>{_text(told)}</dd>" for what, told in answers.data)
     parts += [heading("The scores"), f"<dl>{rows}</dl>\n"]
+    parts += [heading("For a paper"), *(f"<p>{_text(text)}</p>\n" for text in answers.paper())]
     return "".join([*parts, heading("The same in Python"), f"<pre><code>{html.escape(answers.code)}</code></pre>\n"])
 
 
