@@ -27,7 +27,6 @@ from xsumstat.analyses import top_systems as best_systems
 from xsumstat.analyses import verdicts as discriminative
 from xsumstat.io import frames as io
 from xsumstat.io import mtme, paper_tables, result_frames
-from xsumstat.plots import diagnostics as diagnostic_plots
 from xsumstat.plots import equivalence as equivalence_plots
 from xsumstat.plots import metrics as plots
 from xsumstat.plots import outputs as range_plots
@@ -110,7 +109,7 @@ class Plots(_Meta):
     pvalues = _delegate(plots.pvalues)
     clusters = _delegate(plots.clusters)
     sensitivity = _delegate(equivalence_plots.sensitivity)
-    pca = _delegate(diagnostic_plots.pca)
+    pca = _delegate(equivalence_plots.pca)
     shifts = _delegate(equivalence_plots.shifts)
     heatmap = _delegate(system_plots.heatmap)
     input_effect = _delegate(system_plots.input_effect)

@@ -143,7 +143,7 @@ def forest(
     if bool(_biased(result).any()):
         items.append((_WITHOUT_BIAS, {"color": ink(), **_STROKE, "ls": ""}))
     notes = [wording.how(result), left_out]
-    return finished(axes, ax, figsize=figsize, title=title, items=items, heading=hue or "", notes=notes)
+    return finished(axes, ax, title=title, items=items, heading=hue or "", notes=notes)
 
 
 _STROKE = {"marker": "|", "ms": 9, "mew": 1.6}

@@ -113,11 +113,6 @@ def texts(labels: xr.DataArray) -> list[str]:
     return [str(label) for label in np.atleast_1d(labels.values)]
 
 
-def shortened(name: str, most: int = 32) -> str:
-    """A name in so many signs at most, the middle left out."""
-    return name if len(name) <= most else f"{name[: most // 2]}…{name[-(most - most // 2 - 1) :]}"
-
-
 def grid_of(n_panels: int) -> tuple[int, int]:
     """Panels across and down."""
     return min(n_panels, _ACROSS), -(-n_panels // _ACROSS)
@@ -173,7 +168,6 @@ def finished(
     axes: list[Any],
     ax: Any,
     *,
-    figsize: tuple[float, float] | None = None,
     title: str | None = None,
     items: Sequence[tuple[str, Mapping[str, Any]]] = (),
     heading: str = "",
@@ -187,8 +181,6 @@ def finished(
         What `axes_for` gave.
     ax : Axes or None
         What the user gave: then title, legend and notes belong to it, and the rest of its figure is not touched.
-    figsize : (float, float), optional
-        What the user gave; else the figure grows by what its legend and notes take.
     title : str, optional
     items : sequence of (name, style of a line)
         The legend.
@@ -199,31 +191,23 @@ def finished(
     """
     note = "; ".join(each for each in notes if each)
     if ax is None:
-        _finish_figure(axes[0].figure, figsize, title, items, heading, note)
+        _finish_figure(axes[0].figure, title, items, heading, note)
     else:
         _finish_axes(ax, title, items, heading, note)
     return axes[0] if len(axes) == 1 else np.array(axes)
 
 
-def _finish_figure(figure: Any, figsize: Any, title: str | None, items: Any, heading: str, note: str) -> None:
-    """Legend and notes take a strip below the panels, by which the figure grows unless its size was given."""
-    width, height = figure.get_size_inches()
-    lines = textwrap.wrap(note, max(20, int(width / _INCHES_A_SIGN) - 4))
-    below = _INCHES_A_LINE * len(lines) + 0.06 if note else 0.0
-    legend, room = None, below
-    if items:
-        legend = _legend(figure, width, items, heading, {"loc": "lower center", "bbox_to_anchor": (0.5, 0)})
-        room += legend.get_tightbbox().height / figure.dpi
-    if figsize is None:
-        height += room
-        figure.set_size_inches(width, height)
-    if legend is not None:
-        legend.set_bbox_to_anchor((0.5, below / height))
+def _finish_figure(figure: Any, title: str | None, items: Any, heading: str, note: str) -> None:
+    strip = 0.0
     if note:
+        lines = textwrap.wrap(note, max(20, int(figure.get_figwidth() / _INCHES_A_SIGN) - 4))
+        strip = (_INCHES_A_LINE * len(lines) + 0.06) / figure.get_figheight()
+        figure.get_layout_engine().set(rect=(0, strip, 1, 1 - strip))
         style: dict[str, Any] = {"fontsize": SMALL, "color": muted(), "linespacing": 1.15, **PLAIN}
-        figure.text(0.012, 0.03 / height, "\n".join(lines), va="bottom", **style)
-    if room:
-        figure.get_layout_engine().set(rect=(0, room / height, 1, 1 - room / height))
+        figure.text(0.012, 0.03 / figure.get_figheight(), "\n".join(lines), va="bottom", **style)
+    if items:
+        keywords: dict[str, Any] = {"loc": "outside lower center", "bbox_to_anchor": (0, strip, 1, 1 - strip)}
+        _legend(figure, figure.get_figwidth(), items, heading, keywords)
     if title is not None:
         figure.suptitle(title, fontsize=11, color=ink(), **PLAIN)
 
@@ -287,7 +271,7 @@ def legend(axes: list[Any], items: Sequence[tuple[str, Mapping[str, Any]]], titl
 
 def _legend(
     whose: Any, width: float, items: Sequence[tuple[str, Mapping[str, Any]]], title: str, place: dict[str, Any]
-) -> Any:
+) -> None:
     lines = _validate.optional("matplotlib.lines", "plot")
     widest = 0.5 + 0.08 * max(len(line) for name, _ in items for line in name.split("\n"))
     ready = whose.legend(
@@ -305,7 +289,6 @@ def _legend(
     for text, name in zip(ready.get_texts(), (name for name, _ in items), strict=True):
         text.set(text=name, **PLAIN)
     ready.get_title().set(**PLAIN)
-    return ready
 
 
 def limits_of(result: xr.Dataset, variable: str) -> tuple[str, str] | None:

@@ -9,41 +9,29 @@ import numpy as np
 import xarray as xr
 
 from xsumstat import _validate
-from xsumstat.dataset import wording
 from xsumstat.plots.parts import (
     PLAIN,
     axes_for,
-    coefficient_label,
     faint,
-    finished,
     grid_of,
     ink,
+    legend,
     limits_of,
     panels_of,
-    shown,
     style_of,
     texts,
     variable_label,
 )
 
 _WORDS = {
-    "noise": "noise added (standard deviations of the metric)",
-    "n_systems": "number of systems",
-    "n_inputs": "number of inputs",
+    "noise": "noise added (sd of the metric)",
+    "n_systems": "systems",
+    "n_inputs": "inputs",
 }
-_WANTED = {"coverage": "level of the intervals", "type_i_error": "level of the tests"}
 
 
 @_validate.public
-def coverage(
-    result: xr.Dataset,
-    *,
-    x: str | None = None,
-    order: Any = "value",
-    figsize: tuple[float, float] | None = None,
-    title: str | None = None,
-    ax: Any = None,
-) -> Any:
+def coverage(result: xr.Dataset, *, x: str | None = None, ax: Any = None) -> Any:
     """How often intervals hold their target, with the simulation's 95 % limits, beside how often they should.
 
     Parameters
@@ -53,14 +41,8 @@ def coverage(
     x : str, optional
         The dim along the horizontal axis, a line for each interval; default "n_inputs" or "n_systems", the first that
         the result has, or else "interval". Every other dim gives one panel a label.
-    order : {"value", "name", "given"} or list of labels, default "value"
-        Of the intervals: the largest mean first, by name, as in the result, or these and no others.
-    figsize : (float, float), optional
-        Width and height in inches.
-    title : str, optional
-        Above the picture.
     ax : matplotlib Axes, optional
-        Where to draw, when there is one panel; title, legend and notes then belong to it.
+        Where to draw, when there is one panel.
 
     Returns
     -------
@@ -81,20 +63,11 @@ def coverage(
         raise ValueError("the result has no coverage; this draws what coverage gives")
     if x is None:
         x = next((dim for dim in ("n_inputs", "n_systems") if dim in result["coverage"].dims), "interval")
-    wanted = result.attrs.get("confidence_level")
-    return _drawn(result, "coverage", x, "interval", wanted, order, figsize=figsize, title=title, ax=ax)
+    return _drawn(result, "coverage", x, "interval", result.attrs.get("confidence_level"), ax)
 
 
 @_validate.public
-def power(
-    result: xr.Dataset,
-    *,
-    x: str | None = None,
-    order: Any = "value",
-    figsize: tuple[float, float] | None = None,
-    title: str | None = None,
-    ax: Any = None,
-) -> Any:
+def power(result: xr.Dataset, *, x: str | None = None, ax: Any = None) -> Any:
     """How often tests find a metric better than its noisy copy, with the simulation's 95 % limits.
 
     Parameters
@@ -104,14 +77,8 @@ def power(
     x : str, optional
         The dim along the horizontal axis, a line for each test; default "noise", "n_inputs" or "n_systems", the first
         that the result has, or else "test". Every other dim gives one panel a label.
-    order : {"value", "name", "given"} or list of labels, default "value"
-        Of the tests: the largest mean first, by name, as in the result, or these and no others.
-    figsize : (float, float), optional
-        Width and height in inches.
-    title : str, optional
-        Above the picture.
     ax : matplotlib Axes, optional
-        Where to draw, when there is one panel; title, legend and notes then belong to it.
+        Where to draw, when there is one panel.
 
     Returns
     -------
@@ -133,23 +100,10 @@ def power(
         raise ValueError("the result has no power; this draws what power gives")
     if x is None:
         x = next((dim for dim in ("noise", "n_inputs", "n_systems") if dim in result[name].dims), "test")
-    wanted = result.attrs.get("alpha") if name == "type_i_error" else None
-    return _drawn(result, name, x, "test", wanted, order, figsize=figsize, title=title, ax=ax)
+    return _drawn(result, name, x, "test", result.attrs.get("alpha") if name == "type_i_error" else None, ax)
 
 
-def _drawn(
-    result: xr.Dataset,
-    name: str,
-    x: str,
-    hue: str,
-    wanted: float | None,
-    order: Any,
-    *,
-    figsize: Any,
-    title: str | None,
-    ax: Any,
-) -> Any:
-    result, left_out = shown(result, name, order=order, dims=(hue,))
+def _drawn(result: xr.Dataset, name: str, x: str, hue: str, wanted: float | None, ax: Any) -> Any:
     dims = [str(dim) for dim in result[name].dims]
     _validate.known("x", x, dims, "dims")
     lines = hue in dims and x != hue
@@ -159,11 +113,11 @@ def _drawn(
     if len(panels) == 1:
         panels = [("", panels[0][1])]
     across, down = grid_of(len(panels))
-    axes = axes_for(len(panels), (0.8 + 3.0 * across, 0.9 + 2.6 * down), ax, sharex=True, figsize=figsize)
+    axes = axes_for(len(panels), (0.8 + 3.0 * across, 0.9 + 2.6 * down), ax, sharex=True)
     labels, ticks = texts(result[hue]) if lines else [], texts(result[x])
     crowded = sum(len(each) + 2 for each in ticks) > 40
     turned: dict[str, Any] = {"rotation": 30, "ha": "right", "rotation_mode": "anchor"} if crowded else {}
-    for axis, (heading, panel) in zip(axes, panels, strict=True):
+    for axis, (title, panel) in zip(axes, panels, strict=True):
         if wanted is not None:
             axis.axhline(wanted, color=ink(), lw=0.9, ls=(0, (4, 3)), zorder=1)
         for at in range(max(1, len(labels))):
@@ -171,31 +125,18 @@ def _drawn(
         axis.set_xticks(range(result.sizes[x]), ticks, **turned, **PLAIN)
         axis.set_xlim(-0.5, result.sizes[x] - 0.5)
         axis.set_xlabel(_WORDS.get(x, ""), fontsize=9.5, **PLAIN)
-        axis.set_title(heading, fontsize=10, color=ink(), **PLAIN)
+        axis.set_title(title, fontsize=10, color=ink(), **PLAIN)
         axis.grid(axis="y", color=faint(), lw=0.7, zorder=0)
     axes[0].set_ylim(*_range(result, name, wanted))
     for axis in axes[::across]:
         axis.set_ylabel(variable_label(result, name), fontsize=9.5, **PLAIN)
-    looks: list[dict[str, Any]] = []
     if lines:
-        looks = [
+        styles = [
             {"color": color, "marker": marker, "lw": 1.6, "ms": 5}
             for color, marker in map(style_of, range(len(labels)))
         ]
-    items = list(zip(labels, looks, strict=True))
-    if wanted is not None:
-        items.append((f"{_WANTED[name]} {wording.number(wanted)}", {"color": ink(), "lw": 0.9, "ls": (0, (4, 3))}))
-    notes = [_trials(result), left_out]
-    return finished(axes, ax, figsize=figsize, title=title, items=items, heading=hue if lines else "", notes=notes)
-
-
-def _trials(result: xr.Dataset) -> str:
-    """On what simulated scores, and what the whiskers are."""
-    a = result.attrs
-    what = [f"{coefficient_label(a['coefficient'])}"] if "coefficient" in a and "coefficient" not in result.dims else []
-    what += [f"{a['level']} level"] if "level" in a and "level" not in result.dims else []
-    trials = [f"{int(a['n_trials']):,} trials, whiskers: 95 % limits of the simulation"] if "n_trials" in a else []
-    return "; ".join([", ".join(what)] * bool(what) + trials)
+        legend(axes, list(zip(labels, styles, strict=True)), hue)
+    return axes[0] if len(axes) == 1 else np.array(axes)
 
 
 def _line(axis: Any, panel: xr.Dataset, name: str, at: int, n_lines: int) -> None:
