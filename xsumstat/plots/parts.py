@@ -24,6 +24,7 @@ PLAIN = {"parse_math": False, "usetex": False}
 SMALL = 7.0  # points: no words of a picture are smaller
 MOST = 20  # metrics that a picture shows unless others are named
 ORDERS = ("value", "name", "given")
+_LONGEST = 40  # signs of a name that are drawn
 _ACROSS = 4  # panels beside each other
 _INCHES_A_SIGN, _INCHES_A_LINE = 0.052, 0.125  # of words of the size SMALL
 _TITLES = {"other_metric": "vs {}", "n_systems": "{} systems", "n_inputs": "{} inputs", "noise": "noise {}"}
@@ -105,12 +106,37 @@ def as_given(ds: xr.Dataset, score: xr.DataArray) -> xr.DataArray:
 
 def label_width(labels: xr.DataArray) -> float:
     """Inches that the longest label takes, about."""
-    return 0.4 + 0.075 * max(len(str(label)) for label in np.atleast_1d(labels.values))
+    return 0.4 + 0.075 * max(map(len, texts(labels)), default=0)
 
 
 def texts(labels: xr.DataArray) -> list[str]:
-    """Labels as they are, to be drawn with `PLAIN`."""
-    return [str(label) for label in np.atleast_1d(labels.values)]
+    """Labels as they are drawn, with `PLAIN`."""
+    return [clipped(str(label)) for label in np.atleast_1d(labels.values)]
+
+
+def clipped(name: str) -> str:
+    """The name, or of a long one its beginning and its end, where such names differ."""
+    return name if len(name) <= _LONGEST else f"{name[: _LONGEST - 16]}…{name[-15:]}"
+
+
+def words_on(area: Any) -> str:
+    """Black or white, whichever is easier to read on an area of this colour (WCAG's contrast is at least 4.5)."""
+    colours: Any = _validate.optional("matplotlib.colors", "plot")
+    parts = np.array(colours.to_rgb(area))
+    linear = np.where(parts <= 0.04045, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4)
+    return "black" if float(linear @ [0.2126, 0.7152, 0.0722]) > 0.179 else "white"
+
+
+def panel_title(axis: Any, name: str, inches: float) -> None:
+    """The name of a panel that is so wide, in as many lines as it needs."""
+    lines = [textwrap.fill(line, max(12, int(inches / 0.075))) for line in name.split("\n")]
+    axis.set_title("\n".join(lines), fontsize=10 if len(name) * 0.08 < inches else 8.5, color=ink(), **PLAIN)
+
+
+def check_not_empty(values: xr.DataArray) -> None:
+    """Raise where a picture would be without anything."""
+    if values.size == 0:
+        raise ValueError("the result is empty: there is nothing to draw")
 
 
 def grid_of(n_panels: int) -> tuple[int, int]:
@@ -119,7 +145,13 @@ def grid_of(n_panels: int) -> tuple[int, int]:
 
 
 def shown(
-    result: xr.Dataset, variable: str, *, metric: Any = None, order: Any = "value", dims: tuple[str, ...] = ("metric",)
+    result: xr.Dataset,
+    variable: str,
+    *,
+    metric: Any = None,
+    order: Any = "value",
+    dims: tuple[str, ...] = ("metric",),
+    most: int | None = MOST,
 ) -> tuple[xr.Dataset, str]:
     """The part of a result that a picture shows, its metrics in order, and a note of those that it leaves out.
 
@@ -134,6 +166,8 @@ def shown(
         By value, the largest first, by name, as in the result, or these labels and no others, in this order.
     dims : tuple of str
         Along which the labels stand: ("metric",), or ("metric", "other_metric") for both sides of a matrix.
+    most : int, optional
+        Labels that are shown unless others are named; None for all.
     """
     dim = dims[0]
     if dim not in result.dims:
@@ -154,10 +188,10 @@ def shown(
     elif order == "name":
         chosen = sorted(chosen, key=str)
     note = ""
-    if not listed and len(chosen) > MOST:
+    if not listed and most is not None and len(chosen) > most:
         which = {"value": "best", "name": "first by name", "given": "first"}[order]
-        note = f"the {MOST} {which} of {len(chosen)} {dim}s; {dim}= names others"
-        chosen = chosen[:MOST]
+        note = f"the {most} {which} of {len(chosen)} {dim}s; {dim}= names others"
+        chosen = chosen[:most]
     for each in dims:
         there = set(result[each].values.tolist())
         result = result.isel({each: [result[each].values.tolist().index(label) for label in chosen if label in there]})
@@ -273,12 +307,11 @@ def _legend(
     whose: Any, width: float, items: Sequence[tuple[str, Mapping[str, Any]]], title: str, place: dict[str, Any]
 ) -> None:
     lines = _validate.optional("matplotlib.lines", "plot")
-    widest = 0.5 + 0.08 * max(len(line) for name, _ in items for line in name.split("\n"))
     ready = whose.legend(
         [lines.Line2D([], [], **style) for _, style in items],
         [" "] * len(items),  # names come after: matplotlib leaves out those that start with "_"
         title=title,
-        ncols=max(1, min(len(items), int(width / widest))),
+        ncols=_columns([name for name, _ in items], width),
         **place,
         frameon=False,
         fontsize=8.5,
@@ -289,6 +322,16 @@ def _legend(
     for text, name in zip(ready.get_texts(), (name for name, _ in items), strict=True):
         text.set(text=name, **PLAIN)
     ready.get_title().set(**PLAIN)
+
+
+def _columns(names: Sequence[str], width: float) -> int:
+    widest = 0.5 + 0.08 * max(len(line) for name in names for line in name.split("\n"))
+    return max(1, min(len(names), int(width / widest)))
+
+
+def legend_height(names: Sequence[str], width: float) -> float:
+    """Inches that a legend of such names takes below a figure that is so wide."""
+    return 0.25 + 0.18 * -(-len(names) // _columns(names, width)) if names else 0.0
 
 
 def limits_of(result: xr.Dataset, variable: str) -> tuple[str, str] | None:
