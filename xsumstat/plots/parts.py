@@ -189,8 +189,9 @@ def shown(
         chosen = sorted(chosen, key=str)
     note = ""
     if not listed and most is not None and len(chosen) > most:
-        which = {"value": "best", "name": "first by name", "given": "first"}[order]
-        note = f"the {most} {which} of {len(chosen)} {dim}s; {dim}= names others"
+        largest, keyword = ("best", "metric") if dim == "metric" else ("largest", "order")
+        which = {"value": largest, "name": "first by name", "given": "first"}[order]
+        note = f"the {most} {which} of {len(chosen)} {dim}s; {keyword}= names others"
         chosen = chosen[:most]
     for each in dims:
         there = set(result[each].values.tolist())
@@ -232,16 +233,17 @@ def finished(
 
 
 def _finish_figure(figure: Any, title: str | None, items: Any, heading: str, note: str) -> None:
-    strip = 0.0
+    strip = 0.0  # of the figure's height, which the panels leave free
     if note:
         lines = textwrap.wrap(note, max(20, int(figure.get_figwidth() / _INCHES_A_SIGN) - 4))
         strip = (_INCHES_A_LINE * len(lines) + 0.06) / figure.get_figheight()
-        figure.get_layout_engine().set(rect=(0, strip, 1, 1 - strip))
         style: dict[str, Any] = {"fontsize": SMALL, "color": muted(), "linespacing": 1.15, **PLAIN}
         figure.text(0.012, 0.03 / figure.get_figheight(), "\n".join(lines), va="bottom", **style)
     if items:
-        keywords: dict[str, Any] = {"loc": "outside lower center", "bbox_to_anchor": (0, strip, 1, 1 - strip)}
-        _legend(figure, figure.get_figwidth(), items, heading, keywords)
+        place = {"loc": "lower center", "bbox_to_anchor": (0.5, strip), "borderaxespad": 0.2}
+        ready = _legend(figure, figure.get_figwidth(), items, heading, place)
+        strip += ready.get_window_extent().height / figure.bbox.height
+    figure.get_layout_engine().set(rect=(0, strip, 1, 1 - strip))
     if title is not None:
         figure.suptitle(title, fontsize=11, color=ink(), **PLAIN)
 
@@ -251,6 +253,7 @@ def _finish_axes(axis: Any, title: str | None, items: Any, heading: str, note: s
     transforms: Any = _validate.optional("matplotlib.transforms", "plot")
     if title is not None:
         axis.set_title(title, fontsize=10, color=ink(), **PLAIN)
+    axis.apply_aspect()  # the height of what is below counts from the axes as they will be
     width = axis.bbox.width / axis.figure.dpi
     for what in (items, note):
         if not what:
@@ -305,7 +308,7 @@ def legend(axes: list[Any], items: Sequence[tuple[str, Mapping[str, Any]]], titl
 
 def _legend(
     whose: Any, width: float, items: Sequence[tuple[str, Mapping[str, Any]]], title: str, place: dict[str, Any]
-) -> None:
+) -> Any:
     lines = _validate.optional("matplotlib.lines", "plot")
     ready = whose.legend(
         [lines.Line2D([], [], **style) for _, style in items],
@@ -322,6 +325,7 @@ def _legend(
     for text, name in zip(ready.get_texts(), (name for name, _ in items), strict=True):
         text.set(text=name, **PLAIN)
     ready.get_title().set(**PLAIN)
+    return ready
 
 
 def _columns(names: Sequence[str], width: float) -> int:
