@@ -26,10 +26,12 @@ from xsumstat.analyses import (
     verdicts,
 )
 from xsumstat.io import frames, mtme, paper_tables, result_frames
-from xsumstat.plots import diagnostics as diagnostic_plots
+from xsumstat.plots import bars as bar_plots
+from xsumstat.plots import components as component_plots
 from xsumstat.plots import equivalence as equivalence_plots
 from xsumstat.plots import metrics as metric_plots
 from xsumstat.plots import outputs as output_plots
+from xsumstat.plots import scores as score_plots
 from xsumstat.plots import simulation as simulation_plots
 from xsumstat.plots import systems as system_plots
 
@@ -77,13 +79,13 @@ FUNCTIONS = {
     (accessor.Plots, "pvalues"): metric_plots.pvalues,
     (accessor.Plots, "clusters"): metric_plots.clusters,
     (accessor.Plots, "sensitivity"): equivalence_plots.sensitivity,
-    (accessor.Plots, "pca"): diagnostic_plots.pca,
+    (accessor.Plots, "pca"): component_plots.pca,
     (accessor.Plots, "shifts"): equivalence_plots.shifts,
-    (accessor.Plots, "heatmap"): system_plots.heatmap,
-    (accessor.Plots, "input_effect"): system_plots.input_effect,
+    (accessor.Plots, "heatmap"): score_plots.heatmap,
+    (accessor.Plots, "input_effect"): score_plots.input_effect,
     (accessor.Plots, "top_k"): system_plots.top_k,
     (accessor.Plots, "confusion"): system_plots.confusion,
-    (accessor.Plots, "bars"): system_plots.bars,
+    (accessor.Plots, "bars"): bar_plots.bars,
     (accessor.Plots, "matrix"): output_plots.matrix,
     (accessor.Plots, "scatter_matrix"): output_plots.scatter_matrix,
     (accessor.Plots, "distribution"): output_plots.distribution,

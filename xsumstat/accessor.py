@@ -27,9 +27,12 @@ from xsumstat.analyses import top_systems as best_systems
 from xsumstat.analyses import verdicts as discriminative
 from xsumstat.io import frames as io
 from xsumstat.io import mtme, paper_tables, result_frames
+from xsumstat.plots import bars as bar_plots
+from xsumstat.plots import components as component_plots
 from xsumstat.plots import equivalence as equivalence_plots
 from xsumstat.plots import metrics as plots
 from xsumstat.plots import outputs as range_plots
+from xsumstat.plots import scores as score_plots
 from xsumstat.plots import simulation as trial_plots
 from xsumstat.plots import systems as system_plots
 
@@ -109,13 +112,13 @@ class Plots(_Meta):
     pvalues = _delegate(plots.pvalues)
     clusters = _delegate(plots.clusters)
     sensitivity = _delegate(equivalence_plots.sensitivity)
-    pca = _delegate(equivalence_plots.pca)
+    pca = _delegate(component_plots.pca)
     shifts = _delegate(equivalence_plots.shifts)
-    heatmap = _delegate(system_plots.heatmap)
-    input_effect = _delegate(system_plots.input_effect)
+    heatmap = _delegate(score_plots.heatmap)
+    input_effect = _delegate(score_plots.input_effect)
     top_k = _delegate(system_plots.top_k)
     confusion = _delegate(system_plots.confusion)
-    bars = _delegate(system_plots.bars)
+    bars = _delegate(bar_plots.bars)
     matrix = _delegate(range_plots.matrix)
     scatter_matrix = _delegate(range_plots.scatter_matrix)
     distribution = _delegate(range_plots.distribution)

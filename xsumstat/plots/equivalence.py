@@ -1,30 +1,49 @@
-"""Pictures of equivalence: curves over the margin, metrics as points, shifts of dominance."""
+"""Pictures of equivalence: curves over the margin, shifts of dominance."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import xarray as xr
 
 from xsumstat import _validate
+from xsumstat.dataset import wording
+from xsumstat.plots.components import label_points
 from xsumstat.plots.parts import (
     PLAIN,
     axes_for,
+    check_not_empty,
+    clipped,
+    correlation_label,
     faint,
+    finished,
     grid_of,
-    ink,
     label_width,
-    legend,
+    legend_height,
+    panel_title,
     panels_of,
+    shown,
     style_of,
     texts,
     variable_label,
 )
 
+_ROWS = 60  # labels of one picture unless others are named
+
 
 @_validate.public
-def sensitivity(result: xr.Dataset, *, hue: str | None = None, ax: Any = None) -> Any:
+def sensitivity(
+    result: xr.Dataset,
+    *,
+    hue: str | None = None,
+    metric: Any = None,
+    order: Any = "value",
+    figsize: tuple[float, float] | None = None,
+    title: str | None = None,
+    ax: Any = None,
+) -> Any:
     """The share of comparisons found equivalent as the margin grows.
 
     Parameters
@@ -33,8 +52,18 @@ def sensitivity(result: xr.Dataset, *, hue: str | None = None, ax: Any = None) -
         What `margin_sensitivity` gave.
     hue : str, optional
         The dim whose labels share a panel; default the first. Every other dim gives one panel a label.
+    metric : label or list of labels, optional
+        Those to be drawn where the shares are by metric; default all, or where there are more than 20 the first 20 in
+        order, which a note below says.
+    order : {"value", "name", "given"} or list of labels, default "value"
+        Of the metrics, or else of the labels of `hue`: the largest mean share first, by name, as in the result, or
+        these labels and no others.
+    figsize : (float, float), optional
+        Width and height in inches; default as large as the panels need.
+    title : str, optional
+        Above the picture.
     ax : matplotlib Axes, optional
-        Where to draw, when there is one panel.
+        Where to draw, when there is one panel; title, legend and notes then belong to it.
 
     Returns
     -------
@@ -57,93 +86,54 @@ def sensitivity(result: xr.Dataset, *, hue: str | None = None, ax: Any = None) -
     if hue is not None:
         _validate.known("hue", hue, further, "further dims")
     hue = further[0] if hue is None and further else hue
+    by_metric = "metric" in further or metric is not None
+    sorted_dim = "metric" if by_metric else hue or "metric"
+    result, left_out = shown(result, "share", metric=metric, order=order, dims=(sorted_dim,))
+    check_not_empty(result["share"])
     panels = panels_of(result, [dim for dim in further if dim != hue])
     across, down = grid_of(len(panels))
-    axes = axes_for(len(panels), (0.8 + 3.2 * across, 0.9 + 2.6 * down), ax, sharex=True)
     labels = texts(result[hue]) if hue else []
-    for axis, (title, panel) in zip(axes, panels, strict=True):
+    panel_wide = 3.2 if len(panels) > 1 else 4.6
+    wide = 0.8 + panel_wide * across
+    size = (wide, 0.4 + legend_height(labels, max(5.0, wide)) + 2.7 * down)
+    axes = axes_for(len(panels), size, ax, sharex=True, figsize=figsize)
+    for axis, (name, panel) in zip(axes, panels, strict=True):
         for at in range(max(1, len(labels))):
-            color, _ = style_of(at)
             line = panel.isel({hue: at}) if hue else panel
-            axis.plot(line["margin"], line["share"], color=color, lw=1.6, ls=_dashes(at))
-        axis.set_title(title, fontsize=10, color=ink(), **PLAIN)
-        axis.set_xlabel("margin", fontsize=9.5, **PLAIN)
+            axis.plot(line["margin"], line["share"], **_line(at), ms=3.5, clip_on=False, zorder=3)
+        panel_title(axis, name, panel_wide - 0.3)
         axis.grid(axis="y", color=faint(), lw=0.7, zorder=0)
-    axes[0].set_ylim(-0.02, 1.03)
+    margins = result["margin"].values
+    if len(margins) > 1:
+        axes[0].set_xlim(0.0, float(margins.max()))
+    axes[0].set_ylim(0.0, 1.0)
+    for axis in axes[-across:]:
+        unit = f"\n(difference in {correlation_label(result)})" if "coefficient" in result.attrs else ""
+        axis.set_xlabel(f"margin of equivalence{unit}", fontsize=9, **PLAIN)
     for axis in axes[::across]:
         axis.set_ylabel(variable_label(result, "share"), fontsize=9.5, **PLAIN)
-    if hue:
-        looks = [{"color": style_of(at)[0], "lw": 1.6, "ls": _dashes(at)} for at in range(len(labels))]
-        legend(axes, list(zip(labels, looks, strict=True)), hue)
-    return axes[0] if len(axes) == 1 else np.array(axes)
+    items = [(label, {**_line(at), "ms": 4}) for at, label in enumerate(labels)]
+    return finished(axes, ax, title=title, items=items, heading=hue or "", notes=[_tests(result), left_out])
 
 
-def _dashes(at: int) -> Any:
-    return ("-", (0, (5, 2)), (0, (1.5, 1.5)), (0, (6, 2, 1.5, 2)))[at % 4]
+def _line(at: int) -> dict[str, Any]:
+    """Colour, marker and dashes: lines of shares often meet at 0 and at 1."""
+    color, marker = style_of(at)
+    return {"color": color, "marker": marker, "lw": 1.4, "ls": _DASHES[at % len(_DASHES)]}
 
 
-@_validate.public
-def pca(result: xr.Dataset, *, hue: str = "metric", ax: Any = None) -> Any:
-    """Metrics as points in the plane of the first two principal components, with their labels.
+_DASHES: tuple[Any, ...] = ("-", (0, (5, 2)), (0, (1.5, 1.5)), (0, (6, 2, 1.5, 2)))
 
-    Parameters
-    ----------
-    result : Dataset
-        What `pca` gave, with two components or more.
-    hue : str, default "metric"
-        The dim whose labels share colour and marker; where there is another dim, its labels stand beside the points.
-    ax : matplotlib Axes, optional
-        Where to draw.
 
-    Returns
-    -------
-    Axes
-
-    Raises
-    ------
-    ValueError
-        If the result has no coordinates, or `hue` is not one of its dims.
-    ImportError
-        Without matplotlib (extra "plot").
-
-    References
-    ----------
-    Braun et al. (2022), Fig. 5.
-    """
-    if "coordinate" not in result or result.sizes.get("component", 0) < 2:
-        raise ValueError("the result has no two components; this draws what pca gives")
-    dims = [str(dim) for dim in result["coordinate"].dims if dim != "component"]
-    _validate.known("hue", hue, dims, "dims")
-    (axis,) = axes_for(1, (6.4, 5.2), ax, sharex=True)
-    others = [dim for dim in dims if dim != hue]
-    for at, label in enumerate(texts(result[hue])):
-        color, marker = style_of(at)
-        points = (
-            result.isel({hue: at}).stack(_point=others) if others else result.isel({hue: [at]}).rename({hue: "_point"})
-        )
-        x, y = points["coordinate"].transpose("component", "_point").values[:2]
-        axis.plot(x, y, marker, ms=6, color=color, mec="white", mew=0.7, zorder=3)
-        names = ["/".join(map(str, np.atleast_1d(name))) for name in points["_point"].values] if others else [label]
-        for place in zip(x, y, names, strict=True):
-            if not np.isnan(place[0]):
-                axis.annotate(
-                    place[2],
-                    place[:2],
-                    xytext=(4, 3),
-                    textcoords="offset points",
-                    fontsize=7.5,
-                    color=ink(),
-                    **PLAIN,
-                )
-    shares = result["explained"].values
-    axis.set_xlabel(f"component 1 ({shares[0]:.0%} of the variance)", fontsize=9.5, **PLAIN)
-    axis.set_ylabel(f"component 2 ({shares[1]:.0%})", fontsize=9.5, **PLAIN)
-    axis.axhline(0, color="#cccccc", lw=0.8, zorder=1)
-    axis.axvline(0, color="#cccccc", lw=0.8, zorder=1)
-    if others:
-        looks = [{"color": style_of(at)[0], "marker": style_of(at)[1], "ls": ""} for at in range(result.sizes[hue])]
-        legend([axis], list(zip(texts(result[hue]), looks, strict=True)), hue)
-    return axis
+def _tests(result: xr.Dataset) -> str:
+    """Which tests the shares are of, how many, and at which level."""
+    attrs = result.attrs
+    how = wording.how(result.assign(pvalue=result["share"])) if "method" in attrs else ""
+    found = how.removesuffix("; p-values not corrected")
+    n = result["n_tests"].values if "n_tests" in result else np.array([])
+    number = f"{n.flat[0]:,} tests a point" if n.size and (n == n.flat[0]).all() else ""
+    level = f"alpha {attrs['alpha']:g}" if "alpha" in attrs else ""
+    return "; ".join(each for each in (found, number, level) if each)
 
 
 @_validate.public
@@ -152,6 +142,10 @@ def shifts(
     other: xr.Dataset | None = None,
     *,
     labels: tuple[str, str] = ("first", "second"),
+    metric: Any = None,
+    order: Any = "value",
+    figsize: tuple[float, float] | None = None,
+    title: str | None = None,
     ax: Any = None,
 ) -> Any:
     """Shifts of dominance from the base label to each other one, or against those of another change.
@@ -165,8 +159,17 @@ def shifts(
         in `result` across and its shift in `other` up.
     labels : (str, str), default ("first", "second")
         What the two changes are called where there are two.
+    metric : label or list of labels, optional
+        Without `other`: only pairs of these metrics are drawn as small points; default all. The mean is of all pairs.
+    order : {"value", "name", "given"} or list of labels, default "value"
+        Without `other`, of the rows: the largest mean shift on top, by name, as in the result, or these labels and no
+        others.
+    figsize : (float, float), optional
+        Width and height in inches; default as large as the rows need.
+    title : str, optional
+        Above the picture.
     ax : matplotlib Axes, optional
-        Where to draw, when there is one panel.
+        Where to draw, when there is one panel; title, legend and notes then belong to it.
 
     Returns
     -------
@@ -177,7 +180,7 @@ def shifts(
     ValueError
         If one of the results has no shifts, or they share no label.
     ImportError
-        Without matplotlib (extra "plot").
+        Without matplotlib, or with `other` without adjustText (extra "plot").
 
     Notes
     -----
@@ -193,58 +196,89 @@ def shifts(
     for each in (result,) if other is None else (result, other):
         if not isinstance(each, xr.Dataset) or "mean_shift" not in each:
             raise ValueError("a result has no shifts; this draws what dominance gives with along=")
-    return _shifts_by_label(result, ax) if other is None else _shifts_of_two(result, other, labels, ax)
+    if other is None:
+        return _shifts_by_label(result, metric, order, figsize, title, ax)
+    return _shifts_of_two(result, other, labels, figsize, title, ax)
 
 
-def _shifts_by_label(result: xr.Dataset, ax: Any) -> Any:
-    along = str(result.attrs["along"])
-    result = result.isel(
-        {along: [at for at, label in enumerate(result[along].values) if label != result.attrs["base"]]}
-    )
+def _shifts_by_label(
+    result: xr.Dataset, metric: Any, order: Any, figsize: tuple[float, float] | None, title: str | None, ax: Any
+) -> Any:
+    along, base = str(result.attrs["along"]), result.attrs["base"]
+    result = result.isel({along: [at for at, label in enumerate(result[along].values) if label != base]})
+    result, left_out = shown(result, "mean_shift", order=order, dims=(along,), most=_ROWS)
+    if metric is not None:
+        result, _ = shown(result, "probability", metric=metric, order="given", dims=("metric", "other_metric"))
+    check_not_empty(result["mean_shift"])
     panels = panels_of(result, [str(dim) for dim in result["mean_shift"].dims if dim != along])
-    names = texts(result[along])
+    names, of_pairs = texts(result[along]), ["mean", "a pair of metrics"]
     across, down = grid_of(len(panels))
-    size = (label_width(result[along]) + 3.4 * across, 0.4 + (0.8 + 0.34 * len(names)) * down)
-    axes = axes_for(len(panels), size, ax, sharex=True)
-    for axis, (title, panel) in zip(axes, panels, strict=True):
-        pairs = panel["probability_shift"].transpose(along, "metric", "other_metric").values.reshape(len(names), -1)
-        for row, shift in enumerate(pairs):
-            axis.plot(shift, np.full(len(shift), row), "o", ms=4, color=style_of(0)[0], alpha=0.4, mew=0, zorder=2)
-        axis.plot(panel["mean_shift"], np.arange(len(names)), "o", ms=6, color=style_of(1)[0], mec="white", zorder=3)
-        axis.axvline(0, color="#999999", lw=0.8, zorder=1)
-        axis.grid(axis="x", color=faint(), lw=0.7, zorder=0)
-        axis.set_title(title, fontsize=10, color=ink(), **PLAIN)
-        axis.set_xlabel(f"shift of probability from {result.attrs['base']}", fontsize=9.5, **PLAIN)
+    wide = label_width(result[along]) + 3.4 * across
+    size = (wide, 0.3 + legend_height(of_pairs, wide) + (0.9 + 0.3 * len(names)) * down)
+    axes = axes_for(len(panels), size, ax, sharex=True, figsize=figsize)
+    for axis, (name, panel) in zip(axes, panels, strict=True):
+        _rows_of_shifts(axis, panel, along, len(names))
+        panel_title(axis, name, 3.2)
+    for axis in axes[-across:]:
+        label = f"change of the probability that a metric is better,\nfrom {clipped(str(base))}"
+        axis.set_xlabel(label, fontsize=9, **PLAIN)
     axes[0].set_yticks(range(len(names)), names, **PLAIN)
     axes[0].set_ylim(len(names) - 0.5, -0.5)
-    looks = [
-        {"color": style_of(1)[0], "marker": "o", "ls": "", "ms": 6},
-        {"color": style_of(0)[0], "marker": "o", "ls": "", "ms": 4, "alpha": 0.6},
-    ]
-    legend(axes, list(zip(["mean", "a pair of metrics"], looks, strict=True)), "")
-    return axes[0] if len(axes) == 1 else np.array(axes)
+    items: list[tuple[str, Mapping[str, Any]]] = list(zip(of_pairs, _mean_and_pairs(), strict=True))
+    return finished(axes, ax, title=title, items=items, notes=[_draws(result), left_out])
 
 
-def _shifts_of_two(result: xr.Dataset, other: xr.Dataset, labels: tuple[str, str], ax: Any) -> Any:
+def _mean_and_pairs() -> tuple[dict[str, Any], dict[str, Any]]:
+    color, lighter = style_of(1)[0], style_of(0)[0]
+    return {"color": color, "marker": "D", "ls": "", "ms": 6}, {"color": lighter, "marker": "o", "ls": "", "ms": 4}
+
+
+def _rows_of_shifts(axis: Any, panel: xr.Dataset, along: str, n_rows: int) -> None:
+    mean, pair = _mean_and_pairs()
+    pairs = panel["probability_shift"].transpose(along, "metric", "other_metric").values.reshape(n_rows, -1)
+    for row, shift in enumerate(pairs):
+        axis.plot(shift, np.full(len(shift), row), alpha=0.4, mew=0, zorder=2, **pair)
+    axis.plot(panel["mean_shift"], np.arange(n_rows), mec=axis.get_facecolor(), mew=0.7, zorder=3, **mean)
+    axis.axvline(0, color="#999999", lw=0.8, zorder=1)
+    axis.grid(axis="x", color=faint(), lw=0.7, zorder=0)
+
+
+def _draws(result: xr.Dataset) -> str:
+    """How the probabilities were found."""
+    attrs = result.attrs
+    number = f"{int(attrs['n_resamples']):,} resamples" if "n_resamples" in attrs else ""
+    pairs = f"pairs with a probability of at least {attrs['threshold']:g}" if "threshold" in attrs else ""
+    base = f" by {clipped(str(attrs['base']))}" if pairs and "base" in attrs else ""
+    return ", ".join(each for each in (pairs + base, number) if each)
+
+
+def _shifts_of_two(
+    result: xr.Dataset,
+    other: xr.Dataset,
+    labels: tuple[str, str],
+    figsize: tuple[float, float] | None,
+    title: str | None,
+    ax: Any,
+) -> Any:
     x, y = xr.align(result["mean_shift"], other["mean_shift"], join="inner")
     x, y = xr.broadcast(x, y)
     points = xr.Dataset({"x": x, "y": y}).stack(_point=list(x.dims))
     points = points.isel(_point=np.flatnonzero((points["x"] + points["y"]).notnull().values))
     if not points.sizes["_point"]:
         raise ValueError("the two results share no label at which both have a shift")
-    (axis,) = axes_for(1, (5.4, 5.0), ax, sharex=True)
-    reach = 1.15 * float(np.abs([points["x"], points["y"]]).max()) or 1.0
-    axis.plot([-reach, reach], [-reach, reach], color="#999999", lw=0.8, ls=(0, (4, 3)), zorder=1)
-    axis.axhline(0, color="#cccccc", lw=0.8, zorder=1)
-    axis.axvline(0, color="#cccccc", lw=0.8, zorder=1)
-    axis.plot(points["x"], points["y"], "o", ms=6, color=style_of(0)[0], mec="white", mew=0.7, zorder=3)
-    for at, name in enumerate(points["_point"].values):
-        text = "/".join(map(str, np.atleast_1d(name)))
-        place = float(points["x"][at]), float(points["y"][at])
-        axis.annotate(text, place, xytext=(4, 3), textcoords="offset points", fontsize=7.5, color=ink(), **PLAIN)
+    (axis,) = axes_for(1, (5.4, 5.4), ax, sharex=True, figsize=figsize)
+    reached = np.array([points["x"], points["y"], np.zeros(points.sizes["_point"])])
+    room = 0.12 * float(np.ptp(reached)) or 1.0
+    ends = float(reached.min()) - room, float(reached.max()) + room  # 0 is in sight, and both axes have one scale
+    axis.plot(ends, ends, color="#999999", lw=0.8, ls=(0, (4, 3)), zorder=1)
+    axis.axhline(0, color=faint(), lw=0.8, zorder=1)
+    axis.axvline(0, color=faint(), lw=0.8, zorder=1)
+    axis.plot(points["x"], points["y"], "o", ms=6, color=style_of(0)[0], mec=axis.get_facecolor(), mew=0.7, zorder=3)
     axis.locator_params(nbins=5)
-    axis.set_xlim(-reach, reach)
-    axis.set_ylim(-reach, reach)
-    axis.set_xlabel(f"mean shift, {labels[0]}", fontsize=9.5, **PLAIN)
-    axis.set_ylabel(f"mean shift, {labels[1]}", fontsize=9.5, **PLAIN)
-    return axis
+    axis.set(xlim=ends, ylim=ends, aspect="equal")
+    axis.set_xlabel(f"mean change of the probability, {labels[0]}", fontsize=9.5, **PLAIN)
+    axis.set_ylabel(f"mean change of the probability, {labels[1]}", fontsize=9.5, **PLAIN)
+    drawn = finished([axis], ax, title=title, notes=[_draws(result), "dashed: both shift alike"])
+    names = ["/".join(clipped(str(part)) for part in np.atleast_1d(name)) for name in points["_point"].values]
+    label_points(axis, list(zip(points["x"].values.tolist(), points["y"].values.tolist(), strict=True)), names)
+    return drawn

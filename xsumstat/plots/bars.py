@@ -1,0 +1,144 @@
+"""Bars: one number of each metric, with its interval."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from xsumstat import _validate
+from xsumstat.dataset import wording
+from xsumstat.plots.parts import (
+    PLAIN,
+    axes_for,
+    check_not_empty,
+    faint,
+    finished,
+    grid_of,
+    ink,
+    label_width,
+    legend_height,
+    limits_of,
+    muted,
+    panel_title,
+    panels_of,
+    shown,
+    style_of,
+    texts,
+    variable_label,
+)
+
+_WIDE = 3.6  # inches of a panel
+
+
+@_validate.public
+def bars(
+    result: xr.Dataset,
+    variable: str | None = None,
+    *,
+    metric: Any = None,
+    order: Any = "value",
+    hue: str | None = None,
+    figsize: tuple[float, float] | None = None,
+    title: str | None = None,
+    ax: Any = None,
+) -> Any:
+    """One number of each metric as a bar, one row a metric, with its interval as a whisker where there is one.
+
+    Parameters
+    ----------
+    result : Dataset
+        Any result. Where it has intervals of the variable, such as those of `ci`, they are drawn as whiskers.
+    variable : str, optional
+        What is drawn; default "correlation", "f1", or the first variable.
+    hue : str, optional
+        A further dim whose labels stand together in a row; default the first. Every other one gives one panel a label.
+    metric : label or list of labels, optional
+        Those to be drawn; default all, or where there are more than 20 the first 20 in order, which a note below says.
+    order : {"value", "name", "given"} or list of labels, default "value"
+        The largest on top, by name, as in the result, or these labels and no others.
+    figsize : (float, float), optional
+        Width and height in inches; default as large as the rows need.
+    title : str, optional
+        Above the picture.
+    ax : matplotlib Axes, optional
+        Where to draw, when there is one panel; title, legend and notes then belong to it.
+
+    Returns
+    -------
+    Axes, or array of Axes when there are several panels
+
+    Raises
+    ------
+    ValueError
+        If there is no such variable with a dim `metric`, or `hue` is not one of its further dims.
+    ImportError
+        Without matplotlib (extra "plot").
+
+    References
+    ----------
+    Bhandari et al. (2020), Figs. 2, 4 and 5.
+    """
+    variable = _of_metrics(result, variable)
+    check_not_empty(result[variable])
+    further = [str(dim) for dim in result[variable].dims if dim != "metric"]
+    if hue is not None:
+        _validate.known("hue", hue, further, "further dims")
+    hue = further[0] if hue is None and further else hue
+    result, left_out = shown(result, variable, metric=metric, order=order)
+    check_not_empty(result[variable])
+    panels = panels_of(result, [dim for dim in further if dim != hue])
+    n, labels = result.sizes["metric"], texts(result[hue]) if hue else [""]
+    across, down = grid_of(len(panels))
+    wide, row = label_width(result["metric"]) + _WIDE * across, max(0.28, 0.08 + 0.12 * len(labels))
+    below = 0.3 + legend_height(labels if hue else [], wide)
+    axes = axes_for(len(panels), (wide, below + (0.75 + row * n) * down), ax, sharex=True, figsize=figsize)
+    for axis, (name, panel) in zip(axes, panels, strict=True):
+        for at in range(len(labels)):
+            rows = np.arange(n) + (at - (len(labels) - 1) / 2) * 0.8 / len(labels)
+            _bars_of(axis, panel.isel({hue: at}) if hue else panel, variable, rows, 0.76 / len(labels), at)
+        axis.axvline(0, color=ink(), lw=0.8, zorder=3)
+        axis.grid(axis="x", color=faint(), lw=0.7, zorder=0)
+        panel_title(axis, name, _WIDE)
+    for axis in axes[-across:]:
+        axis.set_xlabel(variable_label(result, variable), fontsize=9.5, **PLAIN)
+    axes[0].set_yticks(range(n), texts(result["metric"]), **PLAIN)
+    axes[0].set_ylim(n - 0.45, -0.55)
+    items: list[tuple[str, Mapping[str, Any]]] = [
+        (label, {"color": style_of(at)[0], "marker": "s", "ls": "", "ms": 8}) for at, label in enumerate(labels) if hue
+    ]
+    notes = [wording.how(result) if limits_of(result, variable) or variable == "pvalue" else "", left_out]
+    return finished(axes, ax, title=title, items=items, heading=hue or "", notes=notes)
+
+
+def _of_metrics(result: xr.Dataset, variable: str | None) -> str:
+    """The variable that is drawn: a number of each metric."""
+    names = [
+        str(name) for name in result.data_vars if "metric" in result[name].dims and result[name].dtype.kind in "fiu"
+    ]
+    if not names:
+        raise ValueError("the result has no numbers of metrics: no variable has the dim 'metric'")
+    preferred = next((name for name in ("correlation", "f1") if name in names), names[0])
+    return preferred if variable is None else str(_validate.known("variable", variable, names, "variables"))
+
+
+def _bars_of(axis: Any, drawn: xr.Dataset, variable: str, rows: Any, height: float, at: int) -> None:
+    values = drawn[variable].values
+    axis.barh(rows, values, height, color=style_of(at)[0], zorder=2)
+    for row in rows[np.isnan(values)]:
+        axis.annotate(
+            "no value", (0, row), xytext=(4, 0), textcoords="offset points", va="center", fontsize=7, color=muted(),
+            **PLAIN,
+        )  # fmt: skip
+    limits = limits_of(drawn, variable)
+    if limits is None:
+        return
+    effects = _validate.optional("matplotlib.patheffects", "plot")
+    rim = [effects.withStroke(linewidth=2.8, foreground=axis.get_facecolor())]  # seen on the bar and beyond it
+    low, high = (drawn[name].values for name in limits)
+    axis.hlines(rows, low, high, color=ink(), lw=1.2, zorder=4, path_effects=rim)
+    cap = max(2.0, min(5.0, 16 * height))
+    for ends in (low, high):
+        axis.plot(ends, rows, "|", color=ink(), ms=cap, mew=1.2, zorder=4)

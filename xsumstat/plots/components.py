@@ -1,0 +1,207 @@
+"""Metrics as points in the plane of two principal components."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from xsumstat import _validate
+from xsumstat.plots.parts import (
+    MOST,
+    PLAIN,
+    SMALL,
+    axes_for,
+    check_not_empty,
+    clipped,
+    faint,
+    finished,
+    ink,
+    legend_height,
+    muted,
+    shown,
+    style_of,
+    texts,
+)
+
+
+@_validate.public
+def pca(
+    result: xr.Dataset,
+    *,
+    hue: str | None = None,
+    metric: Any = None,
+    order: Any = "given",
+    figsize: tuple[float, float] | None = None,
+    title: str | None = None,
+    ax: Any = None,
+) -> Any:
+    """Metrics as points in the plane of the first two principal components, with their labels.
+
+    Parameters
+    ----------
+    result : Dataset
+        What `pca` gave, with two components or more.
+    hue : str, optional
+        The dim, or the coordinate of metrics, whose labels share colour and marker. Default "kind" where metrics have
+        that coordinate and are the only points, or "metric" where further dims give points, whose labels stand beside
+        them.
+    metric : label or list of labels, optional
+        Those to be drawn; default all.
+    order : {"given", "name", "value"} or list of labels, default "given"
+        Of the metrics in the legend and in the choice of colours: as in the result, by name, the largest coordinate
+        first, or these labels and no others.
+    figsize : (float, float), optional
+        Width and height in inches.
+    title : str, optional
+        Above the picture.
+    ax : matplotlib Axes, optional
+        Where to draw; title, legend and notes then belong to it.
+
+    Returns
+    -------
+    Axes
+
+    Raises
+    ------
+    ValueError
+        If the result has no coordinates, or `hue` is neither one of its dims nor a coordinate of metrics.
+    ImportError
+        Without matplotlib and adjustText (extra "plot").
+
+    Notes
+    -----
+    Both axes have one scale, so that distances between points are right. The signs of the components mean nothing.
+
+    References
+    ----------
+    Braun et al. (2022), Fig. 5.
+    """
+    if "coordinate" not in result or result.sizes.get("component", 0) < 2:
+        raise ValueError("the result has no two components; this draws what pca gives")
+    result, _ = shown(result, "coordinate", metric=metric, order=order, most=None)
+    check_not_empty(result["coordinate"])
+    dims = [str(dim) for dim in result["coordinate"].dims if dim != "component"]
+    group_of, hue = _groups(result, dims, hue)
+    groups = list(dict.fromkeys(group_of.values.ravel().tolist())) if hue else [""]
+    beside = [dim for dim in dims if dim != hue]
+    items = [
+        (clipped(str(group)), {"color": style_of(at)[0], "marker": style_of(at)[1], "ls": ""})
+        for at, group in enumerate(groups)
+        if hue and beside
+    ]
+    limits = _limits(result["coordinate"])
+    shape = (limits[1][1] - limits[1][0]) / (limits[0][1] - limits[0][0])
+    wide = 6.4 if group_of.size <= MOST else 9.0
+    size = (wide, 0.9 + (wide - 0.8) * shape + legend_height([name for name, _ in items], wide))
+    (axis,) = axes_for(1, size, ax, sharex=True, figsize=figsize)
+    places, names = [], []
+    for at, group in enumerate(groups):
+        x, y, labels = _points(result["coordinate"], group_of == group if hue else group_of, beside or dims)
+        color, marker = style_of(at)
+        axis.plot(x, y, marker, ls="", ms=6, color=color, mec=axis.get_facecolor(), mew=0.7, zorder=3)
+        places += list(zip(x, y, strict=True))
+        names += labels
+    axis.update_datalim(np.transpose(limits))
+    axis.margins(0)
+    axis.set_aspect("equal", adjustable="datalim")  # limits grow where the axes have another shape
+    _components(axis, result["explained"].values)
+    drawn = finished([axis], ax, title=title, items=items, heading=hue or "", notes=[_cells(result)])
+    label_points(axis, places, names)
+    return drawn
+
+
+def _groups(result: xr.Dataset, dims: list[str], hue: str | None) -> tuple[xr.DataArray, str | None]:
+    """The label of `hue` of each point, and `hue` or its default; None where all points look alike."""
+    of_metrics = [str(name) for name, coord in result.coords.items() if coord.dims == ("metric",)]
+    if hue is None:
+        hue = "metric" if len(dims) > 1 else "kind" if "kind" in of_metrics else None
+    points = result["coordinate"].isel(component=0, drop=True)
+    if hue is None:
+        return xr.ones_like(points, dtype=bool), None
+    _validate.known("hue", hue, list(dict.fromkeys([*dims, *of_metrics])), "dims and coordinates of metrics")
+    return xr.broadcast(points, result[hue].astype(str))[1].transpose(*points.dims), hue
+
+
+def _points(coordinate: xr.DataArray, chosen: xr.DataArray, beside: list[str]) -> tuple[Any, Any, list[str]]:
+    """Places and names of the chosen points that have one."""
+    x, y = (coordinate.isel(component=at) for at in (0, 1))
+    where = np.argwhere(chosen.values & x.notnull().values)
+    labels = [
+        "/".join(texts(coordinate[dim])[row[coordinate.dims.index(dim)]] for dim in beside) for row in where.tolist()
+    ]
+    at = tuple(where.T)
+    return x.values[at], y.values[at], labels
+
+
+def _limits(coordinate: xr.DataArray) -> list[tuple[float, float]]:
+    """Of both axes: all points, with room for names, neither axis much longer than the other."""
+    ends = [coordinate.isel(component=at) for at in (0, 1)]
+    low, high = (np.array([float(reach(each)) for each in ends]) for reach in (np.nanmin, np.nanmax))
+    middle, half = (low + high) / 2, 0.6 * (high - low)
+    half = np.maximum(half, 0.6 * half.max()) if half.max() > 0 else np.ones(2)
+    return list(zip((middle - half).tolist(), (middle + half).tolist(), strict=True))
+
+
+def _components(axis: Any, shares: Any) -> None:
+    for at, (set_label, line) in enumerate(((axis.set_xlabel, axis.axhline), (axis.set_ylabel, axis.axvline))):
+        set_label(f"component {at + 1} ({shares[at]:.0%} of the variance)", fontsize=9.5, **PLAIN)
+        line(0, color=faint(), lw=0.8, zorder=1)
+
+
+def _cells(result: xr.Dataset) -> str:
+    """How many cells the components are of."""
+    if "n_cells" not in result or result["n_cells"].size != 1:
+        return ""
+    return f"of the ranks of {int(result['n_cells']):,} cells that all points have; one scale on both axes"
+
+
+def label_points(axis: Any, places: Sequence[tuple[float, float]], names: Sequence[str]) -> None:
+    """Names beside points, moved until they do not lie on each other; a thin line leads back where it is far.
+
+    A name for which there is no room is left out, which a note in the corner says. Called when all else is drawn: the
+    size of the axes must be known.
+    """
+    adjust: Any = _validate.optional("adjustText", "plot")
+    if not names:
+        return
+    axis.figure.draw_without_rendering()
+    style: dict[str, Any] = {"fontsize": SMALL + (0.5 if len(names) <= MOST else 0.0), "color": ink(), **PLAIN}
+    points = axis.transData.transform(np.array(places, dtype=float))
+    starts = axis.transData.inverted().transform(points + np.array([5.0, 2.0]) * axis.figure.dpi / 72)
+    words = [axis.text(x, y, name, zorder=4, **style) for (x, y), name in zip(starts, names, strict=True)]
+    boxes = [word.get_window_extent() for word in words]
+    fits = [1.1 * box.width < axis.bbox.width and 1.4 * box.height < axis.bbox.height for box in boxes]
+    x, y = np.array(places, dtype=float).T
+    # A number of steps, not of seconds: one picture on every machine.
+    adjust.adjust_text(
+        [word for word, small in zip(words, fits, strict=True) if small],
+        x=x, y=y, ax=axis, expand=(1.06, 1.3), force_text=(0.2, 0.4), iter_lim=400,
+    )  # fmt: skip
+    kept: list[Any] = []
+    for word, place in zip(words, places, strict=True):
+        box = word.get_window_extent()
+        if any(box.overlaps(each) for each in kept) or not _within(box, axis.bbox):
+            word.remove()
+        else:
+            kept.append(box)
+            _lead(axis, box, place)
+    if len(kept) < len(words):
+        left_out = f"{len(words) - len(kept)} of {len(words)} names left out: no room"
+        corner: dict[str, Any] = {"transform": axis.transAxes, "ha": "right", "va": "bottom", "fontsize": SMALL}
+        axis.text(0.995, 0.005, left_out, color=muted(), **corner, **PLAIN)
+
+
+def _within(box: Any, frame: Any) -> bool:
+    return bool(box.x0 >= frame.x0 - 1 and box.x1 <= frame.x1 + 1 and box.y0 >= frame.y0 - 1 and box.y1 <= frame.y1 + 1)
+
+
+def _lead(axis: Any, box: Any, place: tuple[float, float]) -> None:
+    """A line from a point to its name, where that does not lie beside it."""
+    point = axis.transData.transform(place)
+    nearest = np.clip(point, box.min, box.max)
+    if np.hypot(*(nearest - point)) > 0.11 * axis.figure.dpi:
+        ends = np.array([place, axis.transData.inverted().transform(nearest)])
+        axis.plot(*ends.T, color=muted(), lw=0.5, zorder=2)

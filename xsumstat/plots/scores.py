@@ -1,0 +1,323 @@
+"""Pictures of scores: their matrix in colours, and inputs that are scored lower than others."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from xsumstat import _validate
+from xsumstat.dataset import scores as schema
+from xsumstat.plots.parts import (
+    MOST,
+    ORDERS,
+    PLAIN,
+    SMALL,
+    as_given,
+    axes_for,
+    check_not_empty,
+    clipped,
+    colour,
+    faint,
+    finished,
+    gold_unless,
+    grid_of,
+    label_width,
+    legend_height,
+    muted,
+    panel_title,
+    panels_of,
+    shown,
+    texts,
+    variable_label,
+)
+
+_MISSING = "#D55E00"
+_NAMED = 60  # labels that an axis has room for
+_ROW, _COLUMN = 0.125, 0.2  # inches of one that is named
+
+
+@_validate.public
+def heatmap(
+    ds: xr.Dataset,
+    *,
+    metric: Any = None,
+    order: Any = "value",
+    figsize: tuple[float, float] | None = None,
+    title: str | None = None,
+    ax: Any = None,
+) -> Any:
+    """Scores as colours, inputs down and systems across, both in the order of their means.
+
+    Parameters
+    ----------
+    ds : Dataset
+        Scores, ``score(metric, system, input)``; of further dims one label must be selected.
+    metric : label, list of labels or boolean DataArray, optional
+        One panel each. Default ``ds.attrs["gold"]`` where that is a metric, else all, or the first 20 as a note says.
+    order : {"value", "name", "given"} or list of systems, default "value"
+        Of systems and inputs, the same in all panels: the best by the first panel's metric left and on top, by name, or
+        as in the data. A list has these systems and no others, and inputs by value.
+    figsize : (float, float), optional
+        Width and height in inches; default as large as the labels need.
+    title : str, optional
+        Above the picture.
+    ax : matplotlib Axes, optional
+        Where to draw, when there is one panel; title, legend and notes then belong to it.
+
+    Returns
+    -------
+    Axes, or array of Axes when there are several panels
+
+    Raises
+    ------
+    ValueError
+        If a metric or a system is not there, or scores have a further dim.
+    ImportError
+        Without matplotlib (extra "plot").
+
+    Notes
+    -----
+    Bright is good: where lower is better the colours are turned. A missing score is a cross on the ground. Rows of one
+    colour are inputs on which all systems do alike: tests should pair systems by input (see `input_effect`).
+
+    References
+    ----------
+    Rankel et al. (2011), Figs. 2 to 5.
+    """
+    score = schema.prepare_cells(ds, gold_unless(ds, metric))
+    score = score if "metric" in score.dims else score.expand_dims("metric")
+    n_metrics = score.sizes["metric"]
+    left_out = "" if metric is not None or n_metrics <= MOST else f"the first {MOST} of {n_metrics} metrics; metric="
+    score = score if not left_out else score.isel(metric=slice(MOST))
+    first = str(score["metric"].values[0])
+    both = xr.Dataset({"score": score, "raw": as_given(ds, score)}).isel(_both_orders(score.isel(metric=0), order))
+    score, several = both["score"], score.sizes["metric"] > 1
+    check_not_empty(score)
+    panels = panels_of(both, ["metric"])
+    axes = _heatmap_axes(score, ax, figsize)
+    words = _words_of_scores(ds)
+    for axis, (name, panel) in zip(axes, panels, strict=True):
+        _scores_in_colour(axis, panel, words)
+        panel_title(axis, name, 3.0 if several else 6.0)
+    _name_both_sides(axes, score, order, f" by {clipped(first)}" if several else "")
+    missing = {name: int(panel["raw"].isnull().sum()) for name, panel in panels}
+    missing = {clipped(name): count for name, count in missing.items() if count}
+    cells = score.sizes["system"] * score.sizes["input"]
+    told = ", ".join(f"{count:,} of {cells:,}" + (f" by {name}" if several else "") for name, count in missing.items())
+    items = [("missing score", {"marker": "x", "color": _MISSING, "ls": "", "ms": 5, "mew": 1.2})] if missing else []
+    notes = [f"missing scores: {told}" if told else "", left_out and f"{left_out} names others"]
+    return finished(axes, ax, title=title, items=items, notes=notes)
+
+
+def _both_orders(score: xr.DataArray, order: Any) -> dict[str, list[int]]:
+    """Places of systems and inputs of one metric's scores, in the order asked for."""
+    listed = _validate.is_list(order)
+    if not listed:
+        _validate.choice("order", order, ORDERS)
+    places = {}
+    for dim, other in (("system", "input"), ("input", "system")):
+        labels = score[dim].values.tolist()
+        if listed and dim == "system":
+            for label in order:
+                _validate.known("label in order", label, labels, "systems")
+            places[dim] = [labels.index(label) for label in order]
+        elif listed or order == "value":
+            places[dim] = np.argsort(-score.mean(other).values, kind="stable").tolist()
+        elif order == "name":
+            places[dim] = sorted(range(len(labels)), key=lambda at: str(labels[at]))
+        else:
+            places[dim] = list(range(len(labels)))
+    return places
+
+
+def _heatmap_axes(score: xr.DataArray, ax: Any, figsize: tuple[float, float] | None) -> list[Any]:
+    n, m = score.sizes["system"], score.sizes["input"]
+    across, down = grid_of(score.sizes["metric"])
+    wide = max(2.2, min(7.0, _COLUMN * n)) if across < 3 else max(2.0, min(3.2, _COLUMN * n))
+    high = max(1.2, _ROW * m) if m <= _NAMED else min(7.0, max(_ROW * _NAMED / 2, 0.04 * m))
+    beside = 0.3 + (0.75 * label_width(score["input"]) if m <= _NAMED else 0.0)
+    below = 0.7 * label_width(score["system"]) if n <= _NAMED else 0.1
+    size = (beside + (wide + 1.1) * across, 0.5 + (high + 0.7 + below) * down)
+    return axes_for(score.sizes["metric"], size, ax, sharex=True, sharey=True, figsize=figsize)
+
+
+def _words_of_scores(ds: xr.Dataset) -> str:
+    about = ds["score"].attrs
+    return str(about.get("long_name", "score")) + (f" ({about['units']})" if about.get("units") else "")
+
+
+def _scores_in_colour(axis: Any, panel: xr.Dataset, words: str) -> None:
+    score = panel["raw"].transpose("input", "system")
+    turned = bool(((panel["raw"] != panel["score"]) & panel["raw"].notnull()).any())
+    cmap = "viridis_r" if turned else "viridis"
+    image = axis.imshow(score.values, aspect="auto", cmap=cmap, interpolation="nearest")
+    rows, columns = np.nonzero(np.isnan(score.values))
+    axis.plot(columns, rows, "x", ms=4, mew=0.9, color=_MISSING, ls="")
+    axis.spines[:].set_visible(False)
+    axis.tick_params(length=0)
+    if len(rows) == score.size:
+        return  # no colours to tell
+    bar = axis.figure.colorbar(image, ax=axis, shrink=0.8, pad=0.02, aspect=30)
+    bar.outline.set_visible(False)
+    bar.ax.tick_params(labelsize=8, length=2)
+    bar.set_label(f"{words}, lower is better" if turned else words, fontsize=8.5, **PLAIN)
+
+
+def _name_both_sides(axes: list[Any], score: xr.DataArray, order: Any, by: str) -> None:
+    """Labels of systems and inputs where there is room, and what stands along the axes."""
+    across, _ = grid_of(len(axes))
+    systems, inputs = texts(score["system"]), texts(score["input"])
+    by_value = f", the best{by} " if order == "value" else ""
+    inputs_by_value = f", the best{by} " if order == "value" or _validate.is_list(order) else ""
+    for axis in axes:
+        axis.tick_params(labelsize=SMALL)
+        named = range(len(systems)) if len(systems) <= _NAMED else []
+        style: dict[str, Any] = {"rotation": 60, "ha": "right", "rotation_mode": "anchor", "fontsize": SMALL}
+        axis.set_xticks(named, systems if named else [], **style, **PLAIN)
+    for axis in axes[-across:]:
+        axis.set_xlabel(_counted(len(systems), "system") + (by_value and f"{by_value}left"), fontsize=9, **PLAIN)
+    named = range(len(inputs)) if len(inputs) <= _NAMED else []
+    axes[0].set_yticks(named, inputs if named else [], fontsize=SMALL, **PLAIN)
+    for axis in axes[::across]:
+        tail = inputs_by_value and f"{inputs_by_value}on top"
+        axis.set_ylabel(_counted(len(inputs), "input") + tail, fontsize=9, **PLAIN)
+
+
+def _counted(n: int, what: str) -> str:
+    return f"{n:,} {what}" + ("" if n == 1 else "s")
+
+
+@_validate.public
+def input_effect(
+    result: xr.Dataset,
+    *,
+    highlight: Any = None,
+    metric: Any = None,
+    order: Any = "value",
+    figsize: tuple[float, float] | None = None,
+    title: str | None = None,
+    ax: Any = None,
+) -> Any:
+    """Mean ranks of the inputs with their intervals, and which differ from one of them.
+
+    Parameters
+    ----------
+    result : Dataset
+        What `input_effect` gave.
+    highlight : label, optional
+        An input; those whose mean rank differs from its are coloured. Default that with the lowest mean rank.
+    metric : label or list of labels, optional
+        Those to be drawn, a panel each; default all, or where there are more than 20 the first 20, which a note below
+        says.
+    order : {"value", "name", "given"} or list of inputs, default "value"
+        Of the inputs in each panel: the highest mean rank on top, by name, as in the result, or these and no others.
+    figsize : (float, float), optional
+        Width and height in inches; default as large as the rows need.
+    title : str, optional
+        Above the picture.
+    ax : matplotlib Axes, optional
+        Where to draw, when there is one panel; title, legend and notes then belong to it.
+
+    Returns
+    -------
+    Axes, or array of Axes when there are several panels
+
+    Raises
+    ------
+    ValueError
+        If the result has no mean ranks, or no such input.
+    ImportError
+        Without matplotlib (extra "plot").
+
+    Notes
+    -----
+    A mean rank lies between 1 and the number of scores; intervals are cut there. Points of inputs that may not differ
+    from the marked one are hollow.
+
+    References
+    ----------
+    Rankel et al. (2011), Fig. 1.
+    """
+    if "mean_rank" not in result:
+        raise ValueError("the result has no mean ranks; this draws what input_effect gives")
+    if highlight is not None:
+        _validate.known("highlight", highlight, result["input"].values.tolist(), "inputs")
+    shown(result, "mean_rank", order=order, dims=("input",), most=None)  # of each panel below; wrong names at once
+    result, left_out = shown(result, "mean_rank", metric=metric, order="given")
+    check_not_empty(result["mean_rank"])
+    panels = panels_of(result, [str(dim) for dim in result["mean_rank"].dims if dim != "input"])
+    across, down = grid_of(len(panels))
+    n = result.sizes["input"]
+    named = n <= _NAMED
+    high = 0.7 + (0.135 * max(n, 6) if named else min(8.0, 0.07 * n))
+    beside = (label_width(result["input"]) - 0.2) * 0.85 if named else 0.3
+    wide = (beside + 3.2) * across
+    names = ["the input marked", "differs from it", "may not differ"]
+    size = (wide, 0.3 + legend_height(names, wide) + (high + 0.3) * down)
+    axes = axes_for(len(panels), size, ax, sharex=False, sharey=False, figsize=figsize)
+    for axis, (name, panel) in zip(axes, panels, strict=True):
+        _ranked_inputs(axis, panel, order, highlight, named)
+        panel_title(axis, name, 3.4)
+    looks = zip(_looks(), names, strict=True)
+    items: list[tuple[str, Mapping[str, Any]]] = [(name, {**look, "lw": 1.6, "ms": 5}) for look, name in looks]
+    return finished(axes, ax, title=title, items=items, notes=[_comparisons(result), left_out])
+
+
+def _comparisons(result: xr.Dataset) -> str:
+    if "confidence_level" not in result.attrs:
+        return ""
+    level = 100 * float(result.attrs["confidence_level"])
+    return f"{level:g} % intervals for comparing all pairs of inputs, of Kruskal and Wallis's ranks"
+
+
+def _looks() -> tuple[dict[str, Any], ...]:
+    """Of the marked input, of those that differ from it, and of the others."""
+    return (
+        {"color": colour(0), "marker": "D"},
+        {"color": colour(1), "marker": "o"},
+        {"color": muted(), "marker": "o", "mfc": "none"},
+    )
+
+
+def _ranked_inputs(axis: Any, panel: xr.Dataset, order: Any, highlight: Any, named: bool) -> None:
+    panel = panel.isel(input=np.flatnonzero(panel["mean_rank"].notnull().values))
+    if _validate.is_list(order):  # an input may have no rank by this metric
+        there = set(panel["input"].values.tolist())
+        order = [label for label in order if label in there]
+    panel, _ = shown(panel, "mean_rank", order=order, dims=("input",), most=None)
+    panel = panel.isel(input=slice(None, None, -1))  # the first on top
+    if not panel.sizes["input"]:
+        axis.text(0.5, 0.5, "no ranks", ha="center", va="center", transform=axis.transAxes, color=muted(), **PLAIN)
+        axis.set(xticks=[], yticks=[])
+        return
+    labels = panel["input"].values.tolist()
+    mean, low, high, n = (panel[name].values for name in ("mean_rank", "ci_low", "ci_high", "n_scores"))
+    at = labels.index(highlight) if highlight in labels else int(np.argmin(mean))
+    differs = np.abs(mean - mean[at]) > float(panel["critical"]) * np.sqrt(1 / n + 1 / n[at])
+    kind = np.where(differs, 1, 2)
+    kind[at] = 0
+    rows = np.arange(len(mean))
+    axis.axvspan(low[at], high[at], color=colour(0), alpha=0.12, lw=0)
+    axis.hlines(rows, low, high, colors=[_looks()[each]["color"] for each in kind], lw=1.4)
+    for each, look in enumerate(_looks()):
+        ground = {"mfc": axis.get_facecolor()} if "mfc" in look else {}
+        axis.plot(mean[kind == each], rows[kind == each], ls="", ms=3.6, zorder=3, **{**look, **ground})
+    name = clipped(str(labels[at]))
+    lines = 1 if len(name) <= 18 else 2
+    axis.annotate(
+        f"{name}:{' ' if lines == 1 else chr(10)}differs from {differs.sum()} of {len(mean) - 1}", (0, 1),
+        xytext=(2, -2), xycoords="axes fraction", textcoords="offset points", ha="left", va="top", fontsize=8,
+        color=colour(0), **PLAIN,
+    )  # fmt: skip
+    axis.set_yticks(rows if named else [], texts(panel["input"]) if named else [], fontsize=SMALL, **PLAIN)
+    axis.set_ylabel("" if named else _counted(len(mean), "input"), fontsize=9, **PLAIN)
+    axis.set_ylim(-0.8, len(mean) + lines * max(1.0, 0.05 * len(mean)))  # room for the words above
+    total = int(n.sum())
+    margin = 0.03 * float(high.max() - low.min())
+    axis.set_xlim(max(1.0, float(low.min()) - margin), min(float(total), float(high.max()) + margin))
+    axis.grid(axis="x", color=faint(), lw=0.7, zorder=0)
+    axis.set_axisbelow(True)
+    axis.set_xlabel(f"{variable_label(panel, 'mean_rank')}\n(1 the worst, {total:,} the best)", fontsize=9, **PLAIN)
