@@ -46,9 +46,11 @@ class Bars:
         outer = self
 
         class Bar:
-            def __enter__(self):
+            def __init__(self):
                 self.total, self.n = total, 0
                 outer.bars.append(self)
+
+            def __enter__(self):
                 return self
 
             def __exit__(self, *_):
@@ -56,6 +58,12 @@ class Bars:
 
             def update(self, n):
                 self.n += n
+
+            def refresh(self):
+                pass
+
+            def close(self):
+                pass
 
         return Bar()
 

@@ -96,3 +96,30 @@ def test_a_bar_that_nobody_asked_for_comes_late_and_is_not_made_before(demo, cap
     demo.meta.ci("human", method="bootstrap", **settings)
     said = capsys.readouterr().err
     assert len(made) == shown and ("100%" in said and "3/3" in said) == shown == bool(said)
+
+
+def test_a_bar_comes_before_the_first_step_is_done(capsys, monkeypatch):
+    """What takes long in one go shows that it is at work, and how long it has been."""
+    pytest.importorskip("tqdm")
+    monkeypatch.setattr(threads, "_watched", lambda: True)
+    monkeypatch.setattr(threads, "_DELAY", 0.2)
+    with threads.progress_bar(4, None) as bar:
+        time.sleep(0.1)
+        assert capsys.readouterr().err == ""
+        time.sleep(0.6)
+        said = capsys.readouterr().err
+        assert "resampling:   0%" in said and "0/4" in said
+        for _ in range(4):
+            bar()
+    assert "4/4" in capsys.readouterr().err
+
+
+def test_a_bar_that_failed_stops_its_clock(monkeypatch):
+    pytest.importorskip("tqdm")
+    monkeypatch.setattr(threads, "_watched", lambda: True)
+    monkeypatch.setattr(threads, "_DELAY", 3600.0)
+    before = threading.active_count()
+    with pytest.raises(ValueError, match="work"), threads.progress_bar(4, None):
+        assert threading.active_count() == before + 1
+        raise ValueError("work")
+    assert threading.active_count() == before

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import contextvars
 import importlib.util
 import os
 import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
+from typing import Any
 
 import numba
 
@@ -98,22 +100,59 @@ def _shown(total: int, progress: bool | None, **style: str) -> Iterator[Callable
         with tqdm(total=total, **style) as bar:
             yield bar.update
         return
-    with ExitStack() as stack:
-        start, bar = time.time(), None
-        waiting: float = 0
+    late = _LateBar(lambda: tqdm(total=total, **style))
+    try:
+        yield late.update
+    finally:
+        late.close()
 
-        def advance(n: float) -> None:
-            nonlocal bar, waiting
-            waiting += n
-            if bar is None and time.time() - start >= _DELAY:
-                # Made this late, as a bar of a notebook leaves its widgets there even where it is never shown.
-                bar = stack.enter_context(tqdm(total=total, **style))
-                bar.start_t = bar.last_print_t = start
-            if bar is not None:
-                bar.update(waiting)
-                waiting = 0
 
-        yield advance
+class _LateBar:
+    """A bar that nobody asked for: it comes after some seconds, whether or not a first step is done by then.
+
+    It is made this late, as a bar of a notebook leaves its widgets there even where it is never shown.
+    """
+
+    def __init__(self, make: Callable[[], Any]) -> None:
+        self._make = make
+        self._bar: Any = None
+        self._start = time.time()
+        self._waiting: float = 0
+        self._lock = threading.Lock()
+        self._closed = threading.Event()
+        self._clock = threading.Thread(target=contextvars.copy_context().run, args=(self._tick,), daemon=True)
+        self._clock.start()
+
+    def update(self, n: float) -> None:
+        """Move it by so many steps."""
+        with self._lock:
+            self._waiting += n
+            self._show()
+
+    def _tick(self) -> None:
+        """Show it when it is time, and then each second how much time has passed."""
+        wait = _DELAY
+        while not self._closed.wait(wait):
+            with self._lock:
+                self._show()
+                if self._bar is not None:
+                    self._bar.refresh()
+            wait = min(1.0, max(_DELAY, 0.1))
+
+    def _show(self) -> None:
+        if self._bar is None and time.time() - self._start >= _DELAY:
+            self._bar = self._make()
+            self._bar.start_t = self._bar.last_print_t = self._start
+        if self._bar is not None and self._waiting:
+            self._bar.update(self._waiting)
+            self._waiting: float = 0
+
+    def close(self) -> None:
+        """Leave it as it is."""
+        self._closed.set()
+        self._clock.join()
+        if self._bar is not None:
+            self._bar.close()
 
 
 def over_blocks(work: Callable[[int, threading.Event], None], n_blocks: int, bar: Bar) -> None:
