@@ -12,6 +12,7 @@ from test_overview import FEW, RESULTS
 import xsumstat
 from xsumstat import conclusions
 from xsumstat.conclusions import SENTENCES, conclusion, sentences
+from xsumstat.dataset import wording
 from xsumstat.dataset.variables import ANALYSES
 
 
@@ -134,8 +135,8 @@ def test_what_is_not_shown_to_be_equivalent_is_not_called_different():
     }
     result = made("equivalence", data, {"metric": ["a", "b"], "other_metric": ["z"]}, method="tost", alpha=0.05)
     said = conclusion(result)
-    assert said.startswith("1 of 2 pairs are equivalent within ±.05") and ": a and z." in said
-    assert "(b and z) need not differ by more than that" in said
+    assert said.startswith("1 of 2 pairs are equivalent within ±.05") and ": a with z." in said
+    assert "(b with z) need not differ by more than that" in said
 
 
 @pytest.mark.parametrize(("rate", "verdict"), [(0.5, "may replace"), (1 / 3, "may not replace")])
@@ -165,6 +166,36 @@ def test_forty_one_metrics_are_not_all_named():
     assert said.startswith("metric-0 agrees best") and "All intervals hold 0" in said and said.count("metric-") < 8
     some = intervals(values, values - 0.49, values + 0.49, [f"metric-{at}" for at in range(41)])
     assert "and 15 more hold 0" in conclusion(some)  # 20 are below .49
+
+
+def test_too_few_resamples_are_not_blamed_on_the_metrics(demo):
+    """The least p-value of 99 swaps is .01, and .15 times 15."""
+    test = demo.meta.perm_test("human", level="input", n_resamples=99, rng=1)
+    with pytest.warns(UserWarning, match="no test can be significant"):
+        corrected = test.meta.adjust("holm")
+    assert "With 99 resamples none of 15 corrected tests could be significant: 299 are needed." in conclusion(corrected)
+    enough = demo.meta.perm_test("human", level="input", n_resamples=299, rng=1).meta.adjust("holm")
+    assert "could be significant" not in conclusion(enough)
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        *[(0.94, ".94"), (-0.12, "-.12"), (1.0, "1.00"), (0.996, ".996"), (-0.9999, "-.9999"), (0.999999, "1.00")],
+        *[(0.0, ".00"), (-0.0, ".00"), (0.004, ".004"), (1e-9, ".00"), (-1e-9, ".00"), (1234.5, "1,234.50")],
+        *[(float("nan"), "undefined"), (float("-inf"), "-∞"), (-0.004, "-.004"), (1.004, "1.00")],
+    ],
+)
+def test_numbers_as_papers_print_them(value, text):
+    assert wording.number(value) == text
+
+
+def test_lists_numbers_and_p_values_in_words():
+    assert wording.listed("a") == "a" and wording.listed("ab") == "a and b" and wording.listed([]) == ""
+    assert wording.listed("abcdef") == "a, b, c, d, e and f" and wording.listed("abcdefg") == "a, b, c, d, e and 2 more"
+    assert wording.numbers([0.123, 0.124, 0.5]) == [".123", ".124", ".500"]
+    assert wording.numbers([0.5, 0.5]) == [".50", ".50"]
+    assert wording.pvalue(0.0004) == "p < .001" and wording.pvalue(0.0124) == "p = .012"
 
 
 def test_labels_of_further_dims(demo):

@@ -97,7 +97,24 @@ def metric_tests(result: xr.Dataset) -> list[str]:
     tested = {label for pair in compared for label in pair}
     alone = [label for label in labels(result) if label not in tested]
     said += [f"No test of {listed(alone)} could be made."] if alone else []
+    said += _too_few(result) if not won else []
     return [*said, f"{'In all, ' if said else ''}{found} ({how}){listing}."]
+
+
+def _too_few(result: xr.Dataset) -> list[str]:
+    """A sentence where so few resamples leave no corrected test a chance."""
+    draws, method = result.attrs.get("n_resamples"), result.attrs.get("adjust_method")
+    tests = adjust.n_tests(result)
+    whole = set(str(result.attrs.get("adjust_within", "")).split()) >= {"metric", "other_metric"}
+    formula = "exact" in result or bool(result.attrs.get("exact"))
+    if formula or not whole or draws is None or method not in ("holm", "bonferroni"):
+        return []
+    needed = adjust.resamples_needed(tests, alpha_of(result))
+    if int(draws) >= needed:
+        return []
+    return [
+        f"With {int(draws):,} resamples none of {tests:,} corrected tests could be significant: {needed:,} are needed."
+    ]
 
 
 def _one_pair(result: xr.Dataset, won: list[Pair]) -> str:
@@ -169,7 +186,7 @@ def equivalence(result: xr.Dataset) -> list[str]:
     no: dict[frozenset[Any], str] = {}
     for at, to in np.argwhere(~np.isnan(p.values)).tolist():
         one, other = rows[at], columns[to]
-        metrics = f"{name(one)} and {name(other)}"
+        metrics = f"{name(one)} with {name(other)}"
         text = metrics if dim == "other_metric" else f"{name(one)} ({name(other)} and {name(base or 'the base')})"
         key = frozenset((one, other)) if dim == "other_metric" else frozenset(((0, one), (1, other)))
         (yes if found.values[at, to] else no)[key] = text
@@ -181,13 +198,13 @@ def equivalence(result: xr.Dataset) -> list[str]:
     )
     said = f"{len(yes):,} of {len(yes) + len(no):,} pairs are equivalent within {within}"
     if len(yes) + len(no) == 1:
-        only = [*yes.values(), *no.values()][0]
+        only = [*yes.values(), *no.values()][0].replace(" with ", " and ", 1)
         verdict = "are equivalent" if yes else "are not shown to be equivalent"
         first = f"{only} {verdict} within {within} ({_level(result)}; {coefficient(result)})"
     else:
         first = f"{said} ({_level(result)}; {coefficient(result)})"
         first += f": {listed(yes.values())}" if yes else ""
-    many = f" ({listed(no.values())})" if yes and len(no) > 0 and len(yes) + len(no) > 1 else ""
+    many = f" ({listed(no.values(), 3)})" if yes and len(no) > 0 and len(yes) + len(no) > 1 else ""
     return [
         f"{first}.",
         *([f"What is not shown to be equivalent{many} need not differ by more than that."] if no else []),

@@ -145,10 +145,10 @@ def number(value: float, digits: int = 2) -> str:
         return "undefined"
     if math.isinf(value):
         return "-∞" if value < 0 else "∞"
-    for places in range(digits, digits + 3):
+    for places in (*range(digits, digits + 3), digits):
         text = f"{value:,.{places}f}"
         shown = float(text.replace(",", ""))
-        if not (abs(shown) == 1 != abs(value) and abs(value) < 1 or shown == 0 != value):
+        if not (abs(shown) == 1 > abs(value) or shown == 0 != value):
             break
     if float(text.replace(",", "")) == 0:
         text = text.removeprefix("-")

@@ -145,7 +145,7 @@ class _LateBar:
             self._bar.start_t = self._bar.last_print_t = self._start
         if self._bar is not None and self._waiting:
             self._bar.update(self._waiting)
-            self._waiting: float = 0
+            self._waiting = 0
 
     def close(self) -> None:
         """Leave it as it is."""
