@@ -1,5 +1,6 @@
 """A real browser, in which pages are looked at."""
 
+import functools
 import os
 import shutil
 import warnings
@@ -73,35 +74,47 @@ def _scores(names):
     return xr.Dataset({"score": (("metric", "system", "input"), score)}, {"metric": names})
 
 
-@pytest.fixture(scope="session")
-def reports():
-    """Reports of six metrics, of 41, of names that are long and of names that are hostile, and of a further dim."""
+HOSTILE = [
+    "<script>alert(1)</script>",
+    '" onclick="alert(1)',
+    "&amp;",
+    "\u202eright",
+    "אבג דהו",
+    "two\nlines",
+    "x" * 10_000,
+]
+LONG = [f"metric-{at}-{'abcdefghij' * 4}"[:40] for at in range(6)]
+
+
+def _of_a_further_dim(name):
     demo = xsumstat.load_dataset("demo")
-    long = [f"metric-{at}-{'abcdefghij' * 4}"[:40] for at in range(6)]
-    hostile = [
-        "<script>alert(1)</script>",
-        '" onclick="alert(1)',
-        "&amp;",
-        "\u202eright",
-        "אבג דהו",
-        "two\nlines",
-        "x" * 10_000,
-    ]
     two = xr.concat([demo[["score"]], demo[["score"]] ** 2], "language").assign_coords(language=["en", "de"])
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return {
-            "six": report.report(demo, "human", name="demo"),
-            "many": report.report(
-                _scores([f"metric_{at}" for at in range(42)]), "metric_0", adjust="bh", n_resamples=999
-            ),
-            "long": report.report(_scores(["human", *long]), "human", name=" ".join(long), n_resamples=999),
-            "hostile": report.report(_scores(["</title>", *hostile]), "</title>", name="<img src=x>", n_resamples=999),
-            "further": report.report(two, "human", n_resamples=999),
-        }
+    return report.report(two, "human", name=name, n_resamples=999)
+
+
+KINDS = {
+    "six": lambda: report.report(xsumstat.load_dataset("demo"), "human", name="demo"),
+    "many": lambda: report.report(_scores([f"metric_{at}" for at in range(42)]), "metric_0", n_resamples=999),
+    "long": lambda: report.report(_scores(["human", *LONG]), "human", name=" ".join(LONG), n_resamples=999),
+    "hostile": lambda: report.report(_scores(["</title>", *HOSTILE]), "</title>", name="<img src=x>", n_resamples=999),
+    "further": lambda: _of_a_further_dim("two languages"),
+}
 
 
 @pytest.fixture(scope="session")
-def pages(reports):
-    """The same as pages, drawn once."""
-    return {name: each.html() for name, each in reports.items()}
+def report_of():
+    """A function that gives the report of a name in KINDS, made once."""
+
+    @functools.cache
+    def made(name):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return KINDS[name]()
+
+    return made
+
+
+@pytest.fixture(scope="session")
+def page_of(report_of):
+    """The same as a page, drawn once."""
+    return functools.cache(lambda name: report_of(name).html())

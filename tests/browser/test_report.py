@@ -5,7 +5,7 @@ from browser import looks
 
 import xsumstat
 
-NAMES = ("six", "many", "long", "hostile", "further")
+NAMES = ("six", *(pytest.param(name, marks=pytest.mark.slow) for name in ("many", "long", "hostile", "further")))
 # As JupyterLab has it, in a few lines.
 NOTEBOOK = """<!DOCTYPE html><html lang="en"><head><title>notebook</title><style>
 body {{ margin: 0; background: {ground}; color: {ink}; font: 14px sans-serif; }}
@@ -20,19 +20,19 @@ DARK = {"ground": "#111", "ink": "#fff", "stripe": "#222", "is_light": "false"}
 
 
 @pytest.fixture(scope="module")
-def outputs(reports):
+def outputs(report_of):
     """What a notebook shows of scores, of results, and of reports."""
     demo = xsumstat.load_dataset("demo")
     tests = demo.meta.perm_test("human", n_resamples=99, rng=0)
     long = demo.assign_coords(metric=[name + "x" * 300 for name in demo.metric.values])
     shown = {"scores": demo.meta, "tests": tests.meta, "interval": demo.meta.ci("human").meta, "long": long.meta}
-    return {name: each._repr_html_() for name, each in {**shown, "report": reports["six"]}.items()}
+    return {name: each._repr_html_() for name, each in {**shown, "report": report_of("six")}.items()}
 
 
 @pytest.mark.parametrize("width", looks.WIDTHS)
 @pytest.mark.parametrize("name", NAMES)
-def test_a_page_fits_is_reached_by_keyboard_and_can_be_read(look, pages, name, width):
-    page = look(pages[name], width)
+def test_a_page_fits_is_reached_by_keyboard_and_can_be_read(look, page_of, name, width):
+    page = look(page_of(name), width)
     grounds = set()
     for scheme in looks.SCHEMES:
         page.emulate_media(color_scheme=scheme)
@@ -47,8 +47,8 @@ def test_a_page_fits_is_reached_by_keyboard_and_can_be_read(look, pages, name, w
     assert looks.unreached(page, "table, figure") == 0
 
 
-def test_whom_a_metric_beats_is_told_on_a_telephone(look, pages):
-    page = look(pages["six"], 375)
+def test_whom_a_metric_beats_is_told_on_a_telephone(look, page_of):
+    page = look(page_of("six"), 375)
     row = page.get_by_role("row", name="judge")
     assert row.get_by_role("cell").last.inner_text() == "rouge, perplexity, bleu, length"
     label = row.get_by_role("cell").last.evaluate("cell => getComputedStyle(cell, '::before').content")
@@ -56,8 +56,8 @@ def test_whom_a_metric_beats_is_told_on_a_telephone(look, pages):
 
 
 @pytest.mark.parametrize("width", looks.WIDTHS)
-def test_what_a_screen_reader_is_told(look, pages, width):
-    told = looks.told(look(pages["six"], width))
+def test_what_a_screen_reader_is_told(look, page_of, width):
+    told = looks.told(look(page_of("six"), width))
     assert ("heading", "How far can the metrics be trusted? demo") in told
     assert [role for role, _ in told].count("main") == [role for role, _ in told].count("table") == 1
     assert [name for role, name in told if role == "columnheader"] == [
@@ -73,24 +73,26 @@ def test_what_a_screen_reader_is_told(look, pages, width):
 
 
 @pytest.mark.parametrize("scheme", looks.SCHEMES)
-def test_words_of_pictures_can_be_selected(look, pages, scheme):
-    page = look(pages["six"], 1280, scheme)
+def test_words_of_pictures_can_be_selected(look, page_of, scheme):
+    page = look(page_of("six"), 1280, scheme)
     selected = page.evaluate(
         "() => { getSelection().selectAllChildren(document.querySelector('figure')); return getSelection().toString() }"
     )
     assert "perplexity" in selected and "Pearson's r with human" in selected
 
 
-def test_a_wide_picture_is_scrolled_by_keyboard(look, pages):
-    page = look(pages["many"], 375)
+@pytest.mark.slow
+def test_a_wide_picture_is_scrolled_by_keyboard(look, page_of):
+    page = look(page_of("many"), 375)
     figure = page.locator("figure").last
     figure.focus()
     page.keyboard.press("ArrowRight")
     page.wait_for_function("figure => figure.scrollLeft > 0", arg=figure.element_handle())
 
 
-def test_hostile_names_are_printed_as_they_are(look, pages):
-    page = look(pages["hostile"])
+@pytest.mark.slow
+def test_hostile_names_are_printed_as_they_are(look, page_of):
+    page = look(page_of("hostile"))
     names = page.locator("tbody th").all_inner_texts()
     assert {"<script>alert(1)</script>", '" onclick="alert(1)', "&amp;", "אבג דהו", "two lines"} <= set(names)
     assert page.locator("script, img, [onclick]").count() == 0
@@ -122,8 +124,9 @@ def test_a_report_leaves_the_notebook_as_it_is(look, outputs):
     assert styles(outputs["report"]) == styles("<p>nothing</p>")
 
 
-def test_two_reports_in_one_notebook_are_both_drawn(look, reports):
-    both = "".join(reports[name]._repr_html_() for name in ("six", "further"))
+@pytest.mark.slow
+def test_two_reports_in_one_notebook_are_both_drawn(look, report_of):
+    both = "".join(report_of(name)._repr_html_() for name in ("six", "further"))
     page = look(NOTEBOOK.format(output=both, **LIGHT))
     lost = page.evaluate(
         """() => [...document.querySelectorAll("use")].filter(use => use.checkVisibility() &&
