@@ -107,6 +107,7 @@ def test_outputs_of_a_notebook(look, outputs, name, theme):
     for width in looks.WIDTHS:
         page.set_viewport_size({"width": width, "height": 800})
         assert looks.overflow(page) <= 0
+        assert looks.lies_outside(page, ".cell:last-child tbody th, .cell:last-child td") == []
         assert [each for each in looks.contrasts(page) if each[1] < 4.5] == []
     assert looks.unreached(page, ".cell:last-child table") == 0
     assert page.locator(".cell:last-child th:not([scope])").count() == 0
