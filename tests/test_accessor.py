@@ -28,7 +28,9 @@ from xsumstat.analyses import (
 from xsumstat.io import frames, mtme, paper_tables, result_frames
 from xsumstat.plots import bars as bar_plots
 from xsumstat.plots import components as component_plots
+from xsumstat.plots import distributions, matrices, rankings
 from xsumstat.plots import equivalence as equivalence_plots
+from xsumstat.plots import forest as forest_plots
 from xsumstat.plots import metrics as metric_plots
 from xsumstat.plots import outputs as output_plots
 from xsumstat.plots import scores as score_plots
@@ -75,9 +77,9 @@ FUNCTIONS = {
     (accessor.DatasetMeta, "report"): report.report,
     (accessor.DatasetMeta, "methods"): methods.methods,
     (accessor.FrameMeta, "to_scores"): frames.to_scores,
-    (accessor.Plots, "forest"): metric_plots.forest,
+    (accessor.Plots, "forest"): forest_plots.forest,
     (accessor.Plots, "pvalues"): metric_plots.pvalues,
-    (accessor.Plots, "clusters"): metric_plots.clusters,
+    (accessor.Plots, "clusters"): rankings.clusters,
     (accessor.Plots, "sensitivity"): equivalence_plots.sensitivity,
     (accessor.Plots, "pca"): component_plots.pca,
     (accessor.Plots, "shifts"): equivalence_plots.shifts,
@@ -86,14 +88,14 @@ FUNCTIONS = {
     (accessor.Plots, "top_k"): system_plots.top_k,
     (accessor.Plots, "confusion"): system_plots.confusion,
     (accessor.Plots, "bars"): bar_plots.bars,
-    (accessor.Plots, "matrix"): output_plots.matrix,
-    (accessor.Plots, "scatter_matrix"): output_plots.scatter_matrix,
-    (accessor.Plots, "distribution"): output_plots.distribution,
+    (accessor.Plots, "matrix"): matrices.matrix,
+    (accessor.Plots, "scatter_matrix"): matrices.scatter_matrix,
+    (accessor.Plots, "distribution"): distributions.distribution,
     (accessor.Plots, "disagreement"): output_plots.disagreement,
     (accessor.Plots, "improvement"): output_plots.improvement,
     (accessor.Plots, "range_drop"): output_plots.range_drop,
     (accessor.Plots, "close_corr"): system_plots.close_corr,
-    (accessor.Plots, "tasks"): metric_plots.tasks,
+    (accessor.Plots, "tasks"): rankings.tasks,
     (accessor.Plots, "coverage"): simulation_plots.coverage,
     (accessor.Plots, "power"): simulation_plots.power,
 }

@@ -29,9 +29,11 @@ from xsumstat.io import frames as io
 from xsumstat.io import mtme, paper_tables, result_frames
 from xsumstat.plots import bars as bar_plots
 from xsumstat.plots import components as component_plots
+from xsumstat.plots import distributions, matrices, rankings
 from xsumstat.plots import equivalence as equivalence_plots
-from xsumstat.plots import metrics as plots
-from xsumstat.plots import outputs as range_plots
+from xsumstat.plots import forest as forest_plots
+from xsumstat.plots import metrics as metric_plots
+from xsumstat.plots import outputs as output_plots
 from xsumstat.plots import scores as score_plots
 from xsumstat.plots import simulation as trial_plots
 from xsumstat.plots import systems as system_plots
@@ -108,9 +110,9 @@ class Plots(_Meta):
             there_are = ", ".join(f"plot.{each}()" for each in offers.pictures(self._obj)) or "none"
             raise TypeError(f"plot() must name a picture; there are: {there_are}")
 
-    forest = _delegate(plots.forest)
-    pvalues = _delegate(plots.pvalues)
-    clusters = _delegate(plots.clusters)
+    forest = _delegate(forest_plots.forest)
+    pvalues = _delegate(metric_plots.pvalues)
+    clusters = _delegate(rankings.clusters)
     sensitivity = _delegate(equivalence_plots.sensitivity)
     pca = _delegate(component_plots.pca)
     shifts = _delegate(equivalence_plots.shifts)
@@ -119,14 +121,14 @@ class Plots(_Meta):
     top_k = _delegate(system_plots.top_k)
     confusion = _delegate(system_plots.confusion)
     bars = _delegate(bar_plots.bars)
-    matrix = _delegate(range_plots.matrix)
-    scatter_matrix = _delegate(range_plots.scatter_matrix)
-    distribution = _delegate(range_plots.distribution)
-    disagreement = _delegate(range_plots.disagreement)
-    improvement = _delegate(range_plots.improvement)
-    range_drop = _delegate(range_plots.range_drop)
+    matrix = _delegate(matrices.matrix)
+    scatter_matrix = _delegate(matrices.scatter_matrix)
+    distribution = _delegate(distributions.distribution)
+    disagreement = _delegate(output_plots.disagreement)
+    improvement = _delegate(output_plots.improvement)
+    range_drop = _delegate(output_plots.range_drop)
     close_corr = _delegate(system_plots.close_corr)
-    tasks = _delegate(plots.tasks)
+    tasks = _delegate(rankings.tasks)
     coverage = _delegate(trial_plots.coverage)
     power = _delegate(trial_plots.power)
 

@@ -12,7 +12,8 @@ import pandas as pd
 import xarray as xr
 
 from xsumstat import report_pictures as pictures
-from xsumstat.plots import metrics as plots
+from xsumstat.plots import forest as forest_plots
+from xsumstat.plots import metrics as metric_plots
 
 _LIGHT = "color-scheme:light;--ground:#fff;--ink:#1f2328;--soft:#57606a;--line:#d5d9de;--code:#f3f4f6;--mark:#0b62a8"
 _DARK = (
@@ -156,14 +157,14 @@ def _forest(intervals: xr.Dataset) -> str:
     about = "Correlation of each metric, with its interval"
     alt = f"{about}. {pictures.intervals_in_words(best_first(intervals))}"
     words = "<p>The area above an interval is high where values are most plausible.</p>\n"
-    return words + pictures.figure(lambda: plots.forest(small), about, alt) + "\n"
+    return words + pictures.figure(lambda: forest_plots.forest(small), about, alt) + "\n"
 
 
 def _matrix(tests: xr.Dataset, alpha: float) -> str:
     small = pictures.shortened(tests)
     about = "p-values of all pairs of metrics"
     alt = f"{about}, corrected. {pictures.tests_in_words(tests, alpha)}"
-    return pictures.figure(lambda: plots.pvalues(small, alpha=alpha), about, alt) + "\n"
+    return pictures.figure(lambda: metric_plots.pvalues(small, alpha=alpha), about, alt) + "\n"
 
 
 def best_first(intervals: xr.Dataset) -> xr.Dataset:

@@ -32,38 +32,105 @@ def languages(demo):
 
 
 def test_sensitivity_has_a_line_for_each_label(curve):
-    axes = curve.meta.plot.sensitivity()
+    axes = curve.meta.plot.sensitivity(order="given")
     assert [ax.get_title() for ax in axes] == ["system", "input"]
     for ax, level in zip(axes, ("system", "input"), strict=True):
         for line, quality in zip(ax.lines, ("x", "y"), strict=True):
             np.testing.assert_allclose(line.get_xydata().T[1], curve["share"].sel(level=level, quality=quality))
             np.testing.assert_allclose(line.get_xdata(), curve.margin)
     assert [text.get_text() for text in axes[0].figure.legends[0].get_texts()] == ["x", "y"]
-    others = curve.meta.plot.sensitivity(hue="level")
+    others = curve.meta.plot.sensitivity(hue="level", order="given")
     assert [ax.get_title() for ax in others] == ["x", "y"]
     for ax, quality in zip(others, ("x", "y"), strict=True):
         drawn = np.array([line.get_ydata() for line in ax.lines])
         np.testing.assert_allclose(drawn, curve["share"].sel(quality=quality).transpose("level", "margin"))
     single = curve.isel(quality=0, level=0).meta.plot.sensitivity()
-    assert len(single.lines) == 1 and single.get_xlabel() == "margin"
+    assert len(single.lines) == 1 and single.get_xlabel() == "margin of equivalence"
+    assert single.get_xlim() == (0, 0.2) and single.get_ylim() == (0, 1)
 
 
-def test_pca_shows_every_point_with_its_label(demo, languages):
+def test_sensitivity_says_what_the_margin_is_of_and_which_tests(demo):
+    found = demo.meta.margin_sensitivity("human", other=["rouge", "bleu"], margins=[0.1, 0.4], n_resamples=99, rng=1)
+    axis = found.meta.plot.sensitivity()
+    assert axis.get_xlabel() == "margin of equivalence\n(difference in Pearson's r with human)"
+    note = axis.figure.texts[0].get_text()
+    assert "two one-sided tests" in note and "99 resamples" in note and "alpha 0.05" in note
+    assert f"{int(found.n_tests[0])} tests a point" in note
+
+
+def test_lines_that_meet_are_told_apart_without_colour(curve):
+    both = curve.isel(level=0)
+    axis = both.meta.plot.sensitivity()  # the largest share first
+    assert [text.get_text() for text in axis.figure.legends[0].get_texts()] == ["y", "x"]
+    assert len({(line.get_linestyle(), str(line._dash_pattern)) for line in axis.lines}) == 2
+
+
+def points_of(axis):
+    """Places of points, line by line."""
+    return np.concatenate([line.get_xydata() for line in axis.lines if line.get_marker() not in ("None", "")])
+
+
+def test_pca_shows_every_point_with_its_label_by_kind(demo):
     found = demo.meta.pca()
     ax = found.meta.plot.pca()
-    points = np.array([line.get_xydata()[0] for line in ax.lines if line.get_marker() not in ("None", "")])
-    np.testing.assert_allclose(points, found.coordinate.transpose("metric", "component"))
+    np.testing.assert_allclose(points_of(ax), found.coordinate.transpose("metric", "component"))  # people come first
     assert [text.get_text() for text in ax.texts] == list(demo.metric.values)
     assert ax.get_xlabel() == f"component 1 ({float(found.explained[0]):.0%} of the variance)"
-    ax = languages.meta.pca().meta.plot.pca()
-    assert [text.get_text() for text in ax.texts] == ["en", "de"] * 4
-    found = languages.meta.pca().coordinate
-    for at, (metric, language) in enumerate(itertools.product(languages.metric.values, ["en", "de"])):
-        np.testing.assert_allclose(ax.texts[at].xy, found.sel(metric=metric, language=language))
-    lines = [line for line in ax.lines if line.get_marker() not in ("None", "")]
-    for line, metric in zip(lines, languages.metric.values, strict=True):
-        np.testing.assert_allclose(line.get_xydata(), found.sel(metric=metric).transpose("language", "component"))
+    legend = ax.figure.legends[0]
+    assert [text.get_text() for text in legend.get_texts()] == ["human", "automatic"]
+    assert legend.get_title().get_text() == "kind"
+    people, others = (line for line in ax.lines if line.get_marker() not in ("None", ""))
+    assert len(people.get_xdata()) == 1 and len(others.get_xdata()) == 6
+    assert people.get_color() != others.get_color()
+    plain = found.drop_vars("kind").meta.plot.pca()
+    assert not plain.figure.legends and len(points_of(plain)) == 7
+    two = found.meta.plot.pca(metric=["judge", "bleu"], hue="metric", order="name")
+    np.testing.assert_allclose(points_of(two), found.coordinate.sel(metric=["bleu", "judge"]))
+    with pytest.raises(ValueError, match="unknown hue 'kid'; did you mean 'kind'"):
+        found.meta.plot.pca(hue="kid")
+
+
+def test_pca_of_further_labels(languages):
+    found = languages.meta.pca()
+    ax = found.meta.plot.pca()
+    drawn = np.array([[found.sel(metric=m, language=each).coordinate for each in ("en", "de")] for m in found.metric])
+    np.testing.assert_allclose(points_of(ax), drawn.reshape(-1, 2))
+    labels = [text.get_text() for text in ax.texts]
+    assert set(labels) <= {"en", "de"} and labels.count("en") == labels.count("de") == 4
     assert [text.get_text() for text in ax.figure.legends[0].get_texts()] == list(languages.metric.values)
+
+
+def test_pca_is_to_scale(demo):
+    ax = demo.meta.pca().meta.plot.pca()
+    ax.figure.canvas.draw()
+    inches = ax.transData.transform([(0, 0), (100, 0), (0, 100)])
+    assert inches[1, 0] - inches[0, 0] == pytest.approx(inches[2, 1] - inches[0, 1], rel=1e-3)  # pixels
+    assert ax.get_xlim()[0] < points_of(ax)[:, 0].min() and ax.get_ylim()[1] > points_of(ax)[:, 1].max()
+
+
+@pytest.mark.parametrize("n", [6, 40])
+def test_labels_of_points_do_not_lie_on_each_other(n):
+    rng = np.random.default_rng(0)
+    names = [f"organisation/judge with a long name {at:02d}" for at in range(n)]
+    places = xr.DataArray(rng.normal(size=(n, 2)), {"metric": names, "component": [1, 2]})
+    found = xr.Dataset({"coordinate": places, "explained": ("component", [0.5, 0.2])})
+    ax = found.meta.plot.pca()
+    ax.figure.canvas.draw()
+    frame = ax.get_window_extent().padded(2)
+    *words, last = ax.texts
+    left_out = int(last.get_text().split()[0]) if "left out" in last.get_text() else 0
+    words = words if left_out else [*words, last]
+    boxes = [word.get_window_extent() for word in words]
+    assert not [pair for pair in itertools.combinations(boxes, 2) if pair[0].overlaps(pair[1])]
+    assert all(frame.x0 <= box.x0 and box.x1 <= frame.x1 for box in boxes)
+    assert len(words) + left_out == n and left_out <= n / 4
+    assert min(word.get_fontsize() for word in ax.texts) >= 7
+
+
+def test_labels_lie_at_the_same_places_each_time(demo):
+    found = demo.meta.pca()
+    first, second = ([text.get_position() for text in found.meta.plot.pca().texts] for _ in range(2))
+    assert first == second
 
 
 def test_shifts_are_set_against_each_other(languages):
@@ -77,7 +144,9 @@ def test_shifts_are_set_against_each_other(languages):
     want = float(one.mean_shift.sel(language="de"))
     np.testing.assert_allclose(points, [[want, want / 2]])
     assert [text.get_text() for text in ax.texts] == ["de"]
-    assert ax.get_xlabel() == "mean shift, there" and ax.get_ylabel() == "mean shift, and back"
+    assert ax.get_xlabel() == "mean change of the probability, there"
+    assert ax.get_ylabel() == "mean change of the probability, and back"
+    assert ax.get_xlim() == ax.get_ylim() and ax.get_xlim()[0] < 0 < ax.get_xlim()[1]
 
 
 @pytest.fixture
@@ -93,7 +162,7 @@ def shifted(languages):
 
 
 def test_shifts_of_one_change_are_rows(shifted):
-    ax = shifted.meta.plot.shifts()
+    ax = shifted.meta.plot.shifts(order="given")
     assert [tick.get_text() for tick in ax.get_yticklabels()] == ["de", "fr"]
     assert ax.get_ylim()[0] > ax.get_ylim()[1]  # the first on top
     *small, mean, _ = [line.get_xydata() for line in ax.lines]
@@ -106,12 +175,23 @@ def test_shifts_of_one_change_are_rows(shifted):
         np.testing.assert_allclose(sorted(points[:, 0]), sorted(of_pairs[~np.isnan(of_pairs)]))
         assert (points[:, 1] == at).all() and len(points) >= 2
         np.testing.assert_allclose(points[:, 0].mean(), mean[at, 0])
-    assert ax.get_xlabel() == "shift of probability from en"
+    assert ax.get_xlabel() == "change of the probability that a metric is better,\nfrom en"
+    assert "99 resamples" in ax.figure.texts[0].get_text()
+
+
+def test_the_largest_shift_is_on_top(shifted):
+    best = shifted.mean_shift.sel(language=["de", "fr"]).to_series().sort_values(ascending=False).index.tolist()
+    ax = shifted.meta.plot.shifts()
+    assert [tick.get_text() for tick in ax.get_yticklabels()] == best
+    few = shifted.meta.plot.shifts(metric=["judge", "bleu"], order=["fr"])
+    assert [tick.get_text() for tick in few.get_yticklabels()] == ["fr"]
+    small, mean, _ = [line.get_xdata() for line in few.lines]
+    assert np.isfinite(small).sum() <= 2 and mean.tolist() == [float(shifted.mean_shift.sel(language="fr"))]
 
 
 def test_shifts_of_further_labels_have_panels(shifted):
     both = xr.concat([shifted, shifted / 2], "quality", combine_attrs="override").assign_coords(quality=["x", "y"])
-    axes = both.meta.plot.shifts()
+    axes = both.meta.plot.shifts(order="given")
     assert [ax.get_title() for ax in axes] == ["x", "y"]
     means = [next(line for line in ax.lines if line.get_markersize() == 6).get_xdata() for ax in axes]
     np.testing.assert_allclose(means[1], means[0] / 2)

@@ -175,7 +175,7 @@ def test_names_are_drawn_as_they_are(named, qualities, picture):
 @pytest.mark.parametrize("settings", [{"text.usetex": True}, {"text.parse_math": False}])
 def test_names_are_no_mathematics_in_any_setting(named, qualities, settings):
     with plt.rc_context(settings):
-        axis = qualities.meta.ci(**DRAWS).meta.plot.forest(**HUE)
+        axis = qualities.meta.ci(**DRAWS).meta.plot.forest(**HUE, order="given")
         legend = axis.figure.legends[0]
         texts = [axis.xaxis.label, axis.title, *axis.get_yticklabels(), *legend.get_texts(), legend.get_title()]
     assert not any(text.get_usetex() or text.get_parse_math() for text in texts)

@@ -40,8 +40,12 @@ def test_coverage_has_a_line_for_each_interval_and_a_panel_for_each_design(cover
         assert [tick.get_text() for tick in ax.get_xticklabels()] == ["30", "100", "300"]
         reference = [line.get_ydata() for line in ax.lines if line.get_linestyle() == "--"]
         assert [list(each) for each in reference] == [[0.9, 0.9]]
-    assert [text.get_text() for text in axes[0].figure.legends[0].get_texts()] == ["both", "bca"]
-    assert axes[0].get_xlabel() == "inputs" and axes[0].get_ylabel() == "coverage"
+    assert [text.get_text() for text in axes[0].figure.legends[0].get_texts()] == [
+        "both",
+        "bca",
+        "as it should be: 0.9",
+    ]
+    assert axes[0].get_xlabel() == "inputs" and axes[0].get_ylabel() == "coverage (share of trials)"
 
 
 def test_error_bars_are_two_standard_errors(coverage):
@@ -68,9 +72,9 @@ def test_limits_of_false_findings_are_inside_the_picture():
     assert 0.28 < none.meta.plot.power().get_ylim()[1] < 0.5
 
 
-@pytest.mark.parametrize("least, bottom", [(0.93, 0.9), (0.62, 0.6), (0.02, 0.0)])
+@pytest.mark.parametrize("least, bottom", [(0.93, 0.9), (0.88, 0.85), (0.62, 0.6), (0.02, 0.0)])
 def test_coverage_begins_below_the_lowest_limit(coverage, least, bottom):
-    """At a tenth; no limit lies outside the picture."""
+    """At a twentieth; no limit lies outside the picture."""
     one = coverage.isel(n_systems=0) * 0 + 0.97
     one = one.assign(ci_low=one.coverage * 0 + 0.95, ci_high=one.coverage * 0 + 0.99).assign_attrs(
         confidence_level=0.95
@@ -101,12 +105,12 @@ def test_power_over_noise_and_false_findings_beside_their_level():
     found = shares("power", [[0.1, 0.5], [0.0, 0.2]], test=["perm_test", "boot_test"], noise=[0.5, 1.0])
     _, given = plt.subplots()
     ax = found.meta.plot.power(ax=given)
-    assert ax is given and ax.get_ylabel() == "power" and ax.get_ylim()[1] > 1
+    assert ax is given and ax.get_ylabel() == "power (share of trials)" and ax.get_ylim()[1] > 1
     np.testing.assert_allclose(drawn(ax), found.power)
     assert not [line for line in ax.lines if line.get_linestyle() == "--"]
     false = found.rename(power="type_i_error") / 10
     ax = false.assign_attrs(alpha=0.05).meta.plot.power()
-    assert ax.get_ylabel() == "type-I error" and ax.get_ylim()[1] < 0.5
+    assert ax.get_ylabel() == "type-I error (share of trials)" and ax.get_ylim()[1] < 0.5
     assert [list(line.get_ydata()) for line in ax.lines if line.get_linestyle() == "--"] == [[0.05, 0.05]]
 
 
@@ -117,3 +121,37 @@ def test_the_wrong_result_is_said(coverage):
         coverage.rename(coverage="power").meta.plot.coverage()
     with pytest.raises(ValueError, match="unknown x 'inputs'; did you mean 'n_inputs'"):
         coverage.meta.plot.coverage(x="inputs")
+
+
+def test_panels_of_metrics_in_order_and_what_the_picture_says_below():
+    values = np.array([[0.5, 0.9, 0.7], [0.6, 0.8, 0.7]])
+    result = shares("coverage", values, interval=["both", "bca"], metric=["a", "c", "b"]).assign_attrs(n_trials=1000)
+    titles = {
+        "given": ["a", "c", "b"],
+        "value": ["c", "b", "a"],
+        "name": ["a", "b", "c"],
+        ("b", "a"): ["b", "a"],
+    }
+    for order, want in titles.items():
+        axes = result.meta.plot.coverage(order=list(order) if isinstance(order, tuple) else order)
+        assert [ax.get_title() for ax in axes] == want
+        for ax in axes:
+            np.testing.assert_allclose(drawn(ax)[0], result.coverage.sel(metric=ax.get_title()))
+    ax = result.meta.plot.coverage(metric="c", title="Coverage of c", figsize=(6, 3))
+    assert ax.figure.get_suptitle() == "Coverage of c" and list(ax.figure.get_size_inches()) == [6, 3]
+    assert any("1,000 trials" in text.get_text() for text in ax.figure.texts)
+    with pytest.raises(ValueError, match="unknown metric 'd'"):
+        result.meta.plot.coverage(metric="d")
+
+
+def test_legend_and_notes_belong_to_the_axes_that_are_given(coverage):
+    figure, (left, right) = plt.subplots(1, 2)
+    coverage.isel(n_systems=0).meta.plot.coverage(ax=left, title="left")
+    assert figure.legends == [] and figure.texts == [] and right.get_legend() is None
+    assert left.get_title() == "left" and len(left.get_legend().get_texts()) == 3
+
+
+def test_the_wanted_coverage_is_not_hidden_by_the_grid(coverage):
+    ax = coverage.isel(n_systems=0).meta.plot.coverage()
+    (reference,) = [line for line in ax.lines if line.get_linestyle() == "--"]
+    assert ax.yaxis.get_zorder() < reference.get_zorder()  # the grid is drawn with its axis

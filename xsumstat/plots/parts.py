@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
+import math
 import textwrap
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 import xarray as xr
@@ -15,9 +17,9 @@ from xsumstat.coefficients.table import COEFFICIENTS
 from xsumstat.dataset import scores as schema
 from xsumstat.dataset import variables
 
-# Okabe & Ito's colours, told apart by colour-blind readers and in grey.
+# Okabe & Ito's colours, told apart by colour-blind readers; the light ones were searched for the same end near these.
 HUES = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#333333")
-_LIGHT_HUES = ("#4FA9E0", "#FF8A42", "#2CC79B", "#E3A5CC", "#F2BC43", "#A3DAFA", "#DDDDDD")  # on dark grounds
+_LIGHT_HUES = ("#3486D6", "#F85D1A", "#47D08E", "#B09DB4", "#FFD101", "#C4EBFE", "#FCFDDF")  # on dark grounds
 INK = "#333333"
 # Words are drawn as they are: no "$" in a name starts a formula, in TeX or in matplotlib's own mathematics.
 PLAIN = {"parse_math": False, "usetex": False}
@@ -28,51 +30,92 @@ _LONGEST = 40  # signs of a name that are drawn
 _ACROSS = 4  # panels beside each other
 _INCHES_A_SIGN, _INCHES_A_LINE = 0.052, 0.125  # of words of the size SMALL
 _TITLES = {"other_metric": "vs {}", "n_systems": "{} systems", "n_inputs": "{} inputs", "noise": "noise {}"}
+_ACROSS_ALL = ("bonferroni", "holm")  # multiply the smallest p-value by the number of tests
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
 # What ci_low and ci_high are the limits of: the first of these that a result has.
 _ESTIMATES = ("correlation", "difference", "share", "ratio", "mean_rank", "coverage", "power", "type_i_error")
 
 
 def ink() -> str:
     """The colour of words, which a dark figure needs light."""
-    return "#dddddd" if _is_dark() else INK
+    return "#dddddd" if is_dark() else INK
 
 
 def muted() -> str:
     """The colour of notes."""
-    return "#a8a8a8" if _is_dark() else "#666666"
+    return "#a8a8a8" if is_dark() else "#666666"
 
 
 def faint() -> str:
     """The colour of the lines of a grid."""
-    return "#3d3d3d" if _is_dark() else "#e6e6e6"
+    return "#3d3d3d" if is_dark() else "#e6e6e6"
 
 
 def grey() -> str:
     """The colour of areas that stand behind, further from the ground than the grid."""
-    return "#5c5c5c" if _is_dark() else "#d0d0d0"
+    return "#5c5c5c" if is_dark() else "#d0d0d0"
 
 
 def grounds() -> tuple[str, str]:
     """Two colours that areas of a panel take in turn."""
-    return ("#151515", "#1f2f3b") if _is_dark() else ("#f8f8f8", "#e4eef6")
+    return ("#151515", "#1f2f3b") if is_dark() else ("#f8f8f8", "#e4eef6")
 
 
 def colour(at: int) -> str:
     """The colour of a label."""
-    hues = _LIGHT_HUES if _is_dark() else HUES
+    hues = _LIGHT_HUES if is_dark() else HUES
     return hues[at % len(hues)]
 
 
-def _is_dark() -> bool:
-    plt: Any = _validate.optional("matplotlib.pyplot", "plot")
+def ground() -> str:
+    """The colour that the panels stand on, for the rims of points."""
     colours: Any = _validate.optional("matplotlib.colors", "plot")
-    red, green, blue = colours.to_rgb(plt.rcParams["figure.facecolor"])
+    return str(colours.to_hex(_ground()))
+
+
+def on_its_ground(picture: Callable[_P, _R]) -> Callable[_P, _R]:
+    """The picture in colours that suit the figure of the axes that a user gives, whatever the style is now."""
+
+    @functools.wraps(picture)
+    def drawn(*args: _P.args, **kwargs: _P.kwargs) -> _R:
+        ax: Any = kwargs.get("ax")
+        if ax is None:
+            return picture(*args, **kwargs)
+        plt: Any = _validate.optional("matplotlib.pyplot", "plot")
+        if not isinstance(ax, plt.Axes):
+            raise TypeError(f"ax must be a matplotlib Axes, as plt.subplots() gives, not {type(ax).__name__}")
+        seen = (ax.figure.get_facecolor(), ax.figure.figure.get_facecolor(), ax.get_facecolor())
+        with plt.rc_context({"figure.facecolor": _first_opaque(*seen)}):
+            return picture(*args, **kwargs)
+
+    return drawn
+
+
+def is_dark() -> bool:
+    """Whether pictures stand on a dark ground."""
+    red, green, blue = _ground()
     return bool(0.3 * red + 0.6 * green + 0.1 * blue <= 0.5)
 
 
+def _ground() -> tuple[float, float, float]:
+    plt: Any = _validate.optional("matplotlib.pyplot", "plot")
+    return _first_opaque(plt.rcParams["figure.facecolor"], plt.rcParams["axes.facecolor"])
+
+
+def _first_opaque(*facecolors: Any) -> tuple[float, float, float]:
+    """The first of these that can be seen; notebooks' figures often have none, and stand on white."""
+    colours: Any = _validate.optional("matplotlib.colors", "plot")
+    for each in facecolors:
+        *rgb, alpha = colours.to_rgba(each)
+        if alpha > 0:
+            return tuple(rgb)
+    return 1.0, 1.0, 1.0
+
+
 def style_of(at: int) -> tuple[str, str]:
-    """Colour and marker of a label; no two of 24 labels share both."""
-    return colour(at), "osD^"[at // len(HUES) % 4]
+    """Colour and marker of a label; no two of 28 labels share both, nor neighbours either."""
+    return colour(at), "osD^"[at % 4]
 
 
 def check_available() -> None:
@@ -127,6 +170,17 @@ def words_on(area: Any) -> str:
     return "black" if float(linear @ [0.2126, 0.7152, 0.0722]) > 0.179 else "white"
 
 
+def diverging() -> Any:
+    """Colours from blue by the ground's own to red; their middle is dark on dark grounds."""
+    plt: Any = _validate.optional("matplotlib.pyplot", "plot")
+    colours: Any = _validate.optional("matplotlib.colors", "plot")
+    if not is_dark():
+        return plt.get_cmap("RdBu_r")
+    return colours.LinearSegmentedColormap.from_list(
+        "diverging", ("#9ed3ff", "#2f7fc1", "#1d1d1d", "#c8563c", "#ffc2a1")
+    )
+
+
 def panel_title(axis: Any, name: str, inches: float) -> None:
     """The name of a panel that is so wide, in as many lines as it needs."""
     lines = [textwrap.fill(line, max(12, int(inches / 0.075))) for line in name.split("\n")]
@@ -176,7 +230,7 @@ def shown(
     listed = metric is not None or _validate.is_list(order)
     chosen = _validate.listed(metric) if metric is not None else labels
     if _validate.is_list(order):
-        chosen, order = [label for label in order if metric is None or label in chosen], "given"
+        chosen, order = [label for label in dict.fromkeys(order) if metric is None or label in chosen], "given"
     for label in chosen:
         _validate.known("metric" if metric is not None else "label in order", label, labels, f"{dim}s")
     _validate.choice("order", order, ORDERS)
@@ -197,6 +251,14 @@ def shown(
         there = set(result[each].values.tolist())
         result = result.isel({each: [result[each].values.tolist().index(label) for label in chosen if label in there]})
     return result, note
+
+
+def beside_all(differences: xr.DataArray, sides: tuple[str, str]) -> xr.DataArray:
+    """Differences of pairs, 0 of a label from itself: so that their means over the others put labels in order."""
+    down, across = sides
+    if {down, across} <= set(differences.coords):
+        differences = differences.where(differences[down] != differences[across], 0.0)
+    return differences.astype(float)
 
 
 def finished(
@@ -318,13 +380,14 @@ def _legend(
         **place,
         frameon=False,
         fontsize=8.5,
+        labelcolor=ink(),
         title_fontsize=9,
         handletextpad=0.3,
         columnspacing=1.2,
     )
     for text, name in zip(ready.get_texts(), (name for name, _ in items), strict=True):
         text.set(text=name, **PLAIN)
-    ready.get_title().set(**PLAIN)
+    ready.get_title().set(color=ink(), **PLAIN)
     return ready
 
 
@@ -372,3 +435,19 @@ def variable_label(result: xr.Dataset, name: str) -> str:
         return f"difference in\n{correlation_label(result)}"
     declared = variables.VARIABLES[name].long_name if name in variables.VARIABLES else name.replace("_", " ")
     return str(result[name].attrs.get("long_name", declared))
+
+
+def too_few_words(result: xr.Dataset, alpha: float, n_tests: int) -> str:
+    """What to say where no corrected p-value can be as small as alpha with so few resamples; else nothing."""
+    attrs = result.attrs
+    drawn = attrs.get("method") not in ("analytic", "auto") and "n_resamples" in attrs and not attrs.get("exact")
+    if not drawn:
+        return ""
+    corrected = attrs.get("adjust_method") in _ACROSS_ALL
+    n = int(attrs["n_resamples"])
+    least = (n_tests if corrected else 1) / (1 + n)
+    if least <= alpha:
+        return ""
+    kind = "corrected p-value" if corrected else "p-value"
+    reached = f"the smallest {kind} that they can give is {min(1.0, least):.2g}, above {alpha:.2g}"
+    return f"too few resamples: {reached}; n_resamples={math.ceil(round(least * (1 + n) / alpha, 9)) - 1} would do"

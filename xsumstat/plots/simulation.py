@@ -9,15 +9,21 @@ import numpy as np
 import xarray as xr
 
 from xsumstat import _validate
+from xsumstat.dataset import wording
 from xsumstat.plots.parts import (
     PLAIN,
     axes_for,
+    check_not_empty,
     faint,
+    finished,
     grid_of,
+    ground,
     ink,
-    legend,
     limits_of,
+    on_its_ground,
+    panel_title,
     panels_of,
+    shown,
     style_of,
     texts,
     variable_label,
@@ -31,7 +37,17 @@ _WORDS = {
 
 
 @_validate.public
-def coverage(result: xr.Dataset, *, x: str | None = None, ax: Any = None) -> Any:
+@on_its_ground
+def coverage(
+    result: xr.Dataset,
+    *,
+    x: str | None = None,
+    metric: Any = None,
+    order: Any = "given",
+    figsize: tuple[float, float] | None = None,
+    title: str | None = None,
+    ax: Any = None,
+) -> Any:
     """How often intervals hold their target, with the simulation's 95 % limits, beside how often they should.
 
     Parameters
@@ -41,8 +57,18 @@ def coverage(result: xr.Dataset, *, x: str | None = None, ax: Any = None) -> Any
     x : str, optional
         The dim along the horizontal axis, a line for each interval; default "n_inputs" or "n_systems", the first that
         the result has, or else "interval". Every other dim gives one panel a label.
+    metric : label or list of labels, optional
+        Those to be drawn, a panel each; default all, or where there are more than 20 the first 20 in order, which a
+        note below says.
+    order : {"value", "name", "given"} or list of labels, default "given"
+        Panels of metrics by the mean of the shares, the largest first, by name, as in the result, or these labels and
+        no others.
+    figsize : (float, float), optional
+        Width and height in inches; default as large as the panels need.
+    title : str, optional
+        Above the picture.
     ax : matplotlib Axes, optional
-        Where to draw, when there is one panel.
+        Where to draw, when there is one panel; title, legend and notes then belong to it.
 
     Returns
     -------
@@ -63,11 +89,24 @@ def coverage(result: xr.Dataset, *, x: str | None = None, ax: Any = None) -> Any
         raise ValueError("the result has no coverage; this draws what coverage gives")
     if x is None:
         x = next((dim for dim in ("n_inputs", "n_systems") if dim in result["coverage"].dims), "interval")
-    return _drawn(result, "coverage", x, "interval", result.attrs.get("confidence_level"), ax)
+    result, left_out = _selected(result, "coverage", metric, order)
+    axes, items = _drawn(result, "coverage", x, "interval", result.attrs.get("confidence_level"), figsize, ax)
+    notes = [wording.how(result), _trials(result), left_out]
+    return finished(axes, ax, title=title, items=items, heading="interval" if len(items) > 1 else "", notes=notes)
 
 
 @_validate.public
-def power(result: xr.Dataset, *, x: str | None = None, ax: Any = None) -> Any:
+@on_its_ground
+def power(
+    result: xr.Dataset,
+    *,
+    x: str | None = None,
+    metric: Any = None,
+    order: Any = "given",
+    figsize: tuple[float, float] | None = None,
+    title: str | None = None,
+    ax: Any = None,
+) -> Any:
     """How often tests find a metric better than its noisy copy, with the simulation's 95 % limits.
 
     Parameters
@@ -77,8 +116,18 @@ def power(result: xr.Dataset, *, x: str | None = None, ax: Any = None) -> Any:
     x : str, optional
         The dim along the horizontal axis, a line for each test; default "noise", "n_inputs" or "n_systems", the first
         that the result has, or else "test". Every other dim gives one panel a label.
+    metric : label or list of labels, optional
+        Those to be drawn, a panel each; default all, or where there are more than 20 the first 20 in order, which a
+        note below says.
+    order : {"value", "name", "given"} or list of labels, default "given"
+        Panels of metrics by the mean of the shares, the largest first, by name, as in the result, or these labels and
+        no others.
+    figsize : (float, float), optional
+        Width and height in inches; default as large as the panels need.
+    title : str, optional
+        Above the picture.
     ax : matplotlib Axes, optional
-        Where to draw, when there is one panel.
+        Where to draw, when there is one panel; title, legend and notes then belong to it.
 
     Returns
     -------
@@ -100,10 +149,35 @@ def power(result: xr.Dataset, *, x: str | None = None, ax: Any = None) -> Any:
         raise ValueError("the result has no power; this draws what power gives")
     if x is None:
         x = next((dim for dim in ("noise", "n_inputs", "n_systems") if dim in result[name].dims), "test")
-    return _drawn(result, name, x, "test", result.attrs.get("alpha") if name == "type_i_error" else None, ax)
+    result, left_out = _selected(result, name, metric, order)
+    alpha = result.attrs.get("alpha")
+    axes, items = _drawn(result, name, x, "test", alpha if name == "type_i_error" else None, figsize, ax)
+    tested = "" if alpha is None else f"tests at {float(alpha):.2g}"
+    notes = [tested, wording.how(result), _trials(result), left_out]
+    return finished(axes, ax, title=title, items=items, heading="test" if len(items) > 1 else "", notes=notes)
 
 
-def _drawn(result: xr.Dataset, name: str, x: str, hue: str, wanted: float | None, ax: Any) -> Any:
+def _selected(result: xr.Dataset, name: str, metric: Any, order: Any) -> tuple[xr.Dataset, str]:
+    check_not_empty(result[name])
+    result, left_out = shown(result, name, metric=metric, order=order)
+    check_not_empty(result[name])
+    return result, left_out
+
+
+def _trials(result: xr.Dataset) -> str:
+    return f"{int(result.attrs['n_trials']):,} trials" if "n_trials" in result.attrs else ""
+
+
+def _drawn(
+    result: xr.Dataset,
+    name: str,
+    x: str,
+    hue: str,
+    wanted: float | None,
+    figsize: tuple[float, float] | None,
+    ax: Any,
+) -> tuple[list[Any], list[tuple[str, dict[str, Any]]]]:
+    """The axes, and what the legend says."""
     dims = [str(dim) for dim in result[name].dims]
     _validate.known("x", x, dims, "dims")
     lines = hue in dims and x != hue
@@ -113,7 +187,7 @@ def _drawn(result: xr.Dataset, name: str, x: str, hue: str, wanted: float | None
     if len(panels) == 1:
         panels = [("", panels[0][1])]
     across, down = grid_of(len(panels))
-    axes = axes_for(len(panels), (0.8 + 3.0 * across, 0.9 + 2.6 * down), ax, sharex=True)
+    axes = axes_for(len(panels), (0.8 + 3.0 * across, 1.1 + 2.6 * down), ax, sharex=True, figsize=figsize)
     labels, ticks = texts(result[hue]) if lines else [], texts(result[x])
     crowded = sum(len(each) + 2 for each in ticks) > 40
     turned: dict[str, Any] = {"rotation": 30, "ha": "right", "rotation_mode": "anchor"} if crowded else {}
@@ -124,19 +198,23 @@ def _drawn(result: xr.Dataset, name: str, x: str, hue: str, wanted: float | None
             _line(axis, panel.isel({hue: at}) if lines else panel, name, at, len(labels))
         axis.set_xticks(range(result.sizes[x]), ticks, **turned, **PLAIN)
         axis.set_xlim(-0.5, result.sizes[x] - 0.5)
-        axis.set_xlabel(_WORDS.get(x, ""), fontsize=9.5, **PLAIN)
-        axis.set_title(title, fontsize=10, color=ink(), **PLAIN)
-        axis.grid(axis="y", color=faint(), lw=0.7, zorder=0)
+        axis.set_xlabel(_WORDS.get(x, x.replace("_", " ")), fontsize=9.5, **PLAIN)
+        panel_title(axis, title, 3.0)
+        axis.grid(axis="y", color=faint(), lw=0.7)
+        axis.set_axisbelow(True)
     axes[0].set_ylim(*_range(result, name, wanted))
     for axis in axes[::across]:
-        axis.set_ylabel(variable_label(result, name), fontsize=9.5, **PLAIN)
+        axis.set_ylabel(f"{variable_label(result, name)} (share of trials)", fontsize=9.5, **PLAIN)
+    items: list[tuple[str, dict[str, Any]]] = []
     if lines:
         styles = [
             {"color": color, "marker": marker, "lw": 1.6, "ms": 5}
             for color, marker in map(style_of, range(len(labels)))
         ]
-        legend(axes, list(zip(labels, styles, strict=True)), hue)
-    return axes[0] if len(axes) == 1 else np.array(axes)
+        items += zip(labels, styles, strict=True)
+    if wanted is not None:
+        items.append((f"as it should be: {wanted:.2g}", {"color": ink(), "lw": 0.9, "ls": (0, (4, 3))}))
+    return axes, items
 
 
 def _line(axis: Any, panel: xr.Dataset, name: str, at: int, n_lines: int) -> None:
@@ -150,7 +228,7 @@ def _line(axis: Any, panel: xr.Dataset, name: str, at: int, n_lines: int) -> Non
     places = np.arange(len(share)) + (at - (n_lines - 1) / 2) * 0.06 * (n_lines > 1)
     line = "-" if n_lines else "none"
     axis.errorbar(
-        places, share, error, color=color, marker=marker, ms=5, mec="white", mew=0.6, lw=1.4, ls=line, elinewidth=1,
+        places, share, error, color=color, marker=marker, ms=5, mec=ground(), mew=0.6, lw=1.4, ls=line, elinewidth=1,
         zorder=3,
     )  # fmt: skip
 
@@ -163,6 +241,6 @@ def _range(result: xr.Dataset, name: str, wanted: float | None) -> tuple[float, 
     )
     if name == "type_i_error":
         largest = float(np.nanmax(high.values, initial=wanted or 0.0))
-        return (-0.02, 1.03) if largest > 0.5 else (0.0, 1.15 * largest)
+        return (-0.02, 1.03) if largest > 0.5 else (-0.03 * largest, 1.15 * largest)
     least = float(np.nanmin(low.values, initial=1.0 if wanted is None else wanted)) if name == "coverage" else 0.0
-    return max(0.0, math.floor(10 * least) / 10) - 0.02, 1.03
+    return max(0.0, math.floor(20 * least) / 20) - 0.02, 1.02

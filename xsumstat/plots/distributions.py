@@ -1,0 +1,201 @@
+"""How scores of outputs are distributed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from xsumstat import _validate
+from xsumstat.analyses import groups as slices
+from xsumstat.dataset import scores as schema
+from xsumstat.plots.parts import (
+    MOST,
+    ORDERS,
+    PLAIN,
+    as_given,
+    axes_for,
+    clipped,
+    faint,
+    finished,
+    gold_unless,
+    grid_of,
+    ground,
+    ink,
+    legend_height,
+    muted,
+    on_its_ground,
+    panel_title,
+    panels_of,
+    style_of,
+    texts,
+)
+from xsumstat.types import FloatArray
+
+_DASHES = ("-", (0, (5, 2)), (0, (1.5, 1.5)), (0, (6, 2, 1.5, 2)))
+_MOST_GROUPS = 7  # groups that a panel shows unless others are named
+_GRADES = 100  # equal steps between the lowest score and the highest, up to which scores are grades
+
+
+@_validate.public
+@on_its_ground
+def distribution(
+    ds: xr.Dataset,
+    *,
+    metric: Any = None,
+    by: str | None = None,
+    order: Any = "value",
+    figsize: tuple[float, float] | None = None,
+    title: str | None = None,
+    ax: Any = None,
+) -> Any:
+    """How the scores of outputs are distributed, a panel for each metric, groups of outputs over each other.
+
+    Parameters
+    ----------
+    ds : Dataset
+        Scores, ``score(metric, system, input)``; of further dims, but for `by`, one label must be selected.
+    metric : label, list of labels or boolean DataArray, optional
+        One panel each, in this order. Default ``ds.attrs["gold"]`` where that is a metric, else all, or the first 20.
+    by : str, optional
+        What the groups are: a coordinate of `system` or `input`, such as the type of a system or the corpus of an
+        input, or a further dim, such as the source or the language of the outputs.
+    order : {"value", "name", "given"} or list of labels, default "value"
+        Of the groups: the highest mean of the first panel first, by name, as they first occur, or these groups and no
+        others. Of more than seven groups the first seven in order are drawn, which a note says; a list draws all.
+    figsize : (float, float), optional
+        Width and height in inches; default as large as the panels need.
+    title : str, optional
+        Above the picture.
+    ax : matplotlib Axes, optional
+        Where to draw, when there is one panel; title, legend and notes then belong to it.
+
+    Returns
+    -------
+    Axes, or array of Axes when there are several panels
+
+    Raises
+    ------
+    ValueError
+        If a metric is not there, `by` is no such coordinate or dim, or scores have another further dim.
+    ImportError
+        Without matplotlib (extra "plot").
+
+    Notes
+    -----
+    Each group's histogram is of shares of its own outputs, over bins that all groups of a panel share, so that groups
+    of different sizes compare; a triangle marks its mean. Where scores are grades each bin is around a grade, or around
+    equally many; else bins follow the rule of Freedman and Diaconis, at least 8 and at most 40. Scores are drawn as
+    they are given, also where lower is better. Datasets of several sources become one with
+    ``xr.concat([annotated, modern], pd.Index(["annotated", "modern"], name="source"), join="outer")``.
+
+    References
+    ----------
+    Peyrard (2019), Fig. 1.
+    """
+    oriented = schema.prepare_metrics(ds, gold_unless(ds, metric), level=None)
+    score = as_given(ds, oriented)
+    groups, left_out = _in_order(score, _groups_of_cells(ds, score, by), order)
+    if metric is None and score.sizes["metric"] > MOST:
+        left_out.append(f"the first {MOST} of {score.sizes['metric']} metrics; metric= names others")
+        score = score.isel(metric=slice(MOST))
+    panels = panels_of(xr.Dataset({"score": score}), ["metric"])
+    across, down = grid_of(len(panels))
+    wide = 0.8 + 3.4 * across
+    named = [] if by is None else [clipped(name) for name, _ in groups]
+    size = (wide, 0.7 + legend_height([*named, "mean"], wide) + 2.5 * down)
+    axes = axes_for(len(panels), size, ax, sharex=False, sharey=True, figsize=figsize)
+    highest = 0.0
+    for at, (axis, (name, panel)) in enumerate(zip(axes, panels, strict=True)):
+        top = _histograms(axis, [panel["score"].isel(where).values.ravel() for _, where in groups])
+        highest = max(highest, top)
+        lower = bool(((oriented.isel(metric=at) != panel["score"]) & panel["score"].notnull()).any())
+        panel_title(axis, clipped(name), size[0] / across - 0.4)
+        axis.set_xlabel(_unit_of(ds) + (", lower is better" if lower else ""), fontsize=9.5, color=ink(), **PLAIN)
+        axis.grid(axis="y", color=faint(), lw=0.7, zorder=0)
+        axis.tick_params(axis="y", length=0, labelleft=at % across == 0)
+    axes[0].set_ylim(0, 1.06 * highest)
+    for axis in axes[::across]:
+        axis.set_ylabel("share of outputs", fontsize=9.5, color=ink(), **PLAIN)
+    mean: dict[str, Any] = {"color": muted(), "marker": "^", "ls": "", "ms": 6}
+    looks: list[dict[str, Any]] = [{"color": style_of(at)[0], "ls": _DASHES[at % 4]} for at in range(len(groups))]
+    items = [*zip(named, looks, strict=False), ("mean", mean)]
+    return finished(axes, ax, title=title, items=items, heading=by or "", notes=left_out)
+
+
+_Groups = list[tuple[str, dict[str, Any]]]
+
+
+def _in_order(score: xr.DataArray, groups: _Groups, order: Any) -> tuple[_Groups, list[str]]:
+    """The groups in order, and a note of those that are left out."""
+    names = [name for name, _ in groups]
+    if _validate.is_list(order):
+        places = {str(name): at for at, name in enumerate(names)}
+        for name in order:
+            _validate.known("label in order", str(name), names, "groups")
+        return [groups[places[str(name)]] for name in order], []
+    _validate.choice("order", order, ORDERS)
+    if order == "name":
+        groups = sorted(groups, key=lambda each: each[0])
+    elif order == "value":
+        means = {name: float(score.isel(metric=0).isel(where).mean()) for name, where in groups}
+        groups = sorted(groups, key=lambda each: -np.nan_to_num(means[each[0]], nan=-np.inf))
+    if len(groups) <= _MOST_GROUPS:
+        return groups, []
+    which = "with the highest means " if order == "value" else ""
+    note = f"the {_MOST_GROUPS} groups {which}of {len(groups)}; order= names others"
+    return groups[:_MOST_GROUPS], [note if which else note.replace("the", "the first", 1)]
+
+
+def _unit_of(ds: xr.Dataset) -> str:
+    """Label of an axis of scores."""
+    units = str(ds["score"].attrs.get("units", ""))
+    return f"score ({clipped(units)})" if units not in ("", "1", "score") else "score"
+
+
+def _groups_of_cells(ds: xr.Dataset, score: xr.DataArray, by: str | None) -> _Groups:
+    """The name of each group, and which labels of which dim are in it."""
+    others = [str(dim) for dim in score.dims if dim not in schema.CORE and dim != by]
+    if others:
+        raise ValueError(f"score has the dims {_validate.listing(others)}; select one label of each further one")
+    if by is None:
+        return [("", {})]
+    if by in score.dims and by not in schema.CORE:
+        names = texts(score[by]) if by in score.coords else [f"{by} {at}" for at in range(score.sizes[by])]
+        return [(name, {by: at}) for at, name in enumerate(names)]
+    dim, groups, labels = slices.groups_of(ds, "by", by, ("system", "input"))
+    members = {label: [at for at, group in enumerate(groups) if group == label] for label in labels}
+    return [(label, {dim: places}) for label, places in sorted(members.items(), key=lambda each: each[1])]
+
+
+def _histograms(axis: Any, groups: list[FloatArray]) -> float:
+    """Draw a panel's groups; the largest share."""
+    groups = [values[~np.isnan(values)] for values in groups]
+    edges, highest = _bin_edges(np.concatenate(groups)), 0.0
+    for at, values in enumerate(groups):
+        if not len(values):
+            continue
+        color, shares = style_of(at)[0], np.histogram(values, edges)[0] / len(values)
+        axis.stairs(shares, edges, fill=True, color=color, alpha=0.18, lw=0, zorder=2)
+        axis.stairs(shares, edges, color=color, lw=1.5, ls=_DASHES[at % 4], zorder=3)
+        axis.plot(values.mean(), 0, "^", ms=7, color=color, mec=ground(), mew=0.6, clip_on=False, zorder=4)
+        highest = max(highest, float(shares.max()))
+    return highest
+
+
+def _bin_edges(values: FloatArray) -> FloatArray:
+    """Edges of bins of equal width over all values."""
+    low, high = float(values.min()), float(values.max())
+    if low == high:
+        return low + np.array([-0.5, 0.5]) * max(abs(low), 1.0)
+    place = (values - low) / (high - low)
+    step = float(np.diff(np.unique(np.round(place, 9))).min())
+    if 1 / step <= _GRADES:
+        width = step * np.ceil((1 / step + 1) / 40)
+        edges = np.arange(-step / 2, 1 + step / 2 + width / 2, width)
+    else:
+        quartiles = np.quantile(place, [0.25, 0.75])
+        width = 2 * float(np.diff(quartiles)[0]) / len(place) ** (1 / 3)
+        edges = np.linspace(0, 1, int(np.clip(np.ceil(1 / max(width, 1e-3)), 8, 40)) + 1)
+    return np.asarray(low + edges * (high - low))

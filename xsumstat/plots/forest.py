@@ -1,0 +1,395 @@
+"""The forest: a row for each metric with its estimate, its interval and its confidence distribution."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from xsumstat import _validate
+from xsumstat.analyses.judges import RATER
+from xsumstat.dataset import checks, wording
+from xsumstat.plots.parts import (
+    PLAIN,
+    axes_for,
+    beside_all,
+    bounds_of,
+    check_not_empty,
+    coefficient_label,
+    correlation_label,
+    faint,
+    finished,
+    grey,
+    grid_of,
+    ground,
+    grounds,
+    ink,
+    label_width,
+    on_its_ground,
+    panel_title,
+    panels_of,
+    shown,
+    style_of,
+    texts,
+)
+from xsumstat.types import FloatArray
+
+_WITHOUT_BIAS = "estimate less its bias\n(drawn where that exceeds ¼ standard error)"
+_STROKE = {"marker": "|", "ms": 9, "mew": 1.6}
+_PEOPLE = {"marker": "D", "ms": 5}
+_CEILING = "human ceiling: a rater with the mean of the others"
+# The tails of a confidence distribution that are not drawn.
+_TAIL = 0.001
+# arctanh of what is 1 to rounding.
+_AT_1 = 19.0
+_MOST_OTHERS = 8  # panels of metrics that differences are from
+
+
+@_validate.public
+@on_its_ground
+def forest(
+    result: xr.Dataset,
+    *,
+    metric: Any = None,
+    order: Any = "value",
+    hue: str | None = None,
+    density: bool = True,
+    ceiling: xr.Dataset | None = None,
+    figsize: tuple[float, float] | None = None,
+    title: str | None = None,
+    ax: Any = None,
+) -> Any:
+    """Intervals of the metrics' correlations, or of their differences from another metric's, one row a metric.
+
+    Parameters
+    ----------
+    result : Dataset
+        What `ci`, `equivalence` or `human_ceiling` gave.
+    metric : label or list of labels, optional
+        Those to be drawn; default all, or where there are more than 20 the first 20 in order, which a note below says.
+    order : {"value", "name", "given"} or list of labels, default "value"
+        The best on top, by name, as in the result, or these labels and no others.
+    hue : str, optional
+        A further dim whose labels share a panel, told apart by colour. Every other further dim gives one panel
+        a label, as does every ``other_metric`` of differences.
+    density : bool, default True
+        Draw, behind each interval, the density of the bootstrap's samples, kept with ``keep_samples=True``, or the
+        confidence distribution of the jackknife (see Notes).
+    ceiling : Dataset, optional
+        What `human_ceiling` gave, of the same coefficient and level: a band behind the correlations shows the
+        interval of what raters reach themselves. The picture of a `human_ceiling` has it by itself.
+    figsize : (float, float), optional
+        Width and height in inches; default as large as the rows need.
+    title : str, optional
+        Above the picture.
+    ax : matplotlib Axes, optional
+        Where to draw, when there is one panel; title, legend and notes then belong to it.
+
+    Returns
+    -------
+    Axes, or array of Axes when there are several panels
+
+    Raises
+    ------
+    ValueError
+        If the result has no intervals, `hue` is not one of its further dims, or `ceiling` is of something else.
+    ImportError
+        Without matplotlib (extra "plot").
+
+    Notes
+    -----
+    Two levels in one picture: ``xr.concat([a, b], dim=pd.Index(["system", "input"], name="level"))`` and
+    ``hue="level"`` (Deutsch et al. 2021, Fig. 4). Scores by people stand on a darker row: the gold itself, other
+    metrics of ``kind="human"``, and the raters of `human_ceiling`. Metrics without an estimate have no row; a note
+    names them.
+
+    A point is the estimate. Where the bias of a jackknife is more than a quarter of the standard error, a stroke marks
+    the estimate less its bias, about which the interval lies.
+
+    The confidence distribution of a jackknife has the limits of an interval of any level as its quantiles. Of a
+    correlation it is ``tanh(arctanh c + T·√V/(1 − r²))``, c the estimate less its bias and T a t with the degrees of
+    freedom of the result; accuracies are brought to the scale 2p − 1 first. A result holds the limits of a difference,
+    or of a pooled correlation, at one level only: these are quantiles of what is drawn, c is its median, and between
+    them ``arctanh(d/2)`` is taken for ``a + b·(exp(g·T) − 1)/g``, which is skewed as the limits are (Tukey's g
+    distribution of t). A limit that was moved to hold the estimate is not followed, an interval that fell back has no
+    distribution, and heights of more than twice that at c, as near ±1, are cut off.
+
+    References
+    ----------
+    Xie & Singh (2013), "Confidence distribution, the frequentist distribution estimator of a parameter: a review",
+    International Statistical Review 81. Hoaglin (1985), "Summarizing shape numerically: the g-and-h distributions".
+    """
+    middle = "correlation" if "correlation" in result else "difference"
+    if not {middle, "ci_low", "ci_high"} <= set(result.data_vars):
+        raise ValueError("the result has no intervals; this draws what ci gives")
+    _validate.flag("density", density)
+    check_not_empty(result[middle])
+    further = [str(dim) for dim in result[middle].dims if dim != "metric"]
+    if hue is not None:
+        _validate.known("hue", hue, further, "further dims")
+    raters = _raters_of(result, ceiling)
+    result, *notes = _chosen(result, middle, metric, order)
+    check_not_empty(result[middle])
+    panels = [each for each in panels_of(result, [dim for dim in further if dim != hue])]
+    rows = [_rows_of(panel, middle) for _, panel in panels]
+    axes = _axes(result, rows, hue, figsize, ax)
+    for axis, (name, _), panel in zip(axes, panels, rows, strict=True):
+        _panel(axis, panel, result, hue, density, raters)
+        panel_title(axis, name, 3.8)
+    items = _items(result, hue, raters)
+    return finished(axes, ax, title=title, items=items, heading=hue or "", notes=[wording.how(result), *notes])
+
+
+def _chosen(result: xr.Dataset, middle: str, metric: Any, order: Any) -> tuple[xr.Dataset, str, str, str]:
+    """The rows and panels that are drawn, and notes of those that are not."""
+    others = ""
+    value = beside_all(result[middle], ("metric", "other_metric"))
+    result = result.assign(_value=value)
+    if result.sizes.get("other_metric", 1) > _MOST_OTHERS:
+        others = f"beside {_MOST_OTHERS} of {result.sizes['other_metric']} other metrics, the best first"
+        best = value.mean([dim for dim in value.dims if dim != "other_metric"])
+        result = result.isel(other_metric=np.argsort(best.fillna(np.inf).values, kind="stable")[:_MOST_OTHERS])
+    result, left_out = shown(result, "_value", metric=metric, order=order)
+    if "metric" not in result.dims:
+        return result, left_out, others, ""
+    defined = result[middle].notnull().any([dim for dim in result[middle].dims if dim != "metric"]).values
+    names = ", ".join(texts(result["metric"][~defined])) if not defined.all() else ""
+    if defined.any():
+        result = result.isel(metric=np.flatnonzero(defined))
+    if order == "value" and _of_raters(result) and RATER in result["metric"].values.tolist():
+        at = result["metric"].values.tolist().index(RATER)
+        result = result.isel(metric=[at, *(each for each in range(result.sizes["metric"]) if each != at)])
+    return result, left_out, others, f"undefined: {names}" if names else ""
+
+
+def _rows_of(panel: xr.Dataset, middle: str) -> xr.Dataset:
+    """The rows of a panel: where there are several, those in which something stands."""
+    if "metric" not in panel.dims:
+        return panel
+    there = panel[middle].notnull().any([dim for dim in panel[middle].dims if dim != "metric"]).values
+    return panel.isel(metric=np.flatnonzero(there)) if there.any() else panel
+
+
+def _axes(
+    result: xr.Dataset, rows: list[xr.Dataset], hue: str | None, figsize: tuple[float, float] | None, ax: Any
+) -> list[Any]:
+    """Axes with a row for each metric; panels share the names of their rows where these are the same."""
+    names = [texts(panel["metric"]) for panel in rows]
+    alike = all(each == names[0] for each in names)
+    across, down = grid_of(len(rows))
+    per_row = 0.34 if hue is None else 0.2 + 0.13 * result.sizes[hue]
+    width = label_width(result["metric"]) * (1 if alike else across) + 3.8 * across
+    size = (width, 0.6 + (0.75 + per_row * max(map(len, names))) * down)
+    axes = axes_for(len(rows), size, ax, sharex=True, sharey=alike, figsize=figsize)
+    for axis, labels in zip(axes[:1] if alike else axes, names, strict=False):
+        axis.set_yticks(range(len(labels)), labels, **PLAIN)
+        axis.set_ylim(len(labels) - 0.45, -0.9)
+    return axes
+
+
+def _panel(
+    axis: Any, panel: xr.Dataset, result: xr.Dataset, hue: str | None, density: bool, raters: xr.Dataset | None
+) -> None:
+    people = _people(panel)
+    if not people.all():
+        for row in np.flatnonzero(people):
+            axis.axhspan(row - 0.5, row + 0.5, color=grounds()[1], lw=0, zorder=0)
+    hues = [None] if hue is None else list(range(result.sizes[hue]))
+    for at, number in enumerate(hues):
+        drawn = panel if number is None else panel.isel({hue: number})
+        offset = (at - (len(hues) - 1) / 2) * 0.8 / len(hues)
+        rows = np.arange(drawn.sizes.get("metric", 1))
+        if hue is None and people.any() and not people.all():
+            parts = ((~people, style_of(at)), (people, (ink(), "D")))
+            for those, style in parts:
+                there = np.flatnonzero(those)
+                _forest_rows(axis, drawn.isel(metric=there), rows[there] + offset, 0.8, style, density)
+        else:
+            _forest_rows(axis, drawn, rows + offset, 0.8 / len(hues), style_of(at), density)
+        if raters is not None and (hue is None or at == 0 or hue in raters.dims):
+            _band(axis, raters, drawn, ink() if hue is None or hue not in raters.dims else style_of(at)[0])
+    axis.axvline(0, color="#999999", lw=0.8, zorder=1)
+    axis.grid(axis="x", color=faint(), lw=0.7, zorder=0)
+    axis.set_axisbelow(True)
+    axis.set_xlabel(_x_label(result), fontsize=9.5, **PLAIN)
+
+
+def _x_label(result: xr.Dataset) -> str:
+    if _of_raters(result):
+        return f"{coefficient_label(result.attrs.get('coefficient', 'correlation'))} with the mean of the other raters"
+    label = correlation_label(result)
+    return label if "correlation" in result else f"difference in {label}"
+
+
+def _items(result: xr.Dataset, hue: str | None, raters: xr.Dataset | None) -> list[tuple[str, dict[str, Any]]]:
+    """The legend."""
+    items: list[tuple[str, dict[str, Any]]] = []
+    people = _people(result)
+    if hue is not None:
+        styles = [style_of(at) for at in range(result.sizes[hue])]
+        items += [
+            (name, {"color": color, "marker": marker, "lw": 2})
+            for name, (color, marker) in zip(texts(result[hue]), styles, strict=True)
+        ]
+    elif people.any() and not people.all():
+        color, marker = style_of(0)
+        items += [("metric", {"color": color, "marker": marker, "lw": 2})]
+        items += [("people", {"color": ink(), "lw": 2, **_PEOPLE})]
+    if bool(_biased(result).any()):
+        items.append((_WITHOUT_BIAS, {"color": ink(), **_STROKE, "ls": ""}))
+    if raters is not None:
+        items.append((_ceiling_words(raters), {"color": ink(), "ls": (0, (4, 2)), "lw": 1.3}))
+    return items
+
+
+def _people(result: xr.Dataset) -> Any:
+    """Which rows are scores by people: the gold, raters, and what `kind` says is human."""
+    labels = np.atleast_1d(result["metric"].values) if "metric" in result.coords else np.array([""])
+    found = np.array([_of_raters(result) and label == RATER or label == result.attrs.get("gold") for label in labels])
+    if "kind" in result.coords and result["kind"].dims == ("metric",):
+        found |= result["kind"].values == "human"
+    return found
+
+
+def _of_raters(result: xr.Dataset) -> bool:
+    return result.attrs.get("analysis") == "human_ceiling"
+
+
+def _raters_of(result: xr.Dataset, ceiling: xr.Dataset | None) -> xr.Dataset | None:
+    """The raters' own correlation with its interval, of the ceiling that was given or of the result itself."""
+    if ceiling is None:
+        ceiling = result if _of_raters(result) else None
+    elif not isinstance(ceiling, xr.Dataset) or not _of_raters(ceiling):
+        raise ValueError("ceiling must be what human_ceiling gives")
+    elif "correlation" not in result:
+        raise ValueError("ceiling is of correlations, and the result holds differences; leave it out")
+    if ceiling is None or "metric" not in ceiling.dims or RATER not in ceiling["metric"].values.tolist():
+        return None
+    for name in ("coefficient", "level"):
+        own, theirs = result.attrs.get(name), ceiling.attrs.get(name)
+        if own != theirs and name not in result.coords:
+            raise ValueError(f"ceiling must be of the {name} of the result, {own!r}, not {theirs!r}")
+    raters = ceiling[["correlation", "ci_low", "ci_high"]].sel(metric=RATER, drop=True)
+    strange = [str(dim) for dim in raters.dims if dim not in result["correlation"].dims]
+    if strange:
+        raise ValueError(f"ceiling has the dim {strange[0]!r}, which the result has not; select one of its labels")
+    return raters
+
+
+def _band(axis: Any, raters: xr.Dataset, drawn: xr.Dataset, color: str) -> None:
+    """The interval of the raters' own correlation behind all rows."""
+    here = raters.sel({dim: drawn[dim] for dim in raters.dims if dim in drawn.coords})
+    middle, low, high = (float(here[name]) for name in ("correlation", "ci_low", "ci_high"))
+    if not np.isnan(middle):
+        axis.axvspan(low, high, color=grey(), alpha=0.3, lw=0, zorder=0.5)
+        axis.axvline(middle, color=color, lw=1.3, ls=(0, (4, 2)), zorder=1.5)
+
+
+def _ceiling_words(raters: xr.Dataset) -> str:
+    if raters["correlation"].ndim:
+        return _CEILING
+    middle, low, high = (float(raters[name]) for name in ("correlation", "ci_low", "ci_high"))
+    return f"{_CEILING}, {middle:.2f} [{low:.2f}, {high:.2f}]"
+
+
+def _forest_rows(axis: Any, drawn: xr.Dataset, rows: Any, height: float, style: tuple[str, str], density: bool) -> None:
+    color, marker = style
+    name = "correlation" if "correlation" in drawn else "difference"
+    middle, low, high = (np.atleast_1d(drawn[each].values) for each in (name, "ci_low", "ci_high"))
+    if density:
+        for row, each in zip(rows, _densities(drawn, name), strict=True):
+            if each is not None:
+                x, bulge = each
+                peak = row - 0.85 * height * bulge / bulge.max()
+                axis.fill_between(x, row, peak, color=color, alpha=0.25, lw=0, zorder=2)
+    axis.hlines(rows, low, high, color=color, lw=1.8, zorder=3)
+    axis.plot(middle, rows, marker, ms=4.5, color=color, mec=ground(), mew=0.8, zorder=4)
+    biased = np.atleast_1d(_biased(drawn).values)
+    if biased.any():
+        without = middle - np.atleast_1d(drawn["bias"].values)
+        axis.plot(without[biased], rows[biased], ls="", color=color, zorder=5, **_STROKE)
+    if "by_rater" in drawn and _of_raters(drawn):
+        _single_raters(axis, drawn, rows, color)
+
+
+def _single_raters(axis: Any, drawn: xr.Dataset, rows: Any, color: str) -> None:
+    """Each rater's own correlation, as a small open point on the raters' row."""
+    labels = np.atleast_1d(drawn["metric"].values).tolist()
+    single = drawn["by_rater"].transpose("metric", ...)
+    for row, label, values in zip(rows, labels, single.values, strict=True):
+        if label == RATER:
+            axis.plot(values, np.full(values.size, row), "o", ms=3.5, mfc="none", mec=color, mew=0.8, zorder=3.5)
+
+
+def _biased(result: xr.Dataset) -> xr.DataArray:
+    """Where the bias is so large beside the standard error that it is drawn."""
+    if not {"bias", "standard_error", "df"} <= set(result.data_vars):
+        return xr.DataArray(False)
+    return abs(result["bias"]) > checks.MUCH_BIAS * result["standard_error"]
+
+
+_Curve = tuple[FloatArray, FloatArray]
+
+
+def _densities(drawn: xr.Dataset, name: str) -> list[_Curve | None]:
+    """Points of a curve for each metric: of its samples, or else of its confidence distribution; None for neither."""
+    n = drawn.sizes.get("metric", 1)
+    found: list[_Curve | None] = [None] * n
+    if "samples" in drawn:
+        samples = np.atleast_2d(drawn["samples"].transpose(..., "resample").values)
+        found = [_of_samples(row[~np.isnan(row)]) for row in samples]
+    if {"bias", "df", "fell_back"} <= set(drawn.data_vars) and "confidence_level" in drawn.attrs:
+        names = (name, "bias", "ci_low", "ci_high", "df", "fell_back")
+        rows = zip(*(np.atleast_1d(drawn[each].values).astype(float) for each in names), strict=True)
+        bounds, level = bounds_of(drawn, name), float(drawn.attrs["confidence_level"])
+        found = [
+            _of_limits(row[:5], bounds, level) if curve is None and row[5] == 0 else curve
+            for curve, row in zip(found, rows, strict=True)
+        ]
+    return found
+
+
+def _of_samples(samples: FloatArray) -> _Curve | None:
+    """The samples' density."""
+    if len(samples) < 2 or np.ptp(samples) == 0:
+        return None
+    from scipy.stats import gaussian_kde
+
+    grid = np.linspace(samples.min(), samples.max(), 200)
+    return grid, gaussian_kde(samples)(grid)
+
+
+def _of_limits(row: tuple[float, ...], bounds: tuple[float, float], level: float) -> _Curve | None:
+    """The density of a function of t whose median is the estimate less its bias, and whose quantiles the limits are."""
+    from scipy.special import stdtrit
+    from scipy.stats import t as student
+
+    estimate, bias, low, high, df = row
+    middle, half = (bounds[0] + bounds[1]) / 2, (bounds[1] - bounds[0]) / 2
+    points = (np.array([low, estimate - bias, high]) - middle) / half
+    bounded = bool(np.all(np.abs(points) <= 1))  # a user's function may have any values
+    with np.errstate(divide="ignore"):
+        below, centre, above = np.arctanh(points) if bounded else points
+    down, up = centre - below, above - centre
+    if low == estimate < estimate - bias:  # moved to hold the estimate
+        down = up
+    elif high == estimate > estimate - bias:
+        up = down
+    if not (0 < down < np.inf and 0 < up < np.inf and df > 0):
+        return None
+    quantile = float(stdtrit(df, (1 + level) / 2))
+    skew = np.log(up / down) / quantile
+    skew = skew if abs(skew) > 1e-6 else 1e-6
+    furthest = float(stdtrit(df, 1 - _TAIL))
+    at = np.linspace(-furthest, furthest, 201)
+    scale = up / np.expm1(skew * quantile)
+    moved = centre + scale * np.expm1(skew * at)
+    heights = student.pdf(at, df) / (scale * skew * np.exp(skew * at))
+    if bounded:
+        seen = np.abs(moved) < _AT_1
+        moved, heights = moved[seen], heights[seen] * np.cosh(moved[seen]) ** 2
+        middle_height = float(student.pdf(0, df) / (scale * skew) * np.cosh(centre) ** 2)
+        # It has no bound near ±1.
+        return middle + half * np.tanh(moved), np.minimum(heights, 2 * middle_height)
+    return middle + half * moved, heights

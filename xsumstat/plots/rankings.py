@@ -1,0 +1,308 @@
+"""Pictures of rankings: metrics in clusters, and tasks as a table."""
+
+from __future__ import annotations
+
+import textwrap
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from xsumstat import _validate
+from xsumstat.dataset import wording
+from xsumstat.plots.parts import (
+    PLAIN,
+    axes_for,
+    check_not_empty,
+    coefficient_label,
+    colour,
+    correlation_label,
+    faint,
+    finished,
+    grid_of,
+    ground,
+    grounds,
+    ink,
+    is_dark,
+    label_width,
+    muted,
+    on_its_ground,
+    panel_title,
+    panels_of,
+    shown,
+    texts,
+    too_few_words,
+    words_on,
+)
+from xsumstat.types import FloatArray, IntArray
+
+
+@_validate.public
+@on_its_ground
+def clusters(
+    result: xr.Dataset,
+    *,
+    intervals: xr.Dataset | None = None,
+    tests: xr.Dataset | None = None,
+    metric: Any = None,
+    order: Any = "value",
+    figsize: tuple[float, float] | None = None,
+    title: str | None = None,
+    ax: Any = None,
+) -> Any:
+    """Metrics in order of their correlation, each cluster on a ground of its own, a bar beside those not told apart.
+
+    Parameters
+    ----------
+    result : Dataset
+        What `rank` gave.
+    intervals : Dataset, optional
+        What `ci` gave of the same coefficient and level: whiskers show its limits.
+    tests : Dataset, optional
+        What `perm_test` gave of the same metrics: a bar joins metrics of which no two were told apart, as in a diagram
+        of critical differences, and bars may overlap. Default: a bar joins the members of a cluster.
+    metric : label or list of labels, optional
+        Those to be drawn; default all, or where there are more than 20 the first 20 in order, which a note below says.
+    order : {"value", "name", "given"} or list of labels, default "value"
+        The best on top, by name, as in the result, or these labels and no others.
+    figsize : (float, float), optional
+        Width and height in inches; default as large as the rows need.
+    title : str, optional
+        Above the picture.
+    ax : matplotlib Axes, optional
+        Where to draw, when there is one panel; title, legend and notes then belong to it.
+
+    Returns
+    -------
+    Axes, or array of Axes when further dims give several panels
+
+    Raises
+    ------
+    ValueError
+        If the result has no clusters, or `intervals` or `tests` are not of its metrics.
+    ImportError
+        Without matplotlib (extra "plot").
+
+    Notes
+    -----
+    Neighbours of two clusters need not have been told apart: a metric starts a new cluster where one member of the
+    cluster above beats it. `tests` shows each pair.
+
+    References
+    ----------
+    Demšar (2006), "Statistical comparisons of classifiers over multiple data sets", JMLR 7, Fig. 1.
+    """
+    if not {"correlation", "cluster", "rank"} <= set(result.data_vars):
+        raise ValueError("the result has no clusters; this draws what rank gives")
+    check_not_empty(result["cluster"])
+    _check_beside(result, intervals, "intervals", {"correlation", "ci_low", "ci_high"}, "ci")
+    _check_beside(result, tests, "tests", {"pvalue"}, "perm_test")
+    alpha = float(result.attrs.get("alpha", 0.05))
+    n = result.sizes["metric"]
+    too_few = too_few_words(result, alpha, n * (n - 1))
+    result, left_out = shown(result, "correlation", metric=metric, order=order)
+    check_not_empty(result["cluster"])
+    panels = panels_of(result, [str(dim) for dim in result["cluster"].dims if dim != "metric"])
+    rows = result.sizes["metric"]
+    across, down = grid_of(len(panels))
+    size = ((label_width(result["metric"]) + 3.8) * across, 1.0 + (0.6 + 0.3 * rows) * down)
+    axes = axes_for(len(panels), size, ax, sharex=True, sharey=False, figsize=figsize)
+    drawn = []
+    for axis, (name, panel) in zip(axes, panels, strict=True):
+        drawn += _cluster_rows(axis, panel, intervals, tests, alpha, by_value=order == "value")
+        panel_title(axis, name, 3.8)
+        axis.set_xlabel(correlation_label(result), fontsize=9.5, **PLAIN)
+    undefined = result["metric"].values[(result["rank"] == 0).transpose("metric", ...).values.reshape(rows, -1).all(1)]
+    none = f"without a correlation: {', '.join(texts(xr.DataArray(undefined)))}" if undefined.size else ""
+    of_bars = tests if tests is not None else result
+    bar = {"color": ink(), "lw": 3, "solid_capstyle": "butt"}
+    items = [(f"not told apart (p > {alpha:.2g})", bar)] if any(drawn) else []
+    notes = [
+        "numbers are clusters",
+        wording.how(of_bars),
+        wording.interval_words(intervals) if intervals is not None else "",
+        too_few,
+    ]
+    return finished(axes, ax, title=title, items=items, notes=[*notes, none, left_out])
+
+
+def _check_beside(result: xr.Dataset, other: xr.Dataset | None, name: str, needed: set[str], analysis: str) -> None:
+    """Raise unless what is drawn beside the clusters is of the same metrics."""
+    if other is None:
+        return
+    if not isinstance(other, xr.Dataset) or not needed <= set(other.data_vars) or "metric" not in other.dims:
+        raise ValueError(f"{name} must be what {analysis} gives, with {_validate.listing(sorted(needed))}")
+    lacking = [label for label in result["metric"].values.tolist() if label not in other["metric"].values.tolist()]
+    if lacking:
+        raise ValueError(f"{name} must hold all metrics of the result; it lacks {lacking[0]!r}")
+    for attr in ("coefficient", "level"):
+        own, theirs = result.attrs.get(attr), other.attrs.get(attr)
+        if own != theirs and attr not in result.coords:
+            raise ValueError(f"{name} must be of the {attr} of the result, {own!r}, not {theirs!r}")
+
+
+def _cluster_rows(
+    axis: Any, panel: xr.Dataset, intervals: xr.Dataset | None, tests: xr.Dataset | None, alpha: float, by_value: bool
+) -> list[tuple[int, int]]:
+    """Draw a panel's metrics with a correlation, from the best down; returns the first and last row of each bar."""
+    panel = panel.isel(metric=np.flatnonzero(panel["rank"].values > 0))
+    if by_value:
+        panel = panel.isel(metric=np.argsort(-panel["correlation"].values, kind="stable"))
+    r, cluster = panel["correlation"].values, panel["cluster"].values
+    groups = _runs(cluster)
+    for first, last in groups:
+        number = int(cluster[first])
+        axis.axhspan(first - 0.5, last + 0.5, color=grounds()[number % 2], lw=0, zorder=0)
+        axis.annotate(
+            str(number), (1, (first + last) / 2), xycoords=("axes fraction", "data"), xytext=(-4, 0),
+            textcoords="offset points", ha="right", va="center", fontsize=9, color=muted(),
+            **PLAIN,
+        )  # fmt: skip
+    if intervals is not None:
+        here = intervals.sel({dim: panel[dim] for dim in intervals["correlation"].dims if dim in panel.coords})
+        axis.hlines(np.arange(len(r)), here["ci_low"], here["ci_high"], color=colour(0), lw=1.6, zorder=2.5)
+    axis.plot(r, np.arange(len(r)), "o", ms=5, color=colour(0), mec=ground(), mew=0.8, zorder=3)
+    bars = [run for run in (groups if tests is None else _not_told_apart(panel, tests, alpha)) if run[1] > run[0]]
+    _draw_bars(axis, bars)
+    axis.set_yticks(range(len(r)), texts(panel["metric"]), **PLAIN)
+    axis.set_ylim(len(r) - 0.5, -0.5)
+    axis.margins(x=0.15)
+    axis.grid(axis="x", color=faint(), lw=0.7, zorder=1)
+    axis.set_axisbelow(True)
+    return bars
+
+
+def _runs(cluster: IntArray) -> list[tuple[int, int]]:
+    """First and last row of each run of rows of one cluster."""
+    ends = np.flatnonzero(np.diff(cluster)).tolist()
+    return list(zip([0, *(end + 1 for end in ends)], [*ends, len(cluster) - 1], strict=True)) if len(cluster) else []
+
+
+def _not_told_apart(panel: xr.Dataset, tests: xr.Dataset, alpha: float) -> list[tuple[int, int]]:
+    """First and last row of each longest run of rows of which no two differ."""
+    name = "pvalue_adjusted" if "pvalue_adjusted" in tests else "pvalue"
+    labels = panel["metric"].values
+    further = {dim: panel[dim] for dim in tests[name].dims if dim in panel.coords and dim != "metric"}
+    p = tests[name].sel(further).sel(metric=labels, other_metric=labels).transpose("metric", "other_metric").values
+    apart = (p <= alpha) | (p <= alpha).T
+    runs: list[tuple[int, int]] = []
+    for first in range(len(labels)):
+        last = first
+        while last + 1 < len(labels) and not apart[first : last + 2, first : last + 2].any():
+            last += 1
+        if not runs or last > runs[-1][1]:
+            runs.append((first, last))
+    return runs
+
+
+def _draw_bars(axis: Any, runs: list[tuple[int, int]]) -> None:
+    """Bars right of the panel, beside each other where they overlap."""
+    ends: list[int] = []  # the last row of each column of bars
+    for first, last in runs:
+        column = next((at for at, end in enumerate(ends) if end < first), len(ends))
+        ends[column : column + 1] = [last]
+        offset = axis.get_yaxis_transform()
+        axis.plot(
+            [1.025 + 0.03 * column] * 2, [first - 0.3, last + 0.3], color=ink(), lw=3, solid_capstyle="butt",
+            clip_on=False, transform=offset,
+        )  # fmt: skip
+
+
+@_validate.public
+@on_its_ground
+def tasks(
+    result: xr.Dataset,
+    *,
+    metric: Any = None,
+    order: Any = "value",
+    figsize: tuple[float, float] | None = None,
+    title: str | None = None,
+    ax: Any = None,
+) -> Any:
+    """A table of metrics and tasks as WMT prints it: cluster and correlation, the best of each column in bold.
+
+    Parameters
+    ----------
+    result : Dataset
+        What `rank_tasks` gave.
+    metric : label or list of labels, optional
+        Those to be drawn; default all, or where there are more than 20 the first 20 in order, which a note below says.
+    order : {"value", "name", "given"} or list of labels, default "value"
+        The best average on top, by name, as in the result, or these labels and no others.
+    figsize : (float, float), optional
+        Width and height in inches; default as large as the table needs.
+    title : str, optional
+        Above the picture.
+    ax : matplotlib Axes, optional
+        Where to draw; title and notes then belong to it.
+
+    Returns
+    -------
+    Axes
+
+    Raises
+    ------
+    ValueError
+        If the result has no tasks.
+    ImportError
+        Without matplotlib (extra "plot").
+
+    References
+    ----------
+    Freitag et al. (2024), "Results of the WMT24 Metrics Shared Task", Table 1.
+    """
+    if "task_cluster" not in result:
+        raise ValueError("the result has no tasks; this draws what `rank_tasks` gives")
+    whole = result.drop_dims("other_metric", errors="ignore")
+    part, left_out = shown(whole, "average_score", metric=metric, order=order)
+    check_not_empty(part["task_cluster"])
+    metrics, heads = texts(part["metric"]), _heads(part)
+    values = np.column_stack([part["average_score"], part["correlation"].transpose("metric", "task")])
+    numbers = np.column_stack([part["cluster"], part["task_cluster"].transpose("metric", "task")])
+    lines = max(head.count("\n") + 1 for head in heads)
+    size = (0.6 + label_width(part["metric"]) + 1.2 * len(heads), 0.5 + 0.17 * lines + 0.3 * len(metrics))
+    (axis,) = axes_for(1, size, ax, sharex=False, figsize=figsize)
+    _cells(axis, values, numbers)
+    axis.set_yticks(range(len(metrics)), metrics, fontsize=9, **PLAIN)
+    axis.set_xticks(range(len(heads)), heads, fontsize=8.5, **PLAIN)
+    axis.tick_params(top=True, bottom=False, labeltop=True, labelbottom=False, length=0)
+    axis.spines[:].set_visible(False)
+    note = "cluster, then correlation, the stronger the colour the better the cluster; bold: first cluster"
+    return finished([axis], ax, title=title, notes=[note, wording.how(result), left_out])
+
+
+def _cells(axis: Any, values: FloatArray, clusters: IntArray) -> None:
+    """A cell for each metric and column; a line under each cluster of the average."""
+    plt: Any = _validate.optional("matplotlib.pyplot", "plot")
+    shade = 0.62 * np.where(clusters > 0, 1 / np.maximum(clusters, 1), 0.0)
+    colours = plt.get_cmap("Blues_r" if is_dark() else "Blues")
+    for row, column in np.ndindex(values.shape):
+        known = clusters[row, column] > 0
+        area = colours(shade[row, column]) if known else ground()
+        axis.add_patch(_rectangle(column, row, area))
+        told = f"{clusters[row, column]}   {_correlation(float(values[row, column]))}" if known else "–"
+        bold = "bold" if clusters[row, column] == 1 else "normal"
+        style = {"fontsize": 8.5, "weight": bold, "color": words_on(area), **PLAIN}
+        axis.text(column, row, told, ha="center", va="center", **style)
+    for row in np.flatnonzero(np.diff(clusters[:, 0])):
+        axis.axhline(row + 0.5, color=ink(), lw=1, zorder=3)
+    axis.axvline(0.5, color=ink(), lw=1, zorder=3)
+    axis.set_xlim(-0.5, values.shape[1] - 0.5)
+    axis.set_ylim(values.shape[0] - 0.5, -0.5)
+
+
+def _rectangle(column: int, row: int, area: Any) -> Any:
+    patches = _validate.optional("matplotlib.patches", "plot")
+    return patches.Rectangle((column - 0.5, row - 0.5), 1, 1, facecolor=area, edgecolor=ground(), lw=1)
+
+
+def _correlation(value: float) -> str:
+    """A number of a table: .935, -.120, 1.000."""
+    return f"{value:.3f}".replace("0.", ".", 1) if abs(value) < 0.9995 else f"{value:.3f}"
+
+
+def _heads(result: xr.Dataset) -> list[str]:
+    """What stands over the columns: the average, and each task with what it asks, in lines that fit."""
+    asked = result["coefficient"].values
+    heads = ["\n".join(textwrap.wrap(name, 17)) for name in texts(result["task"])]
+    return ["average", *(f"{head}\n{coefficient_label(str(one))}" for head, one in zip(heads, asked, strict=True))]
