@@ -180,8 +180,8 @@ def test_an_axis_takes_its_name_from_the_table():
     found = answer("discriminative")
     assert found.meta.plot.bars().get_xlabel() == variables.VARIABLES["f1"].long_name
     bare = xr.Dataset({"f1": found.f1.drop_attrs(), "own_number": found.f1.drop_attrs()})
-    assert bare.meta.plot.bars().get_ylabel() == variables.VARIABLES["f1"].long_name
-    assert bare.meta.plot.bars("own_number").get_ylabel() == "own number"
+    assert bare.meta.plot.bars().get_xlabel() == variables.VARIABLES["f1"].long_name
+    assert bare.meta.plot.bars("own_number").get_xlabel() == "own number"
 
 
 # --- What follows from the tables ---

@@ -17,10 +17,16 @@ DRAWS = {"n_resamples": 50, "rng": 0}
 HALF = {"above": 0.5, "unit": "quantile", "n_simulations": 19, **DRAWS}
 
 
+# Other versions draw letters otherwise, which a tolerance that sees a lost word does not survive.
+pytestmark = pytest.mark.skipif(
+    not mpl.__version__.startswith("3.11."), reason="the kept images are by matplotlib 3.11"
+)
+
+
 def image(style="default"):
-    """A picture at 50 dots an inch; the tolerance lets other versions of matplotlib pass, no lost word or bar."""
+    """A picture at 50 dots an inch; a lost word or another colour is beyond the tolerance, rounding is not."""
     return pytest.mark.mpl_image_compare(
-        baseline_dir="baseline", style=style, tolerance=8, savefig_kwargs={"dpi": 50}, deterministic=True
+        baseline_dir="baseline", style=style, tolerance=2, savefig_kwargs={"dpi": 50}, deterministic=True
     )
 
 

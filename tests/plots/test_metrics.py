@@ -454,3 +454,62 @@ def test_words_can_be_read_in_dark_styles(demo):
     axis = demo.meta.ci("human", n_resamples=19, rng=0).meta.plot.forest()
     assert axis.get_yticklabels()[0].get_color() == "#333333"
     plt.close("all")
+
+
+def pairs(values, **attrs):
+    """Tests of pairs whose differences are those of given values."""
+    names = list(values)
+    gap = np.subtract.outer(list(values.values()), list(values.values()))
+    gap[np.eye(len(names), dtype=bool)] = np.nan
+    p = np.where(np.isnan(gap), np.nan, 0.03 * np.exp(-5 * gap))
+    result = xr.Dataset(coords={"metric": names, "other_metric": names}, attrs={"method": "permutation", **attrs})
+    return result.assign(difference=(("metric", "other_metric"), gap), pvalue=(("metric", "other_metric"), p))
+
+
+def test_rows_and_columns_are_sorted_by_who_beats_most():
+    result = pairs({"b": 0.1, "a": 0.7, "c": 0.4})
+    ax = result.meta.plot.pvalues()
+    assert labels(ax.get_yticklabels()) == labels(ax.get_xticklabels()) == ["a", "c", "b"]
+    shown = {text.get_position(): text.get_text() for text in ax.texts}
+    assert shown[1, 0] == metrics._short(float(result.pvalue.sel(metric="a", other_metric="c")))
+    for order in ("name", ["b", "c"]):
+        ax = result.meta.plot.pvalues(order=order)
+        assert (
+            labels(ax.get_yticklabels()) == labels(ax.get_xticklabels()) == (order if order != "name" else list("abc"))
+        )
+    ax = result.isel(other_metric=[0, 1]).meta.plot.pvalues()
+    assert labels(ax.get_yticklabels()) == ["a", "c", "b"] and labels(ax.get_xticklabels()) == ["a", "b"]
+    one_sided = result.drop_vars("difference").meta.plot.pvalues()
+    assert labels(one_sided.get_yticklabels()) == ["a", "c", "b"]
+
+
+def test_of_many_metrics_p_values_of_the_best_are_drawn():
+    result = pairs({f"m{at:02d}": -at / 10 for at in range(41)})
+    ax = result.meta.plot.pvalues()
+    assert labels(ax.get_yticklabels()) == labels(ax.get_xticklabels()) == [f"m{at:02d}" for at in range(20)]
+    assert any("the 20 best of 41" in text.get_text() for text in ax.figure.texts)
+    few = result.meta.plot.pvalues(metric=["m40", "m30"])
+    assert labels(few.get_yticklabels()) == labels(few.get_xticklabels()) == ["m30", "m40"]
+
+
+def test_the_picture_says_whether_p_values_are_corrected(small):
+    asked = {"level": "input", "n_resamples": 299, "rng": 0}
+    for adjust, words in ((None, "not corrected"), ("holm", "Holm over all tests")):
+        ax = small.meta.perm_test("m0", adjust=adjust, **asked).meta.plot.pvalues()
+        (note,) = [text.get_text() for text in ax.figure.texts]
+        assert "permutation test" in note and words in note
+
+
+@pytest.mark.parametrize("style", ["default", "dark_background"])
+def test_words_on_cells_can_be_read(style):
+    def luminance(colour):
+        rgb = np.array(matplotlib.colors.to_rgb(colour))
+        return np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4) @ [0.2126, 0.7152, 0.0722]
+
+    with plt.style.context(style):
+        ax = pairs({"a": 0.0, "b": 0.2, "c": 0.5, "d": 1.2}).meta.plot.pvalues()
+    areas_at = {(round(p.get_x() + 0.46), round(p.get_y() + 0.46)): p.get_facecolor() for p in ax.patches}
+    assert len({matplotlib.colors.to_hex(each) for each in areas_at.values()}) == 4
+    for text in ax.texts:
+        low, high = sorted(luminance(each) + 0.05 for each in (text.get_color(), areas_at[text.get_position()]))
+        assert high / low >= 4.5 and text.get_fontsize() >= 7

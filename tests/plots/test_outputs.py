@@ -343,6 +343,8 @@ def test_matrix_of_many_metrics_has_colours_only():
     assert min(text.get_fontsize() for text in [*axis.get_xticklabels(), *axis.get_yticklabels()]) >= 7
     assert len(found.meta.plot.matrix(metric=["m1", "m2", "m3"]).texts) == 3
     assert len(found.meta.plot.matrix(annotate=True).texts) == 41 * 40 / 2
+    with pytest.raises(ValueError, match="the result is empty"):
+        found.meta.plot.matrix(metric=[])
     rows = found.sel(metric=["m4", "m2"]).meta.plot.matrix(order="given")
     assert rows.images[0].get_array().shape == (2, 41)
 
@@ -397,6 +399,8 @@ def test_more_groups_than_can_be_told_apart(demo):
     assert "the 7 groups with the highest means of 10" in axis.figure.texts[0].get_text()
     axis = demo.meta.plot.distribution(by="corpus", order=["c3", "c1"])
     assert [text.get_text() for text in axis.figure.legends[0].get_texts()] == ["c3", "c1", "mean"]
+    with pytest.raises(ValueError, match="order must name at least one group"):
+        demo.meta.plot.distribution(by="corpus", order=[])
     with pytest.raises(ValueError, match="unknown label in order 'c77'"):
         demo.meta.plot.distribution(by="corpus", order=["c77"])
 

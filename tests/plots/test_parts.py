@@ -7,6 +7,7 @@ import matplotlib as mpl
 
 mpl.use("Agg")
 
+import colorspacious  # noqa: E402
 import matplotlib.pyplot as plt  # noqa: E402
 import numpy as np  # noqa: E402
 import pandas as pd  # noqa: E402
@@ -15,7 +16,7 @@ import xarray as xr  # noqa: E402
 
 import xsumstat  # noqa: E402
 from xsumstat import accessor
-from xsumstat.plots import parts  # noqa: E402
+from xsumstat.plots import metrics, parts  # noqa: E402
 
 GOLD = "$gold_{x}$ \\beta"
 METRICS = ["_hidden", "$x$", "a_b^2", "\\alpha {", "one $ only", "$\\nosuch{"]
@@ -250,3 +251,84 @@ def test_a_name_of_two_lines_is_as_wide_as_the_longer(named):
 
     assert columns("a name of two\nlines in a legend") == 2
     assert columns("a name of one line in a legend that is so wide") == 1
+
+
+def _simulated(colours):
+    """CAM02-UCS coordinates of colours as readers without, and with each of three colour-blindnesses see them."""
+    rgb = np.array([mpl.colors.to_rgb(each) for each in colours])
+    seen = [rgb]
+    for kind in ("deuteranomaly", "protanomaly", "tritanomaly"):
+        space = {"name": "sRGB1+CVD", "cvd_type": kind, "severity": 100}
+        seen.append(np.clip(colorspacious.cspace_convert(rgb, space, "sRGB1"), 0, 1))
+    return [colorspacious.cspace_convert(each, "sRGB1", "CAM02-UCS") for each in seen]
+
+
+@pytest.mark.parametrize("hues", [parts.HUES, parts._LIGHT_HUES])
+def test_hues_are_told_apart_by_colour_blind_readers(hues):
+    """A distance of 1 can just be seen side by side; 10 is plain, as between Okabe and Ito's own colours (11)."""
+    for seen in _simulated(hues):
+        apart = np.linalg.norm(seen[:, None] - seen[None], axis=-1)
+        assert apart[~np.eye(len(hues), dtype=bool)].min() > 10
+
+
+@pytest.mark.parametrize("steps", [metrics._STEPS, metrics._DARK_STEPS])
+def test_steps_of_p_values_are_in_order_for_colour_blind_readers_and_in_grey(steps):
+    for seen in _simulated(steps):
+        lightness = np.diff(seen[:, 0])
+        assert (lightness > 7).all() or (lightness < -7).all()
+
+
+@pytest.mark.parametrize("style", ["default", "dark_background"])
+def test_the_ends_and_the_middle_of_a_diverging_map_are_told_apart(style):
+    with plt.style.context(style):
+        ends = [parts.diverging()(at)[:3] for at in (0.0, 0.25, 0.5, 0.75, 1.0)]
+    for seen in _simulated(ends):
+        apart = np.linalg.norm(seen[:, None] - seen[None], axis=-1)
+        assert apart[~np.eye(5, dtype=bool)].min() > 10
+
+
+def test_markers_differ_where_colours_are_not_seen():
+    styles = [parts.style_of(at) for at in range(28)]
+    assert len(set(styles)) == 28
+    assert all(one[1] != other[1] for one, other in zip(styles, styles[1:], strict=False))
+
+
+def test_pictures_suit_the_figure_of_the_axes_that_are_given(named):
+    result = named.meta.ci(**DRAWS)
+    with plt.style.context("dark_background"):
+        _, dark = plt.subplots()
+    with plt.style.context("dark_background"):
+        light = plt.figure(facecolor="white").add_subplot(facecolor="white")
+        result.meta.plot.forest(ax=light, title="light")
+    result.meta.plot.forest(ax=dark, title="dark")
+    assert dark.title.get_color() == "#dddddd" and light.title.get_color() == parts.INK
+    assert dark.collections[0].get_facecolor() is not None
+    lines = [line.get_color() for line in dark.lines if line.get_marker() == "o"]
+    assert lines == [parts._LIGHT_HUES[0]]
+    assert parts.ink() == parts.INK  # nothing is left behind
+    with pytest.raises(TypeError, match="ax must be a matplotlib Axes, as plt.subplots"):
+        result.meta.plot.forest(ax=plt.figure())
+
+
+def test_figures_without_a_ground_stand_on_that_of_their_axes(named):
+    """As in notebooks, whose figures are often transparent."""
+    with plt.rc_context({"figure.facecolor": "none"}):
+        assert parts.ink() == parts.INK
+        with plt.rc_context({"axes.facecolor": "black"}):
+            assert parts.ink() == "#dddddd"
+        with plt.rc_context({"axes.facecolor": "none"}):
+            assert parts.ink() == parts.INK
+    outer = plt.figure(facecolor="black")
+    axis = outer.subfigures(1, 2)[0].subplots()
+    axis.set_facecolor("none")
+    named.meta.ci(**DRAWS).meta.plot.forest(ax=axis, title="inside")
+    assert axis.title.get_color() == "#dddddd"
+
+
+def test_legends_can_be_read_in_dark_figures(qualities):
+    with plt.style.context("dark_background"):
+        _, axis = plt.subplots()
+    qualities.meta.ci(**DRAWS).meta.plot.forest(**HUE, ax=axis)
+    legend = axis.get_legend()
+    words = [*legend.get_texts(), legend.get_title()]
+    assert len(words) == 3 and all(mpl.colors.same_color(text.get_color(), "#dddddd") for text in words)

@@ -416,3 +416,11 @@ def test_names_must_exist(demo):
     for keywords in ({"variable": "corr"}, {"hue": "type"}):
         with pytest.raises(ValueError, match=f"unknown {next(iter(keywords))}"):
             r.meta.plot.bars(**keywords)
+
+
+def test_colours_suit_the_figure_of_the_axes_that_are_given(demo):
+    figure, axis = plt.subplots(facecolor="black")
+    axis.set_facecolor("black")
+    demo.meta.corr("human").meta.plot.bars(ax=axis)
+    assert contrast(axis.patches[0].get_facecolor()[:3], "black") > 4.5
+    assert contrast(axis.lines[0].get_color(), "black") > 4.5

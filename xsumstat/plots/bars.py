@@ -17,11 +17,13 @@ from xsumstat.plots.parts import (
     faint,
     finished,
     grid_of,
+    ground,
     ink,
     label_width,
     legend_height,
     limits_of,
     muted,
+    on_its_ground,
     panel_title,
     panels_of,
     shown,
@@ -34,6 +36,7 @@ _WIDE = 3.6  # inches of a panel
 
 
 @_validate.public
+@on_its_ground
 def bars(
     result: xr.Dataset,
     variable: str | None = None,
@@ -136,7 +139,7 @@ def _bars_of(axis: Any, drawn: xr.Dataset, variable: str, rows: Any, height: flo
     if limits is None:
         return
     effects = _validate.optional("matplotlib.patheffects", "plot")
-    rim = [effects.withStroke(linewidth=2.8, foreground=axis.get_facecolor())]  # seen on the bar and beyond it
+    rim = [effects.withStroke(linewidth=2.8, foreground=ground())]  # seen on the bar and beyond it
     low, high = (drawn[name].values for name in limits)
     axis.hlines(rows, low, high, color=ink(), lw=1.2, zorder=4, path_effects=rim)
     cap = max(2.0, min(5.0, 16 * height))

@@ -18,9 +18,11 @@ from xsumstat.plots.parts import (
     clipped,
     faint,
     finished,
+    ground,
     ink,
     legend_height,
     muted,
+    on_its_ground,
     shown,
     style_of,
     texts,
@@ -28,6 +30,7 @@ from xsumstat.plots.parts import (
 
 
 @_validate.public
+@on_its_ground
 def pca(
     result: xr.Dataset,
     *,
@@ -101,7 +104,7 @@ def pca(
     for at, group in enumerate(groups):
         x, y, labels = _points(result["coordinate"], group_of == group if hue else group_of, beside or dims)
         color, marker = style_of(at)
-        axis.plot(x, y, marker, ls="", ms=6, color=color, mec=axis.get_facecolor(), mew=0.7, zorder=3)
+        axis.plot(x, y, marker, ls="", ms=6, color=color, mec=ground(), mew=0.7, zorder=3)
         places += list(zip(x, y, strict=True))
         names += labels
     axis.update_datalim(np.transpose(limits))

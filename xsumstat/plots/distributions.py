@@ -131,6 +131,8 @@ def _in_order(score: xr.DataArray, groups: _Groups, order: Any) -> tuple[_Groups
     """The groups in order, and a note of those that are left out."""
     names = [name for name, _ in groups]
     if _validate.is_list(order):
+        if not len(order):
+            raise ValueError(f"order must name at least one group, got []; groups: {_validate.listing(names)}")
         places = {str(name): at for at, name in enumerate(names)}
         for name in order:
             _validate.known("label in order", str(name), names, "groups")

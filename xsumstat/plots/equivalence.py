@@ -20,8 +20,10 @@ from xsumstat.plots.parts import (
     faint,
     finished,
     grid_of,
+    ground,
     label_width,
     legend_height,
+    on_its_ground,
     panel_title,
     panels_of,
     shown,
@@ -34,6 +36,7 @@ _ROWS = 60  # labels of one picture unless others are named
 
 
 @_validate.public
+@on_its_ground
 def sensitivity(
     result: xr.Dataset,
     *,
@@ -137,6 +140,7 @@ def _tests(result: xr.Dataset) -> str:
 
 
 @_validate.public
+@on_its_ground
 def shifts(
     result: xr.Dataset,
     other: xr.Dataset | None = None,
@@ -238,7 +242,7 @@ def _rows_of_shifts(axis: Any, panel: xr.Dataset, along: str, n_rows: int) -> No
     pairs = panel["probability_shift"].transpose(along, "metric", "other_metric").values.reshape(n_rows, -1)
     for row, shift in enumerate(pairs):
         axis.plot(shift, np.full(len(shift), row), alpha=0.4, mew=0, zorder=2, **pair)
-    axis.plot(panel["mean_shift"], np.arange(n_rows), mec=axis.get_facecolor(), mew=0.7, zorder=3, **mean)
+    axis.plot(panel["mean_shift"], np.arange(n_rows), mec=ground(), mew=0.7, zorder=3, **mean)
     axis.axvline(0, color="#999999", lw=0.8, zorder=1)
     axis.grid(axis="x", color=faint(), lw=0.7, zorder=0)
 
@@ -273,7 +277,7 @@ def _shifts_of_two(
     axis.plot(ends, ends, color="#999999", lw=0.8, ls=(0, (4, 3)), zorder=1)
     axis.axhline(0, color=faint(), lw=0.8, zorder=1)
     axis.axvline(0, color=faint(), lw=0.8, zorder=1)
-    axis.plot(points["x"], points["y"], "o", ms=6, color=style_of(0)[0], mec=axis.get_facecolor(), mew=0.7, zorder=3)
+    axis.plot(points["x"], points["y"], "o", ms=6, color=style_of(0)[0], mec=ground(), mew=0.7, zorder=3)
     axis.locator_params(nbins=5)
     axis.set(xlim=ends, ylim=ends, aspect="equal")
     axis.set_xlabel(f"mean change of the probability, {labels[0]}", fontsize=9.5, **PLAIN)

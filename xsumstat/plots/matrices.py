@@ -106,11 +106,11 @@ def matrix(
     """
     if "correlation" not in result or not set(_SIDES) <= set(result["correlation"].dims):
         raise ValueError("the result has no correlations of metrics with each other; this draws what metric_corr gives")
-    check_not_empty(result["correlation"])
     for name, value in (("triangle", triangle), ("annotate", annotate)):
         if value is not None:
             _validate.flag(name, value)
     result = _in_order(result, metric, order)
+    check_not_empty(result["correlation"])
     half = triangle and _is_symmetric(result)
     panels = panels_of(result, [str(dim) for dim in result["correlation"].dims if dim not in _SIDES])
     axes, side = _axes_of_matrix(result, len(panels), half, annotate, figsize, ax)

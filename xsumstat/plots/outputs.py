@@ -11,8 +11,6 @@ import xarray as xr
 
 from xsumstat import _validate
 from xsumstat.dataset import wording
-from xsumstat.plots.distributions import distribution
-from xsumstat.plots.matrices import matrix, scatter_matrix
 from xsumstat.plots.parts import (
     MOST,
     PLAIN,
@@ -36,8 +34,6 @@ from xsumstat.plots.parts import (
     variable_label,
 )
 from xsumstat.types import FloatArray
-
-__all__ = ["disagreement", "distribution", "improvement", "matrix", "range_drop", "scatter_matrix"]
 
 _SIDES = ("metric", "other_metric")
 _MOST_METRICS = 12  # that a picture of disagreement shows
@@ -186,7 +182,8 @@ def _lines_of(result: xr.Dataset) -> dict[tuple[int, int], _Line]:
 
 def _line(panel: xr.Dataset, variable: str, number: str, name: str) -> _Line:
     columns = (panel[each].values.astype(float) for each in ("score_bin", variable, "ci_low", "ci_high", number))
-    return _Line(name, *columns)
+    at, share, low, high, n = columns
+    return _Line(name, at, share, low, high, np.nan_to_num(n))
 
 
 class _Panel(NamedTuple):

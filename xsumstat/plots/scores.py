@@ -24,9 +24,11 @@ from xsumstat.plots.parts import (
     finished,
     gold_unless,
     grid_of,
+    ground,
     label_width,
     legend_height,
     muted,
+    on_its_ground,
     panel_title,
     panels_of,
     shown,
@@ -40,6 +42,7 @@ _ROW, _COLUMN = 0.125, 0.2  # inches of one that is named
 
 
 @_validate.public
+@on_its_ground
 def heatmap(
     ds: xr.Dataset,
     *,
@@ -191,6 +194,7 @@ def _counted(n: int, what: str) -> str:
 
 
 @_validate.public
+@on_its_ground
 def input_effect(
     result: xr.Dataset,
     *,
@@ -303,8 +307,8 @@ def _ranked_inputs(axis: Any, panel: xr.Dataset, order: Any, highlight: Any, nam
     axis.axvspan(low[at], high[at], color=colour(0), alpha=0.12, lw=0)
     axis.hlines(rows, low, high, colors=[_looks()[each]["color"] for each in kind], lw=1.4)
     for each, look in enumerate(_looks()):
-        ground = {"mfc": axis.get_facecolor()} if "mfc" in look else {}
-        axis.plot(mean[kind == each], rows[kind == each], ls="", ms=3.6, zorder=3, **{**look, **ground})
+        inside = {"mfc": ground()} if "mfc" in look else {}
+        axis.plot(mean[kind == each], rows[kind == each], ls="", ms=3.6, zorder=3, **{**look, **inside})
     name = clipped(str(labels[at]))
     lines = 1 if len(name) <= 18 else 2
     axis.annotate(

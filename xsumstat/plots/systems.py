@@ -21,6 +21,7 @@ from xsumstat.plots.parts import (
     finished,
     grid_of,
     legend_height,
+    on_its_ground,
     panel_title,
     panels_of,
     shown,
@@ -33,6 +34,7 @@ _BANDS = 4  # lines of one panel whose intervals can be told apart
 
 
 @_validate.public
+@on_its_ground
 def top_k(
     result: xr.Dataset,
     *,
@@ -151,6 +153,7 @@ def _label_correlations(axes: list[Any], result: xr.Dataset, across: int, down: 
 
 
 @_validate.public
+@on_its_ground
 def confusion(
     result: xr.Dataset,
     *,
@@ -227,6 +230,7 @@ def _verdicts(axis: Any, panel: xr.Dataset) -> None:
 
 
 @_validate.public
+@on_its_ground
 def close_corr(
     result: xr.Dataset,
     *,
