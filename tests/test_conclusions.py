@@ -74,7 +74,7 @@ def test_a_result_that_was_cut_or_renamed_is_shown_all_the_same(demo, name):
     odd += [] if first is None else [result.mean(first, keep_attrs=True)]
     for each in odd:
         assert isinstance(conclusion(each), str)
-        assert repr(each.meta).startswith("<xsumstat>") and each.meta._repr_html_().startswith("<table>")
+        assert repr(each.meta).startswith("<xsumstat>") and each.meta._repr_html_().startswith("<div")
 
 
 def test_the_best_metric_its_interval_and_those_that_hold_zero():

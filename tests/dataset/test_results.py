@@ -133,7 +133,8 @@ def test_nothing_is_declared_that_no_result_has():
 def test_every_analysis_is_in_the_table():
     others = {"adjust", "significant", "to_frame", "to_mtme", "plot", "top_k", "scoring_range", "sample_inputs"}
     others |= {"drop_noisiest_rater", "majority_vote", "load_dataset", "set_dims", "read_scores", "read_mtme"}
-    others |= {"read_realsumm", "read_sacrerouge"}
+    others |= {"read_realsumm", "read_sacrerouge", "read_lm_eval", "read_inspect", "read_promptfoo", "read_deepeval"}
+    others |= {"report", "conclusion", "methods", "to_latex", "to_markdown", "to_scores", "add_gold"}
     methods = {name for name in vars(accessor.DatasetMeta) if not name.startswith("_")}
     functions = {name for name in xsumstat.__all__ if not name.startswith("_")}
     assert (methods | functions) - others == set(variables.ANALYSES)
@@ -310,7 +311,9 @@ def test_results_with_variables_of_ones_own_can_be_corrected():
     bare = xr.Dataset({"pvalue": ("test", [0.01, 0.5])})
     assert bare.meta.adjust("holm").pvalue_adjusted.attrs["long_name"] == "corrected p-value"
     decided = bare.meta.significant(alpha=0.1)
-    assert decided.attrs == {"long_name": "whether the test is significant", "units": "1", "alpha": 0.1}
+    assert decided.attrs == {"long_name": "whether the test is significant", "units": "1", "alpha": 0.1} | {
+        "correction": "p-values not corrected"
+    }
 
 
 # --- attrs ---

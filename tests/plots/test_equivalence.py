@@ -54,7 +54,7 @@ def test_sensitivity_says_what_the_margin_is_of_and_which_tests(demo):
     axis = found.meta.plot.sensitivity()
     assert axis.get_xlabel() == "margin of equivalence\n(difference in Pearson's r with human)"
     note = axis.figure.texts[0].get_text()
-    assert "two one-sided tests" in note and "99 resamples" in note and "alpha 0.05" in note
+    assert "two one-sided bootstrap tests" in note and "99 resamples" in note and "alpha 0.05" in note
     assert f"{int(found.n_tests[0])} tests a point" in note
 
 
@@ -206,7 +206,7 @@ def test_verdicts_on_versions_are_a_matrix(languages):
     )
     ax = found.meta.plot.pvalues()
     assert [tick.get_text() for tick in ax.get_xticklabels()] == ["de"]
-    assert [tick.get_text() for tick in ax.get_yticklabels()] == ["judge", "rouge", "bleu"]
+    assert [tick.get_text() for tick in ax.get_yticklabels()] == ["bleu", "rouge", "judge"]
     assert ax.figure.legends[0].get_title().get_text() == "is it as good as with en?"
     pairs = ds.isel(language=0).meta.equivalence(
         gold, other=["rouge", "bleu"], margin=0.3, level="input", n_resamples=99, rng=1

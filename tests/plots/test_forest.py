@@ -124,6 +124,12 @@ def test_no_metric_has_a_row_beside_itself(demo):
         assert len(ends) == len(want)
 
 
+def test_a_metric_beside_itself_alone_is_not_called_undefined(demo):
+    one = demo.meta.ci("human", other=["bleu"])
+    for ax in (one.meta.plot.forest(), demo.meta.perm_test("human", other="bleu", n_resamples=99).meta.plot.pvalues()):
+        assert "bleu" not in rows(ax) and len(rows(ax)) == 5 and "undefined" not in small_words(ax)
+
+
 def test_metrics_without_an_estimate_have_no_row_and_are_named(demo):
     result = demo.meta.ci("human")
     result["correlation"][2] = np.nan

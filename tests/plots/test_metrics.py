@@ -483,6 +483,15 @@ def test_rows_and_columns_are_sorted_by_who_beats_most():
     assert labels(one_sided.get_yticklabels()) == ["a", "c", "b"]
 
 
+def test_metrics_without_p_values_have_no_row_and_are_named():
+    result = pairs({"b": 0.1, "a": 0.7, "c": 0.4})
+    lost = result.where((result.metric != "c") & (result.other_metric != "c")).assign_attrs(result.attrs)
+    ax = lost.meta.plot.pvalues()
+    assert labels(ax.get_yticklabels()) == labels(ax.get_xticklabels()) == ["a", "b"]
+    assert any("undefined: c" in text.get_text() for text in ax.figure.texts)
+    lost.where(False).assign_attrs(result.attrs).meta.plot.pvalues().figure.canvas.draw()
+
+
 def test_of_many_metrics_p_values_of_the_best_are_drawn():
     result = pairs({f"m{at:02d}": -at / 10 for at in range(41)})
     ax = result.meta.plot.pvalues()

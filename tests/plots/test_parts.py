@@ -245,8 +245,8 @@ def test_the_bounds_of_a_correlation_and_of_a_difference(coefficient, correlatio
 
 def test_a_name_of_two_lines_is_as_wide_as_the_longer(named):
     def columns(name):
-        axis = plt.figure(figsize=(5, 3)).subplots()
-        parts.legend([axis], [(name, {"marker": "o"})] * 2, "title")
+        axis = plt.figure(figsize=(5, 3), layout="constrained").subplots()
+        parts.finished([axis], None, items=[(name, {"marker": "o"})] * 2, heading="title")
         return axis.figure.legends[0]._ncols
 
     assert columns("a name of two\nlines in a legend") == 2

@@ -303,7 +303,7 @@ def test_bars_have_whiskers_where_there_are_intervals(demo):
     np.testing.assert_allclose(caps(axis), sorted((y, end) for y, *ends in want for end in ends))
     top = [bar.get_y() for bar in axis.patches]
     assert all(top[at] < top[at + n] < top[at + 2 * n] for at in range(n))
-    assert "95 % intervals" in axis.figure.texts[0].get_text()
+    assert "95 % jackknife intervals" in axis.figure.texts[0].get_text()
 
 
 def test_whiskers_of_differences(demo):
@@ -338,7 +338,7 @@ def test_no_whiskers_where_there_are_no_intervals_of_the_variable(demo):
 
 def test_pvalues_of_systems(demo):
     test = demo.meta.compare_systems(metric=["human", "judge"], alternative="greater", adjust="holm")
-    axes = test.meta.plot.pvalues()
+    axes = test.meta.plot.pvalues(order="given")
     assert [axis.get_title() for axis in axes] == ["human", "judge"]
     assert [text.get_text() for text in axes[0].get_yticklabels()] == demo.system.values.tolist()
     assert axes[0].figure.legends[0].get_title().get_text() == "is the row system better than the column's?"

@@ -32,6 +32,7 @@ from xsumstat.plots.parts import (
     shown,
     style_of,
     texts,
+    with_values,
 )
 from xsumstat.types import FloatArray
 
@@ -131,7 +132,7 @@ def forest(
     raters = _raters_of(result, ceiling)
     result, *notes = _chosen(result, middle, metric, order)
     check_not_empty(result[middle])
-    panels = [each for each in panels_of(result, [dim for dim in further if dim != hue])]
+    panels = panels_of(result, [dim for dim in further if dim != hue])
     rows = [_rows_of(panel, middle) for _, panel in panels]
     axes = _axes(result, rows, hue, figsize, ax)
     for axis, (name, _), panel in zip(axes, panels, rows, strict=True):
@@ -153,22 +154,18 @@ def _chosen(result: xr.Dataset, middle: str, metric: Any, order: Any) -> tuple[x
     result, left_out = shown(result, "_value", metric=metric, order=order)
     if "metric" not in result.dims:
         return result, left_out, others, ""
-    defined = result[middle].notnull().any([dim for dim in result[middle].dims if dim != "metric"]).values
-    names = ", ".join(texts(result["metric"][~defined])) if not defined.all() else ""
-    if defined.any():
-        result = result.isel(metric=np.flatnonzero(defined))
+    result, undefined = with_values(result, middle, "metric")
     if order == "value" and _of_raters(result) and RATER in result["metric"].values.tolist():
         at = result["metric"].values.tolist().index(RATER)
         result = result.isel(metric=[at, *(each for each in range(result.sizes["metric"]) if each != at)])
-    return result, left_out, others, f"undefined: {names}" if names else ""
+    return result, left_out, others, undefined
 
 
 def _rows_of(panel: xr.Dataset, middle: str) -> xr.Dataset:
     """The rows of a panel: where there are several, those in which something stands."""
     if "metric" not in panel.dims:
         return panel
-    there = panel[middle].notnull().any([dim for dim in panel[middle].dims if dim != "metric"]).values
-    return panel.isel(metric=np.flatnonzero(there)) if there.any() else panel
+    return with_values(panel, middle, "metric")[0]
 
 
 def _axes(

@@ -27,6 +27,7 @@ from xsumstat.plots.parts import (
     shown,
     texts,
     too_few_words,
+    with_values,
     words_on,
 )
 
@@ -95,6 +96,8 @@ def pvalues(
     check_not_empty(result["pvalue"])
     too_few = too_few_words(result, alpha, _family_size(result))
     result, left_out = _sorted_sides(result, sides, metric, order)
+    result, undefined = with_values(result, "pvalue", sides[0])
+    result, _ = with_values(result, "pvalue", sides[1])
     check_not_empty(result["pvalue"])
     panels = panels_of(result, [str(dim) for dim in result["pvalue"].dims if dim not in sides])
     rows, columns = (result.sizes[dim] for dim in sides)
@@ -110,7 +113,7 @@ def pvalues(
         panel_title(axis, name, cell * columns + 0.3)
     axes[0].set_yticks(range(rows), texts(result[sides[0]]), **PLAIN)
     question, items = _question(result, sides[0]), _steps_legend(result, alpha)
-    notes = [wording.how(result), too_few, left_out]
+    notes = [wording.how(result), too_few, left_out, undefined]
     return finished(axes, ax, title=title, items=items, heading=question, notes=notes)
 
 

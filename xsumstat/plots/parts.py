@@ -261,6 +261,19 @@ def beside_all(differences: xr.DataArray, sides: tuple[str, str]) -> xr.DataArra
     return differences.astype(float)
 
 
+def with_values(result: xr.Dataset, variable: str, dim: str) -> tuple[xr.Dataset, str]:
+    """The part of a result whose labels along a dim have a value, and a note that names the others.
+
+    A metric that would only stand beside itself is not named. Where no label has a value, all are kept.
+    """
+    there = result[variable].notnull().any([each for each in result[variable].dims if each != dim]).values
+    lacking = texts(result[dim][~there]) if dim in result.coords and not there.all() else []
+    if "other_metric" in result.coords:
+        only = {str(label) for label in np.atleast_1d(result["other_metric"].values)}
+        lacking = [name for name in lacking if only != {name}]
+    return result.isel({dim: there}) if there.any() else result, f"undefined: {', '.join(lacking)}" if lacking else ""
+
+
 def finished(
     axes: list[Any],
     ax: Any,
@@ -361,11 +374,6 @@ def axes_for(
             axis.spines[side].set_visible(False)
         axis.spines["bottom"].set_color("#bbbbbb")
     return list(grid.flat[:n_panels])
-
-
-def legend(axes: list[Any], items: Sequence[tuple[str, Mapping[str, Any]]], title: str) -> None:
-    """One legend for all panels, outside of them, in as many columns as there is room for."""
-    _legend(axes[0].figure, axes[0].figure.get_figwidth(), items, title, {"loc": "outside lower center"})
 
 
 def _legend(
