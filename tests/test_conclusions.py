@@ -82,7 +82,7 @@ def test_the_best_metric_its_interval_and_those_that_hold_zero():
     assert said.startswith(
         "a agrees best with human: .94 [.70, .99] (95 % jackknife interval; Pearson's r, system level"
     )
-    assert "The interval of b holds 0; it is the widest, [-.10, .50]." in said
+    assert "The interval of b includes 0; it is the widest, [-.10, .50]." in said
     assert "Undefined" not in said
 
 
@@ -112,7 +112,7 @@ def test_who_beats_whom_and_who_is_not_told_apart():
 def test_the_alternative_says_who_beats_whom(alternative, who):
     nan = np.nan
     result = pairs([[nan, 0.001], [nan, nan]], [[nan, 0.3], [nan, nan]], ["a", "b"], alternative=alternative)
-    assert conclusion(result).startswith(f"{who}: correlations .30 apart, p = .001")
+    assert conclusion(result).startswith(f"{who}: their correlations differ by .30, p = .001")
 
 
 def test_many_tests_without_a_correction_are_remarked_on():
@@ -136,7 +136,7 @@ def test_what_is_not_shown_to_be_equivalent_is_not_called_different():
     result = made("equivalence", data, {"metric": ["a", "b"], "other_metric": ["z"]}, method="tost", alpha=0.05)
     said = conclusion(result)
     assert said.startswith("1 of 2 pairs are equivalent within ±.05") and ": a with z." in said
-    assert "(b with z) need not differ by more than that" in said
+    assert "(b with z) may still be so" in said
 
 
 @pytest.mark.parametrize(("rate", "verdict"), [(0.5, "may replace"), (1 / 3, "may not replace")])
@@ -163,9 +163,9 @@ def test_the_usual_reading_of_alpha(alpha, low, high, reading):
 def test_forty_one_metrics_are_not_all_named():
     values = np.linspace(0.9, 0.1, 41)
     said = conclusion(intervals(values, values - 1, values + 1, [f"metric-{at}" for at in range(41)]))
-    assert said.startswith("metric-0 agrees best") and "All intervals hold 0" in said and said.count("metric-") < 8
+    assert said.startswith("metric-0 agrees best") and "All intervals include 0" in said and said.count("metric-") < 8
     some = intervals(values, values - 0.49, values + 0.49, [f"metric-{at}" for at in range(41)])
-    assert "and 15 more hold 0" in conclusion(some)  # 20 are below .49
+    assert "and 15 more include 0" in conclusion(some)  # 20 are below .49
 
 
 def test_too_few_resamples_are_not_blamed_on_the_metrics(demo):
@@ -238,3 +238,14 @@ def test_what_is_no_result_says_nothing(demo):
     assert conclusion(xr.Dataset()) == conclusion(demo.drop_vars("truth")) == ""
     assert conclusion(demo).startswith("Simulated scores; true correlations with human (system level): judge")
     assert conclusions.conclusion(xsumstat.load_dataset("demo").assign_attrs(analysis="no such")) == ""
+
+
+def test_metrics_that_are_better_when_lower_are_named(demo):
+    said = conclusion(demo.meta.corr("human"))
+    assert said.endswith("For perplexity lower is better; its scores were negated.")
+    two = demo.assign_coords(higher_is_better=~demo.metric.isin(["perplexity", "length"]))
+    assert conclusion(two.meta.ci("human")).endswith(
+        "For perplexity and length lower is better; their scores were negated."
+    )
+    none = demo.drop_sel(metric="perplexity").meta.corr("human")
+    assert "lower is better" not in conclusion(none)

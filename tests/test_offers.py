@@ -25,6 +25,17 @@ OF_RESULTS = {"conclusion", "methods", "to_frame", "to_latex", "to_markdown", "p
 OF_RATINGS = {"agreement", "human_ceiling", "alt_test", "majority_vote", "drop_noisiest_rater"}
 
 
+def test_the_call_for_a_frame_tells_of_raters_and_directions():
+    frame = pd.DataFrame({"model": ["a"], "doc": [1], "rouge_1": [0.5], "TER": [9.0], "ann_1": [3], "ann_2": [4]})
+    called = "to_scores(system='model', input='doc', wide=True, ratings=['ann_1', 'ann_2'], lower_is_better=['TER'])"
+    assert f"ds = df.meta.{called}" in repr(frame.meta)
+    ds = frame.meta.to_scores(
+        system="model", input="doc", wide=True, ratings=["ann_1", "ann_2"], lower_is_better=["TER"]
+    )
+    assert ds.score.metric.values.tolist() == ["rouge_1", "TER", "human"]
+    assert "lower_is_better" not in repr(frame.drop(columns="TER").meta)
+
+
 def methods_of(owner):
     return {name for name, value in vars(owner).items() if callable(value) and not name.startswith("_")}
 

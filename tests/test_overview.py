@@ -44,6 +44,13 @@ RESULTS = {
 }
 
 
+def test_missing_ratings_are_told():
+    score = xr.DataArray([[[1.0, 2.0], [3.0, 4.0]]], {"metric": ["m"]}, ("metric", "system", "input"))
+    rating = xr.DataArray([[[1.0, float("nan")]] * 2] * 2, dims=("system", "input", "rater"))
+    told = repr(xr.Dataset({"score": score, "rating": rating}).meta)
+    assert [line.split("  ")[-1] for line in told.splitlines() if "missing of rating" in line] == [" 4 of 8 ratings"]
+
+
 def test_every_question_that_is_named_can_be_asked():
     for name in (name for names in offers.QUESTIONS.values() for name in names):
         assert callable(getattr(accessor.DatasetMeta, name))

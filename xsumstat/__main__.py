@@ -182,6 +182,8 @@ def _run(args: argparse.Namespace) -> None:
 
 
 def _answers(args: argparse.Namespace, lazy: bool) -> report.Report:
+    if args.gold is not None and Path(args.gold).is_file():
+        raise ValueError(f"--gold names a metric or variable, and {args.gold} is a file: --gold-file {args.gold}")
     ds, name = _load(args, lazy)
     if args.gold_file is not None:
         ds = _joined(ds, name, args)

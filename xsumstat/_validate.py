@@ -52,7 +52,7 @@ def listed(value: Any) -> list[Any]:
 def suggestion(value: Hashable, options: Iterable[Hashable]) -> str:
     """The words "; did you mean …?" for the option nearest to `value`, or a mere semicolon."""
     texts = {str(option): option for option in options}
-    same = [text for text in texts if text.casefold() == str(value).casefold()]
+    same = [text for text in texts if synonyms.spelt(text) == synonyms.spelt(str(value))]
     near = same or difflib.get_close_matches(str(value), texts, n=1, cutoff=0.5)
     return f"; did you mean {texts[near[0]]!r}?" if near else ";"
 

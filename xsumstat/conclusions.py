@@ -105,9 +105,20 @@ def conclusion(result: xr.Dataset) -> str:
     judge is ahead: it beats bertscore, rouge, bleu, perplexity and length
     """
     try:
-        return " ".join(sentences(result))
+        said = sentences(result)
+        return " ".join([*said, *(_turned(result) if said not in ([], [_LAZY]) else [])])
     except Exception:  # a result that was renamed or cut in any way still has to be shown
         return ""
+
+
+def _turned(result: xr.Dataset) -> list[str]:
+    """A sentence on the metrics of a correlation that are better when lower."""
+    better = result.coords.get("higher_is_better")
+    if better is None or better.dims != ("metric",) or "gold" not in result.attrs:
+        return []
+    lower = result["metric"].values[~better.values.astype(bool)].tolist()
+    whose = "its scores were" if len(lower) == 1 else "their scores were"
+    return [f"For {wording.listed(map(wording.name, lower), 3)} lower is better; {whose} negated."] if lower else []
 
 
 def sentences(result: xr.Dataset) -> list[str]:

@@ -103,7 +103,7 @@ def corr_closing(result: xr.Dataset) -> list[str]:
 
 
 def ci(result: xr.Dataset) -> list[str]:
-    """The best metric with its interval, the intervals that hold 0, and the widest."""
+    """The best metric with its interval, the intervals that include 0, and the widest."""
     if "other_metric" in result.dims and "difference" in result:
         return _differences(result)
     values, low, high = (result[each].values for each in ("correlation", "ci_low", "ci_high"))
@@ -122,18 +122,18 @@ def ci(result: xr.Dataset) -> list[str]:
 
 
 def _zero_and_width(named: list[Hashable], low: FloatArray, high: FloatArray) -> list[str]:
-    """Which intervals hold 0, which is the widest, and which metrics have none."""
+    """Which intervals include 0, which is the widest, and which metrics have none."""
     there = np.flatnonzero(~np.isnan(low)).tolist()
     if not there:
         return []
     zero = np.flatnonzero((low <= 0) & (high >= 0)).tolist()
     if len(named) == 1:
-        return ["It holds 0."] if zero else ["It does not hold 0."]
+        return ["It includes 0."] if zero else ["It does not include 0."]
     of = listed(named[at] for at in zero)
-    held = f"The interval of {of} holds 0" if len(zero) == 1 else f"The intervals of {of} hold 0"
-    held = held if zero else "No interval holds 0"
+    held = f"The interval of {of} includes 0" if len(zero) == 1 else f"The intervals of {of} include 0"
+    held = held if zero else "No interval includes 0"
     if len(zero) == len(named):
-        held = "All intervals hold 0"
+        held = "All intervals include 0"
     widest = _best(high - low)[0]
     if len(there) > 2:
         text = limits(low[widest], high[widest])
@@ -167,16 +167,16 @@ def _differences(result: xr.Dataset) -> list[str]:
     said = []
     if tested == 1:
         at, to = np.argwhere(there)[0]
-        verdict = "above 0" if above.any() else "below 0" if below.any() else "which holds 0"
-        text = f"{name(rows[at])} less {name(columns[to])}: {number(difference[at, to])} "
+        verdict = "above 0" if above.any() else "below 0" if below.any() else "which includes 0"
+        text = f"{name(rows[at])} minus {name(columns[to])}: {number(difference[at, to])} "
         return [f"{text}{limits(low[at, to], high[at, to])}, {verdict} ({interval(result)}; {coefficient(result)})."]
     for side, word in ((above, "above"), (below, "below")):
-        pairs = [f"{name(rows[at])} less {name(columns[to])}" for at, to in np.argwhere(side)]
+        pairs = [f"{name(rows[at])} minus {name(columns[to])}" for at, to in np.argwhere(side)]
         if pairs:
             said.append(f"{len(pairs):,} {'lie' if len(pairs) > 1 else 'lies'} {word} 0 ({listed(pairs)})")
     neither = int(tested - above.sum() - below.sum())
     if neither:
-        said.append(f"{neither:,} {'hold' if neither > 1 else 'holds'} 0, so that these are not told apart")
+        said.append(f"{neither:,} {'include' if neither > 1 else 'includes'} 0, so that these are not told apart")
     how = f"{interval(result)}s, not corrected for their number; {coefficient(result)}"
     return [f"Of {tested:,} differences of correlations {'; '.join(said)} ({how})."]
 

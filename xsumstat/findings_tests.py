@@ -127,8 +127,8 @@ def _one_pair(result: xr.Dataset, won: list[Pair]) -> str:
         f"{name(won[0][0])} beats {name(won[0][1])}" if won else f"{name(one)} and {name(other)} are not told apart"
     )
     return (
-        f"{verdict}: correlations {number(value)} apart, {wording.pvalue(float(p.values[at, to]))} ({_level(result)}; "
-        f"{coefficient(result)})."
+        f"{verdict}: their correlations differ by {number(value)}, {wording.pvalue(float(p.values[at, to]))} "
+        f"({_level(result)}; {coefficient(result)})."
     )
 
 
@@ -207,7 +207,7 @@ def equivalence(result: xr.Dataset) -> list[str]:
     many = f" ({listed(no.values(), 3)})" if yes and len(no) > 0 and len(yes) + len(no) > 1 else ""
     return [
         f"{first}.",
-        *([f"What is not shown to be equivalent{many} need not differ by more than that."] if no else []),
+        *([f"What is not shown to be equivalent{many} may still be so."] if no else []),
     ]
 
 

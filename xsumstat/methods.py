@@ -17,25 +17,25 @@ from xsumstat.io import paper_tables
 # What was asked: {gold}, {correlation} and attrs are filled in; [keys] are cited.
 AIMS: dict[str, str] = {
     "corr": "We correlated the scores of each metric with {gold}, {correlation}.",
-    "metric_corr": "We correlated the scores of each two metrics, {correlation}.",
+    "metric_corr": "We correlated the scores of each pair of metrics, {correlation}.",
     "ci": (
         "We estimated how well each metric agrees with {gold}, {correlation}, with confidence intervals "
         "[deutsch2021statistical]."
     ),
     "metric_ci": (
-        "We correlated the scores of each two metrics, {correlation}, with confidence intervals "
+        "We correlated the scores of each pair of metrics, {correlation}, with confidence intervals "
         "[deutsch2021statistical]."
     ),
     "perm_test": (
-        "We tested for each two metrics whether their agreement with {gold}, {correlation}, differs "
+        "We tested for each pair of metrics whether their agreement with {gold}, {correlation}, differs "
         "[deutsch2021statistical]."
     ),
     "boot_test": (
-        "We tested for each two metrics whether their agreement with {gold}, {correlation}, differs "
+        "We tested for each pair of metrics whether their agreement with {gold}, {correlation}, differs "
         "[deutsch2021statistical]."
     ),
     "corr_test": (
-        "We tested for each two metrics whether their agreement with {gold}, {correlation}, differs "
+        "We tested for each pair of metrics whether their agreement with {gold}, {correlation}, differs "
         "[graham2014testing]."
     ),
     "rank": (
@@ -59,13 +59,13 @@ AIMS: dict[str, str] = {
         "another, by the share of resamples in which it does, and call an order resolved from a share of "
         "{threshold} on [braun2022survive]."
     ),
-    "compare_systems": "We tested for each two systems whether their scores differ [rankel2011ranking].",
+    "compare_systems": "We tested for each pair of systems whether their scores differ [rankel2011ranking].",
     "discriminative_agreement": (
-        "We compared the verdicts on each two systems by the metric and by {gold}, a win, loss or neither in "
+        "We compared the verdicts on each pair of systems by the metric and by {gold}, a win, loss or neither in "
         "paired bootstrap resamples of inputs [koehn2004statistical, bhandari2020reevaluating]."
     ),
     "input_effect": (
-        "We tested whether inputs differ in difficulty, and compared the mean ranks of each two "
+        "We tested whether inputs differ in difficulty, and compared the mean ranks of each pair of "
         "[rankel2011ranking, hochberg1982graphical]."
     ),
     "top_k_corr": (
@@ -77,7 +77,7 @@ AIMS: dict[str, str] = {
         "means by {gold} are so far apart [deutsch2022reexamining]."
     ),
     "range_drop": (
-        'We compared the correlation of each two metrics, {correlation}, on outputs in the range "{range}" '
+        'We compared the correlation of each pair of metrics, {correlation}, on outputs in the range "{range}" '
         "with that on all [peyrard2019studying], and the drop with the one that the narrower range brings about "
         "by itself under a normal model."
     ),
@@ -184,7 +184,7 @@ def methods(result: xr.Dataset, *, bibtex: bool = False) -> str:
     >>> print(interval.meta.methods())  # doctest: +ELLIPSIS +NORMALIZE_WHITESPACE
     We estimated how well each metric agrees with human, by Kendall's τ-b over the systems within each input, averaged
     over inputs, with confidence intervals (Deutsch et al., 2021). The 95 % intervals are jackknife intervals over
-    systems and inputs (Efron & Stein, 1981). All was computed for 6 metrics with xsumstat ....
+    systems and inputs (Efron & Stein, 1981). The computation for 6 metrics used xsumstat ....
     >>> "@article{efron1981jackknife," in ds.meta.ci("human").meta.methods(bibtex=True)
     True
     """
@@ -320,4 +320,4 @@ def _of_software(result: xr.Dataset) -> str:
     counts = [f"{size:,} {dim}{'s' * (size != 1)}" for dim, size in sizes.items() if size]
     of = f" for {wording.listed(counts)}" if counts else ""
     seed = f", seed {attrs['seed']}" if "seed" in attrs else ""
-    return f"All was computed{of} with xsumstat {attrs.get('xsumstat_version', results.package_version())}{seed}."
+    return f"The computation{of} used xsumstat {attrs.get('xsumstat_version', results.package_version())}{seed}."

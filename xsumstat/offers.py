@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Collection, Iterable, Mapping
 
 import pandas as pd
@@ -190,6 +191,7 @@ def frame_rows(frame: pd.DataFrame) -> list[tuple[str, str]]:
     keys = [found[role] for role in ("system", "input", *(["metric"] if tidy else [])) if found[role] is not None]
     if found["dims"] is not None and keys and frame.head(_LOOKED_AT).duplicated(keys).any():
         arguments.append(f"dims={found['dims']!r}")
+    arguments += [] if tidy else _declared(frame)
     said = [
         ("columns", _validate.listing(frame.columns, 20)),
         ("recognised", ", ".join(known) or "none by its name"),
@@ -200,6 +202,15 @@ def frame_rows(frame: pd.DataFrame) -> list[tuple[str, str]]:
     if lacking:
         said.append(("to name", f"the column of each {' and '.join(lacking)}"))
     return [*said, ("then", "ds.meta says what can be asked; help(df.meta.to_scores) which other frames there are")]
+
+
+def _declared(frame: pd.DataFrame) -> list[str]:
+    """Arguments for columns of raters, which have a usual name and a number, and for metrics better when lower."""
+    numeric = [str(name) for name in frame.columns if pd.api.types.is_numeric_dtype(frame[name].dtype)]
+    stems = {name: re.sub(r"[\W_]*\d+$", "", name) for name in numeric}
+    raters = [name for name, stem in stems.items() if stem != name and synonyms.spelt(stem) in synonyms.RATERS]
+    lower = [name for name in numeric if synonyms.spelt(name) in synonyms.LOWER_IS_BETTER]
+    return [f"ratings={raters!r}"] * (len(raters) > 1) + [f"lower_is_better={lower!r}"] * bool(lower)
 
 
 def _column(frame: pd.DataFrame, role: str) -> str | None:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import html
 import textwrap
+from collections.abc import Iterator
 from typing import Any
 
 import xarray as xr
 
 from xsumstat import _validate, conclusions, offers
-from xsumstat.dataset import checks, directions, wording
+from xsumstat.dataset import checks, directions, leakage, wording
 from xsumstat.dataset import scores as schema
 from xsumstat.report_pictures import printable
 
@@ -55,6 +56,7 @@ def _of_scores(ds: xr.Dataset) -> list[tuple[str, str]]:
     )
     found.append(("direction", _directions(ds, labels)))
     found.append(("missing", _missing(score, labels)))
+    found += [(f"missing of {name}", text) for name, text in _missing_ratings(ds)]
     described = [
         f"{name}({coord.dims[0]})" for name, coord in ds.coords.items() if coord.ndim == 1 and name not in ds.dims
     ]
@@ -97,6 +99,14 @@ def _missing(score: xr.DataArray, labels: list[Any]) -> str:
     texts = [f"{label}: {count:,} of {cells:,}" for label, count in zip(labels, absent, strict=True) if count]
     more = f", … ({len(texts)} metrics in all)" if len(texts) > 6 else ""
     return ", ".join(texts[:6]) + more
+
+
+def _missing_ratings(ds: xr.Dataset) -> Iterator[tuple[str, str]]:
+    """The variables of ratings that lack some, and how many; lazy ones are not looked at."""
+    for name, values in leakage.ratings_in(ds).items():
+        absent = 0 if checks.is_lazy(values) else int(values.isnull().sum())
+        if absent:
+            yield name, f"{absent:,} of {values.size:,} ratings"
 
 
 def _of_result(ds: xr.Dataset) -> list[tuple[str, str]]:

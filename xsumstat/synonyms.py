@@ -95,8 +95,8 @@ VALUES: dict[str, Words] = {
         "tost": _words("two_one_sided_tests ttost ttost_paired equivalence schuirmann"),
         "tost_analytic": _words("analytic formula analytical asymptotic"),
         "anderson_hauck": _words("hauck_anderson hauck anderson ah"),
-        "paired_t": _words("ttest_rel paired_ttest paired related_t"),
-        "t": _words("ttest ttest_ind unpaired student independent"),
+        "paired_t": _words("ttest ttest_rel paired_ttest paired related_t"),
+        "t": _words("ttest_ind unpaired student independent"),
         "wilcoxon": _words("signed_rank wilcoxon_signed_rank"),
     },
     "statistic": {"t": _words("t_statistic student mean"), "wilcoxon": _words("signed_rank w rank ranks")},
@@ -216,7 +216,7 @@ KEYWORDS: Words = {
     "pool": _words("pooled pooling pool_over pool_dim"),
     "by": _words("group groups groupby group_by subset stratify facet strata column"),
     "between": _words("group groups groupby group_by by strata range bounds"),
-    "within": _words("family families groups by per per_group"),
+    "within": _words("family families per per_group"),
     "threshold": _words("epsilon eps tie_threshold tau_threshold tie_epsilon cutoff tolerance cut_off"),
     "calibrate_on": _words("calibration calibrate calibration_data calibrate_with dev train"),
     "swap": _words("permute permutation_unit permutation_type exchange swapping"),
@@ -296,6 +296,11 @@ KEYWORDS_OF: dict[str, Words] = {
     "corr_test": {"method": _words("test kind how type formula statistic")},
     "compare_systems": {"method": _words("test kind how type")},
     "ci": {"method": _words("how approach")},
+    "to_scores": {
+        "ratings": _words("raters annotators annotator_columns rater_columns human_columns experts"),
+        "gold": _words("human gold_metric"),
+        "wide": _words("long tidy"),
+    },
     "set_dims": {"metric": _words("metric_dim"), "system": _words("system_dim"), "input": _words("input_dim")},
 }
 
@@ -317,6 +322,10 @@ NO_KEYWORD_OF_PICTURES: Words = {
         "dpi",
     ),
 }
+
+# What columns of people's ratings are called, before a number; and metrics that are better when lower.
+RATERS = _words("rater annotator ann expert human judge worker turker coder assessor evaluator rating")
+LOWER_IS_BETTER = _words("ter wer cer perplexity ppl edit_distance levenshtein loss error mse mae rmse")
 
 # Of each method what others call it, whether asked of ds.meta, result.meta, result.meta.plot, df.meta or the package.
 METHODS: Words = {

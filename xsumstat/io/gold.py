@@ -96,7 +96,10 @@ def join(ds: xr.Dataset, human: xr.DataArray, *, name: str) -> tuple[xr.Dataset,
     score = schema.checked_scores(ds)
     if not isinstance(human, xr.DataArray) or not set(_CELLS) <= set(human.dims) <= {*_CELLS, by_raters.RATER}:
         dims = human.dims if isinstance(human, xr.DataArray) else type(human).__name__
-        raise ValueError(f"human must be a DataArray with the dims system and input, and rater or not, got {dims}")
+        raise ValueError(
+            f"human must be a DataArray with the dims system and input, and rater or not, got {dims}; a frame becomes "
+            "one by xsumstat.to_scores(frame, ..., ratings=...).rating"
+        )
     if name in score.indexes["metric"]:
         raise ValueError(f"there is a metric {name!r} in the scores already; name the human scores otherwise")
     human = schema.checked(human.drop_vars([each for each in human.coords if each not in human.dims]), "human")
