@@ -31,8 +31,8 @@ from xsumstat.plots import components as component_plots
 from xsumstat.plots import distributions, matrices, rankings
 from xsumstat.plots import equivalence as equivalence_plots
 from xsumstat.plots import forest as forest_plots
-from xsumstat.plots import metrics as metric_plots
 from xsumstat.plots import outputs as output_plots
+from xsumstat.plots import pvalues as pvalue_plots
 from xsumstat.plots import scores as score_plots
 from xsumstat.plots import simulation as simulation_plots
 from xsumstat.plots import systems as system_plots
@@ -78,7 +78,7 @@ FUNCTIONS = {
     (accessor.DatasetMeta, "methods"): methods.methods,
     (accessor.FrameMeta, "to_scores"): frames.to_scores,
     (accessor.Plots, "forest"): forest_plots.forest,
-    (accessor.Plots, "pvalues"): metric_plots.pvalues,
+    (accessor.Plots, "pvalues"): pvalue_plots.pvalues,
     (accessor.Plots, "clusters"): rankings.clusters,
     (accessor.Plots, "sensitivity"): equivalence_plots.sensitivity,
     (accessor.Plots, "pca"): component_plots.pca,

@@ -32,8 +32,8 @@ from xsumstat.plots import components as component_plots
 from xsumstat.plots import distributions, matrices, rankings
 from xsumstat.plots import equivalence as equivalence_plots
 from xsumstat.plots import forest as forest_plots
-from xsumstat.plots import metrics as metric_plots
 from xsumstat.plots import outputs as output_plots
+from xsumstat.plots import pvalues as pvalue_plots
 from xsumstat.plots import scores as score_plots
 from xsumstat.plots import simulation as trial_plots
 from xsumstat.plots import systems as system_plots
@@ -111,7 +111,7 @@ class Plots(_Meta):
             raise TypeError(f"plot() must name a picture; there are: {there_are}")
 
     forest = _delegate(forest_plots.forest)
-    pvalues = _delegate(metric_plots.pvalues)
+    pvalues = _delegate(pvalue_plots.pvalues)
     clusters = _delegate(rankings.clusters)
     sensitivity = _delegate(equivalence_plots.sensitivity)
     pca = _delegate(component_plots.pca)

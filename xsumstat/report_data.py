@@ -11,7 +11,7 @@ import numpy as np
 import xarray as xr
 
 from xsumstat.coefficients.table import COEFFICIENTS
-from xsumstat.dataset import leakage, wording
+from xsumstat.dataset import checks, leakage, wording
 from xsumstat.dataset import scores as schema
 
 _WIDTH = 88
@@ -37,7 +37,7 @@ def about(ds: xr.Dataset, gold: Any, intervals: xr.Dataset, lacking: xr.Dataset)
     rows = [("systems", f"{score.sizes['system']:,}"), ("inputs", f"{score.sizes['input']:,}")]
     rows.append(("metrics", f"{len(judged):,}" + (f"; not judged: {_listed(others)}" if others else "")))
     rows.append(("human scores", f"{wording.name(name)}, {'one of the metrics' if own else _shape(human)}"))
-    rated = [f"{values.sizes['rater']:,} in {wording.name(of)}" for of, values in leakage.ratings_in(ds).items()]
+    rated = [_raters(of, values) for of, values in leakage.ratings_in(ds).items()]
     if rated:
         rows.append(("raters", _listed(rated)))
     for dim in intervals["correlation"].dims:
@@ -49,6 +49,13 @@ def about(ds: xr.Dataset, gold: Any, intervals: xr.Dataset, lacking: xr.Dataset)
     if isinstance(ds.attrs.get("source"), str):
         rows.append(("source", ds.attrs["source"]))
     return tuple(rows)
+
+
+def _raters(name: str, ratings: xr.DataArray) -> str:
+    """How many raters there are, and how many of their ratings are missing; lazy ones are not looked at."""
+    absent = 0 if checks.is_lazy(ratings) else int(ratings.isnull().sum())
+    missing = f" ({absent:,} of {ratings.size:,} ratings missing)" if absent else ""
+    return f"{ratings.sizes['rater']:,} in {wording.name(name)}{missing}"
 
 
 def _shape(human: xr.DataArray) -> str:
@@ -63,7 +70,7 @@ def _direction(score: xr.DataArray, judged: list[Hashable]) -> str:
     lower = [label for label in judged if not better[label]]
     if not lower:
         return "higher is better for every metric"
-    return f"lower is better for {_listed(lower)}, turned round first; higher for the others"
+    return f"lower is better for {_listed(lower)}, whose scores were negated; higher for the others"
 
 
 def _missing(lacking: xr.Dataset, gold: str, cells: int, of_gold: int) -> str:

@@ -13,7 +13,7 @@ import xarray as xr
 
 from xsumstat import report_pictures as pictures
 from xsumstat.plots import forest as forest_plots
-from xsumstat.plots import metrics as metric_plots
+from xsumstat.plots import pvalues as pvalue_plots
 
 _LIGHT = "color-scheme:light;--ground:#fff;--ink:#1f2328;--soft:#57606a;--line:#d5d9de;--code:#f3f4f6;--mark:#0b62a8"
 _DARK = (
@@ -164,7 +164,7 @@ def _matrix(tests: xr.Dataset, alpha: float) -> str:
     small = pictures.shortened(tests)
     about = "p-values of all pairs of metrics"
     alt = f"{about}, corrected. {pictures.tests_in_words(tests, alpha)}"
-    return pictures.figure(lambda: metric_plots.pvalues(small, alpha=alpha), about, alt) + "\n"
+    return pictures.figure(lambda: pvalue_plots.pvalues(small, alpha=alpha), about, alt) + "\n"
 
 
 def best_first(intervals: xr.Dataset) -> xr.Dataset:

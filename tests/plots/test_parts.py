@@ -16,7 +16,7 @@ import xarray as xr  # noqa: E402
 
 import xsumstat  # noqa: E402
 from xsumstat import accessor
-from xsumstat.plots import metrics, parts  # noqa: E402
+from xsumstat.plots import parts, pvalues  # noqa: E402
 
 GOLD = "$gold_{x}$ \\beta"
 METRICS = ["_hidden", "$x$", "a_b^2", "\\alpha {", "one $ only", "$\\nosuch{"]
@@ -271,7 +271,7 @@ def test_hues_are_told_apart_by_colour_blind_readers(hues):
         assert apart[~np.eye(len(hues), dtype=bool)].min() > 10
 
 
-@pytest.mark.parametrize("steps", [metrics._STEPS, metrics._DARK_STEPS])
+@pytest.mark.parametrize("steps", [pvalues._STEPS, pvalues._DARK_STEPS])
 def test_steps_of_p_values_are_in_order_for_colour_blind_readers_and_in_grey(steps):
     for seen in _simulated(steps):
         lightness = np.diff(seen[:, 0])

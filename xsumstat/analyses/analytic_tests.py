@@ -69,7 +69,7 @@ def corr_test(
     cells at global; with gaps, in the input or system that has the most. The tests take the scores to be jointly
     normal and r to be Pearson's; for rank correlations they are a heuristic. "greater" is the upper tail of the
     *signed* statistic: tools that take the magnitude of r or of t ignore direction, and spoil the sign of r(X, Y). A
-    metric with ``higher_is_better`` False is turned round first.
+    metric with ``higher_is_better`` False has its scores negated first.
 
     An average over groups varies far less than the one r of n values that the tests take it for, so that at input and
     within_system level they find almost nothing: of two metrics that differ by noise alone p was at most .05 in none of

@@ -55,7 +55,10 @@ def how(result: xr.Dataset) -> str:
     _, comma, over = parts[0].partition(", ")
     if comma and parts[1].endswith(f", {over}"):  # said once
         parts[0] = parts[0].removesuffix(f", {over}")
-    return "; ".join(part for part in parts if part)
+    made = [part for part in parts if part]
+    if made and "level" in result.attrs and "level" not in result.dims:
+        made = [f"{str(result.attrs['level']).replace('_', ' ')} level", *made]
+    return "; ".join(made)
 
 
 def interval_words(result: xr.Dataset) -> str:

@@ -68,7 +68,7 @@ def to_scores(
         another: ``ds.attrs["gold"]``. Default: with `ratings` "human", else none.
     lower_is_better : str or list of str, optional
         Metrics that are better when lower, as an error rate: the coordinate ``higher_is_better(metric)`` is False
-        for them, and True for all others. They are turned round before anything is computed. Questions remark on a
+        for them, and True for all others. They are negated before anything is computed. Questions remark on a
         metric that is not declared, where its system means correlate negatively with the gold's: at most -.3, by
         Pearson, and so low that chance would bring one of all metrics there once in a hundred Datasets (Fisher's z of
         so many systems, divided among the metrics), if the correlation asked for is negative too.

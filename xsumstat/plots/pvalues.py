@@ -1,4 +1,4 @@
-"""Pictures of metrics: p-values of pairs as a matrix; the others from files of their own."""
+"""p-values of pairs of metrics, systems or versions as a matrix."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from xsumstat.plots.parts import (
     axes_for,
     beside_all,
     check_not_empty,
+    correlation_label,
     finished,
     grid_of,
     is_dark,
@@ -113,7 +114,8 @@ def pvalues(
         panel_title(axis, name, cell * columns + 0.3)
     axes[0].set_yticks(range(rows), texts(result[sides[0]]), **PLAIN)
     question, items = _question(result, sides[0]), _steps_legend(result, alpha)
-    notes = [wording.how(result), too_few, left_out, undefined]
+    measured = correlation_label(result) if "coefficient" in result.attrs else ""
+    notes = [measured, wording.how(result), too_few, left_out, undefined]
     return finished(axes, ax, title=title, items=items, heading=question, notes=notes)
 
 
@@ -206,7 +208,7 @@ def _steps_legend(result: xr.Dataset, alpha: float) -> list[tuple[str, dict[str,
         for name, color in zip(names, _steps(), strict=True)
     ]
     if "pvalue_adjusted" in result:
-        method = result.attrs.get("adjust_method", "corrected")
+        method = wording.correction_words(result).partition(" over")[0]
         items.append((f"{method} ≤ {alpha:.2g}", {**style, "mfc": "none", "mec": _FRAME, "mew": 1.8}))
     return items
 
