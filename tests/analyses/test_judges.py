@@ -530,7 +530,7 @@ def test_bad_raters():
 def test_pictures():
     plt = pytest.importorskip("matplotlib.pyplot")
     axis = rated(9).meta.human_ceiling("rating", n_resamples=19, rng=0).meta.plot.forest()
-    assert [each.get_text() for each in axis.get_yticklabels()] == ["good", "bad", "rater"]
+    assert [each.get_text() for each in axis.get_yticklabels()] == ["rater", "good", "bad"]
     middle = axis.get_xlabel()
     assert "difference" not in middle  # the correlations, and their intervals
     plt.close("all")
