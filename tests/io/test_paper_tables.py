@@ -141,6 +141,7 @@ def test_further_dims_are_groups_of_columns(demo):
 
 def test_signs_of_numbers_and_empty_cells_in_latex(demo):
     tests = demo.meta.perm_test("human", n_resamples=99, rng=1)
+    assert tests.meta.to_markdown().count("system level") == 1
     assert body_of(tests.meta.to_latex())[0][1] == "--"  # a dash, as a metric has no test against itself
     negative = made([-0.25], ["m"]).assign(ci_low=("metric", [-0.5]), ci_high=("metric", [0.5]))
     row = body_of(negative.assign_attrs(confidence_level=0.95).meta.to_latex())[0]

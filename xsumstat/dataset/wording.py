@@ -51,14 +51,19 @@ USUAL_LEVEL = 0.05
 
 def how(result: xr.Dataset) -> str:
     """How intervals or tests of a result were made, as a picture says it below; empty where it has none."""
+    text = made(result)
+    if text and "level" in result.attrs and "level" not in result.dims:
+        return f"{str(result.attrs['level']).replace('_', ' ')} level; {text}"
+    return text
+
+
+def made(result: xr.Dataset) -> str:
+    """The same without the level."""
     parts = [interval_words(result), test_words(result), correction_words(result)]
     _, comma, over = parts[0].partition(", ")
     if comma and parts[1].endswith(f", {over}"):  # said once
         parts[0] = parts[0].removesuffix(f", {over}")
-    made = [part for part in parts if part]
-    if made and "level" in result.attrs and "level" not in result.dims:
-        made = [f"{str(result.attrs['level']).replace('_', ' ')} level", *made]
-    return "; ".join(made)
+    return "; ".join(part for part in parts if part)
 
 
 def interval_words(result: xr.Dataset) -> str:

@@ -263,7 +263,7 @@ def _note(result: xr.Dataset) -> str:
     what = COEFFICIENTS[asked].label if asked in COEFFICIENTS else asked
     what += f" with {wording.name(attrs['gold'])}" if what and "gold" in attrs else ""
     what += f", {str(attrs['level']).replace('_', ' ')} level" if what and "level" in attrs else ""
-    said = "; ".join(filter(None, [what, wording.how(result)]))
+    said = "; ".join(filter(None, [what, wording.made(result)]))
     return f"{said}." if said else ""
 
 
