@@ -249,3 +249,13 @@ def test_metrics_that_are_better_when_lower_are_named(demo):
     )
     none = demo.drop_sel(metric="perplexity").meta.corr("human")
     assert "lower is better" not in conclusion(none)
+
+
+def test_one_pair_has_its_difference(demo):
+    found = demo.meta.equivalence(
+        "human", metric="rouge", other="bleu", margin=0.9, level="input", n_resamples=499, rng=1
+    )
+    one = found.squeeze()
+    values = [f"{float(one[each]):.2f}".replace("0.", ".", 1) for each in ("difference", "ci_low", "ci_high")]
+    told = "rouge and bleu are equivalent within ±.90: they differ by {} (90 % interval [{}, {}]), p ".format(*values)
+    assert conclusion(found).startswith(told)

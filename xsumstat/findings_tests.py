@@ -19,6 +19,8 @@ from xsumstat.findings import coefficient, gold, labels, undefined
 
 Pair = tuple[Hashable, Hashable]
 
+_OF_ONE = ("difference", "ci_low", "ci_high", "pvalue")
+
 
 def alpha_of(result: xr.Dataset) -> float:
     """The level of the tests, as attrs say it, or the usual one."""
@@ -174,6 +176,17 @@ def rank_tasks(result: xr.Dataset) -> list[str]:
     ]
 
 
+def _difference(result: xr.Dataset) -> str:
+    """Of the only pair: its difference with the interval that decides, and p."""
+    if not {"difference", "ci_low", "ci_high"} <= set(result.data_vars):
+        return ""
+    at = ~np.isnan(result["pvalue"].values.ravel())
+    of = {each: result[each].broadcast_like(result["pvalue"]).transpose(*result["pvalue"].dims) for each in _OF_ONE}
+    value, low, high, p = (float(of[each].values.ravel()[at][0]) for each in _OF_ONE)
+    level = f"{100 * (1 - 2 * alpha_of(result)):g} % interval"
+    return f": they differ by {number(value)} ({level} {wording.limits(low, high)}), {wording.pvalue(p)}"
+
+
 def equivalence(result: xr.Dataset) -> list[str]:
     """Which are equivalent within which margin, and which are not shown to be."""
     along = result.attrs.get("along")
@@ -200,7 +213,7 @@ def equivalence(result: xr.Dataset) -> list[str]:
     if len(yes) + len(no) == 1:
         only = [*yes.values(), *no.values()][0].replace(" with ", " and ", 1)
         verdict = "are equivalent" if yes else "are not shown to be equivalent"
-        first = f"{only} {verdict} within {within} ({_level(result)}; {coefficient(result)})"
+        first = f"{only} {verdict} within {within}{_difference(result)} ({_level(result)}; {coefficient(result)})"
     else:
         first = f"{said} ({_level(result)}; {coefficient(result)})"
         first += f": {listed(yes.values())}" if yes else ""
