@@ -25,6 +25,7 @@ from xsumstat.plots.parts import (
     ground,
     grounds,
     ink,
+    is_dark,
     label_width,
     on_its_ground,
     panel_title,
@@ -85,7 +86,8 @@ def forest(
     title : str, optional
         Above the picture.
     ax : matplotlib Axes, optional
-        Where to draw, when there is one panel; title, legend and notes then belong to it.
+        Where to draw, when there is one panel; title, legend and notes then belong to it, and
+        ``plt.subplots(..., layout="constrained")`` makes room for them.
 
     Returns
     -------
@@ -299,7 +301,7 @@ def _forest_rows(axis: Any, drawn: xr.Dataset, rows: Any, height: float, style: 
             if each is not None:
                 x, bulge = each
                 peak = row - 0.85 * height * bulge / bulge.max()
-                axis.fill_between(x, row, peak, color=color, alpha=0.25, lw=0, zorder=2)
+                axis.fill_between(x, row, peak, color=color, alpha=0.5 if is_dark() else 0.25, lw=0, zorder=2)
     axis.hlines(rows, low, high, color=color, lw=1.8, zorder=3)
     axis.plot(middle, rows, marker, ms=4.5, color=color, mec=ground(), mew=0.8, zorder=4)
     biased = np.atleast_1d(_biased(drawn).values)
