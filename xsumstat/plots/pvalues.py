@@ -73,7 +73,8 @@ def pvalues(
     title : str, optional
         Above the picture.
     ax : matplotlib Axes, optional
-        Where to draw, when there is one panel; title, legend and notes then belong to it.
+        Where to draw, when there is one panel; title, legend and notes then belong to it, and
+        ``plt.subplots(..., layout="constrained")`` makes room for them.
 
     Returns
     -------

@@ -70,7 +70,8 @@ def clusters(
     title : str, optional
         Above the picture.
     ax : matplotlib Axes, optional
-        Where to draw, when there is one panel; title, legend and notes then belong to it.
+        Where to draw, when there is one panel; title, legend and notes then belong to it, and
+        ``plt.subplots(..., layout="constrained")`` makes room for them.
 
     Returns
     -------
@@ -234,7 +235,8 @@ def tasks(
     title : str, optional
         Above the picture.
     ax : matplotlib Axes, optional
-        Where to draw; title and notes then belong to it.
+        Where to draw; title and notes then belong to it, and
+        ``plt.subplots(..., layout="constrained")`` makes room for them.
 
     Returns
     -------
