@@ -1,4 +1,5 @@
 import inspect
+import re
 
 import pytest
 
@@ -107,7 +108,12 @@ def test_methods_have_the_signature_and_the_text_of_their_function(owner, name):
     ours, theirs = (list(inspect.signature(each).parameters.values())[1:] for each in (method, function))
     assert ours == theirs
     assert inspect.signature(method).return_annotation == inspect.signature(function).return_annotation
-    assert method.__doc__ == function.__doc__
+    data = next(iter(inspect.signature(function).parameters))
+    assert [line for line in function.__doc__.splitlines() if line not in method.__doc__.splitlines()][0].startswith(
+        data
+    )
+    assert not re.search(rf"^{data}\b", method.__doc__, re.MULTILINE)
+    assert function.__doc__.endswith(method.__doc__[method.__doc__.index("\nReturns\n") :])
 
 
 def test_every_method_is_listed_here():

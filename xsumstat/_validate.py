@@ -21,7 +21,7 @@ from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
-from xsumstat import synonyms
+from xsumstat import docstrings, synonyms
 
 _PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
 
@@ -175,7 +175,7 @@ class _Asked:
         parameters = inspect.signature(function).parameters.values()
         named = tuple(each.name for each in parameters if each.kind is each.KEYWORD_ONLY)
         positional = tuple(each.name for each in parameters if each.kind is not each.KEYWORD_ONLY)
-        return cls(function.__name__, function.__doc__ or "", positional, named)
+        return cls(function.__name__, docstrings.whole(function.__doc__) or "", positional, named)
 
     @functools.cached_property
     def keywords(self) -> tuple[str, ...]:
@@ -285,8 +285,9 @@ _ASKED: ContextVar[_Asked | None] = ContextVar("asked", default=None)
 def public(function: Callable[_P, _R]) -> Callable[_P, _R]:
     """Meet wrong keywords and too many positional arguments of a public function with what is meant.
 
-    It comes first of all decorators, as those below take arguments of any name. Signature, docstring and name stay, and
-    a wrong value within is met with the keywords of the function that the user asked, not of one that this asks.
+    It comes first of all decorators, as those below take arguments of any name. Its docstring is made whole by the
+    entries that docstrings share. A wrong value within is met with the keywords of the function that the user asked,
+    not of one that this asks.
     """
     asked = _Asked.of(function)
     most, names = len(asked.positional), frozenset((*asked.positional, *asked.named))
@@ -303,6 +304,8 @@ def public(function: Callable[_P, _R]) -> Callable[_P, _R]:
         finally:
             _ASKED.reset(token)
 
+    checked.__doc__ = docstrings.whole(function.__doc__)
+    checked.__signature__ = docstrings.signature(function)  # type: ignore[attr-defined]
     return checked
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, NoReturn, ParamSpec, TypeVar
 import pandas as pd
 import xarray as xr
 
-from xsumstat import conclusions, offers, overview, report
+from xsumstat import conclusions, docstrings, offers, overview, report
 from xsumstat import methods as result_methods
 from xsumstat.analyses import adjust as families
 from xsumstat.analyses import analytic_tests as corr_tests
@@ -43,7 +43,7 @@ _R = TypeVar("_R")
 
 
 def _delegate(function: Callable[Concatenate[Any, _P], _R]) -> Callable[Concatenate[Any, _P], _R]:
-    """A method that calls `function` with the accessor's object first, with its signature and docstring.
+    """A method that calls `function` with the accessor's object first, with its signature and docstring but for that.
 
     Where it fails because a result is asked what is for scores, or the other way, it says so.
     """
@@ -59,9 +59,10 @@ def _delegate(function: Callable[Concatenate[Any, _P], _R]) -> Callable[Concaten
             raise ValueError(f"{reason} ({error})") from None
 
     signature = inspect.signature(function)
-    _, *rest = signature.parameters.values()
+    data, *rest = signature.parameters.values()
     itself = inspect.Parameter("self", inspect.Parameter.POSITIONAL_ONLY)
     method.__signature__ = signature.replace(parameters=[itself, *rest])  # type: ignore[attr-defined]
+    method.__doc__ = docstrings.without(function.__doc__, data.name)
     return method
 
 

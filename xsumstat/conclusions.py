@@ -82,8 +82,7 @@ def conclusion(result: xr.Dataset) -> str:
 
     Parameters
     ----------
-    result : Dataset
-        What a method of ``ds.meta`` gave.
+    {result}
 
     Returns
     -------

@@ -159,8 +159,7 @@ def methods(result: xr.Dataset, *, bibtex: bool = False) -> str:
 
     Parameters
     ----------
-    result : Dataset
-        What a method of ``ds.meta`` gave.
+    {result}
     bibtex : bool, default False
         Write the text in LaTeX, with ``\citep{...}`` (package natbib), and below it the BibTeX entries of what it
         cites.
@@ -185,8 +184,9 @@ def methods(result: xr.Dataset, *, bibtex: bool = False) -> str:
     We estimated how well each metric agrees with human, by Kendall's τ-b over the systems within each input, averaged
     over inputs, with confidence intervals (Deutsch et al., 2021). The 95 % intervals are jackknife intervals over
     systems and inputs (Efron & Stein, 1981). The computation for 6 metrics used xsumstat ....
-    >>> "@article{efron1981jackknife," in ds.meta.ci("human").meta.methods(bibtex=True)
-    True
+    >>> text = interval.meta.methods(bibtex=True)
+    >>> [line for line in text.splitlines() if line.startswith("@")]
+    ['@article{deutsch2021statistical,', '@article{efron1981jackknife,']
     """
     bibtex = _flag(bibtex)
     if not isinstance(result, xr.Dataset) or _analysis(result) not in AIMS:

@@ -9,12 +9,13 @@ import stat
 import sys
 import tempfile
 import textwrap
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import xarray as xr
 
@@ -214,9 +215,9 @@ def _interval(attrs: dict[str, Any]) -> str:
 @_validate.public
 def report(
     ds: xr.Dataset,
-    gold: Any = None,
+    gold: Hashable | xr.DataArray | None = None,
     *,
-    metric: Any = None,
+    metric: Hashable | Sequence[Hashable] | xr.DataArray | None = None,
     name: str = "scores",
     level: str = "system",
     coefficient: str | CorrelationFunction = "pearson",
@@ -225,24 +226,22 @@ def report(
     confidence_level: float = 0.95,
     adjust: str = "holm",
     alpha: float = 0.05,
-    rng: Any = 0,
+    rng: int | np.random.SeedSequence | np.random.Generator | None = 0,
     progress: bool | None = None,
 ) -> Report:
     """The main answers about scores: which metric agrees best with people, how sure that is, and which beats which.
 
     Parameters
     ----------
-    ds, gold
-        As for `corr`.
-    metric : label, list of labels or boolean DataArray, optional
-        The metrics to judge; default all but the gold and other human scores, which the coordinate ``kind`` names.
+    {ds}
+    {gold}
+    {metric}
     name : str, default "scores"
         What the scores are called in the heading.
-    level : {"system", "input", "global", "within_system"}, default "system"
-    coefficient : str or function, default "pearson"
-        As for `corr`.
+    {level}
+    {coefficient}
     resample : {"both", "system", "input"}, default "both"
-        The dims whose labels are random, of intervals (`ci`) and tests (`perm_test`).
+        The dims whose labels are random, of intervals and tests.
     n_resamples : int, optional
         Of the tests, and of the intervals of a coefficient that only a bootstrap has; default 9,999, and for many tests
         as many as their correction needs.
@@ -254,8 +253,7 @@ def report(
         Level of the tests, between 0 and 1.
     rng : None, int, SeedSequence or Generator, default 0
         Source of the draws; one seed gives the same numbers.
-    progress : bool, optional
-        As for `ci`.
+    {progress}
 
     Returns
     -------
@@ -266,13 +264,13 @@ def report(
 
     Raises
     ------
-    ValueError, TypeError
-        As for `ci`, `perm_test` and `adjust`.
+    {errors.draws}
+        Also for a correction that is not allowed.
 
     Warns
     -----
     UserWarning
-        As for these; the page repeats it.
+        For what is left out or undefined, as its intervals and tests warn; the page repeats it.
 
     Notes
     -----

@@ -15,7 +15,7 @@ FOLDER = Path(xsumstat.__file__).parent
 TESTS = Path(__file__).parents[1]
 
 # A room imports itself and the rooms before it; the first is the ground, the last the face.
-GROUND = ("types", "synonyms", "_validate")
+GROUND = ("types", "docstrings", "synonyms", "_validate")
 ROOMS = (
     *("kernels", "coefficients", "inference", "resampling"),
     *("dataset", "analyses", "simulation", "plots", "io"),

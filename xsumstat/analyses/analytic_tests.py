@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Sequence
 from typing import Any
 
 import xarray as xr
@@ -20,10 +21,10 @@ from xsumstat.types import CorrelationFunction, FloatArray, Pair
 @_validate.public
 def corr_test(
     ds: xr.Dataset,
-    gold: Any = None,
+    gold: Hashable | xr.DataArray | None = None,
     *,
-    metric: Any = None,
-    other: Any = None,
+    metric: Hashable | Sequence[Hashable] | xr.DataArray | None = None,
+    other: Hashable | Sequence[Hashable] | xr.DataArray | None = None,
     level: str = "system",
     coefficient: str | CorrelationFunction = "pearson",
     method: str = "williams",
@@ -36,12 +37,19 @@ def corr_test(
 
     Parameters
     ----------
-    ds, gold, metric, other, level, coefficient, missing, undefined, alternative
-        As for `perm_test`.
+    {ds}
+    {gold}
+    {metric.rows}
+    {other.columns}
+    {level}
+    {coefficient}
     method : {"williams", "steiger", "meng", "zou"}, default "williams"
         Which test; see `xsumstat.inference.two_correlations.statistic` for the formulas.
+    {alternative}
     confidence_level : float, default 0.95
         That of the interval which "zou" adds.
+    {missing}
+    {undefined}
 
     Returns
     -------
@@ -52,8 +60,8 @@ def corr_test(
 
     Raises
     ------
-    ValueError, TypeError
-        As for `corr`, and for a method or alternative that is not allowed.
+    {errors.scores}
+        Also for a method or alternative that is not allowed.
 
     Warns
     -----
@@ -88,9 +96,11 @@ def corr_test(
     --------
     >>> import xsumstat
     >>> ds = xsumstat.load_dataset("demo")
-    >>> test = ds.meta.corr_test("human", alternative="greater")
-    >>> bool(test.pvalue.sel(metric="judge", other_metric="length") < 0.05)
-    True
+    >>> test = ds.meta.corr_test("human", metric="judge", other=["rouge", "length"], method="williams")
+    >>> test.meta.to_frame(brief=True).round(3)
+      metric other_metric  pvalue  difference
+    0  judge        rouge   0.131       0.137
+    1  judge       length   0.006       0.616
     """
     measure = checked_measure(level, coefficient, missing, undefined)
     check_symmetric(measure.coefficient)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import threading
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -31,11 +32,11 @@ UNITS = ("quantile", "score")
 @_validate.public
 def close_corr(
     ds: xr.Dataset,
-    gold: Any = None,
+    gold: Hashable | xr.DataArray | None = None,
     *,
-    gap: Any = (0.1, 0.25, 0.5, 0.75, 1.0),
+    gap: float | Sequence[float | tuple[float, float]] = (0.1, 0.25, 0.5, 0.75, 1.0),
     unit: str = "quantile",
-    metric: Any = None,
+    metric: Hashable | Sequence[Hashable] | xr.DataArray | None = None,
     coefficient: str = "kendall",
     method: str = "auto",
     interval: str | None = None,
@@ -43,31 +44,35 @@ def close_corr(
     n_resamples: int = 9999,
     confidence_level: float = 0.95,
     missing: str = "pairwise",
-    rng: Any = None,
+    rng: int | np.random.SeedSequence | np.random.Generator | None = None,
     progress: bool | None = None,
 ) -> xr.Dataset:
     """Correlation over the pairs of systems that a metric scores close, with confidence intervals.
 
     Parameters
     ----------
-    ds, gold, metric
-        As for `corr`, at system level.
+    {ds}
+    {gold}
     gap : number, pair of numbers, or list of these
         Which pairs: those whose means by the metric differ by at most so much or, for a tuple (l, u), by at least l and
         at most u. Default the closest tenth, quarter, half and three quarters, and all.
     unit : {"quantile", "score"}, default "quantile"
         What `gap` is of: a share of all pairs of systems, the closest first, which serves metrics of any scale; or a
         difference in the metric's own scores.
+    {metric}
     coefficient : {"kendall", "kendall_a", "pairwise_accuracy"}, default "kendall"
+        What counts the pairs that metric and gold order alike.
     method : {"auto", "jackknife", "bootstrap"}, default "auto"
         "jackknife" leaves out each system in turn (see Notes), and needs systems to be random. "auto" is "jackknife"
         unless ``resample="input"`` or `interval` is named; ``attrs["method"]`` says which it was.
-    interval : {"percentile", "basic", "normal"}, optional
-        How the bootstrap's samples become an interval; default "percentile".
-    resample, n_resamples, confidence_level, rng, progress
-        As for `ci`.
+    {interval.plain}
+    {resample.dims}
+    {n_resamples}
+    {confidence_level}
     missing : {"pairwise", "available"}, default "pairwise"
         "available" judges the metric's scores on all inputs, as people who use it see them.
+    {rng}
+    {progress}
 
     Returns
     -------
@@ -78,8 +83,8 @@ def close_corr(
 
     Raises
     ------
-    ValueError, TypeError
-        As for `ci`; for limits that are not ascending, or no shares where they should be.
+    {errors.draws}
+        Also for limits that are not ascending, or no shares where they should be.
 
     Notes
     -----
@@ -109,9 +114,13 @@ def close_corr(
     --------
     >>> import xsumstat
     >>> ds = xsumstat.load_dataset("demo")
-    >>> close = ds.meta.close_corr("human", gap=[0.25, 1.0])
-    >>> close.n_pairs.sel(metric="judge").values.tolist()
-    [17, 66]
+    >>> close = ds.meta.close_corr("human", gap=[0.25, 1.0], metric=["judge", "rouge"])
+    >>> close.meta.to_frame(brief=True).round(2)
+      metric      gap  correlation  ci_low  ci_high
+    0  judge  to 0.25         0.29   -0.18     0.66
+    1  judge     to 1         0.73    0.44     0.88
+    2  rouge  to 0.25         0.41   -0.07     0.74
+    3  rouge     to 1         0.67    0.39     0.83
     """
     close = [name for name, record in COEFFICIENTS.items() if record.close is not None]
     _validate.choice("coefficient", coefficient, close)

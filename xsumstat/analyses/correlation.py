@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -39,14 +39,14 @@ GROUPS = {"input": "input", "within_system": "system"}
 @pooling.with_pool(pooling.of_estimates)
 def corr(
     ds: xr.Dataset,
-    gold: Any = None,
+    gold: Hashable | xr.DataArray | None = None,
     *,
-    metric: Any = None,
+    metric: Hashable | Sequence[Hashable] | xr.DataArray | None = None,
     level: str = "system",
     coefficient: str | CorrelationFunction = "pearson",
     average: bool = True,
     by: str | None = None,
-    threshold: Any = None,
+    threshold: float | xr.DataArray | None = None,
     calibrate_on: xr.Dataset | None = None,
     pool: str | None = None,
     missing: str = "pairwise",
@@ -56,45 +56,18 @@ def corr(
 
     Parameters
     ----------
-    ds : Dataset
-        Scores, float ``score(metric, system, input, ...)``; NaN is a missing score.
-    gold : label, str or DataArray, optional
-        Human scores: a label of `metric`, the name of another variable, or a DataArray with dims system
-        and input (at system level `input` may be absent). Default ``ds.attrs["gold"]``. Further dims of
-        gold and of `score` broadcast by name.
-    metric : label, list of labels or boolean DataArray, optional
-        Metrics to judge; default all but the gold and other scores that the coordinate ``kind`` calls human.
-    level : {"system", "input", "global", "within_system"}, default "system"
-        What is correlated: the systems' means; the systems within each input, averaged over inputs; all
-        cells as one vector; the inputs within each system, averaged over systems.
-    coefficient : str or callable
-        "pearson", "spearman", "kendall" (tau-b), "kendall_a" or "kendall_c"; "pairwise_accuracy", the share of pairs of
-        outputs that both order alike; "acc_eq", the same with ties, of which a metric has one where two scores differ
-        by no more than a threshold; "kendall_like", WMT's tau of the pairs that the gold sets far enough apart; "spa",
-        soft pairwise accuracy, at system level only. A callable takes two 1-D float arrays without NaN and gives a
-        float, NaN where it is undefined.
-    average : bool, default True
-        False keeps the groups: dim `input` at input level, `system` at within_system.
-    by : str, optional
-        A coordinate that describes each system, or each input, such as "system_type": one result for each of its groups
-        and, as "all", one for all.
-    threshold : float or DataArray, optional
-        Of "acc_eq": how far apart a metric's scores may be and count as tied, one number or one for each metric, in its
-        units. Default: the one that makes the result best (calibrated on the very scores that are judged, WMT's habit,
-        which favours metrics with fine scores). Of "kendall_like": how far apart gold scores must be to count; default
-        25, for scores from 0 to 100.
-    calibrate_on : Dataset, optional
-        Other scores of the same metrics with gold, on which the thresholds of "acc_eq" are found instead.
-    pool : dim, optional
-        A further dim, such as languages, whose pairs of systems are pooled: their "pairwise_accuracy" at system level
-        is of all together. Each label has systems, inputs and draws of its own, which are never listed; what is NaN
-        throughout for a label is padding.
-    missing : {"pairwise", "available"}, default "pairwise"
-        "pairwise": a cell counts where both scores are. "available": at system level each score is averaged
-        over all the cells it has; at other levels the same as "pairwise".
-    undefined : {"drop", "zero"}, default "drop"
-        A group in which a score is constant has no correlation: leave it out of the average, or let it
-        count as 0 (at input level and within_system; one without any cell never counts).
+    {ds}
+    {gold}
+    {metric}
+    {level}
+    {coefficient}
+    {average}
+    {by}
+    {threshold}
+    {calibrate_on}
+    {pool}
+    {missing}
+    {undefined}
 
     Returns
     -------
@@ -106,9 +79,7 @@ def corr(
 
     Raises
     ------
-    ValueError, TypeError
-        For an unknown label, dim, level or coefficient, for scores that are not numbers, infinite, or
-        all missing, and for a gold that is constant.
+    {errors.scores}
 
     Warns
     -----
@@ -148,10 +119,15 @@ def corr(
     --------
     >>> import xsumstat
     >>> ds = xsumstat.load_dataset("demo")
-    >>> float(ds.meta.corr("human").correlation.sel(metric="judge").round(2))
-    0.93
-    >>> list(ds.meta.corr("human", by="system_type").system_type.values)
-    ['abstractive', 'extractive', 'all']
+    >>> ds.meta.corr("human", metric=["judge", "rouge"]).meta.to_frame(brief=True).round(2)
+      metric  correlation
+    0  judge         0.93
+    1  rouge         0.80
+    >>> ds.meta.corr("human", metric="judge", by="system_type").meta.to_frame(brief=True).round(2)
+      metric  system_type  correlation
+    0  judge  abstractive         0.81
+    1  judge   extractive         0.99
+    2  judge          all         0.93
     """
     measure = checked_measure(level, coefficient, missing, undefined)
     _validate.flag("average", average)
@@ -170,7 +146,7 @@ def corr(
 def metric_corr(
     ds: xr.Dataset,
     *,
-    metric: Any = None,
+    metric: Hashable | Sequence[Hashable] | xr.DataArray | None = None,
     level: str = "system",
     coefficient: str | CorrelationFunction = "pearson",
     average: bool = True,
@@ -182,20 +158,28 @@ def metric_corr(
 
     Parameters
     ----------
-    ds : Dataset
-        Scores, float ``score(metric, system, input, ...)``.
-    metric, level, coefficient, average, missing, undefined
-        As for `corr`; `metric` defaults to all, human ones included.
+    {ds}
+    {metric.scores}
+    {level}
+    {coefficient}
+    {average}
     top : int, optional
         Correlate two metrics among the outputs that are, by one of the two at least, among so many best of their input
         (the first of equally good ones); needs ``level="input"``. Each pair has a range of its own, as in the code of
         Peyrard (2019); for one range for all pairs see `scoring_range`.
+    {missing}
+    {undefined}
 
     Returns
     -------
     Dataset
-        ``correlation(metric, other_metric, ...)``, symmetric, and ``n_undefined``; with ``average=False``
-        the groups are kept and ``pvalue`` is added, as for `corr`.
+        ``correlation(metric, other_metric, ...)``, in [-1, 1], symmetric, and
+        ``n_undefined(metric, other_metric, ...)``, how many groups had none. With ``average=False`` ``correlation``
+        keeps the dim of the groups, and ``pvalue`` is SciPy's two-sided p-value of each (NaN where SciPy has none).
+
+    Raises
+    ------
+    {errors.scores}
 
     References
     ----------
@@ -205,9 +189,13 @@ def metric_corr(
     --------
     >>> import xsumstat
     >>> ds = xsumstat.load_dataset("demo")
-    >>> matrix = ds.meta.metric_corr(level="input", coefficient="kendall").correlation
-    >>> float(matrix.sel(metric="rouge", other_metric="rouge"))
-    1.0
+    >>> matrix = ds.meta.metric_corr(metric=["judge", "rouge", "bleu"], level="input", coefficient="kendall")
+    >>> matrix.correlation.to_pandas().round(2)
+    other_metric  judge  rouge  bleu
+    metric
+    judge          1.00   0.27  0.18
+    rouge          0.27   1.00  0.17
+    bleu           0.18   0.17  1.00
     """
     measure = checked_measure(level, coefficient, missing, undefined)
     _validate.flag("average", average)

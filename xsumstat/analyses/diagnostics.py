@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Hashable, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,15 +18,19 @@ from xsumstat.types import FloatArray
 
 
 @_validate.public
-def normality(ds: xr.Dataset, *, metric: Any = None, level: str = "system", alpha: float = 0.05) -> xr.Dataset:
+def normality(
+    ds: xr.Dataset,
+    *,
+    metric: Hashable | Sequence[Hashable] | xr.DataArray | None = None,
+    level: str = "system",
+    alpha: float = 0.05,
+) -> xr.Dataset:
     """Shapiro-Wilk test that the scores which a level correlates are normal, for each metric.
 
     Parameters
     ----------
-    ds : Dataset
-        Scores, float ``score(metric, system, input, ...)``.
-    metric : label, list of labels or boolean DataArray, optional
-        Metrics to look at. Default all, human ones included.
+    {ds}
+    {metric.scores}
     level : {"system", "input", "global", "within_system"}, default "system"
         What is tested: the systems' means, the systems on each input, all cells, or the inputs of each system.
     alpha : float, default 0.05
@@ -57,8 +62,10 @@ def normality(ds: xr.Dataset, *, metric: Any = None, level: str = "system", alph
     --------
     >>> import xsumstat
     >>> ds = xsumstat.load_dataset("demo")
-    >>> bool(ds.meta.normality().pvalue.sel(metric="human") > 0.05)
-    True
+    >>> ds.meta.normality(metric=["human", "judge"]).meta.to_frame(brief=True).round(2)
+      metric  pvalue
+    0  human    0.72
+    1  judge    0.67
     """
     _validate.choice("level", level, _validate.LEVELS)
     alpha = _validate.fraction("alpha", alpha)
@@ -104,15 +111,15 @@ def _shapiro(values: FloatArray) -> tuple[float, float]:
 
 
 @_validate.public
-def pca(ds: xr.Dataset, *, metric: Any = None, n_components: int = 2) -> xr.Dataset:
+def pca(
+    ds: xr.Dataset, *, metric: Hashable | Sequence[Hashable] | xr.DataArray | None = None, n_components: int = 2
+) -> xr.Dataset:
     """Principal components of rank-transformed scores: metrics as points, cells as coordinates.
 
     Parameters
     ----------
-    ds : Dataset
-        Scores, float ``score(metric, system, input, ...)``.
-    metric : label, list of labels or boolean DataArray, optional
-        Metrics to look at. Default all, human ones included.
+    {ds}
+    {metric.scores}
     n_components : int, default 2
         At most the number of points.
 
@@ -143,8 +150,16 @@ def pca(ds: xr.Dataset, *, metric: Any = None, n_components: int = 2) -> xr.Data
     >>> import xsumstat
     >>> ds = xsumstat.load_dataset("demo")
     >>> found = ds.meta.pca()
-    >>> dict(found.coordinate.sizes)
-    {'metric': 7, 'component': 2}
+    >>> found.coordinate.to_pandas().round(2)
+    component         1        2
+    metric
+    human       -746.04  -173.82
+    judge       -785.56  -201.85
+    bertscore   -418.04  -252.60
+    rouge        -12.52   605.75
+    bleu         476.03  1474.27
+    perplexity  -324.13  -721.51
+    length      1810.27  -730.24
     """
     n_components = _validate.integer("n_components", n_components, 1)
     later = Checks()

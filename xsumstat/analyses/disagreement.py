@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Sequence
 from typing import Any
 
 import numpy as np
@@ -27,41 +28,34 @@ MAX_PAIRS = 5_000_000
 def disagreement(
     ds: xr.Dataset,
     *,
-    metric: Any = None,
+    metric: Hashable | Sequence[Hashable] | xr.DataArray | None = None,
     n_bins: int = 10,
     normalise: str = "all",
     max_pairs: int = MAX_PAIRS,
     method: str = "jackknife",
     n_resamples: int = 999,
     confidence_level: float = 0.95,
-    rng: Any = None,
+    rng: int | np.random.SeedSequence | np.random.Generator | None = None,
     progress: bool | None = None,
 ) -> xr.Dataset:
     """How often two metrics order two outputs of an input oppositely, by how high the two score.
 
     Parameters
     ----------
-    ds : Dataset
-        Scores, float ``score(metric, system, input)``; where the inputs have different numbers of outputs, `system`
-        numbers the outputs of an input, padded with NaN.
-    metric : label, list of labels or boolean DataArray, optional
+    {ds.outputs}
+    metric : label, list of labels or bool DataArray, optional
         Metrics, all pairs of which are compared. Default all but ``ds.attrs["gold"]`` and what ``kind`` calls human.
-    n_bins : int, default 10
-        Bins of the height, equally wide, from 0 to 1.
-    normalise : {"all", "input"}, default "all"
-        A metric's lowest score becomes 0 and its highest 1: among all outputs, or among those of each input.
+    {n_bins}
+    {normalise}
     max_pairs : int, default 5,000,000
         Where an input has more pairs of outputs, so many of them are drawn.
-    method : {"jackknife", "bootstrap"}, default "jackknife"
-        How the bands are had: from the shares without each input, or as quantiles of resamples of the inputs.
-    n_resamples : int, default 999
-        Number of resamples of the bootstrap.
+    {method.bands}
+    {n_resamples.draws}
     confidence_level : float, default 0.95
         Of the bands, between 0 and 1.
     rng : None, int, SeedSequence or Generator, optional
         Source of the bootstrap's draws, and of pairs of outputs that are drawn.
-    progress : bool, optional
-        Show a progress bar (needs tqdm). Default: one comes by itself in a terminal or notebook, after two seconds.
+    {progress}
 
     Returns
     -------
@@ -105,9 +99,14 @@ def disagreement(
     --------
     >>> import xsumstat
     >>> ds = xsumstat.load_dataset("demo")
-    >>> found = ds.meta.disagreement(metric=["judge", "rouge", "length"], n_bins=4)
-    >>> int(found.n_pairs.sel(metric="judge", other_metric="rouge").sum())
-    1980
+    >>> found = ds.meta.disagreement(metric=["judge", "rouge"], n_bins=4)
+    >>> found.share.sel(metric="judge", other_metric="rouge").to_pandas().round(2)
+    score_bin
+    0.125    0.30
+    0.375    0.35
+    0.625    0.38
+    0.875    0.69
+    Name: share, dtype: float64
     """
     progress = checked_progress(progress)
     counting, bands = _checked(n_bins, normalise, max_pairs, method, n_resamples, confidence_level, rng)
@@ -142,26 +141,34 @@ def disagreement(
 def improvement_consistency(
     ds: xr.Dataset,
     *,
-    metric: Any = None,
+    metric: Hashable | Sequence[Hashable] | xr.DataArray | None = None,
     n_bins: int = 10,
     normalise: str = "all",
     max_pairs: int = MAX_PAIRS,
     method: str = "jackknife",
     n_resamples: int = 999,
     confidence_level: float = 0.95,
-    rng: Any = None,
+    rng: int | np.random.SeedSequence | np.random.Generator | None = None,
     progress: bool | None = None,
 ) -> xr.Dataset:
     """Of the outputs that improve on one by some metric, how many do so by all, by how high that one scores.
 
     Parameters
     ----------
-    ds, n_bins, normalise, method, n_resamples, confidence_level, rng, progress
-        As for `disagreement`.
-    metric : label, list of labels or boolean DataArray, optional
+    {ds.outputs}
+    metric : label, list of labels or bool DataArray, optional
         Metrics, at least two, that must agree. Default all but ``ds.attrs["gold"]`` and what ``kind`` calls human.
+    {n_bins}
+    {normalise}
     max_pairs : int, default 5,000,000
         Each output of an input is set against each other one; where these are more pairs, fewer outputs are drawn.
+    {method.bands}
+    {n_resamples.draws}
+    confidence_level : float, default 0.95
+        Of the bands, between 0 and 1.
+    rng : None, int, SeedSequence or Generator, optional
+        Source of the bootstrap's draws, and of pairs of outputs that are drawn.
+    {progress}
 
     Returns
     -------
@@ -174,7 +181,7 @@ def improvement_consistency(
     Raises
     ------
     ValueError, TypeError
-        As for `disagreement`.
+        For a metric or number that is not there or not allowed, fewer than two metrics, or scores with a further dim.
 
     Warns
     -----
@@ -198,8 +205,13 @@ def improvement_consistency(
     >>> import xsumstat
     >>> ds = xsumstat.load_dataset("demo")
     >>> found = ds.meta.improvement_consistency(metric=["judge", "rouge"], n_bins=4)
-    >>> int((found.n_outputs + found.n_best).sum())
-    360
+    >>> found.ratio.to_pandas().round(2)
+    score_bin
+    0.125    0.90
+    0.375    0.53
+    0.625    0.22
+    0.875    0.08
+    Name: ratio, dtype: float64
     """
     progress = checked_progress(progress)
     counting, bands = _checked(n_bins, normalise, max_pairs, method, n_resamples, confidence_level, rng)

@@ -27,13 +27,13 @@ METHODS = ("tost", "jackknife", "tost_analytic", "anderson_hauck")
 @_validate.public
 def equivalence(
     ds: xr.Dataset,
-    gold: Any = None,
+    gold: Hashable | xr.DataArray | None = None,
     *,
-    margin: Any,
+    margin: float | str | xr.DataArray,
     along: str | None = None,
-    base: Hashable = None,
-    metric: Any = None,
-    other: Any = None,
+    base: Hashable | None = None,
+    metric: Hashable | Sequence[Hashable] | xr.DataArray | None = None,
+    other: Hashable | Sequence[Hashable] | xr.DataArray | None = None,
     method: str = "tost",
     level: str = "system",
     coefficient: str | CorrelationFunction = "pearson",
@@ -41,48 +41,47 @@ def equivalence(
     alpha: float = 0.05,
     adjust: str | None = None,
     within: str | Iterable[str] | None = None,
-    rating: Any = None,
+    rating: str | xr.DataArray | None = None,
     n_resamples: int = 9999,
     missing: str = "pairwise",
     undefined: str = "drop",
-    rng: Any = None,
+    rng: int | np.random.SeedSequence | np.random.Generator | None = None,
     progress: bool | None = None,
 ) -> xr.Dataset:
     """Test that two versions of a metric, or two metrics, agree with gold alike: within a margin of each other.
 
     Parameters
     ----------
-    ds, gold, metric, level, coefficient, missing, undefined
-        As for `ci`. Two scores are compared on the cells that both have with gold; at system level under
-        ``missing="available"`` "tost" and "jackknife" let each keep its own, and the formulas take the cells that both
-        have.
+    {ds}
+    {gold}
     margin : float, {"rater_sd", "rater_range"} or DataArray
         Differences of less than this do not matter; above 0. "rater_sd" is the sample standard deviation over raters
         of the metric's correlation with each single rater, "rater_range" the largest less the smallest, both of the
         base version; raters who rated nothing of a label, such as a quality, are left out there. A DataArray has a
         margin for each of the labels it is over, such as `metric` and `quality`. Where a margin is NaN, so is the
         p-value, and nothing is found equivalent, with a warning.
-    along : str, optional
-        A further dim of `score` along which metrics come in versions (language, prompt, model). Each version is
-        compared with that at `base`.
-    base : label, optional
-        A label of `along`.
-    other : label, list of labels or boolean DataArray, optional
-        Instead of `along`: metrics to compare `metric` with. Of the margins of two metrics the smaller counts.
-    method : {"tost", "jackknife", "tost_analytic", "anderson_hauck"}, default "tost"
-        Two one-sided tests on bootstrap draws; by the jackknife interval of `ci`, which needs no draws; by Williams'
-        formula; or Anderson & Hauck's test by it. See Notes for what they find.
-    resample : {"both", "system", "input", "cell"} or tuple of dims, default "both"
-        The dims whose labels are random, as for `ci`: "tost" draws them, "jackknife" leaves each label out and has no
-        "cell".
-    alpha : float, default 0.05
-        Level of the verdict, between 0 and 1.
-    adjust, within : optional
-        Correct the p-values, as `adjust` does with its `method` ("by" in Braun et al.) and `within`.
+    {along.versions}
+    {base}
+    {metric}
+    {other.instead}
+    {method.equivalence}
+        See Notes for what they find.
+    {level}
+    {coefficient}
+    {resample.random}
+        "tost" draws them, "jackknife" leaves each label out and has no "cell".
+    {alpha.equivalence}
+    {adjust.formula}
+    {within}
     rating : str or DataArray, optional
         For the margins from raters: ratings with the dims rater, system and input; default the variable "rating".
-    n_resamples, rng, progress
-        As for `ci`.
+    {n_resamples}
+    {missing}
+        Two scores are compared on the cells that both have with gold; with "available" "tost" and "jackknife" let each
+        keep its own, and the formulas take the cells that both have.
+    {undefined}
+    {rng}
+    {progress}
 
     Returns
     -------
@@ -91,12 +90,13 @@ def equivalence(
         ``pvalue_adjusted``, and ``equivalent``, whether the (adjusted) p-value is at most alpha; each (metric, along,
         ...) without the base, the difference being the version's correlation less the base's; or (metric,
         other_metric, ...), NaN where a metric meets itself. "tost" and "jackknife" add ``n_undefined``, the draws, or
-        the values without one label, that are undefined; "jackknife" also ``fell_back``, as for `ci`.
+        the values without one label, that are undefined; "jackknife" also ``fell_back``: True where another interval
+        stands in.
 
     Raises
     ------
-    ValueError, TypeError
-        As for `ci`, and for a margin that is not above 0, or whose dims the result has not.
+    {errors.draws}
+        Also for a margin that is not above 0, or whose dims the result has not.
 
     Warns
     -----
@@ -151,9 +151,11 @@ def equivalence(
     --------
     >>> import xsumstat
     >>> ds = xsumstat.load_dataset("demo")
-    >>> found = ds.meta.equivalence("human", metric="rouge", other="judge", margin=0.05, level="input", rng=1)
-    >>> bool(found.equivalent.squeeze())
-    False
+    >>> test = ds.meta.equivalence("human", metric="rouge", other="perplexity", margin=0.2, level="input", rng=1)
+    >>> print(test.meta.conclusion())
+    rouge and perplexity are equivalent within ±.20: they differ by .01 (90 % interval [-.15, .16]), p = .024 (two
+    one-sided bootstrap tests, systems and inputs, 9,999 resamples; p-values not corrected; alpha .05; Pearson's r,
+    input level).
     """
     test = _Test.of(level, coefficient, missing, undefined, method, resample, alpha, n_resamples, rng, progress)
     pairs = Pairs.of(ds, gold, metric, along, base, other, test.measure)
@@ -177,14 +179,14 @@ def equivalence(
 @_validate.public
 def margin_sensitivity(
     ds: xr.Dataset,
-    gold: Any = None,
+    gold: Hashable | xr.DataArray | None = None,
     *,
     margins: Sequence[float] | None = None,
     by: str | Iterable[str] | None = None,
     along: str | None = None,
-    base: Hashable = None,
-    metric: Any = None,
-    other: Any = None,
+    base: Hashable | None = None,
+    metric: Hashable | Sequence[Hashable] | xr.DataArray | None = None,
+    other: Hashable | Sequence[Hashable] | xr.DataArray | None = None,
     method: str = "tost",
     level: str = "system",
     coefficient: str | CorrelationFunction = "pearson",
@@ -195,23 +197,36 @@ def margin_sensitivity(
     n_resamples: int = 9999,
     missing: str = "pairwise",
     undefined: str = "drop",
-    rng: Any = None,
+    rng: int | np.random.SeedSequence | np.random.Generator | None = None,
     progress: bool | None = None,
 ) -> xr.Dataset:
     """What share of comparisons is found equivalent as the margin grows; one set of draws serves every margin.
 
     Parameters
     ----------
-    ds, gold, along, base, metric, other, method, level, coefficient, resample, alpha, missing, undefined
-        As for `equivalence`.
+    {ds}
+    {gold}
     margins : list of float, optional
         In ascending order, above 0; default .01, .02, ... .30.
     by : dim or dims, optional
         Dims of the comparisons that are kept, such as "quality"; the share is over the others. Default none.
-    adjust, within : optional
-        Correct the p-values of each margin by itself, as for `equivalence`.
-    n_resamples, rng, progress
-        As for `ci`.
+    {along.versions}
+    {base}
+    {metric}
+    {other.instead}
+    {method.equivalence}
+    {level}
+    {coefficient}
+    {resample.random}
+    {alpha.equivalence}
+    {adjust.formula}
+        The tests of each margin are corrected by themselves.
+    {within}
+    {n_resamples}
+    {missing}
+    {undefined}
+    {rng}
+    {progress}
 
     Returns
     -------
@@ -220,8 +235,8 @@ def margin_sensitivity(
 
     Raises
     ------
-    ValueError, TypeError
-        As for `equivalence`.
+    {errors.draws}
+        Also for margins that are not above 0 and ascending, and a `by` that the result has not.
 
     References
     ----------
@@ -231,9 +246,15 @@ def margin_sensitivity(
     --------
     >>> import xsumstat
     >>> ds = xsumstat.load_dataset("demo")
-    >>> curve = ds.meta.margin_sensitivity("human", other=ds.kind == "automatic", level="input", n_resamples=999, rng=1)
-    >>> bool((curve.share.diff("margin") >= 0).all())
-    True
+    >>> curve = ds.meta.margin_sensitivity("human", metric="rouge", other="perplexity", margins=[0.05, 0.1, 0.2, 0.3],
+    ...                                    level="input", rng=1)
+    >>> curve.share.to_pandas()
+    margin
+    0.05    0.0
+    0.10    0.0
+    0.20    1.0
+    0.30    1.0
+    Name: share, dtype: float64
     """
     test = _Test.of(level, coefficient, missing, undefined, method, resample, alpha, n_resamples, rng, progress)
     grid = _checked_grid(margins)
@@ -264,12 +285,12 @@ def margin_sensitivity(
 @_validate.public
 def dominance(
     ds: xr.Dataset,
-    gold: Any = None,
+    gold: Hashable | xr.DataArray | None = None,
     *,
-    metric: Any = None,
-    other: Any = None,
+    metric: Hashable | Sequence[Hashable] | xr.DataArray | None = None,
+    other: Hashable | Sequence[Hashable] | xr.DataArray | None = None,
     along: str | None = None,
-    base: Hashable = None,
+    base: Hashable | None = None,
     threshold: float = 0.975,
     level: str = "system",
     coefficient: str | CorrelationFunction = "pearson",
@@ -277,23 +298,31 @@ def dominance(
     n_resamples: int = 9999,
     missing: str = "pairwise",
     undefined: str = "drop",
-    rng: Any = None,
+    rng: int | np.random.SeedSequence | np.random.Generator | None = None,
     progress: bool | None = None,
 ) -> xr.Dataset:
     """How often one metric agrees better with gold than another when scores are drawn anew, and whether that lasts.
 
     Parameters
     ----------
-    ds, gold, metric, other, level, coefficient, missing, undefined
-        As for `boot_test`.
+    {ds}
+    {gold}
+    {metric.rows}
+    {other.columns}
     along : str, optional
         A further dim of `score`, such as language: say how the probabilities shift from its label `base` to the others.
-    base : label, optional
-        A label of `along`.
+    {base}
     threshold : float, default 0.975
         A pair is resolved where the probability is at least this, or at most 1 less this; between .5 and 1.
-    resample, n_resamples, rng, progress
-        As for `ci`.
+    {level}
+    {coefficient}
+    {resample.random}
+    {n_resamples}
+    {missing}
+        With "available" each metric keeps all the cells it has.
+    {undefined}
+    {rng}
+    {progress}
 
     Returns
     -------
@@ -305,8 +334,7 @@ def dominance(
 
     Raises
     ------
-    ValueError, TypeError
-        As for `ci`.
+    {errors.draws}
 
     Notes
     -----
@@ -320,9 +348,11 @@ def dominance(
     --------
     >>> import xsumstat
     >>> ds = xsumstat.load_dataset("demo")
-    >>> found = ds.meta.dominance("human", level="input", n_resamples=999, rng=1)
-    >>> bool(found.resolved.sel(metric="judge", other_metric="rouge"))
-    True
+    >>> found = ds.meta.dominance("human", metric="judge", other=["rouge", "length"], level="input", rng=1)
+    >>> found.meta.to_frame(brief=True).round(3)
+      metric other_metric  probability  resolved
+    0  judge        rouge        0.999      True
+    1  judge       length        1.000      True
     """
     measure = checked_measure(level, coefficient, missing, undefined)
     dims = checked_resample(resample, level, layers=False)

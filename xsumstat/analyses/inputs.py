@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,15 +19,18 @@ _NAMES = ("statistic", "pvalue", "critical", "mean_rank", "ci_low", "ci_high", "
 
 
 @_validate.public
-def input_effect(ds: xr.Dataset, *, metric: Any = None, confidence_level: float = 0.95) -> xr.Dataset:
+def input_effect(
+    ds: xr.Dataset,
+    *,
+    metric: Hashable | Sequence[Hashable] | xr.DataArray | None = None,
+    confidence_level: float = 0.95,
+) -> xr.Dataset:
     """Test whether scores depend on the input, and show which inputs are easy and which are hard.
 
     Parameters
     ----------
-    ds : Dataset
-        Scores, float ``score(metric, system, input, ...)``; NaN is a missing score.
-    metric : label, list of labels or boolean DataArray, optional
-        Metrics to look at. Default all, human ones included.
+    {ds}
+    {metric.scores}
     confidence_level : float, default 0.95
         Of all comparisons of two inputs together, between 0 and 1.
 
@@ -65,8 +69,8 @@ def input_effect(ds: xr.Dataset, *, metric: Any = None, confidence_level: float 
     >>> import xsumstat
     >>> ds = xsumstat.load_dataset("demo")
     >>> effect = ds.meta.input_effect(metric="human")
-    >>> bool(effect.pvalue.squeeze() < 0.01)
-    True
+    >>> print(effect.meta.conclusion())
+    By human inputs differ in difficulty (Kruskal and Wallis's test, p = .003); 2 of 30 differ from some other.
     """
     confidence_level = _validate.fraction("confidence_level", confidence_level)
     score = schema.prepare_metrics(ds, metric, level=None)
@@ -126,11 +130,11 @@ def _half_widths(apart: FloatArray) -> FloatArray:
 def sample_inputs(
     ds: xr.Dataset,
     *,
-    metric: Any = None,
+    metric: Hashable | Sequence[Hashable] | xr.DataArray | None = None,
     n_means: int = 5,
     n_spreads: int = 4,
     n_each: int = 1,
-    rng: Any = None,
+    rng: int | np.random.SeedSequence | np.random.Generator | None = None,
 ) -> xr.Dataset:
     """Choose inputs for people to rate, easy and hard ones, on which systems are near and far, by each metric.
 
@@ -138,14 +142,16 @@ def sample_inputs(
     ----------
     ds : Dataset
         Automatic scores, float ``score(metric, system, input)``, of all inputs that could be rated.
-    metric : label, list of labels or boolean DataArray, optional
+    metric : label, list of labels or bool DataArray, optional
         Metrics that inputs are chosen by. Default all but ``ds.attrs["gold"]`` and what ``kind`` calls human.
-    n_means, n_spreads : int, default 5 and 4
-        Number of bins of the inputs' mean score, and within each of them of the spread of their scores.
+    n_means : int, default 5
+        Number of bins of the inputs' mean score.
+    n_spreads : int, default 4
+        Number of bins, within each of those, of the spread of the inputs' scores.
     n_each : int, default 1
         Inputs drawn from each bin for each metric.
     rng : None, int, SeedSequence or Generator, optional
-        Source of the draws.
+        Source of the draws; one seed gives the same inputs.
 
     Returns
     -------
@@ -174,9 +180,9 @@ def sample_inputs(
     --------
     >>> import xsumstat
     >>> ds = xsumstat.load_dataset("demo")
-    >>> chosen = ds.meta.sample_inputs(metric=["rouge", "judge"], n_means=3, n_spreads=2, rng=1)
-    >>> chosen.sizes["input"]
-    12
+    >>> chosen = ds.meta.sample_inputs(metric=["rouge", "judge"], n_means=2, n_spreads=2, rng=1)
+    >>> chosen.input.values.tolist()
+    ['doc-07', 'doc-08', 'doc-11', 'doc-14', 'doc-19', 'doc-21', 'doc-27', 'doc-28']
     """
     numbers = [
         _validate.integer(name, value, 1)

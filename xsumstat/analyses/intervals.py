@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import xarray as xr
 
 from xsumstat import _validate
@@ -49,10 +51,10 @@ _FALLS_BACK = {
 @pooling.with_pool(pooling.of_intervals)
 def ci(
     ds: xr.Dataset,
-    gold: Any = None,
+    gold: Hashable | xr.DataArray | None = None,
     *,
-    metric: Any = None,
-    other: Any = None,
+    metric: Hashable | Sequence[Hashable] | xr.DataArray | None = None,
+    other: Hashable | Sequence[Hashable] | xr.DataArray | None = None,
     level: str = "system",
     coefficient: str | CorrelationFunction = "pearson",
     method: str = "auto",
@@ -62,12 +64,12 @@ def ci(
     n_resamples: int = 9999,
     confidence_level: float = 0.95,
     by: str | None = None,
-    threshold: Any = None,
+    threshold: float | xr.DataArray | None = None,
     calibrate_on: xr.Dataset | None = None,
     pool: str | None = None,
     missing: str = "pairwise",
     undefined: str = "drop",
-    rng: Any = None,
+    rng: int | np.random.SeedSequence | np.random.Generator | None = None,
     keep_samples: bool = False,
     progress: bool | None = None,
 ) -> xr.Dataset:
@@ -75,41 +77,34 @@ def ci(
 
     Parameters
     ----------
-    ds, gold, metric, level, coefficient, threshold, calibrate_on, pool, missing, undefined
-        As for `corr`; a threshold that is calibrated is found anew in each resample.
-    other : label, list of labels or boolean DataArray, optional
+    {ds}
+    {gold}
+    {metric}
+    other : label, list of labels or bool DataArray, optional
         Metrics whose correlation is taken from that of `metric`: the interval is of the difference, for each pair.
-    method : {"auto", "jackknife", "bootstrap", "fisher"}, default "auto"
-        "jackknife" leaves out each system and each input in turn (see Notes); "fisher" is a formula, and only for
-        "pearson", "spearman" and "kendall". "auto" is "jackknife" for "pearson", "spearman", the Kendall family and
-        "pairwise_accuracy", else "bootstrap", as where draws are asked for: by `interval`,
-        `keep_samples`, or "cell", "reference" or "rater" in `resample`. ``attrs["method"]`` says which it was.
-    interval : {"percentile", "basic", "normal", "bca", "corrected", "studentized"}, optional
-        How the bootstrap's samples become an interval; default "percentile". "corrected" needs ``resample="both"``.
-        "studentized", the bootstrap-t, is for at most 16 systems or so at input level (see Notes).
-    resample : {"both", "system", "input", "cell"} or tuple of dims, default "both"
-        The dims whose labels are random. "input" speaks of these very systems on new inputs, "system" of
-        new systems on these inputs, "both" of new systems on new inputs. "cell", at global level, draws single cells
-        as if they had nothing in common (Braun et al. 2022): too sure where systems or inputs differ. "reference", a
-        dim of `score`, and "rater", a dim of the gold, may be named too: each draw's are made one score, the same
-        references (raters) being drawn for all cells.
+    {level}
+    {coefficient}
+    {method.ci}
+    {interval}
+        See Notes.
+    {resample.random}
+        "reference", a dim of `score`, and "rater", a dim of the gold, may be named too: each draw's are made one score,
+        the same references (raters) being drawn for all cells.
     aggregate : {"mean", "max"}, default "mean"
         What the scores by the drawn references become; the drawn raters' are averaged.
-    n_resamples : int, default 9999
-        Number of resamples of a bootstrap, at least 2.
-    confidence_level : float, default 0.95
-        Between 0 and 1.
-    by : str, optional
-        As for `corr`: intervals for each group of systems or inputs, and for all.
-    rng : None, int, SeedSequence or Generator, optional
-        Source of a bootstrap's draws; the jackknife needs none. One seed gives the same numbers with any number of
-        threads, and a longer run begins with the shorter one's samples; all metrics and further labels see the same
-        draws.
-    keep_samples : bool, default False
-        Add the bootstrap distribution as ``samples(metric, ..., resample)``.
-    progress : bool, optional
-        Show a progress bar (needs tqdm). Default: one comes by itself in a terminal or notebook, after two seconds.
-        Lazy scores have the bars of Dask instead.
+    {n_resamples}
+    {confidence_level}
+    {by}
+    {threshold}
+        A threshold that is calibrated is found anew in each resample.
+    {calibrate_on}
+    {pool}
+    {missing}
+    {undefined}
+    {rng}
+        The jackknife needs none.
+    {keep_samples}
+    {progress}
 
     Returns
     -------
@@ -123,8 +118,7 @@ def ci(
 
     Raises
     ------
-    ValueError, TypeError
-        As for `corr`, and for a method, interval, number or dim that is not allowed.
+    {errors.draws}
 
     Warns
     -----
@@ -134,7 +128,9 @@ def ci(
         hold the estimate: that of "pairwise_accuracy" over few systems, of which one that is drawn twice makes a pair
         that no metric orders.
 
-    Notes ----- **Jackknife.** The variance is ``V_s + max(0, V_i − V_c)``: V_s from the estimates without each system,
+    Notes
+    -----
+    **Jackknife.** The variance is ``V_s + max(0, V_i − V_c)``: V_s from the estimates without each system,
     V_i from those without each input, V_c what the noise of single cells adds to both (see
     `xsumstat.inference.jackknife`). The limits are ``tanh(arctanh c ± t·√V/(1 − r²))``, with N − 1 degrees of freedom
     (at global level and within_system of the fewer of systems and inputs) and c the estimate less its bias, which
@@ -194,14 +190,20 @@ def ci(
     --------
     >>> import xsumstat
     >>> ds = xsumstat.load_dataset("demo")
-    >>> result = ds.meta.ci("human", level="input", coefficient="kendall")
-    >>> result.attrs["method"]
-    'jackknife'
-    >>> bool((result.ci_low < result.correlation).all())
-    True
-    >>> gap = ds.meta.ci("human", metric="judge", other="length", level="input", method="bootstrap", rng=1)
-    >>> bool(gap.ci_low.squeeze() > 0)
-    True
+    >>> interval = ds.meta.ci("human", level="input", coefficient="kendall")
+    >>> interval.meta.to_frame(brief=True).round(2)
+           metric  correlation  ci_low  ci_high
+    0       judge         0.56    0.44     0.66
+    1   bertscore         0.37    0.24     0.49
+    2       rouge         0.35    0.20     0.48
+    3        bleu         0.15    0.06     0.24
+    4  perplexity         0.33    0.18     0.46
+    5      length         0.04   -0.16     0.24
+    >>> gap = ds.meta.ci("human", metric="judge", other=["rouge", "bleu"], level="input")
+    >>> gap.meta.to_frame(brief=True).round(2)
+      metric other_metric  difference  ci_low  ci_high
+    0  judge        rouge        0.28    0.18     0.42
+    1  judge         bleu        0.53    0.38     0.69
     """
     measure = checked_measure(level, coefficient, missing, undefined)
     _validate.choice("method", method, ("auto", "jackknife", "bootstrap", "fisher"))

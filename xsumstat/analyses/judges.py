@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Hashable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -37,9 +38,9 @@ _OF_RATER = ("advantage", "human_advantage", "pvalue", "n_items")
 @_validate.public
 def alt_test(
     ds: xr.Dataset,
-    rating: Any = None,
+    rating: str | xr.DataArray | None = None,
     *,
-    metric: Any = None,
+    metric: Hashable | Sequence[Hashable] | xr.DataArray | None = None,
     along: str = "rater",
     margin: float = 0.2,
     alignment: str = "rmse",
@@ -52,14 +53,12 @@ def alt_test(
 
     Parameters
     ----------
-    ds : Dataset
-        Scores, with ratings beside them.
-    rating : str or DataArray, optional
-        The ratings, (system, input, rater, ...), as for `agreement`.
-    metric : label, list of labels or boolean DataArray, optional
+    {ds.ratings}
+    {rating}
+    metric : label, list of labels or bool DataArray, optional
         The judges; default all but the gold and other scores that the coordinate ``kind`` calls human.
-    along : str, default "rater"
-        Dim of the raters, of whom at least two must be.
+    {along.raters}
+        At least two are needed.
     margin : float, default 0.2
         By how much more often a rater may be the better of the two, for what a judge saves: 0 to 1. Its authors take .2
         for experts, .15 for skilled raters, .1 for crowds.
@@ -116,8 +115,10 @@ def alt_test(
     >>> noise = xr.DataArray(np.random.default_rng(0).normal(size=(3, 12, 30)), dims=("rater", "system", "input"))
     >>> rating = ds.score.sel(metric="human", drop=True) + 8 * noise
     >>> found = ds.meta.alt_test(rating, metric=["judge", "length"], scale="standardised")
-    >>> found.winning_rate.values.round(2).tolist()
-    [0.67, 0.0]
+    >>> found.meta.to_frame(brief=True).round(2)
+       metric  winning_rate  advantage_probability
+    0   judge          0.67                   0.46
+    1  length          0.00                   0.30
     """
     ratings, name = ratings_of(ds, rating, along)
     _check_raters(ratings, along)
@@ -241,9 +242,9 @@ def _pvalue(apart: FloatArray, margin: float, test: str) -> float:
 @_validate.public
 def human_ceiling(
     ds: xr.Dataset,
-    rating: Any = None,
+    rating: str | xr.DataArray | None = None,
     *,
-    metric: Any = None,
+    metric: Hashable | Sequence[Hashable] | xr.DataArray | None = None,
     along: str = "rater",
     level: str = "system",
     coefficient: str | CorrelationFunction = "pearson",
@@ -254,26 +255,35 @@ def human_ceiling(
     confidence_level: float = 0.95,
     missing: str = "pairwise",
     undefined: str = "drop",
-    rng: Any = None,
+    rng: int | np.random.SeedSequence | np.random.Generator | None = None,
     progress: bool | None = None,
 ) -> xr.Dataset:
     """What raters reach themselves: each one's correlation with the mean of the others, and the metrics' with the same.
 
     Parameters
     ----------
-    ds, rating, metric, along
-        As for `alt_test`.
-    level, coefficient, missing, undefined
-        As for `corr`.
+    {ds.ratings}
+    {rating}
+    metric : label, list of labels or bool DataArray, optional
+        Metrics that are compared with raters; default all but the gold and other scores that the coordinate ``kind``
+        calls human.
+    {along.raters}
+        At least two are needed.
+    {level}
+    {coefficient}
     method : {"auto", "jackknife", "bootstrap"}, default "auto"
-        As for `ci`; "auto" is the jackknife only where each metric and rater has scores of the same systems and inputs,
-        and of at least 4 systems (within_system 4 inputs).
-    interval : {"percentile", "basic", "normal"}, optional
-        How the bootstrap's samples become an interval; default "percentile".
-    resample : {"both", "system", "input"} or tuple of dims, default "both"
-        The dims whose labels are random; raters always are these very raters.
-    n_resamples, confidence_level, rng, progress
-        As for `ci`.
+        "jackknife" leaves out each system and each input in turn, "bootstrap" draws them. "auto" is the jackknife
+        where `ci` has it, and each metric and rater has scores of the same systems and inputs, and of at least 4
+        systems (within_system 4 inputs).
+    {interval.plain}
+    {resample.dims}
+        Raters always are these very raters.
+    {n_resamples}
+    {confidence_level}
+    {missing}
+    {undefined}
+    {rng}
+    {progress}
 
     Returns
     -------
@@ -286,8 +296,8 @@ def human_ceiling(
 
     Raises
     ------
-    ValueError, TypeError
-        As for `ci`; with fewer than two raters, or a metric that is called "rater".
+    {errors.draws}
+        Also with fewer than two raters, or a metric that is called "rater".
 
     Notes
     -----
@@ -309,9 +319,13 @@ def human_ceiling(
     >>> ds = xsumstat.load_dataset("demo")
     >>> noise = xr.DataArray(np.random.default_rng(0).normal(size=(3, 12, 30)), dims=("rater", "system", "input"))
     >>> rating = ds.score.sel(metric="human", drop=True) + 8 * noise
-    >>> found = ds.meta.human_ceiling(rating, level="input")
-    >>> bool(found.difference.sel(metric="length") < 0)
-    True
+    >>> ceiling = ds.meta.human_ceiling(rating, metric=["judge", "length"], level="input")
+    >>> ceiling.correlation.to_pandas().round(2)
+    metric
+    judge     0.70
+    length    0.07
+    rater     0.72
+    Name: correlation, dtype: float64
     """
     ratings, name = ratings_of(ds, rating, along)
     _check_raters(ratings, along)

@@ -29,7 +29,7 @@ _SAID = ("constant scores", "no score for metric", "metrics that are people's ow
 def metric_ci(
     ds: xr.Dataset,
     *,
-    metric: Any = None,
+    metric: Hashable | Sequence[Hashable] | xr.DataArray | None = None,
     level: str = "system",
     coefficient: str | CorrelationFunction = "pearson",
     method: str = "auto",
@@ -39,7 +39,7 @@ def metric_ci(
     confidence_level: float = 0.95,
     missing: str = "pairwise",
     undefined: str = "drop",
-    rng: Any = None,
+    rng: int | np.random.SeedSequence | np.random.Generator | None = None,
     keep_samples: bool = False,
     progress: bool | None = None,
 ) -> xr.Dataset:
@@ -47,29 +47,41 @@ def metric_ci(
 
     Parameters
     ----------
-    ds : Dataset
-        Scores, float ``score(metric, system, input, ...)``.
-    metric : label, list of labels or boolean DataArray, optional
+    {ds}
+    metric : label, list of labels or bool DataArray, optional
         Metrics, at least two; default all, human ones included.
-    level, coefficient, missing, undefined
-        As for `corr`.
-    method, interval, resample, n_resamples, confidence_level, rng, keep_samples, progress
-        As for `ci`; one bar for all metrics.
+    {level}
+    {coefficient}
+    {method.ci}
+    {interval}
+    {resample.random}
+    {n_resamples}
+    {confidence_level}
+    {missing}
+    {undefined}
+    {rng}
+    {keep_samples}
+    {progress}
+        One bar for all metrics.
 
     Returns
     -------
     Dataset
-        As `ci` gives, on (metric, other_metric, ...), symmetric; NaN where a metric meets itself.
+        ``correlation``, ``ci_low``, ``ci_high``, ``standard_error`` and ``n_undefined`` (resamples, or values without
+        one label, that are undefined), each (metric, other_metric, ...), symmetric; NaN where a metric meets itself.
+        Of the bootstrap and the jackknife also ``bias``; of the jackknife ``df`` and ``fell_back``, as `ci` gives
+        them; with `keep_samples` ``samples``.
 
     Raises
     ------
-    ValueError, TypeError
-        As for `ci`, and for fewer than two metrics.
+    {errors.draws}
+        Also for fewer than two metrics.
 
     Warns
     -----
     UserWarning
-        As for `ci`; each text once.
+        For what is left out, when more than 5 % of the resamples are undefined, an interval falls back or there is
+        none, and when a bootstrap's bias exceeds a quarter of its standard error; each text once.
 
     Notes
     -----
@@ -81,10 +93,15 @@ def metric_ci(
     --------
     >>> import xsumstat
     >>> ds = xsumstat.load_dataset("demo")
-    >>> metrics = ["judge", "rouge", "bleu"]
-    >>> matrix = ds.meta.metric_ci(metric=metrics, level="input", resample="input", n_resamples=99, rng=1)
-    >>> bool(matrix.ci_low.sel(metric="rouge", other_metric="bleu") > 0)
-    True
+    >>> matrix = ds.meta.metric_ci(metric=["judge", "rouge", "bleu"], level="input")
+    >>> matrix.meta.to_frame(brief=True).round(2)
+      metric other_metric  correlation  ci_low  ci_high
+    0  judge        rouge         0.41    0.21     0.60
+    1  judge         bleu         0.25    0.01     0.45
+    2  rouge        judge         0.41    0.21     0.60
+    3  rouge         bleu         0.28    0.06     0.49
+    4   bleu        judge         0.25    0.01     0.45
+    5   bleu        rouge         0.28    0.06     0.49
     """
     check_symmetric(table.get(coefficient))
     later = value_checks.Checks()

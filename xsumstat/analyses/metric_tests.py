@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable, Sequence
 from typing import Any
 
+import numpy as np
 import xarray as xr
 
 from xsumstat import _validate
@@ -29,10 +30,10 @@ _FOUND = "14 to 29 %"
 @pooling.with_pool(pooling.of_tests)
 def perm_test(
     ds: xr.Dataset,
-    gold: Any = None,
+    gold: Hashable | xr.DataArray | None = None,
     *,
-    metric: Any = None,
-    other: Any = None,
+    metric: Hashable | Sequence[Hashable] | xr.DataArray | None = None,
+    other: Hashable | Sequence[Hashable] | xr.DataArray | None = None,
     level: str = "system",
     coefficient: str | CorrelationFunction = "pearson",
     method: str = "permutation",
@@ -43,12 +44,12 @@ def perm_test(
     adjust: str | None = None,
     within: str | Iterable[str] | None = None,
     n_resamples: int = 9999,
-    threshold: Any = None,
+    threshold: float | xr.DataArray | None = None,
     calibrate_on: xr.Dataset | None = None,
     pool: str | None = None,
     missing: str = "pairwise",
     undefined: str = "drop",
-    rng: Any = None,
+    rng: int | np.random.SeedSequence | np.random.Generator | None = None,
     keep_samples: bool = False,
     progress: bool | None = None,
 ) -> xr.Dataset:
@@ -56,42 +57,36 @@ def perm_test(
 
     Parameters
     ----------
-    ds, gold, level, coefficient, threshold, calibrate_on, pool, missing, undefined
-        As for `corr`. Under "pairwise" a pair is compared on the cells where both metrics and the gold have
-        a score, so that `difference` need not be the difference of two `corr` where cells are missing.
-    metric, other : label, list of labels or boolean DataArray, optional
-        Metrics in the rows and in the columns of the result. `metric` defaults to all but the gold and other scores
-        that the coordinate ``kind`` calls human, `other` to the same as `metric`.
+    {ds}
+    {gold}
+    {metric.rows}
+    {other.columns}
+    {level}
+    {coefficient}
     method : {"permutation", "analytic", "auto"}, default "permutation"
         "permutation" swaps at random. "analytic" computes the p-value from the distribution of the difference, without
         any sampling, where the difference is linear in the swaps: rank coefficients at input, global and within_system
         level, of scores without ties between the two metrics ("kendall_a", "pairwise_accuracy" and "kendall_like" with
         ties too), and swaps of decisions.
         "auto" does so for the pairs where that is exact, and swaps for the others.
-    resample : {"both", "system", "input"} or tuple of dims, optional
-        What trades places between two metrics: all scores of a system together, all of an input together,
-        or ("both") every cell by itself. Default "both"; for "acc_eq" see `swap`.
-    crossed : bool, default False
-        With "both", swap the cells of a system or of an input, but not of the two at once: the exclusive or of
-        a coin for each system and one for each input.
-    swap : {"scores", "decisions"}, optional
-        What trades places: two scores, or, for "acc_eq", two decisions which of two outputs is better (or that they are
-        tied), each by its metric's own threshold. Decisions trade places all of a group together (``resample="input"``
-        at input level, "system" at within_system), or each by itself (``swap="decisions"`` alone, or with
-        ``resample="both"``: WMT's habit, which finds too much). The scores of "acc_eq" are calibrated anew after each
-        swap. Default for "acc_eq": at input and within_system level decisions of a group together, unless `resample`
-        or `crossed` asks for other units; else "scores".
-    alternative : {"two-sided", "greater", "less"}, default "two-sided"
-        "greater": `metric` correlates better with gold than `other_metric`.
-    adjust, within : optional
-        Correct the p-values for the number of tests, as `adjust` does with its `method` and `within`. "maxt" is made
-        from the joint draws, which are not kept.
-    n_resamples : int, default 9999
-        Number of random swaps. When all possible swaps number no more, each is taken once, and the test is exact.
-    rng, progress
-        As for `ci`. All pairs, and all further labels, see the same swaps.
+    {resample.swaps}
+    {crossed}
+    {swap}
+    {alternative}
+    {adjust}
+    {within}
+    {n_resamples.swaps}
+    {threshold}
+    {calibrate_on}
+    {pool}
+    {missing}
+        Under "pairwise" a pair is compared on the cells where both metrics and the gold have a score, so that
+        `difference` need not be the difference of two `corr` where cells are missing.
+    {undefined}
+    {rng}
     keep_samples : bool, default False
         Add the differences under swaps as ``samples(metric, other_metric, ..., resample)``.
+    {progress}
 
     Returns
     -------
@@ -104,9 +99,8 @@ def perm_test(
 
     Raises
     ------
-    ValueError, TypeError
-        As for `corr` and `adjust`, for a dim, alternative or number that is not allowed, and, with the reason, where
-        "analytic" does not apply.
+    {errors.draws}
+        With the reason where "analytic" does not apply, and for a correction that is not allowed.
 
     Warns
     -----
@@ -119,7 +113,7 @@ def perm_test(
     The null hypothesis is that the two metrics are exchangeable: for each unit that is swapped (a system, an
     input, a cell) either could have given either score. The statistic is δ = r(X, Z) − r(Y, Z). X and Y are
     first standardised over all their cells, so that scores that trade places share a scale. p is
-    ``(1 + #{δ_s ≥ δ − 1e-12})/(k + 1)`` for "greater", with |δ_s| and |δ| for "two-sided"; an exact test's is
+    ``(1 + #{δ_s ≥ δ − 1e-12})/(k + 1)`` for "greater", with ``|δ_s|`` and ``|δ|`` for "two-sided"; an exact test's is
     ``#{...}/2^units``. It is never 0.
 
     "analytic": the terms of a rank coefficient that a swap of everything leaves alone cancel in the difference, so
@@ -155,9 +149,18 @@ def perm_test(
     --------
     >>> import xsumstat
     >>> ds = xsumstat.load_dataset("demo")
-    >>> test = ds.meta.perm_test("human", level="input", alternative="greater", n_resamples=999, rng=1)
-    >>> float(test.pvalue.sel(metric="judge", other_metric="length"))
-    0.001
+    >>> test = ds.meta.perm_test("human", metric=["judge", "rouge", "bleu"], level="input", adjust="holm", rng=1)
+    >>> test.meta.to_frame(brief=True).round(4)
+      metric other_metric  pvalue  difference  pvalue_adjusted
+    0  judge        rouge  0.0001      0.2806           0.0003
+    1  judge         bleu  0.0001      0.5285           0.0003
+    2  rouge        judge  0.0001     -0.2806           0.0003
+    3  rouge         bleu  0.0002      0.2479           0.0003
+    4   bleu        judge  0.0001     -0.5285           0.0003
+    5   bleu        rouge  0.0002     -0.2479           0.0003
+    >>> print(test.meta.conclusion())
+    judge is ahead: it beats rouge and bleu. In all, 3 of 3 pairs of metrics differ (permutation test, systems and
+    inputs, 9,999 swaps; Holm over all tests; alpha .05; Pearson's r, input level).
     """
     measure = checked_measure(level, coefficient, missing, undefined)
     record = measure.coefficient
@@ -246,10 +249,10 @@ def _check_decisions(resample: Any, dims: tuple[str, ...], crossed: bool, level:
 @pooling.with_pool(pooling.of_tests)
 def boot_test(
     ds: xr.Dataset,
-    gold: Any = None,
+    gold: Hashable | xr.DataArray | None = None,
     *,
-    metric: Any = None,
-    other: Any = None,
+    metric: Hashable | Sequence[Hashable] | xr.DataArray | None = None,
+    other: Hashable | Sequence[Hashable] | xr.DataArray | None = None,
     level: str = "system",
     coefficient: str | CorrelationFunction = "pearson",
     resample: str | tuple[str, ...] = "both",
@@ -257,12 +260,12 @@ def boot_test(
     adjust: str | None = None,
     within: str | Iterable[str] | None = None,
     n_resamples: int = 9999,
-    threshold: Any = None,
+    threshold: float | xr.DataArray | None = None,
     calibrate_on: xr.Dataset | None = None,
     pool: str | None = None,
     missing: str = "pairwise",
     undefined: str = "drop",
-    rng: Any = None,
+    rng: int | np.random.SeedSequence | np.random.Generator | None = None,
     keep_samples: bool = False,
     progress: bool | None = None,
 ) -> xr.Dataset:
@@ -270,28 +273,41 @@ def boot_test(
 
     Parameters
     ----------
-    ds, gold, metric, other, level, coefficient, threshold, calibrate_on, pool, missing, undefined, alternative
-        As for `perm_test`; at system level under ``missing="available"`` each metric keeps all the cells it has.
+    {ds}
+    {gold}
+    {metric.rows}
+    {other.columns}
+    {level}
+    {coefficient}
     resample : {"both", "system", "input"} or tuple of dims, default "both"
         The dims whose labels are drawn with replacement, for the two metrics and the gold together.
-    n_resamples : int, default 9999
-        Number of resamples, at least 2.
-    rng, progress
-        As for `ci`. All pairs, and all further labels, see the same draws.
-    adjust, within : optional
-        As for `perm_test`.
+    {alternative}
+    {adjust}
+    {within}
+    {n_resamples}
+    {threshold}
+    {calibrate_on}
+    {pool}
+    {missing}
+        With "available" each metric keeps all the cells it has.
+    {undefined}
+    {rng}
     keep_samples : bool, default False
         Add the differences in the resamples as ``samples(metric, other_metric, ..., resample)``.
+    {progress}
 
     Returns
     -------
     Dataset
-        ``difference``, ``pvalue`` and ``n_undefined`` (metric, other_metric, ...), as for `perm_test`.
+        ``difference``, ``pvalue`` and ``n_undefined`` (metric, other_metric, ...): cell (i, j) says whether i
+        correlates better than j; NaN where i is j. ``n_undefined`` counts the resamples that left the difference
+        undefined; the p-value is over the others. With `adjust` also ``pvalue_adjusted``, with `keep_samples`
+        ``samples``.
 
     Raises
     ------
-    ValueError, TypeError
-        As for `ci` and `perm_test`.
+    {errors.draws}
+        Also for a correction that is not allowed.
 
     Warns
     -----
@@ -302,8 +318,9 @@ def boot_test(
     -----
     The null hypothesis is that the two correlations are equal among the labels that those at hand stand for. With δ the
     difference and δ_s that of a resample, the δ_s − δ show how a difference of 0 would vary: p is
-    ``(1 + #{δ_s − δ ≥ δ − 1e-12})/(k + 1)`` for "greater", with |δ_s − δ| and |δ| for "two-sided". It is less powerful
-    than `perm_test` (Deutsch et al. 2021, Fig. 3), but its null hypothesis does not ask the metrics to be exchangeable.
+    ``(1 + #{δ_s − δ ≥ δ − 1e-12})/(k + 1)`` for "greater", with ``|δ_s − δ|`` and ``|δ|`` for "two-sided". It is less
+    powerful than `perm_test` (Deutsch et al. 2021, Fig. 3), but its null hypothesis does not ask the metrics to be
+    exchangeable.
     It finds too little where they differ by noise alone: p was at most .05 in 0 % when both dims are drawn, and at
     system level in .5 to 2.4 % with "system". Of metrics that are equally good but favour other systems each it was so
     in 2 to 4 % with "both" at system level, in 4 to 6 % with "system", and in 63 to 82 % with "input", which
@@ -317,9 +334,11 @@ def boot_test(
     --------
     >>> import xsumstat
     >>> ds = xsumstat.load_dataset("demo")
-    >>> test = ds.meta.boot_test("human", level="input", alternative="greater", n_resamples=999, rng=1)
-    >>> float(test.pvalue.sel(metric="judge", other_metric="length"))
-    0.001
+    >>> test = ds.meta.boot_test("human", metric="judge", other=["rouge", "length"], level="input", rng=1)
+    >>> test.meta.to_frame(brief=True).round(4)
+      metric other_metric  pvalue  difference
+    0  judge        rouge  0.0013      0.2806
+    1  judge       length  0.0001      0.7083
     """
     measure = checked_measure(level, coefficient, missing, undefined)
     dims = _validate.dims("resample", resample)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -36,12 +36,12 @@ _NO_SPREAD = 1e6
 def range_drop(
     ds: xr.Dataset,
     *,
-    metric: Any = None,
-    above: Any = None,
-    between: Any = None,
-    baseline: Any = None,
+    metric: Hashable | Sequence[Hashable] | xr.DataArray | None = None,
+    above: float | Mapping[Hashable, float] | xr.DataArray | None = None,
+    between: Sequence[float | Mapping[Hashable, float] | xr.DataArray] | None = None,
+    baseline: Hashable | None = None,
     top: int | None = None,
-    metrics: Any = None,
+    metrics: Hashable | Sequence[Hashable] | xr.DataArray | None = None,
     keep: str = "any",
     unit: str = "score",
     coefficient: str = "kendall",
@@ -49,34 +49,35 @@ def range_drop(
     n_resamples: int = 9999,
     n_simulations: int = 199,
     confidence_level: float = 0.95,
-    rng: Any = None,
+    rng: int | np.random.SeedSequence | np.random.Generator | None = None,
     progress: bool | None = None,
 ) -> xr.Dataset:
     """How far the metrics' correlations with each other drop within a range of scores, and how far they must.
 
     Parameters
     ----------
-    ds : Dataset
-        Scores, float ``score(metric, system, input)``, as for `scoring_range`.
-    metric : label, list of labels or boolean DataArray, optional
+    {ds.outputs}
+    metric : label, list of labels or bool DataArray, optional
         Metrics that are correlated with each other, at least two. Default all but ``ds.attrs["gold"]`` and what
         ``kind`` calls human; name the gold too to see how its correlations drop.
-    above, between, baseline, top, metrics, keep, unit
-        The range, as for `scoring_range`.
+    {above}
+    {between}
+    {baseline}
+    {top}
+    {metrics}
+    {keep}
+    {unit}
     coefficient : {"kendall", "kendall_a", "spearman", "pearson"}, default "kendall"
         Correlations are taken among the outputs of each input, and averaged.
-    undefined : {"drop", "zero"}, default "drop"
-        As for `corr`.
+    {undefined}
     n_resamples : int, default 9999
         Resamples of the inputs.
     n_simulations : int, default 199
         Simulated sets of scores, at least 19, for the drop that is expected.
-    confidence_level : float, default 0.95
-        Between 0 and 1.
+    {confidence_level}
     rng : None, int, SeedSequence or Generator, optional
         Source of the draws and of the simulations.
-    progress : bool, optional
-        Show a progress bar (needs tqdm). Default: one comes by itself in a terminal or notebook, after two seconds.
+    {progress}
 
     Returns
     -------
@@ -91,7 +92,8 @@ def range_drop(
     Raises
     ------
     ValueError, TypeError
-        As for `scoring_range` and `corr`.
+        For not exactly one of `above`, `between`, `baseline` and `top`, for a label, coefficient or number that is not
+        there or not allowed, and for scores that are not numbers, infinite, or all missing.
 
     Warns
     -----
@@ -133,8 +135,12 @@ def range_drop(
     >>> ds = xsumstat.load_dataset("demo")
     >>> upper = {"above": 0.5, "unit": "quantile", "metrics": "judge"}
     >>> drop = ds.meta.range_drop(metric=["judge", "rouge"], **upper, n_simulations=49, rng=1)
-    >>> bool(drop.expected.sel(metric="judge", other_metric="rouge") > 0)
-    True
+    >>> drop.meta.to_frame(brief=True).round(2)
+      metric other_metric  difference  ...  expected_high  excess  excess_pvalue
+    0  judge        rouge        0.14  ...           0.19    0.05           0.42
+    1  rouge        judge        0.14  ...           0.19    0.05           0.42
+    <BLANKLINE>
+    [2 rows x 13 columns]
     """
     measure = checked_measure("input", coefficient, "pairwise", undefined)
     record = measure.coefficient

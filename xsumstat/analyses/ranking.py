@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,9 +20,9 @@ from xsumstat.types import CorrelationFunction, FloatArray
 @_validate.public
 def rank(
     ds: xr.Dataset,
-    gold: Any = None,
+    gold: Hashable | xr.DataArray | None = None,
     *,
-    metric: Any = None,
+    metric: Hashable | Sequence[Hashable] | xr.DataArray | None = None,
     level: str = "system",
     coefficient: str | CorrelationFunction = "pearson",
     resample: str | tuple[str, ...] | None = None,
@@ -30,25 +31,37 @@ def rank(
     adjust: str | None = None,
     alpha: float = 0.05,
     n_resamples: int = 9999,
-    threshold: Any = None,
+    threshold: float | xr.DataArray | None = None,
     calibrate_on: xr.Dataset | None = None,
     pool: str | None = None,
     missing: str = "pairwise",
     undefined: str = "drop",
-    rng: Any = None,
+    rng: int | np.random.SeedSequence | np.random.Generator | None = None,
     progress: bool | None = None,
 ) -> xr.Dataset:
     """Metrics in order of their correlation with gold, in clusters that a permutation test sets apart.
 
     Parameters
     ----------
-    ds, gold, metric, level, coefficient, resample, crossed, swap, n_resamples, threshold, calibrate_on, pool, \
-    missing, undefined, rng, progress
-        As for `perm_test`.
+    {ds}
+    {gold}
+    {metric}
+    {level}
+    {coefficient}
+    {resample.swaps}
+    {crossed}
+    {swap}
     adjust : {"holm", "bonferroni", "maxt", "bh", "by"}, optional
         Correct the p-values of all pairs of a table for their number first. Default: as they are, WMT's habit.
-    alpha : float, default 0.05
-        At which level one metric beats another, between 0 and 1.
+    {alpha.beats}
+    {n_resamples.swaps}
+    {threshold}
+    {calibrate_on}
+    {pool}
+    {missing}
+    {undefined}
+    {rng}
+    {progress}
 
     Returns
     -------
@@ -59,8 +72,8 @@ def rank(
 
     Raises
     ------
-    ValueError, TypeError
-        As for `perm_test` and `adjust`.
+    {errors.draws}
+        Also for a correction that is not allowed.
 
     Notes
     -----
@@ -76,9 +89,15 @@ def rank(
     --------
     >>> import xsumstat
     >>> ds = xsumstat.load_dataset("demo")
-    >>> table = ds.meta.rank("human", level="input", n_resamples=999, rng=1)
-    >>> table.metric.values[0], int(table.cluster[0]), int(table.cluster[1])
-    ('judge', 1, 2)
+    >>> table = ds.meta.rank("human", level="input", adjust="holm", rng=1)
+    >>> table.meta.to_frame(brief=True).round(2)
+           metric  rank  correlation  cluster
+    0       judge     1         0.78        1
+    1   bertscore     2         0.55        2
+    2       rouge     3         0.50        2
+    3  perplexity     4         0.49        2
+    4        bleu     5         0.25        3
+    5      length     6         0.07        3
     """
     alpha = _validate.fraction("alpha", alpha)
     if adjust is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -65,11 +65,11 @@ class Range:
 def scoring_range(
     ds: xr.Dataset,
     *,
-    above: Any = None,
-    between: Any = None,
-    baseline: Any = None,
+    above: float | Mapping[Hashable, float] | xr.DataArray | None = None,
+    between: Sequence[float | Mapping[Hashable, float] | xr.DataArray] | None = None,
+    baseline: Hashable | None = None,
     top: int | None = None,
-    metrics: Any = None,
+    metrics: Hashable | Sequence[Hashable] | xr.DataArray | None = None,
     keep: str = "any",
     unit: str = "score",
 ) -> xr.Dataset:
@@ -77,28 +77,14 @@ def scoring_range(
 
     Parameters
     ----------
-    ds : Dataset
-        Scores, float ``score(metric, system, input, ...)``. Where the inputs have different numbers of outputs,
-        `system` numbers the outputs of an input, padded with NaN. It is not changed.
-    above : number, mapping or DataArray, optional
-        Keep what scores better than this: one number, one for each metric, ``{"rouge": 0.2, "bleu": 0.1}``, or a
-        DataArray on dims of `score` other than system.
-    between : (low, high), optional
-        Keep what scores at least the one and at most the other; each as for `above`.
-    baseline : label, optional
-        A system: keep what scores better than its output for the same input.
-    top : int, optional
-        Keep so many of the best outputs of each input, for each metric that decides; of equally good ones those that
-        come first in `system`. An input with fewer outputs keeps all.
-    metrics : label, list of labels or boolean DataArray, optional
-        The metrics that decide. Default all but ``ds.attrs["gold"]`` and what ``kind`` calls human.
-    keep : {"any", "all"}, default "any"
-        Whether a score by one of the metrics suffices, or all of them must be in the range. With `top` and several
-        metrics "any" can keep more than `top` outputs of an input, and "all" fewer.
-    unit : {"score", "normalised", "quantile"}, default "score"
-        What the numbers of `above` and `between` are: scores; shares of the way from a metric's lowest score to its
-        highest; or shares of the outputs of the same input, ties half, so that .5 is the median. Shares that differ
-        from a limit by no more than rounding (1e-12 of the larger score) are equal to it; scores are taken as they are.
+    {ds.outputs}
+    {above}
+    {between}
+    {baseline}
+    {top}
+    {metrics}
+    {keep}
+    {unit}
 
     Returns
     -------
@@ -140,9 +126,13 @@ def scoring_range(
     --------
     >>> import xsumstat
     >>> ds = xsumstat.load_dataset("demo")
-    >>> top = ds.meta.scoring_range(baseline="extractor-1", metrics=["judge", "rouge"])
-    >>> int(top.score.sel(metric="judge").notnull().sum()) < int(ds.score.sel(metric="judge").notnull().sum())
-    True
+    >>> good = ds.meta.scoring_range(baseline="extractor-1", metrics=["judge", "rouge"])
+    >>> good.score.sel(metric="judge").notnull().sum("input").to_pandas().head(3)
+    system
+    extractor-1     0
+    extractor-2    19
+    extractor-3    23
+    Name: score, dtype: int64
     """
     later = Checks()
     score = prepared(ds, metrics, later)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Hashable, Iterable, Sequence
 
 import numpy as np
 import xarray as xr
@@ -28,9 +27,9 @@ _CORRECTIONS = tuple(name for name in corrections.CORRECTIONS if name != "maxt")
 def compare_systems(
     ds: xr.Dataset,
     *,
-    metric: Any = None,
-    system: Any = None,
-    other: Any = None,
+    metric: Hashable | Sequence[Hashable] | xr.DataArray | None = None,
+    system: Hashable | Sequence[Hashable] | xr.DataArray | None = None,
+    other: Hashable | Sequence[Hashable] | xr.DataArray | None = None,
     method: str = "paired_t",
     statistic: str = "t",
     alternative: str = "two-sided",
@@ -39,20 +38,20 @@ def compare_systems(
     adjust: str | None = None,
     within: str | Iterable[str] | None = None,
     n_resamples: int = 9999,
-    rng: Any = None,
+    rng: int | np.random.SeedSequence | np.random.Generator | None = None,
     progress: bool | None = None,
 ) -> xr.Dataset:
     """Test for every pair of systems whether one scores higher than the other on the same inputs.
 
     Parameters
     ----------
-    ds : Dataset
-        Scores, float ``score(metric, system, input, ...)``; NaN is a missing score.
-    metric : label, list of labels or boolean DataArray, optional
+    {ds}
+    metric : label, list of labels or bool DataArray, optional
         Metrics whose scores are compared, human ones among them. Default all.
-    system, other : label, list of labels or boolean DataArray, optional
-        Systems, and those that they are compared with. Default all with all; with `system` alone, those with each
-        other.
+    system : label, list of labels or bool DataArray, optional
+        Systems; default all.
+    other : label, list of labels or bool DataArray, optional
+        Systems that they are compared with. Default all; with `system` alone those same, with each other.
     method : {"paired_t", "t", "wilcoxon", "monte_carlo", "hybrid", "bootstrap"}, default "paired_t"
         "paired_t" and "wilcoxon" (signed ranks) test the differences on each input. "t", unpaired and with pooled
         variance, takes the two systems' scores for independent: it is the field's habit, and weak. "monte_carlo"
@@ -66,16 +65,14 @@ def compare_systems(
         A coordinate of the systems, such as "system_type": significant pairs are counted for each pair of its groups.
     alpha : float, default 0.05
         Level at which pairs are counted as significant, between 0 and 1.
-    adjust, within : optional
-        Correction for many tests, one of "holm", "bonferroni", "bh" and "by", and the dims of one family, as for
-        `adjust`; pairs are counted after it.
+    {adjust.formula}
+        Significant pairs are counted after it.
+    {within}
     n_resamples : int, default 9999
         For the methods that sample. "monte_carlo" lists all swaps of a pair instead, where there are no more.
     rng : None, int, SeedSequence or Generator, optional
         Source of the draws; all pairs of systems with the same inputs see the same ones, as do all metrics.
-    progress : bool, optional
-        Show a progress bar (needs tqdm). Default: one comes by itself in a terminal or notebook, after two seconds.
-        Lazy scores have the bars of Dask instead.
+    {progress}
 
     Returns
     -------
@@ -120,12 +117,16 @@ def compare_systems(
     --------
     >>> import xsumstat
     >>> ds = xsumstat.load_dataset("demo")
-    >>> test = ds.meta.compare_systems(metric="human", method="wilcoxon", adjust="holm")
-    >>> int(test.n_significant.squeeze()) <= int(test.n_tests.squeeze())
-    True
-    >>> best = ds.score.sel(metric="human", drop=True).mean("input").idxmax().item()
-    >>> bool((test.difference.sel(system=best).dropna("other_system") > 0).all())
-    True
+    >>> systems = ["extractor-1", "extractor-2", "abstractor-1"]
+    >>> test = ds.meta.compare_systems(metric="human", system=systems, adjust="holm")
+    >>> test.meta.to_frame(brief=True).round(3)
+      metric        system  other_system  pvalue  difference  pvalue_adjusted
+    0  human   extractor-1   extractor-2   0.010       6.557            0.019
+    1  human   extractor-1  abstractor-1   0.033      -6.593            0.033
+    2  human   extractor-2   extractor-1   0.010      -6.557            0.019
+    3  human   extractor-2  abstractor-1   0.000     -13.149            0.000
+    4  human  abstractor-1   extractor-1   0.033       6.593            0.033
+    5  human  abstractor-1   extractor-2   0.000      13.149            0.000
     """
     _validate.choice("method", method, system_tests.METHODS)
     _validate.choice("statistic", statistic, system_tests.STATISTICS)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from typing import Any
 
 import numpy as np
@@ -26,11 +26,11 @@ _FEWEST = 5
 @_validate.public
 def top_k_corr(
     ds: xr.Dataset,
-    gold: Any = None,
+    gold: Hashable | xr.DataArray | None = None,
     *,
-    k: Any = None,
-    by: Any = None,
-    metric: Any = None,
+    k: int | Sequence[int] | None = None,
+    by: Hashable | xr.DataArray | None = None,
+    metric: Hashable | Sequence[Hashable] | xr.DataArray | None = None,
     level: str = "system",
     coefficient: str | CorrelationFunction = "pearson",
     method: str = "auto",
@@ -40,7 +40,7 @@ def top_k_corr(
     confidence_level: float = 0.95,
     missing: str = "pairwise",
     undefined: str = "drop",
-    rng: Any = None,
+    rng: int | np.random.SeedSequence | np.random.Generator | None = None,
     keep_samples: bool = False,
     progress: bool | None = None,
 ) -> xr.Dataset:
@@ -48,14 +48,28 @@ def top_k_corr(
 
     Parameters
     ----------
-    ds, gold, metric, level, coefficient, missing, undefined
-        As for `corr`.
+    {ds}
+    {gold}
     k : int or list of int, optional
         How many systems, at least 2; default every number from all of them down to 5.
     by : label, str or DataArray, optional
-        What the best systems are chosen by, as for `top_k`; default the gold.
-    method, interval, resample, n_resamples, confidence_level, rng, keep_samples, progress
-        As for `ci`; one bar for all k. The jackknife has no interval for fewer than 4 systems.
+        What the best systems are chosen by: a label of `metric`, human or not, a variable, or a DataArray; default the
+        gold.
+    {metric}
+    {level}
+    {coefficient}
+    {method.ci}
+        The jackknife has no interval for fewer than 4 systems.
+    {interval}
+    {resample.random}
+    {n_resamples}
+    {confidence_level}
+    {missing}
+    {undefined}
+    {rng}
+    {keep_samples}
+    {progress}
+        One bar for all k.
 
     Returns
     -------
@@ -64,8 +78,8 @@ def top_k_corr(
 
     Raises
     ------
-    ValueError, TypeError
-        As for `top_k` and `ci`.
+    {errors.draws}
+        Also for a k below 2, or above the number of systems.
 
     Warns
     -----
@@ -90,9 +104,13 @@ def top_k_corr(
     --------
     >>> import xsumstat
     >>> ds = xsumstat.load_dataset("demo")
-    >>> curve = ds.meta.top_k_corr("human", k=[12, 8, 6])
-    >>> curve.k.values.tolist()
-    [12, 8, 6]
+    >>> found = ds.meta.top_k_corr("human", k=[12, 8], metric=["judge", "rouge"])
+    >>> found.meta.to_frame(brief=True).round(2)
+      metric   k  correlation  ci_low  ci_high
+    0  judge  12         0.93    0.55     0.99
+    1  judge   8         0.87   -0.01     0.99
+    2  rouge  12         0.80    0.56     0.92
+    3  rouge   8         0.68   -0.23     0.96
     """
     by = gold if by is None else by
     order, _ = ranked(ds, by, "gold" if by is gold else "by")
@@ -162,13 +180,12 @@ def _within(gold: Any, ds: xr.Dataset, places: list[int]) -> Any:
 
 
 @_validate.public
-def top_k(ds: xr.Dataset, k: int, *, by: Any = None) -> xr.Dataset:
+def top_k(ds: xr.Dataset, k: int, *, by: Hashable | xr.DataArray | None = None) -> xr.Dataset:
     """The k systems with the highest mean human score.
 
     Parameters
     ----------
-    ds : Dataset
-        Scores, float ``score(metric, system, input, ...)``.
+    {ds}
     k : int
         How many systems, from 1 to the number of those with a score.
     by : label, str or DataArray, optional
@@ -202,9 +219,9 @@ def top_k(ds: xr.Dataset, k: int, *, by: Any = None) -> xr.Dataset:
     --------
     >>> import xsumstat
     >>> ds = xsumstat.load_dataset("demo")
-    >>> best = ds.meta.top_k(5, by="human")
-    >>> best.sizes["system"]
-    5
+    >>> best = ds.meta.top_k(3, by="human")
+    >>> best.system.values.tolist()
+    ['extractor-5', 'abstractor-1', 'abstractor-6']
     """
     k = _validate.integer("k", k, 1)
     order, steps = ranked(ds, by, "by")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Sequence
 from typing import Any
 
 import numpy as np
@@ -21,29 +22,28 @@ VERDICTS = ("first", "second", "undecided")
 @_validate.public
 def discriminative_agreement(
     ds: xr.Dataset,
-    gold: Any = None,
+    gold: Hashable | xr.DataArray | None = None,
     *,
-    metric: Any = None,
+    metric: Hashable | Sequence[Hashable] | xr.DataArray | None = None,
     confidence_level: float = 0.95,
     n_resamples: int = 9999,
-    rng: Any = None,
+    rng: int | np.random.SeedSequence | np.random.Generator | None = None,
     progress: bool | None = None,
 ) -> xr.Dataset:
     """Agreement of each metric's verdicts on pairs of systems with those of the human scores.
 
     Parameters
     ----------
-    ds, gold, metric
-        As for `corr`.
+    {ds}
+    {gold}
+    {metric}
     confidence_level : float, default 0.95
         A system is better where its mean is the higher in at least this share of the resamples; above 0.5, below 1.
     n_resamples : int, default 9999
         How often inputs are drawn with replacement.
     rng : None, int, SeedSequence or Generator, optional
         Source of the draws; gold, metrics and pairs of systems see the same ones.
-    progress : bool, optional
-        Show a progress bar (needs tqdm). Default: one comes by itself in a terminal or notebook, after two seconds.
-        Lazy scores have the bars of Dask instead.
+    {progress}
 
     Returns
     -------
@@ -58,8 +58,7 @@ def discriminative_agreement(
 
     Raises
     ------
-    ValueError, TypeError
-        As for `corr`.
+    {errors.scores}
 
     Warns
     -----
@@ -82,9 +81,12 @@ def discriminative_agreement(
     --------
     >>> import xsumstat
     >>> ds = xsumstat.load_dataset("demo")
-    >>> found = ds.meta.discriminative_agreement("human", n_resamples=999, rng=1)
-    >>> bool(found.f1.sel(metric="judge") > found.f1.sel(metric="length"))
-    True
+    >>> found = ds.meta.discriminative_agreement("human", metric=["judge", "length"], rng=1)
+    >>> found.f1.to_pandas().round(2)
+    metric
+    judge     0.72
+    length    0.54
+    Name: f1, dtype: float64
     """
     confidence_level = _validate.fraction("confidence_level", confidence_level)
     if confidence_level <= 0.5:

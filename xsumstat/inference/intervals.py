@@ -169,7 +169,7 @@ def fisher_interval(
 
     ``b = 3, 3, 4`` and ``c = 1, √(1 + r²/2), √0.437`` for Pearson, Spearman and Kendall (Bonett & Wright
     2000; Deutsch et al. 2021, §3.1). The standard error is that of arctanh r, brought to the scale of r
-    to first order. NaN where n ≤ b; the point itself where |r| = 1.
+    to first order. NaN where n ≤ b; the point itself where ``|r| = 1``.
     """
     assert coefficient.fisher is not None
     lost, factor = coefficient.fisher

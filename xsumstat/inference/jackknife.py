@@ -207,8 +207,9 @@ def of_one(parts: Parts, measure: Measure, dims: tuple[str, ...]) -> Estimated:
     Accuracies are brought to the scale 2p − 1 and back. A function whose values pass ±1 has ``c ± t·√V``. c is kept a
     step from ±1.
 
-    Where |θ| is 1 or nothing varies, at system level a coefficient of ranks takes Fisher's standard error about |θ|,
-    clipped to one step below 1, and is open to the perfect side; elsewhere the limits are the point. Both fell back.
+    Where ``|θ|`` is 1 or nothing varies, at system level a coefficient of ranks takes Fisher's standard error about
+    ``|θ|``, clipped to one step below 1, and is open to the perfect side; elsewhere the limits are the point. Both fell
+    back.
 
     Parameters
     ----------

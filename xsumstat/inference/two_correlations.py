@@ -39,7 +39,7 @@ def statistic(method: str, r_1: Any, r_2: Any, r_3: Any, n: Any) -> FloatArray:
     Returns
     -------
     array
-        0 where r_1 equals r_2; NaN where n ≤ 3 or a correlation is undefined, or where |r| = 1 leaves no error to
+        0 where r_1 equals r_2; NaN where n ≤ 3 or a correlation is undefined, or where ``|r| = 1`` leaves no error to
         measure by.
     """
     r_1, r_2, r_3, n = np.broadcast_arrays(*(np.asarray(each, dtype=float) for each in (r_1, r_2, r_3, n)))
@@ -122,7 +122,7 @@ def pvalue(method: str, value: FloatArray, n: Any, alternative: str) -> FloatArr
 def equivalence(
     method: str, r_1: Any, r_2: Any, r_3: Any, n: Any, margin: Any, alpha: float
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """p-value against "|ρ_1 − ρ_2| ≥ margin", and the limits of the (1 − 2·alpha) interval ``r_1 − r_2 ± t/g``.
+    """p-value against ``|ρ_1 − ρ_2| ≥ margin``, and the limits of the (1 − 2·alpha) interval ``r_1 − r_2 ± t/g``.
 
     With g the square root in Williams' formula (`statistic`) and d = r_1 − r_2:
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 import xarray as xr
 
 from xsumstat import _validate
-from xsumstat.io.eval_cases import Cases, Paths, files, json_lines, listing, mapping, parsed
+from xsumstat.io.eval_cases import Cases, files, json_lines, listing, mapping, parsed
 
 _DATE = r"\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d(?:\.\d+)?"
 _SAMPLES = re.compile(rf"samples_(?P<task>.+?)(?:_(?P<date>{_DATE}))?\.jsonl")
@@ -26,7 +26,7 @@ _LONGEST_PROMPT = 40  # characters of a prompt's name in the name of a system
 
 
 @_validate.public
-def read_lm_eval(path: Paths) -> xr.Dataset:
+def read_lm_eval(path: str | Path | Iterable[str | Path]) -> xr.Dataset:
     """Read the samples that lm-evaluation-harness writes with ``--log_samples``.
 
     Parameters
@@ -41,7 +41,7 @@ def read_lm_eval(path: Paths) -> xr.Dataset:
         else by the folder's; an input a document, "0", "1" ... or, of several tasks, "task/0"; a metric what the
         task measures for each document, with its filter where it has one ("exact_match,strict-match").
         Coordinates ``task(input)``, and ``higher_is_better(metric)`` where ``results_*.json`` says it. Metrics that
-        exist for all documents together only (lists, of each document) are left out, and named in a warning.
+        exist for all documents together only (lists, of each document) are left out.
 
     Raises
     ------
@@ -49,17 +49,25 @@ def read_lm_eval(path: Paths) -> xr.Dataset:
         If there is no such file, a line is not as described (file and line are named), two runs of one model hold the
         same document, or a document is another for one model than for the others.
 
+    Warns
+    -----
+    UserWarning
+        Names the metrics that are left out.
+
     Examples
     --------
     >>> import json, pathlib, tempfile, xsumstat
-    >>> from xsumstat.io.eval_results import read_lm_eval
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     for model in ("org__small", "org__large"):
     ...         pathlib.Path(folder, model).mkdir()
     ...         line = {"doc_id": 0, "filter": "none", "metrics": ["acc"], "acc": 1.0}
     ...         _ = pathlib.Path(folder, model, "samples_arc_easy.jsonl").write_text(json.dumps(line))
-    ...     list(read_lm_eval(folder).system.values)
-    ['org__large', 'org__small']
+    ...     ds = xsumstat.read_lm_eval(folder)
+    >>> ds.score.sel(metric="acc").to_pandas()  # doctest: +NORMALIZE_WHITESPACE
+    input         0
+    system
+    org__large  1.0
+    org__small  1.0
     """
     cases = Cases()
     for file in files(path, ("samples_*.jsonl",), "samples of lm-evaluation-harness"):
@@ -99,7 +107,7 @@ def _results_beside(file: Path, date: str | None) -> dict[str, Any]:
 
 
 @_validate.public
-def read_promptfoo(path: Paths) -> xr.Dataset:
+def read_promptfoo(path: str | Path | Iterable[str | Path]) -> xr.Dataset:
     """Read the results that ``promptfoo eval --output results.json`` (or ``.jsonl``) writes.
 
     Parameters
@@ -114,12 +122,34 @@ def read_promptfoo(path: Paths) -> xr.Dataset:
         several prompts "provider, prompt"; an input a test, by its description where each test has one of its own,
         else by its number; the metrics are "score", the test's whole score, each named score, and each kind of
         assertion that has no name, averaged over those of the test. A coordinate of input holds each variable of the
-        tests that is a number or text. An answer that ended in an error has no score, which is said.
+        tests that is a number or text. An answer that ended in an error has no score.
 
     Raises
     ------
     FileNotFoundError, ValueError
         If there is no such file, or it is not as described.
+
+    Warns
+    -----
+    UserWarning
+        Counts the answers that ended in an error.
+
+    Examples
+    --------
+    >>> import json, pathlib, tempfile, xsumstat
+    >>> results = [
+    ...     {"testIdx": at, "provider": {"id": name}, "score": score, "namedScores": {"style": score / 2}}
+    ...     for name, scores in {"small": [0.5, 0.0], "large": [1.0, 0.5]}.items()
+    ...     for at, score in enumerate(scores)
+    ... ]
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = pathlib.Path(folder, "results.json").write_text(json.dumps({"results": {"results": results}}))
+    ...     ds = xsumstat.read_promptfoo(folder)
+    >>> ds.score.sel(metric="style").to_pandas()  # doctest: +NORMALIZE_WHITESPACE
+    input      0     1
+    system
+    small   0.25  0.00
+    large   0.50  0.25
     """
     cases, variables, failed = Cases(), dict[str, dict[str, Any]](), 0
     for file in files(path, ("*.json", "*.jsonl"), "results of promptfoo"):
@@ -235,7 +265,7 @@ def _described(ds: xr.Dataset, variables: dict[str, dict[str, Any]]) -> dict[str
 
 
 @_validate.public
-def read_deepeval(path: Paths) -> xr.Dataset:
+def read_deepeval(path: str | Path | Iterable[str | Path]) -> xr.Dataset:
     """Read the test runs that DeepEval saves.
 
     Parameters
@@ -257,6 +287,24 @@ def read_deepeval(path: Paths) -> xr.Dataset:
     FileNotFoundError, ValueError
         If there is no such file, it is not as described, two runs have one name, or a test case has another input in
         one run than in others.
+
+    Examples
+    --------
+    >>> import json, pathlib, tempfile, xsumstat
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     for model, scores in {"small": [0.5, 0.0], "large": [1.0, 0.5]}.items():
+    ...         cases = [
+    ...             {"name": f"case {at}", "metricsData": [{"name": "Faithfulness", "score": score}]}
+    ...             for at, score in enumerate(scores)
+    ...         ]
+    ...         run = {"hyperparameters": {"model": model}, "testCases": cases}
+    ...         _ = pathlib.Path(folder, f"{model}.json").write_text(json.dumps(run))
+    ...     ds = xsumstat.read_deepeval(folder)
+    >>> ds.score.sel(metric="Faithfulness").to_pandas()  # doctest: +NORMALIZE_WHITESPACE
+    input   case 0  case 1
+    system
+    large      1.0     0.5
+    small      0.5     0.0
     """
     cases = Cases()
     for file in files(path, ("*.json", ".latest_test_run.json"), "test runs of DeepEval"):

@@ -19,7 +19,7 @@ FORMATS = (".csv", ".tsv", ".parquet", ".nc", ".zarr", *recognised.SUFFIXES)
 
 @_validate.public
 def to_scores(
-    frame: Any,
+    frame: pd.DataFrame | object,
     *,
     metric: str | list[str] | None = None,
     system: str = "system",
@@ -29,10 +29,10 @@ def to_scores(
     dims: Iterable[str] = (),
     ratings: str | list[str] | None = None,
     rater: str | None = None,
-    aggregate: str | Callable[..., Any] | None = None,
+    aggregate: str | Callable[..., float] | None = None,
     gold: str | None = None,
     lower_is_better: str | Iterable[str] = (),
-    kind: Mapping[str, Any] | None = None,
+    kind: Mapping[str, str | Iterable[str]] | None = None,
 ) -> xr.Dataset:
     """Turn a frame of scores into a Dataset.
 
@@ -102,8 +102,12 @@ def to_scores(
     --------
     >>> import pandas as pd, xsumstat
     >>> frame = pd.DataFrame({"model": ["a", "a", "b", "b"], "doc": [1, 2, 1, 2], "rouge": [0.1, 0.2, 0.3, 0.4]})
-    >>> dict(frame.meta.to_scores(system="model", input="doc", wide=True).score.sizes)
-    {'metric': 1, 'system': 2, 'input': 2}
+    >>> ds = frame.meta.to_scores(system="model", input="doc", wide=True)
+    >>> ds.score.sel(metric="rouge").to_pandas()  # doctest: +NORMALIZE_WHITESPACE
+    input     1    2
+    system
+    a       0.1  0.2
+    b       0.3  0.4
 
     Two people's ratings in columns of their own, beside an error rate:
 

@@ -52,13 +52,15 @@ def add_gold(ds: xr.Dataset, human: xr.DataArray, *, name: str = "human") -> xr.
     Examples
     --------
     >>> import pandas as pd, xsumstat
-    >>> from xsumstat.io.gold import add_gold
     >>> scores = pd.DataFrame({"system": ["a", "b"], "input": [7, 7], "rouge": [0.2, 0.4]}).meta.to_scores(wide=True)
     >>> rated = pd.DataFrame({"system": list("aab"), "input": ["7"] * 3, "who": list("xyx"), "points": [3, 4, 5]})
     >>> human = rated.meta.to_scores(wide=True, ratings="points", rater="who").rating
-    >>> ds = add_gold(scores, human)
-    >>> ds.score.sel(metric="human", input=7).values.tolist(), ds.rating.sizes["rater"]
-    ([3.5, 5.0], 2)
+    >>> ds = xsumstat.add_gold(scores, human)
+    >>> ds.score.sel(input=7).to_pandas()  # doctest: +NORMALIZE_WHITESPACE
+    system    a    b
+    metric
+    rouge   0.2  0.4
+    human   3.5  5.0
     """
     joined_scores, match = join(ds, human, name=name)
     if not match.is_complete:

@@ -6,14 +6,14 @@ import struct
 import sys
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 import xarray as xr
 
 from xsumstat import _validate
-from xsumstat.io.eval_cases import Cases, Paths, files, listing, mapping, parsed
+from xsumstat.io.eval_cases import Cases, files, listing, mapping, parsed
 
 _LARGEST = 2**29  # bytes of one file within a log, unpacked
 _COMPARED = 100  # characters of an input
@@ -25,7 +25,7 @@ _WORDS = {"yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}
 
 
 @_validate.public
-def read_inspect(path: Paths) -> xr.Dataset:
+def read_inspect(path: str | Path | Iterable[str | Path]) -> xr.Dataset:
     """Read logs of Inspect AI.
 
     Parameters
@@ -40,13 +40,33 @@ def read_inspect(path: Paths) -> xr.Dataset:
         ``score(metric, system, input)``: a system is a model, an input a sample, by its id or, of several tasks,
         "task/id"; a metric a scorer, and where a scorer gives several values "scorer_value". Grades are numbers as
         in Inspect: C 1, P .5, I and N 0, yes 1 and no 0. Several epochs of a sample are averaged. Coordinate
-        ``task(input)``. Values that are other text, or lists, are left out, and named in a warning.
+        ``task(input)``. Values that are other text, or lists, are left out.
 
     Raises
     ------
     FileNotFoundError, ValueError
         If there is no such file, it is not as described, two logs hold the same sample of one model, or a sample has
         another input for one model than for the others.
+
+    Warns
+    -----
+    UserWarning
+        Names the values that are left out.
+
+    Examples
+    --------
+    >>> import json, pathlib, tempfile, xsumstat
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     for model, grades in {"small": "CI", "large": "CP"}.items():
+    ...         samples = [{"id": at, "scores": {"match": {"value": grade}}} for at, grade in enumerate(grades, 1)]
+    ...         log = {"eval": {"model": model, "task": "sums"}, "samples": samples}
+    ...         _ = pathlib.Path(folder, f"{model}.json").write_text(json.dumps(log))
+    ...     ds = xsumstat.read_inspect(folder)
+    >>> ds.score.sel(metric="match").to_pandas()  # doctest: +NORMALIZE_WHITESPACE
+    input     1    2
+    system
+    large   1.0  0.5
+    small   1.0  0.0
     """
     cases = Cases()
     for file in files(path, ("*.eval", "*.json"), "logs of Inspect"):

@@ -47,16 +47,10 @@ def to_latex(
 
     Parameters
     ----------
-    result : Dataset
-        What a method of ``ds.meta`` gave.
-    tests : Dataset, optional
-        What `perm_test`, `boot_test` or `corr_test` gave for the same metrics: a dagger marks the metrics that are not
-        significantly worse than the best.
-    alpha : float, default 0.05
-        Level of these tests, and at which p-values are in bold, between 0 and 1; a result with ``attrs["alpha"]`` has
-        its own.
-    digits : int, default 2
-        Decimals; p-values have at least three.
+    {result}
+    {tests.marked}
+    {alpha.marked}
+    {digits}
     caption, label : str, optional
         Of the table. Special characters of the caption are escaped; the label is written as it is.
 
@@ -70,8 +64,7 @@ def to_latex(
 
     Raises
     ------
-    ValueError, TypeError
-        For a Dataset that is no result, or lazy, tests of other metrics, and numbers that are not allowed.
+    {errors.tables}
 
     Examples
     --------
@@ -127,20 +120,24 @@ def to_markdown(
 
     Parameters
     ----------
-    result, tests, alpha, digits
-        As for `to_latex`.
+    {result}
+    {tests.marked}
+    {alpha.marked}
+    {digits}
     caption : str, optional
         A line above the table.
 
     Returns
     -------
     str
-        A row for each metric, as `to_latex` has it; groups of columns are named in their titles.
+        A row for each metric, best first and in bold, with intervals as [.70, .99]; further dims are groups of columns,
+        which the columns' titles name. Tests of all pairs and correlations of metrics with each other are square
+        tables, in which significant p-values are in bold. Below stands how the numbers were made, with the test and the
+        correction. What has no such form is a table of `to_frame`, a row each.
 
     Raises
     ------
-    ValueError, TypeError
-        As for `to_latex`.
+    {errors.tables}
 
     Examples
     --------

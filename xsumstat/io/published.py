@@ -121,8 +121,8 @@ def load_dataset(name: str) -> xr.Dataset:
     --------
     >>> import xsumstat
     >>> ds = xsumstat.load_dataset("demo")
-    >>> dict(ds.sizes)
-    {'metric': 7, 'system': 12, 'input': 30, 'level': 4}
+    >>> dict(ds.score.sizes)
+    {'metric': 7, 'system': 12, 'input': 30}
     """
     return _LOADERS[_validate.choice("name", name, _LOADERS)]()
 

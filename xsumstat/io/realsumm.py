@@ -48,6 +48,22 @@ def read_realsumm(path: str | Path | Mapping[str, str | Path]) -> xr.Dataset:
     References
     ----------
     Bhandari et al. (2020), "Re-evaluating Evaluation in Text Summarization"; github.com/neulab/REALSumm.
+
+    Examples
+    --------
+    >>> import pathlib, pickle, tempfile, xsumstat
+    >>> def document(scores):
+    ...     return {"system_summaries": {f"{name}.txt": {"scores": {"rouge_1": each}} for name, each in scores.items()}}
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     for kind, name in {"abs": "bart", "ext": "lead"}.items():
+    ...         content = {1: document({name: 0.4}), 2: document({name: 0.3})}
+    ...         _ = pathlib.Path(folder, f"{kind}.pkl").write_bytes(pickle.dumps(content))
+    ...     ds = xsumstat.read_realsumm(folder)
+    >>> ds.score.sel(metric="rouge_1").to_pandas()  # doctest: +NORMALIZE_WHITESPACE
+    input     1    2
+    system
+    bart    0.4  0.3
+    lead    0.4  0.3
     """
     if isinstance(path, Mapping):
         files = {kind: Path(file) for kind, file in path.items()}

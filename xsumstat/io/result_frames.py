@@ -17,8 +17,8 @@ def to_frame(result: xr.Dataset, *, brief: bool = False) -> pd.DataFrame:
 
     Parameters
     ----------
-    result : Dataset
-        What a method of ``ds.meta`` gave, or scores.
+    {result}
+        Scores can be asked too.
     brief : bool, default False
         Leave out what describes labels, as ``kind`` of metrics, and what says how a number was had: standard errors,
         test statistics, counts, ``n_undefined``, ``fell_back``.
@@ -37,10 +37,12 @@ def to_frame(result: xr.Dataset, *, brief: bool = False) -> pd.DataFrame:
     --------
     >>> import xsumstat
     >>> ds = xsumstat.load_dataset("demo")
+    >>> ds.meta.ci("human", metric=["judge", "rouge"]).meta.to_frame(brief=True).round(2)
+      metric  correlation  ci_low  ci_high
+    0  judge         0.93    0.55     0.99
+    1  rouge         0.80    0.56     0.92
     >>> list(ds.meta.corr("human").meta.to_frame().columns)
     ['metric', 'kind', 'higher_is_better', 'correlation', 'n_undefined']
-    >>> list(ds.meta.ci("human").meta.to_frame(brief=True).columns)
-    ['metric', 'correlation', 'ci_low', 'ci_high']
     """
     _validate.flag("brief", brief)
     if "analysis" not in result.attrs and "score" in result:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Hashable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import xarray as xr
@@ -32,6 +32,9 @@ from xsumstat.plots.parts import (
     variable_label,
 )
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
 _WIDE = 3.6  # inches of a panel
 
 
@@ -41,48 +44,54 @@ def bars(
     result: xr.Dataset,
     variable: str | None = None,
     *,
-    metric: Any = None,
-    order: Any = "value",
+    metric: Hashable | Sequence[Hashable] | None = None,
+    order: str | Sequence[Hashable] = "value",
     hue: str | None = None,
     figsize: tuple[float, float] | None = None,
     title: str | None = None,
-    ax: Any = None,
+    ax: Axes | None = None,
 ) -> Any:
     """One number of each metric as a bar, one row a metric, with its interval as a whisker where there is one.
 
+    Draws any result with one number for each metric. Where it has intervals of the variable, such as those of `ci`,
+    they are whiskers.
+
     Parameters
     ----------
-    result : Dataset
-        Any result. Where it has intervals of the variable, such as those of `ci`, they are drawn as whiskers.
+    {result}
     variable : str, optional
         What is drawn; default "correlation", "f1", or the first variable.
+    {metric.drawn}
+    {order}
+        "value": the largest on top.
     hue : str, optional
         A further dim whose labels stand together in a row; default the first. Every other one gives one panel a label.
-    metric : label or list of labels, optional
-        Those to be drawn; default all, or where there are more than 20 the first 20 in order, which a note below says.
-    order : {"value", "name", "given"} or list of labels, default "value"
-        The largest on top, by name, as in the result, or these labels and no others.
-    figsize : (float, float), optional
-        Width and height in inches; default as large as the rows need.
-    title : str, optional
-        Above the picture.
-    ax : matplotlib Axes, optional
-        Where to draw, when there is one panel; title, legend and notes then belong to it.
+    {figsize}
+    {title}
+    {ax}
 
     Returns
     -------
-    Axes, or array of Axes when there are several panels
+    Axes or array of Axes
+        One, or where there are several panels an array of them.
 
     Raises
     ------
     ValueError
         If there is no such variable with a dim `metric`, or `hue` is not one of its further dims.
-    ImportError
-        Without matplotlib (extra "plot").
+    {errors.plot}
 
     References
     ----------
     Bhandari et al. (2020), Figs. 2, 4 and 5.
+
+    Examples
+    --------
+    >>> import xsumstat
+    >>> ds = xsumstat.load_dataset("demo")
+    >>> axes = ds.meta.corr("human").meta.plot.bars()
+    >>> [label.get_text() for label in axes.get_yticklabels()]
+    ['judge', 'bertscore', 'rouge', 'perplexity', 'bleu', 'length']
     """
     variable = _of_metrics(result, variable)
     check_not_empty(result[variable])

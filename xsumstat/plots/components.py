@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Hashable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import xarray as xr
@@ -28,6 +28,9 @@ from xsumstat.plots.parts import (
     texts,
 )
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
 
 @_validate.public
 @on_its_ground
@@ -35,37 +38,35 @@ def pca(
     result: xr.Dataset,
     *,
     hue: str | None = None,
-    metric: Any = None,
-    order: Any = "given",
+    metric: Hashable | Sequence[Hashable] | None = None,
+    order: str | Sequence[Hashable] = "given",
     figsize: tuple[float, float] | None = None,
     title: str | None = None,
-    ax: Any = None,
+    ax: Axes | None = None,
 ) -> Any:
     """Metrics as points in the plane of the first two principal components, with their labels.
 
+    Draws what `pca` gave, with two components or more.
+
     Parameters
     ----------
-    result : Dataset
-        What `pca` gave, with two components or more.
+    {result}
     hue : str, optional
         The dim, or the coordinate of metrics, whose labels share colour and marker. Default "kind" where metrics have
         that coordinate and are the only points, or "metric" where further dims give points, whose labels stand beside
         them.
-    metric : label or list of labels, optional
-        Those to be drawn; default all.
-    order : {"given", "name", "value"} or list of labels, default "given"
-        Of the metrics in the legend and in the choice of colours: as in the result, by name, the largest coordinate
-        first, or these labels and no others.
-    figsize : (float, float), optional
-        Width and height in inches.
-    title : str, optional
-        Above the picture.
-    ax : matplotlib Axes, optional
-        Where to draw; title, legend and notes then belong to it.
+    {metric.few}
+    {order.given}
+        It is the order of the metrics in the legend and in the choice of colours. "value": the largest coordinate
+        first.
+    {figsize}
+    {title}
+    {ax.single}
 
     Returns
     -------
     Axes
+        The one that the picture is drawn on.
 
     Raises
     ------
@@ -81,6 +82,14 @@ def pca(
     References
     ----------
     Braun et al. (2022), Fig. 5.
+
+    Examples
+    --------
+    >>> import xsumstat
+    >>> ds = xsumstat.load_dataset("demo")
+    >>> axes = ds.meta.pca().meta.plot.pca()
+    >>> axes.get_xlabel()
+    'component 1 (29% of the variance)'
     """
     if "coordinate" not in result or result.sizes.get("component", 0) < 2:
         raise ValueError("the result has no two components; this draws what pca gives")

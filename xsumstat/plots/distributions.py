@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Hashable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import xarray as xr
@@ -33,6 +34,9 @@ from xsumstat.plots.parts import (
 )
 from xsumstat.types import FloatArray
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
 _DASHES = ("-", (0, (5, 2)), (0, (1.5, 1.5)), (0, (6, 2, 1.5, 2)))
 _MOST_GROUPS = 7  # groups that a panel shows unless others are named
 _GRADES = 100  # equal steps between the lowest score and the highest, up to which scores are grades
@@ -43,44 +47,41 @@ _GRADES = 100  # equal steps between the lowest score and the highest, up to whi
 def distribution(
     ds: xr.Dataset,
     *,
-    metric: Any = None,
+    metric: Hashable | Sequence[Hashable] | xr.DataArray | None = None,
     by: str | None = None,
-    order: Any = "value",
+    order: str | Sequence[Hashable] = "value",
     figsize: tuple[float, float] | None = None,
     title: str | None = None,
-    ax: Any = None,
+    ax: Axes | None = None,
 ) -> Any:
     """How the scores of outputs are distributed, a panel for each metric, groups of outputs over each other.
 
+    Draws the scores themselves; of further dims, but for `by`, one label must be selected.
+
     Parameters
     ----------
-    ds : Dataset
-        Scores, ``score(metric, system, input)``; of further dims, but for `by`, one label must be selected.
-    metric : label, list of labels or boolean DataArray, optional
-        One panel each, in this order. Default ``ds.attrs["gold"]`` where that is a metric, else all, or the first 20.
+    {ds}
+    {metric.panels}
     by : str, optional
         What the groups are: a coordinate of `system` or `input`, such as the type of a system or the corpus of an
         input, or a further dim, such as the source or the language of the outputs.
-    order : {"value", "name", "given"} or list of labels, default "value"
-        Of the groups: the highest mean of the first panel first, by name, as they first occur, or these groups and no
-        others. Of more than seven groups the first seven in order are drawn, which a note says; a list draws all.
-    figsize : (float, float), optional
-        Width and height in inches; default as large as the panels need.
-    title : str, optional
-        Above the picture.
-    ax : matplotlib Axes, optional
-        Where to draw, when there is one panel; title, legend and notes then belong to it.
+    {order}
+        Of the groups, "given" being the order in which they first occur. "value": the highest mean of the first panel
+        first. Of more than seven groups the first seven in order are drawn, which a note says; a list draws all.
+    {figsize}
+    {title}
+    {ax}
 
     Returns
     -------
-    Axes, or array of Axes when there are several panels
+    Axes or array of Axes
+        One, or where there are several panels an array of them.
 
     Raises
     ------
     ValueError
         If a metric is not there, `by` is no such coordinate or dim, or scores have another further dim.
-    ImportError
-        Without matplotlib (extra "plot").
+    {errors.plot}
 
     Notes
     -----
@@ -93,6 +94,14 @@ def distribution(
     References
     ----------
     Peyrard (2019), Fig. 1.
+
+    Examples
+    --------
+    >>> import xsumstat
+    >>> ds = xsumstat.load_dataset("demo")
+    >>> axes = ds.meta.plot.distribution(metric="human", by="system_type")
+    >>> [text.get_text() for text in axes.figure.legends[0].get_texts()]
+    ['abstractive', 'extractive', 'mean']
     """
     oriented = schema.prepare_metrics(ds, gold_unless(ds, metric), level=None)
     score = as_given(ds, oriented)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Hashable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import xarray as xr
@@ -32,6 +32,9 @@ from xsumstat.plots.parts import (
     variable_label,
 )
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
 _ROWS = 60  # labels of one picture unless others are named
 
 
@@ -41,47 +44,53 @@ def sensitivity(
     result: xr.Dataset,
     *,
     hue: str | None = None,
-    metric: Any = None,
-    order: Any = "value",
+    metric: Hashable | Sequence[Hashable] | None = None,
+    order: str | Sequence[Hashable] = "value",
     figsize: tuple[float, float] | None = None,
     title: str | None = None,
-    ax: Any = None,
+    ax: Axes | None = None,
 ) -> Any:
-    """The share of comparisons found equivalent as the margin grows.
+    r"""The share of comparisons found equivalent as the margin grows.
+
+    Draws what `margin_sensitivity` gave.
 
     Parameters
     ----------
-    result : Dataset
-        What `margin_sensitivity` gave.
+    {result}
     hue : str, optional
         The dim whose labels share a panel; default the first. Every other dim gives one panel a label.
     metric : label or list of labels, optional
         Those to be drawn where the shares are by metric; default all, or where there are more than 20 the first 20 in
         order, which a note below says.
-    order : {"value", "name", "given"} or list of labels, default "value"
-        Of the metrics, or else of the labels of `hue`: the largest mean share first, by name, as in the result, or
-        these labels and no others.
-    figsize : (float, float), optional
-        Width and height in inches; default as large as the panels need.
-    title : str, optional
-        Above the picture.
-    ax : matplotlib Axes, optional
-        Where to draw, when there is one panel; title, legend and notes then belong to it.
+    {order}
+        Of the metrics, or else of the labels of `hue`. "value": the largest mean share first.
+    {figsize}
+    {title}
+    {ax}
 
     Returns
     -------
-    Axes, or array of Axes when there are several panels
+    Axes or array of Axes
+        One, or where there are several panels an array of them.
 
     Raises
     ------
     ValueError
         If the result has no such share, or `hue` is not one of its dims.
-    ImportError
-        Without matplotlib (extra "plot").
+    {errors.plot}
 
     References
     ----------
     Braun et al. (2022), Fig. 4.
+
+    Examples
+    --------
+    >>> import xsumstat
+    >>> ds = xsumstat.load_dataset("demo")
+    >>> shares = ds.meta.margin_sensitivity("human", other="judge", level="input", n_resamples=99, rng=1)
+    >>> axes = shares.meta.plot.sensitivity()
+    >>> axes.get_xlabel()
+    "margin of equivalence\n(difference in Pearson's r with human)"
     """
     if "share" not in result or "margin" not in result["share"].dims:
         raise ValueError("the result has no shares by margin; this draws what margin_sensitivity gives")
@@ -146,18 +155,19 @@ def shifts(
     other: xr.Dataset | None = None,
     *,
     labels: tuple[str, str] = ("first", "second"),
-    metric: Any = None,
-    order: Any = "value",
+    metric: Hashable | Sequence[Hashable] | None = None,
+    order: str | Sequence[Hashable] = "value",
     figsize: tuple[float, float] | None = None,
     title: str | None = None,
-    ax: Any = None,
+    ax: Axes | None = None,
 ) -> Any:
     """Shifts of dominance from the base label to each other one, or against those of another change.
 
+    Draws what `dominance` gave with `along`, such as for translations.
+
     Parameters
     ----------
-    result : Dataset
-        What `dominance` gave with `along`, such as for translations.
+    {result}
     other : Dataset, optional
         The same of another change, such as for translations back: then each label that both have is a point, its shift
         in `result` across and its shift in `other` up.
@@ -165,19 +175,16 @@ def shifts(
         What the two changes are called where there are two.
     metric : label or list of labels, optional
         Without `other`: only pairs of these metrics are drawn as small points; default all. The mean is of all pairs.
-    order : {"value", "name", "given"} or list of labels, default "value"
-        Without `other`, of the rows: the largest mean shift on top, by name, as in the result, or these labels and no
-        others.
-    figsize : (float, float), optional
-        Width and height in inches; default as large as the rows need.
-    title : str, optional
-        Above the picture.
-    ax : matplotlib Axes, optional
-        Where to draw, when there is one panel; title, legend and notes then belong to it.
+    {order}
+        Of the rows, without `other`. "value": the largest mean shift on top.
+    {figsize}
+    {title}
+    {ax}
 
     Returns
     -------
-    Axes, or array of Axes when there is one result, and further dims give several panels
+    Axes or array of Axes
+        One, or where there is one result whose further dims give several panels an array of them.
 
     Raises
     ------
@@ -196,6 +203,18 @@ def shifts(
     References
     ----------
     Braun et al. (2022), Fig. 6.
+
+    Examples
+    --------
+    >>> import pandas as pd, xarray as xr
+    >>> import xsumstat
+    >>> ds = xsumstat.load_dataset("demo")
+    >>> longer = ds.assign(score=ds.score + 2 * ds.score.sel(metric="length", drop=True))
+    >>> both = xr.concat([ds, longer], pd.Index(["plain", "long"], name="version"))
+    >>> change = both.meta.dominance("human", along="version", base="plain", level="input", n_resamples=99, rng=1)
+    >>> axes = change.meta.plot.shifts()
+    >>> [label.get_text() for label in axes.get_yticklabels()]
+    ['long']
     """
     for each in (result,) if other is None else (result, other):
         if not isinstance(each, xr.Dataset) or "mean_shift" not in each:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Hashable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import xarray as xr
@@ -37,6 +38,9 @@ from xsumstat.plots.parts import (
 )
 from xsumstat.types import FloatArray
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
 _WITHOUT_BIAS = "estimate less its bias\n(drawn where that exceeds ¼ standard error)"
 _STROKE = {"marker": "|", "ms": 9, "mew": 1.6}
 _PEOPLE = {"marker": "D", "ms": 5}
@@ -53,25 +57,25 @@ _MOST_OTHERS = 8  # panels of metrics that differences are from
 def forest(
     result: xr.Dataset,
     *,
-    metric: Any = None,
-    order: Any = "value",
+    metric: Hashable | Sequence[Hashable] | None = None,
+    order: str | Sequence[Hashable] = "value",
     hue: str | None = None,
     density: bool = True,
     ceiling: xr.Dataset | None = None,
     figsize: tuple[float, float] | None = None,
     title: str | None = None,
-    ax: Any = None,
+    ax: Axes | None = None,
 ) -> Any:
     """Intervals of the metrics' correlations, or of their differences from another metric's, one row a metric.
 
+    Draws what `ci`, `equivalence` or `human_ceiling` gave.
+
     Parameters
     ----------
-    result : Dataset
-        What `ci`, `equivalence` or `human_ceiling` gave.
-    metric : label or list of labels, optional
-        Those to be drawn; default all, or where there are more than 20 the first 20 in order, which a note below says.
-    order : {"value", "name", "given"} or list of labels, default "value"
-        The best on top, by name, as in the result, or these labels and no others.
+    {result}
+    {metric.drawn}
+    {order}
+        "value": the best on top.
     hue : str, optional
         A further dim whose labels share a panel, told apart by colour. Every other further dim gives one panel
         a label, as does every ``other_metric`` of differences.
@@ -81,24 +85,20 @@ def forest(
     ceiling : Dataset, optional
         What `human_ceiling` gave, of the same coefficient and level: a band behind the correlations shows the
         interval of what raters reach themselves. The picture of a `human_ceiling` has it by itself.
-    figsize : (float, float), optional
-        Width and height in inches; default as large as the rows need.
-    title : str, optional
-        Above the picture.
-    ax : matplotlib Axes, optional
-        Where to draw, when there is one panel; title, legend and notes then belong to it, and
-        ``plt.subplots(..., layout="constrained")`` makes room for them.
+    {figsize}
+    {title}
+    {ax}
 
     Returns
     -------
-    Axes, or array of Axes when there are several panels
+    Axes or array of Axes
+        One, or where there are several panels an array of them.
 
     Raises
     ------
     ValueError
         If the result has no intervals, `hue` is not one of its further dims, or `ceiling` is of something else.
-    ImportError
-        Without matplotlib (extra "plot").
+    {errors.plot}
 
     Notes
     -----
@@ -122,6 +122,14 @@ def forest(
     ----------
     Xie & Singh (2013), "Confidence distribution, the frequentist distribution estimator of a parameter: a review",
     International Statistical Review 81. Hoaglin (1985), "Summarizing shape numerically: the g-and-h distributions".
+
+    Examples
+    --------
+    >>> import xsumstat
+    >>> ds = xsumstat.load_dataset("demo")
+    >>> axes = ds.meta.ci("human").meta.plot.forest()
+    >>> [label.get_text() for label in axes.get_yticklabels()]
+    ['judge', 'bertscore', 'rouge', 'perplexity', 'bleu', 'length']
     """
     middle = "correlation" if "correlation" in result else "difference"
     if not {middle, "ci_low", "ci_high"} <= set(result.data_vars):

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import itertools
 import textwrap
-from typing import Any
+from collections.abc import Hashable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import xarray as xr
@@ -38,6 +39,9 @@ from xsumstat.plots.parts import (
 )
 from xsumstat.types import FloatArray
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
 _SIDES = ("metric", "other_metric")
 # Inches of a cell that a number, or a number with its interval below, needs at 7 points.
 _OF_NUMBER, _OF_INTERVAL = 0.29, 0.62
@@ -51,22 +55,22 @@ _PALE = 1.2  # the ends of the colours are not taken: words are easier to read o
 def matrix(
     result: xr.Dataset,
     *,
-    metric: Any = None,
-    order: Any = "clustered",
+    metric: Hashable | Sequence[Hashable] | None = None,
+    order: str | Sequence[Hashable] = "clustered",
     triangle: bool = True,
     annotate: bool | None = None,
     figsize: tuple[float, float] | None = None,
     title: str | None = None,
-    ax: Any = None,
+    ax: Axes | None = None,
 ) -> Any:
     """Correlations of metrics with each other as a coloured matrix.
 
+    Draws what `metric_corr` or `metric_ci` gave; intervals stand below the numbers.
+
     Parameters
     ----------
-    result : Dataset
-        What `metric_corr` or `metric_ci` gave; intervals stand below the numbers.
-    metric : label or list of labels, optional
-        Those to be drawn; default all.
+    {result}
+    {metric.few}
     order : {"clustered", "value", "name", "given"} or list of labels, default "clustered"
         Metrics that are much correlated beside each other (see Notes), by their mean correlation with the others, by
         name, as in the result, or these labels and no others.
@@ -75,23 +79,20 @@ def matrix(
         halves differ.
     annotate : bool, optional
         Write the numbers into the cells, and their intervals; default where there is room for words of 7 points.
-    figsize : (float, float), optional
-        Width and height in inches; default as large as the cells need.
-    title : str, optional
-        Above the picture.
-    ax : matplotlib Axes, optional
-        Where to draw, when there is one panel; title, colour bar and notes then belong to it.
+    {figsize}
+    {title}
+    {ax}
 
     Returns
     -------
-    Axes, or array of Axes when further dims give several panels
+    Axes or array of Axes
+        One, or where there are several panels an array of them.
 
     Raises
     ------
     ValueError
         If the result has no correlations of metrics with each other, or `metric` or `order` names others.
-    ImportError
-        Without matplotlib (extra "plot").
+    {errors.plot}
 
     Notes
     -----
@@ -103,6 +104,14 @@ def matrix(
     ----------
     Peyrard (2019), Table 1. Bar-Joseph et al. (2001), "Fast optimal leaf ordering for hierarchical clustering",
     Bioinformatics 17.
+
+    Examples
+    --------
+    >>> import xsumstat
+    >>> ds = xsumstat.load_dataset("demo")
+    >>> axes = ds.meta.metric_corr(level="input").meta.plot.matrix()
+    >>> [label.get_text() for label in axes.get_yticklabels()]
+    ['rouge', 'bertscore', 'human', 'judge', 'perplexity', 'length']
     """
     if "correlation" not in result or not set(_SIDES) <= set(result["correlation"].dims):
         raise ValueError("the result has no correlations of metrics with each other; this draws what metric_corr gives")
@@ -248,40 +257,40 @@ def _number(value: float) -> str:
 def scatter_matrix(
     ds: xr.Dataset,
     *,
-    metric: Any = None,
-    order: Any = "value",
+    metric: Hashable | Sequence[Hashable] | xr.DataArray | None = None,
+    order: str | Sequence[Hashable] = "value",
     coefficient: str = "kendall",
     figsize: tuple[float, float] | None = None,
     title: str | None = None,
 ) -> Any:
     """Metrics against metrics: outputs below the diagonal, distributions on it, correlations above.
 
+    Draws the scores themselves; of further dims one label must be selected.
+
     Parameters
     ----------
-    ds : Dataset
-        Scores, ``score(metric, system, input)``; of further dims one label must be selected.
-    metric : label, list of labels or boolean DataArray, optional
+    {ds}
+    metric : label, list of labels or bool DataArray, optional
         Two to 15; default ``ds.attrs["gold"]`` and all others but what ``kind`` calls human.
-    order : {"value", "name", "given"} or list of labels, default "value"
-        After the gold by their correlation with it, the highest first (where there is no gold, by their mean
-        correlation with the others), by name, as in the scores, or these labels and no others.
+    {order}
+        "value": after the gold by their correlation with it, the highest first (where there is no gold, by their mean
+        correlation with the others).
     coefficient : str, default "kendall"
-        As for `metric_corr`, at input level.
-    figsize : (float, float), optional
-        Width and height in inches; default as large as the cells need.
-    title : str, optional
-        Above the picture.
+        Of the correlations, which are at input level: "pearson", "spearman", "kendall" (tau-b), "kendall_a",
+        "kendall_c" or "pairwise_accuracy".
+    {figsize}
+    {title}
 
     Returns
     -------
     array of Axes
+        One for each pair of metrics, rows by columns.
 
     Raises
     ------
     ValueError
         If a metric is not there, there are fewer than two or more than 15, or scores have a further dim.
-    ImportError
-        Without matplotlib (extra "plot").
+    {errors.plot}
 
     Notes
     -----
@@ -291,6 +300,14 @@ def scatter_matrix(
     References
     ----------
     Peyrard (2019), Fig. 4.
+
+    Examples
+    --------
+    >>> import xsumstat
+    >>> ds = xsumstat.load_dataset("demo")
+    >>> axes = ds.meta.plot.scatter_matrix(metric=["human", "judge", "rouge"])
+    >>> [each.get_ylabel() for each in axes[:, 0]]
+    ['human', 'judge', 'rouge']
     """
     from xsumstat.analyses.correlation import metric_corr
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from collections.abc import Hashable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import xarray as xr
@@ -34,6 +34,9 @@ from xsumstat.plots.parts import (
     variable_label,
 )
 from xsumstat.types import FloatArray
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 _SIDES = ("metric", "other_metric")
 _MOST_METRICS = 12  # that a picture of disagreement shows
@@ -69,45 +72,42 @@ class _Line(NamedTuple):
 def disagreement(
     result: xr.Dataset,
     *,
-    metric: Any = None,
-    order: Any = "value",
-    highlight: Any = None,
+    metric: Hashable | Sequence[Hashable] | None = None,
+    order: str | Sequence[Hashable] = "value",
+    highlight: Hashable | tuple[Hashable, Hashable] | None = None,
     figsize: tuple[float, float] | None = None,
     title: str | None = None,
-    ax: Any = None,
+    ax: Axes | None = None,
 ) -> Any:
     """How often metrics order two outputs oppositely, by how high these score.
 
+    Draws what `disagreement` gave, for at most 12 metrics.
+
     Parameters
     ----------
-    result : Dataset
-        What `disagreement` gave, for at most 12 metrics.
+    {result}
     metric : label or list of labels, optional
         Those to be drawn, at least two; default all.
-    order : {"value", "name", "given"} or list of labels, default "value"
-        Of the panels: the largest disagreement first, by the metrics' names, as in the result, or these metrics and no
-        others.
+    {order}
+        Of the panels, by the names of the metrics. "value": the largest disagreement first.
     highlight : label or pair of labels, optional
         One pair, in one panel, before the others; or a metric, a panel for each of its pairs. Default: a panel for each
         pair of up to five metrics; for more metrics a panel each, where the metrics that it disagrees with most and
         least stand out.
-    figsize : (float, float), optional
-        Width and height in inches; default as large as the panels need.
-    title : str, optional
-        Above the picture.
-    ax : matplotlib Axes, optional
-        Where to draw, when there is one panel; title, legend and notes then belong to it.
+    {figsize}
+    {title}
+    {ax}
 
     Returns
     -------
-    Axes, or array of Axes when there are several panels
+    Axes or array of Axes
+        One, or where there are several panels an array of them.
 
     Raises
     ------
     ValueError
         If the result has no shares by height, fewer than two metrics, or more than 12, or `highlight` is none of them.
-    ImportError
-        Without matplotlib (extra "plot").
+    {errors.plot}
 
     Notes
     -----
@@ -118,6 +118,15 @@ def disagreement(
     References
     ----------
     Peyrard (2019), Fig. 2.
+
+    Examples
+    --------
+    >>> import xsumstat
+    >>> ds = xsumstat.load_dataset("demo")
+    >>> shares = ds.meta.disagreement(metric=["human", "judge", "rouge"], n_resamples=99, rng=1)
+    >>> axes = shares.meta.plot.disagreement()
+    >>> [each.get_title() for each in axes]
+    ['rouge and judge', 'rouge and human', 'judge and human']
     """
     if "share" not in result or "score_bin" not in result["share"].dims:
         raise ValueError("the result has no shares by score_bin; this draws what disagreement gives")
@@ -290,31 +299,29 @@ def improvement(
     *,
     figsize: tuple[float, float] | None = None,
     title: str | None = None,
-    ax: Any = None,
+    ax: Axes | None = None,
 ) -> Any:
     """Of the outputs better by some metric the share better by all, by how high the one that they improve on scores.
 
+    Draws what `improvement_consistency` gave.
+
     Parameters
     ----------
-    result : Dataset
-        What `improvement_consistency` gave.
-    figsize : (float, float), optional
-        Width and height in inches.
-    title : str, optional
-        Above the picture.
-    ax : matplotlib Axes, optional
-        Where to draw; title, legend and notes then belong to it.
+    {result}
+    {figsize}
+    {title}
+    {ax.single}
 
     Returns
     -------
     Axes
+        The one that the picture is drawn on.
 
     Raises
     ------
     ValueError
         If the result has no ratios by height, or further dims.
-    ImportError
-        Without matplotlib (extra "plot").
+    {errors.plot}
 
     Notes
     -----
@@ -324,6 +331,15 @@ def improvement(
     References
     ----------
     Peyrard (2019), Fig. 3.
+
+    Examples
+    --------
+    >>> import xsumstat
+    >>> ds = xsumstat.load_dataset("demo")
+    >>> ratios = ds.meta.improvement_consistency(metric=["judge", "rouge"], n_resamples=99, rng=1)
+    >>> axes = ratios.meta.plot.improvement()
+    >>> axes.get_xlabel()
+    'normalised mean score of the output'
     """
     if "ratio" not in result or "score_bin" not in result["ratio"].dims:
         raise ValueError("the result has no ratios by score_bin; this draws what improvement_consistency gives")
@@ -367,45 +383,52 @@ def _heights(axes: list[Any], across: int, down: str, along: str) -> None:
 def range_drop(
     result: xr.Dataset,
     *,
-    metric: Any = None,
-    order: Any = "value",
+    metric: Hashable | Sequence[Hashable] | None = None,
+    order: str | Sequence[Hashable] = "value",
     figsize: tuple[float, float] | None = None,
     title: str | None = None,
-    ax: Any = None,
+    ax: Axes | None = None,
 ) -> Any:
     """Drops in correlation with their intervals, beside those that a narrower range brings about by itself.
 
+    Draws what `range_drop` gave.
+
     Parameters
     ----------
-    result : Dataset
-        What `range_drop` gave.
+    {result}
     metric : label or list of labels, optional
         Those whose pairs are drawn, at least two; default all, or where these have more than 20 pairs the first 20
         pairs in order, which a note below says.
-    order : {"value", "name", "given"} or list of labels, default "value"
-        The pair with the largest drop on top, by the metrics' names, as in the result, or the pairs of these metrics
-        and no others.
-    figsize : (float, float), optional
-        Width and height in inches; default as large as the rows need.
-    title : str, optional
-        Above the picture.
-    ax : matplotlib Axes, optional
-        Where to draw; title, legend and notes then belong to it.
+    {order}
+        Of the pairs, by the names of the metrics; a list draws the pairs of these metrics. "value": the pair with the
+        largest drop on top.
+    {figsize}
+    {title}
+    {ax.single}
 
     Returns
     -------
     Axes
+        The one that the picture is drawn on.
 
     Raises
     ------
     ValueError
         If the result has no expected drops, fewer than two metrics, or further dims.
-    ImportError
-        Without matplotlib (extra "plot").
+    {errors.plot}
 
     Notes
     -----
     A pair of metrics whose interval lies right of its grey bar disagrees more in the range than the range explains.
+
+    Examples
+    --------
+    >>> import xsumstat
+    >>> ds = xsumstat.load_dataset("demo")
+    >>> drop = ds.meta.range_drop(metric=["human", "judge", "rouge"], top=4, n_resamples=99, rng=1)
+    >>> axes = drop.meta.plot.range_drop()
+    >>> [label.get_text() for label in axes.get_yticklabels()]
+    ['rouge and judge', 'rouge and human', 'judge and human']
     """
     if not {"difference", "expected"} <= set(result.data_vars):
         raise ValueError("the result has no expected drops; this draws what range_drop gives")

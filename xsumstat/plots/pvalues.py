@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections.abc import Hashable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import xarray as xr
@@ -32,6 +33,9 @@ from xsumstat.plots.parts import (
     words_on,
 )
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
 _FRAME = "#D55E00"
 # Of p <= alpha/50, alpha/5, alpha, and above: the smallest stands out most from the ground.
 _STEPS = ("#08519c", "#6baed6", "#c6dbef", "#f5f5f5")
@@ -45,51 +49,56 @@ def pvalues(
     *,
     alpha: float = 0.05,
     annotate: bool | None = None,
-    metric: Any = None,
-    order: Any = "value",
+    metric: Hashable | Sequence[Hashable] | None = None,
+    order: str | Sequence[Hashable] = "value",
     figsize: tuple[float, float] | None = None,
     title: str | None = None,
-    ax: Any = None,
+    ax: Axes | None = None,
 ) -> Any:
-    """p-values of pairs of metrics, systems or versions as a matrix; a frame marks those that survive the correction.
+    """Matrix of the p-values of pairs of metrics, systems or versions; a frame marks those that survive the correction.
+
+    Draws what `perm_test`, `boot_test`, `corr_test`, `equivalence` or `compare_systems` gave, corrected by `adjust` if
+    there are to be frames.
 
     Parameters
     ----------
-    result : Dataset
-        What `perm_test`, `boot_test`, `corr_test`, `equivalence` or `compare_systems` gave, corrected if there are to
-        be frames.
+    {result}
     alpha : float, default 0.05
         Level of the tests: a cell is coloured where ``pvalue <= alpha``, stronger at alpha/5 and alpha/50, and framed
         where ``pvalue_adjusted <= alpha``.
     annotate : bool, optional
         Write the p-values into the cells; default where there are at most 14 columns.
-    metric : label or list of labels, optional
-        Those to be drawn; default all, or where there are more than 20 the first 20 in order, which a note below says.
-    order : {"value", "name", "given"} or list of labels, default "value"
-        Rows, and columns where they have the same labels: those with the largest mean difference from the others
-        first, by name, as in the result, or these labels and no others.
-    figsize : (float, float), optional
-        Width and height in inches; default as large as the cells need.
-    title : str, optional
-        Above the picture.
-    ax : matplotlib Axes, optional
-        Where to draw, when there is one panel; title, legend and notes then belong to it, and
-        ``plt.subplots(..., layout="constrained")`` makes room for them.
+    {metric.drawn}
+    {order}
+        Of rows, and of columns where they have the same labels. "value": those with the largest mean difference from
+        the others first.
+    {figsize}
+    {title}
+    {ax}
 
     Returns
     -------
-    Axes, or array of Axes when further dims give several panels
+    Axes or array of Axes
+        One, or where there are several panels an array of them.
 
     Raises
     ------
     ValueError
         If the result has no p-values of metric pairs.
-    ImportError
-        Without matplotlib (extra "plot").
+    {errors.plot}
 
     References
     ----------
     Deutsch et al. (2021), Figs. 5 and 6.
+
+    Examples
+    --------
+    >>> import xsumstat
+    >>> ds = xsumstat.load_dataset("demo")
+    >>> test = ds.meta.perm_test("human", level="input", n_resamples=999, rng=1).meta.adjust("holm")
+    >>> axes = test.meta.plot.pvalues()
+    >>> [label.get_text() for label in axes.get_yticklabels()]
+    ['judge', 'bertscore', 'rouge', 'perplexity', 'bleu', 'length']
     """
     alpha = _validate.fraction("alpha", alpha)
     sides = _sides(result)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import textwrap
-from typing import Any
+from collections.abc import Hashable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import xarray as xr
@@ -36,6 +37,9 @@ from xsumstat.plots.parts import (
 )
 from xsumstat.types import FloatArray, IntArray
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
 
 @_validate.public
 @on_its_ground
@@ -44,45 +48,41 @@ def clusters(
     *,
     intervals: xr.Dataset | None = None,
     tests: xr.Dataset | None = None,
-    metric: Any = None,
-    order: Any = "value",
+    metric: Hashable | Sequence[Hashable] | None = None,
+    order: str | Sequence[Hashable] = "value",
     figsize: tuple[float, float] | None = None,
     title: str | None = None,
-    ax: Any = None,
+    ax: Axes | None = None,
 ) -> Any:
     """Metrics in order of their correlation, each cluster on a ground of its own, a bar beside those not told apart.
 
+    Draws what `rank` gave.
+
     Parameters
     ----------
-    result : Dataset
-        What `rank` gave.
+    {result}
     intervals : Dataset, optional
         What `ci` gave of the same coefficient and level: whiskers show its limits.
     tests : Dataset, optional
         What `perm_test` gave of the same metrics: a bar joins metrics of which no two were told apart, as in a diagram
         of critical differences, and bars may overlap. Default: a bar joins the members of a cluster.
-    metric : label or list of labels, optional
-        Those to be drawn; default all, or where there are more than 20 the first 20 in order, which a note below says.
-    order : {"value", "name", "given"} or list of labels, default "value"
-        The best on top, by name, as in the result, or these labels and no others.
-    figsize : (float, float), optional
-        Width and height in inches; default as large as the rows need.
-    title : str, optional
-        Above the picture.
-    ax : matplotlib Axes, optional
-        Where to draw, when there is one panel; title, legend and notes then belong to it, and
-        ``plt.subplots(..., layout="constrained")`` makes room for them.
+    {metric.drawn}
+    {order}
+        "value": the best on top.
+    {figsize}
+    {title}
+    {ax}
 
     Returns
     -------
-    Axes, or array of Axes when further dims give several panels
+    Axes or array of Axes
+        One, or where there are several panels an array of them.
 
     Raises
     ------
     ValueError
         If the result has no clusters, or `intervals` or `tests` are not of its metrics.
-    ImportError
-        Without matplotlib (extra "plot").
+    {errors.plot}
 
     Notes
     -----
@@ -92,6 +92,14 @@ def clusters(
     References
     ----------
     Demšar (2006), "Statistical comparisons of classifiers over multiple data sets", JMLR 7, Fig. 1.
+
+    Examples
+    --------
+    >>> import xsumstat
+    >>> ds = xsumstat.load_dataset("demo")
+    >>> axes = ds.meta.rank("human", n_resamples=99, rng=1).meta.plot.clusters()
+    >>> [label.get_text() for label in axes.get_yticklabels()]
+    ['judge', 'bertscore', 'rouge', 'perplexity', 'bleu', 'length']
     """
     if not {"correlation", "cluster", "rank"} <= set(result.data_vars):
         raise ValueError("the result has no clusters; this draws what rank gives")
@@ -214,44 +222,49 @@ def _draw_bars(axis: Any, runs: list[tuple[int, int]]) -> None:
 def tasks(
     result: xr.Dataset,
     *,
-    metric: Any = None,
-    order: Any = "value",
+    metric: Hashable | Sequence[Hashable] | None = None,
+    order: str | Sequence[Hashable] = "value",
     figsize: tuple[float, float] | None = None,
     title: str | None = None,
-    ax: Any = None,
+    ax: Axes | None = None,
 ) -> Any:
     """A table of metrics and tasks as WMT prints it: cluster and correlation, the best of each column in bold.
 
+    Draws what `rank_tasks` gave.
+
     Parameters
     ----------
-    result : Dataset
-        What `rank_tasks` gave.
-    metric : label or list of labels, optional
-        Those to be drawn; default all, or where there are more than 20 the first 20 in order, which a note below says.
-    order : {"value", "name", "given"} or list of labels, default "value"
-        The best average on top, by name, as in the result, or these labels and no others.
-    figsize : (float, float), optional
-        Width and height in inches; default as large as the table needs.
-    title : str, optional
-        Above the picture.
-    ax : matplotlib Axes, optional
-        Where to draw; title and notes then belong to it, and
-        ``plt.subplots(..., layout="constrained")`` makes room for them.
+    {result}
+    {metric.drawn}
+    {order}
+        "value": the best average on top.
+    {figsize}
+    {title}
+    {ax.single}
 
     Returns
     -------
     Axes
+        The one that the picture is drawn on.
 
     Raises
     ------
     ValueError
         If the result has no tasks.
-    ImportError
-        Without matplotlib (extra "plot").
+    {errors.plot}
 
     References
     ----------
     Freitag et al. (2024), "Results of the WMT24 Metrics Shared Task", Table 1.
+
+    Examples
+    --------
+    >>> import xsumstat
+    >>> ds = xsumstat.load_dataset("demo")
+    >>> tasks = {name: {"ds": ds, "gold": "human", "coefficient": name} for name in ("pearson", "kendall")}
+    >>> axes = xsumstat.rank_tasks(tasks, n_resamples=99, rng=1).meta.plot.tasks()
+    >>> [text.get_text() for text in axes.texts[:6]]
+    ['1   .915', '1   .935', '1   .727', '2   .880', '2   .853', '1   .667']
     """
     if "task_cluster" not in result:
         raise ValueError("the result has no tasks; this draws what `rank_tasks` gives")

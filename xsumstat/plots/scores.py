@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Hashable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import xarray as xr
@@ -36,6 +36,9 @@ from xsumstat.plots.parts import (
     variable_label,
 )
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
 _MISSING = "#D55E00"
 _NAMED = 60  # labels that an axis has room for
 _ROW, _COLUMN = 0.125, 0.2  # inches of one that is named
@@ -46,40 +49,37 @@ _ROW, _COLUMN = 0.125, 0.2  # inches of one that is named
 def heatmap(
     ds: xr.Dataset,
     *,
-    metric: Any = None,
-    order: Any = "value",
+    metric: Hashable | Sequence[Hashable] | xr.DataArray | None = None,
+    order: str | Sequence[Hashable] = "value",
     figsize: tuple[float, float] | None = None,
     title: str | None = None,
-    ax: Any = None,
+    ax: Axes | None = None,
 ) -> Any:
     """Scores as colours, inputs down and systems across, both in the order of their means.
 
+    Draws the scores themselves; of further dims one label must be selected.
+
     Parameters
     ----------
-    ds : Dataset
-        Scores, ``score(metric, system, input)``; of further dims one label must be selected.
-    metric : label, list of labels or boolean DataArray, optional
-        One panel each. Default ``ds.attrs["gold"]`` where that is a metric, else all, or the first 20 as a note says.
-    order : {"value", "name", "given"} or list of systems, default "value"
-        Of systems and inputs, the same in all panels: the best by the first panel's metric left and on top, by name, or
-        as in the data. A list has these systems and no others, and inputs by value.
-    figsize : (float, float), optional
-        Width and height in inches; default as large as the labels need.
-    title : str, optional
-        Above the picture.
-    ax : matplotlib Axes, optional
-        Where to draw, when there is one panel; title, legend and notes then belong to it.
+    {ds}
+    {metric.panels}
+    {order}
+        Of systems and inputs, the same in all panels; a list has these systems and no others, and inputs by value.
+        "value": the best by the first panel's metric left and on top.
+    {figsize}
+    {title}
+    {ax}
 
     Returns
     -------
-    Axes, or array of Axes when there are several panels
+    Axes or array of Axes
+        One, or where there are several panels an array of them.
 
     Raises
     ------
     ValueError
         If a metric or a system is not there, or scores have a further dim.
-    ImportError
-        Without matplotlib (extra "plot").
+    {errors.plot}
 
     Notes
     -----
@@ -89,6 +89,14 @@ def heatmap(
     References
     ----------
     Rankel et al. (2011), Figs. 2 to 5.
+
+    Examples
+    --------
+    >>> import xsumstat
+    >>> ds = xsumstat.load_dataset("demo")
+    >>> axes = ds.meta.plot.heatmap(metric="human")
+    >>> axes.get_xlabel()
+    '12 systems, the best left'
     """
     score = schema.prepare_cells(ds, gold_unless(ds, metric))
     score = score if "metric" in score.dims else score.expand_dims("metric")
@@ -198,43 +206,40 @@ def _counted(n: int, what: str) -> str:
 def input_effect(
     result: xr.Dataset,
     *,
-    highlight: Any = None,
-    metric: Any = None,
-    order: Any = "value",
+    highlight: Hashable | None = None,
+    metric: Hashable | Sequence[Hashable] | None = None,
+    order: str | Sequence[Hashable] = "value",
     figsize: tuple[float, float] | None = None,
     title: str | None = None,
-    ax: Any = None,
+    ax: Axes | None = None,
 ) -> Any:
     """Mean ranks of the inputs with their intervals, and which differ from one of them.
 
+    Draws what `input_effect` gave.
+
     Parameters
     ----------
-    result : Dataset
-        What `input_effect` gave.
+    {result}
     highlight : label, optional
         An input; those whose mean rank differs from its are coloured. Default that with the lowest mean rank.
-    metric : label or list of labels, optional
-        Those to be drawn, a panel each; default all, or where there are more than 20 the first 20, which a note below
-        says.
-    order : {"value", "name", "given"} or list of inputs, default "value"
-        Of the inputs in each panel: the highest mean rank on top, by name, as in the result, or these and no others.
-    figsize : (float, float), optional
-        Width and height in inches; default as large as the rows need.
-    title : str, optional
-        Above the picture.
-    ax : matplotlib Axes, optional
-        Where to draw, when there is one panel; title, legend and notes then belong to it.
+    {metric.drawn}
+        Each has a panel of its own.
+    {order}
+        Of the inputs in each panel. "value": the highest mean rank on top.
+    {figsize}
+    {title}
+    {ax}
 
     Returns
     -------
-    Axes, or array of Axes when there are several panels
+    Axes or array of Axes
+        One, or where there are several panels an array of them.
 
     Raises
     ------
     ValueError
         If the result has no mean ranks, or no such input.
-    ImportError
-        Without matplotlib (extra "plot").
+    {errors.plot}
 
     Notes
     -----
@@ -244,6 +249,14 @@ def input_effect(
     References
     ----------
     Rankel et al. (2011), Fig. 1.
+
+    Examples
+    --------
+    >>> import xsumstat
+    >>> ds = xsumstat.load_dataset("demo")
+    >>> axes = ds.meta.input_effect(metric="human").meta.plot.input_effect()
+    >>> [text.get_text() for text in axes.figure.legends[0].get_texts()]
+    ['the input marked', 'differs from it', 'may not differ']
     """
     if "mean_rank" not in result:
         raise ValueError("the result has no mean ranks; this draws what input_effect gives")

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections.abc import Hashable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import xarray as xr
@@ -29,6 +30,9 @@ from xsumstat.plots.parts import (
     variable_label,
 )
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
 _WORDS = {
     "noise": "noise added (sd of the metric)",
     "n_systems": "systems",
@@ -42,48 +46,53 @@ def coverage(
     result: xr.Dataset,
     *,
     x: str | None = None,
-    metric: Any = None,
-    order: Any = "given",
+    metric: Hashable | Sequence[Hashable] | None = None,
+    order: str | Sequence[Hashable] = "given",
     figsize: tuple[float, float] | None = None,
     title: str | None = None,
-    ax: Any = None,
+    ax: Axes | None = None,
 ) -> Any:
     """How often intervals hold their target, with the simulation's 95 % limits, beside how often they should.
 
+    Draws what `coverage` gave.
+
     Parameters
     ----------
-    result : Dataset
-        What `coverage` gave.
+    {result}
     x : str, optional
         The dim along the horizontal axis, a line for each interval; default "n_inputs" or "n_systems", the first that
         the result has, or else "interval". Every other dim gives one panel a label.
-    metric : label or list of labels, optional
-        Those to be drawn, a panel each; default all, or where there are more than 20 the first 20 in order, which a
-        note below says.
-    order : {"value", "name", "given"} or list of labels, default "given"
-        Panels of metrics by the mean of the shares, the largest first, by name, as in the result, or these labels and
-        no others.
-    figsize : (float, float), optional
-        Width and height in inches; default as large as the panels need.
-    title : str, optional
-        Above the picture.
-    ax : matplotlib Axes, optional
-        Where to draw, when there is one panel; title, legend and notes then belong to it.
+    {metric.drawn}
+        Each has a panel of its own.
+    {order.given}
+        Of panels of metrics. "value": the largest mean share first.
+    {figsize}
+    {title}
+    {ax}
 
     Returns
     -------
-    Axes, or array of Axes when there are several panels
+    Axes or array of Axes
+        One, or where there are several panels an array of them.
 
     Raises
     ------
     ValueError
         If the result has no coverage, or `x` is not one of its dims.
-    ImportError
-        Without matplotlib (extra "plot").
+    {errors.plot}
 
     References
     ----------
     Deutsch et al. (2021), Table 1.
+
+    Examples
+    --------
+    >>> import xsumstat
+    >>> ds = xsumstat.simulate(12, 30, agreement={"judge": 0.8}, rng=1)
+    >>> settings = {"intervals": {"fisher": {"method": "fisher"}}, "n_inputs": [10, 30], "n_trials": 20, "rng": 1}
+    >>> axes = xsumstat.coverage(ds, truth="population", **settings).meta.plot.coverage()
+    >>> [text.get_text() for text in axes.figure.legends[0].get_texts()]
+    ['fisher', 'as it should be: 0.95']
     """
     if "coverage" not in result:
         raise ValueError("the result has no coverage; this draws what coverage gives")
@@ -101,48 +110,53 @@ def power(
     result: xr.Dataset,
     *,
     x: str | None = None,
-    metric: Any = None,
-    order: Any = "given",
+    metric: Hashable | Sequence[Hashable] | None = None,
+    order: str | Sequence[Hashable] = "given",
     figsize: tuple[float, float] | None = None,
     title: str | None = None,
-    ax: Any = None,
+    ax: Axes | None = None,
 ) -> Any:
     """How often tests find a metric better than its noisy copy, with the simulation's 95 % limits.
 
+    Draws what `power` gave; with ``null=True``, how often tests find what is not there, beside their level.
+
     Parameters
     ----------
-    result : Dataset
-        What `power` gave; with ``null=True``, how often they find what is not there, beside the level of the tests.
+    {result}
     x : str, optional
         The dim along the horizontal axis, a line for each test; default "noise", "n_inputs" or "n_systems", the first
         that the result has, or else "test". Every other dim gives one panel a label.
-    metric : label or list of labels, optional
-        Those to be drawn, a panel each; default all, or where there are more than 20 the first 20 in order, which a
-        note below says.
-    order : {"value", "name", "given"} or list of labels, default "given"
-        Panels of metrics by the mean of the shares, the largest first, by name, as in the result, or these labels and
-        no others.
-    figsize : (float, float), optional
-        Width and height in inches; default as large as the panels need.
-    title : str, optional
-        Above the picture.
-    ax : matplotlib Axes, optional
-        Where to draw, when there is one panel; title, legend and notes then belong to it.
+    {metric.drawn}
+        Each has a panel of its own.
+    {order.given}
+        Of panels of metrics. "value": the largest mean share first.
+    {figsize}
+    {title}
+    {ax}
 
     Returns
     -------
-    Axes, or array of Axes when there are several panels
+    Axes or array of Axes
+        One, or where there are several panels an array of them.
 
     Raises
     ------
     ValueError
         If the result has no power, or `x` is not one of its dims.
-    ImportError
-        Without matplotlib (extra "plot").
+    {errors.plot}
 
     References
     ----------
     Deutsch et al. (2021), Fig. 3.
+
+    Examples
+    --------
+    >>> import xsumstat
+    >>> ds = xsumstat.load_dataset("demo")
+    >>> found = xsumstat.power(ds, "human", metric="judge", n_trials=10, n_resamples=19, rng=1)
+    >>> axes = found.meta.plot.power()
+    >>> [text.get_text() for text in axes.figure.legends[0].get_texts()]
+    ['perm_test', 'boot_test', 'williams']
     """
     name = next((name for name in ("power", "type_i_error") if name in result), None)
     if name is None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Hashable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import xarray as xr
@@ -30,6 +30,9 @@ from xsumstat.plots.parts import (
     words_on,
 )
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
 _BANDS = 4  # lines of one panel whose intervals can be told apart
 
 
@@ -38,47 +41,52 @@ _BANDS = 4  # lines of one panel whose intervals can be told apart
 def top_k(
     result: xr.Dataset,
     *,
-    metric: Any = None,
-    order: Any = "value",
+    metric: Hashable | Sequence[Hashable] | None = None,
+    order: str | Sequence[Hashable] = "value",
     hue: str | None = None,
     figsize: tuple[float, float] | None = None,
     title: str | None = None,
-    ax: Any = None,
+    ax: Axes | None = None,
 ) -> Any:
     """Correlations among the k best systems as k shrinks, a panel for each metric, with their intervals as a band.
 
+    Draws what `top_k_corr` gave.
+
     Parameters
     ----------
-    result : Dataset
-        What `top_k_corr` gave.
+    {result}
+    {metric.drawn}
+    {order}
+        "value": the best first.
     hue : str, optional
         A further dim whose labels share a panel, told apart by colour; the intervals of more than 4 are left out, which
         a note below says. Every other one gives one panel a label.
-    metric : label or list of labels, optional
-        Those to be drawn; default all, or where there are more than 20 the first 20 in order, which a note below says.
-    order : {"value", "name", "given"} or list of labels, default "value"
-        The best first, by name, as in the result, or these labels and no others.
-    figsize : (float, float), optional
-        Width and height in inches; default as large as the panels need.
-    title : str, optional
-        Above the picture.
-    ax : matplotlib Axes, optional
-        Where to draw, when there is one panel; title, legend and notes then belong to it.
+    {figsize}
+    {title}
+    {ax}
 
     Returns
     -------
-    Axes, or array of Axes when there are several panels
+    Axes or array of Axes
+        One, or where there are several panels an array of them.
 
     Raises
     ------
     ValueError
         If the result has no correlations by k, or `hue` is not one of its further dims.
-    ImportError
-        Without matplotlib (extra "plot").
+    {errors.plot}
 
     References
     ----------
     Bhandari et al. (2020), Figs. 3 and 8.
+
+    Examples
+    --------
+    >>> import xsumstat
+    >>> ds = xsumstat.load_dataset("demo")
+    >>> axes = ds.meta.top_k_corr("human", metric=["judge", "rouge"]).meta.plot.top_k()
+    >>> [each.get_title() for each in axes]
+    ['judge', 'rouge']
     """
     if "correlation" not in result or "k" not in result["correlation"].dims:
         raise ValueError("the result has no correlations by k; this draws what top_k_corr gives")
@@ -157,44 +165,50 @@ def _label_correlations(axes: list[Any], result: xr.Dataset, across: int, down: 
 def confusion(
     result: xr.Dataset,
     *,
-    metric: Any = None,
-    order: Any = "value",
+    metric: Hashable | Sequence[Hashable] | None = None,
+    order: str | Sequence[Hashable] = "value",
     figsize: tuple[float, float] | None = None,
     title: str | None = None,
-    ax: Any = None,
+    ax: Axes | None = None,
 ) -> Any:
-    """How often each metric gives which verdict on two systems, by the gold's verdict, a panel for each metric.
+    r"""How often each metric gives which verdict on two systems, by the gold's verdict, a panel for each metric.
+
+    Draws what `discriminative_agreement` gave.
 
     Parameters
     ----------
-    result : Dataset
-        What `discriminative_agreement` gave.
-    metric : label or list of labels, optional
-        Those to be drawn; default all, or where there are more than 20 the first 20 in order, which a note below says.
-    order : {"value", "name", "given"} or list of labels, default "value"
-        The largest F1 first, by name, as in the result, or these labels and no others.
-    figsize : (float, float), optional
-        Width and height in inches; default as large as the panels need.
-    title : str, optional
-        Above the picture.
-    ax : matplotlib Axes, optional
-        Where to draw, when there is one panel; title and notes then belong to it.
+    {result}
+    {metric.drawn}
+    {order}
+        "value": the largest F1 first.
+    {figsize}
+    {title}
+    {ax}
 
     Returns
     -------
-    Axes, or array of Axes when there are several panels
+    Axes or array of Axes
+        One, or where there are several panels an array of them.
 
     Raises
     ------
     ValueError
         If the result has no confusion of verdicts.
-    ImportError
-        Without matplotlib (extra "plot").
+    {errors.plot}
 
     Notes
     -----
     The darker a cell, the larger its share of the row. Off the diagonal stand a metric's errors: the corners "first"
     against "second" are verdicts that people contradict.
+
+    Examples
+    --------
+    >>> import xsumstat
+    >>> ds = xsumstat.load_dataset("demo")
+    >>> verdicts = ds.meta.discriminative_agreement("human", metric=["judge", "rouge"], n_resamples=99, rng=1)
+    >>> axes = verdicts.meta.plot.confusion()
+    >>> [each.get_title() for each in axes]
+    ['judge\nF1 0.76', 'rouge\nF1 0.64']
     """
     if "confusion" not in result:
         raise ValueError("the result has no confusion of verdicts; this draws what discriminative_agreement gives")
@@ -234,43 +248,48 @@ def _verdicts(axis: Any, panel: xr.Dataset) -> None:
 def close_corr(
     result: xr.Dataset,
     *,
-    metric: Any = None,
-    order: Any = "value",
+    metric: Hashable | Sequence[Hashable] | None = None,
+    order: str | Sequence[Hashable] = "value",
     figsize: tuple[float, float] | None = None,
     title: str | None = None,
-    ax: Any = None,
+    ax: Axes | None = None,
 ) -> Any:
     """Correlation of each metric against how far apart the systems are that it has to order, with intervals.
 
+    Draws what `close_corr` gave.
+
     Parameters
     ----------
-    result : Dataset
-        What `close_corr` gave.
-    metric : label or list of labels, optional
-        Those to be drawn; default all, or where there are more than 20 the first 20 in order, which a note below says.
-    order : {"value", "name", "given"} or list of labels, default "value"
-        The best left in each group, by name, as in the result, or these labels and no others.
-    figsize : (float, float), optional
-        Width and height in inches; default as large as the groups need.
-    title : str, optional
-        Above the picture.
-    ax : matplotlib Axes, optional
-        Where to draw, when there is one panel; title, legend and notes then belong to it.
+    {result}
+    {metric.drawn}
+    {order}
+        "value": the best left in each group.
+    {figsize}
+    {title}
+    {ax}
 
     Returns
     -------
-    Axes, or array of Axes when there are several panels
+    Axes or array of Axes
+        One, or where there are several panels an array of them.
 
     Raises
     ------
     ValueError
         If the result has no gaps.
-    ImportError
-        Without matplotlib (extra "plot").
+    {errors.plot}
 
     References
     ----------
     Deutsch, Dror & Roth (2022), Figs. 5 and 6.
+
+    Examples
+    --------
+    >>> import xsumstat
+    >>> ds = xsumstat.load_dataset("demo")
+    >>> axes = ds.meta.close_corr("human", metric=["judge", "rouge"], n_resamples=99, rng=1).meta.plot.close_corr()
+    >>> [text.get_text() for text in axes.figure.legends[0].get_texts()]
+    ['rouge', 'judge']
     """
     if "gap_high" not in result:
         raise ValueError("the result has no gaps; this draws what `close_corr` gives")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -21,7 +21,7 @@ from xsumstat.resampling.permutation import PairTests
 from xsumstat.resampling.plans import DrawPlan, PairPlan, SwapPlan
 from xsumstat.simulation import trials
 from xsumstat.simulation.designs import Design, Questions, Source
-from xsumstat.types import FloatArray
+from xsumstat.types import CorrelationFunction, FloatArray
 
 # What is looked at unless something else is named, and the keywords that each test takes.
 TESTS: dict[str, dict[str, Any]] = {
@@ -39,13 +39,13 @@ _KEYWORDS: dict[str, dict[str, Any]] = {
 @_validate.public
 def power(
     ds: xr.Dataset,
-    gold: Any = None,
+    gold: Hashable | xr.DataArray | None = None,
     *,
-    metric: Any = None,
+    metric: Hashable | Sequence[Hashable] | xr.DataArray | None = None,
     noise: float | Sequence[float] = (0.25, 0.5, 1.0, 2.0),
     level: str | Sequence[str] = "system",
-    coefficient: str | Sequence[str] = "pearson",
-    tests: Mapping[str, Mapping[str, Any]] | None = None,
+    coefficient: str | CorrelationFunction | Sequence[str | CorrelationFunction] = "pearson",
+    tests: Mapping[str, Mapping[str, object]] | None = None,
     null: bool = False,
     redraw: bool = False,
     n_systems: int | Sequence[int] | None = None,
@@ -55,46 +55,59 @@ def power(
     n_resamples: int = 999,
     missing: str = "pairwise",
     undefined: str = "drop",
-    rng: Any = None,
+    rng: int | np.random.SeedSequence | np.random.Generator | None = None,
     progress: bool | None = None,
 ) -> xr.Dataset:
     """How often each test finds a metric better than a noisy copy of it; or, with `null`, one of two equal copies.
 
     Parameters
     ----------
-    ds, gold, metric, missing, undefined
-        As for `perm_test`; without further dims. Each metric is set against its own copies.
+    {ds}
+        Without further dims.
+    {gold}
+    {metric}
+        Each is set against its own copies.
     noise : float or list of float, default (.25, .5, 1, 2)
         Standard deviation of the normal noise that the copy has more, in those of the metric's own scores; above 0. A
         list gives a dim of that name.
-    level, coefficient : str or list of str, default "system" and "pearson"
-        As for `perm_test`; a list gives a dim of that name.
+    {level.list}
+    {coefficient.list}
     tests : mapping, optional
         Tests by name, and for each ``test``, one of "perm_test", "boot_test" and "corr_test", with that one's keywords
-        `resample`, `crossed` or `method`. Default "perm_test", "boot_test" and "williams". All are one-sided: is the
-        metric better than its copy?
+        `resample`, `crossed` or `method`. Default "perm_test", "boot_test" and "williams". All ask one-sidedly
+        whether the metric is better than its copy.
     null : bool, default False
         Both sides are copies with noise of their own, so that neither is better: what is found is false.
     redraw : bool, default False
         Draw new scores in each trial, from the model of a Dataset that `simulate` gave. Else the scores stay, and only
         the noise is new.
-    n_systems, n_inputs : int or list of int, optional
-        With `redraw`, the designs that are tried, as for `coverage`.
+    {n_systems.design}
+        It needs `redraw`.
+    {n_inputs.design}
+        It needs `redraw`.
     alpha : float, default 0.05
         Level of the tests, between 0 and 1.
-    n_trials, n_resamples, rng, progress
-        As for `coverage`.
+    {n_trials}
+    {n_resamples.trials}
+    {missing}
+    {undefined}
+    {rng.trials}
+    {progress}
 
     Returns
     -------
     Dataset
-        ``power(test, metric, ...)``, the share of trials with p ≤ alpha, or with `null` ``type_i_error``; ``ci_low``,
-        ``ci_high`` and ``mc_error``, as for `coverage`; ``n_undefined``, trials without a p-value, which are left out.
+        ``power(test, metric, ...)``, the share of trials with p ≤ alpha, or with `null` ``type_i_error``; ``ci_low``
+        and ``ci_high``, its 95 % limits by Wilson (1927), and ``mc_error``, its Monte-Carlo standard error, which is 0
+        where all trials are alike, as the limits are not; ``n_undefined``, trials without a p-value, which are left
+        out.
 
     Raises
     ------
     ValueError, TypeError
-        As for `coverage`.
+        For an unknown label, level, coefficient or keyword, for scores that are not numbers, infinite or all missing,
+        and for a gold that is constant; for further dims; for `redraw` of scores that were not simulated; for a design
+        without `redraw`.
 
     Notes
     -----
@@ -115,8 +128,11 @@ def power(
     >>> ds = xsumstat.load_dataset("demo")
     >>> settings = {"level": "input", "n_trials": 20, "n_resamples": 99, "rng": 1}
     >>> found = xsumstat.power(ds, "human", metric="judge", noise=2.0, **settings)
-    >>> float(found.power.sel(test="perm_test").squeeze())
-    1.0
+    >>> found.meta.to_frame(brief=True).round(2)
+      metric       test  power  ci_low  ci_high
+    0  judge  perm_test    1.0    0.84     1.00
+    1  judge  boot_test    1.0    0.84     1.00
+    2  judge   williams    0.8    0.58     0.92
     """
     noises = _numbers("noise", noise)
     hows = _checked_tests(TESTS if tests is None else tests)

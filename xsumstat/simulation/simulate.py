@@ -39,7 +39,7 @@ def simulate(
     outlying_factor: float = 4.0,
     ability_sd: float = 0.0,
     truth: bool = True,
-    rng: Any = None,
+    rng: int | np.random.SeedSequence | np.random.Generator | None = None,
 ) -> xr.Dataset:
     """Draw scores of systems on inputs from crossed random effects, whose true correlations are known.
 
@@ -78,7 +78,7 @@ def simulate(
         Add the true correlations. With `likert`, `missing`, `system_df`, `outlying` or `ability_sd` some are
         integrated, which takes two seconds or more.
     rng : None, int, SeedSequence or Generator, optional
-        Source of the scores.
+        Source of the scores; one seed gives the same scores.
 
     Returns
     -------

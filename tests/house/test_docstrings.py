@@ -1,0 +1,71 @@
+"""Docstrings are whole by themselves, and say what numpydoc wants to be said."""
+
+import inspect
+import re
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from numpydoc import validate
+
+import xsumstat
+from xsumstat import accessor, docstrings
+
+ACCESSORS = {
+    f"xsumstat.accessor.{owner.__name__}.{name}": method
+    for owner in (accessor.DatasetMeta, accessor.Plots, accessor.FrameMeta)
+    for name, method in vars(owner).items()
+    if callable(method) and not name.startswith("_")
+}
+PUBLIC = ACCESSORS | {f"xsumstat.{name}": getattr(xsumstat, name) for name in xsumstat.__all__}
+# GL02 wants closing quotes on a line of their own, which `inspect.cleandoc` has taken off; an extended summary (ES01)
+# and See Also (SA01) are not asked for; SS05 takes nouns in the plural for verbs.
+NOT_ASKED = {"GL02", "ES01", "SA01", "SS05"}
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_numpydoc_finds_nothing_wrong(name):
+    assert [error for error in validate.validate(name)["errors"] if error[0] not in NOT_ASKED] == []
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_nobody_is_sent_to_another_docstring(name):
+    assert re.findall(r"\b[Aa]s (?:for|in) `\w+`.*", PUBLIC[name].__doc__) == []
+    assert re.findall(r"^ *\{[\w.]+\}$", PUBLIC[name].__doc__, re.MULTILINE) == []
+
+
+@pytest.mark.parametrize("name", ACCESSORS)
+def test_methods_do_not_document_their_data(name):
+    function = inspect.unwrap(ACCESSORS[name])
+    data = next(iter(inspect.signature(function).parameters))
+    assert data in ("ds", "result", "frame")
+    assert not re.search(rf"^{data}\b.* : ", ACCESSORS[name].__doc__, re.MULTILINE)
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_signatures_have_plain_types(name):
+    for parameter in list(inspect.signature(PUBLIC[name]).parameters.values())[name in ACCESSORS :]:
+        assert parameter.annotation is not inspect.Parameter.empty
+        assert not re.search(r"^Any$|'|\b\w+\.", repr(parameter.annotation)), str(parameter)
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_examples_show_more_than_true(name):
+    examples = PUBLIC[name].__doc__.partition("\nExamples\n")[2]
+    assert ">>> " in examples
+    wanted = [line for line in examples.splitlines() if line and not line.startswith((">>>", "...", "---"))]
+    assert not set(wanted) & {"True", "False"}
+
+
+def test_shared_entries_are_shared():
+    sources = [path.read_text(encoding="utf-8") for path in Path(xsumstat.__file__).parent.rglob("*.py")]
+    used = Counter(name for text in sources for name in re.findall(r"^ +\{([\w.]+)\}$", text, re.MULTILINE))
+    assert used.keys() == docstrings.ENTRIES.keys()
+    assert [name for name, times in used.items() if times < 2] == []
+
+
+@pytest.mark.parametrize("name", docstrings.ENTRIES)
+def test_entries_begin_with_their_name(name):
+    first, *rest = inspect.cleandoc(docstrings.ENTRIES[name]).splitlines()
+    assert first.startswith(f"{name.partition('.')[0]} : ") or name.startswith("errors.")
+    assert rest and all(line.startswith("    ") for line in rest)

@@ -1,0 +1,427 @@
+"""Entries that docstrings share, written once, and signatures as readers see them."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable
+from typing import Any
+
+# A line that stands for a shared entry; indented lines below it continue the entry.
+_PLACE = re.compile(r"^\{([\w.]+)\}$", re.MULTILINE)
+# Modules in annotations, which readers know the types of without.
+_MODULE = re.compile(r"\b(?:xr|pd|np|npt|os|numpy|random)\.")
+
+# By name; of two wordings of one parameter the second has a name with a dot.
+ENTRIES = {
+    "ds": """
+        ds : Dataset
+            Scores, float ``score(metric, system, input, ...)``; NaN is a missing score.
+    """,
+    "gold": """
+        gold : label, str or DataArray, optional
+            Human scores: a label of `metric`, the name of another variable, or a DataArray with dims `system` and
+            `input` (at system level `input` may be absent). Default ``ds.attrs["gold"]``. Further dims of the gold
+            and of `score` broadcast by name.
+    """,
+    "metric": """
+        metric : label, list of labels or bool DataArray, optional
+            Metrics to judge; default all but the gold and other scores that the coordinate ``kind`` calls human.
+    """,
+    "level": """
+        level : {"system", "input", "global", "within_system"}, default "system"
+            What is correlated: the systems' means; the systems within each input, averaged over inputs; all
+            cells as one vector; the inputs within each system, averaged over systems.
+    """,
+    "coefficient": """
+        coefficient : str or callable, default "pearson"
+            "pearson", "spearman", "kendall" (tau-b), "kendall_a" or "kendall_c"; "pairwise_accuracy", the share of
+            pairs of outputs that both order alike; "acc_eq", the same with ties, of which a metric has one where two
+            scores differ by no more than a threshold; "kendall_like", WMT's tau of the pairs that the gold sets far
+            enough apart; "spa", soft pairwise accuracy, at system level only. A callable takes two 1-D float arrays
+            without NaN and gives a float, NaN where it is undefined.
+    """,
+    "average": """
+        average : bool, default True
+            False keeps the groups: dim `input` at input level, `system` at within_system.
+    """,
+    "by": """
+        by : str, optional
+            A coordinate that describes each system, or each input, such as "system_type": one result for each of its
+            groups and, as "all", one for all.
+    """,
+    "threshold": """
+        threshold : float or DataArray, optional
+            Of "acc_eq": how far apart a metric's scores may be and count as tied, one number or one for each metric, in
+            its units. Default: the one that makes the result best (calibrated on the very scores that are judged, WMT's
+            habit, which favours metrics with fine scores). Of "kendall_like": how far apart gold scores must be to
+            count; default 25, for scores from 0 to 100.
+    """,
+    "calibrate_on": """
+        calibrate_on : Dataset, optional
+            Other scores of the same metrics with gold, on which the thresholds of "acc_eq" are found instead.
+    """,
+    "pool": """
+        pool : str, optional
+            A further dim, such as languages, whose pairs of systems are pooled: their "pairwise_accuracy" at system
+            level is of all together. Each label has systems, inputs and draws of its own, which are never listed;
+            what is NaN throughout for a label is padding.
+    """,
+    "missing": """
+        missing : {"pairwise", "available"}, default "pairwise"
+            "pairwise": a cell counts where both scores are. "available": at system level each score is averaged
+            over all the cells it has; at other levels the same as "pairwise".
+    """,
+    "undefined": """
+        undefined : {"drop", "zero"}, default "drop"
+            A group in which a score is constant has no correlation: leave it out of the average, or let it
+            count as 0 (at input level and within_system; one without any cell never counts).
+    """,
+    "n_resamples": """
+        n_resamples : int, default 9999
+            Number of resamples of a bootstrap, at least 2.
+    """,
+    "confidence_level": """
+        confidence_level : float, default 0.95
+            Between 0 and 1.
+    """,
+    "rng": """
+        rng : None, int, SeedSequence or Generator, optional
+            Source of the draws. One seed gives the same numbers with any number of threads, and a longer run begins
+            with the shorter one's samples; all metrics and further labels see the same draws.
+    """,
+    "progress": """
+        progress : bool, optional
+            Show a progress bar (needs tqdm). Default: one comes by itself in a terminal or notebook, after two seconds.
+            Lazy scores have the bars of Dask instead.
+    """,
+    "metric.rows": """
+        metric : label, list of labels or bool DataArray, optional
+            Metrics in the rows of the result; default all but the gold and other scores that the coordinate ``kind``
+            calls human.
+    """,
+    "other.columns": """
+        other : label, list of labels or bool DataArray, optional
+            Metrics in the columns of the result; default the same as `metric`.
+    """,
+    "metric.scores": """
+        metric : label, list of labels or bool DataArray, optional
+            Metrics to look at; default all, human ones included.
+    """,
+    "method.ci": """
+        method : {"auto", "jackknife", "bootstrap", "fisher"}, default "auto"
+            "jackknife" leaves out each system and each input in turn (see Notes of `ci`); "fisher" is a formula, and
+            only for "pearson", "spearman" and "kendall". "auto" is "jackknife" for "pearson", "spearman", the Kendall
+            family and "pairwise_accuracy", else "bootstrap", as where draws are asked for: by `interval`,
+            `keep_samples`, or "cell", "reference" or "rater" in `resample`. ``attrs["method"]`` says which it was.
+    """,
+    "interval": """
+        interval : {"percentile", "basic", "normal", "bca", "corrected", "studentized"}, optional
+            How the bootstrap's samples become an interval; default "percentile". "corrected" needs ``resample="both"``.
+            "studentized", the bootstrap-t, is for at most 16 systems or so at input level.
+    """,
+    "interval.plain": """
+        interval : {"percentile", "basic", "normal"}, optional
+            How the bootstrap's samples become an interval; default "percentile".
+    """,
+    "resample.random": """
+        resample : {"both", "system", "input", "cell"} or tuple of dims, default "both"
+            The dims whose labels are random. "input" speaks of these very systems on new inputs, "system" of new
+            systems on these inputs, "both" of new systems on new inputs. "cell", at global level, draws single cells
+            as if they had nothing in common (Braun et al. 2022): too sure where systems or inputs differ.
+    """,
+    "resample.dims": """
+        resample : {"both", "system", "input"} or tuple of dims, default "both"
+            The dims whose labels are random. "input" speaks of these very systems on new inputs, "system" of new
+            systems on these inputs, "both" of new systems on new inputs.
+    """,
+    "resample.swaps": """
+        resample : {"both", "system", "input"} or tuple of dims, optional
+            What trades places between two metrics: all scores of a system together, all of an input together, or
+            ("both") every cell by itself. Default "both"; for "acc_eq" see `swap`.
+    """,
+    "crossed": """
+        crossed : bool, default False
+            With "both", swap the cells of a system or of an input, but not of the two at once: the exclusive or of a
+            coin for each system and one for each input.
+    """,
+    "swap": """
+        swap : {"scores", "decisions"}, optional
+            What trades places: two scores, or, for "acc_eq", two decisions which of two outputs is better (or that
+            they are tied), each by its metric's own threshold. Decisions trade places all of a group together
+            (``resample="input"`` at input level, "system" at within_system), or each by itself (``swap="decisions"``
+            alone, or with ``resample="both"``: WMT's habit, which finds too much). The scores of "acc_eq" are
+            calibrated anew after each swap. Default for "acc_eq": at input and within_system level decisions of a
+            group together, unless `resample` or `crossed` asks for other units; else "scores".
+    """,
+    "alternative": """
+        alternative : {"two-sided", "greater", "less"}, default "two-sided"
+            "greater": `metric` correlates better with gold than `other_metric`.
+    """,
+    "adjust": """
+        adjust : {"holm", "bonferroni", "maxt", "bh", "by"}, optional
+            Correct the p-values for the number of tests: "holm", "bonferroni" and "maxt" bound the chance of any false
+            rejection, "bh" (Benjamini-Hochberg) and "by" (Benjamini-Yekutieli) the expected share of false ones. "maxt"
+            is made from the joint draws, which are not kept. Default: no correction.
+    """,
+    "adjust.formula": """
+        adjust : {"holm", "bonferroni", "bh", "by"}, optional
+            Correct the p-values for the number of tests: "holm" and "bonferroni" bound the chance of any false
+            rejection, "bh" (Benjamini-Hochberg) and "by" (Benjamini-Yekutieli; Braun et al.) the expected share of
+            false ones. Default: no correction.
+    """,
+    "within": """
+        within : dim or dims, optional
+            Dims of one family of tests; the correction is done anew for each label of the other dims. Default all dims.
+    """,
+    "n_resamples.swaps": """
+        n_resamples : int, default 9999
+            Number of random swaps. When all possible swaps number no more, each is taken once, and the test is exact.
+    """,
+    "n_resamples.draws": """
+        n_resamples : int, default 999
+            Number of resamples of the bootstrap, at least 2.
+    """,
+    "keep_samples": """
+        keep_samples : bool, default False
+            Add the bootstrap distribution as ``samples(metric, ..., resample)``.
+    """,
+    "along.versions": """
+        along : str, optional
+            A further dim of `score` along which metrics come in versions (language, prompt, model). Each version is
+            compared with that at `base`.
+    """,
+    "base": """
+        base : label, optional
+            A label of `along`.
+    """,
+    "other.instead": """
+        other : label, list of labels or bool DataArray, optional
+            Instead of `along`: metrics to compare `metric` with. Of the margins of two metrics the smaller counts.
+    """,
+    "method.equivalence": """
+        method : {"tost", "jackknife", "tost_analytic", "anderson_hauck"}, default "tost"
+            Two one-sided tests on bootstrap draws; by the jackknife interval of `ci`, which needs no draws; by
+            Williams' formula; or Anderson & Hauck's test by it.
+    """,
+    "alpha.equivalence": """
+        alpha : float, default 0.05
+            Level of the verdict, between 0 and 1.
+    """,
+    "alpha.beats": """
+        alpha : float, default 0.05
+            At which level one metric beats another, between 0 and 1.
+    """,
+    "rating": """
+        rating : str or DataArray, optional
+            The ratings, (system, input, rater, ...): a variable of `ds` or a DataArray; NaN where a rater gave none.
+            Default ``ds.attrs["gold"]``.
+    """,
+    "along.raters": """
+        along : str, default "rater"
+            Dim of the raters.
+    """,
+    "ds.ratings": """
+        ds : Dataset
+            Scores, with ratings beside them; it is not changed.
+    """,
+    "n_bins": """
+        n_bins : int, default 10
+            Bins of the height, equally wide, from 0 to 1.
+    """,
+    "normalise": """
+        normalise : {"all", "input"}, default "all"
+            A metric's lowest score becomes 0 and its highest 1: among all outputs, or among those of each input.
+    """,
+    "method.bands": """
+        method : {"jackknife", "bootstrap"}, default "jackknife"
+            How the bands are had: from the shares without each input, or as quantiles of resamples of the inputs.
+    """,
+    "ds.outputs": """
+        ds : Dataset
+            Scores, float ``score(metric, system, input)``. Where the inputs have different numbers of outputs, `system`
+            numbers the outputs of an input, padded with NaN. It is not changed.
+    """,
+    "above": """
+        above : number, mapping or DataArray, optional
+            Keep what scores better than this: one number, one for each metric, ``{"rouge": 0.2, "bleu": 0.1}``, or a
+            DataArray on dims of `score` other than system.
+    """,
+    "between": """
+        between : (low, high), optional
+            Keep what scores at least the one and at most the other; each a number, a mapping or a DataArray, as
+            `above`.
+    """,
+    "baseline": """
+        baseline : label, optional
+            A system: keep what scores better than its output for the same input.
+    """,
+    "top": """
+        top : int, optional
+            Keep so many of the best outputs of each input, for each metric that decides; of equally good ones those
+            that come first in `system`. An input with fewer outputs keeps all.
+    """,
+    "metrics": """
+        metrics : label, list of labels or bool DataArray, optional
+            The metrics that decide. Default all but ``ds.attrs["gold"]`` and what ``kind`` calls human.
+    """,
+    "keep": """
+        keep : {"any", "all"}, default "any"
+            Whether a score by one of the metrics suffices, or all of them must be in the range. With `top` and several
+            metrics "any" can keep more than `top` outputs of an input, and "all" fewer.
+    """,
+    "unit": """
+        unit : {"score", "normalised", "quantile"}, default "score"
+            What the numbers of `above` and `between` are: scores; shares of the way from a metric's lowest score to its
+            highest; or shares of the outputs of the same input, ties half, so that .5 is the median. Shares that differ
+            from a limit by no more than rounding (1e-12 of the larger score) are equal to it; scores are taken as they
+            are.
+    """,
+    # Pictures
+    "result": """
+        result : Dataset
+            What a method of ``ds.meta`` gave.
+    """,
+    "metric.drawn": """
+        metric : label or list of labels, optional
+            Those to be drawn; default all, or where there are more than 20 the first 20 in order, which a note below
+            says.
+    """,
+    "metric.few": """
+        metric : label or list of labels, optional
+            Those to be drawn; default all.
+    """,
+    "metric.panels": """
+        metric : label, list of labels or bool DataArray, optional
+            One panel each, in this order. Default ``ds.attrs["gold"]`` where that is a metric, else all, or where there
+            are more than 20 the first 20, which a note below says.
+    """,
+    "order": """
+        order : {"value", "name", "given"} or list of labels, default "value"
+            "name": by name. "given": as in the data. A list: these labels and no others.
+    """,
+    "order.given": """
+        order : {"value", "name", "given"} or list of labels, default "given"
+            "name": by name. "given": as in the data. A list: these labels and no others.
+    """,
+    "figsize": """
+        figsize : (float, float), optional
+            Width and height in inches; default as large as what is drawn needs.
+    """,
+    "title": """
+        title : str, optional
+            Above the picture.
+    """,
+    "ax": """
+        ax : Axes, optional
+            Where to draw, when there is one panel; title, legend and notes then belong to it, and
+            ``plt.subplots(..., layout="constrained")`` makes room for them. Default: a new figure.
+    """,
+    "ax.single": """
+        ax : Axes, optional
+            Where to draw; title, legend and notes then belong to it, and ``plt.subplots(..., layout="constrained")``
+            makes room for them. Default: a new figure.
+    """,
+    "errors.plot": """
+        ImportError
+            Without matplotlib (extra "plot").
+    """,
+    "tests.marked": """
+        tests : Dataset, optional
+            What `perm_test`, `boot_test` or `corr_test` gave for the same metrics: a dagger marks the metrics that are
+            not significantly worse than the best.
+    """,
+    "alpha.marked": """
+        alpha : float, default 0.05
+            Level of these tests, and at which p-values are in bold, between 0 and 1; a result with ``attrs["alpha"]``
+            has its own.
+    """,
+    "digits": """
+        digits : int, default 2
+            Decimals; p-values have at least three.
+    """,
+    "errors.tables": """
+        ValueError, TypeError
+            For a Dataset that is no result, or lazy, tests of other metrics, and numbers that are not allowed.
+    """,
+    "level.list": """
+        level : str or list of str, default "system"
+            What is correlated: "system", the systems' means; "input", the systems within each input, averaged over
+            inputs; "global", all cells as one vector; "within_system", the inputs within each system, averaged over
+            systems. A list gives a dim of that name.
+    """,
+    "coefficient.list": """
+        coefficient : str, callable or list of these, default "pearson"
+            "pearson", "spearman", "kendall" (tau-b), "kendall_a", "kendall_c", "pairwise_accuracy", "acc_eq",
+            "kendall_like" or, at system level, "spa"; or a callable, which takes two 1-D float arrays without NaN and
+            gives a float. A list gives a dim of that name.
+    """,
+    "n_systems.design": """
+        n_systems : int or list of int, optional
+            Number of systems of each trial; a list gives a dim of that name. Default as many as `ds` has.
+    """,
+    "n_inputs.design": """
+        n_inputs : int or list of int, optional
+            Number of inputs of each trial; a list gives a dim of that name. Default as many as `ds` has.
+    """,
+    "n_trials": """
+        n_trials : int, default 1000
+            Number of trials.
+    """,
+    "n_resamples.trials": """
+        n_resamples : int, default 999
+            Number of resamples of each bootstrap or permutation test, in each trial.
+    """,
+    "rng.trials": """
+        rng : None, int, SeedSequence or Generator, optional
+            Source of the draws. Trial t depends on the seed and on t alone, and all that is compared sees the same
+            trials.
+    """,
+    # Sections
+    "errors.draws": """
+        ValueError, TypeError
+            For an unknown label, dim, level, coefficient, method or interval, for numbers that are not allowed, for
+            scores that are not numbers, infinite, or all missing, and for a gold that is constant.
+    """,
+    "errors.ratings": """
+        ValueError, TypeError
+            For ratings or a dim that are not there, or not allowed.
+    """,
+    "errors.scores": """
+        ValueError, TypeError
+            For an unknown label, dim, level or coefficient, for scores that are not numbers, infinite, or
+            all missing, and for a gold that is constant.
+    """,
+}
+
+
+class _Plain(str):
+    """An annotation that is shown without quotes."""
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+def whole(text: str | None) -> str | None:
+    """A docstring with its shared entries in the places that name them, as ``{gold}`` on a line of its own."""
+    return (
+        None if text is None else _PLACE.sub(lambda place: inspect.cleandoc(ENTRIES[place[1]]), inspect.cleandoc(text))
+    )
+
+
+def without(text: str | None, name: str) -> str | None:
+    """A docstring that does not document a parameter."""
+    return None if text is None else re.sub(rf"^{name} : .*\n(?: +.*\n)*", "", text, count=1, flags=re.MULTILINE)
+
+
+def signature(function: Callable[..., Any]) -> inspect.Signature:
+    """The signature with plain types: no quotes, no names of modules."""
+    bare = inspect.signature(function)
+    parameters = [each.replace(annotation=_plain(each.annotation)) for each in bare.parameters.values()]
+    return bare.replace(parameters=parameters, return_annotation=_plain(bare.return_annotation))
+
+
+def _plain(annotation: Any) -> Any:
+    if not isinstance(annotation, str):
+        return annotation
+    return _Plain(_MODULE.sub("", annotation).replace("CorrelationFunction", "Callable"))
