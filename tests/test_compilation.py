@@ -1,6 +1,7 @@
 """``python -m xsumstat compile``: what is asked, what it says, and that nothing is compiled after it."""
 
 import os
+import re
 import subprocess
 import sys
 
@@ -44,6 +45,7 @@ for scores in (ds, gaps, ds.transpose("input", "system", "metric", ...), ds.chun
     scores.meta.disagreement(metric=["judge", "rouge"], **draws).load()
 print("compiled", *sorted(Seen.kernels))
 """
+PART = {"level": "input", "coefficient": "kendall"}
 
 
 def ran(*arguments, **environment):
@@ -66,9 +68,10 @@ def test_nothing_is_compiled_after_it(tmp_path):
 
 @pytest.mark.slow
 def test_the_session_of_the_test_does_compile(tmp_path):
-    """Otherwise it would say nothing that nothing is compiled after the command."""
+    """Otherwise it would say nothing that nothing is compiled after the command; a small part of it will do."""
     pytest.importorskip("dask")
-    assert len(ran("-c", SESSION, NUMBA_CACHE_DIR=str(tmp_path)).split()) > 30
+    part = re.sub(r"for (level|coefficient) in \(.*\)", lambda loop: f"for {loop[1]} in [{PART[loop[1]]!r}]", SESSION)
+    assert len(ran("-c", part, NUMBA_CACHE_DIR=str(tmp_path)).split()) > 5
 
 
 def test_every_coefficient_is_asked_for_at_each_of_its_levels():

@@ -1,0 +1,17 @@
+"""
+Metrics in order, in clusters
+=============================
+
+Metrics stand in the order of their correlation with the human scores, and the grounds are the clusters of
+:py:meth:`ds.meta.rank <xarray.Dataset.meta.rank>`. With ``intervals=`` whiskers show how sure each correlation is;
+with ``tests=`` a bar joins metrics of which no two were told apart.
+
+Reference: :py:meth:`result.meta.plot.clusters <xarray.Dataset.meta.plot.clusters>`.
+"""
+
+import xsumstat
+
+ds = xsumstat.load_dataset("demo")
+ranks = ds.meta.rank("human", level="input", n_resamples=999, rng=1)
+tests = ds.meta.perm_test("human", level="input", alternative="greater", n_resamples=999, rng=1)
+ranks.meta.plot.clusters(intervals=ds.meta.ci("human", level="input"), tests=tests)

@@ -1,0 +1,17 @@
+"""
+Equivalence by margin
+=====================
+
+Whether two metrics count as equally good depends on the margin within which a difference is called small. The curve
+shows the share of comparisons that are found equivalent as the margin grows: read off which margin a conclusion
+needs.
+
+Reference: :py:meth:`result.meta.plot.sensitivity <xarray.Dataset.meta.plot.sensitivity>`.
+"""
+
+import xsumstat
+
+agreement = {"judge": 0.7, "judge with hints": 0.72, "shorter prompt": 0.66, "rouge": 0.5}
+ds = xsumstat.simulate(20, 100, agreement=agreement, truth=False, rng=1)
+result = ds.meta.margin_sensitivity("human", other=list(agreement), level="input", n_resamples=999, rng=1)
+result.meta.plot.sensitivity()

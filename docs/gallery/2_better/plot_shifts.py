@@ -1,0 +1,28 @@
+"""
+Shifts of dominance
+===================
+
+Dominance is the probability that one metric agrees better with people than another. Each small point is a pair of
+metrics, and how far its dominance moved from the base version of the scores to another one; the large point is the
+mean of all pairs. Points about zero say that the order of the metrics lasts.
+
+Reference: :py:meth:`result.meta.plot.shifts <xarray.Dataset.meta.plot.shifts>`.
+"""
+
+import pandas as pd
+import xarray as xr
+
+import xsumstat
+
+ds = xr.concat(
+    [
+        xsumstat.simulate(
+            12, 40, agreement={"judge": judge, "comet": 0.6, "rouge": 0.4, "bleu": 0.2}, truth=False, rng=1
+        )
+        for judge in (0.8, 0.7, 0.6, 0.3)
+    ],
+    pd.Index(["en", "de", "fr", "zh"], name="language"),
+    combine_attrs="override",
+)
+result = ds.meta.dominance("human", along="language", base="en", level="input", n_resamples=999, rng=1)
+result.meta.plot.shifts()
