@@ -19,7 +19,6 @@ import re
 import sys
 import time
 import uuid
-from functools import partial
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -32,11 +31,10 @@ from PIL import Image
 from PIL.PngImagePlugin import PngInfo
 
 MOST_BYTES = 600_000  # of a file
-COLOURS = 64  # of a stored picture
+COLOURS = 256  # of a stored picture
 TOLERANCE = 1.0  # root mean square of the differences of a picture's pixels, as in tests/plots
 KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
-# Nothing is said of compiling; pictures are drawn in the notebook, whatever draws them where this runs.
-SESSION = {"XSUMSTAT_QUIET": "1", "MPLBACKEND": "module://matplotlib_inline.backend_inline"}
+README = "# This is the picture in the README, intervals.png."
 WIDGET = "application/vnd.jupyter.widget-view+json"
 VARIES = [
     (r"/tmp/ipykernel_\d+/\d+\.py", "<cell>"),
@@ -49,9 +47,10 @@ UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 def executed(path: Path) -> Any:
     """The notebook with the outputs that its code gives now."""
     notebook = nbformat.read(path, as_version=4)
+    os.environ["XSUMSTAT_QUIET"] = "1"
     NotebookClient(
         notebook, timeout=300, kernel_name="python3", record_timing=False, resources={"metadata": {"path": path.parent}}
-    ).execute(env=os.environ | SESSION)
+    ).execute()
     return notebook
 
 
@@ -69,15 +68,12 @@ def tidied(notebook: Any, name: str) -> Any:
                 output.text = re.sub(*VARIES[0], output.text)
             data = output.get("data", {})
             if "text/html" in data:
-                data["text/html"] = UUID.sub(partial(_same_id, ids, name), data["text/html"])
+                for found in UUID.findall(data["text/html"]):
+                    ids.setdefault(found, str(uuid.uuid5(uuid.NAMESPACE_URL, f"{name} {len(ids)}")))
+                data["text/html"] = UUID.sub(lambda found: ids[found[0]], data["text/html"])
             if "image/png" in data:
                 data["image/png"] = _fewer_colours(data["image/png"])
     return notebook
-
-
-def _same_id(ids: dict[str, str], name: str, found: re.Match[str]) -> str:
-    """An identifier that goes by its place in the notebook, where the kernel draws one at random."""
-    return ids.setdefault(found[0], str(uuid.uuid5(uuid.NAMESPACE_URL, f"{name} {len(ids)}")))
 
 
 def _joined(outputs: list[Any]) -> list[Any]:
@@ -186,6 +182,14 @@ def _shown(html: str) -> str:
     return "\n".join(words.words)
 
 
+def picture_of_readme(path: Path) -> bytes | None:
+    """The picture of the cell that says it is README's, which `write` stores beside the notebook as intervals.png."""
+    for cell in nbformat.read(path, as_version=4).cells:
+        if cell.source.startswith(README):
+            return base64.b64decode(next(each.data["image/png"] for each in cell.outputs if "image/png" in each.data))
+    return None
+
+
 def checked(path: Path) -> list[str]:
     """Complaints about a notebook, which is run for them."""
     stored, fresh = (tidied(each, path.stem) for each in (nbformat.read(path, as_version=4), executed(path)))
@@ -202,6 +206,8 @@ def main(arguments: list[str] | None = None) -> int:
         began = time.perf_counter()
         if asked.what == "write":
             nbformat.write(tidied(executed(path), path.stem), path)
+            if (picture := picture_of_readme(path)) is not None:
+                path.with_name("intervals.png").write_bytes(picture)
             found = []
         else:
             found = checked(path)
