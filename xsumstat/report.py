@@ -281,7 +281,7 @@ def report(
     --------
     >>> import xsumstat
     >>> ds = xsumstat.load_dataset("demo")
-    >>> answers = report(ds, "human", metric=["judge", "rouge", "length"], level="input", n_resamples=999)
+    >>> answers = ds.meta.report("human", metric=["judge", "rouge", "length"], level="input", n_resamples=999)
     >>> answers.tables()[0][1]["beats"].tolist()
     ['rouge, length', 'length', '–']
     >>> answers.save("report.html")  # doctest: +SKIP
