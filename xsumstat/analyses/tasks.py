@@ -59,7 +59,7 @@ def rank_tasks(
     Returns
     -------
     Dataset
-        Of each task ``correlation``, ``task_rank`` and ``task_cluster`` (metric, task), as `rank` gives them, and its
+        Of each task ``correlation``, ``task_rank`` and ``task_cluster`` (metric, task; 1 is best), and its
         ``weight(task)``. Of all together ``average_score(metric)``, between 0 and 1, ``average_rank(metric)``, the
         average of the clusters' numbers, ``rank`` and ``cluster`` (metric) by average score, and ``difference`` and
         ``pvalue`` (metric, other_metric) of the tests that clusters are made of ("greater"). The metrics are in order;
@@ -81,7 +81,8 @@ def rank_tasks(
     -----
     Correlations between −1 and 1 are brought to 0 to 1, as accuracies are, before they are averaged. Of two metrics the
     averages are compared by the average of the tasks' differences under swaps, drawn in each task independently, of
-    which p is ``(1 + #{δ_s ≥ δ − 1e-12})/(k + 1)``. Clusters are made as `rank` makes them.
+    which p is ``(1 + #{δ_s ≥ δ − 1e-12})/(k + 1)``. From the best down, a metric starts a new cluster where some member
+    of the current one beats it.
 
     References
     ----------
