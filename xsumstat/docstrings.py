@@ -118,7 +118,7 @@ ENTRIES = {
     "interval": """
         interval : {"percentile", "basic", "normal", "bca", "corrected", "studentized"}, optional
             How the bootstrap's samples become an interval; default "percentile". "corrected" needs ``resample="both"``.
-            "studentized", the bootstrap-t, is for at most 16 systems or so at input level.
+            "studentized", the bootstrap-t, needs ``level="input"``, and is for at most 16 systems or so.
     """,
     "interval.plain": """
         interval : {"percentile", "basic", "normal"}, optional
@@ -386,6 +386,11 @@ ENTRIES = {
     "errors.ratings": """
         ValueError, TypeError
             For ratings or a dim that are not there, or not allowed.
+    """,
+    "errors.warned": """
+        UserWarning
+            For cells, systems and inputs that are left out, metrics with constant scores, fewer than 5 systems where
+            systems are correlated, and results that are undefined.
     """,
     "errors.scores": """
         ValueError, TypeError

@@ -65,8 +65,9 @@ def corr_test(
 
     Warns
     -----
-    UserWarning
-        At input and within_system level, where the tests find almost nothing.
+    {errors.warned}
+        Also when a metric that ``kind`` does not call human equals the gold; and at input and
+        within_system level, where the tests find almost nothing.
 
     Notes
     -----

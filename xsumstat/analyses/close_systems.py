@@ -86,6 +86,12 @@ def close_corr(
     {errors.draws}
         Also for limits that are not ascending, or no shares where they should be.
 
+    Warns
+    -----
+    {errors.warned}
+        Also when a metric that ``kind`` does not call human equals the gold; and when there is no
+        jackknife interval.
+
     Notes
     -----
     A pair of systems a, b counts where ``l ≤ |x̄_a − x̄_b| ≤ u``; the coefficient is of the pairs that count, tau-b

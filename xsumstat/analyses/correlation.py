@@ -179,11 +179,18 @@ def metric_corr(
 
     Raises
     ------
-    {errors.scores}
+    ValueError, TypeError
+        For an unknown label, dim, level or coefficient, for a `top` at another level than "input", and for scores that
+        are not numbers, infinite, or all missing.
+
+    Warns
+    -----
+    {errors.warned}
 
     References
     ----------
-    Peyrard (2019), Table 1, correlates metrics on the whole range, an average and a high one.
+    Peyrard (2019), "Studying Summarization Evaluation Metrics in the Appropriate Scoring Range", Table 1, correlates
+    metrics on the whole range, an average and a high one.
 
     Examples
     --------

@@ -48,6 +48,11 @@ def normality(
     ValueError, TypeError
         For a level or metric that is not there.
 
+    Warns
+    -----
+    UserWarning
+        For metrics with constant scores, and for fewer than 5 systems where systems are tested.
+
     Notes
     -----
     The null hypothesis is that the scores were drawn from one normal distribution. Fisher's interval and the analytic
@@ -134,6 +139,11 @@ def pca(
     ------
     ValueError, TypeError
         For a metric that is not there, fewer than two points, or no cell that all of them have.
+
+    Warns
+    -----
+    UserWarning
+        For metrics with constant scores.
 
     Notes
     -----

@@ -100,9 +100,9 @@ def equivalence(
 
     Warns
     -----
-    UserWarning
-        Where a margin is NaN, a difference has no jackknife interval, or that falls back, and for a formula at input
-        or within_system level.
+    {errors.warned}
+        Also when a metric that ``kind`` does not call human equals the gold; where a margin is NaN, a difference has no
+        jackknife interval, or that falls back, and for a formula at input or within_system level.
 
     Notes
     -----
@@ -238,6 +238,12 @@ def margin_sensitivity(
     {errors.draws}
         Also for margins that are not above 0 and ascending, and a `by` that the result has not.
 
+    Warns
+    -----
+    {errors.warned}
+        Also when a metric that ``kind`` does not call human equals the gold; when more than 5 % of the
+        resamples are undefined.
+
     References
     ----------
     Braun et al. (2022), Fig. 4.
@@ -335,6 +341,12 @@ def dominance(
     Raises
     ------
     {errors.draws}
+
+    Warns
+    -----
+    {errors.warned}
+        Also when a metric that ``kind`` does not call human equals the gold; when more than 5 % of the
+        resamples are undefined.
 
     Notes
     -----

@@ -122,11 +122,11 @@ def ci(
 
     Warns
     -----
-    UserWarning
-        When more than 5 % of the resamples are undefined, an interval falls back or there is none, a bootstrap's bias
-        exceeds a quarter of its standard error, where a percentile interval is known to fail, or an interval does not
-        hold the estimate: that of "pairwise_accuracy" over few systems, of which one that is drawn twice makes a pair
-        that no metric orders.
+    {errors.warned}
+        Also when a metric that ``kind`` does not call human equals the gold; when more than 5 % of the resamples are
+        undefined, an interval falls back or there is none, a bootstrap's bias exceeds a quarter of its standard error,
+        where a percentile interval is known to fail, or an interval does not hold the estimate: that of
+        "pairwise_accuracy" over few systems, of which one that is drawn twice makes a pair that no metric orders.
 
     Notes
     -----

@@ -299,6 +299,12 @@ def human_ceiling(
     {errors.draws}
         Also with fewer than two raters, or a metric that is called "rater".
 
+    Warns
+    -----
+    {errors.warned}
+        Also when a metric that ``kind`` does not call human equals a rater; when more than 5 % of the resamples are
+        undefined.
+
     Notes
     -----
     Means of the other raters that differ by less than 1e-12 of the larger are tied, whatever the order of raters. A

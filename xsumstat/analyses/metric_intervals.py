@@ -69,19 +69,21 @@ def metric_ci(
     Dataset
         ``correlation``, ``ci_low``, ``ci_high``, ``standard_error`` and ``n_undefined`` (resamples, or values without
         one label, that are undefined), each (metric, other_metric, ...), symmetric; NaN where a metric meets itself.
-        Of the bootstrap and the jackknife also ``bias``; of the jackknife ``df`` and ``fell_back``, as `ci` gives
-        them; with `keep_samples` ``samples``.
+        Of the bootstrap and the jackknife also ``bias``; of the jackknife ``df``, the degrees of freedom of its
+        t; of it, "bca", "corrected" and "studentized" ``fell_back``: True where that interval is not defined, and
+        another stands in; with `keep_samples` ``samples``.
 
     Raises
     ------
-    {errors.draws}
-        Also for fewer than two metrics.
+    ValueError, TypeError
+        For fewer than two metrics, an unknown label, dim, level, coefficient, method or interval, for numbers that are
+        not allowed, and for scores that are not numbers, infinite, or all missing.
 
     Warns
     -----
-    UserWarning
-        For what is left out, when more than 5 % of the resamples are undefined, an interval falls back or there is
-        none, and when a bootstrap's bias exceeds a quarter of its standard error; each text once.
+    {errors.warned}
+        Also when more than 5 % of the resamples are undefined, an interval falls back or there is none, and when a
+        bootstrap's bias exceeds a quarter of its standard error; each text once.
 
     Notes
     -----

@@ -104,9 +104,9 @@ def perm_test(
 
     Warns
     -----
-    UserWarning
-        When more than 5 % of the swaps leave a difference undefined, or a pair has none at all; when decisions trade
-        places each by itself.
+    {errors.warned}
+        Also when a metric that ``kind`` does not call human equals the gold; when more than 5 % of the
+        swaps leave a difference undefined; when decisions trade places each by itself.
 
     Notes
     -----
@@ -311,8 +311,9 @@ def boot_test(
 
     Warns
     -----
-    UserWarning
-        When more than 5 % of the resamples leave a difference undefined, or a pair has none at all.
+    {errors.warned}
+        Also when a metric that ``kind`` does not call human equals the gold; when more than 5 % of the
+        resamples leave a difference undefined.
 
     Notes
     -----

@@ -75,6 +75,11 @@ def rank(
     {errors.draws}
         Also for a correction that is not allowed.
 
+    Warns
+    -----
+    {errors.warned}
+        Also when a metric that ``kind`` does not call human equals the gold.
+
     Notes
     -----
     From the best down, a metric starts a new cluster where some member of the current one beats it: where that one's

@@ -77,6 +77,11 @@ def agreement(
     ImportError
         Without krippendorff (extra "agreement").
 
+    Warns
+    -----
+    UserWarning
+        Where alpha is undefined, as no cell has two ratings, or all are equal.
+
     Notes
     -----
     ``α = 1 − D_o/D_e``: the disagreement within cells over that among all ratings, as the package krippendorff computes

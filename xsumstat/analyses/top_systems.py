@@ -74,7 +74,11 @@ def top_k_corr(
     Returns
     -------
     Dataset
-        As `ci` gives, on (metric, k, ...), the largest k first.
+        ``correlation``, ``ci_low``, ``ci_high``, ``standard_error`` and ``n_undefined`` (resamples, or values without
+        one label, that are undefined), each (metric, k, ...), the largest k first. Of the bootstrap and the jackknife
+        also ``bias``; of the jackknife ``df``, the degrees of freedom of its t; of it, "bca", "corrected" and
+        "studentized" ``fell_back``: True where that interval is not defined, and another stands in; with
+        `keep_samples` ``samples``.
 
     Raises
     ------
@@ -83,8 +87,9 @@ def top_k_corr(
 
     Warns
     -----
-    UserWarning
-        Once, for which k: fewer than 5 systems, or more than 5 % of the resamples undefined.
+    {errors.warned}
+        Also when a metric that ``kind`` does not call human equals the gold; when more than 5 % of the
+        resamples are undefined. Each says for which k.
 
     Notes
     -----

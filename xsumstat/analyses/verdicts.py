@@ -58,12 +58,15 @@ def discriminative_agreement(
 
     Raises
     ------
-    {errors.scores}
+    ValueError, TypeError
+        For an unknown label, for numbers that are not allowed, for scores that are not numbers, infinite, or all
+        missing, and for a gold that is constant.
 
     Warns
     -----
-    UserWarning
-        When some pairs of systems share no input, or only one.
+    {errors.warned}
+        Also when a metric that ``kind`` does not call human equals the gold; and when some pairs of systems share no
+        input, or only one.
 
     Notes
     -----
