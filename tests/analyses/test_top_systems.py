@@ -135,3 +135,9 @@ def test_top_k_corr_may_order_systems_by_another_score_than_gold(demo):
         want = best.meta.ci("human", **keywords)
         for name in ("correlation", "ci_low", "ci_high"):
             np.testing.assert_allclose(curve[name].sel(k=k), want[name], rtol=1e-12)
+
+
+def test_a_metric_without_any_score_orders_nothing(demo):
+    empty = demo.assign(score=demo.score.where(demo.metric != "rouge"))
+    with pytest.raises(ValueError, match="by='rouge' has no score at all"):
+        empty.meta.top_k(2, by="rouge")

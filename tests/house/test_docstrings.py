@@ -1,5 +1,8 @@
 """Docstrings are whole by themselves, and say what numpydoc wants to be said."""
 
+import ast
+import builtins
+import doctest
 import inspect
 import re
 from collections import Counter
@@ -55,6 +58,24 @@ def test_examples_show_more_than_true(name):
     assert ">>> " in examples
     wanted = [line for line in examples.splitlines() if line and not line.startswith((">>>", "...", "---"))]
     assert not set(wanted) & {"True", "False"}
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_examples_import_what_they_use(name):
+    examples = doctest.DocTestParser().get_examples(PUBLIC[name].__doc__)
+    tree = list(ast.walk(ast.parse("".join(each.source for each in examples))))
+    names = [node for node in tree if isinstance(node, ast.Name)]
+    used = {node.id for node in names if isinstance(node.ctx, ast.Load)}
+    made = {node.id for node in names if isinstance(node.ctx, ast.Store)}
+    made |= {
+        (each.asname or each.name).partition(".")[0]
+        for node in tree
+        if isinstance(node, ast.Import | ast.ImportFrom)
+        for each in node.names
+    }
+    made |= {node.name for node in tree if isinstance(node, ast.FunctionDef)}
+    made |= {node.arg for node in tree if isinstance(node, ast.arg)}
+    assert used - made - set(dir(builtins)) == set()
 
 
 def test_shared_entries_are_shared():

@@ -259,6 +259,8 @@ def ranked(ds: xr.Dataset, by: Any, argument: str) -> tuple[list[int], list[int]
         raise ValueError(f"{argument} has {human.sizes['system']} systems, the scores have {ds.sizes['system']}")
     means = human.mean([dim for dim in human.dims if dim != "system"]).values
     order = [int(at) for at in np.argsort(-means, kind="stable") if not np.isnan(means[at])]
+    if not order:
+        raise ValueError(f"{argument}={name!r} has no score at all")
     # Means that are equal but for rounding keep the order of the scores.
     size = TOLERANCE * float(np.nanmax(np.abs(means), initial=0.0))
     steps = np.cumsum([0, *(means[a] - means[b] > size for a, b in zip(order, order[1:], strict=False))])
