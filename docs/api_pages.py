@@ -23,7 +23,7 @@ GUIDES = {
     "all at once": "report",
     "as a table or files": "report",
 }
-SIMULATION = ("simulate", "coverage", "power")
+SIMULATION = ("simulate", "coverage", "power", "plan")
 _DATASET, _FRAME = "xarray.Dataset.meta.", "pandas.DataFrame.meta."
 
 

@@ -8,6 +8,7 @@ from xsumstat import accessor, conclusions, methods, report
 from xsumstat.analyses import (
     adjust,
     analytic_tests,
+    bias,
     close_systems,
     correlation,
     diagnostics,
@@ -22,20 +23,25 @@ from xsumstat.analyses import (
     ranking,
     raters,
     scoring_range,
+    system_means,
     systems,
     top_systems,
+    variances,
     verdicts,
 )
 from xsumstat.io import frames, mtme, paper_tables, result_frames
 from xsumstat.plots import bars as bar_plots
+from xsumstat.plots import biases as bias_plots
 from xsumstat.plots import components as component_plots
 from xsumstat.plots import distributions, matrices, rankings
 from xsumstat.plots import equivalence as equivalence_plots
 from xsumstat.plots import forest as forest_plots
 from xsumstat.plots import outputs as output_plots
+from xsumstat.plots import plans as plan_plots
 from xsumstat.plots import pvalues as pvalue_plots
 from xsumstat.plots import scores as score_plots
 from xsumstat.plots import simulation as simulation_plots
+from xsumstat.plots import system_means as mean_plots
 from xsumstat.plots import systems as system_plots
 
 FUNCTIONS = {
@@ -50,10 +56,12 @@ FUNCTIONS = {
     (accessor.DatasetMeta, "margin_sensitivity"): equivalence.margin_sensitivity,
     (accessor.DatasetMeta, "dominance"): equivalence.dominance,
     (accessor.DatasetMeta, "compare_systems"): systems.compare_systems,
+    (accessor.DatasetMeta, "system_means"): system_means.system_means,
     (accessor.DatasetMeta, "input_effect"): inputs.input_effect,
     (accessor.DatasetMeta, "top_k"): top_systems.top_k,
     (accessor.DatasetMeta, "top_k_corr"): top_systems.top_k_corr,
     (accessor.DatasetMeta, "close_corr"): close_systems.close_corr,
+    (accessor.DatasetMeta, "bias"): bias.bias,
     (accessor.DatasetMeta, "alt_test"): judges.alt_test,
     (accessor.DatasetMeta, "human_ceiling"): judges.human_ceiling,
     (accessor.DatasetMeta, "to_mtme"): mtme.to_mtme,
@@ -69,6 +77,7 @@ FUNCTIONS = {
     (accessor.DatasetMeta, "improvement_consistency"): disagreement.improvement_consistency,
     (accessor.DatasetMeta, "normality"): diagnostics.normality,
     (accessor.DatasetMeta, "pca"): diagnostics.pca,
+    (accessor.DatasetMeta, "variance_components"): variances.variance_components,
     (accessor.DatasetMeta, "adjust"): adjust.adjust,
     (accessor.DatasetMeta, "significant"): adjust.significant,
     (accessor.DatasetMeta, "to_frame"): result_frames.to_frame,
@@ -83,6 +92,7 @@ FUNCTIONS = {
     (accessor.Plots, "clusters"): rankings.clusters,
     (accessor.Plots, "sensitivity"): equivalence_plots.sensitivity,
     (accessor.Plots, "pca"): component_plots.pca,
+    (accessor.Plots, "variance_components"): component_plots.variance_components,
     (accessor.Plots, "shifts"): equivalence_plots.shifts,
     (accessor.Plots, "heatmap"): score_plots.heatmap,
     (accessor.Plots, "input_effect"): score_plots.input_effect,
@@ -96,9 +106,12 @@ FUNCTIONS = {
     (accessor.Plots, "improvement"): output_plots.improvement,
     (accessor.Plots, "range_drop"): output_plots.range_drop,
     (accessor.Plots, "close_corr"): system_plots.close_corr,
+    (accessor.Plots, "system_means"): mean_plots.system_means,
+    (accessor.Plots, "bias"): bias_plots.bias,
     (accessor.Plots, "tasks"): rankings.tasks,
     (accessor.Plots, "coverage"): simulation_plots.coverage,
     (accessor.Plots, "power"): simulation_plots.power,
+    (accessor.Plots, "plan"): plan_plots.plan,
 }
 
 

@@ -14,7 +14,7 @@ from xsumstat.dataset.variables import ANALYSES
 from xsumstat.methods import AIMS, methods
 
 QUESTIONS = [name for name in ASKED if not name.startswith("corr, ") and "analysis" in answer(name).attrs]
-TABLES = (written._COEFFICIENTS, written._INTERVALS, written._TESTS, written._CORRECTIONS)
+TABLES = (written._COEFFICIENTS, written._GIVEN, written._INTERVALS, written._TESTS, written._CORRECTIONS)
 
 
 def cited_by_tables():
@@ -22,7 +22,7 @@ def cited_by_tables():
 
 
 def test_every_analysis_says_what_was_done():
-    assert set(AIMS) == set(ANALYSES)
+    assert set(AIMS) == set(ANALYSES) | {"simulate_like"}  # what simulate gives with `like`
 
 
 def test_every_key_has_an_entry_and_every_entry_is_cited():
@@ -35,7 +35,7 @@ def test_sentences_of_every_result(question, tmp_path):
     result = answer(question)
     text = methods(result)
     assert text.endswith(".") and 2 <= len(re.findall(r"\.(?= [A-Z]|$)", text)) <= 5
-    assert not re.search(r"nan|None|[\[\]{}]|  |some with|\(\)|,,", text), text
+    assert not re.search(r"\bnan\b|None|[\[\]{}]|  |some with|\(\)|,,", text), text
     assert f"xsumstat {result.attrs['xsumstat_version']}" in text
     for key in ("seed", "n_trials"):
         assert key not in result.attrs or f"{result.attrs[key]}" in text
@@ -48,7 +48,7 @@ def test_sentences_of_every_result(question, tmp_path):
 def test_what_a_sentence_takes_from_attrs_is_there(question):
     result = answer(question)
     fields = {name for _, name, _, _ in string.Formatter().parse(AIMS[analysis_of(result)]) if name}
-    for name in fields - {"correlation", "n_tasks", "margin"}:
+    for name in fields - {"correlation", "errors", "n_tasks", "margin"}:
         assert name in result.attrs, name
     assert "margin" not in fields or "margin" in result.variables or "margin" in result.attrs
 

@@ -16,10 +16,21 @@ from xsumstat.analyses import intervals
 from xsumstat.dataset.variables import ANALYSES
 
 OF_SCORES = {
-    *("corr", "ci", "rank", "normality", "perm_test", "boot_test", "corr_test", "equivalence", "margin_sensitivity"),
+    *(
+        "corr",
+        "ci",
+        "rank",
+        "bias",
+        "normality",
+        "perm_test",
+        "boot_test",
+        "corr_test",
+        "equivalence",
+        "margin_sensitivity",
+    ),
     *("dominance", "metric_corr", "metric_ci", "pca", "disagreement", "improvement_consistency", "top_k", "top_k_corr"),
     *("close_corr", "scoring_range", "range_drop", "compare_systems", "discriminative_agreement", "input_effect"),
-    *("sample_inputs", "report", "to_frame", "to_mtme", "plot"),
+    *("system_means", "sample_inputs", "variance_components", "report", "to_frame", "to_mtme", "plot"),
 }
 OF_RESULTS = {"conclusion", "methods", "to_frame", "to_latex", "to_markdown", "plot"}
 OF_RATINGS = {"agreement", "human_ceiling", "alt_test", "majority_vote", "drop_noisiest_rater"}

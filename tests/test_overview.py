@@ -28,10 +28,13 @@ RESULTS = {
         .meta.dominance(d.score.sel(metric="human", drop=True), along="language", base="en", threshold=0.6, **FEW)
     ),
     "compare_systems": lambda d: d.meta.compare_systems(metric="human"),
+    "system_means": lambda d: d.meta.system_means("human", metric="judge"),
     "pca": lambda d: d.meta.pca(),
+    "variance_components": lambda d: d.meta.variance_components("human"),
     "input_effect": lambda d: d.meta.input_effect(metric="human"),
     "top_k_corr": lambda d: d.meta.top_k_corr("human", k=[12, 8], **FEW),
     "close_corr": lambda d: d.meta.close_corr("human", gap=[0.5, 1.0], **FEW),
+    "bias": lambda d: d.meta.bias("human", given=["length", "system_type"]),
     "human_ceiling": lambda d: d.meta.human_ceiling(
         xr.concat([d.score.sel(metric=each, drop=True) for each in ("human", "judge", "rouge")], "rater"), **FEW
     ),
@@ -40,6 +43,7 @@ RESULTS = {
     "improvement_consistency": lambda d: d.meta.improvement_consistency(**FEW),
     "range_drop": lambda d: d.meta.range_drop(above=0.5, unit="quantile", n_simulations=19, **FEW),
     "coverage": lambda d: xsumstat.coverage(d, "human", metric="judge", n_trials=3, **FEW),
+    "plan": lambda d: xsumstat.plan(d, "human", metric="judge", level="input", target=0.1),
     "power": lambda d: xsumstat.power(d, "human", metric="judge", n_trials=3, **FEW),
 }
 

@@ -16,6 +16,7 @@ from xsumstat.io.published import load_dataset
 from xsumstat.io.realsumm import read_realsumm
 from xsumstat.io.sacrerouge import read_sacrerouge
 from xsumstat.simulation.coverage import coverage
+from xsumstat.simulation.plan import plan
 from xsumstat.simulation.power import power
 from xsumstat.simulation.simulate import simulate
 
@@ -23,6 +24,7 @@ __all__ = [
     "add_gold",
     "coverage",
     "load_dataset",
+    "plan",
     "power",
     "rank_tasks",
     "read_deepeval",

@@ -14,6 +14,7 @@ from xsumstat import conclusions, docstrings, offers, overview, report
 from xsumstat import methods as result_methods
 from xsumstat.analyses import adjust as families
 from xsumstat.analyses import analytic_tests as corr_tests
+from xsumstat.analyses import bias as biases
 from xsumstat.analyses import close_systems as close_pairs
 from xsumstat.analyses import correlation, diagnostics, intervals, judges, metric_intervals, ranking, raters
 from xsumstat.analyses import disagreement as disagreements
@@ -22,20 +23,25 @@ from xsumstat.analyses import inputs as input_effects
 from xsumstat.analyses import metric_tests as comparison
 from xsumstat.analyses import range_drop as restriction
 from xsumstat.analyses import scoring_range as ranges
+from xsumstat.analyses import system_means as human_means
 from xsumstat.analyses import systems as system_comparison
 from xsumstat.analyses import top_systems as best_systems
+from xsumstat.analyses import variances as variance_analysis
 from xsumstat.analyses import verdicts as discriminative
 from xsumstat.io import frames as io
 from xsumstat.io import mtme, paper_tables, result_frames
 from xsumstat.plots import bars as bar_plots
+from xsumstat.plots import biases as bias_plots
 from xsumstat.plots import components as component_plots
 from xsumstat.plots import distributions, matrices, rankings
 from xsumstat.plots import equivalence as equivalence_plots
 from xsumstat.plots import forest as forest_plots
 from xsumstat.plots import outputs as output_plots
+from xsumstat.plots import plans as plan_plots
 from xsumstat.plots import pvalues as pvalue_plots
 from xsumstat.plots import scores as score_plots
 from xsumstat.plots import simulation as trial_plots
+from xsumstat.plots import system_means as mean_plots
 from xsumstat.plots import systems as system_plots
 
 _P = ParamSpec("_P")
@@ -116,12 +122,14 @@ class Plots(_Meta):
     clusters = _delegate(rankings.clusters)
     sensitivity = _delegate(equivalence_plots.sensitivity)
     pca = _delegate(component_plots.pca)
+    variance_components = _delegate(component_plots.variance_components)
     shifts = _delegate(equivalence_plots.shifts)
     heatmap = _delegate(score_plots.heatmap)
     input_effect = _delegate(score_plots.input_effect)
     top_k = _delegate(system_plots.top_k)
     confusion = _delegate(system_plots.confusion)
     bars = _delegate(bar_plots.bars)
+    bias = _delegate(bias_plots.bias)
     matrix = _delegate(matrices.matrix)
     scatter_matrix = _delegate(matrices.scatter_matrix)
     distribution = _delegate(distributions.distribution)
@@ -129,9 +137,11 @@ class Plots(_Meta):
     improvement = _delegate(output_plots.improvement)
     range_drop = _delegate(output_plots.range_drop)
     close_corr = _delegate(system_plots.close_corr)
+    system_means = _delegate(mean_plots.system_means)
     tasks = _delegate(rankings.tasks)
     coverage = _delegate(trial_plots.coverage)
     power = _delegate(trial_plots.power)
+    plan = _delegate(plan_plots.plan)
 
 
 @xr.register_dataset_accessor("meta")  # type: ignore[no-untyped-call]
@@ -165,6 +175,7 @@ class DatasetMeta(_Meta):
     margin_sensitivity = _delegate(_equivalence.margin_sensitivity)
     dominance = _delegate(_equivalence.dominance)
     compare_systems = _delegate(system_comparison.compare_systems)
+    system_means = _delegate(human_means.system_means)
     input_effect = _delegate(input_effects.input_effect)
     top_k = _delegate(best_systems.top_k)
     top_k_corr = _delegate(best_systems.top_k_corr)
@@ -181,7 +192,9 @@ class DatasetMeta(_Meta):
     disagreement = _delegate(disagreements.disagreement)
     improvement_consistency = _delegate(disagreements.improvement_consistency)
     rank = _delegate(ranking.rank)
+    bias = _delegate(biases.bias)
     normality = _delegate(diagnostics.normality)
+    variance_components = _delegate(variance_analysis.variance_components)
     report = _delegate(report.report)
     pca = _delegate(diagnostics.pca)
     adjust = _delegate(families.adjust)

@@ -231,6 +231,15 @@ REFERENCES: dict[str, Reference] = {
         "Equivalence Tests for Comparing Correlation and Regression Coefficients",
         "British Journal of Mathematical and Statistical Psychology", "68", "292--309", "10.1111/bmsp.12045",
     ),
+    "angelopoulos2023ppi": _article(
+        "Angelopoulos, Anastasios N.; Duchi, John C.; Zrnic, Tijana", 2023,
+        "PPI++: Efficient Prediction-Powered Inference", "arXiv preprint", "", "", "10.48550/arXiv.2311.01453",
+    ),
+    "chaganty2018price": _paper(
+        "Chaganty, Arun Tejasvi; Mussmann, Stephen; Liang, Percy", 2018,
+        "The Price of Debiasing Automatic Metrics in Natural Language Evaluation", _ACL.format("56th"), "643--653",
+        "10.18653/v1/P18-1060",
+    ),
     "wilcoxon1945individual": _article(
         "Wilcoxon, Frank", 1945, "Individual Comparisons by Ranking Methods", "Biometrics Bulletin", "1", "80--83",
         "10.2307/3001968",
@@ -243,8 +252,28 @@ REFERENCES: dict[str, Reference] = {
         "Hochberg, Yosef; Weiss, Gideon; Hart, Sergiu", 1982, "On Graphical Procedures for Multiple Comparisons",
         "Journal of the American Statistical Association", "77", "767--772", "10.1080/01621459.1982.10477886",
     ),
+    "bell2002bias": _article(
+        "Bell, Robert M.; McCaffrey, Daniel F.", 2002,
+        "Bias Reduction in Standard Errors for Linear Regression with Multi-Stage Samples", "Survey Methodology", "28",
+        "169--181",
+    ),
+    "cameron2011robust": _article(
+        "Cameron, A. Colin; Gelbach, Jonah B.; Miller, Douglas L.", 2011, "Robust Inference with Multiway Clustering",
+        "Journal of Business & Economic Statistics", "29", "238--249", "10.1198/jbes.2010.07136",
+    ),
+    "kendall1942partial": _article(
+        "Kendall, Maurice G.", 1942, "Partial Rank Correlation", "Biometrika", "32", "277--283",
+        "10.1093/biomet/32.3-4.277",
+    ),
     "shapiro1965analysis": _article(
         "Shapiro, S. S.; Wilk, M. B.", 1965, "An Analysis of Variance Test for Normality (Complete Samples)",
         "Biometrika", "52", "591--611", "10.1093/biomet/52.3-4.591",
+    ),
+    "searle1992variance": Reference(
+        _names("Searle, Shayle R.; Casella, George; McCulloch, Charles E."), 1992, "Variance Components", "Wiley",
+        "book",
+    ),
+    "brennan2001generalizability": Reference(
+        _names("Brennan, Robert L."), 2001, "Generalizability Theory", "Springer", "book",
     ),
 }  # fmt: skip

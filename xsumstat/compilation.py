@@ -89,6 +89,14 @@ def _of_measure(ds: xr.Dataset, *, level: str, coefficient: str) -> None:
         meta.metric_corr(metric=["a", "b"], **measure)
 
 
+def _given(ds: xr.Dataset, *, level: str, coefficient: str) -> None:
+    """What is asked of partial correlations."""
+    measure = {"level": level, "coefficient": coefficient, "given": "c"}
+    ds.meta.corr(**measure)
+    ds.meta.ci(metric="a", method="bootstrap", **measure, **_DRAWS)
+    ds.meta.perm_test(**_TWO, **measure, **_DRAWS)
+
+
 def _own_cells(ds: xr.Dataset, coefficient: str) -> None:
     """What is asked where a mean is taken over all cells that its metric has."""
     measure = {"coefficient": coefficient, "missing": "available"}
@@ -118,6 +126,10 @@ def _of_scores(ds: xr.Dataset) -> dict[str, Callable[[], object]]:
         "close": partial(meta.close_corr, metric="a", **_DRAWS),
         "close, drawn": partial(meta.close_corr, metric="a", method="bootstrap", **_DRAWS),
         "discriminative": partial(meta.discriminative_agreement, metric="a", **_DRAWS),
+        **{
+            f"given, {name}, {level}": partial(_given, ds, level=level, coefficient=name)
+            for name, level in product(("pearson", "spearman", "kendall"), ("system", "input", "global"))
+        },
         "range": partial(meta.range_drop, top=4, n_simulations=19, **_DRAWS),
         **{
             f"systems, {method}, {of}": partial(meta.compare_systems, metric="a", method=method, statistic=of, **_DRAWS)

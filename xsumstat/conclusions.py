@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import xarray as xr
 
-from xsumstat import _validate, findings, findings_tests
+from xsumstat import _validate, findings, findings_plans, findings_tests
 from xsumstat.dataset import checks, results, variables, wording
 
 _MOST_LABELS = 3
@@ -58,10 +58,12 @@ SENTENCES: dict[str, _Sentences] = {
     "compare_systems": _Sentences(
         findings_tests.compare_systems, ("metric", "system", "other_system"), closing=findings_tests.uncorrected
     ),
+    "system_means": _Sentences(findings.system_means, ("metric", "system")),
     "discriminative_agreement": _Sentences(findings_tests.discriminative_agreement, best=findings_tests.most_agreeing),
     "input_effect": _Sentences(findings.input_effect, ("metric", "input")),
     "top_k_corr": _Sentences(findings.top_k_corr, ("metric", "k")),
     "close_corr": _Sentences(findings.close_corr, ("metric", "gap")),
+    "bias": _Sentences(findings_tests.bias, ("metric", "covariate")),
     "range_drop": _Sentences(findings_tests.range_drop, _PAIR),
     "disagreement": _Sentences(findings.disagreement, (*_PAIR, "score_bin")),
     "improvement_consistency": _Sentences(findings.improvement_consistency, ("score_bin",)),
@@ -69,10 +71,16 @@ SENTENCES: dict[str, _Sentences] = {
     "human_ceiling": _Sentences(findings.human_ceiling, ("metric", "rater")),
     "alt_test": _Sentences(findings_tests.alt_test, ("metric", "rater")),
     "normality": _Sentences(findings.normality, ("metric", "input", "system")),
+    "variance_components": _Sentences(
+        findings_plans.variance_components,
+        (*_PAIR, "effect", "n_inputs", "n_raters"),
+        closing=findings_plans.components_closing,
+    ),
     "pca": _Sentences(findings.pca, ("metric", "component")),
     "simulate": _Sentences(findings.simulate, ("metric", "level", "coefficient")),
     "coverage": _Sentences(findings_tests.coverage, ("interval", "metric")),
-    "power": _Sentences(findings_tests.power, ("test", "noise", "metric")),
+    "power": _Sentences(findings_tests.power, ("test", "noise", "metric", "other_metric")),
+    "plan": _Sentences(findings_plans.plan, (*_PAIR, "difference", "n_systems", "n_inputs", "n_raters")),
 }
 
 

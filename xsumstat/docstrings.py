@@ -50,6 +50,12 @@ ENTRIES = {
             A coordinate that describes each system, or each input, such as "system_type": one result for each of its
             groups and, as "all", one for all.
     """,
+    "given": """
+        given : str, DataArray or list of these, optional
+            Covariates that are held constant: the result is the partial correlation (only of "pearson", "spearman" and
+            "kendall"). A metric's label such as "length", a coordinate or variable of systems, inputs or both (of
+            words: one covariate for each word but the first), or such a DataArray. A cell counts where all are there.
+    """,
     "threshold": """
         threshold : float or DataArray, optional
             Of "acc_eq": how far apart a metric's scores may be and count as tied, one number or one for each metric, in

@@ -28,6 +28,8 @@ def coefficient(result: xr.Dataset) -> str:
     """What the coefficient is called, and at which level: "Pearson's r, system level"."""
     asked = str(result.attrs.get("coefficient", ""))
     called = COEFFICIENTS[asked].label if asked in COEFFICIENTS else asked
+    if called and "given" in result.attrs:
+        called = f"partial {called} given {name(result.attrs['given'])}"
     level = result.attrs.get("level")
     return ", ".join([*([called] if called else []), *([f"{str(level).replace('_', ' ')} level"] if level else [])])
 
@@ -230,6 +232,35 @@ def input_effect(result: xr.Dataset) -> list[str]:
         f"p ≤ {number(alpha)}, not corrected for the number of metrics.",
         *undefined(result, "pvalue"),
     ]
+
+
+def system_means(result: xr.Dataset) -> list[str]:
+    """The best and the worst system's mean, and what the metric saved."""
+    named, mean = labels(result, "system"), np.atleast_1d(result["mean"].values)
+    there = np.flatnonzero(~np.isnan(mean))
+    if not len(there):
+        return ["No system has ratings, and so none a mean."]
+    best, worst = int(there[np.argmax(mean[there])]), int(there[np.argmin(mean[there])])
+
+    def told(at: int) -> str:
+        one = result.isel(system=at) if "system" in result.dims else result
+        return f"{number(mean[at])}{ends(one)}"
+
+    how = f"({interval(result)}s)"
+    if best == worst:
+        said = [f"The mean human score of {name(named[best])} is {told(best)} {how}."]
+    else:
+        highest, lowest = (f"{name(named[at])} with {told(at)}" for at in (best, worst))
+        said = [f"Of mean human scores the highest is {highest}, the lowest {lowest} {how}."]
+    rated, effective = (np.atleast_1d(result[each].values) for each in ("n_rated", "n_effective"))
+    usable = np.flatnonzero((rated > 0) & np.isfinite(effective))
+    if len(usable):
+        worth = float(np.median(effective[usable] / rated[usable]))
+        said.append(f"With {name(str(result.attrs.get('helped_by')))} a rating counts as {number(worth)} (median).")
+    alone = int(np.atleast_1d(result["fell_back"].values)[there].sum())
+    if alone:
+        said.append(f"The ratings of {alone:,} of {len(there):,} systems are too few for help and stand alone.")
+    return said
 
 
 def top_k_corr(result: xr.Dataset) -> list[str]:

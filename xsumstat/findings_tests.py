@@ -420,3 +420,28 @@ def _beside(result: xr.Dataset, variable: str, level: float, dim: str) -> list[s
             texts.append(f"{name(label)} ({told})")
         groups.append(listed(texts, 6))
     return groups
+
+
+def bias(result: xr.Dataset) -> list[str]:
+    """Which metrics err with which covariate, and which way."""
+    alpha = alpha_of(result)
+    p, slope = adjust.decisive(result), result["slope"]
+    said = []
+    for covariate in labels(result, "covariate"):
+        one, each = p.sel(covariate=covariate).values, slope.sel(covariate=covariate).values
+        is_group = bool(result["is_group"].sel(covariate=covariate)) if "is_group" in result else False
+        tested = int((~np.isnan(one)).sum())
+        found = np.flatnonzero(one <= alpha)
+        where = f"of {name(covariate)}" if is_group else f"with a higher {name(covariate)}"
+        if not tested:
+            said.append(f"No bias can be tested for {name(covariate)}.")
+        elif not len(found):
+            said.append(f"No bias was found {where} ({tested:,} metric{'s' * (tested > 1)}).")
+        else:
+            parts = []
+            for word, side in (("too high", each > 0), ("too low", each < 0)):
+                named = [f"{name(labels(result)[at])} ({number(each[at])})" for at in found if side[at]]
+                if named:
+                    parts.append(f"{listed(named)} {'score' if len(named) > 1 else 'scores'} outputs {where} {word}")
+            said.append(f"{'; '.join(parts)}, in sds of the metric ({_level(result)}).")
+    return said

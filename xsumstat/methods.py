@@ -60,6 +60,11 @@ AIMS: dict[str, str] = {
         "{threshold} on [braun2022survive]."
     ),
     "compare_systems": "We tested for each pair of systems whether their scores differ [rankel2011ranking].",
+    "system_means": (
+        "We estimated each system's mean of {gold} from the outputs with ratings and the scores that {helped_by} "
+        "gave to all, by a regression estimator, prediction-powered inference with a slope pooled over systems "
+        "[angelopoulos2023ppi, chaganty2018price]."
+    ),
     "discriminative_agreement": (
         "We compared the verdicts on each pair of systems by the metric and by {gold}, a win, loss or neither in "
         "paired bootstrap resamples of inputs [koehn2004statistical, bhandari2020reevaluating]."
@@ -75,6 +80,10 @@ AIMS: dict[str, str] = {
     "close_corr": (
         "We correlated the scores of each metric with {gold}, {correlation}, over the pairs of systems whose "
         "means by {gold} are so far apart [deutsch2022reexamining]."
+    ),
+    "bias": (
+        "We tested whether the errors of each metric against {gold} move with {given}, {errors}; variances respect "
+        "systems and inputs as clusters [bell2002bias, cameron2011robust]."
     ),
     "range_drop": (
         'We compared the correlation of each pair of metrics, {correlation}, on outputs in the range "{range}" '
@@ -103,7 +112,17 @@ AIMS: dict[str, str] = {
     ),
     "normality": "We tested whether scores are normally distributed [shapiro1965analysis, deutsch2021statistical].",
     "pca": "We computed the principal components of the ranks that metrics give to outputs [braun2022survive].",
+    "variance_components": (
+        "We estimated how much of the variance of {gold} and of each metric lies between systems, between inputs and "
+        "in single cells, by Henderson's method I [searle1992variance], with jackknife standard errors over systems "
+        "and inputs [efron1981jackknife]. The reliability of system means is the generalizability coefficient "
+        "[brennan2001generalizability]."
+    ),
     "simulate": "We simulated scores of a normal model whose true correlations are known.",
+    "simulate_like": (
+        "We simulated scores like {like}, from their own effects of systems, inputs and cells, with the covariances of "
+        "these by Henderson's method I [searle1992variance]."
+    ),
     "coverage": (
         "We measured how often confidence intervals hold the true correlation, {correlation}, in {n_trials} "
         "simulated trials [deutsch2021statistical]."
@@ -111,6 +130,11 @@ AIMS: dict[str, str] = {
     "power": (
         "We measured how often tests find a difference of correlations with {gold}, {correlation}, in "
         "{n_trials} simulated trials at a level of {alpha} [deutsch2021statistical]."
+    ),
+    "plan": (
+        "We planned the number of systems and inputs from the jackknife's variance and the variance components of the "
+        "scores [efron1981jackknife, searle1992variance]; what these do not tell was simulated in {n_trials} trials of "
+        "scores that were drawn like them."
     ),
 }
 _CITED = re.compile(r" \[([\w, ]+)\]")
@@ -126,6 +150,7 @@ _COEFFICIENTS = {
     "kendall_like": "ma2019results",
     "spa": "thompson2024improving",
 }
+_GIVEN = {"kendall": "kendall1942partial"}
 _INTERVALS = {
     "jackknife": "efron1981jackknife",
     "fisher": "bonett2000sample",
@@ -140,6 +165,7 @@ _TESTS = {
     "zou": "zou2007toward",
     "wilcoxon": "wilcoxon1945individual",
     "hybrid": "wilcoxon1945individual",
+    "ppi": "angelopoulos2023ppi",
     "kruskal-wallis": "kruskal1952use",
     "tost_analytic": "counsell2015equivalence",
     "anderson_hauck": "anderson1983new",
@@ -209,7 +235,8 @@ def _flag(value: Any) -> bool:
 
 def _analysis(result: xr.Dataset) -> str:
     simulated = "truth" in result and result.attrs.get("source") == "simulated"
-    return str(result.attrs.get("analysis", "simulate" if simulated else ""))
+    made = "simulate_like" if "like" in result.attrs else "simulate"
+    return str(result.attrs.get("analysis", made if simulated else ""))
 
 
 def _known(found: re.Match[str]) -> bool:
@@ -229,8 +256,18 @@ def _aim(result: xr.Dataset) -> str:
     filled = {str(key): _text(value) for key, value in attrs.items()}
     filled["gold"] = wording.name(attrs.get("gold", "the gold scores"))
     filled["correlation"] = _correlation(attrs)
+    filled["errors"] = _errors(attrs)
     filled["n_tasks"] = "one task" if tasks == 1 else f"{tasks} tasks"
     return AIMS[_analysis(result)].format_map(_Filled(filled)).replace(" ,", ",")
+
+
+def _errors(attrs: Mapping[Any, Any]) -> str:
+    """What the errors are."""
+    what = {"system": "of systems' mean scores", "input": "of outputs, within inputs", "global": "of outputs",
+            "within_system": "of outputs, within systems"}.get(str(attrs.get("level")), "of scores")  # fmt: skip
+    if attrs.get("method") == "difference":
+        return f"the differences {what} by metric and people, both standardised"
+    return f"in a regression {what} by the metric on those by people"
 
 
 def _text(value: Any) -> str:
@@ -251,7 +288,11 @@ def _correlation(attrs: Mapping[Any, Any]) -> str:
         return "by several coefficients and levels" if "n_trials" in attrs else "by a coefficient of correlation"
     called = COEFFICIENTS[asked].label if asked in COEFFICIENTS else f"the coefficient {wording.name(asked)}"
     cited = f" [{_COEFFICIENTS[asked]}]" if asked in _COEFFICIENTS else ""
+    if "given" in attrs:
+        called = f"partial {called}"
+        cited = f" [{_GIVEN[asked]}]" if asked in _GIVEN else ""
     parts = [f"by {called}{cited}", _LEVELS.get(str(attrs.get("level")), "")]
+    parts += [f", given {wording.name(attrs['given'])}"] if "given" in attrs else []
     missing = "each mean over the scores that there are [deutsch2022reexamining]"
     parts += [f", {missing}"] if attrs.get("missing") == "available" else []
     return " ".join(part for part in parts if part).replace(" , ", ", ")

@@ -17,14 +17,17 @@ from xsumstat.dataset.variables import ANALYSES
 RATERS, AMONG = "raters and judges", "among metrics"
 # Questions to scores, in groups. `of` says which a Dataset has something for.
 QUESTIONS: dict[str, tuple[str, ...]] = {
-    "agreement with people": ("corr", "ci", "rank", "normality"),
+    "agreement with people": ("corr", "ci", "rank", "bias", "normality"),
     "better, or equally good": (
         *("perm_test", "boot_test", "corr_test"),
         *("equivalence", "margin_sensitivity", "dominance"),
     ),
     AMONG: ("metric_corr", "metric_ci", "pca", "disagreement", "improvement_consistency"),
     "parts of the scores": ("top_k", "top_k_corr", "close_corr", "scoring_range", "range_drop"),
-    "systems and inputs": ("compare_systems", "discriminative_agreement", "input_effect", "sample_inputs"),
+    "systems and inputs": (
+        *("compare_systems", "system_means", "discriminative_agreement", "input_effect", "sample_inputs"),
+        "variance_components",
+    ),
     RATERS: ("agreement", "human_ceiling", "alt_test", "majority_vote", "drop_noisiest_rater"),
     "all at once": ("report",),
     "as a table or files": ("to_frame", "to_mtme"),
@@ -36,7 +39,7 @@ OF_RESULTS = ("conclusion", "methods", "to_frame", "to_latex", "to_markdown")
 PICTURES = ("heatmap", "distribution", "scatter_matrix")
 OF_FRAMES = ("to_scores",)
 PACKAGE = (
-    *("add_gold", "coverage", "load_dataset", "power", "rank_tasks", "set_dims", "simulate", "to_scores"),
+    *("add_gold", "coverage", "load_dataset", "plan", "power", "rank_tasks", "set_dims", "simulate", "to_scores"),
     *("read_deepeval", "read_inspect", "read_lm_eval", "read_mtme", "read_promptfoo", "read_realsumm"),
     "read_sacrerouge",
 )

@@ -98,6 +98,7 @@ VALUES: dict[str, Words] = {
         "paired_t": _words("ttest ttest_rel paired_ttest paired related_t"),
         "t": _words("ttest_ind unpaired student independent"),
         "wilcoxon": _words("signed_rank wilcoxon_signed_rank"),
+        "ppi": _words("ppi++ prediction_powered prediction_powered_inference control_variate"),
     },
     "statistic": {"t": _words("t_statistic student mean"), "wilcoxon": _words("signed_rank w rank ranks")},
     "test": {
@@ -221,9 +222,7 @@ KEYWORDS: Words = {
     "calibrate_on": _words("calibration calibrate calibration_data calibrate_with dev train"),
     "swap": _words("permute permutation_unit permutation_type exchange swapping"),
     "crossed": _words("cross perm_both both_dims two_way"),
-    "margin": _words(
-        "epsilon eps delta eqbound equivalence_margin bound bounds sesoi low upp theta equivalence_bound",
-    ),
+    "margin": _words("epsilon eps delta eqbound equivalence_margin bound bounds sesoi low upp theta equivalence_bound"),
     "margins": _words("margin epsilon eps delta deltas epsilons grid bounds"),
     "along": _words("dim axis over dimension rater raters annotator annotators versions version language"),
     "base": _words("baseline reference original reference_label base_label source anchor"),
@@ -358,6 +357,10 @@ METHODS: Words = {
     "margin_sensitivity": _words("sensitivity sensitivity_analysis margins margin"),
     "dominance": _words("dominates probability_shift superiority stochastic_dominance"),
     "rank": _words("ranking rank_metrics leaderboard cluster clusters clustering order best ranks sort sort_metrics"),
+    "bias": _words(
+        "biases length_bias self_preference self_bias family_bias confounder confounders confounding spurious fairness",
+        "length_control length_controlled verbosity_bias",
+    ),
     "normality": _words("shapiro shapiro_wilk normal_test normaltest is_normal qq"),
     "metric_corr": _words(
         "corr_matrix correlation_matrix intercorrelation intercorrelations metric_correlation corrcoef redundancy",
@@ -365,6 +368,7 @@ METHODS: Words = {
     ),
     "metric_ci": _words("metric_intervals metric_interval corr_matrix_ci"),
     "pca": _words("principal_components principal_component_analysis svd factor_analysis biplot"),
+    "variance_components": _words("variance variances anova random_effects mixed_model varcomp g_study"),
     "disagreement": _words("disagreements disagree discordance"),
     "improvement_consistency": _words("improvement improvements consistency"),
     "top_k": _words("top topk best_systems nlargest top_systems select_top"),
@@ -377,8 +381,9 @@ METHODS: Words = {
         "compare_system",
     ),
     "discriminative_agreement": _words(
-        "discriminative discriminative_power discrimination f1 confusion_matrix verdicts",
+        "discriminative discriminative_power discrimination f1 confusion_matrix verdicts"
     ),
+    "system_means": _words("ppi prediction_powered_inference mean means human_mean human_means few_ratings debias"),
     "input_effect": _words("kruskal kruskal_wallis input_difficulty inputs difficulty input_effects"),
     "sample_inputs": _words("sample subsample stratified_sample sampling select_inputs choose_inputs"),
     "agreement": _words(
@@ -422,7 +427,8 @@ METHODS: Words = {
     "read_sacrerouge": _words("load_sacrerouge sacrerouge read_jsonl"),
     "simulate": _words("simulation generate synthetic make_data simulate_scores make_scores random_scores"),
     "coverage": _words("coverage_simulation interval_coverage calibration"),
-    "power": _words("power_analysis sample_size statistical_power"),
+    "power": _words("power_analysis statistical_power"),
+    "plan": _words("planning design designs sample_size how_many study_design decision_study d_study required_inputs"),
     "rank_tasks": _words("tasks metrics_task rank_many multi_task"),
     "to_scores": _words(
         "read_csv from_csv from_frame from_dataframe from_pandas read_frame to_dataset to_xarray melt to_ds from_df",

@@ -46,6 +46,8 @@ QUESTIONS = {
     "equivalence": lambda d: d.meta.equivalence("human", other=["copy", "one", "turned"], margin=0.1, **DRAWS),
     "top_k_corr": lambda d: d.meta.top_k_corr("human"),
     "close_corr": lambda d: d.meta.close_corr("human", gap=[0.1, 1.0], **DRAWS),
+    "given": lambda d: d.meta.corr("human", given="plain"),
+    "bias": lambda d: d.meta.bias("human", given="plain"),
     "discriminative_agreement": lambda d: d.meta.discriminative_agreement("human", **DRAWS),
     "dominance": lambda d: d.meta.dominance("human", **DRAWS),
 }

@@ -65,6 +65,9 @@ OTHERS = {
         xsumstat.simulate(8, 6, agreement={"m": 0.5}, rng=0), redraw=True, level=["input", "system"],
         coefficient=["pearson", "kendall"], n_systems=[6, 8], n_inputs=[6, 8], noise=[0.5, 1.0], n_trials=2, **FEW,
     ),
+    "power of two metrics": lambda d: xsumstat.power(
+        d, "human", metric="m0", other="m1", tests={"williams": {"test": "corr_test"}}, n_trials=2, **FEW
+    ),
     "coverage of differences": lambda d: xsumstat.coverage(
         d, "human", metric="m0", other="m1", n_trials=2, **FEW
     ),
@@ -112,7 +115,7 @@ def test_every_variable_says_what_it_is(question):
         about = variables.variable(name, answer(question).attrs.get("analysis"))
         assert values.dtype == np.dtype(about.dtype), name
         assert values.attrs["long_name"] == about.long_name or analysis_of(answer(question)) == "simulate"
-        assert values.attrs["long_name"] and values.attrs["units"] in ("1", "score"), name
+        assert values.attrs["long_name"] and values.attrs["units"] in ("1", "score", "score²"), name
 
 
 def test_nothing_is_declared_that_no_result_has():
@@ -269,7 +272,7 @@ def test_numbers_get_the_dtype_of_the_table_and_stay_lazy():
 
 def test_names_are_reserved_by_analyses_whose_scores_may_have_further_dims():
     assert {"correlation", "other_metric", "gap", "significant", "alpha"} <= variables.RESERVED
-    assert not {"task", "weight", "width", "truth", "noise", "interval", "score_bin", "whole"} & variables.RESERVED
+    assert not {"task", "width", "truth", "noise", "interval", "score_bin", "whole"} & variables.RESERVED
     ds = rounded(3)
     tasks = ds.score.sel(metric=["m0", "m1"]).expand_dims(task=["a", "b"])
     found = xr.Dataset({"score": tasks}).meta.corr(ds.score.sel(metric="human", drop=True))

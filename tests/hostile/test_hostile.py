@@ -59,6 +59,15 @@ def rating(ds):
     return ds.score.sel(metric="human", drop=True) + apart
 
 
+def apart(ds):
+    """The same with systems whose means differ, so that plans can be made."""
+    if "system" not in ds.score.dims:
+        return ds
+    steps = np.linspace(0.0, 8.0, ds.sizes["system"])
+    by = steps.reshape([-1 if dim == "system" else 1 for dim in ds.score.dims])
+    return ds.copy(data={name: each.values + by if name == "score" else each.values for name, each in ds.items()})
+
+
 QUESTIONS = {
     **{
         f"corr, {level}, {name}": lambda d, level=level, name=name: d.meta.corr("human", level=level, coefficient=name)
@@ -100,10 +109,18 @@ QUESTIONS = {
     "signed ranks": lambda d: d.meta.compare_systems(method="wilcoxon"),
     "hybrid": lambda d: d.meta.compare_systems(method="hybrid", **FEW),
     "bootstrap of systems": lambda d: d.meta.compare_systems(method="bootstrap", **FEW),
+    "system_means": lambda d: d.meta.system_means("human", metric="m0"),
+    "system_means by several": lambda d: d.meta.system_means("human", metric=["m0", "m1"], target="these"),
+    "ppi": lambda d: d.meta.compare_systems(gold="human", metric="m0", method="ppi"),
     "input_effect": lambda d: d.meta.input_effect(),
     "top_k": lambda d: d.meta.top_k(2, by="human"),
     "top_k_corr": lambda d: d.meta.top_k_corr("human", **FEW),
     "close_corr": lambda d: d.meta.close_corr("human", gap=[0.5, (0.1, 0.9)], **FEW),
+    "given": lambda d: d.meta.ci("human", given="m2", **FEW),
+    "given, drawn": lambda d: d.meta.ci("human", given="m2", level="input", method="bootstrap", **FEW),
+    "given, swaps": lambda d: d.meta.perm_test("human", given="m2", level="global", coefficient="kendall", **FEW),
+    "bias": lambda d: d.meta.bias("human", given=["m2", "type"]),
+    "bias of differences": lambda d: d.meta.bias("human", given="m2", level="input", method="difference", joint=True),
     "discriminative": lambda d: d.meta.discriminative_agreement("human", **FEW),
     "scoring_range": lambda d: d.meta.scoring_range(above=0.5, unit="quantile").meta.metric_corr(level="input"),
     "range_drop": lambda d: d.meta.range_drop(above=0.5, unit="quantile", n_simulations=19, **FEW),
@@ -113,6 +130,8 @@ QUESTIONS = {
     "tasks": lambda d: xsumstat.rank_tasks({"a": {"ds": d, "gold": "human"}}, **FEW),
     "normality": lambda d: d.meta.normality(),
     "pca": lambda d: d.meta.pca(),
+    "variances": lambda d: d.meta.variance_components("human"),
+    "variances of ratings": lambda d: d.meta.variance_components(rating=rating(d), metric="m0"),
     "by": lambda d: d.meta.ci("human", by="type", **FEW),
     "agreement": lambda d: d.meta.agreement(rating(d), n_resamples=5, rng=0),
     "majority": lambda d: d.meta.majority_vote(rating(d)),
@@ -121,6 +140,17 @@ QUESTIONS = {
     "human_ceiling": lambda d: d.meta.human_ceiling(rating(d), metric="m0", **FEW),
     "sample_inputs": lambda d: d.meta.sample_inputs(metric="m0", n_means=2, n_spreads=1, rng=0),
     "coverage": lambda d: xsumstat.coverage(d, "human", metric="m0", n_trials=2, **FEW),
+    "plan": lambda d: xsumstat.plan(
+        apart(d), "human", metric="m0", n_systems=[6, 20], n_inputs=[5, 50], target=0.5, n_trials=2, rng=0
+    ),
+    "plan of differences": lambda d: xsumstat.plan(d, "human", difference=[0.5, 1.0], n_trials=20, rng=0),
+    "plan of two": lambda d: xsumstat.plan(apart(d), "human", metric="m0", other="m1", n_trials=2, **FEW),
+    "plan of raters": lambda d: xsumstat.plan(
+        apart(d), rating=rating(apart(d)), metric="m0", level="input", n_raters=[1, 2], n_trials=2
+    ),
+    "coverage of scores like these": lambda d: xsumstat.coverage(
+        d, "human", metric="m0", truth="population", intervals={"jackknife": {"method": "jackknife"}}, n_trials=2, **FEW
+    ),
     "power": lambda d: xsumstat.power(d, "human", metric="m0", n_trials=2, **FEW),
 }
 INFINITE = ("gap_high",)  # no limit

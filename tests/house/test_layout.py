@@ -21,7 +21,17 @@ ROOMS = (
     *("dataset", "analyses", "simulation", "plots", "io"),
 )
 FACE = (
-    *("accessor", "citations", "compilation", "conclusions", "findings", "findings_tests", "methods", "offers"),
+    *(
+        "accessor",
+        "citations",
+        "compilation",
+        "conclusions",
+        "findings",
+        "findings_plans",
+        "findings_tests",
+        "methods",
+        "offers",
+    ),
     *("options", "overview", "report", "report_data", "report_page", "report_pictures"),
     *("__init__", "__main__"),
 )

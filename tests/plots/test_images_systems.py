@@ -103,6 +103,17 @@ def test_top_k_of_many_metrics_dark(demo):
 
 
 @image()
+def test_bias(demo):
+    return figure_of(demo.meta.bias("human", given=["length", "system_type"], level="global").meta.plot.bias())
+
+
+@image("dark_background")
+def test_bias_by_colour_dark(demo):
+    found = demo.meta.bias("human", given=["length", "system_type"], level="global")
+    return figure_of(found.meta.plot.bias(hue="covariate", title="Who favours what"))
+
+
+@image()
 def test_close_corr(demo):
     return figure_of(demo.meta.close_corr("human", gap=[0.25, 0.5, 1.0]).meta.plot.close_corr())
 

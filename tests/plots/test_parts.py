@@ -1,6 +1,7 @@
 """Names in all pictures: what is drawn is what the label says."""
 
 import io
+import warnings
 import xml.etree.ElementTree as ET
 
 import matplotlib as mpl
@@ -103,6 +104,8 @@ PICTURES = {
     ),
     "pca": lambda ds, qs: (qs.meta.pca().meta.plot.pca(), [GOLD, *METRICS, *QUALITIES, "metric"]),
     "pca of names": lambda ds, qs: (ds.meta.pca().meta.plot.pca(), [GOLD, *METRICS]),
+    "variance_components": lambda ds, qs: (of_variances(ds).meta.plot.variance_components(), [GOLD, *METRICS]),
+    "plan": lambda ds, qs: (xsumstat.plan(ds, metric=METRICS[:2], level="input").meta.plot.plan(), METRICS[:2]),
     "shifts": lambda ds, qs: (shifted(ds, qs).meta.plot.shifts(), QUALITIES),
     "shifts of two": lambda ds, qs: (
         shifted(ds, qs).meta.plot.shifts(shifted(ds, qs), labels=("$there$", "_back")),
@@ -144,6 +147,14 @@ PICTURES = {
         qs.meta.close_corr(gap=[0.5, 1], **DRAWS).meta.plot.close_corr(),
         [GOLD, *METRICS, *QUALITIES],
     ),
+    "system_means": lambda ds, qs: (
+        qs.meta.system_means(metric=METRICS[0]).meta.plot.system_means(),
+        [GOLD, METRICS[0], *QUALITIES],
+    ),
+    "bias": lambda ds, qs: (
+        ds.meta.bias(given=[METRICS[0], "type of $s$"]).meta.plot.bias(),
+        [*METRICS[1:], METRICS[0]],
+    ),
     "tasks": lambda ds, qs: (tasks(ds).meta.plot.tasks(), [*METRICS, "$task$", "_task^2"]),
     "coverage": lambda ds, qs: (
         simulated("coverage", metric=METRICS, interval=["_both", "$bca$"], n_inputs=[5, 9]).meta.plot.coverage(),
@@ -154,6 +165,13 @@ PICTURES = {
         ["_perm", "$boot$"],
     ),
 }
+
+
+def of_variances(ds):
+    """Components of which some are estimated below 0."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        return ds.meta.variance_components(metric=METRICS)
 
 
 def shifted(ds, qs):

@@ -342,6 +342,9 @@ LAZY = {
     "pool, ci of a difference": lambda ds: ds.meta.ci("human", metric="judge", other="bleu", **POOLED),
     "pool, perm_test": lambda ds: ds.meta.perm_test("human", **POOLED),
     "pool, boot_test": lambda ds: ds.meta.boot_test("human", alternative="greater", **POOLED),
+    "given": lambda ds: ds.meta.ci("human", given="rouge", level="input", method="bootstrap", **DRAWN),
+    "given, swaps": lambda ds: ds.meta.perm_test("human", given=["rouge", "system_type"], level="global", **DRAWN),
+    "bias": lambda ds: ds.meta.bias("human", given=["rouge", "system_type"]),
     "close_corr": lambda ds: ds.meta.close_corr("human", **DRAWN),
     "close_corr of one": lambda ds: ds.isel(language=0).meta.close_corr("human", gap=[0.5, 1.0], **DRAWN),
 }

@@ -15,6 +15,7 @@ from xsumstat.analyses import scoring_range as ranges
 from xsumstat.analyses.measure import (
     Measure,
     along_metrics,
+    check_given,
     check_symmetric,
     checked_measure,
     settled,
@@ -46,6 +47,7 @@ def corr(
     coefficient: str | CorrelationFunction = "pearson",
     average: bool = True,
     by: str | None = None,
+    given: str | xr.DataArray | Sequence[str | xr.DataArray] | None = None,
     threshold: float | xr.DataArray | None = None,
     calibrate_on: xr.Dataset | None = None,
     pool: str | None = None,
@@ -63,6 +65,7 @@ def corr(
     {coefficient}
     {average}
     {by}
+    {given}
     {threshold}
     {calibrate_on}
     {pool}
@@ -106,6 +109,14 @@ def corr(
     is when each input's two scores trade places at random: listed for up to 12 inputs that differ, else by Edgeworth's
     series, within about .001 (it is not sampled, and needs no seed).
 
+    With `given` it is the partial correlation: of one covariate c ``(r_xz − r_xc·r_zc)/√((1 − r_xc²)(1 − r_zc²))``, the
+    r being Pearson's, Spearman's or Kendall's tau-b (Kendall's partial tau of 1942), and of several the same in turn.
+    Pearson's is the correlation of what regressions on the covariates leave of both scores. At system level covariates
+    are averaged over the same cells as the scores (under ``missing="available"`` over all that they have). A group
+    has none where it has fewer than 3 members more than there are covariates, or the covariates tell a score. The
+    p-values of ``average=False`` are of t with n − 2 − k degrees of freedom, k the covariates; of Kendall's normal
+    with n − k in place of n (Kim 2015).
+
     References
     ----------
     Deutsch, Dror & Roth (2021), "A Statistical Analysis of Summarization Evaluation Metrics Using Resampling
@@ -113,7 +124,8 @@ def corr(
     "To Ship or Not to Ship" (pairwise accuracy). Deutsch, Foster & Freitag (2023), "Ties Matter" (acc_eq, calibration).
     Ma et al. (2019), "Results of the WMT19 Metrics Shared Task", §4.2 (its tau). Thompson et al. (2024), "Improving
     Statistical Significance in Human Evaluation of Automatic Metrics via Soft Pairwise Accuracy". Deutsch, Dror & Roth
-    (2022), "Re-Examining System-Level Correlations", §3 (``missing="available"``).
+    (2022), "Re-Examining System-Level Correlations", §3 (``missing="available"``). Kendall (1942), "Partial rank
+    correlation". Kim (2015), "ppcor: An R package for a fast calculation to semi-partial correlation coefficients".
 
     Examples
     --------
@@ -128,16 +140,22 @@ def corr(
     0  judge  abstractive         0.81
     1  judge   extractive         0.99
     2  judge          all         0.93
+    >>> ds.meta.corr("human", metric=["judge", "rouge"], given="length").meta.to_frame(brief=True).round(2)
+      metric  correlation
+    0  judge         0.93
+    1  rouge         0.77
     """
     measure = checked_measure(level, coefficient, missing, undefined)
+    check_given(measure.coefficient, given)
     _validate.flag("average", average)
-    constant = measure.coefficient.of_constants
-    scores = schema.prepare(ds, gold, metric, level=level, missing=measure.missing, constant=constant)
+    ready: dict[str, Any] = {"level": level, "missing": measure.missing, "constant": measure.coefficient.of_constants}
+    scores = schema.prepare(ds, gold, metric, given=given, **ready)
     measure = settled(measure, scores, threshold, calibrate_on, gold)
     record = measure.coefficient
-    variables = _correlations(scores.score, scores.gold, average, measure)
+    variables = _correlations(scores.score, scores.human, average, measure)
     if average:
-        scores.later.make(checks.warn_undefined, variables["correlation"], *scores.spreads, why_undefined(record))
+        why = why_undefined(record, measure.given)
+        scores.later.make(checks.warn_undefined, variables["correlation"], *scores.spreads, why)
     attrs = {**measure.attrs, **threshold_attrs(record, calibrate_on)}
     return results.result(variables, scores, analysis="corr", **attrs)
 
@@ -305,7 +323,7 @@ def _correlations(x: xr.DataArray, z: xr.DataArray, average: bool, measure: Meas
         at = () if calibrate is None else (calibrate(estimator, x, z, here),)
         if average:
             return _value(estimator, r, here), left_out, *at
-        pvalues = [record.pvalue(*pair) for pair in arrays.vectors(x, z, level, measure.missing)]
+        pvalues = _pvalues(x, z, r, n, measure)
         return (r, np.array(pvalues), left_out, *at) if groups else (r[0], pvalues[0], left_out, *at)
 
     names = ["correlation", "n_undefined"] if average else ["correlation", "pvalue", "n_undefined"]
@@ -316,7 +334,7 @@ def _correlations(x: xr.DataArray, z: xr.DataArray, average: bool, measure: Meas
         x,
         z,
         along_metrics(record),
-        input_core_dims=[_CELLS, _CELLS, []],
+        input_core_dims=[_CELLS, ["_given", *_CELLS] if measure.given else _CELLS, []],
         output_core_dims=[[] if name in whole else groups for name in names],
         vectorize=True,
         dask="parallelized",
@@ -327,3 +345,12 @@ def _correlations(x: xr.DataArray, z: xr.DataArray, average: bool, measure: Meas
     if "threshold" in found and average:
         found["threshold"] = found["threshold"].where(found["correlation"].notnull())
     return found
+
+
+def _pvalues(x: FloatArray, z: FloatArray, r: FloatArray, n: FloatArray, measure: Measure) -> list[float]:
+    """The p-value of each group's coefficient."""
+    record = measure.coefficient
+    if measure.given:
+        assert record.partial is not None
+        return [record.partial.pvalue(*each, len(measure.given)) for each in zip(r, n, strict=True)]
+    return [record.pvalue(*pair) for pair in arrays.vectors(x, z, measure.level, measure.missing)]

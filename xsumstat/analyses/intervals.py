@@ -16,6 +16,7 @@ from xsumstat.analyses.measure import (
     LAYERS,
     Draws,
     Measure,
+    check_given,
     checked_measure,
     checked_resample,
     interval_method,
@@ -64,6 +65,7 @@ def ci(
     n_resamples: int = 9999,
     confidence_level: float = 0.95,
     by: str | None = None,
+    given: str | xr.DataArray | Sequence[str | xr.DataArray] | None = None,
     threshold: float | xr.DataArray | None = None,
     calibrate_on: xr.Dataset | None = None,
     pool: str | None = None,
@@ -95,6 +97,7 @@ def ci(
     {n_resamples}
     {confidence_level}
     {by}
+    {given}
     {threshold}
         A threshold that is calibrated is found anew in each resample.
     {calibrate_on}
@@ -181,6 +184,13 @@ def ci(
     of cells at global; with missing cells, that of the input or system that has the most. It takes the
     scores to be normal, which they rarely are.
 
+    **Given covariates.** All of this holds of partial correlations too: of k covariates n is k less, and so are the
+    degrees of freedom of the jackknife's t, but for those of inputs that are random alone and of all cells; the V_s of
+    system level is ``(N−1−k)/(N−1)`` of what it would be, as each system draws the regression on the covariates towards
+    itself. Of 12 and 30 systems and 40 inputs (normal scores with shared covariates, partial r 0, .6 and .9, 1,000
+    trials each, one and three covariates) 95 % intervals held the truth in .943 to .974 of trials at system level
+    (Kendall .951 to .984) and in .927 to .981 at input level (Kendall .948 to .983).
+
     References
     ----------
     Deutsch, Dror & Roth (2021), §3. Efron & Stein (1981), Annals of Statistics 9. Bonett & Wright (2000),
@@ -211,14 +221,16 @@ def ci(
         _validate.choice("interval", interval, INTERVALS)
     confidence_level = _validate.fraction("confidence_level", confidence_level)
     dims = checked_resample(resample, level)
+    check_given(measure.coefficient, given, dims)
     _validate.choice("aggregate", aggregate, AGGREGATES)
     draws = Draws.checked(n_resamples, rng, keep_samples=keep_samples, progress=progress)
     if method == "auto":
         method = interval_method(measure, dims, interval, keep_samples)
     _check_method(method, measure, dims, interval, other, keep_samples)
-    ready: dict[str, Any] = {"level": level, "missing": measure.missing}
+    ready: dict[str, Any] = {"level": level, "missing": measure.missing, "given": given}
     if method == "fisher":
         scores = schema.prepare(ds, gold, metric, **ready)
+        measure = replace(measure, given=scores.given)
         found = _fisher(scores, measure, confidence_level)
         attrs: dict[str, Any] = {"confidence_level": confidence_level}
         _warn(found, scores, measure, None, dims, draws.n_resamples)
@@ -293,8 +305,9 @@ def _found(
     name = "difference" if pairs else "correlation"
     types = results.types([name, *job.names[1:]])
     core = ["metric", *(["reference"] if "reference" in dims else []), "system", "input"]
-    gold_core = [*(["rater"] if "rater" in dims else []), "system", "input"]
-    scores = replace(scores, score=scores.score.transpose(..., *core), gold=scores.gold.transpose(..., *gold_core))
+    gold_core = ["rater", "system", "input"] if "rater" in dims else scores.gold_core
+    gold = scores.gold.transpose(..., *gold_core, missing_dims="ignore")
+    scores = replace(scores, score=scores.score.transpose(..., *core), gold=gold)
     keywords: dict[str, Any] = {"keep_samples": draws.keep_samples, "progress": draws.progress}
     return labelled.run(job, scores, "_pair" if pairs else "metric", types, core=core, gold_core=gold_core, **keywords)
 
@@ -311,7 +324,8 @@ def _warn(
     later = scores.later
     name = "correlation" if "correlation" in found else "difference"
     if name == "correlation":
-        later.make(checks.warn_undefined, found[name], *scores.spreads, why_undefined(measure.coefficient))
+        why = why_undefined(measure.coefficient, measure.given)
+        later.make(checks.warn_undefined, found[name], *scores.spreads, why)
     if kind == "jackknife" and measure.coefficient.leave_one_out is not None and not jackknife_holds(measure, dims):
         _validate.warn(
             "over inputs alone the jackknife of ranked system means holds the true value in about 80 % of trials, not "
@@ -346,8 +360,8 @@ def _fisher(scores: schema.Scores, measure: Measure, confidence_level: float) ->
     outputs = xr.apply_ufunc(
         each,
         scores.score,
-        scores.gold,
-        input_core_dims=[_CELLS, _CELLS],
+        scores.human,
+        input_core_dims=[_CELLS, scores.gold_core],
         output_core_dims=[[]] * len(_FISHER),
         vectorize=True,
         dask="parallelized",

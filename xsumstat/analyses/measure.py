@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -77,6 +78,17 @@ def checked_measure(level: Any, coefficient: str | CorrelationFunction, missing:
     return Measure(record, level, missing, undefined)
 
 
+def check_given(record: Coefficient, given: Any, dims: tuple[str, ...] = ()) -> None:
+    """A coefficient, and dims that are drawn, that covariates go with."""
+    if given is None:
+        return
+    if record.partial is None:
+        allowed = [name for name, each in table.COEFFICIENTS.items() if each.partial is not None]
+        raise ValueError(f"given needs a coefficient among {_validate.listing(allowed)}, got {record.name!r}")
+    if drawn := [dim for dim in dims if dim in ("cell", *LAYERS)]:
+        raise ValueError(f"given goes with resample='system', 'input' or 'both', got {_validate.listing(drawn)}")
+
+
 def check_symmetric(record: Coefficient) -> None:
     """A coefficient whose two scores may change places, where no one of them is the gold."""
     if not record.symmetric:
@@ -117,7 +129,9 @@ def jackknife_holds(measure: Measure, dims: tuple[str, ...]) -> bool:
 def settled(
     measure: Measure, scores: schema.Scores, threshold: Any, calibrate_on: xr.Dataset | None, gold: Any
 ) -> Measure:
-    """The measure with its thresholds, one for each metric of the scores, or for all; none where it is calibrated.
+    """The measure with the covariates of the scores, and with its thresholds, one for each metric, or for all.
+
+    There are none where it is calibrated.
 
     Parameters
     ----------
@@ -131,7 +145,7 @@ def settled(
     gold : Any
         The gold of the scores that are judged, as users give it.
     """
-    record = measure.coefficient
+    record, measure = measure.coefficient, replace(measure, given=scores.given)
     if calibrate_on is not None:
         if threshold is not None:
             raise ValueError("threshold and calibrate_on both say what a tie is; give one of them")
@@ -175,8 +189,13 @@ def threshold_attrs(record: Coefficient, calibrate_on: xr.Dataset | None) -> dic
     return {"threshold": record.threshold if record.thresholds else "calibrated"}
 
 
-def why_undefined(record: Coefficient) -> str:
-    """What leaves the coefficient undefined."""
+def why_undefined(record: Coefficient, given: Sequence[str] = ()) -> str:
+    """What leaves the coefficient undefined, perhaps given covariates."""
+    if given:
+        return (
+            f"undefined given {_validate.listing(given)}, as no group has 3 members more than covariates of "
+            "which two scores both vary beside these:"
+        )
     if record.threshold_of == "gold":
         return f"undefined, as no two gold scores lie {record.threshold:g} (see threshold) apart:"
     return "undefined, as no group has two scores that both vary:"

@@ -11,7 +11,14 @@ import xarray as xr
 from xsumstat import _validate
 from xsumstat.analyses import adjust as families
 from xsumstat.analyses import pair_tests, pooling
-from xsumstat.analyses.measure import Draws, checked_measure, settled, threshold_attrs, warn_drawn_threshold
+from xsumstat.analyses.measure import (
+    Draws,
+    check_given,
+    checked_measure,
+    settled,
+    threshold_attrs,
+    warn_drawn_threshold,
+)
 from xsumstat.analyses.pair_tests import Correction
 from xsumstat.coefficients import ties
 from xsumstat.coefficients.record import Coefficient
@@ -44,6 +51,7 @@ def perm_test(
     adjust: str | None = None,
     within: str | Iterable[str] | None = None,
     n_resamples: int = 9999,
+    given: str | xr.DataArray | Sequence[str | xr.DataArray] | None = None,
     threshold: float | xr.DataArray | None = None,
     calibrate_on: xr.Dataset | None = None,
     pool: str | None = None,
@@ -76,6 +84,7 @@ def perm_test(
     {adjust}
     {within}
     {n_resamples.swaps}
+    {given}
     {threshold}
     {calibrate_on}
     {pool}
@@ -137,6 +146,12 @@ def perm_test(
     systems), with ``resample="system"`` in 4 to 6 %. Use that, or `boot_test`, to speak of other systems than these.
     The size of every test is in docs/calibration.md.
 
+    Given covariates, these stay where they are when scores trade places, and every swap is looked at by itself. With 16
+    systems and 100 inputs 9,999 swaps of a pair take under a second at system level, and 3 (Pearson) to 12 seconds
+    (Kendall) at the others. Of two metrics that are exchangeable given the covariate, p was at most .05 in 4 to 7 % of
+    trials (12 systems, 30 inputs); where the covariate moves one up and the other down, swaps mix the two, and it was
+    never so: ``ci(other=...)`` (2 to 5 % in both cases) and `boot_test` draw metrics, gold and covariates together.
+
     The paper words its test of both dims as "systems, then inputs", which is `crossed`; its Algorithm 2,
     the default here, flips a coin for each cell.
 
@@ -164,6 +179,7 @@ def perm_test(
     """
     measure = checked_measure(level, coefficient, missing, undefined)
     record = measure.coefficient
+    check_given(record, given)
     _validate.flag("crossed", crossed)
     by_decisions = _decided(swap, record, level, resample, crossed)
     if resample is None:
@@ -177,6 +193,7 @@ def perm_test(
     if by_decisions:
         _check_decisions(resample, dims, crossed, level)
     ready: dict[str, Any] = {"level": level, "missing": measure.missing, "constant": record.of_constants}
+    ready["given"] = given
     scores, tested = metric_pairs.prepare(ds, gold, metric, other, **ready)
     measure = settled(measure, scores, threshold, calibrate_on, gold)
     if by_decisions:
@@ -260,6 +277,7 @@ def boot_test(
     adjust: str | None = None,
     within: str | Iterable[str] | None = None,
     n_resamples: int = 9999,
+    given: str | xr.DataArray | Sequence[str | xr.DataArray] | None = None,
     threshold: float | xr.DataArray | None = None,
     calibrate_on: xr.Dataset | None = None,
     pool: str | None = None,
@@ -285,6 +303,7 @@ def boot_test(
     {adjust}
     {within}
     {n_resamples}
+    {given}
     {threshold}
     {calibrate_on}
     {pool}
@@ -342,10 +361,12 @@ def boot_test(
     1  judge       length  0.0001      0.7083
     """
     measure = checked_measure(level, coefficient, missing, undefined)
+    check_given(measure.coefficient, given)
     dims = _validate.dims("resample", resample)
     _validate.choice("alternative", alternative, _validate.ALTERNATIVES)
     draws = Draws.checked(n_resamples, rng, keep_samples=keep_samples, progress=progress)
     ready: dict[str, Any] = {"level": level, "missing": measure.missing, "constant": measure.coefficient.of_constants}
+    ready["given"] = given
     scores, tested = metric_pairs.prepare(ds, gold, metric, other, **ready)
     measure = settled(measure, scores, threshold, calibrate_on, gold)
     warn_drawn_threshold(measure, scores.shape)

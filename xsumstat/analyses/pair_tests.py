@@ -40,6 +40,7 @@ def check_computed(method: str, measure: Measure, plan: PairPlan, draws: Draws, 
     decisions = isinstance(plan, DecisionPlan)
     if method == "analytic" and not (decisions or measure.linear_in_swaps):
         what = "level='system'" if measure.level == "system" else f"coefficient={measure.coefficient.name!r}"
+        what = "given" if measure.given else what
         what += " and swap='scores'" if measure.coefficient.calibrated else ""
         raise ValueError(
             f"method='analytic' needs a difference that is linear in the swaps, which with {what} it is not: rank "

@@ -98,6 +98,8 @@ def _check(ds: xr.Dataset, dim: Any, given: dict[str, Any]) -> None:
     if not isinstance(dim, str) or dim not in further:
         there = _validate.listing(further) or "none"
         raise ValueError(f"pool must be a further dim of score, got {dim!r}; there are: {there}")
+    if given.get("given") is not None:
+        raise ValueError("pool and given do not go together: there is no partial pairwise accuracy")
     name = given.get("coefficient")
     poolable = isinstance(name, str) and name in COEFFICIENTS and COEFFICIENTS[name].poolable
     if not poolable or given.get("level", "system") != "system":

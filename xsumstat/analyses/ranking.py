@@ -31,6 +31,7 @@ def rank(
     adjust: str | None = None,
     alpha: float = 0.05,
     n_resamples: int = 9999,
+    given: str | xr.DataArray | Sequence[str | xr.DataArray] | None = None,
     threshold: float | xr.DataArray | None = None,
     calibrate_on: xr.Dataset | None = None,
     pool: str | None = None,
@@ -55,6 +56,7 @@ def rank(
         Correct the p-values of all pairs of a table for their number first. Default: as they are, WMT's habit.
     {alpha.beats}
     {n_resamples.swaps}
+    {given}
     {threshold}
     {calibrate_on}
     {pool}
@@ -108,7 +110,7 @@ def rank(
     if adjust is not None:
         _validate.choice("adjust", adjust, corrections.CORRECTIONS)
     shared: dict[str, Any] = {"level": level, "coefficient": coefficient, "missing": missing, "undefined": undefined}
-    shared |= {"threshold": threshold, "calibrate_on": calibrate_on, "pool": pool}
+    shared |= {"threshold": threshold, "calibrate_on": calibrate_on, "pool": pool, "given": given}
     with value_checks.held() as of_test:
         test = comparison.perm_test(
             ds, gold, metric=metric, resample=resample, crossed=crossed, swap=swap, alternative="greater",

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
+from typing import Any
 
 import numpy as np
 import xarray as xr
 
 from xsumstat import _validate
 from xsumstat.analyses import adjust as families
+from xsumstat.analyses import few_ratings, system_differences, system_tests
 from xsumstat.analyses import groups as slices
-from xsumstat.analyses import system_tests
 from xsumstat.analyses.measure import Draws
 from xsumstat.analyses.system_tests import SystemTests, Test
 from xsumstat.dataset import checks, labelled, results
 from xsumstat.dataset import scores as schema
 from xsumstat.dataset.value_checks import Checks
 from xsumstat.inference import corrections
+from xsumstat.inference.system_means import TARGETS
 from xsumstat.types import IntArray
 
 DIMS = ("system", "other_system")
@@ -28,9 +30,11 @@ def compare_systems(
     ds: xr.Dataset,
     *,
     metric: Hashable | Sequence[Hashable] | xr.DataArray | None = None,
+    gold: Hashable | xr.DataArray | None = None,
     system: Hashable | Sequence[Hashable] | xr.DataArray | None = None,
     other: Hashable | Sequence[Hashable] | xr.DataArray | None = None,
     method: str = "paired_t",
+    target: str = "new",
     statistic: str = "t",
     alternative: str = "two-sided",
     between: str | None = None,
@@ -47,16 +51,24 @@ def compare_systems(
     ----------
     {ds}
     metric : label, list of labels or bool DataArray, optional
-        Metrics whose scores are compared, human ones among them. Default all.
+        Metrics whose scores are compared, human ones among them. Default all. With "ppi" the metric that helps the
+        ratings, or several whose standardised mean does; may be left out where there is only one.
+    gold : label, str or DataArray, optional
+        With "ppi" alone, the ratings: a label of `metric`, the name of another variable, or a DataArray with dims
+        `system` and `input`, NaN where nobody rated. Default ``ds.attrs["gold"]``.
     system : label, list of labels or bool DataArray, optional
         Systems; default all.
     other : label, list of labels or bool DataArray, optional
         Systems that they are compared with. Default all; with `system` alone those same, with each other.
-    method : {"paired_t", "t", "wilcoxon", "monte_carlo", "hybrid", "bootstrap"}, default "paired_t"
+    method : {"paired_t", "t", "wilcoxon", "monte_carlo", "hybrid", "bootstrap", "ppi"}, default "paired_t"
         "paired_t" and "wilcoxon" (signed ranks) test the differences on each input. "t", unpaired and with pooled
         variance, takes the two systems' scores for independent: it is the field's habit, and weak. "monte_carlo"
         swaps the two scores of each input with chance 1/2, "hybrid" draws inputs with replacement and swaps those,
-        "bootstrap" draws inputs and looks at the difference of the means.
+        "bootstrap" draws inputs and looks at the difference of the means. "ppi" compares mean human scores where only
+        some inputs have any, with the help of a metric that scored all (prediction-powered inference).
+    target : {"new", "these"}, default "new"
+        With "ppi" alone: whether systems are compared over all inputs like these, or over the very inputs that the
+        metric scored.
     statistic : {"t", "wilcoxon"}, default "t"
         What "monte_carlo" and "hybrid" compare with its values under swaps.
     alternative : {"two-sided", "greater", "less"}, default "two-sided"
@@ -81,7 +93,11 @@ def compare_systems(
         where the row's system is better (a metric that is better when lower is negated), ``statistic``, ``pvalue``, and
         ``n_inputs``. NaN where a system meets itself, or shares only one input. ``n_significant`` and
         ``n_tests`` (metric, ...): pairs with p ≤ alpha, and pairs in all; with `between` for each
-        (group, other_group). A two-sided test counts once for a pair, a one-sided one for each direction.
+        (group, other_group). A two-sided test counts once for a pair, a one-sided one for each direction. With "ppi"
+        the label of `metric` is the gold, and ``n_inputs`` are those that people rated for both; there are also
+        ``ci_low`` and ``ci_high`` at confidence 1 − alpha, ``standard_error``, ``df`` and, where all systems are
+        compared with all, ``rank`` and ``cluster`` (metric, system, ...): systems by their mean difference from the
+        others, in clusters made as by `rank`.
 
     Raises
     ------
@@ -109,6 +125,15 @@ def compare_systems(
     as it takes the inputs' effects for noise; "wilcoxon", which is of symmetric differences, in 17 and 51 % where they
     were skewed; the others in about 5 % (see the documentation, "Calibration").
 
+    "ppi" has one slope b of ratings on the metric for all pairs, and the share κ of it that chance does not explain: of
+    scores less the means of systems and inputs where all systems have the same rated inputs, else less those of
+    systems. Over the N inputs that both have ratings of, 4 or more, the difference is ``mean(z_a − z_b) + κb·D``, with
+    D the metric's mean difference on all m inputs less that on these, and variance ``(1/N − 1/m)·s²_e + κ·V_b·D²``, for
+    new inputs s²_z/m more. Over the other rated inputs it is the difference of the means of z − κb·f, plus κb times
+    that of the metric's means on all inputs. The two are weighted by inverse variance, with Meier's (1953) allowance
+    for weights that are estimated, and Student's t has Satterthwaite's degrees of freedom. These differences are not
+    quite those of the means of `system_means`, which have slopes of their own and weigh all ratings alike.
+
     References
     ----------
     Rankel, Conroy, Slud & O'Leary (2011), "Ranking Human and Machine Summarization Systems", §2, Tables 1 and 2.
@@ -128,36 +153,65 @@ def compare_systems(
     4  human  abstractor-1   extractor-1   0.033       6.593            0.033
     5  human  abstractor-1   extractor-2   0.000      13.149            0.000
     """
-    _validate.choice("method", method, system_tests.METHODS)
+    _validate.choice("method", method, (*system_tests.METHODS, system_differences.METHOD))
     _validate.choice("statistic", statistic, system_tests.STATISTICS)
     if statistic != "t" and method not in system_tests.SWAPPED:
         raise ValueError(
             f"statistic={statistic!r} is for methods that swap, 'monte_carlo' and 'hybrid', not {method!r}"
         )
     _validate.choice("alternative", alternative, _validate.ALTERNATIVES)
+    _check_ppi(method, gold, target)
     alpha = _validate.fraction("alpha", alpha)
     draws = Draws.checked(n_resamples, rng, progress=progress)
     if adjust is not None:
         _validate.choice("adjust", adjust, _CORRECTIONS)
-    later = Checks()
-    score = schema.prepare_metrics(labelled_systems(ds), metric, level=None, later=later)
+    ds = labelled_systems(ds)
+    later, ratings = Checks(), None
+    if method == system_differences.METHOD:
+        ratings = few_ratings.prepared(ds, gold, metric)
+        score, later = ratings.score, ratings.later
+    else:
+        score = schema.prepare_metrics(ds, metric, level=None, later=later)
     rows = schema.choose(score, system, "system", dim="system")
     columns = rows if other is None else schema.choose(score, other, "other", dim="system")
     pairs = system_tests.unordered(rows, columns)
     if not len(pairs):
         raise ValueError("a comparison needs two systems: system and other name only one")
     groups = None if between is None else slices.groups_of(ds, "between", between, ("system",))
-    families.check_correction(adjust, within, [*map(str, score.dims[:-2]), *DIMS])
-    listed = method == "monte_carlo" and 2 ** score.sizes["input"] <= draws.n_resamples
-    test = Test(method, statistic, alternative, draws.n_resamples, draws.seed)
-    found = _tested(score, SystemTests(pairs, test), rows, columns, draws.progress)
-    warn_few(later, found)
-    attrs = {**system_tests.settings_of(test), "alpha": alpha, "between": between}
-    if listed:
-        attrs |= {"exact": True, "n_resamples": 2 ** score.sizes["input"]}
-    result = later.attached(results.result(found, score, analysis="compare_systems", **attrs))
+    further = [*map(str, score.dims[:-2])] if ratings is None else ["metric", *ratings.further]
+    families.check_correction(adjust, within, [*further, *DIMS])
+    attrs: dict[str, Any] = {"alpha": alpha, "between": between}
+    if ratings is not None:
+        by_pair = system_differences.tested(ratings, pairs, target, alternative, alpha)
+        found = _laid_out(by_pair, pairs, score, rows, columns).expand_dims(metric=[ratings.gold_name])
+        found = found.transpose("metric", *DIMS, ...)
+        attrs = {**system_differences.settings_of(ratings, target, alternative), "confidence_level": 1 - alpha, **attrs}
+        result = results.result(found, ratings, analysis="compare_systems", **attrs)
+    else:
+        test = Test(method, statistic, alternative, draws.n_resamples, draws.seed)
+        found = _tested(score, SystemTests(pairs, test), rows, columns, draws.progress)
+        warn_few(later, found)
+        attrs = {**system_tests.settings_of(test), **attrs}
+        if method == "monte_carlo" and 2 ** score.sizes["input"] <= draws.n_resamples:
+            attrs |= {"exact": True, "n_resamples": 2 ** score.sizes["input"]}
+        result = later.attached(results.result(found, score, analysis="compare_systems", **attrs))
     if adjust is not None:
         result = families.adjust(result, adjust, within=within)
+    if ratings is not None:
+        result = result.assign(system_differences.in_order(result, families.decisive(result), alpha))
+    return _with_counts(result, alpha, groups, rows, columns)
+
+
+def _check_ppi(method: str, gold: Any, target: str) -> None:
+    """What is for "ppi" alone."""
+    _validate.choice("target", target, TARGETS)
+    for name, given in (("gold", gold is not None), ("target", target != "new")):
+        if given and method != system_differences.METHOD:
+            raise ValueError(f"{name}= is for method='ppi', which compares ratings with the help of a metric")
+
+
+def _with_counts(result: xr.Dataset, alpha: float, groups: Any, rows: list[int], columns: list[int]) -> xr.Dataset:
+    """The same with the numbers of tests, and of those that are significant."""
     if groups is not None:
         _, of_system, labels = groups
         used = [label for label in labels if label in {of_system[at] for at in (*rows, *columns)}]
@@ -181,7 +235,14 @@ def _tested(
     types = {**dict.fromkeys(job.names, float), "n_inputs": int}
     inputs = [(score, ("system", "input"))]
     by_pair = labelled.over_labels(job, inputs, "_pair", types, lazy=checks.is_lazy(score), progress=progress)
-    picked, there = by_systems(by_pair, job.targets, rows, columns)
+    return _laid_out(by_pair, job.targets, score, rows, columns).transpose("metric", *DIMS, ...)
+
+
+def _laid_out(
+    by_pair: dict[str, xr.DataArray], pairs: IntArray, score: xr.DataArray, rows: list[int], columns: list[int]
+) -> xr.Dataset:
+    """Numbers of pairs, turned where the second system is the row's."""
+    picked, there = by_systems(by_pair, pairs, rows, columns)
     turned = xr.DataArray(np.greater.outer(rows, columns), dims=DIMS)
     forward, backward = picked["forward"], picked["backward"]
     cells = {
@@ -190,8 +251,12 @@ def _tested(
         "pvalue": forward.where(~turned, backward).where(there),
         "n_inputs": picked["n_inputs"].where(there, 0),
     }
+    if "ci_low" in picked:
+        low, high = picked["ci_low"], picked["ci_high"]
+        cells |= {"ci_low": low.where(~turned, -high).where(there), "ci_high": high.where(~turned, -low).where(there)}
+        cells |= {name: picked[name].where(there) for name in ("standard_error", "df")}
     ours, theirs = (score.isel(system=each) for each in (rows, columns))
-    return results.labelled(xr.Dataset(cells), ours, theirs, "system").transpose("metric", *DIMS, ...)
+    return results.labelled(xr.Dataset(cells), ours, theirs, "system")
 
 
 def by_systems(

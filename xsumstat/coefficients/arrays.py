@@ -73,6 +73,18 @@ def present(x: FloatArray, z: FloatArray) -> BoolArray:
     return np.asarray(~(np.isnan(x) | np.isnan(z)))
 
 
+def human(z: FloatArray, own_cells: bool = False) -> FloatArray:
+    """The gold's scores; of gold and covariates (1 + covariates, systems, inputs) where the covariates are there too.
+
+    Where each is averaged over all cells that it has, in the systems of which every covariate has some.
+    """
+    if z.ndim == 2:
+        return z
+    there = np.asarray(~np.isnan(z[1:]))
+    kept = np.asarray(there.any(axis=2).all(axis=0))[:, None] if own_cells else np.asarray(there.all(axis=0))
+    return z[0] if kept.all() else np.where(kept, z[0], np.nan)
+
+
 def common_cells(scores: FloatArray, z: FloatArray, pair: Pair, missing: str) -> BoolArray:
     """Cells that two of some metrics (metrics, systems, inputs) are compared on."""
     cells = present(scores[pair[0]], scores[pair[1]])

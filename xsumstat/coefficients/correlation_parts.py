@@ -42,6 +42,12 @@ def _of_means(x: FloatArray, z: FloatArray, value: float, own_cells: bool, kind:
     return OfMeans(value, without, pearson, noise, kind != kernels.PEARSON)
 
 
+def pearson_of_means(x: FloatArray, z: FloatArray) -> float:
+    """Pearson's r of the means of two variables over the cells that each has."""
+    a, b = (_standard(_means(each, ~np.isnan(each)))[0] for each in (x, z))
+    return float(a @ b) / len(a)
+
+
 def _means(values: FloatArray, cells: BoolArray) -> FloatArray:
     """Means of the systems, equal where only rounding parts them."""
     mean = arrays.system_means(values, cells)[0]
@@ -50,7 +56,7 @@ def _means(values: FloatArray, cells: BoolArray) -> FloatArray:
 
 def _one_group(x: FloatArray, z: FloatArray, kind: int) -> FloatArray:
     """The coefficient of two vectors without each of their places."""
-    return _without_members(x[:, None], z[:, None], np.ones((len(x), 1), bool), kind)[1][:, 0]
+    return without_members(x[:, None], z[:, None], np.ones((len(x), 1), bool), kind)[1][:, 0]
 
 
 def _noise(
@@ -88,18 +94,21 @@ def _residuals(values: FloatArray, means: FloatArray, cells: BoolArray) -> Float
 
 
 def _of_groups(x: FloatArray, z: FloatArray, measure: Measure, kind: int) -> OfGroups:
-    within_system = measure.level == "within_system"
-    if within_system:
+    if measure.level == "within_system":
         x, z = np.ascontiguousarray(x.T), np.ascontiguousarray(z.T)
     there = arrays.present(x, z)
-    r, without = _without_members(x, z, there, kind)
+    return of_groups(*without_members(x, z, there, kind), there, measure)
+
+
+def of_groups(r: FloatArray, without: FloatArray, there: BoolArray, measure: Measure) -> OfGroups:
+    """The parts of groups' coefficients, and of these without each member (members, groups)."""
     size = there.sum(axis=0)
     value = arrays.average(r, size.astype(float), measure.undefined_as_zero)
     if measure.undefined_as_zero:
         r = np.where(np.isnan(r) & (size > 0), 0.0, r)
         without = np.where(np.isnan(without) & there & (size > 1), 0.0, without)
     averages = _averages(np.where(there, without, r))
-    return OfGroups(value, r, without, averages, there, "input" if within_system else "system")
+    return OfGroups(value, r, without, averages, there, "input" if measure.level == "within_system" else "system")
 
 
 def _averages(values: FloatArray) -> FloatArray:
@@ -110,7 +119,7 @@ def _averages(values: FloatArray) -> FloatArray:
     return np.asarray(np.where(count > 0, total / np.maximum(count, 1), np.nan))
 
 
-def _without_members(x: FloatArray, z: FloatArray, there: BoolArray, kind: int) -> tuple[FloatArray, FloatArray]:
+def without_members(x: FloatArray, z: FloatArray, there: BoolArray, kind: int) -> tuple[FloatArray, FloatArray]:
     """Each group's coefficient, and without each member (members, groups)."""
     r, mask = np.empty(x.shape[1]), arrays.or_none(there)
     if kind == kernels.PEARSON:

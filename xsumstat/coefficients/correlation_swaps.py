@@ -121,7 +121,7 @@ def _system_test(
     there = np.flatnonzero((gold_cells > 0) & cells.any(axis=1))
     means, scale_z = means[there], arrays.rounding_scale(gold)[there]
     count = cells[there].sum(axis=1).astype(float)
-    added, of_metrics = _beyond_first(scores, used, cells, there, count)
+    added, of_metrics = beyond_first(scores, used, cells, there, count)
     return _System(
         pairs,
         kind,
@@ -135,7 +135,7 @@ def _system_test(
     )
 
 
-def _beyond_first(
+def beyond_first(
     scores: FloatArray, used: list[int], cells: BoolArray, there: IntArray, count: FloatArray
 ) -> tuple[FloatArray, tuple[FloatArray, FloatArray]]:
     """What each cell adds to its system's mean beyond what the first metric's does, padded, metric by metric.

@@ -58,6 +58,8 @@ class OfMeans:
         Whether the coefficient is one of ranks.
     taking_part : tuple of arrays of bool, optional
         Which systems and which inputs these are, of all; None where those of two metrics are the same.
+    covariates : int
+        How many are held constant.
     """
 
     value: float
@@ -66,6 +68,7 @@ class OfMeans:
     influence: FloatArray
     of_ranks: bool
     taking_part: TakingPart | None = None
+    covariates: int = 0
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -80,6 +83,7 @@ class OfMeans:
             _of_either(self.pearson, other.pearson, self, other, 0),
             _on_all(self.influence, self, other) - _on_all(other.influence, other, self),
             self.of_ranks,
+            covariates=self.covariates,
         )
 
 
@@ -223,14 +227,14 @@ def _on_all(values: FloatArray, parts: OfMeans, other: OfMeans) -> FloatArray:
 
 
 def of(x: FloatArray, z: FloatArray, measure: Measure) -> Parts:
-    """The parts of a metric's scores and the gold's."""
+    """The parts of a metric's scores and the gold's, or the gold's and the covariates' (1 + covariates, ...)."""
     arrays.check_finite(x, z)
-    systems, inputs = _taking_part(x, z, measure.own_cells)
+    systems, inputs = _taking_part(x, arrays.human(z, measure.own_cells), measure.own_cells)
     if not systems.any():
         return OfAny(math.nan, np.empty(0), np.empty(0), measure.level)
     if not (systems.all() and inputs.all()):
-        x, z = (np.ascontiguousarray(each[np.ix_(systems, inputs)]) for each in (x, z))
-    known = measure.coefficient.leave_one_out
+        x, z = (np.ascontiguousarray(each[..., systems, :][..., inputs]) for each in (x, z))
+    known = measure.coefficient.partial if measure.given else measure.coefficient.leave_one_out
     parts = _of_any(x, z, measure) if known is None else known.parts(x, z, measure)
     if measure.own_cells and isinstance(parts, OfMeans | OfAny):
         return replace(parts, taking_part=(systems, inputs))

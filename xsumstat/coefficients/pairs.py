@@ -90,7 +90,10 @@ def correlations(
 def estimators(
     scores: FloatArray, z: FloatArray, targets: Sequence[tuple[int, ...]], measure: Measure
 ) -> tuple[tuple[Estimator, ...], IntArray]:
-    """The estimators that targets (a metric, or two) are made of, each once, and where those of a target stand."""
+    """The estimators that targets (a metric, or two) are made of, each once, and where those of a target stand.
+
+    The gold's scores are (systems, inputs), or with those of covariates (1 + covariates, systems, inputs).
+    """
     return of_targets(scores, z, targets, measure, lambda x, metric: measure.of_metric(metric).estimator(x, z))
 
 
@@ -103,9 +106,9 @@ def of_targets(
 ) -> tuple[tuple[Made, ...], IntArray]:
     """What `make` makes of each metric's scores and its number, on the cells that the metrics of a target all have."""
     all_cells = measure.own_cells or len(targets[0]) == 1
-    everywhere = np.full(z.shape, True)
+    everywhere, gold = np.full(z.shape[-2:], True), arrays.human(z)
     cells = [
-        everywhere if all_cells else arrays.common_cells(scores, z, (each[0], each[1]), measure.missing)
+        everywhere if all_cells else arrays.common_cells(scores, gold, (each[0], each[1]), measure.missing)
         for each in targets
     ]
     return each_once(scores, targets, cells, make)

@@ -86,6 +86,26 @@ class LeaveOneOut:
 
 
 @dataclass(frozen=True)
+class Partial:
+    """A coefficient while covariates are held constant, of scores and of those of gold and covariates.
+
+    Attributes
+    ----------
+    estimator, swapped : callable
+        As of `Coefficient`; the gold's scores are (1 + covariates, systems, inputs).
+    parts : callable
+        As of `LeaveOneOut`.
+    pvalue : callable
+        From a value, the number of members and that of covariates to the two-sided p-value of no association.
+    """
+
+    estimator: MakeEstimator
+    swapped: MakeSwapped
+    parts: Callable[[FloatArray, FloatArray, Measure], Any]
+    pvalue: Callable[[float, float, int], float]
+
+
+@dataclass(frozen=True)
 class Coefficient:
     """All there is to know of one coefficient.
 
@@ -117,6 +137,8 @@ class Coefficient:
         there is none.
     leave_one_out : LeaveOneOut or None
         What the jackknife needs to know; None where each label is left out by brute force.
+    partial : Partial or None
+        The same given covariates; None where there is none.
     test : str or None
         The function of ``scipy.stats`` whose p-value belongs to it; None where there is none.
     normal_value, normal_r : callable or None
@@ -152,6 +174,7 @@ class Coefficient:
     of_constants: bool = False
     fisher: tuple[int, Callable[[float], float]] | None = None
     leave_one_out: LeaveOneOut | None = None
+    partial: Partial | None = None
     test: str | None = None
     normal_value: Curve | None = None
     normal_r: Curve | None = None
@@ -224,12 +247,16 @@ class Measure:
     level : {"system", "input", "global", "within_system"}
     missing : {"pairwise", "available"}
     undefined : {"drop", "zero"}
+    given : tuple of str
+        The covariates that are held constant. Where there are some, the gold's scores come with theirs, (1 +
+        covariates, systems, inputs).
     """
 
     coefficient: Coefficient
     level: str = "system"
     missing: str = "pairwise"
     undefined: str = "drop"
+    given: tuple[str, ...] = ()
 
     @property
     def undefined_as_zero(self) -> bool:
@@ -245,13 +272,19 @@ class Measure:
     def linear_in_swaps(self) -> bool:
         """Whether a difference of two metrics is a sum of signs, perhaps only where scores are not tied."""
         linear = self.coefficient.linear_in_swaps != "never" and not self.coefficient.calibrated
-        return linear and self.level != "system"
+        return linear and self.level != "system" and not self.given
+
+    @property
+    def of_shared_means(self) -> bool:
+        """Whether pairs of metrics whose scores trade places share sums of each metric's system means."""
+        return self.coefficient.of_means and self.level == "system" and not self.given
 
     @property
     def attrs(self) -> dict[str, str]:
         """Attrs of a result."""
         settings = {"level": self.level, "missing": self.missing, "undefined": self.undefined}
-        return {"coefficient": self.coefficient.name, **settings}
+        given = {"given": ", ".join(self.given)} if self.given else {}
+        return {"coefficient": self.coefficient.name, **settings, **given}
 
     def of_metric(self, place: int) -> Measure:
         """The same for one of several metrics."""
@@ -268,11 +301,17 @@ class Measure:
     def estimator(self, x: FloatArray, z: FloatArray) -> Estimator:
         """Make a metric's scores and the gold's, (systems, inputs), ready (Deutsch et al. 2021, §2)."""
         arrays.check_finite(x, z)
+        if self.given:
+            assert self.coefficient.partial is not None
+            return self.coefficient.partial.estimator(x, z, self)
         assert self.coefficient.estimator is not None
         return self.coefficient.estimator(x, z, self)
 
     def swapped(self, scores: FloatArray, z: FloatArray, pairs: tuple[Pair, ...]) -> Sequence[Differences]:
         """Make pairs of `scores` (metrics, systems, inputs) ready to trade places, against gold `z`."""
         arrays.check_finite(scores, z)
+        if self.given:
+            assert self.coefficient.partial is not None
+            return self.coefficient.partial.swapped(scores, z, pairs, self)
         assert self.coefficient.swapped is not None
         return self.coefficient.swapped(scores, z, pairs, self)

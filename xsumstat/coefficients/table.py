@@ -15,12 +15,14 @@ from xsumstat.coefficients import (
     correlations,
     function,
     long_groups,
+    partial_swaps,
     rank_swaps,
     soft_accuracy,
     tie_swaps,
     ties,
 )
-from xsumstat.coefficients.record import Coefficient, LeaveOneOut, MakeEstimator, MakeSwapped
+from xsumstat.coefficients import partial as partials
+from xsumstat.coefficients.record import Coefficient, LeaveOneOut, MakeEstimator, MakeSwapped, Partial
 from xsumstat.kernels import correlation as kernels
 from xsumstat.types import CorrelationFunction, FloatArray
 
@@ -105,12 +107,23 @@ def _of_many(kind: int) -> dict[str, Any]:
     }
 
 
+def _given(kind: int) -> Partial:
+    """The same while covariates are held constant."""
+    return Partial(
+        partial(partials.estimator, kind=kind),
+        partial(partial_swaps.swapped, kind=kind),
+        partial(partials.parts, kind=kind),
+        partial(partials.pvalue, kind=kind),
+    )
+
+
 _ROWS = (
     Coefficient(
         "pearson",
         "Pearson's r",
         **_by_kind(kernels.PEARSON, correlation_swaps.moments),
         fisher=(3, _pearson_factor),
+        partial=_given(kernels.PEARSON),
         test="pearsonr",
         normal_value=_same,
         normal_r=_same,
@@ -121,6 +134,7 @@ _ROWS = (
         **_by_kind(kernels.SPEARMAN),
         linear_in_swaps="untied",
         fisher=_FISHER_SPEARMAN,
+        partial=_given(kernels.SPEARMAN),
         test="spearmanr",
         normal_value=_rho,
         normal_r=_r_of_rho,
@@ -131,6 +145,7 @@ _ROWS = (
         **_by_kind(kernels.KENDALL),
         linear_in_swaps="untied",
         fisher=_FISHER_KENDALL,
+        partial=_given(kernels.KENDALL),
         test="kendalltau",
         normal_value=_tau,
         normal_r=_r_of_tau,

@@ -22,7 +22,7 @@ def run(
     types: Mapping[str, type],
     *,
     core: Sequence[str] = CORE,
-    gold_core: Sequence[str] = ("system", "input"),
+    gold_core: Sequence[str] | None = None,
     beside: xr.DataArray | None = None,
     keep_samples: bool = False,
     progress: bool | None = None,
@@ -38,7 +38,7 @@ def run(
     types : mapping
         Names of the job's numbers, in order, and their types.
     core, gold_core : sequence of str
-        The dims of the scores, and of the gold, that are no further labels.
+        The dims of the scores, and of the gold, that are no further labels; of the gold by default its usual ones.
     beside : DataArray, optional
         What else belongs to each target, with the dims "_row", `dim` and perhaps further labels.
     keep_samples : bool
@@ -50,7 +50,8 @@ def run(
     dict of DataArray
         By name; the samples, on `dim` and dim `resample`, as "samples".
     """
-    inputs = [(scores.score, core), (scores.gold, gold_core), *([] if beside is None else [(beside, ["_row", dim])])]
+    of_gold = scores.gold_core if gold_core is None else gold_core
+    inputs = [(scores.score, core), (scores.human, of_gold), *([] if beside is None else [(beside, ["_row", dim])])]
     used = None if scores.used is None else (scores.used[0].data, scores.used[1].data)
     return over_labels(
         job, inputs, dim, types, lazy=scores.used is not None, used=used, keep_samples=keep_samples, progress=progress
@@ -103,13 +104,13 @@ def over_labels(
 def labels_of(scores: Scores) -> list[tuple[Any, ...]]:
     """The scores (metrics, systems, inputs) and the gold of every further label, in the order of `run`."""
     seen: list[tuple[Any, ...]] = []
-    cores = [list(CORE), ["system", "input"]]
+    cores = [list(CORE), scores.gold_core]
 
     def look(*values: Any) -> FloatArray:
         seen.extend(_labels(values, *_shapes(values, cores)))
         return np.zeros(_shapes(values, cores)[0])
 
-    xr.apply_ufunc(look, scores.score, scores.gold, input_core_dims=cores)
+    xr.apply_ufunc(look, scores.score, scores.human, input_core_dims=cores)
     return seen
 
 

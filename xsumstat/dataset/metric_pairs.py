@@ -17,10 +17,19 @@ DIMS = ("metric", "other_metric")
 
 
 def prepare(
-    ds: xr.Dataset, gold: Any, metric: Any, other: Any, *, level: str, missing: str, constant: bool = False
+    ds: xr.Dataset,
+    gold: Any,
+    metric: Any,
+    other: Any,
+    *,
+    level: str,
+    missing: str,
+    constant: bool = False,
+    given: Any = None,
 ) -> tuple[schema.Scores, tuple[Pair, ...]]:
     """What `schema.prepare` gives, the metrics sorted by label, and the pairs that are to be compared."""
-    scores = _by_label(schema.prepare(ds, gold, metric, level=level, missing=missing, other=other, constant=constant))
+    ready: dict[str, Any] = {"level": level, "missing": missing, "other": other, "constant": constant, "given": given}
+    scores = _by_label(schema.prepare(ds, gold, metric, **ready))
     pairs = _chosen(scores)
     if missing != "available":
         labels = scores.score["metric"].values.tolist()

@@ -11,7 +11,7 @@ import pandas as pd
 import xarray as xr
 
 from xsumstat import _validate
-from xsumstat.dataset import checks, directions, leakage
+from xsumstat.dataset import checks, covariates, directions, leakage
 from xsumstat.dataset.value_checks import Checks, by_metric, of_values
 from xsumstat.dataset.variables import RESERVED
 
@@ -84,6 +84,10 @@ class Scores:
         How far scores and gold spread, for each metric and further label; lazy where the scores are.
     later : Checks
         The checks of values, which where the scores are lazy wait until the result is computed.
+    covariates : tuple of DataArray, float64 (..., system, input)
+        What is held constant. The gold is missing where one of them is.
+    given : tuple of str
+        What they are called.
     """
 
     score: xr.DataArray
@@ -95,6 +99,22 @@ class Scores:
     used: tuple[xr.DataArray, xr.DataArray] | None
     spreads: tuple[Any, Any]
     later: Checks = field(default_factory=Checks)
+    covariates: tuple[xr.DataArray, ...] = ()
+    given: tuple[str, ...] = ()
+
+    @property
+    def human(self) -> xr.DataArray:
+        """The gold; where there are covariates with them along "_given", (..., "_given", system, input)."""
+        if not self.covariates:
+            return self.gold
+        plain = [without_coords(each) for each in (self.gold, *self.covariates)]
+        joined = xr.concat(xr.broadcast(*plain), "_given", coords="minimal", compat="override", join="override")
+        return checks.whole(joined.transpose(..., *self.gold_core), self.gold_core)
+
+    @property
+    def gold_core(self) -> list[str]:
+        """The dims of `human` that are no further labels."""
+        return [*(["_given"] if self.covariates else []), "system", "input"]
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -104,40 +124,63 @@ class Scores:
     @property
     def further(self) -> dict[str, int]:
         """The further dims of score and gold, in the order in which results have them, and their sizes."""
-        sizes = {str(dim): size for each in (self.score, self.gold) for dim, size in each.sizes.items()}
+        arrays = (self.score, self.gold, *self.covariates)
+        sizes = {str(dim): size for each in arrays for dim, size in each.sizes.items()}
         return {dim: size for dim, size in sizes.items() if dim not in CORE}
 
 
 def prepare(
-    ds: xr.Dataset, gold: Any, metric: Any, *, level: str, missing: str, other: Any = None, constant: bool = False
+    ds: xr.Dataset,
+    gold: Any,
+    metric: Any,
+    *,
+    level: str,
+    missing: str,
+    other: Any = None,
+    constant: bool = False,
+    given: Any = None,
+    each_word: bool = False,
 ) -> Scores:
     """Check a Dataset, find its gold and its metrics, which may be constant, align them, and report what is left out.
+
+    Of a metric that is `given`, a covariate, it is not asked unless it is named. A covariate of words is one for each
+    word but the first, or for `each_word` where there are three or more.
 
     Scores that are lazy (Dask) stay so: what their labels and dims say is checked at once, what their values say
     when the result is computed. Of scores in memory alone it is told which metrics seem to be better when lower.
     """
     score = checked_scores(ds)
     human, name, own_labels = find_gold(ds, score, gold)
-    rows = choose(score, leakage.judged(score, own_labels) if metric is None else metric, "metric")
+    beside = [] if given is None else covariates.columns(covariates.find(ds, score, given), each_word=each_word)
+    covariates.check_level(beside, level)
+    _check_given(beside, own_labels)
+    unasked = [*own_labels, *(each.source for each in beside)]
+    rows = choose(score, leakage.judged(score, unasked) if metric is None else metric, "metric")
     columns = rows if other is None else choose(score, other, "other")
     chosen = rows + [at for at in columns if at not in rows]
     raw = score.isel(metric=chosen)
     score = oriented(score.isel(metric=chosen), ("metric",)).transpose(..., *CORE)
-    human = _as_gold(oriented(human, human.dims), score, level)
+    human = as_gold(oriented(human, human.dims), score, level)
     score, human, dropped = aligned(score, human)
+    later, names = Checks(), [each.name for each in beside]
+    held = [covariates.laid_out(each.values, score, each.name) for each in beside]
+    if held:
+        checks.check_sizes(score, None)
+        human = covariates.where_given(human, held, missing, later, names)
     used = None
     if checks.is_lazy(score) or checks.is_lazy(human):
         used = checks.usable(score, human, missing, "system"), checks.usable(score, human, missing, "input")
         with _validate.gathered():  # that they are few is said later, of those that are used
             checks.check_sizes(score, level)
     else:
+        kept = [checks.usable(score, human, missing, dim) for dim in ("system", "input")] if held else []
+        held = [checks.where_used(each, *kept) for each in held]
         score, human = checks.without_empty(score, human, missing, dropped)
         checks.check_sizes(score, level)
     places = [[chosen.index(at) for at in each] for each in (rows, columns)]
     ratings = leakage.ratings_in(ds)
     seen = by_metric(_seen, [score, *([raw] if ratings else [])], human, used, missing, list(ratings.values()))
     spreads = seen[0], of_values(_spread, human, used)
-    later = Checks()
     if used is not None:
         later.make(checks.check_used, *used, *spreads[::-1], level)
     later.make(checks.check_gold, spreads[1], name)
@@ -146,7 +189,14 @@ def prepare(
         directions.remark(score, human, name, level=level, n_metrics=ds["score"].sizes["metric"])
     later.make(checks.report_gaps, seen[1])
     leakage.warn_of_people(later, seen[2], score, human, name, ratings, own_labels)
-    return Scores(score, human, name, dropped, places[0], places[1], used, spreads, later)
+    return Scores(score, human, name, dropped, places[0], places[1], used, spreads, later, tuple(held), tuple(names))
+
+
+def _check_given(beside: Sequence[covariates.Covariate], own: Sequence[Hashable]) -> None:
+    """Covariates that are not the gold."""
+    for each in beside:
+        if each.source in own:
+            raise ValueError(f"given={each.source!r} is the gold itself")
 
 
 def _seen(
@@ -330,7 +380,7 @@ def oriented(scores: xr.DataArray, along: Iterable[Hashable]) -> xr.DataArray:
     return scores.where(directions.as_bool(better), -scores)
 
 
-def _as_gold(gold: xr.DataArray, score: xr.DataArray, level: str) -> xr.DataArray:
+def as_gold(gold: xr.DataArray, score: xr.DataArray, level: str) -> xr.DataArray:
     """Gold with dims system and input last; without `input` it stands for every input, at system level."""
     if "metric" in gold.dims:
         raise ValueError("gold has the dim 'metric'; rename it, as in gold.rename(metric='quality')")

@@ -18,7 +18,7 @@ class Variable:
     long_name : str
         What it is, for attrs and axes.
     units : str
-        "1" for a plain number, "score" for one in the scores' units.
+        "1" for a plain number, "score" for one in the scores' units, "score²" for one in their square.
     dtype : type
     turned : str
         What becomes of it where the two metrics of a pair change places: "same", "negated", or the name of the variable
@@ -79,6 +79,8 @@ VARIABLES: dict[str, Variable] = {
     "n_distinct": Variable("number of distinguishable inputs", dtype=int),
     "critical": Variable("critical difference of mean ranks"),
     "f1": Variable("support-weighted F1 of verdicts"),
+    "is_group": Variable("whether the covariate is a group", dtype=bool),
+    "slope": Variable("bias in standard deviations of the metric"),
     "accuracy": Variable("share of verdicts that agree"),
     "confusion": Variable("number of pairs of systems", dtype=int),
     "win_share": Variable("share of resamples in which the system is better by the metric"),
@@ -86,6 +88,15 @@ VARIABLES: dict[str, Variable] = {
     "gap_low": Variable("smallest difference of means", "score"),
     "gap_high": Variable("largest difference of means", "score"),
     "n_pairs": Variable("number of pairs", dtype=int),
+    "mean": Variable("mean human score", "score"),
+    "human_mean": Variable("mean of the ratings alone", "score"),
+    "human_ci_low": Variable("lower limit from the ratings alone", "score"),
+    "human_ci_high": Variable("upper limit from the ratings alone", "score"),
+    "n_rated": Variable("number of rated inputs", dtype=int),
+    "n_effective": Variable("number of ratings that would say as much without the metric"),
+    "rated_difference": Variable("mean metric score of rated inputs less that of the others", "score"),
+    "rated_pvalue": Variable("p-value of no difference of rated inputs from the others"),
+    "clipped": Variable("whether the scale cut a limit", dtype=bool),
     # outputs
     "ratio": Variable("better by all / better by some"),
     "n_outputs": Variable("number of outputs", dtype=int),
@@ -107,6 +118,11 @@ VARIABLES: dict[str, Variable] = {
     "by_rater": Variable("correlation with the mean of the other raters"),
     "difference_low": Variable("lower limit of the difference"),
     "difference_high": Variable("upper limit of the difference"),
+    # variances
+    "variance": Variable("variance of the effects", "score²"),
+    "covariance": Variable("covariance of the effects", "score²"),
+    "covariance_error": Variable("standard error of the covariance", "score²"),
+    "reliability": Variable("reliability of system means"),
     # diagnostics and simulation
     "share_rejected": Variable("share of groups that reject normality"),
     "coordinate": Variable("coordinate on the component"),
@@ -120,6 +136,9 @@ VARIABLES: dict[str, Variable] = {
     "misses_low": Variable("share of intervals below the truth"),
     "misses_high": Variable("share of intervals above the truth"),
     "power": Variable("power"),
+    "floor": Variable("width that no number of inputs makes narrower"),
+    "least_inputs": Variable("least number of inputs that reaches the target"),
+    "simulated": Variable("whether it was simulated", dtype=bool),
     "type_i_error": Variable("type-I error"),
     "mc_error": Variable("Monte-Carlo standard error"),
 }
@@ -129,7 +148,8 @@ DETAILS = frozenset(
     (
         *("standard_error", "bias", "df", "n_undefined", "fell_back", "samples", "statistic", "exact", "threshold"),
         *("n_tests", "n_inputs", "n_scores", "n_pairs", "n_outputs", "n_best", "n_items", "n_cells", "mc_error"),
-        *("critical", "gap_low", "gap_high", "truth_error"),
+        *("critical", "gap_low", "gap_high", "truth_error", "covariance_error", "is_group"),
+        *("human_ci_low", "human_ci_high", "rated_difference", "rated_pvalue", "clipped"),
     )
 )
 # What dims that results have and scores have not are labelled by.
@@ -142,6 +162,7 @@ COORDINATES: dict[str, Variable] = {
     "metric_verdict": Variable("verdict by the metric"),
     "task": Variable("task"),
     "k": Variable("number of best systems"),
+    "covariate": Variable("covariate"),
     "gap": Variable("difference of two systems' means by gold"),
     "score_bin": Variable("middle of the bin of normalised scores"),
     "margin": Variable("margin of equivalence"),
@@ -153,6 +174,9 @@ COORDINATES: dict[str, Variable] = {
     "coefficient": Variable("coefficient of correlation"),
     "n_systems": Variable("number of systems"),
     "n_inputs": Variable("number of inputs"),
+    "n_raters": Variable("number of raters of each cell"),
+    "effect": Variable("what the effects belong to"),
+    "difference": Variable("difference of two systems' means", "score"),
 }
 
 
@@ -267,10 +291,35 @@ ANALYSES: dict[str, Analysis] = {
     "dominance": Analysis(("probability",), ("resolved", "probability_shift", "mean_shift"), _PAIRS, ("shifts",)),
     "compare_systems": Analysis(
         ("pvalue",),
-        ("difference", "statistic", "n_inputs", "n_significant", "n_tests"),
+        (
+            *("difference", "statistic", "n_inputs", "n_significant", "n_tests"),
+            *(*_LIMITS, "standard_error", "df", "rank", "cluster"),
+        ),
         ("other_system", "group", "other_group"),
         ("pvalues",),
-        own={"difference": Variable("difference of means", "score", turned="negated")},
+        own={
+            "difference": Variable("difference of means", "score", turned="negated"),
+            "ci_low": Variable("lower confidence limit", "score", turned="ci_high"),
+            "ci_high": Variable("upper confidence limit", "score", turned="ci_low"),
+            "standard_error": Variable("standard error", "score"),
+            "cluster": Variable("cluster of systems not told apart, 1 is best", dtype=int),
+        },
+    ),
+    "system_means": Analysis(
+        ("mean",),
+        (
+            *(*_LIMITS, "standard_error", "df", "human_mean", "human_ci_low", "human_ci_high", "n_rated", "n_inputs"),
+            *("n_effective", "rated_difference", "rated_pvalue", "fell_back", "clipped", "weight"),
+        ),
+        pictures=("system_means",),
+        own={
+            "ci_low": Variable("lower confidence limit", "score"),
+            "ci_high": Variable("upper confidence limit", "score"),
+            "standard_error": Variable("standard error", "score"),
+            "weight": Variable("weight of the metric"),
+            "n_inputs": Variable("number of inputs that the metric scored", dtype=int),
+            "fell_back": Variable("whether ratings stand alone", dtype=bool),
+        },
     ),
     "discriminative_agreement": Analysis(
         ("f1",),
@@ -293,6 +342,13 @@ ANALYSES: dict[str, Analysis] = {
         ("gap",),
         ("close_corr",),
         own={"n_pairs": Variable("number of pairs of systems", dtype=int)},
+    ),
+    "bias": Analysis(
+        ("slope",),
+        (*_LIMITS, "standard_error", "df", "pvalue", "is_group"),
+        ("covariate",),
+        ("bias",),
+        own=_limits_of("slope"),
     ),
     "range_drop": Analysis(
         ("difference",),
@@ -335,6 +391,21 @@ ANALYSES: dict[str, Analysis] = {
     "alt_test": Analysis(
         ("winning_rate",), ("advantage_probability", "advantage", "human_advantage", "pvalue", "n_items")
     ),
+    "variance_components": Analysis(
+        ("share",),
+        (
+            *("variance", "standard_error", "reliability", "covariance", "covariance_error", "correlation"),
+            "n_cells",
+        ),
+        (*_PAIRS, "effect", "n_inputs", "n_raters"),
+        ("variance_components",),
+        own={
+            "share": Variable("share of the variance of a score"),
+            "standard_error": Variable("standard error of the variance", "score²"),
+            "correlation": Variable("correlation of the effects"),
+            "n_cells": Variable("number of cells that both have", dtype=int),
+        },
+    ),
     "normality": Analysis(
         ("pvalue",), ("statistic", "share_rejected"), own={"statistic": Variable("Shapiro and Wilk's W")}
     ),
@@ -351,9 +422,21 @@ ANALYSES: dict[str, Analysis] = {
     "power": Analysis(
         ("power", "type_i_error"),
         (*_LIMITS, "mc_error", "n_undefined"),
-        ("test", "noise", *_GRID),
+        ("test", "noise", *_PAIRS, *_GRID),
         ("power",),
         own=_TRIALS,
+        further=False,
+    ),
+    "plan": Analysis(
+        ("width", "power"),
+        (*_LIMITS, "standard_error", "correlation", "mc_error", "simulated", "floor", "least_inputs"),
+        (*_PAIRS, "difference", "n_systems", "n_inputs", "n_raters"),
+        ("plan",),
+        own={
+            **_limits_of("share of trials"),
+            "width": Variable("width of the interval"),
+            "correlation": Variable("expected correlation with gold"),
+        },
         further=False,
     ),
 }

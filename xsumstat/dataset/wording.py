@@ -19,6 +19,7 @@ _TESTS = {
     "paired_t": "paired t tests",
     "t": "t tests",
     "wilcoxon": "Wilcoxon's signed-rank tests",
+    "ppi": "prediction-powered t tests",
     "monte_carlo": "Monte-Carlo sign-flip tests",
     "hybrid": "hybrid of paired t and Wilcoxon's tests",
     "kruskal-wallis": "Kruskal and Wallis's test",
@@ -31,6 +32,8 @@ _TESTS_OF = {  # where the method alone does not say it
     ("compare_systems", "bootstrap"): "paired bootstrap tests",
     ("equivalence", "jackknife"): "two one-sided jackknife tests",
     ("rank_tasks", ""): "permutation tests of the average score",
+    ("bias", "regression"): "t tests of slopes",
+    ("bias", "difference"): "t tests of slopes",
     ("normality", "shapiro-wilk"): "Shapiro and Wilk's test",
     ("corr", ""): "a test of each group's correlation",
     ("metric_corr", ""): "a test of each group's correlation",
@@ -93,6 +96,8 @@ def interval_kind(attrs: Mapping[Any, Any]) -> str:
         return f"{attrs.get('interval', 'percentile')} bootstrap "
     if attrs.get("analysis") == "range_drop":
         return "percentile bootstrap "
+    if attrs.get("analysis") == "bias":
+        return "cluster-robust "
     named = {"jackknife": "jackknife ", "fisher": "Fisher ", "tost": "bootstrap ", "zou": "Zou's "}
     named["kruskal-wallis"] = "Tukey-Kramer "
     return named.get(method, "")

@@ -118,10 +118,12 @@ def _variance_of_means(parts: OfMeans, dims: tuple[str, ...]) -> float:
     """V_s from the coefficient itself; what inputs do, from the influences of cells on Pearson's r.
 
     ``V_i = M/(M−1)·Σ_j(Σ_i ψ_ij)²`` and ``V_c = M/(M−1)·N/(N−1)·Σψ²``. Coefficients of ranks, whose V_s is multiplied
-    by ``((N−2)/(N−1))²`` (a jackknife doubles its part of second order), take Pearson's ratio to V_s.
+    by ``((N−2)/(N−1))²`` (a jackknife doubles its part of second order), take Pearson's ratio to V_s. Given k
+    covariates V_s is ``(N−1−k)/(N−1)`` of this, as each system draws their regression towards itself.
     """
     systems, inputs = parts.shape
-    own, of_pearson = deleted_variance(parts.without), deleted_variance(parts.pearson)
+    freed = (systems - 1 - parts.covariates) / (systems - 1)
+    own, of_pearson = (freed * deleted_variance(each) for each in (parts.without, parts.pearson))
     own *= ((systems - 2) / (systems - 1)) ** 2 if parts.of_ranks else 1.0
     if dims == ("system",):
         return own
@@ -148,13 +150,18 @@ def _variance_of_groups(parts: OfGroups, dims: tuple[str, ...]) -> float:
     of_members = deleted_variance(parts.averages)
     if dims == (parts.members,):
         return of_members
+    return of_members + max(0.0, of_groups - noise_of_cells(parts))
+
+
+def noise_of_cells(parts: OfGroups) -> float:
+    """V_c, the variance of an average over groups that the noise of cells makes."""
     here = ~np.isnan(parts.r)
     without, n = parts.without[:, here], parts.there[:, here].sum(axis=0)
     defined = ~np.isnan(without)
     mean = np.where(defined, without, 0.0).sum(axis=0) / np.maximum(defined.sum(axis=0), 1)
     squares = np.where(defined, without - mean, 0.0) ** 2
-    of_cells = float(np.sum((n - 1) / n * squares.sum(axis=0))) / max(m, 1) ** 2  # two metrics may share no group
-    return of_members + max(0.0, of_groups - of_cells)
+    # Two metrics may share no group.
+    return float(np.sum((n - 1) / n * squares.sum(axis=0))) / max(int(here.sum()), 1) ** 2
 
 
 def bias(parts: Parts, dims: tuple[str, ...]) -> float:
@@ -185,17 +192,20 @@ def _bias_of_groups(parts: OfGroups) -> float:
     return float(np.mean(np.where(whole, (n - 1) * (mean - parts.r[here]), 0.0)))
 
 
-def degrees_of_freedom(shape: tuple[int, int], dims: tuple[str, ...], level: str) -> float:
+def degrees_of_freedom(shape: tuple[int, int], dims: tuple[str, ...], level: str, covariates: int = 0) -> float:
     """Labels less 1: of the dim that is random, of systems, or of the fewer of both at levels that mix them.
 
+    Where covariates are held constant, the members that are correlated are as many fewer; those of all cells are not.
     NaN where there are none.
     """
     if not min(shape):
         return math.nan
     sizes = {"system": shape[0], "input": shape[1]}
+    if level != "global":
+        sizes["input" if level == "within_system" else "system"] -= covariates
     if len(dims) == 1:
         return float(sizes[dims[0]] - 1)
-    return float((min(shape) if level in ("global", "within_system") else shape[0]) - 1)
+    return float((min(sizes.values()) if level in ("global", "within_system") else sizes["system"]) - 1)
 
 
 # --- One metric ---
@@ -224,8 +234,9 @@ def of_one(parts: Parts, measure: Measure, dims: tuple[str, ...]) -> Estimated:
         Without limits where the estimate is undefined, and for fewer systems or inputs than the least.
     """
     dims = varying(parts.shape, dims)
-    df = degrees_of_freedom(parts.shape, dims, measure.level)
-    few = _too_few(parts.shape, dims, measure.level)
+    covariates = len(measure.given)
+    df = degrees_of_freedom(parts.shape, dims, measure.level, covariates)
+    few = _too_few(parts.shape, dims, measure.level, covariates)
     spread = math.nan if few or math.isnan(parts.value) else variance(parts, dims)
     if math.isnan(spread):
         return Estimated(parts.value, math.nan, math.nan, df)
@@ -241,7 +252,7 @@ def of_one(parts: Parts, measure: Measure, dims: tuple[str, ...]) -> Estimated:
     step = NOTHING if record is None else record.step(members)
     fisher = record.fisher if record is not None and isinstance(parts, OfMeans) else None
     if fisher is not None and unvarying(value, error):
-        found = perfect(value, members, step, fisher, df)
+        found = perfect(value, members - covariates, step, fisher, df)
     else:
         found = bounded(value, off, error, df, step)
     return found if scale == 1.0 else _accuracy(found, parts.value)
@@ -254,10 +265,11 @@ def varying(shape: tuple[int, int], dims: tuple[str, ...]) -> tuple[str, ...]:
     return some if len(dims) > 1 and some else dims
 
 
-def _too_few(shape: tuple[int, int], dims: tuple[str, ...], level: str) -> bool:
+def _too_few(shape: tuple[int, int], dims: tuple[str, ...], level: str, covariates: int) -> bool:
     sizes = dict(zip(("system", "input"), shape, strict=True))
     members = "input" if level == "within_system" else "system"
-    return sizes.pop(members) < LEAST_MEMBERS or any(sizes.get(dim, LEAST_GROUPS) < LEAST_GROUPS for dim in dims)
+    few = sizes.pop(members) < LEAST_MEMBERS + covariates
+    return few or any(sizes.get(dim, LEAST_GROUPS) < LEAST_GROUPS for dim in dims)
 
 
 def _within_one(parts: Parts, coefficient: Coefficient) -> bool:

@@ -46,6 +46,8 @@ _TITLES = {
     "pvalue_adjusted": "corrected p",
     "f1": "F1",
     "other_metric": "other metric",
+    "human_mean": "ratings alone",
+    "n_effective": "worth in ratings",
 }
 
 

@@ -1,4 +1,4 @@
-"""Metrics as points in the plane of two principal components."""
+"""Metrics as points in the plane of two principal components, and bars of their variance components."""
 
 from __future__ import annotations
 
@@ -18,14 +18,19 @@ from xsumstat.plots.parts import (
     clipped,
     faint,
     finished,
+    grid_of,
     ground,
     ink,
+    label_width,
     legend_height,
     muted,
     on_its_ground,
+    panel_title,
+    panels_of,
     shown,
     style_of,
     texts,
+    variable_label,
 )
 
 if TYPE_CHECKING:
@@ -168,6 +173,105 @@ def _cells(result: xr.Dataset) -> str:
     if "n_cells" not in result or result["n_cells"].size != 1:
         return ""
     return f"of the ranks of {int(result['n_cells']):,} cells that all points have; one scale on both axes"
+
+
+@_validate.public
+@on_its_ground
+def variance_components(
+    result: xr.Dataset,
+    *,
+    metric: Hashable | Sequence[Hashable] | None = None,
+    order: str | Sequence[Hashable] = "given",
+    figsize: tuple[float, float] | None = None,
+    title: str | None = None,
+    ax: Axes | None = None,
+) -> Any:
+    """How the variance of the scores is shared by systems, inputs and cells: one bar a metric, the gold on top.
+
+    Parameters
+    ----------
+    result : Dataset
+        What `variance_components` gave.
+    metric : label or list of labels, optional
+        Those to be drawn; default all, or where there are more than 20 the first 20 in order, which a note below says.
+    order : {"given", "name", "value"} or list of labels, default "given"
+        As in the result, by name, or these labels and no others; by "value" the largest share of systems on top.
+    figsize : (float, float), optional
+        Width and height in inches; default as large as the rows need.
+    title : str, optional
+        Above the picture.
+    ax : Axes, optional
+        Where to draw, when there is one panel; title, legend and notes then belong to it, and
+        ``plt.subplots(..., layout="constrained")`` makes room for them. Default: a new figure.
+
+    Returns
+    -------
+    Axes or array of Axes
+        One, or where there are several panels an array of them.
+
+    Raises
+    ------
+    ValueError
+        If the result has no shares of effects.
+    ImportError
+        Without matplotlib (extra "plot").
+
+    Notes
+    -----
+    A whisker in the systems' part shows its standard error to either side. A metric that is undefined has no bar.
+
+    Examples
+    --------
+    >>> import xsumstat
+    >>> ds = xsumstat.load_dataset("demo")
+    >>> ds.meta.variance_components("human", metric="judge").meta.plot.variance_components().get_xlabel()
+    'share of the variance of a score'
+    """
+    if "share" not in result or not {"metric", "effect"} <= set(result["share"].dims):
+        raise ValueError("the result has no shares of effects; this draws what variance_components gives")
+    check_not_empty(result["share"])
+    by_value = isinstance(order, str) and order == "value"
+    ordered = result.assign(_value=result["share"].sel(effect="system")) if by_value else result
+    result, left_out = shown(ordered, "_value" if by_value else "share", metric=metric, order=order)
+    further = [str(dim) for dim in result["share"].dims if dim not in ("metric", "effect")]
+    panels = panels_of(result[["share", "variance", "standard_error"]], further)
+    across, down = grid_of(len(panels))
+    effects, n = texts(result["effect"]), result.sizes["metric"]
+    wide = label_width(result["metric"]) + 3.8 * across
+    high = 0.3 + legend_height(effects, wide) + (0.75 + 0.28 * n) * down
+    axes = axes_for(len(panels), (wide, high), ax, sharex=True, figsize=figsize)
+    for axis, (name, panel) in zip(axes, panels, strict=True):
+        _shares(axis, panel)
+        panel_title(axis, name, 3.8)
+    for axis in axes[-across:]:
+        axis.set_xlabel(variable_label(result, "share"), fontsize=9.5, **PLAIN)
+    axes[0].set_yticks(range(n), texts(result["metric"]), **PLAIN)
+    axes[0].set_ylim(n - 0.45, -0.55)
+    items = [(name, {"color": style_of(at)[0], "marker": "s", "ls": "", "ms": 8}) for at, name in enumerate(effects)]
+    note = "whiskers: the systems' part with one standard error to either side"
+    return finished(axes, ax, title=title, items=items, notes=[note, left_out])
+
+
+def _shares(axis: Any, panel: xr.Dataset) -> None:
+    """Bars of all effects, one after the other, and the standard error of the first."""
+    effects: Any = _validate.optional("matplotlib.patheffects", "plot")
+    rows, start = np.arange(panel.sizes["metric"]), np.zeros(panel.sizes["metric"])
+    for at in range(panel.sizes["effect"]):
+        values = np.nan_to_num(panel["share"].isel(effect=at).values)
+        axis.barh(rows, values, 0.74, start, color=style_of(at)[0], ec=ground(), lw=0.8, zorder=2)
+        start += values
+    for row in rows[start == 0]:
+        axis.annotate(
+            "no value", (0, row), xytext=(4, 0), textcoords="offset points", va="center", fontsize=7, color=muted(),
+            **PLAIN,
+        )  # fmt: skip
+    total = panel["variance"].sum("effect")
+    middle = panel["share"].sel(effect="system").values
+    reach = (panel["standard_error"].sel(effect="system") / total.where(total > 0)).values
+    rim = [effects.withStroke(linewidth=2.8, foreground=ground())]
+    low, high = np.clip(middle - reach, 0, 1), np.clip(middle + reach, 0, 1)
+    axis.hlines(rows, low, high, color=ink(), lw=1.2, zorder=4, path_effects=rim)
+    axis.set_xlim(0, 1)
 
 
 def label_points(axis: Any, places: Sequence[tuple[float, float]], names: Sequence[str]) -> None:

@@ -29,7 +29,13 @@ ORDERS = ("value", "name", "given")
 _LONGEST = 40  # signs of a name that are drawn
 _ACROSS = 4  # panels beside each other
 _INCHES_A_SIGN, _INCHES_A_LINE = 0.052, 0.125  # of words of the size SMALL
-_TITLES = {"other_metric": "vs {}", "n_systems": "{} systems", "n_inputs": "{} inputs", "noise": "noise {}"}
+_TITLES = {
+    "other_metric": "vs {}",
+    "n_systems": "{} systems",
+    "n_inputs": "{} inputs",
+    "n_raters": "{} raters",
+    "noise": "noise {}",
+}
 _ACROSS_ALL = ("bonferroni", "holm")  # multiply the smallest p-value by the number of tests
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
@@ -419,8 +425,9 @@ def limits_of(result: xr.Dataset, variable: str) -> tuple[str, str] | None:
 
 def correlation_label(result: xr.Dataset) -> str:
     """Label of an axis of correlations."""
-    gold = result.attrs.get("gold")
-    return coefficient_label(result.attrs.get("coefficient", "correlation")) + (f" with {gold}" if gold else "")
+    gold, given = result.attrs.get("gold"), result.attrs.get("given")
+    label = coefficient_label(result.attrs.get("coefficient", "correlation")) + (f" with {gold}" if gold else "")
+    return f"partial {label}\ngiven {clipped(str(given))}" if given else label
 
 
 def coefficient_label(name: Any) -> str:

@@ -75,7 +75,7 @@ class Estimates:
         if "reference" in dims or "rater" in dims:
             return cls._of_layers(scores, z, targets, measure, aggregate)
         made, places = pairs.estimators(scores, z, targets, measure)
-        return cls(made, places, (z.shape[0], z.shape[1]))
+        return cls(made, places, (z.shape[-2], z.shape[-1]))
 
     @classmethod
     def _of_layers(
@@ -231,5 +231,6 @@ def fisher(
 ) -> tuple[float, float, float, float]:
     """The estimate of one metric with Fisher's interval and standard error."""
     estimate = measure.estimator(x, z).value()
-    size = arrays.fisher_size(x, z, measure.level, measure.missing)
+    gold = arrays.human(z, measure.own_cells)
+    size = arrays.fisher_size(x, gold, measure.level, measure.missing) - len(measure.given)
     return estimate, *intervals.fisher_interval(estimate, size, measure.coefficient, confidence_level)

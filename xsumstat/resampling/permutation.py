@@ -59,7 +59,7 @@ class PairTests(OfMetrics[Ready]):
     @property
     def _of_means(self) -> bool:
         """Pairs share the sums of each metric's system means, which are set against those of the first metric."""
-        return isinstance(self.plan, SwapPlan) and self.measure.level == "system" and self.measure.coefficient.of_means
+        return isinstance(self.plan, SwapPlan) and self.measure.of_shared_means
 
     @property
     def together(self) -> bool:
@@ -86,7 +86,7 @@ class PairTests(OfMetrics[Ready]):
 
     def ready(self, at: slice, x: FloatArray, z: FloatArray, *beside: Any) -> Ready:
         """The pairs, and their differences in the data itself."""
-        plan = self.plan.reshaped((z.shape[0], z.shape[1]))
+        plan = self.plan.reshaped((z.shape[-2], z.shape[-1]))
         if plan.n_resamples != self.plan.n_resamples:
             raise ValueError(
                 "systems or inputs without any score that can be used leave so few swaps that the test becomes exact; "

@@ -17,6 +17,7 @@ from xsumstat.inference.intervals import INTERVALS as INTERVAL_NAMES
 from xsumstat.inference.intervals import normal_quantile
 from xsumstat.resampling import bootstrap, draws, jackknife, studentized
 from xsumstat.resampling.bootstrap import BootstrapInterval, Estimates, Target
+from xsumstat.simulation import simulate as simulation
 from xsumstat.simulation import trials
 from xsumstat.simulation.designs import Design, Questions, Scores, Source
 from xsumstat.types import CorrelationFunction, FloatArray
@@ -80,8 +81,8 @@ def coverage(
     truth : {"halves", "population"}, default "halves"
         "halves": in each trial systems and inputs are each split in two at random; the interval is made of one half's
         scores on one half of the inputs, and should hold the correlation of the other systems on the other inputs.
-        "population": each trial draws new scores from the model of a Dataset that `simulate` gave, and the interval
-        should hold the correlation in its population.
+        "population": each trial draws new scores from the model of a Dataset that `simulate` gave, or like those that
+        are given (`simulate` with `like`), and the interval should hold the correlation in that population.
     {n_systems.design}
         It needs "population".
     {n_inputs.design}
@@ -117,8 +118,8 @@ def coverage(
     ------
     ValueError, TypeError
         For an unknown label, level, coefficient or keyword, for scores that are not numbers, infinite or all missing,
-        and for a gold that is constant; for further dims; for "population" of scores that were not simulated, or of a
-        coefficient that is a function; for a design with "halves"; for Fisher's interval of a difference.
+        and for a gold that is constant; for further dims; for "population" of a coefficient that is a function; for a
+        design with "halves"; for Fisher's interval of a difference.
 
     Notes
     -----
@@ -159,6 +160,8 @@ def coverage(
         raise ValueError(
             f"truth='halves' splits systems and inputs, and needs 4 of each, got {source.scores.shape[1:]}"
         )
+    if source.like is not None:
+        simulation.check_likeness(source.like, source.scores, source.gold, source.labels)
     truths = {design: source.population(questions, design) for design in source.designs} if source.model else {}
     trial = _Trial(source, questions, list(hows.values()), truths, n_resamples, confidence_level)
     asked = trials.Trials(source.designs, n_trials, seed, trial.answer)

@@ -18,11 +18,13 @@ from xsumstat.coefficients.record import Coefficient, Measure
 from xsumstat.dataset import scores as schema
 from xsumstat.resampling.bootstrap import Target
 from xsumstat.simulation import simulate as simulation
+from xsumstat.simulation.likeness import Likeness
 from xsumstat.simulation.model import Model
 from xsumstat.types import FloatArray
 
 Scores = tuple[FloatArray, FloatArray]  # (metrics, systems, inputs) and gold
 Design = tuple[int, int]  # systems, inputs
+LIKE = "like the scores"  # attrs["model"] where new scores are drawn like those that are given
 
 
 @dataclass(frozen=True)
@@ -87,6 +89,18 @@ def _sizes(name: str, value: Any, own: int, least: int) -> list[int]:
     return sizes
 
 
+def _model(ds: xr.Dataset, found: schema.Scores, labels: list[Any]) -> tuple[Model | Likeness, list[int]]:
+    """What draws new scores, and the metrics' places in it: the model that scores were simulated from, or likeness."""
+    if "model" not in ds.attrs:
+        return simulation.likeness_of(ds, found), list(range(len(labels)))
+    names, model = simulation.model_of(ds)
+    if found.gold_name != simulation.GOLD:
+        raise ValueError(f"gold must be {simulation.GOLD!r}, which the model draws, got {found.gold_name!r}")
+    for label in labels:
+        _validate.known("metric", label, names, "metrics that the model draws")
+    return model, [names.index(label) for label in labels]
+
+
 @dataclass(frozen=True)
 class Source:
     """The scores of all trials, or the model that gives each its own."""
@@ -99,7 +113,7 @@ class Source:
     gold_name: str
     designs: list[Design]
     scalars: tuple[str, ...]  # what of the designs is no dim of the result
-    model: Model | None
+    model: Model | Likeness | None
     chosen: list[int]  # the metrics' places in the model
 
     @classmethod
@@ -114,7 +128,7 @@ class Source:
         n_inputs: Any,
         other: Any = None,
     ) -> Source:
-        """From a Dataset; `redrawn` scores are those of its model, in each design."""
+        """From a Dataset; `redrawn` scores are those of its model, or like its own, in each design."""
         if not isinstance(ds, xr.Dataset):
             raise TypeError(f"ds must be a Dataset of scores, got {type(ds).__name__}")
         first = questions.levels[0]
@@ -126,17 +140,13 @@ class Source:
         if found.used is not None:
             raise ValueError("scores are lazy, and every trial needs them: load them first, with ds.load()")
         labels = list(found.score.indexes["metric"])
-        model, chosen = None, []
+        model: Model | Likeness | None = None
+        chosen: list[int] = []
         if redrawn:
-            names, model = simulation.model_of(ds)
-            if found.gold_name != simulation.GOLD:
-                raise ValueError(f"gold must be {simulation.GOLD!r}, which the model draws, got {found.gold_name!r}")
             unknown = [each.name for each in questions.records if each.name not in table.OF_POPULATIONS]
             if unknown:
                 raise ValueError(f"truth='population' knows no correlation {unknown[0]!r}; use truth='halves'")
-            for label in labels:
-                _validate.known("metric", label, names, "metrics that the model draws")
-            chosen = [names.index(label) for label in labels]
+            model, chosen = _model(ds, found, labels)
         elif n_systems is not None or n_inputs is not None:
             raise ValueError("n_systems and n_inputs need scores drawn anew: truth='population', or redraw=True")
         sizes = [_sizes("n_systems", n_systems, found.shape[0], 4), _sizes("n_inputs", n_inputs, found.shape[1], 2)]
@@ -159,6 +169,11 @@ class Source:
         if self.columns is None:
             return [(at,) for at in self.rows]
         return [(a, b) for a in self.rows for b in self.columns if a != b]
+
+    @property
+    def like(self) -> Likeness | None:
+        """What draws scores like the given ones, if that is what is drawn."""
+        return self.model if isinstance(self.model, Likeness) else None
 
     @property
     def pairs(self) -> xr.DataArray:
@@ -184,7 +199,9 @@ class Source:
     def attrs(self) -> dict[str, Any]:
         """Attrs of a result."""
         numbers = {name: self.designs[0][name == "n_inputs"] for name in self.scalars}
-        return numbers if self.model is None else {**numbers, "model": json.dumps(asdict(self.model))}
+        if self.model is None:
+            return numbers
+        return {**numbers, "model": json.dumps(asdict(self.model)) if isinstance(self.model, Model) else LIKE}
 
     def population(self, questions: Questions, design: Design) -> FloatArray:
         """The true correlations, or differences of two, (levels, coefficients, targets)."""

@@ -19,6 +19,7 @@ from xsumstat.inference import two_correlations
 from xsumstat.resampling import draws
 from xsumstat.resampling.permutation import PairTests
 from xsumstat.resampling.plans import DrawPlan, PairPlan, SwapPlan
+from xsumstat.simulation import simulate as simulation
 from xsumstat.simulation import trials
 from xsumstat.simulation.designs import Design, Questions, Source
 from xsumstat.types import CorrelationFunction, FloatArray
@@ -29,6 +30,7 @@ TESTS: dict[str, dict[str, Any]] = {
     "boot_test": {"test": "boot_test"},
     "williams": {"test": "corr_test", "method": "williams"},
 }
+_NOISES = (0.25, 0.5, 1.0, 2.0)
 _KEYWORDS: dict[str, dict[str, Any]] = {
     "perm_test": {"resample": "both", "crossed": False},
     "boot_test": {"resample": "both"},
@@ -42,7 +44,8 @@ def power(
     gold: Hashable | xr.DataArray | None = None,
     *,
     metric: Hashable | Sequence[Hashable] | xr.DataArray | None = None,
-    noise: float | Sequence[float] = (0.25, 0.5, 1.0, 2.0),
+    other: Hashable | Sequence[Hashable] | xr.DataArray | None = None,
+    noise: float | Sequence[float] | None = None,
     level: str | Sequence[str] = "system",
     coefficient: str | CorrelationFunction | Sequence[str | CorrelationFunction] = "pearson",
     tests: Mapping[str, Mapping[str, object]] | None = None,
@@ -58,7 +61,7 @@ def power(
     rng: int | np.random.SeedSequence | np.random.Generator | None = None,
     progress: bool | None = None,
 ) -> xr.Dataset:
-    """How often each test finds a metric better than a noisy copy of it; or, with `null`, one of two equal copies.
+    """How often each test finds a metric better than another, or than a noisy copy of it.
 
     Parameters
     ----------
@@ -67,6 +70,9 @@ def power(
     {gold}
     {metric}
         Each is set against its own copies.
+    other : label, list of labels or bool DataArray, optional
+        Set `metric` against each of these metrics instead: in each trial new scores are drawn, and a test should find
+        `metric` better if it is, in the population. The tests are one-sided: ask it of the better one.
     noise : float or list of float, default (.25, .5, 1, 2)
         Standard deviation of the normal noise that the copy has more, in those of the metric's own scores; above 0. A
         list gives a dim of that name.
@@ -79,12 +85,12 @@ def power(
     null : bool, default False
         Both sides are copies with noise of their own, so that neither is better: what is found is false.
     redraw : bool, default False
-        Draw new scores in each trial, from the model of a Dataset that `simulate` gave. Else the scores stay, and only
-        the noise is new.
+        Draw new scores in each trial, from the model of a Dataset that `simulate` gave, or like those that are given
+        (`simulate` with `like`). Else the scores stay, and only the noise is new. With `other` they always are drawn.
     {n_systems.design}
-        It needs `redraw`.
+        It needs `redraw` or `other`.
     {n_inputs.design}
-        It needs `redraw`.
+        It needs `redraw` or `other`.
     alpha : float, default 0.05
         Level of the tests, between 0 and 1.
     {n_trials}
@@ -97,17 +103,17 @@ def power(
     Returns
     -------
     Dataset
-        ``power(test, metric, ...)``, the share of trials with p ≤ alpha, or with `null` ``type_i_error``; ``ci_low``
-        and ``ci_high``, its 95 % limits by Wilson (1927), and ``mc_error``, its Monte-Carlo standard error, which is 0
-        where all trials are alike, as the limits are not; ``n_undefined``, trials without a p-value, which are left
-        out.
+        ``power(test, metric, ...)``, with `other` ``(test, metric, other_metric, ...)``, the share of trials with
+        p ≤ alpha, or with `null` ``type_i_error``; ``ci_low`` and ``ci_high``, its 95 % limits by Wilson (1927), and
+        ``mc_error``, its Monte-Carlo standard error, which is 0 where all trials are alike, as the limits are not;
+        ``n_undefined``, trials without a p-value, which are left out.
 
     Raises
     ------
     ValueError, TypeError
         For an unknown label, level, coefficient or keyword, for scores that are not numbers, infinite or all missing,
-        and for a gold that is constant; for further dims; for `redraw` of scores that were not simulated; for a design
-        without `redraw`.
+        and for a gold that is constant; for further dims; for a design
+        without `redraw` or `other`.
 
     Notes
     -----
@@ -134,7 +140,8 @@ def power(
     1  judge  boot_test    1.0    0.84     1.00
     2  judge   williams    0.8    0.58     0.92
     """
-    noises = _numbers("noise", noise)
+    two = other is not None
+    noises = [0.0] if two else _numbers("noise", _NOISES if noise is None else noise)
     hows = _checked_tests(TESTS if tests is None else tests)
     n_trials = _validate.integer("n_trials", n_trials, 1)
     n_resamples = _validate.integer("n_resamples", n_resamples, 2)
@@ -142,29 +149,36 @@ def power(
     progress = checked_progress(progress)
     seed = draws.seed_of(rng)
     null = _validate.flag("null", null)
+    if two and (noise is not None or null):
+        which = "noise" if noise is not None else "null=True"
+        raise ValueError(f"{which} is of a metric and its noisy copy; with other= two metrics are compared as they are")
     questions = Questions.of(level, coefficient, missing, undefined)
-    redraw = _validate.flag("redraw", redraw)
-    source = Source.of(ds, gold, metric, questions, redraw, n_systems, n_inputs)
+    redraw = _validate.flag("redraw", redraw) or two
+    source = Source.of(ds, gold, metric, questions, redraw, n_systems, n_inputs, other)
+    if source.like is not None:
+        simulation.check_likeness(source.like, source.scores, source.gold, source.labels)
 
     def answer(design: Design, generator: np.random.Generator) -> FloatArray:
         scores, z = source.drawn(design, generator) if source.model else (source.scores, source.gold)
-        seed = int(generator.integers(2**63))
-        scores = np.array([arrays.scaled(each) for each in scores])
-        spread = np.nanstd(scores, axis=(1, 2))[:, None, None]
-        one, two = spread * generator.standard_normal((2, *scores.shape))
-        out = np.empty((1, *questions.shape, len(hows), len(source.labels), len(noises)))
+        resampled = int(generator.integers(2**63))
+        pairs = _pairs_of(scores, source) if two else _copies(scores, noises, null, generator)
+        out = np.empty((1, *questions.shape, len(hows), *pairs.shape[:2]))
         for at, measure in questions.each():
-            for number, x in enumerate(scores):
-                for place, size in enumerate(noises):
-                    pair = np.array([x + null * size * two[number], x + size * one[number]])
-                    p = [_pvalue(how, pair, z, measure, n_resamples, seed) for how in hows.values()]
-                    out[0, *at, :, number, place] = np.where(np.isnan(p), np.nan, np.array(p) <= alpha)
+            for place in np.ndindex(pairs.shape[:2]):
+                p = np.array([_pvalue(how, pairs[place], z, measure, n_resamples, resampled) for how in hows.values()])
+                out[(0, *at, slice(None), *place)] = np.where(np.isnan(p), np.nan, p <= alpha)
         return out
 
     asked = trials.Trials(source.designs, n_trials, seed, answer)
-    (found,) = asked.run((1, *questions.shape, len(hows), len(source.labels), len(noises)), progress)
-    dims = {"test": list(hows), "metric": source.labels, "noise": noises}
+    (found,) = asked.run((1, *questions.shape, len(hows), len(source.targets), len(noises)), progress)
+    dims: dict[str, list[Any]] = {"test": list(hows), **source.dims}
+    if two:
+        found = source.laid_out(found[..., 0])
+    else:
+        dims["noise"] = noises
     result = trials.shares("type_i_error" if null else "power", found, questions, source, dims)
+    if two:
+        result["n_undefined"] = result["n_undefined"].where(source.pairs, 0)  # a metric and itself were not tried
     attrs: dict[str, Any] = {
         "alpha": alpha,
         "null": null,
@@ -173,10 +187,26 @@ def power(
         "n_resamples": n_resamples,
     }
     attrs |= {"keywords": json.dumps(hows), "gold": source.gold_name, "seed": str(seed)}
-    if not _validate.is_list(noise):
+    if not two and noise is not None and not _validate.is_list(noise):
         attrs["noise"] = noises[0]
         result = result.squeeze("noise", drop=True)
     return results.result(result, None, analysis="power", **questions.attrs, **source.attrs, **attrs)
+
+
+def _pairs_of(scores: FloatArray, source: Source) -> FloatArray:
+    """The scores of each two metrics, (pairs, 1, two, systems, inputs)."""
+    return np.array([[[scores[at] for at in pair]] for pair in source.targets])
+
+
+def _copies(scores: FloatArray, noises: list[float], null: bool, generator: np.random.Generator) -> FloatArray:
+    """Each metric and its copy with noise, (metrics, noises, two, systems, inputs); or two copies."""
+    scores = np.array([arrays.scaled(each) for each in scores])
+    spread = np.nanstd(scores, axis=(1, 2))[:, None, None]
+    one, two = spread * generator.standard_normal((2, *scores.shape))
+    pairs = [
+        [np.stack([x + null * size * two[at], x + size * one[at]]) for size in noises] for at, x in enumerate(scores)
+    ]
+    return np.array(pairs)
 
 
 def _numbers(name: str, value: Any) -> list[float]:

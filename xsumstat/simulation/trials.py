@@ -102,12 +102,12 @@ def shares(name: str, held: FloatArray, questions: Questions, source: Source, di
     by_trial = labelled(held, questions, source, dims)
     share, defined = by_trial.mean("trial"), by_trial.notnull().sum("trial")
     error = np.sqrt(share * (1 - share) / defined)
-    low, high = _wilson(share, defined)
+    low, high = wilson(share, defined)
     numbers = {name: share, "ci_low": low, "ci_high": high, "mc_error": error}
     return xr.Dataset({**numbers, "n_undefined": by_trial.sizes["trial"] - defined})
 
 
-def _wilson(share: xr.DataArray, n: xr.DataArray) -> tuple[xr.DataArray, xr.DataArray]:
+def wilson(share: xr.DataArray, n: xr.DataArray) -> tuple[xr.DataArray, xr.DataArray]:
     """Wilson's (1927) 95 % limits of a share of n, which at 0 and at 1 are not the share itself."""
     z = normal_quantile(_LIMITS)
     centre = (share + z**2 / (2 * n)) / (1 + z**2 / n)

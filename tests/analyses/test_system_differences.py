@@ -1,0 +1,172 @@
+"""`compare_systems(method="ppi")`: differences by a plain twin, p-values, clusters, edges, and their calibration."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+import xarray as xr
+from scipy import stats
+
+from tests import few_ratings_twin as twin
+from xsumstat.inference import system_differences as estimator
+
+NAN = float("nan")
+NAMES = ("difference", "standard_error", "df", "ci_low", "ci_high", "statistic", "pvalue", "n_inputs")
+
+
+def chosen(design, n_systems, n, m):
+    """Which inputs of which systems are rated."""
+    rated = np.zeros((n_systems, m), dtype=bool)
+    for s in range(n_systems):
+        if design == "same":
+            rated[s, :n] = True
+        elif design == "half":
+            rated[s, : n // 2] = rated[s, n // 2 + s * (n - n // 2) :][: n - n // 2] = True
+        else:
+            rated[s, s * n : (s + 1) * n] = True
+    return rated
+
+
+def scores(design="same", n_systems=4, n=12, m=60, rho=0.8, seed=0, apart=1.0):
+    rng = np.random.default_rng(seed)
+    z = rng.normal(size=(1, m)) + rng.normal(size=(n_systems, m)) + apart * rng.normal(size=(n_systems, 1))
+    f = rho * z + np.sqrt(1 - rho**2) * rng.normal(size=z.shape)
+    human = np.where(chosen(design, n_systems, n, m), z, NAN)
+    return xr.Dataset(
+        {"score": (("metric", "system", "input"), f[None]), "human": (("system", "input"), human)},
+        {"metric": ["judge"], "system": [f"s{at}" for at in range(n_systems)]},
+        attrs={"gold": "human"},
+    )
+
+
+@pytest.mark.parametrize("target", ["new", "these"])
+@pytest.mark.parametrize("design", ["same", "half", "different"])
+@pytest.mark.parametrize(("n_systems", "n", "rho"), [(2, 12, 0.9), (4, 6, 0.5), (4, 12, 0.8), (3, 14, 0.0)])
+def test_numbers_are_those_of_the_definition(design, n_systems, n, rho, target):
+    ds = scores(design, n_systems, n, rho=rho, seed=n)
+    result = ds.meta.compare_systems(method="ppi", metric="judge", target=target, alpha=0.1).squeeze("metric")
+    for a, c in itertools.permutations(range(n_systems), 2):
+        expected = twin.difference(
+            ds.score.values[0].tolist(), ds.human.values.tolist(), a, c, target=target, level=0.9
+        )
+        for name in NAMES:
+            got = result[name].values[a, c]
+            assert got == pytest.approx(expected[name], rel=1e-9, abs=1e-12), (a, c, name)
+    assert result.metric.item() == "human" and result.attrs["helped_by"] == "judge"
+
+
+def test_all_rated_differs_from_the_paired_test_by_what_the_slope_takes_alone():
+    ds = scores(n=60)
+    result = ds.meta.compare_systems(method="ppi", metric="judge").squeeze("metric")
+    z = ds.human.values
+    for a, c in itertools.combinations(range(4), 2):
+        plain = stats.ttest_rel(z[a], z[c])
+        assert result["difference"].values[a, c] == pytest.approx(z[a].mean() - z[c].mean())
+        assert result["statistic"].values[a, c] == pytest.approx(plain.statistic)
+        assert 58 <= result["df"].values[a, c] <= 59
+
+
+def test_the_difference_is_that_of_prediction_powered_inference_for_its_weight():
+    ds = scores(n=15, m=50)
+    result = ds.meta.compare_systems(method="ppi", metric="judge").squeeze("metric")
+    fd, zd = (values[0] - values[1] for values in (ds.score.values[0], ds.human.values))
+    rated = ~np.isnan(zd)
+    lam = (result["difference"].values[0, 1] - zd[rated].mean()) / (fd[~rated].mean() - fd[rated].mean())
+    other = zd[rated].mean() + lam * (fd[~rated].mean() - fd[rated].mean())
+    pair = 2, 3
+    fd, zd = (values[pair[0]] - values[pair[1]] for values in (ds.score.values[0], ds.human.values))
+    expected = zd[rated].mean() + lam * (fd[~rated].mean() - fd[rated].mean())
+    assert result["difference"].values[0, 1] == pytest.approx(other)
+    assert result["difference"].values[pair] == pytest.approx(expected)  # one weight for all pairs
+
+
+@pytest.mark.parametrize("alternative", ["greater", "less"])
+def test_one_sided(alternative):
+    ds = scores("half", seed=3)
+    two = ds.meta.compare_systems(method="ppi", metric="judge").squeeze("metric")
+    one = ds.meta.compare_systems(method="ppi", metric="judge", alternative=alternative).squeeze("metric")
+    toward = (two["difference"] > 0) == (alternative == "greater")
+    expected = xr.where(toward, two["pvalue"] / 2, 1 - two["pvalue"] / 2).where(two["pvalue"].notnull())
+    np.testing.assert_allclose(one["pvalue"], expected)
+    np.testing.assert_array_equal(one["cluster"].values[np.argsort(one["rank"])], np.sort(one["cluster"]))
+
+
+def test_clusters_of_systems_in_order():
+    ds = scores(n_systems=6, n=30, m=100, rho=0.9, seed=4)
+    ds["human"] = ds.human + xr.DataArray([0, 20, 0.05, 20.1, -20, 0.1], dims="system")
+    result = ds.meta.compare_systems(method="ppi", metric="judge", adjust="holm").squeeze("metric")
+    assert set(result["cluster"].values[[1, 3]]) == {1} or sorted(result["cluster"].values[[1, 3]]) == [1, 2]
+    assert result["cluster"].values[4] == result["cluster"].max() and result["rank"].values[4] == 6
+    means = ds.human.mean("input").values
+    np.testing.assert_array_equal(np.argsort(result["rank"].values)[-1:], np.argsort(-means)[-1:])
+    members: dict[int, list[int]] = {}
+    for at in np.argsort(result["rank"].values):  # a system opens a cluster where one of the last beats it
+        cluster = int(result["cluster"][at])
+        for other in members.get(cluster, []):
+            assert result["pvalue_adjusted"].values[other, at] > 0.05
+        members.setdefault(cluster, []).append(int(at))
+    part = ds.meta.compare_systems(method="ppi", metric="judge", system="s0", other=["s1", "s2"])
+    assert "cluster" not in part
+    np.testing.assert_allclose(part["difference"].values[0, 0, 0], result["difference"].values[0, 1])
+
+
+def test_a_gold_that_is_better_when_lower_is_turned():
+    ds = scores(seed=5)
+    people = ds.human.assign_coords(higher_is_better=False)
+    one, two = (ds.meta.compare_systems(gold=gold, method="ppi", metric="judge") for gold in (ds.human, people))
+    np.testing.assert_allclose(one["difference"], -two["difference"])
+
+
+def test_lazy_scores_further_dims_and_groups():
+    pytest.importorskip("dask")
+    ds = scores("half", seed=6).assign_coords(type=("system", ["x", "x", "y", "y"]))
+    gold = xr.concat([ds.human, ds.human**3], "quality").assign_coords(quality=["a", "b"])
+    how = {"gold": gold, "method": "ppi", "metric": "judge", "adjust": "bh", "between": "type"}
+    eager, lazy = (each.meta.compare_systems(**how) for each in (ds, ds.chunk(input=9)))
+    assert lazy["pvalue"].chunks is not None
+    xr.testing.assert_identical(lazy.compute(), eager)
+    assert eager["cluster"].dims == ("metric", "system", "quality")
+    single = ds.meta.compare_systems(method="ppi", metric="judge").squeeze("metric")
+    np.testing.assert_allclose(eager["pvalue"].sel(quality="a").squeeze("metric"), single["pvalue"])
+
+
+def test_without_enough_ratings_there_is_no_difference():
+    ds = scores(seed=7)
+    ds["human"][0] = NAN
+    with pytest.warns(UserWarning, match="no rating, and so no difference, for 's0'"):
+        result = ds.meta.compare_systems(method="ppi", metric="judge").squeeze("metric")
+    assert result["pvalue"].isnull().values[0].all() and result["pvalue"].notnull().values[1, 2]
+    assert result["rank"].values[0] == 0 and sorted(result["rank"].values) == [0, 1, 2, 3]
+
+
+@pytest.mark.parametrize("how", [{"gold": "human"}, {"target": "these"}])
+def test_what_is_for_ppi_alone(how):
+    with pytest.raises(ValueError, match="is for method='ppi'"):
+        scores().meta.compare_systems(**how)
+
+
+def held(design, n_systems, n, m, rho, n_trials, target="new", likert=False, seed=0):
+    rng = np.random.default_rng(seed)
+    shape = (n_trials, n_systems, m)
+    z = np.sqrt(0.5) * rng.normal(size=(n_trials, 1, m)) + np.sqrt(0.5) * rng.normal(size=shape)
+    f = rho * z + np.sqrt(1 - rho**2) * rng.normal(size=shape)
+    z = np.digitize(z, [-1.5, -0.5, 0.5, 1.5]).astype(float) if likert else z
+    few = np.where(chosen(design, n_systems, n, m), z, NAN)
+    found = estimator.system_differences(f, few, np.array([[0, 1]]), target, 0.95)
+    truth = (z[:, :1] - z[:, 1:2]).mean(-1) if target == "these" else 0.0
+    return float(((found["ci_low"] <= truth) & (truth <= found["ci_high"])).mean())
+
+
+def test_limits_hold_the_difference_in_a_few_trials():
+    for design in ("same", "half", "different"):
+        assert 0.92 < held(design, 2, 10, 100, 0.7, 500) < 0.985
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("design", ["same", "half", "different"])
+@pytest.mark.parametrize(("n_systems", "n"), [(2, 6), (2, 20), (8, 10)])
+def test_limits_hold_the_difference(design, n_systems, n):
+    for rho, likert, target in itertools.product((0.0, 0.5, 0.9), (False, True), ("new", "these")):
+        assert 0.92 < held(design, n_systems, n, 200, rho, 1000, target, likert) < 0.985

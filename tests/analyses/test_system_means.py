@@ -1,0 +1,317 @@
+"""`system_means`: the numbers by a plain twin, the edges, and how often limits hold the mean."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+import xarray as xr
+from scipy import stats
+
+from tests import few_ratings_twin as twin
+from xsumstat.inference import system_means as estimator
+
+NAN = float("nan")
+
+
+def scores(n_systems=4, n_inputs=30, n_rated=10, rho=0.7, *, seed=0, likert=False, same=True, extra=()):
+    """Scores of a metric on all inputs, and people's on some."""
+    rng = np.random.default_rng(seed)
+    shape = (n_systems, n_inputs)
+    z = rng.normal(size=(1, n_inputs)) + rng.normal(size=shape) + rng.normal(size=(n_systems, 1))
+    f = np.stack([rho * z / 1.4 + np.sqrt(1 - rho**2) * rng.normal(size=shape) for _ in range(1 + len(extra))])
+    z = np.clip(np.round(3 + z), 1, 5) if likert else 10 + z
+    for row in z:
+        keep = rng.permutation(n_inputs)[:n_rated] if not same else np.arange(n_rated)
+        row[np.setdiff1d(np.arange(n_inputs), keep)] = NAN
+    labels = {"system": [f"s{at}" for at in range(n_systems)], "input": [f"i{at}" for at in range(n_inputs)]}
+    return xr.Dataset(
+        {
+            "score": (("metric", "system", "input"), f),
+            "human": (("system", "input"), z),
+        },
+        {"metric": ["judge", *extra], **labels},
+        attrs={"gold": "human"},
+    )
+
+
+def agree(result, f, z, **how):
+    for at, expected in enumerate(twin.system_means(f.tolist(), z.tolist(), **how)):
+        for name, value in expected.items():
+            got = result[name].isel(system=at).squeeze().item()
+            assert got == pytest.approx(value, rel=1e-9, abs=1e-10), (at, name)
+
+
+@pytest.mark.parametrize("target", ["new", "these"])
+@pytest.mark.parametrize("n_systems", [1, 2, 3, 16])
+@pytest.mark.parametrize("rho", [0.0, 0.5, 0.95])
+def test_numbers_are_those_of_the_definition(n_systems, rho, target):
+    for seed, same in ((1, True), (2, False)):
+        ds = scores(n_systems, rho=rho, seed=seed, same=same)
+        result = ds.meta.system_means(metric="judge", target=target, confidence_level=0.9)
+        agree(result, ds.score.values[0], ds.human.values, target=target, level=0.9)
+
+
+def test_slopes_of_their_own_where_systems_differ():
+    ds = scores(5, 80, 40, rho=0.9, seed=3)
+    ds["score"] = ds.score * xr.DataArray([1.0, -1.0, 0.2, 3.0, 1.0], dims="system")
+    result = ds.meta.system_means(metric="judge")
+    assert result["weight"].values.ravel()[1] < 0
+    agree(result, ds.score.values[0], ds.human.values)
+
+
+def test_gaps_and_unequal_numbers_of_ratings():
+    ds = scores(4, 30, 12, seed=4, likert=True)
+    ds["human"][1, 3:] = NAN  # 3 ratings: they stand alone
+    ds["score"][0, 2, 20:25] = NAN
+    ds["score"][0, 3, 0] = NAN  # a rating without a score
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        result = ds.meta.system_means(metric="judge")
+    texts = [str(each.message) for each in said]
+    assert "fewer than 5 ratings, so that these stand alone, for 's1'" in texts
+    assert "1 rating(s) of outputs that the metric did not score are left out" in texts
+    assert len(texts) == 2
+    agree(result, ds.score.values[0], ds.human.values)
+    assert result["fell_back"].values.tolist() == [False, True, False, False]
+    assert result["weight"].sel(system="s1").item() == 0
+
+
+@pytest.mark.parametrize("target", ["new", "these"])
+def test_strata(target):
+    ds = scores(3, 60, 24, seed=5).assign_coords(bin=("input", np.repeat([0, 1, 2], 20)))
+    rated = np.isin(np.arange(60) % 20, [0, 1, 2, 3, 4, 5])
+    full = scores(3, 60, 60, seed=5)["human"]
+    ds["human"] = full.where(xr.DataArray(rated, dims="input"))
+    ds["score"] = ds.score + ds.bin * 0.5
+    result = ds.meta.system_means(metric="judge", strata="bin", target=target)
+    agree(result, ds.score.values[0], ds.human.values, target=target, groups=ds.bin.values.tolist())
+    assert (result["df"] < 18).all()
+
+
+def test_the_point_is_that_of_prediction_powered_inference_for_its_weight():
+    """θ = mean over rated of (z − λ·f) + λ · mean of f over the unrated, ppi_mean_pointestimate's formula."""
+    ds = scores(3, 50, 12, seed=6)
+    result = ds.meta.system_means(metric="judge")
+    for at in range(3):
+        f, z, lam = ds.score.values[0, at], ds.human.values[at], result["weight"].values[at, 0]
+        rated = ~np.isnan(z)
+        expected = np.mean(z[rated] - lam * f[rated]) + lam * np.mean(f[~rated])
+        assert result["mean"].values[at] == pytest.approx(expected, rel=1e-12)
+        moved = result["human_mean"][at] - lam * result["rated_difference"][at]
+        assert result["mean"].values[at] == pytest.approx(float(moved), rel=1e-12)
+
+
+def test_rated_inputs_are_compared_with_the_others_by_students_test():
+    ds = scores(3, 40, 15, seed=7)
+    result = ds.meta.system_means(metric="judge")
+    for at in range(3):
+        f = ds.score.values[0, at]
+        t = stats.ttest_ind(f[:15], f[15:])
+        assert result["rated_pvalue"].values[at] == pytest.approx(t.pvalue)
+        assert result["rated_difference"].values[at] == pytest.approx(f[:15].mean() - f[15:].mean())
+
+
+def test_rated_inputs_that_were_chosen_by_the_metric_are_told():
+    ds = scores(3, 60, 60, seed=8)
+    ds["human"] = ds.human.where(ds.score.sel(metric="judge", drop=True) > 0.3)
+    with pytest.warns(UserWarning, match="no random sample"):
+        ds.meta.system_means(metric="judge")
+
+
+def test_a_metric_on_another_scale_or_better_when_lower_serves_as_well():
+    ds = scores(4, 40, 15, seed=9)
+    other = ds.assign(score=-ds.score * 1e-6 + 3)
+    one, two = (each.meta.system_means(metric="judge") for each in (ds, other))
+    for name in ("mean", "ci_low", "ci_high", "n_effective"):
+        np.testing.assert_allclose(one[name], two[name], rtol=1e-8)
+    np.testing.assert_allclose(one["weight"], -1e-6 * two["weight"], rtol=1e-8)
+
+
+def test_several_metrics_are_standardised_and_averaged_with_declared_signs():
+    ds = scores(4, 40, 15, seed=10, extra=("other",)).assign_coords(higher_is_better=("metric", [True, False]))
+    ds["score"] = ds.score * xr.DataArray([1.0, -50.0], dims="metric")
+    result = ds.meta.system_means(metric=["judge", "other"])
+    x = ds.score.values
+    spread = np.sqrt(((x - x.mean(-1, keepdims=True)) ** 2).sum((1, 2)) / (4 * 39))
+    one = (x[0] / spread[0] - x[1] / spread[1]) / 2
+    expected = twin.system_means(one.tolist(), ds.human.values.tolist())
+    np.testing.assert_allclose(result["mean"], [each["mean"] for each in expected], rtol=1e-10)
+    weights = np.array([[each["weight"] / 2 / spread[0], -each["weight"] / 2 / spread[1]] for each in expected])
+    np.testing.assert_allclose(result["weight"], weights, rtol=1e-9)
+
+
+def test_all_rated_is_the_plain_mean_with_plain_limits():
+    ds = scores(2, 25, 25, seed=11)
+    result = ds.meta.system_means(metric="judge")
+    for at in range(2):
+        z = ds.human.values[at]
+        low, high = stats.t.interval(0.95, 24, z.mean(), stats.sem(z))
+        np.testing.assert_allclose([result["human_ci_low"][at], result["human_ci_high"][at]], [low, high])
+        assert result["mean"].values[at] == pytest.approx(z.mean())
+    these = ds.meta.system_means(metric="judge", target="these")
+    np.testing.assert_allclose(these["ci_low"], these["mean"])
+    np.testing.assert_allclose(these["n_effective"], 25)
+
+
+def test_scale_cuts_limits_and_is_told():
+    ds = scores(3, 30, 6, rho=0.2, seed=12)
+    plain = ds.meta.system_means(metric="judge")
+    low = float(plain["mean"].min())
+    cut = ds.meta.system_means(metric="judge", scale=(low, 1e9))
+    below = np.minimum(plain["ci_low"], plain["human_ci_low"]) < low
+    np.testing.assert_array_equal(cut["clipped"], below)
+    assert below.any() and not plain["clipped"].any()
+    assert (cut["ci_low"] >= low).all()
+    np.testing.assert_array_equal(cut["ci_high"], plain["ci_high"])
+
+
+def test_mostly_one_value_is_told():
+    ds = scores(3, 30, 10, seed=13)
+    ds["human"] = ds.human.where(ds.human.isnull() | (ds.input == "i0"), 5.0)
+    with pytest.warns(UserWarning, match="more than 60 % of the ratings are one value"):
+        ds.meta.system_means(metric="judge")
+
+
+@pytest.mark.parametrize("rated", [1, 2, 4])
+def test_few_ratings_stand_alone(rated):
+    ds = scores(3, 30, rated, seed=14)
+    with pytest.warns(UserWarning, match="fewer than 5 ratings"):
+        result = ds.meta.system_means(metric="judge")
+    assert (result["weight"] == 0).all()
+    np.testing.assert_allclose(result["mean"], ds.human.mean("input"))
+    assert result["ci_low"].isnull().all() == (rated == 1)
+
+
+def test_a_system_without_ratings_has_no_mean():
+    ds = scores(3, 30, 10, seed=15)
+    ds["human"][2] = NAN
+    with pytest.warns(UserWarning, match="no rating, and so no mean, for 's2'"):
+        result = ds.meta.system_means(metric="judge")
+    assert result["mean"].isnull().values.tolist() == [False, False, True]
+    two = ds.isel(system=slice(0, 2))
+    assert result["n_rated"].values.tolist() == [10, 10, 0]
+    np.testing.assert_allclose(result["weight"][:2], two.meta.system_means(metric="judge")["weight"])
+
+
+def test_constant_metric_helps_nothing_and_constant_ratings_have_no_width():
+    ds = scores(3, 30, 10, seed=16)
+    ds["score"] = xr.full_like(ds.score, 0.3)
+    result = ds.meta.system_means(metric="judge")
+    np.testing.assert_allclose(result["mean"], result["human_mean"])
+    np.testing.assert_allclose(result["n_effective"], 10)
+
+
+def test_gold_of_some_inputs_only_and_labels_broadcast():
+    ds = scores(3, 30, 10, seed=17)
+    part = ds.human.isel(input=slice(0, 10))
+    whole = ds.meta.system_means(metric="judge")
+    xr.testing.assert_identical(
+        ds.meta.system_means(part, metric="judge").drop_attrs(deep=False), whole.drop_attrs(deep=False)
+    )
+    both = xr.concat([ds.human, 2 * ds.human], dim="quality").assign_coords(quality=["a", "b"])
+    result = ds.meta.system_means(both, metric="judge")
+    np.testing.assert_allclose(result["mean"].sel(quality="a"), whole["mean"])
+    np.testing.assert_allclose(result["ci_high"].sel(quality="b"), 2 * whole["ci_high"])
+
+
+def test_lazy_scores_give_the_same():
+    pytest.importorskip("dask")
+    ds = scores(3, 30, 10, seed=18, extra=("other",))
+    for how in ({}, {"method": "pooled", "strata": None}):
+        eager = ds.meta.system_means(metric=["judge", "other"], **how)
+        lazy = ds.chunk(input=7).meta.system_means(metric=["judge", "other"], **how)
+        assert lazy["mean"].chunks is not None
+        xr.testing.assert_identical(lazy.compute(), eager)
+
+
+def test_ridge_leaves_out_each_input_in_turn():
+    ds = scores(4, 60, 30, rho=0.6, seed=19, extra=("b", "c"))
+    result = ds.meta.system_means(metric=["judge", "b", "c"], method="ridge")
+    x, z = ds.score.values, ds.human.values
+    spread = np.sqrt(((x - x.mean(-1, keepdims=True)) ** 2).sum((1, 2)) / (4 * 59))
+
+    def slopes(inputs):
+        rows, targets = [], []
+        for s in range(4):
+            each = x[:, s, inputs] / spread[:, None]
+            rows.append((each - each.mean(-1, keepdims=True)).T)
+            targets.append(z[s, inputs] - z[s, inputs].mean())
+        a, y = np.concatenate(rows), np.concatenate(targets)
+        least = np.linalg.lstsq(a, y, rcond=None)[0]
+        s2 = ((y - a @ least) ** 2).sum() / (4 * (len(inputs) - 1) - 3)
+        return np.linalg.solve(a.T @ a + 3 * s2 / (least @ least) * np.eye(3), a.T @ y) / spread
+
+    for s in range(4):
+        moved = [
+            z[s, j] + (x[:, s].mean(-1) - x[:, s, j]) @ slopes([i for i in range(30) if i != j]) for j in range(30)
+        ]
+        assert result["mean"].values[s] == pytest.approx(np.mean(moved), rel=1e-9)
+    np.testing.assert_allclose(result["weight"].values, np.tile(slopes(list(range(30))) / 2, (4, 1)), rtol=1e-8)
+
+
+@pytest.mark.parametrize(
+    ("how", "error", "words"),
+    [
+        ({}, ValueError, "name the metric whose scores help"),
+        ({"metric": "judge", "target": "old"}, ValueError, "target"),
+        ({"metric": "nope"}, ValueError, "nope"),
+        ({"metric": "judge", "scale": 5}, TypeError, "pair of numbers"),
+        ({"metric": "judge", "scale": (5, 1)}, ValueError, "ascending"),
+        ({"metric": "judge", "strata": "nope"}, ValueError, "strata must be a coordinate"),
+        ({"metric": "judge", "method": "ridge", "strata": "bin"}, ValueError, "no strata"),
+        ({"metric": "judge", "confidence_level": 95}, ValueError, "confidence_level"),
+    ],
+)
+def test_errors(how, error, words):
+    ds = scores(3, 30, 10, seed=20, extra=("other",)).assign_coords(bin=("input", np.arange(30) % 2))
+    with pytest.raises(error, match=words):
+        ds.meta.system_means(**how)
+
+
+def test_the_gold_cannot_help_itself():
+    ds = scores(3, 30, 10, seed=21)
+    gold = ds.human.expand_dims(metric=["people"])
+    both = xr.Dataset({"score": xr.concat([ds.score, gold], "metric")})
+    with pytest.raises(ValueError, match="is the gold itself"):
+        both.meta.system_means("people", metric="people")
+
+
+def trials(n_systems, n, m, rho, n_trials, target="new", likert=False, seed=0):
+    """Shares of trials whose limits hold the mean, with the metric and without, and their relative width."""
+    rng = np.random.default_rng(seed)
+    shape = (n_trials, n_systems, m)
+    z = np.sqrt(0.5) * rng.normal(size=(n_trials, 1, m)) + np.sqrt(0.5) * rng.normal(size=shape)
+    f = rho * z + np.sqrt(1 - rho**2) * rng.normal(size=shape)
+    truth = 0.0
+    if likert:
+        edges, grades = [-1.5, -0.5, 0.5, 1.5], np.arange(1.0, 6.0)
+        z = grades[np.digitize(z, edges)]
+        truth = float(grades @ np.diff(stats.norm.cdf([-np.inf, *edges, np.inf])))
+    middle = z.mean(-1) if target == "these" else truth
+    few = np.where(np.arange(m) < n, z, np.nan)
+    found = estimator.system_means(f, few, estimator.Strata.none(m), target, 0.95)
+    held = [
+        ((found[f"{each}ci_low"] <= middle) & (middle <= found[f"{each}ci_high"])).mean() for each in ("", "human_")
+    ]
+    widths = [(found[f"{each}ci_high"] - found[f"{each}ci_low"]).mean() for each in ("", "human_")]
+    return *held, widths[0] / widths[1]
+
+
+def test_limits_hold_the_mean_in_a_few_trials():
+    held, human, width = trials(2, 10, 100, 0.8, 600)
+    assert 0.92 < held < 0.98 and 0.92 < human < 0.98 and width < 0.75
+    assert trials(2, 10, 100, 0.0, 600)[2] < 1.05
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("target", ["new", "these"])
+@pytest.mark.parametrize("likert", [False, True])
+@pytest.mark.parametrize(("n_systems", "n"), [(1, 8), (1, 20), (2, 5), (2, 10), (16, 10), (16, 50)])
+def test_limits_hold_the_mean(n_systems, n, likert, target):
+    for rho in (0.0, 0.5, 0.9):
+        held, _, width = trials(n_systems, n, 200, rho, 2000 if n_systems < 16 else 400, target, likert)
+        assert 0.92 < held < 0.98
+        if rho == 0:
+            assert width <= 1.05

@@ -1,0 +1,196 @@
+"""Plain-Python twins of system means and differences from few ratings, written from their definitions."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from scipy import stats
+
+Rows = Sequence[Sequence[float]]
+
+
+def _mean(values: Sequence[float]) -> float:
+    return sum(values) / len(values)
+
+
+def _there(values: Sequence[float]) -> list[int]:
+    return [j for j, value in enumerate(values) if not math.isnan(value)]
+
+
+def _centred(values: Sequence[float], at: list[int], groups: Sequence[int]) -> dict[int, float]:
+    means = {h: _mean([values[j] for j in at if groups[j] == h]) for h in {groups[j] for j in at}}
+    return {j: values[j] - means[groups[j]] for j in at}
+
+
+def shared_slope(f: list[dict[int, float]], z: list[dict[int, float]], df: float) -> tuple[float, float, float]:
+    """b, V and κ of centred scores of each system, by input."""
+    inputs = sorted({j for each in f for j in each})
+    p = sum(value**2 for each in f for value in each.values())
+    if p == 0:
+        return 0.0, 0.0, 0.0
+    b = sum(x[j] * y[j] for x, y in zip(f, z, strict=True) for j in x) / p
+    r = [{j: y[j] - b * x[j] for j in x} for x, y in zip(f, z, strict=True)]
+    total = sum(sum(x[j] * e[j] for x, e in zip(f, r, strict=True) if j in x) ** 2 for j in inputs)
+    n = len(inputs)
+    v = n / (n - 2) * total / p**2 if n > 2 else 0.0
+    v = max(v, sum(e**2 for each in r for e in each.values()) / (df * p) if df > 0 else 0.0)
+    kappa = max(0.0, 1 - v / b**2) if b else 0.0
+    return b, v, kappa if n >= 5 else 0.0
+
+
+def _own_weights(own: list[float], v: list[float], usable: list[int]) -> list[float]:
+    """w_s = τ²/(τ² + v_s), τ² by DerSimonian and Laird."""
+    w = [0.0] * len(own)
+    if len(usable) < 2:
+        return w
+    inverse = [1 / v[s] for s in usable]
+    middle = sum(i * own[s] for i, s in zip(inverse, usable, strict=True)) / sum(inverse)
+    q = sum(i * (own[s] - middle) ** 2 for i, s in zip(inverse, usable, strict=True))
+    tau = max(0.0, (q - (len(usable) - 1)) / (sum(inverse) - sum(i**2 for i in inverse) / sum(inverse)))
+    for s in usable:
+        w[s] = tau / (tau + v[s])
+    return w
+
+
+def _moderated(variances: list[float], df: list[float]) -> list[float]:
+    if len(variances) < 3:
+        return variances
+    mean = _mean(variances)
+    return [(d * v + 2 * mean) / (d + 2) for v, d in zip(variances, df, strict=True)]
+
+
+def system_means(
+    f: Rows, z: Rows, target: str = "new", level: float = 0.95, groups: Sequence[int] | None = None
+) -> list[dict[str, Any]]:
+    """Of each system its mean, limits, and the same of ratings alone; each system has two ratings or more."""
+    groups = groups or [0] * len(f[0])
+    size = len(set(groups))
+    scored = [_there(row) for row in f]
+    rated = [[j for j in at if not math.isnan(row[j])] for at, row in zip(scored, z, strict=True)]
+    f0 = [_centred(row, at, groups) for row, at in zip(f, rated, strict=True)]
+    z0 = [_centred(row, at, groups) for row, at in zip(z, rated, strict=True)]
+    n = [len(at) for at in rated]
+    b, big_v, kappa = shared_slope(f0, z0, sum(k - size for k in n) - 1)
+    n_inputs = len({j for at in rated for j in at})
+    s_s = [sum(x**2 for x in each.values()) for each in f0]
+    own = [sum(x[j] * y[j] for j in x) / s if s else 0.0 for x, y, s in zip(f0, z0, s_s, strict=True)]
+    enough = [k >= 4 + size and n_inputs >= 5 for k in n]
+    usable = [s for s in range(len(f)) if enough[s] and s_s[s] > 0]
+    own_s2 = [
+        sum((z0[s][j] - own[s] * f0[s][j]) ** 2 for j in f0[s]) / (n[s] - size - 1) if n[s] > size + 1 else 0.0
+        for s in range(len(f))
+    ]
+    typical = _mean([own_s2[s] for s in usable]) if usable else 0.0
+    w = _own_weights(own, [typical / s if s else 0.0 for s in s_s], usable)
+    beta, v_beta, d_r, d_q = [], [], [], []
+    for s in range(len(f)):
+        residual = sum((z0[s][j] - b * f0[s][j]) ** 2 for j in f0[s]) / (n[s] - size)
+        d = min(1.0, big_v * s_s[s] / residual) if residual else 0.0
+        beta.append(w[s] * own[s] + (1 - w[s]) * kappa * b if enough[s] else 0.0)
+        mixed = (w[s] * own_s2[s] / s_s[s] if s_s[s] else 0.0) + (1 - w[s]) * kappa * big_v
+        v_beta.append(mixed if enough[s] else 0.0)
+        d_r.append(min(1.0, w[s] + (1 - w[s]) * kappa * d) if enough[s] else 0.0)
+        d_q.append(min(1.0, w[s] + (1 - w[s]) * d * (kappa > 0)) if enough[s] else 0.0)
+    df = [k - size for k in n]
+    s_e = [sum((z0[s][j] - beta[s] * f0[s][j]) ** 2 for j in f0[s]) / (df[s] - d_r[s]) for s in range(len(f))]
+    s_z = [sum(y**2 for y in z0[s].values()) / df[s] for s in range(len(f))]
+    s_e, s_z = _moderated(s_e, df), _moderated(s_z, df)
+    found = []
+    for s in range(len(f)):
+        m, human, gap, left, between, chance = len(scored[s]), 0.0, 0.0, 0.0, 0.0, 0.0
+        parts = []
+        for h in sorted(set(groups)):
+            everything = [j for j in scored[s] if groups[j] == h]
+            some = [j for j in rated[s] if groups[j] == h]
+            share = len(everything) / m
+            z_bar = _mean([z[s][j] for j in some])
+            parts.append((share, z_bar))
+            human += share * z_bar
+            gap += share * (_mean([f[s][j] for j in everything]) - _mean([f[s][j] for j in some]))
+            left += share**2 * (1 / len(some) - 1 / len(everything))
+            chance += share * (1 - share) * s_z[s] / len(some)
+        between = sum(share * (z_bar - human) ** 2 for share, z_bar in parts)
+        extra = (s_z[s] + max(0.0, between - chance)) / m if target == "new" else 0.0
+        v, v_human = left * s_e[s] + v_beta[s] * gap**2 + extra, left * s_z[s] + extra
+        mean = human + beta[s] * gap
+        half = stats.t.ppf(0.5 + level / 2, df[s] - d_q[s]) * math.sqrt(v)
+        half_human = stats.t.ppf(0.5 + level / 2, df[s]) * math.sqrt(v_human)
+        found.append(
+            {
+                **{"mean": mean, "ci_low": mean - half, "ci_high": mean + half, "standard_error": math.sqrt(v)},
+                **{"human_mean": human, "human_ci_low": human - half_human, "human_ci_high": human + half_human},
+                **{"n_rated": n[s], "n_inputs": m, "df": df[s] - d_q[s]},
+                "n_effective": n[s] if v == v_human == 0 else n[s] * v_human / v,
+                "weight": beta[s] * (m - n[s]) / m,
+            }
+        )
+    return found
+
+
+def _variance(values: Sequence[float], df: float) -> float:
+    mean = _mean(values)
+    return sum((value - mean) ** 2 for value in values) / df
+
+
+def difference(f: Rows, z: Rows, a: int, c: int, target: str = "new", level: float = 0.95) -> dict[str, float]:
+    """The difference of systems a and c; metric scores are complete."""
+    m, everyone = len(f[0]), range(len(f))
+    rated = [_there(row) for row in z]
+    f0 = [_centred(f[s], rated[s], [0] * m) for s in everyone]
+    z0 = [_centred(z[s], rated[s], [0] * m) for s in everyone]
+    df = sum(len(at) - 1 for at in rated) - 1.0
+    if len(f) > 1 and all(at == rated[0] for at in rated):
+        f0, z0 = (
+            [{j: each[j] - _mean([other[j] for other in all_of]) for j in each} for each in all_of]
+            for all_of in (f0, z0)
+        )
+        df = (len(f) - 1) * (len(rated[0]) - 1) - 1.0
+    b, v_b, kappa = shared_slope(f0, z0, df)
+    used = kappa * b
+    both = [j for j in rated[a] if j in rated[c]]
+    n = len(both)
+    fd = [x - y for x, y in zip(f[a], f[c], strict=True)]
+    estimates = []
+    s_zd = math.nan
+    if n >= 4:
+        zd = {j: z[a][j] - z[c][j] for j in both}
+        gap = _mean(fd) - _mean([fd[j] for j in both])
+        left = _variance([zd[j] - b * fd[j] for j in both], n - 1)
+        d = min(1.0, v_b * _variance([fd[j] for j in both], 1) / left)
+        s_e = _variance([zd[j] - used * fd[j] for j in both], n - 1 - kappa * d)
+        s_zd = _variance(list(zd.values()), n - 1)
+        v = (1 / n - 1 / m) * s_e + kappa * v_b * gap**2
+        estimates.append((_mean(list(zd.values())) + used * gap, v, n - 1 - (d if kappa > 0 else 0)))
+    own = [[j for j in rated[s] if n < 4 or j not in both] for s in (a, c)]
+    if own[0] and own[1]:
+        e = {s: {j: z[s][j] - used * f[s][j] for j in rated[s]} for s in (a, c)}
+        parts = [_variance(list(e[s].values()), len(e[s]) - 1) / len(at) for s, at in zip((a, c), own, strict=True)]
+        middles = [_mean([e[s][j] for j in at]) + used * _mean(f[s]) for s, at in zip((a, c), own, strict=True)]
+        gaps = [_mean(f[s]) - _mean([f[s][j] for j in at]) for s, at in zip((a, c), own, strict=True)]
+        v = sum(parts) + kappa * v_b * (gaps[0] - gaps[1]) ** 2
+        freedom = sum(parts) ** 2 / sum(p**2 / (len(e[s]) - 1) for s, p in zip((a, c), parts, strict=True))
+        estimates.append((middles[0] - middles[1], v, freedom))
+    inverse = [1 / v for _, v, _ in estimates]
+    w = [each / sum(inverse) for each in inverse]
+    value = sum(share * each[0] for share, each in zip(w, estimates, strict=True))
+    core = sum(share**2 * each[1] for share, each in zip(w, estimates, strict=True))
+    freedom = core**2 / sum((s**2 * each[1]) ** 2 / each[2] for s, each in zip(w, estimates, strict=True))
+    if len(w) == 2:  # Meier's allowance
+        core *= 1 + 4 * w[0] * w[1] * sum(1 / each[2] for each in estimates)
+    of_pairs = w[0] if n >= 4 else 0.0
+    extra = (1 - of_pairs**2) * used**2 * _variance(fd, m - 1) / m + (of_pairs**2 * s_zd / m if n >= 4 else 0.0)
+    error = math.sqrt(core + (extra if target == "new" else 0.0))
+    half = stats.t.ppf(0.5 + level / 2, freedom) * error
+    p = 2 * stats.t.sf(abs(value) / error, freedom)
+    return {
+        **{
+            "difference": value,
+            "standard_error": error,
+            "df": freedom,
+            "ci_low": value - half,
+            "ci_high": value + half,
+        },
+        **{"statistic": value / error, "pvalue": p, "n_inputs": n},
+    }

@@ -1,0 +1,111 @@
+"""Expected variances in other designs, against the jackknife itself, closed forms and simulations."""
+
+import math
+
+import numpy as np
+import pytest
+
+import xsumstat
+from xsumstat.analyses.measure import checked_measure
+from xsumstat.coefficients import leave_one_out
+from xsumstat.inference import components, jackknife, planning
+
+EFFECTS = tuple(components.EFFECTS.values())
+
+
+def scores(n, m, seed=0):
+    """A metric and gold with effects of systems, inputs and cells."""
+    rng = np.random.default_rng(seed)
+    parts = [rng.normal(size=size) for size in ((n, 1), (1, m), (n, m))]
+    gold = sum(parts)
+    return 0.8 * gold + sum(0.4 * rng.normal(size=each.shape) for each in parts), gold
+
+
+def from_parts(x, z, level, coefficient="pearson"):
+    measure = checked_measure(level, coefficient, "pairwise", "drop")
+    covariance = components.repaired(components.estimates(np.array([x, z]), EFFECTS, errors=False)[0])
+    parts = leave_one_out.of(x, z, measure)
+    return planning.FromParts.of(parts, measure, covariance), jackknife.of_one(parts, measure, ("system", "input"))
+
+
+@pytest.mark.parametrize("coefficient", ["pearson", "spearman", "kendall"])
+@pytest.mark.parametrize("level", ["system", "input"])
+def test_the_datas_own_design_has_the_datas_own_interval(level, coefficient):
+    x, z = scores(14, 30)
+    expected, own = from_parts(x, z, level, coefficient)
+    low, high, error = planning.interval(expected, 14, 30, 0.95)
+    assert error == pytest.approx(own.standard_error, rel=1e-9)
+    np.testing.assert_allclose([low, high], own.interval(0.95), atol=1e-6)
+
+
+def test_the_formula_of_the_input_level_is_as_written():
+    x, z = scores(12, 20, 1)
+    expected, _ = from_parts(x, z, "input")
+    v_s, v_c, p = expected.systems, expected.cells, expected.inputs
+    r = [np.corrcoef(x[:, j], z[:, j])[0, 1] for j in range(20)]
+    without = [[np.corrcoef(np.delete(x[:, j], i), np.delete(z[:, j], i))[0, 1] for i in range(12)] for j in range(20)]
+    averages = np.mean(without, axis=0)
+    assert v_s == pytest.approx(11 / 12 * np.sum((averages - averages.mean()) ** 2))
+    assert v_c == pytest.approx(np.mean([11 / 12 * np.sum((each - np.mean(each)) ** 2) for each in without]) / 20)
+    assert p == pytest.approx(max(0.0, np.var(r, ddof=1) / 20 - v_c), abs=1e-12)
+    want = 11 / 29 * (v_s - v_c + v_c * 20 / 50) + p * 20 / 50
+    assert expected.variance(30, 50) == pytest.approx(want)
+    assert expected.variance(30, math.inf) == pytest.approx(11 / 29 * (v_s - v_c))
+
+
+def test_the_formula_of_the_system_level_is_as_written():
+    x, z = scores(12, 20, 2)
+    expected, _ = from_parts(x, z, "system")
+    system, _, cell = expected.covariances
+
+    def of_means(m):
+        total = system + cell / m
+        return total[0, 1] / math.sqrt(total[0, 0] * total[1, 1])
+
+    ratio = ((1 - of_means(50) ** 2) / (1 - of_means(20) ** 2)) ** 2
+    want = 11 / 29 * expected.systems * ratio + expected.inputs * 20 / 50
+    assert expected.variance(30, 50) == pytest.approx(want)
+    assert expected.value(50) == pytest.approx(np.corrcoef(x.mean(1), z.mean(1))[0, 1] * of_means(50) / of_means(20))
+
+
+@pytest.mark.parametrize("level", ["system", "input"])
+def test_the_formula_of_a_model_is_the_variance_of_simulated_scores(level):
+    agreement = {"m": {"system": 0.9, "input": 0.5, "cell": 0.4}}
+    ds = xsumstat.simulate(24, 12, agreement=agreement, truth=False, rng=1)
+    expected = planning.FromModel(level, covariances())
+    rng = np.random.default_rng(0)
+    from xsumstat.simulation.simulate import model_of
+
+    model = model_of(ds)[1]
+    found = []
+    for _ in range(1500):
+        drawn, gold = model.draw((24, 12), rng)
+        x, z = drawn[0], gold
+        if level == "system":
+            found.append(np.corrcoef(x.mean(1), z.mean(1))[0, 1])
+        else:
+            a, b = (each - each.mean(0) for each in (x, z))
+            found.append(np.mean((a * b).sum(0) / np.sqrt((a**2).sum(0) * (b**2).sum(0))))
+    assert np.std(found) == pytest.approx(math.sqrt(expected.variance(24, 12)), rel=0.1)
+    assert np.mean(found) == pytest.approx(expected.value(12), abs=0.02)
+
+
+def covariances():
+    """Of the model above, by hand: standard deviations .6, .4 and 1."""
+    return np.array([[[v, r * v], [r * v, v]] for v, r in ((0.36, 0.9), (0.16, 0.5), (1.0, 0.4))])
+
+
+def test_the_least_number_of_inputs():
+    expected, _ = from_parts(*scores(14, 30), "input")
+    least = planning.least_inputs(expected, 40, 0.12, 0.95)
+    assert planning.width(expected, 40, least, 0.95) <= 0.12 < planning.width(expected, 40, least - 1, 0.95)
+    floor = planning.width(expected, 40, math.inf, 0.95)
+    assert math.isnan(planning.least_inputs(expected, 40, 0.99 * floor, 0.95))
+    assert math.isnan(planning.width(expected, 3, 50, 0.95))
+
+
+def test_accuracies_have_limits_on_their_own_scale():
+    expected, own = from_parts(*scores(14, 30), "system", "pairwise_accuracy")
+    low, high, error = planning.interval(expected, 14, 30, 0.95, scale=2.0)
+    np.testing.assert_allclose([low, high], own.interval(0.95), atol=1e-6)
+    assert error == pytest.approx(own.standard_error)

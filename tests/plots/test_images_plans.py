@@ -1,0 +1,70 @@
+"""Pictures of variance components and plans, compared as images with kept ones."""
+
+import matplotlib as mpl
+
+mpl.use("Agg")
+
+import matplotlib.pyplot as plt  # noqa: E402
+import numpy as np  # noqa: E402
+import pytest  # noqa: E402
+import xarray as xr  # noqa: E402
+
+import xsumstat  # noqa: E402
+
+# Other versions draw letters otherwise, which a tolerance that sees a lost word does not survive.
+pytestmark = [
+    pytest.mark.skipif(not mpl.__version__.startswith("3.11."), reason="the kept images are by matplotlib 3.11"),
+    pytest.mark.filterwarnings("ignore:variance estimated below 0"),
+]
+
+
+def image(style="default"):
+    """A picture at 50 dots an inch; a lost word or another colour is beyond the tolerance, rounding is not."""
+    return pytest.mark.mpl_image_compare(
+        baseline_dir="baseline", style=style, tolerance=2, savefig_kwargs={"dpi": 50}, deterministic=True
+    )
+
+
+def figure_of(axes):
+    figure = np.atleast_1d(axes).flat[0].figure
+    figure.canvas.draw()
+    return figure
+
+
+@image()
+def test_variance_components(demo):
+    return figure_of(demo.meta.variance_components("human").meta.plot.variance_components(title="Shares"))
+
+
+@image("dark_background")
+def test_variance_components_of_ratings_dark(demo):
+    noise = xr.DataArray(np.random.default_rng(0).normal(size=(3, 12, 30)), dims=("rater", "system", "input"))
+    rating = (demo.score.sel(metric="human", drop=True) / 10 + noise).rename("rating")
+    found = demo.meta.variance_components(rating=rating, metric=["judge", "rouge"])
+    return figure_of(found.meta.plot.variance_components(order="value"))
+
+
+@image()
+def test_contours_of_a_plan(demo):
+    found = xsumstat.plan(demo, metric=["judge", "bleu"], level="input", target=0.1, rng=0)
+    return figure_of(found.meta.plot.plan(title="A plan"))
+
+
+@image("dark_background")
+def test_simulated_contours_dark(demo):
+    found = xsumstat.plan(demo, metric="judge", n_systems=[10, 20, 40], n_inputs=[20, 100], n_trials=20, rng=0)
+    return figure_of(found.meta.plot.plan())
+
+
+@image()
+def test_powers_of_differences(demo):
+    return figure_of(xsumstat.plan(demo, difference=[1, 2, 5], n_trials=100, rng=0).meta.plot.plan())
+
+
+def test_further_dims_have_a_panel_each(demo):
+    both = xr.concat([demo, demo**2], xr.DataArray(["en", "de"], dims="language", name="language"))
+    axes = both.meta.variance_components("human", metric=["judge"]).meta.plot.variance_components()
+    assert [axis.get_title() for axis in axes] == ["en", "de"]
+    with pytest.raises(ValueError, match="no shares of effects"):
+        demo.meta.corr("human").meta.plot.variance_components()
+    plt.close("all")

@@ -1,0 +1,214 @@
+"""Plans: designs on labelled dims, targets, and what they refuse."""
+
+import numpy as np
+import pytest
+import xarray as xr
+
+import xsumstat
+from xsumstat.simulation import differences
+
+pytestmark = pytest.mark.filterwarnings("ignore:the variance of systems", "ignore:not like the given")
+
+
+def test_widths_of_all_designs(demo):
+    found = xsumstat.plan(demo, metric=["judge", "bleu"], level="input", n_systems=[12, 24], n_inputs=[30, 60, 500])
+    assert found.width.dims == ("metric", "n_systems", "n_inputs") and not bool(found.simulated.any())
+    own = demo.meta.ci("human", metric=["judge", "bleu"], level="input", method="jackknife")
+    here = found.sel(n_systems=12, n_inputs=30)
+    np.testing.assert_allclose(here.width, own.ci_high - own.ci_low, rtol=1e-5)
+    np.testing.assert_allclose(here.standard_error, own.standard_error, rtol=1e-9)
+    np.testing.assert_allclose(here.correlation, own.correlation)
+    assert bool((found.width.diff("n_inputs") < 0).all() & (found.width.diff("n_systems") < 0).all())
+    assert bool((found.floor < found.width.min("n_inputs")).all()) and bool((found.mc_error == 0).all())
+
+
+def test_the_least_design_that_reaches_a_target(demo):
+    asked = {"metric": "judge", "level": "input", "n_systems": [12, 24, 48]}
+    found = xsumstat.plan(demo, target=0.1, **asked).squeeze("metric")
+    none, some, few = found.least_inputs.values
+    assert np.isnan(none) and some > few
+    again = xsumstat.plan(demo, n_inputs=[int(some) - 1, int(some)], **asked).width.sel(n_systems=24).squeeze("metric")
+    assert float(again[0]) > 0.1 >= float(again[1])
+    assert (
+        "For a width of .10 the least is: judge: 48 systems on 14 inputs."
+        == found.expand_dims("metric").meta.conclusion()
+    )
+
+
+def test_few_systems_are_simulated_at_system_level(demo):
+    found = xsumstat.plan(demo, metric="judge", n_systems=[10, 12, 20], n_inputs=[30, 60], n_trials=40, rng=1)
+    assert found.simulated.values.tolist() == [[True, True], [True, True], [False, False]]
+    own = demo.meta.ci("human", metric="judge", method="jackknife")
+    np.testing.assert_allclose(found.width.sel(n_systems=12, n_inputs=30), own.ci_high - own.ci_low, rtol=1e-5)
+    assert bool((found.mc_error.sel(n_systems=10) > 0).all()) and bool((found.mc_error.sel(n_systems=20) == 0).all())
+    ranks = xsumstat.plan(demo, metric="judge", coefficient="kendall", n_systems=20, n_inputs=30, n_trials=20, rng=1)
+    assert bool(ranks.simulated) and ranks.attrs["n_systems"] == 20 and ranks.width.dims == ("metric",)
+
+
+def test_a_plan_is_the_same_for_one_seed(demo):
+    asked = {"metric": "judge", "n_systems": 10, "n_inputs": 20, "n_trials": 20}
+    one, two = (xsumstat.plan(demo, rng=3, **asked) for _ in range(2))
+    assert one.identical(two)
+
+
+def test_without_data_it_is_planned_from_a_model():
+    model = xsumstat.simulate(agreement={"judge": 0.8}, truth=False, rng=1)
+    asked = {"level": "input", "n_systems": [20, 40], "n_inputs": [20, 80]}
+    by_formula = xsumstat.plan(model, **asked)
+    simulated = xsumstat.plan(model, method="simulation", n_trials=150, rng=1, **asked)
+    np.testing.assert_allclose(by_formula.width, simulated.width, rtol=0.12)
+    with pytest.raises(ValueError, match="formulas of a model are for Pearson's r of normal scores"):
+        xsumstat.plan(model, coefficient="kendall")
+    with pytest.raises(ValueError, match="without grades and gaps"):
+        xsumstat.plan(xsumstat.simulate(likert=5, truth=False, rng=1))
+
+
+def test_power_between_two_metrics(demo):
+    asked = {"level": "input", "n_trials": 40, "n_resamples": 99, "rng": 1}
+    found = xsumstat.plan(demo, metric="judge", other="bertscore", n_inputs=[4, 30], **asked)
+    same = xsumstat.power(
+        demo, "human", metric="judge", other="bertscore", n_inputs=[4, 30], tests={"t": {"test": "perm_test"}}, **asked
+    )
+    np.testing.assert_array_equal(found.power.squeeze(), same.power.squeeze())
+    assert found.attrs["target"] == 0.8 and "least_inputs" in found
+    assert "For a power of .80 the least is: judge against bertscore:" in found.meta.conclusion()
+
+
+def test_power_of_differences_is_that_of_the_t_test():
+    stats = pytest.importorskip("scipy.stats")
+    rng = np.random.default_rng(0)
+    shape = (10, 2000)
+    gold = rng.normal(size=(10, 1)) + rng.normal(size=(1, 2000)) + rng.normal(size=shape)
+    ds = xr.Dataset(
+        {"score": (("metric", "system", "input"), np.array([gold, gold + rng.normal(size=shape)]))},
+        {"metric": ["human", "m"], "system": np.arange(10), "input": np.arange(2000)},
+        {"gold": "human"},
+    )
+    found = xsumstat.plan(ds, difference=[0.3, 0.6], n_inputs=[20, 50, 100], n_trials=2000, rng=1)
+    for d in (0.3, 0.6):
+        for m in (20, 50, 100):
+            critical, centre = stats.t.ppf(0.975, m - 1), d / np.sqrt(2 / m)
+            power = 1 - stats.nct.cdf(critical, m - 1, centre) + stats.nct.cdf(-critical, m - 1, centre)
+            assert float(found.power.sel(difference=d, n_inputs=m)) == pytest.approx(power, abs=0.045)
+    least = found.least_inputs.sel(difference=0.6)
+    assert float(least) == 50
+    assert "a difference of .60: 50 inputs" in found.meta.conclusion()
+    assert xsumstat.plan(ds, difference=0.3, n_inputs=20, n_trials=50, rng=1).power.dims == ()
+
+
+def test_differences_keep_the_noise_of_their_pair():
+    gold = np.array([[1.0, 2, 3, 4, 5, np.nan], [1, 1, 1, 1, 1, 1], [np.nan] * 5 + [2]])
+    (noise,) = differences.noise_of_pairs(gold)
+    assert noise.mean() == pytest.approx(0) and (noise**2).mean() == pytest.approx(2.5)
+    with pytest.raises(ValueError, match="no two systems share 5 inputs"):
+        differences.noise_of_pairs(gold[1:])
+
+
+def test_what_is_refused(demo):
+    with pytest.raises(ValueError, match="7 systems are too few to plan from"):
+        xsumstat.plan(demo.isel(system=slice(7)))
+    flat = demo.copy(deep=True)
+    rng = np.random.default_rng(0)
+    flat["score"][0] = rng.normal(size=flat.score[0].shape)
+    with pytest.raises(ValueError, match="too uncertain to plan from"):
+        xsumstat.plan(flat, "human", metric="judge")
+    for keywords, message in (
+        ({"level": "global"}, "level must be one of 'system', 'input'"),
+        ({"coefficient": "spa"}, "there is no plan for coefficient='spa'"),
+        ({"other": "bleu", "difference": 1.0}, "plan one thing at a time"),
+        ({"difference": 0.0}, "difference must be above 0"),
+        ({"difference": 1.0, "n_systems": 5}, "whatever n_systems is"),
+        ({"difference": 1.0, "metric": "judge"}, "leave metric out"),
+        ({"n_inputs": []}, "n_inputs is an empty list"),
+        ({"n_inputs": 1}, "n_inputs must be at least 2"),
+        ({"method": "formulas"}, "did you mean 'formula'"),
+        ({"metric": "juge"}, "did you mean 'judge'"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            xsumstat.plan(demo, **keywords)
+
+
+def test_the_picture_shows_contours_or_lines(demo):
+    plt = pytest.importorskip("matplotlib.pyplot")
+    found = xsumstat.plan(demo, metric=["judge", "bleu"], level="input", target=0.1)
+    axes = found.meta.plot.plan(title="Widths")
+    assert [axis.get_title() for axis in axes] == ["judge", "bleu"]
+    levels = axes[0].collections[0].levels if hasattr(axes[0].collections[0], "levels") else []
+    assert 0.1 in np.round(levels, 3)
+    found = xsumstat.plan(demo, difference=[1.0, 5.0], n_trials=40, rng=1)
+    axis = found.meta.plot.plan()
+    for line, power in zip(axis.get_lines(), found.power, strict=False):
+        np.testing.assert_array_equal(line.get_ydata(), power)
+    with pytest.raises(ValueError, match="no plan of several designs"):
+        xsumstat.plan(demo, metric="judge", level="input", n_systems=20, n_inputs=30).meta.plot.plan()
+    plt.close("all")
+
+
+# --- Raters ---
+
+
+def rated(seed=0, shape=(20, 60, 3)):
+    """Scores of a metric, and ratings whose residuals have twice the variance of cells."""
+    rng = np.random.default_rng(seed)
+    gold = 2 * rng.normal(size=(shape[0], 1)) + rng.normal(size=shape[:2])
+    ratings = gold[..., None] + np.sqrt(2) * rng.normal(size=shape)
+    metric = gold + rng.normal(size=shape[:2])
+    return xr.Dataset(
+        {
+            "score": (("metric", "system", "input"), metric[None]),
+            "people": (("system", "input", "rater"), ratings),
+        },
+        {"metric": ["m"], "system": np.arange(shape[0]), "input": np.arange(shape[1])},
+    )
+
+
+@pytest.mark.parametrize("level", ["input", "system"])
+def test_fewer_raters_are_as_plans_say(level):
+    from itertools import combinations
+
+    ds = rated()
+    found = xsumstat.plan(ds, rating="people", level=level, n_systems=20, n_inputs=60, n_raters=[1, 2, 3])
+    found = found.squeeze("metric")
+    for raters in (1, 2, 3):
+        own = [
+            ds.meta.ci(ds.people.isel(rater=list(those)).mean("rater"), level=level, method="jackknife")
+            for those in combinations(range(3), raters)
+        ]
+        r = np.mean([float(each.correlation.item()) for each in own])
+        error = np.sqrt(np.mean([float(each.standard_error.item()) ** 2 for each in own]))
+        assert float(found.correlation.sel(n_raters=raters)) == pytest.approx(r, abs=0.02)
+        assert float(found.standard_error.sel(n_raters=raters)) == pytest.approx(error, rel=0.15)
+
+
+def test_differences_need_fewer_inputs_with_more_raters():
+    stats = pytest.importorskip("scipy.stats")
+    ds = rated(shape=(20, 400, 3))
+    found = xsumstat.plan(ds, rating="people", difference=0.5, n_inputs=50, n_raters=[1, 3], n_trials=2000, rng=1)
+    for raters in (1, 3):
+        centre = 0.5 / np.sqrt(2 * (1 + 2 / raters) / 50)
+        critical = stats.t.ppf(0.975, 49)
+        power = 1 - stats.nct.cdf(critical, 49, centre)
+        assert float(found.power.sel(n_raters=raters)) == pytest.approx(power, abs=0.05)
+
+
+def test_what_is_refused_of_raters():
+    ds = rated()
+    alone = ds.drop_vars("people").assign(people=ds.people.isel(rater=[0]))
+    for keywords, message in (
+        ({"rating": "people", "gold": "people"}, "gold and rating are both given"),
+        ({"rating": "people", "other": "m"}, "other knows no raters"),
+        ({"rating": "people", "method": "simulation"}, "method='simulation' knows no raters"),
+        ({"rating": "people", "n_raters": []}, "n_raters is an empty list"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            xsumstat.plan(ds, **keywords)
+    with pytest.raises(ValueError, match="no cell of 'people' has two ratings"):
+        xsumstat.plan(alone, rating="people")
+
+
+def test_plans_for_raters_in_words_and_pictures():
+    plt = pytest.importorskip("matplotlib.pyplot")
+    found = xsumstat.plan(rated(), rating="people", level="input", target=0.1, n_raters=[1, 3])
+    assert "m, 1 rater: " in found.meta.conclusion() and "m, 3 raters: " in found.meta.conclusion()
+    assert [axis.get_title() for axis in found.meta.plot.plan()] == ["m, 1 raters", "m, 3 raters"]
+    plt.close("all")

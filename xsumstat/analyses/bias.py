@@ -1,0 +1,195 @@
+"""Does a metric see quality, or something else: `bias`."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from xsumstat import _validate
+from xsumstat.dataset import checks, covariates, results
+from xsumstat.dataset import scores as schema
+from xsumstat.inference import clustered
+from xsumstat.inference.jackknife import t_quantile
+from xsumstat.types import FloatArray
+
+_CELLS = ["system", "input"]
+_NAMES = ("slope", "ci_low", "ci_high", "standard_error", "df", "pvalue")
+METHODS = ("regression", "difference")
+
+
+@_validate.public
+def bias(
+    ds: xr.Dataset,
+    gold: Hashable | xr.DataArray | None = None,
+    *,
+    given: str | xr.DataArray | Sequence[str | xr.DataArray] | None = None,
+    metric: Hashable | Sequence[Hashable] | xr.DataArray | None = None,
+    level: str = "system",
+    method: str = "regression",
+    joint: bool = False,
+    resample: str | tuple[str, ...] = "both",
+    confidence_level: float = 0.95,
+) -> xr.Dataset:
+    """How each metric's error against people moves with a covariate, or differs for a group of systems.
+
+    Parameters
+    ----------
+    {ds}
+    {gold}
+    given : str, DataArray or list of these
+        Covariates: a metric's label such as "length", a coordinate or variable of systems, inputs or both, or such a
+        DataArray. One of words or of True and False makes groups: each (of two the second) is set against the rest. It
+        has to be given.
+    {metric}
+    level : {"system", "input", "global", "within_system"}, default "system"
+        Of what the errors are: of the systems' means; of the cells, less the mean of their input, or of all, or of
+        their system. See Notes for what the noise of human scores does off system level.
+    method : {"regression", "difference"}, default "regression"
+        What an error is: what a metric's score has beyond what the human score tells, or the difference of both,
+        standardised.
+    joint : bool, default False
+        Put all covariates into one regression, so that each is asked with the others held constant; of words each but
+        the first is then set against the first. Default: each by itself.
+    resample : {"both", "system", "input"} or tuple of dims, default "both"
+        The dims whose labels are random: "both" speaks of new systems on new inputs, "input" of these very systems. Of
+        a group of a single system nothing else can be said.
+    {confidence_level}
+
+    Returns
+    -------
+    Dataset
+        ``slope``, ``ci_low``, ``ci_high``, ``standard_error``, ``df`` (the degrees of freedom of t) and ``pvalue``
+        (two-sided, of a slope of 0), each (metric, covariate, ...). A slope is by how many standard deviations of its
+        scores a metric scores higher where the covariate is one standard deviation higher; of a group, than the rest.
+        ``is_group(covariate)`` tells groups.
+
+    Raises
+    ------
+    {errors.scores}
+
+    Warns
+    -----
+    UserWarning
+        For what is left out or undefined, and slopes without an interval, as of a group with one system.
+
+    Notes
+    -----
+    With x the metric's, z the human score and c the covariate, each less its mean (at input level, of its input) and
+    over its standard deviation, "regression" is ``x = β·z + γ·c + e``: γ is how much higher the metric scores at equal
+    human scores. "difference" is ``x − z = γ·c + e``.
+
+    Which of the two is right depends on noise, and neither is always. A "difference" takes metric and people to be
+    equally reliable: of a metric that is noisier, a group that is truly better seems to be scored too low. A
+    "regression" takes the human scores to be the quality itself: noise in them lets a group that is truly better seem
+    to be favoured. The means of systems over many inputs have little of that noise, single cells have much: so systems'
+    means and "regression" are the default. In simulations in which a metric was not biased, and systems of a group
+    were better by one standard deviation, γ was .02 by regression at system level, .19 at input level, and −.14 by
+    difference at both (40 inputs; single human scores with as much noise as quality).
+
+    The variance is ``V_s + max(0, V_i − V_c)``, that of the two-way jackknife of `ci`: V_s from the slopes without each
+    system, V_i from what each input moves, V_c from what each cell does. V_s is divided by what its expectation is too
+    large by, and t has the degrees of freedom (Satterthwaite's) that V_s has, with errors of systems and of cells as
+    large as the residuals show them to be (Bell & McCaffrey 2002); with inputs random at most their number less 1. They
+    are few where few systems tell a slope: of a group of 3 of 12 systems about 3.
+
+    Measured on simulated scores of 12 to 30 systems and 40 inputs (400 trials of each of 60 designs), with and without
+    a bias, 95 % intervals held the truth in .94 to .98 of trials for covariates and in .94 to .99 for groups of 3
+    systems or more; with as many degrees of freedom as systems less 1 it would be .87 to .98. Those of a group of 2 of
+    16 systems held it in .99 to 1 (with N − 1 in .80 to .85): of so few systems little can be said. Where there was no
+    bias, and systems of a group were not better, p was at most .05 in .7 to 5.8 % of trials (groups of 2: 0 to 1 %).
+
+    References
+    ----------
+    Bell & McCaffrey (2002), Survey Methodology 28. Cameron, Gelbach & Miller (2011), Journal of Business & Economic
+    Statistics 29. MacKinnon, Nielsen & Webb (2024), "Jackknife inference with two-way clustering". Lord (1967), "A
+    paradox in the interpretation of group comparisons".
+
+    Examples
+    --------
+    >>> import xsumstat
+    >>> ds = xsumstat.load_dataset("demo")
+    >>> found = ds.meta.bias("human", metric=["judge", "rouge"], given=["length", "system_type"], level="input")
+    >>> found.meta.to_frame(brief=True)[["metric", "covariate", "slope"]].round(2)
+      metric               covariate  slope
+    0  judge                  length  -0.00
+    1  judge  system_type=extractive   0.12
+    2  rouge                  length   0.07
+    3  rouge  system_type=extractive  -0.16
+    """
+    if given is None:
+        raise ValueError("bias needs given, a covariate such as 'length', or a coordinate of groups of systems")
+    _validate.choice("level", level, _validate.LEVELS)
+    _validate.choice("method", method, METHODS)
+    _validate.flag("joint", joint)
+    dims = _validate.dims("resample", resample)
+    confidence_level = _validate.fraction("confidence_level", confidence_level)
+    scores = schema.prepare(ds, gold, metric, level=level, missing="pairwise", given=given, each_word=not joint)
+    checks.check_resampled(scores.score, dims)
+    groups = _groups(ds, given, joint)
+    found = _slopes(scores, groups, clustered.Question(level, method, groups, dims), joint, confidence_level)
+    none = found["slope"].isnull()
+    scores.later.make(
+        checks.warn_where, none, "no slope is defined, as scores or covariates do not vary beside each other, for"
+    )
+    scores.later.make(
+        checks.warn_where,
+        ~none & found["standard_error"].isnull(),
+        "no interval, as without one system or input the slope is undefined or nothing varies, for",
+    )
+    return results.result(
+        found, scores, analysis="bias", method=method, level=level, given=", ".join(scores.given), joint=joint,
+        resample=dims, confidence_level=confidence_level,
+    )  # fmt: skip
+
+
+def _groups(ds: xr.Dataset, given: Any, joint: bool) -> tuple[bool, ...]:
+    """Which covariates are groups."""
+    found = covariates.find(ds, schema.checked_scores(ds), given)
+    return tuple(each.is_group for each in covariates.columns(found, each_word=not joint))
+
+
+def _slopes(
+    scores: schema.Scores,
+    groups: tuple[bool, ...],
+    question: clustered.Question,
+    joint: bool,
+    confidence_level: float,
+) -> xr.Dataset:
+    """The numbers of `_NAMES`."""
+
+    def each(x: FloatArray, human: FloatArray) -> tuple[FloatArray, ...]:
+        z, given = human[0], human[1:]
+        if joint:
+            told = clustered.slopes(x, z, given, question)
+        else:
+            alone = [clustered.Question(question.level, question.method, (at,), question.dims) for at in groups]
+            told = np.hstack([clustered.slopes(x, z, c[None], how) for c, how in zip(given, alone, strict=True)])
+        return _told(told[0], told[1], told[2], confidence_level)
+
+    outputs = xr.apply_ufunc(
+        each,
+        scores.score,
+        scores.human,
+        input_core_dims=[_CELLS, scores.gold_core],
+        output_core_dims=[["covariate"]] * len(_NAMES),
+        vectorize=True,
+        dask="parallelized",
+        dask_gufunc_kwargs={"output_sizes": {"covariate": len(groups)}},
+        output_dtypes=[float] * len(_NAMES),
+        keep_attrs=False,
+    )
+    found = xr.Dataset(dict(zip(_NAMES, outputs, strict=True)))
+    found = found.assign_coords(covariate=pd.Index(scores.given, dtype=object))
+    return found.transpose("metric", "covariate", ...).assign(is_group=("covariate", list(groups)))
+
+
+def _told(slope: FloatArray, error: FloatArray, df: FloatArray, confidence_level: float) -> tuple[FloatArray, ...]:
+    from scipy.special import stdtr
+
+    reach = np.array([t_quantile(confidence_level, each) for each in df]) * error
+    pvalue = np.where(np.isnan(error), np.nan, 2 * stdtr(df, -np.abs(slope) / error))
+    return slope, slope - reach, slope + reach, error, df, pvalue

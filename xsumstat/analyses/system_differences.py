@@ -1,0 +1,147 @@
+"""Differences of systems' mean human scores from few ratings and a metric: `compare_systems(method="ppi")`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from xsumstat.analyses import few_ratings, ranking
+from xsumstat.dataset import checks, labelled, results
+from xsumstat.inference import system_differences as estimator
+from xsumstat.resampling.jobs import AtOnce
+from xsumstat.types import FloatArray, IntArray
+
+METHOD = "ppi"
+NAMES = (*estimator.NAMES, "forward", "backward")
+_SCORES = ("difference", "standard_error", "ci_low", "ci_high")
+# Whether a first system's ratings, and a second's, are mostly one value; that a rating has no score.
+_NOTED = ("_one_value", "_other_one_value", "_n", "_other_n", "_left_out")
+
+
+@dataclass(frozen=True)
+class Differences(AtOnce):
+    """The difference of each pair of systems, all by one slope.
+
+    "forward" is the p-value of the first system over the second, "backward" of the second over the first.
+
+    Attributes
+    ----------
+    targets : array of int, (pairs, 2)
+    signs : tuple of float
+        Of the metrics.
+    gold_sign : int
+        -1 for a gold that is better when lower.
+    target, alternative : str
+    level : float
+    """
+
+    targets: IntArray  # type: ignore[assignment]
+    signs: tuple[float, ...]
+    gold_sign: int
+    target: str
+    alternative: str
+    level: float
+    names = (*NAMES, *_NOTED)
+
+    @property
+    def together(self) -> bool:
+        """All pairs share a slope."""
+        return True
+
+    def bytes_each(self, x: Any, z: Any = None, *beside: Any) -> int:
+        """About how many bytes a pair takes."""
+        return 64 * int(x.shape[-1])
+
+    def ready(self, at: slice, x: FloatArray, z: Any = None, *beside: Any) -> FloatArray:
+        """The numbers of the pairs."""
+        pairs = self.targets[at]
+        x, z, _, power = few_ratings.in_range(x, self.gold_sign * np.asarray(z))
+        one, _ = few_ratings.combined(x, np.array(self.signs))
+        found = estimator.system_differences(one, z, pairs, self.target, self.level)
+        found["forward"], found["backward"] = _pvalues(found["statistic"], found["df"], self.alternative)
+        with np.errstate(over="ignore"):
+            found |= {name: np.ldexp(found[name], power) for name in _SCORES}
+        rated = ~(np.isnan(one) | np.isnan(z))
+        share, n = few_ratings.one_value(np.where(rated, z, np.nan)), rated.sum(axis=-1)
+        lost = np.full(len(pairs), (~np.isnan(z) & np.isnan(one)).sum())
+        noted = [each[pairs[:, side]] for each in (share, n) for side in (0, 1)]
+        return np.array([*(found[name] for name in NAMES), *noted, lost], dtype=float)
+
+
+def _pvalues(statistic: FloatArray, df: FloatArray, alternative: str) -> tuple[FloatArray, FloatArray]:
+    """By Student's t, of the first over the second system and of the second over the first."""
+    from scipy.special import stdtr
+
+    if alternative == "two-sided":
+        p = np.asarray(2 * stdtr(df, -np.abs(statistic)))
+        return p, p
+    below, above = (np.asarray(stdtr(df, sign * statistic)) for sign in (1, -1))
+    return (above, below) if alternative == "greater" else (below, above)
+
+
+def tested(
+    scores: few_ratings.FewRatings, pairs: IntArray, target: str, alternative: str, alpha: float
+) -> dict[str, xr.DataArray]:
+    """The numbers of every pair of systems, along "_pair", with what is doubtful said."""
+    job = Differences(pairs, tuple(scores.signs), scores.gold_sign, target, alternative, 1 - alpha)
+    inputs = [(scores.score, ("metric", "system", "input")), (scores.gold, ("system", "input"))]
+    types = {**dict.fromkeys(job.names, float), "n_inputs": int}
+    found = labelled.over_labels(job, inputs, "_pair", types, lazy=scores.lazy)
+    noted = {name: found.pop(name) for name in _NOTED}
+    share, n = _by_system(noted, list(scores.score.indexes["system"]), pairs)
+    later = scores.later
+    later.make(few_ratings.check_any, n, noted["_left_out"].isel(_pair=0))
+    later.make(few_ratings.warn_one_value, share, n)
+    later.make(checks.warn_where, n == 0, "no rating, and so no difference, for")
+    return found
+
+
+def _by_system(noted: dict[str, xr.DataArray], labels: list[Any], pairs: IntArray) -> list[xr.DataArray]:
+    """What was noted of the two systems of each pair, as of each system."""
+    places = np.unique(pairs)
+    firsts = [tuple(np.argwhere(pairs == at)[0]) for at in places]
+    rows = []
+    for names in (("_one_value", "_other_one_value"), ("_n", "_other_n")):
+        each = [noted[names[side]].isel(_pair=pair) for pair, side in firsts]
+        rows.append(xr.concat(each, "system").assign_coords(system=[labels[at] for at in places]))
+    return rows
+
+
+def in_order(result: xr.Dataset, pvalue: xr.DataArray, alpha: float) -> dict[str, xr.DataArray]:
+    """Rank and cluster of each system where all were compared with all, as `rank` makes them of metrics."""
+    dims = ["system", "other_system"]
+    difference, alternative = result["difference"], result.attrs["alternative"]
+    if list(difference.indexes["system"]) != list(difference.indexes["other_system"]):
+        return {}
+
+    def ranked(differences: FloatArray, p: FloatArray) -> tuple[Any, Any]:
+        apart = np.isfinite(differences)
+        mean = np.where(apart, differences, 0.0).sum(axis=1) / (apart.sum(axis=1) + 1.0)
+        mean[~apart.any(axis=1)] = np.nan
+        beats = p.T if alternative == "less" else p
+        return ranking.ranked(mean, np.where(differences > 0, beats, np.nan), alpha)
+
+    outputs = xr.apply_ufunc(
+        ranked,
+        checks.whole(difference, dims),
+        checks.whole(pvalue, dims),
+        input_core_dims=[dims, dims],
+        output_core_dims=[["system"], ["system"]],
+        vectorize=True,
+        dask="parallelized",
+        output_dtypes=[int, int],
+        keep_attrs=False,
+    )
+    return {
+        name: results.describe(name, each.transpose("metric", "system", ...), "compare_systems")
+        for name, each in zip(("rank", "cluster"), outputs, strict=True)
+    }
+
+
+def settings_of(scores: few_ratings.FewRatings, target: str, alternative: str) -> dict[str, Any]:
+    """What attrs say of the test."""
+    helped_by = ", ".join(map(str, scores.metrics))
+    return {"method": METHOD, "alternative": alternative, "target": target, "helped_by": helped_by}

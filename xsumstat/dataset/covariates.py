@@ -1,0 +1,184 @@
+"""Covariates: what is held constant, or set against errors, found by name and laid out as scores are."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from xsumstat import _validate
+from xsumstat.dataset import checks
+from xsumstat.dataset.value_checks import Checks
+
+_CELLS = ("system", "input")
+# What is correlated at each level varies along one of these dims.
+_MEMBERS = {"system": ("system",), "input": ("system",), "within_system": ("input",), "global": _CELLS}
+
+
+@dataclass(frozen=True)
+class Covariate:
+    """A covariate, as it was given or, of a coordinate of words, whether it has one of them.
+
+    Attributes
+    ----------
+    name : str
+        What it is called.
+    values : DataArray, float64
+        On `system`, `input` or both, and perhaps further dims; NaN where it is missing.
+    source : Hashable
+        What it is of: a metric's label, the name of a variable, or the name of an array.
+    is_group : bool
+        Whether it says which have a property, 1 or 0.
+    """
+
+    name: str
+    values: xr.DataArray
+    source: Hashable
+    is_group: bool = False
+
+
+def find(ds: xr.Dataset, score: xr.DataArray, given: Any) -> list[list[Covariate]]:
+    """Each covariate that is asked for; of words one for each of them, in their order.
+
+    Raises
+    ------
+    ValueError, TypeError
+        For a name that is nothing, a dim that cannot be, or values that are no numbers or words.
+    """
+    listed = list(given) if isinstance(given, list | tuple | set) else [given]
+    if not listed:
+        raise ValueError("given names nothing; leave it out, or name a covariate")
+    found = [_columns(*_named(ds, score, each)) for each in listed]
+    _validate.unique("given", [several[0].source for several in found])
+    return found
+
+
+def _named(ds: xr.Dataset, score: xr.DataArray, given: Any) -> tuple[xr.DataArray, Hashable]:
+    """The values of one covariate, and what they are of."""
+    if isinstance(given, xr.DataArray):
+        own = given.coords["metric"].item() if "metric" in given.coords and "metric" not in given.dims else given.name
+        return given, "given" if own is None else own
+    if isinstance(given, xr.Dataset | pd.Series | pd.DataFrame | np.ndarray | dict):
+        raise TypeError(
+            "given must be a name, a DataArray with the dims 'system' and 'input' (or one of them), or a list of "
+            f"these, got {type(given).__name__}"
+        )
+    labels = list(score.indexes["metric"])
+    variables = [str(name) for name, each in ds.variables.items() if _describes(name, each)]
+    if given in labels:
+        if given in variables:
+            raise ValueError(f"given={given!r} names both a metric and a variable; pass ds[{given!r}], or rename one")
+        return score.sel(metric=given), given
+    if isinstance(given, str) and given in variables:
+        return ds[given], given
+    hint = _validate.suggestion(given, [*labels, *variables])
+    raise ValueError(
+        f"unknown given={given!r}{hint} metrics: {_validate.listing(labels, 30)}; coordinates and variables of systems "
+        f"and inputs: {_validate.listing(variables) or 'none'}"
+    )
+
+
+def _describes(name: Hashable, values: xr.Variable) -> bool:
+    return name not in (*values.dims, "score") and bool(set(values.dims) & set(_CELLS)) and "metric" not in values.dims
+
+
+def _columns(values: xr.DataArray, source: Hashable) -> list[Covariate]:
+    """The covariate in numbers."""
+    if "metric" in values.dims:
+        raise ValueError(f"given {source!r} has the dim 'metric'; select one metric, as in given='length'")
+    if not set(values.dims) & set(_CELLS):
+        raise ValueError(f"given {source!r} must have the dim 'system' or 'input', it has {tuple(values.dims)}")
+    unneeded = [name for name in values.coords if name not in values.dims]
+    values = checks.plain_labels(values.drop_vars(unneeded), f"given {source!r}")
+    if values.dtype.kind in "fiub":
+        numbers = values.astype(np.float64)
+        if not checks.is_lazy(numbers):
+            checks.check_numbers(numbers, f"given {source!r}")
+        return [Covariate(str(source), numbers, source, values.dtype.kind == "b")]
+    if values.dtype.kind not in "OUSTmM":
+        raise TypeError(f"given {source!r} must hold numbers or words, got dtype {values.dtype}")
+    # How many words there are must be known at once, also where the scores beside them are lazy.
+    values = values.compute(scheduler="synchronous")
+    there = values.values[~pd.isna(values.values)].tolist()
+    if values.dtype.kind == "O" and there and all(isinstance(each, int | float) for each in there):
+        is_group = all(isinstance(each, bool) for each in there)
+        numbers = values.copy(data=pd.to_numeric(values.values.ravel()).reshape(values.shape).astype(float))
+        checks.check_numbers(numbers, f"given {source!r}")
+        return [Covariate(str(source), numbers, source, is_group)]
+    return _words(values, source)
+
+
+def _words(values: xr.DataArray, source: Hashable) -> list[Covariate]:
+    missing = values.copy(data=pd.isna(values.values))
+    texts = np.where(missing.values, "", values.values.astype(str))
+    groups = sorted(set(texts[~missing.values].tolist()))
+    if len(groups) < 2:
+        raise ValueError(f"given {source!r} is constant: {_validate.listing(groups) or 'it has no value'}")
+    return [
+        Covariate(f"{source}={group}", values.copy(data=(texts == group).astype(float)).where(~missing), source, True)
+        for group in groups
+    ]
+
+
+def columns(found: Sequence[Sequence[Covariate]], *, each_word: bool) -> list[Covariate]:
+    """All columns, of words without the first of them, which the others tell, unless each of three or more is asked."""
+    return [each for several in found for each in several[len(several) == 2 or len(several) > 2 and not each_word :]]
+
+
+def check_level(found: Sequence[Covariate], level: str) -> None:
+    """Covariates that vary among what is correlated."""
+    for each in found:
+        members = _MEMBERS[level]
+        if not set(members) & set(each.values.dims):
+            raise ValueError(
+                f"given={each.source!r} has only the dim(s) {_validate.listing(each.values.dims)}, and does not vary "
+                f"among the {members[0]}s that are correlated at level={level!r}"
+            )
+
+
+def laid_out(values: xr.DataArray, score: xr.DataArray, name: str) -> xr.DataArray:
+    """Values on the systems and inputs of scores, (..., system, input), NaN where they have none."""
+    for dim in [str(dim) for dim in values.dims if dim in score.dims]:
+        if dim in values.indexes and dim in score.indexes:
+            if not values.indexes[dim].equals(score.indexes[dim]):
+                values = values.reindex({dim: score.indexes[dim]})
+        elif values.sizes[dim] != score.sizes[dim]:
+            raise ValueError(
+                f"given {name!r} has {values.sizes[dim]} and score {score.sizes[dim]} along {dim!r}, and without "
+                "labels on both they cannot be matched"
+            )
+    for dim in _CELLS:
+        if dim not in values.dims:
+            values = values.expand_dims({dim: score.sizes[dim]})
+        if dim in score.indexes:
+            values = values.assign_coords({dim: score.indexes[dim]})
+    return values.transpose(..., *_CELLS)
+
+
+def where_given(
+    gold: xr.DataArray, covariates: Sequence[xr.DataArray], missing: str, later: Checks, names: Sequence[str]
+) -> xr.DataArray:
+    """The gold where the covariates are there too; cells that are so lost are told.
+
+    Under ``missing="available"`` in the systems of which every covariate has some cell.
+    """
+    for name, values in zip(names, covariates, strict=True):
+        there = values.notnull()
+        if missing == "available":
+            there = there.any("input")
+        lost = (gold.notnull() & ~there).sum()
+        later.make(_report, lost, gold.notnull().sum(), values.max() - values.min(), name)
+        gold = gold.where(there)
+    return gold.transpose(..., *_CELLS)
+
+
+def _report(lost: xr.DataArray, cells: xr.DataArray, spread: xr.DataArray, name: str) -> None:
+    if not float(spread) > 0:
+        what = "has no value" if np.isnan(float(spread)) else "is constant"
+        raise ValueError(f"given {name!r} {what} on the systems and inputs that are looked at")
+    if int(lost):
+        _validate.warn(f"{checks.LEFT_OUT}, as given {name!r} is missing there: {int(lost):,} of {int(cells):,}")

@@ -1,0 +1,94 @@
+"""What results say of variance components and plans: sentences for `conclusions`."""
+
+from __future__ import annotations
+
+import numpy as np
+import xarray as xr
+
+from xsumstat.dataset.wording import listed, name, number
+from xsumstat.findings import labels
+
+
+def variance_components(result: xr.Dataset) -> list[str]:
+    """Whose variance the gold's is, how sure that is, and what reliability means over so many inputs have."""
+    share = result["share"].isel(metric=0)
+    if bool(share.sel(effect="system").isnull()):
+        return [f"The components of {name(labels(result)[0])} cannot be told apart from the cells that there are."]
+    called = {"system": "systems", "input": "inputs", "cell": "single cells", "rater": "raters", "residual": "ratings"}
+    each_of = [(str(each), 100 * float(share.sel(effect=each))) for each in labels(result, "effect")]
+    shares = [f"{percent:.0f} % between {called.get(each, each)}" for each, percent in each_of]
+    shares = [each.replace("between single cells", "in single cells").replace("between ratings", "in single ratings")
+              for each in shares]  # fmt: skip
+    said = [f"Of the variance of {name(labels(result)[0])} {listed(shares)}."]
+    own = result.isel(metric=0).sel(effect="system")
+    if {"variance", "standard_error"} <= set(result.data_vars) and float(own["variance"]) > 0:
+        relative = float(own["standard_error"]) / float(own["variance"])
+        doubt = ", so that plans made with it are rough" if relative > 0.6 else ""
+        said.append(f"The standard error of the systems' part is {100 * relative:.0f} % of it{doubt}.")
+    return said + _reliable(result)
+
+
+def _reliable(result: xr.Dataset) -> list[str]:
+    """From how many inputs on the gold's means reach a reliability of .9."""
+    if "reliability" not in result or "n_inputs" not in result["reliability"].dims:
+        return []
+    values = result["reliability"].isel(metric=0)
+    values = values.isel(n_raters=0) if "n_raters" in values.dims else values
+    sizes = result["n_inputs"].values
+    enough = sizes[values.values >= 0.9].tolist()
+    raters = int(result["n_raters"].values[0]) if "n_raters" in result.dims else 0
+    rated = f" and {raters} {'rater' if raters == 1 else 'raters'} a cell" if raters else ""
+    if not enough:
+        most = int(np.nanargmax(values.values)) if not np.isnan(values.values).all() else 0
+        return [f"System means over {sizes[most]:,} {_inputs(int(sizes[most]))}{rated} have a reliability of "
+                f"{number(values.values[most])}."]  # fmt: skip
+    return [f"System means have a reliability of .9 or more from {min(enough):,} {_inputs(min(enough))}{rated} on."]
+
+
+def _inputs(n: int) -> str:
+    return "input" if n == 1 else "inputs"
+
+
+def components_closing(result: xr.Dataset) -> list[str]:
+    """What the components are for."""
+    return ["simulate(like=) draws scores with these components."]
+
+
+def plan(result: xr.Dataset) -> list[str]:
+    """What the smallest design is that reaches the target, or what the smallest and the largest design give."""
+    what = "width" if "width" in result else "power"
+    values = result[what]
+    if bool(values.isnull().all()):
+        return ["No design could be planned."]
+    if "target" not in result.attrs or "least_inputs" not in result:
+        low, high = (number(float(each)) for each in (values.min(), values.max()))
+        return [f"The expected {what} is {low} to {high} in {values.size:,} designs; target= finds the least that do."]
+    wanted = f"a {what} of {number(float(result.attrs['target']))}"
+    said = []
+    dims = [dim for dim in ("metric", "other_metric", "difference", "n_raters") if dim in result["least_inputs"].dims]
+    for at in np.ndindex(*(result.sizes[dim] for dim in dims)):
+        one = result["least_inputs"].isel(dict(zip(dims, at, strict=True)))
+        if bool(result[what].isel(dict(zip(dims, at, strict=True))).isnull().all()):
+            continue
+        who = " against ".join(name(one[dim].item()) for dim in dims if dim in ("metric", "other_metric"))
+        who = f"a difference of {number(float(one['difference']))}" if "difference" in dims else who
+        if "n_raters" in dims:
+            raters = int(one["n_raters"])
+            who = f"{who}, " * bool(who) + f"{raters:,} {'rater' if raters == 1 else 'raters'}"
+        said.append(f"{who}: {_least(one)}" if who else _least(one))
+    most = 3
+    told = "; ".join(said[:most]) + (f"; and {len(said) - most:,} more" if len(said) > most else "")
+    return [f"For {wanted} the least is: {told}."]
+
+
+def _least(one: xr.DataArray) -> str:
+    """The design of the fewest cells."""
+    values = np.atleast_1d(one.values)
+    if np.isnan(values).all():
+        return "none of these numbers of systems" if "n_systems" in one.dims else "none of these numbers of inputs"
+    if "n_systems" not in one.dims:
+        return f"{int(values[0]):,} {_inputs(int(values[0]))}"
+    systems = one["n_systems"].values
+    best = int(np.nanargmin(systems * values))
+    inputs = int(values[best])
+    return f"{systems[best]:,} systems on {inputs:,} {_inputs(inputs)}"

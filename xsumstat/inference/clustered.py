@@ -1,0 +1,246 @@
+"""How a metric's error moves with covariates: slopes, of which systems and inputs are the clusters; plain arrays.
+
+The variance is that of `inference.jackknife`: what leaving out each system tells, and what inputs add beyond the noise
+of single cells.
+
+References
+----------
+Bell & McCaffrey (2002), Survey Methodology 28. Cameron, Gelbach & Miller (2011), Journal of Business & Economic
+Statistics 29. MacKinnon, Nielsen & Webb (2024), arXiv 2406.08880.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from xsumstat.coefficients import arrays
+from xsumstat.types import BoolArray, FloatArray
+
+# So small a share of a variance is none; rounding makes differences of so small a share of scores.
+_NOTHING, _ROUNDING = 1e-10, 1e-12
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is asked of scores.
+
+    Attributes
+    ----------
+    level : {"system", "input", "global", "within_system"}
+    method : {"regression", "difference"}
+        Whether errors are what is left of the metric's scores beside the gold's, or the difference of both,
+        standardised.
+    groups : tuple of bool
+        Of each covariate whether it says which have a property, 1 or 0; its slope is then a difference of means.
+    dims : tuple of str
+        The dims whose labels are random.
+    """
+
+    level: str
+    method: str
+    groups: tuple[bool, ...]
+    dims: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class _Fit:
+    """A regression of standardised rows: y on the regressors, of which the covariates come last.
+
+    Attributes
+    ----------
+    slopes : array, (covariates,)
+        As they are told.
+    unit : array, (covariates,)
+        What a standardised slope is multiplied by to be told.
+    b : array, (regressors,)
+        The standardised slopes.
+    inverse : array, (regressors, regressors)
+        Of their products.
+    by : array, (regressors, rows, columns)
+        By how much each of them moves with y.
+    residuals : array, (rows, columns)
+    spread : array, (variables,)
+        What metric, gold and covariates were divided by.
+    """
+
+    slopes: FloatArray
+    unit: FloatArray
+    b: FloatArray
+    inverse: FloatArray
+    by: FloatArray
+    residuals: FloatArray
+    spread: FloatArray
+
+    @property
+    def told(self) -> slice:
+        """Those of the regressors that are covariates."""
+        return slice(len(self.b) - len(self.slopes), None)
+
+    @property
+    def of_errors(self) -> FloatArray:
+        """By how much each slope, as it is told, moves with each of the metric's scores, (covariates, ...)."""
+        return np.asarray(self.by[self.told] * self.unit[:, None, None] / self.spread[0])
+
+
+def slopes(x: FloatArray, z: FloatArray, covariates: FloatArray, question: Question) -> FloatArray:
+    """Slope, standard error and degrees of freedom of each covariate, (3, covariates), all in one regression.
+
+    A slope is in standard deviations of the metric's scores, for one standard deviation of the covariate, or, of a
+    group, between it and the rest. NaN where it is undefined.
+
+    Parameters
+    ----------
+    x, z : array, (systems, inputs)
+        Scores of the metric and of the gold; NaN where missing.
+    covariates : array, (covariates, systems, inputs)
+    question : Question
+    """
+    cells = np.concatenate([np.stack([x, z]), covariates])
+    arrays.check_finite(cells)
+    cells = np.stack([arrays.scaled(each) for each in cells])
+    there = np.asarray(~np.isnan(cells).any(axis=0))
+    systems, inputs = there.any(axis=1), there.any(axis=0)
+    cells, there = cells[:, systems][:, :, inputs], there[systems][:, inputs]
+    rows, present = _rows(cells, there, question.level)
+    fit = _fit(rows, present, question) if present.any() else None
+    if fit is None:
+        return np.full((3, len(covariates)), math.nan)
+    own, df = _of_systems(rows, present, fit, question) if "system" in question.dims else (0.0, math.inf)
+    added = _of_inputs(cells, there, fit, question)
+    if "input" in question.dims:
+        df = np.minimum(df, there.shape[1] - 1)
+    error = np.sqrt(own + added)
+    known = np.isfinite(error) & (error > 0) & (df > 0)
+    return np.array([fit.slopes, np.where(known, error, np.nan), np.where(known, df, np.nan)])
+
+
+def _rows(cells: FloatArray, there: BoolArray, level: str) -> tuple[FloatArray, BoolArray]:
+    """What is regressed: the cells, or at system level the systems' means, as one column."""
+    if level != "system":
+        return cells, there
+    count = there.sum(axis=1)
+    means = np.where(there, cells, 0.0).sum(axis=2) / np.maximum(count, 1)
+    return means[..., None], count[:, None] > 0
+
+
+def _centred(rows: FloatArray, present: BoolArray, level: str) -> FloatArray:
+    """Rows less the mean of their input, of their system, or of all; 0 where there is none."""
+    axes = {"input": (0,), "within_system": (1,)}.get(level, (0, 1))
+    count = present.sum(axis=axes, keepdims=True)
+    found = np.where(present, rows, 0.0)
+    for _ in range(2):  # the first mean is rounded to the size of the scores, not of their spread
+        mean = found.sum(axis=tuple(axis + 1 for axis in axes), keepdims=True) / np.maximum(count, 1)
+        found = np.where(present, found - mean, 0.0)
+    return found
+
+
+def _sides(values: FloatArray, method: str) -> tuple[FloatArray, FloatArray]:
+    """What is explained, and by what, from standardised metric, gold and covariates."""
+    return (values[0] - values[1], values[2:]) if method == "difference" else (values[0], values[1:])
+
+
+def _fit(rows: FloatArray, present: BoolArray, question: Question) -> _Fit | None:
+    """The regression of rows; None where one of the variables is constant, or told by others."""
+    centred = _centred(rows, present, question.level)
+    n = int(present.sum())
+    spread: FloatArray = np.sqrt((centred**2).sum(axis=(1, 2)) / max(n, 1))
+    size = np.abs(np.where(present, rows, 0.0)).max(axis=(1, 2), initial=0.0)
+    if not ((spread > 0) & (spread > _ROUNDING * size)).all():
+        return None
+    y, regressors = _sides(centred / spread[:, None, None], question.method)
+    flat = regressors.reshape(len(regressors), -1)
+    products = flat @ flat.T
+    if n < len(flat) + 2 or np.linalg.eigvalsh(products)[0] < _NOTHING * n:
+        return None
+    inverse: FloatArray = np.asarray(np.linalg.inv(products), dtype=float)
+    by = (inverse @ flat).reshape(regressors.shape)
+    b = (by * y).sum(axis=(1, 2))
+    residuals = y - np.tensordot(b, regressors, 1)
+    unit = np.where(question.groups, 1 / spread[2:], 1.0)
+    return _Fit(b[len(b) - len(unit) :] * unit, unit, b, inverse, by, residuals, spread)
+
+
+# --- Variances ---
+
+
+def _of_systems(rows: FloatArray, present: BoolArray, fit: _Fit, question: Question) -> tuple[FloatArray, FloatArray]:
+    """The variance over systems, and its degrees of freedom.
+
+    ``(N−1)/N·Σ(γ(−i) − mean)²`` is, with errors of given variances, a quadratic form in them: it is divided by what its
+    mean is too large by, and has the degrees of freedom of the chi-squared distribution of its mean and variance. The
+    errors are those of systems and of cells, whose variances come from the residuals. NaN where a slope is undefined
+    without one system.
+    """
+    systems = len(present)
+    nothing = np.full(len(fit.slopes), math.nan)
+    others = [np.arange(systems) != i for i in range(systems)] if systems > 2 else []
+    fits = [_fit(rows[:, kept], present[kept], question) for kept in others]
+    if not fits or any(each is None for each in fits):
+        return nothing, nothing
+    without = np.array([each.slopes for each in fits if each is not None])
+    moved = np.zeros((systems, len(fit.slopes), *present.shape))
+    for i, each in enumerate(fits):
+        assert each is not None
+        moved[i, :, others[i]] = np.moveaxis(each.of_errors, 1, 0)
+    whole, share = fit.of_errors, (systems - 1) / systems
+    variance = share * ((without - without.mean(axis=0)) ** 2).sum(axis=0)
+    of_system, of_cell = _components(fit.residuals, present)
+    moved -= moved.mean(axis=0)
+    found, df = [], []
+    for at in range(len(fit.slopes)):
+        own, all_cells = moved[:, at].sum(axis=2), moved[:, at].reshape(systems, -1)
+        products = of_system * own @ own.T + of_cell * all_cells @ all_cells.T
+        expected = of_system * (whole[at].sum(axis=1) ** 2).sum() + of_cell * (whole[at] ** 2).sum()
+        mean = np.trace(products)
+        found.append(variance[at] * min(1.0, expected / (share * mean)) if mean > 0 else math.nan)
+        df.append(mean**2 / (products**2).sum() if mean > 0 else math.nan)
+    return np.array(found), np.array(df)
+
+
+def _components(residuals: FloatArray, present: BoolArray) -> tuple[float, float]:
+    """About the variances of systems and of cells beside, in residuals; one column is of systems alone."""
+    n, n_i = present.sum(), present.sum(axis=1)
+    if residuals.shape[1] == 1:
+        return 1.0, 0.0
+    sums = residuals.sum(axis=1)
+    between = float((sums**2 / np.maximum(n_i, 1)).sum())
+    within = (float((residuals**2).sum()) - between) / max(1, n - len(n_i))
+    of_system = (between / max(1, len(n_i) - 1) - within) / max(1.0, float((n_i**2).sum() / n))
+    return max(0.0, of_system), max(within, _NOTHING)
+
+
+def _of_inputs(cells: FloatArray, there: BoolArray, fit: _Fit, question: Question) -> FloatArray:
+    """What inputs add to the variance beyond the noise of single cells; all of it, where they alone are random."""
+    if "input" not in question.dims:
+        return np.zeros(len(fit.slopes))
+    systems, inputs = there.shape
+    if inputs < 2:
+        return np.full(len(fit.slopes), math.nan if question.dims == ("input",) else 0.0)
+    influence = _influence(cells, there, fit, question) * fit.unit[:, None, None]
+    lost = inputs / (inputs - 1)
+    whole = np.asarray(lost * (influence.sum(axis=1) ** 2).sum(axis=1))
+    if question.dims == ("input",):
+        return whole
+    of_cells = lost * systems / max(1, systems - 1) * (influence**2).sum(axis=(1, 2))
+    return np.asarray(np.maximum(0.0, whole - of_cells))
+
+
+def _influence(cells: FloatArray, there: BoolArray, fit: _Fit, question: Question) -> FloatArray:
+    """By how much each cell moves the standardised slopes, (covariates, systems, inputs).
+
+    At system level through the means: ``dγ = A(dy − dW·b) + (W'W)⁻¹dW'e``, of what is left of a score when the mean of
+    its system and then of its input are taken out.
+    """
+    if question.level != "system":
+        return np.asarray(fit.by[fit.told] * fit.residuals)
+    count = np.maximum(there.sum(axis=1), 1)[:, None]
+    rest = cells - (np.where(there, cells, 0.0).sum(axis=2) / count[:, 0])[..., None]
+    rest = np.where(there, rest, 0.0)
+    rest -= rest.sum(axis=1, keepdims=True) / np.maximum(there.sum(axis=0), 1)
+    rest = np.where(there, rest, 0.0) / count / fit.spread[:, None, None]
+    y, regressors = _sides(rest, question.method)
+    through = fit.by[fit.told] * (y - np.tensordot(fit.b, regressors, 1))
+    return np.asarray(through + np.tensordot(fit.inverse[fit.told], regressors, 1) * fit.residuals)

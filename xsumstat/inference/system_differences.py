@@ -1,0 +1,164 @@
+"""Differences of two systems' mean human scores from few ratings and many scores of a metric; plain arrays."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from xsumstat.inference.system_means import Slope, Strata, divided, quantile
+from xsumstat.types import TOLERANCE, BoolArray, FloatArray, IntArray
+
+# Inputs that both systems have ratings of, from which on these are compared in pairs.
+_LEAST_PAIRS = 4
+NAMES = ("difference", "standard_error", "df", "statistic", "ci_low", "ci_high", "n_inputs")
+
+
+@dataclass(frozen=True)
+class Part:
+    """One estimate of a difference: its value, variance for these inputs, its degrees of freedom, and where it is."""
+
+    value: FloatArray
+    variance: FloatArray
+    df: FloatArray
+    there: BoolArray
+
+
+def shared_slope(f: FloatArray, z: FloatArray) -> Slope:
+    """The slope of human on metric scores (..., systems, inputs) that all pairs share.
+
+    Where all systems have ratings of the same inputs, differences of systems are what is explained: systems and inputs
+    are centred. Else only systems are.
+    """
+    scored = ~np.isnan(f)
+    rated = scored & ~np.isnan(z)
+    whole = Strata.none(f.shape[-1])
+    f0, z0 = whole.centred(f, rated), whole.centred(z, rated)
+    n_inputs = rated.any(axis=-2).sum(axis=-1).astype(float)
+    same = (rated == rated.any(axis=-2, keepdims=True)).all(axis=(-2, -1)) & (f.shape[-2] > 1)
+    df = np.maximum(rated.sum(axis=-1) - 1, 0).sum(axis=-1) - 1.0
+    single = Slope.of(f0, z0, n_inputs, df)
+    if not same.any():
+        return single
+    f1, z1 = (each - each.mean(axis=-2, keepdims=True) for each in (f0, z0))
+    f1 = np.where(np.abs(f1) <= TOLERANCE * np.abs(f0).max(axis=(-2, -1), keepdims=True, initial=0.0), 0.0, f1)
+    z1 = np.where(np.abs(z1) <= TOLERANCE * np.abs(z0).max(axis=(-2, -1), keepdims=True, initial=0.0), 0.0, z1)
+    double = Slope.of(f1, z1, n_inputs, (f.shape[-2] - 1) * np.maximum(n_inputs - 1, 0) - 1)
+    pairs = [(getattr(double, name), getattr(single, name)) for name in ("b", "variance", "kept")]
+    return Slope(*(np.where(same, one, other) for one, other in pairs))
+
+
+def system_differences(
+    f: FloatArray, z: FloatArray, pairs: IntArray, target: str, level: float
+) -> dict[str, FloatArray]:
+    """Differences of the first and second system of each pair, (..., pairs), by the names of `NAMES`.
+
+    Parameters
+    ----------
+    f, z : array, (..., systems, inputs)
+        Scores by the metric and by people; NaN where there are none.
+    pairs : array of int, (pairs, 2)
+    target : str
+        "new" or "these" inputs.
+    level : float
+        Of the limits.
+    """
+    slope = shared_slope(f, z)
+    scored = ~np.isnan(f)
+    rated = scored & ~np.isnan(z)
+    rows = [_pair(f[..., pair, :], z[..., pair, :], rated[..., pair, :], slope, target) for pair in pairs]
+    value, variance, df, n = (np.stack([row[at] for row in rows], axis=-1) for at in range(4))
+    error = np.sqrt(variance)
+    half = quantile(df, level) * error
+    with np.errstate(divide="ignore", invalid="ignore"):
+        statistic = np.where((value == 0) & (error == 0), 0.0, value / error)
+    numbers = (value, error, df, np.where(df > 0, statistic, np.nan), value - half, value + half, n)
+    return dict(zip(NAMES, numbers, strict=True))
+
+
+def _pair(
+    f: FloatArray, z: FloatArray, rated: BoolArray, slope: Slope, target: str
+) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+    """Difference, variance, degrees of freedom and inputs in common of two systems, (..., 2, inputs)."""
+    both: BoolArray = np.asarray(rated.all(axis=-2))
+    n = both.sum(axis=-1).astype(float)
+    scored: BoolArray = np.asarray(~np.isnan(f).any(axis=-2))
+    m = scored.sum(axis=-1).astype(float)
+    with np.errstate(invalid="ignore"):
+        fd, zd = f[..., 0, :] - f[..., 1, :], z[..., 0, :] - z[..., 1, :]
+    paired, of_pairs = _paired(fd, zd, both, scored, slope)
+    alone = np.where((n >= _LEAST_PAIRS)[..., None, None], rated & ~both[..., None, :], rated)
+    rest = _remainder(f, z, rated, alone, slope)
+    w = _share(paired, rest)
+    value = w * np.where(paired.there, paired.value, 0.0) + (1 - w) * np.where(rest.there, rest.value, 0.0)
+    # What two estimates of the same difference have in common where other inputs are the target.
+    of_metric = slope.used**2 * _variance(fd, scored) / m
+    extra = np.where(w > 0, w**2 * of_pairs / m + (1 - w**2) * of_metric, of_metric) if target == "new" else 0.0
+    parts = [w**2 * np.where(paired.there, paired.variance, 0.0), (1 - w) ** 2 * np.where(rest.there, rest.variance, 0)]
+    # Weights by estimated variances look better than they are (Meier 1953).
+    doubt = 1 + 4 * w * (1 - w) * (divided(1.0, paired.df, 0.0) + divided(1.0, rest.df, 0.0))
+    variance = (parts[0] + parts[1]) * doubt + extra
+    df = _joined_df(parts, [paired.df, rest.df])
+    none = ~(paired.there | rest.there)
+    return (*(np.where(none, np.nan, each) for each in (value, variance, df)), n)
+
+
+def _mean(values: FloatArray, there: BoolArray) -> FloatArray:
+    return divided(np.where(there, values, 0.0).sum(axis=-1), there.sum(axis=-1), np.nan)
+
+
+def _variance(values: FloatArray, there: BoolArray, df: FloatArray | None = None) -> FloatArray:
+    """The variance of the values that are there, by so many degrees of freedom, n − 1 by default."""
+    rest = Strata.none(values.shape[-1]).centred(values[..., None, :], there[..., None, :])[..., 0, :]
+    return divided((rest**2).sum(axis=-1), there.sum(axis=-1) - 1 if df is None else df, np.nan)
+
+
+def _paired(
+    fd: FloatArray, zd: FloatArray, both: BoolArray, scored: BoolArray, slope: Slope
+) -> tuple[Part, FloatArray]:
+    """The difference over inputs that both have ratings of, and the variance of these differences."""
+    n, m = both.sum(axis=-1).astype(float), scored.sum(axis=-1).astype(float)
+    b, used = slope.b[..., None], slope.used[..., None]
+    gap = _mean(fd, scored) - _mean(fd, both)
+    squares = _variance(fd, both, np.ones(n.shape))
+    left = _variance(zd - b * fd, both)
+    d = np.minimum(1.0, divided(slope.variance * squares, left, 0.0))
+    s_e = _variance(zd - used * fd, both, n - 1 - slope.kept * d)
+    variance = np.maximum(divided(1.0, n, np.nan) - divided(1.0, m, 0.0), 0.0) * s_e
+    variance = variance + slope.kept * slope.variance * gap**2
+    value = _mean(zd, both) + slope.used * gap
+    return Part(value, variance, n - 1 - d * (slope.kept > 0), n >= _LEAST_PAIRS), _variance(zd, both)
+
+
+def _remainder(f: FloatArray, z: FloatArray, rated: BoolArray, alone: BoolArray, slope: Slope) -> Part:
+    """The difference of means over the inputs that one of the two has ratings of."""
+    used = slope.used[..., None, None]
+    e = z - used * f
+    everything, own = ~np.isnan(f), alone
+    k = own.sum(axis=-1).astype(float)
+    df = rated.sum(axis=-1) - 1.0
+    each = divided(_variance(e, rated), k, np.nan)
+    gaps = _mean(f, everything) - _mean(f, own)
+    gap = gaps[..., 0] - gaps[..., 1]
+    means = _mean(e, own) + used[..., 0] * _mean(f, everything)
+    total = each.sum(axis=-1)
+    quartic = divided(each**2, df, 0.0).sum(axis=-1)
+    there = (k > 0).all(axis=-1) & (df > 0).all(axis=-1)
+    variance = total + slope.kept * slope.variance * gap**2
+    return Part(means[..., 0] - means[..., 1], variance, divided(total**2, quartic, np.nan), there)
+
+
+def _share(paired: Part, rest: Part) -> FloatArray:
+    """How much the paired estimate counts: by inverse variance."""
+    one = np.where(paired.there, divided(1.0, paired.variance, np.inf), 0.0)
+    other = np.where(rest.there, divided(1.0, rest.variance, np.inf), 0.0)
+    with np.errstate(invalid="ignore"):
+        share = np.where(np.isinf(one), 1.0, divided(one, one + other, 0.0))
+    return np.asarray(share)
+
+
+def _joined_df(parts: list[FloatArray], dfs: list[FloatArray]) -> FloatArray:
+    """Satterthwaite's degrees of freedom of a sum of variances; where both are 0 those of the first that is there."""
+    total = parts[0] + parts[1]
+    quartic = sum((divided(part**2, df, 0.0) for part, df in zip(parts, dfs, strict=True)), np.zeros(total.shape))
+    return np.where(quartic > 0, divided(total**2, quartic, np.nan), np.where(np.isnan(dfs[0]), dfs[1], dfs[0]))

@@ -1,0 +1,268 @@
+"""Mean human scores of systems from few ratings and many scores of a metric; plain arrays.
+
+The regression estimator of survey sampling, which prediction-powered inference tends to at its best weight: the mean of
+the ratings, moved by a slope times what the metric says of the inputs without ratings. All functions take further
+leading dims.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from xsumstat.types import TOLERANCE, BoolArray, FloatArray, IntArray
+
+TARGETS = ("new", "these")
+# A system with fewer ratings, and scores of fewer inputs with ratings, are left to the ratings alone.
+LEAST = 5
+# How much the systems' mean variance counts beside each one's own, in degrees of freedom.
+_MODERATED, _MODERATED_SYSTEMS = 2.0, 3
+
+
+@dataclass(frozen=True)
+class Strata:
+    """Groups of inputs that ratings were drawn within.
+
+    Attributes
+    ----------
+    codes : array of int, (inputs,)
+        The group of each input, from 0 on.
+    n : int
+        Number of groups.
+    """
+
+    codes: IntArray
+    n: int
+
+    @classmethod
+    def none(cls, n_inputs: int) -> Strata:
+        """All inputs in one group."""
+        return cls(np.zeros(n_inputs, dtype=np.int64), 1)
+
+    @property
+    def members(self) -> FloatArray:
+        """Which inputs are in which group, (inputs, groups)."""
+        return np.asarray(np.eye(self.n)[self.codes])
+
+    def counts(self, there: BoolArray) -> FloatArray:
+        """How many inputs of each group are there, (..., systems, groups)."""
+        return np.asarray(there.astype(float) @ self.members)
+
+    def means(self, values: FloatArray, there: BoolArray) -> FloatArray:
+        """Mean of each group, NaN where nothing is there."""
+        sums = np.where(there, values, 0.0) @ self.members
+        return divided(sums, self.counts(there), np.nan)
+
+    def centred(self, values: FloatArray, there: BoolArray) -> FloatArray:
+        """Values less the mean of their group; 0 where they are not there, or where only rounding is left."""
+        size = np.abs(np.where(there, values, 0.0)).max(axis=-1, keepdims=True, initial=0.0)
+        found = np.where(there, values - self.means(values, there)[..., self.codes], 0.0)
+        return np.where(np.abs(found) <= TOLERANCE * size, 0.0, found)
+
+
+def divided(top: npt.ArrayLike, bottom: npt.ArrayLike, otherwise: float) -> FloatArray:
+    """A ratio, or another number where the denominator is not positive."""
+    top, bottom = np.asarray(top, dtype=float), np.asarray(bottom, dtype=float)
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        return np.where(bottom > 0, top / bottom, otherwise)
+
+
+@dataclass(frozen=True)
+class Slope:
+    """The slope of human on metric scores that all systems share.
+
+    Attributes
+    ----------
+    b, variance, kept : array, (...,)
+        The slope, its variance, of which an input is a cluster, and the share κ of it that is left when it is shrunk
+        to 0.
+    """
+
+    b: FloatArray
+    variance: FloatArray
+    kept: FloatArray
+
+    @classmethod
+    def of(cls, f: FloatArray, z: FloatArray, n_inputs: FloatArray, df: FloatArray) -> Slope:
+        """From centred scores (..., systems, inputs), the number of inputs J and the residuals' degrees of freedom."""
+        squares = (f**2).sum(axis=(-2, -1))
+        b = divided((f * z).sum(axis=(-2, -1)), squares, 0.0)
+        residuals = z - b[..., None, None] * f
+        clustered = (((f * residuals).sum(axis=-2)) ** 2).sum(axis=-1)
+        variance = divided(n_inputs * divided(clustered, squares**2, 0.0), n_inputs - 2, 0.0)
+        least = divided((residuals**2).sum(axis=(-2, -1)), df * squares, 0.0)
+        variance = np.maximum(variance, least)
+        kept = np.maximum(0.0, divided(b**2 - variance, b**2, 0.0))
+        enough = n_inputs >= LEAST
+        return cls(b, variance, np.where(enough, kept, 0.0))
+
+    @property
+    def used(self) -> FloatArray:
+        """The shrunk slope."""
+        return self.kept * self.b
+
+
+@dataclass(frozen=True)
+class _Slopes:
+    """The slope of each system, (..., systems): between its own and the shared one.
+
+    Attributes
+    ----------
+    beta, variance : array
+    residual_df, quantile_df : array
+        Degrees of freedom that it takes from residual variances and from quantiles.
+    """
+
+    beta: FloatArray
+    variance: FloatArray
+    residual_df: FloatArray
+    quantile_df: FloatArray
+
+
+def _slopes(f: FloatArray, z: FloatArray, rated: BoolArray, n_strata: int) -> _Slopes:
+    """The slopes of centred scores."""
+    n = rated.sum(axis=-1).astype(float)
+    df = np.maximum(n - n_strata, 0.0)
+    shared = Slope.of(f, z, rated.any(axis=-2).sum(axis=-1).astype(float), df.sum(axis=-1) - 1)
+    b, kept = shared.b[..., None], shared.kept[..., None]
+    squares = (f**2).sum(axis=-1)
+    usable = (n >= LEAST - 1 + n_strata) & (rated.any(axis=-2).sum(axis=-1) >= LEAST)[..., None]
+    own = divided((f * z).sum(axis=-1), squares, 0.0)
+    own_variance = divided(((z - own[..., None] * f) ** 2).sum(axis=-1), df - 1, 0.0)
+    w = _weights(own, own_variance, squares, usable & (squares > 0))
+    pooled_residual = divided(((z - b[..., None] * f) ** 2).sum(axis=-1), df, 0.0)
+    d = np.minimum(1.0, divided(shared.variance[..., None] * squares, pooled_residual, 0.0))
+    beta = w * own + (1 - w) * kept * b
+    variance = w * divided(own_variance, squares, 0.0) + (1 - w) * kept * shared.variance[..., None]
+    residual_df = np.minimum(1.0, w + (1 - w) * kept * d)
+    quantile_df = np.minimum(1.0, w + (1 - w) * d * (kept > 0))
+    return _Slopes(*(np.where(usable, each, 0.0) for each in (beta, variance, residual_df, quantile_df)))
+
+
+def _weights(own: FloatArray, own_variance: FloatArray, squares: FloatArray, usable: BoolArray) -> FloatArray:
+    """How much of each system's own slope is used: by how far slopes differ beyond chance (DerSimonian and Laird)."""
+    k = usable.sum(axis=-1, keepdims=True)
+    mean = divided(np.where(usable, own_variance, 0.0).sum(axis=-1, keepdims=True), k, 0.0)
+    v = divided(mean, squares, 0.0)
+    typical = divided(np.where(usable, own**2, 0.0).sum(axis=-1, keepdims=True), k, 0.0)
+    v = np.maximum(v, TOLERANCE**2 * typical)
+    inverse = np.where(usable, divided(1.0, v, 0.0), 0.0)
+    total = inverse.sum(axis=-1, keepdims=True)
+    middle = divided((inverse * own).sum(axis=-1, keepdims=True), total, 0.0)
+    spread = (inverse * (own - middle) ** 2).sum(axis=-1, keepdims=True)
+    size = total - divided((inverse**2).sum(axis=-1, keepdims=True), total, 0.0)
+    between = np.where(k > 1, np.maximum(0.0, divided(spread - (k - 1), size, 0.0)), 0.0)
+    return np.where(usable, divided(between, between + v, 0.0), 0.0)
+
+
+def moderated(variance: FloatArray, df: FloatArray, there: BoolArray) -> FloatArray:
+    """Variances (..., systems) drawn to the systems' mean, where there are three systems or more."""
+    k = there.sum(axis=-1, keepdims=True)
+    mean = divided(np.where(there, variance, 0.0).sum(axis=-1, keepdims=True), k, 0.0)
+    mixed = (df * variance + _MODERATED * mean) / (df + _MODERATED)
+    return np.where(there & (k >= _MODERATED_SYSTEMS), mixed, variance)
+
+
+def quantile(df: FloatArray, level: float) -> FloatArray:
+    """The quantile of t for limits of a level; NaN without a degree of freedom."""
+    from scipy.special import stdtrit
+
+    df = np.asarray(df, dtype=float)
+    return np.asarray(np.where(df > 0, stdtrit(np.where(df > 0, df, 1.0), 0.5 + level / 2), np.nan))
+
+
+def system_means(f: FloatArray, z: FloatArray, strata: Strata, target: str, level: float) -> dict[str, FloatArray]:
+    """Means, limits and what they were made of, by name, each (..., systems).
+
+    Parameters
+    ----------
+    f, z : array, (..., systems, inputs)
+        Scores by the metric and by people; NaN where there are none.
+    strata : Strata
+    target : str
+        Of `TARGETS`.
+    level : float
+        Of the limits.
+    """
+    scored = ~np.isnan(f)
+    rated = scored & ~np.isnan(z)
+    f0, z0 = strata.centred(f, rated), strata.centred(z, rated)
+    slopes = _slopes(f0, z0, rated, strata.n)
+    n_h, m_h = strata.counts(rated), strata.counts(scored)
+    n, m = n_h.sum(axis=-1), m_h.sum(axis=-1)
+    share = divided(m_h, m[..., None], np.nan)
+    gap = over_strata(share, strata.means(f, scored) - strata.means(f, rated))
+    df = n - strata.n
+    there = df >= 1
+    s_e = moderated(
+        divided(((z0 - slopes.beta[..., None] * f0) ** 2).sum(axis=-1), df - slopes.residual_df, np.nan), df, there
+    )
+    s_z = moderated(divided((z0**2).sum(axis=-1), df, np.nan), df, there)
+    left = np.maximum(over_strata(share**2, divided(1.0, n_h, np.nan) - divided(1.0, m_h, 0.0)), 0.0)
+    beyond = _beyond(s_z, strata.means(z, rated), share, n_h, m, target)
+    human, v_human = over_strata(share, strata.means(z, rated)), left * s_z + beyond
+    v = left * s_e + slopes.variance * gap**2 + beyond
+    mean, half = human + slopes.beta * gap, quantile(df - slopes.quantile_df, level) * np.sqrt(v)
+    half_human = quantile(df, level) * np.sqrt(v_human)
+    unrated = divided(m - n, m, np.nan)
+    same = (v <= 0) & (v_human <= 0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        effective = np.where(same, n, n * v_human / v)
+    return {
+        **{"mean": mean, "ci_low": mean - half, "ci_high": mean + half, "standard_error": np.sqrt(v)},
+        **{"human_mean": human, "human_ci_low": human - half_human, "human_ci_high": human + half_human},
+        **{"df": df - slopes.quantile_df, "n_rated": n, "n_inputs": m, "n_effective": effective},
+        "weight": slopes.beta * unrated,
+    }
+
+
+def over_strata(share: FloatArray, values: FloatArray) -> FloatArray:
+    """Sum of shares times values, over groups that have inputs."""
+    none = np.isnan(share).any(axis=-1)
+    return np.where(none, np.nan, np.where(share > 0, share * values, 0.0).sum(axis=-1))
+
+
+def _beyond(
+    s_z: FloatArray, means: FloatArray, share: FloatArray, n_h: FloatArray, m: FloatArray, target: str
+) -> FloatArray:
+    """What the choice of all inputs adds to the variance, where others are the target: s²_z/m.
+
+    With strata s²_z is the variance of all: within, and between their means as far as chance does not explain it.
+    """
+    if target == "these":
+        return np.zeros_like(s_z)
+    middle = over_strata(share, means)[..., None]
+    between = over_strata(share, (means - middle) ** 2)
+    chance = s_z * over_strata(share * (1 - share), divided(1.0, n_h, np.nan))
+    return divided(s_z + np.maximum(0.0, between - chance), m, np.nan)
+
+
+def rated_gap(f: FloatArray, z: FloatArray, strata: Strata) -> tuple[FloatArray, FloatArray]:
+    """Mean metric score of inputs with ratings less that of those without, and Student's p-value of no difference.
+
+    Within strata, weighted by n·u/m of each for n rated and u unrated inputs. NaN where all, or none, have ratings.
+    """
+    from scipy.special import stdtr
+
+    scored = ~np.isnan(f)
+    rated = scored & ~np.isnan(z)
+    other = scored & ~rated
+    n, u = strata.counts(rated), strata.counts(other)
+    weight = divided(n * u, n + u, 0.0)
+    each = np.where(weight > 0, strata.means(f, rated) - strata.means(f, other), 0.0)
+    total = weight.sum(axis=-1)
+    difference = divided((weight * each).sum(axis=-1), total, np.nan)
+    size = np.abs(np.where(scored, f, 0.0)).max(axis=-1, initial=0.0)
+    difference = np.where(np.abs(difference) <= TOLERANCE * size, 0.0, difference)
+    # The residuals of f on strata and on whether there is a rating.
+    explained = np.where(rated, 1.0, 0.0)
+    inner, one = strata.centred(f, scored), strata.centred(explained, scored)
+    rest = inner - np.nan_to_num(difference)[..., None] * one
+    df = (n + u).sum(axis=-1) - (n + u > 0).sum(axis=-1) - 1
+    variance = divided(divided((rest**2).sum(axis=-1), df, np.nan), total, np.nan)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        t = difference / np.sqrt(variance)
+    p = np.where(df > 0, 2 * stdtr(np.maximum(df, 1), -np.abs(t)), np.nan)
+    return difference, np.where(difference == 0, 1.0, p)

@@ -1,0 +1,140 @@
+"""The biases of metrics: how their errors move with covariates, a row for each metric."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import xarray as xr
+
+from xsumstat import _validate
+from xsumstat.dataset import wording
+from xsumstat.plots.parts import (
+    PLAIN,
+    axes_for,
+    check_not_empty,
+    faint,
+    finished,
+    grid_of,
+    ground,
+    ink,
+    label_width,
+    on_its_ground,
+    panel_title,
+    panels_of,
+    shown,
+    style_of,
+    texts,
+    with_values,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+@_validate.public
+@on_its_ground
+def bias(
+    result: xr.Dataset,
+    *,
+    metric: Hashable | Sequence[Hashable] | None = None,
+    order: str | Sequence[Hashable] = "value",
+    hue: str | None = None,
+    figsize: tuple[float, float] | None = None,
+    title: str | None = None,
+    ax: Axes | None = None,
+) -> Any:
+    """By how much each metric's error moves with each covariate: a row for each metric, a panel for each covariate.
+
+    Parameters
+    ----------
+    result : Dataset
+        What `bias` gave.
+    metric : label or list of labels, optional
+        Those to be drawn; default all, or where there are more than 20 the first 20 in order, which a note below says.
+    order : {"value", "name", "given"} or list of labels, default "value"
+        The largest mean slope on top, by name, as in the result, or these labels and no others.
+    hue : str, optional
+        The dim, such as "covariate", whose labels share a panel, told apart by colour. Every other dim gives one panel
+        a label.
+    figsize : (float, float), optional
+        Width and height in inches; default as large as the rows need.
+    title : str, optional
+        Above the picture.
+    ax : matplotlib Axes, optional
+        Where to draw, when there is one panel; title, legend and notes then belong to it.
+
+    Returns
+    -------
+    Axes or array of Axes
+        An array when there are several panels.
+
+    Raises
+    ------
+    ValueError
+        If the result has no slopes, or `hue` is not one of its dims.
+    ImportError
+        Without matplotlib (extra "plot").
+
+    Notes
+    -----
+    A full point has an interval without 0, an open one an interval that holds it, or none. On the right of the line a
+    metric scores what is longer, or of the group, too high.
+
+    Examples
+    --------
+    >>> import xsumstat
+    >>> ds = xsumstat.load_dataset("demo")
+    >>> axes = ds.meta.bias("human", given=["length", "system_type"]).meta.plot.bias()
+    >>> [axis.get_title() for axis in axes]
+    ['length', 'system_type=extractive']
+    """
+    if not {"slope", "ci_low", "ci_high"} <= set(result.data_vars):
+        raise ValueError("the result has no slopes; this draws what bias gives")
+    check_not_empty(result["slope"])
+    further = [str(dim) for dim in result["slope"].dims if dim != "metric"]
+    if hue is not None:
+        _validate.known("hue", hue, further, "further dims")
+    result, left_out = shown(result.expand_dims([d for d in ("metric",) if d not in result["slope"].dims]), "slope",
+                             metric=metric, order=order)  # fmt: skip
+    result, undefined = with_values(result, "slope", "metric")
+    panels = panels_of(result, [dim for dim in further if dim != hue])
+    names = texts(result["metric"])
+    across, down = grid_of(len(panels))
+    per_row = 0.32 if hue is None else 0.2 + 0.13 * result.sizes[hue]
+    size = (label_width(result["metric"]) + 3.2 * across, 0.6 + (0.8 + per_row * len(names)) * down)
+    axes = axes_for(len(panels), size, ax, sharex=True, figsize=figsize)
+    axes[0].set_yticks(range(len(names)), names, **PLAIN)
+    axes[0].set_ylim(len(names) - 0.45, -0.55)
+    for axis, (name, panel) in zip(axes, panels, strict=True):
+        _panel(axis, panel, hue)
+        panel_title(axis, name, 3.2)
+    items: list[tuple[str, dict[str, Any]]] = []
+    if hue is not None:
+        items = [
+            (name, {"color": style_of(at)[0], "marker": style_of(at)[1], "lw": 2})
+            for at, name in enumerate(texts(result[hue]))
+        ]
+    items += [("interval holds 0", {"color": ink(), "marker": "o", "mfc": ground(), "ls": "", "ms": 5})]
+    return finished(
+        axes, ax, title=title, items=items, heading=hue or "", notes=[wording.how(result), left_out, undefined]
+    )
+
+
+def _panel(axis: Any, panel: xr.Dataset, hue: str | None) -> None:
+    hues = [None] if hue is None else list(range(panel.sizes[hue]))
+    for at, number in enumerate(hues):
+        drawn = panel if number is None else panel.isel({hue: number})
+        offset = (at - (len(hues) - 1) / 2) * 0.8 / len(hues)
+        rows = np.arange(drawn.sizes["metric"]) + offset
+        color, marker = style_of(at)
+        slope, low, high = (drawn[name].values for name in ("slope", "ci_low", "ci_high"))
+        axis.hlines(rows, low, high, color=color, lw=1.8, zorder=3)
+        clear = (low > 0) | (high < 0)
+        for there, face in ((clear, color), (~clear, ground())):
+            axis.plot(slope[there], rows[there], marker, ms=5, mfc=face, mec=color, mew=1.2, zorder=4)
+    axis.axvline(0, color="#999999", lw=0.8, zorder=1)
+    axis.grid(axis="x", color=faint(), lw=0.7, zorder=0)
+    axis.set_axisbelow(True)
+    axis.set_xlabel("bias (sds of the metric)", fontsize=9.5, **PLAIN)

@@ -1,0 +1,192 @@
+"""Pictures of plans: contours of width or power over numbers of systems and inputs, or lines."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import xarray as xr
+
+from xsumstat import _validate
+from xsumstat.plots.parts import (
+    PLAIN,
+    axes_for,
+    check_not_empty,
+    faint,
+    finished,
+    grid_of,
+    ground,
+    ink,
+    on_its_ground,
+    panel_title,
+    panels_of,
+    shown,
+    style_of,
+    texts,
+    variable_label,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_AXES = ("n_inputs", "n_systems")
+_WORDS = {"n_systems": "systems", "n_inputs": "inputs"}
+_WIDE, _HIGH = 3.2, 2.7
+_WIDTHS = (0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.6, 0.8, 1.0, 1.5)
+_POWERS = (0.1, 0.3, 0.5, 0.7, 0.8, 0.9, 0.95)
+
+
+@_validate.public
+@on_its_ground
+def plan(
+    result: xr.Dataset,
+    *,
+    metric: Hashable | Sequence[Hashable] | None = None,
+    order: str | Sequence[Hashable] = "given",
+    figsize: tuple[float, float] | None = None,
+    title: str | None = None,
+    ax: Axes | None = None,
+) -> Any:
+    """How wide intervals, or how powerful tests, will be: contours over numbers of inputs and systems.
+
+    Parameters
+    ----------
+    result : Dataset
+        What `plan` gave, with two numbers of inputs, or of systems, or more.
+    metric : label or list of labels, optional
+        Those to be drawn, a panel each; default all, or where there are more than 20 the first 20 in order, which a
+        note below says.
+    order : {"given", "name", "value"} or list of labels, default "given"
+        Panels of metrics as in the result, by name, by the mean of the values, the largest first, or these labels and
+        no others.
+    figsize : (float, float), optional
+        Width and height in inches; default as large as the panels need.
+    title : str, optional
+        Above the picture.
+    ax : Axes, optional
+        Where to draw, when there is one panel; title, legend and notes then belong to it, and
+        ``plt.subplots(..., layout="constrained")`` makes room for them. Default: a new figure.
+
+    Returns
+    -------
+    Axes or array of Axes
+        One, or where there are several panels an array of them.
+
+    Raises
+    ------
+    ValueError
+        If the result is no plan, or has one design.
+    ImportError
+        Without matplotlib (extra "plot").
+
+    Notes
+    -----
+    Both axes are logarithmic. The contour of the target is thick; open circles are designs that were simulated. With
+    one number of systems, or for differences of two systems, there are lines over the number of inputs instead, with
+    the simulation's limits of a power.
+
+    Examples
+    --------
+    >>> import xsumstat
+    >>> found = xsumstat.plan(xsumstat.simulate(agreement={"judge": 0.8}, truth=False, rng=1), target=0.2)
+    >>> found.meta.plot.plan().get_xlabel()
+    'inputs'
+    """
+    name = next((each for each in ("width", "power") if each in result), None)
+    if name is None or not set(_AXES) & set(result[name].dims):
+        raise ValueError("the result is no plan of several designs; this draws what plan gives")
+    check_not_empty(result[name])
+    result, left_out = shown(result, name, metric=metric, order=order)
+    contours = all(result[name].sizes.get(dim, 1) > 1 for dim in _AXES)
+    x = "n_inputs" if result[name].sizes.get("n_inputs", 1) > 1 else "n_systems"
+    x = x if x in result[name].dims else next(dim for dim in _AXES if dim in result[name].dims)
+    hue = next((dim for dim in ("difference", *_AXES) if result[name].sizes.get(dim, 1) > 1 and dim != x), None)
+    result = result.squeeze([dim for dim in _AXES if result[name].sizes.get(dim) == 1], drop=True)
+    kept = set(_AXES) if contours else {x, hue}
+    panels = panels_of(result, [str(dim) for dim in result[name].dims if dim not in kept])
+    if "other_metric" in result.dims:  # a metric is not compared with itself
+        panels = [each for each in panels if bool(each[1][name].notnull().any())] or panels[:1]
+    across, down = grid_of(len(panels))
+    axes = axes_for(len(panels), (0.8 + _WIDE * across, 0.9 + _HIGH * down), ax, sharex=True, figsize=figsize)
+    items: list[tuple[str, dict[str, Any]]] = []
+    for axis, (words, panel) in zip(axes, panels, strict=True):
+        axis.set(xscale="log", yscale="log" if contours else "linear")
+        if contours:
+            _contours(axis, panel, name)
+        else:
+            items = _lines(axis, panel, name, x, hue)
+        _ticks(axis.xaxis, result[x].values)
+        axis.set_xlabel(_WORDS[x], fontsize=9.5, **PLAIN)
+        panel_title(axis, words, _WIDE)
+    for axis in axes[::across]:
+        axis.set_ylabel("systems" if contours else variable_label(result, name), fontsize=9.5, **PLAIN)
+    heading = "" if hue is None or contours else _WORDS.get(hue, hue)
+    return finished(
+        axes, ax, title=title, items=items, heading=heading, notes=[*_notes(result, name, contours), left_out]
+    )
+
+
+def _notes(result: xr.Dataset, name: str, contours: bool) -> list[str]:
+    attrs = result.attrs
+    target = f"target {float(attrs['target']):.2g}" if "target" in attrs else ""
+    lines = f"contours: {variable_label(result, name)}" if contours else ""
+    level = f"{100 * float(attrs['confidence_level']):.4g} % intervals" if "confidence_level" in attrs else ""
+    tested = f"tests at {float(attrs['alpha']):.2g}" if "alpha" in attrs else ""
+    drawn = "simulated" in result and bool(result["simulated"].any())
+    simulated = "open circles: simulated" if drawn else ""
+    trials = f"{int(attrs['n_trials']):,} trials" if name == "power" or drawn else ""
+    return [lines, level, tested, target, simulated, trials]
+
+
+def _contours(axis: Any, panel: xr.Dataset, name: str) -> None:
+    values = panel[name].transpose("n_systems", "n_inputs").values
+    x, y = panel["n_inputs"].values, panel["n_systems"].values
+    target = panel.attrs.get("target")
+    levels = [
+        each for each in (_WIDTHS if name == "width" else _POWERS) if np.nanmin(values) < each < np.nanmax(values)
+    ]
+    levels = sorted({*levels, *([float(target)] if target is not None else [])})
+    widths = [2.6 if target is not None and level == float(target) else 1.1 for level in levels]
+    axis.set_xlim(x.min(), x.max())
+    axis.set_ylim(y.min(), y.max())
+    if levels:
+        drawn = axis.contour(x, y, values, levels=levels, colors=[style_of(0)[0]], linewidths=widths)
+        for text in axis.clabel(drawn, fontsize=8, fmt=lambda level: f"{level:.2g}", colors=ink()):
+            text.set_in_layout(False)
+    if "simulated" in panel and bool(panel["simulated"].any()):
+        rows, columns = np.nonzero(panel["simulated"].transpose("n_systems", "n_inputs").values)
+        axis.plot(x[columns], y[rows], "o", ms=3.5, mfc=ground(), mec=ink(), mew=0.7, ls="", zorder=3, clip_on=False)
+    _ticks(axis.yaxis, y)
+    axis.grid(color=faint(), lw=0.7)
+    axis.set_axisbelow(True)
+
+
+def _lines(axis: Any, panel: xr.Dataset, name: str, x: str, hue: str | None) -> list[tuple[str, dict[str, Any]]]:
+    labels = texts(panel[hue]) if hue is not None else [""]
+    for at in range(len(labels)):
+        one = panel.isel({hue: at}) if hue is not None else panel
+        color, marker = style_of(at)
+        axis.plot(
+            one[x].values, one[name].values, color=color, marker=marker, ms=5, mec=ground(), mew=0.6, lw=1.4, zorder=3
+        )
+        if {"ci_low", "ci_high"} <= set(one.data_vars):
+            axis.fill_between(one[x].values, one["ci_low"].values, one["ci_high"].values, color=color, alpha=0.2, lw=0)
+    if "target" in panel.attrs:
+        axis.axhline(float(panel.attrs["target"]), color=ink(), lw=0.9, ls=(0, (4, 3)), zorder=1)
+    if name == "power":
+        axis.set_ylim(-0.02, 1.02)
+    else:
+        axis.set_ylim(bottom=0)
+    axis.grid(color=faint(), lw=0.7)
+    axis.set_axisbelow(True)
+    styles = [
+        {"color": color, "marker": marker, "lw": 1.6, "ms": 5} for color, marker in map(style_of, range(len(labels)))
+    ]
+    return list(zip(labels, styles, strict=True)) if hue is not None else []
+
+
+def _ticks(axis: Any, values: Any) -> None:
+    """The numbers themselves, not powers of ten."""
+    axis.set_ticks(values, [f"{each:,}" for each in values.tolist()])
+    axis.set_ticks([], minor=True)

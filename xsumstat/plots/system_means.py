@@ -1,0 +1,120 @@
+"""The picture of systems' mean human scores, with a metric's help and by ratings alone."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import xarray as xr
+
+from xsumstat import _validate
+from xsumstat.dataset import wording
+from xsumstat.plots.parts import (
+    PLAIN,
+    axes_for,
+    check_not_empty,
+    faint,
+    finished,
+    grid_of,
+    label_width,
+    muted,
+    on_its_ground,
+    panel_title,
+    panels_of,
+    shown,
+    style_of,
+    texts,
+    with_values,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_ALONE = {"marker": "s", "lw": 1.2, "ms": 4, "mfc": "none"}
+
+
+@_validate.public
+@on_its_ground
+def system_means(
+    result: xr.Dataset,
+    *,
+    system: Hashable | Sequence[Hashable] | None = None,
+    order: str | Sequence[Hashable] = "value",
+    figsize: tuple[float, float] | None = None,
+    title: str | None = None,
+    ax: Axes | None = None,
+) -> Any:
+    """Mean human scores of systems with their intervals, and below each in grey those of the ratings alone.
+
+    Parameters
+    ----------
+    result : Dataset
+        Mean human scores, from ``ds.meta.system_means``.
+    system : label or list of labels, optional
+        Those to be drawn; default all, or where there are more than 20 the first 20 in order, which a note below says.
+    {order}
+    {figsize}
+    {title}
+    {ax}
+
+    Returns
+    -------
+    Axes or array of Axes
+        One, or where further dims give several panels an array of them.
+
+    Raises
+    ------
+    ValueError
+        If the result has no mean human scores.
+    {errors.plot}
+
+    Examples
+    --------
+    >>> import xsumstat
+    >>> ds = xsumstat.load_dataset("demo")
+    >>> few = ds.score.sel(metric="human").isel(input=slice(15))
+    >>> axes = ds.meta.system_means(few, metric="judge").meta.plot.system_means()
+    >>> axes.get_xlabel()
+    'mean of human'
+    """
+    if not {"mean", "human_mean", "ci_low", "ci_high"} <= set(result.data_vars):
+        raise ValueError("the result has no mean human scores; this draws what system_means gives")
+    check_not_empty(result["mean"])
+    if "system" not in result.dims:
+        result = result.expand_dims("system") if "system" in result.coords else result.expand_dims(system=[""])
+    result, left_out = shown(result, "mean", metric=system, order=order, dims=("system",))
+    result, undefined = with_values(result, "mean", "system")
+    further = [str(dim) for dim in result["mean"].dims if dim != "system"]
+    panels = panels_of(result, further)
+    names = texts(result["system"])
+    across, down = grid_of(len(panels))
+    size = (label_width(result["system"]) + 3.8 * across, 0.6 + (0.75 + 0.4 * len(names)) * down)
+    axes = axes_for(len(panels), size, ax, sharex=True, figsize=figsize)
+    axes[0].set_yticks(range(len(names)), names, **PLAIN)
+    axes[0].set_ylim(len(names) - 0.4, -0.6)
+    for axis, (name, panel) in zip(axes, panels, strict=True):
+        _rows(axis, panel)
+        panel_title(axis, name, 3.8)
+        gold = wording.name(result.attrs.get("gold", "human score"))
+        axis.set_xlabel(f"mean of {gold}", fontsize=9.5, **PLAIN)
+    color, marker = style_of(0)
+    helped = f"with {wording.name(result.attrs.get('helped_by', 'the metric'))}"
+    items = [(helped, {"color": color, "marker": marker, "lw": 2}), ("ratings alone", {"color": muted(), **_ALONE})]
+    target = {"new": "of new inputs", "these": "of these inputs"}.get(str(result.attrs.get("target")), "")
+    notes = [wording.how(result), target, left_out, undefined]
+    return finished(axes, ax, title=title, items=items, notes=notes)
+
+
+def _rows(axis: Any, panel: xr.Dataset) -> None:
+    """The two intervals of each system."""
+    rows, (color, marker) = np.arange(panel.sizes["system"]), style_of(0)
+    mean, low, high, human, human_low, human_high = (
+        panel[each].values for each in ("mean", "ci_low", "ci_high", "human_mean", "human_ci_low", "human_ci_high")
+    )
+    axis.hlines(rows + 0.14, human_low, human_high, color=muted(), lw=1.2, zorder=2)
+    axis.plot(human, rows + 0.14, "s", ms=4, mfc="none", mec=muted(), zorder=3)
+    axis.hlines(rows - 0.14, low, high, color=color, lw=1.8, zorder=3)
+    axis.plot(mean, rows - 0.14, marker, ms=4.5, color=color, zorder=4)
+    axis.grid(axis="x", color=faint(), lw=0.7, zorder=0)
+    axis.set_axisbelow(True)

@@ -1,0 +1,294 @@
+"""Scores like given ones: drawn from their own effects of systems, inputs and cells; plain arrays."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from xsumstat.coefficients import arrays, table
+from xsumstat.coefficients.record import Coefficient, Measure
+from xsumstat.inference import components
+from xsumstat.resampling import jackknife
+from xsumstat.types import BoolArray, FloatArray, IntArray
+
+# The part of the standard deviation of systems and inputs that is normal: no two systems are the same then.
+SMOOTHING = 0.3
+# Scores with so few different values, each so often, are grades.
+_MOST_GRADES, _EACH_GRADE = 100, 5
+# Complete cells of a system from which its cells are drawn; where it has fewer, gaps are filled.
+_LEAST_CELLS = 10
+_ROUNDS, _CLOSE, _SMALL = 500, 1e-10, 1e-9
+# Populations that truths are averaged over: systems, inputs, how many. At system level the inputs are the design's.
+_POPULATIONS = {"input": (2000, 20, 10), "global": (20_000, 1, 10), "within_system": (20, 2000, 10)}
+_CELLS, _SYSTEMS, _REPEATS = 100_000, (500, 2000), 30
+_COMPARED = 20
+
+
+@dataclass(frozen=True)
+class Likeness:
+    """What scores like given ones are drawn from; the last of all scores is the gold.
+
+    Attributes
+    ----------
+    mean : array (scores,)
+    effects : tuple of arrays
+        Of systems and of inputs, (labels, scores), with the covariances that were estimated.
+    rest : tuple of arrays (scores, scores)
+        Square roots of the covariances of the normal part of each.
+    cells : array (systems, cells, scores)
+        What each system's cells are drawn from, the first so many.
+    counts : array (systems,)
+    gaps : bool array (scores, systems, inputs)
+    grades : list of arrays or None
+        The values that each score takes, where they are few.
+    """
+
+    mean: FloatArray
+    effects: tuple[FloatArray, FloatArray]
+    rest: tuple[FloatArray, FloatArray]
+    cells: FloatArray
+    counts: IntArray
+    gaps: BoolArray
+    grades: list[FloatArray | None]
+
+    @classmethod
+    def of(cls, scores: FloatArray, gold: FloatArray) -> Likeness:
+        """From scores (metrics, systems, inputs) and gold (systems, inputs) that some cells of each label have.
+
+        A ValueError says where components cannot be estimated.
+        """
+        values = np.concatenate([scores, gold[None]])
+        raw, _ = components.estimates(values, tuple(components.EFFECTS.values()), errors=False)
+        if np.isnan(raw).any():
+            raise ValueError("some scores share too few cells to tell the effects of systems, inputs and cells apart")
+        system, input, cell = components.repaired(raw)
+        fits = [_additive(each) for each in values]
+        mean, rows, columns, residuals = (np.array([fit[at] for fit in fits]) for at in range(4))
+        of_systems, of_inputs = (_mapped(np.nan_to_num(each).T, target) for each, target in
+                                 ((rows, system), (columns, input)))  # fmt: skip
+        cells, counts = _pools(np.moveaxis(residuals, 0, -1), cell)
+        grades = [_grades(each) for each in values]
+        kept, rest = zip(of_systems, of_inputs, strict=True)
+        return cls(mean, kept, rest, cells, counts, np.isnan(values), grades)
+
+    @property
+    def whole(self) -> bool:
+        """Whether scores are sums of effects as they are, without grades and gaps."""
+        return not self.gaps.any() and all(each is None for each in self.grades)
+
+    def draw(
+        self, shape: tuple[int, int], generator: np.random.Generator, *, crossed: bool = True
+    ) -> tuple[FloatArray, FloatArray]:
+        """Scores (metrics, systems, inputs) and gold (systems, inputs), `crossed`, or each cell by itself."""
+        sizes = ((shape[0], 1), (1, shape[1])) if crossed else (shape, shape)
+        places = [generator.integers(len(each), size=size) for each, size in zip(self.effects, sizes, strict=True)]
+        out = self.mean + np.zeros((*shape, len(self.mean)))
+        for place, effects, rest in zip(places, self.effects, self.rest, strict=True):
+            normal = generator.standard_normal((*place.shape, len(self.mean))) @ rest
+            out += effects[place] + normal
+        at = (generator.random(shape) * self.counts[places[0]]).astype(np.int64)
+        out += self.cells[places[0], at]
+        values = np.ascontiguousarray(np.moveaxis(out, -1, 0))
+        for score, grades in zip(values, self.grades, strict=True):
+            if grades is not None:
+                score[...] = grades[np.searchsorted((grades[1:] + grades[:-1]) / 2, score)]
+        values[self.gaps[:, places[0], places[1]]] = np.nan
+        return values[:-1], values[-1]
+
+    def population(
+        self, level: str, records: Sequence[Coefficient], n_inputs: int, missing: str = "pairwise"
+    ) -> tuple[FloatArray, FloatArray]:
+        """Each metric's correlations with gold in the population, and their Monte-Carlo errors.
+
+        Pearson's r of scores without grades and gaps follows from the covariances, but for within systems, whose own
+        spreads it depends on; all else is averaged over large populations.
+
+        Returns
+        -------
+        values : array (coefficients, metrics)
+        errors : array (coefficients,)
+            The largest of the metrics; 0 where there is a formula.
+        """
+        values, errors = np.empty((len(records), len(self.mean) - 1)), np.zeros(len(records))
+        closed = [self.whole and level != "within_system" and each.name == "pearson" for each in records]
+        for at in np.flatnonzero(closed):
+            values[at] = self._pearson(level, n_inputs)
+        left = [at for at, each in enumerate(closed) if not each]
+        if left:
+            values[left], errors[left] = self._averaged(level, [records[at] for at in left], n_inputs, missing)
+        return values, errors
+
+    def covariances(self) -> FloatArray:
+        """Of the effects of systems, inputs and cells, (3, scores, scores)."""
+        of_labels = [
+            each.T @ each / len(each) + rest @ rest for each, rest in zip(self.effects, self.rest, strict=True)
+        ]
+        weights = [each[:n] for each, n in zip(self.cells, self.counts, strict=True)]
+        of_cells = np.mean([each.T @ each / len(each) for each in weights], axis=0)
+        return np.array([*of_labels, of_cells])
+
+    def compared(self, scores: FloatArray, gold: FloatArray) -> tuple[dict[str, list[int]], dict[str, list[int]]]:
+        """Places of the metrics, by level, whose r leaves the interval of the given scores, or whose error is far off.
+
+        Both, r and its standard error, are means over new scores of the size of the given ones.
+        """
+        outside, spread = {}, {}
+        targets = [(at,) for at in range(len(scores))]
+        for level in ("system", "input"):
+            measure = Measure(table.COEFFICIENTS["pearson"], level)
+            r, low, high, error = jackknife.intervals(scores, gold, targets, measure, ("system", "input"), 0.95)[:4]
+            again = []
+            for source in np.random.SeedSequence(1).spawn(_COMPARED):
+                drawn = self.draw(gold.shape, np.random.Generator(np.random.SFC64(source)))
+                again.append(jackknife.intervals(*drawn, targets, measure, ("system", "input"), 0.95)[[0, 3]])
+            mean, errors = means_of(np.array(again))
+            told = np.isfinite(r) & np.isfinite(low)
+            outside[level] = np.flatnonzero(told & ((mean < low) | (mean > high))).tolist()
+            spread[level] = np.flatnonzero(told & ((errors < error / 2) | (errors > error * 2))).tolist()
+        return outside, spread
+
+    def _pearson(self, level: str, n_inputs: int) -> FloatArray:
+        system, input, cell = self.covariances()
+        total = system + cell / (n_inputs if level == "system" else 1) + (input if level == "global" else 0)
+        sd = np.sqrt(np.diag(total))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.asarray((total / np.outer(sd, sd))[:-1, -1])
+
+    def _averaged(
+        self, level: str, records: Sequence[Coefficient], n_inputs: int, missing: str
+    ) -> tuple[FloatArray, FloatArray]:
+        if level == "system":
+            shape, repeats = (int(np.clip(_CELLS // n_inputs, *_SYSTEMS)), n_inputs), _REPEATS
+        else:
+            *size, repeats = _POPULATIONS[level]
+            shape = (size[0], size[1])
+        measures = [Measure(record, "global" if level == "system" else level) for record in records]
+        found = np.full((repeats, len(records), len(self.mean) - 1), np.nan)
+        for row, source in zip(found, np.random.SeedSequence(0).spawn(repeats), strict=True):
+            scores, gold = self.draw(shape, np.random.Generator(np.random.SFC64(source)), crossed=level != "global")
+            for at, score in enumerate(scores):
+                x, z = (score, gold) if level != "system" else _means(score, gold, missing)
+                for place, measure in enumerate(measures):
+                    row[place, at] = measure.estimator(x, z).value()
+        mean = means_of(found)
+        spread = np.sqrt(means_of((found - mean) ** 2).max(axis=1))
+        return mean, spread / math.sqrt(repeats - 1)
+
+
+def _means(score: FloatArray, gold: FloatArray, missing: str) -> tuple[FloatArray, FloatArray]:
+    """Means of each system as scores on one input, over the cells that both have."""
+    there = np.isfinite(gold) & (np.isfinite(score) | (missing == "available"))
+    own = np.isfinite(score) & (np.isfinite(gold) | (missing == "available"))
+    means = []
+    for values, cells in ((score, own), (gold, there)):
+        mean, count = arrays.system_means(values, cells)
+        means.append(np.where(count > 0, mean, np.nan)[:, None])
+    return means[0], means[1]
+
+
+def means_of(values: FloatArray) -> FloatArray:
+    """Means over the first axis of what is defined; NaN where nothing is."""
+    there = np.isfinite(values)
+    count = there.sum(axis=0)
+    total = np.where(there, values, 0.0).sum(axis=0)
+    return np.asarray(np.divide(total, count, out=np.full(count.shape, np.nan), where=count > 0))
+
+
+def _additive(values: FloatArray) -> tuple[float, FloatArray, FloatArray, FloatArray]:
+    """Mean, effects of systems and inputs (0 where they have no score), and residuals, by least squares."""
+    there = np.isfinite(values)
+    n_rows, n_columns = there.sum(axis=1), there.sum(axis=0)
+    mean = float(values[there].mean())
+    rest = np.where(there, values - mean, 0.0)
+    rows, columns = np.zeros(len(values)), np.zeros(values.shape[1])
+    for _ in range(_ROUNDS):
+        step = rest.sum(axis=1) / np.maximum(n_rows, 1)
+        rest = np.where(there, rest - step[:, None], 0.0)
+        other = rest.sum(axis=0) / np.maximum(n_columns, 1)
+        rest = np.where(there, rest - other, 0.0)
+        rows, columns = rows + step, columns + other
+        if max(np.abs(step).max(), np.abs(other).max()) <= _CLOSE * (np.abs(values[there]).max() + 1e-300):
+            break
+    off = rows[n_rows > 0].mean(), columns[n_columns > 0].mean()
+    rows, columns = (np.where(n > 0, each - shift, 0.0) for n, each, shift in
+                     ((n_rows, rows, off[0]), (n_columns, columns, off[1])))  # fmt: skip
+    return mean + sum(off), rows, columns, np.where(there, rest, np.nan)
+
+
+def _root(matrix: FloatArray, inverse: bool = False) -> FloatArray:
+    """The symmetric square root, or that of the pseudo-inverse."""
+    values, vectors = np.linalg.eigh(matrix)
+    kept = values > _SMALL * max(values.max(initial=0.0), 1e-300)
+    root = np.where(kept, np.sqrt(np.where(kept, values, 1.0)), 0.0)
+    if inverse:
+        root = np.where(kept, 1 / np.where(kept, root, 1.0), 0.0)
+    return np.asarray((vectors * root) @ vectors.T)
+
+
+def _aligned(values: FloatArray, target: FloatArray) -> FloatArray:
+    """Vectors (n, scores), whose covariance is `target` afterwards as far as there are so many of them."""
+    values = values - values.mean(axis=0)
+    own = values.T @ values / len(values)
+    sds = [np.sqrt(np.maximum(np.diag(each), 0.0)) for each in (own, target)]
+    inverses = [np.divide(1.0, sd, out=np.zeros_like(sd), where=sd > 0) for sd in sds]
+    r, wanted = (each * np.outer(inverse, inverse) for each, inverse in zip((own, target), inverses, strict=True))
+    turned = (values * inverses[0]) @ _root(r, inverse=True) @ _root(wanted)
+    return np.asarray(turned * sds[1])
+
+
+def _mapped(values: FloatArray, target: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Effects (labels, scores) and the root of the covariance of what is normal, of both together `target`."""
+    kept = math.sqrt(1 - SMOOTHING**2) * _aligned(values, target)
+    return kept, _root(_positive(target - kept.T @ kept / len(kept)))
+
+
+def _positive(matrix: FloatArray) -> FloatArray:
+    values, vectors = np.linalg.eigh(matrix)
+    return np.asarray((vectors * np.maximum(values, 0.0)) @ vectors.T)
+
+
+def _pools(residuals: FloatArray, target: FloatArray) -> tuple[FloatArray, IntArray]:
+    """What the cells of each system are drawn from (systems, cells, scores), and how many there are of each."""
+    complete = np.asarray(np.isfinite(residuals).all(axis=-1))
+    filled = _filled(residuals, target)
+    pools = [filled[at][there] if there.sum() >= _LEAST_CELLS else filled[at] for at, there in enumerate(complete)]
+    pools = [(each - each.mean(axis=0)) * math.sqrt(len(each) / max(len(each) - 1, 1)) for each in pools]
+    counts = np.array([len(each) for each in pools])
+    weights = np.repeat(np.sqrt(1 / (counts * len(counts))), counts)[:, None]
+    every = np.concatenate(pools)
+    own = (every * weights).T @ (every * weights)
+    sds = [np.sqrt(np.maximum(np.diag(each), 0.0)) for each in (own, target)]
+    inverses = [np.divide(1.0, sd, out=np.zeros_like(sd), where=sd > 0) for sd in sds]
+    r, wanted = (each * np.outer(inverse, inverse) for each, inverse in zip((own, target), inverses, strict=True))
+    every = (every * inverses[0]) @ _root(r, inverse=True) @ _root(wanted) * sds[1]
+    out = np.zeros((len(pools), counts.max(), residuals.shape[-1]))
+    for at, each in enumerate(np.split(every, np.cumsum(counts)[:-1])):
+        out[at, : len(each)] = each
+    return out, counts
+
+
+def _filled(residuals: FloatArray, covariance: FloatArray) -> FloatArray:
+    """Residuals whose gaps are drawn from the normal distribution given what is there."""
+    out = residuals.copy()
+    generator = np.random.Generator(np.random.SFC64(0))
+    there = np.isfinite(out)
+    rows = there.reshape(-1, there.shape[-1])
+    flat = out.reshape(rows.shape)
+    for pattern in np.unique(rows[~rows.all(axis=1)], axis=0):
+        at = np.flatnonzero((rows == pattern).all(axis=1))
+        lacking = ~pattern
+        slopes = np.linalg.pinv(covariance[np.ix_(pattern, pattern)]) @ covariance[np.ix_(pattern, lacking)]
+        left = covariance[np.ix_(lacking, lacking)] - covariance[np.ix_(lacking, pattern)] @ slopes
+        noise = generator.standard_normal((len(at), int(lacking.sum()))) @ _root(_positive(left))
+        flat[np.ix_(at, lacking)] = flat[np.ix_(at, pattern)] @ slopes + noise
+    return out
+
+
+def _grades(values: FloatArray) -> FloatArray | None:
+    """The values that a score takes, where they are few and each stands often."""
+    there = values[np.isfinite(values)]
+    found = np.unique(there)
+    return found if len(found) <= _MOST_GRADES and len(there) >= _EACH_GRADE * len(found) else None

@@ -1,0 +1,86 @@
+"""What is asked of every design of a plan."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import xarray as xr
+
+from xsumstat import _validate
+from xsumstat.analyses.measure import Measure
+
+# Designs of fewer systems are simulated at system level.
+_FEW_SYSTEMS = 15
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """The numbers of systems and of inputs as they were given."""
+
+    n_systems: Any
+    n_inputs: Any
+
+    def of(self, n_systems: Sequence[int], n_inputs: Sequence[int]) -> tuple[list[int], list[int]]:
+        """All of them, or these."""
+        found = []
+        for name, given, default, least in (
+            ("n_systems", self.n_systems, n_systems, 4),
+            ("n_inputs", self.n_inputs, n_inputs, 2),
+        ):
+            sizes = [
+                _validate.integer(name, each, least) for each in _validate.listed(default if given is None else given)
+            ]
+            if not sizes:
+                raise ValueError(f"{name} is an empty list")
+            _validate.unique(name, sizes)
+            found.append(sizes)
+        return found[0], found[1]
+
+    @staticmethod
+    def raters(n_raters: Any) -> list[int | None]:
+        """The numbers of raters."""
+        sizes = [_validate.integer("n_raters", each, 1) for each in _validate.listed(n_raters)]
+        if not sizes:
+            raise ValueError("n_raters is an empty list")
+        _validate.unique("n_raters", sizes)
+        return list(sizes)
+
+    def squeezed(self, ds: xr.Dataset) -> xr.Dataset:
+        """Without the dims of what was one number."""
+        single = [
+            name for name in ("n_systems", "n_inputs") if name in ds.dims and isinstance(getattr(self, name), int)
+        ]
+        return ds.squeeze(single, drop=True)
+
+    def scalars(self, attrs: Mapping[Any, Any]) -> dict[str, int]:
+        """What was one number."""
+        own = {name: getattr(self, name) for name in ("n_systems", "n_inputs")}
+        return {name: value for name, value in own.items() if isinstance(value, int)} | {
+            name: int(attrs[name]) for name in (*own, "n_raters") if name in attrs
+        }
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What is asked of every design."""
+
+    measure: Measure
+    sizes: Sizes
+    method: str
+    alpha: float
+    confidence_level: float
+    n_trials: int
+    seed: int
+
+    @property
+    def scale(self) -> float:
+        """2 for shares from 0 to 1."""
+        return 2.0 if self.measure.coefficient.bounds[0] == 0.0 else 1.0
+
+    def by_formula(self, n: int) -> bool:
+        """Whether designs of n systems are had by formula."""
+        if self.method != "auto" or self.measure.level == "input":
+            return self.method != "simulation"
+        return n >= _FEW_SYSTEMS and self.measure.coefficient.name == "pearson"
