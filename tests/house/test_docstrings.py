@@ -85,6 +85,16 @@ def test_shared_entries_are_shared():
     assert [name for name, times in used.items() if times < 2] == []
 
 
+def test_no_docstring_writes_out_what_an_entry_says():
+    entries = {" ".join(text.split()): name for name, text in docstrings.ENTRIES.items()}
+    found = {}
+    for path in Path(xsumstat.__file__).parent.rglob("*.py"):
+        for block in re.findall(r"^ {4}\S.*\n(?: {8}.*\n)+", path.read_text(encoding="utf-8"), re.MULTILINE):
+            if (words := " ".join(block.split())) in entries and path.name != "docstrings.py":
+                found[path.name] = entries[words]
+    assert found == {}
+
+
 @pytest.mark.parametrize("name", docstrings.ENTRIES)
 def test_entries_begin_with_their_name(name):
     first, *rest = inspect.cleandoc(docstrings.ENTRIES[name]).splitlines()

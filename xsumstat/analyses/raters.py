@@ -72,8 +72,7 @@ def agreement(
 
     Raises
     ------
-    ValueError, TypeError
-        For ratings or a dim that are not there, or not allowed.
+    {errors.ratings}
     ImportError
         Without krippendorff (extra "agreement").
 

@@ -237,12 +237,15 @@ class _Means(AtOnce):
             gap = np.ldexp(gap, f_power) if len(f) == 1 else gap
             slopes = np.ldexp(slopes, z_power - f_power)
         there = ~np.isnan(one)
-        found |= {"rated_difference": gap, "rated_pvalue": pvalue, "fell_back": (slopes == 0).all(axis=0)}
+        rated = there & ~np.isnan(z)
+        pooled = self.method == "pooled"
         found |= {
-            "fell_back": _alone(there & ~np.isnan(z), self.strata.n) if self.method == "pooled" else found["fell_back"],
+            "rated_difference": gap,
+            "rated_pvalue": pvalue,
+            "fell_back": _alone(rated, self.strata.n) if pooled else (slopes == 0).all(axis=0),
             "_one_value": few_ratings.one_value(np.where(there, z, np.nan)),
             "_left_out": (~np.isnan(z) & ~there).sum(axis=-1),
-            "_no_stratum": ((self.strata.counts(there) > 0) & (self.strata.counts(there & ~np.isnan(z)) == 0)).any(-1),
+            "_no_stratum": ((self.strata.counts(there) > 0) & (self.strata.counts(rated) == 0)).any(-1),
         }
         rows = [found[name] for name in (*_TOLD, *_NOTED)]
         return np.array([*rows, *slopes], dtype=float)[:, list(self.targets[at])]

@@ -48,8 +48,7 @@ def variance_components(
     rating : str or DataArray, optional
         Single ratings, a variable of `ds` or a DataArray with the dims `system`, `input` and `along`; their mean is the
         gold then, and what raters differ by is told apart from what cells differ by.
-    along : str, default "rater"
-        The dim of the raters.
+    {along.raters}
     n_inputs : int or list of int, default 1, 2, 5, 10, ... 1,000
         The numbers of inputs for which the reliability of system means is told; a list gives a dim of that name.
     n_raters : int or list of int, default 1, 2, 3, 5 and 10
@@ -111,7 +110,7 @@ def variance_components(
     >>> import xsumstat
     >>> ds = xsumstat.load_dataset("demo")
     >>> found = ds.meta.variance_components("human", metric=["judge", "rouge"])
-    >>> found.share.to_pandas().round(2)  # doctest: +NORMALIZE_WHITESPACE
+    >>> found.share.to_pandas().round(2)
     effect  system  input  cell
     metric
     human     0.27   0.10  0.63

@@ -63,7 +63,7 @@ def read_lm_eval(path: str | Path | Iterable[str | Path]) -> xr.Dataset:
     ...         line = {"doc_id": 0, "filter": "none", "metrics": ["acc"], "acc": 1.0}
     ...         _ = pathlib.Path(folder, model, "samples_arc_easy.jsonl").write_text(json.dumps(line))
     ...     ds = xsumstat.read_lm_eval(folder)
-    >>> ds.score.sel(metric="acc").to_pandas()  # doctest: +NORMALIZE_WHITESPACE
+    >>> ds.score.sel(metric="acc").to_pandas()
     input         0
     system
     org__large  1.0
@@ -145,7 +145,7 @@ def read_promptfoo(path: str | Path | Iterable[str | Path]) -> xr.Dataset:
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     _ = pathlib.Path(folder, "results.json").write_text(json.dumps({"results": {"results": results}}))
     ...     ds = xsumstat.read_promptfoo(folder)
-    >>> ds.score.sel(metric="style").to_pandas()  # doctest: +NORMALIZE_WHITESPACE
+    >>> ds.score.sel(metric="style").to_pandas()
     input      0     1
     system
     small   0.25  0.00
@@ -300,7 +300,7 @@ def read_deepeval(path: str | Path | Iterable[str | Path]) -> xr.Dataset:
     ...         run = {"hyperparameters": {"model": model}, "testCases": cases}
     ...         _ = pathlib.Path(folder, f"{model}.json").write_text(json.dumps(run))
     ...     ds = xsumstat.read_deepeval(folder)
-    >>> ds.score.sel(metric="Faithfulness").to_pandas()  # doctest: +NORMALIZE_WHITESPACE
+    >>> ds.score.sel(metric="Faithfulness").to_pandas()
     input   case 0  case 1
     system
     large      1.0     0.5

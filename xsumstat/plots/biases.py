@@ -12,6 +12,7 @@ from xsumstat import _validate
 from xsumstat.dataset import wording
 from xsumstat.plots.parts import (
     PLAIN,
+    ZERO_LINE,
     axes_for,
     check_not_empty,
     faint,
@@ -51,19 +52,15 @@ def bias(
     ----------
     result : Dataset
         What `bias` gave.
-    metric : label or list of labels, optional
-        Those to be drawn; default all, or where there are more than 20 the first 20 in order, which a note below says.
-    order : {"value", "name", "given"} or list of labels, default "value"
-        The largest mean slope on top, by name, as in the result, or these labels and no others.
+    {metric.drawn}
+    {order}
+        "value": the largest mean slope on top.
     hue : str, optional
         The dim, such as "covariate", whose labels share a panel, told apart by colour. Every other dim gives one panel
         a label.
-    figsize : (float, float), optional
-        Width and height in inches; default as large as the rows need.
-    title : str, optional
-        Above the picture.
-    ax : matplotlib Axes, optional
-        Where to draw, when there is one panel; title, legend and notes then belong to it.
+    {figsize}
+    {title}
+    {ax}
 
     Returns
     -------
@@ -74,8 +71,7 @@ def bias(
     ------
     ValueError
         If the result has no slopes, or `hue` is not one of its dims.
-    ImportError
-        Without matplotlib (extra "plot").
+    {errors.plot}
 
     Notes
     -----
@@ -96,8 +92,9 @@ def bias(
     further = [str(dim) for dim in result["slope"].dims if dim != "metric"]
     if hue is not None:
         _validate.known("hue", hue, further, "further dims")
-    result, left_out = shown(result.expand_dims([d for d in ("metric",) if d not in result["slope"].dims]), "slope",
-                             metric=metric, order=order)  # fmt: skip
+    if "metric" not in result["slope"].dims:
+        result = result.expand_dims("metric")
+    result, left_out = shown(result, "slope", metric=metric, order=order)
     result, undefined = with_values(result, "slope", "metric")
     panels = panels_of(result, [dim for dim in further if dim != hue])
     names = texts(result["metric"])
@@ -134,7 +131,7 @@ def _panel(axis: Any, panel: xr.Dataset, hue: str | None) -> None:
         clear = (low > 0) | (high < 0)
         for there, face in ((clear, color), (~clear, ground())):
             axis.plot(slope[there], rows[there], marker, ms=5, mfc=face, mec=color, mew=1.2, zorder=4)
-    axis.axvline(0, color="#999999", lw=0.8, zorder=1)
+    axis.axvline(0, color=ZERO_LINE, lw=0.8, zorder=1)
     axis.grid(axis="x", color=faint(), lw=0.7, zorder=0)
     axis.set_axisbelow(True)
     axis.set_xlabel("bias (sds of the metric)", fontsize=9.5, **PLAIN)

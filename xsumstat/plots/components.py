@@ -192,17 +192,12 @@ def variance_components(
     ----------
     result : Dataset
         What `variance_components` gave.
-    metric : label or list of labels, optional
-        Those to be drawn; default all, or where there are more than 20 the first 20 in order, which a note below says.
-    order : {"given", "name", "value"} or list of labels, default "given"
-        As in the result, by name, or these labels and no others; by "value" the largest share of systems on top.
-    figsize : (float, float), optional
-        Width and height in inches; default as large as the rows need.
-    title : str, optional
-        Above the picture.
-    ax : Axes, optional
-        Where to draw, when there is one panel; title, legend and notes then belong to it, and
-        ``plt.subplots(..., layout="constrained")`` makes room for them. Default: a new figure.
+    {metric.drawn}
+    {order.given}
+        "value": the largest share of systems on top.
+    {figsize}
+    {title}
+    {ax}
 
     Returns
     -------
@@ -213,8 +208,7 @@ def variance_components(
     ------
     ValueError
         If the result has no shares of effects.
-    ImportError
-        Without matplotlib (extra "plot").
+    {errors.plot}
 
     Notes
     -----

@@ -13,6 +13,7 @@ from xsumstat.dataset import wording
 from xsumstat.plots.components import label_points
 from xsumstat.plots.parts import (
     PLAIN,
+    ZERO_LINE,
     axes_for,
     check_not_empty,
     clipped,
@@ -262,7 +263,7 @@ def _rows_of_shifts(axis: Any, panel: xr.Dataset, along: str, n_rows: int) -> No
     for row, shift in enumerate(pairs):
         axis.plot(shift, np.full(len(shift), row), alpha=0.4, mew=0, zorder=2, **pair)
     axis.plot(panel["mean_shift"], np.arange(n_rows), mec=ground(), mew=0.7, zorder=3, **mean)
-    axis.axvline(0, color="#999999", lw=0.8, zorder=1)
+    axis.axvline(0, color=ZERO_LINE, lw=0.8, zorder=1)
     axis.grid(axis="x", color=faint(), lw=0.7, zorder=0)
 
 
@@ -293,7 +294,7 @@ def _shifts_of_two(
     reached = np.array([points["x"], points["y"], np.zeros(points.sizes["_point"])])
     room = 0.12 * float(np.ptp(reached)) or 1.0
     ends = float(reached.min()) - room, float(reached.max()) + room  # 0 is in sight, and both axes have one scale
-    axis.plot(ends, ends, color="#999999", lw=0.8, ls=(0, (4, 3)), zorder=1)
+    axis.plot(ends, ends, color=ZERO_LINE, lw=0.8, ls=(0, (4, 3)), zorder=1)
     axis.axhline(0, color=faint(), lw=0.8, zorder=1)
     axis.axvline(0, color=faint(), lw=0.8, zorder=1)
     axis.plot(points["x"], points["y"], "o", ms=6, color=style_of(0)[0], mec=ground(), mew=0.7, zorder=3)

@@ -13,6 +13,7 @@ from xsumstat.analyses.judges import RATER
 from xsumstat.dataset import checks, wording
 from xsumstat.plots.parts import (
     PLAIN,
+    ZERO_LINE,
     axes_for,
     beside_all,
     bounds_of,
@@ -216,7 +217,7 @@ def _panel(
             _forest_rows(axis, drawn, rows + offset, 0.8 / len(hues), style_of(at), density)
         if raters is not None and (hue is None or at == 0 or hue in raters.dims):
             _band(axis, raters, drawn, ink() if hue is None or hue not in raters.dims else style_of(at)[0])
-    axis.axvline(0, color="#999999", lw=0.8, zorder=1)
+    axis.axvline(0, color=ZERO_LINE, lw=0.8, zorder=1)
     axis.grid(axis="x", color=faint(), lw=0.7, zorder=0)
     axis.set_axisbelow(True)
     axis.set_xlabel(_x_label(result), fontsize=9.5, **PLAIN)

@@ -21,6 +21,7 @@ from xsumstat.dataset import variables
 HUES = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#333333")
 _LIGHT_HUES = ("#3486D6", "#F85D1A", "#47D08E", "#B09DB4", "#FFD101", "#C4EBFE", "#FCFDDF")  # on dark grounds
 INK = "#333333"
+ZERO_LINE = "#999999"  # on either ground
 # Words are drawn as they are: no "$" in a name starts a formula, in TeX or in matplotlib's own mathematics.
 PLAIN = {"parse_math": False, "usetex": False}
 SMALL = 7.0  # points: no words of a picture are smaller

@@ -54,19 +54,13 @@ def plan(
     ----------
     result : Dataset
         What `plan` gave, with two numbers of inputs, or of systems, or more.
-    metric : label or list of labels, optional
-        Those to be drawn, a panel each; default all, or where there are more than 20 the first 20 in order, which a
-        note below says.
-    order : {"given", "name", "value"} or list of labels, default "given"
-        Panels of metrics as in the result, by name, by the mean of the values, the largest first, or these labels and
-        no others.
-    figsize : (float, float), optional
-        Width and height in inches; default as large as the panels need.
-    title : str, optional
-        Above the picture.
-    ax : Axes, optional
-        Where to draw, when there is one panel; title, legend and notes then belong to it, and
-        ``plt.subplots(..., layout="constrained")`` makes room for them. Default: a new figure.
+    {metric.drawn}
+        A panel each.
+    {order.given}
+        "value": by the mean of the values, the largest first.
+    {figsize}
+    {title}
+    {ax}
 
     Returns
     -------
@@ -77,8 +71,7 @@ def plan(
     ------
     ValueError
         If the result is no plan, or has one design.
-    ImportError
-        Without matplotlib (extra "plot").
+    {errors.plot}
 
     Notes
     -----

@@ -12,6 +12,7 @@ from xsumstat import _validate
 from xsumstat.dataset import wording
 from xsumstat.plots.parts import (
     PLAIN,
+    ZERO_LINE,
     axes_for,
     bounds_of,
     check_not_empty,
@@ -150,7 +151,7 @@ def _correlation_limits(axes: list[Any], result: xr.Dataset) -> None:
     for axis in axes:
         bottom, top = axis.get_ylim()
         if bottom < 0 < top:
-            axis.axhline(0, color="#999999", lw=0.8, zorder=1)
+            axis.axhline(0, color=ZERO_LINE, lw=0.8, zorder=1)
 
 
 def _label_correlations(axes: list[Any], result: xr.Dataset, across: int, down: int) -> None:

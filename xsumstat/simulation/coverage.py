@@ -138,7 +138,7 @@ def coverage(
     >>> ds = xsumstat.simulate(12, 30, agreement={"judge": 0.8}, rng=1)
     >>> intervals = {"fisher": {"method": "fisher"}, "jackknife": {"method": "jackknife"}}
     >>> found = xsumstat.coverage(ds, level="input", intervals=intervals, truth="population", n_trials=50, rng=1)
-    >>> found[["coverage", "width"]].squeeze(drop=True).to_pandas().round(2)  # doctest: +NORMALIZE_WHITESPACE
+    >>> found[["coverage", "width"]].squeeze(drop=True).to_pandas().round(2)
                coverage  width
     interval
     fisher         1.00   0.55
