@@ -1,7 +1,7 @@
 """``python benchmarks/system_means.py PART``: what `system_means` and ``compare_systems(method="ppi")`` hold and save.
 
-Parts are "simulated", "published", "lists" and "peers"; each writes its rows to `system_means.json`. "lists" makes
-scores for "peers", which needs ppi-python, truescore and evalstats, and nothing of xsumstat.
+Parts are "simulated", "ridge", "published", "lists" and "peers"; each writes its rows to `system_means.json`. "lists"
+makes scores for "peers", which needs ppi-python, truescore and evalstats, and nothing of xsumstat.
 """
 
 import itertools
@@ -171,6 +171,27 @@ def simulated():
                 yield differences(design, n_systems, n, m, rho, "likert", "new", trials)
 
 
+def ridge():
+    """Rows of ``system_means(method="ridge")``: several metrics whose errors are independent, normal and Likert."""
+    from xsumstat.inference import ridge_means as estimator
+
+    for (n_systems, k), (n, m), rho in itertools.product(
+        ((3, 2), (8, 5), (16, 3)), ((25, 200), (60, 400)), (0.0, 0.5, 0.8)
+    ):
+        for kind in ("normal", "likert"):
+            tally, generator = Tally(), np.random.default_rng([27, n_systems, n, int(100 * rho)])
+            for _ in range(2000 if n_systems == 3 else 600):
+                f, z, truth = drawn(generator, 1, n_systems, m, rho, kind)
+                more = rho * f + np.sqrt(1 - rho**2) * generator.standard_normal((k - 1, *f.shape[1:]))
+                human = np.where(np.arange(m) < n, z[0], np.nan)
+                found, _ = estimator.ridge_means(np.concatenate([f, more]), human, "new", LEVEL)
+                tally.add({name: each[None] for name, each in found.items()}, truth)
+            yield {
+                "of": "means by ridge", "scores": kind, "systems": n_systems, "metrics": k, "rated": n, "inputs": m,
+                "rho": rho, "target": "new", **tally.row(),
+            }  # fmt: skip
+
+
 def published():
     """Rows of published scores of which all but some inputs' ratings are hidden: their full mean is the truth."""
     import xsumstat
@@ -270,7 +291,7 @@ def peers():
 
 def main():
     part = sys.argv[1] if len(sys.argv) > 1 else ""
-    parts = {each.__name__: each for each in (simulated, published, lists, peers)}
+    parts = {each.__name__: each for each in (simulated, ridge, published, lists, peers)}
     if part not in parts:
         sys.exit(f"usage: python benchmarks/system_means.py {{{','.join(parts)}}}")
     rows, start = [], time.perf_counter()

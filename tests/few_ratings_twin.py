@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from itertools import combinations
 from typing import Any
 
 from scipy import stats
@@ -134,6 +135,20 @@ def _variance(values: Sequence[float], df: float) -> float:
     return sum((value - mean) ** 2 for value in values) / df
 
 
+def _paired_variances(
+    f: Rows, z: Rows, rated: list[list[int]], a: int, c: int, b: float, v_b: float, kappa: float
+) -> tuple[float, float, float] | None:
+    """Of the inputs that both have: d, and the variances of what the slope leaves and of the ratings' differences."""
+    both = [j for j in rated[a] if j in rated[c]]
+    if len(both) < 4:
+        return None
+    fd, zd = [f[a][j] - f[c][j] for j in both], [z[a][j] - z[c][j] for j in both]
+    left = _variance([y - b * x for x, y in zip(fd, zd, strict=True)], len(both) - 1)
+    d = min(1.0, v_b * _variance(fd, 1) / left)
+    s_e = _variance([y - kappa * b * x for x, y in zip(fd, zd, strict=True)], len(both) - 1 - kappa * d)
+    return d, s_e, _variance(zd, len(both) - 1)
+
+
 def difference(f: Rows, z: Rows, a: int, c: int, target: str = "new", level: float = 0.95) -> dict[str, float]:
     """The difference of systems a and c; metric scores are complete."""
     m, everyone = len(f[0]), range(len(f))
@@ -154,13 +169,16 @@ def difference(f: Rows, z: Rows, a: int, c: int, target: str = "new", level: flo
     fd = [x - y for x, y in zip(f[a], f[c], strict=True)]
     estimates = []
     s_zd = math.nan
+    moderated = 0
     if n >= 4:
+        of_all = {pair: _paired_variances(f, z, rated, *pair, b, v_b, kappa) for pair in combinations(everyone, 2)}
+        there = [each for each in of_all.values() if each is not None]
+        d, s_e, s_zd = of_all[min(a, c), max(a, c)]
+        if len(there) >= 3:  # as if each pair had one more degree of freedom, of the mean of all pairs
+            moderated = 1
+            s_e, s_zd = (((n - 1) * own + _mean([each[at] for each in there])) / n for at, own in ((1, s_e), (2, s_zd)))
         zd = {j: z[a][j] - z[c][j] for j in both}
         gap = _mean(fd) - _mean([fd[j] for j in both])
-        left = _variance([zd[j] - b * fd[j] for j in both], n - 1)
-        d = min(1.0, v_b * _variance([fd[j] for j in both], 1) / left)
-        s_e = _variance([zd[j] - used * fd[j] for j in both], n - 1 - kappa * d)
-        s_zd = _variance(list(zd.values()), n - 1)
         v = (1 / n - 1 / m) * s_e + kappa * v_b * gap**2
         estimates.append((_mean(list(zd.values())) + used * gap, v, n - 1 - (d if kappa > 0 else 0)))
     own = [[j for j in rated[s] if n < 4 or j not in both] for s in (a, c)]
@@ -178,7 +196,7 @@ def difference(f: Rows, z: Rows, a: int, c: int, target: str = "new", level: flo
     core = sum(share**2 * each[1] for share, each in zip(w, estimates, strict=True))
     freedom = core**2 / sum((s**2 * each[1]) ** 2 / each[2] for s, each in zip(w, estimates, strict=True))
     if len(w) == 2:  # Meier's allowance
-        core *= 1 + 4 * w[0] * w[1] * sum(1 / each[2] for each in estimates)
+        core *= 1 + 4 * w[0] * w[1] * (1 / (estimates[0][2] + moderated) + 1 / estimates[1][2])
     of_pairs = w[0] if n >= 4 else 0.0
     extra = (1 - of_pairs**2) * used**2 * _variance(fd, m - 1) / m + (of_pairs**2 * s_zd / m if n >= 4 else 0.0)
     error = math.sqrt(core + (extra if target == "new" else 0.0))

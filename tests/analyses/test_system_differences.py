@@ -57,14 +57,15 @@ def test_numbers_are_those_of_the_definition(design, n_systems, n, rho, target):
     assert result.metric.item() == "human" and result.attrs["helped_by"] == "judge"
 
 
-def test_all_rated_differs_from_the_paired_test_by_what_the_slope_takes_alone():
-    ds = scores(n=60)
+@pytest.mark.parametrize(("n_systems", "apart"), [(2, 1e-9), (4, 0.02)])
+def test_all_rated_is_the_paired_test_but_for_what_other_pairs_say_of_the_variance(n_systems, apart):
+    ds = scores(n=60, n_systems=n_systems)
     result = ds.meta.compare_systems(method="ppi", metric="judge").squeeze("metric")
     z = ds.human.values
-    for a, c in itertools.combinations(range(4), 2):
+    for a, c in itertools.combinations(range(n_systems), 2):
         plain = stats.ttest_rel(z[a], z[c])
         assert result["difference"].values[a, c] == pytest.approx(z[a].mean() - z[c].mean())
-        assert result["statistic"].values[a, c] == pytest.approx(plain.statistic)
+        assert result["statistic"].values[a, c] == pytest.approx(plain.statistic, rel=apart)
         assert 58 <= result["df"].values[a, c] <= 59
 
 
@@ -145,6 +146,17 @@ def test_without_enough_ratings_there_is_no_difference():
 def test_what_is_for_ppi_alone(how):
     with pytest.raises(ValueError, match="is for method='ppi'"):
         scores().meta.compare_systems(**how)
+
+
+def test_pairs_without_spread_borrow_from_the_others():
+    """Of ratings at the ceiling two systems often have ten equal ones, and a plain t an interval without width."""
+    ds = scores(n_systems=4, n=10, rho=0, seed=1)
+    ds["human"] = xr.where(ds.human.system.isin(["s0", "s1"]) & ds.human.notnull(), 5.0, ds.human)
+    with pytest.warns(UserWarning, match="ratings are one value"):
+        result = ds.meta.compare_systems(method="ppi", metric="judge").squeeze("metric")
+    assert result["difference"].values[0, 1] == 0 and result["pvalue"].values[0, 1] == 1
+    width = (result["ci_high"] - result["ci_low"]).values
+    assert 0.1 < width[0, 1] / width[2, 3] < 0.5
 
 
 def held(design, n_systems, n, m, rho, n_trials, target="new", likert=False, seed=0):

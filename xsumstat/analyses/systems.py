@@ -129,10 +129,12 @@ def compare_systems(
     scores less the means of systems and inputs where all systems have the same rated inputs, else less those of
     systems. Over the N inputs that both have ratings of, 4 or more, the difference is ``mean(z_a − z_b) + κb·D``, with
     D the metric's mean difference on all m inputs less that on these, and variance ``(1/N − 1/m)·s²_e + κ·V_b·D²``, for
-    new inputs s²_z/m more. Over the other rated inputs it is the difference of the means of z − κb·f, plus κb times
-    that of the metric's means on all inputs. The two are weighted by inverse variance, with Meier's (1953) allowance
-    for weights that are estimated, and Student's t has Satterthwaite's degrees of freedom. These differences are not
-    quite those of the means of `system_means`, which have slopes of their own and weigh all ratings alike.
+    new inputs s²_z/m more; with 3 such pairs of systems or more s²_e and s²_z are drawn to their mean over all pairs,
+    as if by 1 degree of freedom, which serves pairs whose few ratings happen to agree. Over the other rated inputs it
+    is the difference of the means of z − κb·f, plus κb times that of the metric's means on all inputs. The two are
+    weighted by inverse variance, with Meier's (1953) allowance for weights that are estimated, and Student's t has
+    Satterthwaite's degrees of freedom. These differences are not quite those of the means of `system_means`, which have
+    slopes of their own and weigh all ratings alike.
 
     References
     ----------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,17 +12,65 @@ from xsumstat.types import TOLERANCE, BoolArray, FloatArray, IntArray
 
 # Inputs that both systems have ratings of, from which on these are compared in pairs.
 _LEAST_PAIRS = 4
+# How much the mean variance of all pairs of systems counts beside each one's own, in degrees of freedom: half as much
+# as for means, as pairs share systems.
+_MODERATED, _MODERATED_PAIRS = 1.0, 3
 NAMES = ("difference", "standard_error", "df", "statistic", "ci_low", "ci_high", "n_inputs")
 
 
 @dataclass(frozen=True)
 class Part:
-    """One estimate of a difference: its value, variance for these inputs, its degrees of freedom, and where it is."""
+    """One estimate of a difference.
+
+    Attributes
+    ----------
+    value, variance : array
+        The latter for these inputs.
+    df, drawn_df : array
+        Degrees of freedom of the variance; the same, where it was drawn to the mean of all pairs.
+    there : array of bool
+    """
 
     value: FloatArray
     variance: FloatArray
     df: FloatArray
+    drawn_df: FloatArray
     there: BoolArray
+
+
+@dataclass(frozen=True)
+class _Typical:
+    """Mean variances of the differences on each input, over all pairs of systems, (...,); NaN of fewer than 3 pairs.
+
+    Attributes
+    ----------
+    residual, human : array
+        Of the differences that the metric leaves, and of the ratings' differences.
+    """
+
+    residual: FloatArray
+    human: FloatArray
+
+    @classmethod
+    def of(cls, f: FloatArray, z: FloatArray, rated: BoolArray, slope: Slope) -> _Typical:
+        """From all pairs of systems, whichever are asked about."""
+        sums, count = [np.zeros(slope.b.shape), np.zeros(slope.b.shape)], np.zeros(slope.b.shape)
+        for first, second in itertools.combinations(range(f.shape[-2]), 2):
+            both: BoolArray = np.asarray(rated[..., first, :] & rated[..., second, :])
+            with np.errstate(invalid="ignore"):
+                fd, zd = f[..., first, :] - f[..., second, :], z[..., first, :] - z[..., second, :]
+            n = both.sum(axis=-1).astype(float)
+            enough = n >= _LEAST_PAIRS
+            found = _residual_variance(fd, zd, both, slope, n)[0], _variance(zd, both)
+            sums = [total + np.where(enough, each, 0.0) for total, each in zip(sums, found, strict=True)]
+            count += enough
+        count = np.where(count >= _MODERATED_PAIRS, count, 0.0)
+        return cls(divided(sums[0], count, np.nan), divided(sums[1], count, np.nan))
+
+
+def _moderated(variance: FloatArray, df: FloatArray, typical: FloatArray) -> FloatArray:
+    """A pair's variance, drawn to that of all pairs."""
+    return np.where(np.isnan(typical), variance, (df * variance + _MODERATED * typical) / (df + _MODERATED))
 
 
 def shared_slope(f: FloatArray, z: FloatArray) -> Slope:
@@ -66,7 +115,8 @@ def system_differences(
     slope = shared_slope(f, z)
     scored = ~np.isnan(f)
     rated = scored & ~np.isnan(z)
-    rows = [_pair(f[..., pair, :], z[..., pair, :], rated[..., pair, :], slope, target) for pair in pairs]
+    typical = _Typical.of(f, z, rated, slope)
+    rows = [_pair(f[..., pair, :], z[..., pair, :], rated[..., pair, :], slope, typical, target) for pair in pairs]
     value, variance, df, n = (np.stack([row[at] for row in rows], axis=-1) for at in range(4))
     error = np.sqrt(variance)
     half = quantile(df, level) * error
@@ -77,7 +127,7 @@ def system_differences(
 
 
 def _pair(
-    f: FloatArray, z: FloatArray, rated: BoolArray, slope: Slope, target: str
+    f: FloatArray, z: FloatArray, rated: BoolArray, slope: Slope, typical: _Typical, target: str
 ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
     """Difference, variance, degrees of freedom and inputs in common of two systems, (..., 2, inputs)."""
     both: BoolArray = np.asarray(rated.all(axis=-2))
@@ -86,7 +136,7 @@ def _pair(
     m = scored.sum(axis=-1).astype(float)
     with np.errstate(invalid="ignore"):
         fd, zd = f[..., 0, :] - f[..., 1, :], z[..., 0, :] - z[..., 1, :]
-    paired, of_pairs = _paired(fd, zd, both, scored, slope)
+    paired, of_pairs = _paired(fd, zd, both, scored, slope, typical)
     alone = np.where((n >= _LEAST_PAIRS)[..., None, None], rated & ~both[..., None, :], rated)
     rest = _remainder(f, z, rated, alone, slope)
     w = _share(paired, rest)
@@ -96,7 +146,7 @@ def _pair(
     extra = np.where(w > 0, w**2 * of_pairs / m + (1 - w**2) * of_metric, of_metric) if target == "new" else 0.0
     parts = [w**2 * np.where(paired.there, paired.variance, 0.0), (1 - w) ** 2 * np.where(rest.there, rest.variance, 0)]
     # Weights by estimated variances look better than they are (Meier 1953).
-    doubt = 1 + 4 * w * (1 - w) * (divided(1.0, paired.df, 0.0) + divided(1.0, rest.df, 0.0))
+    doubt = 1 + 4 * w * (1 - w) * (divided(1.0, paired.drawn_df, 0.0) + divided(1.0, rest.drawn_df, 0.0))
     variance = (parts[0] + parts[1]) * doubt + extra
     df = _joined_df(parts, [paired.df, rest.df])
     none = ~(paired.there | rest.there)
@@ -113,21 +163,30 @@ def _variance(values: FloatArray, there: BoolArray, df: FloatArray | None = None
     return divided((rest**2).sum(axis=-1), there.sum(axis=-1) - 1 if df is None else df, np.nan)
 
 
+def _residual_variance(
+    fd: FloatArray, zd: FloatArray, both: BoolArray, slope: Slope, n: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """The variance of what the metric leaves of the ratings' differences, and what the slope takes of its df."""
+    b, used = slope.b[..., None], slope.used[..., None]
+    left = _variance(zd - b * fd, both)
+    d = np.minimum(1.0, divided(slope.variance * _variance(fd, both, np.ones(n.shape)), left, 0.0))
+    return _variance(zd - used * fd, both, n - 1 - slope.kept * d), d
+
+
 def _paired(
-    fd: FloatArray, zd: FloatArray, both: BoolArray, scored: BoolArray, slope: Slope
+    fd: FloatArray, zd: FloatArray, both: BoolArray, scored: BoolArray, slope: Slope, typical: _Typical
 ) -> tuple[Part, FloatArray]:
     """The difference over inputs that both have ratings of, and the variance of these differences."""
     n, m = both.sum(axis=-1).astype(float), scored.sum(axis=-1).astype(float)
-    b, used = slope.b[..., None], slope.used[..., None]
     gap = _mean(fd, scored) - _mean(fd, both)
-    squares = _variance(fd, both, np.ones(n.shape))
-    left = _variance(zd - b * fd, both)
-    d = np.minimum(1.0, divided(slope.variance * squares, left, 0.0))
-    s_e = _variance(zd - used * fd, both, n - 1 - slope.kept * d)
+    s_e, d = _residual_variance(fd, zd, both, slope, n)
+    s_e, s_z = _moderated(s_e, n - 1, typical.residual), _moderated(_variance(zd, both), n - 1, typical.human)
     variance = np.maximum(divided(1.0, n, np.nan) - divided(1.0, m, 0.0), 0.0) * s_e
     variance = variance + slope.kept * slope.variance * gap**2
     value = _mean(zd, both) + slope.used * gap
-    return Part(value, variance, n - 1 - d * (slope.kept > 0), n >= _LEAST_PAIRS), _variance(zd, both)
+    df = n - 1 - d * (slope.kept > 0)
+    drawn_df = df + np.where(np.isnan(typical.residual), 0.0, _MODERATED)
+    return Part(value, variance, df, drawn_df, n >= _LEAST_PAIRS), s_z
 
 
 def _remainder(f: FloatArray, z: FloatArray, rated: BoolArray, alone: BoolArray, slope: Slope) -> Part:
@@ -145,7 +204,8 @@ def _remainder(f: FloatArray, z: FloatArray, rated: BoolArray, alone: BoolArray,
     quartic = divided(each**2, df, 0.0).sum(axis=-1)
     there = (k > 0).all(axis=-1) & (df > 0).all(axis=-1)
     variance = total + slope.kept * slope.variance * gap**2
-    return Part(means[..., 0] - means[..., 1], variance, divided(total**2, quartic, np.nan), there)
+    freedom = divided(total**2, quartic, np.nan)
+    return Part(means[..., 0] - means[..., 1], variance, freedom, freedom, there)
 
 
 def _share(paired: Part, rest: Part) -> FloatArray:
