@@ -6,6 +6,7 @@ import xarray as xr
 
 import xsumstat
 from xsumstat.analyses import ranking
+from xsumstat.analyses import tasks as analyses_tasks
 
 
 def scores(seed, noise):
@@ -92,6 +93,35 @@ def test_a_pooled_task_and_a_listed_one():
     }
     table = xsumstat.rank_tasks(tasks, **KW)
     assert table.metric.values[0] == "a" and table.pvalue.notnull().sum() == 6
+
+
+def test_a_few_rows_at_a_time_give_the_same_table(monkeypatch):
+    """`test_averages_and_their_tests` has the numbers; here no block holds more than one row."""
+    tasks = TASKS | {"more": {"ds": SECOND, "gold": "human"}}
+    with pytest.warns(UserWarning, match="not in all tasks"):
+        whole = xsumstat.rank_tasks(tasks, **KW)
+    monkeypatch.setattr(analyses_tasks, "BYTES_AT_ONCE", 1)
+    with pytest.warns(UserWarning, match="not in all tasks"):
+        xr.testing.assert_identical(xsumstat.rank_tasks(tasks, **KW), whole)
+
+
+def test_a_constant_metric_counts_as_zero_where_that_is_asked_for():
+    ds = FIRST.copy(deep=True)
+    ds["score"].loc[{"metric": "c"}] = 1.0
+    plain = {"outputs": TASKS["one, outputs"] | {"ds": ds}, "systems": {"ds": ds, "gold": "human"}}
+    with pytest.warns(UserWarning, match="without an average: 'c'|constant scores") as said:
+        xsumstat.rank_tasks(plain, **KW)
+    assert any("without an average: 'c'" in str(each.message) for each in said)
+    zero = plain | {"systems": plain["systems"] | {"undefined": "zero"}}
+    with pytest.warns(UserWarning, match="task 'systems': an undefined .* 0, for 'c'|constant scores") as said:
+        table = xsumstat.rank_tasks(zero, **KW)
+    assert any("counts as 0, for 'c'" in str(each.message) for each in said)
+    assert table.correlation.sel(metric="c", task="systems") == 0 and table.task_cluster.min() > 0
+    r = table.correlation.sel(task="systems")
+    acc = table.correlation.sel(task="outputs")
+    want = ((r.sel(metric="a") - 0) / 2 + (acc.sel(metric="a") - acc.sel(metric="c"))) / 2
+    assert table.difference.sel(metric="a", other_metric="c").item() == pytest.approx(want.item())
+    assert table.metric.values.tolist() == ["a", "b", "c"] and table.average_score.notnull().all()
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,10 @@ from xsumstat.analyses import correlation, pooling, ranking
 from xsumstat.analyses import metric_tests as comparison
 from xsumstat.analyses.measure import checked_progress
 from xsumstat.dataset import results
+from xsumstat.inference.pvalues import permutation_pvalues
+from xsumstat.kernels import swaps as kernels
 from xsumstat.resampling import draws, threads
+from xsumstat.resampling.jobs import BYTES_AT_ONCE
 from xsumstat.types import TOLERANCE, FloatArray
 
 # What a task may ask besides its Dataset and gold.
@@ -75,10 +78,13 @@ def rank_tasks(
     Warns
     -----
     UserWarning
-        Which metrics are not in all tasks.
+        Which metrics are not in all tasks, and whose undefined correlations count as 0.
 
     Notes
     -----
+    A metric whose correlation is undefined in a task, as that of constant scores, is not in it; with
+    ``"undefined": "zero"`` in the task it has the correlation 0 there, which is WMT's rule.
+
     Correlations between −1 and 1 are brought to 0 to 1, as accuracies are, before they are averaged. Of two metrics the
     averages are compared by the average of the tasks' differences under swaps, drawn in each task independently, of
     which p is ``(1 + #{δ_s ≥ δ − 1e-12})/(k + 1)``. From the best down, a metric starts a new cluster where some member
@@ -115,19 +121,16 @@ def rank_tasks(
     requested = {name: _Asked.of(name, task) for name, task in tasks.items()}
     single = {name: task.correlations() for name, task in requested.items()}
     everywhere, elsewhere = _metrics(single)
-    tests = _Tests(everywhere, alpha, n_resamples, seed, progress)
-    ranked = []
-    with threads.one_bar(len(tasks), progress) as part:
-        for at, name in enumerate(tasks):
-            with part():
-                ranked.append(tests.of_task(at, requested[name], single[name], shares[name]))
+    tests = _Tests(list(requested.values()), list(single.values()), list(shares.values()), everywhere, elsewhere)
+    tests.run(n_resamples, seed, progress)
+    ranked = [tests.of_task(at, alpha) for at in range(len(tasks))]
     result = _table(single, ranked, [*everywhere, *elsewhere], list(tasks))
     result = result.assign(weight=("task", np.array(list(shares.values()))))
     attrs: dict[str, Any] = {"analysis": "rank_tasks", "alpha": alpha, "alternative": "greater"}
     attrs |= {"n_resamples": n_resamples, "seed": str(seed)}
     for name in ("level", "coefficient"):
         result = result.assign_coords({name: ("task", [single[task].attrs[name] for task in tasks])})
-    return results.result(tests.averaged(result, elsewhere), None, **attrs)
+    return results.result(tests.averaged(result, ranked, alpha), None, **attrs)
 
 
 def _shares(tasks: Mapping[str, Any], weights: Mapping[str, float] | None) -> dict[str, float]:
@@ -171,12 +174,24 @@ class _Asked:
             raise ValueError(
                 f"task {self.name!r} has the further dim(s) {_validate.listing(further)}; make each label a task"
             )
-        return found
+        if not self.counts_as_zero:
+            return found
+        undefined = found["metric"].values[found["correlation"].isnull().values].tolist()
+        if undefined:
+            _validate.warn(
+                f"task {self.name!r}: an undefined correlation counts as 0, for {_validate.listing(undefined)}"
+            )
+        return found.assign(correlation=found["correlation"].fillna(0.0))
 
-    def differences(self, metrics: list[Any], **keywords: Any) -> xr.Dataset:
-        """What `perm_test` says of some metrics."""
+    @property
+    def counts_as_zero(self) -> bool:
+        """Whether a metric without a correlation, as one with constant scores, has 0 instead."""
+        return self.keywords.get("undefined") == "zero"
+
+    def differences(self, rows: list[Any], columns: list[Any], **keywords: Any) -> xr.Dataset:
+        """What `perm_test` says of some metrics and others."""
         with _validate.kept_warnings():  # `correlations` gave them
-            requested = {**self.keywords, "metric": metrics, **keywords}
+            requested = {**self.keywords, "metric": rows, "other": columns, **keywords}
             return self._said(comparison.perm_test, {**requested, "alternative": "greater", "keep_samples": True})
 
     def _said(self, question: Any, keywords: dict[str, Any]) -> xr.Dataset:
@@ -204,57 +219,117 @@ def _metrics(single: Mapping[str, xr.Dataset]) -> tuple[list[Any], list[Any]]:
 
 
 class _Tests:
-    """The tests of all pairs of metrics, summed over tasks."""
+    """The tests of all pairs of metrics, in each task and summed over tasks, some rows of the table at a time."""
 
-    def __init__(self, metrics: list[Any], alpha: float, n_resamples: int, seed: int, progress: bool | None) -> None:
-        self.metrics, self.alpha, self.n_resamples = metrics, alpha, n_resamples
-        self.seed, self.progress = seed, progress
-        size = len(metrics)
-        self.difference = np.zeros((size, size))
-        self.samples = np.zeros((size, size, n_resamples))
-        self.score, self.clusters = np.zeros(size), np.zeros(size)
+    def __init__(
+        self,
+        tasks: list[_Asked],
+        single: list[xr.Dataset],
+        shares: list[float],
+        everywhere: list[Any],
+        elsewhere: list[Any],
+    ) -> None:
+        self.tasks, self.single, self.shares = tasks, single, shares
+        self.metrics, self.labels = everywhere, [*everywhere, *elsewhere]
+        self.r = [found["correlation"].reindex(metric=self.labels).values for found in single]
+        size = len(everywhere)
+        self.difference, self.pvalue = np.full((size, size), np.nan), np.full((size, size), np.nan)
+        self.own = [np.full((len(self.labels),) * 2, np.nan) for _ in tasks]  # p-values of each task
 
-    def of_task(self, at: int, task: _Asked, single: xr.Dataset, share: float) -> xr.Dataset:
-        """Ranks and clusters of one task, whose tests are added."""
-        rng = np.random.SeedSequence(self.seed, spawn_key=(at,))
-        metrics = single["metric"].values[single["correlation"].notnull().values].tolist()
-        test = task.differences(metrics, n_resamples=self.n_resamples, rng=rng, progress=self.progress)
-        square = {"metric": metrics, "other_metric": metrics}
-        r = single["correlation"].sel(metric=metrics)
-        ranks, clusters = ranking.ranked(r.values, test["pvalue"].sel(square).values, self.alpha)
-        found = xr.Dataset({"task_rank": ("metric", ranks), "task_cluster": ("metric", clusters)}, {"metric": metrics})
-        low, span = (0.0, 1.0) if single.attrs["coefficient"] in _SHARES else (-1.0, 2.0)
-        mine = {"metric": self.metrics, "other_metric": self.metrics}
-        here = pooling.with_draws(test.sel(mine), self.seed, at, self.n_resamples)
-        self.difference += share * here["difference"].transpose("metric", "other_metric").values / span
-        self.samples += share * here["samples"].transpose("metric", "other_metric", "resample").values / span
-        self.score += share * (r.sel(metric=self.metrics).values - low) / span
-        self.clusters += share * found["task_cluster"].sel(metric=self.metrics).values
-        return found
+    def run(self, n_resamples: int, seed: int, progress: bool | None) -> None:
+        """Make all tests; the differences of a few rows of the table in all swaps are in memory at once."""
+        step = max(1, BYTES_AT_ONCE // (16 * len(self.labels) * n_resamples))
+        starts = range(0, len(self.labels), step)
+        with threads.one_bar(len(self.tasks) * len(starts), progress) as part:
+            for start in starts:
+                rows, columns = range(start, min(start + step, len(self.metrics))), range(start, len(self.metrics))
+                difference = np.zeros((len(rows), len(columns)))
+                samples = np.zeros((*difference.shape, n_resamples))
+                for at in range(len(self.tasks)):
+                    with part():
+                        test = self._tested(at, slice(start, start + step), n_resamples, seed, progress)
+                        if test is not None and len(rows):
+                            self._add(at, pooling.with_draws(test, seed, at, n_resamples), difference, samples)
+                        del test
+                self._count(start, difference, samples)
 
-    def pvalues(self) -> FloatArray:
-        """Of each metric being better than each other one."""
-        defined = ~np.isnan(self.samples)
-        reached = (self.samples >= self.difference[..., None] - TOLERANCE).sum(axis=2)
-        return np.where(np.isnan(self.difference), np.nan, (1 + reached) / (1 + defined.sum(axis=2)))
+    def _tested(self, at: int, here: slice, n_resamples: int, seed: int, progress: bool | None) -> xr.Dataset | None:
+        """The tests of some rows with themselves and those below, of one task."""
+        there = [label for label, r in zip(self.labels[here.start :], self.r[at][here.start :], strict=True) if r == r]
+        rows = [label for label in self.labels[here] if label in there]
+        if not rows or len(there) < 2:
+            return None
+        rng = np.random.SeedSequence(seed, spawn_key=(at,))
+        test = self.tasks[at].differences(rows, there, n_resamples=n_resamples, rng=rng, progress=progress)
+        test = test.transpose("metric", "other_metric", ...).sel(metric=rows, other_metric=there)
+        places = [self.labels.index(label) for label in there]
+        r = self.r[at][places]
+        if self.tasks[at].counts_as_zero:
+            whole = xr.DataArray(r[: len(rows), None] - r, dims=("metric", "other_metric"))
+            test["difference"] = test["difference"].fillna(whole)
+        for row in range(len(rows)):
+            samples, observed = test["samples"].values[row, row + 1 :], test["difference"].values[row, row + 1 :]
+            counts = np.empty((4, len(observed)), dtype=np.int64)
+            kernels.compare(samples, observed, TOLERANCE, counts)
+            exact = bool(test.attrs.get("exact"))
+            better, worse = permutation_pvalues(observed, counts, samples.shape[1], exact, "greater")
+            self.own[at][places[row], places[row + 1 :]] = better
+            self.own[at][places[row + 1 :], places[row]] = worse
+        return test
 
-    def averaged(self, table: xr.Dataset, elsewhere: list[Any]) -> xr.Dataset:
+    def _add(self, at: int, test: xr.Dataset, difference: FloatArray, samples: FloatArray) -> None:
+        """What a task adds to the averages of the metrics that all tasks have."""
+        share, (_, span) = self.shares[at], _range_of(self.single[at])
+        here = test.isel(metric=slice(len(difference)), other_metric=slice(difference.shape[1]))
+        difference += share * here["difference"].values / span
+        for row, mine in zip(
+            samples, here["samples"].transpose("metric", "other_metric", "resample").values, strict=True
+        ):
+            row += share * mine / span
+
+    def _count(self, start: int, difference: FloatArray, samples: FloatArray) -> None:
+        """p-values of the averages of some rows."""
+        for row, (observed, drawn) in enumerate(zip(difference, samples, strict=True)):
+            observed, drawn, at = observed[row + 1 :], drawn[row + 1 :], start + row
+            counts = np.empty((4, len(observed)), dtype=np.int64)
+            kernels.compare(drawn, observed, TOLERANCE, counts)
+            better, worse = permutation_pvalues(observed, counts, drawn.shape[1], False, "greater")
+            self.pvalue[at, at + 1 :], self.pvalue[at + 1 :, at] = better, worse
+            self.difference[at, at + 1 :], self.difference[at + 1 :, at] = observed, -observed
+
+    def of_task(self, at: int, alpha: float) -> xr.Dataset:
+        """Ranks and clusters of one task."""
+        there = np.flatnonzero(~np.isnan(self.r[at]))
+        ranks, clusters = ranking.ranked(self.r[at][there], self.own[at][np.ix_(there, there)], alpha)
+        coords = {"metric": np.array(self.labels, dtype=object)[there]}
+        return xr.Dataset({"task_rank": ("metric", ranks), "task_cluster": ("metric", clusters)}, coords)
+
+    def averaged(self, table: xr.Dataset, ranked: list[xr.Dataset], alpha: float) -> xr.Dataset:
         """The table with averages, in their order."""
-        pvalue = self.pvalues()
-        ranks, clusters = ranking.ranked(self.score, pvalue, self.alpha)
+        score, average_rank = np.zeros(len(self.metrics)), np.zeros(len(self.metrics))
+        for r, single, found, share in zip(self.r, self.single, ranked, self.shares, strict=True):
+            low, span = _range_of(single)
+            score += share * (r[: len(self.metrics)] - low) / span
+            average_rank += share * found["task_cluster"].sel(metric=self.metrics).values
+        ranks, clusters = ranking.ranked(score, self.pvalue, alpha)
         coords = {"metric": np.array(self.metrics, dtype=object)}
-        numbers = {"average_score": self.score, "average_rank": self.clusters, "rank": ranks, "cluster": clusters}
-        single = xr.Dataset({name: ("metric", values) for name, values in numbers.items()}, coords)
-        beyond = {"difference": self.difference, "pvalue": pvalue}
+        numbers = {"average_score": score, "average_rank": average_rank, "rank": ranks, "cluster": clusters}
+        of_each = xr.Dataset({name: ("metric", values) for name, values in numbers.items()}, coords)
+        beyond = {"difference": self.difference, "pvalue": self.pvalue}
         pairs = {name: (("metric", "other_metric"), values) for name, values in beyond.items()}
         square = xr.Dataset(pairs, {**coords, "other_metric": coords["metric"]})
-        labels = [self.metrics[at] for at in np.argsort(-self.score, kind="stable")]
-        whole = {"metric": np.array([*labels, *elsewhere], dtype=object)}
-        parts = table.reindex(whole), single.reindex(whole), square.reindex({**whole, "other_metric": labels})
+        labels = [self.metrics[at] for at in np.argsort(-score, kind="stable")]
+        whole = {"metric": np.array([*labels, *self.labels[len(labels) :]], dtype=object)}
+        parts = table.reindex(whole), of_each.reindex(whole), square.reindex({**whole, "other_metric": labels})
         found = xr.merge(parts, join="outer", compat="no_conflicts")
         for name in ("rank", "cluster", "task_rank", "task_cluster"):
             found[name] = found[name].fillna(0).astype(int)
         return found
+
+
+def _range_of(single: xr.Dataset) -> tuple[float, float]:
+    """The lowest value of a task's coefficient, and its span."""
+    return (0.0, 1.0) if single.attrs["coefficient"] in _SHARES else (-1.0, 2.0)
 
 
 def _table(
