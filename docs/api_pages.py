@@ -24,6 +24,7 @@ GUIDES = {
     "as a table or files": "report",
 }
 SIMULATION = ("simulate", "coverage", "power", "plan")
+TASKS = ("rank_tasks", "wmt_tasks")
 _DATASET, _FRAME = "xarray.Dataset.meta.", "pandas.DataFrame.meta."
 
 
@@ -68,9 +69,9 @@ def groups() -> dict[str, list[Entry]]:
     found["pictures"] = [_picture(name) for name in vars(Plots) if not name.startswith("_")]
     found["scores in"] = [
         *(Entry(f"df.meta.{name}", _FRAME + name, "scores_in", getattr(FrameMeta, name)) for name in offers.OF_FRAMES),
-        *(_function(name) for name in offers.PACKAGE if name not in (*SIMULATION, "rank_tasks")),
+        *(_function(name) for name in offers.PACKAGE if name not in (*SIMULATION, *TASKS)),
     ]
-    found["over several tasks"] = [_function("rank_tasks")]
+    found["over several tasks"] = [_function(name) for name in TASKS]
     found["simulation"] = [_function(name) for name in SIMULATION]
     return found
 
@@ -97,7 +98,7 @@ def _function(name: str) -> Entry:
 def _guide(name: str) -> str:
     """The guide to a question or to a function of the package."""
     group = next((title for title, names in offers.QUESTIONS.items() if name in names), None)
-    others = {"rank_tasks": "agreement", **dict.fromkeys(SIMULATION, "simulation")}
+    others = {**dict.fromkeys(TASKS, "agreement"), **dict.fromkeys(SIMULATION, "simulation")}
     return GUIDES[group] if group else others.get(name, "scores_in")
 
 

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, NoReturn
 from xsumstat import accessor as _accessor  # noqa: F401 - registers the accessors
 from xsumstat import offers as _offers
 from xsumstat.analyses.tasks import rank_tasks
+from xsumstat.analyses.wmt_tasks import wmt_tasks
 from xsumstat.dataset.results import package_version as _package_version
 from xsumstat.dataset.scores import set_dims
 from xsumstat.io.eval_results import read_deepeval, read_lm_eval, read_promptfoo
@@ -37,6 +38,7 @@ __all__ = [
     "set_dims",
     "simulate",
     "to_scores",
+    "wmt_tasks",
 ]
 __version__ = _package_version()
 

@@ -39,7 +39,18 @@ OF_RESULTS = ("conclusion", "methods", "to_frame", "to_latex", "to_markdown")
 PICTURES = ("heatmap", "distribution", "scatter_matrix")
 OF_FRAMES = ("to_scores",)
 PACKAGE = (
-    *("add_gold", "coverage", "load_dataset", "plan", "power", "rank_tasks", "set_dims", "simulate", "to_scores"),
+    *(
+        "add_gold",
+        "coverage",
+        "load_dataset",
+        "plan",
+        "power",
+        "rank_tasks",
+        "set_dims",
+        "simulate",
+        "to_scores",
+        "wmt_tasks",
+    ),
     *("read_deepeval", "read_inspect", "read_lm_eval", "read_mtme", "read_promptfoo", "read_realsumm"),
     "read_sacrerouge",
 )

@@ -430,6 +430,7 @@ METHODS: Words = {
     "power": _words("power_analysis statistical_power"),
     "plan": _words("planning design designs sample_size how_many study_design decision_study d_study required_inputs"),
     "rank_tasks": _words("tasks metrics_task rank_many multi_task"),
+    "wmt_tasks": _words("wmt wmt24 wmt23 wmt22 wmt25 wmt_presets task_set metrics_shared_task presets"),
     "to_scores": _words(
         "read_csv from_csv from_frame from_dataframe from_pandas read_frame to_dataset to_xarray melt to_ds from_df",
         "scores pivot to_array as_scores make_dataset",

@@ -47,10 +47,11 @@ def rank_tasks(
     ----------
     tasks : mapping
         From each task's name to what it is: ``ds``, its Dataset, ``gold``, and whatever `perm_test` is told: level,
-        coefficient, metric, missing, undefined, threshold, calibrate_on, pool, resample, crossed and swap. A metric
-        must have one name in all tasks.
+        coefficient, metric, missing, undefined, threshold, calibrate_on, pool, resample, crossed and swap; and
+        ``weight``, what it weighs, at least 0 (default 1). A metric must have one name in all tasks. `wmt_tasks` makes
+        WMT's.
     weights : mapping, optional
-        What each task weighs, at least 0; default all alike.
+        What each task weighs, at least 0; default the tasks' own ``weight``.
     {alpha.beats}
     n_resamples : int, default 9999
         Number of random swaps in each task.
@@ -136,7 +137,7 @@ def rank_tasks(
 def _shares(tasks: Mapping[str, Any], weights: Mapping[str, float] | None) -> dict[str, float]:
     """What each task weighs, all together 1."""
     if weights is None:
-        return dict.fromkeys(tasks, 1 / len(tasks))
+        weights = {name: task.get("weight", 1.0) if isinstance(task, Mapping) else 1.0 for name, task in tasks.items()}
     if not isinstance(weights, Mapping) or set(weights) != set(tasks):
         raise ValueError(f"weights must name each task, and no other: {_validate.listing(tasks)}, got {weights!r:.200}")
     found = {name: _validate.number(f"weight of {name!r}", weights[name], 0.0, float("inf")) for name in tasks}
@@ -161,9 +162,9 @@ class _Asked:
             raise TypeError(f"task {name!r} must be a mapping with a Dataset 'ds', got {type(task).__name__}")
         if not isinstance(task.get("ds"), xr.Dataset):
             raise TypeError(f"task {name!r} must have a Dataset 'ds', got {task.get('ds')!r:.80}")
-        keywords = {key: value for key, value in task.items() if key not in ("ds", "gold")}
+        keywords = {key: value for key, value in task.items() if key not in ("ds", "gold", "weight")}
         for key in keywords:
-            _validate.known(f"keyword of task {name!r}", key, _KEYWORDS, "allowed are ds, gold and")
+            _validate.known(f"keyword of task {name!r}", key, _KEYWORDS, "allowed are ds, gold, weight and")
         return cls(name, task["ds"], task.get("gold"), keywords)
 
     def correlations(self) -> xr.Dataset:

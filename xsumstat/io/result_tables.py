@@ -169,7 +169,11 @@ def _columns(part: xr.Dataset, value: str, worse: Any, digits: int) -> list[tupl
             body.append((_title(name, part), [Cell(_number(each, digits), True) for each in part[name].values]))
     if analysis == "rank_tasks":
         for at, task in enumerate(part["task"].values.tolist() if "correlation" in part else []):
-            cells = [Cell(_number(each, digits), True) for each in part["correlation"].isel(task=at).values]
+            numbers = part["correlation"].isel(task=at).values, part["task_cluster"].isel(task=at).values
+            cells = [
+                Cell(f"{_number(each, digits)} ({cluster})" if cluster else _NOTHING, True, cluster == 1)
+                for each, cluster in zip(*numbers, strict=True)
+            ]
             body.append((wording.name(task), cells))
     return body
 

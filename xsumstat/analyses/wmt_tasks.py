@@ -1,0 +1,299 @@
+"""The tasks by which WMT's metrics shared tasks rank metrics: `wmt_tasks`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from xsumstat import _validate
+from xsumstat.dataset import scores as schema
+
+Task = dict[str, Any]
+YEARS = ("wmt22", "wmt23", "wmt24", "wmt25")
+# The first of these that there are human scores of is the gold.
+GOLDS = ("mqm", "esa", "da-sqm", "wmt-appraise", "wmt")
+# The toolkit's standard references where they are not refA, outliers, and pairs whose other references are systems.
+_REFERENCE = {("wmt22", "cs-en"): "refB", ("wmt22", "en-cs"): "refB", ("wmt23", "he-en"): "refB",
+              ("wmt23", "en-he"): "refB"}  # fmt: skip
+_OUTLIERS = {("wmt22", "en-de"): ("M2M100_1.2B-B4",), ("wmt23", "en-de"): ("synthetic_ref",),
+             ("wmt23", "zh-en"): ("synthetic_ref",)}  # fmt: skip
+_KNOWN = ("wmt22", "wmt23")
+_DOMAINS = {"wmt22": ("conversation", "ecommerce", "news", "social")}
+_AVERAGED = {"all": "global", "by input": "input", "by system": "within_system"}
+
+
+@_validate.public
+def wmt_tasks(
+    data: Mapping[str, xr.Dataset] | xr.Dataset,
+    rules: str | None = None,
+    *,
+    systems: Mapping[str, xr.Dataset] | None = None,
+    gold: str | Mapping[str, str] | None = None,
+    reference: str | Mapping[str, str] | None = None,
+    leave_out: Sequence[str] | Mapping[str, Sequence[str]] | None = None,
+    human: bool | None = None,
+) -> dict[str, dict[str, Any]]:
+    """The tasks by which one of WMT's metrics shared tasks ranks metrics, for `rank_tasks`.
+
+    Parameters
+    ----------
+    data : mapping of str to Dataset
+        Scores of segments by language pair, as `read_mtme` gives them for a list of pairs; one Dataset with
+        ``attrs["language_pair"]`` does, too.
+    rules : {"wmt22", "wmt23", "wmt24", "wmt25"}, optional
+        Whose tasks; default ``attrs["test_set"]``. Rules of one year may be asked of another year's scores.
+    systems : mapping of str to Dataset, optional
+        Scores of whole systems by language pair, as `read_mtme` gives them with ``granularity="sys"``, for the
+        system-level tasks of "wmt22" and "wmt23". Default: means of the segments' scores.
+    gold : str or mapping, optional
+        The human scores, of all pairs or by pair; default the first that there is of "mqm", "esa", "da-sqm",
+        "wmt-appraise" and "wmt".
+    reference : str or mapping, optional
+        The reference whose metrics are ranked, of all pairs or by pair: others with their reference are left out, and
+        so is this reference as a system. Default: that of the metrics, where they have but one; the standard one of
+        2022's and 2023's test sets.
+    leave_out : list of str or mapping, optional
+        Systems that are left out, of all pairs or by pair; default the outliers of 2022's and 2023's test sets.
+    human : bool, optional
+        Whether other references than the standard one count as systems. Default where the rules say so: for "wmt24" in
+        en-de, for "wmt23" in he-en and en-he, for "wmt22" in tasks of their own, for "wmt25" nowhere.
+
+    Returns
+    -------
+    dict
+        By name the tasks, each with ``ds``, ``gold``, ``level``, ``coefficient`` and ``weight``. Metrics have their
+        ``base`` as label, the same in all tasks, with "[noref]" where one needs no reference but another of that name
+        does.
+
+    Raises
+    ------
+    ValueError, TypeError
+        For data without language pairs, unknown rules, gold, reference or systems, and pairs whose metrics have
+        several references, none of which is known to be the standard one.
+
+    Notes
+    -----
+    "wmt24" and "wmt25": of each pair soft pairwise accuracy of systems ("spa") and accuracy with ties of the segments'
+    systems ("acc_eq", by input), all with the same weight. In 2025 the gold is MQM in en-ko and ja-zh, ESA elsewhere.
+
+    "wmt23": the pairwise accuracy of all pairs' systems together, with the weight of as many tasks as there are pairs;
+    of each pair Pearson's r of systems, Pearson's r of all segments, and accuracy with ties by input.
+
+    "wmt22": the pairwise accuracy of all pairs' systems together; of each pair, as a whole and in each of four domains
+    (coordinate ``domain``), with and without human systems where there are other references, Pearson's r and Kendall's
+    tau of systems and of segments, the latter of all together, by input and by system. Weights are shared alike by the
+    pairs (and the accuracy), then the domains, the two levels, with and without human systems, the three ways to
+    average and the two coefficients: 201 tasks of the three pairs with MQM, where two have other references.
+
+    At system and global level a metric with constant scores has the correlation 0. The tests of `rank_tasks` are its
+    own: decisions trade places all of an input together, as WMT's test of "acc_eq", each decision by itself, finds too
+    much. Scores of systems in a domain are means of its segments. Ratings of error spans (tasks of span-level
+    detection) are not ranked here.
+
+    References
+    ----------
+    Freitag et al. (2022, 2023, 2024), "Results of the WMT22 [WMT23, WMT24] Metrics Shared Task". Lavie et al. (2025),
+    "Findings of the WMT25 Shared Task on Automated Translation Evaluation Systems".
+    github.com/google-research/mt-metrics-eval, ``tasks.py``.
+
+    Examples
+    --------
+    >>> import xsumstat
+    >>> ds = xsumstat.load_dataset("demo")
+    >>> tasks = xsumstat.wmt_tasks({"en-de": ds}, "wmt24", gold="human")
+    >>> {name: (task["level"], task["coefficient"]) for name, task in tasks.items()}
+    {'en-de sys spa': ('system', 'spa'), 'en-de seg acc_eq': ('input', 'acc_eq')}
+    """
+    pairs = _by_pair(data)
+    whole = {} if systems is None else _by_pair(systems, "systems")
+    for pair in whole:
+        _validate.known("systems", pair, list(pairs), "data has the pairs")
+    rules = rules if rules is not None else next(iter(pairs.values())).attrs.get("test_set")
+    _validate.choice("rules", rules, YEARS)
+    asked = {"gold": gold, "reference": reference, "leave_out": leave_out}
+    for name, value in asked.items():
+        if isinstance(value, Mapping):
+            for pair in value:
+                _validate.known(name, pair, list(pairs), "data has the pairs")
+    prepared = {}
+    for pair in sorted(pairs):
+        own = {name: value.get(pair) if isinstance(value, Mapping) else value for name, value in asked.items()}
+        prepared[pair] = _Pair.of(pair, pairs[pair], whole.get(pair), human, str(rules), **own)
+    made: dict[str, Callable[[dict[str, _Pair]], dict[str, Task]]] = {"wmt22": _of_2022, "wmt23": _of_2023}
+    return made.get(str(rules), _of_2024)(prepared)
+
+
+def _by_pair(data: Any, argument: str = "data") -> dict[str, xr.Dataset]:
+    if isinstance(data, xr.Dataset) and argument == "data":
+        if "language_pair" not in data.attrs:
+            raise ValueError('data has no attrs["language_pair"]; give a mapping of pairs, as {"en-de": ds}')
+        data = {data.attrs["language_pair"]: data}
+    if not isinstance(data, Mapping) or not data:
+        raise TypeError(f"{argument} must be a mapping of language pairs to Datasets, got {type(data).__name__}")
+    for pair, ds in data.items():
+        if not isinstance(pair, str) or not isinstance(ds, xr.Dataset):
+            raise TypeError(f"{argument} must be a mapping of language pairs to Datasets, got {pair!r}: {ds!r:.60}")
+    return dict(data)
+
+
+@dataclass(frozen=True)
+class _Pair:
+    """Scores of one language pair: of segments, and of systems, without and with other references as systems."""
+
+    segments: xr.Dataset
+    systems: xr.Dataset
+    gold: str
+    people: tuple[Any, ...]  # other references, which may count as systems
+    human: bool
+
+    @classmethod
+    def of(
+        cls,
+        pair: str,
+        ds: xr.Dataset,
+        systems: xr.Dataset | None,
+        human: bool | None,
+        rules: str,
+        gold: Any,
+        reference: Any,
+        leave_out: Any,
+    ) -> _Pair:
+        own = ds.attrs.get("test_set", rules)
+        gold = _gold(pair, ds, gold)
+        reference = _reference(pair, ds, reference, own)
+        out = _OUTLIERS.get((own, pair), ()) if leave_out is None else leave_out
+        if leave_out is not None:
+            if isinstance(out, str):
+                raise TypeError(f"leave_out must be a list of systems, got {out!r}")
+            for system in out:
+                _validate.known("system of leave_out", system, ds["system"].values.tolist(), f"{pair} has")
+        if human is None:
+            human = (rules, pair) in {("wmt24", "en-de"), ("wmt23", "he-en"), ("wmt23", "en-he")}
+        parts = [_ranked(each, gold, reference, out, pair) for each in (ds, ds if systems is None else systems)]
+        kinds = parts[0].get("system_type")
+        people = () if kinds is None else tuple(parts[0]["system"].values[(kinds == "human").values].tolist())
+        return cls(parts[0], parts[1], gold, people, human)
+
+    def without_people(self, ds: xr.Dataset) -> xr.Dataset:
+        """Without other references as systems."""
+        return ds.sel(system=~ds["system"].isin(list(self.people))) if self.people else ds
+
+    def task(self, level: str, coefficient: str, *, human: bool | None = None, domain: str | None = None) -> Task:
+        """One task."""
+        of_systems = level == "system" and coefficient != "spa" and domain is None
+        ds = self.systems if of_systems else self.segments
+        if domain is not None:
+            ds = ds.isel(input=(ds["domain"] == domain).values)
+        ds = ds if (self.human if human is None else human) else self.without_people(ds)
+        found = {"ds": ds, "gold": self.gold, "level": level, "coefficient": coefficient, "weight": 1.0}
+        zero = coefficient in ("pearson", "kendall") and level in ("system", "global")
+        return {**found, "undefined": "zero"} if zero else found
+
+
+def _gold(pair: str, ds: xr.Dataset, gold: Any) -> str:
+    there = schema.checked_scores(ds)["metric"].values.tolist()
+    if gold is not None:
+        return str(_validate.known(f"gold of {pair}", gold, there, "metrics"))
+    found = [name for name in GOLDS if name in there]
+    if not found and ds.attrs.get("gold") in there:
+        found = [ds.attrs["gold"]]
+    if not found:
+        raise ValueError(f"{pair} has none of the human scores {_validate.listing(GOLDS)}; name the gold")
+    return found[0]
+
+
+def _reference(pair: str, ds: xr.Dataset, reference: Any, test_set: str) -> str | None:
+    """The reference whose metrics are ranked; None where metrics have none."""
+    if "reference" not in ds.coords:
+        if reference is not None:
+            raise ValueError(f"reference={reference!r}: the metrics of {pair} have no coordinate reference(metric)")
+        return None
+    there = sorted({str(each) for each in ds["reference"].values} - {"", "src"})
+    if reference is not None:
+        return str(_validate.known(f"reference of {pair}", reference, there, "metrics have"))
+    standard = _REFERENCE.get((test_set, pair), "refA" if test_set in _KNOWN else None)
+    if standard in there:
+        return standard
+    if len(there) > 1:
+        raise ValueError(
+            f"metrics of {pair} have the references {_validate.listing(there)}, and which of them is the standard one "
+            f"is not known; say it, as in reference={{{pair!r}: {there[0]!r}}}"
+        )
+    return there[0] if there else None
+
+
+def _ranked(ds: xr.Dataset, gold: str, reference: str | None, out: Sequence[Any], pair: str) -> xr.Dataset:
+    """The gold and the metrics that are ranked, by their base names, without outliers and the standard reference."""
+    ds = ds.sel(system=~ds["system"].isin([*out, *([] if reference is None else [reference])]))
+    labels = ds["metric"].values.tolist()
+    _validate.known(f"gold of {pair}", gold, labels, "metrics")
+    kinds = ds["kind"].values.tolist() if "kind" in ds.coords else ["automatic"] * len(labels)
+    parts = ds["reference"].values.tolist() if "reference" in ds.coords else [""] * len(labels)
+    bases = ds["base"].values.tolist() if "base" in ds.coords else labels
+    kept = [
+        at
+        for at, (label, kind, part) in enumerate(zip(labels, kinds, parts, strict=True))
+        if label == gold or (kind != "human" and part in (reference, "src", ""))
+    ]
+    both = {bases[at] for at in kept if parts[at] == reference} & {bases[at] for at in kept if parts[at] == "src"}
+    names = [
+        gold if labels[at] == gold else f"{bases[at]}[noref]" if parts[at] == "src" and bases[at] in both else bases[at]
+        for at in kept
+    ]
+    return ds.isel(metric=kept).assign_coords(metric=np.array(names, dtype=object))
+
+
+def _of_2024(pairs: dict[str, _Pair]) -> dict[str, Task]:
+    found = {}
+    for name, pair in pairs.items():
+        found[f"{name} sys spa"] = pair.task("system", "spa")
+        found[f"{name} seg acc_eq"] = pair.task("input", "acc_eq")
+    return found
+
+
+def _of_2023(pairs: dict[str, _Pair]) -> dict[str, Task]:
+    found = {"all sys accuracy": {**_accuracy(pairs), "weight": float(len(pairs))}}
+    for name, pair in pairs.items():
+        found[f"{name} sys pearson"] = pair.task("system", "pearson")
+        found[f"{name} seg pearson"] = pair.task("global", "pearson")
+        found[f"{name} seg acc_eq"] = pair.task("input", "acc_eq")
+    return found
+
+
+def _of_2022(pairs: dict[str, _Pair]) -> dict[str, Task]:
+    share = 1.0 / (1 + len(pairs))
+    found = {"all sys accuracy": {**_accuracy(pairs), "weight": share}}
+    for name, pair in pairs.items():
+        there = set(pair.segments["domain"].values.tolist()) if "domain" in pair.segments.coords else set()
+        domains = [None, *(each for each in _DOMAINS["wmt22"] if each in there)]
+        kinds = [False, True] if pair.people else [False]
+        for domain in domains:
+            for human in kinds:
+                for coefficient in ("pearson", "kendall"):
+                    words = [name, *([] if domain is None else [domain])]
+                    end = [coefficient, *(["human"] if human else [])]
+                    weight = share / len(domains) / len(kinds) / 2 / 2  # two levels, two coefficients
+                    task = pair.task("system", coefficient, human=human, domain=domain)
+                    found[" ".join([*words, "sys", *end])] = {**task, "weight": weight}
+                    for averaged, level in _AVERAGED.items():
+                        task = pair.task(level, coefficient, human=human, domain=domain)
+                        found[" ".join([*words, "seg", averaged, *end])] = {**task, "weight": weight / len(_AVERAGED)}
+    return found
+
+
+def _accuracy(pairs: dict[str, _Pair]) -> Task:
+    """The pairwise accuracy of the systems of all pairs, each pair's among themselves."""
+    parts, golds = [], {pair.gold for pair in pairs.values()}
+    gold = golds.pop() if len(golds) == 1 else "gold"
+    for pair in pairs.values():
+        ds = pair.systems if pair.human else pair.without_people(pair.systems)
+        names = [gold if label == pair.gold else label for label in ds["metric"].values.tolist()]
+        parts.append(ds[["score"]].reset_coords(drop=True).assign_coords(metric=np.array(names, dtype=object)))
+    if len(parts) == 1:
+        return {"ds": parts[0], "gold": gold, "level": "system", "coefficient": "pairwise_accuracy"}
+    whole = xr.concat(parts, dim="language", join="outer").assign_coords(language=list(pairs))
+    return {"ds": whole, "gold": gold, "level": "system", "coefficient": "pairwise_accuracy", "pool": "language"}
