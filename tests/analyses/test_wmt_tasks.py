@@ -134,7 +134,10 @@ def test_a_folder_becomes_a_printed_table(tmp_path):
     data = {pair: xsumstat.read_mtme(tmp_path, "wmt24", pair) for pair in PAIRS}
     table = xsumstat.rank_tasks(xsumstat.wmt_tasks(data), n_resamples=99, rng=1)
     text = table.meta.to_latex()
-    assert text.count("\\\\") >= 6 and "MetricX[noref]" in text
+    assert text.count("\\\\") >= 6 and "MetricX[noref]" in text and "In parentheses: clusters." in text
+    row = next(line for line in table.meta.to_markdown().splitlines() if line.startswith("| BLEU"))
+    first = table.sel(metric="BLEU", task="en-de sys spa")
+    assert f"**{first.correlation.item():.2f} (1)**".replace("0.", ".") in row and first.task_cluster == 1
     assert table.meta.plot.tasks() is not None
 
 

@@ -130,7 +130,9 @@ def _by_metric(result: xr.Dataset, value: str, tests: xr.Dataset | None, alpha: 
         bodies += [cells for _, cells in body]
     rows = [list(row) for row in zip(first, *bodies, strict=True)]
     sides = ["r" if all(cell.number for cell in cells) else "l" for cells in bodies]
-    said = [_note(result), "Bold: the best."]
+    clusters = result.attrs["analysis"] == "rank_tasks"
+    said = [_note(result), "Bold: the best, and the first cluster of each task." if clusters else "Bold: the best."]
+    said += ["In parentheses: clusters."] if clusters else []
     if marked and tests is not None:
         how = "; ".join([wording.test_words(tests), wording.correction_words(tests), f"alpha {wording.number(alpha)}"])
         said.append(f"†: not significantly worse than the best ({how}).")
