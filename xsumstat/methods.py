@@ -147,8 +147,10 @@ _LEVELS = {
 _COEFFICIENTS = {
     "pairwise_accuracy": "kocmi2021ship",
     "acc_eq": "deutsch2023ties",
+    "tau_eq": "deutsch2023ties",
     "kendall_like": "ma2019results",
     "spa": "thompson2024improving",
+    "pdp": "diianni2025sweat",
 }
 _GIVEN = {"kendall": "kendall1942partial"}
 _INTERVALS = {

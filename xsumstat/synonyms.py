@@ -36,8 +36,10 @@ VALUES: dict[str, Words] = {
         "kendall_c": _words("kendall_tau_c kendalls_tau_c tau_c stuart stuart_tau_c"),
         "pairwise_accuracy": _words("accuracy acc pairwise system_accuracy concordance pce"),
         "acc_eq": _words("acc23 acc_eq_star accuracy_eq tie_accuracy tie_calibration kendall_with_ties_opt"),
+        "tau_eq": _words("tau_eq_star tau_23 tau23 kendall_23 kendall_tau_23 tau_with_ties"),
         "kendall_like": _words("darr tau_like kendall_variant wmt_tau"),
         "spa": _words("soft_accuracy soft_pairwise_accuracy pairwise_confidence_error"),
+        "pdp": _words("pairwise_difference_pearson pairwise_difference_correlation pearson_of_differences"),
     },
     "level": {
         "system": _words("sys corpus model summarizer system_level"),
@@ -339,6 +341,8 @@ METHODS: Words = {
     "corr(coefficient='pairwise_accuracy')": _words("pairwise_accuracy accuracy system_accuracy"),
     "corr(coefficient='spa')": _words("spa soft_pairwise_accuracy"),
     "corr(coefficient='acc_eq')": _words("acc_eq acc23 tie_calibration"),
+    "corr(coefficient='tau_eq')": _words("tau_eq tau23"),
+    "corr(coefficient='pdp', level='global')": _words("pdp pairwise_difference_pearson"),
     "ci": _words(
         "bootstrap bootstrap_ci confidence_interval confidence_intervals confint conf_int conf_interval interval",
         "intervals cis compute_bootci bootci jackknife credible_interval standard_error error_bars uncertainty",

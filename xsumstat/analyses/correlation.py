@@ -9,10 +9,11 @@ import numpy as np
 import xarray as xr
 
 from xsumstat import _validate
+from xsumstat.analyses import chance, pooling
 from xsumstat.analyses import groups as slices
-from xsumstat.analyses import pooling
 from xsumstat.analyses import scoring_range as ranges
 from xsumstat.analyses.measure import (
+    GROUPS,
     Measure,
     along_metrics,
     check_given,
@@ -31,8 +32,6 @@ from xsumstat.resampling.jobs import Formula
 from xsumstat.types import BoolArray, CorrelationFunction, FloatArray, IntArray
 
 _CELLS = ["system", "input"]
-# The dim along which a level's groups lie.
-GROUPS = {"input": "input", "within_system": "system"}
 
 
 @_validate.public
@@ -153,6 +152,7 @@ def corr(
     measure = settled(measure, scores, threshold, calibrate_on, gold)
     record = measure.coefficient
     variables = _correlations(scores.score, scores.human, average, measure)
+    variables |= chance.of(scores.score, scores.human, measure, variables["correlation"], average=average)
     if average:
         why = why_undefined(record, measure.given)
         scores.later.make(checks.warn_undefined, variables["correlation"], *scores.spreads, why)

@@ -10,8 +10,8 @@ import numpy as np
 import xarray as xr
 
 from xsumstat import _validate
+from xsumstat.analyses import chance, pooling
 from xsumstat.analyses import groups as slices
-from xsumstat.analyses import pooling
 from xsumstat.analyses.measure import (
     LAYERS,
     Draws,
@@ -220,7 +220,7 @@ def ci(
     if interval is not None:
         _validate.choice("interval", interval, INTERVALS)
     confidence_level = _validate.fraction("confidence_level", confidence_level)
-    dims = checked_resample(resample, level)
+    dims = checked_resample(resample, measure)
     check_given(measure.coefficient, given, dims)
     _validate.choice("aggregate", aggregate, AGGREGATES)
     draws = Draws.checked(n_resamples, rng, keep_samples=keep_samples, progress=progress)
@@ -261,6 +261,8 @@ def ci(
     found = xr.Dataset(by_target) if other is None else metric_pairs.laid_out(by_target, targets, scores)
     if other is not None:
         metric_pairs.warn_undefined(by_target["difference"], targets, scores)
+    elif not layers:
+        found = found.assign(chance.of(scores.score, scores.human, measure, found["correlation"]))
     attrs |= threshold_attrs(measure.coefficient, calibrate_on)
     _warn(found, scores, measure, kind, dims, draws.n_resamples)
     return results.result(found, scores, analysis="ci", method=method, **measure.attrs, **attrs)
