@@ -18,7 +18,7 @@ from xsumstat.coefficients.arrays import packed
 from xsumstat.coefficients.record import Measure
 from xsumstat.resampling import draws
 
-THRESHOLDS = {"acc_eq": None, "kendall_like": 0.3, "spa": None}
+THRESHOLDS = {"acc_eq": None, "tau_eq": None, "kendall_like": 0.3, "spa": None}
 CASES = [(name, level) for name in DECISIVE for level in (LEVELS if name != "spa" else ("system",))]
 HOW = (st.sampled_from(CASES), st.sampled_from(["pairwise", "available"]), st.sampled_from(["drop", "zero"]))
 

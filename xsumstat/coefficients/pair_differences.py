@@ -111,7 +111,8 @@ def parts(x: FloatArray, z: FloatArray, measure: Measure) -> OfCells:
     """What the estimate is without each system and without each input, and the influence of each cell.
 
     With Q the sum of the products of a group's centred scores and P = n·Q that over its pairs, P is less by
-    ``Q + n·d_x·d_z`` without a member of centred scores d, which is also its derivative by the weight of that member.
+    ``Q + n·d_x·d_z`` without a member of centred scores d. The influence of a cell is its part of that of its input,
+    ``n·(d_x·d_z/√(BC) − r(d_x²/B + d_z²/C)/2)`` with B and C the sums of the squares over all pairs.
     """
     ready = PairDifferences.of(x, z)
     there = arrays.present(x, z)
@@ -122,7 +123,7 @@ def parts(x: FloatArray, z: FloatArray, measure: Measure) -> OfCells:
     whole = ready.sums.sum(axis=1)
     value = ready.value()
     with np.errstate(divide="ignore", invalid="ignore"):
-        xx, zz, xz = lost / np.array([whole[0], whole[1], np.sqrt(whole[0]) * np.sqrt(whole[1])])[:, None, None]
+        xx, zz, xz = n * products / np.array([whole[0], whole[1], np.sqrt(whole[0]) * np.sqrt(whole[1])])[:, None, None]
         influence = np.where(there, cells * (xz - value * (xx + zz) / 2), 0.0)
     return OfCells(value, _without_systems(ready, lost, whole), _without_inputs(ready.sums), influence, cells)
 
