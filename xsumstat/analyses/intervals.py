@@ -117,7 +117,7 @@ def ci(
         instead, and all are (metric, other_metric, ...), NaN where a metric meets itself. Of the bootstrap and the
         jackknife also ``bias``, by how much the estimate errs on average; of the jackknife ``df``, the degrees of
         freedom of its t; of it, "bca", "corrected" and "studentized" ``fell_back``: True where that interval is not
-        defined, and another stands in (see Notes).
+        defined, and another stands in (see Notes). ``baseline`` as in `corr`, without `other`.
 
     Raises
     ------
@@ -147,7 +147,9 @@ def ci(
     design, but for Spearman's ρ of .9 at input level with 8 or 10 systems of which 30 % are missing on each input (.82
     to .90). At input level they hold too little where 16 systems or fewer differ more than cells do, and have heavy
     tails (Pearson .91, Spearman .91) or lie far out (.85, .90); for Kendall's τ of ten systems or fewer they err on the
-    wide side (.97). The documentation ("Calibration") has a table to look a design up in. Any other statistic has
+    wide side (.97). The documentation ("Calibration") has a table to look a design up in. Those of "pdp" held it in
+    .89 to .97 of trials of 21 designs (8 to 60 systems, 30 to 200 inputs; 400 trials each), .95 on average; the least
+    where 13 systems differ as much as cells do and correlate far more than these. Any other statistic has
     ``V_s + V_i``, which counts the noise of cells twice, and is too wide where that matters.
 
     Where the correlation is ±1 or nothing varies, at system level a coefficient of ranks takes Fisher's standard error
