@@ -397,7 +397,10 @@ def test_held_out_thresholds_are_those_of_the_other_scores():
     "keywords, text",
     [
         ({"threshold": -1}, "threshold must be at least 0"),
-        ({"threshold": 1, "coefficient": "kendall"}, "threshold needs coefficient='acc_eq', 'tau_eq' or 'kendall_like'"),
+        (
+            {"threshold": 1, "coefficient": "kendall"},
+            "threshold needs coefficient='acc_eq', 'tau_eq' or 'kendall_like'",
+        ),
         ({"calibrate_on": 3}, "calibrate_on must be a Dataset"),
         ({"calibrate_on": xr.Dataset(), "threshold": 1}, "give one of them"),
         ({"calibrate_on": xr.Dataset()}, "calibrate_on: the Dataset has no variable 'score'"),
