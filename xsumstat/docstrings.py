@@ -61,9 +61,9 @@ ENTRIES = {
     "threshold": """
         threshold : float or DataArray, optional
             Of "acc_eq" and "tau_eq": how far apart a metric's scores may be and count as tied, one number or one for
-            each metric, in its units. Default: the one that makes the result best (calibrated on the very scores that are judged, WMT's
-            habit, which favours metrics with fine scores). Of "kendall_like": how far apart gold scores must be to
-            count; default 25, for scores from 0 to 100.
+            each metric, in its units. Default: the one that makes the result best (calibrated on the very scores that
+            are judged, WMT's habit, which favours metrics with fine scores). Of "kendall_like": how far apart gold
+            scores must be to count; default 25, for scores from 0 to 100.
     """,
     "calibrate_on": """
         calibrate_on : Dataset, optional

@@ -1,8 +1,9 @@
 """The example values of mt-metrics-eval's own tests of statistics, as a table: what it asserts, asked of this library.
 
-Scores are as its tests give them: one list, system after system, None where one is missing. Its "none", "sys" and "item"
-are the levels "global", "within_system" and "input". It asserts things of early stopping, of random samples of segments,
-of the shapes of its arrays and of its preprocessing too, which have no counterpart here. What differs stands at the end.
+Scores are as its tests give them: one list, system after system, None where one is missing. Its "none", "sys" and
+"item" are the levels "global", "within_system" and "input". It asserts things of early stopping, of random samples of
+segments, of the shapes of its arrays and of its preprocessing too, which have no counterpart here. What differs stands
+at the end.
 """
 
 import itertools

@@ -112,8 +112,8 @@ def corr(
 
     "tau_eq" is ``2·acc_eq − 1`` (a group without pairs that counts as 0 is 0 in both). "pdp" is Pearson's r of
     ``x_ij − x_kj`` with ``z_ij − z_kj`` over all ordered pairs of systems i, k on all inputs j, so that what makes an
-    input easy or hard does not count: ``Σ_j n_j Σ_i a_ij·b_ij / √(Σ_j n_j Σ_i a_ij² · Σ_j n_j Σ_i b_ij²)`` with a, b the
-    scores less their input's mean and n_j the systems that both scored there; without gaps Pearson's r of a and b.
+    input easy or hard does not count: ``Σ_j n_j Σ_i a_ij·b_ij / √(Σ_j n_j Σ_i a_ij² · Σ_j n_j Σ_i b_ij²)`` with a, b
+    the scores less their input's mean and n_j the systems that both scored there; without gaps Pearson's r of a and b.
 
     **What is chance?** ``baseline`` says what two metrics would have that tell nothing: one with the same score for
     every output, and the mean of random ones, whose scores are drawn alike for all outputs, no two of them equal. With
@@ -141,8 +141,9 @@ def corr(
     Ma et al. (2019), "Results of the WMT19 Metrics Shared Task", §4.2 (its tau). Thompson et al. (2024), "Improving
     Statistical Significance in Human Evaluation of Automatic Metrics via Soft Pairwise Accuracy". Deutsch, Dror & Roth
     (2022), "Re-Examining System-Level Correlations", §3 (``missing="available"``). DiIanni & Deutsch (2025), "Don't
-    Sweat the Small Stuff: Segment-Level Meta-Evaluation Based on Pairwise Difference Correlation" (pdp). Kendall (1942), "Partial rank
-    correlation". Kim (2015), "ppcor: An R package for a fast calculation to semi-partial correlation coefficients".
+    Sweat the Small Stuff: Segment-Level Meta-Evaluation Based on Pairwise Difference Correlation" (pdp). Kendall
+    (1942), "Partial rank correlation". Kim (2015), "ppcor: An R package for a fast calculation to semi-partial
+    correlation coefficients".
 
     Examples
     --------

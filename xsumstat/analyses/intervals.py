@@ -149,8 +149,8 @@ def ci(
     tails (Pearson .91, Spearman .91) or lie far out (.85, .90); for Kendall's τ of ten systems or fewer they err on the
     wide side (.97). The documentation ("Calibration") has a table to look a design up in. Those of "pdp" held it in
     .89 to .97 of trials of 21 designs (8 to 60 systems, 30 to 200 inputs; 400 trials each), .95 on average; the least
-    where 13 systems differ as much as cells do and correlate far more than these, or have heavy tails. Any other statistic has
-    ``V_s + V_i``, which counts the noise of cells twice, and is too wide where that matters.
+    where 13 systems differ as much as cells do and correlate far more than these, or have heavy tails. Any other
+    statistic has ``V_s + V_i``, which counts the noise of cells twice, and is too wide where that matters.
 
     Where the correlation is ±1 or nothing varies, at system level a coefficient of ranks takes Fisher's standard error
     about the nearest value below 1 and is open to 1; elsewhere the interval is the point. Both fell back.

@@ -1,8 +1,8 @@
 """What a metric reaches that tells nothing of its outputs: one that is constant, and one that is random.
 
 A constant metric gives every output one score; a random one scores that are drawn alike for all outputs, no two of them
-equal. Each function here gives their values, or expected values, in each group, (2, groups) in the order of `KINDS`, and
-how many members each group has.
+equal. Each function here gives their values, or expected values, in each group, (2, groups) in the order of `KINDS`,
+and how many members each group has.
 """
 
 from __future__ import annotations

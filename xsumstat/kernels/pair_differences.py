@@ -1,8 +1,8 @@
 """Pearson's r of the differences of all pairs of members within groups: as they are, drawn anew, and swapped.
 
-In a group of n members ``Σ_{a<b}(x_a − x_b)(z_a − z_b) = n·Σxz − Σx·Σz``, about any value. Over both orders of each pair
-the differences have mean 0, so r is the ratio of these sums over all groups. The names are those of `correlation` and
-`swaps`.
+In a group of n members ``Σ_{a<b}(x_a − x_b)(z_a − z_b) = n·Σxz − Σx·Σz``, about any value. Over both orders of each
+pair the differences have mean 0, so r is the ratio of these sums over all groups. The names are those of `correlation`
+and `swaps`.
 """
 
 from __future__ import annotations
