@@ -48,7 +48,9 @@ SENTENCES: dict[str, _Sentences] = {
     "perm_test": _TESTS,
     "boot_test": _TESTS,
     "corr_test": _TESTS,
-    "rank": _Sentences(findings_tests.rank, best=findings.best_metric, closing=findings_tests.clusters_closing),
+    "rank": _Sentences(
+        findings_tests.rank, ("metric", "chance"), best=findings.best_metric, closing=findings_tests.clusters_closing
+    ),
     "rank_tasks": _Sentences(findings_tests.rank_tasks, ("metric", "other_metric", "task")),
     "equivalence": _Sentences(
         findings_tests.equivalence, ("metric", "other_metric"), closing=findings_tests.uncorrected

@@ -146,6 +146,8 @@ def test_results_have_it(name, level):
     for each in (ds, lazy):
         interval = each.meta.ci("m1", n_resamples=19, rng=0, **settings)
         np.testing.assert_array_equal(interval.baseline.transpose(*found.baseline.dims), found.baseline)
+        told = each.isel(language=0, drop=True).meta.corr("m1", **settings).compute().meta.conclusion()
+        assert name == "pairwise_accuracy" or "constant" in told or "random metric would have" in told
     frame = found.meta.to_frame()
     assert "baseline" not in frame and len(frame) == 2
     alone = found[["baseline"]].meta.to_frame()

@@ -267,7 +267,7 @@ ANALYSES: dict[str, Analysis] = {
     ),
     "boot_test": Analysis(("pvalue",), ("difference", "n_undefined", "samples"), (*_PAIRS, "resample"), ("pvalues",)),
     "corr_test": Analysis(("pvalue",), ("difference", "statistic", *_LIMITS), _PAIRS, ("pvalues",)),
-    "rank": Analysis(("rank",), ("correlation", "cluster"), pictures=("clusters",)),
+    "rank": Analysis(("rank",), ("correlation", "cluster", "baseline"), ("chance",), ("clusters",)),
     "rank_tasks": Analysis(
         ("average_score",),
         (
