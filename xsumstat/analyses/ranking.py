@@ -70,8 +70,9 @@ def rank(
     Dataset
         ``correlation``, ``rank`` (1 is best; equal correlations share the better rank) and ``cluster`` (1 is best),
         each (metric, ...), the metrics in order of correlation, of its mean where there are further dims. A metric
-        without a correlation comes last, with rank and cluster 0. Lazy scores keep their order. ``baseline`` as in
-        `corr`.
+        without a correlation comes last, with rank and cluster 0. Lazy scores keep their order. Of
+        "pairwise_accuracy", "acc_eq", "tau_eq", "kendall_like" and "spa" also ``baseline(metric, ..., chance)``, what a
+        "constant" and, on average, a "random" metric would have on the same outputs (see Notes of `corr`).
 
     Raises
     ------
