@@ -10,7 +10,7 @@ from conftest import dataset
 from helpers import rows, same
 
 from xsumstat.analyses.measure import checked_measure
-from xsumstat.coefficients import arrays, leave_one_out
+from xsumstat.coefficients import arrays, correlation_swaps, leave_one_out, pair_differences
 from xsumstat.inference import jackknife
 
 PDP = {"coefficient": "pdp", "level": "global"}
@@ -90,11 +90,13 @@ def test_without_each_system_and_each_input(seed, gaps):
         assert same(got, np.array(want)[taking_part], 1e-12)
 
 
-def test_without_the_one_system_that_differs():
+@pytest.mark.parametrize("seed", range(6))
+def test_without_the_one_system_that_differs(seed):
     """What is left of a variance is 0, and not what rounding leaves of it."""
-    z = np.random.default_rng(1).normal(size=(5, 4))
-    x = np.tile(np.array([0.1, 0.7, 0.3, 1 / 3]), (5, 1))
-    x[2] += 1e3 * np.arange(1, 5)
+    rng = np.random.default_rng(seed)
+    z = rng.normal(size=(5, 4))
+    x = np.tile(rng.normal(size=4), (5, 1))
+    x[2] += rng.normal(size=4)
     got = leave_one_out.of(x, z, measure()).systems
     assert math.isnan(got[2]) and not np.isnan(np.delete(got, 2)).any()
     one_input = np.tile([0.1, 0.2, 0.7], (5, 1))
@@ -148,6 +150,22 @@ def test_a_test_of_all_swaps_is_that_of_plain_python():
     want = np.mean(np.abs(differences) >= abs(differences[0]) - 1e-9)
     assert got.difference.item() == pytest.approx(differences[0], abs=1e-9)
     assert got.pvalue.item() == pytest.approx(want, abs=1e-12)
+
+
+@pytest.mark.parametrize("side", [0, 1])
+@pytest.mark.parametrize("seed", range(5))
+def test_a_swap_that_makes_all_scores_of_each_input_equal(seed, side):
+    """It leaves one metric no correlation; one that nearly does leaves a correlation that rounding does not spoil."""
+    rng = np.random.default_rng(seed)
+    swap, z, other = rng.random((6, 5)) < 0.5, rng.normal(size=(6, 5)), rng.normal(size=(6, 5))
+    for noise in (0.0, 1e-6):
+        one = np.tile(rng.normal(size=5), (6, 1)) + noise * rng.normal(size=z.shape)
+        after = (one, other) if side == 0 else (other, one)
+        x, y = np.where(swap, after[1], after[0]), np.where(swap, after[0], after[1])
+        test = pair_differences._Swapped(((0, 1),), correlation_swaps.moments_of(x, y, z, "input"))
+        r = [reference.pair_differences(rows(each), rows(z)) for each in after]
+        assert math.isnan(r[side]) == (noise == 0)
+        assert same(test.differences(arrays.packed(swap[None]))[0, 0], r[0] - r[1], 1e-6)
 
 
 @pytest.mark.parametrize("level", ["system", "input", "within_system"])
