@@ -187,3 +187,25 @@ def test_groups_of_systems_have_their_own():
     found = ds.meta.corr("m1", coefficient="acc_eq", level="input", by="half")
     part = ds.isel(system=slice(5)).meta.corr("m1", coefficient="acc_eq", level="input")
     np.testing.assert_array_equal(found.baseline.sel(half="a"), part.baseline)
+
+
+def test_chance_on_talks_from_english_to_german(mirror):
+    """13 systems on 529 segments with MQM scores (WMT21), counted pair by pair: the figures of the guide."""
+    file = mirror / "mqm" / "ted" / "ende" / "mqm_ted_ende.avg_seg_scores.tsv"
+    if not file.exists():
+        pytest.skip("XSUMSTAT_DATA_DIR has no MQM scores")
+    by_system = {}
+    for line in file.read_text(encoding="utf-8").splitlines()[1:]:
+        system, value, segment = line.split()
+        if value != "None" and not system.startswith("ref"):
+            by_system.setdefault(system, {})[int(segment)] = float(value)
+    segments = sorted(next(iter(by_system.values())))
+    z = np.array([[scores[at] for at in segments] for scores in by_system.values()])
+    tied = np.mean([sum(a == b for a, b in itertools.combinations(column, 2)) / 78 for column in z.T.tolist()])
+    ds = dataset(np.stack([np.random.default_rng(1).normal(size=z.shape), z]))
+    how = {"level": "input", "coefficient": "acc_eq"}
+    free, calibrated = (ds.meta.corr("m1", threshold=threshold, **how) for threshold in (0.0, None))
+    assert z.shape == (13, 529) and free.baseline.values[0] == pytest.approx([tied, (1 - tied) / 2], abs=1e-12)
+    assert free.baseline.values[0] == pytest.approx([0.480, 0.260], abs=0.0005)
+    assert calibrated.baseline.values[0] == pytest.approx([tied, tied], abs=1e-12)
+    assert calibrated.correlation.item() == pytest.approx(tied, abs=0.001)
