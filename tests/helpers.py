@@ -13,9 +13,10 @@ from hypothesis.extra import numpy as hnp
 from xsumstat.coefficients.table import COEFFICIENTS
 
 LEVELS = ("system", "input", "global", "within_system")
-# Coefficients of pairs of outputs that need a threshold, or are sure of something; the others are correlations.
-DECISIVE = ("acc_eq", "kendall_like", "spa")
-NAMES = tuple(name for name in COEFFICIENTS if name not in DECISIVE)
+# Coefficients of pairs of outputs that need a threshold, or are sure of something; the others are correlations, and
+# "pdp" is one that has not all levels.
+DECISIVE = ("acc_eq", "tau_eq", "kendall_like", "spa")
+NAMES = tuple(name for name in COEFFICIENTS if name not in (*DECISIVE, "pdp"))
 
 
 def rows(matrix):

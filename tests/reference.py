@@ -89,6 +89,10 @@ def correlation(name, x, z, level, missing="pairwise", undefined="drop", raw_sca
     """The statistic of two score matrices at a level; scores that were computed have a `raw_scale`."""
     if name == "spa":
         return soft_accuracy(x, z, missing, raw_scale)
+    if name == "pdp":
+        return pair_differences(x, z, raw_scale)
+    if name == "tau_eq":
+        return tau_with_ties(groups(x, z, level, missing), threshold, level, undefined, raw_scale)
     if name in ("acc_eq", "kendall_like"):
         apart = groups(x, z, level, missing)
         apart = [(a, b, raw_scale if scale is None else scale) for a, b, scale in apart]
@@ -170,6 +174,33 @@ def accuracy_with_ties(apart, threshold, level, undefined):
         elif a and undefined == "zero" and level in ("input", "within_system"):
             values.append(0.0)
     return math.fsum(values) / len(values) if values else math.nan
+
+
+def tau_with_ties(apart, threshold, level, undefined, raw_scale=None):
+    """Right less wrong decisions, of all pairs, averaged over the groups (Deutsch et al. 2023)."""
+    best = math.nan
+    apart = [(a, b, raw_scale if scale is None else scale) for a, b, scale in apart]
+    for each in gaps(apart) if threshold is None else [threshold]:
+        values = []
+        for a, b, scale in apart:
+            if len(a) > 1:
+                values.append(2 * accuracy_with_ties([(a, b, scale)], each, level, undefined) - 1)
+            elif a and undefined == "zero" and level in ("input", "within_system"):
+                values.append(0.0)
+        if values and not math.fsum(values) / len(values) <= best:
+            best = math.fsum(values) / len(values)
+    return best
+
+
+def pair_differences(x, z, scale=None):
+    """Pearson's r of the differences of all ordered pairs of systems on the same input, loop by loop."""
+    dx, dz = [], []
+    for j in range(len(x[0])):
+        here = [i for i in range(len(x)) if x[i][j] is not None and z[i][j] is not None]
+        for i, k in itertools.permutations(here, 2):
+            dx.append((x[i][j] - x[k][j]) * abs(sign(x[i][j], x[k][j], scale)))
+            dz.append((z[i][j] - z[k][j]) * abs(sign(z[i][j], z[k][j], scale)))
+    return pearson(dx, dz) if any(dx) and any(dz) else math.nan
 
 
 def kendall_like(apart, threshold):

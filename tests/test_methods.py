@@ -106,3 +106,8 @@ def test_what_is_no_result_is_refused(demo):
             methods(wrong)
     with pytest.raises(TypeError, match="bibtex must be True or False, got 1"):
         demo.meta.corr("human").meta.methods(bibtex=1)
+
+
+def test_pairwise_differences_are_of_systems_on_each_input(demo):
+    said = demo.meta.corr("human", level="global", coefficient="pdp").meta.methods()
+    assert "by pairwise difference Pearson (DiIanni & Deutsch, 2025) over the pairs of systems on each input" in said

@@ -148,6 +148,11 @@ REFERENCES: dict[str, Reference] = {
         "Improving Statistical Significance in Human Evaluation of Automatic Metrics via Soft Pairwise Accuracy",
         _WMT.format("Ninth"), "1222--1234",
     ),
+    "diianni2025sweat": _paper(
+        "DiIanni, Colten; Deutsch, Daniel", 2025,
+        "Don't Sweat the Small Stuff: Segment-Level Meta-Evaluation Based on Pairwise Difference Correlation",
+        _EMNLP.format("2025"), "",
+    ),
     "calderon2025alternative": _paper(
         "Calderon, Nitay; Reichart, Roi; Dror, Rotem", 2025,
         "The Alternative Annotator Test for LLM-as-a-Judge: How to Statistically Justify Replacing Human Annotators "

@@ -37,9 +37,11 @@ ENTRIES = {
         coefficient : str or callable, default "pearson"
             "pearson", "spearman", "kendall" (tau-b), "kendall_a" or "kendall_c"; "pairwise_accuracy", the share of
             pairs of outputs that both order alike; "acc_eq", the same with ties, of which a metric has one where two
-            scores differ by no more than a threshold; "kendall_like", WMT's tau of the pairs that the gold sets far
-            enough apart; "spa", soft pairwise accuracy, at system level only. A callable takes two 1-D float arrays
-            without NaN and gives a float, NaN where it is undefined.
+            scores differ by no more than a threshold; "tau_eq", which is 2·acc_eq − 1; "kendall_like", WMT's tau of the
+            pairs that the gold sets far enough apart; "spa", soft pairwise accuracy, at system level only; "pdp",
+            pairwise difference Pearson, Pearson's r of the differences of all pairs of systems on the same input, at
+            global level only. A callable takes two 1-D float arrays without NaN and gives a float, NaN where it is
+            undefined.
     """,
     "average": """
         average : bool, default True
@@ -58,14 +60,15 @@ ENTRIES = {
     """,
     "threshold": """
         threshold : float or DataArray, optional
-            Of "acc_eq": how far apart a metric's scores may be and count as tied, one number or one for each metric, in
-            its units. Default: the one that makes the result best (calibrated on the very scores that are judged, WMT's
-            habit, which favours metrics with fine scores). Of "kendall_like": how far apart gold scores must be to
-            count; default 25, for scores from 0 to 100.
+            Of "acc_eq" and "tau_eq": how far apart a metric's scores may be and count as tied, one number or one for
+            each metric, in its units. Default: the one that makes the result best (calibrated on the very scores that
+            are judged, WMT's habit, which favours metrics with fine scores). Of "kendall_like": how far apart gold
+            scores must be to count; default 25, for scores from 0 to 100.
     """,
     "calibrate_on": """
         calibrate_on : Dataset, optional
-            Other scores of the same metrics with gold, on which the thresholds of "acc_eq" are found instead.
+            Other scores of the same metrics with gold, on which the thresholds of "acc_eq" and "tau_eq" are found
+            instead.
     """,
     "pool": """
         pool : str, optional
@@ -118,7 +121,7 @@ ENTRIES = {
         method : {"auto", "jackknife", "bootstrap", "fisher"}, default "auto"
             "jackknife" leaves out each system and each input in turn (see Notes of `ci`); "fisher" is a formula, and
             only for "pearson", "spearman" and "kendall". "auto" is "jackknife" for "pearson", "spearman", the Kendall
-            family and "pairwise_accuracy", else "bootstrap", as where draws are asked for: by `interval`,
+            family, "pairwise_accuracy" and "pdp", else "bootstrap", as where draws are asked for: by `interval`,
             `keep_samples`, or "cell", "reference" or "rater" in `resample`. ``attrs["method"]`` says which it was.
     """,
     "interval": """
@@ -134,7 +137,8 @@ ENTRIES = {
         resample : {"both", "system", "input", "cell"} or tuple of dims, default "both"
             The dims whose labels are random. "input" speaks of these very systems on new inputs, "system" of new
             systems on these inputs, "both" of new systems on new inputs. "cell", at global level, draws single cells
-            as if they had nothing in common (Braun et al. 2022): too sure where systems or inputs differ.
+            as if they had nothing in common (Braun et al. 2022): too sure where systems or inputs differ, and not for
+            "pdp".
     """,
     "resample.dims": """
         resample : {"both", "system", "input"} or tuple of dims, default "both"
@@ -144,7 +148,7 @@ ENTRIES = {
     "resample.swaps": """
         resample : {"both", "system", "input"} or tuple of dims, optional
             What trades places between two metrics: all scores of a system together, all of an input together, or
-            ("both") every cell by itself. Default "both"; for "acc_eq" see `swap`.
+            ("both") every cell by itself. Default "both"; for "acc_eq" and "tau_eq" see `swap`.
     """,
     "crossed": """
         crossed : bool, default False
@@ -153,11 +157,11 @@ ENTRIES = {
     """,
     "swap": """
         swap : {"scores", "decisions"}, optional
-            What trades places: two scores, or, for "acc_eq", two decisions which of two outputs is better (or that
-            they are tied), each by its metric's own threshold. Decisions trade places all of a group together
+            What trades places: two scores, or, for "acc_eq" and "tau_eq", two decisions which of two outputs is better
+            (or that they are tied), each by its metric's own threshold. Decisions trade places all of a group together
             (``resample="input"`` at input level, "system" at within_system), or each by itself (``swap="decisions"``
-            alone, or with ``resample="both"``: WMT's habit, which finds too much). The scores of "acc_eq" are
-            calibrated anew after each swap. Default for "acc_eq": at input and within_system level decisions of a
+            alone, or with ``resample="both"``: WMT's habit, which finds too much). The scores of these
+            two are calibrated anew after each swap. Default for them: at input and within_system level decisions of a
             group together, unless `resample` or `crossed` asks for other units; else "scores".
     """,
     "alternative": """
@@ -358,9 +362,9 @@ ENTRIES = {
     """,
     "coefficient.list": """
         coefficient : str, callable or list of these, default "pearson"
-            "pearson", "spearman", "kendall" (tau-b), "kendall_a", "kendall_c", "pairwise_accuracy", "acc_eq",
-            "kendall_like" or, at system level, "spa"; or a callable, which takes two 1-D float arrays without NaN and
-            gives a float. A list gives a dim of that name.
+            "pearson", "spearman", "kendall" (tau-b), "kendall_a", "kendall_c", "pairwise_accuracy", "acc_eq", "tau_eq",
+            "kendall_like", at system level "spa" or, at global level, "pdp"; or a callable, which takes two 1-D float
+            arrays without NaN and gives a float. A list gives a dim of that name.
     """,
     "n_systems.design": """
         n_systems : int or list of int, optional

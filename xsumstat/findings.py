@@ -76,10 +76,30 @@ def _leads(result: xr.Dataset, values: FloatArray, shown: list[str], high: str =
     """Which metric agrees best with gold."""
     named, best = labels(result), _best(values)
     if len(named) == 1:
-        return f"{name(named[0])} has a correlation of {shown[0]} with {gold(result)} ({coefficient(result)})."
+        told = f"{coefficient(result)}{chance(result)}"
+        return f"{name(named[0])} has a correlation of {shown[0]} with {gold(result)} ({told})."
     who = listed(named[at] for at in best)
     verb = f"{high} best" if len(best) == 1 else "agree best, and alike,"
-    return f"{who} {verb} with {gold(result)}: {shown[best[0]]} ({coefficient(result)}, {len(named)} metrics)."
+    told = f"{coefficient(result)}, {len(named)} metrics{chance(result)}"
+    return f"{who} {verb} with {gold(result)}: {shown[best[0]]} ({told})."
+
+
+def chance(result: xr.Dataset) -> str:
+    """What a constant and a random metric would have, after a semicolon, but for the least value that there is."""
+    asked = str(result.attrs.get("coefficient"))
+    if "baseline" not in result or asked not in COEFFICIENTS:
+        return ""
+    told = {}
+    for kind in ("constant", "random"):
+        values = result["baseline"].sel(chance=kind).values
+        if not (np.isnan(values).all() or np.nanmax(values) <= COEFFICIENTS[asked].bounds[0]):
+            ends = numbers(np.array([np.nanmin(values), np.nanmax(values)]))
+            told[kind] = " to ".join(dict.fromkeys(ends))
+    if not told:
+        return ""
+    if len(set(told.values())) == 1:
+        return f"; a {' or '.join(told)} metric would have {next(iter(told.values()))}"
+    return f"; a constant metric would have {told['constant']}, a random one {told['random']}"
 
 
 def corr(result: xr.Dataset) -> list[str]:

@@ -147,8 +147,10 @@ _LEVELS = {
 _COEFFICIENTS = {
     "pairwise_accuracy": "kocmi2021ship",
     "acc_eq": "deutsch2023ties",
+    "tau_eq": "deutsch2023ties",
     "kendall_like": "ma2019results",
     "spa": "thompson2024improving",
+    "pdp": "diianni2025sweat",
 }
 _GIVEN = {"kendall": "kendall1942partial"}
 _INTERVALS = {
@@ -291,7 +293,9 @@ def _correlation(attrs: Mapping[Any, Any]) -> str:
     if "given" in attrs:
         called = f"partial {called}"
         cited = f" [{_GIVEN[asked]}]" if asked in _GIVEN else ""
-    parts = [f"by {called}{cited}", _LEVELS.get(str(attrs.get("level")), "")]
+    within = asked in COEFFICIENTS and COEFFICIENTS[asked].within_inputs
+    over = "over the pairs of systems on each input" if within else _LEVELS.get(str(attrs.get("level")), "")
+    parts = [f"by {called}{cited}", over]
     parts += [f", given {wording.name(attrs['given'])}"] if "given" in attrs else []
     missing = "each mean over the scores that there are [deutsch2022reexamining]"
     parts += [f", {missing}"] if attrs.get("missing") == "available" else []

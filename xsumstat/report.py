@@ -340,7 +340,7 @@ def make_report(
     shared: dict[str, Any] = {"metric": metric, "level": level, "coefficient": coefficient, "resample": resample}
     shared |= {"rng": draws.seed_of(rng), "progress": progress}
     measure = checked_measure(level, coefficient, "pairwise", "drop")
-    drawn = interval_method(measure, checked_resample(resample, level), None, False) == "bootstrap"
+    drawn = interval_method(measure, checked_resample(resample, measure), None, False) == "bootstrap"
     interval: dict[str, Any] = {"confidence_level": confidence_level, "keep_samples": keep_samples and drawn}
     tests: xr.Dataset | None = None
     n = RESAMPLES if n_resamples is None else n_resamples

@@ -36,8 +36,10 @@ VALUES: dict[str, Words] = {
         "kendall_c": _words("kendall_tau_c kendalls_tau_c tau_c stuart stuart_tau_c"),
         "pairwise_accuracy": _words("accuracy acc pairwise system_accuracy concordance pce"),
         "acc_eq": _words("acc23 acc_eq_star accuracy_eq tie_accuracy tie_calibration kendall_with_ties_opt"),
+        "tau_eq": _words("tau_eq_star tau_23 kendall_23 kendall_tau_23 tau_with_ties"),
         "kendall_like": _words("darr tau_like kendall_variant wmt_tau"),
         "spa": _words("soft_accuracy soft_pairwise_accuracy pairwise_confidence_error"),
+        "pdp": _words("pairwise_difference_pearson pairwise_difference_correlation pearson_of_differences"),
     },
     "level": {
         "system": _words("sys corpus model summarizer system_level"),
@@ -306,8 +308,7 @@ KEYWORDS_OF: dict[str, Words] = {
 # Words for which there is no keyword, and what there is in its place.
 NO_KEYWORD: Words = {
     "the environment variable XSUMSTAT_NUM_THREADS sets the number of threads": _words(
-        "n_jobs njobs workers n_workers num_workers n_threads num_threads threads parallel n_cores cores ncpus",
-        "processes",
+        "n_jobs workers n_workers num_workers n_threads num_threads threads parallel n_cores cores ncpus processes",
     ),
     "memory is bounded by itself": _words("batch batch_size chunksize block_size vectorized"),
     "nothing is changed in place: the answer is returned": _words("inplace in_place copy"),
@@ -317,8 +318,7 @@ NO_KEYWORD: Words = {
 # The same of pictures.
 NO_KEYWORD_OF_PICTURES: Words = {
     "the Axes that is returned can be changed, and saved by ax.figure.savefig(...)": _words(
-        "save savefig filename save_path outfile fname cmap palette style fontsize font_size xlabel ylabel xlim ylim",
-        "dpi",
+        "save savefig filename save_path outfile fname cmap palette style font_size xlabel dpi ylabel xlim ylim",
     ),
 }
 
@@ -339,6 +339,7 @@ METHODS: Words = {
     "corr(coefficient='pairwise_accuracy')": _words("pairwise_accuracy accuracy system_accuracy"),
     "corr(coefficient='spa')": _words("spa soft_pairwise_accuracy"),
     "corr(coefficient='acc_eq')": _words("acc_eq acc23 tie_calibration"),
+    "corr(coefficient='pdp', level='global')": _words("pdp pairwise_difference_pearson"),
     "ci": _words(
         "bootstrap bootstrap_ci confidence_interval confidence_intervals confint conf_int conf_interval interval",
         "intervals cis compute_bootci bootci jackknife credible_interval standard_error error_bars uncertainty",
@@ -449,8 +450,7 @@ METHODS: Words = {
     "matrix": _words("corr_matrix correlation_matrix clustermap metric_corr corrplot heatmap heat_map"),
     "scatter_matrix": _words("scatter pairplot pair_plot pairs splom scatterplot scatter_plot pairgrid regplot"),
     "distribution": _words(
-        "box boxplot hist histogram violin violinplot kde density swarm strip ridge distributions displot box_plot",
-        "boxen",
+        "box boxplot hist histogram violin violinplot kde density swarm strip ridge distributions displot boxen",
     ),
     "improvement": _words("improvement_consistency improvements"),
     "tasks": _words("rank_tasks task"),

@@ -351,7 +351,7 @@ def test_what_auto_stands_for(name, keywords, drawn):
     if level not in table.get(name).levels:
         return
     measure = checked_measure(level, name, "pairwise", "drop")
-    dims = checked_resample(keywords.get("resample", "both"), level)
+    dims = checked_resample(keywords.get("resample", "both"), measure)
     got = interval_method(measure, dims, keywords.get("interval"), keywords.get("keep_samples", False))
     assert got == ("bootstrap" if drawn or name not in NAMES else "jackknife")
 

@@ -70,6 +70,7 @@ def test_a_function_is_a_coefficient_too():
         ({"undefined": "nan"}, "undefined must be one of 'drop', 'zero', got 'nan'; did you mean 'drop'"),
         ({"coefficient": "tau"}, "coefficient must be one of .* got 'tau'; did you mean 'kendall'"),
         ({"coefficient": "spa"}, "coefficient='spa' is of systems, and needs level='system', got level='input'"),
+        ({"coefficient": "pdp"}, "coefficient='pdp' is of the outputs of each input, .* level='global', got level="),
     ],
 )
 def test_keywords_that_make_none(keywords, message):
@@ -81,7 +82,7 @@ def test_keywords_that_make_none(keywords, message):
 
 def test_metrics_are_not_gold_to_each_other():
     for name, record in table.COEFFICIENTS.items():
-        if name in ("acc_eq", "kendall_like"):
+        if name in ("acc_eq", "tau_eq", "kendall_like"):
             with pytest.raises(ValueError, match=f"coefficient='{name}' judges a metric by gold; between metrics"):
                 measure.check_symmetric(record)
         else:
@@ -122,17 +123,23 @@ def test_keywords_that_make_no_draws(keywords, error, message):
         Draws.checked(**{"n_resamples": 9, "rng": 0} | keywords)
 
 
+def _at(level, name="pearson"):
+    return measure.checked_measure(level, name, "pairwise", "drop")
+
+
 def test_dims_that_are_drawn():
-    assert measure.checked_resample("both", "input") == ("system", "input")
-    assert measure.checked_resample(["rater", "input", "reference"], "system") == ("input", "reference", "rater")
-    assert measure.checked_resample(("cell", "rater"), "global") == ("cell", "rater")
+    assert measure.checked_resample("both", _at("input")) == ("system", "input")
+    assert measure.checked_resample(["rater", "input", "reference"], _at("system")) == ("input", "reference", "rater")
+    assert measure.checked_resample(("cell", "rater"), _at("global")) == ("cell", "rater")
     for resample, level in ((("cell", "input"), "global"), ("cell", "system")):
         with pytest.raises(ValueError, match="resample='cell' needs level='global', and goes with 'reference'"):
-            measure.checked_resample(resample, level)
+            measure.checked_resample(resample, _at(level))
     with pytest.raises(ValueError, match="resample='cell' stands alone and needs level='global',"):
-        measure.checked_resample("cell", "system", layers=False)
+        measure.checked_resample("cell", _at("system"), layers=False)
     with pytest.raises(ValueError, match="among 'system', 'input', 'cell', got 'rater'"):
-        measure.checked_resample("rater", "system", layers=False)
+        measure.checked_resample("rater", _at("system"), layers=False)
+    with pytest.raises(ValueError, match="coefficient='pdp' compares the outputs of one input, .* got 'cell'"):
+        measure.checked_resample("cell", _at("global", "pdp"))
 
 
 # --- Thresholds ---
@@ -168,7 +175,7 @@ def test_thresholds_that_are_none(bad):
         (by_metric([1.0], ["b"], "system"), ACC_EQ, "an array over the labels of 'metric', got dims \\('system',\\)"),
         (xr.DataArray([1.0, 2.0, 3.0], dims="metric"), ACC_EQ, "an array over the labels of 'metric'"),
         (by_metric([1.0, 2.0, 3.0], ["b", "a", "c"]), WMT, "one number, got a DataArray"),
-        (1.0, table.get("kendall"), "threshold needs coefficient='acc_eq' or 'kendall_like', got 'kendall'"),
+        (1.0, table.get("kendall"), "threshold needs coefficient='acc_eq', 'tau_eq' or 'kendall_like', got 'kendall'"),
     ],
 )
 def test_what_is_refused(given, record, text):
@@ -221,7 +228,7 @@ def test_a_gold_that_is_an_array_is_looked_up_by_name():
 
 
 def test_held_out_scores_that_do_not_fit():
-    with pytest.raises(ValueError, match="calibrate_on needs coefficient='acc_eq', got 'kendall_like'"):
+    with pytest.raises(ValueError, match="calibrate_on needs coefficient='acc_eq' or 'tau_eq', got 'kendall_like'"):
         settled(other=DS, record=WMT)
     with pytest.raises(TypeError, match="calibrate_on must be a Dataset of scores, got DataArray"):
         settled(other=DS.score)

@@ -18,7 +18,7 @@ from xsumstat.coefficients.arrays import packed
 from xsumstat.coefficients.record import Measure
 from xsumstat.resampling import draws
 
-THRESHOLDS = {"acc_eq": None, "kendall_like": 0.3, "spa": None}
+THRESHOLDS = {"acc_eq": None, "tau_eq": None, "kendall_like": 0.3, "spa": None}
 CASES = [(name, level) for name in DECISIVE for level in (LEVELS if name != "spa" else ("system",))]
 HOW = (st.sampled_from(CASES), st.sampled_from(["pairwise", "available"]), st.sampled_from(["drop", "zero"]))
 
@@ -397,7 +397,10 @@ def test_held_out_thresholds_are_those_of_the_other_scores():
     "keywords, text",
     [
         ({"threshold": -1}, "threshold must be at least 0"),
-        ({"threshold": 1, "coefficient": "kendall"}, "threshold needs coefficient='acc_eq' or 'kendall_like'"),
+        (
+            {"threshold": 1, "coefficient": "kendall"},
+            "threshold needs coefficient='acc_eq', 'tau_eq' or 'kendall_like'",
+        ),
         ({"calibrate_on": 3}, "calibrate_on must be a Dataset"),
         ({"calibrate_on": xr.Dataset(), "threshold": 1}, "give one of them"),
         ({"calibrate_on": xr.Dataset()}, "calibrate_on: the Dataset has no variable 'score'"),

@@ -128,3 +128,10 @@ def test_two_axes_of_a_dark_figure(demo):
     demo.meta.ci("human", level="input").meta.plot.forest(ax=left, title="left")
     demo.meta.rank("human", **DRAWS).meta.plot.clusters(ax=right, title="right")
     return figure
+
+
+@styled
+def test_chance(style, demo):
+    few = demo.assign(score=(demo.score / demo.score.max(["system", "input"]) * 3).round())
+    how = {"level": "input", "coefficient": "acc_eq", "threshold": 0.0}
+    return few.meta.ci("human", n_resamples=199, rng=0, **how).meta.plot.bars()

@@ -367,7 +367,7 @@ def dominance(
     1  judge       length        1.000      True
     """
     measure = checked_measure(level, coefficient, missing, undefined)
-    dims = checked_resample(resample, level, layers=False)
+    dims = checked_resample(resample, measure, layers=False)
     threshold = _validate.number("threshold", threshold, 0.5, 1)
     draws = Draws.checked(n_resamples, rng, progress=progress)
     scores, targets = metric_pairs.prepare(ds, gold, metric, other, level=level, missing=measure.missing)
@@ -431,7 +431,7 @@ class _Test:
     ) -> _Test:
         measure = checked_measure(level, coefficient, missing, undefined)
         _validate.choice("method", method, METHODS)
-        dims = checked_resample(resample, level, layers=False)
+        dims = checked_resample(resample, measure, layers=False)
         if method == "jackknife" and "cell" in dims:
             raise ValueError("method='jackknife' leaves out systems and inputs; resample='cell' needs method='tost'")
         alpha = _validate.fraction("alpha", alpha)

@@ -10,8 +10,8 @@ import numpy as np
 import xarray as xr
 
 from xsumstat import _validate
+from xsumstat.analyses import chance, pooling
 from xsumstat.analyses import groups as slices
-from xsumstat.analyses import pooling
 from xsumstat.analyses.measure import (
     LAYERS,
     Draws,
@@ -117,7 +117,9 @@ def ci(
         instead, and all are (metric, other_metric, ...), NaN where a metric meets itself. Of the bootstrap and the
         jackknife also ``bias``, by how much the estimate errs on average; of the jackknife ``df``, the degrees of
         freedom of its t; of it, "bca", "corrected" and "studentized" ``fell_back``: True where that interval is not
-        defined, and another stands in (see Notes).
+        defined, and another stands in (see Notes). Of "pairwise_accuracy", "acc_eq", "tau_eq", "kendall_like" and
+        "spa" without `other` also ``baseline(metric, ..., chance)``, what a "constant" and, on average, a "random"
+        metric would have on the same outputs (see Notes of `corr`).
 
     Raises
     ------
@@ -147,8 +149,10 @@ def ci(
     design, but for Spearman's ρ of .9 at input level with 8 or 10 systems of which 30 % are missing on each input (.82
     to .90). At input level they hold too little where 16 systems or fewer differ more than cells do, and have heavy
     tails (Pearson .91, Spearman .91) or lie far out (.85, .90); for Kendall's τ of ten systems or fewer they err on the
-    wide side (.97). The documentation ("Calibration") has a table to look a design up in. Any other statistic has
-    ``V_s + V_i``, which counts the noise of cells twice, and is too wide where that matters.
+    wide side (.97). The documentation ("Calibration") has a table to look a design up in. Those of "pdp" held it in
+    .89 to .97 of trials of 21 designs (8 to 60 systems, 30 to 200 inputs; 400 trials each), .95 on average; the least
+    where 13 systems differ as much as cells do and correlate far more than these, or have heavy tails. Any other
+    statistic has ``V_s + V_i``, which counts the noise of cells twice, and is too wide where that matters.
 
     Where the correlation is ±1 or nothing varies, at system level a coefficient of ranks takes Fisher's standard error
     about the nearest value below 1 and is open to 1; elsewhere the interval is the point. Both fell back.
@@ -220,7 +224,7 @@ def ci(
     if interval is not None:
         _validate.choice("interval", interval, INTERVALS)
     confidence_level = _validate.fraction("confidence_level", confidence_level)
-    dims = checked_resample(resample, level)
+    dims = checked_resample(resample, measure)
     check_given(measure.coefficient, given, dims)
     _validate.choice("aggregate", aggregate, AGGREGATES)
     draws = Draws.checked(n_resamples, rng, keep_samples=keep_samples, progress=progress)
@@ -261,6 +265,8 @@ def ci(
     found = xr.Dataset(by_target) if other is None else metric_pairs.laid_out(by_target, targets, scores)
     if other is not None:
         metric_pairs.warn_undefined(by_target["difference"], targets, scores)
+    elif not layers:
+        found = found.assign(chance.of(scores.score, scores.human, measure, found["correlation"]))
     attrs |= threshold_attrs(measure.coefficient, calibrate_on)
     _warn(found, scores, measure, kind, dims, draws.n_resamples)
     return results.result(found, scores, analysis="ci", method=method, **measure.attrs, **attrs)

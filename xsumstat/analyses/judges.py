@@ -339,7 +339,7 @@ def human_ceiling(
     if interval is not None:
         _validate.choice("interval", interval, ("percentile", "basic", "normal"))
     measure = checked_measure(level, coefficient, missing, undefined)
-    dims = checked_resample(resample, level, layers=False)
+    dims = checked_resample(resample, measure, layers=False)
     draws = Draws.checked(n_resamples, rng, progress=progress)
     confidence_level = _validate.fraction("confidence_level", confidence_level)
     score = schema.prepare_metrics(ds, schema.automatic(ds, metric), level=None).compute()

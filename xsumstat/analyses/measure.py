@@ -17,8 +17,10 @@ from xsumstat.dataset import scores as schema
 from xsumstat.resampling import draws
 from xsumstat.types import CorrelationFunction, FloatArray
 
-__all__ = ["LAYERS", "Draws", "Measure"]
+__all__ = ["GROUPS", "LAYERS", "Draws", "Measure"]
 
+# The dim along which a level's groups lie.
+GROUPS = {"input": "input", "within_system": "system"}
 # Dims of score and of gold that can be drawn, and are then made one.
 LAYERS = ("reference", "rater")
 
@@ -74,7 +76,8 @@ def checked_measure(level: Any, coefficient: str | CorrelationFunction, missing:
     record = table.get(coefficient)
     if level not in record.levels:
         (only,) = record.levels
-        raise ValueError(f"coefficient={record.name!r} is of {only}s, and needs level={only!r}, got level={level!r}")
+        compared = "systems" if only == "system" else "the outputs of each input, all inputs together"
+        raise ValueError(f"coefficient={record.name!r} is of {compared}, and needs level={only!r}, got level={level!r}")
     return Measure(record, level, missing, undefined)
 
 
@@ -95,8 +98,9 @@ def check_symmetric(record: Coefficient) -> None:
         raise ValueError(f"coefficient={record.name!r} judges a metric by gold; between metrics use a correlation")
 
 
-def checked_resample(resample: Any, level: str, *, layers: bool = True) -> tuple[str, ...]:
+def checked_resample(resample: Any, measure: Measure, *, layers: bool = True) -> tuple[str, ...]:
     """The dims to be drawn, layers of scores and gold among them; "cell" in place of "system" and "input"."""
+    level = measure.level
     dims = _validate.dims("resample", resample, ("system", "input", "cell", *(LAYERS if layers else ())))
     if "cell" in dims and (set(dims) & {"system", "input"} or level != "global"):
         beside = (
@@ -105,6 +109,11 @@ def checked_resample(resample: Any, level: str, *, layers: bool = True) -> tuple
             else "stands alone and needs level='global',"
         )
         raise ValueError(f"resample='cell' {beside} got {resample!r} at level={level!r}")
+    if "cell" in dims and measure.coefficient.within_inputs:
+        raise ValueError(
+            f"coefficient={measure.coefficient.name!r} compares the outputs of one input, which cells drawn one by one "
+            f"do not keep together; use resample='both', 'system' or 'input', got {resample!r}"
+        )
     return dims
 
 
@@ -150,12 +159,12 @@ def settled(
         if threshold is not None:
             raise ValueError("threshold and calibrate_on both say what a tie is; give one of them")
         if record.calibrate is None:
-            raise ValueError(f"calibrate_on needs coefficient='acc_eq', got {record.name!r}")
+            raise ValueError(f"calibrate_on needs coefficient='acc_eq' or 'tau_eq', got {record.name!r}")
         return _with(measure, _held_out(measure, scores, calibrate_on, gold))
     if threshold is None:
         return measure
     if record.threshold_of is None:
-        raise ValueError(f"threshold needs coefficient='acc_eq' or 'kendall_like', got {record.name!r}")
+        raise ValueError(f"threshold needs coefficient='acc_eq', 'tau_eq' or 'kendall_like', got {record.name!r}")
     if isinstance(threshold, xr.DataArray) and threshold.ndim:
         if record.threshold_of == "gold":
             raise ValueError(f"threshold of {record.name!r} is of the gold's scores: one number, got a DataArray")

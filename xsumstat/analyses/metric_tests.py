@@ -236,7 +236,7 @@ def _decided(swap: Any, record: Coefficient, level: str, resample: Any, crossed:
         group = _GROUPS.get(level) if record.swapped_decisions is not None and not crossed else None
         return group is not None and (resample is None or _validate.dims("resample", resample) == (group,))
     if _validate.choice("swap", swap, ("scores", "decisions")) == "decisions" and record.swapped_decisions is None:
-        raise ValueError(f"swap='decisions' needs coefficient='acc_eq', got {record.name!r}")
+        raise ValueError(f"swap='decisions' needs coefficient='acc_eq' or 'tau_eq', got {record.name!r}")
     return bool(swap == "decisions")
 
 

@@ -119,7 +119,7 @@ def _by_jackknife(function: Callable[..., xr.Dataset], given: dict[str, Any]) ->
     if function.__name__ != "ci":
         return False
     measure = checked_measure("system", given["coefficient"], given.get("missing", "pairwise"), "drop")
-    dims = checked_resample(given.get("resample", "both"), "system")
+    dims = checked_resample(given.get("resample", "both"), measure)
     method = given.get("method", "auto")
     if method == "auto":
         method = interval_method(measure, dims, given.get("interval"), given.get("keep_samples"))

@@ -70,7 +70,9 @@ def rank(
     Dataset
         ``correlation``, ``rank`` (1 is best; equal correlations share the better rank) and ``cluster`` (1 is best),
         each (metric, ...), the metrics in order of correlation, of its mean where there are further dims. A metric
-        without a correlation comes last, with rank and cluster 0. Lazy scores keep their order.
+        without a correlation comes last, with rank and cluster 0. Lazy scores keep their order. Of
+        "pairwise_accuracy", "acc_eq", "tau_eq", "kendall_like" and "spa" also ``baseline(metric, ..., chance)``, what a
+        "constant" and, on average, a "random" metric would have on the same outputs (see Notes of `corr`).
 
     Raises
     ------
@@ -134,7 +136,8 @@ def rank(
         output_dtypes=[int, int],
         keep_attrs=False,
     )
-    result = single[["correlation"]].assign(rank=outputs[0], cluster=outputs[1])
+    kept = [name for name in ("correlation", "baseline") if name in single]
+    result = single[kept].assign(rank=outputs[0], cluster=outputs[1])
     attrs = {**test.attrs, "analysis": "rank", "alpha": alpha}
     result = results.described(result.transpose("metric", ...).assign_attrs(attrs))
     if checks.is_lazy(result["correlation"]):

@@ -339,7 +339,11 @@ def _table(
     """Correlations, ranks and clusters of all tasks, NaN where a metric is not in one."""
     parts = [
         xr.merge(
-            [found[["correlation"]].drop_vars([name for name in found.coords if name != "metric"]), more], join="outer"
+            [
+                found[["correlation"]].drop_vars([name for name in found.coords if name != "metric"], errors="ignore"),
+                more,
+            ],
+            join="outer",
         )
         for found, more in zip(single.values(), ranked, strict=True)
     ]

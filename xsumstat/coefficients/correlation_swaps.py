@@ -47,11 +47,13 @@ def swapped(
 
 def moments(scores: FloatArray, z: FloatArray, pairs: tuple[Pair, ...], measure: Measure) -> Sequence[Differences]:
     """Make pairs of metrics ready to trade places under Pearson's r, by groups or of all cells."""
-    tests = []
+    tests: list[Differences] = []
     made = arrays.pairs_and_gold(scores, z, pairs, measure.level, measure.missing)
     for pair, (x, y, gold, _) in zip(pairs, made, strict=True):
-        gold = arrays.scaled(gold)
-        tests.append(_moments_test(pair, x, y, gold, measure.level, measure.undefined_as_zero))
+        data = moments_of(x, y, arrays.scaled(gold), measure.level)
+        layout = swap_kernels.BY_SYSTEM if measure.level == "within_system" else swap_kernels.BY_INPUT
+        at = np.arange(data[0].shape[1])
+        tests.append(_Moments((pair,), (*data, layout, at), measure.undefined_as_zero))
     return tests
 
 
@@ -175,9 +177,11 @@ class _Moments:
         return out[None]
 
 
-def _moments_test(
-    pair: Pair, x: FloatArray, y: FloatArray, z: FloatArray, level: str, undefined_as_zero: bool
-) -> Differences:
+def moments_of(x: FloatArray, y: FloatArray, z: FloatArray, level: str) -> tuple[Any, ...]:
+    """Standardised x and y and the gold by groups, centred, and what a cell's sign adds: x, y, z, present, ...
+
+    ... `parts`, `sums` and `variance_z` as of `kernels.swaps.swap_pearson`.
+    """
     by_system = level == "within_system"
     if level == "global":
         pooled = Pooled.of(x.reshape(-1, 1), y.reshape(-1, 1))
@@ -209,6 +213,4 @@ def _moments_test(
     sums[2] = half_sum.sum(axis=axis)
     del half_sum
     variance = np.where(spread > 0, n * np.atleast_1d((z**2).sum(axis=axis)) - sums[4] ** 2, 0.0)
-    layout = swap_kernels.BY_SYSTEM if by_system else swap_kernels.BY_INPUT
-    at = np.arange(x.shape[1])
-    return _Moments((pair,), (x, y, z, present, parts, sums, variance, layout, at), undefined_as_zero)
+    return x, y, z, present, parts, sums, variance

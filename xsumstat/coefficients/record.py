@@ -157,6 +157,11 @@ class Coefficient:
         The coefficients of many pairs of metrics by groups of many members, which share what is made of each metric.
     poolable : bool
         Whether the pairs of systems of several labels may be pooled.
+    within_inputs : bool
+        Whether at global level it compares outputs of one input only, so that cells cannot be drawn by themselves.
+    chance : callable or None
+        What a constant metric and a random one reach in each group, of a metric's scores and the gold's (see `chance`);
+        None where it is 0 or undefined.
     function : callable or None
         An ``f(x, z) -> float`` of two 1-D arrays, a user's or one of ours that `function.estimator` calls; None for
         those with kernels.
@@ -185,6 +190,8 @@ class Coefficient:
     close: Callable[..., tuple[FloatArray, FloatArray]] | None = None
     of_pairs: Callable[..., tuple[FloatArray, FloatArray]] | None = None
     poolable: bool = False
+    within_inputs: bool = False
+    chance: Callable[[FloatArray, FloatArray, Measure], tuple[FloatArray, FloatArray]] | None = None
     function: CorrelationFunction | None = field(default=None)
 
     def __post_init__(self) -> None:

@@ -10,14 +10,17 @@ import numpy as np
 
 from xsumstat import _validate
 from xsumstat.coefficients import (
+    chance,
     correlation_parts,
     correlation_swaps,
     correlations,
     function,
     long_groups,
+    pair_differences,
     partial_swaps,
     rank_swaps,
     soft_accuracy,
+    tau_with_ties,
     tie_swaps,
     ties,
 )
@@ -179,6 +182,7 @@ _ROWS = (
         normal_value=_accuracy,
         **_of_many(kernels.ACCURACY),
         poolable=True,
+        chance=chance.of_order,
     ),
     Coefficient(
         "acc_eq",
@@ -193,6 +197,21 @@ _ROWS = (
         threshold_of="metric",
         calibrate=ties.calibrate,
         swapped_decisions=tie_swaps.decisions,
+        chance=chance.of_order_and_ties,
+    ),
+    Coefficient(
+        "tau_eq",
+        "τ with ties",
+        estimator=tau_with_ties.estimator,
+        swapped=tau_with_ties.swapped,
+        of_means=True,
+        linear_in_swaps="always",
+        symmetric=False,
+        of_constants=True,
+        threshold_of="metric",
+        calibrate=tau_with_ties.calibrate,
+        swapped_decisions=tau_with_ties.decisions,
+        chance=chance.of_order_and_ties_as_tau,
     ),
     Coefficient(
         "kendall_like",
@@ -205,6 +224,7 @@ _ROWS = (
         of_constants=True,
         threshold_of="gold",
         thresholds=(25.0,),
+        chance=chance.like_wmt,
     ),
     Coefficient(
         "spa",
@@ -214,6 +234,16 @@ _ROWS = (
         estimator=soft_accuracy.estimator,
         swapped=soft_accuracy.swapped,
         of_constants=True,
+        chance=chance.soft,
+    ),
+    Coefficient(
+        "pdp",
+        "pairwise difference Pearson",
+        levels=("global",),
+        estimator=pair_differences.estimator,
+        swapped=pair_differences.swapped,
+        leave_one_out=LeaveOneOut(pair_differences.parts, _pearson_step, of_ranks=False),
+        within_inputs=True,
     ),
 )
 

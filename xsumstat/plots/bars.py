@@ -10,6 +10,7 @@ import xarray as xr
 
 from xsumstat import _validate
 from xsumstat.dataset import wording
+from xsumstat.plots import chance
 from xsumstat.plots.parts import (
     PLAIN,
     axes_for,
@@ -54,7 +55,7 @@ def bars(
     """One number of each metric as a bar, one row a metric, with its interval as a whisker where there is one.
 
     Draws any result with one number for each metric. Where it has intervals of the variable, such as those of `ci`,
-    they are whiskers.
+    they are whiskers. Of accuracies a line shows what a constant and a random metric reach (`baseline` of `corr`).
 
     Parameters
     ----------
@@ -102,15 +103,18 @@ def bars(
     result, left_out = shown(result, variable, metric=metric, order=order)
     check_not_empty(result[variable])
     panels = panels_of(result, [dim for dim in further if dim != hue])
+    kinds = chance.kinds_of(result, variable)
     n, labels = result.sizes["metric"], texts(result[hue]) if hue else [""]
     across, down = grid_of(len(panels))
     wide, row = label_width(result["metric"]) + _WIDE * across, max(0.28, 0.08 + 0.12 * len(labels))
-    below = 0.3 + legend_height(labels if hue else [], wide)
+    below = 0.3 + legend_height([*(labels if hue else []), *kinds.values()], wide)
     axes = axes_for(len(panels), (wide, below + (0.75 + row * n) * down), ax, sharex=True, figsize=figsize)
     for axis, (name, panel) in zip(axes, panels, strict=True):
         for at in range(len(labels)):
             rows = np.arange(n) + (at - (len(labels) - 1) / 2) * 0.8 / len(labels)
-            _bars_of(axis, panel.isel({hue: at}) if hue else panel, variable, rows, 0.76 / len(labels), at)
+            drawn = panel.isel({hue: at}) if hue else panel
+            _bars_of(axis, drawn, variable, rows, 0.76 / len(labels), at)
+            chance.draw(axis, drawn, rows, (0.8 if hue else 1.0) / len(labels), kinds)
         axis.axvline(0, color=ink(), lw=0.8, zorder=3)
         axis.grid(axis="x", color=faint(), lw=0.7, zorder=0)
         panel_title(axis, name, _WIDE)
@@ -121,6 +125,7 @@ def bars(
     items: list[tuple[str, Mapping[str, Any]]] = [
         (label, {"color": style_of(at)[0], "marker": "s", "ls": "", "ms": 8}) for at, label in enumerate(labels) if hue
     ]
+    items += chance.items_of(kinds)
     notes = [wording.how(result) if limits_of(result, variable) or variable == "pvalue" else "", left_out]
     return finished(axes, ax, title=title, items=items, heading=hue or "", notes=notes)
 

@@ -11,6 +11,7 @@ import xarray as xr
 from xsumstat import _validate
 from xsumstat.analyses.judges import RATER
 from xsumstat.dataset import checks, wording
+from xsumstat.plots import chance
 from xsumstat.plots.parts import (
     PLAIN,
     ZERO_LINE,
@@ -106,7 +107,8 @@ def forest(
     Two levels in one picture: ``xr.concat([a, b], dim=pd.Index(["system", "input"], name="level"))`` and
     ``hue="level"`` (Deutsch et al. 2021, Fig. 4). Scores by people stand on a darker row: the gold itself, other
     metrics of ``kind="human"``, and the raters of `human_ceiling`. Metrics without an estimate have no row; a note
-    names them.
+    names them. Of accuracies a line shows what a constant and a random metric reach (`baseline` of `corr`), where that
+    is not the least value that there is.
 
     A point is the estimate. Where the bias of a jackknife is more than a quarter of the standard error, a stroke marks
     the estimate less its bias, about which the interval lies.
@@ -215,6 +217,7 @@ def _panel(
                 _forest_rows(axis, drawn.isel(metric=there), rows[there] + offset, 0.8, style, density)
         else:
             _forest_rows(axis, drawn, rows + offset, 0.8 / len(hues), style_of(at), density)
+        chance.draw(axis, drawn, rows + offset, 1.0 if hue is None else 0.8 / len(hues), chance.kinds_of(result))
         if raters is not None and (hue is None or at == 0 or hue in raters.dims):
             _band(axis, raters, drawn, ink() if hue is None or hue not in raters.dims else style_of(at)[0])
     axis.axvline(0, color=ZERO_LINE, lw=0.8, zorder=1)
@@ -246,6 +249,7 @@ def _items(result: xr.Dataset, hue: str | None, raters: xr.Dataset | None) -> li
         items += [("people", {"color": ink(), "lw": 2, **_PEOPLE})]
     if bool(_biased(result).any()):
         items.append((_WITHOUT_BIAS, {"color": ink(), **_STROKE, "ls": ""}))
+    items += chance.items_of(chance.kinds_of(result))
     if raters is not None:
         items.append((_ceiling_words(raters), {"color": ink(), "ls": (0, (4, 2)), "lw": 1.3}))
     return items

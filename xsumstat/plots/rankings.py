@@ -11,6 +11,7 @@ import xarray as xr
 
 from xsumstat import _validate
 from xsumstat.dataset import wording
+from xsumstat.plots import chance
 from xsumstat.plots.parts import (
     PLAIN,
     axes_for,
@@ -87,7 +88,8 @@ def clusters(
     Notes
     -----
     Neighbours of two clusters need not have been told apart: a metric starts a new cluster where one member of the
-    cluster above beats it. `tests` shows each pair.
+    cluster above beats it. `tests` shows each pair. Of accuracies a line shows what a constant and a random metric
+    reach (`baseline` of `corr`).
 
     References
     ----------
@@ -126,6 +128,7 @@ def clusters(
     of_bars = tests if tests is not None else result
     bar = {"color": ink(), "lw": 3, "solid_capstyle": "butt"}
     items = [(f"not told apart (p > {alpha:.2g})", bar)] if any(drawn) else []
+    items += chance.items_of(chance.kinds_of(result))
     notes = [
         "numbers are clusters",
         wording.how(of_bars),
@@ -171,6 +174,7 @@ def _cluster_rows(
         here = intervals.sel({dim: panel[dim] for dim in intervals["correlation"].dims if dim in panel.coords})
         axis.hlines(np.arange(len(r)), here["ci_low"], here["ci_high"], color=colour(0), lw=1.6, zorder=2.5)
     axis.plot(r, np.arange(len(r)), "o", ms=5, color=colour(0), mec=ground(), mew=0.8, zorder=3)
+    chance.draw(axis, panel, np.arange(len(r)), 1.0, chance.kinds_of(panel))
     bars = [run for run in (groups if tests is None else _not_told_apart(panel, tests, alpha)) if run[1] > run[0]]
     _draw_bars(axis, bars)
     axis.set_yticks(range(len(r)), texts(panel["metric"]), **PLAIN)

@@ -1,0 +1,211 @@
+"""The variable `baseline`: what a constant metric and a random one reach, against metrics that are one."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+import reference
+from conftest import dataset
+from helpers import LEVELS, rows, same
+
+from xsumstat.coefficients import chance, table
+from xsumstat.coefficients.record import Measure
+
+NAMES = ("pairwise_accuracy", "acc_eq", "tau_eq", "kendall_like", "spa")
+CASES = [(name, level) for name in NAMES for level in table.COEFFICIENTS[name].levels]
+# In the units of the scores below.
+THRESHOLDS = {"kendall_like": 0.3, "acc_eq": 0.0, "tau_eq": 0.0}
+
+
+def scores(seed=0, shape=(5, 4), gaps=0.15):
+    rng = np.random.default_rng(seed)
+    values = np.round(rng.normal(size=(2, *shape)) + rng.normal(size=(1, *shape)))
+    return np.where(rng.random(values.shape) < gaps, np.nan, values)
+
+
+def levels_of(name, level, x, z, missing="pairwise", undefined="drop"):
+    made = Measure(table.COEFFICIENTS[name], level, missing, undefined)
+    made = made.at(THRESHOLDS[name]) if name in THRESHOLDS else made
+    values, n = made.coefficient.chance(x, z, made)
+    return [float(np.nan if (value := _average(kind, n, undefined == "zero")) is None else value) for kind in values]
+
+
+def _average(values, n, as_zero):
+    kept = [0.0 if math.isnan(v) else v for v, k in zip(values, n, strict=True) if not math.isnan(v) or as_zero and k]
+    return math.fsum(kept) / len(kept) if kept else None
+
+
+@pytest.mark.parametrize(("name", "level"), CASES)
+@pytest.mark.parametrize("missing", ["pairwise", "available"])
+def test_a_constant_metric_reaches_the_first(name, level, missing):
+    missing = missing if level == "system" else "pairwise"
+    for seed, value in itertools.product(range(4), (0.0, 0.7)):
+        x, z = scores(seed)
+        constant = np.where(np.isnan(x), np.nan, value)
+        threshold = THRESHOLDS.get(name)
+        want = reference.correlation(name, rows(constant), rows(z), level, missing, threshold=threshold)
+        assert math.isnan(want) or same(levels_of(name, level, x, z, missing)[0], want, 1e-9)
+        assert name == "kendall_like" or not math.isnan(want)
+
+
+def orders(name, level, z):
+    """The mean over all ways to order the outputs (or the systems) of 2^i for the i-th, that no sum makes equal."""
+    n, m = z.shape
+    found = []
+    if level == "system":
+        for order in itertools.permutations(range(n)):
+            found.append(np.repeat(2.0 ** np.array(order)[:, None], m, axis=1))
+    elif level == "global":
+        for order in itertools.permutations(range(n * m)):
+            found.append(2.0 ** np.array(order).reshape(n, m))
+    else:
+        sizes, groups = (n, m) if level == "input" else (m, n)
+        for each in itertools.product(itertools.permutations(range(sizes)), repeat=groups):
+            x = 2.0 ** np.array(each)
+            found.append(x.T if level == "input" else x)
+    threshold = THRESHOLDS.get(name)
+    values = [reference.correlation(name, rows(x), rows(z), level, threshold=threshold) for x in found]
+    return math.fsum(values) / len(values)
+
+
+@pytest.mark.parametrize(("name", "level"), [case for case in CASES if case[0] != "spa"])
+@pytest.mark.parametrize("gold", [[[1, 2, 2], [1, 3, 3]], [[0, 0, 3], [5, 0, 1]]])
+def test_the_second_is_the_mean_over_all_orders(name, level, gold):
+    z = np.array(gold, dtype=float)
+    assert same(levels_of(name, level, z, z)[1], orders(name, level, z), 1e-12)
+
+
+@pytest.mark.parametrize("inputs", [1, 2, 3, 4])
+def test_the_second_of_soft_accuracy_is_the_mean_over_all_places_among_the_swaps(inputs):
+    """The difference of two systems on m inputs has one of 2^m places among all swaps, all equally likely."""
+    z = np.random.default_rng(inputs).integers(0, 4, (3, inputs)).astype(float)
+    total = []
+    for a, b in itertools.permutations(range(3), 2):
+        p = reference.beats(z[a].tolist(), z[b].tolist())
+        total += [1 - abs(k / 2**inputs - p) for k in range(1, 2**inputs + 1)]
+    assert same(levels_of("spa", "system", z, z)[1], math.fsum(total) / len(total), 1e-9)
+
+
+def test_soft_accuracy_of_random_metrics():
+    """Gold that tells systems apart gives chance 1/2, and gold that tells nothing 3/4."""
+    rng = np.random.default_rng(0)
+    for apart, want in ((0.0, None), (10.0, 0.5)):
+        z = rng.normal(size=(6, 60)) + apart * np.arange(6)[:, None]
+        made = Measure(table.COEFFICIENTS["spa"])
+        drawn = [made.estimator(rng.exponential(size=z.shape), z).value() for _ in range(400)]
+        got = levels_of("spa", "system", z, z)[1]
+        assert got == pytest.approx(np.mean(drawn), abs=4 * np.std(drawn) / 20)
+        assert want is None or got == pytest.approx(want, abs=1e-6)
+    z = np.tile(rng.normal(size=60), (6, 1))
+    assert levels_of("spa", "system", z, z)[1] == pytest.approx(0.5, abs=1e-6)  # p is 1 where all are tied
+    half = np.array([[1.0, -1.0], [-1.0, 1.0]]) @ np.ones((2, 30))
+    assert levels_of("spa", "system", half + 0.5 * rng.permuted(np.tile([1, -1], 15)), half)[1] <= 0.75
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_random_metrics_with_gaps(level):
+    rng = np.random.default_rng(1)
+    x, z = scores(5, (6, 10), 0.2)
+    for name in ("pairwise_accuracy", "acc_eq", "kendall_like"):
+        made = Measure(table.COEFFICIENTS[name], level)
+        made = made.at(THRESHOLDS[name]) if name in THRESHOLDS else made
+        drawn = [made.estimator(np.where(np.isnan(x), np.nan, rng.normal(size=x.shape)), z).value() for _ in range(500)]
+        got = levels_of(name, level, x, z)[1]
+        assert got == pytest.approx(np.mean(drawn), abs=4 * np.std(drawn) / math.sqrt(500))
+
+
+def test_a_calibrated_threshold_ties_all_scores_of_a_random_metric_where_gold_is_often_tied():
+    rng = np.random.default_rng(2)
+    for points, calibrated in ((2, "constant"), (100, "random")):
+        z = rng.integers(0, points, (8, 200)).astype(float)
+        ds = dataset(np.stack([rng.normal(size=z.shape), z]))
+        how = {"level": "input", "coefficient": "acc_eq"}
+        free = ds.meta.corr("m1", threshold=0.0, **how).baseline.sel(metric="m0")
+        got = ds.meta.corr("m1", **how)
+        assert float(got.baseline.sel(metric="m0", chance="random")) == float(free.sel(chance=calibrated))
+        assert float(got.correlation[0]) == pytest.approx(float(free.max()), abs=0.02)
+
+
+@pytest.mark.filterwarnings("ignore:cells left out", "ignore:more than 5 % of the 19")
+@pytest.mark.parametrize(("name", "level"), CASES)
+def test_results_have_it(name, level):
+    values = np.stack([scores(seed, (5, 6)) for seed in (1, 2)])
+    ds = dataset(values[0]).drop_vars("score").assign(score=(("language", "metric", "system", "input"), values))
+    settings = {"level": level, "coefficient": name}
+    settings |= {"threshold": THRESHOLDS[name]} if name in THRESHOLDS else {}
+    found = ds.meta.corr("m1", **settings)
+    assert set(found.baseline.dims) == {"metric", "language", "chance"}
+    assert found.baseline.attrs == {"long_name": "value of a metric that tells nothing", "units": "1"}
+    assert found.chance.values.tolist() == ["constant", "random"] == list(chance.KINDS)
+    for language in (0, 1):
+        x, z = values[language]
+        assert same(found.baseline.isel(language=language).sel(metric="m0"), levels_of(name, level, x, z), 1e-12)
+    lazy = ds.chunk({"system": 2, "input": 3, "language": 1})
+    np.testing.assert_array_equal(lazy.meta.corr("m1", **settings).baseline.compute(), found.baseline)
+    for each in (ds, lazy):
+        interval = each.meta.ci("m1", n_resamples=19, rng=0, **settings)
+        np.testing.assert_array_equal(interval.baseline.transpose(*found.baseline.dims), found.baseline)
+        told = each.isel(language=0, drop=True).meta.corr("m1", **settings).compute().meta.conclusion()
+        assert name == "pairwise_accuracy" or "constant" in told or "random metric would have" in told
+    frame = found.meta.to_frame()
+    assert "baseline" not in frame and len(frame) == 2
+    alone = found[["baseline"]].meta.to_frame()
+    assert len(alone) == 4 and alone.chance.tolist() == ["constant", "random"] * 2
+
+
+@pytest.mark.filterwarnings("ignore:cells left out")
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize("name", ["pairwise_accuracy", "acc_eq", "kendall_like"])
+@pytest.mark.parametrize("undefined", ["drop", "zero"])
+def test_groups_have_their_own(name, undefined):
+    ds = dataset(scores(3, (5, 6), 0.5))
+    settings = {"level": "input", "coefficient": name, "undefined": undefined}
+    settings |= {"threshold": THRESHOLDS[name]} if name in THRESHOLDS else {}
+    each, whole = (ds.meta.corr("m1", average=average, **settings) for average in (False, True))
+    assert each.baseline.dims == ("metric", "input", "chance")
+    assert (each.baseline.isnull().all("chance") == each.correlation.isnull()).all()
+    want = [levels_of(name, "input", *ds.score.values, undefined=undefined)]
+    np.testing.assert_allclose(whole.baseline, want, atol=1e-12)
+
+
+def test_correlations_have_none_and_what_is_undefined_neither():
+    ds = dataset(scores(1, gaps=0.0))
+    for name in ("pearson", "kendall", "kendall_a"):
+        assert "baseline" not in ds.meta.corr("m1", coefficient=name)
+    assert "baseline" not in ds.meta.corr("m1", coefficient="pdp", level="global")
+    three = dataset(np.concatenate([scores(1, gaps=0.0), scores(2, gaps=0.0)[:1]]))
+    gap = three.meta.ci("m1", metric="m0", other="m2", coefficient="pairwise_accuracy")
+    assert "baseline" not in gap
+    with pytest.warns(UserWarning, match="undefined, as no two gold scores lie 99"):
+        found = ds.meta.corr("m1", coefficient="kendall_like", level="input", threshold=99)
+    assert found.baseline.isnull().all()
+
+
+def test_groups_of_systems_have_their_own():
+    ds = dataset(scores(4, (10, 5), 0.0)).assign_coords(half=("system", list("aaaaabbbbb")))
+    found = ds.meta.corr("m1", coefficient="acc_eq", level="input", by="half")
+    part = ds.isel(system=slice(5)).meta.corr("m1", coefficient="acc_eq", level="input")
+    np.testing.assert_array_equal(found.baseline.sel(half="a"), part.baseline)
+
+
+def test_chance_on_talks_from_english_to_german(mirror):
+    """13 systems on 529 segments with MQM scores (WMT21), counted pair by pair: the figures of the guide."""
+    file = mirror / "mqm" / "ted" / "ende" / "mqm_ted_ende.avg_seg_scores.tsv"
+    if not file.exists():
+        pytest.skip("XSUMSTAT_DATA_DIR has no MQM scores")
+    by_system = {}
+    for line in file.read_text(encoding="utf-8").splitlines()[1:]:
+        system, value, segment = line.split()
+        if value != "None" and not system.startswith("ref"):
+            by_system.setdefault(system, {})[int(segment)] = float(value)
+    segments = sorted(next(iter(by_system.values())))
+    z = np.array([[scores[at] for at in segments] for scores in by_system.values()])
+    tied = np.mean([sum(a == b for a, b in itertools.combinations(column, 2)) / 78 for column in z.T.tolist()])
+    ds = dataset(np.stack([np.random.default_rng(1).normal(size=z.shape), z]))
+    how = {"level": "input", "coefficient": "acc_eq"}
+    free, calibrated = (ds.meta.corr("m1", threshold=threshold, **how) for threshold in (0.0, None))
+    assert z.shape == (13, 529) and free.baseline.values[0] == pytest.approx([tied, (1 - tied) / 2], abs=1e-12)
+    assert free.baseline.values[0] == pytest.approx([0.480, 0.260], abs=0.0005)
+    assert calibrated.baseline.values[0] == pytest.approx([tied, tied], abs=1e-12)
+    assert calibrated.correlation.item() == pytest.approx(tied, abs=0.001)

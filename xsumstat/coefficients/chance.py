@@ -1,0 +1,92 @@
+"""What a metric reaches that tells nothing of its outputs: one that is constant, and one that is random.
+
+A constant metric gives every output one score; a random one scores that are drawn alike for all outputs, no two of them
+equal. Each function here gives their values, or expected values, in each group, (2, groups) in the order of `KINDS`,
+and how many members each group has.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from xsumstat.coefficients import arrays
+from xsumstat.coefficients.record import Measure
+from xsumstat.coefficients.soft_accuracy import SoftAccuracy
+from xsumstat.coefficients.ties import Members
+from xsumstat.types import FloatArray
+
+KINDS = ("constant", "random")
+# With more inputs than this the chances of a random metric are as good as continuous.
+_MOST_INPUTS = 50
+
+Levels = tuple[FloatArray, FloatArray]
+
+
+def of_order(x: FloatArray, z: FloatArray, measure: Measure) -> Levels:
+    """Of pairwise accuracy: a constant metric orders no pair, a random one half of those that the gold orders."""
+    tied, n = _tied_in_gold(x, z, measure)
+    return np.stack([0.0 * tied, (1.0 - tied) / 2]), n
+
+
+def of_order_and_ties(x: FloatArray, z: FloatArray, measure: Measure) -> Levels:
+    """Of accuracy with ties: a constant metric is right where the gold has a tie, a random one as `of_order`.
+
+    A threshold that is calibrated is for the random metric too: where it ties a share t of the pairs, these being any
+    of them, it is right in ``t·T + (1 − t)(1 − T)/2`` on average, which is largest at one of the ends.
+    """
+    tied, n = _tied_in_gold(x, z, measure)
+    found = np.stack([tied, (1.0 - tied) / 2])
+    if measure.coefficient.calibrated:
+        constant, random = (arrays.average(each, n, measure.undefined_as_zero) for each in found)
+        if constant > random:
+            found[1] = tied
+    return found, n
+
+
+def of_order_and_ties_as_tau(x: FloatArray, z: FloatArray, measure: Measure) -> Levels:
+    """Of tau with ties."""
+    found, n = of_order_and_ties(x, z, measure)
+    return 2.0 * found - 1.0, n
+
+
+def like_wmt(x: FloatArray, z: FloatArray, measure: Measure) -> Levels:
+    """Of WMT's tau, in which a tie in the metric is wrong."""
+    n = Members.of(x, z, measure.level, measure.own_cells).present.sum(axis=0).astype(float)
+    return np.stack([np.full(len(n), -1.0), np.zeros(len(n))]), n
+
+
+def soft(x: FloatArray, z: FloatArray, measure: Measure) -> Levels:
+    """Of soft pairwise accuracy.
+
+    A constant metric has p = 1 for each ordered pair of systems, a random one each of 1/L, 2/L, ..., 1 equally often,
+    L = 2^m for the m inputs that both have: the place of a sum among those of all swaps. With k the whole part of Lp_z
+    the mean of ``|p − p_z|`` is ``(k(2Lp_z − k − 1) + L(L + 1)/2 − Lp_z·L)/L²``.
+    """
+    made = SoftAccuracy.of(x, z, measure.own_cells)
+    p_z = made.z.drawn(arrays.ones(made.n_inputs))[:, 0]
+    seen = (~np.isnan(x) if measure.own_cells else arrays.present(x, z)) & made.there[:, None]
+    first, second = np.triu_indices(len(seen), 1)
+    shared = (seen.astype(float) @ seen.T)[first, second]
+    p_z = np.where(shared > 0, p_z, np.nan)
+    there = ~np.isnan(p_z)
+    if not there.any():
+        return np.full((2, 1), np.nan), np.array([float(made.there.sum())])
+    size = 2.0 ** np.minimum(shared, _MOST_INPUTS)
+    at = size * p_z
+    below = np.floor(at + 1e-9)
+    lost = (below * (2 * at - below - 1) + size * (size + 1) / 2 - at * size) / size**2
+    found = [[1.0 - np.mean(1.0 - p_z[there])], [1.0 - np.mean(lost[there])]]
+    return np.array(found), np.array([float(made.there.sum())])
+
+
+def _tied_in_gold(x: FloatArray, z: FloatArray, measure: Measure) -> Levels:
+    """The share of each group's pairs that are tied in the gold, NaN without pairs, and how many members it has."""
+    members = Members.of(arrays.scaled(x), arrays.scaled(z), measure.level, measure.own_cells)
+    ordered = np.sort(np.where(members.present, members.z, np.nan), axis=0)  # missing ones last
+    places = np.arange(len(ordered))[:, None]
+    new = np.ones(ordered.shape, dtype=bool)
+    new[1:] = ordered[1:] != ordered[:-1]
+    first = np.maximum.accumulate(np.where(new, places, 0), axis=0)
+    pairs = members.pairs
+    tied = np.where(pairs > 0, (places - first).sum(axis=0) / np.maximum(pairs, 1.0), np.nan)
+    return tied, members.present.sum(axis=0).astype(float)

@@ -1,0 +1,161 @@
+"""Pairwise difference Pearson: Pearson's r of the differences of all pairs of systems within each input.
+
+With item-centred scores and n_j systems on input j it is ``Σ_j n_j·Σ_i x_ij·z_ij`` over the root of the same sums of
+x² and of z².
+
+References
+----------
+DiIanni & Deutsch (2025), "Don't Sweat the Small Stuff: Segment-Level Meta-Evaluation Based on Pairwise Difference
+Correlation".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from xsumstat.coefficients import arrays, correlation_swaps
+from xsumstat.coefficients.leave_one_out import OfCells
+from xsumstat.coefficients.record import Differences, Estimator, Measure
+from xsumstat.kernels import jackknife as jackknife_kernels
+from xsumstat.kernels import pair_differences as kernels
+from xsumstat.types import Bits, FloatArray, IntArray, Pair
+
+
+@dataclass(frozen=True)
+class PairDifferences:
+    """Two score matrices (systems, inputs), 0 where a cell is missing."""
+
+    x: FloatArray
+    z: FloatArray
+    mask: FloatArray | None
+
+    @classmethod
+    def of(cls, x: FloatArray, z: FloatArray) -> PairDifferences:
+        """From scores, NaN where missing."""
+        both = arrays.present(x, z)
+        first, second = (arrays.filled(arrays.scaled(each), both) for each in (x, z))
+        return cls(first, second, arrays.or_none(both))
+
+    @property
+    def cost(self) -> float:
+        """Nanoseconds that a resample takes, about."""
+        return 2.0 * self.x.size
+
+    @cached_property
+    def sums(self) -> FloatArray:
+        """Sums over the pairs of each input, (3, inputs): of squares in x, of squares in z, and of products."""
+        inputs = self.x.shape[1]
+        out = np.empty((3, inputs))
+        kernels.sums_of_pairs(self.x, self.z, self.mask, arrays.ones(len(self.x))[0], np.empty((6, inputs)), out)
+        return out
+
+    def groups(self) -> tuple[FloatArray, FloatArray]:
+        """The coefficient, and how many cells there are, as of one group."""
+        cells = float(self.x.size if self.mask is None else self.mask.sum())
+        return np.array([kernels.pearson_of_pairs(self.sums, arrays.ones(self.x.shape[1])[0])]), np.array([cells])
+
+    def value(self) -> float:
+        """The coefficient."""
+        return float(self.groups()[0][0])
+
+    def bootstrap(self, systems: IntArray, inputs: IntArray) -> FloatArray:
+        """The coefficient for each row of counts."""
+        out = np.empty(max(len(systems), len(inputs)))
+        kernels.bootstrap_pairs_pearson(self.x, self.z, self.mask, systems, inputs, out)
+        return out
+
+
+def estimator(x: FloatArray, z: FloatArray, measure: Measure) -> Estimator:
+    """Make two score matrices ready."""
+    return PairDifferences.of(x, z)
+
+
+# --- Two metrics whose scores trade places ---
+
+
+@dataclass(frozen=True)
+class _Swapped:
+    """One pair of metrics."""
+
+    pairs: tuple[Pair, ...]
+    data: tuple[Any, ...]
+
+    @property
+    def cost(self) -> float:
+        return 3.0 * float(self.data[0].size)
+
+    def differences(self, bits: Bits) -> FloatArray:
+        out = np.empty(len(bits))
+        kernels.swap_pairs_pearson(*self.data, bits, out)
+        return out[None]
+
+
+def swapped(scores: FloatArray, z: FloatArray, pairs: tuple[Pair, ...], measure: Measure) -> Sequence[Differences]:
+    """Make pairs of metrics ready to trade places."""
+    made = arrays.pairs_and_gold(scores, z, pairs, measure.level, measure.missing)
+    return [
+        _Swapped((pair,), correlation_swaps.moments_of(x, y, arrays.scaled(gold), "input"))
+        for pair, (x, y, gold, _) in zip(pairs, made, strict=True)
+    ]
+
+
+# --- Without one label ---
+
+
+def parts(x: FloatArray, z: FloatArray, measure: Measure) -> OfCells:
+    """What the estimate is without each system and without each input, and the influence of each cell.
+
+    With Q the sum of the products of a group's centred scores and P = n·Q that over its pairs, P is less by
+    ``Q + n·d_x·d_z`` without a member of centred scores d. The influence of a cell is its part of that of its input,
+    ``n·(d_x·d_z/√(BC) − r(d_x²/B + d_z²/C)/2)`` with B and C the sums of the squares over all pairs.
+    """
+    ready = PairDifferences.of(x, z)
+    there = arrays.present(x, z)
+    n, cells = there.sum(axis=0), int(there.sum())
+    a, b = (_centred(np.where(there, each, 0.0), there, n) for each in (ready.x, ready.z))
+    products = np.stack([a * a, b * b, a * b])
+    lost = np.where(there, ready.sums[:, None] / np.maximum(n, 1) + n * products, 0.0)
+    whole = ready.sums.sum(axis=1)
+    value = ready.value()
+    with np.errstate(divide="ignore", invalid="ignore"):
+        xx, zz, xz = n * products / np.array([whole[0], whole[1], np.sqrt(whole[0]) * np.sqrt(whole[1])])[:, None, None]
+        influence = np.where(there, cells * (xz - value * (xx + zz) / 2), 0.0)
+    return OfCells(value, _without_systems(ready, lost, whole), _without_inputs(ready.sums), influence, cells)
+
+
+def _centred(values: FloatArray, there: Any, n: IntArray) -> FloatArray:
+    """Scores less the mean of their input, 0 where missing."""
+    for _ in range(2):  # the first mean is rounded to the size of the scores, not of their spread
+        values = np.where(there, values - values.sum(axis=0) / np.maximum(n, 1), 0.0)
+    return values
+
+
+def _without_systems(ready: PairDifferences, lost: FloatArray, whole: FloatArray) -> FloatArray:
+    rest = whole[:, None] - lost.sum(axis=2)
+    found = _ratio(rest)
+    # Where little is left of a variance it is rounding: those few are summed anew.
+    few = np.flatnonzero(~(rest[:2] > jackknife_kernels.CANCELLED * whole[:2, None]).all(axis=0))
+    for system in few:
+        counts = (np.arange(len(found)) != system).astype(np.int64)[None]
+        found[system] = ready.bootstrap(counts, arrays.ones(ready.x.shape[1]))[0]
+    return found
+
+
+def _without_inputs(sums: FloatArray) -> FloatArray:
+    """From the sums of the inputs before each and of those after it, so that nothing cancels."""
+    before, after = np.zeros_like(sums), np.zeros_like(sums)
+    before[:, 1:] = np.cumsum(sums, axis=1)[:, :-1]
+    after[:, :-1] = np.cumsum(sums[:, ::-1], axis=1)[:, -2::-1]
+    return _ratio(before + after)
+
+
+def _ratio(sums: FloatArray) -> FloatArray:
+    """Pearson's r of sums of squares and of products, (3, ...)."""
+    defined = (sums[0] > 0) & (sums[1] > 0)
+    size = np.sqrt(np.where(defined, sums[0], 1.0)) * np.sqrt(np.where(defined, sums[1], 1.0))
+    return np.where(defined, np.clip(sums[2] / size, -1.0, 1.0), np.nan)
