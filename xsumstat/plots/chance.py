@@ -21,7 +21,8 @@ def kinds_of(result: xr.Dataset, variable: str = "correlation") -> dict[str, str
         return {}
     least = bounds_of(result, "correlation")[0]
     above = [kind for kind in _STROKES if bool((result[kind] > least).any())]
-    if len(above) == 2 and np.allclose(*(result[kind].values for kind in above), equal_nan=True):
+    both = [result[kind].values for kind in above]
+    if len(both) == 2 and np.allclose(both[0], both[1], equal_nan=True):
         return {"baseline": f"constant or random metric{_value(result['baseline'].values)}"}
     return {kind: f"{_CALLED[kind]}{_value(result[kind].values)}" for kind in above}
 
