@@ -191,6 +191,20 @@ def test_groups_of_systems_have_their_own():
     np.testing.assert_array_equal(found.baseline.sel(half="a"), part.baseline)
 
 
+@pytest.mark.filterwarnings("ignore:language=1. no scores vary")
+def test_pooled_pairs_of_systems_have_that_of_all():
+    """Pairs of 8 systems and of 5, among which the gold has ties."""
+    values = np.random.default_rng(3).integers(0, 3, (2, 2, 8, 2)).astype(float)
+    values[1, :, 5:] = np.nan
+    ds = dataset(values[0]).drop_vars("score").assign(score=(("language", "metric", "system", "input"), values))
+    pairs = [pair for z in values[:, 1].sum(axis=2) for pair in itertools.combinations(z[~np.isnan(z)], 2)]
+    want = sum(a != b for a, b in pairs) / len(pairs) / 2
+    assert len(pairs) == 28 + 10 and want < 0.5
+    how = {"coefficient": "pairwise_accuracy", "pool": "language"}
+    for found in (ds.meta.corr("m1", **how), ds.meta.ci("m1", **how)):
+        assert found.baseline.item() == pytest.approx(want, abs=1e-12) and found.baseline_constant.item() == 0
+
+
 def test_chance_on_talks_from_english_to_german(mirror):
     """13 systems on 529 segments with MQM scores (WMT21), counted pair by pair: the figures of the guide."""
     file = mirror / "mqm" / "ted" / "ende" / "mqm_ted_ende.avg_seg_scores.tsv"

@@ -78,8 +78,8 @@ def corr(
         With ``average=False`` ``correlation`` keeps the dim of the groups, and ``pvalue`` is SciPy's two-sided
         p-value of each (NaN where SciPy has none). "acc_eq" and "tau_eq" add the ``threshold(metric, ...)`` of each
         metric. "pairwise_accuracy", "acc_eq", "tau_eq", "kendall_like" and "spa" add ``baseline`` and
-        ``baseline_constant``, what a random metric on average, and a constant one, would have on the same outputs (not
-        with `pool`; see Notes). With `by` a dim of that name joins them; a group in which nothing can be computed is
+        ``baseline_constant``, what a random metric on average, and a constant one, would have on the same outputs (see
+        Notes). With `by` a dim of that name joins them; a group in which nothing can be computed is
         NaN, with a warning.
 
     Raises
