@@ -41,16 +41,14 @@ class _Sentences:
 _PAIR = ("metric", "other_metric")
 _TESTS = _Sentences(findings_tests.metric_tests, _PAIR, findings_tests.leader, findings_tests.uncorrected)
 SENTENCES: dict[str, _Sentences] = {
-    "corr": _Sentences(findings.corr, ("metric", "chance"), best=findings.best_metric, closing=findings.corr_closing),
+    "corr": _Sentences(findings.corr, best=findings.best_metric, closing=findings.corr_closing),
     "metric_corr": _Sentences(findings.metric_corr, _PAIR),
-    "ci": _Sentences(findings.ci, (*_PAIR, "chance"), best=findings.best_metric, closing=findings.ci_closing),
+    "ci": _Sentences(findings.ci, _PAIR, best=findings.best_metric, closing=findings.ci_closing),
     "metric_ci": _Sentences(findings.metric_corr, _PAIR),
     "perm_test": _TESTS,
     "boot_test": _TESTS,
     "corr_test": _TESTS,
-    "rank": _Sentences(
-        findings_tests.rank, ("metric", "chance"), best=findings.best_metric, closing=findings_tests.clusters_closing
-    ),
+    "rank": _Sentences(findings_tests.rank, best=findings.best_metric, closing=findings_tests.clusters_closing),
     "rank_tasks": _Sentences(findings_tests.rank_tasks, ("metric", "other_metric", "task")),
     "equivalence": _Sentences(
         findings_tests.equivalence, ("metric", "other_metric"), closing=findings_tests.uncorrected

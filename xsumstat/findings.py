@@ -87,11 +87,11 @@ def _leads(result: xr.Dataset, values: FloatArray, shown: list[str], high: str =
 def chance(result: xr.Dataset) -> str:
     """What a constant and a random metric would have, after a semicolon, but for the least value that there is."""
     asked = str(result.attrs.get("coefficient"))
-    if "baseline" not in result or asked not in COEFFICIENTS:
+    if not {"baseline", "baseline_constant"} <= set(result.data_vars) or asked not in COEFFICIENTS:
         return ""
     told = {}
-    for kind in ("constant", "random"):
-        values = result["baseline"].sel(chance=kind).values
+    for kind, variable in (("constant", "baseline_constant"), ("random", "baseline")):
+        values = result[variable].values
         if not (np.isnan(values).all() or np.nanmax(values) <= COEFFICIENTS[asked].bounds[0]):
             ends = numbers(np.array([np.nanmin(values), np.nanmax(values)]))
             told[kind] = " to ".join(dict.fromkeys(ends))

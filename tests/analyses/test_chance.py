@@ -1,4 +1,4 @@
-"""The variable `baseline`: what a constant metric and a random one reach, against metrics that are one."""
+"""The variables `baseline` and `baseline_constant`, against metrics that are random, or constant."""
 
 import itertools
 import math
@@ -9,7 +9,7 @@ import reference
 from conftest import dataset
 from helpers import LEVELS, rows, same
 
-from xsumstat.coefficients import chance, table
+from xsumstat.coefficients import table
 from xsumstat.coefficients.record import Measure
 
 NAMES = ("pairwise_accuracy", "acc_eq", "tau_eq", "kendall_like", "spa")
@@ -117,14 +117,15 @@ def test_random_metrics_with_gaps(level):
 
 def test_a_calibrated_threshold_ties_all_scores_of_a_random_metric_where_gold_is_often_tied():
     rng = np.random.default_rng(2)
-    for points, calibrated in ((2, "constant"), (100, "random")):
+    for points, calibrated in ((2, "baseline_constant"), (100, "baseline")):
         z = rng.integers(0, points, (8, 200)).astype(float)
         ds = dataset(np.stack([rng.normal(size=z.shape), z]))
         how = {"level": "input", "coefficient": "acc_eq"}
-        free = ds.meta.corr("m1", threshold=0.0, **how).baseline.sel(metric="m0")
-        got = ds.meta.corr("m1", **how)
-        assert float(got.baseline.sel(metric="m0", chance="random")) == float(free.sel(chance=calibrated))
-        assert float(got.correlation[0]) == pytest.approx(float(free.max()), abs=0.02)
+        free, got = (ds.meta.corr("m1", threshold=threshold, **how) for threshold in (0.0, None))
+        best = max(free.baseline.item(), free.baseline_constant.item())
+        assert got.baseline.item() == free[calibrated].item() == best
+        assert got.baseline_constant.item() == free.baseline_constant.item()
+        assert got.correlation.item() == pytest.approx(best, abs=0.02)
 
 
 @pytest.mark.filterwarnings("ignore:cells left out", "ignore:more than 5 % of the 19")
@@ -135,23 +136,23 @@ def test_results_have_it(name, level):
     settings = {"level": level, "coefficient": name}
     settings |= {"threshold": THRESHOLDS[name]} if name in THRESHOLDS else {}
     found = ds.meta.corr("m1", **settings)
-    assert set(found.baseline.dims) == {"metric", "language", "chance"}
-    assert found.baseline.attrs == {"long_name": "value of a metric that tells nothing", "units": "1"}
-    assert found.chance.values.tolist() == ["constant", "random"] == list(chance.KINDS)
-    for language in (0, 1):
-        x, z = values[language]
-        assert same(found.baseline.isel(language=language).sel(metric="m0"), levels_of(name, level, x, z), 1e-12)
+    assert found.baseline.dims == found.baseline_constant.dims == found.correlation.dims
+    assert found.baseline.attrs == {"long_name": "expected value of a random metric", "units": "1"}
+    assert found.baseline_constant.attrs == {"long_name": "value of a constant metric", "units": "1"}
     lazy = ds.chunk({"system": 2, "input": 3, "language": 1})
-    np.testing.assert_array_equal(lazy.meta.corr("m1", **settings).baseline.compute(), found.baseline)
+    for at, variable in enumerate(("baseline_constant", "baseline")):
+        want = [levels_of(name, level, *each)[at] for each in values]
+        assert same(found[variable].sel(metric="m0"), want, 1e-12)
+        np.testing.assert_array_equal(lazy.meta.corr("m1", **settings)[variable].compute(), found[variable])
     for each in (ds, lazy):
         interval = each.meta.ci("m1", n_resamples=19, rng=0, **settings)
         np.testing.assert_array_equal(interval.baseline.transpose(*found.baseline.dims), found.baseline)
+        np.testing.assert_array_equal(interval.baseline_constant.squeeze(), found.baseline_constant.squeeze())
         told = each.isel(language=0, drop=True).meta.corr("m1", **settings).compute().meta.conclusion()
         assert name == "pairwise_accuracy" or "constant" in told or "random metric would have" in told
     frame = found.meta.to_frame()
-    assert "baseline" not in frame and len(frame) == 2
-    alone = found[["baseline"]].meta.to_frame()
-    assert len(alone) == 4 and alone.chance.tolist() == ["constant", "random"] * 2
+    assert {"baseline", "baseline_constant"} < set(frame) and len(frame) == len(found.to_dataframe()) == 2
+    assert "baseline" not in found.meta.to_frame(brief=True)
 
 
 @pytest.mark.filterwarnings("ignore:cells left out")
@@ -163,10 +164,11 @@ def test_groups_have_their_own(name, undefined):
     settings = {"level": "input", "coefficient": name, "undefined": undefined}
     settings |= {"threshold": THRESHOLDS[name]} if name in THRESHOLDS else {}
     each, whole = (ds.meta.corr("m1", average=average, **settings) for average in (False, True))
-    assert each.baseline.dims == ("metric", "input", "chance")
-    assert (each.baseline.isnull().all("chance") == each.correlation.isnull()).all()
-    want = [levels_of(name, "input", *ds.score.values, undefined=undefined)]
-    np.testing.assert_allclose(whole.baseline, want, atol=1e-12)
+    want = levels_of(name, "input", *ds.score.values, undefined=undefined)
+    for variable, value in zip(("baseline_constant", "baseline"), want, strict=True):
+        assert each[variable].dims == ("metric", "input")
+        assert (each[variable].isnull() == each.correlation.isnull()).all()
+        np.testing.assert_allclose(whole[variable], [value], atol=1e-12)
 
 
 def test_correlations_have_none_and_what_is_undefined_neither():
@@ -189,6 +191,20 @@ def test_groups_of_systems_have_their_own():
     np.testing.assert_array_equal(found.baseline.sel(half="a"), part.baseline)
 
 
+@pytest.mark.filterwarnings("ignore:language=1. no scores vary")
+def test_pooled_pairs_of_systems_have_that_of_all():
+    """Pairs of 8 systems and of 5, among which the gold has ties."""
+    values = np.random.default_rng(3).integers(0, 3, (2, 2, 8, 2)).astype(float)
+    values[1, :, 5:] = np.nan
+    ds = dataset(values[0]).drop_vars("score").assign(score=(("language", "metric", "system", "input"), values))
+    pairs = [pair for z in values[:, 1].sum(axis=2) for pair in itertools.combinations(z[~np.isnan(z)], 2)]
+    want = sum(a != b for a, b in pairs) / len(pairs) / 2
+    assert len(pairs) == 28 + 10 and want < 0.5
+    how = {"coefficient": "pairwise_accuracy", "pool": "language"}
+    for found in (ds.meta.corr("m1", **how), ds.meta.ci("m1", **how)):
+        assert found.baseline.item() == pytest.approx(want, abs=1e-12) and found.baseline_constant.item() == 0
+
+
 def test_chance_on_talks_from_english_to_german(mirror):
     """13 systems on 529 segments with MQM scores (WMT21), counted pair by pair: the figures of the guide."""
     file = mirror / "mqm" / "ted" / "ende" / "mqm_ted_ende.avg_seg_scores.tsv"
@@ -205,7 +221,8 @@ def test_chance_on_talks_from_english_to_german(mirror):
     ds = dataset(np.stack([np.random.default_rng(1).normal(size=z.shape), z]))
     how = {"level": "input", "coefficient": "acc_eq"}
     free, calibrated = (ds.meta.corr("m1", threshold=threshold, **how) for threshold in (0.0, None))
-    assert z.shape == (13, 529) and free.baseline.values[0] == pytest.approx([tied, (1 - tied) / 2], abs=1e-12)
-    assert free.baseline.values[0] == pytest.approx([0.480, 0.260], abs=0.0005)
-    assert calibrated.baseline.values[0] == pytest.approx([tied, tied], abs=1e-12)
+    assert z.shape == (13, 529) and free.baseline.item() == pytest.approx((1 - tied) / 2, abs=1e-12)
+    assert free.baseline_constant.item() == pytest.approx(tied, abs=1e-12) == pytest.approx(0.480, abs=0.0005)
+    assert free.baseline.item() == pytest.approx(0.260, abs=0.0005)
+    assert calibrated.baseline.item() == calibrated.baseline_constant.item() == pytest.approx(tied, abs=1e-12)
     assert calibrated.correlation.item() == pytest.approx(tied, abs=0.001)

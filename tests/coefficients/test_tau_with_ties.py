@@ -25,7 +25,8 @@ def test_estimates_and_thresholds(level, threshold):
     ds = dataset(scores())
     accuracy, tau = (ds.meta.corr("m0", threshold=threshold, **how) for how in both(level))
     np.testing.assert_allclose(tau.correlation, 2 * accuracy.correlation - 1, atol=1e-12)
-    np.testing.assert_allclose(tau.baseline, 2 * accuracy.baseline - 1, atol=1e-12)
+    for name in ("baseline", "baseline_constant"):
+        np.testing.assert_allclose(tau[name], 2 * accuracy[name] - 1, atol=1e-12)
     np.testing.assert_array_equal(tau.threshold, accuracy.threshold)
     held = dataset(scores(9))
     accuracy, tau = (ds.meta.corr("m0", calibrate_on=held, **how) for how in both(level))

@@ -1,4 +1,4 @@
-"""What metrics that tell nothing reach beside those that are judged: the variable `baseline` of `corr` and `ci`."""
+"""What metrics that tell nothing reach beside those that are judged: `baseline` of `corr`, `ci` and `rank`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import xarray as xr
 
 from xsumstat.analyses.measure import GROUPS, Measure, along_metrics
 from xsumstat.coefficients import arrays
-from xsumstat.coefficients.chance import KINDS
 from xsumstat.types import FloatArray
 
 _CELLS = ["system", "input"]
@@ -16,9 +15,9 @@ _CELLS = ["system", "input"]
 def of(
     x: xr.DataArray, z: xr.DataArray, measure: Measure, correlation: xr.DataArray, *, average: bool = True
 ) -> dict[str, xr.DataArray]:
-    """The variable `baseline` on the dims of the correlations and `chance`; none for what is 0 by chance.
+    """The variables `baseline` and `baseline_constant`, on the dims of the correlations; none for what is 0 by chance.
 
-    It is NaN where the correlation is.
+    They are NaN where the correlation is.
     """
     record = measure.coefficient
     if record.chance is None:
@@ -26,26 +25,26 @@ def of(
     made = record.chance
     groups = [GROUPS[measure.level]] if not average and measure.level in GROUPS else []
 
-    def each(x: FloatArray, z: FloatArray, threshold: float) -> FloatArray:
+    def each(x: FloatArray, z: FloatArray, threshold: float) -> tuple[FloatArray, ...]:
         here = measure.at(threshold)
         arrays.check_finite(x, z)
         values, n = made(x, z, here)
         if groups:
-            return values
-        return np.array([arrays.average(kind, n, measure.undefined_as_zero) for kind in values])
+            return tuple(values)
+        return tuple(np.array(arrays.average(kind, n, measure.undefined_as_zero)) for kind in values)
 
-    found: xr.DataArray = xr.apply_ufunc(
+    constant, random = xr.apply_ufunc(
         each,
         x,
         z,
         along_metrics(record),
         input_core_dims=[_CELLS, _CELLS, []],
-        output_core_dims=[["chance", *groups]],
+        output_core_dims=[groups, groups],
         vectorize=True,
         dask="parallelized",
-        dask_gufunc_kwargs={"output_sizes": {"chance": len(KINDS)}},
-        output_dtypes=[float],
+        output_dtypes=[float, float],
         keep_attrs=False,
     )
-    found = found.assign_coords(chance=list(KINDS)).where(correlation.notnull())
-    return {"baseline": found.transpose(*correlation.dims, "chance")}
+    defined = correlation.notnull()
+    found = {"baseline": random, "baseline_constant": constant}
+    return {name: values.where(defined).transpose(*correlation.dims) for name, values in found.items()}

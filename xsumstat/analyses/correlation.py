@@ -77,9 +77,10 @@ def corr(
         ``correlation(metric, ...)`` in [-1, 1] and ``n_undefined(metric, ...)``, how many groups had none.
         With ``average=False`` ``correlation`` keeps the dim of the groups, and ``pvalue`` is SciPy's two-sided
         p-value of each (NaN where SciPy has none). "acc_eq" and "tau_eq" add the ``threshold(metric, ...)`` of each
-        metric. "pairwise_accuracy", "acc_eq", "tau_eq", "kendall_like" and "spa" add ``baseline(metric, ..., chance)``,
-        what a "constant" and a "random" metric would have on the same outputs (not with `pool`; see Notes). With `by` a
-        dim of that name joins them; a group in which nothing can be computed is NaN, with a warning.
+        metric. "pairwise_accuracy", "acc_eq", "tau_eq", "kendall_like" and "spa" add ``baseline`` and
+        ``baseline_constant``, what a random metric on average, and a constant one, would have on the same outputs (see
+        Notes). With `by` a dim of that name joins them; a group in which nothing can be computed is
+        NaN, with a warning.
 
     Raises
     ------
@@ -115,9 +116,9 @@ def corr(
     input easy or hard does not count: ``Σ_j n_j Σ_i a_ij·b_ij / √(Σ_j n_j Σ_i a_ij² · Σ_j n_j Σ_i b_ij²)`` with a, b
     the scores less their input's mean and n_j the systems that both scored there; without gaps Pearson's r of a and b.
 
-    **What is chance?** ``baseline`` says what two metrics would have that tell nothing: one with the same score for
-    every output, and the mean of random ones, whose scores are drawn alike for all outputs, no two of them equal. With
-    T the share of a group's pairs that are tied in the gold these are, averaged over groups, for "pairwise_accuracy" 0
+    **What is chance?** Two metrics tell nothing: one with the same score for every output (``baseline_constant``), and
+    a random one, whose scores are drawn alike for all outputs, no two of them equal (``baseline``, its mean). With T
+    the share of a group's pairs that are tied in the gold these have, averaged over groups, for "pairwise_accuracy" 0
     and ``(1 − T)/2``, for "acc_eq" T and ``(1 − T)/2``, for "tau_eq" ``2T − 1`` and ``−T``, for "kendall_like" −1 and
     0. A threshold that is calibrated makes ties of a random metric too, all of them where that is better; being chosen
     on the very scores, it finds a little more (.48032 where the baseline is .48030, of 13 systems on 529 inputs at

@@ -118,8 +118,8 @@ def ci(
         jackknife also ``bias``, by how much the estimate errs on average; of the jackknife ``df``, the degrees of
         freedom of its t; of it, "bca", "corrected" and "studentized" ``fell_back``: True where that interval is not
         defined, and another stands in (see Notes). Of "pairwise_accuracy", "acc_eq", "tau_eq", "kendall_like" and
-        "spa" without `other` also ``baseline(metric, ..., chance)``, what a "constant" and, on average, a "random"
-        metric would have on the same outputs (see Notes of `corr`).
+        "spa" without `other` also ``baseline`` and ``baseline_constant``, what a random metric on average, and a
+        constant one, would have on the same outputs (see Notes of `corr`).
 
     Raises
     ------

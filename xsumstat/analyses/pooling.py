@@ -82,7 +82,9 @@ def _pooled(
     if seed is not None:
         attrs |= {"seed": str(seed)}
         results = [with_draws(each, seed, at, given.get("n_resamples", 9999)) for at, each in enumerate(results)]
-    whole = combine(results, weights, given).drop_vars(dim, errors="ignore")  # of the first label, where it was alone
+    chance = [name for name in ("baseline", "baseline_constant") if name in results[0]]
+    whole = combine(results, weights, given).assign({name: _average(results, weights, name) for name in chance})
+    whole = whole.drop_vars(dim, errors="ignore")  # of the first label, where it was alone
     return later.attached(described(whole.assign_attrs(attrs)))
 
 

@@ -71,8 +71,8 @@ def rank(
         ``correlation``, ``rank`` (1 is best; equal correlations share the better rank) and ``cluster`` (1 is best),
         each (metric, ...), the metrics in order of correlation, of its mean where there are further dims. A metric
         without a correlation comes last, with rank and cluster 0. Lazy scores keep their order. Of
-        "pairwise_accuracy", "acc_eq", "tau_eq", "kendall_like" and "spa" also ``baseline(metric, ..., chance)``, what a
-        "constant" and, on average, a "random" metric would have on the same outputs (see Notes of `corr`).
+        "pairwise_accuracy", "acc_eq", "tau_eq", "kendall_like" and "spa" also ``baseline`` and
+        ``baseline_constant``, what a random metric on average, and a constant one, would have on the same outputs.
 
     Raises
     ------
@@ -136,7 +136,7 @@ def rank(
         output_dtypes=[int, int],
         keep_attrs=False,
     )
-    kept = [name for name in ("correlation", "baseline") if name in single]
+    kept = [name for name in ("correlation", "baseline", "baseline_constant") if name in single]
     result = single[kept].assign(rank=outputs[0], cluster=outputs[1])
     attrs = {**test.attrs, "analysis": "rank", "alpha": alpha}
     result = results.described(result.transpose("metric", ...).assign_attrs(attrs))

@@ -1,8 +1,8 @@
 """What a metric reaches that tells nothing of its outputs: one that is constant, and one that is random.
 
 A constant metric gives every output one score; a random one scores that are drawn alike for all outputs, no two of them
-equal. Each function here gives their values, or expected values, in each group, (2, groups) in the order of `KINDS`,
-and how many members each group has.
+equal. Each function here gives the value of the constant one and the expected value of the random one in each group,
+(2, groups), and how many members each group has.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ from xsumstat.coefficients.soft_accuracy import SoftAccuracy
 from xsumstat.coefficients.ties import Members
 from xsumstat.types import FloatArray
 
-KINDS = ("constant", "random")
 # With more inputs than this the chances of a random metric are as good as continuous.
 _MOST_INPUTS = 50
 

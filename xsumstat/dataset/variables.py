@@ -48,7 +48,8 @@ VARIABLES: dict[str, Variable] = {
     "fell_back": Variable("whether another interval stands in", dtype=bool),
     "samples": Variable("resampled value", turned="negated"),
     "threshold": Variable("threshold of a tie", "score"),
-    "baseline": Variable("value of a metric that tells nothing"),
+    "baseline": Variable("expected value of a random metric"),
+    "baseline_constant": Variable("value of a constant metric"),
     # tests
     "pvalue": Variable("p-value"),
     "pvalue_adjusted": Variable("corrected p-value"),
@@ -148,7 +149,7 @@ VARIABLES: dict[str, Variable] = {
 DETAILS = frozenset(
     (
         *("standard_error", "bias", "df", "n_undefined", "fell_back", "samples", "statistic", "exact", "threshold"),
-        "baseline",
+        *("baseline", "baseline_constant"),
         *("n_tests", "n_inputs", "n_scores", "n_pairs", "n_outputs", "n_best", "n_items", "n_cells", "mc_error"),
         *("critical", "gap_low", "gap_high", "truth_error", "covariance_error", "is_group"),
         *("human_ci_low", "human_ci_high", "rated_difference", "rated_pvalue", "clipped"),
@@ -157,7 +158,6 @@ DETAILS = frozenset(
 # What dims that results have and scores have not are labelled by.
 COORDINATES: dict[str, Variable] = {
     "other_metric": Variable("metric to compare with"),
-    "chance": Variable("metric that tells nothing"),
     "other_system": Variable("system to compare with"),
     "group": Variable("group of systems"),
     "other_group": Variable("group of systems to compare with"),
@@ -228,6 +228,7 @@ class Analysis:
 _OF_TESTS = ("pvalue_adjusted", "significant")
 _LIMITS = ("ci_low", "ci_high")
 _ESTIMATED = (*_LIMITS, "standard_error", "n_undefined")
+_CHANCE = ("baseline", "baseline_constant")
 _PAIRS = ("other_metric",)
 _GRID = ("level", "coefficient", "n_systems", "n_inputs")
 
@@ -244,15 +245,15 @@ _BY_RATERS = {"correlation": Variable("mean correlation with the other raters")}
 
 ANALYSES: dict[str, Analysis] = {
     "corr": Analysis(
-        ("correlation",), ("n_undefined", "pvalue", "threshold", "baseline"), ("chance",), ("bars",), own=_GROUPS
+        ("correlation",), ("n_undefined", "pvalue", "threshold", *_CHANCE), pictures=("bars",), own=_GROUPS
     ),
     "metric_corr": Analysis(
         ("correlation",), ("n_undefined", "pvalue"), _PAIRS, ("matrix",), own={**_BETWEEN, **_GROUPS}
     ),
     "ci": Analysis(
         ("correlation", "difference"),
-        (*_ESTIMATED, "bias", "df", "fell_back", "samples", "baseline"),
-        (*_PAIRS, "resample", "chance"),
+        (*_ESTIMATED, "bias", "df", "fell_back", "samples", *_CHANCE),
+        (*_PAIRS, "resample"),
         ("forest", "bars"),
     ),
     "metric_ci": Analysis(
@@ -267,7 +268,7 @@ ANALYSES: dict[str, Analysis] = {
     ),
     "boot_test": Analysis(("pvalue",), ("difference", "n_undefined", "samples"), (*_PAIRS, "resample"), ("pvalues",)),
     "corr_test": Analysis(("pvalue",), ("difference", "statistic", *_LIMITS), _PAIRS, ("pvalues",)),
-    "rank": Analysis(("rank",), ("correlation", "cluster", "baseline"), ("chance",), ("clusters",)),
+    "rank": Analysis(("rank",), ("correlation", "cluster", *_CHANCE), pictures=("clusters",)),
     "rank_tasks": Analysis(
         ("average_score",),
         (
