@@ -12,6 +12,7 @@ from xsumstat.io.eval_results import read_deepeval, read_lm_eval, read_promptfoo
 from xsumstat.io.frames import to_scores
 from xsumstat.io.gold import add_gold
 from xsumstat.io.inspect_logs import read_inspect
+from xsumstat.io.mqm import read_mqm
 from xsumstat.io.mtme import read_mtme
 from xsumstat.io.published import load_dataset
 from xsumstat.io.realsumm import read_realsumm
@@ -31,6 +32,7 @@ __all__ = [
     "read_deepeval",
     "read_inspect",
     "read_lm_eval",
+    "read_mqm",
     "read_mtme",
     "read_promptfoo",
     "read_realsumm",

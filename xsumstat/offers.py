@@ -51,8 +51,8 @@ PACKAGE = (
         "to_scores",
         "wmt_tasks",
     ),
-    *("read_deepeval", "read_inspect", "read_lm_eval", "read_mtme", "read_promptfoo", "read_realsumm"),
-    "read_sacrerouge",
+    *("read_deepeval", "read_inspect", "read_lm_eval", "read_mqm", "read_mtme", "read_promptfoo"),
+    *("read_realsumm", "read_sacrerouge"),
 )
 _PAIRS = {"other_metric", "other_system"}
 # Columns that `to_scores` takes where nothing is named, and of how many rows it is looked which are repeated.

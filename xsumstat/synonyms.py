@@ -423,6 +423,7 @@ METHODS: Words = {
         "load datasets open_dataset dataset load_data get_dataset fetch read load_demo demo summeval",
     ),
     "set_dims": _words("rename rename_dims set_dim dims map_dims"),
+    "read_mqm": _words("mqm load_mqm marot read_marot mqm_viewer read_errors"),
     "read_mtme": _words("load_mtme read_wmt wmt mtme load_wmt mt_metrics_eval"),
     "read_realsumm": _words("load_realsumm realsumm"),
     "read_sacrerouge": _words("load_sacrerouge sacrerouge read_jsonl"),

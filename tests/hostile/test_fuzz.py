@@ -44,6 +44,10 @@ PICKLED = pickle.dumps(
     }
 )
 SEGMENTS = b"A 1\nA None\nB 2.5\nB -3\n"
+MQM = (
+    b"system\tdoc\tdoc_id\tseg_id\trater\tsource\ttarget\tcategory\tseverity\n"
+    b'A\td\t1\t1\tr1\tOne\t<v>"Eins</v>\tFluency/Punctuation\tMinor\nB\td\t1\t1\tr2\tOne\tZwei\tNo-error\tNo-error\n'
+)
 DOCUMENTS = b"news d1\nnews d2\n"
 FRAME = b"metric,system,input,score\nr,a,1,0.5\nr,a,2,0.25\nr,b,1,1e3\nr,b,2,-1\n"
 
@@ -138,6 +142,13 @@ def test_mtme(tmp_path_factory, name, data):
         (root / "set" / other).write_bytes(content)
     content = data.draw(spoilt(files[name]))
     read(lambda: xsumstat.read_mtme(root, "set", "a-b"), root / "set" / name, content)
+
+
+@FUZZ
+@given(spoilt(MQM))
+def test_mqm(tmp_path_factory, content):
+    path = tmp_path_factory.mktemp("fuzz") / "mqm.tsv"
+    read(lambda: xsumstat.read_mqm(path), path, content)
 
 
 @FUZZ

@@ -391,7 +391,16 @@ def test_every_analysis_is_asked_for_its_names():
     of_results |= {"to_latex", "to_markdown", "conclusion", "methods"}
     of_results |= {"report"}  # asks ci and perm_test
     assert [name for name in methods if name not in of_results and f".meta.{name}(" not in text] == []
-    readers = {"load_dataset", "read_mtme", "read_realsumm", "read_sacrerouge", "set_dims", "add_gold", "to_scores"}
+    readers = {
+        "load_dataset",
+        "read_mqm",
+        "read_mtme",
+        "read_realsumm",
+        "read_sacrerouge",
+        "set_dims",
+        "add_gold",
+        "to_scores",
+    }
     readers |= {"read_lm_eval", "read_inspect", "read_promptfoo", "read_deepeval"}
     assert [name for name in xsumstat.__all__ if name not in readers and f"xsumstat.{name}(" not in text] == []
 

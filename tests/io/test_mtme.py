@@ -75,6 +75,53 @@ def test_documents_domains_and_systems(folder):
     np.testing.assert_array_equal(ds.score.sel(metric="BLEU-refA", input="all"), [30.1, 28.4, 41])
 
 
+def test_several_pairs_are_a_dict_of_datasets(folder):
+    """Also of a list with one; each as it is by itself, in the order given."""
+    alone, said = read(folder)
+    other = folder / "wmt99/metric-scores/de-en"
+    other.mkdir()
+    (other / "QE-src.seg.score").write_text("A 2\n")
+    with pytest.warns(UserWarning) as caught:
+        data = xsumstat.read_mtme(folder, "wmt99", ["en-de", "de-en"])
+        back = xsumstat.read_mtme(folder, "wmt99", (pair for pair in ("de-en", "en-de")))
+        one = xsumstat.read_mtme(folder, "wmt99", ["en-de"])
+    assert type(data) is dict and list(data) == ["en-de", "de-en"] and list(back) == ["de-en", "en-de"]
+    assert list(one) == ["en-de"]
+    for found in (data["en-de"], back["en-de"], one["en-de"]):
+        xr.testing.assert_identical(found, alone)
+    assert data["de-en"].score.values.tolist() == [[[1]], [[2]]] and data["de-en"].attrs["language_pair"] == "de-en"
+    assert set(said) < {str(each.message) for each in caught}
+    whole = xsumstat.read_mtme(folder, "wmt99", ["en-de"], granularity="sys")
+    assert whole["en-de"].identical(xsumstat.read_mtme(folder, "wmt99", "en-de", granularity="sys"))
+    with pytest.raises(ValueError, match="language_pair names no language pair"):
+        xsumstat.read_mtme(folder, "wmt99", [])
+    with pytest.raises(ValueError, match="language_pair has 1 label.* more than once: 'en-de'"):
+        xsumstat.read_mtme(folder, "wmt99", ["en-de", "en-de"])
+    with pytest.raises(FileNotFoundError, match="'fr-de'"), pytest.warns(UserWarning):
+        xsumstat.read_mtme(folder, "wmt99", ["en-de", "fr-de"])
+
+
+def test_further_columns_of_documents_are_told(folder):
+    (folder / "wmt99/documents/en-de.docs").write_text("news d1 x\nnews d1 x y\nsocial d2\nnews d3\n")
+    ds, said = read(folder)
+    assert ds.document.values.tolist() == ["d1", "d1", "d2", "d3"]
+    assert "en-de.docs has 4 columns, of which the first two, domain and document, are read" in said
+
+
+def test_the_word_nan_is_a_missing_score_and_told(folder):
+    (folder / "wmt99/metric-scores/en-de/QE-src.seg.score").write_text("A 1\nA nan\nA NaN\nA 4\n")
+    ds, said = read(folder)
+    np.testing.assert_array_equal(ds.score.sel(metric="QE-src", system="A"), [1, np.nan, np.nan, 4])
+    assert "QE-src.seg.score has the word 'nan' for 2 score(s), which count as missing, as None does" in said
+    assert "metric(s) 'QE-src' have not all scores of 'A': they are NaN" in said
+    (folder / "wmt99/metric-scores/en-de/QE-src.domain.score").write_text(
+        "news A nan\nsocial A 2\nnews B 1\nsocial B 2\n"
+    )
+    ds, said = read(folder, granularity="domain")
+    assert "QE-src.domain.score has the word 'nan' for 1 score(s), which count as missing, as None does" in said
+    np.testing.assert_array_equal(ds.score.sel(metric="QE-src", system="A"), [np.nan, 2])
+
+
 def test_it_can_be_asked_at_once(folder):
     ds, _ = read(folder)
     with pytest.warns(UserWarning):  # two systems, and gaps
@@ -146,7 +193,8 @@ def test_nothing_is_written_where_something_is_wrong(folder, demo, tmp_path):
             "A 1\nA 2\nA 3\nA x\n",
             "line 4: a score must be a number or None, got 'x'",
         ),
-        ("human-scores/en-de.mqm.seg.score", "A nan\n", "a score must be a number or None, got 'nan'"),
+        ("human-scores/en-de.mqm.seg.score", "A 1\nA inf\n", "line 2: a score must be finite, as means .* got 'inf'"),
+        ("metric-scores/en-de/QE-src.seg.score", "A -Infinity\n", "line 1: a score must be finite.* got '-Infinity'"),
         ("human-scores/en-de.mqm.seg.score", "A 1\n", "has 1 scores of system 'A', expected 4"),
         ("human-scores/en-de.mqm.seg.score", "", "holds no scores"),
         ("human-scores/en-de.mqm.seg.score", b"\xff\xfe\x00", "is not UTF-8 text"),

@@ -29,11 +29,11 @@ def same(found, expected):
 
 
 def number(word):
-    """A finite number as Python reads it, NaN for None, nothing for what is no score."""
+    """A finite number as Python reads it, NaN for None and nan, nothing for what is no score."""
     if word == "None":
         return math.nan
     try:
-        return float(word) if math.isfinite(float(word)) else None
+        return None if math.isinf(float(word)) else float(word)
     except ValueError:
         return None
 
@@ -43,8 +43,15 @@ def number(word):
 def test_a_word_is_the_number_that_python_reads(tmp_path, system, word):
     path = written(tmp_path, [f"{system}\t{word}"])
     if number(word) is None:
-        with pytest.raises(ValueError, match="line 1: (a score must be a number or None|expected 'SYSTEM SCORE')"):
+        wrong = "line 1: (a score must be (a number or None|finite, as)|expected 'SYSTEM SCORE')"
+        with pytest.raises(ValueError, match=wrong):
             read(path)
+    elif word.lower() == "nan":
+        with pytest.warns(
+            UserWarning, match=r"m.seg.score has the word 'nan' for 1 score\(s\), which count as missing"
+        ):
+            found = read(path)
+        assert list(found) == [system] and np.isnan(found[system]).all()
     else:
         found = read(path)
         assert list(found) == [system] and same(found[system].item(), number(word))

@@ -5,9 +5,9 @@ from __future__ import annotations
 import glob
 import os
 import tempfile
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 import xarray as xr
@@ -22,24 +22,40 @@ GRANULARITIES = ("seg", "doc", "domain", "sys")
 _LONGEST_NAME = 255  # bytes
 
 
+@overload
+def read_mtme(  # type: ignore[overload-overlap]  # a str is an Iterable[str], and the first that fits counts
+    folder: str | os.PathLike[str], test_set: str, language_pair: str, *, granularity: str = "seg"
+) -> xr.Dataset: ...
+
+
+@overload
+def read_mtme(
+    folder: str | os.PathLike[str], test_set: str, language_pair: Iterable[str], *, granularity: str = "seg"
+) -> dict[str, xr.Dataset]: ...
+
+
 @_validate.public
 def read_mtme(
-    folder: str | os.PathLike[str], test_set: str, language_pair: str, *, granularity: str = "seg"
-) -> xr.Dataset:
-    r"""Read the scores of one test set and language pair in the layout of mt-metrics-eval.
+    folder: str | os.PathLike[str], test_set: str, language_pair: str | Iterable[str], *, granularity: str = "seg"
+) -> xr.Dataset | dict[str, xr.Dataset]:
+    r"""Read the scores of a test set in the layout of mt-metrics-eval, of one language pair or of several.
 
     Parameters
     ----------
     folder : str or Path
         Holds the test sets.
-    test_set, language_pair : str
-        Such as "wmt23" and "en-de".
+    test_set : str
+        Such as "wmt24".
+    language_pair : str, or several
+        Such as "en-de", or ["en-de", "en-es", "ja-zh"].
     granularity : {"seg", "doc", "domain", "sys"}, default "seg"
         Whose scores: of segments, documents, domains, or of whole systems. Metrics without such a file are not there.
 
     Returns
     -------
-    Dataset
+    Dataset, or dict of Datasets
+        Of several language pairs, also of a list with one, a dict with the Dataset of each, in the order given;
+        systems, inputs and metrics are each pair's own. `wmt_tasks` makes tasks for `rank_tasks` of it.
         ``score(metric, system, input)``, float64, human scores among the metrics; NaN where a score is missing.
         Coordinates ``kind(metric)``, "human" or "automatic", ``base(metric)`` and ``reference(metric)``, the two parts
         of a metric's name ("refA", "src" for none; "" for human scores, and for a name without one);
@@ -53,19 +69,22 @@ def read_mtme(
     FileNotFoundError
         If there is no such folder, or no scores in it.
     ValueError
-        For a file that is not as documented; file and line are named.
+        For a file that is not as documented, file and line are named; an infinite score, which no mean can be taken of;
+        no language pair, or one that is given twice.
 
     Warns
     -----
     UserWarning
-        Which metrics lack systems, or scores: they are NaN, and not 0.
+        Which metrics lack systems, or scores: they are NaN, and not 0. Which files have the word "nan" for scores,
+        which counts as missing, or further columns in the list of documents, which are not read.
 
     Notes
     -----
     It reads ``human-scores/PAIR.NAME.GRANULARITY.score`` and ``metric-scores/PAIR/NAME-REF.GRANULARITY.score``, whose
     lines are ``[DOMAIN] SYSTEM SCORE`` with "None" for a missing score, each system's in the order of the inputs, and
     ``documents/PAIR.docs``, whose lines are ``DOMAIN DOCUMENT``, one a segment. Of ``references/PAIR.NAME.txt`` and
-    ``references/PAIR.NAME.jsonl`` it takes the names.
+    ``references/PAIR.NAME.jsonl`` it takes the names. Ratings of error spans (``PAIR.NAME.GRANULARITY.rating``),
+    metadata and texts are not read.
 
     References
     ----------
@@ -90,6 +109,17 @@ def read_mtme(
         there = sorted(each.name for each in Path(folder).iterdir() if each.is_dir()) if Path(folder).is_dir() else []
         known = f"; test sets there: {_validate.listing(there)}" if there else ""
         raise FileNotFoundError(f"no such folder: {root}{known}")
+    if isinstance(language_pair, str):
+        return _read_pair(root, language_pair, granularity)
+    pairs = list(language_pair)
+    if not pairs:
+        raise ValueError("language_pair names no language pair")
+    _validate.unique("language_pair", pairs)
+    return {pair: _read_pair(root, pair, granularity) for pair in pairs}
+
+
+def _read_pair(root: Path, language_pair: str, granularity: str) -> xr.Dataset:
+    """The scores of one language pair."""
     units = score_files.read_units(root / "documents" / f"{language_pair}.docs", granularity)
     files = _files(root, language_pair, granularity)
     if not files:
@@ -111,7 +141,7 @@ def read_mtme(
     kinds = [kind for _, kind in files.values()]
     _report(cube, list(files), systems, kinds)
     return _dataset(cube, files, systems, units, root, language_pair).assign_attrs(
-        test_set=test_set, language_pair=language_pair, granularity=granularity
+        test_set=root.name, language_pair=language_pair, granularity=granularity
     )
 
 

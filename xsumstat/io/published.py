@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from importlib import resources
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import xarray as xr
 
 from xsumstat import _validate
+from xsumstat.io import lexical
+from xsumstat.io.cells import text
 from xsumstat.io.frames import to_scores
+from xsumstat.io.mqm import read_mqm
 from xsumstat.io.realsumm import read_realsumm
 from xsumstat.io.sacrerouge import read_sacrerouge
 
@@ -21,10 +25,12 @@ _SACREROUGE = (
     "https://raw.githubusercontent.com/CogComp/stat-analysis-experiments/"
     "7b05bd874defac6c047deb2313c398318f2113e3/experiments/statistical-analysis/data/"
 )
+_MQM = "https://raw.githubusercontent.com/google/wmt-mqm-human-evaluation/7fadea281aff8db61cc72fc3d469a4dca78b82a6/"
 _REALSUMM = "https://raw.githubusercontent.com/neulab/REALSumm/a5900e3e36c66ab064823831f7496c2d449a5545/scores_dicts/"
 
 # SHA-256 of each file by its path in a mirror.
 _HASHES = {
+    "mqm/ted/ende/mqm_ted_ende.tsv": "3952dc904997dda31c03421243862cb8a093f9a712fd90dc97b9709b4bb387b3",
     "realsumm/abs.pkl": "6dd40c9db3526169f73fef6f1f2c23d0a49df29a1f232d19b90286894b9c6d72",
     "realsumm/ext.pkl": "32eba452391ef8164eed5a128cc80f06e4e4612274fe377902b93c7ae9ae2b20",
     "sacrerouge/bhandari2020/autosummeng.jsonl": "5b28c23aba6b7a1df4ca797af68d0bddc1755523d4eaee14e3f0ad6adb82307f",
@@ -63,6 +69,7 @@ _SUMMEVAL_SYSTEMS = {
     "M22": ("BART", "abstractive"),
     "M23": ("Pegasus", "abstractive"),
 }
+_REFERENCE = "ref"  # what MQM's annotations call the reference translation
 # REALSumm's extractive systems, by their names in SacreROUGE's copy.
 _REALSUMM_EXTRACTIVE = frozenset(
     {
@@ -81,41 +88,53 @@ _REALSUMM_EXTRACTIVE = frozenset(
 
 
 @_validate.public
-def load_dataset(name: str) -> xr.Dataset:
+def load_dataset(name: str, *, metrics: str | Iterable[str] = ()) -> xr.Dataset:
     """Load a data set by name.
 
     Parameters
     ----------
-    name : {"demo", "summeval", "realsumm", "realsumm-sacrerouge"}
+    name : {"demo", "summeval", "realsumm", "realsumm-sacrerouge", "wmt21-ted-ende"}
         "demo": simulated, embedded: 12 systems, 30 inputs, 7 metrics, ``truth(metric, level)`` the Pearson
         correlation with "human" in the population of systems and inputs that it was drawn from.
         "summeval": 16 systems x 100 inputs, experts' and crowd workers' ratings and 10 families of metrics
         (Fabbri et al. 2021). "realsumm": 25 systems x 100 inputs with LitePyramid scores, as its authors published
         it (Bhandari et al. 2020). "realsumm-sacrerouge": the copy that Deutsch et al. (2021) used, with 24
-        systems and more metrics.
+        systems and more metrics. "wmt21-ted-ende": 13 systems and the reference "ref" x 529 segments of five TED
+        talks, translated from English to German, with the errors that four professional raters marked (MQM; Freitag et
+        al. 2021), each output rated by one of them, and the texts.
+    metrics : {"bleu", "chrf", "ter"} or several, optional
+        Of "wmt21-ted-ende" alone: metrics of each segment that sacrebleu computes from the texts, with the defaults of
+        its sentence-level calls, against the reference, whose own scores are NaN. TER is slow: it takes some ten
+        seconds.
 
     Returns
     -------
     Dataset
         ``score(metric, system, input)`` with ``kind(metric)`` and ``system_type(system)``; ``attrs["gold"]``
         names the human score, ``attrs["source"]`` and ``attrs["licence"]`` where it is from. SummEval has all
-        ratings in ``rating(judgment, system, input, rater)``.
+        ratings in ``rating(judgment, system, input, rater)``, "wmt21-ted-ende" all that `read_mqm` gives:
+        ``rating(system, input, rater)``, ``n_errors(system, input)``, the texts ``source(input)`` and
+        ``target(system, input)``, and ``document(input)``, the talk. ``system_type`` is "human" for its reference.
 
     Raises
     ------
     ValueError
-        For an unknown name, and for a file whose SHA-256 is not the published one's.
+        For an unknown name or metric, metrics of a data set without texts, and a file whose SHA-256 is not the
+        published one's.
     OSError
         When a file cannot be fetched or is not in the mirror.
     ImportError
-        When files must be fetched and pooch is not installed (extra "data").
+        When files must be fetched and pooch is not installed (extra "data"), and when metrics must be computed and
+        sacrebleu is not (extra "mt").
 
     Notes
     -----
     Files are fetched at a pinned commit and kept in the user's cache folder. The environment variable
     XSUMSTAT_DATA_DIR names a folder that holds them already, and XSUMSTAT_DATA_URL a web address to fetch
-    them from, both laid out as ``sacrerouge/fabbri2020/*.jsonl``, ``sacrerouge/bhandari2020/*.jsonl`` and
-    ``realsumm/*.pkl``.
+    them from, both laid out as ``sacrerouge/fabbri2020/*.jsonl``, ``sacrerouge/bhandari2020/*.jsonl``,
+    ``realsumm/*.pkl`` and ``mqm/ted/ende/mqm_ted_ende.tsv``.
+
+    ``attrs["signatures"]`` has sacrebleu's signatures of the metrics, one a line.
 
     Examples
     --------
@@ -124,7 +143,14 @@ def load_dataset(name: str) -> xr.Dataset:
     >>> dict(ds.score.sizes)
     {'metric': 7, 'system': 12, 'input': 30}
     """
-    return _LOADERS[_validate.choice("name", name, _LOADERS)]()
+    loader = _LOADERS[_validate.choice("name", name, _LOADERS)]
+    names = [metrics] if isinstance(metrics, str) else list(metrics)
+    for each in names:
+        _validate.choice("metrics", each, lexical.METRICS)
+    _validate.unique("metrics", names)
+    if names and loader is not _wmt21:
+        raise ValueError(f"metrics are computed from texts, which 'wmt21-ted-ende' alone has, got name={name!r}")
+    return _with_metrics(loader(), names) if names else loader()
 
 
 def _demo() -> xr.Dataset:
@@ -178,11 +204,39 @@ def _realsumm_sacrerouge() -> xr.Dataset:
     )
 
 
+def _wmt21() -> xr.Dataset:
+    (file,) = _fetch("mqm/ted/ende/")
+    ds = read_mqm(file)
+    kinds = ["human" if system == _REFERENCE else "machine" for system in ds.system.values]
+    return ds.assign_coords(system_type=("system", text(kinds))).assign_attrs(
+        source="Freitag et al. (2021), WMT21 metrics task, TED talks; github.com/google/wmt-mqm-human-evaluation",
+        licence="Apache-2.0",
+    )
+
+
+def _with_metrics(ds: xr.Dataset, names: list[str]) -> xr.Dataset:
+    """The data set with metrics that are computed from its texts."""
+    scores, signatures = lexical.scored(ds["target"], _REFERENCE, names)
+    metrics = [*ds["metric"].values, *names]
+    score = np.concatenate([ds["score"].values, scores.values])
+    return (
+        ds.drop_dims("metric")
+        .assign(score=(("metric", "system", "input"), score))
+        .assign_coords(
+            metric=text(metrics),
+            kind=("metric", text(["human", *["automatic"] * len(names)])),
+            higher_is_better=("metric", np.append(True, scores["higher_is_better"].values)),
+        )
+        .assign_attrs(signatures="\n".join(f"{name}: {signature}" for name, signature in signatures.items()))
+    )
+
+
 _LOADERS: dict[str, Callable[[], xr.Dataset]] = {
     "demo": _demo,
     "summeval": _summeval,
     "realsumm": _realsumm,
     "realsumm-sacrerouge": _realsumm_sacrerouge,
+    "wmt21-ted-ende": _wmt21,
 }
 
 
@@ -240,4 +294,4 @@ def _downloaded(names: list[str]) -> list[Path]:
 def _url(name: str) -> str:
     """Where a file was published."""
     folder, _, rest = name.partition("/")
-    return (_REALSUMM if folder == "realsumm" else _SACREROUGE) + rest
+    return {"realsumm": _REALSUMM, "mqm": _MQM, "sacrerouge": _SACREROUGE}[folder] + rest

@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import csv
 import io
+import math
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -48,11 +49,14 @@ def read_units(file: Path, granularity: str) -> Units:
     if not file.is_file():
         _validate.warn(f"no {file.name}: inputs are numbered, and their documents and domains are not known")
         return Units(None)
-    segments = []
+    segments, most = [], 2
     for where, words in _lines(file):
-        if len(words) != 2:
+        if len(words) < 2:
             raise ValueError(f"{where}: expected 'DOMAIN DOCUMENT', got {' '.join(words)!r}")
         segments.append((words[0], words[1]))
+        most = max(most, len(words))
+    if most > 2:
+        _validate.warn(f"{file.name} has {most} columns, of which the first two, domain and document, are read")
     domains = [domain for domain, _ in segments]
     documents = [document for _, document in segments]
     if granularity == "seg":
@@ -116,17 +120,25 @@ def _regular(file: Path) -> _Columns | None:
 
 def _line_by_line(file: Path) -> _Columns:
     """The columns of any file, and what is wrong with the first line that is not as documented."""
-    systems, scores = [], []
+    systems, scores, gone = [], [], 0
     for where, words in _lines(file):
         if len(words) != 2:
             raise ValueError(f"{where}: expected 'SYSTEM SCORE', got {' '.join(words)!r}")
         systems.append(words[0])
         scores.append(_number(words[1], where))
+        gone += scores[-1] != scores[-1] and words[1] != "None"
+    _say_nan(file, gone)
     return text(systems), np.array(scores)
+
+
+def _say_nan(file: Path, count: int) -> None:
+    if count:
+        _validate.warn(f"{file.name} has the word 'nan' for {count} score(s), which count as missing, as None does")
 
 
 def _read_domains(file: Path, units: Units) -> Scores:
     cells: dict[tuple[str, str], float] = {}
+    gone = 0
     for where, words in _lines(file):
         if len(words) != 3:
             raise ValueError(f"{where}: expected 'DOMAIN SYSTEM SCORE', got {' '.join(words)!r}")
@@ -134,7 +146,9 @@ def _read_domains(file: Path, units: Units) -> Scores:
             raise ValueError(f"{where}: unknown domain {words[0]!r}; domains: {_validate.listing(units.labels)}")
         if (words[1], words[0]) in cells:
             raise ValueError(f"{where}: domain {words[0]!r} of system {words[1]!r} is given twice")
-        cells[words[1], words[0]] = _number(words[2], where)
+        value = cells[words[1], words[0]] = _number(words[2], where)
+        gone += value != value and words[2] != "None"
+    _say_nan(file, gone)
     if not cells:
         raise ValueError(f"{file.name} holds no scores")
     domains = units.labels or sorted({domain for _, domain in cells})
@@ -148,9 +162,9 @@ def _number(word: str, where: str) -> float:
     try:
         value = float(word)
     except ValueError:
-        value = np.nan
-    if not np.isfinite(value):
-        raise ValueError(f"{where}: a score must be a number or None, got {word!r}")
+        raise ValueError(f"{where}: a score must be a number or None, got {word!r}") from None
+    if math.isinf(value):
+        raise ValueError(f"{where}: a score must be finite, as means and correlations need it, got {word!r}")
     return value
 
 

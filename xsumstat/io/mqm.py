@@ -1,0 +1,350 @@
+"""Errors that professional raters marked in translations (MQM), a row an error: `read_mqm`."""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from xsumstat import _validate
+from xsumstat.coefficients import arrays
+from xsumstat.io import means
+from xsumstat.io.cells import Names, natural, text
+from xsumstat.types import FloatArray, IntArray
+
+NAME = "mqm"
+# What the published files call each column, in small letters and without marks, in the order of files without a header.
+_COLUMNS = {
+    "system": ("system",),
+    "doc": ("doc",),
+    "doc_id": ("docid", "docsegid"),
+    "seg_id": ("segid", "globalsegid"),
+    "rater": ("rater",),
+    "source": ("source",),
+    "target": ("target",),
+    "category": ("category",),
+    "severity": ("severity",),
+}
+_LABELS = ("system", "doc", "doc_id", "seg_id", "rater")
+_LAST = ("comment", "note", "metadata")  # a column that may be missing, and that no number is made of
+_NO_ERROR = "no error"
+_MARK = re.compile("</?v>")
+
+
+@_validate.public
+def read_mqm(
+    file: str | os.PathLike[str],
+    *,
+    major: float = 5.0,
+    minor: float = 1.0,
+    non_translation: float = 25.0,
+    punctuation: float = 0.1,
+    weights: Mapping[str, float] | None = None,
+) -> xr.Dataset:
+    r"""Read errors that raters marked in translations (MQM), in the layout of the published annotations of WMT.
+
+    Parameters
+    ----------
+    file : str or Path
+        Tab-separated, a row an error, as in ``mqm_ted_ende.tsv`` of google/wmt-mqm-human-evaluation, and as Marot and
+        MQM Viewer read and write it.
+    major, minor : float, default 5 and 1
+        What an error of this severity weighs.
+    non_translation : float, default 25
+        What a major error of the category "Non-translation" weighs.
+    punctuation : float, default 0.1
+        What a minor error of the category "Fluency/Punctuation" weighs.
+    weights : mapping of str to float, optional
+        Weights of other severities or categories, by "SEVERITY" or "SEVERITY/CATEGORY", as
+        ``{"critical": 10, "minor/style": 0.5}``. The most specific one counts. Severity "neutral" has weight 0.
+
+    Returns
+    -------
+    Dataset
+        ``score(metric, system, input)`` with the one metric "mqm", ``kind`` "human", which ``attrs["gold"]`` names:
+        minus the sum of the weights of an output's errors, averaged over its raters, so that higher is better, and 0 is
+        an output without errors. ``rating(system, input, rater)`` is the same for each rater, NaN for outputs that the
+        rater did not see. ``n_errors(system, input)`` is the number of errors, averaged over raters. Texts are
+        ``source(input)`` and ``target(system, input)`` ("" where a system has no output), and ``document(input)`` is a
+        coordinate. Systems, raters and inputs are in natural order ("M2" before "M10").
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no such file.
+    ValueError
+        For a file that is not as described, a severity without a weight, and a weight that is negative or not finite;
+        the line is named.
+
+    Warns
+    -----
+    UserWarning
+        Which inputs have rows with different texts, of which the first one is kept; how many rows have no rater, and so
+        no rating (Marot's rows of scores by automatic metrics), and are left out; which labels had blanks around them.
+
+    Notes
+    -----
+    Columns are found by name: system, doc, doc_id (docSegId, doc_seg_id), seg_id (globalSegId, global_seg_id), rater,
+    source, target, category, severity; a last one (comment, note or metadata) may follow, and is not read. A file
+    without a header has them in this order. Quotation marks are plain characters, and not those of CSV.
+
+    An input is a segment: `doc` and `doc_id`. It is labelled with its `seg_id` where each segment has one of its own,
+    as a number if all are, and else "DOC:DOC_ID". The marks ``<v>`` and ``</v>`` around an error are left out of texts.
+    Upper and lower case, blanks, hyphens, underscores and "!" do not count in severities and categories. A row with the
+    category or severity "No-error" says that the rater has seen the output, and weighs 0.
+
+    References
+    ----------
+    Freitag et al. (2021), "Experts, Errors, and Context", TACL 9 (the weights).
+    github.com/google/wmt-mqm-human-evaluation; github.com/google-research/google-research, marot (the layout).
+
+    Examples
+    --------
+    >>> import pathlib, tempfile, xsumstat
+    >>> head = "system\tdoc\tdoc_id\tseg_id\trater\tsource\ttarget\tcategory\tseverity\n"
+    >>> rows = ("A\td1\t1\t1\tr1\tOne\t<v>Zwei</v>\tAccuracy/Mistranslation\tMajor\n"
+    ...         "A\td1\t1\t1\tr1\tOne\tZw<v>ei</v>\tFluency/Punctuation\tMinor\n"
+    ...         "B\td1\t1\t1\tr2\tOne\tEins\tNo-error\tNo-error\n")
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "mqm.tsv")
+    ...     _ = path.write_text(head + rows)
+    ...     ds = xsumstat.read_mqm(path)
+    >>> ds.score.sel(metric="mqm", input=1).to_series().to_dict()
+    {'A': -5.1, 'B': 0.0}
+    >>> str(ds.target.sel(system="A", input=1).item())
+    'Zwei'
+    """
+    table = _table(
+        {"major": major, "minor": minor, "non_translation": non_translation, "punctuation": punctuation}, weights or {}
+    )
+    rows = _read(Path(file))
+    weighed = _weighed(rows, table)
+    system, systems = _coded(rows["system"])
+    rater, raters = _coded(rows["rater"])
+    unit, inputs, documents = _units(rows)
+    shape = (len(systems), len(inputs), len(raters))
+    at = np.ravel_multi_index((system, unit, rater), shape)
+    rated = np.bincount(at, minlength=math.prod(shape)).astype(bool)
+    rating = np.full(len(rated), np.nan)
+    rating[rated] = _equalised(0.0 - _sums(at, weighed, len(rated))[rated])
+    rating = rating.reshape(shape)
+    errors = np.bincount(at, weighed.is_error, len(rated)).reshape(shape)
+    seen = rated.reshape(shape)
+    source = _texts(rows["source"], unit, len(inputs), inputs, "source")
+    output = system * len(inputs) + unit
+    target = _texts(rows["target"], output, shape[0] * shape[1], _outputs(systems, inputs), "target")
+    with np.errstate(invalid="ignore"):
+        n_errors = errors.sum(axis=2) / np.where(seen.any(axis=2), seen.sum(axis=2), np.nan)
+    cells = ("system", "input")
+    return xr.Dataset(
+        {
+            "score": (("metric", *cells), _means(rating)[None]),
+            "rating": ((*cells, "rater"), rating),
+            "n_errors": (cells, n_errors),
+            "source": ("input", source),
+            "target": (cells, target.reshape(shape[:2])),
+        },
+        coords={
+            "metric": text([NAME]),
+            "system": text(systems),
+            "input": np.array(inputs) if isinstance(inputs[0], int) else text(map(str, inputs)),
+            "rater": text(raters),
+            "kind": ("metric", text(["human"])),
+            "document": ("input", text(documents)),
+        },
+        attrs={"gold": NAME},
+    )
+
+
+def _key(words: str) -> str:
+    """A severity, a category, or both, as they are compared."""
+    return "/".join(re.sub(r"[\s_-]+", " ", part).strip(" !").casefold() for part in words.split("/"))
+
+
+def _table(named: dict[str, float], weights: Mapping[str, float]) -> dict[str, float]:
+    """The weight of each severity, or of a severity and a category."""
+    given = {**named, **{f"weights[{name!r}]": weight for name, weight in weights.items()}}
+    for name, weight in given.items():
+        if isinstance(weight, bool) or not isinstance(weight, int | float) or not 0 <= weight < math.inf:
+            raise ValueError(f"{name} must be a number, 0 or more, got {weight!r}")
+    return {
+        "major": named["major"],
+        "minor": named["minor"],
+        "neutral": 0.0,
+        _NO_ERROR: 0.0,
+        "major/non translation": named["non_translation"],
+        "minor/fluency/punctuation": named["punctuation"],
+        **{_key(name): weight for name, weight in weights.items()},
+    }
+
+
+@dataclass(frozen=True)
+class _Weighed:
+    """What each row weighs, and whether it is an error."""
+
+    weight: FloatArray
+    is_error: FloatArray
+
+
+def _weighed(rows: dict[str, list[str]], table: dict[str, float]) -> _Weighed:
+    known: dict[tuple[str, str], tuple[float, bool]] = {}
+    weight, is_error = np.zeros(len(rows["severity"])), np.zeros(len(rows["severity"]))
+    for at, (severity, category) in enumerate(zip(rows["severity"], rows["category"], strict=True)):
+        if (severity, category) not in known:
+            known[severity, category] = _weight(severity, category, table, rows["where"][at])
+        weight[at], is_error[at] = known[severity, category]
+    return _Weighed(weight, is_error)
+
+
+def _weight(severity: str, category: str, table: dict[str, float], where: str) -> tuple[float, bool]:
+    """What an error weighs, by the most specific weight, and whether it is one."""
+    if _NO_ERROR in (_key(severity), _key(category)):
+        return 0.0, False
+    parts = _key(f"{severity}/{category}").split("/")
+    for n in range(len(parts), 0, -1):
+        if (name := "/".join(parts[:n])) in table:
+            return table[name], True
+    severities = [name for name in table if "/" not in name]
+    raise ValueError(
+        f"{where}: no weight for the severity {severity!r}; severities: {_validate.listing(severities)}; "
+        f"weights={{{severity.lower()!r}: 10}} gives it one"
+    )
+
+
+def _sums(at: IntArray, weighed: _Weighed, size: int) -> FloatArray:
+    """Sums of the rows' weights by place, whatever the order of the rows: how often each weight is there, by weight."""
+    total = np.zeros(size)
+    for weight in np.unique(weighed.weight):
+        total += weight * np.bincount(at[weighed.weight == weight], minlength=size)
+    return total
+
+
+def _equalised(values: FloatArray) -> FloatArray:
+    """The same, where numbers that only rounding parts are equal."""
+    return arrays.made_equal(values, np.abs(values))
+
+
+def _means(rating: FloatArray) -> FloatArray:
+    """The mean over the raters of each output, NaN where there is none."""
+    flat = rating.reshape(-1, rating.shape[-1])
+    there = ~np.isnan(flat)
+    count = there.sum(axis=1)
+    found = np.full(len(flat), np.nan)
+    found[count == 1] = flat[count == 1][there[count == 1]]
+    several = np.flatnonzero(count > 1)
+    found[several] = [means.mean(row) for row in flat[several].tolist()]
+    rated = count > 0
+    found[rated] = _equalised(found[rated])
+    return found.reshape(rating.shape[:-1])
+
+
+def _coded(labels: list[str]) -> tuple[IntArray, list[str]]:
+    """The place of each row's label among the labels in natural order."""
+    each = sorted(set(labels), key=natural)
+    places = {label: at for at, label in enumerate(each)}
+    return np.array([places[label] for label in labels], dtype=np.int64), each
+
+
+def _units(rows: dict[str, list[str]]) -> tuple[IntArray, list[int | str], list[str]]:
+    """The place of each row's segment, the segments' labels and their documents."""
+    own: dict[tuple[str, str], set[str]] = {}
+    segments = list(zip(rows["doc"], rows["doc_id"], strict=True))
+    for segment, label in zip(segments, rows["seg_id"], strict=True):
+        own.setdefault(segment, set()).add(label)
+    found = Counter(label for labels in own.values() for label in labels)
+    if all(len(labels) == 1 for labels in own.values()) and max(found.values()) == 1:
+        named = {segment: next(iter(labels)) for segment, labels in own.items()}
+    else:
+        named = {segment: ":".join(segment) for segment in own}
+    order = sorted(own, key=lambda segment: natural(named[segment]))
+    places = {segment: at for at, segment in enumerate(order)}
+    names = [named[segment] for segment in order]
+    are_numbers = all(re.fullmatch("0|[1-9][0-9]{0,17}", name) for name in names)
+    labels: list[int | str] = [int(name) if are_numbers else name for name in names]
+    return np.array([places[each] for each in segments], dtype=np.int64), labels, [doc for doc, _ in order]
+
+
+def _outputs(systems: list[str], inputs: list[int | str]) -> list[str]:
+    return [f"{each} of {system!r}" for system in systems for each in inputs]
+
+
+def _texts(
+    texts: list[str], at: IntArray, size: int, names: list[int | str] | list[str], what: str
+) -> np.ndarray[tuple[int], np.dtype[np.object_]]:
+    """The text at each place, without marks; rows with another one are told."""
+    found = np.full(size, "", dtype=object)
+    codes, each = pd.factorize(np.array(texts, dtype=object))
+    bare = [_MARK.sub("", one) for one in each]
+    first: dict[int, str] = {}
+    differ: dict[int, None] = {}
+    for place, code in zip(at.tolist(), codes.tolist(), strict=True):
+        if first.setdefault(place, bare[code]).split() != bare[code].split():
+            differ[place] = None
+    found[list(first)] = list(first.values())
+    if differ:
+        listed = _validate.listing(names[place] for place in differ)
+        _validate.warn(f"{what}: the rows of {len(differ)} texts differ, and the first is kept: {listed}")
+    return found
+
+
+def _read(file: Path) -> dict[str, list[str]]:
+    """The columns of a file, and where each row is."""
+    if not file.is_file():
+        raise FileNotFoundError(f"no such file: {file}")
+    try:
+        lines = file.read_bytes().decode("utf-8-sig").split("\n")
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{file.name} is not UTF-8 text: {error}") from error
+    numbered = [(number, line.rstrip("\r")) for number, line in enumerate(lines, 1) if line.strip()]
+    if not numbered:
+        raise ValueError(f"{file.name} is empty")
+    place, width, has_header = _header(numbered[0][1].split("\t"), file)
+    rows: dict[str, list[str]] = {name: [] for name in (*_COLUMNS, "where")}
+    names = Names()
+    without_rater = 0
+    for number, line in numbered[has_header:]:
+        fields = line.split("\t")
+        where = f"{file.name}, line {number}"
+        if not max(place.values()) < len(fields) <= width:
+            raise ValueError(f"{where}: expected {width} fields, parted by tabs, got {len(fields)}")
+        if not fields[place["rater"]].strip():
+            without_rater += 1
+            continue
+        for name, column in place.items():
+            given = fields[column]
+            rows[name].append(names.stripped(name, given, where) if name in _LABELS else given)
+        rows["where"].append(where)
+    names.report()
+    if not rows["where"]:
+        raise ValueError(f"{file.name} holds no row with a rater")
+    if without_rater:
+        _validate.warn(f"{file.name}: {without_rater} row(s) have no rater, hold no rating, and are left out")
+    return rows
+
+
+def _header(first: Iterable[str], file: Path) -> tuple[dict[str, int], int, bool]:
+    """Where each column stands, how many there are, and whether the first line says so."""
+    header = [re.sub(r"[\W_]", "", name).lower() for name in first]
+    if header[:2] != ["system", "doc"] and "severity" not in header:
+        if not len(_COLUMNS) <= len(header) <= len(_COLUMNS) + 1:
+            raise ValueError(
+                f"{file.name}, line 1: neither a header nor a row of {len(_COLUMNS)} or {len(_COLUMNS) + 1} fields, "
+                f"parted by tabs: {', '.join(_COLUMNS)}, and {' or '.join(_LAST)}"
+            )
+        return {name: at for at, name in enumerate(_COLUMNS)}, len(_COLUMNS) + 1, False
+    place = {field: at for field, names in _COLUMNS.items() for at, name in enumerate(header) if name in names}
+    lacking = [field for field in _COLUMNS if field not in place]
+    if lacking:
+        raise ValueError(f"{file.name}: no column(s) {_validate.listing(lacking)}; columns: {_validate.listing(first)}")
+    twice = [name for name, count in Counter(header).items() if count > 1]
+    if twice:
+        raise ValueError(f"{file.name}: the header names column(s) twice: {_validate.listing(twice)}")
+    return place, len(header), True
