@@ -131,7 +131,7 @@ def test_a_folder_becomes_a_printed_table(tmp_path):
     """WMT24's layout, from disk to LaTeX."""
     for at, pair in enumerate(PAIRS):
         one_reference(at).drop_sel(metric="other").meta.to_mtme(tmp_path, "wmt24", pair)
-    data = {pair: xsumstat.read_mtme(tmp_path, "wmt24", pair) for pair in PAIRS}
+    data = xsumstat.read_mtme(tmp_path, "wmt24", PAIRS)
     table = xsumstat.rank_tasks(xsumstat.wmt_tasks(data), n_resamples=99, rng=1)
     text = table.meta.to_latex()
     assert text.count("\\\\") >= 6 and "MetricX[noref]" in text and "In parentheses: clusters." in text
