@@ -361,6 +361,7 @@ METHODS: Words = {
         "biases length_bias self_preference self_bias family_bias confounder confounders confounding spurious fairness",
         "length_control length_controlled verbosity_bias",
     ),
+    "sentinels": _words("sentinel sentinel_metrics sentinel_src sentinel_cand source_only dummy_metrics"),
     "normality": _words("shapiro shapiro_wilk normal_test normaltest is_normal qq"),
     "metric_corr": _words(
         "corr_matrix correlation_matrix intercorrelation intercorrelations metric_correlation corrcoef redundancy",

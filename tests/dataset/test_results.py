@@ -134,7 +134,17 @@ def test_nothing_is_declared_that_no_result_has():
 
 
 def test_every_analysis_is_in_the_table():
-    others = {"adjust", "significant", "to_frame", "to_mtme", "plot", "top_k", "scoring_range", "sample_inputs"}
+    others = {
+        "adjust",
+        "significant",
+        "to_frame",
+        "to_mtme",
+        "plot",
+        "top_k",
+        "scoring_range",
+        "sample_inputs",
+        "sentinels",
+    }
     others |= {"drop_noisiest_rater", "majority_vote", "load_dataset", "set_dims", "read_scores", "read_mtme"}
     others |= {"read_realsumm", "read_sacrerouge", "read_lm_eval", "read_inspect", "read_promptfoo", "read_deepeval"}
     others |= {"report", "conclusion", "methods", "to_latex", "to_markdown", "to_scores", "add_gold"}

@@ -139,6 +139,7 @@ QUESTIONS = {
     "alt_test": lambda d: d.meta.alt_test(rating(d), metric="m0", scale="ranks", min_items=2),
     "human_ceiling": lambda d: d.meta.human_ceiling(rating(d), metric="m0", **FEW),
     "sample_inputs": lambda d: d.meta.sample_inputs(metric="m0", n_means=2, n_spreads=1, rng=0),
+    "sentinels": lambda d: d.meta.sentinels("human", given=["m2", "type"]),
     "coverage": lambda d: xsumstat.coverage(d, "human", metric="m0", n_trials=2, **FEW),
     "plan": lambda d: xsumstat.plan(
         apart(d), "human", metric="m0", n_systems=[6, 20], n_inputs=[5, 50], target=0.5, n_trials=2, rng=0
@@ -320,7 +321,7 @@ MORE = {
     "corrected tests": lambda d: d.meta.perm_test("human", **FEW).meta.adjust("holm"),
 }
 # What holds scores as they came, and results under names that nobody chose.
-GIVES_SCORES = ("top_k", "scoring_range", "majority", "noisiest", "sample_inputs", "outputs")
+GIVES_SCORES = ("top_k", "scoring_range", "majority", "noisiest", "sample_inputs", "sentinels", "outputs")
 
 
 def versions():

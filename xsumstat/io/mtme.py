@@ -67,6 +67,10 @@ def read_mtme(
     ``documents/PAIR.docs``, whose lines are ``DOMAIN DOCUMENT``, one a segment. Of ``references/PAIR.NAME.txt`` and
     ``references/PAIR.NAME.jsonl`` it takes the names.
 
+    Ratings of spans, ``human-scores/PAIR.NAME.seg.rating`` with the errors that a rater marked, are left where they
+    are: what is asked here are scores of outputs. The ``.score`` files beside them hold what each segment's errors add
+    up to.
+
     References
     ----------
     github.com/google-research/mt-metrics-eval, README, "File organization and naming convention".
