@@ -20,6 +20,7 @@ OF_SCORES = {
         "corr",
         "ci",
         "rank",
+        "sentinels",
         "bias",
         "normality",
         "perm_test",

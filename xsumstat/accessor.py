@@ -23,6 +23,7 @@ from xsumstat.analyses import inputs as input_effects
 from xsumstat.analyses import metric_tests as comparison
 from xsumstat.analyses import range_drop as restriction
 from xsumstat.analyses import scoring_range as ranges
+from xsumstat.analyses import sentinels as sentinel_metrics
 from xsumstat.analyses import system_means as human_means
 from xsumstat.analyses import systems as system_comparison
 from xsumstat.analyses import top_systems as best_systems
@@ -192,6 +193,7 @@ class DatasetMeta(_Meta):
     disagreement = _delegate(disagreements.disagreement)
     improvement_consistency = _delegate(disagreements.improvement_consistency)
     rank = _delegate(ranking.rank)
+    sentinels = _delegate(sentinel_metrics.sentinels)
     bias = _delegate(biases.bias)
     normality = _delegate(diagnostics.normality)
     variance_components = _delegate(variance_analysis.variance_components)

@@ -17,7 +17,7 @@ from xsumstat.dataset.variables import ANALYSES
 RATERS, AMONG = "raters and judges", "among metrics"
 # Questions to scores, in groups. `of` says which a Dataset has something for.
 QUESTIONS: dict[str, tuple[str, ...]] = {
-    "agreement with people": ("corr", "ci", "rank", "bias", "normality"),
+    "agreement with people": ("corr", "ci", "rank", "sentinels", "bias", "normality"),
     "better, or equally good": (
         *("perm_test", "boot_test", "corr_test"),
         *("equivalence", "margin_sensitivity", "dominance"),

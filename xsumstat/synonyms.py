@@ -362,6 +362,7 @@ METHODS: Words = {
         "biases length_bias self_preference self_bias family_bias confounder confounders confounding spurious fairness",
         "length_control length_controlled verbosity_bias",
     ),
+    "sentinels": _words("sentinel sentinel_metrics sentinel_src sentinel_cand source_only dummy_metrics"),
     "normality": _words("shapiro shapiro_wilk normal_test normaltest is_normal qq"),
     "metric_corr": _words(
         "corr_matrix correlation_matrix intercorrelation intercorrelations metric_correlation corrcoef redundancy",
@@ -394,9 +395,7 @@ METHODS: Words = {
     "human_ceiling": _words("ceiling upper_bound human_upper_bound noise_ceiling human_agreement human_performance"),
     "alt_test": _words("alternative_annotator_test alttest replace_raters judge_test llm_judge replace_annotators"),
     "majority_vote": _words("majority vote mode aggregate_raters majority_voting"),
-    "drop_noisiest_rater": _words(
-        "drop_noisiest noisiest_rater drop_rater remove_rater noisiest_annotator drop_annotator",
-    ),
+    "drop_noisiest_rater": _words("drop_noisiest noisiest_rater drop_rater remove_rater drop_annotator"),
     "to_frame": _words(
         "to_pandas to_dataframe to_csv to_excel to_df to_polars frame dataframe df table to_table as_frame tidy",
         "summary_frame summary describe as_table values",

@@ -144,6 +144,7 @@ QUESTIONS = {
     "alt_test": lambda d: d.meta.alt_test(rating(d), metric="m0", scale="ranks", min_items=2),
     "human_ceiling": lambda d: d.meta.human_ceiling(rating(d), metric="m0", **FEW),
     "sample_inputs": lambda d: d.meta.sample_inputs(metric="m0", n_means=2, n_spreads=1, rng=0),
+    "sentinels": lambda d: d.meta.sentinels("human", given=["m2", "type"]),
     "coverage": lambda d: xsumstat.coverage(d, "human", metric="m0", n_trials=2, **FEW),
     "plan": lambda d: xsumstat.plan(
         apart(d), "human", metric="m0", n_systems=[6, 20], n_inputs=[5, 50], target=0.5, n_trials=2, rng=0
@@ -325,7 +326,7 @@ MORE = {
     "corrected tests": lambda d: d.meta.perm_test("human", **FEW).meta.adjust("holm"),
 }
 # What holds scores as they came, and results under names that nobody chose.
-GIVES_SCORES = ("top_k", "scoring_range", "majority", "noisiest", "sample_inputs", "outputs")
+GIVES_SCORES = ("top_k", "scoring_range", "majority", "noisiest", "sample_inputs", "sentinels", "outputs")
 
 
 def versions():
@@ -395,6 +396,7 @@ def test_every_analysis_is_asked_for_its_names():
         "load_dataset",
         "read_mqm",
         "read_mtme",
+        "wmt_tasks",
         "read_realsumm",
         "read_sacrerouge",
         "set_dims",

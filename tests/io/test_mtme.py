@@ -62,6 +62,13 @@ def test_segments(folder):
     assert "gold" not in ds.attrs and ds.attrs["language_pair"] == "en-de"
 
 
+def test_ratings_of_spans_are_left_alone(folder):
+    want, _ = read(folder)
+    file = folder / "wmt99" / "human-scores" / "en-de.mqm.merged.seg.rating"
+    file.write_text('A\t{"errors": [{"start": 0, "end": 3, "severity": "major"}]}\nA\tNone\n')
+    xr.testing.assert_identical(read(folder)[0], want)
+
+
 def test_documents_domains_and_systems(folder):
     ds = xsumstat.read_mtme(folder, "wmt99", "en-de", granularity="doc")
     assert ds.input.values.tolist() == ["d1", "d2", "d3"] and ds.domain.values.tolist() == ["news", "social", "news"]

@@ -13,6 +13,8 @@ from scipy import special
 from xsumstat import _validate
 
 NAME = "higher_is_better"
+# What the coordinate `kind` calls metrics that see only a part of what a metric should see.
+SENTINEL = "sentinel"
 # A metric that is not declared lower-is-better is remarked on where the correlation of its system means with the gold's
 # is at most this, and so low that chance would bring one of all metrics there once in a hundred Datasets.
 _STRONG = -0.3
@@ -117,7 +119,8 @@ def remark(score: xr.DataArray, gold: xr.DataArray, name: str, *, level: str, n_
     with np.errstate(all="ignore"):
         found = _averaged(xr.corr(_means(score), _means(gold), "system"))
         far = np.arctanh(found) * np.sqrt(n_systems - 3) < special.ndtri(_CHANCE / n_metrics)
-    places = [at for at in np.flatnonzero(far & (found <= _STRONG)) if score["metric"].values[at] not in declared]
+    known = {*declared, *sentinels(score)}
+    places = [at for at in np.flatnonzero(far & (found <= _STRONG)) if score["metric"].values[at] not in known]
     if level in _ALONG:
         places = [at for at in places if _correlation(score.isel(metric=[at]), gold, level) < 0]
     if not places:
@@ -129,6 +132,14 @@ def remark(score: xr.DataArray, gold: xr.DataArray, name: str, *, level: str, n_
         f"{name!r}: where lower is better, declare it by "
         f"ds.assign_coords(higher_is_better=~ds.metric.isin({[*declared, *labels]!r}))"
     )
+
+
+def sentinels(values: xr.DataArray) -> list[Hashable]:
+    """The metrics that the coordinate `kind` calls sentinels, whose direction is known."""
+    kind = values.coords.get("kind")
+    if kind is None or kind.dims != ("metric",):
+        return []
+    return list(values.indexes["metric"][kind.values == SENTINEL])
 
 
 def _means(values: xr.DataArray) -> xr.DataArray:

@@ -83,8 +83,11 @@ def read_mtme(
     It reads ``human-scores/PAIR.NAME.GRANULARITY.score`` and ``metric-scores/PAIR/NAME-REF.GRANULARITY.score``, whose
     lines are ``[DOMAIN] SYSTEM SCORE`` with "None" for a missing score, each system's in the order of the inputs, and
     ``documents/PAIR.docs``, whose lines are ``DOMAIN DOCUMENT``, one a segment. Of ``references/PAIR.NAME.txt`` and
-    ``references/PAIR.NAME.jsonl`` it takes the names. Ratings of error spans (``PAIR.NAME.GRANULARITY.rating``),
-    metadata and texts are not read.
+    ``references/PAIR.NAME.jsonl`` it takes the names. Metadata and texts are not read.
+
+    Ratings of spans, ``human-scores/PAIR.NAME.seg.rating`` with the errors that a rater marked, are left where they
+    are: what is asked here are scores of outputs. The ``.score`` files beside them hold what each segment's errors add
+    up to.
 
     References
     ----------

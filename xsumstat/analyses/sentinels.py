@@ -1,0 +1,292 @@
+"""Metrics that see only a part of what a metric should see, added to scores: `sentinels`."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from xsumstat import _validate
+from xsumstat.coefficients import arrays
+from xsumstat.dataset import checks, covariates, value_checks
+from xsumstat.dataset import scores as schema
+from xsumstat.dataset.directions import SENTINEL
+from xsumstat.types import FloatArray
+
+SEEN = ("input", "system")
+# At which levels what is compared varies along the dim that a sentinel sees.
+_VARIES = {"input": ("global", "within_system"), "system": ("global", "input")}
+_CELLS = ("system", "input")
+
+
+@_validate.public
+def sentinels(
+    ds: xr.Dataset,
+    gold: Hashable | xr.DataArray | None = None,
+    *,
+    level: str = "input",
+    sees: str | Sequence[str] | None = None,
+    given: Hashable | xr.DataArray | Sequence[Hashable | xr.DataArray] | None = None,
+) -> xr.Dataset:
+    """Add sentinels: metrics that know only the input, only the system, or only covariates, to be judged beside others.
+
+    A sentinel cannot tell how good an output is for its input. A metric that does not beat it has not shown that it can
+    either; and where sentinels come first, the meta-evaluation rewards something else.
+
+    Parameters
+    ----------
+    {ds}
+    gold : label, str or DataArray, optional
+        Human scores of outputs, of which sentinels are made: a label of `metric`, the name of another variable, or a
+        DataArray with dims `system` and `input`, perhaps of other systems or inputs. Default ``ds.attrs["gold"]``.
+    level : {"system", "input", "global", "within_system"}, default "input"
+        The level at which they will be judged. What is compared there must know nothing of its own gold score.
+    sees : {"input", "system"} or list of these, optional
+        "input": the mean gold score of each input. "system": the mean gold score of each system. An empty list:
+        neither. Default both; at system level, where the latter is the gold itself, the former.
+    given : str, DataArray or list of these, optional
+        Covariates of one more sentinel, which sees nothing else: a metric's label such as "length", a coordinate or
+        variable of systems, inputs or both (of words: one covariate for each word but the first), or such a DataArray.
+
+    Returns
+    -------
+    Dataset
+        `ds` with further metrics: "sentinel: input", "sentinel: system" and, of covariates, "sentinel: length" or as
+        they are called, on all outputs that have a score of some metric or a gold score. ``kind(metric)`` calls them
+        "sentinel". They are better when higher; other coordinates and variables of metrics are blank for them.
+        ``attrs["sentinels"]`` says of which gold and for which level they are.
+
+    Raises
+    ------
+    ValueError, TypeError
+        For an unknown label or level, gold that is constant, or of fewer than two systems or inputs, covariates that
+        are constant, and names that are taken.
+
+    Warns
+    -----
+    UserWarning
+        How many outputs with a gold score lack a covariate, and so are not fitted.
+
+    Notes
+    -----
+    Perrella et al. train sentinels on human scores of other years, to predict them from the source text alone, or from
+    the translation alone. Here are no texts, and nothing is trained: "sentinel: input" stands for what can be known
+    from the source, how hard it is; `given` for what can be read off the source or the output, such as its length;
+    "sentinel: system" knows the systems, and scores all outputs of one alike.
+
+    With g(s, i) the gold less the mean of system s, "sentinel: input" is at global and within_system level the mean of
+    g(r, i) over the other systems r ≠ s, plus the gold's mean, so that nothing is gained by knowing the very score that
+    is to be found. (The mean of all S systems, that one among them, would reach a correlation of about √(1/S) where all
+    inputs are alike.) At input and system level it is the mean of all, the same for all systems: its correlation is
+    undefined, or 0 with ``undefined="zero"``, and these levels cannot be won by what it knows. In the same way
+    "sentinel: system" is at global and input level the mean over the other inputs of the gold less each input's mean,
+    and at within_system level the same on all inputs. Sentinels made for one level mean nothing at another. A
+    coefficient that compares the systems of each input at global level needs ``level="input"``.
+
+    Covariates predict the gold by least squares over all outputs. As they are fitted to the scores that they are judged
+    by, they should be few.
+
+    References
+    ----------
+    Perrella et al. (2024), "Guardians of the Machine Translation Meta-Evaluation: Sentinel Metrics Fall In!", ACL.
+
+    Examples
+    --------
+    >>> import xsumstat
+    >>> ds = xsumstat.load_dataset("demo")
+    >>> watched = ds.meta.sentinels("human", level="global", given="length")
+    >>> found = watched.meta.corr("human", level="global").correlation
+    >>> found.sortby(-found).to_series().round(2)
+    metric
+    judge               0.77
+    bertscore           0.56
+    sentinel: system    0.49
+    perplexity          0.47
+    rouge               0.46
+    bleu                0.27
+    sentinel: input     0.25
+    length              0.07
+    sentinel: length    0.07
+    Name: correlation, dtype: float64
+    """
+    score = schema.checked_scores(ds)
+    _validate.choice("level", level, _validate.LEVELS)
+    human, name, own = _gold(ds, score, gold)
+    seen = _seen(sees, level)
+    _check_shared(human, score, seen if given is None else SEEN)
+    later = value_checks.Checks()
+    later.make(checks.check_gold, value_checks.of_values(checks.spread, human), name)
+    laid = covariates.laid_out(human, score, name)
+    added = {f"{SENTINEL}: {dim}": _mean(human, laid, score, dim, level in _VARIES[dim]) for dim in seen}
+    if given is not None:
+        found = covariates.find(ds, score, given)
+        label = ", ".join(str(each[0].source) for each in found)
+        _validate.unique("sentinels", [*added, f"{SENTINEL}: {label}"])
+        added[f"{SENTINEL}: {label}"] = _predicted(laid, score, covariates.columns(found, each_word=False), own, later)
+    if not added:
+        raise ValueError("sees and given name nothing that a sentinel sees; sees may be 'input', 'system', or both")
+    there = score.notnull().any("metric") | laid.notnull()
+    outputs = {label: values.where(there) for label, values in added.items()}
+    told = f"of {name}, for level={level!r}"
+    return later.attached(_joined(ds, score, outputs, own).assign_attrs(sentinels=told))
+
+
+def _seen(sees: Any, level: str) -> list[str]:
+    """The dims whose means sentinels know."""
+    if sees is None:
+        return ["input"] if level == "system" else list(SEEN)
+    if not isinstance(sees, str | list | tuple | set):
+        raise TypeError(f"sees must be 'input', 'system', or a list of these, got {sees!r:.80}")
+    listed = [sees] if isinstance(sees, str) else list(sees)
+    for each in listed:
+        _validate.choice("sees", each, SEEN)
+    _validate.unique("sees", listed)
+    if level == "system" and "system" in listed:
+        raise ValueError("sees='system' is the gold itself at level='system', where it reaches 1 whatever the scores")
+    return [dim for dim in SEEN if dim in listed]
+
+
+def _gold(ds: xr.Dataset, score: xr.DataArray, gold: Any) -> tuple[xr.DataArray, str, list[Hashable]]:
+    """Gold of outputs, (..., system, input), higher being better; its name, and the metrics that it is."""
+    human, name, own = schema.find_gold(ds, score, gold)
+    if not set(_CELLS) <= set(human.dims):
+        raise ValueError(
+            f"gold {name!r} must have the dims 'system' and 'input', for sentinels are made of them; it has "
+            f"{_validate.listing(human.dims)}"
+        )
+    human = schema.as_gold(schema.oriented(human, human.dims), score, "input")
+    for dim in _CELLS:
+        if human.sizes[dim] < 2:
+            raise ValueError(f"sentinels need gold of at least 2 {dim}s, got {human.sizes[dim]}")
+    for dim in (str(dim) for dim in human.dims if dim in score.dims):
+        if dim not in score.indexes or dim not in human.indexes:
+            if score.sizes[dim] != human.sizes[dim]:
+                raise ValueError(
+                    f"gold has {human.sizes[dim]} and score {score.sizes[dim]} along {dim!r}, and without labels on "
+                    "both they cannot be matched"
+                )
+    return human, name, own
+
+
+def _check_shared(human: xr.DataArray, score: xr.DataArray, seen: Sequence[str]) -> None:
+    """Some label that both have along each dim that is looked up in the gold."""
+    for dim in (str(dim) for dim in human.dims if dim in score.dims and (dim in seen or dim not in _CELLS)):
+        if dim not in score.indexes or dim not in human.indexes:
+            continue
+        ours, theirs = score.indexes[dim], human.indexes[dim]
+        if not ours.isin(theirs).any():
+            raise ValueError(
+                f"gold and score share no label along {dim!r}: gold has {_validate.listing(theirs, 3)}, score "
+                f"{_validate.listing(ours, 3)}"
+            )
+
+
+def _mean(human: xr.DataArray, laid: xr.DataArray, score: xr.DataArray, kept: str, others: bool) -> xr.DataArray:
+    """The gold's mean of each input, or of each system; of others than the output itself where that is asked."""
+    over = "system" if kept == "input" else "input"
+    core = [kept, over]
+    whole, without = xr.apply_ufunc(
+        _means,
+        checks.whole(human, core),
+        input_core_dims=[core],
+        output_core_dims=[[kept], core],
+        vectorize=True,
+        dask="parallelized",
+        output_dtypes=[float, float],
+        keep_attrs=False,
+    )
+    all_alike = covariates.laid_out(whole, score, "gold")
+    if not others:
+        return all_alike
+    return covariates.laid_out(without, score, "gold").where(laid.notnull(), all_alike)
+
+
+def _means(gold: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Of gold (labels, others) each label's mean, and that of all others than each one; others are centred first."""
+    power = arrays.exponent(gold)
+    there = ~np.isnan(gold)
+    values = np.ascontiguousarray(np.where(there, np.ldexp(gold, -power), 0.0))
+    level = values.sum() / max(1, there.sum())
+    centre = values.sum(axis=0) / np.maximum(there.sum(axis=0), 1)
+    values = np.where(there, values - centre, 0.0)
+    total, count = values.sum(axis=1)[:, None], there.sum(axis=1)[:, None]
+    means = []
+    for n, top in ((count, total), (count - there, total - values)):
+        means.append(np.ldexp(np.where(n > 0, top / np.maximum(n, 1) + level, np.nan), power))
+    return means[0][:, 0], means[1]
+
+
+def _predicted(
+    human: xr.DataArray,
+    score: xr.DataArray,
+    columns: Sequence[covariates.Covariate],
+    own: Sequence[Hashable],
+    later: value_checks.Checks,
+) -> xr.DataArray:
+    """The gold (..., system, input) as covariates predict it."""
+    for each in columns:
+        if each.source in own:
+            raise ValueError(f"given={each.source!r} is the gold itself")
+    held = [covariates.laid_out(each.values, score, each.name) for each in columns]
+    human = covariates.where_given(human, held, "pairwise", later, [each.name for each in columns])
+    found: xr.DataArray = xr.apply_ufunc(
+        _fitted,
+        *(checks.whole(schema.without_coords(each), _CELLS) for each in (human, *held)),
+        input_core_dims=[list(_CELLS)] * (1 + len(held)),
+        output_core_dims=[list(_CELLS)],
+        vectorize=True,
+        dask="parallelized",
+        output_dtypes=[float],
+        keep_attrs=False,
+    )
+    return found
+
+
+def _fitted(gold: FloatArray, *given: FloatArray) -> FloatArray:
+    """Least squares' prediction of scores (systems, inputs) where all that is given is there; NaN of too few scores."""
+    x = np.stack([arrays.scaled(each) for each in given], axis=-1)
+    there = ~np.isnan(x).any(axis=-1)
+    used = there & ~np.isnan(gold)
+    out = np.full(gold.shape, np.nan)
+    if used.sum() < len(given) + 2:
+        return out
+    power = arrays.exponent(gold)
+    z = np.ldexp(gold[used], -power)
+    centre, spread = x[used].mean(axis=0), x[used].std(axis=0)
+    unit = (x - centre) / np.where(spread > 0, spread, 1.0)
+    slope = np.linalg.lstsq(unit[used], z - z.mean(), rcond=None)[0]
+    limit = np.finfo(float).max
+    with np.errstate(over="ignore"):
+        out[there] = np.clip(np.ldexp(z.mean() + unit[there] @ slope, power), -limit, limit)
+    return out
+
+
+def _joined(ds: xr.Dataset, score: xr.DataArray, added: dict[str, xr.DataArray], own: Sequence[Hashable]) -> xr.Dataset:
+    """The Dataset with further metrics."""
+    labels = score.indexes["metric"].tolist()
+    taken = [label for label in added if label in labels]
+    if taken:
+        raise ValueError(f"the metric(s) {_validate.listing(taken)} are there already; leave them out with ds.drop_sel")
+    if "kind" not in ds.variables:
+        kinds = ["human" if label in own else "automatic" for label in labels]
+        ds = ds.assign_coords(kind=("metric", np.array(kinds, dtype=object)))
+    everyone = np.array([*labels, *added], dtype=object)
+    bare = ds.drop_vars("score").assign_coords(metric=("metric", np.array(labels, dtype=object)))
+    blanks = {name: _blank(str(name), each) for name, each in bare.variables.items() if "metric" in each.dims}
+    wide = bare.reindex(metric=everyone, fill_value=blanks)
+    parts = [schema.without_coords(score), *(each.expand_dims(metric=[label]) for label, each in added.items())]
+    further = dict.fromkeys(str(dim) for each in parts for dim in each.dims if dim not in ds["score"].dims)
+    rows = xr.concat(xr.broadcast(*parts, exclude=["metric"]), "metric", coords="minimal", join="override")
+    rows = rows.assign_coords(metric=everyone).transpose(*further, *ds["score"].dims).assign_attrs(ds["score"].attrs)
+    return wide.assign(score=rows)
+
+
+def _blank(name: str, values: xr.Variable) -> Any:
+    """What a variable of metrics is for a sentinel."""
+    if name == "higher_is_better":
+        return True
+    if values.dtype.kind in "OU":
+        return SENTINEL if name == "kind" else ""
+    return {"b": False, "S": b"", "M": np.datetime64("NaT"), "m": np.timedelta64("NaT")}.get(values.dtype.kind, np.nan)
