@@ -170,12 +170,14 @@ def test_pearson_whose_variance_cancels_in_one_group(level):
     swap[2] = rng.integers(0, 2, (6, 6))
     if level == "within_system":
         x, y, z, swap = x.T, y.T, z.T, swap.swapaxes(1, 2)
-    test, bits = correlation_swaps._moments_test((0, 1), x, y, z, level, False), packed(swap)
+    layout = loops.BY_SYSTEM if level == "within_system" else loops.BY_INPUT
+    data = (*correlation_swaps.moments_of(x, y, z, level), layout, np.arange(6))
+    bits = packed(swap)
     for zero in (False, True):
         out = np.empty(3)
         twin = np.empty(3)
-        loops.swap_pearson(*test.data, bits, zero, out)
-        loops.swap_pearson.py_func(*test.data, bits, zero, twin)
+        loops.swap_pearson(*data, bits, zero, out)
+        loops.swap_pearson.py_func(*data, bits, zero, twin)
         np.testing.assert_allclose(out, twin, atol=1e-8)  # sums of 36 numbers, about which the order is free
         undefined = "zero" if zero else "drop"
         for got, each in zip(out, swap, strict=True):
