@@ -81,6 +81,14 @@ def test_equal_sums_are_equal_whatever_they_are_of(tmp_path):
     alone = [line("D", "d", 1, 1, "r", "Fluency/Punctuation", "Minor")] * 3
     ds = read(tmp_path, *tenth, *ten, *mixed, *alone)
     assert of(ds)[0] == of(ds)[1] and of(ds)[2] == of(ds)[3]
+    one = [line("A", "d", 1, 1, "r", "Other", "Minor"), line("A", "d", 1, 1, "q", *NO)]
+    two = [line("B", "d", 1, 1, r, "Fluency/Punctuation", "Minor") for r in "qrr"]
+    three = [line("C", "d", 1, 1, "r", "Fluency/Punctuation", "Minor")] * 3
+    assert 3 * 0.1 != 0.3 and (0.1 + 0.2) / 2 != 0.3 / 2
+    found = read(tmp_path, *one, *two, minor=0.3)
+    assert of(found)[0] == of(found)[1]
+    found = read(tmp_path, *three, line("D", "d", 1, 1, "r", "Other", "Minor"), minor=0.3)
+    assert of(found, "rating")[0] == of(found, "rating")[1]
     again = read(tmp_path, *alone[::-1], *mixed[::-1], *ten, *tenth)
     xr.testing.assert_identical(ds, again)
 
@@ -121,6 +129,14 @@ def test_columns_in_another_order_and_old_names(tmp_path):
     head = "severity\tcategory\ttarget\tsource\trater\tglobal_seg_id\tdoc_seg_id\tdoc\tsystem\tnote"
     ds = read(tmp_path, "Major\tOther\tt\ts\tr\t5\t1\td\tA\t", head=head)
     assert of(ds) == [[-5]] and ds.input.values.tolist() == [5]
+
+
+def test_lines_may_end_as_on_windows(tmp_path):
+    head = "system\tdoc\tdoc_id\tseg_id\trater\tsource\tcategory\tseverity\ttarget"
+    path = tmp_path / "mqm.tsv"
+    path.write_bytes(f"\ufeff{head}\r\nA\td\t1\t1\tr\ts\tOther\tMajor\tt\r\n\r\n".encode())
+    ds = xsumstat.read_mqm(path)
+    assert of(ds) == [[-5]] and of(ds, "target") == [["t"]]
 
 
 def test_rows_without_rater_are_left_out_and_counted(tmp_path):
