@@ -211,13 +211,23 @@ def test_they_are_not_taken_for_people():
 
 def test_nor_for_metrics_that_are_better_when_lower():
     """The system means of what knows only inputs are equal, but for rounding; with gaps they may be anything."""
-    for gaps in (0.0, 0.3):
-        for seed in range(4):
-            ds = scores(seed, systems=12, inputs=5, gaps=gaps)
-            with warnings.catch_warnings():
-                warnings.filterwarnings("error", "system means of .*sentinel")
-                warnings.filterwarnings("ignore", "cells left out|.* has no score|.*cell")
-                ds.meta.sentinels(level="global").meta.corr(level="global")
+    ds = scores(16, systems=12, inputs=40)
+    watched = ds.meta.sentinels(level="global", sees="input")
+    watched = watched.assign(score=watched.score.where(watched.metric != NAMES[0], -ds.score[0].mean("input")))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        watched.meta.corr(level="global")
+    called = watched.assign_coords(kind=("metric", ["human", *["automatic"] * 3]))
+    with pytest.warns(UserWarning, match="system means of 'sentinel: input' .* correlate negatively"):
+        called.meta.corr(level="global")
+
+
+def test_what_is_no_output_stays_none():
+    ds = scores(17)
+    ds.score[:, 2, 5] = np.nan
+    assert np.isnan(ds.meta.sentinels(given="m2").score[-3:, 2, 5]).all()
+    ds.score[1, 2, 5] = 1.0
+    assert ds.meta.sentinels().score[-2:, 2, 5].notnull().all()
 
 
 @pytest.mark.parametrize(

@@ -88,6 +88,10 @@ def sentinels(
     Covariates predict the gold by least squares over all outputs. As they are fitted to the scores that they are judged
     by, they should be few.
 
+    Intervals and tests take the sentinels' scores as given. In simulations of 16 systems on 100 inputs, 95 % intervals
+    over both dims held what "sentinel: input" and "sentinel: system" reach on average in .91 to .96 of 200 trials; over
+    inputs alone, where all systems are alike, in .85.
+
     References
     ----------
     Perrella et al. (2024), "Guardians of the Machine Translation Meta-Evaluation: Sentinel Metrics Fall In!", ACL.
