@@ -298,10 +298,10 @@ def test_metrics_without_a_correlation_come_last(demo):
 def test_names_of_ten_thousand_characters_are_quick(demo):
     def seconds(names):
         made = report.report(demo.assign_coords(metric=names), names[0], n_resamples=999)
-        start = time.perf_counter()
+        start = time.process_time()
         page = made.html()
         made.text()
-        return time.perf_counter() - start, page
+        return time.process_time() - start, page
 
     usual = min(seconds(demo.metric.values.tolist())[0] for _ in range(2))
     took, page = seconds([f"{name}{'x' * 10_000}" for name in demo.metric.values])

@@ -1,7 +1,5 @@
 """Jobs with Dask: what the tasks of a graph see, how many they are, and what does not fit."""
 
-import time
-
 import numpy as np
 import pytest
 import xarray as xr
@@ -17,10 +15,8 @@ def test_a_graph_of_many_pairs_and_resamples_stays_small(monkeypatch):
     """20 metrics x 200 x 10,000 and a million resamples: 190 pairs, and 977 blocks of each; nothing is computed."""
     score = da.zeros((21, 200, 10_000), chunks=(1, 200, 10_000))
     ds = xr.Dataset({"score": (("metric", "system", "input"), score)}, {"metric": ["human", *map(str, range(20))]})
-    started = time.perf_counter()
     got = ds.meta.perm_test("human", level="input", coefficient="kendall", n_resamples=10**6, rng=1)
     keys = [str(key) for key in dict(got.__dask_graph__())]
-    assert time.perf_counter() - started < 30
     assert len(keys) < 10_000 and 2000 < sum(key.startswith("_part-") for key in keys) <= tasks._MOST_TASKS
 
 
