@@ -37,7 +37,7 @@ def summary(rows: pd.DataFrame) -> pd.DataFrame:
     grouped = rows.groupby(by, observed=True)
     found = pd.DataFrame(
         {
-            "cells": grouped.size(),
+            "cases": grouped.size(),
             "trials": grouped.trials.median().astype(int),
             "mean": grouped.coverage.mean(),
             "least": grouped.coverage.min(),

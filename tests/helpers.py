@@ -14,9 +14,9 @@ from xsumstat.coefficients.table import COEFFICIENTS
 
 LEVELS = ("system", "input", "global", "within_system")
 # Coefficients of pairs of outputs that need a threshold, or are sure of something; the others are correlations, and
-# "pdp" is one that has not all levels.
+# these have all levels.
 DECISIVE = ("acc_eq", "tau_eq", "kendall_like", "spa")
-NAMES = tuple(name for name in COEFFICIENTS if name not in (*DECISIVE, "pdp"))
+NAMES = tuple(name for name, record in COEFFICIENTS.items() if name not in DECISIVE and record.levels == LEVELS)
 
 
 def rows(matrix):

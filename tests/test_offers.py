@@ -11,7 +11,7 @@ import pytest
 import xarray as xr
 
 import xsumstat
-from xsumstat import accessor, offers, synonyms
+from xsumstat import accessor, method_synonyms, offers, synonyms
 from xsumstat.analyses import intervals
 from xsumstat.dataset.variables import ANALYSES
 
@@ -90,7 +90,7 @@ def test_every_method_is_in_a_group():
 def test_every_method_is_in_the_table_of_words():
     owners = (accessor.DatasetMeta, accessor.Plots, accessor.FrameMeta)
     public = {*xsumstat.__all__, *(name for owner in owners for name in methods_of(owner))}
-    table = {each.partition("(")[0] for each in synonyms.METHODS}
+    table = {each.partition("(")[0] for each in method_synonyms.METHODS}
     assert public <= table <= {*public, "repr", "plot"}
 
 
@@ -163,11 +163,13 @@ def test_ipython_completes_what_is_listed(demo):
 # --- Names that are not there ---
 
 
-@pytest.mark.parametrize("right", synonyms.METHODS)
+@pytest.mark.parametrize("right", method_synonyms.METHODS)
 def test_every_word_for_a_method_is_met_wherever_it_is_asked(places, right):
     name = right.partition("(")[0]
-    for word in synonyms.METHODS[right]:
-        rights = {each for each, words in synonyms.METHODS.items() if word in words or synonyms.spelt(each) == word}
+    for word in method_synonyms.METHODS[right]:
+        rights = {
+            each for each, words in method_synonyms.METHODS.items() if word in words or synonyms.spelt(each) == word
+        }
         for place, obj in places.items():
             if hasattr(obj, word):  # as xsumstat.plots, or the picture top_k
                 continue

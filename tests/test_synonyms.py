@@ -8,7 +8,7 @@ import pytest
 import xarray as xr
 
 import xsumstat
-from xsumstat import accessor, synonyms
+from xsumstat import accessor, method_synonyms, synonyms
 from xsumstat.inference import corrections, two_correlations
 
 # What each function of another library, or paper, calls it.
@@ -187,7 +187,13 @@ def test_each_keyword_of_the_table_is_one_of_some_function():
 
 def test_the_table_is_spelt_as_it_is_looked_up():
     tables = [
-        *(synonyms.KEYWORDS, synonyms.NO_KEYWORD, synonyms.NO_KEYWORD_OF_PICTURES, synonyms.METHODS, synonyms.COLUMNS),
+        *(
+            synonyms.KEYWORDS,
+            synonyms.NO_KEYWORD,
+            synonyms.NO_KEYWORD_OF_PICTURES,
+            method_synonyms.METHODS,
+            method_synonyms.COLUMNS,
+        ),
         *synonyms.VALUES.values(),
         *synonyms.KEYWORDS_OF.values(),
     ]
@@ -264,6 +270,14 @@ def test_every_value_by_another_name_is_met_by_a_real_call(demo, argument):
             met |= set(re.findall(r"did you mean '([^']*)'\?$", str(caught.value)))
         assert met and met <= meanings, word
         assert met == meanings or argument == "method", word
+
+
+@pytest.mark.parametrize("argument", sorted(set(synonyms.VALUES) - {"method"}))  # where one word has several meanings
+def test_no_word_for_a_value_is_another_value(argument):
+    """A value's own name would never be met as a synonym of another."""
+    table = synonyms.VALUES[argument]
+    for meant, words in table.items():
+        assert not set(words) & {synonyms.spelt(each) for each in table if each != meant}
 
 
 def test_each_method_is_met_by_some_word(demo):

@@ -21,7 +21,7 @@ from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
-from xsumstat import docstrings, synonyms
+from xsumstat import docstrings, method_synonyms, synonyms
 
 _PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
 
@@ -197,7 +197,7 @@ class _Asked:
         """The other keyword, or of a wrong method the other function, that a value belongs to."""
         found = self._with_value(value, [each for each in self.keywords if each != argument])
         if found is None and argument == "method":
-            functions = synonyms.methods_meant(value)
+            functions = method_synonyms.methods_meant(value)
             found = next((each for each in functions if each.partition("(")[0] != self.name), None)
         return found
 

@@ -41,7 +41,8 @@ ENTRIES = {
             pairs that the gold sets far enough apart; "spa", soft pairwise accuracy, at system level only; "pdp",
             pairwise difference Pearson, Pearson's r of the differences of all pairs of systems on the same input, at
             global level only. A callable takes two 1-D float arrays without NaN and gives a float, NaN where it is
-            undefined.
+            undefined; tests that swap scores standardise a metric's, and warn where the value depends on their
+            scale, as a mean squared error does.
     """,
     "average": """
         average : bool, default True

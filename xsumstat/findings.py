@@ -275,8 +275,13 @@ def system_means(result: xr.Dataset) -> list[str]:
     rated, effective = (np.atleast_1d(result[each].values) for each in ("n_rated", "n_effective"))
     usable = np.flatnonzero((rated > 0) & np.isfinite(effective))
     if len(usable):
-        worth = float(np.median(effective[usable] / rated[usable]))
-        said.append(f"With {name(str(result.attrs.get('helped_by')))} a rating counts as {number(worth)} (median).")
+        n, inputs = rated[usable], np.atleast_1d(result["n_inputs"].values)[usable]
+        equal = effective[usable]
+        if result.attrs["target"] == "these":  # of m inputs no more than m can be rated
+            equal = 1 / ((1 - n / inputs) / equal + 1 / inputs)
+        helper = name(str(result.attrs.get("helped_by")))
+        times = number(float(np.median(equal / n)))
+        said.append(f"With {helper} the ratings say as much as {times} times as many would alone (median).")
     alone = int(np.atleast_1d(result["fell_back"].values)[there].sum())
     if alone:
         said.append(f"The ratings of {alone:,} of {len(there):,} systems are too few for help and stand alone.")

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Mapping
 import pandas as pd
 import xarray as xr
 
-from xsumstat import _validate, synonyms
+from xsumstat import _validate, method_synonyms, synonyms
 from xsumstat.dataset import leakage
 from xsumstat.dataset import scores as schema
 from xsumstat.dataset.variables import ANALYSES
@@ -169,7 +169,7 @@ def _unknown(place: str, name: str, here: Mapping[str, str], listed: Iterable[st
 
 
 def _by_table(name: str, written: Mapping[str, str]) -> str:
-    found = [each.partition("(") for each in synonyms.methods_meant(name)]
+    found = [each.partition("(") for each in method_synonyms.methods_meant(name)]
     texts = [written[bare] + bracket + rest for bare, bracket, rest in found if bare in written]
     return f"did you mean {' or '.join(texts[:3])}?" if texts else ""
 
@@ -193,7 +193,7 @@ def frame_rows(frame: pd.DataFrame) -> list[tuple[str, str]]:
     """What is said of a frame, as (about what, text): the call that makes scores of it."""
     if any(name is not None for name in frame.index.names):
         frame = frame.head(_LOOKED_AT).reset_index()
-    found = {role: _column(frame, role) for role in synonyms.COLUMNS}
+    found = {role: _column(frame, role) for role in method_synonyms.COLUMNS}
     tidy = found["metric"] is not None and found["value"] is not None
     roles = ("metric", "system", "input", "value") if tidy else ("system", "input")
     known = [
@@ -222,12 +222,12 @@ def _declared(frame: pd.DataFrame) -> list[str]:
     """Arguments for columns of raters, which have a usual name and a number, and for metrics better when lower."""
     numeric = [str(name) for name in frame.columns if pd.api.types.is_numeric_dtype(frame[name].dtype)]
     stems = {name: re.sub(r"[\W_]*\d+$", "", name) for name in numeric}
-    raters = [name for name, stem in stems.items() if stem != name and synonyms.spelt(stem) in synonyms.RATERS]
-    lower = [name for name in numeric if synonyms.spelt(name) in synonyms.LOWER_IS_BETTER]
+    raters = [name for name, stem in stems.items() if stem != name and synonyms.spelt(stem) in method_synonyms.RATERS]
+    lower = [name for name in numeric if synonyms.spelt(name) in method_synonyms.LOWER_IS_BETTER]
     return [f"ratings={raters!r}"] * (len(raters) > 1) + [f"lower_is_better={lower!r}"] * bool(lower)
 
 
 def _column(frame: pd.DataFrame, role: str) -> str | None:
     """The column that by its name most likely holds something."""
     spelt = {synonyms.spelt(name): name for name in reversed(list(frame.columns)) if isinstance(name, str)}
-    return next((spelt[word] for word in synonyms.COLUMNS[role] if word in spelt), None)
+    return next((spelt[word] for word in method_synonyms.COLUMNS[role] if word in spelt), None)

@@ -58,7 +58,9 @@ def test_swaps_under_a_function_of_users(level, undefined):
     cells = ~np.isnan(GAPS + other + Z)
     x, y = ((each - each[cells].mean()) / each[cells].std() for each in (GAPS, other))
     swaps = rng.integers(0, 2, (4, *Z.shape))
-    (test,) = Measure(table.get(covariance), level, undefined=undefined).swapped(np.array([GAPS, other]), Z, ((0, 1),))
+    measure = Measure(table.get(covariance), level, undefined=undefined)
+    with pytest.warns(UserWarning, match="'covariance' depends on the scale of scores: it is .* The test is of these"):
+        (test,) = measure.swapped(np.array([GAPS, other]), Z, ((0, 1),))
     for got, swap in zip(test.differences(packed(swaps))[0], swaps, strict=True):
         given = [np.where(cells, np.where(swap, *each), np.nan) for each in ((y, x), (x, y))]
         first, second = (plainly(each, Z, level, "pairwise", undefined) for each in given)
@@ -96,6 +98,20 @@ def test_undefined_groups_count_as_zero_in_swaps_of_a_function(small):
     how = {"level": "input", "coefficient": spread, "undefined": "zero"}
     test = ds.meta.perm_test("m0", metric="m1", other="m2", n_resamples=3, rng=0, **how)
     assert test.difference.item() == pytest.approx(r[1] - r[2], abs=1e-12)
+
+
+def test_a_test_of_standardised_scores_says_so_where_the_scale_matters(demo):
+    """The difference is then another than that of the two correlations; nothing is said of a function without scale."""
+
+    def minus_error(x, z):
+        return -float(np.sqrt(np.mean((x - z) ** 2)))
+
+    shifted = demo.assign(score=demo.score + 30.0 * (demo.metric == "rouge"))
+    how = {"metric": "judge", "other": "rouge", "level": "global", "n_resamples": 9, "rng": 0}
+    with pytest.warns(UserWarning, match="'minus_error' depends on the scale"):
+        shifted.meta.perm_test("human", coefficient=minus_error, **how)
+    for coefficient in (spread, lambda x, z: float(scipy.stats.kendalltau(x, z).statistic)):
+        shifted.meta.perm_test("human", coefficient=coefficient, **how)
 
 
 @pytest.mark.parametrize("level", ["input", "global", "within_system"])

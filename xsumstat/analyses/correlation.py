@@ -100,8 +100,11 @@ def corr(
     differ by less than 1e-12 of the larger; raw scores when they are equal. A metric whose coordinate
     ``higher_is_better`` is False is negated first.
 
-    With C concordant and D discordant pairs of outputs, T_x and T_z tied in one score only and T_xz in both,
-    "pairwise_accuracy" is ``C/(all pairs)``, "acc_eq" ``(C + T_xz)/(all pairs)`` with a tie in x wherever
+    "pearson" is ``Σ(x − x̄)(z − z̄)/√(Σ(x − x̄)²·Σ(z − z̄)²)``, "spearman" the same of ranks, of which tied scores share
+    the mean. With C concordant and D discordant pairs of outputs, T_x and T_z tied in one score only and T_xz in both,
+    "kendall" (tau-b) is ``(C − D)/√((C + D + T_x)(C + D + T_z))``, "kendall_a" ``(C − D)/(all pairs)``, "kendall_c"
+    ``2(C − D)/(n²(1 − 1/m))`` with m the smaller number of distinct scores among n, "pairwise_accuracy"
+    ``C/(all pairs)``, "acc_eq" ``(C + T_xz)/(all pairs)`` with a tie in x wherever
     ``|x_a − x_b| ≤ threshold``, one threshold for all groups of a level; candidates are 0 and all differences, of those
     as good the smallest is taken. In ``ci`` each resample finds its own (of over 33 million pairs at level "global" the
     best of some 512). "kendall_like" is ``(C − D)/(C + D)`` of the

@@ -75,9 +75,12 @@ def checked_measure(level: Any, coefficient: str | CorrelationFunction, missing:
         missing = "pairwise"
     record = table.get(coefficient)
     if level not in record.levels:
-        (only,) = record.levels
-        compared = "systems" if only == "system" else "the outputs of each input, all inputs together"
-        raise ValueError(f"coefficient={record.name!r} is of {compared}, and needs level={only!r}, got level={level!r}")
+        compared = {
+            "system": " is of systems, and",
+            "global": " is of the outputs of each input, all inputs together, and",
+        }.get("".join(record.levels), "")
+        needed = " or ".join(f"level={each!r}" for each in record.levels)
+        raise ValueError(f"coefficient={record.name!r}{compared} needs {needed}, got level={level!r}")
     return Measure(record, level, missing, undefined)
 
 

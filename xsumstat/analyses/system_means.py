@@ -70,11 +70,11 @@ def system_means(
     Dataset
         On (system, ...): ``mean``, ``ci_low``, ``ci_high``, ``standard_error`` and ``df``; ``human_mean``,
         ``human_ci_low`` and ``human_ci_high`` from the ratings alone, for the same target; ``n_rated``, and
-        ``n_inputs`` with a score by the metric; ``n_effective``, the number of ratings that would give a standard error
-        as small without the metric; ``rated_difference`` and ``rated_pvalue``: by how much the metric's mean on rated
-        inputs exceeds that on the others, and Student's test of it; ``fell_back``, whether ratings stand alone;
-        ``clipped``, whether `scale` cut a limit. ``weight`` (metric, system, ...) is λ: how far the mean moves for each
-        point that the metric's mean is higher on the unrated inputs than on the rated ones.
+        ``n_inputs`` with a score by the metric; ``n_effective``, ``n_rated`` times how many times smaller the variance
+        is than that of the ratings alone (see Notes); ``rated_difference`` and ``rated_pvalue``: by how much the
+        metric's mean on rated inputs exceeds that on the others, and Student's test of it; ``fell_back``, whether
+        ratings stand alone; ``clipped``, whether `scale` cut a limit. ``weight`` (metric, system, ...) is λ: how far
+        the mean moves for each point that the metric's mean is higher on the unrated inputs than on the rated ones.
 
     Raises
     ------
@@ -104,7 +104,9 @@ def system_means(
     freedom are n − H − 1 for H groups.
 
     Expect ``n_effective`` of about ``n/(1 − ρ²)`` for these inputs and ``n/(1 − ρ²·(1 − n/m))`` for new ones, with ρ
-    the correlation of metric and ratings within systems: 1.3 ratings for one at ρ = .5, 2.8 at .8.
+    the correlation of metric and ratings within systems: for these inputs 1.3 times n at ρ = .5, 2.8 times at .8. For
+    new inputs ``n_effective`` is the number of ratings that alone would give as small a standard error. For these
+    inputs, of which there are no more than m, that number is ``1/((1 − n/m)/n_effective + 1/m)``.
 
     All rests on the rated inputs being a random sample. Where they were chosen by the metric, strata repair it; where
     they were chosen by their quality nothing does.

@@ -13,6 +13,7 @@ from xsumstat import _validate
 from xsumstat.analyses import correlation, pooling, ranking
 from xsumstat.analyses import metric_tests as comparison
 from xsumstat.analyses.measure import checked_progress
+from xsumstat.coefficients.table import COEFFICIENTS
 from xsumstat.dataset import results
 from xsumstat.inference.pvalues import permutation_pvalues
 from xsumstat.kernels import swaps as kernels
@@ -27,8 +28,6 @@ _KEYWORDS = (
 )
 # Keywords that `corr` has too.
 _OF_CORR = ("level", "coefficient", "metric", "missing", "undefined", "threshold", "calibrate_on", "pool")
-# Coefficients between 0 and 1; the others are between -1 and 1.
-_SHARES = ("pairwise_accuracy", "acc_eq", "spa")
 
 
 @_validate.public
@@ -329,8 +328,10 @@ class _Tests:
 
 
 def _range_of(single: xr.Dataset) -> tuple[float, float]:
-    """The lowest value of a task's coefficient, and its span."""
-    return (0.0, 1.0) if single.attrs["coefficient"] in _SHARES else (-1.0, 2.0)
+    """The lowest value of a task's coefficient, and its span; a user's function is taken for a correlation."""
+    record = COEFFICIENTS.get(single.attrs["coefficient"])
+    low, high = record.bounds if record else (-1.0, 1.0)
+    return low, high - low
 
 
 def _table(

@@ -47,12 +47,12 @@ def variance_components(
     {metric}
     rating : str or DataArray, optional
         Single ratings, a variable of `ds` or a DataArray with the dims `system`, `input` and `along`; their mean is the
-        gold then, and what raters differ by is told apart from what cells differ by.
+        gold then, and the variance of raters is separated from that of cells.
     {along.raters}
     n_inputs : int or list of int, default 1, 2, 5, 10, ... 1,000
-        The numbers of inputs for which the reliability of system means is told; a list gives a dim of that name.
+        The numbers of inputs for which the reliability of system means is given; a list gives a dim of that name.
     n_raters : int or list of int, default 1, 2, 3, 5 and 10
-        With `rating`: the numbers of raters of each cell for which it is told; a list gives a dim of that name.
+        With `rating`: the numbers of raters of each cell for which it is given; a list gives a dim of that name.
     repair : bool, default True
         Make variances below 0 to 0, and let correlations fit together. False: the unbiased estimates as they are.
 
@@ -92,8 +92,9 @@ def variance_components(
     systems all that concerns systems is uncertain: look at ``standard_error`` before planning with it.
 
     Reliability is the generalizability coefficient ``σ_s²/(σ_s² + σ_c²/m)`` of means over m inputs, the same for all
-    systems; with `rating` and r raters of each cell ``σ_s²/(σ_s² + σ_c²/m + σ_e²/(m·r))``. It is the squared
-    correlation of such means with those over all inputs there could be.
+    systems; with `rating` and r raters of each cell ``σ_s²/(σ_s² + σ_c²/m + σ_e²/(m·r))``: σ_s², σ_c² and σ_e² are the
+    variances of the effects of systems, cells and the residual. It is the squared correlation of such means with those
+    over all inputs there could be.
 
     With ``repair=True`` correlations of the effects that do not fit together have the negative eigenvalues of their
     matrix set to 0 and its diagonal restored, until none is left.

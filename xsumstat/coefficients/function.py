@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from xsumstat import _validate
 from xsumstat.coefficients import arrays
 from xsumstat.coefficients.record import Coefficient, Differences, Estimator, Measure
 from xsumstat.kernels import correlation as kernels
@@ -29,7 +30,9 @@ def swapped(scores: FloatArray, z: FloatArray, pairs: tuple[Pair, ...], measure:
     """Make pairs of metrics ready to trade places."""
     tests = []
     made = arrays.pairs_and_gold(scores, z, pairs, measure.level, measure.missing)
-    for pair, (x, y, gold, _) in zip(pairs, made, strict=True):
+    for pair, (x, y, gold, cells) in zip(pairs, made, strict=True):
+        for metric, standardised in zip(pair, (x, y), strict=True):
+            _warn_of_scale(np.where(cells, scores[metric], np.nan), standardised, gold, measure)
         if measure.level != "system":
             # Standardised scores that rounding alone tells apart are tied, or a swap would tell x from a copy of it.
             both = np.stack([x, y])
@@ -38,6 +41,17 @@ def swapped(scores: FloatArray, z: FloatArray, pairs: tuple[Pair, ...], measure:
             x, y = both
         tests.append(_Swapped((pair,), x, y, gold, measure))
     return tests
+
+
+def _warn_of_scale(x: FloatArray, standardised: FloatArray, z: FloatArray, measure: Measure) -> None:
+    """Say where a function depends on the scale or origin of scores, which those that trade places must share."""
+    plain, other = (measure.estimator(each, z).value() for each in (x, standardised))
+    if abs(plain - other) > 1e-3 * max(1.0, abs(plain), abs(other)):
+        _validate.warn(
+            f"coefficient {measure.coefficient.name!r} depends on the scale of scores: it is {plain:.4g} of a "
+            f"metric and {other:.4g} of its standardised scores, which alone can trade places. The test is of these; "
+            "boot_test and ci(other=...) leave scores as they are"
+        )
 
 
 @dataclass(frozen=True)

@@ -95,7 +95,7 @@ VARIABLES: dict[str, Variable] = {
     "human_ci_low": Variable("lower limit from the ratings alone", "score"),
     "human_ci_high": Variable("upper limit from the ratings alone", "score"),
     "n_rated": Variable("number of rated inputs", dtype=int),
-    "n_effective": Variable("number of ratings that would say as much without the metric"),
+    "n_effective": Variable("rated inputs times the ratio of variances without and with the metric"),
     "rated_difference": Variable("mean metric score of rated inputs less that of the others", "score"),
     "rated_pvalue": Variable("p-value of no difference of rated inputs from the others"),
     "clipped": Variable("whether the scale cut a limit", dtype=bool),

@@ -47,7 +47,7 @@ _TITLES = {
     "f1": "F1",
     "other_metric": "other metric",
     "human_mean": "ratings alone",
-    "n_effective": "worth in ratings",
+    "n_effective": "effective ratings",
 }
 
 
