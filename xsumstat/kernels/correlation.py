@@ -12,7 +12,7 @@ import numpy as np
 
 from xsumstat.kernels.jit import kernel
 
-PEARSON, SPEARMAN, KENDALL, KENDALL_A, KENDALL_C, ACCURACY, ACC_EQ, KENDALL_LIKE, SOFT = range(9)
+PEARSON, SPEARMAN, KENDALL, KENDALL_A, KENDALL_C, ACCURACY, ACC_EQ, KENDALL_LIKE = range(8)
 
 
 @kernel
