@@ -246,7 +246,7 @@ ENTRIES = {
     """,
     "method.bands": """
         method : {"jackknife", "bootstrap"}, default "jackknife"
-            How the bands are had: from the shares without each input, or as quantiles of resamples of the inputs.
+            How the bands are made: from the shares without each input, or as quantiles of resamples of the inputs.
     """,
     "ds.outputs": """
         ds : Dataset

@@ -166,7 +166,7 @@ def range_drop(
     known = null.limits is None or len(null.deciding) == 1
     if not known:
         _validate.warn(
-            f"what the range explains is not told (NaN): limits in scores of {len(null.deciding)} metrics must be "
+            f"what the range explains is not known (NaN): limits in scores of {len(null.deciding)} metrics must be "
             "known together; use unit='quantile', baseline= or top=, or let one metric decide, metrics="
         )
 

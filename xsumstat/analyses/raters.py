@@ -53,7 +53,7 @@ def agreement(
     measurement : {"nominal", "ordinal", "interval"}, default "ordinal"
         What a disagreement weighs: all alike, by the ranks between, or by the squared difference.
     method : {"jackknife", "bootstrap"}, default "jackknife"
-        How the interval is had: from the alphas without each system and each input, or as quantiles of resamples.
+        How the interval is made: from the alphas without each system and each input, or as quantiles of resamples.
     {resample.dims}
         Raters always are these very raters.
     {n_resamples.draws}

@@ -45,7 +45,7 @@ def rank_tasks(
     Parameters
     ----------
     tasks : mapping
-        From each task's name to what it is: ``ds``, its Dataset, ``gold``, and whatever `perm_test` is told: level,
+        From each task's name to what it is: ``ds``, its Dataset, ``gold``, and whatever `perm_test` takes: level,
         coefficient, metric, missing, undefined, threshold, calibrate_on, pool, resample, crossed and swap; and
         ``weight``, what it weighs, at least 0 (default 1). A metric must have one name in all tasks. `wmt_tasks` makes
         WMT's.

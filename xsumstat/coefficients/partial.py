@@ -39,7 +39,7 @@ def least_members(variables: int) -> int:
 def combined(r: FloatArray, variables: int) -> FloatArray:
     """Partial correlations of the first two variables, from correlations of all pairs as in `places`, (pairs, ...).
 
-    NaN where a variable is told by others, or one of the correlations is undefined.
+    NaN where a variable is determined by others, or one of the correlations is undefined.
     """
     s = _matrices(r, variables)
     defined = np.ones(r.shape[1:], dtype=bool)

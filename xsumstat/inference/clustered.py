@@ -52,9 +52,9 @@ class _Fit:
     Attributes
     ----------
     slopes : array, (covariates,)
-        As they are told.
+        As they are reported.
     unit : array, (covariates,)
-        What a standardised slope is multiplied by to be told.
+        What a standardised slope is multiplied by to be reported.
     b : array, (regressors,)
         The standardised slopes.
     inverse : array, (regressors, regressors)
@@ -81,7 +81,7 @@ class _Fit:
 
     @property
     def of_errors(self) -> FloatArray:
-        """By how much each slope, as it is told, moves with each of the metric's scores, (covariates, ...)."""
+        """By how much each slope, as it is reported, moves with each of the metric's scores, (covariates, ...)."""
         return np.asarray(self.by[self.told] * self.unit[:, None, None] / self.spread[0])
 
 
@@ -143,7 +143,7 @@ def _sides(values: FloatArray, method: str) -> tuple[FloatArray, FloatArray]:
 
 
 def _fit(rows: FloatArray, present: BoolArray, question: Question) -> _Fit | None:
-    """The regression of rows; None where one of the variables is constant, or told by others."""
+    """The regression of rows; None where one of the variables is constant, or determined by others."""
     centred = _centred(rows, present, question.level)
     n = int(present.sum())
     spread: FloatArray = np.sqrt((centred**2).sum(axis=(1, 2)) / max(n, 1))

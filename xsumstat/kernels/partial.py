@@ -21,7 +21,7 @@ NOTHING = 1e-10
 def eliminate(r):
     """The partial correlation of the first two variables, from all correlations (variables, variables), overwritten.
 
-    NaN where a variable is told by others, or one of the correlations is undefined.
+    NaN where a variable is determined by others, or one of the correlations is undefined.
     """
     for last in range(r.shape[0] - 1, 1, -1):
         if not r[last, last] > NOTHING:

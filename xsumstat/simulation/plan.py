@@ -88,12 +88,12 @@ def plan(
     n_raters : int or list of int, default 1, 2, 3 and 5
         With `rating`, how many people rate each cell; a list gives a dim of that name.
     target : float, optional
-        The width, or the power, that is wanted; then the least number of inputs that reaches it is told. Default .8 for
-        a power.
+        The width, or the power, that is wanted; then the least number of inputs that reaches it is given. Default .8
+        for a power.
     method : {"auto", "formula", "simulation"}, default "auto"
-        How widths are had. "formula" scales the jackknife's variance; "simulation" draws scores like the given ones in
-        each design; "auto" takes the formula, but at system level simulates designs of fewer than 15 systems, and all
-        for coefficients other than Pearson's.
+        How widths are computed. "formula" scales the jackknife's variance; "simulation" draws scores like the given
+        ones in each design; "auto" takes the formula, but at system level simulates designs of fewer than 15 systems,
+        and all for coefficients other than Pearson's.
     test : mapping, optional
         With `other`: ``"test"``, one of "perm_test", "boot_test" and "corr_test", and the keywords `resample`,
         `crossed` or `method` of that one. Default ``{"test": "perm_test"}``.
