@@ -117,7 +117,7 @@ def remark(score: xr.DataArray, gold: xr.DataArray, name: str, *, level: str, n_
         return
     declared = lower(score)
     with np.errstate(all="ignore"):
-        found = _averaged(xr.corr(_means(score), _means(gold), "system"))
+        found = _averaged(_pearson(_means(score), _means(gold), "system"))
         far = np.arctanh(found) * np.sqrt(n_systems - 3) < special.ndtri(_CHANCE / n_metrics)
     known = {*declared, *sentinels(score)}
     places = [at for at in np.flatnonzero(far & (found <= _STRONG)) if score["metric"].values[at] not in known]
@@ -150,7 +150,16 @@ def _means(values: xr.DataArray) -> xr.DataArray:
 
 def _correlation(score: xr.DataArray, gold: xr.DataArray, level: str) -> float:
     with np.errstate(all="ignore"):
-        return float(_averaged(xr.corr(score, gold, _ALONG[level]))[0])
+        return float(_averaged(_pearson(score, gold, _ALONG[level]))[0])
+
+
+def _pearson(x: xr.DataArray, z: xr.DataArray, dim: str | Sequence[str]) -> xr.DataArray:
+    """Pearson's r; `xarray.corr` warns of what has no members with older versions of NumPy."""
+    there = x.notnull() & z.notnull()
+    x, z = x.where(there), z.where(there)
+    x, z = x - x.mean(dim), z - z.mean(dim)
+    r: xr.DataArray = (x * z).sum(dim) / np.sqrt((x**2).sum(dim) * (z**2).sum(dim))
+    return r
 
 
 def _averaged(correlation: xr.DataArray) -> npt.NDArray[np.float64]:
