@@ -122,8 +122,9 @@ ENTRIES = {
         method : {"auto", "jackknife", "bootstrap", "fisher"}, default "auto"
             "jackknife" leaves out each system and each input in turn (see Notes of `ci`); "fisher" is a formula, and
             only for "pearson", "spearman" and "kendall". "auto" is "jackknife" for "pearson", "spearman", the Kendall
-            family, "pairwise_accuracy" and "pdp", else "bootstrap", as where draws are asked for: by `interval`,
-            `keep_samples`, or "cell", "reference" or "rater" in `resample`. ``attrs["method"]`` says which it was.
+            family, "pairwise_accuracy", "pdp" and, but for all cells as one group, "acc_eq" and "tau_eq", else
+            "bootstrap", as where draws are asked for: by `interval`, `keep_samples`, or "cell", "reference" or "rater"
+            in `resample`. ``attrs["method"]`` says which it was.
     """,
     "interval": """
         interval : {"percentile", "basic", "normal", "bca", "corrected", "studentized"}, optional

@@ -13,7 +13,7 @@ from xsumstat import _validate
 from xsumstat.coefficients import arrays
 from xsumstat.dataset import checks, directions, leakage
 from xsumstat.dataset import scores as schema
-from xsumstat.dataset.value_checks import Checks, by_metric
+from xsumstat.dataset.value_checks import Checks, by_metric, of_values
 from xsumstat.types import FloatArray
 
 # Of more ratings than this share being one value, intervals may be too short.
@@ -90,10 +90,17 @@ def prepared(ds: xr.Dataset, gold: Any, metric: Any) -> FewRatings:
     score = score.transpose(..., *schema.CORE)
     human = _on_all_inputs(schema.as_gold(human, score, "input"), score)
     score, human, dropped = schema.aligned(score, human)
+    checks.check_sizes(score, None)
     later = Checks()
+    later.make(checks.check_finite, of_values(checks.spread, human), "gold")
+    later.make(checks.check_finite, by_metric(_spread, [score]), "score")
     equal = by_metric(_equal, [score], human)
     leakage.warn_of_people(later, [equal], score, human, name, {}, own)
     return FewRatings(score, human, name, signs, sign, dropped, later)
+
+
+def _spread(scores: list[xr.DataArray]) -> xr.DataArray:
+    return checks.spread(scores[0])
 
 
 def _equal(scores: list[xr.DataArray], gold: xr.DataArray) -> xr.DataArray:

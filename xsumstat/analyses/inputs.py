@@ -12,6 +12,7 @@ from xsumstat import _validate
 from xsumstat.coefficients import arrays
 from xsumstat.dataset import results
 from xsumstat.dataset import scores as schema
+from xsumstat.dataset.value_checks import Checks
 from xsumstat.resampling import draws
 from xsumstat.types import FloatArray
 
@@ -73,7 +74,8 @@ def input_effect(
     By human inputs differ in difficulty (Kruskal and Wallis's test, p = .003); 2 of 30 differ from some other.
     """
     confidence_level = _validate.fraction("confidence_level", confidence_level)
-    score = schema.prepare_metrics(ds, metric, level=None)
+    later = Checks()
+    score = schema.prepare_metrics(ds, metric, level=None, later=later)
     if score.sizes["input"] < 2:
         raise ValueError("an effect of the input needs at least 2 inputs, got 1")
     outputs = xr.apply_ufunc(
@@ -89,7 +91,7 @@ def input_effect(
     found = dict(zip(_NAMES, outputs, strict=True))
     result = xr.Dataset(found).transpose("metric", "input", ...)
     attrs = {"method": "kruskal-wallis", "confidence_level": confidence_level}
-    return results.result(result, score, analysis="input_effect", **attrs)
+    return later.attached(results.result(result, score, analysis="input_effect", **attrs))
 
 
 def _effect(x: FloatArray, confidence_level: float) -> tuple[Any, ...]:

@@ -24,6 +24,7 @@ from xsumstat.analyses.raters import ratings_of
 from xsumstat.coefficients.layers import pooled
 from xsumstat.dataset import checks, labelled, leakage, results
 from xsumstat.dataset import scores as schema
+from xsumstat.dataset.value_checks import Checks
 from xsumstat.inference import corrections, jackknife
 from xsumstat.resampling.bootstrap import BootstrapInterval
 from xsumstat.resampling.ceiling import NAMES, BootstrapCeiling, JackknifeCeiling
@@ -130,7 +131,10 @@ def alt_test(
         raise ValueError(f"alignment='accuracy' compares scores as they are, and needs scale='raw', got {scale!r}")
     alpha = _validate.fraction("alpha", alpha)
     min_items = _validate.integer("min_items", min_items, 2)
-    score = schema.prepare_metrics(ds, schema.automatic(ds, metric), level=None).compute()
+    later = Checks()
+    score = schema.prepare_metrics(ds, schema.automatic(ds, metric), level=None, later=later)
+    later.tell()
+    score = score.compute()
     score, human, _ = schema.aligned(score, ratings.transpose(..., "system", "input"))
     leakage.warn_of_raters(score, human, name, along)
     cells = ["system", "input"]
@@ -342,7 +346,10 @@ def human_ceiling(
     dims = checked_resample(resample, measure, layers=False)
     draws = Draws.checked(n_resamples, rng, progress=progress)
     confidence_level = _validate.fraction("confidence_level", confidence_level)
-    score = schema.prepare_metrics(ds, schema.automatic(ds, metric), level=None).compute()
+    later = Checks()
+    score = schema.prepare_metrics(ds, schema.automatic(ds, metric), level=None, later=later)
+    later.tell()
+    score = score.compute()
     if RATER in score["metric"].values.tolist():
         raise ValueError(f"metric {RATER!r} has the name that the raters themselves get; rename it")
     constant = measure.coefficient.of_constants

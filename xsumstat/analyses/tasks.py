@@ -14,7 +14,7 @@ from xsumstat.analyses import correlation, pooling, ranking
 from xsumstat.analyses import metric_tests as comparison
 from xsumstat.analyses.measure import checked_progress
 from xsumstat.coefficients.table import COEFFICIENTS
-from xsumstat.dataset import results
+from xsumstat.dataset import checks, results
 from xsumstat.inference.pvalues import permutation_pvalues
 from xsumstat.kernels import swaps as kernels
 from xsumstat.resampling import draws, threads
@@ -261,7 +261,8 @@ class _Tests:
             return None
         rng = np.random.SeedSequence(seed, spawn_key=(at,))
         test = self.tasks[at].differences(rows, there, n_resamples=n_resamples, rng=rng, progress=progress)
-        test = test.transpose("metric", "other_metric", ...).sel(metric=rows, other_metric=there)
+        asked = {"metric": checks.as_labels(rows), "other_metric": checks.as_labels(there)}
+        test = test.transpose("metric", "other_metric", ...).sel(asked)
         places = [self.labels.index(label) for label in there]
         r = self.r[at][places]
         if self.tasks[at].counts_as_zero:
@@ -310,7 +311,7 @@ class _Tests:
         for r, single, found, share in zip(self.r, self.single, ranked, self.shares, strict=True):
             low, span = _range_of(single)
             score += share * (r[: len(self.metrics)] - low) / span
-            average_rank += share * found["task_cluster"].sel(metric=self.metrics).values
+            average_rank += share * found["task_cluster"].sel(metric=checks.as_labels(self.metrics)).values
         ranks, clusters = ranking.ranked(score, self.pvalue, alpha)
         coords = {"metric": np.array(self.metrics, dtype=object)}
         numbers = {"average_score": score, "average_rank": average_rank, "rank": ranks, "cluster": clusters}

@@ -212,12 +212,13 @@ def _prepared(ds: Any, gold: Any, metric: Any, rating: Any, along: str) -> _Aske
         ratings = schema.without_coords(ratings).transpose(..., "system", "input", along)
         human, name = ratings.mean(along), called
     chosen = schema.choose(score, leakage.judged(score, own) if metric is None else metric, "metric")
-    labels = [label for label in (score.indexes["metric"][at] for at in chosen) if label not in own]
+    chosen = [at for at in chosen if score.indexes["metric"][at] not in own]
+    labels = [score.indexes["metric"][at] for at in chosen]
     if not labels:
         raise ValueError(f"metric leaves nothing beside the gold {name!r}")
     if name in map(str, labels):
         raise ValueError(f"gold is called {name!r} and so is a metric; rename one of them")
-    score = schema.oriented(score.sel(metric=labels), ("metric",)).transpose(..., *schema.CORE)
+    score = schema.oriented(score.isel(metric=chosen), ("metric",)).transpose(..., *schema.CORE)
     human = schema.as_gold(schema.oriented(human, human.dims), score, "global")
     score, human, dropped = schema.aligned(score, human)
     checks.check_sizes(score, "global")

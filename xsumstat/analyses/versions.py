@@ -65,7 +65,7 @@ def margin_of(
     later = value_checks.Checks()
     later.take(_of_ratings, said.checks)
     later.tell()  # the margin is computed at once
-    rated = (ours["score"].sel(metric=metrics).notnull() & rating.notnull()).any(CORE[1:])
+    rated = (ours["score"].sel(metric=checks.as_labels(metrics)).notnull() & rating.notnull()).any(CORE[1:])
     return _spread_of_raters(r, rated, margin)
 
 

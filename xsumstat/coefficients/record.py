@@ -137,6 +137,9 @@ class Coefficient:
         there is none.
     leave_one_out : LeaveOneOut or None
         What the jackknife needs to know; None where each label is left out by brute force.
+    copies_agree : bool
+        Whether a label that is drawn twice agrees with its copy, which lifts the value of every resample, so that
+        intervals of draws miss too often (benchmarks/accuracies.py).
     partial : Partial or None
         The same given covariates; None where there is none.
     test : str or None
@@ -179,6 +182,7 @@ class Coefficient:
     of_constants: bool = False
     fisher: tuple[int, Callable[[float], float]] | None = None
     leave_one_out: LeaveOneOut | None = None
+    copies_agree: bool = False
     partial: Partial | None = None
     test: str | None = None
     normal_value: Curve | None = None

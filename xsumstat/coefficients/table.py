@@ -197,6 +197,7 @@ _ROWS = (
         threshold_of="metric",
         calibrate=ties.calibrate,
         swapped_decisions=tie_swaps.decisions,
+        copies_agree=True,
         chance=chance.of_order_and_ties,
     ),
     Coefficient(
@@ -211,6 +212,7 @@ _ROWS = (
         threshold_of="metric",
         calibrate=tau_with_ties.calibrate,
         swapped_decisions=tau_with_ties.decisions,
+        copies_agree=True,
         chance=chance.of_order_and_ties_as_tau,
     ),
     Coefficient(

@@ -52,6 +52,14 @@ def check_numbers(values: xr.DataArray, name: str) -> None:
         raise ValueError(f"{name} has {len(infinite)} infinite value(s), the first at {place}; a missing score is NaN")
 
 
+def as_labels(labels: Iterable[Hashable]) -> npt.NDArray[np.object_]:
+    """Labels as `sel` takes them: a list of texts and numbers would become one of texts."""
+    listed = list(labels)
+    found = np.empty(len(listed), dtype=object)
+    found[:] = listed
+    return found
+
+
 def check_sizes(score: xr.DataArray, level: str | None) -> None:
     """Some systems and inputs, and enough of them for a correlation at a level."""
     systems, inputs = score.sizes["system"], score.sizes["input"]
@@ -149,8 +157,19 @@ def _labels_where_not(condition: xr.DataArray) -> list[Hashable]:
     return list(labels[odd].tolist())
 
 
+def check_finite(spread: xr.DataArray, name: str) -> None:
+    """No infinities among scores, of their `spread`: those that are lazy cannot be looked at earlier."""
+    infinite: xr.DataArray = abs(spread) == np.inf
+    if bool(infinite.any()):
+        infinite = infinite.any([dim for dim in spread.dims if dim != "metric"])
+        labels = spread["metric"].values[infinite.values].tolist() if infinite.ndim else []
+        whose = f" of metric(s) {_validate.listing(labels)}" if labels else ""
+        raise ValueError(f"{name} has infinite values{whose}; a missing score is NaN")
+
+
 def check_gold(spread: xr.DataArray, name: str) -> None:
-    """Gold that varies, at least for some label of its further dims; of its `spread`."""
+    """Gold that is finite and varies, at least for some label of its further dims; of its `spread`."""
+    check_finite(spread, f"gold {name!r}")
     if not bool(spread.notnull().any()):
         raise ValueError(f"gold {name!r} has no score at all: every value is NaN")
     if bool((spread.fillna(0) == 0).all()):
@@ -160,7 +179,8 @@ def check_gold(spread: xr.DataArray, name: str) -> None:
 
 
 def check_metrics(spread: xr.DataArray, constant: bool = False) -> None:
-    """Metrics that have scores, and that vary unless they may be constant; of the `spread` of their scores."""
+    """Metrics with finite scores that vary unless they may be constant; of the `spread` of their scores."""
+    check_finite(spread, "score")
     empty = spread.isnull()
     whole = empty.all([dim for dim in empty.dims if dim != "metric"])
     if bool(whole.any()):
@@ -175,9 +195,12 @@ def check_metrics(spread: xr.DataArray, constant: bool = False) -> None:
 
 
 def spread(values: xr.DataArray) -> xr.DataArray:
-    """The highest less the lowest score of all cells; NaN where there is none."""
-    with np.errstate(invalid="ignore"):  # infinite scores are refused elsewhere
-        return values.max(_CELLS) - values.min(_CELLS)
+    """The highest less the lowest score of all cells; NaN where there is none, infinite only where one of them is."""
+    high, low = values.max(_CELLS), values.min(_CELLS)
+    infinite = np.isinf(high) | np.isinf(low)
+    with np.errstate(invalid="ignore", over="ignore"):
+        found = (high - low).clip(max=np.finfo(float).max)
+    return found.where(~infinite, np.inf)
 
 
 @dataclass(frozen=True)
@@ -248,7 +271,7 @@ def presence(scores: Sequence[xr.DataArray], gold: xr.DataArray | None = None) -
 
 def report_gaps_of_pairs(found: Presence, labels: Sequence[Hashable], pairs: Iterable[Sequence[int]]) -> None:
     """Say how many cells are left out of pairs of metrics, by place among labels, as only one of the two has them."""
-    there = found.bits.sel(metric=list(labels)).values
+    there = found.bits.values[found.bits.indexes["metric"].get_indexer_for(list(labels))]
     if (there == there[:1]).all():
         return
     names, counts = [], []
@@ -310,7 +333,10 @@ def warn_outside(found: xr.Dataset, name: str, n_resamples: int) -> None:
         return
     near = _NEAR * np.maximum(1.0, np.abs(found[name]))
     outside = (found[name] < found["ci_low"] - near) | (found[name] > found["ci_high"] + near)
-    warn_where(outside, "the resamples are biased: intervals that do not hold the estimate (try interval='bca'), for")
+    warn_where(
+        outside,
+        "the resamples are biased: intervals that do not hold the estimate (method='jackknife' corrects for it), for",
+    )
 
 
 def warn_biased(found: xr.Dataset, n_resamples: int) -> None:

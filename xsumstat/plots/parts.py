@@ -307,11 +307,21 @@ def finished(
         How the numbers were made, and what was left out; empty ones are skipped.
     """
     note = "; ".join(each for each in notes if each)
+    _keep_names_plain(axes)
     if ax is None:
         _finish_figure(axes[0].figure, title, items, heading, note)
     else:
         _finish_axes(ax, title, items, heading, note)
     return axes[0] if len(axes) == 1 else np.array(axes)
+
+
+def _keep_names_plain(axes: Sequence[Any]) -> None:
+    """No name beside an axis is read as mathematics, not in panels either that share the axis of the first."""
+    ticker: Any = _validate.optional("matplotlib.ticker", "plot")
+    for axis in (each for panel in axes for each in (panel.xaxis, panel.yaxis)):
+        if isinstance(axis.get_major_formatter(), ticker.FuncFormatter | ticker.FixedFormatter):
+            for text in axis.get_ticklabels():
+                text.set(**PLAIN)
 
 
 def _finish_figure(figure: Any, title: str | None, items: Any, heading: str, note: str) -> None:

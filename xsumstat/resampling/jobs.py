@@ -111,7 +111,7 @@ class AtOnce(Job[FloatArray]):
 def groups(job: Job[R], at_once: int) -> list[slice]:
     """The places of targets that are made ready together."""
     size = len(job.targets)
-    step = size if job.together else max(1, at_once)
+    step = max(1, size if job.together else at_once)
     return [slice(start, min(start + step, size)) for start in range(0, size, step)]
 
 
