@@ -48,7 +48,7 @@ def test_sentences_of_every_result(question, tmp_path):
 def test_what_a_sentence_takes_from_attrs_is_there(question):
     result = answer(question)
     fields = {name for _, name, _, _ in string.Formatter().parse(AIMS[analysis_of(result)]) if name}
-    for name in fields - {"correlation", "errors", "n_tasks", "margin"}:
+    for name in fields - {"correlation", "errors", "n_tasks", "margin", "inputs", "helped"}:
         assert name in result.attrs, name
     assert "margin" not in fields or "margin" in result.variables or "margin" in result.attrs
 

@@ -140,22 +140,33 @@ def ci(result: xr.Dataset) -> list[str]:
             f" ({coefficient(result)}", f" ({interval(result)}; {coefficient(result)}"
         )
     ]
-    return [*said, *_zero_and_width(named, low, high), *undefined(result, "correlation"), *_stand_ins(result)]
+    told = _level_and_width(named, low, high, *_chance_level(result))
+    return [*said, *told, *undefined(result, "correlation"), *_stand_ins(result)]
 
 
-def _zero_and_width(named: list[Hashable], low: FloatArray, high: FloatArray) -> list[str]:
-    """Which intervals include 0, which is the widest, and which metrics have none."""
+def _chance_level(result: xr.Dataset) -> tuple[FloatArray, str]:
+    """For each metric the value that says nothing, and its name: 0, or what constant or random metrics would have."""
+    if not {"baseline", "baseline_constant"} <= set(result.data_vars):
+        return np.zeros(result["correlation"].shape), "0"
+    level = np.fmax(result["baseline"].values, result["baseline_constant"].values)
+    return (level, "0") if not np.nan_to_num(level).any() else (level, "the chance level")
+
+
+def _level_and_width(
+    named: list[Hashable], low: FloatArray, high: FloatArray, level: FloatArray, what: str
+) -> list[str]:
+    """Which intervals include 0, or the level that chance reaches, which is the widest, and which metrics have none."""
     there = np.flatnonzero(~np.isnan(low)).tolist()
     if not there:
         return []
-    zero = np.flatnonzero((low <= 0) & (high >= 0)).tolist()
+    zero = np.flatnonzero((low <= level) & (high >= level)).tolist()
     if len(named) == 1:
-        return ["It includes 0."] if zero else ["It does not include 0."]
+        return [f"It includes {what}."] if zero else [f"It does not include {what}."]
     of = listed(named[at] for at in zero)
-    held = f"The interval of {of} includes 0" if len(zero) == 1 else f"The intervals of {of} include 0"
-    held = held if zero else "No interval includes 0"
+    held = f"The interval of {of} includes {what}" if len(zero) == 1 else f"The intervals of {of} include {what}"
+    held = held if zero else f"No interval includes {what}"
     if len(zero) == len(named):
-        held = "All intervals include 0"
+        held = f"All intervals include {what}"
     widest = _best(high - low)[0]
     if len(there) > 2:
         text = limits(low[widest], high[widest])
@@ -271,7 +282,8 @@ def system_means(result: xr.Dataset) -> list[str]:
         said = [f"The mean human score of {name(named[best])} is {told(best)} {how}."]
     else:
         highest, lowest = (f"{name(named[at])} with {told(at)}" for at in (best, worst))
-        said = [f"Of mean human scores the highest is {highest}, the lowest {lowest} {how}."]
+        where = " over these inputs" if result.attrs["target"] == "these" else ""
+        said = [f"Of mean human scores{where} the highest is {highest}, the lowest {lowest} {how}."]
     rated, effective = (np.atleast_1d(result[each].values) for each in ("n_rated", "n_effective"))
     usable = np.flatnonzero((rated > 0) & np.isfinite(effective))
     if len(usable):

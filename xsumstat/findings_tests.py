@@ -15,7 +15,7 @@ import xarray as xr
 from xsumstat.analyses import adjust
 from xsumstat.dataset import results, wording
 from xsumstat.dataset.wording import listed, name, number
-from xsumstat.findings import coefficient, gold, labels, undefined
+from xsumstat.findings import chance, coefficient, gold, labels, undefined
 
 Pair = tuple[Hashable, Hashable]
 
@@ -150,7 +150,7 @@ def _clusters(result: xr.Dataset, of: str = "correlation") -> list[str]:
     shown = texts[:4] if more else texts
     numbered = "; ".join(f"({at}) {text}" for at, text in enumerate(shown, 1))
     word = "cluster" if len(groups) == 1 else "clusters"
-    return [f"{len(groups)} {word}, best first: {numbered}{more} ({coefficient(result)})."
+    return [f"{len(groups)} {word}, best first: {numbered}{more} ({coefficient(result)}{chance(result)})."
             if of == "correlation" else f"{len(groups)} {word}, best first: {numbered}{more}."]  # fmt: skip
 
 
@@ -284,7 +284,9 @@ def compare_systems(result: xr.Dataset) -> list[str]:
         least, most = int(np.argmin(share)), int(np.argmax(share))
         ends = [f"{found[at]:,} of {tests[at]:,} ({name(named[at])})" for at in (least, most)]
         said = f"By {len(named):,} metrics, {' to '.join(ends)} {what}"
-    return [f"{said} ({_level(result)})."]
+    helper = result.attrs.get("helped_by")
+    helped = "" if helper is None else f", with the help of {name(helper)}"
+    return [f"{said}{helped} ({_level(result)})."]
 
 
 def discriminative_agreement(result: xr.Dataset) -> list[str]:
@@ -436,7 +438,12 @@ def bias(result: xr.Dataset) -> list[str]:
         if not tested:
             said.append(f"No bias can be tested for {name(covariate)}.")
         elif not len(found):
-            said.append(f"No bias was found {where} ({tested:,} metric{'s' * (tested > 1)}).")
+            low, high = (result[end].sel(covariate=covariate).values for end in ("ci_low", "ci_high"))
+            reach = wording.limits(float(np.nanmin(low)), float(np.nanmax(high)))
+            said.append(
+                f"No bias was found {where} ({tested:,} metric{'s' * (tested > 1)}), which does not show that there is "
+                f"none: slopes may lie within {reach}, in sds of the metric."
+            )
         else:
             parts = []
             for word, side in (("too high", each > 0), ("too low", each < 0)):

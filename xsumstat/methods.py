@@ -59,11 +59,11 @@ AIMS: dict[str, str] = {
         "another, by the share of resamples in which it does, and call an order resolved from a share of "
         "{threshold} on [braun2022survive]."
     ),
-    "compare_systems": "We tested for each pair of systems whether their scores differ [rankel2011ranking].",
+    "compare_systems": "We tested for each pair of systems whether their scores differ{helped} [rankel2011ranking].",
     "system_means": (
-        "We estimated each system's mean of {gold} from the outputs with ratings and the scores that {helped_by} "
-        "gave to all, by a regression estimator, prediction-powered inference with a slope pooled over systems "
-        "[angelopoulos2023ppi, chaganty2018price]."
+        "We estimated each system's mean of {gold} over {inputs} from the outputs with ratings and the scores that "
+        "{helped_by} gave to all, by a regression estimator, prediction-powered inference with a slope pooled over "
+        "systems [angelopoulos2023ppi, chaganty2018price]."
     ),
     "discriminative_agreement": (
         "We compared the verdicts on each pair of systems by the metric and by {gold}, a win, loss or neither in "
@@ -259,6 +259,9 @@ def _aim(result: xr.Dataset) -> str:
     filled["gold"] = wording.name(attrs.get("gold", "the gold scores"))
     filled["correlation"] = _correlation(attrs)
     filled["errors"] = _errors(attrs)
+    filled["inputs"] = "the inputs that were scored" if attrs.get("target") == "these" else "inputs like these"
+    helper = attrs.get("helped_by")
+    filled["helped"] = "" if helper is None else f", from {filled['gold']} with the scores that {helper} gave to all"
     filled["n_tasks"] = "one task" if tasks == 1 else f"{tasks} tasks"
     return AIMS[_analysis(result)].format_map(_Filled(filled)).replace(" ,", ",")
 

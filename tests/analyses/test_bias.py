@@ -83,7 +83,8 @@ def test_what_is_built_in_is_found(effect):
         assert found.ci_low.item() < -effect / spread < found.ci_high.item()
         assert "judge (-1." in found.meta.conclusion() and "of family=own too low" in found.meta.conclusion()
     else:
-        assert found.meta.conclusion() == "No bias was found of family=own (1 metric)."
+        said = "No bias was found of family=own (1 metric), which does not show that there is none: slopes may lie"
+        assert found.meta.conclusion().startswith(f"{said} within [")
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")

@@ -332,7 +332,7 @@ def test_a_language_of_four_systems_in_perfect_order_leaves_a_pooled_interval():
 # --- Which method it is ---
 
 
-@pytest.mark.parametrize("name", [*NAMES, "acc_eq", "kendall_like", "spa", lambda x, z: 0.5])
+@pytest.mark.parametrize("name", [*NAMES, "acc_eq", "tau_eq", "kendall_like", "spa", lambda x, z: 0.5])
 @pytest.mark.parametrize(
     "keywords, drawn",
     [
@@ -353,7 +353,15 @@ def test_what_auto_stands_for(name, keywords, drawn):
     measure = checked_measure(level, name, "pairwise", "drop")
     dims = checked_resample(keywords.get("resample", "both"), measure)
     got = interval_method(measure, dims, keywords.get("interval"), keywords.get("keep_samples", False))
-    assert got == ("bootstrap" if drawn or name not in NAMES else "jackknife")
+    assert got == ("bootstrap" if drawn or name not in (*NAMES, "acc_eq", "tau_eq") else "jackknife")
+
+
+@pytest.mark.parametrize("name", ["acc_eq", "tau_eq"])
+def test_accuracies_of_all_cells_are_drawn(name):
+    """Brute force would be too slow there; elsewhere copies of a label agree with it, and lift the value of draws."""
+    for level, method in zip(LEVELS, ("jackknife", "jackknife", "bootstrap", "jackknife"), strict=True):
+        measure = checked_measure(level, name, "pairwise", "drop")
+        assert interval_method(measure, ("system", "input"), None, False) == method
 
 
 @pytest.mark.parametrize("level", LEVELS)
@@ -381,7 +389,8 @@ def test_auto_says_which_it_was():
     for keywords, method in (
         ({}, "jackknife"),
         ({"resample": "input", "other": "m1", "metric": "m2"}, "jackknife"),
-        ({"coefficient": "acc_eq", "level": "input"}, "bootstrap"),
+        ({"coefficient": "acc_eq", "level": "input"}, "jackknife"),
+        ({"coefficient": "acc_eq", "level": "global"}, "bootstrap"),
         ({"coefficient": lambda x, z: float(np.corrcoef(x, z)[0, 1])}, "bootstrap"),
         ({"interval": "basic"}, "bootstrap"),
         ({"keep_samples": True}, "bootstrap"),

@@ -205,7 +205,7 @@ def test_limits_in_scores_of_several_metrics_explain_nothing():
     assert np.isfinite(ds.meta.range_drop(metrics="b", **how).sel(PAIR).excess_pvalue)
 
 
-@pytest.mark.filterwarnings("ignore:on .+ input", "ignore:what the range explains is not told")
+@pytest.mark.filterwarnings("ignore:on .+ input", "ignore:what the range explains is not known")
 @pytest.mark.parametrize("unit", ["normalised", "quantile"])
 def test_rounding_decides_nothing_at_a_limit(unit):
     places = np.random.default_rng(2).integers(0, 5, (2, 9, 6))

@@ -67,6 +67,7 @@ def test_a_duplicate_is_undecided_against_itself(realsumm):
 
 
 @pytest.mark.filterwarnings("ignore:metrics that are people's own scores")
+@pytest.mark.filterwarnings("ignore:system means of 'turned'")
 def test_the_gold_agrees_with_itself_and_its_opposite_does_not(small):
     score = small.score.drop_vars("kind")
     same = score.sel(metric=["m0"]).assign_coords(metric=["same"])

@@ -144,7 +144,7 @@ def test_a_folder_becomes_a_printed_table(tmp_path):
 @pytest.mark.parametrize(
     "data, keywords, error, text",
     [
-        ({}, {}, TypeError, "data must be a mapping of language pairs"),
+        ({}, {}, ValueError, "data is empty; it must have at least one language pair"),
         ([], {}, TypeError, "data must be a mapping of language pairs"),
         ({"en-de": 3}, {}, TypeError, "data must be a mapping"),
         (one_reference(1), {}, ValueError, "language_pair"),

@@ -101,6 +101,17 @@ def test_the_least_number_of_inputs():
     assert planning.width(expected, 40, least, 0.95) <= 0.12 < planning.width(expected, 40, least - 1, 0.95)
     floor = planning.width(expected, 40, math.inf, 0.95)
     assert math.isnan(planning.least_inputs(expected, 40, 0.99 * floor, 0.95))
+
+
+def test_the_least_inputs_where_widths_grow_with_them():
+    """Cells correlate more than systems, so that means of more inputs correlate less, and less surely."""
+    cov = np.array([[[0.25, 0.15], [0.15, 0.18]], [[0.1, 0.0], [0.0, 0.1]], [[9.0, 8.9], [8.9, 9.1]]])
+    expected = planning.FromModel("system", cov)
+    widths = [planning.width(expected, 20, m, 0.95) for m in (2, 5, 100, 10_000)]
+    assert widths == sorted(widths)
+    target = (widths[1] + widths[2]) / 2
+    assert planning.least_inputs(expected, 20, target, 0.95) == 1
+    assert math.isnan(planning.least_inputs(expected, 20, 0.5 * planning.width(expected, 20, 1, 0.95), 0.95))
     assert math.isnan(planning.width(expected, 3, 50, 0.95))
 
 

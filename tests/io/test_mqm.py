@@ -125,6 +125,18 @@ def test_inputs_are_segments_of_documents(tmp_path):
     assert named.input.values.tolist() == ["7", "x"]
 
 
+def test_numbers_that_part_the_rows_of_one_segment_are_told(tmp_path):
+    rows = [line("A", "news", 1, at, "r", "Other", "Major") for at in (1, 2, 3)]
+    with pytest.warns(UserWarning, match=r"1 segment\(s\), by doc and doc_id, .* taken together: 'news:1'"):
+        ds = read(tmp_path, *rows)
+    assert of(ds) == [[-15]]
+
+
+def test_a_folder_is_no_file(tmp_path):
+    with pytest.raises(IsADirectoryError, match="is a folder; read_mqm reads one file"):
+        xsumstat.read_mqm(tmp_path)
+
+
 def test_columns_in_another_order_and_old_names(tmp_path):
     head = "severity\tcategory\ttarget\tsource\trater\tglobal_seg_id\tdoc_seg_id\tdoc\tsystem\tnote"
     ds = read(tmp_path, "Major\tOther\tt\ts\tr\t5\t1\td\tA\t", head=head)

@@ -134,4 +134,4 @@ def test_two_axes_of_a_dark_figure(demo):
 def test_chance(style, demo):
     few = demo.assign(score=(demo.score / demo.score.max(["system", "input"]) * 3).round())
     how = {"level": "input", "coefficient": "acc_eq", "threshold": 0.0}
-    return few.meta.ci("human", n_resamples=199, rng=0, **how).meta.plot.bars()
+    return few.meta.ci("human", method="bootstrap", n_resamples=199, rng=0, **how).meta.plot.bars()

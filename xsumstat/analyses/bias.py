@@ -53,7 +53,7 @@ def bias(
         standardised.
     joint : bool, default False
         Put all covariates into one regression, so that each is asked with the others held constant; of words each but
-        the first is then set against the first. Default: each by itself.
+        the first is then set against the first. Default: each by itself, on the outputs that have all of them.
     resample : {"both", "system", "input"} or tuple of dims, default "both"
         The dims whose labels are random: "both" speaks of new systems on new inputs, "input" of these very systems. Of
         a group of a single system nothing else can be said.

@@ -133,9 +133,9 @@ def corr(
     r being Pearson's, Spearman's or Kendall's tau-b (Kendall's partial tau of 1942), and of several the same in turn.
     Pearson's is the correlation of what regressions on the covariates leave of both scores. At system level covariates
     are averaged over the same cells as the scores (under ``missing="available"`` over all that they have). A group
-    has none where it has fewer than 3 members more than there are covariates, or the covariates tell a score. The
-    p-values of ``average=False`` are of t with n − 2 − k degrees of freedom, k the covariates; of Kendall's normal
-    with n − k in place of n (Kim 2015).
+    has none where it has fewer than 3 members more than there are covariates, where a covariate is constant in it, or
+    the covariates determine a score. The p-values of ``average=False`` are of t with n − 2 − k degrees of freedom, k
+    the covariates; of Kendall's normal with n − k in place of n (Kim 2015).
 
     References
     ----------

@@ -141,6 +141,7 @@ def combined(x: FloatArray, signs: FloatArray) -> tuple[FloatArray, FloatArray]:
 
 def in_range(x: FloatArray, z: FloatArray) -> tuple[FloatArray, FloatArray, int, int]:
     """Scores and ratings brought to where squares of them are in range, and the powers of 2 that were taken out."""
+    arrays.check_finite(x, z)  # of lazy ones, which may be computed before the checks of their Dataset are
     return arrays.scaled(x), arrays.scaled(z), arrays.exponent(x), arrays.exponent(z)
 
 

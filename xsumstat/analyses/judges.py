@@ -68,7 +68,8 @@ def alt_test(
         same.
     scale : {"raw", "standardised", "ranks"}, default "raw"
         Scores as they are; of each rater and judge brought to mean 0 and sd 1; or made ranks, between 0 and 1. A judge
-        that is not on the raters' scale needs one of the last two, and "rmse".
+        that is not on the raters' scale needs one of the last two, and "rmse". Ties of ratings count no longer then,
+        which may turn a verdict.
     test : {"t", "wilcoxon"}, default "t"
         One-sided test of the items; with fewer than 30 of them its authors advise Wilcoxon's.
     alpha : float, default 0.05
@@ -137,6 +138,8 @@ def alt_test(
     score = score.compute()
     score, human, _ = schema.aligned(score, ratings.transpose(..., "system", "input"))
     leakage.warn_of_raters(score, human, name, along)
+    if scale == "raw":
+        _warn_of_other_scale(score, human)
     cells = ["system", "input"]
 
     def each(x: FloatArray, z: FloatArray) -> tuple[FloatArray, ...]:
@@ -179,6 +182,18 @@ def alt_test(
 def _check_raters(ratings: xr.DataArray, along: str) -> None:
     if ratings.sizes[along] < 2:
         raise ValueError(f"rating has only {ratings.sizes[along]} rater along {along!r}; two are needed at least")
+
+
+def _warn_of_other_scale(score: xr.DataArray, ratings: xr.DataArray) -> None:
+    """Say which judges' scores lie outside the range of the ratings that they are compared with."""
+    low, high = ratings.min(), ratings.max()
+    reach = 0.1 * (high - low)
+    outside = ((score < low - reach) | (score > high + reach)).any([dim for dim in score.dims if dim != "metric"])
+    checks.warn_where(
+        outside,
+        f"scores outside the range of the ratings, {float(low):g} to {float(high):g}, which are compared as they are "
+        "(scale='standardised' or 'ranks' brings both to one scale; ties of ratings then no longer count), of metric",
+    )
 
 
 def _of_rater(

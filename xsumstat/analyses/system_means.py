@@ -101,7 +101,7 @@ def system_means(
     Limits are by Student's t with n − 1 degrees of freedom less what the slope takes. With 3 systems or more both
     variances are drawn to their mean over systems, as if by 2 degrees of freedom, which serves systems whose few
     ratings happen to agree. With strata means are weighted by the groups' shares of the m inputs, and the degrees of
-    freedom are n − H − 1 for H groups.
+    freedom are n − H less what the slope takes, for H groups.
 
     Expect ``n_effective`` of about ``n/(1 − ρ²)`` for these inputs and ``n/(1 − ρ²·(1 − n/m))`` for new ones, with ρ
     the correlation of metric and ratings within systems: for these inputs 1.3 times n at ρ = .5, 2.8 times at .8. For

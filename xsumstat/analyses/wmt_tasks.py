@@ -132,7 +132,9 @@ def _by_pair(data: Any, argument: str = "data") -> dict[str, xr.Dataset]:
         if "language_pair" not in data.attrs:
             raise ValueError('data has no attrs["language_pair"]; give a mapping of pairs, as {"en-de": ds}')
         data = {data.attrs["language_pair"]: data}
-    if not isinstance(data, Mapping) or not data:
+    if isinstance(data, Mapping) and not data:
+        raise ValueError(f"{argument} is empty; it must have at least one language pair")
+    if not isinstance(data, Mapping):
         raise TypeError(f"{argument} must be a mapping of language pairs to Datasets, got {type(data).__name__}")
     for pair, ds in data.items():
         if not isinstance(pair, str) or not isinstance(ds, xr.Dataset):
@@ -269,6 +271,11 @@ def _of_2022(pairs: dict[str, _Pair]) -> dict[str, Task]:
     found = {"all sys accuracy": {**_accuracy(pairs), "weight": share}}
     for name, pair in pairs.items():
         there = set(pair.segments["domain"].values.tolist()) if "domain" in pair.segments.coords else set()
+        if there and not there & set(_DOMAINS["wmt22"]):
+            _validate.warn(
+                f"{name} has none of the domains {_validate.listing(_DOMAINS['wmt22'])}, by which WMT22 ranked metrics "
+                f"too; it has {_validate.listing(sorted(map(str, there)), 4)}"
+            )
         domains = [None, *(each for each in _DOMAINS["wmt22"] if each in there)]
         kinds = [False, True] if pair.people else [False]
         for domain in domains:

@@ -138,7 +138,7 @@ VARIABLES: dict[str, Variable] = {
     "misses_low": Variable("share of intervals below the truth"),
     "misses_high": Variable("share of intervals above the truth"),
     "power": Variable("power"),
-    "floor": Variable("width that no number of inputs makes narrower"),
+    "floor": Variable("width with any number of inputs"),
     "least_inputs": Variable("least number of inputs that reaches the target"),
     "simulated": Variable("whether it was simulated", dtype=bool),
     "type_i_error": Variable("type-I error"),

@@ -207,14 +207,19 @@ def width(expected: Expected, n: int, m: float, confidence_level: float, *, scal
 def least_inputs(
     expected: Expected, n: int, target: float, confidence_level: float, *, scale: float = 1.0, most: int = 1_000_000
 ) -> float:
-    """The least number of inputs with which the interval is as narrow as `target`; NaN where none is."""
+    """The least number of inputs with which the interval is as narrow as `target`; NaN where none is.
+
+    Widths need not fall with the inputs: where cells correlate more than systems, means of more inputs correlate less.
+    """
 
     def wide(m: int) -> bool:
         return not width(expected, n, m, confidence_level, scale=scale) <= target
 
-    if wide(most):
+    tried = np.unique(np.geomspace(1, most, 200).astype(int)).tolist()
+    narrow = next((at for at, m in enumerate(tried) if not wide(m)), None)
+    if narrow is None:
         return math.nan
-    low, high = 0, most
+    low, high = (tried[narrow - 1] if narrow else 0), tried[narrow]
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (middle, high) if wide(middle) else (low, middle)

@@ -78,8 +78,8 @@ def read_mqm(
 
     Raises
     ------
-    FileNotFoundError
-        If there is no such file.
+    FileNotFoundError, IsADirectoryError
+        If there is no such file, or it is a folder.
     ValueError
         For a file that is not as described, a severity without a weight, and a weight that is negative or not finite;
         the line is named.
@@ -87,8 +87,9 @@ def read_mqm(
     Warns
     -----
     UserWarning
-        Which inputs have rows with different texts, of which the first one is kept; how many rows have no rater, and so
-        no rating (Marot's rows of scores by automatic metrics), and are left out; which labels had blanks around them.
+        Which segments have rows of one system with different `seg_id`; which inputs have rows with different texts, of
+        which the first one is kept; how many rows have no rater, and so no rating (Marot's rows of scores by automatic
+        metrics), and are left out; which labels had blanks around them.
 
     Notes
     -----
@@ -256,9 +257,18 @@ def _coded(labels: list[str]) -> tuple[IntArray, list[str]]:
 def _units(rows: dict[str, list[str]]) -> tuple[IntArray, list[int | str], list[str]]:
     """The place of each row's segment, the segments' labels and their documents."""
     own: dict[tuple[str, str], set[str]] = {}
+    of_system: dict[tuple[str, str, str], set[str]] = {}
     segments = list(zip(rows["doc"], rows["doc_id"], strict=True))
     for segment, label in zip(segments, rows["seg_id"], strict=True):
         own.setdefault(segment, set()).add(label)
+    for system, segment, label in zip(rows["system"], segments, rows["seg_id"], strict=True):
+        of_system.setdefault((system, *segment), set()).add(label)
+    several = list(dict.fromkeys(":".join(each[1:]) for each, labels in of_system.items() if len(labels) > 1))
+    if several:
+        _validate.warn(
+            f"{len(several)} segment(s), by doc and doc_id, have rows of one system with different seg_id, which are "
+            f"taken together: {_validate.listing(several)}"
+        )
     found = Counter(label for labels in own.values() for label in labels)
     if all(len(labels) == 1 for labels in own.values()) and max(found.values()) == 1:
         named = {segment: next(iter(labels)) for segment, labels in own.items()}
@@ -297,7 +307,9 @@ def _texts(
 
 def _read(file: Path) -> dict[str, list[str]]:
     """The columns of a file, and where each row is."""
-    if not file.is_file():
+    if file.is_dir():
+        raise IsADirectoryError(f"{file} is a folder; read_mqm reads one file")
+    if not file.exists():
         raise FileNotFoundError(f"no such file: {file}")
     try:
         lines = file.read_bytes().decode("utf-8-sig").split("\n")

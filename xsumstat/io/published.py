@@ -211,6 +211,7 @@ def _wmt21() -> xr.Dataset:
     return ds.assign_coords(system_type=("system", text(kinds))).assign_attrs(
         source="Freitag et al. (2021), WMT21 metrics task, TED talks; github.com/google/wmt-mqm-human-evaluation",
         licence="Apache-2.0",
+        language_pair="en-de",
     )
 
 

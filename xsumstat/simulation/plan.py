@@ -113,8 +113,8 @@ def plan(
         On ``n_systems`` and ``n_inputs``, by ``metric``:
 
         - ``width`` of its jackknife interval, ``standard_error`` and ``correlation`` that are expected, ``mc_error`` of
-          the width (0 of a formula), ``simulated``, and ``floor(metric, n_systems)``, the width that no number of
-          inputs makes narrower (by formula);
+          the width (0 of a formula), ``simulated``, and ``floor(metric, n_systems)``, the width with any number
+          of inputs (by formula), which is the least where widths fall with the inputs;
         - with `rating` all of these for each of ``n_raters``;
         - with `other` ``power(metric, other_metric, ...)``, ``ci_low``, ``ci_high`` and ``mc_error``;
         - with `difference` the same on ``difference`` and ``n_inputs``;
