@@ -84,10 +84,15 @@ def _leads(result: xr.Dataset, values: FloatArray, shown: list[str], high: str =
     return f"{who} {verb} with {gold(result)}: {shown[best[0]]} ({told})."
 
 
+def _has_chance(result: xr.Dataset) -> bool:
+    """Whether it says what metrics that tell nothing would have."""
+    return {"baseline", "baseline_constant"} <= set(result.data_vars)
+
+
 def chance(result: xr.Dataset) -> str:
     """What a constant and a random metric would have, after a semicolon, but for the least value that there is."""
     asked = str(result.attrs.get("coefficient"))
-    if not {"baseline", "baseline_constant"} <= set(result.data_vars) or asked not in COEFFICIENTS:
+    if not _has_chance(result) or asked not in COEFFICIENTS:
         return ""
     told = {}
     for kind, variable in (("constant", "baseline_constant"), ("random", "baseline")):
@@ -146,7 +151,7 @@ def ci(result: xr.Dataset) -> list[str]:
 
 def _chance_level(result: xr.Dataset) -> tuple[FloatArray, str]:
     """For each metric the value that says nothing, and its name: 0, or what constant or random metrics would have."""
-    if not {"baseline", "baseline_constant"} <= set(result.data_vars):
+    if not _has_chance(result):
         return np.zeros(result["correlation"].shape), "0"
     level = np.fmax(result["baseline"].values, result["baseline_constant"].values)
     return (level, "0") if not np.nan_to_num(level).any() else (level, "the chance level")

@@ -114,12 +114,7 @@ class Report:
             rows = [self._row(part.isel(metric=at)) for at in range(part.sizes["metric"])]
             if beats is not None:
                 order = part.indexes["metric"]
-                won = (
-                    beats.sel(where)
-                    .transpose("metric", ...)
-                    .sel(metric=checks.as_labels(order), other_metric=checks.as_labels(order))
-                    .values
-                )
+                won = beats.sel(where).transpose("metric", ...).sel(metric=order, other_metric=order).values
                 for at, row in enumerate(rows):
                     row["beats"] = _beaten(order.tolist(), won[at].tolist(), at)
             title = ", ".join(f"{dim} {wording.name(label)}" for dim, label in where.items())

@@ -12,7 +12,6 @@ import pandas as pd
 import xarray as xr
 
 from xsumstat import report_pictures as pictures
-from xsumstat.dataset import checks
 from xsumstat.plots import forest as forest_plots
 from xsumstat.plots import pvalues as pvalue_plots
 
@@ -138,7 +137,7 @@ def _body(answers: Answers, top: int) -> str:
     parts += [f"<p>{_text(_explained(answers))}</p>\n", heading("Intervals"), _forest(answers.intervals)]
     if answers.tests is not None:
         order = best_first(answers.intervals).indexes["metric"]
-        tests = answers.tests.sel(metric=checks.as_labels(order), other_metric=checks.as_labels(order))
+        tests = answers.tests.sel(metric=order, other_metric=order)
         parts += [heading("Is the row metric better than the column's?"), _matrix(tests, answers.alpha)]
     rows = "".join(f"<dt>{_text(what)}</dt><dd>{_text(told)}</dd>" for what, told in answers.data)
     parts += [heading("The scores"), f"<dl>{rows}</dl>\n"]

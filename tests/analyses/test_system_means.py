@@ -315,3 +315,15 @@ def test_limits_hold_the_mean(n_systems, n, likert, target):
         assert 0.92 < held < 0.98
         if rho == 0:
             assert width <= 1.05
+
+
+def test_how_many_ratings_alone_would_say_as_much(demo):
+    """The sentence, against the number of ratings at which the variance of their mean is that with the metric."""
+    few = demo.score.sel(metric="human").isel(input=slice(20))
+    found = demo.meta.system_means(few, metric="judge", target="these")
+    n, m = 20, 30
+    variance = ((found.human_ci_high - found.human_ci_low) / 2 / stats.t.ppf(0.975, n - 1)) ** 2 / (1 / n - 1 / m)
+    sizes = np.linspace(n / 2, m, 100_001)
+    alone = variance.values[:, None] * (1 / sizes - 1 / m)
+    wanted = sizes[np.abs(alone - found.standard_error.values[:, None] ** 2).argmin(axis=1)]
+    assert f"as much as {np.median(wanted / n):.2f} times as many" in found.meta.conclusion()

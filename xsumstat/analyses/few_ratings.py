@@ -93,14 +93,10 @@ def prepared(ds: xr.Dataset, gold: Any, metric: Any) -> FewRatings:
     checks.check_sizes(score, None)
     later = Checks()
     later.make(checks.check_finite, of_values(checks.spread, human), "gold")
-    later.make(checks.check_finite, by_metric(_spread, [score]), "score")
+    later.make(checks.check_finite, by_metric(schema.spread_of_one, [score]), "score")
     equal = by_metric(_equal, [score], human)
     leakage.warn_of_people(later, [equal], score, human, name, {}, own)
     return FewRatings(score, human, name, signs, sign, dropped, later)
-
-
-def _spread(scores: list[xr.DataArray]) -> xr.DataArray:
-    return checks.spread(scores[0])
 
 
 def _equal(scores: list[xr.DataArray], gold: xr.DataArray) -> xr.DataArray:

@@ -165,26 +165,15 @@ def _gold(ds: xr.Dataset, score: xr.DataArray, gold: Any) -> tuple[xr.DataArray,
         if human.sizes[dim] < 2:
             raise ValueError(f"sentinels need gold of at least 2 {dim}s, got {human.sizes[dim]}")
     for dim in (str(dim) for dim in human.dims if dim in score.dims):
-        if dim not in score.indexes or dim not in human.indexes:
-            if score.sizes[dim] != human.sizes[dim]:
-                raise ValueError(
-                    f"gold has {human.sizes[dim]} and score {score.sizes[dim]} along {dim!r}, and without labels on "
-                    "both they cannot be matched"
-                )
+        schema.have_labels(score, human, dim)
     return human, name, own
 
 
 def _check_shared(human: xr.DataArray, score: xr.DataArray, seen: Sequence[str]) -> None:
     """Some label that both have along each dim that is looked up in the gold."""
     for dim in (str(dim) for dim in human.dims if dim in score.dims and (dim in seen or dim not in _CELLS)):
-        if dim not in score.indexes or dim not in human.indexes:
-            continue
-        ours, theirs = score.indexes[dim], human.indexes[dim]
-        if not ours.isin(theirs).any():
-            raise ValueError(
-                f"gold and score share no label along {dim!r}: gold has {_validate.listing(theirs, 3)}, score "
-                f"{_validate.listing(ours, 3)}"
-            )
+        if schema.have_labels(score, human, dim):
+            schema.check_shared(score, human, dim)
 
 
 def _mean(human: xr.DataArray, laid: xr.DataArray, score: xr.DataArray, kept: str, others: bool) -> xr.DataArray:

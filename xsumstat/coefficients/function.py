@@ -28,10 +28,13 @@ def estimator(x: FloatArray, z: FloatArray, measure: Measure) -> Estimator:
 
 def swapped(scores: FloatArray, z: FloatArray, pairs: tuple[Pair, ...], measure: Measure) -> Sequence[Differences]:
     """Make pairs of metrics ready to trade places."""
-    tests = []
+    tests, unseen = [], {metric for pair in pairs for metric in pair}
     made = arrays.pairs_and_gold(scores, z, pairs, measure.level, measure.missing)
     for pair, (x, y, gold, cells) in zip(pairs, made, strict=True):
         for metric, standardised in zip(pair, (x, y), strict=True):
+            if metric not in unseen:
+                continue
+            unseen.remove(metric)
             _warn_of_scale(np.where(cells, scores[metric], np.nan), standardised, gold, measure)
         if measure.level != "system":
             # Standardised scores that rounding alone tells apart are tied, or a swap would tell x from a copy of it.

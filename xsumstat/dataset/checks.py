@@ -271,7 +271,7 @@ def presence(scores: Sequence[xr.DataArray], gold: xr.DataArray | None = None) -
 
 def report_gaps_of_pairs(found: Presence, labels: Sequence[Hashable], pairs: Iterable[Sequence[int]]) -> None:
     """Say how many cells are left out of pairs of metrics, by place among labels, as only one of the two has them."""
-    there = found.bits.values[found.bits.indexes["metric"].get_indexer_for(list(labels))]
+    there = found.bits.sel(metric=as_labels(labels)).values
     if (there == there[:1]).all():
         return
     names, counts = [], []

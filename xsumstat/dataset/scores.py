@@ -231,7 +231,8 @@ def _presence(
     return checks.presence([_used(scores[0], used)], _used(gold, used))
 
 
-def _spread_of(scores: Sequence[xr.DataArray]) -> xr.DataArray:
+def spread_of_one(scores: Sequence[xr.DataArray]) -> xr.DataArray:
+    """The spread of the only scores of a list, as `value_checks.by_metric` asks for it."""
     return checks.spread(scores[0])
 
 
@@ -244,7 +245,7 @@ def prepare_metrics(ds: xr.Dataset, metric: Any, *, level: str | None, later: Ch
     score = oriented(score.isel(metric=choose(score, metric, "metric")), ("metric",)).transpose(..., *CORE)
     checks.check_sizes(score, level)
     if later is not None or not checks.is_lazy(score):
-        (later or Checks()).make(checks.check_metrics, by_metric(_spread_of, [score]), level is None)
+        (later or Checks()).make(checks.check_metrics, by_metric(spread_of_one, [score]), level is None)
     return score
 
 
@@ -396,26 +397,39 @@ def as_gold(gold: xr.DataArray, score: xr.DataArray, level: str) -> xr.DataArray
     return gold.drop_vars(unneeded).transpose(..., "system", "input")
 
 
+def have_labels(score: xr.DataArray, gold: xr.DataArray, dim: str) -> bool:
+    """Whether both have labels along a dim; without them they are matched by place, and must be as long."""
+    if dim in score.indexes and dim in gold.indexes:
+        return True
+    if score.sizes[dim] != gold.sizes[dim]:
+        raise ValueError(
+            f"gold has {gold.sizes[dim]} and score {score.sizes[dim]} along {dim!r}, "
+            "and without labels on both they cannot be matched"
+        )
+    return False
+
+
+def check_shared(score: xr.DataArray, gold: xr.DataArray, dim: str) -> None:
+    """Some label that both have along a dim on which they have labels."""
+    ours, theirs = score.indexes[dim], gold.indexes[dim]
+    if not ours.isin(theirs).any():
+        raise ValueError(
+            f"gold and score share no label along {dim!r}: gold has {_validate.listing(theirs, 3)}, "
+            f"score {_validate.listing(ours, 3)}"
+        )
+
+
 def aligned(score: xr.DataArray, gold: xr.DataArray) -> tuple[xr.DataArray, xr.DataArray, dict[str, list[Hashable]]]:
     """Both on the labels that they share, in the order of `score`; the labels left out, by dim."""
     dropped: dict[str, list[Hashable]] = {}
     for dim in (str(dim) for dim in score.dims if dim in gold.dims):
-        if dim not in score.indexes or dim not in gold.indexes:
-            if score.sizes[dim] != gold.sizes[dim]:
-                raise ValueError(
-                    f"gold has {gold.sizes[dim]} and score {score.sizes[dim]} along {dim!r}, "
-                    "and without labels on both they cannot be matched"
-                )
+        if not have_labels(score, gold, dim):
             continue
         ours, theirs = score.indexes[dim], gold.indexes[dim]
         if ours.equals(theirs):
             continue
+        check_shared(score, gold, dim)
         shared = ours[ours.isin(theirs)]
-        if shared.empty:
-            raise ValueError(
-                f"gold and score share no label along {dim!r}: gold has {_validate.listing(theirs, 3)}, "
-                f"score {_validate.listing(ours, 3)}"
-            )
         lost = [*ours[~ours.isin(theirs)], *theirs[~theirs.isin(ours)]]
         if lost:
             dropped[dim] = lost
