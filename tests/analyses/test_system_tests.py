@@ -203,6 +203,16 @@ def test_sampled_pvalues_equal_a_plain_loop_over_the_same_draws(method, statisti
             assert found[3, at] == pytest.approx((1 + count[BACK[alternative]]) / (1 + n_resamples), abs=1e-15)
 
 
+@pytest.mark.parametrize("far", [1e3, -1e6, 1e8])
+def test_swaps_that_tie_are_counted_however_far_from_0_grades_lie(far):
+    """All 2⁹ swaps are listed; their t is that of whole numbers, of which equal sums are exactly equal."""
+    x = np.random.default_rng(2).integers(0, 5, (2, 9)).astype(float)
+    d = x[0] - x[1]
+    sums = np.array(list(itertools.product((-1, 1), repeat=9))) @ d
+    found = compare(far + x / 10, every_pair(2), asked("monte_carlo", "greater", "t", 512))
+    assert found[2, 0] == (sums >= d.sum()).mean() and found[3, 0] == (sums <= d.sum()).mean()
+
+
 @pytest.mark.parametrize("statistic", system_tests.STATISTICS)
 def test_hybrid_draws_pairs_and_swaps_each_copy(statistic):
     """Against the paper's recipe with draws of another generator."""

@@ -9,9 +9,9 @@ import reference
 from helpers import rows, same
 
 from xsumstat.coefficients import soft_accuracy, table
-from xsumstat.coefficients.arrays import packed
+from xsumstat.coefficients.arrays import in_steps, packed, step_of, whole_step
 from xsumstat.coefficients.record import Measure
-from xsumstat.coefficients.soft_accuracy import Scores, SoftAccuracy, SoftSwaps, step_of
+from xsumstat.coefficients.soft_accuracy import Scores, SoftAccuracy, SoftSwaps
 
 SPA = table.get("spa")
 SPA_MEASURE = Measure(SPA)
@@ -43,6 +43,20 @@ def test_continuous_scores_have_no_step():
     assert step_of(np.arange(1002.0)[None]) == 0.0 and step_of(np.arange(1000.0)[None]) == 1.0
 
 
+@pytest.mark.parametrize("far", [0.0, 1e3, -1e6, 1e9])
+def test_grades_are_counted_in_whole_steps_however_far_from_0(far):
+    values = far + np.array([[0.1, 0.2, np.nan], [0.3, 0.7, 0.1]])
+    steps, step = in_steps(values)
+    assert step == 1.0 and whole_step(values) == pytest.approx(0.1, rel=1e-6)
+    np.testing.assert_array_equal(steps, [[0, 1, np.nan], [2, 6, 0]])
+
+
+@pytest.mark.parametrize("values", [[1 / 3, 0.6667, 1.0], [0.0, 1.0, math.sqrt(2)], [1e16, 1e16 + 2, 1e16 + 6]])
+def test_scores_that_are_not_quite_in_steps_stay_as_they_are(values):
+    assert whole_step(np.array([values])) == 0.0
+    np.testing.assert_array_equal(in_steps(np.array([values]))[0], [values])
+
+
 def grades(seed, inputs, gaps=False):
     """Two metrics and a gold, all in grades, the gold's two apart."""
     rng = np.random.default_rng(seed)
@@ -72,13 +86,23 @@ def exactly(x, z):
 
 @pytest.mark.parametrize("inputs", [14, 25, 60])
 def test_grades_of_both_scores_each_with_its_own_step(inputs):
-    """The metric's step is .1, the gold's 2: neither is the other's."""
+    """The metric's step is .1, the gold's 2; both are counted in their own."""
     x, _, z = grades(inputs, inputs)
     made = SoftAccuracy.of(x, z, False)
-    assert (made.x.step, made.z.step) == pytest.approx((0.1, 2.0))
+    assert (made.x.step, made.z.step) == (1.0, 1.0)
     assert made.value() == pytest.approx(exactly(x, z), abs=2e-4)
     turned = SoftAccuracy.of(z, x, False)
     assert turned.value() == pytest.approx(exactly(z, x), abs=2e-4)
+
+
+@pytest.mark.parametrize("inputs", [9, 25])
+def test_ties_of_sums_are_the_same_however_far_from_0_grades_lie(inputs):
+    """Where scores are rounded, equal sums of differences must still be equal."""
+    x, _, z = grades(inputs, inputs)
+    want = SoftAccuracy.of(x, z, False).value()
+    assert want == pytest.approx(exactly(x, z), abs=2e-4)
+    for far in (1e3, -1e5, 1e7):
+        assert SoftAccuracy.of(x + far, z - far, False).value() == want
 
 
 @pytest.mark.parametrize("missing", ["pairwise", "available"])

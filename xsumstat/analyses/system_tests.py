@@ -62,11 +62,14 @@ class Pairs:
         Their places among all pairs.
     first, second : array, (pairs, inputs)
         Their scores.
+    step : float
+        What all differences are whole multiples of, as those of grades are; 0 where there is none.
     """
 
     at: IntArray
     first: FloatArray
     second: FloatArray
+    step: float
 
     @property
     def n(self) -> int:
@@ -84,6 +87,11 @@ class Pairs:
         """The first's scores less the second's."""
         found = self.first - self.second
         return np.where(np.abs(found) <= self.near[:, None], 0.0, found)
+
+    @cached_property
+    def steps(self) -> FloatArray:
+        """The differences of grades in steps, whole numbers, of which equal sums are exactly so; else as they are."""
+        return np.rint(self.differences / self.step) if self.step else self.differences
 
     @cached_property
     def ranks(self) -> tuple[FloatArray, FloatArray]:
@@ -156,6 +164,7 @@ class SystemTests(Job[Ready]):
         """Some pairs of systems of `x` (systems, inputs), and what is summed in each resample."""
         pairs, power = self.targets[at], arrays.exponent(x)
         x = arrays.scaled(x)
+        step = arrays.whole_step(x) if self.test.method in SWAPPED else 0.0
         differences, n_inputs = np.full(len(pairs), np.nan), np.empty(len(pairs))
         groups = []
         for places, inputs in in_common(x, pairs):
@@ -163,7 +172,7 @@ class SystemTests(Job[Ready]):
             n_inputs[places] = shared.shape[1]
             one, two = (shared[pairs[places, side]] for side in (0, 1))
             if shared.shape[1] > 1:
-                groups.append(_Group.of(Pairs(places, one, two), self.test))
+                groups.append(_Group.of(Pairs(places, one, two, step), self.test))
             elif shared.shape[1]:
                 differences[places] = (one - two)[:, 0]
         return Ready(groups, differences, n_inputs, power)
@@ -344,7 +353,7 @@ def _values(group: Pairs, test: Test) -> FloatArray:
         if test.method == "bootstrap":
             values = group.differences / (group.n * group.near[:, None] / TOLERANCE)
         elif test.statistic == "t":
-            d = group.differences
+            d = group.steps
             values = d / np.sqrt(group.n * (d**2).sum(axis=1, keepdims=True))
         else:
             values = group.ranks[0] / (group.n * (group.n + 1) / 2)

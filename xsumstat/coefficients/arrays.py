@@ -19,6 +19,10 @@ _PAIR_MEMBERS = (32, 64)
 _PAIR_CELLS = 2**21
 # What is looked at or sorted together has so many cells.
 _CELLS_AT_ONCE = 2**18
+# Scores of more values than this are as good as continuous.
+_VALUES = 1000
+# By what share of a step a grade may miss a whole number of them, beyond what the rounding of large scores explains.
+_MISS = 1e-6
 # Raw scores are rounded once, relative to their own size; so two differences of 0.1 need not be equal.
 RAW = 2.0**-50
 
@@ -119,6 +123,43 @@ def _sizes(values: FloatArray) -> FloatArray:
     mixed = (zero > 0).any(axis=1) & (zero < 0).any(axis=1)
     cells = np.maximum((~np.isnan(values)).sum(axis=1), 1)
     return np.asarray(np.where(mixed, np.abs(zero).sum(axis=1) / cells, 0.0))
+
+
+def step_of(values: FloatArray) -> float:
+    """What all differences of some scores are whole multiples of, as those of ratings are; 0 where there is none."""
+    known = np.unique(values[~np.isnan(values)])
+    if not 1 < len(known) <= _VALUES:
+        return 0.0
+    gaps, least = np.diff(known), float(np.ptp(known)) / _VALUES
+    step = float(gaps[0])
+    for gap in gaps:
+        large, small = max(step, float(gap)), min(step, float(gap))
+        while small > least / 2:
+            large, small = small, large % small
+            small = 0.0 if large - small < least / 2 else small
+        step = large
+    return step if step >= least else 0.0
+
+
+def whole_step(values: FloatArray) -> float:
+    """As `step_of` where every difference is a whole multiple but for rounding, and to rounding; else 0."""
+    if (step := step_of(values)) == 0.0:
+        return 0.0
+    low, high = float(np.nanmin(values)), float(np.nanmax(values))
+    step = (high - low) / round((high - low) / step)
+    places = (values - low) / step
+    miss = _MISS + 4 * np.finfo(float).eps * max(abs(low), abs(high)) / step
+    return step if miss < 0.1 and float(np.nanmax(np.abs(places - np.rint(places)))) <= miss else 0.0
+
+
+def in_steps(values: FloatArray) -> tuple[FloatArray, float]:
+    """Grades as whole numbers of steps above the lowest, and 1; other scores as they are, and their `step_of`.
+
+    Sums of whole numbers are exact, however far from 0 the scores lie: 1000.3 − 1000.2 is not 1000.1 − 1000.
+    """
+    if step := whole_step(values):
+        return np.rint((values - np.nanmin(values)) / step), 1.0
+    return values, step_of(values)
 
 
 def dense_codes(values: FloatArray) -> tuple[IntArray, IntArray]:

@@ -13,8 +13,6 @@ from xsumstat.coefficients.record import Differences, Estimator, Measure
 from xsumstat.kernels import soft_accuracy as kernels
 from xsumstat.types import Bits, BoolArray, FloatArray, IntArray, Pair
 
-# Scores of more values than this are as good as continuous.
-_VALUES = 1000
 # So many resamples are summed side by side, fewer where sums of all pairs would be more than so many.
 _LANES, _SUMS = 128, 2**19
 
@@ -33,22 +31,6 @@ def swapped(scores: FloatArray, z: FloatArray, pairs: tuple[Pair, ...], measure:
     return tests
 
 
-def step_of(values: FloatArray) -> float:
-    """What all differences of some scores are whole multiples of, as those of ratings are; 0 where there is none."""
-    known = np.unique(values[~np.isnan(values)])
-    if not 1 < len(known) <= _VALUES:
-        return 0.0
-    gaps, least = np.diff(known), float(np.ptp(known)) / _VALUES
-    step = float(gaps[0])
-    for gap in gaps:
-        large, small = max(step, float(gap)), min(step, float(gap))
-        while small > least / 2:
-            large, small = small, large % small
-            small = 0.0 if large - small < least / 2 else small
-        step = large
-    return step if step >= least else 0.0
-
-
 @dataclass(frozen=True)
 class Scores:
     """Scores (systems, inputs) as the kernels want them: inputs padded to whole bytes, the mask None where all are."""
@@ -62,6 +44,12 @@ class Scores:
         """From scores, some of which are there; their differences are multiples of `step`."""
         mask = arrays.or_none(there)
         return cls(arrays.padded(arrays.filled(values, there)), None if mask is None else arrays.padded(mask), step)
+
+    @classmethod
+    def graded(cls, values: FloatArray, there: BoolArray, kept: IntArray | slice = slice(None)) -> Scores:
+        """The same of the kept systems, whose scores may be grades: these are counted in steps, so that sums are exact."""
+        steps, step = arrays.in_steps(arrays.scaled(values))
+        return cls.of(steps[kept], there[kept], step)
 
     def seen(self, inputs: IntArray) -> BoolArray:
         """Which systems have a score on a drawn input, (resamples, systems)."""
@@ -115,10 +103,7 @@ class SoftAccuracy:
         both = arrays.present(x, z)
         there_x, there_z = (~np.isnan(x), ~np.isnan(z)) if own_cells else (both, both)
         there = np.asarray(there_x.any(axis=1) & there_z.any(axis=1))
-        first, second = (
-            Scores.of(arrays.scaled(each), cells & there[:, None], step_of(arrays.scaled(each)))
-            for each, cells in ((x, there_x), (z, there_z))
-        )
+        first, second = (Scores.graded(each, cells & there[:, None]) for each, cells in ((x, there_x), (z, there_z)))
         return cls(first, second, there, x.shape[1])
 
     @property
@@ -165,7 +150,7 @@ class SoftSwaps:
         kept = np.flatnonzero(cells.any(axis=1) & ~np.isnan(z).all(axis=1))
         pooled = Pooled.of(x.reshape(-1, 1), y.reshape(-1, 1))  # equal ones exactly so
         first, second = (Scores.of(each.reshape(x.shape)[kept], cells[kept]) for each in (pooled.x, pooled.y))
-        human = Scores.of(arrays.scaled(z)[kept], ~np.isnan(z[kept]), step_of(arrays.scaled(z)))
+        human = Scores.graded(z, ~np.isnan(z), kept)
         return cls((pair,), first, second, human.drawn(arrays.ones(x.shape[1])), kept, x.shape[1])
 
     @property
