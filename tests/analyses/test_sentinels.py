@@ -55,7 +55,7 @@ def test_they_know_the_gold_of_others(level, gaps):
         np.testing.assert_allclose(by_system, np.where(there, of_others(gold.tolist()), np.nan))
     assert watched.metric.values.tolist() == ["m0", "m1", "m2", *NAMES]
     assert watched.kind.values.tolist() == ["human", "automatic", "automatic", "sentinel", "sentinel"]
-    assert watched.attrs == {"gold": "m0", "sentinels": f"of m0, for level={level!r}"}
+    assert watched.attrs == {"gold": "m0", "sentinels": f"of m0, for level={level!r}", "sentinels_level": level}
     xr.testing.assert_identical(watched.score.sel(metric=ds.metric).drop_vars("kind"), ds.score)
 
 
@@ -313,3 +313,47 @@ def test_published_scores(summeval):
         found = summeval.meta.sentinels(gold, level="global").meta.corr(gold, level="global").correlation
         share[gold] = float((found.sel(metric=NAMES[0]) > found.sel(metric=automatic)).mean())
     assert share["expert_relevance"] > 0.9 and share["expert_consistency"] < 0.1
+
+
+LEVELS = ("system", "input", "global", "within_system")
+# Levels at which a sentinel is the same: where it leaves its own output out, and where it need not.
+ALIKE = {
+    "sentinel: input": ({"global", "within_system"}, {"system", "input"}),
+    "sentinel: system": ({"global", "input"}, {"system", "within_system"}),
+}
+
+
+@pytest.mark.parametrize("made", LEVELS)
+@pytest.mark.parametrize("judged", LEVELS)
+def test_judged_at_a_level_for_which_they_were_not_made(made, judged):
+    ds = scores(systems=8, inputs=12)
+    watched = ds.meta.sentinels(level=made, given="m2")
+    assert watched.attrs["sentinels_level"] == made
+    wrong = [
+        name for name in NAMES if name in watched.metric and not any({made, judged} <= alike for alike in ALIKE[name])
+    ]
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        watched.meta.corr(level=judged, undefined="zero")
+    texts = [str(each.message) for each in caught if "were made for" in str(each.message)]
+    assert len(texts) == bool(wrong)
+    for name in NAMES:
+        assert (name in "".join(texts)) == (name in wrong)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        watched.meta.corr(metric=["m1", "sentinel: m2"], level=judged, undefined="zero")
+    assert not [each for each in caught if "were made for" in str(each.message)]
+
+
+@pytest.mark.parametrize("ask", ["corr", "ci", "perm_test", "boot_test", "dominance"])
+@pytest.mark.parametrize("made", ["input", "global"])
+def test_a_coefficient_of_differences_within_inputs_needs_those_of_input_level(ask, made):
+    watched = scores(systems=8, inputs=12).meta.sentinels(level=made)
+    how = {"coefficient": "pdp", "level": "global", "metric": ["m1", NAMES[0]], "undefined": "zero"}
+    more = {} if ask == "corr" else {"n_resamples": 20, "rng": 0}
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        getattr(watched.meta, ask)(**(how | ({"other": "m2"} if ask == "dominance" else {})), **more)
+    texts = [str(each.message) for each in caught if "were made for" in str(each.message)]
+    assert bool(texts) == (made == "global")
+    assert all("level='input'" in text for text in texts)

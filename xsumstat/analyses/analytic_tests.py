@@ -108,7 +108,8 @@ def corr_test(
     _validate.choice("method", method, two_correlations.METHODS)
     _validate.choice("alternative", alternative, _validate.ALTERNATIVES)
     confidence_level = _validate.fraction("confidence_level", confidence_level)
-    scores, tested = metric_pairs.prepare(ds, gold, metric, other, level=level, missing=measure.missing)
+    ready: dict[str, Any] = {"level": level, "compared_within": measure.compared_within, "missing": measure.missing}
+    scores, tested = metric_pairs.prepare(ds, gold, metric, other, **ready)
     _warn_of_averages(measure.level)
     reach = normal_quantile(confidence_level)
     by_pair = _analytic(scores, tested, method, alternative, reach, measure)

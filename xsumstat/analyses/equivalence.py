@@ -370,7 +370,8 @@ def dominance(
     dims = checked_resample(resample, measure, layers=False)
     threshold = _validate.number("threshold", threshold, 0.5, 1)
     draws = Draws.checked(n_resamples, rng, progress=progress)
-    scores, targets = metric_pairs.prepare(ds, gold, metric, other, level=level, missing=measure.missing)
+    ready: dict[str, Any] = {"level": level, "compared_within": measure.compared_within, "missing": measure.missing}
+    scores, targets = metric_pairs.prepare(ds, gold, metric, other, **ready)
     if along is not None:
         check_along(scores.score, along, base)
     pairs = Pairs(scores, targets, None, [], [])

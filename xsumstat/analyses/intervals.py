@@ -235,6 +235,7 @@ def ci(
         method = interval_method(measure, dims, interval, keep_samples)
     _check_method(method, measure, dims, interval, other, keep_samples)
     ready: dict[str, Any] = {"level": level, "missing": measure.missing, "given": given}
+    ready["compared_within"] = measure.compared_within
     if method == "fisher":
         scores = schema.prepare(ds, gold, metric, **ready)
         measure = replace(measure, given=scores.given)

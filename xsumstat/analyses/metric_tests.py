@@ -193,6 +193,7 @@ def perm_test(
     if by_decisions:
         _check_decisions(resample, dims, crossed, level)
     ready: dict[str, Any] = {"level": level, "missing": measure.missing, "constant": record.of_constants}
+    ready["compared_within"] = measure.compared_within
     ready["given"] = given
     scores, tested = metric_pairs.prepare(ds, gold, metric, other, **ready)
     measure = settled(measure, scores, threshold, calibrate_on, gold)
@@ -366,6 +367,7 @@ def boot_test(
     _validate.choice("alternative", alternative, _validate.ALTERNATIVES)
     draws = Draws.checked(n_resamples, rng, keep_samples=keep_samples, progress=progress)
     ready: dict[str, Any] = {"level": level, "missing": measure.missing, "constant": measure.coefficient.of_constants}
+    ready["compared_within"] = measure.compared_within
     ready["given"] = given
     scores, tested = metric_pairs.prepare(ds, gold, metric, other, **ready)
     measure = settled(measure, scores, threshold, calibrate_on, gold)

@@ -12,12 +12,10 @@ from xsumstat import _validate
 from xsumstat.coefficients import arrays
 from xsumstat.dataset import checks, covariates, value_checks
 from xsumstat.dataset import scores as schema
-from xsumstat.dataset.directions import SENTINEL
+from xsumstat.dataset.directions import SENTINEL, VARIES
 from xsumstat.types import FloatArray
 
 SEEN = ("input", "system")
-# At which levels what is compared varies along the dim that a sentinel sees.
-_VARIES = {"input": ("global", "within_system"), "system": ("global", "input")}
 _CELLS = ("system", "input")
 
 
@@ -56,7 +54,8 @@ def sentinels(
         `ds` with further metrics: "sentinel: input", "sentinel: system" and, of covariates, "sentinel: length" or as
         they are called, on all outputs that have a score of some metric or a gold score. ``kind(metric)`` calls them
         "sentinel". They are better when higher; other coordinates and variables of metrics are blank for them.
-        ``attrs["sentinels"]`` says of which gold and for which level they are.
+        ``attrs["sentinels"]`` says of which gold they are, and ``attrs["sentinels_level"]`` for which level; judging
+        those of inputs and systems at a level where they know too much or too little gives a warning.
 
     Raises
     ------
@@ -123,7 +122,7 @@ def sentinels(
     later = value_checks.Checks()
     later.make(checks.check_gold, value_checks.of_values(checks.spread, human), name)
     laid = covariates.laid_out(human, score, name)
-    added = {f"{SENTINEL}: {dim}": _mean(human, laid, score, dim, level in _VARIES[dim]) for dim in seen}
+    added = {f"{SENTINEL}: {dim}": _mean(human, laid, score, dim, level in VARIES[dim]) for dim in seen}
     if given is not None:
         found = covariates.find(ds, score, given)
         label = ", ".join(str(each[0].source) for each in found)
@@ -133,8 +132,8 @@ def sentinels(
         raise ValueError("sees and given name nothing that a sentinel sees; sees may be 'input', 'system', or both")
     there = score.notnull().any("metric") | laid.notnull()
     outputs = {label: values.where(there) for label, values in added.items()}
-    told = f"of {name}, for level={level!r}"
-    return later.attached(_joined(ds, score, outputs, own).assign_attrs(sentinels=told))
+    made = {"sentinels": f"of {name}, for level={level!r}", "sentinels_level": level}
+    return later.attached(_joined(ds, score, outputs, own).assign_attrs(made))
 
 
 def _seen(sees: Any, level: str) -> list[str]:

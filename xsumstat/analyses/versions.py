@@ -119,7 +119,8 @@ class Pairs:
                 "say what is compared: along= a dim of versions with base= one of its labels, or other= metrics; "
                 f"got along={along!r}, other={other!r}"
             )
-        how: dict[str, Any] = {"level": measure.level, "missing": measure.missing}
+        how: dict[str, Any] = {"level": measure.level, "compared_within": measure.compared_within}
+        how["missing"] = measure.missing
         if along is None:
             scores, targets = metric_pairs.prepare(ds, gold, metric, other, **how)
             return cls(scores, targets, None, [], [])

@@ -275,6 +275,11 @@ class Measure:
         return self.undefined == "zero" and self.level in ("input", "within_system")
 
     @property
+    def compared_within(self) -> str:
+        """The level at which outputs are compared: that of inputs where all differences within inputs are one group."""
+        return "input" if self.coefficient.within_inputs else self.level
+
+    @property
     def own_cells(self) -> bool:
         """Whether at system level each score is averaged over all cells that it has, and not over those both have."""
         return self.missing == "available" and self.level == "system"

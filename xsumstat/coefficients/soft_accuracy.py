@@ -47,7 +47,7 @@ class Scores:
 
     @classmethod
     def graded(cls, values: FloatArray, there: BoolArray, kept: IntArray | slice = slice(None)) -> Scores:
-        """The same of the kept systems, whose scores may be grades: these are counted in steps, so that sums are exact."""
+        """The same of the kept systems; grades are counted in steps, so that their sums are exact."""
         steps, step = arrays.in_steps(arrays.scaled(values))
         return cls.of(steps[kept], there[kept], step)
 

@@ -1,4 +1,7 @@
-"""Which metrics are better when lower: what the coordinate `higher_is_better` may hold, and what looks undeclared."""
+"""Which metrics are better when lower: what the coordinate `higher_is_better` may hold, and what looks undeclared.
+
+And which are sentinels, and for which level they were made.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +18,8 @@ from xsumstat import _validate
 NAME = "higher_is_better"
 # What the coordinate `kind` calls metrics that see only a part of what a metric should see.
 SENTINEL = "sentinel"
+# At which levels what is compared varies along the dim that a sentinel sees; there it must not know its own output.
+VARIES = {"input": ("global", "within_system"), "system": ("global", "input")}
 # A metric that is not declared lower-is-better is remarked on where the correlation of its system means with the gold's
 # is at most this, and so low that chance would bring one of all metrics there once in a hundred Datasets.
 _STRONG = -0.3
@@ -140,6 +145,22 @@ def sentinels(values: xr.DataArray) -> list[Hashable]:
     if kind is None or kind.dims != ("metric",):
         return []
     return list(values.indexes["metric"][kind.values == SENTINEL])
+
+
+def warn_of_sentinels(score: xr.DataArray, made_for: Any, level: str) -> None:
+    """Warn of judged sentinels that were made for a level where they may know what they must not know at this one."""
+    if made_for is None or "metric" not in score.indexes:
+        return
+    wrong = [
+        label
+        for dim, levels in VARIES.items()
+        if (label := f"{SENTINEL}: {dim}") in score.indexes["metric"] and (made_for in levels) != (level in levels)
+    ]
+    if wrong:
+        _validate.warn(
+            f"{_validate.listing(wrong)} were made for level={made_for!r} and mean nothing at level={level!r}: "
+            f"make them by ds.meta.sentinels(gold, level={level!r})"
+        )
 
 
 def _means(values: xr.DataArray) -> xr.DataArray:

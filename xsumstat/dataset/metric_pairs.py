@@ -22,14 +22,11 @@ def prepare(
     metric: Any,
     other: Any,
     *,
-    level: str,
     missing: str,
-    constant: bool = False,
-    given: Any = None,
+    **ready: Any,
 ) -> tuple[schema.Scores, tuple[Pair, ...]]:
     """What `schema.prepare` gives, the metrics sorted by label, and the pairs that are to be compared."""
-    ready: dict[str, Any] = {"level": level, "missing": missing, "other": other, "constant": constant, "given": given}
-    scores = _by_label(schema.prepare(ds, gold, metric, **ready))
+    scores = _by_label(schema.prepare(ds, gold, metric, other=other, missing=missing, **ready))
     pairs = _chosen(scores)
     if missing != "available":
         labels = scores.score["metric"].values.tolist()

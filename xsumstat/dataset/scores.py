@@ -140,11 +140,14 @@ def prepare(
     constant: bool = False,
     given: Any = None,
     each_word: bool = False,
+    compared_within: str | None = None,
 ) -> Scores:
     """Check a Dataset, find its gold and its metrics, which may be constant, align them, and report what is left out.
 
     Of a metric that is `given`, a covariate, it is not asked unless it is named. A covariate of words is one for each
     word but the first, or for `each_word` where there are three or more.
+
+    Sentinels must have been made for the level at which outputs are compared, if it is another.
 
     Scores that are lazy (Dask) stay so: what their labels and dims say is checked at once, what their values say
     when the result is computed. Of scores in memory alone it is told which metrics seem to be better when lower.
@@ -185,6 +188,7 @@ def prepare(
         later.make(checks.check_used, *used, *spreads[::-1], level)
     later.make(checks.check_gold, spreads[1], name)
     later.make(checks.check_metrics, seen[0], constant)
+    directions.warn_of_sentinels(score, ds.attrs.get("sentinels_level"), compared_within or level)
     if used is None:
         directions.remark(score, human, name, level=level, n_metrics=ds["score"].sizes["metric"])
     later.make(checks.report_gaps, seen[1])
