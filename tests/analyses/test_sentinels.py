@@ -335,14 +335,14 @@ def test_judged_at_a_level_for_which_they_were_not_made(made, judged):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         watched.meta.corr(level=judged, undefined="zero")
-    texts = [str(each.message) for each in caught if "were made for" in str(each.message)]
+    texts = [str(each.message) for each in caught if "were made for level=" in str(each.message)]
     assert len(texts) == bool(wrong)
     for name in NAMES:
         assert (name in "".join(texts)) == (name in wrong)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         watched.meta.corr(metric=["m1", "sentinel: m2"], level=judged, undefined="zero")
-    assert not [each for each in caught if "were made for" in str(each.message)]
+    assert not [each for each in caught if "were made for level=" in str(each.message)]
 
 
 @pytest.mark.parametrize("ask", ["corr", "ci", "perm_test", "boot_test", "dominance"])
@@ -354,6 +354,6 @@ def test_a_coefficient_of_differences_within_inputs_needs_those_of_input_level(a
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         getattr(watched.meta, ask)(**(how | ({"other": "m2"} if ask == "dominance" else {})), **more)
-    texts = [str(each.message) for each in caught if "were made for" in str(each.message)]
+    texts = [str(each.message) for each in caught if "were made for level=" in str(each.message)]
     assert bool(texts) == (made == "global")
     assert all("level='input'" in text for text in texts)

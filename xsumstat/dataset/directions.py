@@ -158,8 +158,8 @@ def warn_of_sentinels(score: xr.DataArray, made_for: Any, level: str) -> None:
     ]
     if wrong:
         _validate.warn(
-            f"{_validate.listing(wrong)} were made for level={made_for!r} and mean nothing at level={level!r}: "
-            f"make them by ds.meta.sentinels(gold, level={level!r})"
+            f"sentinels that were made for level={made_for!r} mean nothing at level={level!r}: "
+            f"{_validate.listing(wrong)}; make them by ds.meta.sentinels(gold, level={level!r})"
         )
 
 
