@@ -204,17 +204,32 @@ def system_means(f: FloatArray, z: FloatArray, strata: Strata, target: str, leve
     beyond = _beyond(s_z, strata.means(z, rated), share, n_h, m, target)
     human, v_human = over_strata(share, strata.means(z, rated)), left * s_z + beyond
     v = left * s_e + slopes.variance * gap**2 + beyond
-    mean, half = human + slopes.beta * gap, quantile(df - slopes.quantile_df, level) * np.sqrt(v)
-    half_human = quantile(df, level) * np.sqrt(v_human)
-    unrated = divided(m - n, m, np.nan)
-    same = (v <= 0) & (v_human <= 0)
+    t, t_human = quantile(df - slopes.quantile_df, level), quantile(df, level)
+    numbers = with_limits(human + slopes.beta * gap, v, t, human, v_human, t_human, n)
+    weight = slopes.beta * divided(m - n, m, np.nan)
+    return numbers | {"df": df - slopes.quantile_df, "n_rated": n, "n_inputs": m, "weight": weight}
+
+
+def with_limits(
+    mean: FloatArray,
+    v: FloatArray,
+    t: FloatArray,
+    human: FloatArray,
+    v_human: FloatArray,
+    t_human: FloatArray,
+    n: FloatArray,
+) -> dict[str, FloatArray]:
+    """Means with and without the metric, their limits from variances and quantiles, and how many ratings are as good.
+
+    With so many ratings the mean of ratings alone would have the variance that the mean has: ``n·v_human/v``.
+    """
+    half, half_human = t * np.sqrt(v), t_human * np.sqrt(v_human)
     with np.errstate(divide="ignore", invalid="ignore"):
-        effective = np.where(same, n, n * v_human / v)
+        effective = np.where((v <= 0) & (v_human <= 0), n, n * v_human / v)
     return {
         **{"mean": mean, "ci_low": mean - half, "ci_high": mean + half, "standard_error": np.sqrt(v)},
         **{"human_mean": human, "human_ci_low": human - half_human, "human_ci_high": human + half_human},
-        **{"df": df - slopes.quantile_df, "n_rated": n, "n_inputs": m, "n_effective": effective},
-        "weight": slopes.beta * unrated,
+        "n_effective": effective,
     }
 
 
