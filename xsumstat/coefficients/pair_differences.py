@@ -113,6 +113,11 @@ def parts(x: FloatArray, z: FloatArray, measure: Measure) -> OfCells:
     With Q the sum of the products of a group's centred scores and P = n·Q that over its pairs, P is less by
     ``Q + n·d_x·d_z`` without a member of centred scores d. The influence of a cell is its part of that of its input,
     ``n·(d_x·d_z/√(BC) − r(d_x²/B + d_z²/C)/2)`` with B and C the sums of the squares over all pairs.
+
+    Notes
+    -----
+    That influence takes the n_j, by which inputs weigh, as fixed: what it says of the noise of cells (V_c) is that of
+    scores, and which cells are missing adds nothing to it. Leaving out systems and inputs changes the n_j.
     """
     ready = PairDifferences.of(x, z)
     there = arrays.present(x, z)
