@@ -156,6 +156,12 @@ def system_means(values: FloatArray, cells: BoolArray) -> tuple[FloatArray, Floa
     return mean[:, 0], count[:, 0]
 
 
+def means_as_cells(values: FloatArray, cells: BoolArray) -> FloatArray:
+    """Mean of each system over the given cells as a score on one input, (systems, 1); NaN where there is none."""
+    mean, count = system_means(values, cells)
+    return np.where(count > 0, mean, np.nan)[:, None]
+
+
 def lanes(resamples: int, members: int) -> FloatArray:
     """Room for a number of each member in each resample, (blocks, members, lanes): see `kernels.means`."""
     width = mean_kernels.LANES

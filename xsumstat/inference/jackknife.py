@@ -99,8 +99,8 @@ def variance(parts: Parts, dims: tuple[str, ...]) -> float:
     """The jackknife variance of an estimate when the labels of `dims` ("system", "input" or both) are random.
 
     ``V_s + max(0, V_i − V_c)`` for both dims: what leaving out systems tells, and what inputs add beyond the noise of
-    cells, which is in both; V_s or V_i for one of them. How each is had is said below; of all cells (and of "pdp") V_c is
-    ``Σψ²/n²`` of the influences ψ of n cells, for which it is fixed which cells there are.
+    cells, which is in both; V_s or V_i for one of them. How each is had is said below; of all cells, and of
+    "pdp", V_c is ``Σψ²/n²`` of the influences ψ of n cells, for which it is fixed which cells there are.
     """
     if isinstance(parts, OfMeans):
         return _variance_of_means(parts, dims)
