@@ -246,12 +246,12 @@ def standardised(values: FloatArray, cells: BoolArray) -> FloatArray:
 
 
 def packed(swaps: npt.ArrayLike) -> Bits:
-    """Swaps (resamples, systems, inputs), 1 where scores trade places, as coins, 8 inputs to the byte, lowest first."""
+    """Swaps (resamples, systems, inputs), 1 where scores trade places, as sign bits, 8 to the byte, lowest first."""
     return np.packbits(np.asarray(swaps, dtype=np.uint8), axis=-1, bitorder="little")
 
 
 def padded(values: FloatArray) -> FloatArray:
-    """Values with zeros along the last axis up to a whole number of bytes of coins."""
+    """Values with zeros along the last axis up to a whole number of bytes of sign bits."""
     rest = -values.shape[-1] % 8
     return np.pad(values, [(0, 0)] * (values.ndim - 1) + [(0, rest)]) if rest else values
 

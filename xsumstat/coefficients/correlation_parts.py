@@ -177,7 +177,7 @@ def _pearson_without(x: FloatArray, z: FloatArray, there: BoolArray, axis: int) 
         aa, bb, ab = aa - of_a**2 / n, bb - of_b**2 / n, ab - of_a * of_b / n
         found = np.clip(ab / np.sqrt(aa * bb), -1, 1)
     # Where little is left of a variance it is rounding: those few are summed anew.
-    few = ~((aa > jackknife_kernels.CANCELLED * whole[3]) & (bb > jackknife_kernels.CANCELLED * whole[4]))
+    few = ~((aa > kernels.CANCELLED_WITHOUT_ONE * whole[3]) & (bb > kernels.CANCELLED_WITHOUT_ONE * whole[4]))
     for label in np.flatnonzero(few):
         rest = np.delete(there, label, axis)
         pair = [np.delete(each, label, axis)[rest][:, None] for each in (x, z)]

@@ -21,7 +21,7 @@ import numpy as np
 from xsumstat.coefficients import arrays, correlation_swaps
 from xsumstat.coefficients.leave_one_out import OfCells
 from xsumstat.coefficients.record import Differences, Estimator, Measure
-from xsumstat.kernels import jackknife as jackknife_kernels
+from xsumstat.kernels import correlation as correlation_kernels
 from xsumstat.kernels import pair_differences as kernels
 from xsumstat.types import Bits, FloatArray, IntArray, Pair
 
@@ -144,7 +144,7 @@ def _without_systems(ready: PairDifferences, lost: FloatArray, whole: FloatArray
     rest = whole[:, None] - lost.sum(axis=2)
     found = _ratio(rest)
     # Where little is left of a variance it is rounding: those few are summed anew.
-    few = np.flatnonzero(~(rest[:2] > jackknife_kernels.CANCELLED * whole[:2, None]).all(axis=0))
+    few = np.flatnonzero(~(rest[:2] > correlation_kernels.CANCELLED_WITHOUT_ONE * whole[:2, None]).all(axis=0))
     for system in few:
         counts = (np.arange(len(found)) != system).astype(np.int64)[None]
         found[system] = ready.bootstrap(counts, arrays.ones(ready.x.shape[1]))[0]

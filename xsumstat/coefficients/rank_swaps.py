@@ -140,7 +140,7 @@ class _Tied:
         return 4.0 * float(self.data[1].size) if self.form == "sorted" else 0.3 * float(self.data[0].size)
 
     def differences(self, bits: Bits) -> FloatArray:
-        """Difference of the average over these groups for each row of coins."""
+        """Difference of the average over these groups for each row of sign bits."""
         if isinstance(self.data[0], Sorted):
             return self.data[0].swapped(self.kind, self.data[1], bits, self.undefined_as_zero)
         out = np.empty(len(bits))
@@ -161,7 +161,7 @@ class Ranks:
     pairs : tuple
         The one pair.
     coefficients : array or None
-        What the sign of each cell adds, over all bytes of coins.
+        What the sign of each cell adds, over all bytes of sign bits.
     rest : _Tied or None
         The other groups.
     weight : float
@@ -183,7 +183,7 @@ class Ranks:
         return 100.0 + linear + (0.0 if self.rest is None else self.rest.cost)
 
     def differences(self, bits: Bits) -> FloatArray:
-        """Difference of the pair for each row of coins, (1, resamples)."""
+        """Difference of the pair for each row of sign bits, (1, resamples)."""
         out = np.zeros(len(bits))
         if self.coefficients is not None:
             swap_kernels.swap_linear(self.coefficients, bits.reshape(len(bits), -1), out)
@@ -387,7 +387,7 @@ def _tied_groups(
 
 
 def _places(owner: IntArray, at: IntArray, layout: int, inputs: int) -> IntArray:
-    """Where in a row of coins those of some members (groups, ...) stand, whose systems have whole bytes."""
+    """Where in a row of sign bits those of some members (groups, ...) stand, whose systems have whole bytes."""
     width = -(-inputs // 8) * 8
     if layout == swap_kernels.BY_INPUT:
         return owner * width + at[:, None]

@@ -13,6 +13,9 @@ import numpy as np
 from xsumstat.kernels.jit import kernel
 
 PEARSON, SPEARMAN, KENDALL, KENDALL_A, KENDALL_C, ACCURACY, ACC_EQ, KENDALL_LIKE = range(8)
+# Of a variance that follows from sums, only rounding may be left where it is so small a share of its terms: it is then
+# summed anew from the scores. After swaps more is asked than without one label, as many small differences are compared.
+CANCELLED_BY_SWAPS, CANCELLED_WITHOUT_ONE = 1e-3, 1e-4
 
 
 @kernel
@@ -51,6 +54,14 @@ def ratio(covariance, variances):
     if not variances > 0:
         return np.nan
     return min(1.0, max(-1.0, covariance / np.sqrt(variances)))
+
+
+@kernel
+def pearson_of_sums(n, sx, sz, sxx, szz, sxz):
+    """Pearson's r of sums over n members, as `moments` makes them: NaN where one score is constant."""
+    vx = n * sxx - sx * sx
+    vz = n * szz - sz * sz
+    return ratio(n * sxz - sx * sz, vx * vz if vx > 0 else 0.0)
 
 
 @kernel
@@ -125,11 +136,8 @@ def pearson_groups(x, z, mask, w, sums, r, n):
     """Pearson's r of each group."""
     moments(x, z, mask, w, sums)
     for j in range(r.shape[0]):
-        count = sums[0, j]
-        n[j] = count
-        vx = count * sums[3, j] - sums[1, j] * sums[1, j]
-        vz = count * sums[4, j] - sums[2, j] * sums[2, j]
-        r[j] = ratio(count * sums[5, j] - sums[1, j] * sums[2, j], vx * vz if vx > 0 else 0.0)
+        n[j] = sums[0, j]
+        r[j] = pearson_of_sums(sums[0, j], sums[1, j], sums[2, j], sums[3, j], sums[4, j], sums[5, j])
 
 
 @kernel
@@ -160,9 +168,7 @@ def pearson_total(x, z, mask, w, v):
             sxx += weight * dx * dx
             szz += weight * dz * dz
             sxz += weight * dx * dz
-    vx = n * sxx - sx * sx
-    vz = n * szz - sz * sz
-    return ratio(n * sxz - sx * sz, vx * vz if vx > 0 else 0.0)
+    return pearson_of_sums(n, sx, sz, sxx, szz, sxz)
 
 
 # --- Ranks of short groups: pairs of members, with the groups innermost so that the loop vectorises ---
@@ -278,6 +284,15 @@ def tree_sum(tree, code):
 
 
 @kernel
+def tree_add(tree, code, weight):
+    """Add a weight to `code` in a Fenwick tree, which has one place more than there are codes."""
+    place = code + 1
+    while place < tree.shape[0]:
+        tree[place] += weight
+        place += place & -place
+
+
+@kernel
 def sorted_correlation(kind, order, x, z, w, tree, totals):
     """A rank coefficient of one group; `order` lists the members by x, codes x and z are dense ranks."""
     size = totals.shape[0]
@@ -328,10 +343,7 @@ def sorted_correlation(kind, order, x, z, w, tree, totals):
                 for k in range(start, stop):
                     a = order[k]
                     if w[a] > 0:
-                        code = z[a] + 1
-                        while code <= size:
-                            tree[code] += w[a]
-                            code += code & -code
+                        tree_add(tree, z[a], w[a])
             seen += here
         start = stop
     if kind == SPEARMAN:
