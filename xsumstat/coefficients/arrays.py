@@ -156,6 +156,13 @@ def system_means(values: FloatArray, cells: BoolArray) -> tuple[FloatArray, Floa
     return mean[:, 0], count[:, 0]
 
 
+def equal_means(values: FloatArray, cells: BoolArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """As `system_means`, equal where only rounding parts them, and the sizes against which they are rounded."""
+    mean, count = system_means(values, cells)
+    scale = rounding_scale(np.where(cells, values, np.nan))
+    return snapped(mean, scale), count, scale
+
+
 def means_as_cells(values: FloatArray, cells: BoolArray) -> FloatArray:
     """Mean of each system over the given cells as a score on one input, (systems, 1); NaN where there is none."""
     mean, count = system_means(values, cells)

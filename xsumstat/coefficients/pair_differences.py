@@ -97,10 +97,10 @@ class _Swapped:
 
 def swapped(scores: FloatArray, z: FloatArray, pairs: tuple[Pair, ...], measure: Measure) -> Sequence[Differences]:
     """Make pairs of metrics ready to trade places."""
-    made = arrays.pairs_and_gold(scores, z, pairs, measure.level, measure.missing)
+    by_pair = arrays.pairs_and_gold(scores, z, pairs, measure.level, measure.missing)
     return [
         _Swapped((pair,), correlation_swaps.moments_of(x, y, arrays.scaled(gold), "input"))
-        for pair, (x, y, gold, _) in zip(pairs, made, strict=True)
+        for pair, (x, y, gold, _) in zip(pairs, by_pair, strict=True)
     ]
 
 

@@ -14,6 +14,11 @@ LEAST_SYSTEMS = 3
 def ridge_means(x: FloatArray, z: FloatArray, target: str, level: float) -> tuple[dict[str, FloatArray], FloatArray]:
     """Numbers as those of `system_means`, and the weights (metrics, systems).
 
+    A system's mean is that of ``z_j + (x̄ − x_j)'b(−j)`` over its n ratings j: x̄ its metrics' means over all m inputs,
+    b(−j) the slopes fitted without input j. Its variance is ``(1/n − 1/m)·s²``, s² of these terms, and
+    ``(J−1)/J·Σ_j[(b(−j) − mean)'gap]²``, the jackknife's over the J inputs with ratings, gap being how far x̄ lies from
+    the metrics' means over the ratings; of new inputs also s²_z/m. A system with too few ratings has slopes of 0.
+
     Parameters
     ----------
     x : array, (metrics, systems, inputs)
@@ -80,7 +85,10 @@ def _standardised(x: FloatArray, scored: BoolArray) -> tuple[FloatArray, FloatAr
 
 
 def _slopes(x: FloatArray, z: FloatArray, rated: BoolArray, places: np.ndarray) -> tuple[FloatArray, FloatArray]:
-    """The slopes (metrics,) of all ratings, and (inputs, metrics) without those of each input in turn."""
+    """The slopes (metrics,) of all ratings, and (inputs, metrics) without those of each input in turn.
+
+    All systems share them: sums of products are about the means of each system, and less by what an input adds to them.
+    """
     everything = np.concatenate([np.where(rated, x, 0.0), np.where(rated, z, 0.0)[None]])
     counts = rated.sum(axis=-1).astype(float)
     totals = everything.sum(axis=-1)

@@ -73,6 +73,10 @@ def divided(top: npt.ArrayLike, bottom: npt.ArrayLike, otherwise: float) -> Floa
 class Slope:
     """The slope of human on metric scores that all systems share.
 
+    Of centred scores f and z, ``b = Σfz/Σf²``. With e = z − b·f its variance is the larger of
+    ``J/(J−2)·Σ_j(Σ_s f·e)²/(Σf²)²``, the J inputs j being clusters, and ``Σe²/(df·Σf²)``. It is shrunk by
+    ``κ = max(0, 1 − variance/b²)``; with fewer than `LEAST` inputs κ is 0.
+
     Attributes
     ----------
     b, variance, kept : array, (...,)
@@ -108,6 +112,11 @@ class Slope:
 class _Slopes:
     """The slope of each system, (..., systems): between its own and the shared one.
 
+    ``β_s = w_s·b_s + (1 − w_s)·κ·b``, with ``b_s = Σ_j fz/Σ_j f²`` of the system, κ·b the shrunk shared slope, and w_s
+    of `_weights`. Its variance is ``w_s·var(b_s) + (1 − w_s)·κ·var(b)``, where var(b_s) = ``s²_s/Σ_j f²``. A system's
+    own slope takes one degree of freedom from its residuals, the shared one d_s = ``min(1, var(b)·Σ_j f²/s²)``, the
+    part of it that the system's own scores decide.
+
     Attributes
     ----------
     beta, variance : array
@@ -142,7 +151,11 @@ def _slopes(f: FloatArray, z: FloatArray, rated: BoolArray, n_strata: int) -> _S
 
 
 def _weights(own: FloatArray, own_variance: FloatArray, squares: FloatArray, usable: BoolArray) -> FloatArray:
-    """How much of each system's own slope is used: by how far slopes differ beyond chance (DerSimonian and Laird)."""
+    """How much of each system's own slope is used: by how far slopes differ beyond chance (DerSimonian and Laird).
+
+    ``w_s = τ²/(τ² + v_s)``, v_s the variance of the system's slope from the mean residual variance of all systems, and
+    ``τ² = max(0, (Q − (k − 1))/(Σ1/v − Σ1/v²/Σ1/v))`` with Q the k slopes' squares about their mean, weighted by 1/v.
+    """
     k = usable.sum(axis=-1, keepdims=True)
     mean = divided(np.where(usable, own_variance, 0.0).sum(axis=-1, keepdims=True), k, 0.0)
     v = divided(mean, squares, 0.0)
