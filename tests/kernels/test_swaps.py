@@ -44,7 +44,7 @@ def test_signs_of_all_cells_and_masks():
     signs, masks = np.empty((33, 2), np.int16), np.empty((33, 2), np.int8)
     both_ways(loops.read_signs, BITS[2], loops.WHOLE, np.array([0]), np.empty((3, 16), np.int16), signs)
     np.testing.assert_array_equal(signs, np.tile(1 - 2 * SWAP[2].reshape(-1, 1), 2))
-    both_ways(loops.mask_traded, signs, masks)
+    both_ways(loops.mask_swapped, signs, masks)
     np.testing.assert_array_equal(masks, np.where(signs < 0, -1, 0))  # -1 has all bits set
 
 

@@ -445,7 +445,7 @@ def test_work_is_split_into_tasks_over_pairs_and_resamples(demo, monkeypatch):
     def counted(method, **settings):
         got = ask(demo.chunk(), method, CALLS[method] | settings)
         keys = [str(key) for key in dict(got.__dask_graph__())]
-        return tuple(sum(key.startswith(name) for key in keys) for name in ("_part-", "_told-"))
+        return tuple(sum(key.startswith(name) for key in keys) for name in ("_part-", "_finished-"))
 
     assert counted("perm_test") == counted("ci") == (0, 1)
     monkeypatch.setattr(tasks, "_TASK", demo.sizes["system"] * demo.sizes["input"] * 1024 * 2)

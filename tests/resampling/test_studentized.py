@@ -151,7 +151,7 @@ def test_a_longer_run_begins_with_the_shorter_one():
 @pytest.mark.parametrize("patience, draws_at_once, most", [(1e9, 3, 3 * 7), (300 * 7 * 4, 100, 4)])
 def test_few_draws_without_one_system_are_held_at_a_time(monkeypatch, patience, draws_at_once, most):
     """Those of a few draws, and of these as many as take a moment."""
-    made = Studentized(SINGLE, measure("pearson"), interval()).ready(slice(None), SCORES, Z).made
+    made = Studentized(SINGLE, measure("pearson"), interval()).ready(slice(None), SCORES, Z).estimates
     seen = []
 
     class Watched:

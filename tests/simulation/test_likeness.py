@@ -1,5 +1,7 @@
 """Scores drawn like given ones: their covariances, grades, gaps and spreads."""
 
+import contextlib
+
 import numpy as np
 import pytest
 import xarray as xr
@@ -7,6 +9,8 @@ import xarray as xr
 import xsumstat
 from xsumstat.coefficients import table
 from xsumstat.inference import components
+from xsumstat.resampling import threads
+from xsumstat.simulation import likeness
 from xsumstat.simulation.likeness import Likeness
 
 EFFECTS = tuple(components.EFFECTS.values())
@@ -227,3 +231,54 @@ def test_power_grows_with_inputs(demo):
     )  # fmt: skip
     few, many = found.power.squeeze().values
     assert many > few + 0.1
+
+
+# --- Some systems at a time ---
+
+
+@pytest.mark.parametrize("share", [0.0, 0.3])
+@pytest.mark.parametrize("crossed_cells", [True, False])
+def test_scores_do_not_depend_on_how_many_systems_are_drawn_at_a_time(monkeypatch, share, crossed_cells):
+    scores, gold = crossed(3)
+    model = Likeness.of(scores, with_gaps(np.rint(gold), share))
+    together = model.draw((40, 25), np.random.default_rng(1), crossed=crossed_cells)
+    monkeypatch.setattr(likeness, "_DRAWN_AT_ONCE", 200)  # two systems
+    by_two = model.draw((40, 25), np.random.default_rng(1), crossed=crossed_cells)
+    for one, two in zip(together, by_two, strict=True):
+        np.testing.assert_array_equal(one, two)
+
+
+@pytest.mark.parametrize("share", [0.0, 0.3])
+@pytest.mark.parametrize("missing", ["pairwise", "available"])
+def test_truth_at_system_level_is_that_of_plain_means(monkeypatch, share, missing):
+    monkeypatch.setattr(likeness, "_REPEATS", 2)
+    monkeypatch.setattr(likeness, "_SYSTEMS", (60, 60))
+    scores, gold = crossed(4)
+    model = Likeness.of(scores, with_gaps(np.rint(gold), share))
+    (found,), (error,) = model.population("system", [table.COEFFICIENTS["pearson"]], 15, missing)
+    want = []
+    for source in np.random.SeedSequence(0).spawn(2):
+        x, z = model.draw((60, 15), np.random.Generator(np.random.SFC64(source)))
+        own = [np.where(np.isnan(z), np.nan, each) if missing == "pairwise" else each for each in x]
+        means = np.nanmean(z, axis=1)
+        there = np.isfinite(means)
+        want.append([np.corrcoef(np.nanmean(each, axis=1)[there], means[there])[0, 1] for each in own])
+    np.testing.assert_allclose(found, np.mean(want, axis=0), rtol=1e-10)
+    assert error == pytest.approx(np.std(want, axis=0).max(), rel=1e-8)
+
+
+def test_a_bar_shows_how_far_it_is(monkeypatch, demo):
+    steps = []
+
+    @contextlib.contextmanager
+    def shown(total, progress, **style):
+        assert progress is None and style["desc"] == "simulating"
+        yield steps.append
+        steps.append(-total)
+
+    monkeypatch.setattr(threads, "_shown", shown)
+    xsumstat.simulate(like=demo, metric="judge", truth=False, rng=1)
+    assert len(steps) > 20 and sum(steps) == pytest.approx(0)
+    steps.clear()
+    xsumstat.simulate(6, 5, truth=True, rng=1)
+    assert sum(steps) == pytest.approx(0) and steps[-1] == -4

@@ -152,7 +152,8 @@ def ci(
     (Pearson .91, Spearman .91) or lie far out (.85, .90); for Kendall's τ of ten systems or fewer they err on the wide
     side (.97). The documentation ("Calibration") has a table to look a design up in. Those of "pdp" held it in
     .89 to .97 of trials of 21 designs (8 to 60 systems, 30 to 200 inputs; 400 trials each), .95 on average; the least
-    where 13 systems differ as much as cells do and correlate far more than these, or have heavy tails. Any other
+    where 13 systems differ as much as cells do and correlate far more than these, or have heavy tails; their V_c takes
+    the number of systems with a score on each input, by which inputs weigh, as fixed. Any other
     statistic has ``V_s + V_i``, which counts the noise of cells twice, and is too wide where that matters. Of "acc_eq"
     it held the truth in .96 to 1.00 of trials (8 to 30 systems), and was as wide as the bootstrap's, which held it in
     .53 to .91: a system that is drawn twice agrees with its copy, and so every resample's accuracy is too high.

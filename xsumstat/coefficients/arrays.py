@@ -197,6 +197,19 @@ def system_means(values: FloatArray, cells: BoolArray) -> tuple[FloatArray, Floa
     return mean[:, 0], count[:, 0]
 
 
+def equal_means(values: FloatArray, cells: BoolArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """As `system_means`, equal where only rounding parts them, and the sizes against which they are rounded."""
+    mean, count = system_means(values, cells)
+    scale = rounding_scale(np.where(cells, values, np.nan))
+    return snapped(mean, scale), count, scale
+
+
+def means_as_cells(values: FloatArray, cells: BoolArray) -> FloatArray:
+    """Mean of each system over the given cells as a score on one input, (systems, 1); NaN where there is none."""
+    mean, count = system_means(values, cells)
+    return np.where(count > 0, mean, np.nan)[:, None]
+
+
 def lanes(resamples: int, members: int) -> FloatArray:
     """Room for a number of each member in each resample, (blocks, members, lanes): see `kernels.means`."""
     width = mean_kernels.LANES
@@ -281,12 +294,12 @@ def standardised(values: FloatArray, cells: BoolArray) -> FloatArray:
 
 
 def packed(swaps: npt.ArrayLike) -> Bits:
-    """Swaps (resamples, systems, inputs), 1 where scores trade places, as coins, 8 inputs to the byte, lowest first."""
+    """Swaps (resamples, systems, inputs), 1 where scores trade places, as sign bits, 8 to the byte, lowest first."""
     return np.packbits(np.asarray(swaps, dtype=np.uint8), axis=-1, bitorder="little")
 
 
 def padded(values: FloatArray) -> FloatArray:
-    """Values with zeros along the last axis up to a whole number of bytes of coins."""
+    """Values with zeros along the last axis up to a whole number of bytes of sign bits."""
     rest = -values.shape[-1] % 8
     return np.pad(values, [(0, 0)] * (values.ndim - 1) + [(0, rest)]) if rest else values
 

@@ -61,21 +61,21 @@ def soft(x: FloatArray, z: FloatArray, measure: Measure) -> Levels:
     L = 2^m for the m inputs that both have: the place of a sum among those of all swaps. With k the whole part of Lp_z
     the mean of ``|p − p_z|`` is ``(k(2Lp_z − k − 1) + L(L + 1)/2 − Lp_z·L)/L²``.
     """
-    made = SoftAccuracy.of(x, z, measure.own_cells)
-    p_z = made.z.drawn(arrays.ones(made.n_inputs))[:, 0]
-    seen = (~np.isnan(x) if measure.own_cells else arrays.present(x, z)) & made.there[:, None]
+    ready = SoftAccuracy.of(x, z, measure.own_cells)
+    p_z = ready.z.drawn(arrays.ones(ready.n_inputs))[:, 0]
+    seen = (~np.isnan(x) if measure.own_cells else arrays.present(x, z)) & ready.there[:, None]
     first, second = np.triu_indices(len(seen), 1)
     shared = (seen.astype(float) @ seen.T)[first, second]
     p_z = np.where(shared > 0, p_z, np.nan)
     there = ~np.isnan(p_z)
     if not there.any():
-        return np.full((2, 1), np.nan), np.array([float(made.there.sum())])
+        return np.full((2, 1), np.nan), np.array([float(ready.there.sum())])
     size = 2.0 ** np.minimum(shared, _MOST_INPUTS)
     at = size * p_z
     below = np.floor(at + 1e-9)
     lost = (below * (2 * at - below - 1) + size * (size + 1) / 2 - at * size) / size**2
     found = [[1.0 - np.mean(1.0 - p_z[there])], [1.0 - np.mean(lost[there])]]
-    return np.array(found), np.array([float(made.there.sum())])
+    return np.array(found), np.array([float(ready.there.sum())])
 
 
 def _tied_in_gold(x: FloatArray, z: FloatArray, measure: Measure) -> Levels:

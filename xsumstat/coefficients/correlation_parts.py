@@ -35,7 +35,7 @@ def by_kind(x: FloatArray, z: FloatArray, measure: Measure, *, kind: int) -> Par
 def _of_means(x: FloatArray, z: FloatArray, value: float, own_cells: bool, kind: int) -> OfMeans:
     both = arrays.present(x, z)
     cells_x, cells_z = (~np.isnan(x), ~np.isnan(z)) if own_cells else (both, both)
-    mean_x, mean_z = _means(x, cells_x), _means(z, cells_z)
+    (mean_x, *_), (mean_z, *_) = arrays.equal_means(x, cells_x), arrays.equal_means(z, cells_z)
     pearson = _one_group(mean_x, mean_z, kernels.PEARSON)
     without = pearson if kind == kernels.PEARSON else _one_group(mean_x, mean_z, kind)
     noise = _noise(x, z, mean_x, mean_z, cells_x, cells_z)
@@ -44,14 +44,8 @@ def _of_means(x: FloatArray, z: FloatArray, value: float, own_cells: bool, kind:
 
 def pearson_of_means(x: FloatArray, z: FloatArray) -> float:
     """Pearson's r of the means of two variables over the cells that each has."""
-    a, b = (_standard(_means(each, ~np.isnan(each)))[0] for each in (x, z))
+    a, b = (_standard(arrays.equal_means(each, ~np.isnan(each))[0])[0] for each in (x, z))
     return float(a @ b) / len(a)
-
-
-def _means(values: FloatArray, cells: BoolArray) -> FloatArray:
-    """Means of the systems, equal where only rounding parts them."""
-    mean = arrays.system_means(values, cells)[0]
-    return arrays.snapped(mean, arrays.rounding_scale(np.where(cells, values, np.nan)))
 
 
 def _one_group(x: FloatArray, z: FloatArray, kind: int) -> FloatArray:
@@ -177,7 +171,7 @@ def _pearson_without(x: FloatArray, z: FloatArray, there: BoolArray, axis: int) 
         aa, bb, ab = aa - of_a**2 / n, bb - of_b**2 / n, ab - of_a * of_b / n
         found = np.clip(ab / np.sqrt(aa * bb), -1, 1)
     # Where little is left of a variance it is rounding: those few are summed anew.
-    few = ~((aa > jackknife_kernels.CANCELLED * whole[3]) & (bb > jackknife_kernels.CANCELLED * whole[4]))
+    few = ~((aa > kernels.CANCELLED_WITHOUT_ONE * whole[3]) & (bb > kernels.CANCELLED_WITHOUT_ONE * whole[4]))
     for label in np.flatnonzero(few):
         rest = np.delete(there, label, axis)
         pair = [np.delete(each, label, axis)[rest][:, None] for each in (x, z)]

@@ -29,8 +29,8 @@ def estimator(x: FloatArray, z: FloatArray, measure: Measure) -> Estimator:
 def swapped(scores: FloatArray, z: FloatArray, pairs: tuple[Pair, ...], measure: Measure) -> Sequence[Differences]:
     """Make pairs of metrics ready to trade places."""
     tests, unseen = [], {metric for pair in pairs for metric in pair}
-    made = arrays.pairs_and_gold(scores, z, pairs, measure.level, measure.missing)
-    for pair, (x, y, gold, cells) in zip(pairs, made, strict=True):
+    by_pair = arrays.pairs_and_gold(scores, z, pairs, measure.level, measure.missing)
+    for pair, (x, y, gold, cells) in zip(pairs, by_pair, strict=True):
         for metric, standardised in zip(pair, (x, y), strict=True):
             if metric not in unseen:
                 continue

@@ -21,7 +21,7 @@ import numpy as np
 from xsumstat.coefficients import arrays, correlation_swaps
 from xsumstat.coefficients.leave_one_out import OfCells
 from xsumstat.coefficients.record import Differences, Estimator, Measure
-from xsumstat.kernels import jackknife as jackknife_kernels
+from xsumstat.kernels import correlation as correlation_kernels
 from xsumstat.kernels import pair_differences as kernels
 from xsumstat.types import Bits, FloatArray, IntArray, Pair
 
@@ -97,10 +97,10 @@ class _Swapped:
 
 def swapped(scores: FloatArray, z: FloatArray, pairs: tuple[Pair, ...], measure: Measure) -> Sequence[Differences]:
     """Make pairs of metrics ready to trade places."""
-    made = arrays.pairs_and_gold(scores, z, pairs, measure.level, measure.missing)
+    by_pair = arrays.pairs_and_gold(scores, z, pairs, measure.level, measure.missing)
     return [
         _Swapped((pair,), correlation_swaps.moments_of(x, y, arrays.scaled(gold), "input"))
-        for pair, (x, y, gold, _) in zip(pairs, made, strict=True)
+        for pair, (x, y, gold, _) in zip(pairs, by_pair, strict=True)
     ]
 
 
@@ -113,6 +113,11 @@ def parts(x: FloatArray, z: FloatArray, measure: Measure) -> OfCells:
     With Q the sum of the products of a group's centred scores and P = n·Q that over its pairs, P is less by
     ``Q + n·d_x·d_z`` without a member of centred scores d. The influence of a cell is its part of that of its input,
     ``n·(d_x·d_z/√(BC) − r(d_x²/B + d_z²/C)/2)`` with B and C the sums of the squares over all pairs.
+
+    Notes
+    -----
+    That influence takes the n_j, by which inputs weigh, as fixed: what it says of the noise of cells (V_c) is that of
+    scores, and which cells are missing adds nothing to it. Leaving out systems and inputs changes the n_j.
     """
     ready = PairDifferences.of(x, z)
     there = arrays.present(x, z)
@@ -139,7 +144,7 @@ def _without_systems(ready: PairDifferences, lost: FloatArray, whole: FloatArray
     rest = whole[:, None] - lost.sum(axis=2)
     found = _ratio(rest)
     # Where little is left of a variance it is rounding: those few are summed anew.
-    few = np.flatnonzero(~(rest[:2] > jackknife_kernels.CANCELLED * whole[:2, None]).all(axis=0))
+    few = np.flatnonzero(~(rest[:2] > correlation_kernels.CANCELLED_WITHOUT_ONE * whole[:2, None]).all(axis=0))
     for system in few:
         counts = (np.arange(len(found)) != system).astype(np.int64)[None]
         found[system] = ready.bootstrap(counts, arrays.ones(ready.x.shape[1]))[0]

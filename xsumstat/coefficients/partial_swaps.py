@@ -23,9 +23,9 @@ def swapped(
 ) -> Sequence[Differences]:
     """Make pairs of metrics ready; gold and covariates are (1 + covariates, systems, inputs)."""
     gold = arrays.human(z, measure.own_cells)
-    made = arrays.pairs_and_gold(scores, gold, pairs, measure.level, measure.missing)
+    by_pair = arrays.pairs_and_gold(scores, gold, pairs, measure.level, measure.missing)
     make = _means_test if measure.level == "system" else _groups_test
-    return [make(pair, x, y, z, cells, measure, kind) for pair, (x, y, _, cells) in zip(pairs, made, strict=True)]
+    return [make(pair, x, y, z, cells, measure, kind) for pair, (x, y, _, cells) in zip(pairs, by_pair, strict=True)]
 
 
 # --- By groups, and of all cells ---

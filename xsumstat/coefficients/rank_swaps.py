@@ -27,6 +27,9 @@ from xsumstat.types import Bits, BoolArray, FloatArray, IntArray, Pair
 _MOST_COMMON = 10**6
 
 _LAYOUTS = {"input": swap_kernels.BY_INPUT, "within_system": swap_kernels.BY_SYSTEM, "global": swap_kernels.WHOLE}
+# Counts of pairs, and four times the doubled rank of a member, fit into 16 bits; of a single pair there are four at
+# most, so that those of 31 members fit into a byte.
+_COUNTS, _FEW_MEMBERS = np.int16, 31
 
 
 @dataclass(frozen=True)
@@ -140,7 +143,7 @@ class _Tied:
         return 4.0 * float(self.data[1].size) if self.form == "sorted" else 0.3 * float(self.data[0].size)
 
     def differences(self, bits: Bits) -> FloatArray:
-        """Difference of the average over these groups for each row of coins."""
+        """Difference of the average over these groups for each row of sign bits."""
         if isinstance(self.data[0], Sorted):
             return self.data[0].swapped(self.kind, self.data[1], bits, self.undefined_as_zero)
         out = np.empty(len(bits))
@@ -161,7 +164,7 @@ class Ranks:
     pairs : tuple
         The one pair.
     coefficients : array or None
-        What the sign of each cell adds, over all bytes of coins.
+        What the sign of each cell adds, over all bytes of sign bits.
     rest : _Tied or None
         The other groups.
     weight : float
@@ -183,7 +186,7 @@ class Ranks:
         return 100.0 + linear + (0.0 if self.rest is None else self.rest.cost)
 
     def differences(self, bits: Bits) -> FloatArray:
-        """Difference of the pair for each row of coins, (1, resamples)."""
+        """Difference of the pair for each row of sign bits, (1, resamples)."""
         out = np.zeros(len(bits))
         if self.coefficients is not None:
             swap_kernels.swap_linear(self.coefficients, bits.reshape(len(bits), -1), out)
@@ -345,49 +348,61 @@ def _tied_groups(
         ordered = Sorted.of(codes.T, np.tile(z_codes, 2), np.tile(present.T, 2))
         coins = _places(ordered.order.astype(np.int64) % len(present), at, layout, inputs)
         return _Tied(kind, "sorted", (ordered, coins), layout, at, undefined_as_zero)
+    signs = _signs_of_ranks if kind == kernels.SPEARMAN else _signs_of_pairs
+    form, data = signs(codes, z_codes, present)
+    return _Tied(kind, form, data, layout, at, undefined_as_zero)
+
+
+def _by_pairs(
+    codes: IntArray, z_codes: IntArray, present: BoolArray
+) -> tuple[tuple[npt.NDArray[Any], ...], BoolArray, npt.NDArray[Any], tuple[FloatArray, FloatArray]]:
+    """All pairs of members, which of them are there, the signs of their golds, and their first and second members.
+
+    The last are 1 where a member (rows) is that of a pair (columns): what sums over the pairs of each member.
+    """
     members = len(present)
-    # Four times any count is at most 4 for a pair of members, so that 31 members' fit into a byte.
-    narrow = np.int8 if members <= 31 else np.int16
-    dtype = np.int16
-    n, codes = present.sum(axis=0).astype(float), codes.astype(dtype)
     a, b = np.triu_indices(members, 1)
     there = present[a] & present[b]
-    gold_codes: npt.NDArray[Any] = z_codes.T.astype(dtype)
-    signs_z = np.sign(gold_codes[a] - gold_codes[b]) * there
-    from_first, from_second = ((np.arange(members)[:, None] == each).astype(np.float32) for each in (a, b))
-    if kind == kernels.SPEARMAN:
-        pairs, own, constant = _rank_parts(codes, present)
-        by_member = map(np.ascontiguousarray, (pairs.sum(axis=1, dtype=dtype), own, constant))
-        ranks = (np.ascontiguousarray(pairs, narrow), *by_member)
-        rank_z = (from_first - from_second) @ signs_z.astype(np.float32)
-        whole = np.ascontiguousarray(rank_z, np.int32)
-        return _Tied(
-            kind, "signs", (*ranks, whole, (rank_z**2).sum(axis=0, dtype=float), n), layout, at, undefined_as_zero
-        )
-    x, y = np.split(codes, 2)
+    gold: npt.NDArray[Any] = z_codes.T.astype(_COUNTS)
+    signs = np.sign(gold[a] - gold[b]) * there
+    first, second = ((np.arange(members)[:, None] == each).astype(np.float32) for each in (a, b))
+    return (a, b), there, signs, (first, second)
+
+
+def _signs_of_ranks(codes: IntArray, z_codes: IntArray, present: BoolArray) -> tuple[str, tuple[Any, ...]]:
+    """What `swap_spearman` takes."""
+    _, _, signs, (first, second) = _by_pairs(codes, z_codes, present)
+    pairs, own, constant = _rank_parts(codes.astype(_COUNTS), present)
+    by_member = map(np.ascontiguousarray, (pairs.sum(axis=1, dtype=_COUNTS), own, constant))
+    rank_z = (first - second) @ signs.astype(np.float32)
+    square_z = (rank_z**2).sum(axis=0, dtype=float)
+    whole = np.ascontiguousarray(rank_z, np.int32)
+    n = present.sum(axis=0).astype(float)
+    return "signs", (np.ascontiguousarray(pairs, _narrow(present)), *by_member, whole, square_z, n)
+
+
+def _signs_of_pairs(codes: IntArray, z_codes: IntArray, present: BoolArray) -> tuple[str, tuple[Any, ...]]:
+    """What `swap_pairs` takes."""
+    (a, b), there, signs, (first, second) = _by_pairs(codes, z_codes, present)
+    x, y = np.split(codes.astype(_COUNTS), 2)
     # Signs of x'_a − x'_b where both stay, b is swapped, a is swapped, both are.
-    corners = [np.sign(first[a] - second[b]) * there for first, second in ((x, x), (x, y), (y, x), (y, y))]
-    products = [corner * signs_z for corner in corners]
-    sides = [
-        np.concatenate([top, np.abs(corner)], axis=1, dtype=dtype)
-        for top, corner in zip(products, corners, strict=True)
-    ]
+    corners = [np.sign(one[a] - other[b]) * there for one, other in ((x, x), (x, y), (y, x), (y, y))]
+    sides = [np.concatenate([corner * signs, np.abs(corner)], axis=1, dtype=_COUNTS) for corner in corners]
     constant, by_a, by_b, by_both = _parts(sides)
-    odd = from_first @ by_a.astype(np.float32) + from_second @ by_b.astype(np.float32)
-    sums = from_first @ by_both.astype(np.float32)
-    counts = (np.ascontiguousarray(part, dtype) for part in (sums, odd, constant.sum(axis=0)))
-    return _Tied(
-        kind,
-        "pairs",
-        (np.ascontiguousarray(by_both, narrow), *counts, np.abs(signs_z).sum(axis=0), n),
-        layout,
-        at,
-        undefined_as_zero,
-    )
+    odd = first @ by_a.astype(np.float32) + second @ by_b.astype(np.float32)
+    sums = first @ by_both.astype(np.float32)
+    counts = (np.ascontiguousarray(part, _COUNTS) for part in (sums, odd, constant.sum(axis=0)))
+    untied_z, n = np.abs(signs).sum(axis=0), present.sum(axis=0).astype(float)
+    return "pairs", (np.ascontiguousarray(by_both, _narrow(present)), *counts, untied_z, n)
+
+
+def _narrow(present: BoolArray) -> type[np.signedinteger[Any]]:
+    """The type that sums of a member's pairs fit into."""
+    return np.int8 if len(present) <= _FEW_MEMBERS else _COUNTS
 
 
 def _places(owner: IntArray, at: IntArray, layout: int, inputs: int) -> IntArray:
-    """Where in a row of coins those of some members (groups, ...) stand, whose systems have whole bytes."""
+    """Where in a row of sign bits those of some members (groups, ...) stand, whose systems have whole bytes."""
     width = -(-inputs // 8) * 8
     if layout == swap_kernels.BY_INPUT:
         return owner * width + at[:, None]

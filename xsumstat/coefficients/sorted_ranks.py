@@ -94,7 +94,7 @@ class Sorted:
         return out
 
     def swapped(self, kind: int, coins: IntArray, bits: Bits, undefined_as_zero: bool) -> FloatArray:
-        """Difference of the average coefficients of X' and Y' for each row of coins; x are the first half of members.
+        """Difference of the average coefficients of X' and Y' for each row of sign bits; x is half of the members.
 
         `coins` (groups, members) are the places in a row of each member's coin. Half of the lanes are X', the rest Y'.
         """

@@ -50,7 +50,7 @@ class Members:
         both = arrays.present(x, z)
         if level == "system":
             there = (~np.isnan(x), ~np.isnan(z)) if own_cells else (both, both)
-            sides = [_means(each, cells) for each, cells in zip((x, z), there, strict=True)]
+            sides = [_means_as_members(each, cells) for each, cells in zip((x, z), there, strict=True)]
             return cls(*(side[0] for side in sides), *(side[1] for side in sides))
         x, z = np.where(both, x, np.nan), np.where(both, z, np.nan)
         if level == "global":
@@ -78,11 +78,10 @@ class Members:
             yield first, second, slice(start, start + step)
 
 
-def _means(values: FloatArray, cells: BoolArray) -> tuple[FloatArray, FloatArray]:
+def _means_as_members(values: FloatArray, cells: BoolArray) -> tuple[FloatArray, FloatArray]:
     """Means of the systems with equal ones made equal, (systems, 1), NaN without cells, and what rounding can do."""
-    mean, count = arrays.system_means(values, cells)
-    scale = arrays.rounding_scale(np.where(cells, values, np.nan))
-    mean = np.where(count > 0, arrays.snapped(mean, scale), np.nan)
+    mean, count, scale = arrays.equal_means(values, cells)
+    mean = np.where(count > 0, mean, np.nan)
     return mean[:, None], (mean_kernels.TIE * np.maximum(scale, np.abs(mean)))[:, None]
 
 

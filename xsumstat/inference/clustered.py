@@ -75,14 +75,14 @@ class _Fit:
     spread: FloatArray
 
     @property
-    def told(self) -> slice:
-        """Those of the regressors that are covariates."""
+    def covariates(self) -> slice:
+        """The places of the covariates among the regressors, of which they come last."""
         return slice(len(self.b) - len(self.slopes), None)
 
     @property
     def of_errors(self) -> FloatArray:
         """By how much each slope, as it is reported, moves with each of the metric's scores, (covariates, ...)."""
-        return np.asarray(self.by[self.told] * self.unit[:, None, None] / self.spread[0])
+        return np.asarray(self.by[self.covariates] * self.unit[:, None, None] / self.spread[0])
 
 
 def slopes(x: FloatArray, z: FloatArray, covariates: FloatArray, question: Question) -> FloatArray:
@@ -235,12 +235,12 @@ def _influence(cells: FloatArray, there: BoolArray, fit: _Fit, question: Questio
     its system and then of its input are taken out.
     """
     if question.level != "system":
-        return np.asarray(fit.by[fit.told] * fit.residuals)
+        return np.asarray(fit.by[fit.covariates] * fit.residuals)
     count = np.maximum(there.sum(axis=1), 1)[:, None]
     rest = cells - (np.where(there, cells, 0.0).sum(axis=2) / count[:, 0])[..., None]
     rest = np.where(there, rest, 0.0)
     rest -= rest.sum(axis=1, keepdims=True) / np.maximum(there.sum(axis=0), 1)
     rest = np.where(there, rest, 0.0) / count / fit.spread[:, None, None]
     y, regressors = _sides(rest, question.method)
-    through = fit.by[fit.told] * (y - np.tensordot(fit.b, regressors, 1))
-    return np.asarray(through + np.tensordot(fit.inverse[fit.told], regressors, 1) * fit.residuals)
+    through = fit.by[fit.covariates] * (y - np.tensordot(fit.b, regressors, 1))
+    return np.asarray(through + np.tensordot(fit.inverse[fit.covariates], regressors, 1) * fit.residuals)

@@ -99,7 +99,8 @@ def variance(parts: Parts, dims: tuple[str, ...]) -> float:
     """The jackknife variance of an estimate when the labels of `dims` ("system", "input" or both) are random.
 
     ``V_s + max(0, V_i − V_c)`` for both dims: what leaving out systems tells, and what inputs add beyond the noise of
-    cells, which is in both; V_s or V_i for one of them. How each is had is said below.
+    cells, which is in both; V_s or V_i for one of them. How each is had is said below; of all cells, and of
+    "pdp", V_c is ``Σψ²/n²`` of the influences ψ of n cells, for which it is fixed which cells there are.
     """
     if isinstance(parts, OfMeans):
         return _variance_of_means(parts, dims)
@@ -294,10 +295,11 @@ def bounded(value: float, off: float, error: float, df: float, step: float = NOT
     if unvarying(value, error):
         return Estimated(value, 0.0, 0.0, df, True, lambda t: (value, value))
     centre = min(1 - step, max(step - 1, value - off))
-    return Estimated(value, value - centre, error, df, about=_about(centre, error / (1 - value**2)))
+    return Estimated(value, value - centre, error, df, about=_by_arctanh(centre, error / (1 - value**2)))
 
 
-def _about(centre: float, slope: float) -> Callable[[float], Limits]:
+def _by_arctanh(centre: float, slope: float) -> Callable[[float], Limits]:
+    """From a quantile t to ``tanh(arctanh centre ± t·slope)``."""
     middle = math.atanh(centre)
     return lambda t: (math.tanh(middle - t * slope), math.tanh(middle + t * slope))
 
@@ -309,7 +311,7 @@ def perfect(value: float, n: float, step: float, fisher: tuple[int, Callable[[fl
     lost, factor = fisher
     near = math.copysign(min(abs(value), 1 - step), value)
     slope = factor(near) / math.sqrt(n - lost) if n > lost else math.inf
-    around, at_1 = _about(near, slope), 1 - abs(value) <= NOTHING
+    around, at_1 = _by_arctanh(near, slope), 1 - abs(value) <= NOTHING
 
     def about(t: float) -> Limits:
         low, high = around(float(stdtrit(n - 1, stdtr(df, t))))  # it is of systems, whatever is random

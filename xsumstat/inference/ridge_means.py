@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from xsumstat.inference.system_means import divided, moderated, quantile
+from xsumstat.coefficients import arrays
+from xsumstat.inference.system_means import divided, moderated, quantile, with_limits
 from xsumstat.types import BoolArray, FloatArray
 
 LEAST_SYSTEMS = 3
@@ -12,6 +13,11 @@ LEAST_SYSTEMS = 3
 
 def ridge_means(x: FloatArray, z: FloatArray, target: str, level: float) -> tuple[dict[str, FloatArray], FloatArray]:
     """Numbers as those of `system_means`, and the weights (metrics, systems).
+
+    A system's mean is that of ``z_j + (x̄ − x_j)'b(−j)`` over its n ratings j: x̄ its metrics' means over all m inputs,
+    b(−j) the slopes fitted without input j. Its variance is ``(1/n − 1/m)·s²``, s² of these terms, and
+    ``(J−1)/J·Σ_j[(b(−j) − mean)'gap]²``, the jackknife's over the J inputs with ratings, gap being how far x̄ lies from
+    the metrics' means over the ratings; of new inputs also s²_z/m. A system with too few ratings has slopes of 0.
 
     Parameters
     ----------
@@ -40,23 +46,22 @@ def ridge_means(x: FloatArray, z: FloatArray, target: str, level: float) -> tupl
     s_e = moderated(divided(_squares(terms, mean, there), df, np.nan), df, df >= 1)
     zs = np.where(there, z[:, places], 0.0)
     s_z = moderated(divided(_squares(zs, human, there), df, np.nan), df, df >= 1)
-    rest = without - without.mean(axis=0)
-    along = np.where(usable, (rest @ np.nan_to_num(gap)) ** 2, 0.0).sum(axis=0) * (len(places) - 1) / len(places)
+    along = np.where(usable, _of_slopes(without, np.nan_to_num(gap)), 0.0)
     left = np.maximum(divided(1.0, n, np.nan) - divided(1.0, m, 0.0), 0.0)
     beyond = divided(s_z, m, np.nan) if target == "new" else np.zeros_like(s_z)
     v, v_human = left * s_e + along + beyond, left * s_z + beyond
     t = quantile(df, level)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        effective = np.where((v <= 0) & (v_human <= 0), n, n * v_human / v)
-    half, half_human = t * np.sqrt(v), t * np.sqrt(v_human)
-    numbers = {
-        **{"mean": mean, "ci_low": mean - half, "ci_high": mean + half, "standard_error": np.sqrt(v), "df": df},
-        **{"human_mean": human, "human_ci_low": human - half_human, "human_ci_high": human + half_human},
-        **{"n_rated": n, "n_inputs": m, "n_effective": effective},
-    }
+    numbers = with_limits(mean, v, t, human, v_human, t, n) | {"df": df, "n_rated": n, "n_inputs": m}
     share = divided(m - n, m, np.nan)
     slopes = np.where(usable, divided(1.0, spread, 0.0)[:, None] * whole[:, None] * share, 0.0)
     return numbers, slopes
+
+
+def _of_slopes(without: FloatArray, gap: FloatArray) -> FloatArray:
+    """What the slopes' error adds to the variance of each system's mean, by the jackknife over inputs with ratings."""
+    size = len(without)
+    rest = without - divided(without.sum(axis=0), size, 0.0)
+    return np.asarray(((rest @ gap) ** 2).sum(axis=0) * (size - 1) / max(size, 1))
 
 
 def _squares(values: FloatArray, mean: FloatArray, there: BoolArray) -> FloatArray:
@@ -69,15 +74,21 @@ def _means(x: FloatArray, there: BoolArray) -> FloatArray:
 
 def _standardised(x: FloatArray, scored: BoolArray) -> tuple[FloatArray, FloatArray]:
     """Scores over their spread within systems, 0 where they are missing or constant, and that spread."""
+    # Each metric by itself is brought to where its squares are in range.
+    powers = np.array([arrays.exponent(np.where(scored, each, np.nan)) for each in x])
+    x = np.ldexp(x, -powers[:, None, None])
     rest = np.where(scored, x - np.nan_to_num(_means(x, scored))[..., None], 0.0)
     spread = np.sqrt(divided((rest**2).sum(axis=(1, 2)), np.maximum(scored.sum(axis=-1) - 1, 0).sum(), 0.0))
     size = np.abs(np.where(scored, x, 0.0)).max(axis=(1, 2), initial=0.0)
     spread = np.where(spread > 1e-12 * size, spread, 0.0)
-    return divided(rest, spread[:, None, None], 0.0), spread
+    return divided(rest, spread[:, None, None], 0.0), np.ldexp(spread, powers)
 
 
 def _slopes(x: FloatArray, z: FloatArray, rated: BoolArray, places: np.ndarray) -> tuple[FloatArray, FloatArray]:
-    """The slopes (metrics,) of all ratings, and (inputs, metrics) without those of each input in turn."""
+    """The slopes (metrics,) of all ratings, and (inputs, metrics) without those of each input in turn.
+
+    All systems share them: sums of products are about the means of each system, and less by what an input adds to them.
+    """
     everything = np.concatenate([np.where(rated, x, 0.0), np.where(rated, z, 0.0)[None]])
     counts = rated.sum(axis=-1).astype(float)
     totals = everything.sum(axis=-1)

@@ -73,6 +73,10 @@ def divided(top: npt.ArrayLike, bottom: npt.ArrayLike, otherwise: float) -> Floa
 class Slope:
     """The slope of human on metric scores that all systems share.
 
+    Of centred scores f and z, ``b = Σfz/Σf²``. With e = z − b·f its variance is the larger of
+    ``J/(J−2)·Σ_j(Σ_s f·e)²/(Σf²)²``, the J inputs j being clusters, and ``Σe²/(df·Σf²)``. It is shrunk by
+    ``κ = max(0, 1 − variance/b²)``; with fewer than `LEAST` inputs κ is 0.
+
     Attributes
     ----------
     b, variance, kept : array, (...,)
@@ -108,6 +112,11 @@ class Slope:
 class _Slopes:
     """The slope of each system, (..., systems): between its own and the shared one.
 
+    ``β_s = w_s·b_s + (1 − w_s)·κ·b``, with ``b_s = Σ_j fz/Σ_j f²`` of the system, κ·b the shrunk shared slope, and w_s
+    of `_weights`. Its variance is ``w_s·var(b_s) + (1 − w_s)·κ·var(b)``, where var(b_s) = ``s²_s/Σ_j f²``. A system's
+    own slope takes one degree of freedom from its residuals, the shared one d_s = ``min(1, var(b)·Σ_j f²/s²)``, the
+    part of it that the system's own scores decide.
+
     Attributes
     ----------
     beta, variance : array
@@ -142,7 +151,11 @@ def _slopes(f: FloatArray, z: FloatArray, rated: BoolArray, n_strata: int) -> _S
 
 
 def _weights(own: FloatArray, own_variance: FloatArray, squares: FloatArray, usable: BoolArray) -> FloatArray:
-    """How much of each system's own slope is used: by how far slopes differ beyond chance (DerSimonian and Laird)."""
+    """How much of each system's own slope is used: by how far slopes differ beyond chance (DerSimonian and Laird).
+
+    ``w_s = τ²/(τ² + v_s)``, v_s the variance of the system's slope from the mean residual variance of all systems, and
+    ``τ² = max(0, (Q − (k − 1))/(Σ1/v − Σ1/v²/Σ1/v))`` with Q the k slopes' squares about their mean, weighted by 1/v.
+    """
     k = usable.sum(axis=-1, keepdims=True)
     mean = divided(np.where(usable, own_variance, 0.0).sum(axis=-1, keepdims=True), k, 0.0)
     v = divided(mean, squares, 0.0)
@@ -204,17 +217,32 @@ def system_means(f: FloatArray, z: FloatArray, strata: Strata, target: str, leve
     beyond = _beyond(s_z, strata.means(z, rated), share, n_h, m, target)
     human, v_human = over_strata(share, strata.means(z, rated)), left * s_z + beyond
     v = left * s_e + slopes.variance * gap**2 + beyond
-    mean, half = human + slopes.beta * gap, quantile(df - slopes.quantile_df, level) * np.sqrt(v)
-    half_human = quantile(df, level) * np.sqrt(v_human)
-    unrated = divided(m - n, m, np.nan)
-    same = (v <= 0) & (v_human <= 0)
+    t, t_human = quantile(df - slopes.quantile_df, level), quantile(df, level)
+    numbers = with_limits(human + slopes.beta * gap, v, t, human, v_human, t_human, n)
+    weight = slopes.beta * divided(m - n, m, np.nan)
+    return numbers | {"df": df - slopes.quantile_df, "n_rated": n, "n_inputs": m, "weight": weight}
+
+
+def with_limits(
+    mean: FloatArray,
+    v: FloatArray,
+    t: FloatArray,
+    human: FloatArray,
+    v_human: FloatArray,
+    t_human: FloatArray,
+    n: FloatArray,
+) -> dict[str, FloatArray]:
+    """Means with and without the metric, their limits from variances and quantiles, and how many ratings are as good.
+
+    With so many ratings the mean of ratings alone would have the variance that the mean has: ``n·v_human/v``.
+    """
+    half, half_human = t * np.sqrt(v), t_human * np.sqrt(v_human)
     with np.errstate(divide="ignore", invalid="ignore"):
-        effective = np.where(same, n, n * v_human / v)
+        effective = np.where((v <= 0) & (v_human <= 0), n, n * v_human / v)
     return {
         **{"mean": mean, "ci_low": mean - half, "ci_high": mean + half, "standard_error": np.sqrt(v)},
         **{"human_mean": human, "human_ci_low": human - half_human, "human_ci_high": human + half_human},
-        **{"df": df - slopes.quantile_df, "n_rated": n, "n_inputs": m, "n_effective": effective},
-        "weight": slopes.beta * unrated,
+        "n_effective": effective,
     }
 
 

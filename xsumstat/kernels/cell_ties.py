@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from xsumstat.kernels.correlation import tree_sum
+from xsumstat.kernels.correlation import tree_add, tree_sum
 from xsumstat.kernels.jit import kernel
 
 
@@ -43,10 +43,7 @@ def right_decisions(z, first, w, tree, beside):
     for b in range(z.shape[0]):
         while added < first[b]:
             beside[z[added]] -= w[added]
-            code = z[added] + 1
-            while code < tree.shape[0]:
-                tree[code] += w[added]
-                code += code & -code
+            tree_add(tree, z[added], w[added])
             added += 1
         right += w[b] * (tree_sum(tree, z[b]) + beside[z[b]]) + w[b] * (w[b] - 1) // 2
         beside[z[b]] += w[b]

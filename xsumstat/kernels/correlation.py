@@ -13,6 +13,9 @@ import numpy as np
 from xsumstat.kernels.jit import kernel
 
 PEARSON, SPEARMAN, KENDALL, KENDALL_A, KENDALL_C, ACCURACY, ACC_EQ, KENDALL_LIKE = range(8)
+# Of a variance that follows from sums, only rounding may be left where it is so small a share of its terms: it is then
+# summed anew from the scores. After swaps more is asked than without one label, as many small differences are compared.
+CANCELLED_BY_SWAPS, CANCELLED_WITHOUT_ONE = 1e-3, 1e-4
 
 
 @kernel
@@ -51,6 +54,14 @@ def ratio(covariance, variances):
     if not variances > 0:
         return np.nan
     return min(1.0, max(-1.0, covariance / np.sqrt(variances)))
+
+
+@kernel
+def pearson_of_sums(n, sx, sz, sxx, szz, sxz):
+    """Pearson's r of sums over n members, as `moments` makes them: NaN where one score is constant."""
+    vx = n * sxx - sx * sx
+    vz = n * szz - sz * sz
+    return ratio(n * sxz - sx * sz, vx * vz if vx > 0 else 0.0)
 
 
 @kernel
@@ -125,11 +136,8 @@ def pearson_groups(x, z, mask, w, sums, r, n):
     """Pearson's r of each group."""
     moments(x, z, mask, w, sums)
     for j in range(r.shape[0]):
-        count = sums[0, j]
-        n[j] = count
-        vx = count * sums[3, j] - sums[1, j] * sums[1, j]
-        vz = count * sums[4, j] - sums[2, j] * sums[2, j]
-        r[j] = ratio(count * sums[5, j] - sums[1, j] * sums[2, j], vx * vz if vx > 0 else 0.0)
+        n[j] = sums[0, j]
+        r[j] = pearson_of_sums(sums[0, j], sums[1, j], sums[2, j], sums[3, j], sums[4, j], sums[5, j])
 
 
 @kernel
@@ -160,9 +168,7 @@ def pearson_total(x, z, mask, w, v):
             sxx += weight * dx * dx
             szz += weight * dz * dz
             sxz += weight * dx * dz
-    vx = n * sxx - sx * sx
-    vz = n * szz - sz * sz
-    return ratio(n * sxz - sx * sz, vx * vz if vx > 0 else 0.0)
+    return pearson_of_sums(n, sx, sz, sxx, szz, sxz)
 
 
 # --- Ranks of short groups: pairs of members, with the groups innermost so that the loop vectorises ---
@@ -278,74 +284,96 @@ def tree_sum(tree, code):
 
 
 @kernel
-def sorted_correlation(kind, order, x, z, w, tree, totals):
-    """A rank coefficient of one group; `order` lists the members by x, codes x and z are dense ranks."""
-    size = totals.shape[0]
+def tree_add(tree, code, weight):
+    """Add a weight to `code` in a Fenwick tree, which has one place more than there are codes."""
+    place = code + 1
+    while place < tree.shape[0]:
+        tree[place] += weight
+        place += place & -place
+
+
+@kernel
+def weights_by_code(codes, w, totals):
+    """Fill how often each code was drawn: how many draws these are, of how many codes, and the sum of squares."""
     totals[:] = 0
-    n = 0
+    n, distinct, squares = 0, 0, 0.0
     for a in range(w.shape[0]):
-        totals[z[a]] += w[a]
+        totals[codes[a]] += w[a]
         n += w[a]
-    distinct_z = 0
-    tied_z = 0.0
-    for code in range(size):
-        distinct_z += totals[code] > 0
-        tied_z += float(totals[code]) * float(totals[code])
-    if kind == SPEARMAN:  # totals become Σ_b w[b]·sign(z[a] - z[b])
-        below = 0
-        for code in range(size):
-            here = totals[code]
-            totals[code] = 2 * below + here - n
-            below += here
-    else:
-        tree[:] = 0
-    concordant, discordant, distinct_x, seen = 0, 0, 0, 0
-    tied_x, cross, square_x, square_z = 0.0, 0.0, 0.0, 0.0
-    start = 0
+    for code in range(totals.shape[0]):
+        distinct += totals[code] > 0
+        squares += float(totals[code]) * float(totals[code])
+    return n, distinct, squares
+
+
+@kernel
+def tied_run(order, x, w, start):
+    """Where the members end that are tied with the one at `start`, and how many draws they have."""
+    stop, here = start, 0
+    while stop < order.shape[0] and x[order[stop]] == x[order[start]]:
+        here += w[order[stop]]
+        stop += 1
+    return stop, here
+
+
+@kernel
+def sorted_spearman(order, x, z, w, totals):
+    """Spearman's rho of one group, as in `sorted_correlation`; `totals` is scratch."""
+    n = weights_by_code(z, w, totals)[0]
+    below = 0
+    for code in range(totals.shape[0]):  # totals become Σ_b w[b]·sign(z[a] - z[b])
+        here = totals[code]
+        totals[code] = 2 * below + here - n
+        below += here
+    cross, square_x, square_z = 0.0, 0.0, 0.0
+    start, seen = 0, 0
     while start < order.shape[0]:
-        stop = start
-        here = 0
-        while stop < order.shape[0] and x[order[stop]] == x[order[start]]:
-            here += w[order[stop]]
-            stop += 1
-        if here > 0:
-            distinct_x += 1
-            tied_x += float(here) * float(here)
-            rank = float(2 * seen + here - n)
-            for k in range(start, stop):
-                a = order[k]
-                if w[a] == 0:
-                    continue
-                if kind == SPEARMAN:
-                    other = float(totals[z[a]])
-                    cross += w[a] * rank * other
-                    square_x += w[a] * rank * rank
-                    square_z += w[a] * other * other
-                else:
-                    concordant += w[a] * tree_sum(tree, z[a])
-                    discordant += w[a] * (seen - tree_sum(tree, z[a] + 1))
-            if kind != SPEARMAN:
-                for k in range(start, stop):
-                    a = order[k]
-                    if w[a] > 0:
-                        code = z[a] + 1
-                        while code <= size:
-                            tree[code] += w[a]
-                            code += code & -code
-            seen += here
-        start = stop
-    if kind == SPEARMAN:
-        return ratio(cross, square_x * square_z)
+        stop, here = tied_run(order, x, w, start)
+        rank = float(2 * seen + here - n)
+        for k in range(start, stop):
+            a = order[k]
+            if w[a] > 0:
+                other = float(totals[z[a]])
+                cross += w[a] * rank * other
+                square_x += w[a] * rank * rank
+                square_z += w[a] * other * other
+        start, seen = stop, seen + here
+    return ratio(cross, square_x * square_z)
+
+
+@kernel
+def sorted_kendall(kind, order, x, z, w, tree, totals):
+    """A coefficient of the Kendall family of one group, as in `sorted_correlation`; `tree` and `totals` are scratch."""
+    n, distinct_z, squares_z = weights_by_code(z, w, totals)
+    tree[:] = 0
+    concordant, discordant, distinct_x, squares_x = 0, 0, 0, 0.0
+    start, seen = 0, 0
+    while start < order.shape[0]:
+        stop, here = tied_run(order, x, w, start)
+        distinct_x += here > 0
+        squares_x += float(here) * float(here)
+        for k in range(start, stop):
+            a = order[k]
+            if w[a] > 0:
+                concordant += w[a] * tree_sum(tree, z[a])
+                discordant += w[a] * (seen - tree_sum(tree, z[a] + 1))
+        for k in range(start, stop):
+            a = order[k]
+            if w[a] > 0:
+                tree_add(tree, z[a], w[a])
+        start, seen = stop, seen + here
     square = float(n) * float(n)
     numerator = concordant if kind == ACCURACY else concordant - discordant
-    return rank_value(
-        kind,
-        float(numerator),
-        (square - tied_x) / 2,
-        (square - tied_z) / 2,
-        float(n),
-        float(min(distinct_x, distinct_z)),
-    )
+    untied_x, untied_z = (square - squares_x) / 2, (square - squares_z) / 2
+    return rank_value(kind, float(numerator), untied_x, untied_z, float(n), float(min(distinct_x, distinct_z)))
+
+
+@kernel
+def sorted_correlation(kind, order, x, z, w, tree, totals):
+    """A rank coefficient of one group; `order` lists the members by x, codes x and z are dense ranks."""
+    if kind == SPEARMAN:
+        return sorted_spearman(order, x, z, w, totals)
+    return sorted_kendall(kind, order, x, z, w, tree, totals)
 
 
 @kernel

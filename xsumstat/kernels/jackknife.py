@@ -8,11 +8,18 @@ from __future__ import annotations
 
 import numpy as np
 
-from xsumstat.kernels.correlation import ACCURACY, KENDALL_C, SPEARMAN, rank_value, ratio, tree_sum
+from xsumstat.kernels.correlation import (
+    ACCURACY,
+    CANCELLED_WITHOUT_ONE,
+    KENDALL_C,
+    SPEARMAN,
+    pearson_of_sums,
+    rank_value,
+    ratio,
+    tree_add,
+    tree_sum,
+)
 from xsumstat.kernels.jit import kernel
-
-# Where less than this share of a variance remains, what remains is summed anew.
-CANCELLED = 1e-4
 
 
 @kernel
@@ -32,8 +39,7 @@ def pearson_rest(x, z, mask, group, out):
         sxx += dx * dx
         szz += dz * dz
         sxz += dx * dz
-    vx, vz = n * sxx - sx * sx, n * szz - sz * sz
-    return ratio(n * sxz - sx * sz, vx * vz if vx > 0 else 0.0)
+    return pearson_of_sums(n, sx, sz, sxx, szz, sxz)
 
 
 @kernel
@@ -64,7 +70,8 @@ def pearson_without_one(x, z, mask, r, without):
             dx, dz = x[a, j] - mean_x, z[a, j] - mean_z
             share = n / max(n - 1.0, 1.0)
             vx, vz = sxx - share * dx * dx, szz - share * dz * dz
-            if vx > CANCELLED * sxx and vz > CANCELLED * szz and r[j] == r[j]:
+            kept = vx > CANCELLED_WITHOUT_ONE * sxx and vz > CANCELLED_WITHOUT_ONE * szz
+            if kept and r[j] == r[j]:
                 without[a, j] = ratio(sxz - share * dx * dz, vx * vz)
             else:
                 without[a, j] = pearson_rest(x, z, mask, j, a)
@@ -105,10 +112,7 @@ def decide(order, x, z, here, tree, below_x, below_z, concordant, discordant):
         for k in range(start, stop):
             a = order[k]
             if here[a]:
-                code = z[a] + 1
-                while code <= size:
-                    tree[code] += 1
-                    code += code & -code
+                tree_add(tree, z[a], 1)
         seen += added
         for k in range(start, stop):
             a = order[k]

@@ -10,9 +10,9 @@ from __future__ import annotations
 import numpy as np
 
 from xsumstat.kernels.bootstrap import row
-from xsumstat.kernels.correlation import moments, ratio
+from xsumstat.kernels.correlation import CANCELLED_BY_SWAPS, moments, ratio
 from xsumstat.kernels.jit import kernel
-from xsumstat.kernels.swaps import BY_INPUT, CANCELLED, read_signs
+from xsumstat.kernels.swaps import BY_INPUT, read_signs, sums_of_swapped
 
 
 @kernel
@@ -49,23 +49,10 @@ def bootstrap_pairs_pearson(x, z, mask, w, v, out):
 
 @kernel
 def exact_sums(x, y, z, present, signs, turn):
-    """Sums over the pairs of X' of squares and of products with z, about a value of X' itself; `turn` = −1 gives Y'."""
+    """Sums over the pairs of X' of squares and of products with z, from the scores; `turn` = −1 gives Y'."""
     xx, xz = 0.0, 0.0
     for g in range(x.shape[1]):
-        first = True
-        n, about, about_z, sx, sz, sxx, sxz = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
-        for a in range(x.shape[0]):
-            if not present[a, g]:
-                continue
-            value = x[a, g] if turn * signs[a, g] > 0 else y[a, g]
-            if first:
-                first, about, about_z = False, value, z[a, g]
-            dx, dz = value - about, z[a, g] - about_z
-            n += 1.0
-            sx += dx
-            sz += dz
-            sxx += dx * dx
-            sxz += dx * dz
+        n, sx, sz, sxx, _, sxz = sums_of_swapped(x, y, z, present, signs, turn, g)
         xx += max(0.0, n * sxx - sx * sx)
         xz += n * sxz - sx * sz
     return xx, xz
@@ -73,7 +60,7 @@ def exact_sums(x, y, z, present, signs, turn):
 
 @kernel
 def swap_pairs_pearson(x, y, z, present, parts, sums, variance_z, bits, out):
-    """Difference of the two metrics' Pearson's r of the differences, for each row of coins.
+    """Difference of the two metrics' Pearson's r of the differences, for each row of sign bits.
 
     `parts`, `sums` and `variance_z` are those of `swaps.swap_pearson`, by groups. Where a variance cancels, both are
     computed anew from the scores.
@@ -101,7 +88,7 @@ def swap_pairs_pearson(x, y, z, present, parts, sums, variance_z, bits, out):
             yy += n * (sxx - odd[1, g]) - minus * minus
             xz += n * (sxz + odd[2, g]) - plus * sz
             yz += n * (sxz - odd[2, g]) - minus * sz
-        if zz > 0.0 and min(xx, yy) <= CANCELLED * size:
+        if zz > 0.0 and min(xx, yy) <= CANCELLED_BY_SWAPS * size:
             xx, xz = exact_sums(x, y, z, present, signs, 1.0)
             yy, yz = exact_sums(x, y, z, present, signs, -1.0)
         out[s] = ratio(xz, xx * zz) - ratio(yz, yy * zz)

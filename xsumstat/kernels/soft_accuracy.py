@@ -4,7 +4,7 @@
 of systems a < b stand in the order of a, then b. For a pair, p is the chance that the difference d of the two systems
 is as large when the scores of each input trade places at random, and q the same for the other way round. Sums of powers
 of d, (3, pairs, lanes), are of many resamples side by side, each in a lane of its own; there the inputs are padded with
-zeros to whole bytes of coins.
+zeros to whole bytes of sign bits.
 """
 
 from __future__ import annotations

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from xsumstat.kernels.correlation import ratio
+from xsumstat.kernels.correlation import CANCELLED_BY_SWAPS, ratio
 from xsumstat.kernels.jit import kernel
 from xsumstat.kernels.means import LANES
-from xsumstat.kernels.swaps import CANCELLED, SEGMENT, sum_by_bytes
+from xsumstat.kernels.swaps import SEGMENT, sum_by_bytes
 
 
 @kernel
@@ -94,6 +94,6 @@ def swap_pearson_means(swapped, pairs, centred, gold, out):
                 vx = base_base[k] + moved + 2.0 * (base_t[k, m, lane] - base_t[k, k, lane])
                 vy = base_base[m] + moved + 2.0 * (base_t[m, k, lane] - base_t[m, m, lane])
                 step = t_z[m, lane] - t_z[k, lane]
-                limit = CANCELLED * (base_base[k] + base_base[m] + t_t[k, k, lane] + t_t[m, m, lane])
+                limit = CANCELLED_BY_SWAPS * (base_base[k] + base_base[m] + t_t[k, k, lane] + t_t[m, m, lane])
                 r_x, r_y = ratio(base_z[k] + step, vx * variance_z), ratio(base_z[m] - step, vy * variance_z)
                 out[p, start + lane] = np.nan if min(vx, vy) <= limit else r_x - r_y

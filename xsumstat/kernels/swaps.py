@@ -10,22 +10,30 @@ from __future__ import annotations
 
 import numpy as np
 
-from xsumstat.kernels.correlation import ACCURACY, SPEARMAN, average, rank_value, ratio, tree_sum
+from xsumstat.kernels.correlation import (
+    ACCURACY,
+    CANCELLED_BY_SWAPS,
+    SPEARMAN,
+    average,
+    pearson_of_sums,
+    rank_value,
+    ratio,
+    tree_add,
+    tree_sum,
+)
 from xsumstat.kernels.jit import kernel
 
-# Bytes of coins whose tables of sums are used together: 64 tables of 256 numbers fill an eighth of a usual L2 cache.
+# Bytes of bits whose tables of sums are used together: 64 tables of 256 numbers fill an eighth of a usual L2 cache.
 SEGMENT = 64
 # What the members of a group are: systems, inputs (the groups are systems), or all cells.
 BY_INPUT, BY_SYSTEM, WHOLE = range(3)
-# A variance this small beside the scale of its terms is computed anew from the scores themselves.
-CANCELLED = 1e-3
 
 
 @kernel
 def read_signs(bits, layout, at, cells, signs):
     """Signs (members, groups) of one resample, 1 where the scores stay, −1 where they trade places.
 
-    `cells` (systems, 8 · bytes) is scratch: a byte's 8 coins are read at once.
+    `cells` (systems, 8 · bytes) is scratch: a byte's 8 bits are read at once.
     """
     for i in range(bits.shape[0]):
         for byte in range(bits.shape[1]):
@@ -56,7 +64,7 @@ def read_signs(bits, layout, at, cells, signs):
 
 
 @kernel
-def mask_traded(signs, masks):
+def mask_swapped(signs, masks):
     """All bits set where scores trade places, none where they stay."""
     for a in range(signs.shape[0]):
         for g in range(signs.shape[1]):
@@ -114,10 +122,7 @@ def linear_form(order, codes, z, present, out):
                     continue
                 seen += 1
                 rank_seen += float(below[z[a]] - (n - below[z[a] + 1]))
-                code = z[a] + 1
-                while code < size:
-                    tree[code] += 1
-                    code += code & -code
+                tree_add(tree, z[a], 1)
         start = stop
 
 
@@ -150,7 +155,7 @@ def sums_of_bytes(values, table):
 
 @kernel
 def sum_by_bytes(values, bits, table, out):
-    """Add to out[s] the sum of the values whose coin in row s is 1; `bits` is (resamples, bytes), 8 values to the byte.
+    """Add to out[s] the sum of the values whose bit in row s is 1; `bits` is (resamples, bytes), 8 values to the byte.
 
     Tables of the sums for all 256 values of a byte are made for a segment of bytes at a time, to stay in the cache.
     """
@@ -201,7 +206,7 @@ def swap_pairs(kind, even_pairs, even_sums, odd, constant, untied_z, n, layout, 
     r_x, r_y, v = np.empty(groups), np.empty(groups), np.ones(groups)
     for s in range(out.shape[0]):
         read_signs(bits[s], layout, at, cells, signs)
-        mask_traded(signs, masks)
+        mask_swapped(signs, masks)
         for c in range(2 * groups):
             even[c], turned[c] = constant[c], 0
         pair = 0
@@ -239,7 +244,7 @@ def swap_spearman(pairs, pair_sums, own, constant, rank_z, square_z, n, layout, 
     r_x, r_y, v = np.empty(groups), np.empty(groups), np.ones(groups)
     for s in range(out.shape[0]):
         read_signs(bits[s], layout, at, cells, signs)
-        mask_traded(signs, masks)
+        mask_swapped(signs, masks)
         sums[:] = 0
         for a in range(members):
             part[:] = 0
@@ -266,20 +271,21 @@ def swap_spearman(pairs, pair_sums, own, constant, rank_z, square_z, n, layout, 
 
 
 @kernel
-def exact_pearson(x, y, z, present, signs, turn, group):
-    """Pearson's r of X' and z in one group (of all cells where it is negative), about a value of X' itself.
+def sums_of_swapped(x, y, z, present, signs, turn, group):
+    """Sums n, dx, dz, dx², dz², dx·dz of X' and z in one group (of all cells where it is negative), as in `moments`.
 
-    With `turn` = −1 the signs are turned, which gives Y'.
+    They are about a value of X' itself. With `turn` = −1 the signs are turned, which gives Y'.
     """
-    first = True
+    first, last = (group, group + 1) if group >= 0 else (0, x.shape[1])
+    none = True
     n, about, about_z, sx, sz, sxx, szz, sxz = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     for a in range(x.shape[0]):
-        for g in range(x.shape[1]):
-            if (group >= 0 and g != group) or not present[a, g]:
+        for g in range(first, last):
+            if not present[a, g]:
                 continue
             value = x[a, g] if turn * signs[a, g] > 0 else y[a, g]
-            if first:
-                first, about, about_z = False, value, z[a, g]
+            if none:
+                none, about, about_z = False, value, z[a, g]
             dx, dz = value - about, z[a, g] - about_z
             n += 1.0
             sx += dx
@@ -287,8 +293,14 @@ def exact_pearson(x, y, z, present, signs, turn, group):
             sxx += dx * dx
             szz += dz * dz
             sxz += dx * dz
-    vx, vz = n * sxx - sx * sx, n * szz - sz * sz
-    return ratio(n * sxz - sx * sz, vx * vz if vx > 0 else 0.0)
+    return n, sx, sz, sxx, szz, sxz
+
+
+@kernel
+def exact_pearson(x, y, z, present, signs, turn, group):
+    """Pearson's r of X' (or Y') and z from the scores themselves, by the sums of `sums_of_swapped`."""
+    n, sx, sz, sxx, szz, sxz = sums_of_swapped(x, y, z, present, signs, turn, group)
+    return pearson_of_sums(n, sx, sz, sxx, szz, sxz)
 
 
 @kernel
@@ -324,13 +336,13 @@ def swap_pearson(x, y, z, present, parts, sums, variance_z, layout, at, bits, un
             vx, vy = n * (sxx + odd_xx[g]) - plus * plus, n * (sxx - odd_xx[g]) - minus * minus
             r_x[g] = ratio(n * (sxz + odd_xz[g]) - plus * sz, vx * vz)
             r_y[g] = ratio(n * (sxz - odd_xz[g]) - minus * sz, vy * vz)
-            cancelled |= vz > 0.0 and min(vx, vy) <= CANCELLED * n * sxx
+            cancelled |= vz > 0.0 and min(vx, vy) <= CANCELLED_BY_SWAPS * n * sxx
         if cancelled:
             for g in range(units):
                 n, sx, sxx, vz = sums[0, g], sums[1, g], sums[2, g], variance_z[g]
                 plus, minus = sx + odd_x[g], sx - odd_x[g]
                 vx, vy = n * (sxx + odd_xx[g]) - plus * plus, n * (sxx - odd_xx[g]) - minus * minus
-                if vz > 0.0 and min(vx, vy) <= CANCELLED * n * sxx:
+                if vz > 0.0 and min(vx, vy) <= CANCELLED_BY_SWAPS * n * sxx:
                     group = g if units == groups else -1
                     r_x[g] = exact_pearson(x, y, z, present, signs, 1.0, group)
                     r_y[g] = exact_pearson(x, y, z, present, signs, -1.0, group)

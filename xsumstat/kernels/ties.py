@@ -289,11 +289,11 @@ def odd_part(x, y, z, threshold, strict, out):
             if strict and (sign == 0 or abs(z[a] - z[b]) < threshold - 1e-15 * max(abs(z[a]), abs(z[b]))):
                 continue
             pairs += 1.0
-            stay, b_traded = 1 * (sign_of(x[a], x[b]) == sign), 1 * (sign_of(x[a], y[b]) == sign)
-            a_traded, both = 1 * (sign_of(y[a], x[b]) == sign), 1 * (sign_of(y[a], y[b]) == sign)
+            stay, b_swapped = 1 * (sign_of(x[a], x[b]) == sign), 1 * (sign_of(x[a], y[b]) == sign)
+            a_swapped, both = 1 * (sign_of(y[a], x[b]) == sign), 1 * (sign_of(y[a], y[b]) == sign)
             # Of 4·f = constant + e_a·p + e_b·q + e_a·e_b·r only the odd terms are not common to X' and Y'.
-            out[a] += 0.5 * (stay + b_traded - a_traded - both)
-            out[b] += 0.5 * (stay - b_traded + a_traded - both)
+            out[a] += 0.5 * (stay + b_swapped - a_swapped - both)
+            out[b] += 0.5 * (stay - b_swapped + a_swapped - both)
     return pairs
 
 

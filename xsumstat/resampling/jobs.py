@@ -24,9 +24,9 @@ BYTES_AT_ONCE = 2**26
 class Job(Generic[R]):
     """Numbers of some targets (metrics, pairs of metrics, ...) from resamples of scores.
 
-    A job says how the scores of one further label are made ready, what a block of resamples gives, and what is told in
-    the end. The runner makes only so many targets ready together as keep memory small, adds counts up over blocks, and
-    lays samples side by side.
+    A job says how the scores of one further label are made ready, what a block of resamples gives, and which numbers
+    these become. The runner makes only so many targets ready together as keep memory small, adds counts up over blocks,
+    and lays samples side by side.
 
     Attributes
     ----------
@@ -145,15 +145,15 @@ def on_threads(
     with threads.progress_bar(len(labels) * len(parts) * max(1, job.n_blocks), progress) as bar:
         for scores in labels:
             for at in parts:
-                made = job.ready(at, *scores)
-                counts, samples = over_blocks(job, made, bar)
+                ready = job.ready(at, *scores)
+                counts, samples = over_blocks(job, ready, bar)
                 here = slice(start, start := start + at.stop - at.start)
-                numbers[:, here] = job.finish(made, counts, samples)
+                numbers[:, here] = job.finish(ready, counts, samples)
                 if kept is not None:
-                    kept[here] = job.kept(made, samples)
+                    kept[here] = job.kept(ready, samples)
                 if not job.n_blocks:  # nothing is drawn
                     bar()
-                del made, counts, samples  # before the next ones are made
+                del ready, counts, samples  # before the next ones are made
     return numbers, kept
 
 
@@ -229,7 +229,7 @@ class OverInputs(Job[slice]):
         The rows.
     statistic : callable
         From how often each input was drawn, (inputs, resamples), to the values of the rows at some places.
-    told : callable
+    numbers_of : callable
         From a row's place and its samples to the numbers of `names`.
     names : tuple of str
     n_inputs, n_resamples, seed : int
@@ -237,7 +237,7 @@ class OverInputs(Job[slice]):
 
     targets: range
     statistic: Callable[[FloatArray, slice], FloatArray]
-    told: Callable[[int, FloatArray], Sequence[float]]
+    numbers_of: Callable[[int, FloatArray], Sequence[float]]
     names: tuple[str, ...]
     n_inputs: int
     n_resamples: int
@@ -263,7 +263,7 @@ class OverInputs(Job[slice]):
     def finish(self, ready: slice, counts: IntArray | None, samples: FloatArray) -> FloatArray:
         """The numbers of each row."""
         numbered = zip(range(ready.start, ready.stop), samples, strict=True)
-        return np.array([self.told(at, row) for at, row in numbered], dtype=float).T
+        return np.array([self.numbers_of(at, row) for at, row in numbered], dtype=float).T
 
     def run(self, progress: bool | None) -> FloatArray:
         """The numbers, (names, rows)."""

@@ -34,12 +34,12 @@ class Ready:
 
     Attributes
     ----------
-    made : Estimates
+    estimates : Estimates
     jackknifed : array, (names, targets)
         The numbers of `jackknife.NAMES`.
     """
 
-    made: Estimates
+    estimates: Estimates
     jackknifed: FloatArray
 
 
@@ -75,32 +75,34 @@ class Studentized(OfMetrics[Ready]):
     def ready(self, at: slice, x: FloatArray, z: FloatArray, *beside: Any) -> Ready:
         """The estimators of the targets, and their jackknife."""
         targets, dims = self.targets[at], self.interval.dims
-        made = Estimates.of(x, z, targets, self.measure, ("system",))
+        estimates = Estimates.of(x, z, targets, self.measure, ("system",))
         level = self.interval.confidence_level
-        return Ready(made, jackknife.intervals(x, z, targets, self.measure, dims, level))
+        return Ready(estimates, jackknife.intervals(x, z, targets, self.measure, dims, level))
 
     def rows(self, ready: Ready) -> int:
         """A row for each estimator, and for each target's standard error."""
-        return len(ready.made.estimators) + len(ready.made.places)
+        return len(ready.estimates.estimators) + len(ready.estimates.places)
 
     def block(self, ready: Ready, block: int, out: FloatArray, stop: threading.Event | None) -> None:
         """Fill the statistics of a block's draws, and their standard errors."""
-        made, interval = ready.made, self.interval
-        draw = DrawPlan(made.shape, ("system",), interval.n_resamples, interval.seed).block(block)
-        made.drawn(draw, out[: len(made.estimators)], stop)
-        standard_errors(made, draw.systems, out[len(made.estimators) :], stop)
+        estimates, interval = ready.estimates, self.interval
+        draw = DrawPlan(estimates.shape, ("system",), interval.n_resamples, interval.seed).block(block)
+        estimates.drawn(draw, out[: len(estimates.estimators)], stop)
+        standard_errors(estimates, draw.systems, out[len(estimates.estimators) :], stop)
 
     def finish(self, ready: Ready, counts: IntArray | None, samples: FloatArray) -> FloatArray:
         """Estimates with their intervals."""
-        errors = samples[len(ready.made.estimators) :]
+        errors = samples[len(ready.estimates.estimators) :]
         places = zip(ready.jackknifed.T, self.kept(ready, samples), errors, strict=True)
-        return np.array([self._told(dict(zip(jackknife.NAMES, each, strict=True)), *rows) for each, *rows in places]).T
+        return np.array(
+            [self._numbers(dict(zip(jackknife.NAMES, each, strict=True)), *rows) for each, *rows in places]
+        ).T
 
     def kept(self, ready: Ready, samples: FloatArray) -> FloatArray:
         """The statistics of the draws."""
-        return ready.made.of_targets(samples[: len(ready.made.estimators)])
+        return ready.estimates.of_targets(samples[: len(ready.estimates.estimators)])
 
-    def _told(self, known: dict[str, float], samples: FloatArray, errors: FloatArray) -> tuple[float, ...]:
+    def _numbers(self, known: dict[str, float], samples: FloatArray, errors: FloatArray) -> tuple[float, ...]:
         """The numbers of one target; where nothing varies, the jackknife's interval stands in."""
         estimate, error, limits = known["estimate"], known["standard_error"], (known["ci_low"], known["ci_high"])
         defined = ~np.isnan(samples) & (errors > _NOTHING)
@@ -122,7 +124,9 @@ class Studentized(OfMetrics[Ready]):
         return (least, most) if len(self.targets[0]) == 1 else (least - most, most - least)
 
 
-def standard_errors(made: Estimates, systems: IntArray, out: FloatArray, stop: threading.Event | None = None) -> None:
+def standard_errors(
+    estimates: Estimates, systems: IntArray, out: FloatArray, stop: threading.Event | None = None
+) -> None:
     """Fill each target's jackknife standard error over the drawn systems, (targets, resamples).
 
     ``√((n−1)/n · Σ w·(θ(−i) − mean)²)`` over the n systems that were drawn, w how often each was, and θ(−i) the target
@@ -130,25 +134,25 @@ def standard_errors(made: Estimates, systems: IntArray, out: FloatArray, stop: t
 
     Parameters
     ----------
-    made : Estimates
+    estimates : Estimates
     systems : array of int, (resamples, systems)
         How often each system was drawn.
     out : array, (targets, resamples)
     stop : Event, optional
     """
-    n, inputs = made.shape[0], arrays.ones(made.shape[1])
-    cost = sum(each.cost for each in made.estimators)
+    n, inputs = estimates.shape[0], arrays.ones(estimates.shape[1])
+    cost = sum(each.cost for each in estimates.estimators)
     step = max(1, _COUNTS // n**2)
     for start in range(0, len(systems), step):
         drawn = systems[start : start + step]
         resample, system = np.nonzero(drawn)
-        values = np.full((len(made.estimators), len(system)), np.nan)
+        values = np.full((len(estimates.estimators), len(system)), np.nan)
         for piece in threads.pieces(len(system), max(cost, 300 * n), stop):
             without = drawn[resample[piece]]
             without[np.arange(len(without)), system[piece]] -= 1
-            values[:, piece] = [each.bootstrap(without, inputs) for each in made.estimators]
-        without_one = np.full((len(made.places), *drawn.shape), np.nan)
-        without_one[:, resample, system] = made.of_targets(values)
+            values[:, piece] = [each.bootstrap(without, inputs) for each in estimates.estimators]
+        without_one = np.full((len(estimates.places), *drawn.shape), np.nan)
+        without_one[:, resample, system] = estimates.of_targets(values)
         out[:, start : start + step] = _spread(without_one, drawn, n)
         if stop is not None and stop.is_set():
             return
@@ -168,8 +172,8 @@ def intervals(
 ) -> FloatArray:
     """The numbers of `Studentized.names`, (names, targets), without threads."""
     job = Studentized(tuple(targets), measure, interval)
-    made = job.ready(slice(None), scores, z)
-    samples = np.empty((job.rows(made), job.n_resamples))
+    ready = job.ready(slice(None), scores, z)
+    samples = np.empty((job.rows(ready), job.n_resamples))
     for block in range(draws.n_blocks(job.n_resamples)):
-        job.block(made, block, samples[:, job.columns(block)], None)
-    return job.finish(made, None, samples)
+        job.block(ready, block, samples[:, job.columns(block)], None)
+    return job.finish(ready, None, samples)

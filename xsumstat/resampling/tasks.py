@@ -75,9 +75,9 @@ def with_dask(
             continue
         # In the same chunks, so that no samples wait for those of other targets.
         sized = [(each, at.stop - at.start) for each, (at, _) in zip(found, plan.groups, strict=True)]
-        each_told = [da.from_delayed(each[0], (len(job.names), size), dtype=float) for each, size in sized]
+        by_group = [da.from_delayed(each[0], (len(job.names), size), dtype=float) for each, size in sized]
         each_kept = [da.from_delayed(each[1], (size, job.n_resamples), dtype=float) for each, size in sized]
-        numbers.append(da.concatenate(each_told, axis=1))
+        numbers.append(da.concatenate(by_group, axis=1))
         samples.append(da.concatenate(each_kept, axis=0))
     laid_out = da.stack(numbers, axis=1).reshape(len(job.names), *lead, len(job.targets))
     if not keep_samples:
@@ -95,7 +95,7 @@ def _of_label(
         seen = used, source.of(places), [as_task(each[..., at]) for each in beside]
         small = job.narrowed(at, places)
         parts = [dask.delayed(_part)(small, blocks, *seen) for blocks in plan.runs] if plan.runs[1:] else None
-        found.append(dask.delayed(_told, nout=2)(small, parts, keep_samples, *seen))
+        found.append(dask.delayed(_finished, nout=2)(small, parts, keep_samples, *seen))
     return found
 
 
@@ -113,30 +113,30 @@ class _Plan:
     ----------
     groups : list of (slice, places or None)
     runs : list of range
-    matrix : int
+    matrix_bytes : int
         Bytes of one metric's scores.
-    each : int
+    target_bytes : int
         Bytes that a target takes.
     """
 
     groups: list[tuple[slice, list[int] | None]]
     runs: list[range]
-    matrix: int
-    each: int
+    matrix_bytes: int
+    target_bytes: int
 
     @classmethod
     def of(cls, job: Job[Any], arrays: Sequence[Any], lead: tuple[int, ...]) -> _Plan:
         first = [array[(0,) * len(lead)] for array in arrays]
-        work, each = float(max(1, job.work(first[0]))), job.bytes_each(*first)
+        work, target = float(max(1, job.work(first[0]))), job.bytes_each(*first)
         matrix = 8 * int(np.prod(arrays[0].shape[len(lead) + (job.metrics_of(job.targets[0]) is not None) :]))
         n_targets = len(job.targets)
-        most = max(1, min(int(_TASK / work), jobs.BYTES_AT_ONCE // max(1, each)))
+        most = max(1, min(int(_TASK / work), jobs.BYTES_AT_ONCE // max(1, target)))
         groups = _in_order(
             job, max(most, -(-n_targets * int(np.prod(lead)) // _MOST_TASKS)), jobs.BYTES_AT_ONCE // matrix
         )
         largest = max(at.stop - at.start for at, _ in groups)
         n_runs = max(1, _MOST_TASKS // max(1, len(groups) * int(np.prod(lead))))
-        return cls(groups, _runs(job.n_blocks, work * largest, n_runs), matrix, each)
+        return cls(groups, _runs(job.n_blocks, work * largest, n_runs), matrix, target)
 
 
 def _in_order(job: Job[Any], most_targets: int, most_metrics: int) -> list[tuple[slice, list[int] | None]]:
@@ -268,7 +268,7 @@ def _part(job: Job[R], blocks: range, used: Used | None, scores: Any, beside: li
     return blocks_of(job, _ready(job, used, scores, beside), blocks)
 
 
-def _told(
+def _finished(
     job: Job[R], parts: list[Part] | None, keep_samples: bool, used: Used | None, scores: Any, beside: list[Any]
 ) -> tuple[FloatArray, FloatArray | None]:
     """The numbers of the targets, and their samples, from those of all blocks; None: the blocks are done here."""
@@ -289,13 +289,13 @@ def _together(parts: list[Part]) -> Part:
 def _check_room(job: Job[Any], plan: _Plan) -> None:
     """A task that fits into a worker's memory."""
     metrics = max((len(places) for _, places in plan.groups if places), default=1)
-    needed = 2 * (metrics + 1) * plan.matrix + plan.each
+    needed = 2 * (metrics + 1) * plan.matrix_bytes + plan.target_bytes
     room = _memory()
     if needed > room:
         raise ValueError(
-            f"one task needs about {needed / 1e9:.3g} GB: {metrics} metric(s) and the gold, of "
-            f"{plan.matrix / 1e9:.3g} GB each, and what is made of them; there are {room / 1e9:.3g} GB for a task. "
-            "Take workers with more memory, or fewer inputs"
+            f"one task needs about {needed / 1e9:.3g} GB: {metrics} metric(s) and the gold, "
+            f"of {plan.matrix_bytes / 1e9:.3g} GB each, and what is made of them; there are {room / 1e9:.3g} GB for a "
+            "task. Take workers with more memory, or fewer inputs"
         )
 
 

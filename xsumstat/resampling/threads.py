@@ -59,14 +59,16 @@ def progress_bar(total: int, progress: bool | None, *, desc: str = "resampling",
 
 
 @contextmanager
-def one_bar(n_runs: int, progress: bool | None) -> Iterator[Callable[[], AbstractContextManager[None]]]:
+def one_bar(
+    n_runs: int, progress: bool | None, *, desc: str = "resampling"
+) -> Iterator[Callable[[], AbstractContextManager[None]]]:
     """One bar for several runs that would have a bar each: yields what to enter around each run."""
     outer = _WHOLE.get()
     if outer is not None:
         yield lambda: _part(lambda share: outer(share / n_runs))
         return
     bare = "{l_bar}{bar}| [{elapsed}<{remaining}]"
-    with _shown(n_runs, progress, desc="resampling", bar_format=bare) as advance:
+    with _shown(n_runs, progress, desc=desc, bar_format=bare) as advance:
         yield lambda: _part(advance)
 
 

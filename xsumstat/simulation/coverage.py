@@ -35,7 +35,7 @@ INTERVALS: dict[str, dict[str, Any]] = {
 METHODS = ("bootstrap", "fisher", "jackknife")
 _KEYWORDS: dict[str, Any] = {"method": "bootstrap", "interval": "percentile", "resample": "both"}
 
-# What is told of each trial, interval and target.
+# What is known of each trial, interval and target.
 _NUMBERS = ("coverage", "misses_low", "misses_high", "width", "estimate")
 
 
@@ -149,7 +149,7 @@ def coverage(
     if intervals is None:
         fisher = other is None and all(each.fisher for each in questions.records)
         intervals = {name: how for name, how in INTERVALS.items() if fisher or name != "fisher"}
-    hows = _checked_intervals(intervals, questions, other is not None)
+    checked = _checked_intervals(intervals, questions, other is not None)
     n_trials = _validate.integer("n_trials", n_trials, 1)
     n_resamples = _validate.integer("n_resamples", n_resamples, 2)
     confidence_level = _validate.fraction("confidence_level", confidence_level)
@@ -163,10 +163,10 @@ def coverage(
     if source.like is not None:
         simulation.check_likeness(source.like, source.scores, source.gold, source.labels)
     truths = {design: source.population(questions, design) for design in source.designs} if source.model else {}
-    trial = _Trial(source, questions, list(hows.values()), truths, n_resamples, confidence_level)
-    asked = trials.Trials(source.designs, n_trials, seed, trial.answer)
-    found = asked.run((len(_NUMBERS), *questions.shape, len(hows), len(source.targets)), progress)
-    dims = {"interval": list(hows), **source.dims}
+    trial = _Trial(source, questions, list(checked.values()), truths, n_resamples, confidence_level)
+    runs = trials.Trials(source.designs, n_trials, seed, trial.answer)
+    found = runs.run((len(_NUMBERS), *questions.shape, len(checked), len(source.targets)), progress)
+    dims = {"interval": list(checked), **source.dims}
     by_trial = dict(zip(_NUMBERS, source.laid_out(found), strict=True))
     result = trials.shares("coverage", by_trial["coverage"], questions, source, dims)
     named = {name: trials.labelled(values, questions, source, dims) for name, values in by_trial.items()}
@@ -181,7 +181,7 @@ def coverage(
         "n_trials": n_trials,
         "n_resamples": n_resamples,
     }
-    attrs |= {"keywords": json.dumps(hows), "gold": source.gold_name, "seed": str(seed)}
+    attrs |= {"keywords": json.dumps(checked), "gold": source.gold_name, "seed": str(seed)}
     return results.result(result, None, analysis="coverage", **questions.attrs, **source.attrs, **attrs)
 
 
@@ -190,20 +190,22 @@ def _checked_intervals(intervals: Any, questions: Questions, differences: bool) 
     complete = {}
     for label, given in trials.named_keywords("intervals", intervals).items():
         where = f"intervals[{label!r}]"
-        how = trials.completed(where, given, "ci", _KEYWORDS)
-        _validate.choice(f"{where}['method']", how["method"], METHODS)
-        _validate.choice(f"{where}['interval']", how["interval"], INTERVAL_NAMES)
-        if how["method"] == "jackknife":
+        chosen = trials.completed(where, given, "ci", _KEYWORDS)
+        _validate.choice(f"{where}['method']", chosen["method"], METHODS)
+        _validate.choice(f"{where}['interval']", chosen["interval"], INTERVAL_NAMES)
+        if chosen["method"] == "jackknife":
             if "interval" in given:
                 raise ValueError(f"{where}: interval= is for method='bootstrap', and 'jackknife' has none to choose")
-            del how["interval"]
-        elif how["interval"] == "corrected" and len(how["resample"]) < 2:
+            del chosen["interval"]
+        elif chosen["interval"] == "corrected" and len(chosen["resample"]) < 2:
             raise ValueError(f"{where}: interval='corrected' needs resample='both'")
-        elif how["interval"] == "studentized" and (questions.levels != ["input"] or "system" not in how["resample"]):
+        elif chosen["interval"] == "studentized" and (
+            questions.levels != ["input"] or "system" not in chosen["resample"]
+        ):
             raise ValueError(f"{where}: interval='studentized' needs level='input' and resample='both' or 'system'")
-        if how["method"] == "fisher":
+        if chosen["method"] == "fisher":
             _check_fisher(where, questions, differences)
-        complete[label] = how
+        complete[label] = chosen
     return complete
 
 
@@ -224,7 +226,7 @@ class _Trial:
 
     source: Source
     questions: Questions
-    hows: list[dict[str, Any]]
+    intervals: list[dict[str, Any]]  # the keywords of each
     truths: dict[Design, FloatArray]  # (levels, coefficients, targets), of populations
     n_resamples: int
     confidence_level: float
@@ -235,26 +237,26 @@ class _Trial:
         scores, others = (source.drawn(design, generator), None) if source.model else source.halves(generator)
         seed = int(generator.integers(2**63))
         drawn = BootstrapInterval("percentile", (), self.n_resamples, seed, self.confidence_level)
-        out = np.empty((len(_NUMBERS), *self.questions.shape, len(self.hows), len(source.targets)))
+        out = np.empty((len(_NUMBERS), *self.questions.shape, len(self.intervals), len(source.targets)))
         for at, measure in self.questions.each():
-            made = Estimates.of(*scores, source.targets, measure, ())
+            estimates = Estimates.of(*scores, source.targets, measure, ())
             if others is None:
                 truth = self.truths[design][at]
             else:
                 truth = Estimates.of(*others, source.targets, measure, ()).values
             samples: dict[tuple[str, ...], FloatArray] = {}
-            for place, how in enumerate(self.hows):
-                low, high = _limits(how, made, scores, source.targets, measure, samples, drawn)
+            for place, keywords in enumerate(self.intervals):
+                low, high = _limits(keywords, estimates, scores, source.targets, measure, samples, drawn)
                 said = ~(np.isnan(low) | np.isnan(truth))
                 held = (low <= truth) & (truth <= high), high < truth, low > truth
                 shares = [np.where(said, each, np.nan) for each in held]
-                out[:, *at, place] = *shares, high - low, made.values
+                out[:, *at, place] = *shares, high - low, estimates.values
         return out
 
 
 def _limits(
-    how: dict[str, Any],
-    made: Estimates,
+    keywords: dict[str, Any],
+    estimates: Estimates,
     scores: Scores,
     targets: Sequence[Target],
     measure: Measure,
@@ -263,22 +265,22 @@ def _limits(
 ) -> FloatArray:
     """Limits of every target's interval, (2, targets); `samples` holds those of the plans that were drawn already."""
     level = interval.confidence_level
-    if how["method"] == "jackknife":
-        return jackknife.intervals(*scores, targets, measure, how["resample"], level)[1:3]
-    if how["method"] == "fisher":
+    if keywords["method"] == "jackknife":
+        return jackknife.intervals(*scores, targets, measure, keywords["resample"], level)[1:3]
+    if keywords["method"] == "fisher":
         return np.array([bootstrap.fisher(x, scores[1], measure, level)[1:3] for x in scores[0]]).T
-    interval = replace(interval, name=how["interval"], dims=how["resample"])
+    interval = replace(interval, name=keywords["interval"], dims=keywords["resample"])
     if interval.name == "studentized":
         return studentized.intervals(*scores, targets, measure, interval)[1:3]
-    plans = interval.plans(made.shape)
+    plans = interval.plans(estimates.shape)
     for plan in plans:
         if plan.dims not in samples:
-            out = np.empty((len(made.estimators), plan.n_resamples))
+            out = np.empty((len(estimates.estimators), plan.n_resamples))
             for block in range(draws.n_blocks(plan.n_resamples)):
                 start = block * draws.BLOCK
-                made.drawn(plan.block(block), out[:, start : start + draws.BLOCK])
+                estimates.drawn(plan.block(block), out[:, start : start + draws.BLOCK])
             samples[plan.dims] = out
-    return interval.summarised(made, [samples[plan.dims] for plan in plans])[1:3]
+    return interval.summarised(estimates, [samples[plan.dims] for plan in plans])[1:3]
 
 
 def _relative(width: xr.DataArray, estimates: xr.DataArray, confidence_level: float) -> xr.DataArray:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+import threading
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,7 +12,7 @@ import numpy as np
 from xsumstat.coefficients import arrays, table
 from xsumstat.coefficients.record import Coefficient, Measure
 from xsumstat.inference import components
-from xsumstat.resampling import jackknife
+from xsumstat.resampling import jackknife, threads
 from xsumstat.types import BoolArray, FloatArray, IntArray
 
 # The part of the standard deviation of systems and inputs that is normal: no two systems are the same then.
@@ -24,7 +25,9 @@ _ROUNDS, _CLOSE, _SMALL = 500, 1e-10, 1e-9
 # Populations that truths are averaged over: systems, inputs, how many. At system level the inputs are the design's.
 _POPULATIONS = {"input": (2000, 20, 10), "global": (20_000, 1, 10), "within_system": (20, 2000, 10)}
 _CELLS, _SYSTEMS, _REPEATS = 100_000, (500, 2000), 30
-_COMPARED = 20
+_COMPARED, _COMPARED_LEVELS = 20, ("system", "input")
+# Scores that are drawn together: what is made of them on the way takes three times as much memory, and fits a cache.
+_DRAWN_AT_ONCE = 2**19
 
 
 @dataclass(frozen=True)
@@ -83,20 +86,38 @@ class Likeness:
         self, shape: tuple[int, int], generator: np.random.Generator, *, crossed: bool = True
     ) -> tuple[FloatArray, FloatArray]:
         """Scores (metrics, systems, inputs) and gold (systems, inputs), `crossed`, or each cell by itself."""
-        sizes = ((shape[0], 1), (1, shape[1])) if crossed else (shape, shape)
-        places = [generator.integers(len(each), size=size) for each, size in zip(self.effects, sizes, strict=True)]
-        out = self.mean + np.zeros((*shape, len(self.mean)))
-        for place, effects, rest in zip(places, self.effects, self.rest, strict=True):
-            normal = generator.standard_normal((*place.shape, len(self.mean))) @ rest
-            out += effects[place] + normal
-        at = (generator.random(shape) * self.counts[places[0]]).astype(np.int64)
-        out += self.cells[places[0], at]
-        values = np.ascontiguousarray(np.moveaxis(out, -1, 0))
-        for score, grades in zip(values, self.grades, strict=True):
-            if grades is not None:
-                score[...] = grades[np.searchsorted((grades[1:] + grades[:-1]) / 2, score)]
-        values[self.gaps[:, places[0], places[1]]] = np.nan
+        values = np.empty((len(self.mean), *shape))
+        for rows, some in self._pieces(shape, generator, crossed):
+            values[:, rows] = some
         return values[:-1], values[-1]
+
+    def _pieces(
+        self, shape: tuple[int, int], generator: np.random.Generator, crossed: bool
+    ) -> Iterator[tuple[slice, FloatArray]]:
+        """Scores (scores, systems, inputs), the gold last, of some systems at a time, however many these are."""
+        systems, inputs = shape
+        sizes = ((systems, 1), (1, inputs)) if crossed else (shape, shape)
+        places = [generator.integers(len(each), size=size) for each, size in zip(self.effects, sizes, strict=True)]
+        of_systems, of_inputs = (
+            effects[place] + generator.standard_normal((*place.shape, len(self.mean))) @ rest
+            for place, effects, rest in zip(places, self.effects, self.rest, strict=True)
+        )
+        of_systems += self.mean
+        gaps = bool(self.gaps.any())
+        step = max(1, _DRAWN_AT_ONCE // (inputs * len(self.mean)))
+        for start in range(0, systems, step):
+            rows = slice(start, min(start + step, systems))
+            who, on = places[0][rows], places[1] if crossed else places[1][rows]
+            cell = (generator.random((len(who), inputs)) * self.counts[who]).astype(np.int64)
+            out = of_systems[rows] + (of_inputs if crossed else of_inputs[rows])
+            out += self.cells[who, cell]
+            values = np.ascontiguousarray(np.moveaxis(out, -1, 0))
+            for score, grades in zip(values, self.grades, strict=True):
+                if grades is not None:
+                    score[...] = grades[np.searchsorted((grades[1:] + grades[:-1]) / 2, score)]
+            if gaps:
+                values[self.gaps[:, who, on]] = np.nan
+            yield rows, values
 
     def population(
         self, level: str, records: Sequence[Coefficient], n_inputs: int, missing: str = "pairwise"
@@ -135,19 +156,17 @@ class Likeness:
 
         Both, r and its standard error, are means over new scores of the size of the given ones.
         """
+        generators = (np.random.Generator(np.random.SFC64(each)) for each in np.random.SeedSequence(1).spawn(_COMPARED))
+        with threads.progress_bar((1 + _COMPARED) * len(scores), False) as bar:
+            own = _intervals(scores, gold, bar)
+            again = np.array([_intervals(*self.draw(gold.shape, each), bar)[:, [0, 3]] for each in generators])
         outside, spread = {}, {}
-        targets = [(at,) for at in range(len(scores))]
-        for level in ("system", "input"):
-            measure = Measure(table.COEFFICIENTS["pearson"], level)
-            r, low, high, error = jackknife.intervals(scores, gold, targets, measure, ("system", "input"), 0.95)[:4]
-            again = []
-            for source in np.random.SeedSequence(1).spawn(_COMPARED):
-                drawn = self.draw(gold.shape, np.random.Generator(np.random.SFC64(source)))
-                again.append(jackknife.intervals(*drawn, targets, measure, ("system", "input"), 0.95)[[0, 3]])
-            mean, errors = means_of(np.array(again))
-            told = np.isfinite(r) & np.isfinite(low)
-            outside[level] = np.flatnonzero(told & ((mean < low) | (mean > high))).tolist()
-            spread[level] = np.flatnonzero(told & ((errors < error / 2) | (errors > error * 2))).tolist()
+        for at, level in enumerate(_COMPARED_LEVELS):
+            r, low, high, error = own[at]
+            mean, errors = means_of(again[:, at])
+            defined = np.isfinite(r) & np.isfinite(low)
+            outside[level] = np.flatnonzero(defined & ((mean < low) | (mean > high))).tolist()
+            spread[level] = np.flatnonzero(defined & ((errors < error / 2) | (errors > error * 2))).tolist()
         return outside, spread
 
     def _pearson(self, level: str, n_inputs: int) -> FloatArray:
@@ -167,26 +186,55 @@ class Likeness:
             shape = (size[0], size[1])
         measures = [Measure(record, "global" if level == "system" else level) for record in records]
         found = np.full((repeats, len(records), len(self.mean) - 1), np.nan)
-        for row, source in zip(found, np.random.SeedSequence(0).spawn(repeats), strict=True):
-            scores, gold = self.draw(shape, np.random.Generator(np.random.SFC64(source)), crossed=level != "global")
-            for at, score in enumerate(scores):
-                x, z = (score, gold) if level != "system" else _means(score, gold, missing)
+        sources = np.random.SeedSequence(0).spawn(repeats)
+
+        def average(repeat: int, stop: threading.Event) -> None:
+            generator = np.random.Generator(np.random.SFC64(sources[repeat]))
+            if level == "system":
+                scores, golds = self._drawn_means(shape, generator, missing)
+            else:
+                scores, gold = self.draw(shape, generator, crossed=level != "global")
+                golds = np.broadcast_to(gold, scores.shape)
+            for at, (x, z) in enumerate(zip(scores, golds, strict=True)):
                 for place, measure in enumerate(measures):
-                    row[place, at] = measure.estimator(x, z).value()
+                    found[repeat, place, at] = measure.estimator(x, z).value()
+
+        with threads.progress_bar(repeats, False) as bar:
+            threads.over_blocks(average, repeats, bar)
         mean = means_of(found)
         spread = np.sqrt(means_of((found - mean) ** 2).max(axis=1))
         return mean, spread / math.sqrt(repeats - 1)
 
+    def _drawn_means(
+        self, shape: tuple[int, int], generator: np.random.Generator, missing: str
+    ) -> tuple[FloatArray, FloatArray]:
+        """Means of new systems by each metric, and by the gold on its cells, as scores on one input."""
+        x, z = np.empty((2, len(self.mean) - 1, shape[0], 1))
+        for rows, values in self._pieces(shape, generator, True):
+            there = np.isfinite(values)
+            if there.all():
+                of_all = arrays.means_as_cells(values.reshape(-1, shape[1]), there.reshape(-1, shape[1]))
+                of_all = of_all.reshape(len(values), -1, 1)
+                x[:, rows], z[:, rows] = of_all[:-1], of_all[-1]
+                continue
+            for at, (score, own) in enumerate(zip(values[:-1], there[:-1], strict=True)):
+                cells = (own, there[-1]) if missing == "available" else (own & there[-1],) * 2
+                x[at, rows], z[at, rows] = map(arrays.means_as_cells, (score, values[-1]), cells)
+        return x, z
 
-def _means(score: FloatArray, gold: FloatArray, missing: str) -> tuple[FloatArray, FloatArray]:
-    """Means of each system as scores on one input, over the cells that both have."""
-    there = np.isfinite(gold) & (np.isfinite(score) | (missing == "available"))
-    own = np.isfinite(score) & (np.isfinite(gold) | (missing == "available"))
-    means = []
-    for values, cells in ((score, own), (gold, there)):
-        mean, count = arrays.system_means(values, cells)
-        means.append(np.where(count > 0, mean, np.nan)[:, None])
-    return means[0], means[1]
+
+def _intervals(scores: FloatArray, gold: FloatArray, bar: threads.Bar) -> FloatArray:
+    """Pearson's r, its limits and its standard error at each level that is compared, (levels, numbers, metrics)."""
+    measures = [Measure(table.COEFFICIENTS["pearson"], level) for level in _COMPARED_LEVELS]
+    out = np.empty((len(measures), 4, len(scores)))
+
+    def of_metric(at: int, stop: threading.Event) -> None:
+        for row, measure in zip(out, measures, strict=True):
+            one = scores[at : at + 1]
+            row[:, at] = jackknife.intervals(one, gold, [(0,)], measure, ("system", "input"), 0.95)[:4, 0]
+
+    threads.over_blocks(of_metric, len(scores), bar)
+    return out
 
 
 def means_of(values: FloatArray) -> FloatArray:
@@ -231,7 +279,11 @@ def _root(matrix: FloatArray, inverse: bool = False) -> FloatArray:
 def _aligned(values: FloatArray, target: FloatArray) -> FloatArray:
     """Vectors (n, scores), whose covariance is `target` afterwards as far as there are so many of them."""
     values = values - values.mean(axis=0)
-    own = values.T @ values / len(values)
+    return _turned(values, values.T @ values / len(values), target)
+
+
+def _turned(values: FloatArray, own: FloatArray, target: FloatArray) -> FloatArray:
+    """Vectors of covariance `own`, turned and stretched to have `target`, as far as they span its dimensions."""
     sds = [np.sqrt(np.maximum(np.diag(each), 0.0)) for each in (own, target)]
     inverses = [np.divide(1.0, sd, out=np.zeros_like(sd), where=sd > 0) for sd in sds]
     r, wanted = (each * np.outer(inverse, inverse) for each, inverse in zip((own, target), inverses, strict=True))
@@ -259,11 +311,7 @@ def _pools(residuals: FloatArray, target: FloatArray) -> tuple[FloatArray, IntAr
     counts = np.array([len(each) for each in pools])
     weights = np.repeat(np.sqrt(1 / (counts * len(counts))), counts)[:, None]
     every = np.concatenate(pools)
-    own = (every * weights).T @ (every * weights)
-    sds = [np.sqrt(np.maximum(np.diag(each), 0.0)) for each in (own, target)]
-    inverses = [np.divide(1.0, sd, out=np.zeros_like(sd), where=sd > 0) for sd in sds]
-    r, wanted = (each * np.outer(inverse, inverse) for each, inverse in zip((own, target), inverses, strict=True))
-    every = (every * inverses[0]) @ _root(r, inverse=True) @ _root(wanted) * sds[1]
+    every = _turned(every, (every * weights).T @ (every * weights), target)
     out = np.zeros((len(pools), counts.max(), residuals.shape[-1]))
     for at, each in enumerate(np.split(every, np.cumsum(counts)[:-1])):
         out[at, : len(each)] = each

@@ -10,7 +10,7 @@ import numpy as np
 
 from xsumstat.coefficients import arrays
 from xsumstat.coefficients.record import Coefficient, Measure
-from xsumstat.types import BoolArray, FloatArray
+from xsumstat.types import FloatArray
 
 Effects = tuple[float, float, float]
 
@@ -212,7 +212,7 @@ class Model:
                 if level == "system" and not self._whole:
                     there = np.isfinite(gold)
                     every = np.isfinite(x) if missing == "available" else there
-                    x, z = (_means(*each) for each in ((x, every), (gold, there)))
+                    x, z = (arrays.means_as_cells(*each) for each in ((x, every), (gold, there)))
                 for place, measure in enumerate(measures):
                     row[place, at] = measure.estimator(x, z).value()
         return found.mean(axis=0), found.std(axis=0, ddof=1).max(axis=1) / math.sqrt(repeats)
@@ -259,9 +259,3 @@ def _is_pearson(record: Coefficient) -> bool:
 def _generators(size: int) -> list[np.random.Generator]:
     """Sources of simulated populations, the same each time."""
     return [np.random.Generator(np.random.SFC64(each)) for each in np.random.SeedSequence(0).spawn(size)]
-
-
-def _means(values: FloatArray, cells: BoolArray) -> FloatArray:
-    """Mean of each system over the given cells, as scores on one input; NaN where there is none."""
-    mean, count = arrays.system_means(values, cells)
-    return np.where(count > 0, mean, np.nan)[:, None]

@@ -275,12 +275,12 @@ def _widths(
                 least[at, row] = planning.least_inputs(one, n, target, asked.confidence_level, scale=asked.scale)
             for column, m in enumerate(inputs):
                 if (n, m) in by_design:
-                    told = by_design[n, m][:, at]
+                    at_design = by_design[n, m][:, at]
                     simulated[row, column] = True
                 else:
                     low, high, error = planning.interval(one, n, m, asked.confidence_level, scale=asked.scale)
-                    told = np.array([high - low, error, one.value(m), 0.0])
-                for each, value in zip(numbers, told, strict=True):
+                    at_design = np.array([high - low, error, one.value(m), 0.0])
+                for each, value in zip(numbers, at_design, strict=True):
                     numbers[each][at, row, column] = value
             if target is not None and not asked.by_formula(n):
                 enough = [m for m, wide in zip(inputs, numbers["width"][at, row], strict=True) if wide <= target]
@@ -380,7 +380,7 @@ def _simulated(
         return {design: np.array([wide[at], error[at], r[at], spread[0][at]]) for at, design in enumerate(designs)}
     with np.errstate(divide="ignore", invalid="ignore"):
         relative = spread[1] / variance
-    base, told = every.index(own), {}
+    base, by_design = every.index(own), {}
     for at, (n, m) in enumerate(designs):
         numbers = []
         for metric, one in enumerate(expected):
@@ -388,8 +388,8 @@ def _simulated(
             low, high, sd = planning.interval(one, n, m, asked.confidence_level, scale=asked.scale, variance=scaled)
             doubt = 0.0 if at == base else (high - low) / 2 * math.hypot(relative[at, metric], relative[base, metric])
             numbers.append((high - low, sd, one.value(m), doubt))
-        told[n, m] = np.array(numbers).T
-    return told
+        by_design[n, m] = np.array(numbers).T
+    return by_design
 
 
 # --- Powers ---

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -142,7 +143,7 @@ def power(
     """
     two = other is not None
     noises = [0.0] if two else _numbers("noise", _NOISES if noise is None else noise)
-    hows = _checked_tests(TESTS if tests is None else tests)
+    checked = _checked_tests(TESTS if tests is None else tests)
     n_trials = _validate.integer("n_trials", n_trials, 1)
     n_resamples = _validate.integer("n_resamples", n_resamples, 2)
     alpha = _validate.fraction("alpha", alpha)
@@ -157,28 +158,11 @@ def power(
     source = Source.of(ds, gold, metric, questions, redraw, n_systems, n_inputs, other)
     if source.like is not None:
         simulation.check_likeness(source.like, source.scores, source.gold, source.labels)
-
-    def answer(design: Design, generator: np.random.Generator) -> FloatArray:
-        scores, z = source.drawn(design, generator) if source.model else (source.scores, source.gold)
-        resampled = int(generator.integers(2**63))
-        pairs = _pairs_of(scores, source) if two else _copies(scores, noises, null, generator)
-        out = np.empty((1, *questions.shape, len(hows), *pairs.shape[:2]))
-        for at, measure in questions.each():
-            for place in np.ndindex(pairs.shape[:2]):
-                p = np.array([_pvalue(how, pairs[place], z, measure, n_resamples, resampled) for how in hows.values()])
-                out[(0, *at, slice(None), *place)] = np.where(np.isnan(p), np.nan, p <= alpha)
-        return out
-
-    asked = trials.Trials(source.designs, n_trials, seed, answer)
-    (found,) = asked.run((1, *questions.shape, len(hows), len(source.targets), len(noises)), progress)
-    dims: dict[str, list[Any]] = {"test": list(hows), **source.dims}
-    if two:
-        found = source.laid_out(found[..., 0])
-    else:
-        dims["noise"] = noises
-    result = trials.shares("type_i_error" if null else "power", found, questions, source, dims)
-    if two:
-        result["n_undefined"] = result["n_undefined"].where(source.pairs, 0)  # a metric and itself were not tried
+    trial = _Trial(source, questions, list(checked.values()), [] if two else noises, null, alpha, n_resamples)
+    runs = trials.Trials(source.designs, n_trials, seed, trial.answer)
+    shape = (1, *questions.shape, len(checked), len(source.targets), len(noises))
+    (held,) = runs.run(shape, progress)
+    result = _shares(held, questions, source, list(checked), noises, null)
     attrs: dict[str, Any] = {
         "alpha": alpha,
         "null": null,
@@ -186,11 +170,67 @@ def power(
         "n_trials": n_trials,
         "n_resamples": n_resamples,
     }
-    attrs |= {"keywords": json.dumps(hows), "gold": source.gold_name, "seed": str(seed)}
+    attrs |= {"keywords": json.dumps(checked), "gold": source.gold_name, "seed": str(seed)}
     if not two and noise is not None and not _validate.is_list(noise):
         attrs["noise"] = noises[0]
         result = result.squeeze("noise", drop=True)
     return results.result(result, None, analysis="power", **questions.attrs, **source.attrs, **attrs)
+
+
+def _shares(
+    held: FloatArray, questions: Questions, source: Source, tests: list[str], noises: list[float], null: bool
+) -> xr.Dataset:
+    """The share of trials in which each test found a difference, of two metrics or of a metric and its copies."""
+    dims: dict[str, list[Any]] = {"test": tests, **source.dims}
+    name = "type_i_error" if null else "power"
+    if source.columns is None:
+        return trials.shares(name, held, questions, source, {**dims, "noise": noises})
+    result = trials.shares(name, source.laid_out(held[..., 0]), questions, source, dims)
+    result["n_undefined"] = result["n_undefined"].where(source.pairs, 0)  # a metric and itself were not tried
+    return result
+
+
+# --- One trial ---
+
+
+@dataclass(frozen=True)
+class _Trial:
+    """What is asked in each trial: whether each test finds a difference.
+
+    Attributes
+    ----------
+    source : Source
+    questions : Questions
+    tests : list of dict
+        The keywords of each.
+    noises : list of float
+        Of the copies that metrics are compared with; none where they are compared with each other.
+    null : bool
+        Whether both are copies with the same noise.
+    alpha : float
+    n_resamples : int
+    """
+
+    source: Source
+    questions: Questions
+    tests: list[dict[str, Any]]
+    noises: list[float]
+    null: bool
+    alpha: float
+    n_resamples: int
+
+    def answer(self, design: Design, generator: np.random.Generator) -> FloatArray:
+        """1 where a difference was found, else 0; (1, levels, coefficients, tests, targets, noises)."""
+        source = self.source
+        scores, z = source.drawn(design, generator) if source.model else (source.scores, source.gold)
+        seed = int(generator.integers(2**63))
+        pairs = _copies(scores, self.noises, self.null, generator) if self.noises else _pairs_of(scores, source)
+        out = np.empty((1, *self.questions.shape, len(self.tests), *pairs.shape[:2]))
+        for at, measure in self.questions.each():
+            for place in np.ndindex(pairs.shape[:2]):
+                p = np.array([_pvalue(test, pairs[place], z, measure, self.n_resamples, seed) for test in self.tests])
+                out[(0, *at, slice(None), *place)] = np.where(np.isnan(p), np.nan, p <= self.alpha)
+        return out
 
 
 def _pairs_of(scores: FloatArray, source: Source) -> FloatArray:
@@ -236,19 +276,19 @@ def _checked_tests(tests: Any) -> dict[str, dict[str, Any]]:
 
 
 def _pvalue(
-    how: dict[str, Any], pair: FloatArray, z: FloatArray, measure: Measure, n_resamples: int, seed: int
+    test: dict[str, Any], pair: FloatArray, z: FloatArray, measure: Measure, n_resamples: int, seed: int
 ) -> float:
     """One-sided p-value of the first of two metrics being better."""
     pairs = ((0, 1),)
-    if how["test"] == "corr_test":
+    if test["test"] == "corr_test":
         r_1, r_2, r_3, n = correlations(pair, z, pairs, measure)
-        value = two_correlations.statistic(how["method"], r_1, r_2, r_3, n)
-        return float(two_correlations.pvalue(how["method"], value, n, "greater")[0])
+        value = two_correlations.statistic(test["method"], r_1, r_2, r_3, n)
+        return float(two_correlations.pvalue(test["method"], value, n, "greater")[0])
     shape = (z.shape[0], z.shape[1])
     plan: PairPlan = (
-        DrawPlan(shape, how["resample"], n_resamples, seed)
-        if how["test"] == "boot_test"
-        else SwapPlan.of(shape, how["resample"], how["crossed"], n_resamples, seed)
+        DrawPlan(shape, test["resample"], n_resamples, seed)
+        if test["test"] == "boot_test"
+        else SwapPlan.of(shape, test["resample"], test["crossed"], n_resamples, seed)
     )
     job = PairTests(pairs, plan, "greater", measure)
     ready = job.ready(slice(None), pair, z)

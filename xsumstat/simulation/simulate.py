@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import asdict, replace
 from typing import Any
 
@@ -14,7 +15,7 @@ from xsumstat import _validate
 from xsumstat.coefficients import table
 from xsumstat.dataset import results
 from xsumstat.dataset import scores as schema
-from xsumstat.resampling import draws
+from xsumstat.resampling import draws, threads
 from xsumstat.simulation.likeness import Likeness
 from xsumstat.simulation.model import COMPONENTS, Effects, Model
 from xsumstat.types import FloatArray
@@ -90,7 +91,7 @@ def simulate(
         correlation within an input then differs between inputs.
     truth : bool, default True
         Add the true correlations. With `like`, `likert`, `missing`, `system_df`, `outlying` or `ability_sd` some are
-        averaged over large simulated populations, which takes two seconds or more.
+        averaged over large simulated populations, which takes two seconds or more; a progress bar comes by itself.
     rng : None, int, SeedSequence or Generator, optional
         Source of the scores; one seed gives the same scores.
 
@@ -187,7 +188,10 @@ def simulate(
     ds.attrs |= {"gold": GOLD, "source": "simulated", "seed": str(seed)}
     ds.attrs["model"] = json.dumps({"metrics": names, **asdict(model)})
     ds.attrs["xsumstat_version"] = results.package_version()
-    return ds.assign(_truth([GOLD, *names], model, n_inputs)) if truth else ds
+    if not truth:
+        return ds
+    with threads.one_bar(len(_validate.LEVELS), None, desc="simulating") as part:
+        return ds.assign(_truth([GOLD, *names], model, n_inputs, part))
 
 
 # Keywords that describe a model, and what they are where they are not given.
@@ -222,8 +226,10 @@ def _simulate_like(
     ds.attrs |= {"gold": found.gold_name, "source": "simulated", "seed": str(seed)}
     ds.attrs |= {"like": f"{found.shape[0]} systems on {found.shape[1]} inputs"}
     ds.attrs["xsumstat_version"] = results.package_version()
-    check_likeness(model, found.score.values, found.gold.values, names[1:])
-    return ds.assign(_truth(names, model, shape[1])) if truth else ds
+    with threads.one_bar(1 + (len(_validate.LEVELS) if truth else 0), None, desc="simulating") as part:
+        with part():
+            check_likeness(model, found.score.values, found.gold.values, names[1:])
+        return ds.assign(_truth(names, model, shape[1], part)) if truth else ds
 
 
 def _labelled(values: FloatArray, names: list[Any]) -> xr.Dataset:
@@ -332,7 +338,10 @@ def _effects(name: str, values: Any, least: float, most: float) -> Effects:
     return system, input, cell
 
 
-def _truth(names: list[Any], model: Model | Likeness, n_inputs: int) -> dict[str, xr.DataArray]:
+def _truth(
+    names: list[Any], model: Model | Likeness, n_inputs: int, part: Callable[[], AbstractContextManager[None]]
+) -> dict[str, xr.DataArray]:
+    """The true correlations and their errors; `part` is entered around each level, for a bar."""
     coords = {
         "metric": names,
         "level": list(_validate.LEVELS),
@@ -342,7 +351,8 @@ def _truth(names: list[Any], model: Model | Likeness, n_inputs: int) -> dict[str
     shape = [len(each) for each in coords.values()]
     values, errors = np.full(shape, np.nan), np.zeros(shape[1:])
     for at, level in enumerate(_validate.LEVELS):
-        found, errors[at] = model.population(level, records, n_inputs)
+        with part():
+            found, errors[at] = model.population(level, records, n_inputs)
         values[1:, at] = found.T
     truth = xr.DataArray(values, coords)
     error = xr.DataArray(errors, {name: coords[name] for name in ("level", "coefficient")})

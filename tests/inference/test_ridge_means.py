@@ -1,0 +1,50 @@
+"""`ridge_means`: no warning, whatever a metric's column holds, and the same numbers in any unit."""
+
+import numpy as np
+import pytest
+
+from xsumstat.inference.ridge_means import ridge_means
+
+
+def scores(n_systems=4, n_inputs=60, n_rated=30):
+    """Three metrics, and people's scores of some inputs."""
+    rng = np.random.default_rng(5)
+    x = rng.normal(size=(3, n_systems, n_inputs))
+    z = x[0] + rng.normal(size=(n_systems, n_inputs))
+    z[:, n_rated:] = np.nan
+    return x, z
+
+
+def with_second(values):
+    """The scores, the second metric's being these."""
+    x, z = scores()
+    x[1] = values
+    return x, z
+
+
+@pytest.mark.parametrize("value", [0.0, 1 / 3, -1e-200, 1e200])
+def test_a_constant_metric_is_as_good_as_none(value):
+    x, z = with_second(value)
+    found, slopes = ridge_means(x, z, "these", 0.95)
+    assert (slopes[1] == 0).all() and (slopes[[0, 2]] != 0).all()
+    # The penalty counts the metrics, those that are constant too; so only what both say roughly is the same.
+    without, _ = ridge_means(x[[0, 2]], z, "these", 0.95)
+    np.testing.assert_allclose(found["mean"], without["mean"], atol=0.02)
+
+
+@pytest.mark.parametrize("factor", [1e-250, 1e-160, 1e-60, 1e60, 1e160, 1e300])
+def test_the_unit_of_one_metric_does_not_matter(factor):
+    x, z = scores()
+    found, slopes = ridge_means(x, z, "new", 0.95)
+    again, other = ridge_means(x * np.array([1, factor, 1])[:, None, None], z, "new", 0.95)
+    for name, values in found.items():
+        np.testing.assert_allclose(again[name], values, rtol=1e-9)
+    np.testing.assert_allclose(other[1] * factor, slopes[1], rtol=1e-9)
+
+
+def test_without_ratings_there_is_no_mean_and_no_warning():
+    x, z = scores()
+    found, slopes = ridge_means(x, np.full_like(z, np.nan), "these", 0.95)
+    assert np.isnan(found["mean"]).all() and (found["n_rated"] == 0).all() and (slopes == 0).all()
+    found, slopes = ridge_means(np.full_like(x, np.nan), z, "these", 0.95)
+    assert np.isnan(found["mean"]).all() and (found["n_inputs"] == 0).all() and (slopes == 0).all()
