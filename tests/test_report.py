@@ -1,3 +1,4 @@
+import errno
 import re
 import subprocess
 import sys
@@ -571,6 +572,22 @@ def test_the_target_of_a_link_is_written_whole_or_not_at_all(tmp_path, monkeypat
 def test_a_device_is_written_to_and_not_replaced():
     report.write_whole(Path("/dev/null"), "text")
     assert not Path("/dev/null").is_file()
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+def test_a_full_disk_is_told_with_the_files_name(capsys, scores):
+    status, _, err = run(capsys, scores, "--gold", "human", "--output", "/dev/full", "--n-resamples", 19)
+    assert status == 2 and re.search(r"error: .*No space left on device: '/dev/full'$", err.strip())
+
+
+def test_a_folder_that_cannot_be_written_into_is_told_by_the_files_name(tmp_path, monkeypatch):
+    def refuses(**_):
+        raise PermissionError(errno.EACCES, "Permission denied", str(tmp_path / ".xsumstat-123"))
+
+    monkeypatch.setattr(report.tempfile, "mkstemp", refuses)
+    with pytest.raises(PermissionError, match="page.html") as error:
+        report.write_whole(tmp_path / "page.html", "new")
+    assert ".xsumstat-" not in str(error.value)
 
 
 def test_links_that_lead_in_a_circle_or_nowhere(capsys, tmp_path, scores):

@@ -16,6 +16,7 @@ from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, 
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
+from pathlib import Path
 from types import ModuleType
 from typing import Any, ParamSpec, TypeVar
 
@@ -116,6 +117,32 @@ def flag(name: str, value: Any) -> bool:
     if type(value).__name__ in ("bool", "bool_"):
         return bool(value)
     raise TypeError(f"{name} must be True or False, got {value!r}")
+
+
+def several(name: str, value: Any, allowed: str) -> list[Any]:
+    """The items of what is given, or the one text; `allowed` says what it must be."""
+    if isinstance(value, str):
+        return [value]
+    if not isinstance(value, Iterable):
+        raise TypeError(f"{name} must be {allowed}, got {value!r}")
+    return list(value)
+
+
+def path(name: str, value: Any) -> Path:
+    """Where a file or folder is."""
+    if not _is_path(value):
+        raise TypeError(f"{name} must be a str or Path, got {value!r:.200}")
+    return Path(value)
+
+
+def paths(name: str, value: Any) -> list[Path]:
+    """Where one file or folder is, or several are."""
+    given = [value] if _is_path(value) else several(name, value, "a str, a Path, or several of them")
+    return [path(f"each item of {name}", each) for each in given]
+
+
+def _is_path(value: Any) -> bool:
+    return isinstance(value, str | os.PathLike) and isinstance(os.fspath(value), str)
 
 
 def dims(name: str, value: Any, allowed: tuple[str, ...] = ("system", "input")) -> tuple[str, ...]:

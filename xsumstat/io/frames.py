@@ -119,7 +119,7 @@ def to_scores(
     (['rouge', 'ter', 'human'], {'system': 2, 'input': 2, 'rater': 2}, 'human')
     """
     _validate.flag("wide", wide)
-    dims = [dims] if isinstance(dims, str) else list(dims)
+    dims = _validate.several("dims", dims, "a column or several")
     table = rows.prepared(tabular.as_pandas(frame), aggregate)
     settings: dict[str, Any] = {"system": system, "input": input, "value": value, "aggregate": aggregate}
     if ratings is None:
@@ -234,7 +234,7 @@ def read_scores(
     with stores.reading(path):
         if suffix in stores.STORES:
             return stores.read(path, chunks)
-        dims = [dims] if isinstance(dims, str) else list(dims)
+        dims = _validate.several("dims", dims, "a column or several")
         frame, place = table(path, [metric, system, input, *dims])
     wide = metric not in frame.columns
     return rows.of_frame(

@@ -123,10 +123,12 @@ def read_mqm(
     >>> str(ds.target.sel(system="A", input=1).item())
     'Zwei'
     """
+    if weights is not None and not isinstance(weights, Mapping):
+        raise TypeError(f"weights must map severities to numbers, as {{'critical': 10}}, got {weights!r}")
     table = _table(
         {"major": major, "minor": minor, "non_translation": non_translation, "punctuation": punctuation}, weights or {}
     )
-    rows = _read(Path(file))
+    rows = _read(_validate.path("file", file))
     weighed = _weighed(rows, table)
     system, systems = _coded(rows["system"])
     rater, raters = _coded(rows["rater"])

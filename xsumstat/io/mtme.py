@@ -107,14 +107,15 @@ def read_mtme(
     [[-1.0, nan], [0.0, -5.0]]
     """
     _validate.choice("granularity", granularity, GRANULARITIES)
-    root = Path(folder) / test_set
+    above = _validate.path("folder", folder)
+    root = above / _validate.path("test_set", test_set)
     if not root.is_dir():
-        there = sorted(each.name for each in Path(folder).iterdir() if each.is_dir()) if Path(folder).is_dir() else []
+        there = sorted(each.name for each in above.iterdir() if each.is_dir()) if above.is_dir() else []
         known = f"; test sets there: {_validate.listing(there)}" if there else ""
         raise FileNotFoundError(f"no such folder: {root}{known}")
     if isinstance(language_pair, str):
         return _read_pair(root, language_pair, granularity)
-    pairs = list(language_pair)
+    pairs = _validate.several("language_pair", language_pair, "a language pair, as 'en-de', or several")
     if not pairs:
         raise ValueError("language_pair names no language pair")
     _validate.unique("language_pair", pairs)
@@ -275,13 +276,14 @@ def to_mtme(
     """
     _validate.choice("granularity", granularity, GRANULARITIES)
     _validate.flag("overwrite", overwrite)
+    above = _validate.path("folder", folder)
     score = _plain(ds)
     _check_name("test_set", test_set)
     _check_name("language_pair", language_pair)
     if "." in language_pair:
         raise ValueError(f"language_pair must hold no '.', got {language_pair!r}")
     contents = _contents(ds, score, language_pair, granularity)
-    root = Path(folder) / test_set
+    root = above / test_set
     _check_places(root, contents, overwrite)
     root.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=root) as scratch:

@@ -20,6 +20,7 @@ from xsumstat.io.labels import Labels, Place
 from xsumstat.types import FloatArray, IntArray
 
 _LARGEST_FLOAT = sys.float_info.max
+_LOOKED_AT = 100  # values by which a column of percentages is known
 _MEANS = {
     np.mean: "mean",
     np.nanmean: "mean",
@@ -117,7 +118,7 @@ def _metric_columns(
 ) -> list[str]:
     """The metrics' columns of a wide frame: those named, or else all that hold numbers."""
     if metric is not None:
-        metrics = [metric] if isinstance(metric, str) else list(metric)
+        metrics = _validate.several("metric", metric, "a column or several")
         for column in metrics:
             known_columns(frame, {"metric": column})
         if not metrics:
@@ -137,7 +138,11 @@ def _metric_columns(
     if indexes:
         _validate.warn(f"column(s) left out, as they look like a saved index: {_validate.listing(indexes)}")
     if not metrics:
-        raise ValueError("a wide frame needs at least one numeric column of scores beside its labels")
+        others = [column for column in frame.columns if column not in named]
+        raise ValueError(
+            "a wide frame needs at least one numeric column of scores beside its labels"
+            f"{_of_percentages(frame, others)}"
+        )
     fixed = [column for column in metrics if _one_value_each(frame.groupby(system)[column])]
     if fixed:
         _validate.warn(
@@ -181,13 +186,31 @@ def numbers(column: pd.Series[Any], name: str, place: Place) -> np.ndarray[Any, 
     else:
         wrong = np.flatnonzero((_parsed(column).isna() & column.notna()).to_numpy())
         first = f", the first is {_at(column, wrong, place)}" if len(wrong) else ""
-        raise TypeError(
-            f"column {name!r} must hold numbers, got dtype {column.dtype}{first}; convert with pd.to_numeric"
-        )
+        way = _without_percent_signs(name) if _holds_percentages(column) else "convert with pd.to_numeric"
+        raise TypeError(f"column {name!r} must hold numbers, got dtype {column.dtype}{first}; {way}")
     infinite = np.flatnonzero(np.isinf(values))
     if len(infinite):
         raise ValueError(f"column {name!r} must hold finite numbers, the first other is {_at(column, infinite, place)}")
     return values
+
+
+def _holds_percentages(column: pd.Series[Any]) -> bool:
+    """Whether a column's first values are numbers with percent signs, as "85 %"."""
+    values = column.dropna().iloc[:_LOOKED_AT].tolist()
+    texts = [value.rstrip() for value in values if isinstance(value, str)]
+    if len(texts) < len(values) or not any(text.endswith("%") for text in texts):
+        return False
+    return bool(_parsed(pd.Series([text.rstrip(" %") for text in texts])).notna().all())
+
+
+def _of_percentages(frame: pd.DataFrame, columns: list[str]) -> str:
+    """What to do with the first column of percentages, to end a message with; empty without any."""
+    first = next((column for column in columns if _holds_percentages(frame[column])), None)
+    return "" if first is None else f"; {first!r} holds percentages as text: {_without_percent_signs(first)}"
+
+
+def _without_percent_signs(name: str) -> str:
+    return f"take the percent signs off, as by frame[{name!r}].str.rstrip(' %').astype(float)"
 
 
 def _at(column: pd.Series[Any], rows: np.ndarray[Any, Any], place: Place) -> str:
@@ -212,7 +235,10 @@ def _descriptions(
         elif not (quiet_numbers and pd.api.types.is_numeric_dtype(frame[column].to_numpy().dtype)):
             loose.append(column)
     if loose:
-        _validate.warn(f"column(s) left out, as they describe no metric, system or input: {_validate.listing(loose)}")
+        _validate.warn(
+            f"column(s) left out, as they describe no metric, system or input: {_validate.listing(loose)}"
+            f"{_of_percentages(frame, loose)}"
+        )
     return described
 
 
