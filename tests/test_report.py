@@ -403,6 +403,18 @@ def test_a_file_without_the_gold_lists_what_there_is(capsys, tmp_path, demo):
     assert status == 2 and "--gold must name the human scores" in err and "'judge'" in err
 
 
+def test_the_gold_is_looked_for_before_rows_are_read(capsys, tmp_path):
+    (tmp_path / "a.csv").write_text("system,input, human ,judge\na,1,2,3,4,5\n")  # a row of which an error would be
+    for more, message in (
+        ([], "--gold must name the human scores, or --gold-file a table of them; columns: 'human', 'judge'"),
+        (["--gold", "humn"], "unknown gold 'humn'; did you mean 'human'? columns: 'human', 'judge'"),
+        (["--gold", "input"], "unknown gold 'input'"),
+        (["--gold", "human"], "line 2: 6 field(s), and the header has 4"),
+    ):
+        status, _, err = run(capsys, tmp_path / "a.csv", *more)
+        assert status == 2 and message in err, err
+
+
 def test_bad_arguments_exit_with_2(capsys):
     for arguments in ([], ["demo", "--level", "summary"], ["demo", "--coefficient", "r2"], ["demo", "--seed", "x"]):
         with pytest.raises(SystemExit) as error:

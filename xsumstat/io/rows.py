@@ -16,7 +16,7 @@ import xarray as xr
 from xsumstat import _validate
 from xsumstat.coefficients import arrays
 from xsumstat.io import labels, tabular
-from xsumstat.io.labels import Labels, Place
+from xsumstat.io.labels import Codes, Labels, Place
 from xsumstat.types import FloatArray, IntArray
 
 _LARGEST_FLOAT = sys.float_info.max
@@ -61,7 +61,7 @@ def of_frame(
     names = {"system": system, "input": input, **{dim: dim for dim in dims}}
     if wide:
         known_columns(frame, names)
-        metrics = _metric_columns(frame, list(names.values()), metric, system, place)
+        metrics = _metric_columns(frame, list(names.values()), metric, place)
     else:
         if metric is not None and not isinstance(metric, str):
             raise TypeError(f"metric must name one column of a tidy frame, got {metric!r}; or pass wide=True")
@@ -74,6 +74,8 @@ def of_frame(
     chosen = wide and metric is not None  # numbers that were not chosen as metrics are not lost unawares
     described = _descriptions(rows, frame, [*names.values(), *metrics], quiet_numbers=chosen)
     scores = [numbers(frame[column], column, place) for column in metrics]
+    if wide and not chosen:
+        _report_constant(metrics, scores, rows["system"].codes)
     if wide:
         repeated = {dim: Labels(each.each, np.tile(each.codes, len(metrics))) for dim, each in rows.items()}
         named = labels.of_columns(metrics).iloc[: len(metrics) * len(frame)]  # without rows there is no metric either
@@ -113,7 +115,6 @@ def _metric_columns(
     frame: pd.DataFrame,
     named: list[str],
     metric: str | list[str] | None,
-    system: str,
     place: Place,
 ) -> list[str]:
     """The metrics' columns of a wide frame: those named, or else all that hold numbers."""
@@ -143,18 +144,24 @@ def _metric_columns(
             "a wide frame needs at least one numeric column of scores beside its labels"
             f"{_of_percentages(frame, others)}"
         )
-    fixed = [column for column in metrics if _one_value_each(frame.groupby(system)[column])]
-    if fixed:
-        _validate.warn(
-            f"numeric column(s) taken for metrics, though each system has one value: {_validate.listing(fixed)}; "
-            "name the metrics with metric=[...] if they are not"
-        )
     return metrics
 
 
-def _one_value_each(groups: Any) -> bool:
-    """Whether no system's values differ, though some have several."""
-    return bool((groups.nunique() <= 1).all() and (groups.count() > 1).any())
+def _report_constant(metrics: list[str], scores: list[FloatArray], systems: Codes) -> None:
+    """Warn of metrics of which no system's scores differ, though some system has several."""
+    order = np.argsort(systems, kind="stable")
+    starts = np.flatnonzero(np.diff(systems[order].astype(np.intp), prepend=-1))
+    constant = []
+    for metric, each in zip(metrics, scores, strict=True):
+        values = each[order]
+        differ = np.fmax.reduceat(values, starts) > np.fmin.reduceat(values, starts)
+        if not differ.any() and (np.add.reduceat(~np.isnan(values), starts, dtype=int) > 1).any():
+            constant.append(metric)
+    if constant:
+        _validate.warn(
+            f"numeric column(s) taken for metrics, though each system has one value: {_validate.listing(constant)}; "
+            "name the metrics with metric=[...] if they are not"
+        )
 
 
 def _mostly_numbers(column: pd.Series[Any]) -> bool:
