@@ -216,7 +216,7 @@ class _Asked:
                 return TypeError(f"{self.name}() has no keyword {word!r}; {self._hint(word, value)}")
         last = self.positional[-1]
         which = "all" if last in _DATA else f"those after {last}"
-        found = self._holding(args[len(self.positional)]) if self.named else None
+        found = self._holding(args[len(self.positional)], kwargs.get("method")) if self.named else None
         hint = self._listing() if found is None else f"did you mean {found}?"
         return TypeError(f"{self.name}() got too many positional arguments: {which} must be named; {hint}")
 
@@ -266,12 +266,14 @@ class _Asked:
             return set(ast.literal_eval(given[1]))
         return () if keyword == "method" else synonyms.VALUES[keyword]
 
-    def _holding(self, value: Any) -> str | None:
-        """The keyword that a value without one most likely belongs to."""
+    def _holding(self, value: Any, method: Any) -> str | None:
+        """The keyword that a value without one most likely belongs to, where `method` is another's."""
+        with_gold = method == "ppi" and "gold" in self.named
         if isinstance(value, str):
-            known = self._with_value(value, self.keywords)
-            return known or next((f"{each}={value!r:.60}" for each in self.named[:1]), None)
+            first = "gold" if with_gold else self.named[0]
+            return self._with_value(value, self.keywords) or f"{first}={value!r:.60}"
         kinds = {
+            "gold": with_gold and hasattr(value, "dims"),
             "metric": is_list(value),
             "rng": type(value).__name__ in ("Generator", "SeedSequence"),
             "ax": hasattr(value, "get_figure"),
