@@ -32,6 +32,17 @@ def test_by_labels_of_any_type_and_order(small):
     xr.testing.assert_equal(ds.score.sel(metric=small.metric.values), scores.score)
 
 
+def test_labels_that_only_look_the_same_are_told(small):
+    scores = small.assign_coords(system=["caf\xe9", *small.system.values[1:]])
+    human = ratings(["cafe\u0301", *small.system.values[1:]], small.input.values).mean("rater")
+    with pytest.warns(UserWarning) as given:
+        add_gold(scores, human)
+    told = [str(each.message) for each in given]
+    assert len(told) == 2 and told[0].startswith("system: 1 pair(s) of labels look the same, and are two")
+    assert "'caf\\xe9' and 'cafe\\u0301'" in told[0] and "5 have none" in told[1]
+    add_gold(scores, human.assign_coords(system=scores.system.values))  # without a warning
+
+
 def test_what_is_beside_is_kept(demo):
     alone = demo.drop_sel(metric="human")
     human = demo.score.sel(metric="human")

@@ -13,7 +13,7 @@ import xarray as xr
 
 from xsumstat import _validate
 from xsumstat.dataset import scores as schema
-from xsumstat.io import columns, frames, stores
+from xsumstat.io import cells, columns, frames, stores
 from xsumstat.io import ratings as by_raters
 
 _CELLS = ("system", "input")
@@ -47,7 +47,8 @@ def add_gold(ds: xr.Dataset, human: xr.DataArray, *, name: str = "human") -> xr.
     Warns
     -----
     UserWarning
-        Counts the outputs without a human score, and the human scores of no output.
+        Counts the outputs without a human score, and the human scores of no output; names labels of the two that look
+        the same and are not, as "é" can be one sign or two.
 
     Examples
     --------
@@ -108,6 +109,7 @@ def join(ds: xr.Dataset, human: xr.DataArray, *, name: str) -> tuple[xr.Dataset,
     several = by_raters.RATER in human.dims and human.sizes[by_raters.RATER] > 1
     mean = human.mean(by_raters.RATER) if by_raters.RATER in human.dims else human
     labels = {dim: _labels(score, dim) for dim in _CELLS}
+    _report_alike(labels, mean)
     placed = _placed(mean, labels)
     there = score.notnull().any([dim for dim in score.dims if dim not in _CELLS]).transpose(*_CELLS)
     match = _match(there.compute(), mean, placed)
@@ -150,6 +152,15 @@ def _labels(score: xr.DataArray, dim: str) -> pd.Index:
         raise ValueError(f"the scores have no labels along {dim!r}, by which human scores could find their outputs")
     labels: pd.Index = score.indexes[dim]
     return labels
+
+
+def _report_alike(labels: Mapping[str, pd.Index], human: xr.DataArray) -> None:
+    """Warn of labels of human scores that look like one of the scores, and are another."""
+    both = {}
+    for dim, ours in labels.items():
+        known = set(map(str, ours))
+        both[dim] = [*known, *(text for text in map(str, _labels(human, dim)) if text not in known)]
+    cells.report_alike(both)
 
 
 def _placed(human: xr.DataArray, labels: Mapping[str, pd.Index]) -> xr.DataArray:

@@ -15,7 +15,7 @@ import xarray as xr
 from xsumstat import _validate
 from xsumstat.dataset import scores as schema
 from xsumstat.io import score_files
-from xsumstat.io.cells import natural, text
+from xsumstat.io.cells import natural, report_alike, text
 from xsumstat.types import FloatArray
 
 GRANULARITIES = ("seg", "doc", "domain", "sys")
@@ -76,7 +76,8 @@ def read_mtme(
     -----
     UserWarning
         Which metrics lack systems, or scores: they are NaN, and not 0. Which files have the word "nan" for scores,
-        which counts as missing, or further columns in the list of documents, which are not read.
+        which counts as missing, or further columns in the list of documents, which are not read. Systems and metrics
+        whose names look the same, and are two.
 
     Notes
     -----
@@ -138,6 +139,7 @@ def _read_pair(root: Path, language_pair: str, granularity: str) -> xr.Dataset:
         if own != size:
             raise ValueError(f"{files[name][0].name} has {own} scores of a system, and there are {size} inputs")
     systems = list(dict.fromkeys(system for found in scores.values() for system in found))
+    report_alike({"system": systems, "metric": files})
     cube = np.full((len(scores), len(systems), size), np.nan)
     for at, found in enumerate(scores.values()):
         for system, values in found.items():
