@@ -223,7 +223,7 @@ def methods(result: xr.Dataset, *, bibtex: bool = False) -> str:
     >>> [line for line in text.splitlines() if line.startswith("@")]
     ['@article{deutsch2021statistical,', '@article{efron1981jackknife,']
     """
-    bibtex = _flag(bibtex)
+    bibtex = _validate.flag("bibtex", bibtex)
     if not isinstance(result, xr.Dataset) or _analysis(result) not in AIMS:
         raise ValueError("this is no result, as ds.meta.ci(...) gives, so that there is nothing to say of its making")
     parts = [_aim(result), _of_intervals(result), _of_tests(result), _of_software(result)]
@@ -234,12 +234,6 @@ def methods(result: xr.Dataset, *, bibtex: bool = False) -> str:
     text = _CITED.sub(lambda found: rf" \citep{{{found[1].replace(', ', ',')}}}" if _known(found) else found[0],
                       paper_tables.latex_text(text))  # fmt: skip
     return "\n\n".join([text, *(REFERENCES[key].bibtex(key) for key in dict.fromkeys(keys))])
-
-
-def _flag(value: Any) -> bool:
-    if not isinstance(value, bool):
-        raise TypeError(f"bibtex must be True or False, got {value!r}")
-    return value
 
 
 def _analysis(result: xr.Dataset) -> str:
