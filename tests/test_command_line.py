@@ -160,6 +160,7 @@ def test_errors_speak_of_options(capsys, tmp_path, wide):
         "add --aggregate mean, or --dim COLUMN": (pd.concat([tidy, tidy]), []),
         "--aggregate must be a rule as mean": (tidy, ["--aggregate", "meen"]),
         "must hold numbers": (tidy.assign(score="x"), []),
+        "is '5 %' in a.csv, line 2; take the percent signs off": (tidy.assign(score="5 %"), []),
         "could name the system: 'model', 'mt_system'; say which one: --system-column COLUMN": (
             wide.rename(columns={"system": "model"}).assign(mt_system="x"),
             [],
@@ -236,7 +237,7 @@ def test_a_wide_file_may_have_metrics_called_value_and_an_evaluator(capsys, tmp_
 
 def test_a_broken_header_is_an_error(capsys, tmp_path):
     (tmp_path / "a.csv").write_bytes(b"system,inp\0ut,a,b\n" + b'"' + b"x" * 200_000 + b'"\n')
-    status, _, err = run(capsys, tmp_path / "a.csv", "--gold", "human")
+    status, _, err = run(capsys, tmp_path / "a.csv", "--gold", "a")
     assert status == 2 and "xsumstat: error: cannot read a.csv as .csv: line 2" in err
     (tmp_path / "a.csv").write_bytes(b'"' + b"x" * 200_000 + b'",input\n')
     status, _, err = run(capsys, tmp_path / "a.csv", "--gold", "human")

@@ -22,7 +22,8 @@ def cited_by_tables():
 
 
 def test_every_analysis_says_what_was_done():
-    assert set(AIMS) == set(ANALYSES) | {"simulate_like"}  # what simulate gives with `like`
+    # What simulate gives with `like`, and ci with `other`.
+    assert set(AIMS) == set(ANALYSES) | {"simulate_like", "ci_of_differences"}
 
 
 def test_every_key_has_an_entry_and_every_entry_is_cited():
@@ -48,7 +49,7 @@ def test_sentences_of_every_result(question, tmp_path):
 def test_what_a_sentence_takes_from_attrs_is_there(question):
     result = answer(question)
     fields = {name for _, name, _, _ in string.Formatter().parse(AIMS[analysis_of(result)]) if name}
-    for name in fields - {"correlation", "errors", "n_tasks", "margin", "inputs", "helped"}:
+    for name in fields - {"correlation", "errors", "n_tasks", "margin", "inputs", "helped", "whether", "slopes"}:
         assert name in result.attrs, name
     assert "margin" not in fields or "margin" in result.variables or "margin" in result.attrs
 
@@ -84,6 +85,52 @@ def test_a_test_with_its_correction(demo):
     formula = result.assign_attrs(method="analytic")
     assert "a permutation test by formula over systems and inputs, one" in formula.meta.methods()
     assert "resamples" not in formula.meta.methods() and "swaps" not in formula.meta.methods()
+
+
+def test_one_named_pair_is_one_test(demo):
+    asked = {"level": "input", "n_resamples": 99, "rng": 3}
+    one = demo.meta.perm_test("human", metric="judge", other="bleu", **asked)
+    text = one.meta.methods()
+    assert text.startswith("We tested whether the agreement of judge and bleu with human, by Pearson's r over")
+    assert "The p-value comes from a permutation test over" in text and "99 swaps, two-sided. The" in text
+    assert "not corrected" not in text and "for 2 metrics used" in text
+    assert "Holm's method over all tests" in one.meta.adjust("holm").meta.methods()
+    both = demo.meta.perm_test("human", metric=["judge", "bleu"], **asked)  # the same test from either side
+    assert both.meta.methods() == text
+    chosen = demo.meta.perm_test("human", **asked).sel(metric="judge", other_metric="bleu")
+    assert "whether the agreement of judge and bleu with human" in chosen.meta.methods()
+    directed = demo.meta.perm_test("human", metric=["judge", "bleu"], alternative="greater", **asked)
+    assert "P-values come from" in directed.meta.methods() and "not corrected" in directed.meta.methods()
+
+
+def test_pairs_of_some_with_others(demo):
+    test = demo.meta.corr_test("human", metric="judge", other=["bleu", "length"])
+    text = test.meta.methods()
+    assert "for each pair of judge with bleu and length whether their agreement with human" in text
+    assert "P-values come from" in text and "not corrected" in text and "for 3 metrics used" in text
+    systems = demo.meta.compare_systems(metric="judge", system="extractor-1", other="extractor-2").meta.methods()
+    assert systems.startswith("We tested whether the scores of extractor-1 and extractor-2 differ (")
+    assert "The p-value comes from a paired t test, two-sided, at a level of .05." in systems
+
+
+def test_intervals_of_differences(demo):
+    text = demo.meta.ci("human", metric=["judge", "bleu"], other="length").meta.methods()
+    assert text.startswith("We estimated how much better each metric agrees with human than length, by Pearson's r")
+    assert "for 3 metrics used" in text
+
+
+def test_mean_scores_of_few_ratings(demo):
+    few = demo.score.sel(metric="human").isel(input=slice(20))
+    pooled = demo.meta.system_means(few, metric="judge").meta.methods()
+    assert "with a slope pooled over systems (" in pooled
+    assert "The 95 % intervals are confidence intervals by Student's t around the regression estimates." in pooled
+    ridge = demo.meta.system_means(few, metric=["judge", "bleu"], method="ridge").meta.methods()
+    assert "with a slope for each metric, by ridge regression (" in ridge and "pooled" not in ridge
+    ds = demo.assign_coords(part=("input", ["a", "b"] * 15))
+    assert ", within strata of part (" in ds.meta.system_means(few, metric="judge", strata="part").meta.methods()
+    tests = demo.meta.compare_systems(gold=few, metric="judge", method="ppi").meta.methods()
+    assert "intervals by Student's t around the differences of prediction-powered means." in tests
+    assert "for 12 systems used" in tests and "1 metric" not in tests
 
 
 def test_latex_and_entries(demo):

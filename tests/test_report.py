@@ -1,3 +1,4 @@
+import errno
 import re
 import subprocess
 import sys
@@ -402,6 +403,18 @@ def test_a_file_without_the_gold_lists_what_there_is(capsys, tmp_path, demo):
     assert status == 2 and "--gold must name the human scores" in err and "'judge'" in err
 
 
+def test_the_gold_is_looked_for_before_rows_are_read(capsys, tmp_path):
+    (tmp_path / "a.csv").write_text("system,input, human ,judge\na,1,2,3,4,5\n")  # a row of which an error would be
+    for more, message in (
+        ([], "--gold must name the human scores, or --gold-file a table of them; columns: 'human', 'judge'"),
+        (["--gold", "humn"], "unknown gold 'humn'; did you mean 'human'? columns: 'human', 'judge'"),
+        (["--gold", "input"], "unknown gold 'input'"),
+        (["--gold", "human"], "line 2: 6 field(s), and the header has 4"),
+    ):
+        status, _, err = run(capsys, tmp_path / "a.csv", *more)
+        assert status == 2 and message in err, err
+
+
 def test_bad_arguments_exit_with_2(capsys):
     for arguments in ([], ["demo", "--level", "summary"], ["demo", "--coefficient", "r2"], ["demo", "--seed", "x"]):
         with pytest.raises(SystemExit) as error:
@@ -571,6 +584,22 @@ def test_the_target_of_a_link_is_written_whole_or_not_at_all(tmp_path, monkeypat
 def test_a_device_is_written_to_and_not_replaced():
     report.write_whole(Path("/dev/null"), "text")
     assert not Path("/dev/null").is_file()
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+def test_a_full_disk_is_told_with_the_files_name(capsys, scores):
+    status, _, err = run(capsys, scores, "--gold", "human", "--output", "/dev/full", "--n-resamples", 19)
+    assert status == 2 and re.search(r"error: .*No space left on device: '/dev/full'$", err.strip())
+
+
+def test_a_folder_that_cannot_be_written_into_is_told_by_the_files_name(tmp_path, monkeypatch):
+    def refuses(**_):
+        raise PermissionError(errno.EACCES, "Permission denied", str(tmp_path / ".xsumstat-123"))
+
+    monkeypatch.setattr(report.tempfile, "mkstemp", refuses)
+    with pytest.raises(PermissionError, match="page.html") as error:
+        report.write_whole(tmp_path / "page.html", "new")
+    assert ".xsumstat-" not in str(error.value)
 
 
 def test_links_that_lead_in_a_circle_or_nowhere(capsys, tmp_path, scores):

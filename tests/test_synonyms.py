@@ -173,6 +173,14 @@ def test_a_value_by_position_is_met_with_the_keyword_that_it_most_likely_is(name
     assert said(getattr(xr.Dataset().meta, name), *args) == want == said(method.__wrapped__, None, *args)
 
 
+def test_human_scores_by_position_are_the_gold_where_there_is_one():
+    compare = xr.Dataset().meta.compare_systems
+    assert said(compare, "human").endswith("did you mean metric='human'?")
+    assert said(compare, "human", method="ppi").endswith("did you mean gold='human'?")
+    assert said(compare, xr.DataArray(0), method="ppi").endswith("did you mean gold=...?")
+    assert said(xr.Dataset().meta.corr, "human", "judge", method="ppi").startswith("corr() has no keyword 'method'")
+
+
 def test_every_public_function_meets_wrong_words():
     for owner, name in PUBLIC:
         assert "has no keyword 'zzzzzz'" in said(getattr(PLACES.get(owner, owner), name), zzzzzz=1)

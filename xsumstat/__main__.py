@@ -7,7 +7,7 @@ import shutil
 import sys
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterable, Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
@@ -188,8 +188,7 @@ def _answers(args: argparse.Namespace, lazy: bool) -> report.Report:
     if args.gold_file is not None:
         ds = _joined(ds, name, args)
     if args.gold is None and "gold" not in ds.attrs:
-        labels = _validate.listing(schema.checked_scores(ds).indexes["metric"], 30)
-        raise ValueError(f"--gold must name the human scores, or --gold-file a table of them; metrics: {labels}")
+        raise _no_gold("metrics", schema.checked_scores(ds).indexes["metric"])
     if args.lower_is_better:
         ds = _oriented(ds, args.lower_is_better)
     metric = _metrics(ds, args)
@@ -265,7 +264,10 @@ def _load(args: argparse.Namespace, lazy: bool) -> tuple[xr.Dataset, str]:
     if not path.exists():
         hint = _validate.suggestion(args.scores, datasets.NAMES)
         raise FileNotFoundError(f"no such file or folder: {path}{hint} data sets: {', '.join(datasets.NAMES)}")
-    columns = _columns(path, args)
+    header = _header(path)
+    columns = _columns(path.name, header, args)
+    if header is not None and columns["metric"] not in header:
+        _check_gold(header, columns, args)
     others = {"dims": args.dim, "aggregate": args.aggregate}
     ds = io.read_scores(path, chunks={"metric": 1} if lazy else None, **columns, **others)
     if "score" in ds:
@@ -278,13 +280,34 @@ def _load(args: argparse.Namespace, lazy: bool) -> tuple[xr.Dataset, str]:
     return ds, path.name
 
 
-def _columns(path: Path, args: argparse.Namespace) -> dict[str, str]:
+def _header(path: Path) -> list[str] | None:
+    """The names of a table's columns; None of what is no table."""
+    if path.suffix.lower() not in usual.TABLES or not path.is_file():
+        return None
+    with stores.reading(path):
+        return usual.header(path)
+
+
+def _check_gold(header: list[str], columns: dict[str, str], args: argparse.Namespace) -> None:
+    """Refuse a table with a column a metric, and none of the gold, before its rows are read."""
+    if args.gold_file is not None:
+        return
+    others = [name for name in header if name not in (columns["system"], columns["input"], *args.dim)]
+    if args.gold is None:
+        raise _no_gold("columns", others)
+    _validate.known("gold", args.gold, others, "columns")
+
+
+def _no_gold(what: str, labels: Iterable[Hashable]) -> ValueError:
+    named = _validate.listing(labels, 30)
+    return ValueError(f"--gold must name the human scores, or --gold-file a table of them; {what}: {named}")
+
+
+def _columns(file: str, header: list[str] | None, args: argparse.Namespace) -> dict[str, str]:
     """The columns of a table: those that options name, and else those that are called as usual, which are told."""
     named = {field: getattr(args, f"{field}_column") for field in ("metric", "system", "input", "score")}
     found = {field: name or field for field, name in named.items()}
-    if path.suffix.lower() in usual.TABLES and path.is_file():
-        with stores.reading(path):
-            header = usual.header(path)
+    if header is not None:
         for field in ("system", "input"):
             found[field] = named[field] or usual.recognised(header, field) or field
         metric = named["metric"] or usual.recognised(header, "metric")
@@ -295,7 +318,7 @@ def _columns(path: Path, args: argparse.Namespace) -> dict[str, str]:
     taken = {field: name for field, name in found.items() if named[field] is None and name != field}
     if taken:
         said = ", ".join(f"{field} from column {name!r}" for field, name in taken.items())
-        _say(f"{path.name}: {said} ({', '.join(f'--{field}-column' for field in taken)} to change)")
+        _say(f"{file}: {said} ({', '.join(f'--{field}-column' for field in taken)} to change)")
     return {"metric": found["metric"], "system": found["system"], "input": found["input"], "value": found["score"]}
 
 

@@ -16,6 +16,7 @@ from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, 
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
+from pathlib import Path
 from types import ModuleType
 from typing import Any, ParamSpec, TypeVar
 
@@ -118,6 +119,32 @@ def flag(name: str, value: Any) -> bool:
     raise TypeError(f"{name} must be True or False, got {value!r}")
 
 
+def several(name: str, value: Any, allowed: str) -> list[Any]:
+    """The items of what is given, or the one text; `allowed` says what it must be."""
+    if isinstance(value, str):
+        return [value]
+    if not isinstance(value, Iterable):
+        raise TypeError(f"{name} must be {allowed}, got {value!r}")
+    return list(value)
+
+
+def path(name: str, value: Any) -> Path:
+    """Where a file or folder is."""
+    if not _is_path(value):
+        raise TypeError(f"{name} must be a str or Path, got {value!r:.200}")
+    return Path(value)
+
+
+def paths(name: str, value: Any) -> list[Path]:
+    """Where one file or folder is, or several are."""
+    given = [value] if _is_path(value) else several(name, value, "a str, a Path, or several of them")
+    return [path(f"each item of {name}", each) for each in given]
+
+
+def _is_path(value: Any) -> bool:
+    return isinstance(value, str | os.PathLike) and isinstance(os.fspath(value), str)
+
+
 def dims(name: str, value: Any, allowed: tuple[str, ...] = ("system", "input")) -> tuple[str, ...]:
     """The named dims in the order of `allowed`; "both" stands for system and input."""
     names = allowed[:2] if value == "both" else (value,) if isinstance(value, str) else value
@@ -189,7 +216,7 @@ class _Asked:
                 return TypeError(f"{self.name}() has no keyword {word!r}; {self._hint(word, value)}")
         last = self.positional[-1]
         which = "all" if last in _DATA else f"those after {last}"
-        found = self._holding(args[len(self.positional)]) if self.named else None
+        found = self._holding(args[len(self.positional)], kwargs.get("method")) if self.named else None
         hint = self._listing() if found is None else f"did you mean {found}?"
         return TypeError(f"{self.name}() got too many positional arguments: {which} must be named; {hint}")
 
@@ -239,12 +266,14 @@ class _Asked:
             return set(ast.literal_eval(given[1]))
         return () if keyword == "method" else synonyms.VALUES[keyword]
 
-    def _holding(self, value: Any) -> str | None:
-        """The keyword that a value without one most likely belongs to."""
+    def _holding(self, value: Any, method: Any) -> str | None:
+        """The keyword that a value without one most likely belongs to, where `method` is another's."""
+        with_gold = method == "ppi" and "gold" in self.named
         if isinstance(value, str):
-            known = self._with_value(value, self.keywords)
-            return known or next((f"{each}={value!r:.60}" for each in self.named[:1]), None)
+            first = "gold" if with_gold else self.named[0]
+            return self._with_value(value, self.keywords) or f"{first}={value!r:.60}"
         kinds = {
+            "gold": with_gold and hasattr(value, "dims"),
             "metric": is_list(value),
             "rng": type(value).__name__ in ("Generator", "SeedSequence"),
             "ax": hasattr(value, "get_figure"),

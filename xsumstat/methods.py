@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from typing import Any
 
+import numpy as np
 import xarray as xr
 
 from xsumstat import _validate
@@ -22,22 +24,17 @@ AIMS: dict[str, str] = {
         "We estimated how well each metric agrees with {gold}, {correlation}, with confidence intervals "
         "[deutsch2021statistical]."
     ),
+    "ci_of_differences": (
+        "We estimated how much better each metric agrees with {gold} than {others}, {correlation}, with confidence "
+        "intervals [deutsch2021statistical]."
+    ),
     "metric_ci": (
         "We correlated the scores of each pair of metrics, {correlation}, with confidence intervals "
         "[deutsch2021statistical]."
     ),
-    "perm_test": (
-        "We tested for each pair of metrics whether their agreement with {gold}, {correlation}, differs "
-        "[deutsch2021statistical]."
-    ),
-    "boot_test": (
-        "We tested for each pair of metrics whether their agreement with {gold}, {correlation}, differs "
-        "[deutsch2021statistical]."
-    ),
-    "corr_test": (
-        "We tested for each pair of metrics whether their agreement with {gold}, {correlation}, differs "
-        "[graham2014testing]."
-    ),
+    "perm_test": ("We tested {whether} with {gold}, {correlation}, differs [deutsch2021statistical]."),
+    "boot_test": ("We tested {whether} with {gold}, {correlation}, differs [deutsch2021statistical]."),
+    "corr_test": ("We tested {whether} with {gold}, {correlation}, differs [graham2014testing]."),
     "rank": (
         "We ranked the metrics by their agreement with {gold}, {correlation}, in clusters: a new cluster "
         "begins where some metric of the one before is significantly better [freitag2021results]."
@@ -59,11 +56,11 @@ AIMS: dict[str, str] = {
         "another, by the share of resamples in which it does, and call an order resolved from a share of "
         "{threshold} on [braun2022survive]."
     ),
-    "compare_systems": "We tested for each pair of systems whether their scores differ{helped} [rankel2011ranking].",
+    "compare_systems": "We tested {whether} differ{helped} [rankel2011ranking].",
     "system_means": (
         "We estimated each system's mean of {gold} over {inputs} from the outputs with ratings and the scores that "
-        "{helped_by} gave to all, by a regression estimator, prediction-powered inference with a slope pooled over "
-        "systems [angelopoulos2023ppi, chaganty2018price]."
+        "{helped_by} gave to all, by a regression estimator, prediction-powered inference with {slopes} "
+        "[angelopoulos2023ppi, chaganty2018price]."
     ),
     "discriminative_agreement": (
         "We compared the verdicts on each pair of systems by the metric and by {gold}, a win, loss or neither in "
@@ -137,6 +134,8 @@ AIMS: dict[str, str] = {
         "scores that were drawn like them."
     ),
 }
+# Of what two are compared, by the dims of pairs.
+_COMPARED = {("metric", "other_metric"): "agreement", ("system", "other_system"): "scores"}
 _CITED = re.compile(r" \[([\w, ]+)\]")
 _LEVELS = {
     "system": "of the systems' mean scores",
@@ -159,6 +158,14 @@ _INTERVALS = {
     "zou": "zou2007toward",
     "bca": "efron1987better",
     "corrected": "owen2007pigeonhole",
+}
+# By Student's t, around what.
+_BY_T = {
+    "pooled": "by Student's t around the regression estimates",
+    "ridge": "by Student's t around the regression estimates",
+    "ppi": "by Student's t around the differences of prediction-powered means",
+    "tost_analytic": "by Student's t with the standard error of Williams' formula [williams1959regression]",
+    "anderson_hauck": "by Student's t with the standard error of Williams' formula [williams1959regression]",
 }
 _TESTS = {
     "williams": "williams1959regression",
@@ -216,7 +223,7 @@ def methods(result: xr.Dataset, *, bibtex: bool = False) -> str:
     >>> [line for line in text.splitlines() if line.startswith("@")]
     ['@article{deutsch2021statistical,', '@article{efron1981jackknife,']
     """
-    bibtex = _flag(bibtex)
+    bibtex = _validate.flag("bibtex", bibtex)
     if not isinstance(result, xr.Dataset) or _analysis(result) not in AIMS:
         raise ValueError("this is no result, as ds.meta.ci(...) gives, so that there is nothing to say of its making")
     parts = [_aim(result), _of_intervals(result), _of_tests(result), _of_software(result)]
@@ -229,16 +236,11 @@ def methods(result: xr.Dataset, *, bibtex: bool = False) -> str:
     return "\n\n".join([text, *(REFERENCES[key].bibtex(key) for key in dict.fromkeys(keys))])
 
 
-def _flag(value: Any) -> bool:
-    if not isinstance(value, bool):
-        raise TypeError(f"bibtex must be True or False, got {value!r}")
-    return value
-
-
 def _analysis(result: xr.Dataset) -> str:
     simulated = "truth" in result and result.attrs.get("source") == "simulated"
     made = "simulate_like" if "like" in result.attrs else "simulate"
-    return str(result.attrs.get("analysis", made if simulated else ""))
+    name = str(result.attrs.get("analysis", made if simulated else ""))
+    return "ci_of_differences" if name == "ci" and "difference" in result else name
 
 
 def _known(found: re.Match[str]) -> bool:
@@ -261,9 +263,51 @@ def _aim(result: xr.Dataset) -> str:
     filled["errors"] = _errors(attrs)
     filled["inputs"] = "the inputs that were scored" if attrs.get("target") == "these" else "inputs like these"
     helper = attrs.get("helped_by")
+    filled["whether"], filled["others"] = _whether(result), _others(result)
+    ridge, strata = attrs.get("method") == "ridge", attrs.get("strata")
+    filled["slopes"] = "a slope for each metric, by ridge regression" if ridge else "a slope pooled over systems"
+    filled["slopes"] += "" if strata is None else f", within strata of {strata}"
     filled["helped"] = "" if helper is None else f", from {filled['gold']} with the scores that {helper} gave to all"
     filled["n_tasks"] = "one task" if tasks == 1 else f"{tasks} tasks"
     return AIMS[_analysis(result)].format_map(_Filled(filled)).replace(" ,", ",")
+
+
+def _sides(result: xr.Dataset) -> tuple[str, list[Hashable], list[Hashable]] | None:
+    """What is compared, and the labels of rows and of columns, of a result of pairs."""
+    for (one, other), what in _COMPARED.items():
+        if {one, other} <= set(result.coords):
+            return what, *(np.atleast_1d(result[dim].values).tolist() for dim in (one, other))
+    return None
+
+
+def _whether(result: xr.Dataset) -> str:
+    """Of which pairs it is asked whether something differs."""
+    sides = _sides(result)
+    if sides is None:
+        return "for each pair whether their scores"
+    what, rows, columns = sides
+    if len({*rows, *columns}) == 2:
+        return f"whether the {what} of {wording.listed(dict.fromkeys([*rows, *columns]))}"
+    pairs = "metrics" if what == "agreement" else "systems"
+    if set(rows) != set(columns):
+        pairs = f"{wording.listed(rows)} with {wording.listed(columns)}"
+    return f"for each pair of {pairs} whether their {what}"
+
+
+def _others(result: xr.Dataset) -> str:
+    """Than which metrics others are better."""
+    sides = _sides(result)
+    return "another" if sides is None or set(sides[1]) == set(sides[2]) else wording.listed(sides[2], last="or")
+
+
+def _is_one_test(result: xr.Dataset) -> bool:
+    """Whether there is one p-value, or the same from either side."""
+    sides = _sides(result)
+    if sides is None or "pvalue" not in result or len({*sides[1], *sides[2]}) != 2:
+        return False
+    cells = {dim: size for dim, size in result["pvalue"].sizes.items() if not any(dim in dims for dims in _COMPARED)}
+    once = len(sides[1]) == len(sides[2]) == 1 or result.attrs.get("alternative") == "two-sided"
+    return once and math.prod(cells.values()) == 1
 
 
 def _errors(attrs: Mapping[Any, Any]) -> str:
@@ -319,7 +363,7 @@ def _of_intervals(result: xr.Dataset) -> str:
     key = _INTERVALS.get(str(attrs.get("interval", method)) if method == "bootstrap" else method)
     if method in ("bootstrap", "tost"):
         key = key or "efron1993introduction"
-    kind = kind if kind != "intervals" else "confidence intervals"
+    kind = kind if kind != "intervals" else f"confidence intervals {_BY_T.get(method, '')}".rstrip()
     text = f"The {level} % intervals are {kind}" + (f" over {of}" if of else "") + (f" from {drawn}" if drawn else "")
     return text + (f" [{key}]." if key else ".")
 
@@ -332,9 +376,11 @@ def _of_tests(result: xr.Dataset) -> str:
     name, *over = words.split(", ")
     drawn = [each for each in over if each.endswith(("swaps", "resamples"))]
     units = [each for each in over if each not in drawn]
-    name = f"a {name}" if name[0].islower() and re.search(r"\btest\b", name) else name
+    one = _is_one_test(result)
+    name = re.sub(r"^(?!two|hybrid)(.*) tests$", r"\1 test", name) if one else name
+    name = f"a {name}" if re.match(r"(?!a )[a-z].*\btest\b|hybrid", name) else name
     key = _TESTS.get(str(attrs.get("method")))
-    text = f"P-values come from {name}"
+    text = f"The p-value comes from {name}" if one else f"P-values come from {name}"
     text += f" over {units[0]}" if units else ""
     text += f" with {drawn[0]}" if drawn else ""
     text += f" [{key}]" if key else ""
@@ -342,7 +388,8 @@ def _of_tests(result: xr.Dataset) -> str:
         str(attrs.get("alternative"))
     )
     text += side if side and "one-sided" not in name else ""
-    return f"{text}, {_of_correction(result)}{_of_level(attrs)}."
+    corrected = "" if one and "adjust_method" not in attrs else f", {_of_correction(result)}"
+    return f"{text}{corrected}{_of_level(attrs)}."
 
 
 def _of_correction(result: xr.Dataset) -> str:
@@ -363,6 +410,11 @@ def _of_software(result: xr.Dataset) -> str:
     attrs = result.attrs
     sizes = {dim: result.sizes[dim] for dim in ("metric", "system", "input") if dim in result.sizes}
     sizes |= {dim: int(attrs[f"n_{dim}s"]) for dim in ("system", "input") if f"n_{dim}s" in attrs}
+    sides = _sides(result)
+    if sides is not None and sides[0] == "agreement" and "metric" in sizes:
+        sizes["metric"] = len({*sides[1], *sides[2]})
+    if attrs.get("method") == "ppi":
+        sizes.pop("metric", None)  # the gold is its label
     if attrs.get("analysis") == "human_ceiling":
         sizes["metric"] = sizes.get("metric", 1) - 1  # one of them is the raters
     counts = [f"{size:,} {dim}{'s' * (size != 1)}" for dim, size in sizes.items() if size]

@@ -51,6 +51,7 @@ _WORDING: tuple[tuple[str, str], ...] = (
     (r"name the metrics with metric=\[\.\.\.\]", "name the metrics with --metric NAME ..."),
     (r"leave them out with ds\.drop_sel\(metric=\[\.\.\.\]\)", "name the others with --metric NAME ..."),
     (r"; convert with pd\.to_numeric", ""),
+    (r", as by frame\[.*\]\.str\.rstrip\(.*\)\.astype\(float\)", ""),
     (r": make them one type, as with \.astype\(str\)", ""),
     (r"declare it by ds\.assign_coords\(higher_is_better=.*?isin\(\[(.*?)\]\)\)", r"add --lower-is-better {\1}"),
     (r" \(try interval='bca'\)", ""),

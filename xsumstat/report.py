@@ -150,7 +150,7 @@ class Report:
         path : path
             As "report.html"; a file of this name is replaced.
         """
-        write_whole(Path(path), self.html())
+        write_whole(_validate.path("path", path), self.html())
 
     def __str__(self) -> str:
         return self.text()
@@ -399,10 +399,19 @@ def _bar(progress: bool | None) -> AbstractContextManager[Any]:
 
 def write_whole(path: Path, text: str) -> None:
     """Write a file whole or not at all; a link stays, and what it points at is written."""
-    path = path.resolve()
-    if path.exists() and not path.is_file():  # a device or a pipe, of which there is no other
-        path.write_text(text, encoding="utf-8")
-        return
+    target = path.resolve()
+    try:
+        if target.exists() and not target.is_file():  # a device or a pipe, of which there is no other
+            target.write_text(text, encoding="utf-8")
+        else:
+            _replace(target, text)
+    except OSError as error:  # which names no file where a disk is full, and elsewhere the temporary one
+        if error.errno is None:
+            raise
+        raise OSError(error.errno, os.strerror(error.errno), str(path)) from error
+
+
+def _replace(path: Path, text: str) -> None:
     mode = stat.S_IMODE(path.stat().st_mode) if path.exists() else 0o666 & ~_umask()
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".xsumstat-")
     try:

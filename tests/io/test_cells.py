@@ -1,14 +1,19 @@
 """Names, labels and cells, which readers of score files share."""
 
 import itertools
+import json
 import math
+import re
+import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from xsumstat.io import cells
+import xsumstat
+from xsumstat.io import cells, frames
 
 NUMBERS = st.floats(-1e6, 1e6, allow_nan=False)
 
@@ -85,3 +90,37 @@ def test_variants_of_a_metric():
     assert cells.is_named("rouge", "rouge") and cells.is_named("rouge_f1", "rouge")
     assert not cells.is_named("rouge2", "rouge") and not cells.is_named("rouge", "rouge_f1")
     assert [type(label) for label in cells.text(iter(["a", "bc"])).tolist()] == [str, str]
+
+
+NFC, NFD = "Andr\xe9", "Andre\u0301"
+ALIKE = re.escape(f"1 pair(s) of labels look the same, and are two, as their signs differ: {NFC!a} and {NFD!a}")
+
+
+def test_labels_that_look_the_same_are_told_once(tmp_path):
+    frame = pd.DataFrame({"system": [NFC, NFD], "input": [1, 1], "ann": [1.0, 2.0], "bob": [1.0, 3.0], "m": [0.1, 0.2]})
+    with pytest.warns(UserWarning, match=f"^system: {ALIKE}; spell them alike") as told:
+        ds = frame.meta.to_scores(wide=True, ratings=["ann", "bob"])
+    assert len(told) == 1 and ds.sizes["system"] == 2
+    frame.drop(columns=["ann", "bob"]).to_csv(tmp_path / "a.csv", index=False)
+    with pytest.warns(UserWarning, match=f"^system: {ALIKE}") as told:
+        frames.read_scores(tmp_path / "a.csv")
+    assert len(told) == 1
+    lines = [{"instance_id": "1", "summarizer_id": name, "metrics": {"m": 1.0}} for name in (NFC, NFD)]
+    (tmp_path / "a.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    with pytest.warns(UserWarning, match=f"^summarizer_id: {ALIKE}"):
+        xsumstat.read_sacrerouge(tmp_path / "a.jsonl")
+    human, metric = tmp_path / "wmt/human-scores", tmp_path / "wmt/metric-scores/en-de"
+    human.mkdir(parents=True), metric.mkdir(parents=True)
+    (human / "en-de.mqm.seg.score").write_text(f"{NFC} 1\nB 2\n", encoding="utf-8")
+    (metric / "m-refA.seg.score").write_text(f"{NFD} 1\nB 2\n", encoding="utf-8")
+    with pytest.warns(UserWarning) as told:
+        xsumstat.read_mtme(tmp_path, "wmt", "en-de")
+    assert sum(re.match(f"system: {ALIKE}", str(each.message)) is not None for each in told) == 1
+
+
+def test_labels_that_look_different_are_not_told():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        cells.report_alike({"system": [NFC, NFC + " ", "Andre", "andr\xe9", 1, 2.5, None], "input": [NFD]})
+    with pytest.warns(UserWarning, match=r"'K' and '\\u212a'"):  # Kelvin's sign
+        cells.report_alike({"system": ["K", "\u212a"]})

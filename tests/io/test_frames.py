@@ -1,4 +1,5 @@
 import itertools
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -165,6 +166,25 @@ def test_columns_that_are_hardly_metrics_are_said():
         system="model", input="doc", wide=True, metric=["rouge", "human"]
     )
     assert list(named.year.values) == [2020, 2021]
+
+
+@pytest.mark.parametrize(
+    "values, constant",
+    [
+        ([1.0, 1.0, 2.0, 2.0], True),
+        ([1.0, None, 2.0, 2.0], True),  # one system with two equal ones is enough
+        ([1.0, None, 2.0, None], False),
+        ([None] * 4, False),
+        ([1.0, 1.0, 2.0, 3.0], False),
+        ([2**60, 2**60, 1, 1], True),
+    ],
+)
+def test_metrics_with_one_value_for_each_system(values, constant):
+    frame = wide_frame(odd=pd.Series(values, dtype=float)).iloc[[0, 2, 1, 3]]  # systems in turn
+    with warnings.catch_warnings(record=True) as given:
+        warnings.simplefilter("always")
+        frame.meta.to_scores(system="model", input="doc", wide=True)
+    assert ["'odd'" in str(each.message) for each in given] == [True] * constant
 
 
 def test_an_unknown_rule_of_aggregation():

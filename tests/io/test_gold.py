@@ -1,5 +1,7 @@
 """Human scores joined by system and input."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -30,6 +32,50 @@ def test_by_labels_of_any_type_and_order(small):
             np.testing.assert_array_equal(ds.rating.sel(system=system, input=case), given)
             assert float(ds.score.sel(metric="human", system=system, input=case)) == given.mean()
     xr.testing.assert_equal(ds.score.sel(metric=small.metric.values), scores.score)
+
+
+def long_frame(human):
+    return human.rename("points").to_series().reset_index()
+
+
+def test_a_frame_with_a_row_for_each_annotator(small):
+    human = ratings(small.system.values, small.input.values).where(lambda values: values != 3)
+    want = add_gold_quietly(small, human)
+    rows = long_frame(human).dropna().sample(frac=1, random_state=1)
+    usual = rows.rename(columns={"rater": "Annotator ID", "system": "model", "input": "Doc"})
+    for frame in (rows, usual, rows.set_index(["system", "input"])):
+        got = add_gold_quietly(small, frame)
+        xr.testing.assert_equal(got.score, want.score)
+        xr.testing.assert_equal(got.rating.sel(rater=["ann", "bob"]), want.rating)
+    wide = human.rename(rater="who").to_series().unstack("who").reset_index()
+    wide = wide.rename(columns={"ann": "annotator_1", "bob": "annotator_2"})
+    xr.testing.assert_equal(add_gold_quietly(small, wide).score, want.score)
+
+
+def test_a_frame_whose_rows_repeat_an_output_is_averaged_and_told(small):
+    human = ratings(small.system.values, small.input.values)
+    with pytest.warns(UserWarning, match="^human: 30 row.s. .* averaged$"):
+        got = add_gold(small, long_frame(human).drop(columns="rater"))
+    np.testing.assert_array_equal(got.score.sel(metric="human"), human.mean("rater"))
+    with pytest.raises(ValueError, match="several columns of numbers: 'points', 'seconds'; leave the others out"):
+        add_gold(small, long_frame(human).assign(seconds=1.5))
+
+
+def add_gold_quietly(ds, human):
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", ".* outputs of the scores have a human score")
+        return add_gold(ds, human)
+
+
+def test_labels_that_only_look_the_same_are_told(small):
+    scores = small.assign_coords(system=["caf\xe9", *small.system.values[1:]])
+    human = ratings(["cafe\u0301", *small.system.values[1:]], small.input.values).mean("rater")
+    with pytest.warns(UserWarning) as given:
+        add_gold(scores, human)
+    told = [str(each.message) for each in given]
+    assert len(told) == 2 and told[0].startswith("system: 1 pair(s) of labels look the same, and are two")
+    assert "'caf\\xe9' and 'cafe\\u0301'" in told[0] and "5 have none" in told[1]
+    add_gold(scores, human.assign_coords(system=scores.system.values))  # without a warning
 
 
 def test_what_is_beside_is_kept(demo):
@@ -83,7 +129,9 @@ def test_what_found_no_partner_is_said(small):
         ),
         (lambda: ratings(["s0"], ["i0"]), "m1", "there is a metric 'm1' in the scores already"),
         (lambda: ratings(["s0"], ["i0"]).rename(rater="who"), "human", "human must be a DataArray with the dims"),
-        (lambda: pd.DataFrame({"a": [1]}), "human", "human must be a DataArray .* got DataFrame"),
+        (lambda: [1], "human", "human must be a DataArray .*, or a frame, got list"),
+        (lambda: pd.Series([1.0]), "human", "human must be a DataArray .*, or a frame, got Series"),
+        (lambda: pd.DataFrame({"a": [1]}), "human", "human has no column that names the system; columns: 'a'"),
         (lambda: ratings(["s0"], ["i0"]).drop_vars("input"), "human", "no labels along 'input'"),
     ],
 )

@@ -139,6 +139,20 @@ def test_further_dims_are_groups_of_columns(demo):
     assert row[3].strip("*") == f"{float(one.correlation):.2f}"[1:]
 
 
+@pytest.mark.parametrize("ask", ["corr", "ci", "rank"])
+def test_what_chance_reaches_has_columns(demo, ask):
+    keywords = {"n_resamples": 19, "rng": 0} if ask == "rank" else {}
+    result = getattr(demo.meta, ask)("human", coefficient="spa", **keywords)
+    table = result.meta.to_markdown()
+    assert cells_of(table.splitlines()[0])[-2:] == ["random metric", "constant metric"]
+    for row in body_of(table):
+        one = result.sel(metric=row[0])
+        assert row[-2:] == [f"{float(one[name]):.2f}"[1:] for name in ("baseline", "baseline_constant")]
+    assert "constant metric" not in getattr(demo.meta, ask)("human", **keywords).meta.to_latex()
+    grouped = demo.meta.corr("human", coefficient="spa", by="system_type").meta.to_markdown()
+    assert "random metric" not in grouped  # groups have columns already
+
+
 def test_signs_of_numbers_and_empty_cells_in_latex(demo):
     tests = demo.meta.perm_test("human", n_resamples=99, rng=1)
     assert tests.meta.to_markdown().count("system level") == 1

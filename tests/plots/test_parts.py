@@ -191,6 +191,25 @@ def test_names_are_drawn_as_they_are(named, qualities, picture):
     assert [name for name in names if name not in drawn] == []
 
 
+@pytest.mark.parametrize("picture", ["pvalues", "forest", "bars", "clusters", "heatmap"])
+def test_names_of_thousands_of_signs_leave_room_for_the_panels(demo, picture):
+    long = {"human": "human " * 500, "bleu": "bleu " * 600}
+    ds = demo.assign_coords(metric=[long.get(name, name) for name in demo.metric.values])
+    ds = ds.assign_attrs(gold=long["human"])
+    asked = {
+        "pvalues": lambda: ds.meta.corr_test().meta.plot.pvalues(),
+        "forest": lambda: ds.meta.ci().meta.plot.forest(),
+        "bars": lambda: ds.meta.corr().meta.plot.bars(),
+        "clusters": lambda: ds.meta.rank(n_resamples=19, rng=0).meta.plot.clusters(),
+        "heatmap": lambda: ds.meta.plot.heatmap(metric=list(long.values())),
+    }
+    axes = np.atleast_1d(asked[picture]())
+    figure = axes.flat[0].figure
+    figure.canvas.draw()
+    assert sum(axis.bbox.height for axis in axes.flat) > 0.3 * figure.bbox.height
+    assert max(len(line) for line in words(axes).splitlines()) < 120
+
+
 @pytest.mark.parametrize("settings", [{"text.usetex": True}, {"text.parse_math": False}])
 def test_names_are_no_mathematics_in_any_setting(named, qualities, settings):
     with plt.rc_context(settings):

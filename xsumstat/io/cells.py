@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 import re
 import reprlib
-from collections.abc import Iterable, Mapping
+import unicodedata
+from collections.abc import Hashable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -66,9 +67,34 @@ class Names:
         return bare
 
     def report(self) -> None:
-        """Warn of the labels that had blanks."""
+        """Warn of the labels that had blanks, and of those that look the same."""
         for what, labels in self._with_blanks.items():
             _validate.warn(f"{what}: blanks around labels are left out: {_validate.listing(labels)}")
+        each: dict[Hashable, dict[str, None]] = {}
+        for (what, _), bare in self._seen.items():
+            each.setdefault(what, {})[bare] = None
+        report_alike(each)
+
+
+def report_alike(labels: Mapping[Hashable, Iterable[Hashable]]) -> None:
+    """Warn of labels, by what they name, that look the same and are not, as "é" can be one sign or two."""
+    for what, each in labels.items():
+        texts = [label for label in each if isinstance(label, str)]
+        if all(label.isascii() for label in texts):
+            continue
+        first: dict[str, str] = {}
+        pairs = [
+            (first[composed], label)
+            for label in texts
+            for composed in [unicodedata.normalize("NFC", label)]
+            if first.setdefault(composed, label) != label
+        ]
+        if pairs:
+            listed = "; ".join(f"{ascii(str(a))} and {ascii(str(b))}" for a, b in pairs[:3])
+            _validate.warn(
+                f"{what}: {len(pairs)} pair(s) of labels look the same, and are two, as their signs differ: {listed}; "
+                "spell them alike, as unicodedata.normalize('NFC', label) does"
+            )
 
 
 def natural(label: str) -> list[tuple[int, int | str]]:

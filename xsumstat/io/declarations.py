@@ -28,8 +28,9 @@ def declared(
     if gold is not None:
         _check_gold(ds, gold, labels, list(columns))
         ds = ds.assign_attrs(gold=gold)
-    if isinstance(lower_is_better, str) or list(lower_is_better):
-        ds = directions.declare(ds, lower_is_better, "lower_is_better")
+    lower = _validate.several("lower_is_better", lower_is_better, "a metric or several")
+    if lower:
+        ds = directions.declare(ds, lower, "lower_is_better")
     if kind is not None:
         ds = ds.assign_coords(kind=("metric", _kinds(ds, kind, labels, gold)))
     return ds

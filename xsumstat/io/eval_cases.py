@@ -20,9 +20,8 @@ Paths = str | Path | Iterable[str | Path]
 
 def files(path: Paths, patterns: tuple[str, ...], what: str) -> list[Path]:
     """The files that are named; of a folder all that match a pattern, also in folders below."""
-    named = [Path(path)] if isinstance(path, str | Path) else [Path(each) for each in path]
     found: list[Path] = []
-    for each in named:
+    for each in _validate.paths("path", path):
         if not each.exists():
             raise FileNotFoundError(f"no such file or folder: {each}")
         inside = sorted({file for pattern in patterns for file in each.rglob(pattern)}) if each.is_dir() else [each]

@@ -10,7 +10,7 @@ import pandas as pd
 import xarray as xr
 
 from xsumstat import _validate
-from xsumstat.io import declarations, recognised, rows, stores, tables, tabular
+from xsumstat.io import cells, declarations, recognised, rows, stores, tables, tabular
 from xsumstat.io import ratings as by_raters
 from xsumstat.io.labels import Place
 
@@ -94,8 +94,9 @@ def to_scores(
     Warns
     -----
     UserWarning
-        Names the columns that are neither scores nor labels nor descriptions, and are left out, and the labels with
-        blanks around them, which are left out too. An index of text without a name is left out: pandas makes one where
+        Names the columns that are neither scores nor labels nor descriptions, and are left out, the labels with blanks
+        around them, which are left out too, and labels of a dim that look the same and are not, as "é" can be one sign
+        or two. An index of text without a name is left out: pandas makes one where
         the rows of a file have a field more than its header.
 
     Examples
@@ -119,7 +120,7 @@ def to_scores(
     (['rouge', 'ter', 'human'], {'system': 2, 'input': 2, 'rater': 2}, 'human')
     """
     _validate.flag("wide", wide)
-    dims = [dims] if isinstance(dims, str) else list(dims)
+    dims = _validate.several("dims", dims, "a column or several")
     table = rows.prepared(tabular.as_pandas(frame), aggregate)
     settings: dict[str, Any] = {"system": system, "input": input, "value": value, "aggregate": aggregate}
     if ratings is None:
@@ -129,6 +130,7 @@ def to_scores(
     else:
         ds = _with_ratings(table, ratings, rater, metric=metric, wide=wide, dims=dims, **settings)
         gold = by_raters.MEAN if gold is None else gold
+    cells.report_alike(ds.indexes)
     return declarations.declared(ds, gold=gold, lower_is_better=lower_is_better, kind=kind, columns=list(table.columns))
 
 
@@ -233,11 +235,13 @@ def read_scores(
         raise ValueError(f"cannot tell what {path.name} holds by its ending; known: {_validate.listing(FORMATS)}")
     with stores.reading(path):
         if suffix in stores.STORES:
-            return stores.read(path, chunks)
-        dims = [dims] if isinstance(dims, str) else list(dims)
+            ds = stores.read(path, chunks)
+            cells.report_alike(ds.indexes)
+            return ds
+        dims = _validate.several("dims", dims, "a column or several")
         frame, place = table(path, [metric, system, input, *dims])
     wide = metric not in frame.columns
-    return rows.of_frame(
+    ds = rows.of_frame(
         rows.prepared(frame, aggregate),
         metric=None if wide else metric,
         system=system,
@@ -248,6 +252,8 @@ def read_scores(
         aggregate=aggregate,
         place=place,
     )
+    cells.report_alike(ds.indexes)
+    return ds
 
 
 def table(path: Path, labels: list[str]) -> tuple[pd.DataFrame, Place]:

@@ -13,22 +13,26 @@ import xarray as xr
 
 from xsumstat import _validate
 from xsumstat.dataset import scores as schema
-from xsumstat.io import columns, frames, stores
+from xsumstat.io import cells, columns, frames, rows, stores, tabular
 from xsumstat.io import ratings as by_raters
 
 _CELLS = ("system", "input")
+_FRAME = "human"  # what messages call a frame, after its argument
 
 
 @_validate.public
-def add_gold(ds: xr.Dataset, human: xr.DataArray, *, name: str = "human") -> xr.Dataset:
+def add_gold(ds: xr.Dataset, human: xr.DataArray | pd.DataFrame, *, name: str = "human") -> xr.Dataset:
     """Join human scores to scores by the labels of systems and inputs, and make them the gold.
 
     Parameters
     ----------
     ds : Dataset
         Scores; it is not changed.
-    human : DataArray, (system, input) or (system, input, rater)
-        Human scores or ratings. Labels are matched as text, so that 7 and "7" are one.
+    human : DataArray, (system, input) or (system, input, rater), or DataFrame
+        Human scores or ratings. Labels are matched as text, so that 7 and "7" are one. A frame, of pandas or another
+        library, has a row a rating, or a row an output and a column a rater, as annotator_1, annotator_2; its columns
+        of systems, inputs, raters (if any) and scores are found by their usual names (system, model; input, doc;
+        rater, annotator; score, rating). Of others `to_scores` makes a DataArray.
     name : str, default "human"
         What the metric is called that human scores become.
 
@@ -42,12 +46,15 @@ def add_gold(ds: xr.Dataset, human: xr.DataArray, *, name: str = "human") -> xr.
     Raises
     ------
     ValueError
-        If nothing is in both, there is a metric of this name, or human scores have other dims.
+        If nothing is in both, there is a metric of this name, human scores have other dims, or the columns of a frame
+        have other names.
 
     Warns
     -----
     UserWarning
-        Counts the outputs without a human score, and the human scores of no output.
+        Counts the outputs without a human score, the human scores of no output, and the rows of a frame that are
+        averaged, as several are of one output and no column says who rated; names labels of the two that look the same
+        and are not, as "é" can be one sign or two.
 
     Examples
     --------
@@ -55,13 +62,15 @@ def add_gold(ds: xr.Dataset, human: xr.DataArray, *, name: str = "human") -> xr.
     >>> scores = pd.DataFrame({"system": ["a", "b"], "input": [7, 7], "rouge": [0.2, 0.4]}).meta.to_scores(wide=True)
     >>> rated = pd.DataFrame({"system": list("aab"), "input": ["7"] * 3, "who": list("xyx"), "points": [3, 4, 5]})
     >>> human = rated.meta.to_scores(wide=True, ratings="points", rater="who").rating
-    >>> ds = xsumstat.add_gold(scores, human)
+    >>> ds = xsumstat.add_gold(scores, human)  # or add_gold(scores, rated), were its columns called as usual
     >>> ds.score.sel(input=7).to_pandas()
     system    a    b
     metric
     rouge   0.2  0.4
     human   3.5  5.0
     """
+    schema.checked_scores(ds)
+    human = _of_frame(human) if tabular.is_frame(human) else human
     joined_scores, match = join(ds, human, name=name)
     if not match.is_complete:
         _validate.warn(match.text("the scores"))
@@ -99,8 +108,7 @@ def join(ds: xr.Dataset, human: xr.DataArray, *, name: str) -> tuple[xr.Dataset,
     if not isinstance(human, xr.DataArray) or not set(_CELLS) <= set(human.dims) <= {*_CELLS, by_raters.RATER}:
         dims = human.dims if isinstance(human, xr.DataArray) else type(human).__name__
         raise ValueError(
-            f"human must be a DataArray with the dims system and input, and rater or not, got {dims}; a frame becomes "
-            "one by xsumstat.to_scores(frame, ..., ratings=...).rating"
+            f"human must be a DataArray with the dims system and input, and rater or not, or a frame, got {dims}"
         )
     if name in score.indexes["metric"]:
         raise ValueError(f"there is a metric {name!r} in the scores already; name the human scores otherwise")
@@ -108,6 +116,7 @@ def join(ds: xr.Dataset, human: xr.DataArray, *, name: str) -> tuple[xr.Dataset,
     several = by_raters.RATER in human.dims and human.sizes[by_raters.RATER] > 1
     mean = human.mean(by_raters.RATER) if by_raters.RATER in human.dims else human
     labels = {dim: _labels(score, dim) for dim in _CELLS}
+    _report_alike(labels, mean)
     placed = _placed(mean, labels)
     there = score.notnull().any([dim for dim in score.dims if dim not in _CELLS]).transpose(*_CELLS)
     match = _match(there.compute(), mean, placed)
@@ -150,6 +159,15 @@ def _labels(score: xr.DataArray, dim: str) -> pd.Index:
         raise ValueError(f"the scores have no labels along {dim!r}, by which human scores could find their outputs")
     labels: pd.Index = score.indexes[dim]
     return labels
+
+
+def _report_alike(labels: Mapping[str, pd.Index], human: xr.DataArray) -> None:
+    """Warn of labels of human scores that look like one of the scores, and are another."""
+    both = {}
+    for dim, ours in labels.items():
+        known = set(map(str, ours))
+        both[dim] = [*known, *(text for text in map(str, _labels(human, dim)) if text not in known)]
+    cells.report_alike(both)
 
 
 def _placed(human: xr.DataArray, labels: Mapping[str, pd.Index]) -> xr.DataArray:
@@ -210,40 +228,65 @@ def read_human(
         raise ValueError(f"human scores must be a table ({', '.join(columns.TABLES)}), got {path.name}")
     with stores.reading(path):
         names = columns.header(path)
-    named = {"system": system, "input": input, by_raters.RATER: None}
-    found = {
-        field: name if name is not None and name in names else columns.recognised(names, field)
-        for field, name in named.items()
-    }
-    lacking = next((field for field in _CELLS if found[field] is None), None)
-    if lacking is not None:
-        raise ValueError(f"{path.name} has no column that names the {lacking}; columns: {_validate.listing(names, 20)}")
-    labels = [name for name in found.values() if name is not None]
+    found = _labels_of(names, {"system": system, "input": input}, path.name)
     with stores.reading(path):
-        frame, _ = frames.table(path, labels)
-    values = _value_columns(frame, [name for name in frame.columns if name not in labels], column, path.name)
-    rater = found[by_raters.RATER]
-    columns_of: dict[str, Any] = {"system": str(found["system"]), "input": str(found["input"])}
+        frame, _ = frames.table(path, list(found.values()))
+    ratings, said, _ = _ratings(frame, found, column, path.name)
+    return ratings, said
+
+
+def _of_frame(frame: Any) -> xr.DataArray:
+    """Human scores from a frame whose columns have their usual names."""
+    table = rows.prepared(tabular.as_pandas(frame), None)
+    names = [name for name in table.columns if isinstance(name, str)]
+    ratings, _, twice = _ratings(table[names], _labels_of(names, {}, _FRAME), None, _FRAME)
+    if twice:
+        _validate.warn(
+            f"human: {twice:,} row(s) are of an output that one before is of, and no column names the rater: averaged"
+        )
+    return ratings
+
+
+def _labels_of(names: list[str], given: Mapping[str, str | None], file: str) -> dict[str, str]:
+    """The columns of system, input and rater: those given that there are, or else those that are called as usual."""
+    found: dict[str, str] = {}
+    for field in (*_CELLS, by_raters.RATER):
+        own = given.get(field)
+        name = own if own in names else columns.recognised(names, field)
+        if name is not None:
+            found[field] = name
+        elif field in _CELLS:
+            raise ValueError(f"{file} has no column that names the {field}; columns: {_validate.listing(names, 20)}")
+    return found
+
+
+def _ratings(
+    frame: pd.DataFrame, found: Mapping[str, str], column: str | None, file: str
+) -> tuple[xr.DataArray, str, int]:
+    """Human scores of a table, how its columns were read, and how many rows were averaged with one before them."""
+    labels = list(found.values())
+    values = _value_columns(frame, [name for name in frame.columns if name not in labels], column, file)
+    rater = found.get(by_raters.RATER)
     kept = frame[[*labels, *values]]
-    cell = [*columns_of.values(), *([] if rater is None else [rater])]
-    twice = int(kept.duplicated(cell).sum()) if len(values) == 1 else 0
+    twice = int(kept.duplicated(labels).sum()) if len(values) == 1 and rater is None else 0
     ratings = frames.to_scores(
         kept,
-        **columns_of,
+        system=found["system"],
+        input=found["input"],
         wide=True,
         ratings=values if rater is None else values[0],
         rater=rater,
-        aggregate="mean" if twice and rater is None else None,
+        aggregate="mean" if twice else None,
     )["rating"]
     if rater is None and len(values) == 1:
         ratings = ratings.isel(rater=0, drop=True)
-    said = ", ".join(f"{field} from column {name!r}" for field, name in columns_of.items())
+    said = ", ".join(f"{field} from column {found[field]!r}" for field in _CELLS)
     said += f", human scores from {_validate.listing(values)}"
     if by_raters.RATER in ratings.dims and ratings.sizes[by_raters.RATER] > 1:
         said += f", the mean of {ratings.sizes[by_raters.RATER]} raters" + (f" from {rater!r}" if rater else "")
     elif twice:
         said += f", {twice:,} further one(s) of the same output averaged"
-    return ratings, said
+    return ratings, said, twice
 
 
 def _value_columns(frame: pd.DataFrame, others: list[str], column: str | None, file: str) -> list[str]:
@@ -259,7 +302,8 @@ def _value_columns(frame: pd.DataFrame, others: list[str], column: str | None, f
     if not numeric:
         named = _validate.listing(frame.columns)
         raise ValueError(f"{file} has no column of numbers beside its labels; columns: {named}")
+    which = "leave the others out" if file == _FRAME else "gold=... says which holds the human scores"
     raise ValueError(
-        f"{file} has several columns of numbers: {_validate.listing(numeric)}; gold=... says which holds the human "
-        "scores, and raters have columns of one name and a number, as annotator_1, annotator_2"
+        f"{file} has several columns of numbers: {_validate.listing(numeric)}; {which}, and raters have columns of one "
+        "name and a number, as annotator_1, annotator_2"
     )

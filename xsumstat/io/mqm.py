@@ -123,27 +123,21 @@ def read_mqm(
     >>> str(ds.target.sel(system="A", input=1).item())
     'Zwei'
     """
+    if weights is not None and not isinstance(weights, Mapping):
+        raise TypeError(f"weights must map severities to numbers, as {{'critical': 10}}, got {weights!r}")
     table = _table(
         {"major": major, "minor": minor, "non_translation": non_translation, "punctuation": punctuation}, weights or {}
     )
-    rows = _read(Path(file))
+    rows = _read(_validate.path("file", file))
     weighed = _weighed(rows, table)
     system, systems = _coded(rows["system"])
     rater, raters = _coded(rows["rater"])
     unit, inputs, documents = _units(rows)
     shape = (len(systems), len(inputs), len(raters))
-    at = np.ravel_multi_index((system, unit, rater), shape)
-    rated = np.bincount(at, minlength=math.prod(shape)).astype(bool)
-    rating = np.full(len(rated), np.nan)
-    rating[rated] = _equalised(0.0 - _sums(at, weighed, len(rated))[rated])
-    rating = rating.reshape(shape)
-    errors = np.bincount(at, weighed.is_error, len(rated)).reshape(shape)
-    seen = rated.reshape(shape)
+    rating, n_errors = _rated(np.ravel_multi_index((system, unit, rater), shape), shape, weighed)
     source = _texts(rows["source"], unit, len(inputs), inputs, "source")
     output = system * len(inputs) + unit
     target = _texts(rows["target"], output, shape[0] * shape[1], _outputs(systems, inputs), "target")
-    with np.errstate(invalid="ignore"):
-        n_errors = errors.sum(axis=2) / np.where(seen.any(axis=2), seen.sum(axis=2), np.nan)
     cells = ("system", "input")
     return xr.Dataset(
         {
@@ -226,6 +220,16 @@ def _sums(at: IntArray, weighed: _Weighed, size: int) -> FloatArray:
     for weight in np.unique(weighed.weight):
         total += weight * np.bincount(at[weighed.weight == weight], minlength=size)
     return total
+
+
+def _rated(at: IntArray, shape: tuple[int, ...], weighed: _Weighed) -> tuple[FloatArray, FloatArray]:
+    """Ratings (system, input, rater), and errors (system, input) averaged over raters, of rows at these places."""
+    rated = np.bincount(at, minlength=math.prod(shape)).astype(bool)
+    rating = np.full(len(rated), np.nan)
+    rating[rated] = _equalised(0.0 - _sums(at, weighed, len(rated))[rated])
+    errors = np.bincount(at, weighed.is_error, len(rated)).reshape(shape)
+    seen = rated.reshape(shape).sum(axis=2)
+    return rating.reshape(shape), errors.sum(axis=2) / np.where(seen > 0, seen, np.nan)
 
 
 def _equalised(values: FloatArray) -> FloatArray:

@@ -15,7 +15,7 @@ import xarray as xr
 from xsumstat import _validate
 from xsumstat.dataset import scores as schema
 from xsumstat.io import score_files
-from xsumstat.io.cells import natural, text
+from xsumstat.io.cells import natural, report_alike, text
 from xsumstat.types import FloatArray
 
 GRANULARITIES = ("seg", "doc", "domain", "sys")
@@ -76,7 +76,8 @@ def read_mtme(
     -----
     UserWarning
         Which metrics lack systems, or scores: they are NaN, and not 0. Which files have the word "nan" for scores,
-        which counts as missing, or further columns in the list of documents, which are not read.
+        which counts as missing, or further columns in the list of documents, which are not read. Systems and metrics
+        whose names look the same, and are two.
 
     Notes
     -----
@@ -107,14 +108,15 @@ def read_mtme(
     [[-1.0, nan], [0.0, -5.0]]
     """
     _validate.choice("granularity", granularity, GRANULARITIES)
-    root = Path(folder) / test_set
+    above = _validate.path("folder", folder)
+    root = above / _validate.path("test_set", test_set)
     if not root.is_dir():
-        there = sorted(each.name for each in Path(folder).iterdir() if each.is_dir()) if Path(folder).is_dir() else []
+        there = sorted(each.name for each in above.iterdir() if each.is_dir()) if above.is_dir() else []
         known = f"; test sets there: {_validate.listing(there)}" if there else ""
         raise FileNotFoundError(f"no such folder: {root}{known}")
     if isinstance(language_pair, str):
         return _read_pair(root, language_pair, granularity)
-    pairs = list(language_pair)
+    pairs = _validate.several("language_pair", language_pair, "a language pair, as 'en-de', or several")
     if not pairs:
         raise ValueError("language_pair names no language pair")
     _validate.unique("language_pair", pairs)
@@ -137,6 +139,7 @@ def _read_pair(root: Path, language_pair: str, granularity: str) -> xr.Dataset:
         if own != size:
             raise ValueError(f"{files[name][0].name} has {own} scores of a system, and there are {size} inputs")
     systems = list(dict.fromkeys(system for found in scores.values() for system in found))
+    report_alike({"system": systems, "metric": files})
     cube = np.full((len(scores), len(systems), size), np.nan)
     for at, found in enumerate(scores.values()):
         for system, values in found.items():
@@ -275,13 +278,14 @@ def to_mtme(
     """
     _validate.choice("granularity", granularity, GRANULARITIES)
     _validate.flag("overwrite", overwrite)
+    above = _validate.path("folder", folder)
     score = _plain(ds)
     _check_name("test_set", test_set)
     _check_name("language_pair", language_pair)
     if "." in language_pair:
         raise ValueError(f"language_pair must hold no '.', got {language_pair!r}")
     contents = _contents(ds, score, language_pair, granularity)
-    root = Path(folder) / test_set
+    root = above / test_set
     _check_places(root, contents, overwrite)
     root.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=root) as scratch:

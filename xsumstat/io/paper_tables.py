@@ -57,8 +57,9 @@ def to_latex(
     Returns
     -------
     str
-        ``\begin{table} ... \end{table}``: a row for each metric, best first and in bold, with intervals as [.70, .99]
-        and further dims as groups of columns. Tests of all pairs and correlations of metrics with each other are square
+        ``\begin{table} ... \end{table}``: a row for each metric, best first and in bold, with intervals as [.70, .99],
+        and with what a random and a constant metric reach where the result has it; further dims are groups of columns,
+        without the latter. Tests of all pairs and correlations of metrics with each other are square
         tables, in which significant p-values are in bold. Below stands how the numbers were made, with the test and the
         correction. What has no such form is a table of `to_frame`, a row each.
 
@@ -130,8 +131,9 @@ def to_markdown(
     Returns
     -------
     str
-        A row for each metric, best first and in bold, with intervals as [.70, .99]; further dims are groups of columns,
-        which the columns' titles name. Tests of all pairs and correlations of metrics with each other are square
+        A row for each metric, best first and in bold, with intervals as [.70, .99], and with what a random and a
+        constant metric reach where the result has it; further dims are groups of columns, which the columns' titles
+        name, without the latter. Tests of all pairs and correlations of metrics with each other are square
         tables, in which significant p-values are in bold. Below stands how the numbers were made, with the test and the
         correction. What has no such form is a table of `to_frame`, a row each.
 

@@ -144,7 +144,7 @@ def load_dataset(name: str, *, metrics: str | Iterable[str] = ()) -> xr.Dataset:
     {'metric': 7, 'system': 12, 'input': 30}
     """
     loader = _LOADERS[_validate.choice("name", name, _LOADERS)]
-    names = [metrics] if isinstance(metrics, str) else list(metrics)
+    names = _validate.several("metrics", metrics, f"one or several of {_validate.listing(lexical.METRICS)}")
     for each in names:
         _validate.choice("metrics", each, lexical.METRICS)
     _validate.unique("metrics", names)

@@ -41,7 +41,7 @@ def check(ratings: Any, rater: Any, labels: list[str]) -> list[str]:
         raise ValueError(
             "the column 'rater' names a system, input or further dim: with ratings= the dim 'rater' is theirs"
         )
-    names = [ratings] if isinstance(ratings, str) else list(ratings)
+    names = _validate.several("ratings", ratings, "a metric or column, or several")
     if not names or not all(isinstance(name, Hashable) for name in names):
         raise ValueError(f"ratings must name at least one metric or column, got {ratings!r}")
     if rater is not None and len(names) > 1:

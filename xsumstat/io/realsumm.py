@@ -66,9 +66,10 @@ def read_realsumm(path: str | Path | Mapping[str, str | Path]) -> xr.Dataset:
     lead    0.4  0.3
     """
     if isinstance(path, Mapping):
-        files = {kind: Path(file) for kind, file in path.items()}
+        files = {kind: _validate.path(f"path[{kind!r}]", file) for kind, file in path.items()}
     else:
-        files = {"abstractive": Path(path) / "abs.pkl", "extractive": Path(path) / "ext.pkl"}
+        folder = _validate.path("path", path)
+        files = {"abstractive": folder / "abs.pkl", "extractive": folder / "ext.pkl"}
     values: dict[Cell, float] = {}
     types: dict[str, str] = {}
     for kind, file in files.items():

@@ -39,7 +39,10 @@ _BESIDE = {
     "alt_test": ("advantage_probability",),
     "discriminative_agreement": ("accuracy",),
 }
+_CHANCE = ("baseline", "baseline_constant")  # where labels of further dims do not have columns of their own
 _TITLES = {
+    "baseline": "random metric",
+    "baseline_constant": "constant metric",
     "ci_low": "lower limit",
     "ci_high": "upper limit",
     "pvalue": "p",
@@ -123,6 +126,7 @@ def _by_metric(result: xr.Dataset, value: str, tests: xr.Dataset | None, alpha: 
     for where, title, part in parts:
         worse = None if tests is None else _worse_than_best(part[value], _of_labels(tests, where), alpha)
         body = _columns(part, value, worse, digits)
+        body += [] if len(parts) > 1 else _numbers(part, _CHANCE, digits)
         marked |= any(cell.mark for _, cells in body for cell in cells)
         alone = title if len(body) == 1 else ""  # a group of one column needs no title above it
         columns += [Cell(alone or text) for text, _ in body]
@@ -166,9 +170,7 @@ def _columns(part: xr.Dataset, value: str, worse: Any, digits: int) -> list[tupl
     if analysis == "alt_test":
         may = [_NOTHING if math.isnan(rate) else "yes" if rate >= 0.5 else "no" for rate in values]
         body.append(("may replace a rater", [Cell(text) for text in may]))
-    for name in _BESIDE.get(analysis, ()):
-        if name in part:
-            body.append((_title(name, part), [Cell(_number(each, digits), True) for each in part[name].values]))
+    body += _numbers(part, _BESIDE.get(analysis, ()), digits)
     if analysis == "rank_tasks":
         for at, task in enumerate(part["task"].values.tolist() if "correlation" in part else []):
             numbers = part["correlation"].isel(task=at).values, part["task_cluster"].isel(task=at).values
@@ -178,6 +180,15 @@ def _columns(part: xr.Dataset, value: str, worse: Any, digits: int) -> list[tupl
             ]
             body.append((wording.name(task), cells))
     return body
+
+
+def _numbers(part: xr.Dataset, names: tuple[str, ...], digits: int) -> list[tuple[str, list[Cell]]]:
+    """Titles and cells of those variables that there are."""
+    return [
+        (_title(name, part), [Cell(_number(each, digits), True) for each in part[name].values])
+        for name in names
+        if name in part
+    ]
 
 
 def _worse_than_best(values: xr.DataArray, tests: xr.Dataset, alpha: float) -> Any:

@@ -16,10 +16,11 @@ import xarray as xr
 from xsumstat import _validate
 from xsumstat.coefficients import arrays
 from xsumstat.io import labels, tabular
-from xsumstat.io.labels import Labels, Place
+from xsumstat.io.labels import Codes, Labels, Place
 from xsumstat.types import FloatArray, IntArray
 
 _LARGEST_FLOAT = sys.float_info.max
+_LOOKED_AT = 100  # values by which a column of percentages is known
 _MEANS = {
     np.mean: "mean",
     np.nanmean: "mean",
@@ -60,7 +61,7 @@ def of_frame(
     names = {"system": system, "input": input, **{dim: dim for dim in dims}}
     if wide:
         known_columns(frame, names)
-        metrics = _metric_columns(frame, list(names.values()), metric, system, place)
+        metrics = _metric_columns(frame, list(names.values()), metric, place)
     else:
         if metric is not None and not isinstance(metric, str):
             raise TypeError(f"metric must name one column of a tidy frame, got {metric!r}; or pass wide=True")
@@ -73,6 +74,8 @@ def of_frame(
     chosen = wide and metric is not None  # numbers that were not chosen as metrics are not lost unawares
     described = _descriptions(rows, frame, [*names.values(), *metrics], quiet_numbers=chosen)
     scores = [numbers(frame[column], column, place) for column in metrics]
+    if wide and not chosen:
+        _report_constant(metrics, scores, rows["system"].codes)
     if wide:
         repeated = {dim: Labels(each.each, np.tile(each.codes, len(metrics))) for dim, each in rows.items()}
         named = labels.of_columns(metrics).iloc[: len(metrics) * len(frame)]  # without rows there is no metric either
@@ -112,12 +115,11 @@ def _metric_columns(
     frame: pd.DataFrame,
     named: list[str],
     metric: str | list[str] | None,
-    system: str,
     place: Place,
 ) -> list[str]:
     """The metrics' columns of a wide frame: those named, or else all that hold numbers."""
     if metric is not None:
-        metrics = [metric] if isinstance(metric, str) else list(metric)
+        metrics = _validate.several("metric", metric, "a column or several")
         for column in metrics:
             known_columns(frame, {"metric": column})
         if not metrics:
@@ -137,19 +139,29 @@ def _metric_columns(
     if indexes:
         _validate.warn(f"column(s) left out, as they look like a saved index: {_validate.listing(indexes)}")
     if not metrics:
-        raise ValueError("a wide frame needs at least one numeric column of scores beside its labels")
-    fixed = [column for column in metrics if _one_value_each(frame.groupby(system)[column])]
-    if fixed:
-        _validate.warn(
-            f"numeric column(s) taken for metrics, though each system has one value: {_validate.listing(fixed)}; "
-            "name the metrics with metric=[...] if they are not"
+        others = [column for column in frame.columns if column not in named]
+        raise ValueError(
+            "a wide frame needs at least one numeric column of scores beside its labels"
+            f"{_of_percentages(frame, others)}"
         )
     return metrics
 
 
-def _one_value_each(groups: Any) -> bool:
-    """Whether no system's values differ, though some have several."""
-    return bool((groups.nunique() <= 1).all() and (groups.count() > 1).any())
+def _report_constant(metrics: list[str], scores: list[FloatArray], systems: Codes) -> None:
+    """Warn of metrics of which no system's scores differ, though some system has several."""
+    order = np.argsort(systems, kind="stable")
+    starts = np.flatnonzero(np.diff(systems[order].astype(np.intp), prepend=-1))
+    constant = []
+    for metric, each in zip(metrics, scores, strict=True):
+        values = each[order]
+        differ = np.fmax.reduceat(values, starts) > np.fmin.reduceat(values, starts)
+        if not differ.any() and (np.add.reduceat(~np.isnan(values), starts, dtype=int) > 1).any():
+            constant.append(metric)
+    if constant:
+        _validate.warn(
+            f"numeric column(s) taken for metrics, though each system has one value: {_validate.listing(constant)}; "
+            "name the metrics with metric=[...] if they are not"
+        )
 
 
 def _mostly_numbers(column: pd.Series[Any]) -> bool:
@@ -181,13 +193,31 @@ def numbers(column: pd.Series[Any], name: str, place: Place) -> np.ndarray[Any, 
     else:
         wrong = np.flatnonzero((_parsed(column).isna() & column.notna()).to_numpy())
         first = f", the first is {_at(column, wrong, place)}" if len(wrong) else ""
-        raise TypeError(
-            f"column {name!r} must hold numbers, got dtype {column.dtype}{first}; convert with pd.to_numeric"
-        )
+        way = _without_percent_signs(name) if _holds_percentages(column) else "convert with pd.to_numeric"
+        raise TypeError(f"column {name!r} must hold numbers, got dtype {column.dtype}{first}; {way}")
     infinite = np.flatnonzero(np.isinf(values))
     if len(infinite):
         raise ValueError(f"column {name!r} must hold finite numbers, the first other is {_at(column, infinite, place)}")
     return values
+
+
+def _holds_percentages(column: pd.Series[Any]) -> bool:
+    """Whether a column's first values are numbers with percent signs, as "85 %"."""
+    values = column.dropna().iloc[:_LOOKED_AT].tolist()
+    texts = [value.rstrip() for value in values if isinstance(value, str)]
+    if len(texts) < len(values) or not any(text.endswith("%") for text in texts):
+        return False
+    return bool(_parsed(pd.Series([text.rstrip(" %") for text in texts])).notna().all())
+
+
+def _of_percentages(frame: pd.DataFrame, columns: list[str]) -> str:
+    """What to do with the first column of percentages, to end a message with; empty without any."""
+    first = next((column for column in columns if _holds_percentages(frame[column])), None)
+    return "" if first is None else f"; {first!r} holds percentages as text: {_without_percent_signs(first)}"
+
+
+def _without_percent_signs(name: str) -> str:
+    return f"take the percent signs off, as by frame[{name!r}].str.rstrip(' %').astype(float)"
 
 
 def _at(column: pd.Series[Any], rows: np.ndarray[Any, Any], place: Place) -> str:
@@ -212,7 +242,10 @@ def _descriptions(
         elif not (quiet_numbers and pd.api.types.is_numeric_dtype(frame[column].to_numpy().dtype)):
             loose.append(column)
     if loose:
-        _validate.warn(f"column(s) left out, as they describe no metric, system or input: {_validate.listing(loose)}")
+        _validate.warn(
+            f"column(s) left out, as they describe no metric, system or input: {_validate.listing(loose)}"
+            f"{_of_percentages(frame, loose)}"
+        )
     return described
 
 

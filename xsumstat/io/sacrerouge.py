@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import reprlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
@@ -152,16 +153,13 @@ def read_sacrerouge(path: str | Path | Iterable[str | Path], *, human: Iterable[
 
 
 def _files(path: str | Path | Iterable[str | Path]) -> list[Path]:
-    if not isinstance(path, str | Path):
-        files = [Path(each) for each in path]
-        if not files:
-            raise ValueError("path names no file")
-    elif Path(path).is_dir():
-        files = sorted(Path(path).glob("*.jsonl"))
+    files = _validate.paths("path", path)
+    if not files:
+        raise ValueError("path names no file")
+    if isinstance(path, str | os.PathLike) and files[0].is_dir():
+        files = sorted(files[0].glob("*.jsonl"))
         if not files:
             raise FileNotFoundError(f"the folder {path} holds no *.jsonl")
-    else:
-        files = [Path(path)]
     for file in files:
         if not file.is_file():
             raise FileNotFoundError(f"no such file: {file}")

@@ -7,10 +7,19 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import xarray as xr
 
 from xsumstat import _validate
 
 _NESTED = (dict, list, np.ndarray)
+
+
+def is_frame(value: Any) -> bool:
+    """Whether it is a table of pandas or of another library."""
+    if isinstance(value, pd.DataFrame):
+        return True
+    ours = isinstance(value, pd.Series | xr.DataArray | xr.Dataset)  # which have to_pandas() too
+    return not ours and (hasattr(value, "__arrow_c_stream__") or hasattr(value, "to_pandas"))
 
 
 def as_pandas(frame: Any) -> pd.DataFrame:

@@ -456,7 +456,7 @@ def range_drop(
     looks = [{"color": colour(0), "marker": "o", "lw": 1.8}, {"color": grey(), "marker": "s", "ls": "", "ms": 9}]
     items = list(zip(["observed", "expected of the range alone"], looks, strict=True))
     part = str(result.attrs.get("range", ""))
-    notes = [f"part: {part}" if part else "", _intervals(result), left_out]
+    notes = [f"part: {clipped(part, 120)}" if part else "", _intervals(result), left_out]
     return finished(axes, ax, title=title, items=items, notes=notes)
 
 

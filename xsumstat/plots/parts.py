@@ -27,7 +27,7 @@ PLAIN = {"parse_math": False, "usetex": False}
 SMALL = 7.0  # points: no words of a picture are smaller
 MOST = 20  # metrics that a picture shows unless others are named
 ORDERS = ("value", "name", "given")
-_LONGEST = 40  # signs of a name that are drawn
+_LONGEST, _LONGEST_TITLE = 40, 80  # signs of a name that are drawn, and of one above a panel, which has lines
 _ACROSS = 4  # panels beside each other
 _INCHES_A_SIGN, _INCHES_A_LINE = 0.052, 0.125  # of words of the size SMALL
 _TITLES = {
@@ -137,7 +137,9 @@ def panels_of(result: xr.Dataset, dims: list[str]) -> list[tuple[str, xr.Dataset
     for places in choices:
         where = dict(zip(dims, places, strict=True))
         names = [str(result[dim].values[at]) if dim in result.coords else f"{dim} {at}" for dim, at in where.items()]
-        names = [_TITLES.get(dim, "{}").format(name) for dim, name in zip(dims, names, strict=True)]
+        names = [
+            _TITLES.get(dim, "{}").format(clipped(name, _LONGEST_TITLE)) for dim, name in zip(dims, names, strict=True)
+        ]
         panels.append((", ".join(names), result.isel(where)))
     return panels
 
@@ -164,9 +166,9 @@ def texts(labels: xr.DataArray) -> list[str]:
     return [clipped(str(label)) for label in np.atleast_1d(labels.values)]
 
 
-def clipped(name: str) -> str:
+def clipped(name: str, longest: int = _LONGEST) -> str:
     """The name, or of a long one its beginning and its end, where such names differ."""
-    return name if len(name) <= _LONGEST else f"{name[: _LONGEST - 16]}…{name[-15:]}"
+    return name if len(name) <= longest else f"{name[: longest - 16]}…{name[-15:]}"
 
 
 def words_on(area: Any) -> str:
@@ -437,13 +439,14 @@ def limits_of(result: xr.Dataset, variable: str) -> tuple[str, str] | None:
 def correlation_label(result: xr.Dataset) -> str:
     """Label of an axis of correlations."""
     gold, given = result.attrs.get("gold"), result.attrs.get("given")
-    label = coefficient_label(result.attrs.get("coefficient", "correlation")) + (f" with {gold}" if gold else "")
+    label = coefficient_label(result.attrs.get("coefficient", "correlation"))
+    label += f" with {clipped(str(gold))}" if gold else ""
     return f"partial {label}\ngiven {clipped(str(given))}" if given else label
 
 
 def coefficient_label(name: Any) -> str:
     """Label of a coefficient; a function, and what the table does not know, by its own name."""
-    return COEFFICIENTS[name].label if name in COEFFICIENTS else str(name)
+    return COEFFICIENTS[name].label if name in COEFFICIENTS else clipped(str(name))
 
 
 def bounds_of(result: xr.Dataset, variable: str) -> tuple[float, float]:

@@ -114,10 +114,10 @@ def heatmap(
         _scores_in_colour(axis, panel, words)
         panel_title(axis, name, 3.0 if several else 6.0)
     _name_both_sides(axes, score, order, f" by {clipped(first)}" if several else "")
-    missing = {name: int(panel["raw"].isnull().sum()) for name, panel in panels}
-    missing = {clipped(name): count for name, count in missing.items() if count}
+    counts = [(clipped(name), int(panel["raw"].isnull().sum())) for name, panel in panels]
+    missing = [(name, count) for name, count in counts if count]
     cells = score.sizes["system"] * score.sizes["input"]
-    told = ", ".join(f"{count:,} of {cells:,}" + (f" by {name}" if several else "") for name, count in missing.items())
+    told = ", ".join(f"{count:,} of {cells:,}" + (f" by {name}" if several else "") for name, count in missing)
     items = [("missing score", {"marker": "x", "color": _MISSING, "ls": "", "ms": 5, "mew": 1.2})] if missing else []
     notes = [f"missing scores: {told}" if told else "", left_out and f"{left_out} names others"]
     return finished(axes, ax, title=title, items=items, notes=notes)
