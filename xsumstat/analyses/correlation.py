@@ -36,7 +36,7 @@ _CELLS = ["system", "input"]
 
 @_validate.public
 @slices.with_groups
-@pooling.with_pool(pooling.of_estimates)
+@pooling.with_pool(pooling.of_estimates, drawn=pooling.never)
 def corr(
     ds: xr.Dataset,
     gold: Hashable | xr.DataArray | None = None,

@@ -49,7 +49,7 @@ _FALLS_BACK = {
 
 @_validate.public
 @slices.with_groups
-@pooling.with_pool(pooling.of_intervals)
+@pooling.with_pool(pooling.of_intervals, drawn=pooling.unless_jackknife)
 def ci(
     ds: xr.Dataset,
     gold: Hashable | xr.DataArray | None = None,
