@@ -212,7 +212,8 @@ def sample_inputs(
     places = sorted(chosen)
     names, means, spreads = zip(*(chosen[at] for at in places), strict=True)
     coords = {"chosen_for": np.array(names, dtype=object), "mean_bin": np.array(means), "spread_bin": np.array(spreads)}
-    return ds.isel(input=places).assign_coords({name: ("input", values) for name, values in coords.items()})
+    part = results.of_its_own(ds.isel(input=places))
+    return part.assign_coords({name: ("input", values) for name, values in coords.items()})
 
 
 def _bins(values: Any, places: Any, n_means: int, n_spreads: int) -> list[tuple[int, int, list[int]]]:

@@ -146,8 +146,8 @@ def _check(ds: xr.Dataset, dim: Any, given: dict[str, Any]) -> None:
     if not (isinstance(name, str) and name in COEFFICIENTS and COEFFICIENTS[name].poolable) or level != "system":
         poolable = _validate.listing([name for name, each in COEFFICIENTS.items() if each.poolable])
         raise ValueError(
-            f"pool is for coefficient={poolable} at level='system', got {name!r} at {level!r}; name these two, or leave "
-            f"out pool={dim!r} for an answer of each {dim}"
+            f"pool is for coefficient={poolable} at level='system', got {name!r} at {level!r}; name these two, or "
+            f"leave out pool={dim!r} for an answer of each {dim}"
         )
     if given.get("interval") in ("bca", "corrected"):
         raise ValueError(f"interval={given['interval']!r} is not for pooled pairs; use interval='percentile'")
