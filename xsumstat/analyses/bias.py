@@ -20,7 +20,6 @@ from xsumstat.inference.jackknife import t_quantile
 from xsumstat.resampling import threads
 from xsumstat.types import FloatArray
 
-_CELLS = ["system", "input"]
 _NAMES = ("slope", "ci_low", "ci_high", "standard_error", "df", "pvalue")
 METHODS = ("regression", "difference")
 
@@ -167,15 +166,15 @@ def _slopes(
     with threads.progress_bar(n_calls, False if lazy else progress, desc="slopes", unit="metric") as bar:
 
         def each(x: FloatArray, human: FloatArray) -> tuple[FloatArray, ...]:
-            found = _told(*_of_metric(x, human[0], human[1:], question, joint), confidence_level)
+            slope, error, df = _of_metric(x, human[0], human[1:], question, joint)
             bar()
-            return found
+            return _with_limits(slope, error, df, confidence_level)
 
         outputs = xr.apply_ufunc(
             each,
             scores.score,
             scores.human,
-            input_core_dims=[_CELLS, scores.gold_core],
+            input_core_dims=[checks.CELLS, scores.gold_core],
             output_core_dims=[["covariate"]] * len(_NAMES),
             vectorize=True,
             dask="parallelized",
@@ -198,7 +197,10 @@ def _of_metric(
     return np.hstack([clustered.slopes(x, z, c[None], how) for c, how in zip(given, alone, strict=True)])
 
 
-def _told(slope: FloatArray, error: FloatArray, df: FloatArray, confidence_level: float) -> tuple[FloatArray, ...]:
+def _with_limits(
+    slope: FloatArray, error: FloatArray, df: FloatArray, confidence_level: float
+) -> tuple[FloatArray, ...]:
+    """The numbers of `_NAMES`, by Student's t."""
     from scipy.special import stdtr
 
     reach = np.array([t_quantile(confidence_level, each) for each in df]) * error

@@ -37,7 +37,6 @@ from xsumstat.resampling.jackknife import Jackknife
 from xsumstat.resampling.studentized import Studentized
 from xsumstat.types import CorrelationFunction, FloatArray
 
-_CELLS = ["system", "input"]
 _FISHER = ("correlation", "ci_low", "ci_high", "standard_error", "n_undefined")
 _FALLS_BACK = {
     "bca": "no BCa interval, but a percentile one, for",
@@ -370,7 +369,7 @@ def _fisher(scores: schema.Scores, measure: Measure, confidence_level: float) ->
         each,
         scores.score,
         scores.human,
-        input_core_dims=[_CELLS, scores.gold_core],
+        input_core_dims=[checks.CELLS, scores.gold_core],
         output_core_dims=[[]] * len(_FISHER),
         vectorize=True,
         dask="parallelized",

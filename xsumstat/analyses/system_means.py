@@ -143,8 +143,7 @@ def system_means(
         raise ValueError(f"method='ridge' needs 3 systems or more, and no strata; got {got}; use method='pooled'")
     job = _Means(range(n_systems), tuple(scores.signs), groups, target, method, confidence_level)
     types = dict.fromkeys(job.names, float)
-    inputs = [(scores.score, ("metric", "system", "input")), (scores.gold, ("system", "input"))]
-    found = labelled.over_labels(job, inputs, "system", types, lazy=scores.lazy)
+    found = labelled.over_labels(job, scores.arrays, "system", types, lazy=scores.lazy)
     weight = xr.concat([found.pop(f"_weight_{at}") for at in range(k)], "metric").assign_coords(
         metric=scores.score.indexes["metric"]
     )

@@ -10,9 +10,8 @@ import numpy as np
 import xarray as xr
 
 from xsumstat.dataset import checks, variables
+from xsumstat.dataset.scores import CORE
 from xsumstat.dataset.value_checks import Checks
-
-_CORE = ("metric", "system", "input")
 
 
 def types(names: Iterable[str]) -> dict[str, type]:
@@ -150,7 +149,7 @@ def result(
 def _check_dims(ds: xr.Dataset, analysis: str, further: Sequence[Hashable | None]) -> None:
     if analysis not in variables.ANALYSES:
         raise LookupError(f"there is no analysis {analysis!r} in dataset/variables.py")
-    known = {*_CORE, *variables.ANALYSES[analysis].dims, *further}
+    known = {*CORE, *variables.ANALYSES[analysis].dims, *further}
     unknown = [dim for dim in ds.dims if dim not in known]
     if unknown:
         raise LookupError(
