@@ -193,9 +193,7 @@ def compare_systems(
         test = Test(method, statistic, alternative, draws.n_resamples, draws.seed)
         found = _tested(score, SystemTests(pairs, test), rows, columns, draws.progress)
         warn_few(later, found)
-        attrs = {**system_tests.settings_of(test), **attrs}
-        if method == "monte_carlo" and 2 ** score.sizes["input"] <= draws.n_resamples:
-            attrs |= {"exact": True, "n_resamples": 2 ** score.sizes["input"]}
+        attrs = {**system_tests.settings_of(test, score.sizes["input"]), **attrs}
         result = later.attached(results.result(found, score, analysis="compare_systems", **attrs))
     if adjust is not None:
         result = families.adjust(result, adjust, within=within)

@@ -277,14 +277,19 @@ def prepare_metrics(ds: xr.Dataset, metric: Any, *, level: str | None, later: Ch
     return score
 
 
-def prepare_cells(ds: xr.Dataset, metric: Any, *, level: str | None = None) -> xr.DataArray:
-    """The same in memory, where there may be no dims but metric, system and input."""
+def prepare_computed(ds: xr.Dataset, metric: Any, *, level: str | None = None, further: bool = True) -> xr.DataArray:
+    """The same in memory; unless `further`, there may be no dims but metric, system and input."""
     later = Checks()
     score = prepare_metrics(ds, metric, level=level, later=later)
-    if set(score.dims) - set(CORE):
+    if not further and set(score.dims) - set(CORE):
         raise ValueError(f"score has the dims {_validate.listing(score.dims)}; select one label of each further one")
     later.tell()
     return score.compute()
+
+
+def prepare_cells(ds: xr.Dataset, metric: Any, *, level: str | None = None) -> xr.DataArray:
+    """The same in memory, where there may be no dims but metric, system and input."""
+    return prepare_computed(ds, metric, level=level, further=False)
 
 
 def automatic(ds: xr.Dataset, metric: Any) -> Any:
