@@ -19,6 +19,7 @@ ASKED = {
     "top_k": lambda ds: ds.meta.top_k(4, by="human"),
     "top_k of all": lambda ds: ds.meta.top_k(ds.sizes["system"], by="human"),
     "sample_inputs": lambda ds: ds.meta.sample_inputs(metric=["rouge", "judge"], n_means=2, n_spreads=2, rng=1),
+    "scoring_range": lambda ds: ds.meta.scoring_range(above=0.5, unit="quantile", metrics=["judge"]),
     "majority_vote": lambda ds: ds.meta.majority_vote("rating"),
     "drop_noisiest_rater": lambda ds: ds.meta.drop_noisiest_rater("rating"),
     "corr": lambda ds: ds.meta.corr("human"),

@@ -252,7 +252,7 @@ def ci(
     warn_drawn_threshold(measure, scores.shape)
     layers = [dim for dim in dims if dim in LAYERS]
     _check_layers(scores, layers)
-    checks.check_resampled(scores.score, tuple(dim for dim in dims if dim not in LAYERS) or ("system", "input"))
+    checks.check_resampled(scores.score, tuple(dim for dim in dims if dim not in LAYERS) or checks.CELLS)
     kind = "jackknife" if method == "jackknife" else interval or "percentile"
     attrs: dict[str, Any] = {"confidence_level": confidence_level, "resample": dims}
     if kind != "jackknife":

@@ -377,7 +377,7 @@ def human_ceiling(
         raise ValueError(f"metric {RATER!r} has the name that the raters themselves get; rename it")
     constant = measure.coefficient.of_constants
     scores = _with_raters(score, ratings, name, along, level=level, missing=measure.missing, constant=constant)
-    checks.check_resampled(scores.score, tuple(dim for dim in dims if dim != "cell") or ("system", "input"))
+    checks.check_resampled(scores.score, tuple(dim for dim in dims if dim != "cell") or checks.CELLS)
     method = _interval_method(method, measure, dims, interval, scores, along)
     of_all = range(scores.score.sizes["metric"]), measure, scores.score.sizes[along]
     attrs: dict[str, Any] = {"confidence_level": confidence_level, "resample": dims}

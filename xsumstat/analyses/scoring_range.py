@@ -10,7 +10,7 @@ import numpy as np
 import xarray as xr
 
 from xsumstat import _validate
-from xsumstat.dataset import checks
+from xsumstat.dataset import checks, results
 from xsumstat.dataset import scores as schema
 from xsumstat.dataset.value_checks import Checks
 from xsumstat.types import TOLERANCE, FloatArray
@@ -143,7 +143,7 @@ def scoring_range(
         name for name, each in ds.data_vars.items() if set(checks.CELLS) <= set(each.dims) and each.dtype.kind in "fiub"
     ]
     masked = ds.assign({name: ds[name].where(schema.without_coords(kept)) for name in numbers})
-    return masked.assign_attrs(scoring_range=chosen.text)
+    return results.of_its_own(masked).assign_attrs(scoring_range=chosen.text)
 
 
 def prepared(ds: xr.Dataset, metrics: Any, later: Checks | None = None) -> xr.DataArray:

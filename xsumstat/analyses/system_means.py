@@ -21,7 +21,7 @@ from xsumstat.types import FloatArray, IntArray
 
 METHODS = ("pooled", "ridge")
 _SCORES = ("mean", "ci_low", "ci_high", "standard_error", "human_mean", "human_ci_low", "human_ci_high")
-_TOLD = (*_SCORES, "df", "n_rated", "n_inputs", "n_effective", "rated_difference", "rated_pvalue", "fell_back")
+_OF_SYSTEMS = (*_SCORES, "df", "n_rated", "n_inputs", "n_effective", "rated_difference", "rated_pvalue", "fell_back")
 # For warnings alone.
 _NOTED = ("_one_value", "_left_out")
 
@@ -215,9 +215,9 @@ class _Means(AtOnce):
 
     @property
     def names(self) -> tuple[str, ...]:  # type: ignore[override]
-        """What is told of each system."""
+        """The numbers of each system."""
         weights = (f"_weight_{at}" for at in range(len(self.signs)))
-        return (*_TOLD, *_NOTED, *weights, *(f"_rated_in_{at}" for at in range(self.strata.n)))
+        return (*_OF_SYSTEMS, *_NOTED, *weights, *(f"_rated_in_{at}" for at in range(self.strata.n)))
 
     @property
     def together(self) -> bool:
@@ -252,7 +252,7 @@ class _Means(AtOnce):
             "_one_value": few_ratings.one_value(np.where(there, z, np.nan)),
             "_left_out": (~np.isnan(z) & ~there).sum(axis=-1),
         }
-        rows = [found[name] for name in (*_TOLD, *_NOTED)]
+        rows = [found[name] for name in (*_OF_SYSTEMS, *_NOTED)]
         rated_in = np.where(self.strata.counts(there) > 0, self.strata.counts(rated), np.nan)  # NaN: no inputs at all
         return np.array([*rows, *slopes, *rated_in.T], dtype=float)[:, list(self.targets[at])]
 

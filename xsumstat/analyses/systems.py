@@ -233,7 +233,7 @@ def _tested(
 ) -> xr.Dataset:
     """All numbers of all pairs, laid out as system x other_system."""
     types = {**dict.fromkeys(job.names, float), "n_inputs": int}
-    inputs = [(score, ("system", "input"))]
+    inputs = [(score, checks.CELLS)]
     by_pair = labelled.over_labels(job, inputs, "_pair", types, lazy=checks.is_lazy(score), progress=progress)
     return _laid_out(by_pair, job.targets, score, rows, columns).transpose("metric", *DIMS, ...)
 
