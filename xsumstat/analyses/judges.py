@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -136,7 +136,7 @@ def alt_test(
     leakage.warn_of_raters(score, human, name, along)
     if scale == "raw":
         _warn_of_other_scale(score, human)
-    found = _beside_each_rater(score, human, along, (margin, alignment, scale, test))
+    found = _beside_each_rater(score, human, along, _Comparison(margin, alignment, scale, test))
     found = _over_raters(_with_items(found, min_items), along, alpha)
     attrs: dict[str, Any] = {"rating": name, "along": along, "margin": margin, "alignment": alignment, "scale": scale}
     attrs |= {"method": test, "alpha": alpha, "adjust_method": "by", "alternative": "less", "min_items": min_items}
@@ -144,13 +144,21 @@ def alt_test(
     return results.result(order, (*score.dims, *human.dims), analysis="alt_test", **attrs)
 
 
-def _beside_each_rater(
-    score: xr.DataArray, ratings: xr.DataArray, along: str, settings: tuple[float, str, str, str]
-) -> xr.Dataset:
-    """The numbers of `_OF_RATER` of each judge and rater; the settings are margin, alignment, scale and test."""
+@dataclass(frozen=True)
+class _Comparison:
+    """How a judge is set beside a rater: the keywords of `alt_test` of these names."""
+
+    margin: float
+    alignment: str
+    scale: str
+    test: str
+
+
+def _beside_each_rater(score: xr.DataArray, ratings: xr.DataArray, along: str, comparison: _Comparison) -> xr.Dataset:
+    """The numbers of `_OF_RATER` of each judge and rater."""
 
     def each(x: FloatArray, z: FloatArray) -> tuple[FloatArray, ...]:
-        found = [_of_rater(x, z, at, *settings) for at in range(len(z))]
+        found = [_of_rater(x, z, at, comparison) for at in range(len(z))]
         return tuple(np.array(found, dtype=float).T)
 
     outputs = xr.apply_ufunc(
@@ -207,10 +215,9 @@ def _warn_of_other_scale(score: xr.DataArray, ratings: xr.DataArray) -> None:
     )
 
 
-def _of_rater(
-    x: FloatArray, z: FloatArray, at: int, margin: float, alignment: str, scale: str, test: str
-) -> tuple[float, float, float, float]:
+def _of_rater(x: FloatArray, z: FloatArray, at: int, comparison: _Comparison) -> tuple[float, float, float, float]:
     """Of one judge (systems, inputs) and one of the raters (raters, systems, inputs): the numbers of `_OF_RATER`."""
+    scale = comparison.scale
     x, z = _on_scale(x, scale), np.array([_on_scale(each, scale) for each in z])
     rater, others = z[at], np.delete(z, at, axis=0)
     items = ~np.isnan(x) & ~np.isnan(rater) & ~np.isnan(others).all(axis=0)
@@ -220,10 +227,10 @@ def _of_rater(
     judge, rater, others = x[items], rater[items], others[:, items]
     if scale == "raw":
         judge, rater, others = _of_usual_size(judge, rater, others)
-    nearness, human = (_alignment(each, others, alignment) for each in (judge, rater))
+    nearness, human = (_alignment(each, others, comparison.alignment) for each in (judge, rater))
     by_judge, by_human = nearness >= human - TOLERANCE, human >= nearness - TOLERANCE
     apart = by_human.astype(float) - by_judge
-    return float(by_judge.mean()), float(by_human.mean()), _pvalue(apart, margin, test), size
+    return float(by_judge.mean()), float(by_human.mean()), _pvalue(apart, comparison.margin, comparison.test), size
 
 
 def _of_usual_size(judge: FloatArray, rater: FloatArray, others: FloatArray) -> tuple[FloatArray, ...]:

@@ -261,7 +261,7 @@ def of_intervals(results: list[xr.Dataset], weights: list[xr.DataArray], given: 
     result = _plain(results[0]).assign(numbers)
     later = value_checks.Checks()
     later.make(checks.warn_outside, result[[name, "ci_low", "ci_high"]], name, given.get("n_resamples", 9999))
-    return later.attached(_kept(result, samples, given))
+    return later.attached(result.assign(samples=samples) if given.get("keep_samples") else result)
 
 
 def _of_jackknives(
@@ -310,22 +310,9 @@ def _t_quantile(df: xr.DataArray, confidence_level: float) -> xr.DataArray:
 def of_tests(results: list[xr.Dataset], weights: list[xr.DataArray], given: dict[str, Any]) -> xr.Dataset:
     """One `perm_test` or `boot_test`, from the differences of all."""
     difference, samples = (_average(results, weights, each) for each in ("difference", "samples"))
-    how = given.get("alternative", "two-sided")
     null = samples - difference if results[0].attrs["analysis"] == "boot_test" else samples
-
-    def each(observed: FloatArray, row: FloatArray) -> tuple[float, int]:
-        beyond = {
-            "two-sided": np.abs(row) >= abs(observed) - TOLERANCE,
-            "greater": row >= observed - TOLERANCE,
-            "less": row <= observed + TOLERANCE,
-        }[how]
-        undefined = int(np.isnan(row).sum())
-        if np.isnan(observed) or undefined == len(row):
-            return np.nan, undefined if not np.isnan(observed) else 0
-        return (1 + int(beyond.sum())) / (1 + len(row) - undefined), undefined
-
     pvalue, undefined = xr.apply_ufunc(
-        each,
+        functools.partial(_pvalue, alternative=given.get("alternative", "two-sided")),
         difference,
         checks.whole(null, ["resample"]),
         input_core_dims=[[], ["resample"]],
@@ -334,19 +321,26 @@ def of_tests(results: list[xr.Dataset], weights: list[xr.DataArray], given: dict
         dask="parallelized",
         output_dtypes=[float, int],
     )
-    result = _plain(results[0]).assign(difference=difference, pvalue=pvalue, n_undefined=undefined)
-    result = _kept(result, samples, {"keep_samples": True}).assign_attrs(
-        n_resamples=given.get("n_resamples", 9999), exact=0
-    )
+    numbers = {"difference": difference, "pvalue": pvalue, "n_undefined": undefined, "samples": samples}
+    result = _plain(results[0]).assign(numbers).assign_attrs(n_resamples=given.get("n_resamples", 9999), exact=0)
     if given.get("adjust") is not None:
         result = families.adjust(result, given["adjust"], within=given.get("within"))
     return result if given.get("keep_samples") else result.drop_vars("samples")
 
 
+def _pvalue(observed: float, row: FloatArray, *, alternative: str) -> tuple[float, int]:
+    """The p-value of a difference from samples under the null hypothesis, and how many of these are undefined."""
+    undefined = int(np.isnan(row).sum())
+    if np.isnan(observed) or undefined == len(row):
+        return np.nan, undefined if not np.isnan(observed) else 0
+    beyond = {
+        "two-sided": np.abs(row) >= abs(observed) - TOLERANCE,
+        "greater": row >= observed - TOLERANCE,
+        "less": row <= observed + TOLERANCE,
+    }[alternative]
+    return (1 + int(beyond.sum())) / (1 + len(row) - undefined), undefined
+
+
 def _plain(result: xr.Dataset) -> xr.Dataset:
     """Without what is made anew."""
     return result.drop_vars(["samples"], errors="ignore")
-
-
-def _kept(result: xr.Dataset, samples: xr.DataArray, given: dict[str, Any]) -> xr.Dataset:
-    return result.assign(samples=samples) if given.get("keep_samples") else result
