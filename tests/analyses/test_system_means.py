@@ -103,10 +103,10 @@ def test_strata_with_too_few_ratings_are_named_with_the_way_out(lazy):
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
         result = ds.meta.system_means(metric="judge", strata="bin").compute()
-    way_out = "(rate two or more of its inputs, or give it and a similar group one name)"
+    way_out = "(rate two or more inputs of each group, or give groups that are alike one name)"
     assert [str(each.message) for each in said] == [
-        f"strata='bin': group 'fair' has only 1 rating, and no spread of its own {way_out}, for 's2'",
-        f"strata='bin': group 'hard' has no rating, and so there is no mean {way_out}, for 's1'",
+        f"strata='bin': no rating in a group, and so no mean {way_out}, for group/system 'hard/s1'",
+        f"strata='bin': 1 rating in a group, and no spread of its own {way_out}, for group/system 'fair/s2'",
     ]
     assert np.isnan(result["mean"]).values.tolist() == [False, True, False]
     joined = ds.assign_coords(bin=ds.bin.where(ds.bin != "hard", "fair"))

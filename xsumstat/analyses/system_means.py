@@ -151,7 +151,8 @@ def system_means(
     rated_in = [found.pop(f"_rated_in_{at}") for at in range(groups.n)]
     _warn(scores, found, noted, method)
     if strata is not None:
-        _warn_of_strata(scores, found["n_rated"], dict(zip(group_names, rated_in, strict=True)))
+        by_group = xr.concat(rated_in, "_group").assign_coords(_group=group_names)
+        scores.later.make(_warn_of_strata, by_group, found["n_rated"] > 0, strata)
     numbers = _cut(xr.Dataset(found), limits).assign(weight=weight)
     numbers = numbers.assign_coords(_descriptions(scores.score))
     attrs: dict[str, Any] = {"method": method, "target": target, "confidence_level": confidence_level}
@@ -174,7 +175,7 @@ def checked_scale(scale: Any) -> tuple[float, float] | None:
 
 
 def _strata(ds: xr.Dataset, score: xr.DataArray, name: str | None) -> tuple[Strata, list[str]]:
-    """The group of each input, and what messages call the groups."""
+    """The group of each input, and what the groups are called."""
     if name is None:
         return Strata.none(score.sizes["input"]), []
     with _validate.kept_warnings():
@@ -182,7 +183,7 @@ def _strata(ds: xr.Dataset, score: xr.DataArray, name: str | None) -> tuple[Stra
     if None in groups:
         raise ValueError(f"strata={name!r}: {groups.count(None)} input(s) have no {name}; each needs one")
     codes: IntArray = np.array([labels.index(str(each)) for each in groups], dtype=np.int64)
-    return Strata(codes, len(labels)), [f"strata={name!r}: group {label!r}" for label in labels]
+    return Strata(codes, len(labels)), labels
 
 
 def _descriptions(score: xr.DataArray) -> dict[Any, Any]:
@@ -285,9 +286,12 @@ def _warn(scores: few_ratings.FewRatings, found: Any, noted: Any, method: str) -
     later.make(few_ratings.warn_not_random, found["rated_pvalue"])
 
 
-def _warn_of_strata(scores: few_ratings.FewRatings, n: xr.DataArray, rated_in: dict[str, xr.DataArray]) -> None:
-    """Say which groups of the strata have too few ratings of which systems, and what to do."""
-    way_out = "rate two or more of its inputs, or give it and a similar group one name"
-    for name, count in rated_in.items():
-        for few, what in ((0, "no rating, and so there is no mean"), (1, "only 1 rating, and no spread of its own")):
-            scores.later.make(checks.warn_where, (count == few) & (n > 0), f"{name} has {what} ({way_out}), for")
+def _warn_of_strata(rated_in: xr.DataArray, rated: xr.DataArray, strata: str) -> None:
+    """Say which groups of the strata have too few ratings of which systems that are rated, and what to do."""
+    way_out = "rate two or more inputs of each group, or give groups that are alike one name"
+    for few, what in (
+        (0, "no rating in a group, and so no mean"),
+        (1, "1 rating in a group, and no spread of its own"),
+    ):
+        found = ((rated_in == few) & rated).transpose("_group", ...)
+        checks.warn_where(found, f"strata={strata!r}: {what} ({way_out}), for group/system")
