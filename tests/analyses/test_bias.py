@@ -100,6 +100,16 @@ def test_lazy_scores_and_further_labels_give_the_same(ds):
         np.testing.assert_array_equal(found.ci_low.sel(language=label), alone.ci_low)
 
 
+@pytest.mark.parametrize("covariates", ["length", ["length", "bleu"]])
+def test_a_bar_moves_with_the_metrics(ds, capsys, covariates):
+    pytest.importorskip("tqdm")
+    found = ds.meta.bias("human", given=covariates, level="input", progress=True)
+    n = found.sizes["metric"]
+    assert f"{n}/{n}" in capsys.readouterr().err
+    xr.testing.assert_identical(found, ds.meta.bias("human", given=covariates, level="input", progress=False))
+    assert "slopes" not in capsys.readouterr().err
+
+
 def test_what_cannot_be_told_is_told(ds):
     alone = ds.assign_coords(family=("system", ["one", *["many"] * 11]))
     with pytest.warns(UserWarning, match="no interval, as without one system or input the slope is undefined"):
@@ -120,10 +130,11 @@ def test_what_cannot_be_told_is_told(ds):
         ({"given": "length", "resample": "cell"}, "resample must"),
         ({"given": "nothing"}, "unknown given='nothing'"),
         ({"given": "length", "confidence_level": 1.5}, "confidence_level must"),
+        ({"given": "length", "progress": "yes"}, "progress must"),
     ],
 )
 def test_bad_questions_are_refused(ds, keywords, text):
-    with pytest.raises(ValueError, match=text):
+    with pytest.raises((ValueError, TypeError), match=text):
         ds.meta.bias("human", **keywords)
 
 

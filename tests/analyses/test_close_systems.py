@@ -163,6 +163,15 @@ def test_people_may_have_scored_a_part(ds):
     assert float(got.correlation.sel(metric="a").squeeze()) == pytest.approx(want)
 
 
+@pytest.mark.parametrize("method", ["jackknife", "bootstrap"])
+def test_all_numbers_say_what_they_are_and_gaps_that_they_are_the_metrics(ds, method):
+    found = ds.meta.close_corr("human", method=method, n_resamples=9, rng=0)
+    told = {name: found[name].attrs["long_name"] for name in (*found.data_vars, "gap")}
+    assert all(told.values()) and all(found[name].attrs["units"] for name in told)
+    assert all("by the metric" in told[name] for name in ("gap_low", "gap_high"))
+    assert "gold" not in told["gap"] and "the metric" in told["gap"]
+
+
 def test_a_tuple_is_one_pair_of_limits(ds):
     kw = {"n_resamples": 9, "rng": 0}
     xr.testing.assert_identical(

@@ -3,6 +3,7 @@
 import itertools
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.stats
 import xarray as xr
@@ -116,10 +117,14 @@ def test_a_language_without_a_pair_of_systems_adds_none(ds):
 @pytest.mark.parametrize(
     "keywords, text",
     [
-        ({"pool": "domain"}, "pool must be a further dim of score, got 'domain'; there are: 'language'"),
+        (
+            {"pool": "domain"},
+            "pool must be a further dim of score, got 'domain'; there are: 'language'; use pool='language'",
+        ),
         ({"coefficient": "kendall"}, "pool is for coefficient='pairwise_accuracy' at level='system'"),
-        ({"level": "input"}, "pool is for coefficient='pairwise_accuracy' at level='system'"),
-        ({"interval": "bca"}, "interval='bca' is not for pooled pairs"),
+        ({"level": "input"}, "name these two, or leave out pool='language' for an answer of each language"),
+        ({"given": "a"}, "leave out given, or leave out pool for partial correlations of each language"),
+        ({"interval": "bca"}, "interval='bca' is not for pooled pairs; use interval='percentile'"),
         (
             {"method": "jackknife", "interval": "basic"},
             "language='en-de': interval='basic' is of the bootstrap's samples",
@@ -130,6 +135,21 @@ def test_a_language_without_a_pair_of_systems_adds_none(ds):
 def test_bad_input(ds, keywords, text):
     with pytest.raises(ValueError, match=text):
         ds.meta.ci("human", **{**KW, **keywords})
+
+
+def test_what_an_error_says_to_type_makes_a_dim_to_pool(ds):
+    one = PARTS["en-de"]
+    with pytest.raises(ValueError, match="there are: none; xarray.concat.*join='outer'. gives Datasets one"):
+        one.meta.corr("human", **KW)
+    joined = xr.concat([one, PARTS["zh-en"]], pd.Index(["en-de", "zh-en"], name="language"), join="outer")
+    want = ds.meta.corr("human", **KW)
+    np.testing.assert_array_equal(joined.meta.corr("human", **KW).correlation, want.correlation)
+    domains = xr.concat([ds, ds], pd.Index(["news", "chat"], name="domain"))
+    with pytest.raises(ValueError, match=r"ds.stack\(task=\['language', 'domain'\], create_index=False\)"):
+        domains.meta.corr("human", **{**KW, "pool": ["language", "domain"]})
+    stacked = domains.stack(task=["language", "domain"], create_index=False)
+    found = stacked.meta.corr("human", **{**KW, "pool": "task"}).correlation
+    np.testing.assert_allclose(found, want.correlation, atol=1e-12)  # each pair of systems twice
 
 
 def test_an_error_names_the_language(ds):

@@ -90,6 +90,31 @@ def test_strata(target):
     assert (result["df"] < 18).all()
 
 
+@pytest.mark.parametrize("lazy", [False, True])
+def test_strata_with_too_few_ratings_are_named_with_the_way_out(lazy):
+    ds = scores(3, 60, 30, seed=5).assign_coords(bin=("input", np.repeat(["easy", "fair", "hard"], 20)))
+    full = scores(3, 60, 60, seed=5)["human"]
+    ds["human"] = full.where(xr.DataArray(np.arange(60) % 20 < 8, dims="input"))
+    ds["human"][1, 40:] = NAN  # no "hard" input of s1
+    ds["human"][2, 21:40] = NAN  # one "fair" input of s2
+    if lazy:
+        pytest.importorskip("dask")
+        ds = ds.chunk(metric=1)
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        result = ds.meta.system_means(metric="judge", strata="bin").compute()
+    way_out = "(rate two or more inputs of each group, or give groups that are alike one name)"
+    assert [str(each.message) for each in said] == [
+        f"strata='bin': no rating in a group, and so no mean {way_out}, for group/system 'hard/s1'",
+        f"strata='bin': 1 rating in a group, and no spread of its own {way_out}, for group/system 'fair/s2'",
+    ]
+    assert np.isnan(result["mean"]).values.tolist() == [False, True, False]
+    joined = ds.assign_coords(bin=ds.bin.where(ds.bin != "hard", "fair"))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert joined.meta.system_means(metric="judge", strata="bin")["mean"].notnull().all()
+
+
 def test_the_point_is_that_of_prediction_powered_inference_for_its_weight():
     """θ = mean over rated of (z − λ·f) + λ · mean of f over the unrated, ppi_mean_pointestimate's formula."""
     ds = scores(3, 50, 12, seed=6)

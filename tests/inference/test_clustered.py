@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from xsumstat.inference import clustered
 from xsumstat.inference.clustered import Question, slopes
 
 LEVELS = ("system", "input", "global", "within_system")
@@ -41,6 +42,36 @@ def test_groups_are_those_of_the_twin(level, method):
     c = np.repeat(np.array([1.0, 1, 1, 0, 0, 0, 0, 1, 0])[:, None], 5, axis=1)[None]
     found = slopes(x, z, c, Question(level, method, (True,), BOTH))
     np.testing.assert_allclose(found, bias_twin.slopes(x, z, c, level, method, (True,)), rtol=1e-6, atol=1e-9)
+
+
+@pytest.mark.parametrize("covariates", [1, 2])
+@pytest.mark.parametrize("method", ["regression", "difference"])
+@pytest.mark.parametrize("level", LEVELS)
+def test_sums_tell_what_regressions_without_each_system_do(level, method, covariates):
+    x, z, c = scores(3, systems=12, inputs=30, gaps=0.2, covariates=covariates)
+    cells = np.array([x, z, *c])
+    there = ~np.isnan(cells).any(axis=0)
+    rows, present = clustered._rows(cells, there, level)
+    question = Question(level, method, (False,) * covariates, BOTH)
+    by_sums = clustered._by_sums(rows, present, question)
+    by_refits = clustered._by_refits(rows, present, question)
+    moved = by_refits.cells.max()  # within systems no more than rounding is left of sums over them
+    for name, size in (("slopes", abs(by_refits.slopes).max()), ("own", math.sqrt(moved)), ("cells", moved)):
+        np.testing.assert_allclose(getattr(by_sums, name), getattr(by_refits, name), rtol=1e-11, atol=1e-12 * size)
+
+
+@pytest.mark.parametrize("level", ["input", "global"])
+@pytest.mark.parametrize("at", [0, 1, 2])
+def test_one_system_that_all_but_makes_up_a_variance_costs_no_digits(level, at):
+    """Sums less its share of them would be of rounding alone."""
+    x, z, c = scores(8)
+    (x, z, c[0])[at][2] *= 1e7
+    question = Question(level, "regression", (False,), BOTH)
+    cells = np.array([x, z, *c])
+    assert clustered._by_sums(*clustered._rows(cells, ~np.isnan(cells).any(axis=0), level), question) is None
+    expected = bias_twin.slopes(x, z, c, level, "regression", (False,))
+    np.testing.assert_allclose(slopes(x, z, c, question)[0], expected[0], rtol=1e-6)
+    np.testing.assert_allclose(slopes(x, z, c, question), expected, rtol=1e-3)
 
 
 def test_a_group_of_systems_is_compared_as_welch_has_it():

@@ -64,6 +64,21 @@ def test_what_can_be_asked_then():
     assert set(ds.meta.agreement("rating").data_vars)
 
 
+@pytest.mark.parametrize("wide", [False, True])
+def test_blanks_around_labels_are_said_once_for_scores_and_ratings(wide):
+    """Of a frame that is taken apart, also where but one of its parts has a blank."""
+    keys, dirty = {**KEYS, "wide": True, "ratings": PEOPLE}, OUTPUTS.copy()
+    if not wide:
+        keys.pop("wide")
+        dirty = dirty.melt(["model", "doc"], var_name="metric", value_name="score")
+    want = dirty.meta.to_scores(**keys)
+    dirty["model"] = dirty["model"] + np.where(np.arange(len(dirty)) % 3 == 0, " ", "")
+    with pytest.warns(UserWarning) as caught:
+        found = dirty.meta.to_scores(**keys)
+    assert len(caught) == 1 and "column 'model': blanks around labels are left out: " in str(caught[0].message)
+    xr.testing.assert_identical(found, want)
+
+
 def test_what_raters_wrote_is_left_out_and_named():
     frame = by_annotator()
     with pytest.warns(UserWarning, match="left out, as they describe no metric, system or input: 'comment'"):

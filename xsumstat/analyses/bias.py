@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,13 +12,14 @@ import pandas as pd
 import xarray as xr
 
 from xsumstat import _validate
+from xsumstat.analyses.measure import checked_progress
 from xsumstat.dataset import checks, covariates, results
 from xsumstat.dataset import scores as schema
 from xsumstat.inference import clustered
 from xsumstat.inference.jackknife import t_quantile
+from xsumstat.resampling import threads
 from xsumstat.types import FloatArray
 
-_CELLS = ["system", "input"]
 _NAMES = ("slope", "ci_low", "ci_high", "standard_error", "df", "pvalue")
 METHODS = ("regression", "difference")
 
@@ -33,6 +36,7 @@ def bias(
     joint: bool = False,
     resample: str | tuple[str, ...] = "both",
     confidence_level: float = 0.95,
+    progress: bool | None = None,
 ) -> xr.Dataset:
     """How each metric's error against people moves with a covariate, or differs for a group of systems.
 
@@ -58,6 +62,7 @@ def bias(
         The dims whose labels are random: "both" speaks of new systems on new inputs, "input" of these very systems. Of
         a group of a single system nothing else can be said.
     {confidence_level}
+    {progress}
 
     Returns
     -------
@@ -129,8 +134,8 @@ def bias(
     confidence_level = _validate.fraction("confidence_level", confidence_level)
     scores = schema.prepare(ds, gold, metric, level=level, missing="pairwise", given=given, each_word=not joint)
     checks.check_resampled(scores.score, dims)
-    groups = _groups(ds, given, joint)
-    found = _slopes(scores, groups, clustered.Question(level, method, groups, dims), joint, confidence_level)
+    question = clustered.Question(level, method, _groups(ds, given, joint), dims)
+    found = _slopes(scores, question, joint, confidence_level, checked_progress(progress))
     none = found["slope"].isnull()
     scores.later.make(
         checks.warn_where, none, "no slope is defined, as scores or covariates do not vary beside each other, for"
@@ -153,41 +158,49 @@ def _groups(ds: xr.Dataset, given: Any, joint: bool) -> tuple[bool, ...]:
 
 
 def _slopes(
-    scores: schema.Scores,
-    groups: tuple[bool, ...],
-    question: clustered.Question,
-    joint: bool,
-    confidence_level: float,
+    scores: schema.Scores, question: clustered.Question, joint: bool, confidence_level: float, progress: bool | None
 ) -> xr.Dataset:
-    """The numbers of `_NAMES`."""
+    """The numbers of `_NAMES`; lazy scores have the bars of Dask."""
+    lazy, n_metrics = scores.used is not None, scores.score.sizes["metric"]
+    n_calls = n_metrics * math.prod(scores.further.values())
+    with threads.progress_bar(n_calls, False if lazy else progress, desc="slopes", unit="metric") as bar:
 
-    def each(x: FloatArray, human: FloatArray) -> tuple[FloatArray, ...]:
-        z, given = human[0], human[1:]
-        if joint:
-            told = clustered.slopes(x, z, given, question)
-        else:
-            alone = [clustered.Question(question.level, question.method, (at,), question.dims) for at in groups]
-            told = np.hstack([clustered.slopes(x, z, c[None], how) for c, how in zip(given, alone, strict=True)])
-        return _told(told[0], told[1], told[2], confidence_level)
+        def each(x: FloatArray, human: FloatArray) -> tuple[FloatArray, ...]:
+            slope, error, df = _of_metric(x, human[0], human[1:], question, joint)
+            bar()
+            return _with_limits(slope, error, df, confidence_level)
 
-    outputs = xr.apply_ufunc(
-        each,
-        scores.score,
-        scores.human,
-        input_core_dims=[_CELLS, scores.gold_core],
-        output_core_dims=[["covariate"]] * len(_NAMES),
-        vectorize=True,
-        dask="parallelized",
-        dask_gufunc_kwargs={"output_sizes": {"covariate": len(groups)}},
-        output_dtypes=[float] * len(_NAMES),
-        keep_attrs=False,
-    )
+        outputs = xr.apply_ufunc(
+            each,
+            scores.score,
+            scores.human,
+            input_core_dims=[checks.CELLS, scores.gold_core],
+            output_core_dims=[["covariate"]] * len(_NAMES),
+            vectorize=True,
+            dask="parallelized",
+            dask_gufunc_kwargs={"output_sizes": {"covariate": len(question.groups)}},
+            output_dtypes=[float] * len(_NAMES),
+            keep_attrs=False,
+        )
     found = xr.Dataset(dict(zip(_NAMES, outputs, strict=True)))
     found = found.assign_coords(covariate=pd.Index(scores.given, dtype=object))
-    return found.transpose("metric", "covariate", ...).assign(is_group=("covariate", list(groups)))
+    return found.transpose("metric", "covariate", ...).assign(is_group=("covariate", list(question.groups)))
 
 
-def _told(slope: FloatArray, error: FloatArray, df: FloatArray, confidence_level: float) -> tuple[FloatArray, ...]:
+def _of_metric(
+    x: FloatArray, z: FloatArray, given: FloatArray, question: clustered.Question, joint: bool
+) -> FloatArray:
+    """Slope, standard error and degrees of freedom of each covariate, in one regression or in one each."""
+    if joint:
+        return clustered.slopes(x, z, given, question)
+    alone = [replace(question, groups=(is_group,)) for is_group in question.groups]
+    return np.hstack([clustered.slopes(x, z, c[None], how) for c, how in zip(given, alone, strict=True)])
+
+
+def _with_limits(
+    slope: FloatArray, error: FloatArray, df: FloatArray, confidence_level: float
+) -> tuple[FloatArray, ...]:
+    """The numbers of `_NAMES`, by Student's t."""
     from scipy.special import stdtr
 
     reach = np.array([t_quantile(confidence_level, each) for each in df]) * error

@@ -7,9 +7,8 @@ import xarray as xr
 
 from xsumstat.analyses.measure import GROUPS, Measure, along_metrics
 from xsumstat.coefficients import arrays
+from xsumstat.dataset import checks
 from xsumstat.types import FloatArray
-
-_CELLS = ["system", "input"]
 
 
 def of(
@@ -38,7 +37,7 @@ def of(
         x,
         z,
         along_metrics(record),
-        input_core_dims=[_CELLS, _CELLS, []],
+        input_core_dims=[checks.CELLS, checks.CELLS, []],
         output_core_dims=[groups, groups],
         vectorize=True,
         dask="parallelized",

@@ -151,7 +151,7 @@ def close_corr(
         how = BootstrapInterval(kind, dims, draws.n_resamples, draws.seed, confidence_level)
         job, attrs = _Bootstrapped(limits, unit, measure, how), {**attrs, "interval": kind, **draws.attrs}
     found = xr.Dataset(
-        labelled.run(job, scores, "gap", results.types(job.names), core=("system", "input"), progress=draws.progress)
+        labelled.run(job, scores, "gap", results.types(job.names), core=checks.CELLS, progress=draws.progress)
     )
     found = found.assign_coords(gap=np.array([_label(*each) for each in limits], dtype=object))
     later, text = scores.later, "no correlation, as no pairs, or none that are untied, for"
@@ -299,11 +299,11 @@ def _limits(gap: Any, unit: str) -> list[tuple[float, float]]:
     """The lower and the upper limit of each gap."""
     most = 1.0 if unit == "quantile" else math.inf
     single = isinstance(gap, tuple) and len(gap) == 2
-    measure = list(gap) if isinstance(gap, list | tuple | np.ndarray | range) and not single else [gap]
-    if not measure:
+    gaps = list(gap) if isinstance(gap, list | tuple | np.ndarray | range) and not single else [gap]
+    if not gaps:
         raise ValueError("gap is an empty list")
     found = []
-    for each in measure:
+    for each in gaps:
         low, high = each if isinstance(each, list | tuple) and len(each) == 2 else (0.0, each)
         low, high = (_validate.number("gap", side, 0.0, most) for side in (low, high))
         if low > high or high == 0.0 and unit == "quantile":
@@ -317,18 +317,18 @@ def _label(low: float, high: float) -> str:
     return f"to {high:g}" if low == 0.0 else f"{low:g} to {high:g}"
 
 
-def _in_scores(means: Means, measure: list[tuple[float, float]], unit: str, power: int) -> list[tuple[float, float]]:
+def _in_scores(means: Means, limits: list[tuple[float, float]], unit: str, power: int) -> list[tuple[float, float]]:
     """The limits in scaled scores; a share of pairs ends with the difference of the last pair that is within it."""
     if unit == "score":
-        return [(arrays.shifted(low, -power), arrays.shifted(high, -power)) for low, high in measure]
+        return [(arrays.shifted(low, -power), arrays.shifted(high, -power)) for low, high in limits]
     systems, inputs = (arrays.ones(size) for size in means.x.shape)
     here = means.drawn(systems, inputs)[0][0, means.there, 0]
     first, second = np.triu_indices(len(here), 1)
     gaps = np.sort(np.abs(here[first] - here[second]))
     if not len(gaps):
-        return [(0.0, math.inf)] * len(measure)
+        return [(0.0, math.inf)] * len(limits)
 
     def at(share: float) -> float:
         return math.inf if share == 1.0 else float(gaps[max(0, math.ceil(share * len(gaps) - 1e-9) - 1)])
 
-    return [(at(low) if low > 0 else 0.0, at(high)) for low, high in measure]
+    return [(at(low) if low > 0 else 0.0, at(high)) for low, high in limits]

@@ -31,12 +31,10 @@ from xsumstat.dataset.value_checks import Checks, by_metric
 from xsumstat.resampling.jobs import Formula
 from xsumstat.types import BoolArray, CorrelationFunction, FloatArray, IntArray
 
-_CELLS = ["system", "input"]
-
 
 @_validate.public
 @slices.with_groups
-@pooling.with_pool(pooling.of_estimates)
+@pooling.with_pool(pooling.of_estimates, drawn=pooling.never)
 def corr(
     ds: xr.Dataset,
     gold: Hashable | xr.DataArray | None = None,
@@ -307,7 +305,7 @@ def _n_undefined(r: FloatArray, n: FloatArray) -> IntArray:
 
 def _best(scores: FloatArray, top: int) -> BoolArray:
     """Where the `top` highest scores (systems, inputs) of each input are."""
-    return ranges.best(xr.DataArray(scores, dims=_CELLS), top).values
+    return ranges.best(xr.DataArray(scores, dims=checks.CELLS), top).values
 
 
 def _groups_of_pairs(
@@ -358,7 +356,7 @@ def _correlations(x: xr.DataArray, z: xr.DataArray, average: bool, measure: Meas
         x,
         z,
         along_metrics(record),
-        input_core_dims=[_CELLS, ["_given", *_CELLS] if measure.given else _CELLS, []],
+        input_core_dims=[checks.CELLS, ["_given", *checks.CELLS] if measure.given else checks.CELLS, []],
         output_core_dims=[[] if name in whole else groups for name in names],
         vectorize=True,
         dask="parallelized",

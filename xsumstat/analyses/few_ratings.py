@@ -57,6 +57,11 @@ class FewRatings:
         return {dim: size for dim, size in sizes.items() if dim not in schema.CORE}
 
     @property
+    def arrays(self) -> list[tuple[xr.DataArray, tuple[str, ...]]]:
+        """Scores and ratings, each with its dims that are no further labels."""
+        return [(self.score, schema.CORE), (self.gold, checks.CELLS)]
+
+    @property
     def lazy(self) -> bool:
         """Whether any of them are."""
         return checks.is_lazy(self.score) or checks.is_lazy(self.gold)

@@ -10,7 +10,7 @@ import xarray as xr
 
 from xsumstat import _validate
 from xsumstat.coefficients import arrays
-from xsumstat.dataset import results
+from xsumstat.dataset import checks, results
 from xsumstat.dataset import scores as schema
 from xsumstat.dataset.value_checks import Checks
 from xsumstat.resampling import draws
@@ -81,7 +81,7 @@ def input_effect(
     outputs = xr.apply_ufunc(
         lambda x: _effect(x, confidence_level),
         score,
-        input_core_dims=[["system", "input"]],
+        input_core_dims=[checks.CELLS],
         output_core_dims=[[], [], [], *[["input"]] * 5],
         vectorize=True,
         dask="parallelized",
@@ -212,7 +212,8 @@ def sample_inputs(
     places = sorted(chosen)
     names, means, spreads = zip(*(chosen[at] for at in places), strict=True)
     coords = {"chosen_for": np.array(names, dtype=object), "mean_bin": np.array(means), "spread_bin": np.array(spreads)}
-    return ds.isel(input=places).assign_coords({name: ("input", values) for name, values in coords.items()})
+    part = results.of_its_own(ds.isel(input=places))
+    return part.assign_coords({name: ("input", values) for name, values in coords.items()})
 
 
 def _bins(values: Any, places: Any, n_means: int, n_spreads: int) -> list[tuple[int, int, list[int]]]:

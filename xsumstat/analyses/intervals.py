@@ -37,7 +37,7 @@ from xsumstat.resampling.jackknife import Jackknife
 from xsumstat.resampling.studentized import Studentized
 from xsumstat.types import CorrelationFunction, FloatArray
 
-_CELLS = ["system", "input"]
+_Job = Bootstrap | Jackknife | Studentized
 _FISHER = ("correlation", "ci_low", "ci_high", "standard_error", "n_undefined")
 _FALLS_BACK = {
     "bca": "no BCa interval, but a percentile one, for",
@@ -49,7 +49,7 @@ _FALLS_BACK = {
 
 @_validate.public
 @slices.with_groups
-@pooling.with_pool(pooling.of_intervals)
+@pooling.with_pool(pooling.of_intervals, drawn=pooling.unless_jackknife)
 def ci(
     ds: xr.Dataset,
     gold: Hashable | xr.DataArray | None = None,
@@ -241,9 +241,9 @@ def ci(
         scores = schema.prepare(ds, gold, metric, **ready)
         measure = replace(measure, given=scores.given)
         found = _fisher(scores, measure, confidence_level)
-        attrs: dict[str, Any] = {"confidence_level": confidence_level}
         _warn(found, scores, measure, None, dims, draws.n_resamples)
-        return results.result(found, scores, analysis="ci", method=method, **measure.attrs, **attrs)
+        own = {"method": method, **measure.attrs, "confidence_level": confidence_level}
+        return results.result(found, scores, analysis="ci", **own)
     ready["constant"] = measure.coefficient.of_constants
     if other is None:
         scores = schema.prepare(ds, gold, metric, **ready)
@@ -254,18 +254,12 @@ def ci(
     warn_drawn_threshold(measure, scores.shape)
     layers = [dim for dim in dims if dim in LAYERS]
     _check_layers(scores, layers)
-    checks.check_resampled(scores.score, tuple(dim for dim in dims if dim not in LAYERS) or ("system", "input"))
-    if method == "jackknife":
-        job: Bootstrap | Jackknife | Studentized = Jackknife(targets, measure, dims, confidence_level)
-        kind, attrs = "jackknife", {"confidence_level": confidence_level, "resample": dims}
-    else:
-        kind = "percentile" if interval is None else interval
-        how = BootstrapInterval(kind, dims, draws.n_resamples, draws.seed, confidence_level)
-        drawn = kind == "studentized"
-        job = Studentized(targets, measure, how) if drawn else Bootstrap(targets, measure, how, aggregate)
-        attrs = {"confidence_level": confidence_level, "interval": kind, "resample": dims}
-        attrs |= {"aggregate": aggregate} if "reference" in layers else {}
-        attrs |= draws.attrs
+    checks.check_resampled(scores.score, tuple(dim for dim in dims if dim not in LAYERS) or checks.CELLS)
+    kind = "jackknife" if method == "jackknife" else interval or "percentile"
+    attrs: dict[str, Any] = {"confidence_level": confidence_level, "resample": dims}
+    if kind != "jackknife":
+        attrs |= {"interval": kind, **({"aggregate": aggregate} if "reference" in layers else {}), **draws.attrs}
+    job = _job(kind, targets, measure, dims, draws, confidence_level, aggregate)
     by_target = _found(scores, job, dims, draws)
     found = xr.Dataset(by_target) if other is None else metric_pairs.laid_out(by_target, targets, scores)
     if other is not None:
@@ -308,9 +302,25 @@ def _check_studentized(measure: Measure, dims: tuple[str, ...]) -> None:
         raise ValueError(f"interval='studentized' draws systems: resample must be 'both' or 'system', got {dims!r}")
 
 
-def _found(
-    scores: schema.Scores, job: Bootstrap | Jackknife | Studentized, dims: tuple[str, ...], draws: Draws
-) -> dict[str, xr.DataArray]:
+def _job(
+    kind: str,
+    targets: tuple[Target, ...],
+    measure: Measure,
+    dims: tuple[str, ...],
+    draws: Draws,
+    confidence_level: float,
+    aggregate: str,
+) -> _Job:
+    """What makes intervals of a kind: "jackknife", or a name of the bootstrap's."""
+    if kind == "jackknife":
+        return Jackknife(targets, measure, dims, confidence_level)
+    interval = BootstrapInterval(kind, dims, draws.n_resamples, draws.seed, confidence_level)
+    if kind == "studentized":
+        return Studentized(targets, measure, interval)
+    return Bootstrap(targets, measure, interval, aggregate)
+
+
+def _found(scores: schema.Scores, job: _Job, dims: tuple[str, ...], draws: Draws) -> dict[str, xr.DataArray]:
     """The interval of each target: metrics along `metric`, pairs along `_pair`."""
     pairs = len(job.targets[0]) > 1
     name = "difference" if pairs else "correlation"
@@ -372,7 +382,7 @@ def _fisher(scores: schema.Scores, measure: Measure, confidence_level: float) ->
         each,
         scores.score,
         scores.human,
-        input_core_dims=[_CELLS, scores.gold_core],
+        input_core_dims=[checks.CELLS, scores.gold_core],
         output_core_dims=[[]] * len(_FISHER),
         vectorize=True,
         dask="parallelized",

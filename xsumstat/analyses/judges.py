@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -24,7 +24,6 @@ from xsumstat.analyses.raters import ratings_of
 from xsumstat.coefficients.layers import pooled
 from xsumstat.dataset import checks, labelled, leakage, results
 from xsumstat.dataset import scores as schema
-from xsumstat.dataset.value_checks import Checks
 from xsumstat.inference import corrections, jackknife
 from xsumstat.resampling.bootstrap import BootstrapInterval
 from xsumstat.resampling.ceiling import NAMES, BootstrapCeiling, JackknifeCeiling
@@ -132,51 +131,71 @@ def alt_test(
         raise ValueError(f"alignment='accuracy' compares scores as they are, and needs scale='raw', got {scale!r}")
     alpha = _validate.fraction("alpha", alpha)
     min_items = _validate.integer("min_items", min_items, 2)
-    later = Checks()
-    score = schema.prepare_metrics(ds, schema.automatic(ds, metric), level=None, later=later)
-    later.tell()
-    score = score.compute()
+    score = schema.prepare_computed(ds, schema.automatic(ds, metric))
     score, human, _ = schema.aligned(score, ratings.transpose(..., "system", "input"))
     leakage.warn_of_raters(score, human, name, along)
     if scale == "raw":
         _warn_of_other_scale(score, human)
-    cells = ["system", "input"]
+    found = _beside_each_rater(score, human, along, _Comparison(margin, alignment, scale, test))
+    found = _over_raters(_with_items(found, min_items), along, alpha)
+    attrs: dict[str, Any] = {"rating": name, "along": along, "margin": margin, "alignment": alignment, "scale": scale}
+    attrs |= {"method": test, "alpha": alpha, "adjust_method": "by", "alternative": "less", "min_items": min_items}
+    order = found.transpose("metric", along, ..., missing_dims="ignore")
+    return results.result(order, (*score.dims, *human.dims), analysis="alt_test", **attrs)
+
+
+@dataclass(frozen=True)
+class _Comparison:
+    """How a judge is set beside a rater: the keywords of `alt_test` of these names."""
+
+    margin: float
+    alignment: str
+    scale: str
+    test: str
+
+
+def _beside_each_rater(score: xr.DataArray, ratings: xr.DataArray, along: str, comparison: _Comparison) -> xr.Dataset:
+    """The numbers of `_OF_RATER` of each judge and rater."""
 
     def each(x: FloatArray, z: FloatArray) -> tuple[FloatArray, ...]:
-        found = [_of_rater(x, z, at, margin, alignment, scale, test) for at in range(len(z))]
+        found = [_of_rater(x, z, at, comparison) for at in range(len(z))]
         return tuple(np.array(found, dtype=float).T)
 
     outputs = xr.apply_ufunc(
         each,
         score,
-        schema.without_coords(human),
-        input_core_dims=[cells, [along, *cells]],
+        schema.without_coords(ratings),
+        input_core_dims=[checks.CELLS, [along, *checks.CELLS]],
         output_core_dims=[[along]] * len(_OF_RATER),
         vectorize=True,
         keep_attrs=False,
     )
-    found = xr.Dataset(dict(zip(_OF_RATER, outputs, strict=True)))
+    return xr.Dataset(dict(zip(_OF_RATER, outputs, strict=True)))
+
+
+def _with_items(found: xr.Dataset, min_items: int) -> xr.Dataset:
+    """The same without numbers from too few items; an error where that leaves none."""
     few = found["n_items"] < min_items
     if bool(few.all()):
         raise ValueError(f"no rater has {min_items} items that the judge and another rater scored; see min_items")
     if bool(few.any()):
         _validate.warn(f"{int(few.sum())} of {few.size} pairs of judge and rater have fewer than {min_items} items")
-    for each_name in ("advantage", "human_advantage", "pvalue"):
-        found[each_name] = found[each_name].where(~few)
-    found["pvalue_adjusted"] = xr.apply_ufunc(
+    return found.assign({name: found[name].where(~few) for name in ("advantage", "human_advantage", "pvalue")})
+
+
+def _over_raters(found: xr.Dataset, along: str, alpha: float) -> xr.Dataset:
+    """With p-values corrected over raters, the share of raters that a judge may replace, and its mean advantage."""
+    adjusted = xr.apply_ufunc(
         lambda p: corrections.adjust(p, "by"),
         found["pvalue"],
         input_core_dims=[[along]],
         output_core_dims=[[along]],
         vectorize=True,
     )
-    tested = found["pvalue"].notnull()
-    wins = (found["pvalue_adjusted"] <= alpha).where(tested)
-    found["winning_rate"], found["advantage_probability"] = wins.mean(along), found["advantage"].mean(along)
-    attrs: dict[str, Any] = {"rating": name, "along": along, "margin": margin, "alignment": alignment, "scale": scale}
-    attrs |= {"method": test, "alpha": alpha, "adjust_method": "by", "alternative": "less", "min_items": min_items}
-    order = found.transpose("metric", along, ..., missing_dims="ignore")
-    return results.result(order, (*score.dims, *human.dims), analysis="alt_test", **attrs)
+    wins = (adjusted <= alpha).where(found["pvalue"].notnull())
+    return found.assign(
+        pvalue_adjusted=adjusted, winning_rate=wins.mean(along), advantage_probability=found["advantage"].mean(along)
+    )
 
 
 def _check_raters(ratings: xr.DataArray, along: str) -> None:
@@ -196,10 +215,9 @@ def _warn_of_other_scale(score: xr.DataArray, ratings: xr.DataArray) -> None:
     )
 
 
-def _of_rater(
-    x: FloatArray, z: FloatArray, at: int, margin: float, alignment: str, scale: str, test: str
-) -> tuple[float, float, float, float]:
+def _of_rater(x: FloatArray, z: FloatArray, at: int, comparison: _Comparison) -> tuple[float, float, float, float]:
     """Of one judge (systems, inputs) and one of the raters (raters, systems, inputs): the numbers of `_OF_RATER`."""
+    scale = comparison.scale
     x, z = _on_scale(x, scale), np.array([_on_scale(each, scale) for each in z])
     rater, others = z[at], np.delete(z, at, axis=0)
     items = ~np.isnan(x) & ~np.isnan(rater) & ~np.isnan(others).all(axis=0)
@@ -209,10 +227,10 @@ def _of_rater(
     judge, rater, others = x[items], rater[items], others[:, items]
     if scale == "raw":
         judge, rater, others = _of_usual_size(judge, rater, others)
-    nearness, human = (_alignment(each, others, alignment) for each in (judge, rater))
+    nearness, human = (_alignment(each, others, comparison.alignment) for each in (judge, rater))
     by_judge, by_human = nearness >= human - TOLERANCE, human >= nearness - TOLERANCE
     apart = by_human.astype(float) - by_judge
-    return float(by_judge.mean()), float(by_human.mean()), _pvalue(apart, margin, test), size
+    return float(by_judge.mean()), float(by_human.mean()), _pvalue(apart, comparison.margin, comparison.test), size
 
 
 def _of_usual_size(judge: FloatArray, rater: FloatArray, others: FloatArray) -> tuple[FloatArray, ...]:
@@ -361,15 +379,12 @@ def human_ceiling(
     dims = checked_resample(resample, measure, layers=False)
     draws = Draws.checked(n_resamples, rng, progress=progress)
     confidence_level = _validate.fraction("confidence_level", confidence_level)
-    later = Checks()
-    score = schema.prepare_metrics(ds, schema.automatic(ds, metric), level=None, later=later)
-    later.tell()
-    score = score.compute()
+    score = schema.prepare_computed(ds, schema.automatic(ds, metric))
     if RATER in score["metric"].values.tolist():
         raise ValueError(f"metric {RATER!r} has the name that the raters themselves get; rename it")
     constant = measure.coefficient.of_constants
     scores = _with_raters(score, ratings, name, along, level=level, missing=measure.missing, constant=constant)
-    checks.check_resampled(scores.score, tuple(dim for dim in dims if dim != "cell") or ("system", "input"))
+    checks.check_resampled(scores.score, tuple(dim for dim in dims if dim != "cell") or checks.CELLS)
     method = _interval_method(method, measure, dims, interval, scores, along)
     of_all = range(scores.score.sizes["metric"]), measure, scores.score.sizes[along]
     attrs: dict[str, Any] = {"confidence_level": confidence_level, "resample": dims}
@@ -379,16 +394,9 @@ def human_ceiling(
         kind = interval or "percentile"
         how = BootstrapInterval(kind, dims, draws.n_resamples, draws.seed, confidence_level)
         job, attrs = BootstrapCeiling(*of_all, how), {**attrs, "interval": kind, **draws.attrs}
-    core, gold_core = ["metric", along, "system", "input"], [along, "system", "input"]
-    scores = replace(scores, score=scores.score.transpose(..., *core), gold=scores.gold.transpose(..., *gold_core))
-    types = results.types(job.names)
-    by_name = labelled.run(job, scores, "metric", types, core=core, gold_core=gold_core, progress=draws.progress)
-    by_rater = xr.concat([by_name.pop(f"by_rater_{at}") for at in range(job.n_raters)], along)
+    found = _found(job, scores, along, draws.progress)
     if along in ratings.indexes:
-        by_rater = by_rater.assign_coords({along: ratings.indexes[along]})
-    found = xr.Dataset({"by_rater": by_rater, **by_name}).drop_vars("kind", errors="ignore")
-    judged = found["metric"] != RATER
-    found = found.assign({each: found[each].where(judged) for each in NAMES if "difference" in each})
+        found = found.assign_coords({along: ratings.indexes[along]})
     spreads = checks.spread(scores.score), checks.spread(scores.gold)
     checks.warn_undefined(found["by_rater"], *spreads, why_undefined(measure.coefficient))
     if method == "bootstrap":
@@ -399,6 +407,20 @@ def human_ceiling(
     result = results.result(found, scores, analysis="human_ceiling", **attrs)
     del result.attrs["gold"]
     return result.transpose("metric", along, ..., missing_dims="ignore")
+
+
+def _found(
+    job: BootstrapCeiling | JackknifeCeiling, scores: schema.Scores, along: str, progress: bool | None
+) -> xr.Dataset:
+    """The numbers of metrics and raters; the raters have no difference from themselves."""
+    core, gold_core = ["metric", along, "system", "input"], [along, "system", "input"]
+    scores = replace(scores, score=scores.score.transpose(..., *core), gold=scores.gold.transpose(..., *gold_core))
+    types = results.types(job.names)
+    by_name = labelled.run(job, scores, "metric", types, core=core, gold_core=gold_core, progress=progress)
+    by_rater = xr.concat([by_name.pop(f"by_rater_{at}") for at in range(job.n_raters)], along)
+    found = xr.Dataset({"by_rater": by_rater, **by_name}).drop_vars("kind", errors="ignore")
+    judged = found["metric"] != RATER
+    return found.assign({name: found[name].where(judged) for name in NAMES if "difference" in name})
 
 
 def _interval_method(

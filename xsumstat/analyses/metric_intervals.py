@@ -20,7 +20,6 @@ from xsumstat.dataset.value_checks import Said
 from xsumstat.resampling import draws, threads
 from xsumstat.types import BoolArray, CorrelationFunction
 
-_CELLS = ["system", "input"]
 # How warnings begin that were given of all metrics before, or of a metric's being another's gold.
 _SAID = ("constant scores", "no score for metric", "metrics that are people's own scores", checks.LEFT_OUT)
 
@@ -168,7 +167,7 @@ def _said_once(
 
 def _constant(score: xr.DataArray) -> BoolArray:
     """Which metrics are constant, or have no score, for every further label."""
-    high, low = score.max(_CELLS), score.min(_CELLS)
+    high, low = score.max(checks.CELLS), score.min(checks.CELLS)
     flat = (high == low) | high.isnull()
     return np.asarray(flat.all([dim for dim in flat.dims if dim != "metric"]).values)
 

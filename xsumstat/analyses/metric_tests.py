@@ -34,7 +34,7 @@ _FOUND = "14 to 29 %"
 
 
 @_validate.public
-@pooling.with_pool(pooling.of_tests)
+@pooling.with_pool(pooling.of_tests, drawn=pooling.always)
 def perm_test(
     ds: xr.Dataset,
     gold: Hashable | xr.DataArray | None = None,
@@ -264,7 +264,7 @@ def _check_decisions(resample: Any, dims: tuple[str, ...], crossed: bool, level:
 
 
 @_validate.public
-@pooling.with_pool(pooling.of_tests)
+@pooling.with_pool(pooling.of_tests, drawn=pooling.always)
 def boot_test(
     ds: xr.Dataset,
     gold: Hashable | xr.DataArray | None = None,

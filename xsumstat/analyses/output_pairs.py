@@ -294,8 +294,8 @@ def lazily_improving(score: xr.DataArray, counting: Counting, bands: Bands) -> A
         dask.delayed(partial(_improving, counting=counting, at=at))([each[place] for each in pieces], ends)
         for place, at in enumerate(parts)
     ]
-    told = dask.delayed(partial(_told, bands=bands))(found)
-    return da.from_delayed(told, (6, counting.n_bins), dtype=float)
+    numbers = dask.delayed(partial(_numbers, bands=bands))(found)
+    return da.from_delayed(numbers, (6, counting.n_bins), dtype=float)
 
 
 def _by_metric(data: Any) -> list[Any]:
@@ -343,7 +343,8 @@ def _improving(pieces: list[Any], ends: FloatArray, counting: Counting, at: slic
     return out
 
 
-def _told(found: list[FloatArray], bands: Bands) -> FloatArray:
+def _numbers(found: list[FloatArray], bands: Bands) -> FloatArray:
+    """The numbers from what was found on all parts of the inputs."""
     counts = np.concatenate(found, axis=1)
     numbers = improving_numbers(counts[:-1].reshape(3, -1, counts.shape[1]), bands, _in_turn)
     n_drawn = np.full(numbers.shape[1], counts[-1].sum())

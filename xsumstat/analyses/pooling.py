@@ -26,13 +26,42 @@ from xsumstat.types import TOLERANCE, FloatArray
 _P = ParamSpec("_P")
 # From the results of all labels, what each weighs, and the arguments, one result.
 Combine = Callable[[list[xr.Dataset], list[xr.DataArray], dict[str, Any]], xr.Dataset]
+# Whether an answer comes from draws, by the arguments.
+Drawn = Callable[[dict[str, Any]], bool]
 
 
-def with_pool(combine: Combine) -> Callable[[Callable[_P, xr.Dataset]], Callable[_P, xr.Dataset]]:
+def never(given: dict[str, Any]) -> bool:
+    """Nothing is drawn."""
+    return False
+
+
+def always(given: dict[str, Any]) -> bool:
+    """Something is drawn."""
+    return True
+
+
+def unless_jackknife(given: dict[str, Any]) -> bool:
+    """Intervals are drawn, unless they are asked for from the jackknife."""
+    measure = checked_measure("system", given["coefficient"], given.get("missing", "pairwise"), "drop")
+    dims = checked_resample(given.get("resample", "both"), measure)
+    method = given.get("method", "auto")
+    if method == "auto":
+        method = interval_method(measure, dims, given.get("interval"), given.get("keep_samples"))
+    return bool(method != "jackknife")
+
+
+def with_pool(combine: Combine, drawn: Drawn) -> Callable[[Callable[_P, xr.Dataset]], Callable[_P, xr.Dataset]]:
     """Give a question of scores and gold its keyword `pool`: the answer of all labels of a dim as one.
 
     Each label is asked by itself, its systems and inputs being its own, with draws of its own; what is NaN throughout
     for a label is padding. Accuracies are weighed by their numbers of pairs, which makes them one.
+
+    Parameters
+    ----------
+    combine : callable
+        Makes one result of those of all labels.
+    drawn : callable
+        Whether they come from draws, which then need a seed and are kept until they are combined.
     """
 
     def decorate(function: Callable[_P, xr.Dataset]) -> Callable[_P, xr.Dataset]:
@@ -44,7 +73,8 @@ def with_pool(combine: Combine) -> Callable[[Callable[_P, xr.Dataset]], Callable
             dim = given.pop("pool", None)
             if dim is None:
                 return function(*args, **kwargs)
-            return _pooled(function, combine, dim, given, "rng" in signature.parameters)
+            _check(given["ds"], dim, given)
+            return _pooled(function, combine, dim, given, drawn(given))
 
         return pooled
 
@@ -52,32 +82,23 @@ def with_pool(combine: Combine) -> Callable[[Callable[_P, xr.Dataset]], Callable
 
 
 def _pooled(
-    function: Callable[..., xr.Dataset], combine: Combine, dim: Any, given: dict[str, Any], drawn: bool
+    function: Callable[..., xr.Dataset], combine: Combine, dim: str, given: dict[str, Any], drawn: bool
 ) -> xr.Dataset:
+    """One result of those of all labels of a dim."""
     ds, gold = given.pop("ds"), given.pop("gold", None)
-    _check(ds, dim, given)
-    pairs = function.__name__.endswith("_test") or given.get("other") is not None
-    drawn = drawn and not _by_jackknife(function, given)
     seed = draws.seed_of(given.pop("rng", None)) if drawn else None
     results, weights = [], []
     later = value_checks.Checks()
     requested = {name: value for name, value in given.items() if name not in ("adjust", "within", "keep_samples")}
-    names = ds.indexes[dim] if dim in ds.indexes else range(ds.sizes[dim])
-    with threads.one_bar(len(names), checked_progress(given.get("progress")) if drawn else False) as run:
-        for at, name in enumerate(names):
-            own: dict[str, Any] = {}
-            if seed is not None:
-                own = {"rng": np.random.SeedSequence(seed, spawn_key=(at,)), "keep_samples": True}
+    labels = ds.indexes[dim] if dim in ds.indexes else range(ds.sizes[dim])
+    with threads.one_bar(len(labels), checked_progress(given.get("progress")) if drawn else False) as run:
+        for at, label in enumerate(labels):
             part, human = _of_label(ds, gold, dim, at)
-            with value_checks.held() as said, run():
-                try:
-                    results.append(function(part, human, **requested, **own))
-                except (ValueError, TypeError) as error:
-                    raise type(error)(f"{dim}={name!r}: {error}") from error
-            for text in said.texts:
-                _validate.warn(f"{dim}={name!r}: {text}")
-            later.take(functools.partial(_of_named, f"{dim}={name!r}"), said.checks)
-            weights.append(_pairs(part, human, given.get("missing", "pairwise"), results[-1], pairs))
+            own = {} if seed is None else _draws_of(seed, at)
+            with run():
+                found = _answer(functools.partial(function, part, human, **requested, **own), f"{dim}={label!r}", later)
+            results.append(found)
+            weights.append(_n_pairs(part, human, given.get("missing", "pairwise"), found))
     attrs: dict[str, Any] = {"pool": dim}
     if seed is not None:
         attrs |= {"seed": str(seed)}
@@ -88,6 +109,24 @@ def _pooled(
     return later.attached(described(whole.assign_attrs(attrs)))
 
 
+def _draws_of(seed: int, at: int) -> dict[str, Any]:
+    """The keywords by which the label at a place has draws of its own, and hands them over."""
+    return {"rng": np.random.SeedSequence(seed, spawn_key=(at,)), "keep_samples": True}
+
+
+def _answer(question: Callable[[], xr.Dataset], name: str, later: value_checks.Checks) -> xr.Dataset:
+    """The answer for one label; warnings, errors and the checks that wait name it."""
+    with value_checks.held() as said:
+        try:
+            found = question()
+        except (ValueError, TypeError) as error:
+            raise type(error)(f"{name}: {error}") from error
+    for text in said.texts:
+        _validate.warn(f"{name}: {text}")
+    later.take(functools.partial(_of_named, name), said.checks)
+    return found
+
+
 def _of_named(name: str, found: list[Said]) -> list[Said]:
     """What checks say of a label. What lazy scores lack altogether may be padding, and goes without a word."""
     texts, error = value_checks.until_error(found)
@@ -96,36 +135,43 @@ def _of_named(name: str, found: list[Said]) -> list[Said]:
 
 
 def _check(ds: xr.Dataset, dim: Any, given: dict[str, Any]) -> None:
-    further = [str(each) for each in schema.checked_scores(ds).dims if each not in schema.CORE]
-    if not isinstance(dim, str) or dim not in further:
-        there = _validate.listing(further) or "none"
-        raise ValueError(f"pool must be a further dim of score, got {dim!r}; there are: {there}")
+    """Refuse what cannot be pooled, and say what can."""
+    _check_dim(ds, dim)
     if given.get("given") is not None:
-        raise ValueError("pool and given do not go together: there is no partial pairwise accuracy")
-    name = given.get("coefficient")
-    poolable = isinstance(name, str) and name in COEFFICIENTS and COEFFICIENTS[name].poolable
-    if not poolable or given.get("level", "system") != "system":
         raise ValueError(
-            "pool is for coefficient='pairwise_accuracy' at level='system', got "
-            f"{given.get('coefficient', 'pearson')!r} at {given.get('level', 'system')!r}"
+            "pool and given do not go together: there is no partial pairwise accuracy; leave out given, or leave out "
+            f"pool for partial correlations of each {dim}"
+        )
+    name, level = given.get("coefficient", "pearson"), given.get("level", "system")
+    if not (isinstance(name, str) and name in COEFFICIENTS and COEFFICIENTS[name].poolable) or level != "system":
+        poolable = _validate.listing([name for name, each in COEFFICIENTS.items() if each.poolable])
+        raise ValueError(
+            f"pool is for coefficient={poolable} at level='system', got {name!r} at {level!r}; name these two, or "
+            f"leave out pool={dim!r} for an answer of each {dim}"
         )
     if given.get("interval") in ("bca", "corrected"):
-        raise ValueError(f"interval={given['interval']!r} is not for pooled pairs; use 'percentile'")
+        raise ValueError(f"interval={given['interval']!r} is not for pooled pairs; use interval='percentile'")
     for name, wanted in (("method", ("permutation", "bootstrap", "jackknife", "auto")), ("average", (True,))):
         if name in given and given[name] not in wanted:
             raise ValueError(f"{name}={given[name]!r} is not for pooled pairs; use {name}={wanted[0]!r}")
 
 
-def _by_jackknife(function: Callable[..., xr.Dataset], given: dict[str, Any]) -> bool:
-    """Whether intervals are asked for that need no draws."""
-    if function.__name__ != "ci":
-        return False
-    measure = checked_measure("system", given["coefficient"], given.get("missing", "pairwise"), "drop")
-    dims = checked_resample(given.get("resample", "both"), measure)
-    method = given.get("method", "auto")
-    if method == "auto":
-        method = interval_method(measure, dims, given.get("interval"), given.get("keep_samples"))
-    return bool(method == "jackknife")
+def _check_dim(ds: xr.Dataset, dim: Any) -> None:
+    """A further dim of the scores."""
+    further = [str(each) for each in schema.checked_scores(ds).dims if each not in schema.CORE]
+    if isinstance(dim, str) and dim in further:
+        return
+    if isinstance(dim, list | tuple) and len(dim) > 1 and all(each in further for each in dim):
+        hint = f"; ds.stack(task={list(dim)!r}, create_index=False) makes one dim of them, for pool='task'"
+    elif further:
+        hint = f"; use pool={further[0]!r}"
+    else:
+        hint = (
+            "; xarray.concat([one, other], pandas.Index(['one', 'other'], name='language'), join='outer') gives "
+            "Datasets one, for pool='language'"
+        )
+    there = _validate.listing(further) or "none"
+    raise ValueError(f"pool must be a further dim of score, got {dim!r}; there are: {there}{hint}")
 
 
 def _of_label(ds: xr.Dataset, gold: Any, dim: str, at: int) -> tuple[xr.Dataset, Any]:
@@ -152,8 +198,8 @@ def _of_label(ds: xr.Dataset, gold: Any, dim: str, at: int) -> tuple[xr.Dataset,
     return part, human
 
 
-def _pairs(part: xr.Dataset, gold: Any, missing: str, result: xr.Dataset, pairs: bool) -> xr.DataArray:
-    """How many pairs of systems each metric, or pair of metrics, is judged on."""
+def _n_pairs(part: xr.Dataset, gold: Any, missing: str, result: xr.Dataset) -> xr.DataArray:
+    """How many pairs of systems each metric, or pair of metrics, of a result is judged on."""
     score = schema.checked_scores(part)
     human, _, _ = schema.find_gold(part, score, gold)
     score, human = schema.without_coords(score), schema.without_coords(human)
@@ -162,7 +208,7 @@ def _pairs(part: xr.Dataset, gold: Any, missing: str, result: xr.Dataset, pairs:
     if missing == "available":
         requested, rated = requested.any("input"), rated.any("input") if "input" in rated.dims else rated
     there = requested & rated
-    if pairs:
+    if "other_metric" in result.dims:
         other = score.sel(metric=result["other_metric"].values).notnull()
         other = other.any("input") if missing == "available" else other
         there = there & other.drop_vars("metric").rename(metric="other_metric").assign_coords(
@@ -215,7 +261,7 @@ def of_intervals(results: list[xr.Dataset], weights: list[xr.DataArray], given: 
     result = _plain(results[0]).assign(numbers)
     later = value_checks.Checks()
     later.make(checks.warn_outside, result[[name, "ci_low", "ci_high"]], name, given.get("n_resamples", 9999))
-    return later.attached(_kept(result, samples, given))
+    return later.attached(result.assign(samples=samples) if given.get("keep_samples") else result)
 
 
 def _of_jackknives(
@@ -264,22 +310,9 @@ def _t_quantile(df: xr.DataArray, confidence_level: float) -> xr.DataArray:
 def of_tests(results: list[xr.Dataset], weights: list[xr.DataArray], given: dict[str, Any]) -> xr.Dataset:
     """One `perm_test` or `boot_test`, from the differences of all."""
     difference, samples = (_average(results, weights, each) for each in ("difference", "samples"))
-    how = given.get("alternative", "two-sided")
     null = samples - difference if results[0].attrs["analysis"] == "boot_test" else samples
-
-    def each(observed: FloatArray, row: FloatArray) -> tuple[float, int]:
-        beyond = {
-            "two-sided": np.abs(row) >= abs(observed) - TOLERANCE,
-            "greater": row >= observed - TOLERANCE,
-            "less": row <= observed + TOLERANCE,
-        }[how]
-        undefined = int(np.isnan(row).sum())
-        if np.isnan(observed) or undefined == len(row):
-            return np.nan, undefined if not np.isnan(observed) else 0
-        return (1 + int(beyond.sum())) / (1 + len(row) - undefined), undefined
-
     pvalue, undefined = xr.apply_ufunc(
-        each,
+        functools.partial(_pvalue, alternative=given.get("alternative", "two-sided")),
         difference,
         checks.whole(null, ["resample"]),
         input_core_dims=[[], ["resample"]],
@@ -288,19 +321,26 @@ def of_tests(results: list[xr.Dataset], weights: list[xr.DataArray], given: dict
         dask="parallelized",
         output_dtypes=[float, int],
     )
-    result = _plain(results[0]).assign(difference=difference, pvalue=pvalue, n_undefined=undefined)
-    result = _kept(result, samples, {"keep_samples": True}).assign_attrs(
-        n_resamples=given.get("n_resamples", 9999), exact=0
-    )
+    numbers = {"difference": difference, "pvalue": pvalue, "n_undefined": undefined, "samples": samples}
+    result = _plain(results[0]).assign(numbers).assign_attrs(n_resamples=given.get("n_resamples", 9999), exact=0)
     if given.get("adjust") is not None:
         result = families.adjust(result, given["adjust"], within=given.get("within"))
     return result if given.get("keep_samples") else result.drop_vars("samples")
 
 
+def _pvalue(observed: float, row: FloatArray, *, alternative: str) -> tuple[float, int]:
+    """The p-value of a difference from samples under the null hypothesis, and how many of these are undefined."""
+    undefined = int(np.isnan(row).sum())
+    if np.isnan(observed) or undefined == len(row):
+        return np.nan, undefined if not np.isnan(observed) else 0
+    beyond = {
+        "two-sided": np.abs(row) >= abs(observed) - TOLERANCE,
+        "greater": row >= observed - TOLERANCE,
+        "less": row <= observed + TOLERANCE,
+    }[alternative]
+    return (1 + int(beyond.sum())) / (1 + len(row) - undefined), undefined
+
+
 def _plain(result: xr.Dataset) -> xr.Dataset:
     """Without what is made anew."""
     return result.drop_vars(["samples"], errors="ignore")
-
-
-def _kept(result: xr.Dataset, samples: xr.DataArray, given: dict[str, Any]) -> xr.Dataset:
-    return result.assign(samples=samples) if given.get("keep_samples") else result

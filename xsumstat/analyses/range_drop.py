@@ -169,23 +169,16 @@ def range_drop(
             f"what the range explains is not known (NaN): limits in scores of {len(null.deciding)} metrics must be "
             "known together; use unit='quantile', baseline= or top=, or let one metric decide, metrics="
         )
-
-    def simulated(at: int, stop: threading.Event | None) -> FloatArray:
-        return _Drop.of(*null.draw(draws.generator(seed, at)), pairs, measure).drop
-
     with threads.one_bar(2, progress) as part:
         with part():
             numbers = observed.numbers(n_resamples, confidence_level, seed, progress)
         with part():
             if known:
-                drops = jobs.one_by_one(simulated, len(pairs), n_simulations, progress)
+                drops = null.drops(n_simulations, pairs, measure, seed, progress)
             else:
                 drops = np.full((len(pairs), n_simulations), np.nan)
     numbers |= _excess(observed.drop, drops, confidence_level)
-    labels = score["metric"].values
-    silent = [f"{labels[a]} and {labels[b]}" for (a, b), r in zip(pairs, numbers["part"], strict=True) if np.isnan(r)]
-    if silent:
-        _validate.warn(f"no correlation within the range, on any input: {_validate.listing(silent)}")
+    _warn_silent(score["metric"].values, pairs, numbers["part"])
     square = {name: results.symmetric(numbers[name], pairs, score.sizes["metric"]) for name in _NAMES}
     found = xr.Dataset({name: (("metric", "other_metric"), values) for name, values in square.items()})
     attrs: dict[str, Any] = {
@@ -197,6 +190,13 @@ def range_drop(
     attrs |= {"confidence_level": confidence_level, "resample": "input", "n_resamples": n_resamples}
     attrs |= {"alternative": "two-sided", "n_simulations": n_simulations, "seed": str(seed)}
     return results.result(results.labelled(found, score, score), None, analysis="range_drop", **attrs)
+
+
+def _warn_silent(labels: Any, pairs: IntArray, part: FloatArray) -> None:
+    """Say which pairs of metrics have no correlation within the range."""
+    silent = [f"{labels[a]} and {labels[b]}" for (a, b), r in zip(pairs, part, strict=True) if np.isnan(r)]
+    if silent:
+        _validate.warn(f"no correlation within the range, on any input: {_validate.listing(silent)}")
 
 
 @dataclass(frozen=True)
@@ -372,6 +372,16 @@ class _Null:
             mask = replace(self.requested, keep="each").mask(self.like.copy(data=decide))
             within = mask.transpose("metric", "system", "input").values
         return x[: self.n_correlated], within.any(axis=0) if self.requested.keep == "any" else within.all(axis=0)
+
+    def drops(
+        self, n_simulations: int, pairs: IntArray, measure: Measure, seed: int, progress: bool | None
+    ) -> FloatArray:
+        """The drops of simulated scores, (pairs, simulations)."""
+
+        def simulated(at: int, stop: threading.Event | None) -> FloatArray:
+            return _Drop.of(*self.draw(draws.generator(seed, at)), pairs, measure).drop
+
+        return jobs.one_by_one(simulated, len(pairs), n_simulations, progress)
 
 
 @dataclass(frozen=True)

@@ -412,7 +412,7 @@ def _replaced(ds: xr.Dataset, name: str, ratings: xr.DataArray, along: str) -> x
     others = ds.drop_vars(name, errors="ignore")
     if not any(along in each.dims for each in others.data_vars.values()):
         others = others.drop_vars([each for each, coord in others.coords.items() if along in coord.dims])
-    return others.assign({name: ratings})
+    return results.of_its_own(others.assign({name: ratings}))
 
 
 def _majority(values: FloatArray, *, unique: bool) -> FloatArray:

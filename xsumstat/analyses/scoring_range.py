@@ -10,13 +10,12 @@ import numpy as np
 import xarray as xr
 
 from xsumstat import _validate
-from xsumstat.dataset import checks
+from xsumstat.dataset import checks, results
 from xsumstat.dataset import scores as schema
 from xsumstat.dataset.value_checks import Checks
 from xsumstat.types import TOLERANCE, FloatArray
 
 UNITS = ("score", "normalised", "quantile")
-_CELL = ("system", "input")
 
 
 @dataclass(frozen=True)
@@ -141,10 +140,10 @@ def scoring_range(
     warn_empty(kept, score.notnull().any("metric"), later)
     kept = later.attached(kept)
     numbers = [
-        name for name, each in ds.data_vars.items() if set(_CELL) <= set(each.dims) and each.dtype.kind in "fiub"
+        name for name, each in ds.data_vars.items() if set(checks.CELLS) <= set(each.dims) and each.dtype.kind in "fiub"
     ]
     masked = ds.assign({name: ds[name].where(schema.without_coords(kept)) for name in numbers})
-    return masked.assign_attrs(scoring_range=chosen.text)
+    return results.of_its_own(masked).assign_attrs(scoring_range=chosen.text)
 
 
 def prepared(ds: xr.Dataset, metrics: Any, later: Checks | None = None) -> xr.DataArray:
@@ -283,8 +282,8 @@ def rounding(score: xr.DataArray, unit: str) -> xr.DataArray | float:
     if unit != "normalised":
         return 0.0 if unit == "score" else TOLERANCE
     score = _in_reach(score)
-    low, high = score.min(_CELL), score.max(_CELL)
-    return TOLERANCE * (abs(score).max(_CELL) / (high - low)).where(high > low, 1.0).clip(min=1.0)
+    low, high = score.min(checks.CELLS), score.max(checks.CELLS)
+    return TOLERANCE * (abs(score).max(checks.CELLS) / (high - low)).where(high > low, 1.0).clip(min=1.0)
 
 
 def best(score: xr.DataArray, top: int) -> xr.DataArray:
@@ -318,7 +317,7 @@ def _quantiles(values: FloatArray) -> FloatArray:
 
 def normalised(score: xr.DataArray, within: str = "all") -> xr.DataArray:
     """Scores from 0, a metric's lowest, to 1, its highest, of all cells or of each "input"; 0.5 where all are equal."""
-    over = ["system"] if within == "input" else list(_CELL)
+    over = ["system"] if within == "input" else list(checks.CELLS)
     score = _in_reach(score)
     low, high = score.min(over), score.max(over)
     return ((score - low) / (high - low)).where(high > low, 0.5).where(score.notnull())
@@ -326,7 +325,7 @@ def normalised(score: xr.DataArray, within: str = "all") -> xr.DataArray:
 
 def _in_reach(score: xr.DataArray) -> xr.DataArray:
     """The scores, of a metric with huge ones halved, so that the difference of any two is a number."""
-    huge = abs(score).max(_CELL) > np.finfo(float).max / 2
+    huge = abs(score).max(checks.CELLS) > np.finfo(float).max / 2
     return score * (1.0 - 0.5 * huge)
 
 

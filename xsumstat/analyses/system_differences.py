@@ -87,9 +87,8 @@ def tested(
 ) -> dict[str, xr.DataArray]:
     """The numbers of every pair of systems, along "_pair", with what is doubtful said."""
     job = Differences(pairs, tuple(scores.signs), scores.gold_sign, target, alternative, 1 - alpha)
-    inputs = [(scores.score, ("metric", "system", "input")), (scores.gold, ("system", "input"))]
     types = {**dict.fromkeys(job.names, float), "n_inputs": int}
-    found = labelled.over_labels(job, inputs, "_pair", types, lazy=scores.lazy)
+    found = labelled.over_labels(job, scores.arrays, "_pair", types, lazy=scores.lazy)
     noted = {name: found.pop(name) for name in _NOTED}
     share, n = _by_system(noted, list(scores.score.indexes["system"]), pairs)
     later = scores.later

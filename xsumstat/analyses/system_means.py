@@ -21,9 +21,9 @@ from xsumstat.types import FloatArray, IntArray
 
 METHODS = ("pooled", "ridge")
 _SCORES = ("mean", "ci_low", "ci_high", "standard_error", "human_mean", "human_ci_low", "human_ci_high")
-_TOLD = (*_SCORES, "df", "n_rated", "n_inputs", "n_effective", "rated_difference", "rated_pvalue", "fell_back")
+_OF_SYSTEMS = (*_SCORES, "df", "n_rated", "n_inputs", "n_effective", "rated_difference", "rated_pvalue", "fell_back")
 # For warnings alone.
-_NOTED = ("_one_value", "_left_out", "_no_stratum")
+_NOTED = ("_one_value", "_left_out")
 
 
 @_validate.public
@@ -87,7 +87,7 @@ def system_means(
     UserWarning
         Where a system has fewer than 5 ratings, or fewer than 5 inputs are rated: its ratings stand alone. Where more
         than 60 % of a system's ratings are one value: intervals may be too short. Where rated inputs do not look like a
-        random sample.
+        random sample. Where a group of the strata has no rating of a system, which then has no mean, or a single one.
 
     Notes
     -----
@@ -101,7 +101,8 @@ def system_means(
     Limits are by Student's t with n − 1 degrees of freedom less what the slope takes. With 3 systems or more both
     variances are drawn to their mean over systems, as if by 2 degrees of freedom, which serves systems whose few
     ratings happen to agree. With strata means are weighted by the groups' shares of the m inputs, and the degrees of
-    freedom are n − H less what the slope takes, for H groups.
+    freedom are n − H less what the slope takes, for H groups. Ratings are taken to spread alike in all groups: how much
+    they do in one that has a single rating comes from the others.
 
     Expect ``n_effective`` of about ``n/(1 − ρ²)`` for these inputs and ``n/(1 − ρ²·(1 − n/m))`` for new ones, with ρ
     the correlation of metric and ratings within systems: for these inputs 1.3 times n at ρ = .5, 2.8 times at .8. For
@@ -135,20 +136,23 @@ def system_means(
     confidence_level = _validate.fraction("confidence_level", confidence_level)
     limits = checked_scale(scale)
     scores = few_ratings.prepared(ds, gold, metric)
-    groups = _strata(ds, scores.score, strata)
+    groups, group_names = _strata(ds, scores.score, strata)
     n_systems, k = scores.score.sizes["system"], len(scores.metrics)
     if method == "ridge" and (n_systems < ridge_means.LEAST_SYSTEMS or strata is not None):
         got = f"strata={strata!r}" if strata is not None else f"{n_systems} systems"
         raise ValueError(f"method='ridge' needs 3 systems or more, and no strata; got {got}; use method='pooled'")
     job = _Means(range(n_systems), tuple(scores.signs), groups, target, method, confidence_level)
     types = dict.fromkeys(job.names, float)
-    inputs = [(scores.score, ("metric", "system", "input")), (scores.gold, ("system", "input"))]
-    found = labelled.over_labels(job, inputs, "system", types, lazy=scores.lazy)
+    found = labelled.over_labels(job, scores.arrays, "system", types, lazy=scores.lazy)
     weight = xr.concat([found.pop(f"_weight_{at}") for at in range(k)], "metric").assign_coords(
         metric=scores.score.indexes["metric"]
     )
     noted = {name: found.pop(name) for name in _NOTED}
-    _warn(scores, found, noted, method, k)
+    rated_in = [found.pop(f"_rated_in_{at}") for at in range(groups.n)]
+    _warn(scores, found, noted, method)
+    if strata is not None:
+        by_group = xr.concat(rated_in, "_group").assign_coords(_group=group_names)
+        scores.later.make(_warn_of_strata, by_group, found["n_rated"] > 0, strata)
     numbers = _cut(xr.Dataset(found), limits).assign(weight=weight)
     numbers = numbers.assign_coords(_descriptions(scores.score))
     attrs: dict[str, Any] = {"method": method, "target": target, "confidence_level": confidence_level}
@@ -170,16 +174,16 @@ def checked_scale(scale: Any) -> tuple[float, float] | None:
     return low, high
 
 
-def _strata(ds: xr.Dataset, score: xr.DataArray, name: str | None) -> Strata:
-    """The group of each input."""
+def _strata(ds: xr.Dataset, score: xr.DataArray, name: str | None) -> tuple[Strata, list[str]]:
+    """The group of each input, and what the groups are called."""
     if name is None:
-        return Strata.none(score.sizes["input"])
+        return Strata.none(score.sizes["input"]), []
     with _validate.kept_warnings():
         _, groups, labels = slices.groups_of(ds, "strata", name, ("input",))
     if None in groups:
         raise ValueError(f"strata={name!r}: {groups.count(None)} input(s) have no {name}; each needs one")
     codes: IntArray = np.array([labels.index(str(each)) for each in groups], dtype=np.int64)
-    return Strata(codes, len(labels))
+    return Strata(codes, len(labels)), labels
 
 
 def _descriptions(score: xr.DataArray) -> dict[Any, Any]:
@@ -212,8 +216,9 @@ class _Means(AtOnce):
 
     @property
     def names(self) -> tuple[str, ...]:  # type: ignore[override]
-        """What is told of each system."""
-        return (*_TOLD, *_NOTED, *(f"_weight_{at}" for at in range(len(self.signs))))
+        """The numbers of each system."""
+        weights = (f"_weight_{at}" for at in range(len(self.signs)))
+        return (*_OF_SYSTEMS, *_NOTED, *weights, *(f"_rated_in_{at}" for at in range(self.strata.n)))
 
     @property
     def together(self) -> bool:
@@ -247,10 +252,10 @@ class _Means(AtOnce):
             "fell_back": _alone(rated, self.strata.n) if pooled else (slopes == 0).all(axis=0),
             "_one_value": few_ratings.one_value(np.where(there, z, np.nan)),
             "_left_out": (~np.isnan(z) & ~there).sum(axis=-1),
-            "_no_stratum": ((self.strata.counts(there) > 0) & (self.strata.counts(rated) == 0)).any(-1),
         }
-        rows = [found[name] for name in (*_TOLD, *_NOTED)]
-        return np.array([*rows, *slopes], dtype=float)[:, list(self.targets[at])]
+        rows = [found[name] for name in (*_OF_SYSTEMS, *_NOTED)]
+        rated_in = np.where(self.strata.counts(there) > 0, self.strata.counts(rated), np.nan)  # NaN: no inputs at all
+        return np.array([*rows, *slopes, *rated_in.T], dtype=float)[:, list(self.targets[at])]
 
 
 def _alone(rated: Any, n_strata: int) -> Any:
@@ -269,15 +274,24 @@ def _cut(found: xr.Dataset, limits: tuple[float, float] | None) -> xr.Dataset:
     return found.assign(cut).assign(clipped=beyond[0] | beyond[1] | beyond[2] | beyond[3])
 
 
-def _warn(scores: few_ratings.FewRatings, found: Any, noted: Any, method: str, k: int) -> None:
+def _warn(scores: few_ratings.FewRatings, found: Any, noted: Any, method: str) -> None:
     """Say what is doubtful."""
-    later, n = scores.later, found["n_rated"]
+    later, n, k = scores.later, found["n_rated"], len(scores.metrics)
     later.make(few_ratings.check_any, n, noted["_left_out"])
     later.make(checks.warn_where, n == 0, "no rating, and so no mean, for")
-    no_stratum = (noted["_no_stratum"] > 0) & (n > 0)
-    later.make(checks.warn_where, no_stratum, "a group of the strata has no rating, and so there is no mean, for")
     least = "5 ratings" if method == "pooled" else f"max(20, k + 10) = {max(20, k + 10)} ratings"
-    alone = (found["fell_back"] > 0) & (n > 0) & ~no_stratum
+    alone = (found["fell_back"] > 0) & (n > 0) & found["mean"].notnull()
     later.make(checks.warn_where, alone, f"fewer than {least}, so that these stand alone, for")
     later.make(few_ratings.warn_one_value, noted["_one_value"], n)
     later.make(few_ratings.warn_not_random, found["rated_pvalue"])
+
+
+def _warn_of_strata(rated_in: xr.DataArray, rated: xr.DataArray, strata: str) -> None:
+    """Say which groups of the strata have too few ratings of which systems that are rated, and what to do."""
+    way_out = "rate two or more inputs of each group, or give groups that are alike one name"
+    for few, what in (
+        (0, "no rating in a group, and so no mean"),
+        (1, "1 rating in a group, and no spread of its own"),
+    ):
+        found = ((rated_in == few) & rated).transpose("_group", ...)
+        checks.warn_where(found, f"strata={strata!r}: {what} ({way_out}), for group/system")

@@ -488,13 +488,15 @@ class Wins(Job[tuple[list[_Means], FloatArray]]):
         return np.concatenate([shares, ready[1][None]])
 
 
-def settings_of(test: Test) -> dict[str, Any]:
-    """What attrs say of a test."""
+def settings_of(test: Test, n_inputs: int) -> dict[str, Any]:
+    """Attrs of a result; of so few inputs that all swaps are enumerated, how many these are."""
     attrs: dict[str, Any] = {"method": test.method, "alternative": test.alternative}
     if test.method in SWAPPED:
         attrs["statistic"] = test.statistic
     if test.method in SAMPLED:
         attrs |= {"n_resamples": test.n_resamples, "seed": str(test.seed)}
+    if test.method == "monte_carlo" and 2**n_inputs <= test.n_resamples:
+        attrs |= {"exact": True, "n_resamples": 2**n_inputs}
     return attrs
 
 

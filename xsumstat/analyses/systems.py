@@ -193,9 +193,7 @@ def compare_systems(
         test = Test(method, statistic, alternative, draws.n_resamples, draws.seed)
         found = _tested(score, SystemTests(pairs, test), rows, columns, draws.progress)
         warn_few(later, found)
-        attrs = {**system_tests.settings_of(test), **attrs}
-        if method == "monte_carlo" and 2 ** score.sizes["input"] <= draws.n_resamples:
-            attrs |= {"exact": True, "n_resamples": 2 ** score.sizes["input"]}
+        attrs = {**system_tests.settings_of(test, score.sizes["input"]), **attrs}
         result = later.attached(results.result(found, score, analysis="compare_systems", **attrs))
     if adjust is not None:
         result = families.adjust(result, adjust, within=within)
@@ -235,7 +233,7 @@ def _tested(
 ) -> xr.Dataset:
     """All numbers of all pairs, laid out as system x other_system."""
     types = {**dict.fromkeys(job.names, float), "n_inputs": int}
-    inputs = [(score, ("system", "input"))]
+    inputs = [(score, checks.CELLS)]
     by_pair = labelled.over_labels(job, inputs, "_pair", types, lazy=checks.is_lazy(score), progress=progress)
     return _laid_out(by_pair, job.targets, score, rows, columns).transpose("metric", *DIMS, ...)
 

@@ -238,7 +238,7 @@ def top_k(ds: xr.Dataset, k: int, *, by: Hashable | xr.DataArray | None = None) 
         names = ds.indexes["system"][tied].tolist() if "system" in ds.indexes else tied
         kept = len(tied) - len(out)
         _validate.warn(f"{_validate.listing(names)} have the same mean score: the first {kept} are among the best {k}")
-    return ds.isel(system=order[:k])
+    return results.of_its_own(ds.isel(system=order[:k]))
 
 
 def ranked(ds: xr.Dataset, by: Any, argument: str) -> tuple[list[int], list[int]]:

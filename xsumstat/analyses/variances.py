@@ -121,26 +121,26 @@ def variance_components(
     _validate.flag("repair", repair)
     inputs = _sizes("n_inputs", n_inputs)
     raters = None if rating is None else _sizes("n_raters", n_raters)
-    asked = _prepared(ds, gold, metric, rating, along)
+    scores = _prepared(ds, gold, metric, rating, along)
     effects = components.EFFECTS if rating is None else components.EFFECTS_OF_RATINGS
-    found = _estimated(asked, list(effects), repair)
-    asked.later.make(_check, found.pop("raw"), repair)
+    found = _estimated(scores, list(effects), repair)
+    scores.later.make(_check, found.pop("raw"), repair)
     result = xr.Dataset(found)
     variance, error = (_diagonal(result[name]) for name in ("covariance", "covariance_error"))
     result["variance"], result["standard_error"] = variance, error
     total = variance.sum("effect")
     result["share"] = (variance / total.where(total > 0)).where(variance.notnull())
-    result["n_cells"] = _n_cells(asked)
+    result["n_cells"] = _n_cells(scores)
     result["reliability"] = _reliability(variance, inputs, raters)
     for name, given in (("n_inputs", n_inputs), ("n_raters", n_raters)):
         if name in result.dims and not _validate.is_list(given):
             result = result.squeeze(name, drop=True)
     order = [*_ORDER, *(name for name in result.data_vars if name not in _ORDER)]
-    dims = tuple(dict.fromkeys((*asked.score.dims, *asked.gold.dims)))
-    attrs = {"gold": asked.name, "method": "henderson", "repair": repair, "rating": asked.rating, **asked.sizes}
+    dims = tuple(dict.fromkeys((*scores.score.dims, *scores.gold.dims)))
+    attrs = {"gold": scores.name, "method": "henderson", "repair": repair, "rating": scores.rating, **scores.sizes}
     if rating is not None:
         dims, attrs["along"] = (*dims, along), along
-    return asked.later.attached(results.result(result[order], dims, analysis="variance_components", **attrs))
+    return scores.later.attached(results.result(result[order], dims, analysis="variance_components", **attrs))
 
 
 _ORDER = ("variance", "standard_error", "share", "reliability")
@@ -155,8 +155,8 @@ def _sizes(name: str, value: Any) -> list[int]:
 
 
 @dataclass(frozen=True)
-class _Asked:
-    """What components are wanted of.
+class _Scores:
+    """Scores and gold with all their gaps, of which components are estimated.
 
     Attributes
     ----------
@@ -193,11 +193,11 @@ class _Asked:
     @property
     def sizes(self) -> dict[str, Any]:
         """Attrs of a result: how many systems and inputs, and which labels were left out."""
-        found: dict[str, Any] = {f"n_{dim}s": self.score.sizes[dim] for dim in ("system", "input")}
+        found: dict[str, Any] = {f"n_{dim}s": self.score.sizes[dim] for dim in checks.CELLS}
         return found | {f"dropped_{dim}": ", ".join(map(str, labels)) for dim, labels in self.dropped.items()}
 
 
-def _prepared(ds: Any, gold: Any, metric: Any, rating: Any, along: str) -> _Asked:
+def _prepared(ds: Any, gold: Any, metric: Any, rating: Any, along: str) -> _Scores:
     """Scores and gold, checked and aligned, with all their gaps."""
     if not isinstance(ds, xr.Dataset):
         raise TypeError(f"ds must be a Dataset of scores, got {type(ds).__name__}")
@@ -223,7 +223,7 @@ def _prepared(ds: Any, gold: Any, metric: Any, rating: Any, along: str) -> _Aske
     score, human, dropped = schema.aligned(score, human)
     checks.check_sizes(score, "global")
     if ratings is not None:
-        there = {dim: human.indexes[dim] for dim in ("system", "input") if dim in ratings.indexes}
+        there = {dim: human.indexes[dim] for dim in checks.CELLS if dim in ratings.indexes}
         ratings = ratings.sel(there)
     later = Checks()
     spreads = [of_values(checks.spread, each) for each in (human, score)]
@@ -232,7 +232,7 @@ def _prepared(ds: Any, gold: Any, metric: Any, rating: Any, along: str) -> _Aske
     for each, what in ((human, f"gold {name!r}"), (score, "score")):
         later.make(_check_large, of_values(_largest, each), what)
     names = [own[0] if own else name, *labels]
-    return _Asked(score, human, ratings, names, called, dropped, later)
+    return _Scores(score, human, ratings, names, called, dropped, later)
 
 
 def _largest(values: xr.DataArray) -> xr.DataArray:
@@ -266,16 +266,16 @@ def _diagonal(matrices: xr.DataArray) -> xr.DataArray:
 # --- Estimates ---
 
 
-def _estimated(asked: _Asked, effects: list[str], repair: bool) -> dict[str, xr.DataArray]:
+def _estimated(scores: _Scores, effects: list[str], repair: bool) -> dict[str, xr.DataArray]:
     """Covariances, their errors, correlations, and covariances that were not repaired, of each further label."""
-    arrays = [asked.score, asked.gold, *([] if asked.ratings is None else [asked.ratings])]
-    cores = [list(schema.CORE), ["system", "input"]]
-    if asked.ratings is not None:
-        cores.append(list(map(str, asked.ratings.dims[-3:])))
+    arrays = [scores.score, scores.gold, *([] if scores.ratings is None else [scores.ratings])]
+    cores = [list(schema.CORE), list(checks.CELLS)]
+    if scores.ratings is not None:
+        cores.append(list(map(str, scores.ratings.dims[-3:])))
     lazy = any(map(checks.is_lazy, arrays))
     if lazy:
         arrays = [each.chunk(dict.fromkeys(core, -1)) for each, core in zip(arrays, cores, strict=True)]
-    sizes = dict(zip(_MATRIX, (len(effects), len(asked.labels), len(asked.labels)), strict=True))
+    sizes = dict(zip(_MATRIX, (len(effects), len(scores.labels), len(scores.labels)), strict=True))
     found = xr.apply_ufunc(
         lambda *values: _of_label(*values, repair=repair),
         *map(schema.without_coords, arrays),
@@ -287,7 +287,7 @@ def _estimated(asked: _Asked, effects: list[str], repair: bool) -> dict[str, xr.
         dask_gufunc_kwargs={"output_sizes": sizes},
         keep_attrs=False,
     )
-    coords = {"effect": effects, "metric": asked.index, "other_metric": asked.index}
+    coords = {"effect": effects, "metric": scores.index, "other_metric": scores.index}
     names = dict(zip(_MATRIX, ("effect", "metric", "other_metric"), strict=True))
     named = (each.rename(names).assign_coords(coords) for each in found)
     return {
@@ -317,13 +317,13 @@ def _of_label(score: FloatArray, gold: FloatArray, ratings: FloatArray | None = 
     return tuple(np.ldexp(each, powers) for each in (used, error)) + (r, raw)
 
 
-def _n_cells(asked: _Asked) -> xr.DataArray:
+def _n_cells(scores: _Scores) -> xr.DataArray:
     """How many cells each two scores share."""
-    human = schema.without_coords(asked.gold).notnull().expand_dims("metric")
-    automatic = schema.without_coords(asked.score).notnull().drop_vars("metric", errors="ignore")
+    human = schema.without_coords(scores.gold).notnull().expand_dims("metric")
+    automatic = schema.without_coords(scores.score).notnull().drop_vars("metric", errors="ignore")
     there = xr.concat(xr.broadcast(human, automatic, exclude=["metric"]), "metric").astype(float)
-    found: xr.DataArray = xr.dot(there, there.rename(metric="other_metric"), dim=["system", "input"]).astype(int)
-    return found.assign_coords(metric=asked.index, other_metric=asked.index)
+    found: xr.DataArray = xr.dot(there, there.rename(metric="other_metric"), dim=list(checks.CELLS)).astype(int)
+    return found.assign_coords(metric=scores.index, other_metric=scores.index)
 
 
 def _reliability(variance: xr.DataArray, n_inputs: list[int], n_raters: list[int] | None) -> xr.DataArray:

@@ -18,7 +18,6 @@ from xsumstat.dataset import scores as schema
 from xsumstat.dataset.value_checks import Said
 from xsumstat.resampling.bootstrap import Target
 
-CORE = ["metric", "system", "input"]
 _RATER_MARGINS = ("rater_sd", "rater_range")
 
 
@@ -65,7 +64,7 @@ def margin_of(
     later = value_checks.Checks()
     later.take(_of_ratings, said.checks)
     later.tell()  # the margin is computed at once
-    rated = (ours["score"].sel(metric=checks.as_labels(metrics)).notnull() & rating.notnull()).any(CORE[1:])
+    rated = (ours["score"].sel(metric=checks.as_labels(metrics)).notnull() & rating.notnull()).any(checks.CELLS)
     return _spread_of_raters(r, rated, margin)
 
 
@@ -134,7 +133,7 @@ class Pairs:
             raise ValueError(f"score has only one label along {along!r}: {versions[0]!r}")
         bare = schema.without_coords(scores.score).drop_vars([along, "metric"])
         stacked = bare.stack(_version=[along, "metric"], create_index=False).rename(_version="metric")
-        stacked = checks.chunked_by_metric(stacked.transpose(..., *CORE))
+        stacked = checks.chunked_by_metric(stacked.transpose(..., *schema.CORE))
         at = versions.index(base) * len(metrics)
         others = [number for number, label in enumerate(versions) if label != base]
         targets = tuple((number * len(metrics) + m, at + m) for number in others for m in range(len(metrics)))

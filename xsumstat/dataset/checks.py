@@ -13,7 +13,8 @@ import xarray as xr
 
 from xsumstat import _validate
 
-_CELLS = ["system", "input"]
+# The dims of single outputs.
+CELLS = ("system", "input")
 _FEW_SYSTEMS = 5
 _OFTEN = 0.05
 _NEAR = 1e-9
@@ -103,7 +104,7 @@ def without_empty(
     score: xr.DataArray, gold: xr.DataArray, missing: str, dropped: dict[str, list[Hashable]]
 ) -> tuple[xr.DataArray, xr.DataArray]:
     """Without the systems and inputs that no comparison could use; they are reported, and added to `dropped`."""
-    systems, inputs = (usable(score, gold, missing, dim) for dim in _CELLS)
+    systems, inputs = (usable(score, gold, missing, dim) for dim in CELLS)
     if not (systems.values.any() and inputs.values.any()):
         check_together(systems, inputs, gold.notnull(), score.notnull())
         return score, gold
@@ -196,7 +197,7 @@ def check_metrics(spread: xr.DataArray, constant: bool = False) -> None:
 
 def spread(values: xr.DataArray) -> xr.DataArray:
     """The highest less the lowest score of all cells; NaN where there is none, infinite only where one of them is."""
-    high, low = values.max(_CELLS), values.min(_CELLS)
+    high, low = values.max(CELLS), values.min(CELLS)
     infinite = np.isinf(high) | np.isinf(low)
     with np.errstate(invalid="ignore", over="ignore"):
         found = (high - low).clip(max=np.finfo(float).max)
@@ -231,7 +232,7 @@ def gaps(score: xr.DataArray, gold: xr.DataArray, missing: str) -> Gaps:
     cells = automatic if missing == "available" else automatic & human
     alone = automatic ^ human
     lacking = []
-    for dim in _CELLS:
+    for dim in CELLS:
         there = cells.any([other for other in cells.dims if other not in ("metric", dim)])
         alone = alone & there
         lacking.append((~there).sum(dim))
@@ -243,7 +244,7 @@ def gaps(score: xr.DataArray, gold: xr.DataArray, missing: str) -> Gaps:
 def report_gaps(found: Gaps) -> None:
     """Say which metrics lack whole systems or inputs that others have, and how many other cells are left out."""
     labels = found.systems["metric"].values
-    for dim, counts, size in zip(_CELLS, (found.systems, found.inputs), found.sizes[:2], strict=True):
+    for dim, counts, size in zip(CELLS, (found.systems, found.inputs), found.sizes[:2], strict=True):
         what = f"metrics compared on fewer {dim}s, as they have no cell on the others"
         _warn_of_counts(what, labels, counts.values, size, "metrics")
     if found.cells is not None:

@@ -14,7 +14,6 @@ from xsumstat.dataset import checks
 from xsumstat.dataset.value_checks import Checks
 from xsumstat.types import FloatArray
 
-_CELLS = ["system", "input"]
 # Values that differ by no more than this share of the larger are equal but for rounding.
 _NEAR = 1e-12
 # A look at so many cells tells most scores apart.
@@ -81,7 +80,7 @@ def ratings_in(ds: xr.Dataset) -> dict[str, xr.DataArray]:
     return {
         str(name): values
         for name, values in ds.data_vars.items()
-        if name != "score" and {"rater", *_CELLS} <= set(values.dims) and values.dtype.kind in "fiub"
+        if name != "score" and {"rater", *checks.CELLS} <= set(values.dims) and values.dtype.kind in "fiub"
         if not checks.is_lazy(values) or checks.is_lazy(ds["score"])
     }
 
@@ -106,7 +105,7 @@ def equal_to(score: xr.DataArray, human: xr.DataArray, along: str = "rater") -> 
     found = []
     for person in persons:
         bare = person.drop_vars([name for name in person.coords if name not in person.dims])
-        equal = xr.apply_ufunc(_equal, score, bare, input_core_dims=[_CELLS, _CELLS], keep_attrs=False)
+        equal = xr.apply_ufunc(_equal, score, bare, input_core_dims=[checks.CELLS, checks.CELLS], keep_attrs=False)
         found.append(equal.transpose("metric", ...).values.reshape(equal.sizes["metric"], -1).any(axis=1))
     return xr.DataArray(np.array(found).T, dims=("metric", "_person"))
 

@@ -10,9 +10,8 @@ import numpy as np
 import xarray as xr
 
 from xsumstat.dataset import checks, variables
+from xsumstat.dataset.scores import CORE
 from xsumstat.dataset.value_checks import Checks
-
-_CORE = ("metric", "system", "input")
 
 
 def types(names: Iterable[str]) -> dict[str, type]:
@@ -41,6 +40,16 @@ def describe(name: Hashable, values: xr.DataArray, analysis: Any = None) -> xr.D
     """A variable with the dtype, long name and units that the tables say it has."""
     about = variables.variable(name, analysis)
     return values.astype(about.dtype, copy=False).assign_attrs(long_name=about.long_name, units=about.units)
+
+
+def of_its_own(ds: xr.Dataset) -> xr.Dataset:
+    """The same, where writing into it changes nothing that it was made of; what is lazy stays so."""
+    return ds.copy(deep=True)
+
+
+def _own_coords(ds: xr.Dataset) -> xr.Dataset:
+    """The same with copies of the coordinates that describe, which are the scores' own."""
+    return ds.assign_coords({name: ds[name].variable.copy() for name in ds.coords if name not in ds.indexes})
 
 
 def labelled(matrices: xr.Dataset, rows: xr.DataArray, columns: xr.DataArray, dim: str = "metric") -> xr.Dataset:
@@ -130,7 +139,7 @@ def result(
         if value is not None:
             attrs[name] = value
     attrs["xsumstat_version"] = package_version()
-    ds = numbers if isinstance(numbers, xr.Dataset) else xr.Dataset(numbers)
+    ds = _own_coords(numbers if isinstance(numbers, xr.Dataset) else xr.Dataset(numbers))
     _check_dims(ds, analysis, [*further, settings.get("along")])
     ds = described(ds.assign_attrs(attrs)).drop_encoding()  # how the scores were stored says nothing about results
     ds = ds.assign({name: _regular(values) for name, values in ds.data_vars.items()})
@@ -140,7 +149,7 @@ def result(
 def _check_dims(ds: xr.Dataset, analysis: str, further: Sequence[Hashable | None]) -> None:
     if analysis not in variables.ANALYSES:
         raise LookupError(f"there is no analysis {analysis!r} in dataset/variables.py")
-    known = {*_CORE, *variables.ANALYSES[analysis].dims, *further}
+    known = {*CORE, *variables.ANALYSES[analysis].dims, *further}
     unknown = [dim for dim in ds.dims if dim not in known]
     if unknown:
         raise LookupError(

@@ -15,7 +15,7 @@ from xsumstat.dataset import checks, covariates, directions, leakage
 from xsumstat.dataset.value_checks import Checks, by_metric, of_values
 from xsumstat.dataset.variables import RESERVED
 
-CORE = ("metric", "system", "input")
+CORE = ("metric", *checks.CELLS)
 
 
 @_validate.public
@@ -154,53 +154,81 @@ def prepare(
     """
     score = checked_scores(ds)
     human, name, own_labels = find_gold(ds, score, gold)
-    beside = [] if given is None else covariates.columns(covariates.find(ds, score, given), each_word=each_word)
-    covariates.check_level(beside, level)
-    _check_given(beside, own_labels)
+    beside = _covariates(ds, score, given, own_labels, level=level, each_word=each_word)
     unasked = [*own_labels, *(each.source for each in beside)]
     rows = choose(score, leakage.judged(score, unasked) if metric is None else metric, "metric")
     columns = rows if other is None else choose(score, other, "other")
     chosen = rows + [at for at in columns if at not in rows]
+    places = [[chosen.index(at) for at in each] for each in (rows, columns)]
     raw = score.isel(metric=chosen)
-    score = oriented(score.isel(metric=chosen), ("metric",)).transpose(..., *CORE)
+    score = oriented(raw, ("metric",)).transpose(..., *CORE)
     human = as_gold(oriented(human, human.dims), score, level)
     score, human, dropped = aligned(score, human)
-    later, names = Checks(), [each.name for each in beside]
+    later, names = Checks(), tuple(each.name for each in beside)
     held = [covariates.laid_out(each.values, score, each.name) for each in beside]
     if held:
         checks.check_sizes(score, None)
         human = covariates.where_given(human, held, missing, later, names)
-    used = None
-    if checks.is_lazy(score) or checks.is_lazy(human):
-        used = checks.usable(score, human, missing, "system"), checks.usable(score, human, missing, "input")
-        with _validate.gathered():  # that they are few is said later, of those that are used
-            checks.check_sizes(score, level)
-    else:
-        kept = [checks.usable(score, human, missing, dim) for dim in ("system", "input")] if held else []
-        held = [checks.where_used(each, *kept) for each in held]
-        score, human = checks.without_empty(score, human, missing, dropped)
-        checks.check_sizes(score, level)
-    places = [[chosen.index(at) for at in each] for each in (rows, columns)]
+    score, human, held, used = _usable(score, human, held, dropped, level=level, missing=missing)
     ratings = leakage.ratings_in(ds)
     seen = by_metric(_seen, [score, *([raw] if ratings else [])], human, used, missing, list(ratings.values()))
     spreads = seen[0], of_values(_spread, human, used)
-    if used is not None:
-        later.make(checks.check_used, *used, *spreads[::-1], level)
-    later.make(checks.check_gold, spreads[1], name)
-    later.make(checks.check_metrics, seen[0], constant)
     directions.warn_of_sentinels(score, ds.attrs.get("sentinels_level"), compared_within or level)
-    if used is None:
-        directions.remark(score, human, name, level=level, n_metrics=ds["score"].sizes["metric"])
-    later.make(checks.report_gaps, seen[1])
+    scores = Scores(score, human, name, dropped, places[0], places[1], used, spreads, later, tuple(held), names)
+    _check_values(scores, seen[1], level=level, constant=constant, n_metrics=ds["score"].sizes["metric"])
     leakage.warn_of_people(later, seen[2], score, human, name, ratings, own_labels)
-    return Scores(score, human, name, dropped, places[0], places[1], used, spreads, later, tuple(held), tuple(names))
+    return scores
 
 
-def _check_given(beside: Sequence[covariates.Covariate], own: Sequence[Hashable]) -> None:
-    """Covariates that are not the gold."""
+def _covariates(
+    ds: xr.Dataset, score: xr.DataArray, given: Any, own: Sequence[Hashable], *, level: str, each_word: bool
+) -> list[covariates.Covariate]:
+    """The covariates that are asked for, which vary among what is correlated and are not the gold."""
+    if given is None:
+        return []
+    beside = covariates.columns(covariates.find(ds, score, given), each_word=each_word)
+    covariates.check_level(beside, level)
     for each in beside:
         if each.source in own:
             raise ValueError(f"given={each.source!r} is the gold itself")
+    return beside
+
+
+def _usable(
+    score: xr.DataArray,
+    gold: xr.DataArray,
+    held: list[xr.DataArray],
+    dropped: dict[str, list[Hashable]],
+    *,
+    level: str,
+    missing: str,
+) -> tuple[xr.DataArray, xr.DataArray, list[xr.DataArray], tuple[xr.DataArray, xr.DataArray] | None]:
+    """Scores, gold and covariates without the systems and inputs that no comparison could use.
+
+    Lazy ones are given back whole, with which of their systems and of their inputs can be used.
+    """
+    if checks.is_lazy(score) or checks.is_lazy(gold):
+        used = checks.usable(score, gold, missing, "system"), checks.usable(score, gold, missing, "input")
+        with _validate.gathered():  # that they are few is said later, of those that are used
+            checks.check_sizes(score, level)
+        return score, gold, held, used
+    kept = [checks.usable(score, gold, missing, dim) for dim in ("system", "input")] if held else []
+    held = [checks.where_used(each, *kept) for each in held]
+    score, gold = checks.without_empty(score, gold, missing, dropped)
+    checks.check_sizes(score, level)
+    return score, gold, held, None
+
+
+def _check_values(scores: Scores, gaps: Any, *, level: str, constant: bool, n_metrics: int) -> None:
+    """Check the values, of lazy scores when a result is computed; of those in memory remark on directions."""
+    later, (of_metrics, of_gold) = scores.later, scores.spreads
+    if scores.used is not None:
+        later.make(checks.check_used, *scores.used, of_gold, of_metrics, level)
+    later.make(checks.check_gold, of_gold, scores.gold_name)
+    later.make(checks.check_metrics, of_metrics, constant)
+    if scores.used is None:
+        directions.remark(scores.score, scores.gold, scores.gold_name, level=level, n_metrics=n_metrics)
+    later.make(checks.report_gaps, gaps)
 
 
 def _seen(
@@ -253,14 +281,19 @@ def prepare_metrics(ds: xr.Dataset, metric: Any, *, level: str | None, later: Ch
     return score
 
 
-def prepare_cells(ds: xr.Dataset, metric: Any, *, level: str | None = None) -> xr.DataArray:
-    """The same in memory, where there may be no dims but metric, system and input."""
+def prepare_computed(ds: xr.Dataset, metric: Any, *, level: str | None = None, further: bool = True) -> xr.DataArray:
+    """The same in memory; unless `further`, there may be no dims but metric, system and input."""
     later = Checks()
     score = prepare_metrics(ds, metric, level=level, later=later)
-    if set(score.dims) - set(CORE):
+    if not further and set(score.dims) - set(CORE):
         raise ValueError(f"score has the dims {_validate.listing(score.dims)}; select one label of each further one")
     later.tell()
     return score.compute()
+
+
+def prepare_cells(ds: xr.Dataset, metric: Any, *, level: str | None = None) -> xr.DataArray:
+    """The same in memory, where there may be no dims but metric, system and input."""
+    return prepare_computed(ds, metric, level=level, further=False)
 
 
 def automatic(ds: xr.Dataset, metric: Any) -> Any:

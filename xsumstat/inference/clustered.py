@@ -21,6 +21,8 @@ from xsumstat.types import BoolArray, FloatArray
 
 # So small a share of a variance is none; rounding makes differences of so small a share of scores.
 _NOTHING, _ROUNDING = 1e-10, 1e-12
+# A difference of two sums that is so small a share of one of them has lost digits.
+_DIGITS = 1e-3
 
 
 @dataclass(frozen=True)
@@ -175,29 +177,136 @@ def _of_systems(rows: FloatArray, present: BoolArray, fit: _Fit, question: Quest
     without one system.
     """
     systems = len(present)
-    nothing = np.full(len(fit.slopes), math.nan)
-    others = [np.arange(systems) != i for i in range(systems)] if systems > 2 else []
-    fits = [_fit(rows[:, kept], present[kept], question) for kept in others]
-    if not fits or any(each is None for each in fits):
+    without = None
+    if systems > 2:
+        without = _by_sums(rows, present, question) or _by_refits(rows, present, question)
+    if without is None:
+        nothing = np.full(len(fit.slopes), math.nan)
         return nothing, nothing
-    without = np.array([each.slopes for each in fits if each is not None])
-    moved = np.zeros((systems, len(fit.slopes), *present.shape))
-    for i, each in enumerate(fits):
-        assert each is not None
-        moved[i, :, others[i]] = np.moveaxis(each.of_errors, 1, 0)
     whole, share = fit.of_errors, (systems - 1) / systems
-    variance = share * ((without - without.mean(axis=0)) ** 2).sum(axis=0)
+    variance = share * ((without.slopes - without.slopes.mean(axis=0)) ** 2).sum(axis=0)
     of_system, of_cell = _components(fit.residuals, present)
-    moved -= moved.mean(axis=0)
     found, df = [], []
     for at in range(len(fit.slopes)):
-        own, all_cells = moved[:, at].sum(axis=2), moved[:, at].reshape(systems, -1)
-        products = of_system * own @ own.T + of_cell * all_cells @ all_cells.T
+        own = without.own[at]
+        products = of_system * own @ own.T + of_cell * without.cells[at]
         expected = of_system * (whole[at].sum(axis=1) ** 2).sum() + of_cell * (whole[at] ** 2).sum()
         mean = np.trace(products)
         found.append(variance[at] * min(1.0, expected / (share * mean)) if mean > 0 else math.nan)
         df.append(mean**2 / (products**2).sum() if mean > 0 else math.nan)
     return np.array(found), np.array(df)
+
+
+@dataclass(frozen=True)
+class _Without:
+    """The slopes without each system in turn, and by how much they move with the metric's scores.
+
+    Attributes
+    ----------
+    slopes : array, (systems, covariates)
+    own : array, (covariates, systems, systems)
+        By how much the slope without one system moves with all scores of another; less the mean over the former.
+    cells : array, (covariates, systems, systems)
+        The products, summed over cells, of how much the slopes without two systems move with a score, less that mean.
+    """
+
+    slopes: FloatArray
+    own: FloatArray
+    cells: FloatArray
+
+
+def _by_refits(rows: FloatArray, present: BoolArray, question: Question) -> _Without | None:
+    """By a regression without each system; None where one of them is undefined.
+
+    The systems that covariates vary by most are left out first: if one regression is undefined, it is likely theirs.
+    """
+    systems = len(present)
+    squares = (_centred(rows, present, question.level)[2:] ** 2).sum(axis=2)
+    slopes = np.zeros((systems, len(squares)))
+    moved = np.zeros((systems, len(squares), *present.shape))
+    for i in np.argsort(-(squares / squares.sum(axis=1, keepdims=True)).max(axis=0)):
+        others = np.arange(systems) != i
+        fit = _fit(rows[:, others], present[others], question)
+        if fit is None:
+            return None
+        slopes[i] = fit.slopes
+        moved[i][:, others] = fit.of_errors
+    moved -= moved.mean(axis=0)
+    by_covariate = moved.transpose(1, 0, 2, 3)
+    flat = by_covariate.reshape(len(squares), systems, -1)
+    return _Without(slopes, by_covariate.sum(axis=3), flat @ flat.transpose(0, 2, 1))
+
+
+def _by_sums(rows: FloatArray, present: BoolArray, question: Question) -> _Without | None:
+    """The same from sums over all systems, less those over one; None where that would lose digits.
+
+    With centred scores C and δ_i what their means change by without system i, the scores without it are centred as
+    ``C + δ_i``, and a slope moves with them by ``Σ_r c_ir·(C_r + δ_ir)``, where C sums to 0 over what δ_i is the same
+    for.
+    """
+    centred = _centred(rows, present, question.level)
+    shift = _shifts(centred, present, question.level)
+    flat = centred.reshape(len(centred), -1)
+    whole = flat @ flat.T
+    left = _products_without(centred, shift, present, whole)
+    n = present.sum() - present.sum(axis=1)
+    variances = np.diagonal(left, axis1=1, axis2=2)
+    size = np.abs(np.where(present, rows, 0.0)).max(axis=(1, 2))
+    enough = variances >= _DIGITS * np.diag(whole)
+    if not (enough & (variances >= (_ROUNDING * size) ** 2 / _DIGITS * n[:, None])).all():
+        return None
+    spread = np.sqrt(variances / n[:, None])
+    standard = left / spread[:, :, None] / spread[:, None, :]
+    first = 2 if question.method == "difference" else 1
+    products, y = standard[:, first:, first:], standard[:, first:, 0]
+    if question.method == "difference":
+        y = y - standard[:, first:, 1]
+    if (n < products.shape[1] + 2).any() or (np.linalg.eigvalsh(products)[:, 0] < _DIGITS * n).any():
+        return None
+    inverse = np.linalg.inv(products)
+    unit = np.where(question.groups, 1 / spread[:, 2:], 1.0)
+    k = unit.shape[1]
+    slopes = np.einsum("irs,is->ir", inverse, y)[:, -k:] * unit
+    c = inverse[:, -k:] * (unit / spread[:, :1])[:, :, None] / spread[:, None, first:]
+    each = [_moved_by_sums(c[:, at], centred[first:], shift[first:], present) for at in range(k)]
+    own, cells = (np.array(parts) for parts in zip(*each, strict=True))
+    return _Without(slopes, own, cells)
+
+
+def _shifts(centred: FloatArray, present: BoolArray, level: str) -> FloatArray:
+    """By how much scores grow that are centred without each system, (variables, systems, columns)."""
+    if level == "within_system":
+        return np.zeros_like(centred)
+    if level == "input":
+        return np.asarray(centred / np.maximum(present.sum(axis=0) - 1, 1))
+    others = np.maximum(present.sum() - present.sum(axis=1, keepdims=True), 1)
+    return np.broadcast_to(centred.sum(axis=2, keepdims=True) / others, centred.shape)
+
+
+def _products_without(centred: FloatArray, shift: FloatArray, present: BoolArray, whole: FloatArray) -> FloatArray:
+    """The products of all pairs of variables, summed over the cells of the systems but one, (systems, ...)."""
+    others = present.sum(axis=0) - present
+    moved = np.einsum("vij,wij->ivw", centred, shift)
+    own = np.einsum("vij,wij->ivw", centred, centred)
+    return np.asarray(
+        whole - own - moved - moved.transpose(0, 2, 1) + np.einsum("vij,wij,ij->ivw", shift, shift, others)
+    )
+
+
+def _moved_by_sums(
+    c: FloatArray, regressors: FloatArray, shift: FloatArray, present: BoolArray
+) -> tuple[FloatArray, FloatArray]:
+    """`own` and `cells` of one covariate, whose slope without system i moves by ``c_i`` times the regressors."""
+    flat = regressors.reshape(len(regressors), -1)
+    d = np.einsum("ir,rij->ij", c, shift)
+    own = c @ regressors.sum(axis=2) + d @ present.T
+    np.fill_diagonal(own, 0.0)
+    # Over all systems, less the two that are left out.
+    left_out = np.where(present, np.einsum("ir,rij->ij", c, regressors) + d, 0.0)
+    lost = np.einsum("ij,rij->ir", left_out, regressors) @ c.T + left_out @ d.T
+    cells = c @ (flat @ flat.T) @ c.T + (d * present.sum(axis=0)) @ d.T - lost - lost.T + np.diag(np.diag(lost))
+    cells = cells - cells.mean(axis=0)
+    return own - own.mean(axis=0), cells - cells.mean(axis=1, keepdims=True)
 
 
 def _components(residuals: FloatArray, present: BoolArray) -> tuple[float, float]:

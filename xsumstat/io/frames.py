@@ -12,7 +12,7 @@ import xarray as xr
 from xsumstat import _validate
 from xsumstat.io import cells, declarations, recognised, rows, stores, tables, tabular
 from xsumstat.io import ratings as by_raters
-from xsumstat.io.labels import Place
+from xsumstat.io.labels import Place, without_blanks
 
 FORMATS = (".csv", ".tsv", ".parquet", ".nc", ".zarr", *recognised.SUFFIXES)
 
@@ -152,8 +152,10 @@ def _with_ratings(
     labelled = [system, input, *dims]
     names = by_raters.check(ratings, rater, labelled)
     used = {"system": system, "input": input, **{dim: dim for dim in dims}, **({"rater": rater} if rater else {})}
+    rows.known_columns(frame, used)
+    tabular.check_flat(frame, list(used.values()))
+    frame = without_blanks(frame, list(used.values()))
     if wide:
-        rows.known_columns(frame, used)
         for name in names:
             rows.known_columns(frame, {"ratings": name})
             tabular.check_flat(frame, [name])
@@ -163,7 +165,7 @@ def _with_ratings(
             metric = [name for name in ([metric] if isinstance(metric, str) else metric) if name not in names]
         others = split.scores if metric or len(split.scores.columns) > len(labelled) else None
     else:
-        rows.known_columns(frame, {**used, "metric": metric or "metric", "value": value})
+        rows.known_columns(frame, {"metric": metric or "metric", "value": value})
         split = by_raters.split_tidy(frame, names, rater, labelled, metric or "metric", value, place)
         others = split.scores if len(split.scores) else None
     of_people: dict[str, Any] = {"metric": by_raters.METRIC, "value": by_raters.VALUES, "wide": False}

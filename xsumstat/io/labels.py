@@ -64,6 +64,16 @@ def of_columns(columns: list[str]) -> pd.Series[Any]:
     return pd.Series(cells.text(labels), dtype=object)
 
 
+def without_blanks(frame: pd.DataFrame, columns: list[str]) -> pd.DataFrame:
+    """The frame with labels without the blanks around them: said here once, of a frame that is looked at in parts."""
+    for column in columns:
+        values = frame[column]
+        bare = _bare(list(_plain(values.iloc[_firsts(_codes(values))])), f"column {column!r}")
+        if bare:
+            frame = frame.assign(**{column: values.map(lambda label, bare=bare: bare.get(label, label))})
+    return frame
+
+
 def described(column: pd.Series[Any], dims: dict[str, Labels]) -> tuple[str, np.ndarray[Any, Any]] | None:
     """The first dim of which the column has one value for each label, and these values; or nothing."""
     values = _codes(column)
