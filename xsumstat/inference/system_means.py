@@ -217,8 +217,7 @@ def system_means(f: FloatArray, z: FloatArray, strata: Strata, target: str, leve
     beyond = _beyond(s_z, strata.means(z, rated), share, n_h, m, target)
     human, v_human = over_strata(share, strata.means(z, rated)), left * s_z + beyond
     v = left * s_e + slopes.variance * gap**2 + beyond
-    # Where every input is rated there is nothing that a slope could move.
-    mean_df = df - np.where(m > n, slopes.quantile_df, 0.0)
+    mean_df = df - slopes.quantile_df
     t, t_human = quantile(mean_df, level), quantile(df, level)
     numbers = with_limits(human + slopes.beta * gap, v, t, human, v_human, t_human, n)
     weight = slopes.beta * divided(m - n, m, np.nan)
