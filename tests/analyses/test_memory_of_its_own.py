@@ -45,6 +45,6 @@ def test_writing_into_a_result_leaves_the_scores_as_they_are(ds, name):
         for own in ds.variables.values():
             assert not np.shares_memory(values.values, own.values), label
         if values.values.flags.writeable:
-            values.values.fill(values.values.ravel()[0].item())
+            values.values.fill(values.values.flat[0])
     result.attrs.clear()
     xr.testing.assert_identical(ds, before)
