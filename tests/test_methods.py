@@ -111,6 +111,12 @@ def test_pairs_of_some_with_others(demo):
     systems = demo.meta.compare_systems(metric="judge", system="extractor-1", other="extractor-2").meta.methods()
     assert systems.startswith("We tested whether the scores of extractor-1 and extractor-2 differ (")
     assert "The p-value comes from a paired t test, two-sided, at a level of .05." in systems
+    both = demo.meta.compare_systems(metric=["judge", "bleu"], system="extractor-1", other="extractor-2")
+    assert (
+        "P-values come from paired t tests, two-sided, not corrected" in both.meta.methods()
+    )  # a test for each metric
+    bare = test.isel(metric=0, other_metric=0).drop_vars(["metric", "other_metric"])
+    assert "for each pair of metrics whether their agreement with human" in bare.meta.methods()
 
 
 def test_intervals_of_differences(demo):

@@ -32,9 +32,9 @@ AIMS: dict[str, str] = {
         "We correlated the scores of each pair of metrics, {correlation}, with confidence intervals "
         "[deutsch2021statistical]."
     ),
-    "perm_test": ("We tested {whether} with {gold}, {correlation}, differs [deutsch2021statistical]."),
-    "boot_test": ("We tested {whether} with {gold}, {correlation}, differs [deutsch2021statistical]."),
-    "corr_test": ("We tested {whether} with {gold}, {correlation}, differs [graham2014testing]."),
+    "perm_test": "We tested {whether} with {gold}, {correlation}, differs [deutsch2021statistical].",
+    "boot_test": "We tested {whether} with {gold}, {correlation}, differs [deutsch2021statistical].",
+    "corr_test": "We tested {whether} with {gold}, {correlation}, differs [graham2014testing].",
     "rank": (
         "We ranked the metrics by their agreement with {gold}, {correlation}, in clusters: a new cluster "
         "begins where some metric of the one before is significantly better [freitag2021results]."
@@ -134,8 +134,6 @@ AIMS: dict[str, str] = {
         "scores that were drawn like them."
     ),
 }
-# Of what two are compared, by the dims of pairs.
-_COMPARED = {("metric", "other_metric"): "agreement", ("system", "other_system"): "scores"}
 _CITED = re.compile(r" \[([\w, ]+)\]")
 _LEVELS = {
     "system": "of the systems' mean scores",
@@ -266,29 +264,34 @@ def _aim(result: xr.Dataset) -> str:
     filled["whether"], filled["others"] = _whether(result), _others(result)
     ridge, strata = attrs.get("method") == "ridge", attrs.get("strata")
     filled["slopes"] = "a slope for each metric, by ridge regression" if ridge else "a slope pooled over systems"
-    filled["slopes"] += "" if strata is None else f", within strata of {strata}"
+    filled["slopes"] += "" if strata is None else f", within strata of {_text(strata)}"
     filled["helped"] = "" if helper is None else f", from {filled['gold']} with the scores that {helper} gave to all"
     filled["n_tasks"] = "one task" if tasks == 1 else f"{tasks} tasks"
     return AIMS[_analysis(result)].format_map(_Filled(filled)).replace(" ,", ",")
 
 
-def _sides(result: xr.Dataset) -> tuple[str, list[Hashable], list[Hashable]] | None:
-    """What is compared, and the labels of rows and of columns, of a result of pairs."""
-    for (one, other), what in _COMPARED.items():
-        if {one, other} <= set(result.coords):
-            return what, *(np.atleast_1d(result[dim].values).tolist() for dim in (one, other))
-    return None
+def _sides(result: xr.Dataset) -> tuple[list[Hashable], list[Hashable]] | None:
+    """The labels of rows and of columns of a result of pairs."""
+    dims = _dims_of_pairs(result)
+    if not set(dims) <= set(result.coords):
+        return None
+    rows, columns = (np.atleast_1d(result[dim].values).tolist() for dim in dims)
+    return rows, columns
+
+
+def _dims_of_pairs(result: xr.Dataset) -> tuple[str, str]:
+    what = "system" if _analysis(result) == "compare_systems" else "metric"
+    return what, f"other_{what}"
 
 
 def _whether(result: xr.Dataset) -> str:
     """Of which pairs it is asked whether something differs."""
     sides = _sides(result)
-    if sides is None:
-        return "for each pair whether their scores"
-    what, rows, columns = sides
+    of_systems = _analysis(result) == "compare_systems"
+    what, pairs = ("scores", "systems") if of_systems else ("agreement", "metrics")
+    rows, columns = ([], []) if sides is None else sides
     if len({*rows, *columns}) == 2:
         return f"whether the {what} of {wording.listed(dict.fromkeys([*rows, *columns]))}"
-    pairs = "metrics" if what == "agreement" else "systems"
     if set(rows) != set(columns):
         pairs = f"{wording.listed(rows)} with {wording.listed(columns)}"
     return f"for each pair of {pairs} whether their {what}"
@@ -297,17 +300,17 @@ def _whether(result: xr.Dataset) -> str:
 def _others(result: xr.Dataset) -> str:
     """Than which metrics others are better."""
     sides = _sides(result)
-    return "another" if sides is None or set(sides[1]) == set(sides[2]) else wording.listed(sides[2], last="or")
+    return "another" if sides is None or set(sides[0]) == set(sides[1]) else wording.listed(sides[1], last="or")
 
 
 def _is_one_test(result: xr.Dataset) -> bool:
     """Whether there is one p-value, or the same from either side."""
     sides = _sides(result)
-    if sides is None or "pvalue" not in result or len({*sides[1], *sides[2]}) != 2:
+    if sides is None or "pvalue" not in result or len({*sides[0], *sides[1]}) != 2:
         return False
-    cells = {dim: size for dim, size in result["pvalue"].sizes.items() if not any(dim in dims for dims in _COMPARED)}
-    once = len(sides[1]) == len(sides[2]) == 1 or result.attrs.get("alternative") == "two-sided"
-    return once and math.prod(cells.values()) == 1
+    further = [size for dim, size in result["pvalue"].sizes.items() if dim not in _dims_of_pairs(result)]
+    once = len(sides[0]) == len(sides[1]) == 1 or result.attrs.get("alternative") == "two-sided"
+    return once and math.prod(further) == 1
 
 
 def _errors(attrs: Mapping[Any, Any]) -> str:
@@ -411,8 +414,8 @@ def _of_software(result: xr.Dataset) -> str:
     sizes = {dim: result.sizes[dim] for dim in ("metric", "system", "input") if dim in result.sizes}
     sizes |= {dim: int(attrs[f"n_{dim}s"]) for dim in ("system", "input") if f"n_{dim}s" in attrs}
     sides = _sides(result)
-    if sides is not None and sides[0] == "agreement" and "metric" in sizes:
-        sizes["metric"] = len({*sides[1], *sides[2]})
+    if sides is not None and "other_metric" in result.coords and "metric" in sizes:
+        sizes["metric"] = len({*sides[0], *sides[1]})
     if attrs.get("method") == "ppi":
         sizes.pop("metric", None)  # the gold is its label
     if attrs.get("analysis") == "human_ceiling":

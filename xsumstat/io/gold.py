@@ -70,8 +70,8 @@ def add_gold(ds: xr.Dataset, human: xr.DataArray | pd.DataFrame, *, name: str = 
     human   3.5  5.0
     """
     schema.checked_scores(ds)
-    human = _of_frame(human) if tabular.is_frame(human) else human
-    joined_scores, match = join(ds, human, name=name)
+    ratings: Any = _of_frame(human) if tabular.is_frame(human) else human
+    joined_scores, match = join(ds, ratings, name=name)
     if not match.is_complete:
         _validate.warn(match.text("the scores"))
     return joined_scores
@@ -163,7 +163,7 @@ def _labels(score: xr.DataArray, dim: str) -> pd.Index:
 
 def _report_alike(labels: Mapping[str, pd.Index], human: xr.DataArray) -> None:
     """Warn of labels of human scores that look like one of the scores, and are another."""
-    both = {}
+    both: dict[Hashable, list[str]] = {}
     for dim, ours in labels.items():
         known = set(map(str, ours))
         both[dim] = [*known, *(text for text in map(str, _labels(human, dim)) if text not in known)]

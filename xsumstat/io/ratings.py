@@ -12,6 +12,7 @@ import xarray as xr
 
 from xsumstat import _validate
 from xsumstat.dataset import directions
+from xsumstat.dataset import scores as schema
 from xsumstat.io.labels import Place
 
 VARIABLE = "rating"
@@ -103,7 +104,11 @@ def joined(scores: xr.Dataset | None, ratings: xr.DataArray, mean: xr.DataArray)
         labels = {dim: _union(scores.indexes[dim], mean.indexes[dim]) for dim in dims}
         ds = scores.reindex(labels)
         whole = xr.concat(
-            [_bare(ds["score"]), mean.reindex(labels)], "metric", coords="minimal", compat="override", join="outer"
+            [schema.without_coords(ds["score"]), mean.reindex(labels)],
+            "metric",
+            coords="minimal",
+            compat="override",
+            join="outer",
         )
         metrics = whole.indexes["metric"]
         ds = ds.drop_vars("score").reindex(metric=metrics).assign(score=whole.transpose(*scores["score"].dims))
@@ -117,10 +122,6 @@ def joined(scores: xr.Dataset | None, ratings: xr.DataArray, mean: xr.DataArray)
     if "kind" in ds.coords and ds["kind"].dims == ("metric",):
         kinds = kinds.where(kinds == "human", pd.Series(ds["kind"].values, dtype=object))
     return ds.assign_coords(kind=("metric", kinds.to_numpy()))
-
-
-def _bare(values: xr.DataArray) -> xr.DataArray:
-    return values.drop_vars([name for name in values.coords if name not in values.dims])
 
 
 def _union(ours: pd.Index, theirs: Iterable[Any]) -> pd.Index:

@@ -21,6 +21,7 @@ from xsumstat.plots.parts import (
     ground,
     ink,
     label_width,
+    lines_of,
     on_its_ground,
     panel_title,
     panels_of,
@@ -107,12 +108,7 @@ def bias(
     for axis, (name, panel) in zip(axes, panels, strict=True):
         _panel(axis, panel, hue)
         panel_title(axis, name, 3.2)
-    items: list[tuple[str, dict[str, Any]]] = []
-    if hue is not None:
-        items = [
-            (name, {"color": style_of(at)[0], "marker": style_of(at)[1], "lw": 2})
-            for at, name in enumerate(texts(result[hue]))
-        ]
+    items = [] if hue is None else lines_of(result[hue])
     items += [("interval holds 0", {"color": ink(), "marker": "o", "mfc": ground(), "ls": "", "ms": 5})]
     return finished(
         axes, ax, title=title, items=items, heading=hue or "", notes=[wording.how(result), left_out, undefined]

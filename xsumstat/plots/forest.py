@@ -30,6 +30,7 @@ from xsumstat.plots.parts import (
     ink,
     is_dark,
     label_width,
+    lines_of,
     on_its_ground,
     panel_title,
     panels_of,
@@ -238,11 +239,7 @@ def _items(result: xr.Dataset, hue: str | None, raters: xr.Dataset | None) -> li
     items: list[tuple[str, dict[str, Any]]] = []
     people = _people(result)
     if hue is not None:
-        styles = [style_of(at) for at in range(result.sizes[hue])]
-        items += [
-            (name, {"color": color, "marker": marker, "lw": 2})
-            for name, (color, marker) in zip(texts(result[hue]), styles, strict=True)
-        ]
+        items += lines_of(result[hue])
     elif people.any() and not people.all():
         color, marker = style_of(0)
         items += [("metric", {"color": color, "marker": marker, "lw": 2})]

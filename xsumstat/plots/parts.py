@@ -423,6 +423,15 @@ def _columns(names: Sequence[str], width: float) -> int:
     return max(1, min(len(names), int(width / widest)))
 
 
+def lines_of(labels: xr.DataArray) -> list[tuple[str, dict[str, Any]]]:
+    """Rows of a legend, of labels that are told apart by the colours and markers of lines."""
+    looks = [style_of(at) for at in range(labels.size)]
+    return [
+        (name, {"color": color, "marker": sign, "lw": 2})
+        for name, (color, sign) in zip(texts(labels), looks, strict=True)
+    ]
+
+
 def legend_height(names: Sequence[str], width: float) -> float:
     """Inches that a legend of such names takes below a figure that is so wide."""
     return 0.25 + 0.18 * -(-len(names) // _columns(names, width)) if names else 0.0
