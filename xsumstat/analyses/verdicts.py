@@ -9,7 +9,7 @@ import numpy as np
 import xarray as xr
 
 from xsumstat import _validate
-from xsumstat.analyses import system_tests
+from xsumstat.analyses import system_tests, system_wins
 from xsumstat.analyses.measure import Draws
 from xsumstat.analyses.systems import DIMS, by_systems, labelled_systems, warn_few
 from xsumstat.dataset import checks, labelled, results
@@ -99,7 +99,7 @@ def discriminative_agreement(
     score = scores.score.isel(metric=scores.rows)
     places = range(score.sizes["system"])
     pairs = system_tests.unordered(places, places)
-    job = system_tests.Wins(pairs, draws.n_resamples, draws.seed)
+    job = system_wins.Wins(pairs, draws.n_resamples, draws.seed)
     types = {**dict.fromkeys(job.names, float), "n_inputs": int}
     arrays = [(schema.without_coords(each), checks.CELLS) for each in (score, scores.gold)]
     lazy = scores.used is not None
