@@ -88,6 +88,7 @@ def main() -> None:
     for part in asked.parts:
         print(f"\n== {part}", flush=True)
         found |= {part: measures[part](), "machine": machine()}
+        found.setdefault("measured_with", {})[part] = version("xsumstat")
         asked.output.write_text(json.dumps(found, indent=1) + "\n")
     (asked.output.parent / "README.md").write_text(page.written(found))
 

@@ -262,5 +262,9 @@ def written(found: dict) -> str:
         f"{machine['processor']}, {machine['cores']} cores, shared with others; Python {machine['python']}; "
         + ", ".join(f"{name} {number}" for name, number in machine["versions"].items())
     )
+    own, with_ = machine["versions"]["xsumstat"], found.get("measured_with", {})
+    older = [part for part in SECTIONS if part in found and with_.get(part) != own]
+    if older:
+        where += f". Of an earlier run, before some last changes: {', '.join(older)}"
     parts = [shown(found[part]) for part, shown in SECTIONS.items() if part in found]
     return "\n".join([HEAD, f"Measured on: {where}.\n", *parts])

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import xarray as xr
-from scipy import special
 
 from xsumstat import _validate
 
@@ -117,13 +116,15 @@ def remark(score: xr.DataArray, gold: xr.DataArray, name: str, *, level: str, n_
     n_metrics : int
         How many metrics the Dataset has, which are as many chances that one is negative by accident.
     """
+    from scipy.special import ndtri
+
     n_systems = score.sizes["system"]
     if n_systems < 4 or "metric" not in score.indexes:
         return
     declared = lower(score)
     with np.errstate(all="ignore"):
         found = _averaged(_pearson(_means(score), _means(gold), "system"))
-        far = np.arctanh(found) * np.sqrt(n_systems - 3) < special.ndtri(_CHANCE / n_metrics)
+        far = np.arctanh(found) * np.sqrt(n_systems - 3) < ndtri(_CHANCE / n_metrics)
     known = {*declared, *sentinels(score)}
     places = [at for at in np.flatnonzero(far & (found <= _STRONG)) if score["metric"].values[at] not in known]
     if level in _ALONG:
