@@ -164,7 +164,8 @@ class SystemTests(Job[Ready]):
         """Some pairs of systems of `x` (systems, inputs), and what is summed in each resample."""
         pairs, power = self.targets[at], arrays.exponent(x)
         x = arrays.scaled(x)
-        step = arrays.whole_step(x) if self.test.method in SWAPPED else 0.0
+        of_steps = self.test.method in SWAPPED and self.test.statistic == "t"  # whose sums may tie
+        step = arrays.whole_step(x) if of_steps else 0.0
         differences, n_inputs = np.full(len(pairs), np.nan), np.empty(len(pairs))
         groups = []
         for places, inputs in in_common(x, pairs):

@@ -143,13 +143,7 @@ def step_of(values: FloatArray) -> float:
 
 def whole_step(values: FloatArray) -> float:
     """As `step_of` where every difference is a whole multiple but for rounding, and to rounding; else 0."""
-    if (step := step_of(values)) == 0.0:
-        return 0.0
-    low, high = float(np.nanmin(values)), float(np.nanmax(values))
-    step = (high - low) / round((high - low) / step)
-    places = (values - low) / step
-    miss = _MISS + 4 * np.finfo(float).eps * max(abs(low), abs(high)) / step
-    return step if miss < 0.1 and float(np.nanmax(np.abs(places - np.rint(places)))) <= miss else 0.0
+    return _refined(values, step_of(values))
 
 
 def in_steps(values: FloatArray) -> tuple[FloatArray, float]:
@@ -157,9 +151,20 @@ def in_steps(values: FloatArray) -> tuple[FloatArray, float]:
 
     Sums of whole numbers are exact, however far from 0 the scores lie: 1000.3 − 1000.2 is not 1000.1 − 1000.
     """
-    if step := whole_step(values):
-        return np.rint((values - np.nanmin(values)) / step), 1.0
-    return values, step_of(values)
+    step = step_of(values)
+    whole = _refined(values, step)
+    return (np.rint((values - np.nanmin(values)) / whole), 1.0) if whole else (values, step)
+
+
+def _refined(values: FloatArray, step: float) -> float:
+    """A step to rounding; 0 where it is, or where some difference is no whole multiple of it."""
+    if step == 0.0:
+        return 0.0
+    low, high = float(np.nanmin(values)), float(np.nanmax(values))
+    step = (high - low) / round((high - low) / step)
+    places = (values - low) / step
+    miss = _MISS + 4 * np.finfo(float).eps * max(abs(low), abs(high)) / step
+    return step if miss < 0.1 and float(np.nanmax(np.abs(places - np.rint(places)))) <= miss else 0.0
 
 
 def dense_codes(values: FloatArray) -> tuple[IntArray, IntArray]:
