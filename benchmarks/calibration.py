@@ -76,10 +76,14 @@ def markdown(frame: pd.DataFrame) -> str:
 def intervals() -> str:
     """The section of `ci`'s intervals."""
     rows = table()
+    bad, rows = rows[rows.kind == "bad"], rows[rows.kind != "bad"]
     usual = rows[rows.kind != "outlying"]
     parts = ["### Summary, outlying systems apart", "", markdown(summary(usual).round(3)), ""]
     outlying = summary(rows[(rows.kind == "outlying") & rows.interval.isin(["jackknife", "percentile"])])
     parts += ["### Summary of outlying systems", "", markdown(outlying.round(3)), ""]
+    shown = ["n_systems", "n_inputs", "level", "coefficient", "r", "coverage", "misses_low", "misses_high", "trials"]
+    one = markdown(bad[bad.interval == "jackknife"][shown])
+    parts += ["### One bad system", "", one, ""]
     for level in ("system", "input", "global"):
         for coefficient in ("pearson", "spearman", "kendall"):
             parts += [f"### {level} level, {coefficient}", "", markdown(by_design(rows, level, coefficient)), ""]

@@ -29,7 +29,11 @@ KINDS = {
     "t5": {"system_df": 5.0},
     "outlying": {"outlying": 0.08},
     "gaps": {"missing": 0.3},
+    "bad": {},
 }
+# Of "bad" the first system lies so far below where it was drawn, in gold and metrics; cells have a standard deviation
+# of 1. The truth is that of all other systems; metrics that agree less, or more, than .6 are not kept.
+BELOW, BAD_DESIGNS, BAD_TARGETS = 4.0, ((8, 40), (10, 40)), (".6", ".6 - .6")
 # Correlations of the metrics, alike for systems, inputs and cells; the last two are as good as two before them.
 AGREEMENT = (0.0, 0.3, 0.6, 0.9, 0.6, 0.9)
 SINGLE = {"0": 0, ".3": 1, ".6": 2, ".9": 3}
@@ -47,6 +51,15 @@ def model_of(kind: str) -> Model:
     sizes = (0.6, 0.4, 1.0)
     settings = {"likert": None, "missing": 0.0} | KINDS[kind]
     return Model(tuple((rho,) * 3 for rho in AGREEMENT), sizes, sizes, 0.5, **settings)
+
+
+def drawn_scores(kind: str, model: Model, design: tuple[int, int], generator) -> tuple[np.ndarray, np.ndarray]:
+    """Scores of the metrics and of gold."""
+    scores, gold = model.draw(design, generator)
+    if kind == "bad":
+        scores[:, 0] -= BELOW
+        gold[0] -= BELOW
+    return scores, gold
 
 
 def truths(model: Model, level: str, n_inputs: int) -> np.ndarray:
@@ -120,7 +133,7 @@ def cell(kind: str, design: tuple[int, int], known: dict, asked: argparse.Namesp
     cells = design[0] * design[1]
     for trial in range(asked.trials if asked.methods != "drawn" else asked.drawn):
         generator = draws.generator(SEED, trial)
-        scores, gold = model.draw(design, generator)
+        scores, gold = drawn_scores(kind, model, design, generator)
         seed = int(generator.integers(2**63))
         for at, ((level, _), measure) in enumerate(zip(places, measures, strict=True)):
             plain = asked.methods != "drawn" and (level != "global" or trial < at_most(GLOBAL_TRIALS, cells))
@@ -136,6 +149,8 @@ def cell(kind: str, design: tuple[int, int], known: dict, asked: argparse.Namesp
         for interval, each in found[at].items():
             numbers = np.array(each)  # (trials, 3, targets)
             for place, (label, metrics) in enumerate(targets.items()):
+                if kind == "bad" and label not in BAD_TARGETS:
+                    continue
                 one = true[metrics] if label in SINGLE else true[metrics[0]] - true[metrics[1]]
                 estimates = numbers[:, 0, place]
                 sd = float(np.nanstd(estimates, ddof=1))
@@ -158,10 +173,12 @@ def main() -> None:
     made.add_argument("--output", type=Path, default=Path(__file__).parent / "intervals.json")
     asked = made.parse_args()
     rows = json.loads(asked.output.read_text()) if asked.output.exists() else []
-    designs = sorted(product(SYSTEMS, INPUTS), key=lambda each: each[0] * each[1])
+    designs = sorted({*product(SYSTEMS, INPUTS), *BAD_DESIGNS}, key=lambda each: (each[0] * each[1], each))
     known: dict[str, dict] = {}
     for design, kind in product(designs, asked.kinds):
         if not asked.cells[0] <= design[0] * design[1] <= asked.cells[1]:
+            continue
+        if (kind == "bad") != (design in BAD_DESIGNS):
             continue
         start = time.time()
         model, seen = model_of(kind), known.setdefault(kind, {})

@@ -42,6 +42,7 @@ NULLS = {
     "noise": "two copies of one metric, each with noise of its own in every cell: cells are interchangeable",
     "own effects": "two metrics of the same population correlation (.6), each with system, input and cell effects",
     "margin": "two metrics whose population correlations (.8 and .6) differ by the margin",
+    "margin, high": "the same with .95 and .85",
     "unrelated": "a metric that has nothing to do with the gold",
     "inputs": "the scores of two systems have the same mean, input effects in common, and normal noise",
     "inputs, skewed": "the same with exponential noise in one direction for each of the two",
@@ -55,7 +56,13 @@ NULLS = {
 
 
 # How well the metrics agree with the gold; of "noise" the one of which copies are made.
-AGREEMENT = {"noise": (0.8,), "own effects": (0.6, 0.6), "margin": (0.8, 0.6), "unrelated": (0.0,)}
+AGREEMENT = {
+    "noise": (0.8,),
+    "own effects": (0.6, 0.6),
+    "margin": (0.8, 0.6),
+    "margin, high": (0.95, 0.85),
+    "unrelated": (0.0,),
+}
 
 
 def scores_and_gold(null: str, shape: Shape, rng: np.random.Generator, metrics: int, likert: int | None) -> np.ndarray:
@@ -298,6 +305,12 @@ def of_equivalence() -> Iterator[Case]:
         for method in ("tost_analytic", "anderson_hauck", "jackknife"):
             test = of_pair("equivalence", "margin", drawn=False, tailed=False, level=level, method=method, margin=0.2)
             yield Case("equivalence", f"method='{method}'", level, "margin", test)
+    how = {"drawn": False, "tailed": False, "margin": 0.1}
+    for method in ("tost_analytic", "anderson_hauck", "jackknife"):
+        test = of_pair("equivalence", "margin, high", method=method, **how)
+        yield Case("equivalence", f"method='{method}'", "system", "margin, high", test)
+    drawn = of_pair("equivalence", "margin, high", tailed=False, margin=0.1)
+    yield Case("equivalence", "method='tost', resample='both'", "system", "margin, high", drawn)
 
 
 def of_ties() -> Iterator[Case]:

@@ -60,10 +60,13 @@ def slopes(x, z, covariates, level, method, groups, dims=("system", "input")):
         if "system" in dims:
             variance, freedom = of_systems(k, rows, dummies, systems, groups, method, level, of_system, of_cell)
         if "input" in dims:
-            variance += of_inputs(k, x, z, covariates, level, method, groups, spread, dims)
-            freedom = min(
-                freedom, len(np.unique(np.nonzero(~np.isnan(np.array([x, z, *covariates])).any(axis=0))[1])) - 1
-            )
+            if level in ("global", "within_system"):
+                added, own = inputs_left_out(k, rows, dummies, systems, inputs, groups, method, level, residuals)
+            else:
+                there = ~np.isnan(np.array([x, z, *covariates])).any(axis=0)
+                added, own = None, there.any(axis=0).sum() - 1
+            variance += of_inputs(k, x, z, covariates, level, method, groups, spread, dims, added)
+            freedom = min(freedom, own)
         error.append(math.sqrt(variance))
         df.append(freedom)
     assert len(labels) > 2
@@ -93,24 +96,39 @@ def refit(k, kept, rows, level, groups, method, systems, dummies, y=None):
 def of_systems(k, rows, dummies, systems, groups, method, level, of_system, of_cell):
     """The jackknife over systems, less what its expectation is too large by, and Satterthwaite's degrees of freedom."""
     labels = np.unique(systems)
-    n = len(labels)
     keeps = [systems != i for i in labels]
     arguments = (rows, level, groups, method, systems, dummies)
-    values = np.array([refit(k, kept, *arguments) for kept in keeps])
-    variance = (n - 1) / n * np.sum((values - values.mean()) ** 2)
-    unit = np.eye(len(systems))
-    every = np.ones(len(systems), bool)
-    whole = np.array([refit(k, every, *arguments, y=e) for e in unit])
-    moved = np.array([[0.0 if not kept[r] else refit(k, kept, *arguments, y=unit[r]) for r in range(len(unit))]
-                      for kept in keeps])  # fmt: skip
+    variance, whole, quadratic = jackknife(k, keeps, arguments)
     errors = of_cell * np.eye(len(systems)) + of_system * (systems[:, None] == systems)
-    quadratic = (moved - moved.mean(axis=0)).T @ (moved - moved.mean(axis=0)) * (n - 1) / n
     mean = np.trace(quadratic @ errors)
     twice = quadratic @ errors @ quadratic @ errors
     return variance * min(1.0, whole @ errors @ whole / mean), mean**2 / np.trace(twice)
 
 
-def of_inputs(k, x, z, covariates, level, method, groups, spread, dims):
+def inputs_left_out(k, rows, dummies, systems, inputs, groups, method, level, residuals):
+    """The same over inputs, by regressions without each and explicit matrices; the variance is left as it is."""
+    keeps = [inputs != j for j in np.unique(inputs)]
+    variance, _, quadratic = jackknife(k, keeps, (rows, level, groups, method, systems, dummies))
+    of_input, of_cell = components(residuals, inputs, level)
+    errors = of_cell * np.eye(len(inputs)) + of_input * (inputs[:, None] == inputs)
+    product = quadratic @ errors
+    return variance, np.trace(product) ** 2 / np.trace(product @ product)
+
+
+def jackknife(k, keeps, arguments):
+    """Variance of the slopes without each cluster, what the whole slope moves with, and the variance as a form."""
+    n = len(keeps)
+    values = np.array([refit(k, kept, *arguments) for kept in keeps])
+    size = len(arguments[4])
+    unit, every = np.eye(size), np.ones(size, bool)
+    whole = np.array([refit(k, every, *arguments, y=e) for e in unit])
+    moved = np.array([[0.0 if not kept[r] else refit(k, kept, *arguments, y=unit[r]) for r in range(size)]
+                      for kept in keeps])  # fmt: skip
+    moved = moved - moved.mean(axis=0)
+    return (n - 1) / n * np.sum((values - values.mean()) ** 2), whole, moved.T @ moved * (n - 1) / n
+
+
+def of_inputs(k, x, z, covariates, level, method, groups, spread, dims, left_out=None):
     """What inputs add, from what a little more of each cell does to the slope."""
     whole = np.array([x, z, *covariates], float)
     whole[:, np.isnan(whole).any(axis=0)] = np.nan
@@ -132,7 +150,7 @@ def of_inputs(k, x, z, covariates, level, method, groups, spread, dims):
                 ends.append(regress(rows, dummies, spread, groups, method, weights)[0][k])
         moved[i, j] = (ends[0] - ends[1]) / (2 * step)
     n, m = there.any(axis=1).sum(), there.any(axis=0).sum()
-    of_inputs = m / (m - 1) * np.sum(moved.sum(axis=0) ** 2)
+    of_inputs = m / (m - 1) * np.sum(moved.sum(axis=0) ** 2) if left_out is None else left_out
     if "system" not in dims:
         return of_inputs
     return max(0.0, of_inputs - m / (m - 1) * n / (n - 1) * np.sum(moved**2))

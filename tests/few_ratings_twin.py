@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from itertools import combinations
 from typing import Any
 
-from scipy import stats
+from scipy import optimize, special, stats
 
 Rows = Sequence[Sequence[float]]
 
@@ -55,11 +55,39 @@ def _own_weights(own: list[float], v: list[float], usable: list[int]) -> list[fl
     return w
 
 
-def _moderated(variances: list[float], df: list[float]) -> list[float]:
+def fitted_prior(variances: list[float], df: list[float]) -> tuple[float, float]:
+    """d0 and s0² as limma's fitFDist has them (Smyth 2004, section 6.2), trigamma's inverse by a root search."""
+    e = [math.log(v) - special.digamma(d / 2) + math.log(d / 2) for v, d in zip(variances, df, strict=True)]
+    middle = _mean(e)
+    beyond = sum((each - middle) ** 2 for each in e) / (len(e) - 1) - _mean([special.polygamma(1, d / 2) for d in df])
+    if beyond <= 0:
+        return math.inf, _mean(variances)
+    log_half = optimize.brentq(lambda x: math.log(special.polygamma(1, math.exp(x)) / beyond), -30, 30, xtol=1e-14)
+    half = math.exp(log_half)
+    return 2 * half, math.exp(middle + special.digamma(half) - math.log(half))
+
+
+def moderated(variances: list[float], df: list[float], most: float = 2.0) -> list[float]:
+    """Variances drawn up to the common one; those of 0 do not count for it."""
     if len(variances) < 3:
         return variances
-    mean = _mean(variances)
-    return [(d * v + 2 * mean) / (d + 2) for v, d in zip(variances, df, strict=True)]
+    positive = [(v, d) for v, d in zip(variances, df, strict=True) if v > 0]
+    d0, common = math.inf, _mean(variances)
+    if len(positive) >= 3:
+        d0, fitted = fitted_prior(*(list(each) for each in zip(*positive, strict=True)))
+        common = common if math.isinf(d0) else fitted
+    d0 = min(d0, most)
+    return [max(v, (d * v + d0 * common) / (d + d0)) for v, d in zip(variances, df, strict=True)]
+
+
+def score_limits(mean: float, n: float, low: float, high: float, level: float) -> tuple[float, float]:
+    """Wilson's limits, as the roots of (x − p)² = z²·x·(1 − x)/n, moved to the scale's ends."""
+    z2 = stats.norm.ppf(0.5 + level / 2) ** 2
+    p = min(1.0, max(0.0, (mean - low) / (high - low)))
+    a, b, c = 1 + z2 / n, -(2 * p + z2 / n), p * p
+    root = math.sqrt(max(0.0, b * b - 4 * a * c))
+    limits = [low + (high - low) * (-b + sign * root) / (2 * a) for sign in (-1, 1)]
+    return min(mean, limits[0]), max(mean, limits[1])
 
 
 def system_means(
@@ -97,7 +125,7 @@ def system_means(
     df = [k - size for k in n]
     s_e = [sum((z0[s][j] - beta[s] * f0[s][j]) ** 2 for j in f0[s]) / (df[s] - d_r[s]) for s in range(len(f))]
     s_z = [sum(y**2 for y in z0[s].values()) / df[s] for s in range(len(f))]
-    s_e, s_z = _moderated(s_e, df), _moderated(s_z, df)
+    s_e, s_z = moderated(s_e, df), moderated(s_z, df)
     found = []
     for s in range(len(f)):
         m, human, gap, left, between, chance = len(scored[s]), 0.0, 0.0, 0.0, 0.0, 0.0

@@ -1,10 +1,12 @@
 """What tests share that is no fixture."""
 
+import itertools
 import os
 import pickle
 import types
 
 import numpy as np
+import pytest
 import xarray as xr
 from hypothesis import settings
 from hypothesis import strategies as st
@@ -17,6 +19,27 @@ LEVELS = ("system", "input", "global", "within_system")
 # these have all levels.
 DECISIVE = ("acc_eq", "tau_eq", "kendall_like", "spa")
 NAMES = tuple(name for name, record in COEFFICIENTS.items() if name not in DECISIVE and record.levels == LEVELS)
+
+
+def pairwise(values):
+    """Parametrise a test by some combinations of values, among which each two values of two arguments meet.
+
+    For arguments of which no more than two act on each other; `values` are lists by the arguments' names.
+    """
+    lists = [list(each) for each in values.values()]
+    combinations = list(itertools.product(*map(range, map(len, lists))))
+    places = list(itertools.combinations(range(len(lists)), 2))
+    left = {(a, b, i, j) for a, b in places for i in range(len(lists[a])) for j in range(len(lists[b]))}
+    chosen = []
+    while left:
+        met = [{(a, b, each[a], each[b]) for a, b in places} & left for each in combinations]
+        best = max(range(len(combinations)), key=lambda at: len(met[at]))
+        left -= met[best]
+        chosen.append([lists[at][i] for at, i in enumerate(combinations[best])])
+    several = ["," in names for names in values]
+    flat = [sum(([*one] if many else [one] for one, many in zip(each, several, strict=True)), []) for each in chosen]
+    names = [name.strip() for each in values for name in each.split(",")]
+    return pytest.mark.parametrize(names, flat)
 
 
 def rows(matrix):

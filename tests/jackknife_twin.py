@@ -48,11 +48,11 @@ def interval(
 
 def as_made(x, z, coefficient, level, resample, confidence_level, undefined):
     """The interval before it is made to hold the estimate."""
-    (x, z), df, level, resample = prepared((x, z), level, resample)
+    (x, z), df, level, asked, resample = prepared((x, z), level, resample)
     pieces = parts(x, z, coefficient, level, undefined)
     theta = pieces["theta"]
     result = nothing(theta, df)
-    if too_few(x, resample) or math.isnan(theta):
+    if too_few(x, coefficient, level, asked, resample) or math.isnan(theta):
         return result
     n = len(x)
     stretch = 2 if coefficient == "pairwise_accuracy" else 1  # accuracies are judged on the scale 2p - 1
@@ -62,11 +62,13 @@ def as_made(x, z, coefficient, level, resample, confidence_level, undefined):
         low, high, se = fallback(r, n, coefficient, level, confidence_level)
         bias, fell_back = 0.0, True
     else:
-        most = 1 - epsilon(coefficient, n)
-        centre = np.clip(r - stretch * removed_bias(pieces, level, resample), -most, most)
+        # Averages over inputs alone keep no distance from 1 that one system makes.
+        stepped = level == "system" or "system" in resample
+        most = 1 - (epsilon(coefficient, n) if stepped else ROUNDING)
+        middle = without_bias(r, stretch * removed_bias(pieces, level, resample), most)
         reach = t.ppf((1 + confidence_level) / 2, df) * math.sqrt(v) / (1 - r**2)
-        low, high = math.tanh(math.atanh(centre) - reach), math.tanh(math.atanh(centre) + reach)
-        se, bias, fell_back = math.sqrt(v), r - centre, False
+        low, high = math.tanh(middle - reach), math.tanh(middle + reach)
+        se, bias, fell_back = math.sqrt(v), r - math.tanh(middle), False
     low, high = (low + stretch - 1) / stretch, (high + stretch - 1) / stretch
     result.update(ci_low=low, ci_high=high, standard_error=se / stretch)
     result.update(bias=float(bias / stretch), fell_back=fell_back)
@@ -88,11 +90,11 @@ def difference(
     Both metrics are judged on the cells that all three scores have. Parameters and result are those of `interval`.
     """
     shown, shown_resample = level, resample
-    (x, y, z), df, level, resample = prepared((x, y, z), level, resample)
+    (x, y, z), df, level, asked, resample = prepared((x, y, z), level, resample)
     first, second = (parts(a, z, coefficient, level, undefined) for a in (x, y))
     both = {name: first[name] - second[name] for name in first if name != "cells"} | {"cells": first["cells"]}
     result = nothing(both["theta"], df)
-    if too_few(x, resample) or math.isnan(both["theta"]):
+    if too_few(x, coefficient, level, asked, resample) or math.isnan(both["theta"]):
         return result
     turn = np.transpose if shown == "within_system" else np.asarray
     one, two = (
@@ -123,10 +125,11 @@ def nothing(estimate, df):
 
 
 def prepared(scores, level, resample):
-    """The scores on their common cells without empty systems and inputs, df, and the level and dims to work with.
+    """The scores on their common cells without empty systems and inputs, df, level, and the dims asked for and varying.
 
     `within_system` is the input level of the transposed scores.
     """
+    asked = tuple(resample)
     scores = np.array(scores, dtype=float)
     scores[:, np.isnan(scores).any(axis=0)] = np.nan
     cells = ~np.isnan(scores[0])
@@ -141,13 +144,19 @@ def prepared(scores, level, resample):
         df = (min(n, m) if level in ("global", "within_system") else n) - 1
     if level == "within_system":
         other = {"system": "input", "input": "system"}
-        return scores.transpose(0, 2, 1), df, "input", tuple(other[dim] for dim in resample)
-    return scores, df, level, resample
+        asked, resample = (tuple(other[dim] for dim in each) for each in (asked, resample))
+        return scores.transpose(0, 2, 1), df, "input", asked, resample
+    return scores, df, level, asked, resample
 
 
-def too_few(x, resample):
-    """Whether there are too few labels of a dim that is resampled."""
-    return x.shape[0] < 4 or ("input" in resample and x.shape[1] < 2)
+def too_few(x, coefficient, level, asked, resample):
+    """Whether there are too few labels of a dim that is resampled: four systems, two inputs; of all cells four of one.
+
+    Ranked means have their variance from leaving out systems, whatever is resampled.
+    """
+    of_systems = "system" in asked or (level == "system" and coefficient != "pearson")
+    few = level == "global" and max(x.shape) < 4
+    return few or (of_systems and x.shape[0] < 4) or ("input" in resample and x.shape[1] < 2)
 
 
 # ---------------------------------------------------------------------------------------------- coefficients
@@ -281,6 +290,7 @@ def parts(x, z, coefficient, level, undefined):
     if level == "system":
         result["pearson_without_system"] = leave_out(x, z, "pearson", 0, *ask)
         result["psi"] = cell_effects(x, z)
+        result["bend"] = bends(x, z)
     elif level == "global":
         result["without_input"] = leave_out(x, z, coefficient, 1, *ask)
         result["influence"] = influences(coefficient, x[result["cells"]], z[result["cells"]])
@@ -317,6 +327,34 @@ def cell_effects(x, z):
     return np.nan_to_num(moved / (~np.isnan(x)).sum(axis=1, keepdims=True))
 
 
+def bends(x, z):
+    """F_jk for each two inputs, as the text has it: the second derivatives of Pearson's r of the systems' means.
+
+    u_j and v_j are input j's residuals, centred over systems, over the norms of the centred means. Of a system with
+    gaps each residual counts for more, so that their mean over all inputs is what moves the system's mean.
+    """
+    m = x.shape[1]
+    sides = []
+    for scores in (x, z):
+        centred = means(scores) - means(scores).mean()
+        norm = math.sqrt((centred**2).sum())
+        if norm <= ROUNDING * np.nanmax(np.abs(scores)):
+            return np.zeros((m, m))
+        moved = np.nan_to_num(residuals(scores)) * m / (~np.isnan(scores)).sum(axis=1, keepdims=True)
+        sides.append((centred / norm, (moved - moved.mean(axis=0)) / norm))
+    (a, u), (b, v) = sides
+    r = a @ b
+    f = np.zeros((m, m))
+    for j in range(m):
+        for k in range(m):
+            uj, uk, vj, vk = u[:, j], u[:, k], v[:, j], v[:, k]
+            f[j, k] = uj @ vk + uk @ vj
+            f[j, k] -= (b @ uj + a @ vj) * (a @ uk + b @ vk) + (b @ uk + a @ vk) * (a @ uj + b @ vj)
+            f[j, k] += r * (3 * (a @ uj) * (a @ uk) - uj @ uk + 3 * (b @ vj) * (b @ vk) - vj @ vk)
+            f[j, k] += r * ((a @ uj) * (b @ vk) + (a @ uk) * (b @ vj))
+    return f
+
+
 def residuals(x):
     """What is left of each cell without its system's mean, then without its input's mean of what is left."""
     left = x - np.nanmean(x, axis=1, keepdims=True)
@@ -342,6 +380,10 @@ def variance(pieces, coefficient, level, resample):
         pearson = spread(pieces["pearson_without_system"], n)
         ratio = v_system / pearson if pearson > ROUNDING**2 else 0.0
         v_input, v_cell = ratio * v_input, ratio * v_cell
+    if level == "system" and set(resample) == {"input"}:
+        square = (pieces["bend"] ** 2).sum() - (np.diag(pieces["bend"]) ** 2).sum()
+        second = square / (2 * m**3 * (m - 1)) * (1 if coefficient == "pearson" else ratio)
+        return max(v_input - second, v_input / 2)
     return v_input if set(resample) == {"input"} else v_system + max(0.0, v_input - v_cell)
 
 
@@ -384,6 +426,16 @@ def removed_bias(pieces, level, resample):
         bias = (len(without) - 1) * (without.mean() - pieces["r"][j])
         biases.append(0.0 if math.isnan(bias) else bias)
     return float(np.mean(biases))
+
+
+def without_bias(r, bias, most):
+    """The centre on arctanh's scale.
+
+    As much of the bias as leads half the way from r to 1 or -1 is taken from r, the rest from arctanh, by its slope.
+    """
+    on_r = np.clip(bias, -(1 - r) / 2, (1 + r) / 2)
+    centre = np.clip(r - on_r, -most, most)
+    return math.atanh(centre) - (bias - on_r) / (1 - centre**2)
 
 
 def fallback(r, n, coefficient, level, confidence_level):

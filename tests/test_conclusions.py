@@ -6,8 +6,7 @@ import re
 import numpy as np
 import pytest
 import xarray as xr
-from dataset.test_results import ASKED, analysis_of, answer
-from test_overview import FEW, RESULTS
+from cases import ASKED, FEW, OF_DEMO, analysis_of, answer, answer_of_demo
 
 import xsumstat
 from xsumstat import conclusions
@@ -53,9 +52,9 @@ def test_every_result_says_something_and_survives_a_file(question, tmp_path):
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
-@pytest.mark.parametrize("name", RESULTS)
-def test_a_result_that_was_cut_or_renamed_is_shown_all_the_same(demo, name):
-    result = RESULTS[name](demo)
+@pytest.mark.parametrize("name", OF_DEMO)
+def test_a_result_that_was_cut_or_renamed_is_shown_all_the_same(name):
+    result = answer_of_demo(name)
     first = next(iter(result.dims), None)
     odd = [
         result.isel({dim: 0 for dim in result.dims}),
@@ -96,12 +95,15 @@ def test_ties_undefined_metrics_and_one_metric():
     assert conclusion(intervals([nan], [nan], [nan])).startswith("No metric has a defined correlation.")
 
 
-def test_who_beats_whom_and_who_is_not_told_apart():
+def test_who_beats_whom_and_where_no_difference_is_significant():
     p = [[np.nan, 0.01, 0.2], [0.01, np.nan, 0.04], [0.2, 0.04, np.nan]]
     difference = [[np.nan, 0.4, 0.1], [-0.4, np.nan, -0.3], [-0.1, 0.3, np.nan]]
     said = conclusion(pairs(p, difference, ["judge", "bleu", "bertscore"]))
-    assert said.startswith("judge is ahead: it beats bleu; it is not told apart from bertscore.")
-    assert "2 of 3 pairs of metrics differ" in said and "p-values not corrected; alpha .05" in said
+    assert said.startswith(
+        "judge has the highest correlation with human and beats bleu. There is no significant difference between judge "
+        "and bertscore. 2 of 3 pairs of metrics differ significantly"
+    )
+    assert "is ahead" not in said and "told apart" not in said and "p-values not corrected; alpha .05" in said
     assert "on average" not in said  # three tests are few
     corrected = pairs(p, difference, ["judge", "bleu", "bertscore"]).meta.adjust("holm")
     assert "Holm over all tests; alpha .05" in conclusion(corrected)
@@ -217,6 +219,136 @@ def test_a_lazy_result_is_not_computed(demo):
     with dask.config.set(scheduler=refuse):
         assert conclusion(lazy).startswith("Not computed yet (Dask)")
     assert conclusion(lazy.compute()) == conclusion(demo.meta.ci("human"))
+
+
+def bins_of(counts, n_bins=10):
+    """Places of the bins that are named, by the rule in words: 30 or more, and 1 % of all or more."""
+    least = max(30, -(-sum(counts) // 100))
+    return least, [at for at in range(n_bins) if counts[at] >= least]
+
+
+def test_score_bins_of_few_pairs_are_not_named(demo):
+    """One metric pair's cells are summed here in plain Python; bins of 1 and 18 pairs came first in 0.2.0."""
+    result = demo.meta.disagreement()
+    names = result.metric.values.tolist()
+    counts, opposite = [0] * 10, [0.0] * 10
+    for at, one in enumerate(names):
+        for other in names[at + 1 :]:
+            cell = result.sel(metric=one, other_metric=other)
+            for place in range(10):
+                n = int(cell.n_pairs[place])
+                counts[place] += n
+                opposite[place] += n * float(cell.share[place]) if n else 0.0
+    least, named = bins_of(counts)
+    middles = [wording.number(each) for each in result.score_bin.values]
+    rates = {at: wording.number(opposite[at] / counts[at]) for at in named}
+    said = conclusion(result)
+    total = wording.number(sum(opposite) / sum(counts))
+    assert min(n for n in counts if n) < 30 and named[0] > counts.index(next(n for n in counts if n))
+    head = f"Metrics order {total} of {sum(counts):,} pairs of outputs oppositely, counted for each of 15 pairs of"
+    assert said.startswith(f"{head} metrics.")
+    low, high = named[0], named[-1]
+    assert (
+        f"Of the score bins with at least {least:,} pairs, the lowest (around {middles[low]}, {counts[low]:,} pairs) "
+        f"has {rates[low]}, the highest (around {middles[high]}, {counts[high]:,} pairs) {rates[high]}"
+    ) in said
+    most = max(named, key=lambda at: opposite[at] / counts[at])
+    assert most in (low, high) or f"the largest share is {rates[most]} (around {middles[most]}, " in said
+    for at in set(range(10)) - set(named):
+        assert f"around {middles[at]}" not in said
+
+
+def test_score_bins_of_few_outputs_are_not_named(demo):
+    result = demo.meta.improvement_consistency()
+    counts = result.n_outputs.values.tolist()
+    least, named = bins_of(counts)
+    said = conclusion(result)
+    for at in (named[0], named[-1]):
+        cell = result.isel(score_bin=at)
+        texts = wording.alike([cell.ratio.item(), cell.ci_low.item(), cell.ci_high.item()])
+        middle = wording.number(cell.score_bin.item())
+        place = f"(around {middle}, {counts[at]:,} outputs)"
+        assert place in said and f"{texts[0]} [{texts[1]}, {texts[2]}]" in said.partition(place)[2][:30]
+    mean = sum(r * n for r, n in zip(result.ratio.values, counts, strict=True) if n) / sum(counts)
+    assert f"is {wording.number(mean)} on average over {sum(counts):,} outputs." in said
+    for at in set(range(10)) - set(named):
+        assert f"around {wording.number(result.score_bin.values[at])}" not in said
+
+
+def test_score_bins_that_are_all_small_one_alone_and_the_highest_between():
+    def shares(n, share):
+        dims = ("metric", "other_metric", "score_bin")
+        data = {"share": (dims, [[share]]), "n_pairs": (dims, [[n]])}
+        return made("disagreement", data, {"metric": ["a"], "other_metric": ["b"], "score_bin": [0.25, 0.5, 0.75]})
+
+    assert conclusion(shares([29, 3, 1], [0.1, 0.9, 1.0])) == (
+        "Metrics order .20 of 33 pairs of outputs oppositely. No score bin has 30 pairs or more."
+    )
+    assert "The only score bin with at least 30 pairs (around .25, 30 pairs) has .10." in conclusion(
+        shares([30, 3, 0], [0.1, 0.9, np.nan])
+    )
+    assert "at least 100 pairs" in conclusion(shares([9500, 401, 99], [0.1, 0.9, 1.0]))
+    said = conclusion(shares([40, 50, 30], [0.1, 0.9, 0.2]))
+    assert "; the largest share is .90 (around .50, 50 pairs)." in said
+    assert conclusion(shares([0, 0, 0], [np.nan] * 3)) == "No pair of outputs could be compared."
+
+
+def test_an_estimate_and_its_limits_have_the_same_digits(demo):
+    assert wording.estimate(0.3467, 0.28, 0.41) == ".35 [.28, .41]"
+    assert wording.estimate(0.753, -0.001, 0.96) == ".753 [-.001, .960]"
+    assert wording.estimate(0.5, 0.2, 0.996) == ".500 [.200, .996]"
+    assert wording.estimate(0.85, 0.85, 1 - 1e-12) == ".85 [.85, 1.00]"
+    assert wording.estimate(0.346, 0.2, 0.5, digits=3) == ".346 [.200, .500]"
+    assert wording.estimate(0.5) == ".50" and wording.estimate(0.5, np.nan, 0.6) == ".50"
+    near = intervals([0.3467, 0.3466], [0.28, 0.1], [0.41, 0.6])
+    assert conclusion(near).startswith("a agrees best with human: .35 [.28, .41] (")
+
+
+_ESTIMATE = re.compile(r"(-?\d*\.\d+) \[(-?\d*\.\d+), (-?\d*\.\d+)\]")
+
+
+@pytest.mark.parametrize("question", [name for name in ASKED if not name.startswith("corr, ")])
+def test_every_interval_has_the_digits_of_its_estimate(question):
+    for found in _ESTIMATE.finditer(conclusion(answer(question))):
+        assert len({len(text.partition(".")[2]) for text in found.groups()}) == 1, found[0]
+
+
+@pytest.mark.parametrize("question", [name for name in ASKED if not name.startswith("corr, ")])
+def test_no_sentence_speaks_of_telling_apart(question):
+    assert not re.search(r"told apart|the truth|is ahead|too seldom|too often", conclusion(answer(question)))
+
+
+def test_no_significant_difference_is_said_of_pairs_that_the_p_values_show(demo):
+    found = demo.meta.perm_test("human", level="input", n_resamples=999, rng=1).meta.adjust("holm")
+    said = conclusion(found)
+    ahead = found.difference.where(found.metric != found.other_metric).min("other_metric").idxmax("metric").item()
+    p = found.pvalue_adjusted.sel(metric=ahead).drop_sel(other_metric=ahead)
+    beaten = [label for label, value in zip(p.other_metric.values.tolist(), p.values, strict=True) if value <= 0.05]
+    rest = [label for label in p.other_metric.values.tolist() if label not in beaten]
+    assert said.startswith(f"{ahead} has the highest correlation with human and beats {wording.listed(beaten)}.")
+    assert ("no significant difference" in said) == bool(rest)
+    pairs_ = found.pvalue_adjusted.to_series().dropna()
+    assert f"{int((pairs_ <= 0.05).sum()) // 2} of {len(pairs_) // 2} pairs of metrics differ significantly (" in said
+    nan = np.nan
+    one = pairs([[nan, 0.2], [nan, nan]], [[nan, 0.3], [nan, nan]], ["a", "b"])
+    assert conclusion(one).startswith(
+        "There is no significant difference between a and b: their correlations differ by .30, p = .200 ("
+    )
+    none = pairs([[nan, 0.2, 0.3], [0.2, nan, 0.9], [0.3, 0.9, nan]],
+                 [[nan, 0.3, 0.4], [-0.3, nan, 0.1], [-0.4, -0.1, nan]], ["a", "b", "c"])  # fmt: skip
+    assert conclusion(none).startswith(
+        "a has the highest correlation with human. There is no significant difference between a and b or c. 0 of 3"
+    )
+
+
+def test_coverage_is_said_as_below_within_or_above():
+    data = {"coverage": ("interval", [0.8, 0.94, 0.99]), "ci_low": ("interval", [0.75, 0.9, 0.97]),
+            "ci_high": ("interval", [0.85, 0.97, 1.0])}  # fmt: skip
+    result = made("coverage", data, {"interval": ["x", "y", "z"]}, confidence_level=0.95, n_trials=200)
+    assert conclusion(result).startswith(
+        "Coverage of 95 % intervals in 200 trials: below 95 % for x (.80); 95 % within simulation error for y (.94); "
+        "above 95 % for z (.99)."
+    )
 
 
 def test_names_that_are_long_or_odd():

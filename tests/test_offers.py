@@ -208,7 +208,7 @@ def test_every_word_for_a_method_is_met_wherever_it_is_asked(places, right):
         ("result.meta", "to_csv", "did you mean to_frame?"),
         (
             *("result.meta", "bootstrap"),
-            "this is a result of corr_test, which can be asked: adjust, significant, conclusion, "
+            "this is a result of corr_test; its methods: adjust, significant, conclusion, "
             "methods, to_frame, to_latex, to_markdown, plot.pvalues; "
             "did you mean ds.meta.ci or ds.meta.boot_test?",
         ),
@@ -260,25 +260,33 @@ def test_a_question_to_scores_asked_of_a_result_says_what_this_is(demo, name):
     with pytest.raises(ValueError) as caught:
         getattr(demo.meta.corr("human").meta, name)(*ARGUMENTS.get(name, ()), **keywords)
     asked = "conclusion, methods, to_frame, to_latex, to_markdown, plot.bars"
-    want = f"{name}() is a question to scores, and this is a result of corr, which can be asked: {asked}"
-    assert str(caught.value).startswith(f"{want} (")
+    assert str(caught.value) == f"{name}() needs scores, but this is a result of corr; its methods: {asked}"
 
 
 def test_what_results_are_asked_says_so_of_scores(demo):
     for name in ("adjust", "significant"):
-        with pytest.raises(ValueError, match=rf"{name}\(\) is for a test's result, .* and these are scores"):
+        with pytest.raises(
+            ValueError,
+            match=rf"^{name}\(\) needs a test's p-values, but this Dataset holds scores; call it on a result: .*\)$",
+        ):
             getattr(demo.meta, name)()
         with pytest.raises(
-            ValueError, match=rf"{name}\(\) is for p-values, and this is a result of corr, which can be"
+            ValueError, match=rf"^{name}\(\) needs p-values, but this is a result of corr; its methods: [^()]*$"
         ):
             getattr(demo.meta.corr("human").meta, name)()
+    for name in ("methods", "to_latex", "to_markdown"):
+        with pytest.raises(ValueError) as caught:
+            getattr(demo.meta, name)()
+        call = f"ds.meta.ci(...).meta.{name}()"
+        want = f"{name}() needs a result, but this Dataset holds scores; call it on a result: {call}"
+        assert str(caught.value) == want
 
 
 @pytest.mark.parametrize("name", sorted(methods_of(accessor.Plots) - {"bars"}))
 def test_a_picture_of_something_else_says_of_what_it_is(demo, name):
     pytest.importorskip("matplotlib")
     whose = {each for each, about in ANALYSES.items() if name in about.pictures}
-    for about, text in ((demo, "these are scores"), (demo.meta.normality(), "this is a result of normality")):
+    for about, text in ((demo, "this Dataset holds scores"), (demo.meta.normality(), "this is a result of normality")):
         if name in offers.pictures(about):
             continue
         with pytest.raises(ValueError) as caught:

@@ -49,8 +49,8 @@ def test_the_demo_prints_a_table(capsys, demo):
     for line in lines:
         metric = line.split()[0]
         here = interval.sel(metric=metric)
-        numbers = [float(number) for number in re.findall(r"-?\d\.\d{3}", line)]
-        np.testing.assert_allclose(numbers, [here.correlation, here.ci_low, here.ci_high], atol=5e-4)
+        numbers = [float(number) for number in re.findall(r"-?\d*\.\d{2,}", line)]
+        np.testing.assert_allclose(numbers, [here.correlation, here.ci_low, here.ci_high], atol=5e-3)
         won = [label for label in order if beats.sel(metric=metric, other_metric=label)]
         assert line.split("]")[1].strip() == ("all others" if len(won) == 5 else ", ".join(won) or "–")
     words = " ".join(out.split())
@@ -81,7 +81,7 @@ def test_files_of_every_kind(capsys, tmp_path, demo, kind):
     status, out, _ = run(capsys, path, "--gold", "human", "--n-resamples", 49, "--metric", "judge", "rouge")
     assert status == 0
     r = demo.meta.corr("human", metric="judge").correlation
-    assert re.search(rf"^judge +{float(r[0]):.3f} ", out, re.MULTILINE)
+    assert re.search(rf"^judge +{float(r[0]):.2f} ".replace("0.", "."), out, re.MULTILINE)
 
 
 def test_columns_can_be_named(capsys, tmp_path, demo):
@@ -249,7 +249,7 @@ def test_a_source_stands_in_the_code(demo):
 
 def test_as_text_and_saved(tmp_path, made):
     assert repr(made) == str(made) == made.text()
-    assert "judge is ahead: it beats" in " ".join(str(made).split())
+    assert "judge has the highest correlation with human and beats" in " ".join(str(made).split())
     made.save(tmp_path / "a.html")
     assert (tmp_path / "a.html").read_text(encoding="utf-8") == made.html()
 
@@ -406,7 +406,7 @@ def test_a_file_without_the_gold_lists_what_there_is(capsys, tmp_path, demo):
 def test_the_gold_is_looked_for_before_rows_are_read(capsys, tmp_path):
     (tmp_path / "a.csv").write_text("system,input, human ,judge\na,1,2,3,4,5\n")  # a row of which an error would be
     for more, message in (
-        ([], "--gold must name the human scores, or --gold-file a table of them; columns: 'human', 'judge'"),
+        ([], "or --gold-file a table of them; columns: 'human', 'judge'"),
         (["--gold", "humn"], "unknown gold 'humn'; did you mean 'human'? columns: 'human', 'judge'"),
         (["--gold", "input"], "unknown gold 'input'"),
         (["--gold", "human"], "line 2: 6 field(s), and the header has 4"),
@@ -439,7 +439,7 @@ def test_one_metric_gets_its_interval(capsys, tmp_path):
 def test_lower_is_better_can_be_said(capsys):
     _, usual, _ = run(capsys, "demo", "--metric", "length", "--n-resamples", 20)
     _, turned, _ = run(capsys, "demo", "--metric", "length", "--n-resamples", 20, "--lower-is-better", "length")
-    assert re.search(r"length +0\.318", usual) and re.search(r"length +-0\.318", turned)
+    assert re.search(r"length +\.32", usual) and re.search(r"length +-\.32", turned)
 
 
 def test_human_scores_are_not_judged_unless_named(capsys, tmp_path, demo):

@@ -134,6 +134,51 @@ def test_a_value_says_which_keyword_is_meant(name):
             assert text == f"{name}() has no keyword {word!r}; did you mean {right}?"
 
 
+def test_a_keyword_is_suggested_that_takes_such_a_value():
+    """A list is no gold: `labels=` of two metrics once was met with "did you mean gold=?"."""
+    for name in ("ci", "corr", "perm_test", "rank", "metric_corr", "disagreement", "alt_test", "forest"):
+        for several in (["a"], ("a", "b")):
+            assert said(bound(name), labels=several) == f"{name}() has no keyword 'labels'; did you mean metric=?"
+    assert said(bound("ci"), labels="human").endswith("did you mean gold=?")
+    assert said(bound("ci"), labels=xr.DataArray([1.0])).endswith("did you mean gold=?")
+    assert said(bound("perm_test"), against=["bleu", "rouge"]).endswith("did you mean other=?")
+    assert said(bound("perm_test"), against="human").endswith("did you mean gold=?")
+
+
+def test_a_word_that_is_a_value_elsewhere_is_meant_so_only_where_it_is_switched_on():
+    """`kendall=True` is a coefficient; `system=["a"]` is no level, and `lower=["ter"]` no alternative."""
+    assert said(bound("ci"), kendall=True).endswith("did you mean coefficient='kendall'?")
+    for name, word in (("ci", "system"), ("ci", "models"), ("perm_test", "lower"), ("perm_test", "scores")):
+        assert "did you mean" not in said(bound(name), **{word: ["a"]})
+
+
+def test_what_one_word_alone_means_is_suggested_for_any_value():
+    """The value is refused next, by a message about that keyword."""
+    assert said(bound("ci"), human=["a", "b"]).endswith("did you mean gold=?")
+    assert said(bound("ci"), n_boot=[99]).endswith("did you mean n_resamples=?")
+
+
+@pytest.mark.parametrize(
+    "name, word",
+    [("scoring_range", "label"), ("alt_test", "target"), ("to_latex", "weights"), ("system_means", "data")],
+)
+def test_a_word_that_is_merely_somewhat_like_a_keyword_is_no_slip(name, word):
+    """Label is no "above", target no "test", weights no "digits", data no "strata"."""
+    assert not re.search(r"mean (above|test|digits|strata)=", said(bound(name), **{word: ["a"]}))
+
+
+@pytest.mark.parametrize("name", ["ci", "perm_test", "rank", "equivalence"])
+def test_slips_of_the_pen_are_still_met(name):
+    for keyword in ("coefficient", "level", "metric", "gold", "missing", "progress"):
+        for at in range(1, len(keyword)):  # a letter left out, or two exchanged
+            for slip in (
+                keyword[:at] + keyword[at + 1 :],
+                keyword[: at - 1] + keyword[at] + keyword[at - 1] + keyword[at + 1 :],
+            ):
+                if slip != keyword and slip not in ("lvel", "glod"):
+                    assert f"mean {keyword}=" in said(bound(name), **{slip: None}), slip
+
+
 def test_a_keyword_that_is_like_none_gets_the_list_of_all():
     text = said(xr.Dataset().meta.normality, xyz=1)
     assert text == "normality() has no keyword 'xyz'; keywords: metric, level, alpha"

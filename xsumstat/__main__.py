@@ -14,7 +14,7 @@ from typing import Any
 
 import xarray as xr
 
-from xsumstat import _validate, compilation, options, report
+from xsumstat import _validate, compilation, extras, options, report
 from xsumstat.coefficients import table
 from xsumstat.dataset import directions, leakage, results
 from xsumstat.dataset import scores as schema
@@ -36,6 +36,7 @@ _PATIENCE = 10
 _EXAMPLES = """examples:
   {prog} demo
   {prog} scores.csv --gold human --level input --coefficient kendall --output report.html
+  {prog} scores.csv --raters ann_1 ann_2 ann_3
   {prog} scores.csv --gold-file human.csv --lower-is-better TER perplexity
   {prog} scores.csv --gold human --system-column model --input-column doc
   {prog} logs --gold-file human.csv
@@ -70,6 +71,12 @@ def parser() -> argparse.ArgumentParser:
         metavar="FILE",
         help="human scores in a table of their own (.csv, .tsv, .parquet), joined by system and input: a row a rating, "
         "with a column of raters or not, or a column a rater; --gold names the column of the ratings, if it must",
+    )
+    add(
+        "--raters",
+        nargs="+",
+        metavar="COLUMN",
+        help="the columns of single raters (where a row is a score: the metrics), whose mean becomes the human scores",
     )
     add(
         "--metric",
@@ -150,6 +157,11 @@ def main(argv: list[str] | None = None) -> int:
         except (ValueError, TypeError, OSError, ImportError) as error:
             print(f"xsumstat: error: {options.in_words_of_options(str(error))}", file=sys.stderr)
             return 2
+        except RuntimeError as error:  # how Python before 3.13 says that links lead in a circle
+            if "ymlink loop" not in str(error):
+                raise
+            print(f"xsumstat: error: {args.scores}: its links lead in a circle", file=sys.stderr)
+            return 2
         except KeyboardInterrupt:
             print("xsumstat: stopped", file=sys.stderr)
             return 130
@@ -170,6 +182,7 @@ def _compile() -> int:
 
 
 def _run(args: argparse.Namespace) -> None:
+    _check_numbers(args)
     if args.output is not None:
         _check_output(args.output, _inputs(args.scores) + ([] if args.gold_file is None else [args.gold_file]))
     lazy = _reads_lazily(args)
@@ -181,9 +194,20 @@ def _run(args: argparse.Namespace) -> None:
         _say(f"wrote {args.output}")
 
 
+def _check_numbers(args: argparse.Namespace) -> None:
+    """Refuse numbers that no question takes, before anything is read."""
+    if args.n_resamples is not None:
+        _validate.n_draws("n_resamples", args.n_resamples, 2)
+    for name in ("confidence_level", "alpha"):
+        _validate.fraction(name, getattr(args, name))
+
+
 def _answers(args: argparse.Namespace, lazy: bool) -> report.Report:
     if args.gold is not None and Path(args.gold).is_file():
         raise ValueError(f"--gold names a metric or variable, and {args.gold} is a file: --gold-file {args.gold}")
+    if args.raters is not None and (args.gold is not None or args.gold_file is not None):
+        other = "--gold" if args.gold is not None else "--gold-file"
+        raise ValueError(f"--raters and {other} both say which are the human scores; keep one of them")
     ds, name = _load(args, lazy)
     if args.gold_file is not None:
         ds = _joined(ds, name, args)
@@ -226,7 +250,7 @@ def _reads_lazily(args: argparse.Namespace) -> bool:
     if size < _FEW_BYTES:
         return False
     try:
-        memory = _validate.optional("distributed.system", "dask").MEMORY_LIMIT
+        memory = extras.optional("distributed.system", "dask").MEMORY_LIMIT
     except ImportError as error:
         _say(f"{path.name}: {size / 1e9:.1f} GB are read at once; to read a metric at a time, {error}")
         return False
@@ -243,10 +267,10 @@ def _reads_lazily(args: argparse.Namespace) -> bool:
 def _workers(address: str | bool | None) -> Iterator[None]:
     """What computes lazy scores: the cluster at an address, or the cores of this machine."""
     if not isinstance(address, str):
-        with _validate.optional("dask", "dask").config.set(scheduler="threads", num_workers=threads.n_threads()):
+        with extras.optional("dask", "dask").config.set(scheduler="threads", num_workers=threads.n_threads()):
             yield
         return
-    distributed = _validate.optional("distributed", "dask")
+    distributed = extras.optional("distributed", "dask")
     lost = distributed.KilledWorker, distributed.client.FutureCancelledError
     with distributed.Client(address, timeout=_PATIENCE, set_as_default=False):
         pass  # one that is the default would stay so where it finds no cluster
@@ -260,15 +284,19 @@ def _workers(address: str | bool | None) -> Iterator[None]:
 def _load(args: argparse.Namespace, lazy: bool) -> tuple[xr.Dataset, str]:
     path = Path(args.scores)
     if args.scores in datasets.NAMES and not path.exists():
+        if args.raters is not None:
+            raise ValueError(f"--raters names columns of a table, and {args.scores} is a data set; use --gold NAME")
         return datasets.load_dataset(args.scores), args.scores
     if not path.exists():
         hint = _validate.suggestion(args.scores, datasets.NAMES)
+        if path.is_symlink():
+            raise stores.no_such(path)
         raise FileNotFoundError(f"no such file or folder: {path}{hint} data sets: {', '.join(datasets.NAMES)}")
     header = _header(path)
-    columns = _columns(path.name, header, args)
+    columns: dict[str, Any] = dict(_columns(path.name, header, args))
     if header is not None and columns["metric"] not in header:
         _check_gold(header, columns, args)
-    others = {"dims": args.dim, "aggregate": args.aggregate}
+    others = {"dims": args.dim, "aggregate": args.aggregate, "ratings": args.raters}
     ds = io.read_scores(path, chunks={"metric": 1} if lazy else None, **columns, **others)
     if "score" in ds:
         _say(f"{path.name}: {', '.join(f'{size} {dim}s' for dim, size in ds['score'].sizes.items())}")
@@ -290,7 +318,7 @@ def _header(path: Path) -> list[str] | None:
 
 def _check_gold(header: list[str], columns: dict[str, str], args: argparse.Namespace) -> None:
     """Refuse a table with a column a metric, and none of the gold, before its rows are read."""
-    if args.gold_file is not None:
+    if args.gold_file is not None or args.raters is not None:
         return
     others = [name for name in header if name not in (columns["system"], columns["input"], *args.dim)]
     if args.gold is None:
@@ -300,7 +328,10 @@ def _check_gold(header: list[str], columns: dict[str, str], args: argparse.Names
 
 def _no_gold(what: str, labels: Iterable[Hashable]) -> ValueError:
     named = _validate.listing(labels, 30)
-    return ValueError(f"--gold must name the human scores, or --gold-file a table of them; {what}: {named}")
+    return ValueError(
+        "--gold must name the human scores, --raters the columns of several people's, or --gold-file a table of them; "
+        f"{what}: {named}"
+    )
 
 
 def _columns(file: str, header: list[str] | None, args: argparse.Namespace) -> dict[str, str]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import difflib
 import functools
-import importlib
 import inspect
 import numbers
 import os
@@ -17,16 +16,19 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
-from types import ModuleType
 from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
-from xsumstat import docstrings, method_synonyms, synonyms
+from xsumstat import docstrings, kinds, method_synonyms, synonyms
+from xsumstat.kinds import given as given  # noqa: PLC0414 - who refuses a value shows it so
 
 _PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
-
 LEVELS = ("system", "input", "global", "within_system")
+# Resamples or trials of one call: more are a slip, and would fail for want of memory or of time.
+MOST_DRAWS = 10**8
+_SAY_MORE = ("by", "pool")  # arguments of text whose own checks know what is meant
+_WIDEST = 500  # inches of a picture
 ALTERNATIVES = ("two-sided", "greater", "less")
 
 _P = ParamSpec("_P")
@@ -79,36 +81,50 @@ def choice(name: str, value: Any, allowed: Collection[str]) -> str:
     """One of the names in `allowed`."""
     if isinstance(value, str) and value in allowed:
         return value
-    raise ValueError(f"{name} must be one of {listing(allowed, 20)}, got {value!r}{_ending(name, value, allowed)}")
+    raise ValueError(f"{name} must be one of {listing(allowed, 20)}, got {given(value)}{_ending(name, value, allowed)}")
 
 
-def integer(name: str, value: Any, minimum: int) -> int:
-    """A whole number of at least `minimum`."""
+def integer(name: str, value: Any, minimum: int, maximum: int | None = None) -> int:
+    """A whole number of at least `minimum`, and at most `maximum`."""
     if isinstance(value, bool) or not isinstance(value, numbers.Integral):
-        raise TypeError(f"{name} must be a whole number, got {value!r}")
+        raise TypeError(f"{name} must be a whole number, got {given(value)}")
     if int(value) < minimum:
-        raise ValueError(f"{name} must be at least {minimum}, got {value}")
+        raise ValueError(f"{name} must be at least {minimum}, got {given(value)}")
+    if maximum is not None and int(value) > maximum:
+        raise ValueError(f"{name} must be at most {maximum:,}, got {given(value)}")
     return int(value)
+
+
+def _check_figsize(value: Any) -> None:
+    """The width and height of a picture, in inches."""
+    several = isinstance(value, tuple | list) and len(value) == 2
+    if not several or not all(0 < _as_number(each) <= _WIDEST for each in value):
+        raise ValueError(f"figsize must be (width, height) in inches, from 0 to {_WIDEST} each, got {given(value)}")
+
+
+def n_draws(name: str, value: Any, minimum: int) -> int:
+    """A number of resamples or trials."""
+    return integer(name, value, minimum, MOST_DRAWS)
 
 
 def number(name: str, value: Any, least: float, most: float) -> float:
     """A number from `least` to `most`."""
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
-        raise TypeError(f"{name} must be a number, got {value!r}")
+        raise TypeError(f"{name} must be a number, got {given(value)}")
     if float(value) != float(value):
-        raise ValueError(f"{name} must be a number, got {value}")
+        raise ValueError(f"{name} must be a number, got {given(value)}")
     if not least <= float(value) <= most:
         upper = "" if most == float("inf") else f" and at most {most:g}"
-        raise ValueError(f"{name} must be at least {least:g}{upper}, got {value}")
+        raise ValueError(f"{name} must be at least {least:g}{upper}, got {given(value)}")
     return float(value)
 
 
 def fraction(name: str, value: Any) -> float:
     """A number strictly between 0 and 1."""
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
-        raise TypeError(f"{name} must be a number between 0 and 1, got {value!r}")
+        raise TypeError(f"{name} must be a number between 0 and 1, got {given(value)}")
     if not 0 < float(value) < 1:
-        raise ValueError(f"{name} must lie strictly between 0 and 1, got {value}")
+        raise ValueError(f"{name} must lie strictly between 0 and 1, got {given(value)}")
     return float(value)
 
 
@@ -116,7 +132,7 @@ def flag(name: str, value: Any) -> bool:
     """True or False, and nothing that merely looks like it."""
     if type(value).__name__ in ("bool", "bool_"):
         return bool(value)
-    raise TypeError(f"{name} must be True or False, got {value!r}")
+    raise TypeError(f"{name} must be True or False, got {given(value)}")
 
 
 def several(name: str, value: Any, allowed: str) -> list[Any]:
@@ -124,14 +140,16 @@ def several(name: str, value: Any, allowed: str) -> list[Any]:
     if isinstance(value, str):
         return [value]
     if not isinstance(value, Iterable):
-        raise TypeError(f"{name} must be {allowed}, got {value!r}")
+        raise TypeError(f"{name} must be {allowed}, got {given(value)}")
     return list(value)
 
 
 def path(name: str, value: Any) -> Path:
     """Where a file or folder is."""
+    if isinstance(value, str) and (not value or "\0" in value):
+        raise ValueError(f"{name} must name a file or folder, got {value!r}")
     if not _is_path(value):
-        raise TypeError(f"{name} must be a str or Path, got {value!r:.200}")
+        raise TypeError(f"{name} must be a str or Path, got {given(value)}")
     return Path(value)
 
 
@@ -147,45 +165,91 @@ def _is_path(value: Any) -> bool:
 
 def dims(name: str, value: Any, allowed: tuple[str, ...] = ("system", "input")) -> tuple[str, ...]:
     """The named dims in the order of `allowed`; "both" stands for system and input."""
-    names = allowed[:2] if value == "both" else (value,) if isinstance(value, str) else value
+    names = (value,) if isinstance(value, str) else value
+    if isinstance(value, str) and value == "both":
+        names = allowed[:2]
     if not isinstance(names, Iterable):
-        raise TypeError(f"{name} must be 'both' or names among {listing(allowed)}, got {value!r}")
+        raise TypeError(f"{name} must be 'both' or names among {listing(allowed)}, got {given(value)}")
     names = tuple(names)
-    unknown = [item for item in names if item not in allowed]
+    unknown = [item for item in names if not isinstance(item, str) or item not in allowed]
     if unknown or not names or len(set(names)) < len(names):
         hint = _ending(name, unknown[0], (*allowed, "both")) if unknown else ""
-        raise ValueError(f"{name} must be 'both' or names among {listing(allowed)}, got {value!r}{hint}")
+        raise ValueError(f"{name} must be 'both' or names among {listing(allowed)}, got {given(value)}{hint}")
     return tuple(item for item in allowed if item in names)
 
 
 def known(name: str, value: Hashable, labels: Collection[Hashable], kind: str) -> Hashable:
     """A label that exists, or an error that names the nearest one."""
+    _check_hashable(name, value)
     if value in labels:
         return value
     raise ValueError(f"unknown {name} {value!r}{suggestion(value, labels)} {kind}: {listing(labels, 30)}")
+
+
+def label(name: str, value: Any) -> Any:
+    """A new label: text that can be read, or a whole number."""
+    if isinstance(value, bool) or not isinstance(value, str | numbers.Integral):
+        raise TypeError(f"{name} must be text or a whole number, got {given(value)}")
+    if isinstance(value, str) and (not value.strip() or not value.isprintable()):
+        raise ValueError(f"{name} must be text that can be read, without control characters, got {value!r}")
+    return value
+
+
+def column(name: str, value: Any) -> str:
+    """The name of a column or dim."""
+    _check_hashable(name, value)
+    named: str = value
+    return named
+
+
+def _check_hashable(name: str, value: Any) -> None:
+    """A value that can be looked up among labels."""
+    try:
+        hash(value)
+    except TypeError as error:
+        raise TypeError(f"{name} must be one label, as text or a number, got {given(value)}") from error
 
 
 def unique(name: str, labels: Iterable[Hashable]) -> None:
     """No label twice."""
     seen: dict[Hashable, int] = {}
     for label in labels:
+        _check_hashable(name, label)
         seen[label] = seen.get(label, 0) + 1
     twice = [label for label, count in seen.items() if count > 1]
     if twice:
         raise ValueError(f"{name} has {len(twice)} label(s) more than once: {listing(twice)}; each must be unique")
 
 
+def text(name: str, value: Any) -> str:
+    """A text."""
+    if not isinstance(value, str):
+        raise TypeError(f"{name} must be text, got {given(value)}")
+    return value
+
+
 def coefficient_function(value: Any, allowed: Collection[str]) -> str | Callable[..., float]:
     """The name of a coefficient, or a function of two 1-D arrays."""
-    if callable(value):
+    if callable(value) and not isinstance(value, type):
         function: Callable[..., float] = value
         return function
     if isinstance(value, str) and value in allowed:
         return value
     ending = _ending("coefficient", value, allowed)
     raise ValueError(
-        f"coefficient must be one of {listing(allowed, 20)}, or a function f(x, z) -> float, got {value!r}{ending}"
+        f"coefficient must be one of {listing(allowed, 20)}, or a function f(x, z) -> float, got {given(value)}{ending}"
     )
+
+
+# How alike a word and a keyword must be to be one that is misspelt: "label" and "level" are .6.
+_TYPO = 0.7
+# Words by which docstrings say that a keyword takes values of a kind, the first kind that a value has.
+_WORDS_OF_KINDS: dict[str, Any] = {
+    r"\bbool\b(?! DataArray)": (bool, np.bool_),
+    r"int\b|float|number|label": numbers.Real,
+    "mapping": Mapping,
+    r"list|pair|several|iterable|these|dims|\(": (list, tuple, set, range, np.ndarray),
+}
 
 
 @dataclass(frozen=True)
@@ -196,13 +260,15 @@ class _Asked:
     text: str
     positional: tuple[str, ...]
     named: tuple[str, ...]
+    kinds: Mapping[str, frozenset[str]]
 
     @classmethod
     def of(cls, function: Callable[..., Any]) -> _Asked:
         parameters = inspect.signature(function).parameters.values()
+        allowed = {each.name: kinds.of(each.annotation) for each in parameters}
         named = tuple(each.name for each in parameters if each.kind is each.KEYWORD_ONLY)
         positional = tuple(each.name for each in parameters if each.kind is not each.KEYWORD_ONLY)
-        return cls(function.__name__, docstrings.whole(function.__doc__) or "", positional, named)
+        return cls(function.__name__, docstrings.whole(function.__doc__) or "", positional, named, allowed)
 
     @functools.cached_property
     def keywords(self) -> tuple[str, ...]:
@@ -220,6 +286,23 @@ class _Asked:
         hint = self._listing() if found is None else f"did you mean {found}?"
         return TypeError(f"{self.name}() got too many positional arguments: {which} must be named; {hint}")
 
+    def check_kinds(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
+        """Refuse a table, a mapping or another object where an argument takes none."""
+        for name, value in (*zip(self.positional, args, strict=False), *kwargs.items()):
+            allowed = self.kinds[name]
+            if name == "figsize" and value is not None:
+                _check_figsize(value)
+            if allowed == {"bool", "None"} and value is not None:
+                flag(name, value)
+            free = (
+                name not in _SAY_MORE
+                and value is not None
+                and allowed <= {"str", "None"}
+                and not isinstance(value, str)
+            )
+            if not kinds.fits(value, allowed) or (free and "{" not in kinds.described(self.text, name)):
+                raise TypeError(f"{name} must be {kinds.described(self.text, name)}, got {given(value)}")
+
     def another(self, argument: str, value: str) -> str | None:
         """The other keyword, or of a wrong method the other function, that a value belongs to."""
         found = self._with_value(value, [each for each in self.keywords if each != argument])
@@ -231,19 +314,28 @@ class _Asked:
     def _hint(self, word: str, value: Any) -> str:
         """What to say of a wrong keyword."""
         meant = [each for each in synonyms.keywords_meant(self.name, word) if each in self.keywords]
+        meant = sorted(meant, key=lambda each: not self._takes(each, value))
         found = None
         if isinstance(value, str):
             labels = bool(meant) and meant[0] not in synonyms.VALUES  # of which any word may be one
             found = self._with_value(value, meant) or self._with_value(value, self.keywords, exactly=labels)
         if found is None:
-            found = _complement(meant[0], value) if meant else self._with_value(word, self.keywords)
+            switched_on = value is None or isinstance(value, bool)  # kendall=True, but not system=["a"]
+            found = self._with_value(word, self.keywords) if switched_on and not meant else None
+            found = _complement(meant[0], value) if meant else found
         if found is not None:
             return f"did you mean {found}?"
         note = synonyms.in_place_of(word, picture="ax" in self.keywords)
         if note is not None:
             return note
-        near = difflib.get_close_matches(word, self.keywords, n=1, cutoff=0.6)
+        near = difflib.get_close_matches(word, self.keywords, n=1, cutoff=_TYPO)
         return f"did you mean {near[0]}=?" if near else self._listing()
+
+    def _takes(self, keyword: str, value: Any) -> bool:
+        """Whether the docstring says that the keyword takes values of this kind; what it says nothing of fits."""
+        typed = re.search(rf"^ *{keyword} : (.*)$", self.text, re.MULTILINE)
+        kind = next((words for words, kinds in _WORDS_OF_KINDS.items() if isinstance(value, kinds)), None)
+        return typed is None or kind is None or re.search(kind, typed[1]) is not None
 
     def _listing(self) -> str:
         return f"keywords: {', '.join(self.keywords)}" if self.keywords else "it takes no keywords"
@@ -309,6 +401,8 @@ def _complement(keyword: str, value: Any) -> str:
 _DATA = ("ds", "result", "frame")
 # The public function that was asked, within it.
 _ASKED: ContextVar[_Asked | None] = ContextVar("asked", default=None)
+# What it has warned of once.
+_SAID: ContextVar[set[str] | None] = ContextVar("said", default=None)
 
 
 def public(function: Callable[_P, _R]) -> Callable[_P, _R]:
@@ -327,26 +421,17 @@ def public(function: Callable[_P, _R]) -> Callable[_P, _R]:
             raise asked.error(args, kwargs)
         if _ASKED.get() is not None:
             return function(*args, **kwargs)
-        token = _ASKED.set(asked)
+        asked.check_kinds(args, kwargs)
+        token, said = _ASKED.set(asked), _SAID.set(set())
         try:
             return function(*args, **kwargs)
         finally:
             _ASKED.reset(token)
+            _SAID.reset(said)
 
     checked.__doc__ = docstrings.whole(function.__doc__)
     checked.__signature__ = docstrings.signature(function)  # type: ignore[attr-defined]
     return checked
-
-
-def optional(module: str, extra: str) -> ModuleType:
-    """An optional dependency, or an error that names the extra which brings it."""
-    try:
-        return importlib.import_module(module)
-    except ImportError as error:
-        package = module.partition(".")[0]
-        raise ImportError(
-            f"this needs {package}, which is not installed: pip install 'xsumstat[{extra}]'", name=package
-        ) from error
 
 
 @contextmanager
@@ -388,6 +473,16 @@ def warn(message: str) -> None:
         texts.append(message)
         return
     warnings.warn(message, UserWarning, stacklevel=_level() - 1)
+
+
+def warn_once(what: str, rest: str) -> None:
+    """The same, the first time that the public function which was asked warns of this."""
+    said = _SAID.get()
+    if said is not None and what in said:
+        return
+    if said is not None:
+        said.add(what)
+    warn(what + rest)
 
 
 def place() -> tuple[str, int]:

@@ -59,11 +59,11 @@ def _delegate(function: Callable[Concatenate[Any, _P], _R]) -> Callable[Concaten
     def method(self: Any, /, *args: _P.args, **kwargs: _P.kwargs) -> _R:
         try:
             return function(self._obj, *args, **kwargs)
-        except ValueError as error:
+        except ValueError:
             reason = self._misplaced(function.__name__)
             if reason is None:
                 raise
-            raise ValueError(f"{reason} ({error})") from None
+            raise ValueError(reason) from None  # what was found lacking speaks of the other kind of Dataset
 
     signature = inspect.signature(function)
     data, *rest = signature.parameters.values()

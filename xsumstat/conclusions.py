@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import xarray as xr
 
-from xsumstat import _validate, findings, findings_plans, findings_tests
+from xsumstat import _validate, findings, findings_outputs, findings_plans, findings_tests
 from xsumstat.dataset import checks, results, variables, wording
 
 _MOST_LABELS = 3
@@ -65,8 +65,8 @@ SENTENCES: dict[str, _Sentences] = {
     "close_corr": _Sentences(findings.close_corr, ("metric", "gap")),
     "bias": _Sentences(findings_tests.bias, ("metric", "covariate")),
     "range_drop": _Sentences(findings_tests.range_drop, _PAIR),
-    "disagreement": _Sentences(findings.disagreement, (*_PAIR, "score_bin")),
-    "improvement_consistency": _Sentences(findings.improvement_consistency, ("score_bin",)),
+    "disagreement": _Sentences(findings_outputs.disagreement, (*_PAIR, "score_bin")),
+    "improvement_consistency": _Sentences(findings_outputs.improvement_consistency, ("score_bin",)),
     "agreement": _Sentences(findings.agreement, ()),
     "human_ceiling": _Sentences(findings.human_ceiling, ("metric", "rater")),
     "alt_test": _Sentences(findings_tests.alt_test, ("metric", "rater")),
@@ -101,7 +101,8 @@ def conclusion(result: xr.Dataset) -> str:
 
     Notes
     -----
-    What is not significant is called "not told apart", never equal. Values that are undefined (NaN) are named.
+    Where a test is not significant, the text says "no significant difference", never that metrics are equal.
+    Undefined values (NaN) are named.
 
     Examples
     --------
@@ -109,7 +110,7 @@ def conclusion(result: xr.Dataset) -> str:
     >>> ds = xsumstat.load_dataset("demo")
     >>> test = ds.meta.perm_test("human", level="input", n_resamples=999, rng=1).meta.adjust("holm")
     >>> print(test.meta.conclusion().partition(".")[0])
-    judge is ahead: it beats bertscore, rouge, bleu, perplexity and length
+    judge has the highest correlation with human and beats bertscore, rouge, bleu, perplexity and length
     """
     try:
         said = sentences(result)

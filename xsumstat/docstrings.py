@@ -64,7 +64,8 @@ ENTRIES = {
             Of "acc_eq" and "tau_eq": how far apart a metric's scores may be and count as tied, one number or one for
             each metric, in its units. Default: the one that makes the result best (calibrated on the very scores that
             are judged, WMT's habit, which favours metrics with fine scores). Of "kendall_like": how far apart gold
-            scores must be to count; default 25, for scores from 0 to 100.
+            scores must be to count; default 25 where they are between 0 and 100 and reach 25 (direct assessment),
+            else 0, so that all pairs count whose gold scores differ (as of MQM).
     """,
     "calibrate_on": """
         calibrate_on : Dataset, optional

@@ -13,7 +13,7 @@ import xarray as xr
 
 from xsumstat.coefficients.table import COEFFICIENTS
 from xsumstat.dataset import results, wording
-from xsumstat.dataset.wording import limits, listed, name, number, numbers
+from xsumstat.dataset.wording import estimate, limits, listed, name, number, numbers, setting
 from xsumstat.types import FloatArray
 
 _LEAST_ALPHA, _GOOD_ALPHA = 0.667, 0.8
@@ -45,11 +45,10 @@ def interval(result: xr.Dataset) -> str:
     return said.removesuffix("s") or "interval"
 
 
-def ends(one: xr.Dataset) -> str:
-    """The interval of one value, after a blank; empty where it has none."""
-    if not {"ci_low", "ci_high"} <= set(one.data_vars) or math.isnan(float(one["ci_low"])):
-        return ""
-    return f" {limits(float(one['ci_low']), float(one['ci_high']))}"
+def estimated(one: xr.Dataset, variable: str) -> str:
+    """One value with its interval, where it has one."""
+    low, high = (float(one[each]) if each in one.data_vars else math.nan for each in ("ci_low", "ci_high"))
+    return estimate(float(one[variable]), low, high)
 
 
 def undefined(result: xr.Dataset, variable: str) -> list[str]:
@@ -90,7 +89,7 @@ def _has_chance(result: xr.Dataset) -> bool:
 
 
 def chance(result: xr.Dataset) -> str:
-    """What a constant and a random metric would have, after a semicolon, but for the least value that there is."""
+    """Which pairs count, and what a constant and a random metric would have (but for the least value), in clauses."""
     asked = str(result.attrs.get("coefficient"))
     if not _has_chance(result) or asked not in COEFFICIENTS:
         return ""
@@ -100,11 +99,12 @@ def chance(result: xr.Dataset) -> str:
         if not (np.isnan(values).all() or np.nanmax(values) <= COEFFICIENTS[asked].bounds[0]):
             ends = numbers(np.array([np.nanmin(values), np.nanmax(values)]))
             told[kind] = " to ".join(dict.fromkeys(ends))
+    counted = wording.pairs_used(result)
     if not told:
-        return ""
+        return counted
     if len(set(told.values())) == 1:
-        return f"; a {' or '.join(told)} metric would have {next(iter(told.values()))}"
-    return f"; a constant metric would have {told['constant']}, a random one {told['random']}"
+        return f"{counted}; a {' or '.join(told)} metric would have {next(iter(told.values()))}"
+    return f"{counted}; a constant metric would have {told['constant']}, a random one {told['random']}"
 
 
 def corr(result: xr.Dataset) -> list[str]:
@@ -138,8 +138,10 @@ def ci(result: xr.Dataset) -> list[str]:
         return ["No metric has a defined correlation."]
     named = labels(result)
     shown = numbers(values)
-    texts = [f"{text} {limits(*ends)}" if not math.isnan(ends[0]) else f"{text}, no interval"
-             for text, *ends in zip(shown, low, high, strict=True)]  # fmt: skip
+    if np.isnan(low).all():
+        return [_leads(result, values, shown), "There is no interval.", *undefined(result, "correlation")]
+    texts = [estimate(*each) if not math.isnan(each[1]) else f"{text}, no interval"
+             for text, each in zip(shown, zip(values, low, high, strict=True), strict=True)]  # fmt: skip
     said = [
         _leads(result, values, texts).replace(
             f" ({coefficient(result)}", f" ({interval(result)}; {coefficient(result)}"
@@ -206,22 +208,23 @@ def _differences(result: xr.Dataset) -> list[str]:
     if tested == 1:
         at, to = np.argwhere(there)[0]
         verdict = "above 0" if above.any() else "below 0" if below.any() else "which includes 0"
-        text = f"{name(rows[at])} minus {name(columns[to])}: {number(difference[at, to])} "
-        return [f"{text}{limits(low[at, to], high[at, to])}, {verdict} ({interval(result)}; {coefficient(result)})."]
+        text = f"{name(rows[at])} minus {name(columns[to])}: "
+        text += estimate(difference[at, to], low[at, to], high[at, to])
+        return [f"{text}, {verdict} ({interval(result)}; {coefficient(result)})."]
     for side, word in ((above, "above"), (below, "below")):
         pairs = [f"{name(rows[at])} minus {name(columns[to])}" for at, to in np.argwhere(side)]
         if pairs:
             said.append(f"{len(pairs):,} {'lie' if len(pairs) > 1 else 'lies'} {word} 0 ({listed(pairs)})")
     neither = int(tested - above.sum() - below.sum())
     if neither:
-        said.append(f"{neither:,} {'include' if neither > 1 else 'includes'} 0, so that these are not told apart")
+        said.append(f"{neither:,} {'include' if neither > 1 else 'includes'} 0 (no significant difference)")
     how = f"{interval(result)}s, not corrected for their number; {coefficient(result)}"
     return [f"Of {tested:,} differences of correlations {'; '.join(said)} ({how})."]
 
 
 def ci_closing(result: xr.Dataset) -> list[str]:
     """Intervals do not say which metric is better."""
-    single = result.sizes.get("metric", 1) < 2 or "difference" in result
+    single = result.sizes.get("metric", 1) < 2 or "difference" in result or not wording.has_intervals(result)
     return [] if single else ["Overlapping intervals do not say which metric is better; perm_test does."]
 
 
@@ -240,10 +243,10 @@ def metric_corr(result: xr.Dataset) -> list[str]:
 
     def told(flat: np.intp) -> str:
         at, to = np.unravel_index(flat, values.shape)
-        beside = ends(result.isel(metric=at, other_metric=to))
-        return f"{name(rows[at])} and {name(columns[to])} ({number(values[at, to])}{beside})"
+        of_two = estimated(result.isel(metric=at, other_metric=to), "correlation")
+        return f"{name(rows[at])} and {name(columns[to])} ({of_two})"
 
-    how = f"; {interval(result)}s" if "ci_low" in result else ""
+    how = f"; {interval(result)}s" if wording.has_intervals(result) else ""
     high, low = np.nanargmax(values), np.nanargmin(values)
     if high == low:
         return [f"The correlation of two metrics: {told(high)} ({coefficient(result)}{how})."]
@@ -252,7 +255,7 @@ def metric_corr(result: xr.Dataset) -> list[str]:
 
 def input_effect(result: xr.Dataset) -> list[str]:
     """By which metrics inputs differ, and how many."""
-    p, alpha = result["pvalue"].values, round(1 - float(result.attrs.get("confidence_level", 0.95)), 10)
+    p, alpha = result["pvalue"].values, wording.alpha_of(result)
     named, size = labels(result), result.sizes["input"]
     differ = np.flatnonzero(p <= alpha).tolist()
     if len(named) == 1:
@@ -265,7 +268,7 @@ def input_effect(result: xr.Dataset) -> list[str]:
     who = f" ({listed(named[at] for at in differ)})" if differ else ""
     return [
         f"By {len(differ):,} of {len(named):,} metrics inputs differ in difficulty{who}: Kruskal and Wallis's test, "
-        f"p ≤ {number(alpha)}, not corrected for the number of metrics.",
+        f"p ≤ {setting(alpha)}, not corrected for the number of metrics.",
         *undefined(result, "pvalue"),
     ]
 
@@ -280,7 +283,7 @@ def system_means(result: xr.Dataset) -> list[str]:
 
     def told(at: int) -> str:
         one = result.isel(system=at) if "system" in result.dims else result
-        return f"{number(mean[at])}{ends(one)}"
+        return estimated(one, "mean")
 
     how = f"({interval(result)}s)"
     if best == worst:
@@ -332,46 +335,9 @@ def _along(result: xr.Dataset, dim: str, first: str, then: str) -> list[str]:
             continue
         one = part.isel(metric=labels(part).index(best))
         verb = "has" if part.sizes["metric"] == 1 else "agrees best,"
-        texts.append(f"{where} {name(best)} {verb} {number(float(one['correlation']))}{ends(one)}")
-    how = f"{interval(result)}s; " if "ci_low" in result else ""
+        texts.append(f"{where} {name(best)} {verb} {estimated(one, 'correlation')}")
+    how = f"{interval(result)}s; " if wording.has_intervals(result) else ""
     return [f"{'; '.join(texts)} ({how}{coefficient(result)})."]
-
-
-def disagreement(result: xr.Dataset) -> list[str]:
-    """How often metrics order two outputs oppositely, from low to high scores."""
-    share = result["share"].fillna(0.0)
-    n = result["n_pairs"].where(result["share"].notnull(), 0)
-    dims = [dim for dim in share.dims if dim != "score_bin"]
-    weights, sums = n.sum(dims).values.astype(float), (share * n).sum(dims).values
-    if not weights.sum():
-        return ["No pair of outputs could be compared."]
-    bins, filled = result["score_bin"].values, np.flatnonzero(weights)
-    first, last = int(filled[0]), int(filled[-1])
-    rates = sums[filled] / weights[filled]
-    most = int(filled[int(np.argmax(rates))])
-    return [
-        f"Metrics order {number(sums.sum() / weights.sum())} of the pairs of outputs oppositely: {number(rates[0])} at "
-        f"the lowest scores (around {number(bins[first])}), {number(rates[-1])} at the highest (around "
-        f"{number(bins[last])}), most around {number(bins[most])} ({number(rates.max())})."
-    ]
-
-
-def improvement_consistency(result: xr.Dataset) -> list[str]:
-    """How far metrics agree on what is an improvement, from low to high scores."""
-    ratio, bins = result["ratio"].values, result["score_bin"].values
-    there = np.flatnonzero(~np.isnan(ratio))
-    if not len(there):
-        return ["No output can be improved on."]
-    first, last = int(there[0]), int(there[-1])
-
-    def told(at: int) -> str:
-        return number(ratio[at]) + ends(result.isel(score_bin=at))
-
-    return [
-        f"Of what is better by some metric, the share that is better by all metrics is {told(first)} at the lowest "
-        f"scores (around {number(bins[first])}) and {told(last)} at the highest (around {number(bins[last])})"
-        + (f"; {interval(result)}s." if "ci_low" in result else ".")
-    ]
 
 
 def agreement(result: xr.Dataset) -> list[str]:
@@ -386,14 +352,14 @@ def agreement(result: xr.Dataset) -> list[str]:
     if math.isnan(alpha):
         return ["Krippendorff's alpha is undefined: no output has two ratings, or all ratings are equal."]
     low, high = float(result["ci_low"]), float(result["ci_high"])
-    said = f"Krippendorff's alpha is {number(alpha)}"
+    said = f"Krippendorff's alpha is {estimate(alpha, low, high)}"
     if math.isnan(low):
         return [f"{said}, without an interval; by the usual limits, .8 and .667, that is {_reading(alpha)}."]
     beside = "and so is its whole interval"
     if _reading(low) != _reading(high):
         beside = f"but its interval goes from {_reading(low)} to {_reading(high)}"
     reading = f"by the usual limits, .8 and .667, {_reading(alpha)}, {beside}"
-    return [f"{said} {limits(low, high)} ({interval(result)}): {reading}."]
+    return [f"{said} ({interval(result)}): {reading}."]
 
 
 def _reading(alpha: float) -> str:
@@ -409,13 +375,13 @@ def human_ceiling(result: xr.Dataset) -> list[str]:
         return []
     own = result.isel(metric=named.index("rater"))
     how = f"{interval(result)}; {coefficient(result)}"
-    said = [f"A rater agrees with the mean of the others by {number(float(own['correlation']))}{ends(own)} ({how})."]
+    said = [f"A rater agrees with the mean of the others by {estimated(own, 'correlation')} ({how})."]
     rest = [at for at, label in enumerate(named) if label != "rater"]
     low, high = result["difference_low"].values, result["difference_high"].values
     groups = (
-        ("above that", [at for at in rest if low[at] > 0]),
-        ("below that", [at for at in rest if high[at] < 0]),
-        ("not told apart from that", [at for at in rest if low[at] <= 0 <= high[at]]),
+        ("above the raters", [at for at in rest if low[at] > 0]),
+        ("below the raters", [at for at in rest if high[at] < 0]),
+        ("not significantly different from the raters", [at for at in rest if low[at] <= 0 <= high[at]]),
     )
     told = [f"{listed(named[at] for at in found)} {_is(found)} {where}" for where, found in groups if found]
     return [
@@ -431,7 +397,7 @@ def _is(of: list[int]) -> str:
 
 def normality(result: xr.Dataset) -> list[str]:
     """Of which metrics the normal shape is rejected."""
-    alpha = float(result.attrs.get("alpha", wording.USUAL_LEVEL))
+    alpha = wording.alpha_of(result)
     groups = [dim for dim in result["pvalue"].dims if dim != "metric"]
     if groups:
         return _normal_groups(result["pvalue"], groups, alpha)
@@ -455,10 +421,10 @@ def _normal_groups(p: xr.DataArray, dims: list[Hashable], alpha: float) -> list[
     named = p["metric"].values.tolist()
     least, most = int(np.nanargmin(shares)), int(np.nanargmax(shares))
     told = [f"{number(shares[at])} ({name(named[at])})" for at in dict.fromkeys((least, most))]
-    how = f"Shapiro and Wilk's test of each, p ≤ {number(alpha)}, not corrected"
+    how = f"Shapiro and Wilk's test of each, p ≤ {setting(alpha)}, not corrected"
     return [
         f"Normality is rejected in a share of {' to '.join(told)} of {int(tests.max()):,} groups of scores ({how}); of "
-        f"normal scores {number(alpha)} would be on average."
+        f"normal scores {setting(alpha)} would be on average."
     ]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import xarray as xr
 
-from xsumstat.dataset.wording import listed, name, number
+from xsumstat.dataset.wording import listed, name, number, setting
 from xsumstat.findings import labels
 
 
@@ -13,7 +13,7 @@ def variance_components(result: xr.Dataset) -> list[str]:
     """Whose variance the gold's is, how sure that is, and what reliability means over so many inputs have."""
     share = result["share"].isel(metric=0)
     if bool(share.sel(effect="system").isnull()):
-        return [f"The components of {name(labels(result)[0])} cannot be told apart from the cells that there are."]
+        return [f"The components of {name(labels(result)[0])} cannot be estimated from these scores."]
     called = {"system": "systems", "input": "inputs", "cell": "single cells", "rater": "raters", "residual": "ratings"}
     each_of = [(str(each), 100 * float(share.sel(effect=each))) for each in labels(result, "effect")]
     shares = [f"{percent:.0f} % between {called.get(each, each)}" for each, percent in each_of]
@@ -62,8 +62,9 @@ def plan(result: xr.Dataset) -> list[str]:
         return ["No design could be planned."]
     if "target" not in result.attrs or "least_inputs" not in result:
         low, high = (number(float(each)) for each in (values.min(), values.max()))
-        return [f"The expected {what} is {low} to {high} in {values.size:,} designs; target= finds the least that do."]
-    wanted = f"a {what} of {number(float(result.attrs['target']))}"
+        designs = f"in {values.size:,} designs; target= finds the least that do."
+        return [f"The expected {what} is {low} to {high} {designs}", *_doubt(result)]
+    wanted = f"a {what} of {setting(float(result.attrs['target']))}"
     said = []
     dims = [dim for dim in ("metric", "other_metric", "difference", "n_raters") if dim in result["least_inputs"].dims]
     for at in np.ndindex(*(result.sizes[dim] for dim in dims)):
@@ -75,10 +76,38 @@ def plan(result: xr.Dataset) -> list[str]:
         if "n_raters" in dims:
             raters = int(one["n_raters"])
             who = f"{who}, " * bool(who) + f"{raters:,} {'rater' if raters == 1 else 'raters'}"
-        said.append(f"{who}: {_least(one)}" if who else _least(one))
+        least = _least(one) + _about(result.isel(dict(zip(dims, at, strict=True))))
+        said.append(f"{who}: {least}" if who else least)
     most = 3
     told = "; ".join(said[:most]) + (f"; and {len(said) - most:,} more" if len(said) > most else "")
     return [f"For {wanted} the least is: {told}."]
+
+
+def _ratios(result: xr.Dataset) -> tuple[float, float] | None:
+    """The limits of a width over it, in the middle one of all designs; None where there are none."""
+    if "width_low" not in result or bool(result["width_low"].isnull().all()):
+        return None
+    low, high = (float((result[each] / result["width"]).median()) for each in ("width_low", "width_high"))
+    return low, high
+
+
+def _about(one: xr.Dataset) -> str:
+    """What widths may be where the target is planned."""
+    ratios = _ratios(one)
+    if ratios is None or bool(one["least_inputs"].isnull().all()):
+        return ""
+    low, high = (number(each * float(one.attrs["target"])) for each in ratios)
+    return f" (widths may be {low} to {high})"
+
+
+def _doubt(result: xr.Dataset) -> list[str]:
+    """How rough the plan is."""
+    ratios = _ratios(result)
+    if ratios is None:
+        return []
+    low, high = (f"{each:.2g}" for each in ratios)
+    level = 100 * float(result.attrs["confidence_level"])
+    return [f"By these data a width may be {low} to {high} times as wide as planned ({level:.4g} % limits)."]
 
 
 def _least(one: xr.DataArray) -> str:

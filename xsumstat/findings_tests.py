@@ -14,23 +14,21 @@ import xarray as xr
 
 from xsumstat.analyses import adjust
 from xsumstat.dataset import results, wording
-from xsumstat.dataset.wording import listed, name, number
+from xsumstat.dataset.wording import alpha_of, listed, name, number, setting
 from xsumstat.findings import chance, coefficient, gold, labels, undefined
 
 Pair = tuple[Hashable, Hashable]
 
+_WITHIN_CLUSTERS = (
+    "Differences within a cluster are not significant; this does not show that the metrics are equally good"
+)
 _OF_ONE = ("difference", "ci_low", "ci_high", "pvalue")
-
-
-def alpha_of(result: xr.Dataset) -> float:
-    """The level of the tests, as attrs say it, or the usual one."""
-    return float(result.attrs.get("alpha", wording.USUAL_LEVEL))
 
 
 def _level(result: xr.Dataset) -> str:
     """By what the decisions are made: "permutation test; Holm over all tests; alpha .05"."""
     test = wording.test_words(result)
-    parts = [test, wording.correction_words(result), f"alpha {number(alpha_of(result))}"]
+    parts = [test, wording.correction_words(result), f"alpha {setting(alpha_of(result))}"]
     return "; ".join(part for part in parts if part)
 
 
@@ -89,18 +87,18 @@ def metric_tests(result: xr.Dataset) -> list[str]:
         beaten = [other for one, other in won if one == first]
         against = [other for other in labels(result, "other_metric") if frozenset((first, other)) in compared]
         rest = [other for other in against if other not in beaten]
-        told = [f"it beats {listed(beaten)}"] if beaten else []
-        if rest:
-            told.append(f"it is not told apart from {listed(rest, last='or')}")
-        said.append(f"{name(first)} is ahead: {'; '.join(told)}.")
-    found = f"{len(set(map(frozenset, won))):,} of {len(compared):,} pairs of metrics differ"
+        beats = f" and beats {listed(beaten)}" if beaten else ""
+        said.append(f"{name(first)} has the highest correlation with {gold(result)}{beats}.")
+        none = f"There is no significant difference between {name(first)} and {listed(rest, last='or')}."
+        said += [none] if rest else []
+    found = f"{len(set(map(frozenset, won))):,} of {len(compared):,} pairs of metrics differ significantly"
     pairs = [f"{name(one)} beats {name(other)}" for one, other in won]
     listing = f": {listed(pairs)}" if first is None and pairs else ""
     tested = {label for pair in compared for label in pair}
     alone = [label for label in labels(result) if label not in tested]
     said += [f"No test of {listed(alone)} could be made."] if alone else []
     said += _too_few(result) if not won else []
-    return [*said, f"{'In all, ' if said else ''}{found} ({how}){listing}."]
+    return [*said, f"{found} ({how}){listing}."]
 
 
 def _too_few(result: xr.Dataset) -> list[str]:
@@ -125,9 +123,8 @@ def _one_pair(result: xr.Dataset, won: list[Pair]) -> str:
     at, to = np.argwhere(~np.isnan(p.values))[0]
     one, other = labels(result)[at], labels(result, "other_metric")[to]
     value = float(result["difference"].transpose(*dims).values[at, to])
-    verdict = (
-        f"{name(won[0][0])} beats {name(won[0][1])}" if won else f"{name(one)} and {name(other)} are not told apart"
-    )
+    verdict = f"There is no significant difference between {name(one)} and {name(other)}"
+    verdict = f"{name(won[0][0])} beats {name(won[0][1])}" if won else verdict
     return (
         f"{verdict}: their correlations differ by {number(value)}, {wording.pvalue(float(p.values[at, to]))} "
         f"({_level(result)}; {coefficient(result)})."
@@ -162,8 +159,8 @@ def clusters_closing(result: xr.Dataset) -> list[str]:
     else:
         correction = f"{tests:,} p-values not corrected"
         correction += "; rank(..., adjust='holm') corrects" if wording.many_uncorrected(tests) else ""
-    how = f"{wording.test_words(result)}; {correction}; alpha {number(alpha_of(result))}"
-    return [f"Metrics of one cluster were not told apart, which does not make them equal ({how})."]
+    how = f"{wording.test_words(result)}; {correction}; alpha {setting(alpha_of(result))}"
+    return [f"{_WITHIN_CLUSTERS} ({how})."]
 
 
 def rank_tasks(result: xr.Dataset) -> list[str]:
@@ -172,7 +169,7 @@ def rank_tasks(result: xr.Dataset) -> list[str]:
     over = f"the average over {size:,} tasks" if size > 1 else "one task"
     return [
         f"By {over}: {_clusters(result, 'average_score')[0]}",
-        f"Metrics of one cluster were not told apart, which does not make them equal ({_level(result)}).",
+        f"{_WITHIN_CLUSTERS} ({_level(result)}).",
     ]
 
 
@@ -184,7 +181,8 @@ def _difference(result: xr.Dataset) -> str:
     of = {each: result[each].broadcast_like(result["pvalue"]).transpose(*result["pvalue"].dims) for each in _OF_ONE}
     value, low, high, p = (float(of[each].values.ravel()[at][0]) for each in _OF_ONE)
     level = f"{100 * (1 - 2 * alpha_of(result)):g} % interval"
-    return f": they differ by {number(value)} ({level} {wording.limits(low, high)}), {wording.pvalue(p)}"
+    text, *ends = wording.alike([value, low, high])
+    return f": they differ by {text} ({level} [{', '.join(ends)}]), {wording.pvalue(p)}"
 
 
 def equivalence(result: xr.Dataset) -> list[str]:
@@ -207,7 +205,9 @@ def equivalence(result: xr.Dataset) -> list[str]:
         return ["No test could be made."]
     margins = np.unique(result["margin"].values[~np.isnan(result["margin"].values)])
     within = (
-        f"±{number(margins[0])}" if len(margins) == 1 else f"margins of {number(margins[0])} to {number(margins[-1])}"
+        f"±{setting(margins[0])}"
+        if len(margins) == 1
+        else f"margins of {setting(margins[0])} to {setting(margins[-1])}"
     )
     said = f"{len(yes):,} of {len(yes) + len(no):,} pairs are equivalent within {within}"
     if len(yes) + len(no) == 1:
@@ -233,11 +233,11 @@ def margin_sensitivity(result: xr.Dataset) -> list[str]:
     first, last = int(there[0]), int(there[-1])
     half = [at for at in there.tolist() if share[at] >= 0.5]
     tests = f"{n[first]:,} comparisons" if n[first] != 1 else "one comparison"
-    said = f"Of {tests}, a share of {number(share[first])} is equivalent within ±{number(margin[first])}"
+    said = f"Of {tests}, a share of {number(share[first])} is equivalent within ±{setting(margin[first])}"
     if last != first:
-        said += f", and {number(share[last])} within ±{number(margin[last])}"
-    reached = f"half or more from a margin of {number(margin[half[0]])} on" if half else "at no margin half of them"
-    return [f"{said}; {reached} (alpha {number(alpha_of(result))}; {coefficient(result)})."]
+        said += f", and {number(share[last])} within ±{setting(margin[last])}"
+    reached = f"half or more from a margin of {setting(margin[half[0]])} on" if half else "at no margin half of them"
+    return [f"{said}; {reached} (alpha {setting(alpha_of(result))}; {coefficient(result)})."]
 
 
 def dominance(result: xr.Dataset) -> list[str]:
@@ -259,7 +259,7 @@ def dominance(result: xr.Dataset) -> list[str]:
             text += f", mean shift {number(float(part['mean_shift']))} from {name(result.attrs.get('base'))}"
         said.append(text)
     more = f"; and {len(versions) - 3:,} more of {along}" if len(versions) > 3 else ""
-    threshold = number(float(result.attrs.get("threshold", 0.975)), 3)
+    threshold = setting(float(result.attrs.get("threshold", 0.975)))
     return [f"{'; '.join(said)}{more} (better in a share of {threshold} of the draws; {coefficient(result)})."]
 
 
@@ -273,7 +273,7 @@ def compare_systems(result: xr.Dataset) -> list[str]:
     found = (pvalue <= alpha_of(result)).sum(dims).values.ravel()
     named = labels(result)
     one_sided = result.attrs.get("alternative") != "two-sided"
-    what = "one-sided tests of two systems are significant" if one_sided else "pairs of systems differ"
+    what = "one-sided tests of two systems are significant" if one_sided else "pairs of systems differ significantly"
     if not tests.any():
         return ["No test could be made."]
     if len(named) <= 3:
@@ -338,7 +338,7 @@ def range_drop(result: xr.Dataset) -> list[str]:
         if tested
         else "what the narrower range itself brings about is not known"
     )
-    how = f"not corrected; alpha {number(alpha)}; {coefficient(result)}"
+    how = f"not corrected; alpha {setting(alpha)}; {coefficient(result)}"
     largest = f"{name(rows[at])} and {name(columns[to])}, {number(values['difference'][at, to])}"
     return [
         f"In {len(drops):,} of {len(cells):,} pairs of metrics the correlation is lower there, {second} ({how}).",
@@ -357,28 +357,37 @@ def alt_test(result: xr.Dataset) -> list[str]:
     rates, named = result["winning_rate"].values.ravel(), labels(result)
     along = str(result.attrs.get("along", "rater"))
     raters = result["pvalue"].notnull().sum(along).values.ravel()
-    margin = number(float(result.attrs.get("margin", math.nan)))
-    how = f"margin {margin}, alpha {number(alpha_of(result))}; {wording.correction_words(result)}"
+    margin = setting(float(result.attrs.get("margin", math.nan)))
+    how = f"margin {margin}, alpha {setting(alpha_of(result))}; {wording.correction_words(result)}"
     texts = []
     for may, verb in ((True, "may replace a rater"), (False, "may not replace a rater")):
         found = [at for at, rate in enumerate(rates) if not math.isnan(rate) and (rate >= 0.5) == may]
         each = [f"{name(named[at])} (wins against {round(rates[at] * raters[at])} of {raters[at]})" for at in found]
         if each:
             texts.append(f"{listed(each)} {verb}")
-    if not texts:
-        return ["No judge could be tested."]
-    return [f"{'; '.join(texts)} ({how}).", *undefined(result, "winning_rate")]
+    verdicts = [f"{'; '.join(texts)} ({how})."] if texts else ["No judge could be tested."]
+    if others := result.attrs.get("other_scale"):
+        way_out = '; scale="standardised" or "ranks" brings both to one scale' if _by_distance(result) else ""
+        return [*verdicts, f"No verdict on {others}: not on the scale of the ratings{way_out}."]
+    return [*verdicts, *undefined(result, "winning_rate")] if texts else verdicts
+
+
+def _by_distance(result: xr.Dataset) -> bool:
+    return bool(result.attrs.get("alignment") != "accuracy")
 
 
 def coverage(result: xr.Dataset) -> list[str]:
-    """Which intervals hold the truth as often as they should, as far as the trials tell."""
+    """Which intervals undercover, and which overcover, by more than the simulation error."""
     level = float(result.attrs.get("confidence_level", 0.95))
     groups = _beside(result, "coverage", level, "interval")
-    verbs = ("hold the truth too seldom", "agree with that within simulation error", "hold it too often")
-    said = [f"{text} {verb}" for text, verb in zip(groups, verbs, strict=True) if text]
+    wanted = f"{100 * level:g} %"
+    words = (f"below {wanted}", f"{wanted} within simulation error", f"above {wanted}")
+    said = [f"{word} for {text}" for text, word in zip(groups, words, strict=True) if text]
     trials = int(result.attrs.get("n_trials", 0))
     return (
-        [f"{100 * level:g} % intervals in {trials:,} trials: {'; '.join(said)}."] if said else ["No trial is defined."]
+        [f"Coverage of {wanted} intervals in {trials:,} trials: {'; '.join(said)}."]
+        if said
+        else ["No trial is defined."]
     )
 
 
@@ -388,9 +397,10 @@ def power(result: xr.Dataset) -> list[str]:
     alpha = alpha_of(result)
     if "type_i_error" in result:
         groups = _beside(result, "type_i_error", alpha, "test")
-        verbs = ("reject too seldom", "agree with the level within simulation error", "reject too often")
-        said = [f"{text} {verb}" for text, verb in zip(groups, verbs, strict=True) if text]
-        head = f"Tests at {number(alpha)} of metrics that do not differ, in {trials:,} trials"
+        nominal = setting(alpha)
+        words = (f"below {nominal}", f"{nominal} within simulation error", f"above {nominal}")
+        said = [f"{word} for {text}" for text, word in zip(groups, words, strict=True) if text]
+        head = f"Type-I error of tests at {setting(alpha)} in {trials:,} trials"
         return [f"{head}: {'; '.join(said)}."] if said else ["No trial is defined."]
     dims = [dim for dim in result["power"].dims if dim != "test"]
     mean = result["power"].mean(dims).values
@@ -400,7 +410,9 @@ def power(result: xr.Dataset) -> list[str]:
     each = [f"{name(labels(result, 'test')[at])} {number(mean[at])}" for at in order]
     over = f", on average over {listed(dim.replace('_', ' ') for dim in map(str, dims))}" if dims else ""
     error = number(float(result["mc_error"].max()))
-    return [f"Power at {number(alpha)}{over}: {listed(each)} ({trials:,} trials, simulation error up to {error} each)."]
+    return [
+        f"Power at {setting(alpha)}{over}: {listed(each)} ({trials:,} trials, simulation error up to {error} each)."
+    ]
 
 
 def _beside(result: xr.Dataset, variable: str, level: float, dim: str) -> list[str]:

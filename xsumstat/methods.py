@@ -49,7 +49,7 @@ AIMS: dict[str, str] = {
     ),
     "margin_sensitivity": (
         "We counted how many comparisons of correlations with {gold}, {correlation}, are equivalent at each "
-        "margin by two one-sided tests at a level of {alpha} [schuirmann1987comparison, braun2022survive]."
+        "margin by two one-sided tests at a significance level of {alpha} [schuirmann1987comparison, braun2022survive]."
     ),
     "dominance": (
         "We estimated how probable it is that one metric agrees better with {gold}, {correlation}, than "
@@ -64,7 +64,8 @@ AIMS: dict[str, str] = {
     ),
     "discriminative_agreement": (
         "We compared the verdicts on each pair of systems by the metric and by {gold}, a win, loss or neither in "
-        "paired bootstrap resamples of inputs [koehn2004statistical, bhandari2020reevaluating]."
+        "paired bootstrap resamples of inputs, with a win in {confidence} % of them "
+        "[koehn2004statistical, bhandari2020reevaluating]."
     ),
     "input_effect": (
         "We tested whether inputs differ in difficulty, and compared the mean ranks of each pair of "
@@ -121,17 +122,21 @@ AIMS: dict[str, str] = {
         "these by Henderson's method I [searle1992variance]."
     ),
     "coverage": (
-        "We measured how often confidence intervals hold the true correlation, {correlation}, in {n_trials} "
-        "simulated trials [deutsch2021statistical]."
+        "We measured how often {confidence} % confidence intervals cover the true correlation, {correlation}, in "
+        "{n_trials} simulated trials [deutsch2021statistical]."
     ),
     "power": (
         "We measured how often tests find a difference of correlations with {gold}, {correlation}, in "
-        "{n_trials} simulated trials at a level of {alpha} [deutsch2021statistical]."
+        "{n_trials} simulated trials at a significance level of {alpha} [deutsch2021statistical]."
     ),
     "plan": (
         "We planned the number of systems and inputs from the jackknife's variance and the variance components of the "
-        "scores [efron1981jackknife, searle1992variance]; what these do not tell was simulated in {n_trials} trials of "
-        "scores that were drawn like them."
+        "scores [efron1981jackknife, searle1992variance]{sought}; what these do not tell was simulated in {n_trials} "
+        "trials of scores that were drawn like them."
+    ),
+    "plan_of_differences": (
+        "We planned the number of inputs from the power of a paired t-test of two systems at a level of {alpha}, by "
+        "the noncentral t distribution, with the mean variance of the differences of two systems' scores."
     ),
 }
 _CITED = re.compile(r" \[([\w, ]+)\]")
@@ -177,6 +182,7 @@ _TESTS = {
     "tost_analytic": "counsell2015equivalence",
     "anderson_hauck": "anderson1983new",
 }
+_UNDECIDED = ("corr", "metric_corr")  # p-values of groups, by which nothing is decided
 _CORRECTIONS = {
     "holm": "holm1979simple",
     "bonferroni": "dunn1961multiple",
@@ -200,8 +206,9 @@ def methods(result: xr.Dataset, *, bibtex: bool = False) -> str:
     Returns
     -------
     str
-        What was asked and of what; how intervals, tests and their correction were made; version and seed. All is
-        taken from the attrs. Lazy results are not computed.
+        What was asked and of what; how intervals, tests and their correction were made, and at which significance
+        level; the number of metrics, systems and inputs; version and seed. All is taken from the attrs. Lazy results
+        are not computed, and the numbers of systems and inputs then include those without scores.
 
     Raises
     ------
@@ -216,7 +223,8 @@ def methods(result: xr.Dataset, *, bibtex: bool = False) -> str:
     >>> print(interval.meta.methods())  # doctest: +ELLIPSIS +NORMALIZE_WHITESPACE
     We estimated how well each metric agrees with human, by Kendall's τ-b over the systems within each input, averaged
     over inputs, with confidence intervals (Deutsch et al., 2021). The 95 % intervals are jackknife intervals over
-    systems and inputs (Efron & Stein, 1981). The computation for 6 metrics used xsumstat ....
+    systems and inputs (Efron & Stein, 1981). The computation for 6 metrics, 12 systems and 30 inputs used xsumstat
+    ....
     >>> text = interval.meta.methods(bibtex=True)
     >>> [line for line in text.splitlines() if line.startswith("@")]
     ['@article{deutsch2021statistical,', '@article{efron1981jackknife,']
@@ -238,6 +246,8 @@ def _analysis(result: xr.Dataset) -> str:
     simulated = "truth" in result and result.attrs.get("source") == "simulated"
     made = "simulate_like" if "like" in result.attrs else "simulate"
     name = str(result.attrs.get("analysis", made if simulated else ""))
+    if name == "plan" and "power" in result and "n_trials" not in result.attrs:
+        return "plan_of_differences"
     return "ci_of_differences" if name == "ci" and "difference" in result else name
 
 
@@ -255,9 +265,12 @@ def _in_text(found: re.Match[str]) -> str:
 def _aim(result: xr.Dataset) -> str:
     attrs = result.attrs
     tasks = int(result.sizes.get("task", 1))
+    confidence = f"{100 * float(attrs.get('confidence_level', 0.95)):.4g}"
     filled = {str(key): _text(value) for key, value in attrs.items()}
     filled["gold"] = wording.name(attrs.get("gold", "the gold scores"))
-    filled["correlation"] = _correlation(attrs)
+    filled["correlation"], filled["confidence"] = _correlation(attrs), confidence
+    filled["sought"] = f", for {confidence} % confidence intervals" if "confidence_level" in attrs else ""
+    filled["sought"] += f", for tests{_of_level(result)}" if "alpha" in attrs else ""
     filled["errors"] = _errors(attrs)
     filled["inputs"] = "the inputs that were scored" if attrs.get("target") == "these" else "inputs like these"
     helper = attrs.get("helped_by")
@@ -267,7 +280,12 @@ def _aim(result: xr.Dataset) -> str:
     filled["slopes"] += "" if strata is None else f", within strata of {_text(strata)}"
     filled["helped"] = "" if helper is None else f", from {filled['gold']} with the scores that {helper} gave to all"
     filled["n_tasks"] = "one task" if tasks == 1 else f"{tasks} tasks"
-    return AIMS[_analysis(result)].format_map(_Filled(filled)).replace(" ,", ",")
+    aim = AIMS[_analysis(result)]
+    if "ci_low" in result and not wording.has_intervals(result):
+        aim = aim.replace(", with confidence intervals", "")
+    if _analysis(result) == "plan" and "n_trials" not in attrs:  # by formula alone
+        aim = f"{aim.partition(';')[0]}."
+    return aim.format_map(_Filled(filled)).replace(" ,", ",")
 
 
 def _sides(result: xr.Dataset) -> tuple[list[Hashable], list[Hashable]] | None:
@@ -323,7 +341,7 @@ def _errors(attrs: Mapping[Any, Any]) -> str:
 
 
 def _text(value: Any) -> str:
-    return wording.number(value) if isinstance(value, float) else wording.name(value)
+    return wording.setting(value) if isinstance(value, float) else wording.name(value)
 
 
 class _Filled(dict[str, str]):
@@ -392,7 +410,8 @@ def _of_tests(result: xr.Dataset) -> str:
     )
     text += side if side and "one-sided" not in name else ""
     corrected = "" if one and "adjust_method" not in attrs else f", {_of_correction(result)}"
-    return f"{text}{corrected}{_of_level(attrs)}."
+    decided = "" if attrs.get("analysis") in _UNDECIDED else f",{_of_level(result)}"
+    return f"{text}{corrected}{decided}."
 
 
 def _of_correction(result: xr.Dataset) -> str:
@@ -405,14 +424,16 @@ def _of_correction(result: xr.Dataset) -> str:
     return f"corrected by {whose} over {over}" + (f" [{key}]" if key else "")
 
 
-def _of_level(attrs: Mapping[Any, Any]) -> str:
-    return f", at a level of {wording.number(float(attrs['alpha']))}" if "alpha" in attrs else ""
+def _of_level(result: xr.Dataset) -> str:
+    """The level by which `conclusion` decides, too."""
+    return f" at a significance level of {wording.setting(wording.alpha_of(result))}"
 
 
 def _of_software(result: xr.Dataset) -> str:
     attrs = result.attrs
     sizes = {dim: result.sizes[dim] for dim in ("metric", "system", "input") if dim in result.sizes}
     sizes |= {dim: int(attrs[f"n_{dim}s"]) for dim in ("system", "input") if f"n_{dim}s" in attrs}
+    sizes = {dim: sizes[dim] for dim in ("metric", "system", "input") if dim in sizes}
     sides = _sides(result)
     if sides is not None and "other_metric" in result.coords and "metric" in sizes:
         sizes["metric"] = len({*sides[0], *sides[1]})

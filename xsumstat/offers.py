@@ -10,7 +10,7 @@ import pandas as pd
 import xarray as xr
 
 from xsumstat import _validate, method_synonyms, synonyms
-from xsumstat.dataset import leakage
+from xsumstat.dataset import leakage, wording
 from xsumstat.dataset import scores as schema
 from xsumstat.dataset.variables import ANALYSES
 
@@ -101,11 +101,18 @@ def misplaced(ds: xr.Dataset, name: str) -> str | None:
     if name in methods(ds):
         return None
     if is_result(ds):
-        asks = "is for p-values" if name in OF_TESTS else "is a question to scores"
-        return f"{name}() {asks}, and {_this(ds)}"
+        needs = "p-values" if name in OF_TESTS else "scores"
+        return f"{name}() needs {needs}, but {_this(ds)}"
     if is_scores(ds) and name in OF_TESTS:
-        return f"{name}() is for a test's result, as in ds.meta.perm_test(...).meta.{name}(), and these are scores"
+        return f"{name}() needs a test's p-values, but this Dataset holds scores; {_first('perm_test', name)}"
+    if is_scores(ds) and name in OF_RESULTS:
+        return f"{name}() needs a result, but this Dataset holds scores; {_first('ci', name)}"
     return None
+
+
+def _first(question: str, name: str) -> str:
+    """What to ask of scores before a method of results."""
+    return f"call it on a result: ds.meta.{question}(...).meta.{name}()"
 
 
 def misplaced_picture(ds: xr.Dataset, name: str) -> str | None:
@@ -114,13 +121,12 @@ def misplaced_picture(ds: xr.Dataset, name: str) -> str | None:
         return None
     drawn = [f"ds.meta.{each}" for each, about in ANALYSES.items() if name in about.pictures]
     drawn = [each if each[8:] not in PACKAGE else f"xsumstat.{each[8:]}" for each in drawn]
-    whose = f"what {', '.join(drawn)} gives" if drawn else "scores"
+    whose = f"a result of {wording.listed(drawn, len(drawn), 'or')}" if drawn else "scores"
     if is_result(ds):
-        return f"plot.{name}() draws {whose}, and {_this(ds)}"
+        return f"plot.{name}() draws {whose}, but {_this(ds)}"
     if is_scores(ds):
-        return (
-            f"plot.{name}() draws {whose}, and these are scores, which {', '.join(_as_methods(ds).values())} can draw"
-        )
+        own = ", ".join(_as_methods(ds).values())
+        return f"plot.{name}() draws {whose}, but this Dataset holds scores; pictures of scores: {own}"
     return None
 
 
@@ -146,8 +152,8 @@ def unknown_to(place: str, names: Collection[str], name: str) -> str:
 
 
 def _this(ds: xr.Dataset) -> str:
-    """What a result is, and what it can be asked."""
-    return f"this is a result of {ds.attrs['analysis']}, which can be asked: {', '.join(_asked(ds))}"
+    """What a result is, and what it has methods for."""
+    return f"this is a result of {ds.attrs['analysis']}; its methods: {', '.join(_asked(ds))}"
 
 
 def _asked(ds: xr.Dataset) -> list[str]:

@@ -16,6 +16,7 @@ from xsumstat import _validate
 _SYNONYMS: dict[str, str] = {
     "--gold": "human humans reference target goldstandard goldmetric humanmetric groundtruth",
     "--gold-file": "humanfile ratings ratingsfile annotations annotationsfile humanscores goldpath",
+    "--raters": "rater annotators annotator",
     "--metric": "metrics scorer scorers judge judges",
     "--lower-is-better": "lower minimize minimise negative reversed errors lowerbetter",
     "--level": "granularity grouping averageby",
@@ -43,8 +44,11 @@ _COLUMNS = {"metric": "metric", "system": "system", "input": "input", "value": "
 _WORDING: tuple[tuple[str, str], ...] = (
     (r"\b(metric|system|input|value|score)='([^']*)' is not a column", r"--{\1}-column: '\2' is not a column"),
     (r"\b(metric|system|input|value|score)=\.\.\.", r"--{\1}-column COLUMN"),
+    (r"\bratings='([^']*)' is not a column", r"--raters: '\1' is not a column"),
     (r"\b([a-z_]+)='([^']*)' is not a column", r"--dim: '\2' is not a column"),
     (r"gold=\.\.\. says", "--gold NAME says"),
+    (r"^ratings=\[.*\] names columns", "--raters names columns"),
+    (r"^ratings must", "--raters must"),
     (r"pass aggregate='mean'", "add --aggregate mean"),
     (r"or name the column that tells them apart in dims", "or --dim COLUMN with the column that tells them apart"),
     (r"aggregate must be a rule of pandas', as 'mean' or 'median'", "--aggregate must be a rule as mean or median"),

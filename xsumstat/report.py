@@ -19,7 +19,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from xsumstat import _validate, conclusions, methods, report_data, report_page
+from xsumstat import _validate, conclusions, extras, methods, report_data, report_page
 from xsumstat.analyses import adjust as families
 from xsumstat.analyses import intervals
 from xsumstat.analyses import metric_tests as comparison
@@ -92,7 +92,9 @@ class Report:
         """One sentence on how the numbers were made."""
         a = self.intervals.attrs
         seeds = [a["seed"]] if "seed" in a else []
-        ready = f"{self.measured()} at {a['level']} level; {100 * a['confidence_level']:g} % {_interval(a)}; "
+        ready = f"{self.measured()} at {a['level']} level; "
+        if wording.has_intervals(self.intervals):
+            ready += f"{100 * a['confidence_level']:g} % {_interval(a)}; "
         if self.tests is not None:
             t = self.tests.attrs
             seeds.append(t["seed"])
@@ -105,7 +107,7 @@ class Report:
 
     def tables(self) -> list[tuple[str, pd.DataFrame]]:
         """A title and a table for each label of the further dims: the metrics, best first, and whom they beat."""
-        beats = None if self.tests is None else families.significant(self.tests, alpha=self.alpha)
+        beats = None if self.tests is None else families.rejected(self.tests, self.alpha)
         further = [str(dim) for dim in self.intervals["correlation"].dims if dim != "metric"]
         tables = []
         for labels in itertools.product(*(self.intervals.indexes[dim] for dim in further)):
@@ -123,11 +125,13 @@ class Report:
 
     def _row(self, of_metric: xr.Dataset) -> dict[str, str]:
         level = f"{100 * self.intervals.attrs['confidence_level']:g} % interval"
-        low, high = float(of_metric["ci_low"]), float(of_metric["ci_high"])
+        values = [float(of_metric[name]) for name in ("correlation", "ci_low", "ci_high")]
+        known = not math.isnan(values[1])
+        text, *ends = wording.alike(values if known else values[:1])
         return {
             "metric": str(of_metric["metric"].item()),
-            "correlation": f"{float(of_metric['correlation']): .3f}",
-            level: "none" if math.isnan(low) else f"[{low: .3f}, {high: .3f}]",
+            "correlation": text,
+            level: f"[{', '.join(ends)}]" if known else "none",
         }
 
     def text(self, width: int = 100) -> str:
@@ -378,7 +382,7 @@ def _computed(
     progress: bool | None,
 ) -> tuple[xr.Dataset, xr.Dataset | None, xr.Dataset, list[str]]:
     """Lazy intervals and tests, and what there is to say of the scores that they are of, at once."""
-    dask = _validate.optional("dask", "dask")
+    dask = extras.optional("dask", "dask")
     with _bar(progress):
         found, tests, missing, said = dask.compute(
             found, tests, missing, [check for each in waiting for check in each.kept]
@@ -393,7 +397,7 @@ def _bar(progress: bool | None) -> AbstractContextManager[Any]:
     """Dask's bar of what this machine computes, where it is asked for, or takes two seconds and somebody watches."""
     if progress is False or (progress is None and not (sys.stderr is not None and sys.stderr.isatty())):
         return nullcontext()
-    bar: Any = _validate.optional("dask.diagnostics", "dask").ProgressBar
+    bar: Any = extras.optional("dask.diagnostics", "dask").ProgressBar
     return bar(minimum=0 if progress else 2, dt=0.5, out=sys.stderr)  # type: ignore[no-any-return]
 
 

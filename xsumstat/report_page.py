@@ -12,6 +12,7 @@ import pandas as pd
 import xarray as xr
 
 from xsumstat import report_pictures as pictures
+from xsumstat.dataset import wording
 from xsumstat.plots import forest as forest_plots
 from xsumstat.plots import pvalues as pvalue_plots
 
@@ -134,7 +135,9 @@ def _body(answers: Answers, top: int) -> str:
     about = answers.measured()
     tables = (_table(f"{about}, {title}" if title else about, table) for title, table in answers.tables())
     parts += [heading("Metrics, best first"), *tables]
-    parts += [f"<p>{_text(_explained(answers))}</p>\n", heading("Intervals"), _forest(answers.intervals)]
+    parts += [f"<p>{_text(text)}</p>\n" for text in [_explained(answers)] if text]
+    drawn = "Intervals" if wording.has_intervals(answers.intervals) else "Correlations"
+    parts += [heading(drawn), _forest(answers.intervals)]
     if answers.tests is not None:
         order = best_first(answers.intervals).indexes["metric"]
         tests = answers.tests.sel(metric=order, other_metric=order)
@@ -146,17 +149,21 @@ def _body(answers: Answers, top: int) -> str:
 
 
 def _explained(answers: Answers) -> str:
-    said = f"An interval holds the correlations that are plausible {_FOR_WHAT[answers.intervals.attrs['resample']]}."
-    if answers.tests is None:
-        return said
-    return f"{said} A metric beats another where the test of their difference survives the correction."
+    said = []
+    if wording.has_intervals(answers.intervals):
+        what = _FOR_WHAT[answers.intervals.attrs["resample"]]
+        said.append(f"An interval holds the correlations that are plausible {what}.")
+    if answers.tests is not None:
+        said.append("A metric beats another where the test of their difference survives the correction.")
+    return " ".join(said)
 
 
 def _forest(intervals: xr.Dataset) -> str:
     small = pictures.shortened(best_first(intervals))
-    about = "Correlation of each metric, with its interval"
+    some = wording.has_intervals(intervals)
+    about = "Correlation of each metric" + (", with its interval" if some else "")
     alt = f"{about}. {pictures.intervals_in_words(best_first(intervals))}"
-    words = "<p>The area above an interval is high where values are most plausible.</p>\n"
+    words = "<p>The area above an interval is high where values are most plausible.</p>\n" if some else ""
     return words + pictures.figure(lambda: forest_plots.forest(small), about, alt) + "\n"
 
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from xsumstat import _validate
+from xsumstat import extras
 from xsumstat.dataset import wording
 
 _SVG, _LINK = "{http://www.w3.org/2000/svg}", "{http://www.w3.org/1999/xlink}href"
@@ -54,7 +54,7 @@ def figure(draw: Callable[[], Any], label: str, alt: str) -> str:
 
 
 def _drawing(draw: Callable[[], Any], theme: str) -> str:
-    plt: Any = _validate.optional("matplotlib.pyplot", "plot")
+    plt: Any = extras.optional("matplotlib.pyplot", "plot")
     buffer = io.StringIO()
     with plt.style.context(_STYLES[theme]), warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Glyph", UserWarning)  # the reader's own fonts have them
@@ -146,11 +146,12 @@ def _is_plain(sign: str) -> bool:
 
 
 def intervals_in_words(intervals: xr.Dataset) -> str:
-    """The estimate and the interval of each metric."""
+    """The estimate and, where there are some, the interval of each metric."""
+    none = " (no interval)" if wording.has_intervals(intervals) else ""
     parts = []
     for where, part in _labels(intervals, ("metric",)):
         each = [
-            f"{_name(label)} {wording.number(r)} {'(no interval)' if np.isnan(low) else wording.limits(low, high)}"
+            f"{_name(label)} {wording.estimate(r, low, high)}{none if np.isnan(low) else ''}"
             for label, r, low, high in zip(
                 part["metric"].values,
                 *(part[name].values for name in ("correlation", "ci_low", "ci_high")),

@@ -197,7 +197,7 @@ KEYWORDS: Words = {
     ),
     "metric": words_of(
         "metrics metric_name metric_names scorer scorers metric1 metric_a x y_pred pred predictions automatic which",
-        "metric_list candidates candidate judge judges",
+        "metric_list candidates candidate judge judges labels label names",
     ),
     "other": words_of(
         "others baseline metric2 metric_b other_metric versus vs compare_to compared_to second other_system against",

@@ -159,5 +159,5 @@ def test_the_picture_draws_the_numbers(ds):
     plt.close("all")
     with pytest.raises(ValueError, match="hue"):
         found.meta.plot.bias(hue="metric")
-    with pytest.raises(ValueError, match="this draws what bias gives|draws what ds.meta.bias gives"):
+    with pytest.raises(ValueError, match="draws a result of ds.meta.bias, but this is a result of ci"):
         ds.meta.ci("human").meta.plot.bias()

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import scipy.stats
 import xarray as xr
-from helpers import padded
+from helpers import padded, pairwise
 
 import xsumstat  # noqa: F401
 from xsumstat.analyses import heights, output_pairs
@@ -324,10 +324,14 @@ def quietly(call):
 BOTH = ["disagreement", "improvement_consistency"]
 
 
-@pytest.mark.parametrize("name", BOTH)
-@pytest.mark.parametrize("method", ["jackknife", "bootstrap"])
-@pytest.mark.parametrize("within", ["all", "input"])
-@pytest.mark.parametrize("max_pairs", [5_000_000, 40])
+@pairwise(
+    {
+        "name": BOTH,
+        "method": ["jackknife", "bootstrap"],
+        "within": ["all", "input"],
+        "max_pairs": [5_000_000, 40],
+    }
+)
 def test_lazy_scores_give_the_same_bits_and_warnings(name, method, within, max_pairs):
     pytest.importorskip("dask")
     ds = padded((12, 4, 7, 9, 1, 0), metrics=10)

@@ -10,7 +10,7 @@ import pytest
 import scipy.stats
 import xarray as xr
 from conftest import dataset
-from helpers import LEVELS
+from helpers import LEVELS, pairwise
 
 from xsumstat.analyses.measure import checked_measure, checked_resample, interval_method
 from xsumstat.coefficients import table
@@ -61,9 +61,13 @@ def test_intervals_and_differences_are_the_twins(name, level):
 # --- What it is of ---
 
 
-@pytest.mark.parametrize("missing", ["pairwise", "available"])
-@pytest.mark.parametrize("level", LEVELS)
-@pytest.mark.parametrize("name", table.COEFFICIENTS)
+@pairwise(
+    {
+        "missing": ["pairwise", "available"],
+        "level": LEVELS,
+        "name": table.COEFFICIENTS,
+    }
+)
 def test_the_estimate_has_the_bits_of_corr(name, level, missing):
     if level not in table.COEFFICIENTS[name].levels:
         return
@@ -219,9 +223,13 @@ def test_each_further_label_is_asked_by_itself():
 @pytest.mark.filterwarnings(
     "ignore:no difference is defined", "ignore:metrics compared on fewer", "ignore:no score for"
 )
-@pytest.mark.parametrize("missing", ["pairwise", "available"])
-@pytest.mark.parametrize("level", LEVELS)
-@pytest.mark.parametrize("name", ["pearson", "kendall", "acc_eq"])
+@pairwise(
+    {
+        "missing": ["pairwise", "available"],
+        "level": LEVELS,
+        "name": ["pearson", "kendall", "acc_eq"],
+    }
+)
 def test_nothing_in_common_has_no_interval(level, name, missing):
     """A metric without scores in one language, and two metrics without a common cell."""
     if level not in table.COEFFICIENTS[name].levels:
@@ -373,9 +381,13 @@ def test_ranks_of_means_are_drawn_where_inputs_alone_are_random(name, level):
     assert interval_method(measure, ("system",), None, False) == "jackknife"
 
 
-@pytest.mark.parametrize("level", ["system", "input"])
-@pytest.mark.parametrize("resample", ["input", "both", "system"])
-@pytest.mark.parametrize("name", ["pearson", "kendall"])
+@pairwise(
+    {
+        "level": ["system", "input"],
+        "resample": ["input", "both", "system"],
+        "name": ["pearson", "kendall"],
+    }
+)
 def test_the_jackknife_of_ranked_means_over_inputs_is_warned_of(name, resample, level):
     asked = {"coefficient": name, "resample": resample, "level": level}
     said = texts(lambda: made(18).meta.ci("m0", method="jackknife", **asked))[1]

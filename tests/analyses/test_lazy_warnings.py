@@ -171,6 +171,10 @@ def check(asked, ds):
         expected = expected.sel(metric=found["metric"])
     left_out = [name for name in expected.attrs if name.startswith("dropped_")]  # not known before
     expected.attrs = {name: value for name, value in expected.attrs.items() if name not in left_out}
+    sizes = {name: found.attrs[name] for name in ("n_systems", "n_inputs") if name in found.attrs}  # of all labels
+    assert set(sizes) == {"n_systems", "n_inputs"} & set(expected.attrs)
+    assert all(size >= expected.attrs[name] for name, size in sizes.items())
+    expected.attrs |= sizes
     if asked == "verdicts":  # they keep systems that cannot be used
         found = found.sel(system=expected["system"], other_system=expected["other_system"])
     xr.testing.assert_identical(found, expected)

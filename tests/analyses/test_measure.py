@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import reference
 import xarray as xr
-from helpers import LEVELS, rows
+from helpers import LEVELS, pairwise, rows
 
 from xsumstat.analyses import measure
 from xsumstat.analyses.measure import Draws, Measure
@@ -150,8 +150,12 @@ def test_one_number_for_all(value):
     assert settled(value).thresholds == (float(value),) == settled(value, record=WMT).thresholds
 
 
-def test_without_one_it_is_calibrated_and_wmts_is_25_points():
-    assert settled().thresholds == () and settled(record=WMT).thresholds == (25.0,)
+def test_without_one_it_is_calibrated_and_wmts_goes_by_the_gold():
+    assert settled().thresholds == () and settled(record=WMT).thresholds == (0.0,)
+    how = measure.Measure(WMT, "input")
+    of_hundred, of_errors = (xr.DataArray(values) for values in ([3.0, 78.0], [-30.0, 0.0]))
+    assert measure.by_gold(how, of_hundred).coefficient.thresholds == (25.0,)
+    assert measure.by_gold(how, of_errors).coefficient.thresholds == (0.0,)
 
 
 def test_thresholds_go_by_label_not_by_place():
@@ -198,9 +202,13 @@ def best(x, z, level, missing="pairwise", undefined="drop"):
 
 
 @pytest.mark.filterwarnings("ignore:cells left out", "ignore:only 4 systems")
-@pytest.mark.parametrize("missing", ["pairwise", "available"])
-@pytest.mark.parametrize("undefined", ["drop", "zero"])
-@pytest.mark.parametrize("level", LEVELS)
+@pairwise(
+    {
+        "missing": ["pairwise", "available"],
+        "undefined": ["drop", "zero"],
+        "level": LEVELS,
+    }
+)
 def test_held_out_thresholds_are_the_best_on_the_other_scores(level, undefined, missing):
     """Found by metric label, on scores with gaps, under the settings of what is judged."""
     rng = np.random.default_rng(9)

@@ -3,7 +3,7 @@ import itertools
 import numpy as np
 import pytest
 import xarray as xr
-from helpers import LEVELS
+from helpers import LEVELS, pairwise
 
 import xsumstat
 from xsumstat.analyses import pair_tests
@@ -31,10 +31,14 @@ def untied():
 
 
 @pytest.mark.filterwarnings("ignore:only 4 systems", "ignore:there are only", "ignore:constant", "ignore:more than 5 %")
-@pytest.mark.parametrize("level", ["input", "global", "within_system"])
-@pytest.mark.parametrize("name", RANKS)
-@pytest.mark.parametrize("resample", ["both", "system", "input"])
-@pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
+@pairwise(
+    {
+        "level": ["input", "global", "within_system"],
+        "name": RANKS,
+        "resample": ["both", "system", "input"],
+        "alternative": ["two-sided", "greater", "less"],
+    }
+)
 def test_computed_p_values_are_those_of_all_swaps(untied, level, name, resample, alternative):
     settings = {"level": level, "coefficient": name, "resample": resample, "alternative": alternative}
     want = untied.meta.perm_test("m0", n_resamples=4096, **settings)
@@ -160,9 +164,13 @@ def plain_step_down(samples, observed, alternative, centred_on_estimate, exact):
 
 
 @pytest.mark.filterwarnings("ignore:more than 5 %", "ignore:with 99 resamples")
-@pytest.mark.parametrize("test", ["perm_test", "boot_test"])
-@pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
-@pytest.mark.parametrize("within", [None, "other_metric", ("metric", "other_metric")])
+@pairwise(
+    {
+        "test": ["perm_test", "boot_test"],
+        "alternative": ["two-sided", "greater", "less"],
+        "within": [None, "other_metric", ("metric", "other_metric")],
+    }
+)
 def test_maxt_is_the_step_down_procedure(small, test, alternative, within):
     settings = {"level": "input", "coefficient": "kendall", "alternative": alternative, "n_resamples": 99, "rng": 2}
     got = getattr(small.meta, test)("m0", adjust="maxt", within=within, keep_samples=True, **settings)

@@ -71,7 +71,7 @@ class Bars:
 @pytest.fixture
 def bars(monkeypatch):
     found = Bars()
-    monkeypatch.setattr(threads._validate, "optional", lambda module, extra, usual=threads._validate.optional: (
+    monkeypatch.setattr(threads.extras, "optional", lambda module, extra, usual=threads.extras.optional: (
         found if module == "tqdm.auto" else usual(module, extra)
     ))  # fmt: skip
     return found

@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 import xarray as xr
+from helpers import pairwise
 
 from xsumstat.analyses import ranking
 
@@ -16,9 +17,14 @@ def plain_clusters(labels, r, p, alpha):
     return {label: number for number, cluster in enumerate(clusters, 1) for label in cluster}
 
 
-@pytest.mark.parametrize("level", ["system", "input"])
-@pytest.mark.parametrize("adjust", [None, "holm"])
-@pytest.mark.parametrize("alpha", [0.01, 0.05, 0.3])
+@pairwise(
+    {
+        "level": ["system", "input"],
+        "adjust": [None, "holm"],
+        "alpha": [0.01, 0.05, 0.3],
+    }
+)
+@pytest.mark.filterwarnings("ignore:no test can be significant at 0.01")
 def test_clusters_follow_from_the_tests(demo, level, adjust, alpha):
     settings = {"level": level, "coefficient": "kendall", "n_resamples": 999, "rng": 1}
     table = demo.meta.rank("human", adjust=adjust, alpha=alpha, **settings)

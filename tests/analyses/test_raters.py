@@ -1,13 +1,18 @@
 import sys
+import threading
+import tracemalloc
 from collections import Counter
 
+import krippendorff
 import numpy as np
 import pytest
 import scipy.stats
 import xarray as xr
+from helpers import pairwise
 
 import xsumstat  # noqa: F401
 from xsumstat.analyses import raters
+from xsumstat.inference import alpha
 from xsumstat.resampling import draws
 
 
@@ -95,9 +100,13 @@ def squares(values):
     return (n - 1) / n * sum((each - mean) ** 2 for each in values)
 
 
-@pytest.mark.parametrize("measurement", ["nominal", "ordinal", "interval"])
-@pytest.mark.parametrize("resample", ["both", "system", "input"])
-@pytest.mark.parametrize("seed", [0, 3])
+@pairwise(
+    {
+        "measurement": ["nominal", "ordinal", "interval"],
+        "resample": ["both", "system", "input"],
+        "seed": [0, 3],
+    }
+)
 def test_the_jackknife_leaves_out_systems_inputs_and_cells(measurement, resample, seed):
     """By plain loops over lists of ratings; where the cells' part is the larger it takes away no more than it may."""
     x = rated((5, 6, 3), seed=seed).rating.values
@@ -111,8 +120,9 @@ def test_the_jackknife_leaves_out_systems_inputs_and_cells(measurement, resample
     weight = lambda c, k: plain_weight(c, k, margin, measurement)  # noqa: E731
     of_cell = [plain_alpha_of([u for at, u in units.items() if at != cell], weight) for cell in units]
     both = squares(of_system) + squares(of_input) - squares(of_cell)
-    counted = raters._Ratings(*raters._value_counts(x))
-    np.testing.assert_allclose(raters._without_cells(counted, measurement), of_cell, atol=1e-12)
+    cells = alpha.RatedCells.of(x)
+    got = alpha.without_each(cells, np.arange(len(units)), len(units), measurement)
+    np.testing.assert_allclose(got, of_cell, atol=1e-12)
     spread, without = {
         "both": (max(both, squares(of_system), squares(of_input)), [of_system, of_input]),
         "system": (squares(of_system), [of_system]),
@@ -127,6 +137,79 @@ def test_the_jackknife_leaves_out_systems_inputs_and_cells(measurement, resample
     assert float(got.standard_error) == pytest.approx(np.sqrt(spread), abs=1e-12)
     assert [float(got.ci_low), float(got.ci_high)] == pytest.approx(want, abs=1e-12)
     assert got.attrs["method"] == "jackknife" and "seed" not in got.attrs and int(got.n_undefined) == 0
+
+
+@pytest.mark.parametrize("measurement", ["nominal", "ordinal", "interval"])
+def test_no_cell_is_counted_again_for_each_label(measurement, monkeypatch):
+    """The package sees all cells once; of each label left out only its own cells are looked at."""
+    package, apart = krippendorff.alpha, alpha.RatedCells.apart
+    calls, seen = [], []
+
+    def counted(self, place, cells=slice(None)):
+        found = apart(self, place, cells)
+        seen.append(len(found))
+        return found
+
+    monkeypatch.setattr(krippendorff, "alpha", lambda **how: calls.append(1) or package(**how))
+    monkeypatch.setattr(alpha.RatedCells, "apart", counted)
+    for n in (30, 120):
+        calls.clear(), seen.clear()
+        rated((6, n, 3)).meta.agreement("rating", measurement=measurement)
+        assert len(calls) == 1 and sum(seen) <= 3 * 6 * n
+
+
+def test_ratings_of_many_values_take_little_memory():
+    """Counted by value they would fill 35 MB, and each two values 104 MB."""
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(20, 60, 1)) + rng.normal(size=(20, 60, 3))
+    ds = xr.Dataset({"rating": (("system", "input", "rater"), x)})
+    ds.isel(input=slice(3)).meta.agreement("rating")  # imports
+    tracemalloc.start()
+    try:
+        got = [ds.meta.agreement("rating", measurement=each) for each in ("nominal", "interval")]
+        kept, vote = ds.meta.drop_noisiest_rater("rating"), ds.meta.majority_vote("rating")
+        assert tracemalloc.get_traced_memory()[1] < 100 * x.nbytes
+    finally:
+        tracemalloc.stop()
+    assert float(got[0].alpha) == 0.0  # no two are equal
+    f = 3 * x.mean(axis=2).var(ddof=1) / x.var(axis=2, ddof=1).mean()
+    want = (f - 1) / (f + 2)
+    assert float(got[1].alpha) == pytest.approx(want, abs=1e-3)  # the intraclass correlation, but for 1/n
+    np.testing.assert_array_equal(vote.rating, x.min(axis=2))
+    assert not kept.rating.isnull().any()  # there is no majority
+
+
+@pytest.mark.parametrize("measurement", ["nominal", "ordinal", "interval"])
+def test_alpha_of_many_cells_and_values_is_the_packages(measurement, monkeypatch):
+    ds = rated()
+    want = ds.meta.agreement("rating", measurement=measurement)
+    monkeypatch.setattr(raters, "_LARGEST", 0)
+    monkeypatch.setattr(krippendorff, "alpha", None)
+    xr.testing.assert_allclose(ds.meta.agreement("rating", measurement=measurement), want, rtol=1e-12)
+
+
+def test_ctrl_c_is_answered_between_labels(monkeypatch):
+    asked = []
+
+    def interrupted(self, at):
+        asked.append(at)
+        if len(asked) == 3:
+            raise KeyboardInterrupt
+        return 0.5
+
+    monkeypatch.setenv("XSUMSTAT_NUM_THREADS", "1")
+    monkeypatch.setattr(alpha.Without, "__call__", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        rated((6, 400, 3)).meta.agreement("rating")
+    assert len(asked) == 3
+    how = krippendorff.alpha, "ordinal", 0.95
+    job = raters._Jackknifed(*how, {"system": 6, "input": 400})
+    stop = threading.Event()
+    stop.set()
+    out = np.empty((1, 22))
+    assert job.n_blocks == 7 and job.columns(6) == slice(384, 406)
+    job.block(job.ready(slice(1), rated((6, 400, 3)).rating.values), 6, out, stop)
+    assert len(asked) == 3 and np.isnan(out).all()
 
 
 def test_one_system_has_no_interval_over_systems():
@@ -336,5 +419,5 @@ def test_bad_arguments(demo):
 
 def test_without_the_package_the_extra_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "krippendorff", None)
-    with pytest.raises(ImportError, match=r"pip install 'xsumstat\[agreement\]'"):
+    with pytest.raises(ImportError, match=r'pip install "\.\[agreement\]"'):
         rated().meta.agreement("rating")

@@ -7,6 +7,7 @@ import itertools
 import numpy as np
 import pytest
 import xarray as xr
+from helpers import pairwise
 from scipy import stats
 
 from tests import few_ratings_twin as twin
@@ -41,9 +42,13 @@ def scores(design="same", n_systems=4, n=12, m=60, rho=0.8, seed=0, apart=1.0):
     )
 
 
-@pytest.mark.parametrize("target", ["new", "these"])
-@pytest.mark.parametrize("design", ["same", "half", "different"])
-@pytest.mark.parametrize(("n_systems", "n", "rho"), [(2, 12, 0.9), (4, 6, 0.5), (4, 12, 0.8), (3, 14, 0.0)])
+@pairwise(
+    {
+        "target": ["new", "these"],
+        "design": ["same", "half", "different"],
+        "n_systems, n, rho": [(2, 12, 0.9), (4, 6, 0.5), (4, 12, 0.8), (3, 14, 0.0)],
+    }
+)
 def test_numbers_are_those_of_the_definition(design, n_systems, n, rho, target):
     ds = scores(design, n_systems, n, rho=rho, seed=n)
     result = ds.meta.compare_systems(method="ppi", metric="judge", target=target, alpha=0.1).squeeze("metric")
@@ -157,6 +162,32 @@ def test_pairs_without_spread_borrow_from_the_others():
     assert result["difference"].values[0, 1] == 0 and result["pvalue"].values[0, 1] == 1
     width = (result["ci_high"] - result["ci_low"]).values
     assert 0.1 < width[0, 1] / width[2, 3] < 0.5
+
+
+def test_equal_passes_and_fails_of_two_systems_leave_a_width():
+    pair, f = np.array([[0, 1]]), np.zeros((2, 60))
+    for passes in ([1.0, 0.0], [0.0, 1.0]):
+        d = passes[0] - passes[1]
+        together = np.where(chosen("same", 2, 8, 60), np.reshape(passes, (2, 1)), NAN)
+        result = estimator.system_differences(f, together, pair, "new", 0.95)
+        variance = ((8 * d**2 + 1) / 10 - (8 * d / 10) ** 2) / 8  # Agresti and Min's, of 10 inputs
+        half = stats.t.ppf(0.975, 7) * np.sqrt(variance)
+        assert [result["ci_low"][0], result["ci_high"][0]] == pytest.approx([d - half, d + half])
+        apart = np.where(chosen("different", 2, 8, 60), np.reshape(passes, (2, 1)), NAN)
+        result = estimator.system_differences(f, apart, pair, "new", 0.95)
+        error = np.sqrt(2 * (1 / 10 * 9 / 10) / 8)  # of each a tenth at the other end
+        assert result["standard_error"][0] == pytest.approx(error)
+    # One value everywhere says nothing of how far others lie.
+    result = estimator.system_differences(f, np.where(chosen("same", 2, 8, 60), 1.0, NAN), pair, "these", 0.95)
+    assert result["difference"][0] == 0 and np.isnan(result["ci_low"][0])
+    result = estimator.system_differences(f, np.ones((2, 60)), pair, "these", 0.95)
+    assert result["ci_low"][0] == result["ci_high"][0] == 0
+    # Both always pass, and a third system, which shares no input with them, tells where the other end is.
+    three = np.where(chosen("same", 3, 8, 60), 1.0, NAN)
+    three[2] = np.where(np.arange(60) >= 50, 0.0, NAN)
+    result = estimator.system_differences(np.zeros((3, 60)), three, pair, "new", 0.95)
+    half = stats.t.ppf(0.975, 7) * np.sqrt(1 / 10 / 8)
+    assert [result["ci_low"][0], result["ci_high"][0]] == pytest.approx([-half, half])
 
 
 def held(design, n_systems, n, m, rho, n_trials, target="new", likert=False, seed=0):

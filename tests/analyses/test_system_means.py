@@ -7,6 +7,7 @@ import warnings
 import numpy as np
 import pytest
 import xarray as xr
+from helpers import pairwise
 from scipy import stats
 
 from tests import few_ratings_twin as twin
@@ -43,9 +44,13 @@ def agree(result, f, z, **how):
             assert got == pytest.approx(value, rel=1e-9, abs=1e-10), (at, name)
 
 
-@pytest.mark.parametrize("target", ["new", "these"])
-@pytest.mark.parametrize("n_systems", [1, 2, 3, 16])
-@pytest.mark.parametrize("rho", [0.0, 0.5, 0.95])
+@pairwise(
+    {
+        "target": ["new", "these"],
+        "n_systems": [1, 2, 3, 16],
+        "rho": [0.0, 0.5, 0.95],
+    }
+)
 def test_numbers_are_those_of_the_definition(n_systems, rho, target):
     for seed, same in ((1, True), (2, False)):
         ds = scores(n_systems, rho=rho, seed=seed, same=same)
@@ -192,9 +197,44 @@ def test_scale_cuts_limits_and_is_told():
     np.testing.assert_array_equal(cut["ci_high"], plain["ci_high"])
 
 
+def test_passes_and_fails_have_score_limits_of_their_scale():
+    ds = scores(3, 30, 12, seed=13)
+    human = xr.where(ds.human.isnull(), NAN, (ds.human > ds.human.median()).astype(float))
+    ds["human"] = xr.where((ds.system == "s0") & human.notnull(), 1.0, human)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        result = ds.meta.system_means(metric="judge")
+        scaled = ds.assign(human=ds.human * 1e200).meta.system_means(metric="judge", scale=(0, 2e200))
+    for at in range(3):
+        k = int(ds.human[at].sum())
+        exact = stats.binomtest(k, 12).proportion_ci(method="wilson")
+        assert [result[name].values[at] for name in ("human_ci_low", "human_ci_high")] == pytest.approx(list(exact))
+        wide = twin.score_limits(k / 12, 12, 0, 2, 0.95)
+        got = [scaled[name].values[at] / 1e200 for name in ("human_ci_low", "human_ci_high")]
+        assert got == pytest.approx(wide)
+    assert (result["ci_high"] - result["ci_low"] > 0.1).all()
+    assert result["n_effective"].values[0] <= 12
+
+
+@pytest.mark.parametrize("lazy", [False, True])
+def test_one_value_everywhere_needs_the_scale(lazy):
+    ds = scores(2, 30, 10, seed=13)
+    ds["human"] = xr.where(ds.human.notnull(), 5.0, NAN)
+    if lazy:
+        pytest.importorskip("dask")
+        ds = ds.chunk(input=9)
+    with pytest.warns(UserWarning, match=r"no limits without scale=\(lowest, highest\), for 's0', 's1'"):
+        result = ds.meta.system_means(metric="judge").compute()
+    assert result["ci_low"].isnull().all() and (result["mean"] == 5).all()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        result = ds.meta.system_means(metric="judge", scale=(1, 5)).compute()
+    np.testing.assert_allclose(result["ci_low"], twin.score_limits(5, 10, 1, 5, 0.95)[0])
+
+
 def test_mostly_one_value_is_told():
     ds = scores(3, 30, 10, seed=13)
-    ds["human"] = ds.human.where(ds.human.isnull() | (ds.input == "i0"), 5.0)
+    ds["human"] = ds.human.where(ds.human.isnull() | ds.input.isin(["i0", "i1"]), 5.0)
     with pytest.warns(UserWarning, match="more than 60 % of the ratings are one value"):
         ds.meta.system_means(metric="judge")
 
@@ -220,7 +260,7 @@ def test_a_system_without_ratings_has_no_mean():
     np.testing.assert_allclose(result["weight"][:2], two.meta.system_means(metric="judge")["weight"])
 
 
-def test_constant_metric_helps_nothing_and_constant_ratings_have_no_width():
+def test_constant_metric_helps_nothing():
     ds = scores(3, 30, 10, seed=16)
     ds["score"] = xr.full_like(ds.score, 0.3)
     result = ds.meta.system_means(metric="judge")
@@ -320,7 +360,8 @@ def trials(n_systems, n, m, rho, n_trials, target="new", likert=False, seed=0):
     held = [
         ((found[f"{each}ci_low"] <= middle) & (middle <= found[f"{each}ci_high"])).mean() for each in ("", "human_")
     ]
-    widths = [(found[f"{each}ci_high"] - found[f"{each}ci_low"]).mean() for each in ("", "human_")]
+    # Ratings of one value alone have no limits, which counts as a miss above.
+    widths = [np.nanmean(found[f"{each}ci_high"] - found[f"{each}ci_low"]) for each in ("", "human_")]
     return *held, widths[0] / widths[1]
 
 

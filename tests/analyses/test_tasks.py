@@ -165,7 +165,7 @@ def test_pictures():
     heads = [" ".join(each.get_text().split()) for each in axis.get_xticklabels()]
     assert heads == ["average", *(f"{name} {words}" for name, words in zip(TASKS, WORDS, strict=True))]
     assert [each.get_text() for each in axis.get_yticklabels()] == table.metric.values.tolist()
-    with pytest.raises(ValueError, match="the result has no tasks"):
+    with pytest.raises(ValueError, match="draws a result of xsumstat.rank_tasks, but this is a result of corr"):
         FIRST.meta.corr("human").meta.plot.tasks()
     close = FIRST.meta.close_corr("human", gap=[0.5, 1.0], n_resamples=29, rng=0)
     axis = close.meta.plot.close_corr(order="given")
@@ -179,6 +179,6 @@ def test_pictures():
         x = line.get_xdata()
         assert limits == [[x[at], one.ci_low[at], x[at], one.ci_high[at]] for at in range(2)]
         assert mpl.colors.same_color(bars.get_color()[0][:3], line.get_color())
-    with pytest.raises(ValueError, match="the result has no gaps"):
+    with pytest.raises(ValueError, match="draws a result of ds.meta.close_corr, but"):
         table.meta.plot.close_corr()
     plt.close("all")

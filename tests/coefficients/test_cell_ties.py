@@ -10,7 +10,7 @@ from xsumstat.coefficients import cell_ties, ties
 from xsumstat.coefficients.cell_ties import CellTies
 from xsumstat.coefficients.record import Measure
 from xsumstat.coefficients.table import get
-from xsumstat.coefficients.ties import Members, WithTies
+from xsumstat.coefficients.ties import Counted, Members, WithTies
 from xsumstat.resampling import draws
 
 RNG = np.random.default_rng(9)
@@ -92,3 +92,55 @@ def test_which_pairs_are_counted(monkeypatch):
     with pytest.raises(ValueError, match="looks at all pairs of outputs: 990 here, and at most 100 can be"):
         free.estimator(x, z)
     given.estimator(x, z)
+
+
+def test_an_edge_between_differences_that_only_rounding_tells_apart(monkeypatch):
+    """Tenths far from 0: a difference of .1 is rounded by more than an edge lies above it."""
+    monkeypatch.setattr(cell_ties, "EDGES", 40)
+    rng = np.random.default_rng(4)
+    for _ in range(60):
+        z = rng.choice([0.0, 0.0, 0.0, 1.0, 2.0], SHAPE)
+        x = np.round(1e9 + 0.1 * z + 0.1 * rng.integers(0, 9, SHAPE), 1)
+        found, want = CellTies.of(x, z, np.nan), listed(x, z, np.nan)
+        assert found.threshold == want.threshold
+        np.testing.assert_array_equal(found.groups(), want.groups())
+
+
+@pytest.mark.parametrize("undefined", ["drop", "zero"])
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    ("level", "threshold"),
+    [(level, threshold) for level in ("input", "within_system") for threshold in (0.0, 0.3)] + [("global", np.nan)],
+)
+def test_large_groups_are_counted(monkeypatch, level, threshold, kind, undefined):
+    """To the bits of pairs that are listed, and by the plain definition."""
+    monkeypatch.setattr(ties, "_COUNTED_MEMBERS", 2)
+    monkeypatch.setattr(ties, "_COUNTED_PAIRS", 1)
+    x, z = scores(kind)
+    measure = Measure(get("acc_eq").at(threshold), level, undefined=undefined)
+    found = measure.estimator(x, z)
+    want = WithTies.of(Members.of(x, z, level), threshold, x.shape, level, measure.undefined_as_zero)
+    assert isinstance(found, Counted) and found.threshold == want.threshold
+    assert np.array(found.groups()).tobytes() == np.array(want.groups()).tobytes()
+    assert np.float64(found.value()).tobytes() == np.float64(want.value()).tobytes()
+    if not np.isnan(threshold):
+        plain = reference.correlation("acc_eq", rows(x), rows(z), level, undefined=undefined, threshold=threshold)
+        assert found.value() == pytest.approx(plain, nan_ok=True)
+    drawn = draws.counts(1, "system", SHAPE[0], 0)[:9], draws.counts(1, "input", SHAPE[1], 0)[:9]
+    assert found.bootstrap(*drawn).tobytes() == want.bootstrap(*drawn).tobytes()
+
+
+def test_no_pair_is_listed_for_a_value(monkeypatch):
+    """13 systems on 527 inputs, 23.5 million pairs of cells: values and thresholds take no list of them."""
+    rng = np.random.default_rng(5)
+    z = np.round(rng.gamma(0.7, 3.0, (13, 527)))
+    x = rng.normal(size=z.shape) + 0.2 * z
+    monkeypatch.setattr(WithTies, "of", None)
+    for level, threshold in (("within_system", 0.0), ("within_system", 0.2), ("global", 0.2), ("global", np.nan)):
+        measure = Measure(get("acc_eq").at(threshold), level)
+        estimator = measure.estimator(x, z)
+        assert 0 < estimator.value() < 1 and get("acc_eq").calibrate(estimator, x, z, measure) >= 0
+    within = [z[0, a] == z[0, b] if x[0, a] == x[0, b] else (x[0, a] - x[0, b]) * (z[0, a] - z[0, b]) > 0
+              for a in range(527) for b in range(a)]  # fmt: skip
+    got = Measure(get("acc_eq").at(0.0), "within_system").estimator(x, z).groups()
+    assert got[0][0] == np.mean(within) and got[1][0] == 527

@@ -5,7 +5,7 @@ import itertools
 import jackknife_twin as twin
 import numpy as np
 import pytest
-from helpers import LEVELS, examples, scores
+from helpers import LEVELS, examples, pairwise, scores
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -34,7 +34,7 @@ def data(kind, seed=0):
 
 def both(x, z, name, level, undefined="drop"):
     """The parts, and the twin's."""
-    (one, two), _, worked, _ = twin.prepared((x, z), level, ("system", "input"))
+    (one, two), _, worked, *_ = twin.prepared((x, z), level, ("system", "input"))
     with np.errstate(all="ignore"):
         want = twin.parts(one, two, name, worked, undefined)
     return leave_one_out.of(x, z, checked_measure(level, name, "pairwise", undefined)), want
@@ -55,10 +55,14 @@ def test_parts_of_means(name, kind):
     assert got.of_ranks == (name != "pearson")
 
 
-@pytest.mark.parametrize("undefined", ["drop", "zero"])
-@pytest.mark.parametrize("level", ["input", "within_system"])
-@pytest.mark.parametrize("kind", SETS)
-@pytest.mark.parametrize("name", NAMES)
+@pairwise(
+    {
+        "undefined": ["drop", "zero"],
+        "level": ["input", "within_system"],
+        "kind": SETS,
+        "name": NAMES,
+    }
+)
 def test_parts_of_groups(name, kind, level, undefined):
     got, want = both(*data(kind), name, level, undefined)
     agree(got.value, want["theta"])

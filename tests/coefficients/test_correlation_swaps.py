@@ -3,7 +3,7 @@ import itertools
 import numpy as np
 import pytest
 import reference
-from helpers import LEVELS, NAMES, examples, matrices, rows, same
+from helpers import LEVELS, NAMES, examples, matrices, pairwise, rows, same
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -179,9 +179,13 @@ def half_tied(level, rng):
     return (scores.swapaxes(1, 2), z.T) if level == "within_system" else (scores, z)
 
 
-@pytest.mark.parametrize("undefined", ["drop", "zero"])
-@pytest.mark.parametrize("level", ["input", "within_system"])
-@pytest.mark.parametrize("name", LINEAR)
+@pairwise(
+    {
+        "undefined": ["drop", "zero"],
+        "level": ["input", "within_system"],
+        "name": LINEAR,
+    }
+)
 def test_untied_and_tied_groups_make_one_statistic(name, level, undefined):
     rng = np.random.default_rng(16)
     scores, z = half_tied(level, rng)

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 import reference
 import scipy.stats
-from helpers import LEVELS, NAMES, examples, matrices, rows, same
+from helpers import LEVELS, NAMES, examples, matrices, pairwise, rows, same
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -118,9 +118,13 @@ def test_raw_scores_are_tied_only_when_equal():
     assert estimate(x, z, "input", "kendall") == 1.0
 
 
-@pytest.mark.parametrize("level", LEVELS)
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("scale", [1e307, 1e-290])
+@pairwise(
+    {
+        "level": LEVELS,
+        "name": NAMES,
+        "scale": [1e307, 1e-290],
+    }
+)
 def test_size_of_the_scores_does_not_matter(level, name, scale):
     rng = np.random.default_rng(5)
     x, z = rng.normal(size=(2, 6, 5))

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 import reference
 import scipy.stats
-from helpers import LEVELS, rows, same
+import xarray as xr
+from helpers import LEVELS, pairwise, rows, same
 
 from xsumstat.coefficients import function, table
 from xsumstat.coefficients.arrays import packed
@@ -35,9 +36,13 @@ def plainly(x, z, level, missing, undefined):
     return np.mean(values) if values else math.nan
 
 
-@pytest.mark.parametrize("undefined", ["drop", "zero"])
-@pytest.mark.parametrize("missing", ["pairwise", "available"])
-@pytest.mark.parametrize("level", LEVELS)
+@pairwise(
+    {
+        "undefined": ["drop", "zero"],
+        "missing": ["pairwise", "available"],
+        "level": LEVELS,
+    }
+)
 def test_a_function_of_users(level, missing, undefined):
     """A group of one output is undefined; each draw repeats the labels that came often."""
     made = Measure(table.get(covariance), level, missing, undefined).estimator(GAPS, Z)
@@ -59,7 +64,9 @@ def test_swaps_under_a_function_of_users(level, undefined):
     x, y = ((each - each[cells].mean()) / each[cells].std() for each in (GAPS, other))
     swaps = rng.integers(0, 2, (4, *Z.shape))
     measure = Measure(table.get(covariance), level, undefined=undefined)
-    with pytest.warns(UserWarning, match="'covariance' depends on the scale of scores: it is .* The test is of these"):
+    with pytest.warns(
+        UserWarning, match="'covariance' depends on the scale of scores: it is .* The test swaps standardised"
+    ):
         (test,) = measure.swapped(np.array([GAPS, other]), Z, ((0, 1),))
     for got, swap in zip(test.differences(packed(swaps))[0], swaps, strict=True):
         given = [np.where(cells, np.where(swap, *each), np.nan) for each in ((y, x), (x, y))]
@@ -80,8 +87,8 @@ def test_a_function_that_gives_no_number_is_named():
 
     with pytest.raises(TypeError, match="'pearsonr' must return a number, it returned .*mean coefficient='pearson'"):
         Measure(table.get(scipy.stats.pearsonr), "system").estimator(X, Z).value()
-    with pytest.raises(TypeError, match="coefficient 'zip' must return a number, it returned zip$"):
-        Measure(table.get(zip), "system").estimator(X, Z).value()
+    with pytest.raises(TypeError, match="coefficient '<lambda>' must return a number, it returned zip$"):
+        Measure(table.get(lambda x, z: zip(x, z, strict=True)), "system").estimator(X, Z).value()
 
 
 def spread(x, z):
@@ -112,6 +119,20 @@ def test_a_test_of_standardised_scores_says_so_where_the_scale_matters(demo):
         shifted.meta.perm_test("human", coefficient=minus_error, **how)
     for coefficient in (spread, lambda x, z: float(scipy.stats.kendalltau(x, z).statistic)):
         shifted.meta.perm_test("human", coefficient=coefficient, **how)
+
+
+@pytest.mark.parametrize("question", ["perm_test", "rank"])
+def test_that_is_said_once_a_call(demo, question):
+    """Of six metrics and of two languages, and again in the next call."""
+
+    def minus_error(x, z):
+        return -float(np.mean((x - z) ** 2))
+
+    two = xr.concat([demo[["score"]], demo[["score"]]], "language").assign_attrs(demo.attrs)
+    for ds in (demo, two, demo):
+        with pytest.warns(UserWarning, match="depends on the scale") as caught:
+            getattr(ds.meta, question)("human", coefficient=minus_error, n_resamples=5, rng=0)
+        assert len(caught) == 1
 
 
 @pytest.mark.parametrize("level", ["input", "global", "within_system"])

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 import reference
 import xarray as xr
-from helpers import LEVELS, rows
+from helpers import LEVELS, pairwise, rows
 
 from xsumstat.resampling import draws
 
@@ -36,10 +36,17 @@ def made_one(layers, counts, aggregate):
 
 
 @pytest.mark.filterwarnings("ignore:the resamples are biased")
-@pytest.mark.parametrize("level", LEVELS)
-@pytest.mark.parametrize("aggregate", ["mean", "max"])
-@pytest.mark.parametrize(
-    "dims", [("system", "input", "reference", "rater"), ("reference",), ("rater", "input"), ("system", "reference")]
+@pairwise(
+    {
+        "level": LEVELS,
+        "aggregate": ["mean", "max"],
+        "dims": [
+            ("system", "input", "reference", "rater"),
+            ("reference",),
+            ("rater", "input"),
+            ("system", "reference"),
+        ],
+    }
 )
 def test_layers_are_drawn_and_then_made_one(layered, level, aggregate, dims):
     """Every draw from its definition: counts of each dim, one score a cell, the plain-Python twin."""
@@ -71,9 +78,13 @@ def test_layers_are_drawn_and_then_made_one(layered, level, aggregate, dims):
     assert ("aggregate" in got.attrs) == ("reference" in dims)
 
 
-@pytest.mark.parametrize("aggregate", ["mean", "max"])
-@pytest.mark.parametrize("name", ["kendall_c", "pearson"])
-@pytest.mark.parametrize("dims", [("cell", "reference"), ("cell", "rater"), ("cell", "reference", "rater")])
+@pairwise(
+    {
+        "aggregate": ["mean", "max"],
+        "name": ["kendall_c", "pearson"],
+        "dims": [("cell", "reference"), ("cell", "rater"), ("cell", "reference", "rater")],
+    }
+)
 def test_cells_are_drawn_together_with_layers(layered, dims, name, aggregate):
     """Braun et al. (2022), App. C: cells as if they had nothing in common, and references (raters) for all of them."""
     ds = layered if "reference" in dims else layered.isel(reference=0, drop=True)

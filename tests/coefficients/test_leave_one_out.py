@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 import pytest
-from helpers import LEVELS, same
+from helpers import LEVELS, pairwise, same
 
 from xsumstat.analyses.measure import checked_measure
 from xsumstat.coefficients import leave_one_out, table
@@ -41,9 +41,13 @@ def without(x, z, axis, at):
     return gone
 
 
-@pytest.mark.parametrize("missing", ["pairwise", "available"])
-@pytest.mark.parametrize("level", LEVELS)
-@pytest.mark.parametrize("name", [*OTHERS, farthest])
+@pairwise(
+    {
+        "missing": ["pairwise", "available"],
+        "level": LEVELS,
+        "name": [*OTHERS, farthest],
+    }
+)
 def test_any_statistic_without_each_system_and_each_input(name, level, missing):
     if level not in table.get(name).levels:
         return
@@ -114,9 +118,13 @@ def test_kinds_and_shapes(name, level):
 
 
 @pytest.mark.filterwarnings("error")
-@pytest.mark.parametrize("missing", ["pairwise", "available"])
-@pytest.mark.parametrize("level", LEVELS)
-@pytest.mark.parametrize("name", [*table.COEFFICIENTS, farthest])
+@pairwise(
+    {
+        "missing": ["pairwise", "available"],
+        "level": LEVELS,
+        "name": [*table.COEFFICIENTS, farthest],
+    }
+)
 def test_nothing_in_common(name, level, missing):
     if level not in table.get(name).levels:
         return

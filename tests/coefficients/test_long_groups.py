@@ -5,6 +5,7 @@ import itertools
 import numpy as np
 import pytest
 import scipy.stats
+from helpers import pairwise
 
 from xsumstat.analyses.measure import checked_measure
 from xsumstat.coefficients import arrays, long_groups
@@ -27,10 +28,14 @@ def scores(kind, members=70, groups=3, metrics=4):
     return x * 1e300 if kind == "huge" else x
 
 
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("level", ["input", "within_system"])
-@pytest.mark.parametrize("kind", ["fine", "tied", "gaps", "tied with gaps", "constant", "huge"])
-@pytest.mark.parametrize("top", [False, True])
+@pairwise(
+    {
+        "name": NAMES,
+        "level": ["input", "within_system"],
+        "kind": ["fine", "tied", "gaps", "tied with gaps", "constant", "huge"],
+        "top": [False, True],
+    }
+)
 def test_bits_and_sorting_give_the_same_bits(name, level, kind, top):
     x = scores(kind)
     assert not arrays.by_pairs(70, 3)  # so that they are sorted
@@ -57,9 +62,13 @@ def test_kendall_is_scipys(size):
     assert (n == size).all()
 
 
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("kind", ["fine", "tied with gaps"])
-@pytest.mark.parametrize("top", [False, True])
+@pairwise(
+    {
+        "name": NAMES,
+        "kind": ["fine", "tied with gaps"],
+        "top": [False, True],
+    }
+)
 def test_many_members_are_sorted_once_a_metric(monkeypatch, name, kind, top):
     x = scores(kind)
     pairs = list(itertools.combinations_with_replacement(range(len(x)), 2))

@@ -8,6 +8,7 @@ import partial_twin
 import pytest
 import reference
 import scipy.stats
+from helpers import pairwise
 
 from xsumstat.coefficients import leave_one_out, partial, table
 from xsumstat.coefficients.record import LEVELS, Measure
@@ -34,10 +35,14 @@ def measured(name, level="system", covariates=1, **keywords):
     return Measure(table.get(name), level, given=tuple("abcde"[:covariates]), **keywords)
 
 
-@pytest.mark.parametrize("grades", [False, True])
-@pytest.mark.parametrize("covariates", [1, 2])
-@pytest.mark.parametrize("level", LEVELS)
-@pytest.mark.parametrize("name", NAMES)
+@pairwise(
+    {
+        "grades": [False, True],
+        "covariates": [1, 2],
+        "level": LEVELS,
+        "name": NAMES,
+    }
+)
 def test_values_are_those_of_the_twin(name, level, covariates, grades):
     for seed, missing, undefined in itertools.product(range(3), ("pairwise", "available"), ("drop", "zero")):
         x, z = scores(seed, covariates=covariates, grades=grades)
@@ -128,9 +133,13 @@ def test_what_the_covariates_tell_has_none(name):
     assert np.isnan(partial.combined(nearly, 4))
 
 
-@pytest.mark.parametrize("covariates", [1, 2])
-@pytest.mark.parametrize("level", LEVELS)
-@pytest.mark.parametrize("name", NAMES)
+@pairwise(
+    {
+        "covariates": [1, 2],
+        "level": LEVELS,
+        "name": NAMES,
+    }
+)
 def test_parts_are_those_of_leaving_out(name, level, covariates):
     x, z = scores(10, systems=9, inputs=8, covariates=covariates, gaps=0.04)
     measure = measured(name, level, covariates)
@@ -182,9 +191,13 @@ def test_influence_of_all_cells_is_the_slope_of_the_statistic(name):
         assert parts.value - without == pytest.approx(parts.influence.ravel()[cell] / 399, rel=0.03, abs=1e-4)
 
 
-@pytest.mark.parametrize("missing", ["pairwise", "available"])
-@pytest.mark.parametrize("level", LEVELS)
-@pytest.mark.parametrize("name", NAMES)
+@pairwise(
+    {
+        "missing": ["pairwise", "available"],
+        "level": LEVELS,
+        "name": NAMES,
+    }
+)
 def test_swaps_leave_the_covariates(name, level, missing):
     x, z = scores(14, systems=10, inputs=10, covariates=2, gaps=0.01)
     y = scores(15, systems=10, inputs=10, gaps=0.01)[0]

@@ -7,7 +7,7 @@ import pytest
 import reference
 import xarray as xr
 from conftest import dataset
-from helpers import rows, same
+from helpers import pairwise, rows, same
 
 from xsumstat.coefficients import arrays, table
 from xsumstat.coefficients.record import LEVELS, Coefficient, Measure
@@ -34,9 +34,13 @@ def oracle(name, x, z, level, **keywords):
     return reference.correlation(name, rows(x), rows(z), level, threshold=THRESHOLDS.get(name), **keywords)
 
 
-@pytest.mark.parametrize(("name", "level"), CASES)
-@pytest.mark.parametrize("undefined", ["drop", "zero"])
-@pytest.mark.parametrize("missing", ["pairwise", "available"])
+@pairwise(
+    {
+        "name, level": CASES,
+        "undefined": ["drop", "zero"],
+        "missing": ["pairwise", "available"],
+    }
+)
 def test_the_value_is_the_oracles(name, level, missing, undefined):
     for seed in range(4):
         x, _, z = scores(seed)

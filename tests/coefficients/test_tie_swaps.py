@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 import reference
-from helpers import LEVELS, rows, same
+from helpers import LEVELS, pairwise, rows, same
 
 from xsumstat.coefficients import table, tie_swaps
 from xsumstat.coefficients.arrays import packed, standardised
@@ -23,9 +23,13 @@ SCORES[:, GONE] = np.nan
 SWAPS = np.stack([np.zeros(Z.shape, int), *RNG.integers(0, 2, (4, *Z.shape))])
 
 
-@pytest.mark.parametrize("undefined", ["drop", "zero"])
-@pytest.mark.parametrize("threshold", [None, 0.0])
-@pytest.mark.parametrize("level", LEVELS)
+@pairwise(
+    {
+        "undefined": ["drop", "zero"],
+        "threshold": [None, 0.0],
+        "level": LEVELS,
+    }
+)
 def test_swaps_of_scores_with_groups_of_one_output(level, threshold, undefined):
     record = ACC_EQ if threshold is None else ACC_EQ.at(threshold)
     how = {"level": level, "missing": "pairwise", "undefined": undefined}

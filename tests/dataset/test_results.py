@@ -1,13 +1,11 @@
 """What results carry: every analysis is asked, and what it gives is what the two tables say of it."""
 
-import functools
-import importlib.util
 import warnings
 
 import numpy as np
 import pytest
 import xarray as xr
-from hostile.test_hostile import BESIDE, FEW, GIVES_SCORES, MORE, QUESTIONS, rounded
+from cases import ASKED, FEW, LACKS_A_PACKAGE, analysis_of, answer, in_two, rounded
 
 import xsumstat
 from xsumstat import accessor
@@ -15,89 +13,14 @@ from xsumstat.dataset import metric_pairs, results, variables
 from xsumstat.dataset.value_checks import Checks
 
 CORE = {"metric", "system", "input"}
-ACC = {"coefficient": "pairwise_accuracy"}
-
-
-def in_two(seed):
-    """Scores in two languages, gold among them."""
-    both = [rounded(seed), rounded(seed + 1)]
-    return xr.concat(both, xr.DataArray(["en", "de"], dims="language", name="language"))
-
-
-def raters(ds):
-    """Three people who rate alike, but for noise."""
-    noise = xr.DataArray(np.random.default_rng(2).normal(size=(3, 8, 6)), dims=("rater", "system", "input"))
-    return ds.score.sel(metric="human", drop=True) + noise
-
-
-OTHERS = {
-    "kept draws": lambda d: d.meta.ci("human", interval="bca", keep_samples=True, **FEW),
-    "kept draws of two metrics": lambda d: d.meta.metric_ci(keep_samples=True, interval="bca", **FEW),
-    "kept draws of top systems": lambda d: d.meta.top_k_corr("human", interval="bca", keep_samples=True, **FEW),
-    "kept draws of a test": lambda d: d.meta.boot_test("human", keep_samples=True, **FEW),
-    "by groups that have no answer": lambda d: d.assign_coords(
-        type=("system", ["alone", *"aabbbbb"])
-    ).meta.ci("human", by="type", **FEW),
-    "groups of two metrics": lambda d: d.meta.metric_corr(level="input", average=False),
-    "pooled corr": lambda d: in_two(4).meta.corr("human", pool="language", **ACC),
-    "pooled ci": lambda d: in_two(4).meta.ci("human", pool="language", keep_samples=True, **ACC, **FEW),
-    "pooled test": lambda d: in_two(4).meta.perm_test("human", pool="language", adjust="holm", **ACC, **FEW),
-    "pooled ranks": lambda d: in_two(4).meta.rank("human", pool="language", **ACC, **FEW),
-    "further dims": lambda d: in_two(4).meta.perm_test("human", **FEW),
-    "two people, corrected": lambda d: d.meta.equivalence(
-        "human", other="m1", margin="rater_sd", rating=raters(d), adjust="by", **FEW
-    ),
-    "by formula, equivalence": lambda d: d.meta.equivalence(
-        "human", other="m1", margin=0.2, method="tost_analytic", level="global"
-    ),
-    "corrected margins": lambda d: d.meta.margin_sensitivity(
-        "human", other=["m1", "m2"], by=["metric", "other_metric"], adjust="holm", margins=[0.1, 0.2], **FEW
-    ),
-    "corrected systems": lambda d: d.meta.compare_systems(adjust="holm"),
-    "corrected shapes": lambda d: d.meta.normality(level="input").meta.adjust("holm"),
-    "corrected drops": lambda d: d.meta.range_drop(
-        above=0.5, unit="quantile", n_simulations=19, **FEW
-    ).meta.adjust("holm"),
-    "raters who vary": lambda d: d.meta.alt_test(raters(d), scale="standardised", min_items=2),
-    "a ceiling": lambda d: d.meta.human_ceiling(raters(d), **FEW),
-    "type I error, both sides alike": lambda d: xsumstat.power(d, "human", metric="m0", null=True, n_trials=2, **FEW),
-    "designs of tests": lambda d: xsumstat.power(
-        xsumstat.simulate(8, 6, agreement={"m": 0.5}, rng=0), redraw=True, level=["input", "system"],
-        coefficient=["pearson", "kendall"], n_systems=[6, 8], n_inputs=[6, 8], noise=[0.5, 1.0], n_trials=2, **FEW,
-    ),
-    "power of two metrics": lambda d: xsumstat.power(
-        d, "human", metric="m0", other="m1", tests={"williams": {"test": "corr_test"}}, n_trials=2, **FEW
-    ),
-    "coverage of differences": lambda d: xsumstat.coverage(
-        d, "human", metric="m0", other="m1", n_trials=2, **FEW
-    ),
-    "designs": lambda d: xsumstat.coverage(
-        xsumstat.simulate(8, 6, agreement={"m": 0.5}, rng=0), truth="population", level=["input", "system"],
-        coefficient=["pearson", "kendall"], n_systems=[6, 8], n_inputs=[6, 8], n_trials=2, **FEW,
-    ),
-}  # fmt: skip
-LACKS_A_PACKAGE = () if importlib.util.find_spec("krippendorff") else ("agreement",)
-ASKED = [
-    name
-    for name in (*QUESTIONS, *MORE, *BESIDE, *OTHERS)
-    if name not in (*GIVES_SCORES, *LACKS_A_PACKAGE, "significant")
-]
-
-
-@functools.cache
-def answer(question):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)
-        return {**QUESTIONS, **MORE, **BESIDE, **OTHERS}[question](rounded(3))
-
-
-def analysis_of(found):
-    """The analysis that a result is of; scores that were simulated are of none, and say their truth."""
-    return found.attrs.get("analysis", "simulate")
 
 
 def variables_of(found):
     return {str(name): values for name, values in found.data_vars.items() if name != "score"}
+
+
+def test_all_results_but_simulated_scores_say_their_analysis():
+    assert [name for name in ASKED if "analysis" not in answer(name).attrs] == ["simulate"]
 
 
 @pytest.mark.parametrize("question", ASKED)
@@ -338,6 +261,8 @@ def test_results_say_how_they_were_made(small):
         "confidence_level": 0.95,
         "seed": "11",
         "gold": "m0",
+        "n_systems": small.sizes["system"],
+        "n_inputs": small.sizes["input"],
         "xsumstat_version": xsumstat.__version__,
     }
 
@@ -346,6 +271,7 @@ def test_attrs_are_values_that_files_hold_and_what_was_left_out_is_among_them():
     class Aligned:
         gold_name, dropped, further = "human", {"system": ["s1", 2], "input": ["i0"]}, {"language": 2}
         later = Checks()
+        score = xr.DataArray([[[1.0, np.nan, 2.0], [np.nan] * 3]], dims=("metric", "system", "input"))
 
     values = xr.Dataset({"correlation": ("metric", [0.5])}, attrs={"source": "here"})
     got = results.result(values, Aligned(), analysis="corr", resample=("system", "input"), exact=True, pool=None)
@@ -357,6 +283,8 @@ def test_attrs_are_values_that_files_hold_and_what_was_left_out_is_among_them():
         "gold": "human",
         "dropped_system": "s1, 2",
         "dropped_input": "i0",
+        "n_systems": 1,
+        "n_inputs": 2,
     }
     layers = results.result(values, None, analysis="corr", resample=("system", "rater"))
     assert layers.attrs["resample"] == "system rater" and "gold" not in layers.attrs

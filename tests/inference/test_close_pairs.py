@@ -32,7 +32,8 @@ def test_limits_are_symmetric_after_arctanh_and_hold_the_estimate():
         0.4,
         0.4,
     )
-    assert bounded_interval(0.6, 1.7, 0.1, 8, 0.9)[1] == pytest.approx(1.0)
+    middle = np.arctanh(0.8) + (1.1 - 0.2) / (1 - 0.8**2)  # half the way to 1, and the rest after arctanh
+    assert bounded_interval(0.6, 1.7, 0.1, 8, 0.9) == pytest.approx((0.6, np.tanh(middle + reach)))
     assert all(math.isnan(each) for each in bounded_interval(0.6, 0.6, math.nan, 8, 0.9))
 
 

@@ -5,6 +5,7 @@ import math
 import bias_twin
 import numpy as np
 import pytest
+from helpers import pairwise
 from scipy import stats
 
 from xsumstat.inference import clustered
@@ -24,10 +25,14 @@ def scores(seed=0, systems=7, inputs=5, gaps=0.05, covariates=1):
     return whole[0], whole[1], whole[2:]
 
 
-@pytest.mark.parametrize("covariates", [1, 2])
-@pytest.mark.parametrize("dims", [BOTH, ("system",), ("input",)])
-@pytest.mark.parametrize("method", ["regression", "difference"])
-@pytest.mark.parametrize("level", LEVELS)
+@pairwise(
+    {
+        "covariates": [1, 2],
+        "dims": [BOTH, ("system",), ("input",)],
+        "method": ["regression", "difference"],
+        "level": LEVELS,
+    }
+)
 def test_numbers_are_those_of_the_twin(level, method, dims, covariates):
     x, z, c = scores(1, systems=8 if covariates == 2 else 7, covariates=covariates)
     groups = (False,) * covariates
@@ -44,9 +49,13 @@ def test_groups_are_those_of_the_twin(level, method):
     np.testing.assert_allclose(found, bias_twin.slopes(x, z, c, level, method, (True,)), rtol=1e-6, atol=1e-9)
 
 
-@pytest.mark.parametrize("covariates", [1, 2])
-@pytest.mark.parametrize("method", ["regression", "difference"])
-@pytest.mark.parametrize("level", LEVELS)
+@pairwise(
+    {
+        "covariates": [1, 2],
+        "method": ["regression", "difference"],
+        "level": LEVELS,
+    }
+)
 def test_sums_tell_what_regressions_without_each_system_do(level, method, covariates):
     x, z, c = scores(3, systems=12, inputs=30, gaps=0.2, covariates=covariates)
     cells = np.array([x, z, *c])
@@ -161,3 +170,34 @@ def test_intervals_hold_the_truth(method):
 @pytest.mark.parametrize("level", ["system", "input"])
 def test_intervals_hold_the_truth_in_many_designs(level, method, n, group, effect):
     assert 0.915 <= _coverage(n, 40, group, effect, level, method, 400, n + group) <= 0.995
+
+
+@pytest.mark.parametrize("level", ["global", "within_system"])
+def test_a_covariate_of_few_inputs_is_found_no_more_often_than_stated(level):
+    """16 systems x 15 inputs, effects of inputs in gold and metric, and a covariate of inputs that moves nothing."""
+    rng, found, shape = np.random.default_rng(11), 0, (16, 15)
+    for _ in range(200):
+        z = rng.normal(size=(16, 1)) + 0.7 * rng.normal(size=(1, 15)) + rng.normal(size=shape)
+        x = z + 0.5 * rng.normal(size=(16, 1)) + 0.7 * rng.normal(size=(1, 15)) + rng.normal(size=shape)
+        c = np.broadcast_to(rng.standard_t(3, size=(1, 15)), shape)[None]
+        slope, error, df = slopes(x, z, c.copy(), Question(level, "regression", (False,), BOTH))[:, 0]
+        found += 2 * stats.t.sf(abs(slope) / error, df) < 0.05
+    assert found <= 18  # .09 of 200; at .05 more in 1 of 100 sets of trials
+
+
+@pytest.mark.parametrize("level", ["global", "within_system"])
+def test_one_input_that_all_but_makes_up_a_variance_costs_no_digits(level):
+    x, z, c = scores(3, systems=6, inputs=6, gaps=0.0)
+    z[:, 2] += 3e3 * np.random.default_rng(1).normal(size=6) if level == "within_system" else 3e3
+    question = Question(level, "regression", (False,), ("input",))
+    expected = bias_twin.slopes(x, z, c, level, "regression", (False,), ("input",))
+    found = slopes(x, z, c, question)
+    np.testing.assert_allclose(found[:2], expected[:2], rtol=1e-6)
+    np.testing.assert_allclose(found[2], expected[2], rtol=1e-3)
+
+
+def test_memory_grows_with_inputs_as_scores_do():
+    rng = np.random.default_rng(2)
+    x, z, c = rng.normal(size=(3, 20, 20_000))
+    slope, error, df = slopes(x, z, c[None], Question("global", "regression", (False,), BOTH))[:, 0]
+    assert abs(slope) < 5 * error and 1 < df < 20_000

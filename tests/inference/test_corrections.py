@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from helpers import pairwise
 from statsmodels.stats.multitest import multipletests
 
 from xsumstat.inference import corrections
@@ -33,9 +34,13 @@ def plain_counts(pool, tolerance=1e-12):
     return [sum(other >= value - tolerance for other in defined) for value in pool], len(defined)
 
 
-@pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
-@pytest.mark.parametrize("exact", [False, True])
-@pytest.mark.parametrize("centred", [False, True])
+@pairwise(
+    {
+        "alternative": ["two-sided", "greater", "less"],
+        "exact": [False, True],
+        "centred": [False, True],
+    }
+)
 def test_counts_of_a_pool_by_their_definition(alternative, exact, centred):
     samples = np.round(np.random.default_rng(4).normal(size=60), 1)
     samples[[3, 8]] = np.nan

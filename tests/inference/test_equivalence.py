@@ -29,7 +29,7 @@ def scores(seed, shape=(9, 14), noise=0.7):
 def difference(three, coefficient, level, dims=BOTH):
     """What is known of the difference of the two metrics."""
     measure = checked_measure(level, coefficient, "pairwise", "drop")
-    ((found, _),) = estimated(three[:2], three[2], [(0, 1)], measure, dims)
+    ((found, *_),) = estimated(three[:2], three[2], [(0, 1)], measure, dims)
     return found
 
 

@@ -82,3 +82,47 @@ def test_other_text_is_no_percentage():
         with pytest.raises((TypeError, ValueError)) as error:
             pd.DataFrame(PERCENT | {"m": values}).meta.to_scores(wide=True, metric="m")
         assert "percent signs" not in str(error.value)
+
+
+SCORES = xsumstat.load_dataset("demo")
+HUMAN = SCORES.score.sel(metric="human", drop=True)
+OTHERS = SCORES.drop_sel(metric="human")
+
+
+@pytest.mark.parametrize("name", ["", " ", float("nan"), "\0", 1j, int, object(), ["a"], {"a": 1}, {"a"}, None])
+def test_what_no_metric_can_be_called(name):
+    with pytest.raises((TypeError, ValueError), match="^name must be "):
+        xsumstat.add_gold(OTHERS, HUMAN, name=name)
+
+
+@pytest.mark.parametrize(
+    "argument, value",
+    [
+        *[("aggregate", each) for each in ([], int, {"a": "mean"}, 7)],
+        *[(name, each) for name in ("system", "input", "value") for each in (["a"], {"a": 1}, {"a"})],
+        ("gold", FRAME),
+    ],
+)
+def test_what_names_no_column_or_rule(argument, value):
+    with pytest.raises(TypeError, match=f"^{argument} must be "):
+        FRAME.meta.to_scores(**{"wide": True, argument: value})
+
+
+@pytest.mark.parametrize(
+    "ask, message",
+    [
+        (lambda: SCORES.meta.variance_components(along="typo"), "along='typo' is the dim of the raters in rating"),
+        (lambda: SCORES.meta.variance_components(n_raters="nonsense"), "n_raters must be a whole number"),
+        (lambda: SCORES.meta.ci(n_resamples=10**30), "n_resamples must be at most 100,000,000"),
+        (lambda: SCORES.meta.ci(resample=SCORES), "resample must be .*, got a Dataset"),
+        (lambda: SCORES.meta.ci(resample=FRAME), "resample must be .*, got a DataFrame"),
+        (lambda: SCORES.meta.ci(metric=FRAME), "metric must be .*, got a DataFrame"),
+        (lambda: SCORES.meta.agreement(along=FRAME), "along must be .*, got a DataFrame"),
+        (lambda: xsumstat.set_dims(SCORES, system=["a"]), "system must be .*, got .'a'."),
+        (lambda: xsumstat.read_mqm(""), "file must name a file or folder, got ''"),
+        (lambda: xsumstat.read_inspect(""), "each item of path must name a file or folder, got ''"),
+    ],
+)
+def test_nonsense_is_refused_by_the_arguments_name(ask, message):
+    with pytest.raises((TypeError, ValueError), match=f"^{message}"):
+        ask()

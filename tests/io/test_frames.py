@@ -5,6 +5,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
+from helpers import pairwise
 
 import xsumstat  # noqa: F401
 from xsumstat.io import frames
@@ -89,7 +90,7 @@ def test_columns_that_describe_nothing_are_named():
             r"system='systm' is not a column; did you mean 'system'\? columns: 'metric'",
         ),
         (TIDY, {"value": "rouge"}, ValueError, "value='rouge' is not a column"),
-        (TIDY, {"dims": ["language"]}, ValueError, "language='language' is not a column"),
+        (TIDY, {"dims": ["language"]}, ValueError, "dims='language' is not a column"),
         (TIDY, {"metric": "system"}, ValueError, "the columns named has 1 label"),
         (TIDY, {"metric": ["rouge"]}, TypeError, "metric must name one column of a tidy frame"),
         (TIDY, {"wide": 1}, TypeError, "wide must be True or False"),
@@ -195,8 +196,8 @@ def test_an_unknown_rule_of_aggregation():
 @pytest.mark.parametrize(
     "name, data, message",
     [
-        ("a.csv", b"", "cannot read a.csv as .csv: No columns"),
-        ("a.csv", b"system,input,rouge\n\xe9,1,2\n", "cannot read a.csv as .csv: 'utf-8' codec"),
+        ("a.csv", b"", "cannot read a.csv as .csv: it is empty"),
+        ("a.csv", b"system,input,rouge\n\xe9,1,2\n", "cannot read a.csv as .csv: it is not UTF-8 text"),
         ("a.csv", b"system;input;rouge\nx;1;2\n", "cannot read a.csv as .csv: it has one column, 'system;input;rouge'"),
         ("a.nc", b"no netCDF", "cannot read a.nc as .nc"),
         ("a.parquet", b"no parquet", "cannot read a.parquet as .parquet"),
@@ -297,9 +298,13 @@ def plain(**labels):
     return frame.assign(score=np.arange(8.0)).astype({"input": object, "system": object}).assign(**labels)
 
 
-@pytest.mark.parametrize("wide", [False, True])
-@pytest.mark.parametrize("column", ["system", "input", "rater"])
-@pytest.mark.parametrize("values", [(1, "1"), ("x", 2.5), ("x", ("x",)), (True, "True")])
+@pairwise(
+    {
+        "wide": [False, True],
+        "column": ["system", "input", "rater"],
+        "values": [(1, "1"), ("x", 2.5), ("x", ("x",)), (True, "True")],
+    }
+)
 def test_labels_of_mixed_types_are_refused(wide, column, values):
     frame = plain(rater="z")
     frame[column] = [values[at % 2] for at in range(8)]
@@ -362,9 +367,13 @@ def test_a_frame_with_a_column_twice():
         frame.meta.to_scores(input="metric")
 
 
-@pytest.mark.parametrize("scale", [1, 10, 0.1, 1e-20, 1e200, 7, 1 / 3])
-@pytest.mark.parametrize("rule", ["mean", "sum", np.mean, np.nanmean])
-@pytest.mark.parametrize("wide", [False, True])
+@pairwise(
+    {
+        "scale": [1, 10, 0.1, 1e-20, 1e200, 7, 1 / 3],
+        "rule": ["mean", "sum", np.mean, np.nanmean],
+        "wide": [False, True],
+    }
+)
 @pytest.mark.filterwarnings("ignore:only 4 systems", "ignore:numeric column")
 def test_the_order_of_rows_does_not_matter_to_a_mean(scale, rule, wide):
     """Three means of .2 and one of .7/3 against 0, 1, 4, 9: tau-b is 3/sqrt(3*6)."""

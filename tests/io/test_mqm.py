@@ -151,6 +151,30 @@ def test_lines_may_end_as_on_windows(tmp_path):
     assert of(ds) == [[-5]] and of(ds, "target") == [["t"]]
 
 
+def test_attention_checks_are_no_errors(tmp_path):
+    """WMT23's side-by-side files: rows of severity HOTW-test, on a text with an error put in."""
+    own = [
+        line("A", "d", 1, 1, "r1", "Accuracy/Omission", "Major"),
+        line("A", "d", 1, 1, "r2", *NO),
+        line("B", "d", 1, 1, "r1", "Fluency/Punctuation", "Minor"),
+        line("B", "d", 2, 2, "r2", *NO),
+    ]
+    checks = [
+        line("A", "d", 1, 1, "r1", "Found", "HOTW-test", "s", "t with an error put in"),
+        line("B", "d", 2, 2, "r2", "Missed", "hotw-test"),
+        line("B", "d", 2, 2, "r1", "Missed", "HOTW-test"),
+    ]
+    want = read(tmp_path, *own)
+    for weights in (None, {"hotw-test": 10}):
+        with pytest.warns(
+            UserWarning, match=r"mqm.tsv: 3 row\(s\) of severity 'HOTW-test' are attention checks"
+        ) as said:
+            ds = read(tmp_path, own[0], checks[0], *own[1:], *checks[1:], weights=weights)
+        assert ds.identical(want) and len(said) == 1
+    with pytest.raises(ValueError, match="holds no row with a rater but attention checks"):
+        read(tmp_path, *checks)
+
+
 def test_rows_without_rater_are_left_out_and_counted(tmp_path):
     metrics = line("A", "d", 1, 1, "", "", "", "s", "t", '{"segment": {"metrics": {"Bleurt": 0.5}}}')
     with pytest.warns(UserWarning, match=r"mqm.tsv: 1 row\(s\) have no rater, hold no rating, and are left out"):

@@ -1,5 +1,7 @@
 """The layout of mt-metrics-eval, from a small test set written by hand as its README has it."""
 
+import warnings
+
 import numpy as np
 import pytest
 import xarray as xr
@@ -60,6 +62,39 @@ def test_segments(folder):
     assert np.isnan(ds.score.sel(metric="COMET-22-refA", system="refB")).all()  # and not 0
     assert said == ["metric(s) 'COMET-22-refA' have no score of the system(s) 'refB': they are NaN"]
     assert "gold" not in ds.attrs and ds.attrs["language_pair"] == "en-de"
+
+
+def test_what_the_layout_prescribes_is_not_warned_of(folder):
+    """A metric scores all systems but its own reference; what else is missing is one warning of each kind."""
+    metrics = folder / "wmt99/metric-scores/en-de"
+    (metrics / "COMET-22-refA.seg.score").unlink()
+    lines = {system: f"{system} 1\n" * 4 for system in ("A", "B", "refA", "refB")}
+    for name, systems in {
+        "BLEU-refA": "A B refB",
+        "BLEU-refB": "A B refA",
+        "X-refA.refB": "A B",
+        "QE-src": lines,
+    }.items():
+        text = "".join(lines[system] for system in (systems.split() if isinstance(systems, str) else systems))
+        (metrics / f"{name}.seg.score").write_text(text)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        ds = xsumstat.read_mtme(folder, "wmt99", "en-de")
+    assert np.isnan(ds.score.sel(metric="BLEU-refA", system="refA")).all() and ds.sizes["system"] == 4
+    for at in range(9):  # each lacks another system, or a part of one
+        gone = ["A", "B", "refA"][at % 3]
+        (metrics / f"M{at}-src.seg.score").write_text("".join(lines[each] for each in lines if each != gone))
+        (metrics / f"N{at}-src.seg.score").write_text("".join(lines.values()).replace(f"{gone} 1", f"{gone} None", 1))
+    (metrics / "M9-src.seg.score").write_text(lines["B"])
+    _, said = read(folder)
+    assert sorted(said) == [
+        "metric(s) 'M0-src', 'M3-src', 'M6-src' have no score of the system(s) 'A'; metric(s) 'M1-src', 'M4-src', "
+        "'M7-src' have no score of the system(s) 'B'; metric(s) 'M2-src', 'M5-src', 'M8-src' have no score of the "
+        "system(s) 'refA'; and so on, 10 metrics in all: they are NaN",
+        "metric(s) 'N0-src', 'N3-src', 'N6-src' have not all scores of 'A'; metric(s) 'N1-src', 'N4-src', 'N7-src' "
+        "have not all scores of 'B'; metric(s) 'N2-src', 'N5-src', 'N8-src' have not all scores of 'refA': they are "
+        "NaN",
+    ]
 
 
 def test_ratings_of_spans_are_left_alone(folder):

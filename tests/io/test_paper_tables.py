@@ -7,9 +7,8 @@ import subprocess
 import numpy as np
 import pytest
 import xarray as xr
-from dataset.test_results import ASKED, answer
+from cases import IN_WORDS, answer
 
-QUESTIONS = [name for name in ASKED if not name.startswith("corr, ") and "analysis" in answer(name).attrs]
 PREAMBLE = r"\documentclass{article}\usepackage[utf8]{inputenc}\usepackage[T1]{fontenc}\usepackage{booktabs}"
 
 
@@ -52,7 +51,7 @@ def check_latex(text):
         )
 
 
-@pytest.mark.parametrize("question", QUESTIONS)
+@pytest.mark.parametrize("question", IN_WORDS)
 def test_every_result_is_a_table(question):
     result = answer(question)
     latex, markdown = result.meta.to_latex(caption="50 % of_all", label="tab:a"), result.meta.to_markdown()
@@ -67,7 +66,7 @@ def test_every_result_is_a_table(question):
 def test_the_document_compiles(tmp_path):
     if shutil.which("pdflatex") is None:
         pytest.skip("needs pdflatex")
-    tables = "\n".join(answer(name).meta.to_latex(caption="a") for name in QUESTIONS[:40])
+    tables = "\n".join(answer(name).meta.to_latex(caption="a") for name in IN_WORDS[:40])
     (tmp_path / "a.tex").write_text(rf"{PREAMBLE}\begin{{document}}{tables}\end{{document}}", encoding="utf-8")
     done = subprocess.run(["pdflatex", "-halt-on-error", "a.tex"], cwd=tmp_path, capture_output=True, check=False)
     assert done.returncode == 0, done.stdout[-2000:]
@@ -194,7 +193,7 @@ def test_wrong_arguments(demo):
     ):
         with pytest.raises((ValueError, TypeError), match=error):
             result.meta.to_latex(**wrong)
-    with pytest.raises(ValueError, match="this is no result"):
+    with pytest.raises(ValueError, match="needs a result, but this Dataset holds scores"):
         demo.meta.to_markdown()
     pytest.importorskip("dask")
     with pytest.raises(ValueError, match=r"lazy \(Dask\) and has no numbers yet"):

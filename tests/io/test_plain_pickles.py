@@ -9,7 +9,7 @@ import sys
 import numpy as np
 import pytest
 import xarray as xr
-from helpers import examples, pickled, realsumm_scores
+from helpers import examples, pairwise, pickled, realsumm_scores
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -26,9 +26,13 @@ class InBytes:
         return np.float64(1).__reduce__()[0], (np.dtype(self.code), self.data)
 
 
-@pytest.mark.parametrize("protocol", [2, 3, 4, 5])
-@pytest.mark.parametrize("order", "<>")
-@pytest.mark.parametrize("code, letter, value", [("f8", "d", 0.1), ("f4", "f", 2.5), ("i2", "h", 258), ("u4", "I", 7)])
+@pairwise(
+    {
+        "protocol": [2, 3, 4, 5],
+        "order": "<>",
+        "code, letter, value": [("f8", "d", 0.1), ("f4", "f", 2.5), ("i2", "h", 258), ("u4", "I", 7)],
+    }
+)
 def test_scalars_of_either_byte_order(tmp_path, protocol, order, code, letter, value):
     def scalar(_):
         return InBytes(order + code, struct.pack(order + letter, value))

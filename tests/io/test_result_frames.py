@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
-from dataset.test_results import ASKED, answer
+from cases import ASKED, answer
 
 from xsumstat.dataset import results, variables
 from xsumstat.io.result_frames import to_frame

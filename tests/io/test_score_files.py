@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from helpers import pairwise
 
 from xsumstat.io import score_files
 
@@ -95,9 +96,13 @@ def test_blanks_line_ends_and_order_do_not_matter(tmp_path, separator, ending, o
         assert values.tolist() == [(-1 if system in sign else 1) * at for at in range(3)]
 
 
-@pytest.mark.parametrize("line", ["A", "A\t", "\t1", "A\t1\t2", "A 1 2", "A\x1f1\t2", "A\t1 "])
-@pytest.mark.parametrize("at", [0, 2, 5])
-@pytest.mark.parametrize("last", ["A\tx", "A\t6"])
+@pairwise(
+    {
+        "line": ["A", "A\t", "\t1", "A\t1\t2", "A 1 2", "A\x1f1\t2", "A\t1 "],
+        "at": [0, 2, 5],
+        "last": ["A\tx", "A\t6"],
+    }
+)
 def test_the_first_bad_line_is_named(tmp_path, line, at, last):
     lines = [*(f"A\t{k}" for k in range(6)), last]
     lines[at] = line

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from helpers import pairwise
 
 from xsumstat.io import tables
 from xsumstat.io.frames import read_scores
@@ -13,27 +14,31 @@ long_numbers = pytest.mark.skipif(OLD_PANDAS, reason="pandas 2 reads whole numbe
 LONG = "metric,system,input,score\n"
 
 
-@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
-@pytest.mark.parametrize("start", ["", "\ufeff"])
-@pytest.mark.parametrize(
-    "text, message",
-    [
-        (HEADER + "a,1,5,6,7\nb,1,5,6,7\n", r"line 2: 5 field\(s\), and the header has 4; a field that holds a comma"),
-        (HEADER + "a,1,5,6\nb,1,5,0,7\n", r"line 3: 5 field\(s\), and the header has 4; .*decimals need a point"),
-        (HEADER + "a,1,5,6,\nb,1,5,6,\n", "line 2: 5 .* the header has 4; is there a separator at its end"),
-        (HEADER + "a,1,5,6\n\nb,1,5\n", r"line 4: 3 field\(s\), and the header has 4"),
-        (HEADER + "a,1,5,6\nb\n", r"line 3: 1 field\(s\), and the header has 4"),
-        (HEADER + '"a\n,\n",1,5,6\n"b\n",1,5,6,7\n', r"line 5: 5 field\(s\), and the header has 4"),
-        (HEADER + '"a"",",1,5,6\nb,1,5,6,7\n', "line 3: 5 field"),
-        ("system,input,r1,r1\na,1,5,6\n", "line 1: the header has 'r1' more than once"),
-        ("\nsystem,input,r1, r1\na,1,5,6\n", "line 2: the header has 'r1' more than once"),
-        (LONG + "m,a,1,0,5\n", r"line 2: 5 field\(s\), and the header has 4"),
-        (LONG + "m,a,1\n", r"line 2: 3 field\(s\), and the header has 4"),
-        ("metric,system,input,score,score\nm,a,1,2,3\n", "line 1: the header has 'score' more than once"),
-        (HEADER + 'a,1,5,"6\nb,1,5,7\n', "line 2: 4 field|EOF inside string"),
-    ],
+@pairwise(
+    {
+        "end": ["\n", "\r\n", "\r"],
+        "start": ["", "\ufeff"],
+        "text, message": [
+            (
+                HEADER + "a,1,5,6,7\nb,1,5,6,7\n",
+                r"line 2: 5 field\(s\), and the header has 4; a field that holds a comma",
+            ),
+            (HEADER + "a,1,5,6\nb,1,5,0,7\n", r"line 3: 5 field\(s\), and the header has 4; .*decimals need a point"),
+            (HEADER + "a,1,5,6,\nb,1,5,6,\n", "line 2: 5 .* the header has 4; is there a separator at its end"),
+            (HEADER + "a,1,5,6\n\nb,1,5\n", r"line 4: 3 field\(s\), and the header has 4"),
+            (HEADER + "a,1,5,6\nb\n", r"line 3: 1 field\(s\), and the header has 4"),
+            (HEADER + '"a\n,\n",1,5,6\n"b\n",1,5,6,7\n', r"line 5: 5 field\(s\), and the header has 4"),
+            (HEADER + '"a"",",1,5,6\nb,1,5,6,7\n', "line 3: 5 field"),
+            ("system,input,r1,r1\na,1,5,6\n", "line 1: the header has 'r1' more than once"),
+            ("\nsystem,input,r1, r1\na,1,5,6\n", "line 2: the header has 'r1' more than once"),
+            (LONG + "m,a,1,0,5\n", r"line 2: 5 field\(s\), and the header has 4"),
+            (LONG + "m,a,1\n", r"line 2: 3 field\(s\), and the header has 4"),
+            ("metric,system,input,score,score\nm,a,1,2,3\n", "line 1: the header has 'score' more than once"),
+            (HEADER + 'a,1,5,"6\nb,1,5,7\n', "line 2: 4 field|EOF inside string"),
+        ],
+        "suffix": [".csv", ".tsv"],
+    }
 )
-@pytest.mark.parametrize("suffix", [".csv", ".tsv"])
 def test_ragged_tables_are_refused(tmp_path, text, message, start, end, suffix):
     path = tmp_path / f"scores{suffix}"
     if suffix == ".tsv":
@@ -43,10 +48,14 @@ def test_ragged_tables_are_refused(tmp_path, text, message, start, end, suffix):
         read_scores(path)
 
 
-@pytest.mark.parametrize("end", ["\n", "\r\n"])
-@pytest.mark.parametrize("start", ["", "\ufeff"])
-@pytest.mark.parametrize("suffix, sep", [(".csv", ","), (".tsv", "\t")])
-@pytest.mark.parametrize("kind", ["wide", "long"])
+@pairwise(
+    {
+        "end": ["\n", "\r\n"],
+        "start": ["", "\ufeff"],
+        "suffix, sep": [(".csv", ","), (".tsv", "\t")],
+        "kind": ["wide", "long"],
+    }
+)
 def test_tables_as_they_are_written(tmp_path, start, end, suffix, sep, kind):
     """Quoted separators, quotes and line ends; empty lines before, between and after; a mark of byte order."""
     path = tmp_path / f"scores{suffix}"

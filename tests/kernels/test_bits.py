@@ -1,7 +1,7 @@
 """Bits of pairs of members, beside pairs that are looked at one by one."""
 
 import numpy as np
-import pytest
+from helpers import pairwise
 
 from xsumstat.kernels import bits, outputs
 
@@ -22,9 +22,13 @@ def test_popcount():
     assert count(np.uint64(0)) == 0 and count(~np.uint64(0)) == 64
 
 
-@pytest.mark.parametrize("size", SIZES)
-@pytest.mark.parametrize("step", [1, -1])
-@pytest.mark.parametrize("missing", [0, 5])
+@pairwise(
+    {
+        "size": SIZES,
+        "step": [1, -1],
+        "missing": [0, 5],
+    }
+)
 def test_members_before(size, step, missing):
     values = np.round(RNG.normal(size=size), 1)
     values[RNG.permutation(size)[:missing]] = np.nan
@@ -55,9 +59,13 @@ def test_bits_below_a_place():
     assert [bits.bits_below(row, sums, at) for at in range(193)] == [ones[:at].sum() for at in range(193)]
 
 
-@pytest.mark.parametrize("size", SIZES)
-@pytest.mark.parametrize("bins", [1, 7, 10])
-@pytest.mark.parametrize("digits", [0, 1, 9])
+@pairwise(
+    {
+        "size": SIZES,
+        "bins": [1, 7, 10],
+        "digits": [0, 1, 9],
+    }
+)
 def test_opposite_pairs_are_those_that_are_found_one_by_one(size, bins, digits):
     x, z = np.round(RNG.normal(size=(2, size)), digits)
     height = np.sort(np.round(RNG.random(size), 1 if digits == 0 else 9))

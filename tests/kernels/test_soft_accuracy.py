@@ -12,8 +12,6 @@ from helpers import both_ways
 from xsumstat.coefficients.arrays import padded
 from xsumstat.kernels import soft_accuracy as loops
 
-UNITS = max(loops.LISTED, loops.LARGEST)
-
 
 def all_sums(units):
     """The chance of each sum of whole numbers whose signs are by chance."""
@@ -95,13 +93,38 @@ def test_units_of_a_pair_are_all_or_the_largest():
             assert set(units[:count]) <= set(want)
 
 
+def with_scratch(units):
+    """Differences in front of the places that `listed` needs, which hold anything."""
+    return np.concatenate([units, np.full(loops.UNITS - len(units), 99.0)])
+
+
 @pytest.mark.parametrize("units", [[1.0], [1, 1, -1], [0.1, 0.2, -0.3], [2, 1, -1, 3, 0.5], [-1, -2, -4], []])
 def test_listed_signs(units):
     signs = itertools.product((1, -1), repeat=len(units))
     sums = np.array([math.fsum(s * u for s, u in zip(each, units, strict=True)) for each in signs])
     seen = math.fsum(units)
-    got = both_ways(loops.listed, np.array([*units, 99.0]), len(units))
+    got = both_ways(loops.listed, with_scratch(units), len(units))
     assert got == pytest.approx((np.mean(sums >= seen - 1e-9), np.mean(sums <= seen + 1e-9)), abs=1e-15)
+
+
+@pytest.mark.parametrize("far", [1.0, 0.1, 1e-9, 1e9 / 3])
+@pytest.mark.parametrize("count", [*range(7, 13)])
+def test_no_sign_is_left_out_of_the_list(count, far):
+    """Every swap counts, equal sums among them: the shares are whole numbers over 2 ** count, to the last bit.
+
+    Tenths and thirds are rounded, so that sums that are equal are not so in a computer.
+    """
+    rng = np.random.default_rng(count)
+    examples = [[1] * count, [-1] * count, [1, -1] * (count // 2) + [2] * (count % 2), [2**k for k in range(count)]]
+    examples += [rng.choice([-3, -2, -1, 1, 2, 3, 40], count).tolist() for _ in range(20)]
+    for units in examples:
+        got = loops.listed(with_scratch(far * np.array(units, dtype=float)), count)
+        assert tuple(got) == shares(units)
+
+
+def test_the_list_of_signs_in_plain_python():
+    units = [3, -1, 2, -2, 5, 1, -4, 2, -1, 1, -3, 6]
+    assert tuple(both_ways(loops.listed, with_scratch(units), 12)) == shares(units)
 
 
 @pytest.mark.parametrize("step", [0.0, 1.0, 0.25])
@@ -140,7 +163,7 @@ def test_a_few_large_differences_are_listed():
         assert got == pytest.approx(sum(p for s, p in ways.items() if s > threshold), abs=3e-4)
 
 
-def all_chances(x, y, mask, coins, v, step):
+def all_chances(x, y, mask, coins, v, step, w=None):
     """P and q of each pair in each lane, (2, lanes, pairs), by the two kernels; which lanes have other pairs."""
     lanes, pairs = max(len(v), coins.shape[2]), len(x) * (len(x) - 1) // 2
     sums = np.empty((3, pairs, lanes))
@@ -152,8 +175,9 @@ def all_chances(x, y, mask, coins, v, step):
     many = sums[2] < sums[1] ** 2 / 12.5
     np.testing.assert_array_equal(found != 9.0, [many.T, many.T])
     np.testing.assert_array_equal(others, (~many).sum(axis=0))
-    scratch = np.empty((len(x), v.shape[1])), np.empty(v.shape[1]), np.empty(UNITS)
-    both_ways(loops.other_chances, x, y, mask, coins, v, step, sums, others, *scratch, *found)
+    scratch = np.empty((len(x), v.shape[1])), np.empty(v.shape[1]), np.empty(loops.UNITS)
+    w = np.ones((1, len(x)), int) if w is None else w
+    both_ways(loops.other_chances, x, y, mask, coins, w, v, step, sums, others, *scratch, *found)
     return found
 
 
@@ -174,6 +198,33 @@ def test_chances_of_grades(inputs, gaps):
         want = of_pairs(x, mask, each, lambda d: shares(d.tolist()) if len(d) else (math.nan, math.nan))
         np.testing.assert_allclose(found[:, lane], want, atol=4e-4)
     assert np.isnan(found[0, :, 0]).all() == gaps
+
+
+def test_chances_of_copies_zeros_and_negative_differences():
+    """At most 12 differences other than 0, copies of an input and differences of 0 beside them: all swaps, exactly."""
+    rng = np.random.default_rng(12)
+    x = rng.integers(-2, 3, (5, 16)).astype(float)
+    x[:, 9:] = 1.0
+    v = np.array([[1, 2, 0, 3, 1, 1, 1, 2, 1, 4, 1, 1, 0, 2, 1, 3], [2, 2, 2, 0, 0, 0, 3, 3, 0, 1, 1, 1, 1, 1, 1, 1]])
+    found = all_chances(x, x, None, no_swaps(x), v, 1.0)
+    for lane, each in enumerate(v):
+        differences = of_pairs(x, None, each, lambda d: (np.sum(d != 0), np.sum(d == 0), np.sum(d < 0), 0))
+        assert 8 < differences[0].max() <= 12 and (differences[1:3] > 0).all()
+        assert found[:, lane].tolist() == of_pairs(x, None, each, lambda d: shares(d.tolist())).tolist()
+
+
+@pytest.mark.parametrize("rows", [1, 3])
+def test_chances_of_systems_that_were_not_drawn_are_not_sought(rows):
+    """Those of the other pairs are the same to the last bit; all resamples share the counts of systems, or none do."""
+    x, mask, v = example(9, True, 5)
+    w = np.array([[1, 0, 2, 1], [0, 3, 1, 0], [2, 1, 0, 1]])[:rows]
+    want = all_chances(x, x, mask, no_swaps(x), v, 1.0)
+    found = all_chances(x, x, mask, no_swaps(x), v, 1.0, w)
+    for lane in range(3):
+        for at, (a, b) in enumerate(itertools.combinations(range(4), 2)):
+            both = w[lane % rows, a] * w[lane % rows, b] > 0
+            for got, full in zip(found[:, lane, at], want[:, lane, at], strict=True):
+                assert got == full or (math.isnan(got) and (math.isnan(full) or not both))
 
 
 @pytest.mark.parametrize("gaps", [False, True])

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import reference
 import scipy.stats
-from helpers import both_ways, rows, same, unpacked
+from helpers import both_ways, pairwise, rows, same, unpacked
 
 from xsumstat.coefficients import correlation_swaps, rank_swaps
 from xsumstat.coefficients.arrays import packed
@@ -27,9 +27,13 @@ SWAP = RNG.integers(0, 2, (4, 3, 11))
 BITS = packed(SWAP)
 
 
-@pytest.mark.parametrize("dtype", [np.int16, np.int32, float])
-@pytest.mark.parametrize("level, at", [("input", range(11)), ("input", [1, 4, 9]), ("within_system", [0, 2])])
-@pytest.mark.parametrize("counts", [1, 2])
+@pairwise(
+    {
+        "dtype": [np.int16, np.int32, float],
+        "level, at": [("input", range(11)), ("input", [1, 4, 9]), ("within_system", [0, 2])],
+        "counts": [1, 2],
+    }
+)
 def test_signs_of_some_groups(level, at, counts, dtype):
     if dtype is float and counts == 2:
         return  # counts stand side by side in integers only

@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 import reference
-from helpers import both_ways, rows, same
+from helpers import both_ways, pairwise, rows, same
 
 from xsumstat.coefficients.arrays import packed
 from xsumstat.coefficients.rank_swaps import Pooled
@@ -58,9 +58,13 @@ def plainly(name, x, z, level, w, v, undefined, threshold):
     return reference.correlation(name, *drawn, level, undefined=undefined, threshold=threshold)
 
 
-@pytest.mark.parametrize("threshold", [None, 0.0, 1.0, 2.5])
-@pytest.mark.parametrize("zero", [False, True])
-@pytest.mark.parametrize("level", ["input", "within_system"])
+@pairwise(
+    {
+        "threshold": [None, 0.0, 1.0, 2.5],
+        "zero": [False, True],
+        "level": ["input", "within_system"],
+    }
+)
 def test_accuracy_with_ties(level, zero, threshold):
     found = ready(X, Z, level, math.nan if threshold is None else threshold)
     pairs = (found.first, found.second, found.group, found.gain, found.ends)

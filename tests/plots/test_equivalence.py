@@ -215,7 +215,7 @@ def test_verdicts_on_versions_are_a_matrix(languages):
 
 
 def test_the_wrong_result_is_said(curve, demo):
-    with pytest.raises(ValueError, match="no shares by margin; this draws what margin_sensitivity gives"):
+    with pytest.raises(ValueError, match="draws a result of ds.meta.margin_sensitivity"):
         demo.meta.plot.sensitivity()
     with pytest.raises(ValueError, match="unknown hue 'qualit'; did you mean 'quality'"):
         curve.meta.plot.sensitivity(hue="qualit")

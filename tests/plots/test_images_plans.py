@@ -65,6 +65,6 @@ def test_further_dims_have_a_panel_each(demo):
     both = xr.concat([demo, demo**2], xr.DataArray(["en", "de"], dims="language", name="language"))
     axes = both.meta.variance_components("human", metric=["judge"]).meta.plot.variance_components()
     assert [axis.get_title() for axis in axes] == ["en", "de"]
-    with pytest.raises(ValueError, match="no shares of effects"):
+    with pytest.raises(ValueError, match="draws a result of ds.meta.variance_components, but this is a result of corr"):
         demo.meta.corr("human").meta.plot.variance_components()
     plt.close("all")

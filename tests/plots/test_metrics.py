@@ -428,11 +428,11 @@ def test_undefined_results_can_be_drawn(small):
 
 
 def test_the_wrong_result_is_said(small, interval, table):
-    with pytest.raises(ValueError, match="no intervals; this draws what ci gives"):
+    with pytest.raises(ValueError, match="draws a result of ds.meta.ci, .* or ds.meta.human_ceiling, but"):
         table.meta.plot.forest()
-    with pytest.raises(ValueError, match="no p-values of metric pairs; this draws what perm_test gives"):
+    with pytest.raises(ValueError, match="draws a result of .*ds.meta.perm_test.*, but this is a result of ci"):
         interval.meta.plot.pvalues()
-    with pytest.raises(ValueError, match="no clusters; this draws what rank gives"):
+    with pytest.raises(ValueError, match="draws a result of ds.meta.rank.*, but this is a result of ci"):
         interval.meta.plot.clusters()
     with pytest.raises(ValueError, match="alpha must lie strictly between 0 and 1"):
         table.meta.plot.pvalues(alpha=0)
@@ -440,7 +440,7 @@ def test_the_wrong_result_is_said(small, interval, table):
 
 def test_without_matplotlib_the_extra_is_named(monkeypatch, interval):
     monkeypatch.setitem(__import__("sys").modules, "matplotlib.pyplot", None)
-    with pytest.raises(ImportError, match=r"this needs matplotlib, .* pip install 'xsumstat\[plot\]'"):
+    with pytest.raises(ImportError, match=r'this needs matplotlib, .* pip install "\.\[plot\]"'):
         interval.meta.plot.forest()
 
 

@@ -452,10 +452,10 @@ def test_of_many_pairs_the_largest_drops_are_drawn(demo):
 @pytest.mark.parametrize(
     "name, message",
     [
-        ("matrix", "no correlations of metrics with each other"),
-        ("disagreement", "no shares by score_bin"),
-        ("improvement", "no ratios by score_bin"),
-        ("range_drop", "no expected drops"),
+        ("matrix", "draws a result of ds.meta.metric_corr or ds.meta.metric_ci, but"),
+        ("disagreement", "draws a result of ds.meta.disagreement, but"),
+        ("improvement", "draws a result of ds.meta.improvement_consistency, but"),
+        ("range_drop", "draws a result of ds.meta.range_drop, but"),
     ],
 )
 def test_other_results_are_refused(demo, name, message):
@@ -471,7 +471,7 @@ def test_pictures_of_more_metrics_than_can_be_told_apart_are_refused_at_once(mon
     found = of_many(13).meta.disagreement(n_bins=2, n_resamples=20, rng=0)
     twelve = found.isel(metric=slice(12), other_metric=slice(12))
     assert len(twelve.meta.plot.disagreement()) == 12
-    refused = "the result has 13 metrics, and at most 12 can be told apart.*name those to be shown, as metric="
+    refused = "the result has 13 metrics, and at most 12 can be distinguished.*name those to be shown, as metric="
     with pytest.raises(ValueError, match=refused):
         found.meta.plot.disagreement()
     monkeypatch.setattr(plt, "subplots", None)

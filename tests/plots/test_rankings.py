@@ -41,7 +41,7 @@ def test_bars_join_the_members_of_a_cluster(ranks):
     ax = ranks.meta.plot.clusters()
     members = [tuple(ranks.metric.values[ranks.cluster == each]) for each in np.unique(ranks.cluster)]
     assert bars(ax) == [each for each in members if len(each) > 1] and 0 < len(bars(ax)) < len(members)
-    assert [text.get_text() for text in ax.figure.legends[0].get_texts()] == ["not told apart (p > 0.05)"]
+    assert [text.get_text() for text in ax.figure.legends[0].get_texts()] == ["no significant difference (p > 0.05)"]
     alone = ranks.assign(cluster=ranks["rank"])
     ax = alone.meta.plot.clusters()
     assert bars(ax) == [] and ax.figure.legends == []

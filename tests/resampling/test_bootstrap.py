@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 import reference
-from helpers import LEVELS, rows, same
+from helpers import LEVELS, pairwise, rows, same
 
 from xsumstat.coefficients import table
 from xsumstat.coefficients.record import Measure
@@ -46,9 +46,13 @@ def twin(target, z, level, missing="pairwise", scores=SCORES):
     return r[0] - r[1] if len(r) == 2 else r[0]
 
 
-@pytest.mark.parametrize("missing", ["pairwise", "available"])
-@pytest.mark.parametrize("level", LEVELS)
-@pytest.mark.parametrize("targets", [SINGLE, PAIRS])
+@pairwise(
+    {
+        "missing": ["pairwise", "available"],
+        "level": LEVELS,
+        "targets": [SINGLE, PAIRS],
+    }
+)
 def test_values(targets, level, missing):
     made = Estimates.of(SCORES, Z, targets, measure(level, missing=missing), ("system", "input"))
     assert same(made.values, [twin(each, Z, level, missing) for each in targets])

@@ -3,7 +3,7 @@
 import jackknife_twin as twin
 import numpy as np
 import pytest
-from helpers import same
+from helpers import pairwise, same
 
 from xsumstat.analyses.measure import checked_measure
 from xsumstat.coefficients import leave_one_out
@@ -25,9 +25,13 @@ def measure(level="input", name="spearman", missing="pairwise"):
     return checked_measure(level, name, missing, "drop")
 
 
-@pytest.mark.parametrize("dims", [BOTH, ("system",), ("input",)])
-@pytest.mark.parametrize("level", ["system", "input", "global"])
-@pytest.mark.parametrize("targets", [SINGLE, PAIRS])
+@pairwise(
+    {
+        "dims": [BOTH, ("system",), ("input",)],
+        "level": ["system", "input", "global"],
+        "targets": [SINGLE, PAIRS],
+    }
+)
 def test_numbers_of_targets(targets, level, dims):
     got = jackknife.intervals(SCORES, Z, targets, measure(level), dims, 0.9)
     assert got.shape == (len(NAMES), 3)

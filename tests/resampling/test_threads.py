@@ -75,7 +75,7 @@ def test_a_progress_bar_counts_blocks_and_changes_nothing(demo, capsys, method, 
 def test_a_bar_without_tqdm_names_the_extra(demo, monkeypatch):
     monkeypatch.setitem(sys.modules, "tqdm", None)
     monkeypatch.setitem(sys.modules, "tqdm.auto", None)
-    with pytest.raises(ImportError, match=r"xsumstat\[progress\]"):
+    with pytest.raises(ImportError, match=r'pip install "\.\[progress\]"'):
         demo.meta.ci("human", n_resamples=9, rng=1, progress=True)
 
 

@@ -81,7 +81,12 @@ def test_a_trial_on_halves_is_what_ci_says_of_them(demo):
     np.testing.assert_allclose(found.misses_low, below, atol=1e-12)
     np.testing.assert_allclose(found.misses_high, above, atol=1e-12)
     assert below.any() and above.any() and "relative_width" not in found
-    np.testing.assert_allclose(found.mc_error, np.sqrt(held * (1 - held) / 2), atol=1e-12)
+    # Of two trials that are alike Wilson's centre makes the error.
+    z2 = scipy.stats.norm.ppf(0.975) ** 2
+    centre = (2 * held + z2 / 2) / (2 + z2)
+    certain = np.sqrt(centre * (1 - centre) / (2 + z2))
+    error = np.where((held == 0) | (held == 1), certain, np.sqrt(held * (1 - held) / 2))
+    np.testing.assert_allclose(found.mc_error, error, atol=1e-12)
     assert (found.n_undefined == 0).all()
 
 

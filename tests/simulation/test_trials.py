@@ -6,6 +6,7 @@ import xarray as xr
 from statsmodels.stats.proportion import proportion_confint
 
 import xsumstat
+from xsumstat.simulation import trials
 from xsumstat.simulation.model import Model
 
 MODEL = {"agreement": {"a": 0.8, "b": 0.4}, "effects": {"system": 0.6, "input": 0.3, "cell": 1.0}}
@@ -41,6 +42,21 @@ def test_shares_of_trials_have_wilsons_limits(demo, question):
     assert bool(sure.any()) and bool((found.ci_high - found.ci_low).where(sure, 1).min() > 0.1)
     assert found.ci_low.dims == share.dims and bool(((found.ci_low <= share) & (share <= found.ci_high)).all())
     assert bool((found.ci_low >= 0).all()) and bool((found.ci_high <= 1).all())
+
+
+def test_no_share_has_an_error_of_zero(demo):
+    """Where all trials are alike the error is that of Wilson's centre; elsewhere it is as ever."""
+    share, n = xr.DataArray([0.0, 0.5, 1.0, 0.1], dims="a"), xr.DataArray([20, 20, 20, 50], dims="a")
+    z = 1.959963984540054
+    alike = [(k + z**2 / 2) / (20 + z**2) for k in (0, 20)]
+    errors = [np.sqrt(p * (1 - p) / (20 + z**2)) for p in alike]
+    expected = [errors[0], np.sqrt(0.25 / 20), errors[1], np.sqrt(0.09 / 50)]
+    np.testing.assert_allclose(trials.standard_error(share, n), expected, rtol=1e-9)
+    asked = {"metric": "judge", "level": "input", "n_trials": 10, "rng": 1}
+    always = xsumstat.power(
+        demo, other="bleu", tests={"t": {"test": "perm_test"}}, n_resamples=99, n_inputs=500, **asked
+    )
+    assert float(always.power.squeeze()) in (0, 1) and float(always.mc_error.squeeze()) > 0.05
 
 
 def test_no_trial_no_limits(demo):
@@ -150,7 +166,7 @@ def test_what_takes_long_comes_after_the_arguments_were_checked(monkeypatch):
 
 @pytest.mark.filterwarnings("ignore:only 3 systems")
 def test_scores_that_cannot_be_tried(demo):
-    with pytest.raises(TypeError, match="ds must be a Dataset of scores, got DataArray"):
+    with pytest.raises(TypeError, match="ds must be a Dataset, got a DataArray"):
         xsumstat.coverage(demo.score)
     with pytest.raises(ValueError, match="at least 4 systems are needed, the scores have 3"):
         xsumstat.power(demo.isel(system=slice(3)))

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from xsumstat import _validate
+from xsumstat import _validate, extras
 from xsumstat.dataset import checks, results, wording
 from xsumstat.dataset.value_checks import Checks
 from xsumstat.inference import corrections
@@ -47,6 +47,12 @@ def adjust(result: xr.Dataset, method: str = "holm", *, within: str | Iterable[s
     ValueError
         If there is no `pvalue`, or a name in `within` is not one of its dims.
 
+    Warns
+    -----
+    UserWarning
+        When so few resamples leave no corrected p-value that can be .05 or less. Tests that are asked with `adjust`
+        say so before they draw.
+
     Notes
     -----
     "maxt" is Westfall & Young's (1993) step-down procedure, each test's statistic being its p-value among its own
@@ -71,6 +77,15 @@ def adjust(result: xr.Dataset, method: str = "holm", *, within: str | Iterable[s
     """
     _pvalues(result)
     _validate.choice("method", method, corrections.CORRECTIONS)
+    return _adjusted(result, method, within, checked=False)
+
+
+def adjusted(result: xr.Dataset, method: str | None, within: Any) -> xr.Dataset:
+    """What `adjust` gives of a test whose number of resamples `check_resamples` has looked at."""
+    return result if method is None else _adjusted(result, method, within, checked=True)
+
+
+def _adjusted(result: xr.Dataset, method: str, within: Any, *, checked: bool) -> xr.Dataset:
     if method == "maxt":
         if "samples" not in result or result.attrs.get("analysis") not in ("perm_test", "boot_test"):
             raise ValueError(
@@ -91,7 +106,7 @@ def adjust(result: xr.Dataset, method: str = "holm", *, within: str | Iterable[s
     def each(values: FloatArray) -> FloatArray:
         return corrections.adjust(values.ravel(), method).reshape(values.shape)
 
-    return corrected(result, method, within, each)
+    return corrected(result, method, within, each, checked=checked)
 
 
 def check_correction(adjust: str | None, within: Any, dims: list[str]) -> None:
@@ -103,17 +118,45 @@ def check_correction(adjust: str | None, within: Any, dims: list[str]) -> None:
     _family(within, dims)
 
 
+def check_resamples(
+    adjust: str | None, within: Any, tests: xr.DataArray, *, alpha: float = USUAL_LEVEL, **attrs: Any
+) -> None:
+    """Warn, before anything is drawn, where so few resamples leave no test that can survive the correction.
+
+    Parameters
+    ----------
+    adjust, within
+        As for `adjust`.
+    tests : bool DataArray
+        Which cells of the result will hold a test, on the dims of `pvalue`.
+    alpha : float
+    **attrs
+        Those of the result: analysis, alternative, n_resamples, exact.
+    """
+    if adjust is None:
+        return
+    planned = xr.Dataset({"pvalue": xr.zeros_like(tests, dtype=float).where(tests)}, attrs=attrs)
+    some, family, _ = _families(planned, within)
+    _warn_out_of_reach(attrs, some.notnull().sum(family).max(), adjust, alpha)
+
+
 def corrected(
-    result: xr.Dataset, method: str, within: Any, each: Callable[..., FloatArray], *beside: xr.DataArray
+    result: xr.Dataset,
+    method: str,
+    within: Any,
+    each: Callable[..., FloatArray],
+    *beside: xr.DataArray,
+    checked: bool = False,
 ) -> xr.Dataset:
     """The result with `pvalue_adjusted`: ``each(pvalues, *beside)`` of every family; NaN in `pvalues` are no tests.
 
-    What is `beside` has the dims of `pvalue`, and perhaps `resample`.
+    What is `beside` has the dims of `pvalue`, and perhaps `resample`. Unless that was `checked`, a warning says where
+    the number of resamples leaves no test that can be significant.
     """
     tests, family, again = _families(result, within)
     later = Checks()
-    if "exact" not in result:
-        later.make(_warn_out_of_reach, dict(result.attrs), tests.notnull().sum(family).max(), method)
+    if "exact" not in result and not checked:
+        later.make(_warn_out_of_reach, dict(result.attrs), tests.notnull().sum(family).max(), method, USUAL_LEVEL)
     cores = [family, *([*family, *(["resample"] if "resample" in values.dims else [])] for values in beside)]
     adjusted = xr.apply_ufunc(
         each,
@@ -215,7 +258,7 @@ def stepped_down_lazily(
         metrics = results.pair_dims(tests)
         place = place if metrics is None else place.where(result[metrics[0]] != result[metrics[1]])
     place = (place if again is None else place.where(~again)).fillna(0).astype(np.int64)
-    da = _validate.optional("dask.array", "dask")
+    da = extras.optional("dask.array", "dask")
     outer = [dim for dim in tests.dims if dim not in family]
     pvalues = tests.transpose(*outer, *family)
     adjusted = step_down.with_dask(
@@ -248,30 +291,31 @@ def resamples_needed(n_tests: float, alpha: float) -> int:
     return math.ceil(n_tests / alpha - 1e-9) - 1  # rounding may not ask for one more
 
 
-def _warn_out_of_reach(attrs: dict[str, Any], most_tests: xr.DataArray, method: str) -> None:
-    """Warn when even the smallest p-value that so many resamples can give does not survive the correction."""
+def _warn_out_of_reach(attrs: dict[str, Any], most_tests: xr.DataArray, method: str | None, alpha: float) -> None:
+    """Warn when even the smallest p-value that so many resamples can give does not survive the correction, if any."""
     n_resamples = attrs.get("n_resamples")
-    if method not in ("bonferroni", "holm", "by") or not n_resamples:
+    if method in ("bh", "maxt") or not n_resamples:  # where all tests have the smallest p-value, so has each corrected
         return
     size = int(most_tests)
     # What the smallest p-value is multiplied by, where all tests have it.
-    factor = sum(1 / rank for rank in range(1, size + 1)) if method == "by" else size
+    factor = {"by": sum(1 / rank for rank in range(1, size + 1)), None: 1}.get(method, size)
     exact = bool(attrs.get("exact"))
     both_ways = exact and attrs.get("alternative") == "two-sided"  # the swap of everything is as extreme
     smallest = (2 if both_ways else 1) / (n_resamples + (not exact))
-    if factor * smallest <= USUAL_LEVEL * (1 + 1e-9):
+    if factor * smallest <= alpha * (1 + 1e-9):
         return
     swaps = f"all {n_resamples} swaps" if exact else f"{n_resamples} resamples"
-    advice = "" if exact else f"; use n_resamples of at least {resamples_needed(factor, USUAL_LEVEL)}"
+    advice = "" if exact else f"; use n_resamples of at least {resamples_needed(factor, alpha)}"
+    family, after = ("", "") if method is None else (f" and {size} test(s) in a family", " after correction")
     _validate.warn(
-        f"no test can be significant at {USUAL_LEVEL:g}: with {swaps} and {size} test(s) in a family the least "
-        f"p-value, {smallest:.3g}, is too large after correction{advice}"
+        f"no test can be significant at {alpha:g}: with {swaps}{family} the least p-value, {smallest:.3g}, is too "
+        f"large{after}{advice}"
     )
 
 
 def _pvalues(result: xr.Dataset) -> xr.DataArray:
     if not isinstance(result, xr.Dataset) or "pvalue" not in result:
-        raise ValueError("the result has no variable 'pvalue'; this works on what a test gives, as perm_test does")
+        raise ValueError("the Dataset has no variable 'pvalue'; use a test's result: ds.meta.perm_test(...)")
     return result["pvalue"]
 
 
@@ -297,6 +341,11 @@ def significant(result: xr.Dataset, *, alpha: float = 0.05) -> xr.DataArray:
         On the dims of `pvalue`; False where there is no test. ``attrs["correction"]`` says how p-values were corrected;
         of more than ten tests without a correction also how many would be significant by chance.
 
+    Warns
+    -----
+    UserWarning
+        When the result has so few resamples that no p-value can be small enough.
+
     Examples
     --------
     >>> import xsumstat
@@ -312,6 +361,17 @@ def significant(result: xr.Dataset, *, alpha: float = 0.05) -> xr.DataArray:
     """
     _pvalues(result)
     alpha = _validate.fraction("alpha", alpha)
+    found = rejected(result, alpha)
+    method = result.attrs.get("adjust_method") if "pvalue_adjusted" in result else None
+    if "exact" not in result and not checks.is_lazy(found):
+        within = str(result.attrs.get("adjust_within", "")).split()
+        tests, family, _ = _families(result, [dim for dim in result["pvalue"].dims if dim in within] or None)
+        _warn_out_of_reach(dict(result.attrs), tests.notnull().sum(family).max(), method, alpha)
+    return found
+
+
+def rejected(result: xr.Dataset, alpha: float) -> xr.DataArray:
+    """What `significant` gives, without a warning."""
     found = (decisive(result) <= alpha).rename("significant").drop_attrs()
     found = results.describe("significant", found).assign_attrs(alpha=alpha)
     return found.assign_attrs(correction=_correction(result, alpha))

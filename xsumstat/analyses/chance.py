@@ -1,4 +1,7 @@
-"""What metrics that tell nothing reach beside those that are judged: `baseline` of `corr`, `ci` and `rank`."""
+"""What metrics that tell nothing reach beside those that are judged: `baseline` of `corr`, `ci` and `rank`.
+
+And how many of the pairs of outputs count, where not all do: `pairs_used`.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +9,14 @@ import numpy as np
 import xarray as xr
 
 from xsumstat.analyses.measure import GROUPS, Measure, along_metrics
-from xsumstat.coefficients import arrays
+from xsumstat.coefficients import arrays, chance
+from xsumstat.coefficients.record import Coefficient
 from xsumstat.dataset import checks
 from xsumstat.types import FloatArray
+
+# What is found here, of those coefficients that have it.
+NAMES = ("baseline", "baseline_constant", "pairs_used")
+_FEW = 0.1  # of the pairs: what is found of so few is said to be of few
 
 
 def of(
@@ -16,34 +24,58 @@ def of(
 ) -> dict[str, xr.DataArray]:
     """The variables `baseline` and `baseline_constant`, on the dims of the correlations; none for what is 0 by chance.
 
-    They are NaN where the correlation is.
+    Of a coefficient that leaves pairs out by a threshold of the gold's scores also `pairs_used`, the share that counts.
+    All are NaN where the correlation is.
     """
     record = measure.coefficient
     if record.chance is None:
         return {}
     made = record.chance
+    in_part = record.threshold_of == "gold"
     groups = [GROUPS[measure.level]] if not average and measure.level in GROUPS else []
 
     def each(x: FloatArray, z: FloatArray, threshold: float) -> tuple[FloatArray, ...]:
         here = measure.at(threshold)
         arrays.check_finite(x, z)
         values, n = made(x, z, here)
+        shares = (_share(*chance.counted(x, z, here), bool(groups)),) if in_part else ()
         if groups:
-            return tuple(values)
-        return tuple(np.array(arrays.average(kind, n, measure.undefined_as_zero)) for kind in values)
+            return (*values, *shares)
+        return (*(np.array(arrays.average(kind, n, measure.undefined_as_zero)) for kind in values), *shares)
 
-    constant, random = xr.apply_ufunc(
+    names = ("baseline_constant", "baseline", *(["pairs_used"] if in_part else []))
+    outputs = xr.apply_ufunc(
         each,
         x,
         z,
         along_metrics(record),
         input_core_dims=[checks.CELLS, checks.CELLS, []],
-        output_core_dims=[groups, groups],
+        output_core_dims=[groups] * len(names),
         vectorize=True,
         dask="parallelized",
-        output_dtypes=[float, float],
+        output_dtypes=[float] * len(names),
         keep_attrs=False,
     )
     defined = correlation.notnull()
-    found = {"baseline": random, "baseline_constant": constant}
+    by_name = dict(zip(names, outputs, strict=True))
+    found = {name: by_name[name] for name in NAMES if name in by_name}
     return {name: values.where(defined).transpose(*correlation.dims) for name, values in found.items()}
+
+
+def _share(counted: FloatArray, pairs: FloatArray, by_group: bool) -> FloatArray:
+    """The share of pairs that count, of each group or of all together; NaN without pairs."""
+    if not by_group:
+        counted, pairs = counted.sum(), pairs.sum()
+    return np.asarray(np.where(pairs > 0, counted / np.maximum(pairs, 1.0), np.nan))
+
+
+def warn_few(share: xr.DataArray, record: Coefficient) -> None:
+    """Say of which metrics few pairs count."""
+    few = share < _FEW
+    if few.any():
+        shown = f"{100 * float(share.where(few).min()):.2g} %"
+        checks.warn_where(
+            few,
+            f"{record.name} counts few pairs, at least {shown} of them, as the others' gold scores lie less than "
+            f"{record.threshold:g} apart (threshold= sets it), for",
+        )

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from xsumstat import _validate
+from xsumstat import _validate, extras
 from xsumstat.analyses import chance, pooling
 from xsumstat.analyses import groups as slices
 from xsumstat.analyses import scoring_range as ranges
@@ -77,8 +77,8 @@ def corr(
         p-value of each (NaN where SciPy has none). "acc_eq" and "tau_eq" add the ``threshold(metric, ...)`` of each
         metric. "pairwise_accuracy", "acc_eq", "tau_eq", "kendall_like" and "spa" add ``baseline`` and
         ``baseline_constant``, what a random metric on average, and a constant one, would have on the same outputs (see
-        Notes). With `by` a dim of that name joins them; a group in which nothing can be computed is
-        NaN, with a warning.
+        Notes), and "kendall_like" ``pairs_used``, the share of the pairs of outputs that count. With `by` a dim of that
+        name joins them; a group in which nothing can be computed is NaN, with a warning.
 
     Raises
     ------
@@ -105,12 +105,12 @@ def corr(
     ``C/(all pairs)``, "acc_eq" ``(C + T_xz)/(all pairs)`` with a tie in x wherever
     ``|x_a − x_b| ≤ threshold``, one threshold for all groups of a level; candidates are 0 and all differences, of those
     as good the smallest is taken. In ``ci`` each resample finds its own (of over 33 million pairs at level "global" the
-    best of some 512). "kendall_like" is ``(C − D)/(C + D)`` of the
-    pairs with ``|z_a − z_b| ≥ threshold``, of all groups together, where a tie in the metric is discordant; a tie in
-    the gold never counts. Differences equal to a threshold but for rounding are within it. "spa" is ``1 − mean |p_x(a,
-    b) − p_z(a, b)|`` over ordered pairs of systems, p the chance that the difference of their means is as large as it
-    is when each input's two scores trade places at random: listed for up to 12 inputs that differ, else by Edgeworth's
-    series, within about .001 (it is not sampled, and needs no seed).
+    best of some 512). "kendall_like" is ``(C − D)/(C + D)`` of the pairs with ``|z_a − z_b| ≥ threshold``, of all
+    groups together, where a tie in the metric is discordant; a tie in the gold never counts (in WMT's toolkit it is
+    discordant where the threshold is 0). Differences equal to a threshold but for rounding are within it. "spa" is ``1
+    − mean |p_x(a, b) − p_z(a, b)|`` over ordered pairs of systems, p the chance that the difference of their means is
+    as large as it is when each input's two scores trade places at random: listed for up to 12 inputs that differ, else
+    by Edgeworth's series, within about .001 (it is not sampled, and needs no seed).
 
     "tau_eq" is ``2·acc_eq − 1`` (a group without pairs that counts as 0 is 0 in both). "pdp" is Pearson's r of
     ``x_ij − x_kj`` with ``z_ij − z_kj`` over all ordered pairs of systems i, k on all inputs j, so that what makes an
@@ -121,11 +121,12 @@ def corr(
     a random one, whose scores are drawn alike for all outputs, no two of them equal (``baseline``, its mean). With T
     the share of a group's pairs that are tied in the gold these have, averaged over groups, for "pairwise_accuracy" 0
     and ``(1 − T)/2``, for "acc_eq" T and ``(1 − T)/2``, for "tau_eq" ``2T − 1`` and ``−T``, for "kendall_like" −1 and
-    0. A threshold that is calibrated makes ties of a random metric too, all of them where that is better; being chosen
-    on the very scores, it finds a little more (.48032 where the baseline is .48030, of 13 systems on 529 inputs at
-    input level; .506 and .5 of their means). For "spa" a constant metric has every p = 1, and with it ``mean p_z``; a
-    random one has each p of 1/L, 2/L, ..., 1 equally often, L = 2^m for m inputs, and so ``1 − mean(p_z² + (1 −
-    p_z)²)/2`` where L is large: 1/2 where people are sure of all pairs of systems, and more where they are not.
+    0. A threshold that is calibrated is calibrated for random metrics too. With up to 5,000 pairs ``baseline`` is the
+    mean of 500 random metrics, drawn alike in each call; with more it is the larger of the two values, which
+    calibrating on the very scores passes by little (.48032 for .48030, of 13 systems on 529 inputs at input level).
+    For "spa" a constant metric has every p = 1, and with it ``mean p_z``; a random one has each p of 1/L, 2/L, ..., 1
+    equally often, L = 2^m for m inputs, and so ``1 − mean(p_z² + (1 − p_z)²)/2`` where L is large: 1/2 where people
+    are sure of all pairs of systems, and more where they are not.
 
     With `given` it is the partial correlation: of one covariate c ``(r_xz − r_xc·r_zc)/√((1 − r_xc²)(1 − r_zc²))``, the
     r being Pearson's, Spearman's or Kendall's tau-b (Kendall's partial tau of 1942), and of several the same in turn.
@@ -176,6 +177,8 @@ def corr(
     variables = _correlations(scores.score, scores.human, average, measure)
     variables |= chance.of(scores.score, scores.human, measure, variables["correlation"], average=average)
     if average:
+        if "pairs_used" in variables:
+            scores.later.make(chance.warn_few, variables["pairs_used"], record)
         why = why_undefined(record, measure.given)
         scores.later.make(checks.warn_undefined, variables["correlation"], *scores.spreads, why)
     attrs = {**measure.attrs, **threshold_attrs(record, calibrate_on)}
@@ -324,7 +327,7 @@ def _paired(values: xr.DataArray, pairs: IntArray) -> list[xr.DataArray]:
     if not checks.is_lazy(values):
         picked = (values.isel(metric=xr.DataArray(at, dims="_pair")) for at in pairs.T)
         return [each.drop_vars("metric", errors="ignore") for each in picked]
-    da = _validate.optional("dask.array", "dask")
+    da = extras.optional("dask.array", "dask")
     axis, dims = values.get_axis_num("metric"), ["_pair" if dim == "metric" else dim for dim in values.dims]
     single = [values.isel(metric=at).data for at in range(values.sizes["metric"])]
     coords = {name: each for name, each in values.coords.items() if "metric" not in each.dims}

@@ -134,7 +134,7 @@ def disagreement(
     later.make(_warn_silent, looked_at[-1], score["metric"].values.tolist())
     attrs = {"normalise": normalise, **_attrs(counting, bands, n_drawn)}
     found = results.labelled(found, score, score)
-    return later.attached(results.result(found, None, analysis="disagreement", **attrs))
+    return later.attached(results.result(found, score, analysis="disagreement", **attrs))
 
 
 @_validate.public
@@ -241,7 +241,7 @@ def improvement_consistency(
     later.make(_warn_none, looked_at[3])
     attrs = {"metrics": ", ".join(map(str, score["metric"].values)), "normalise": normalise}
     attrs |= _attrs(counting, bands, n_drawn)
-    return later.attached(results.result(found, None, analysis="improvement_consistency", **attrs))
+    return later.attached(results.result(found, score, analysis="improvement_consistency", **attrs))
 
 
 def _checked(
@@ -250,8 +250,8 @@ def _checked(
     """How pairs of outputs are looked at, and how the bands are had."""
     _validate.choice("normalise", normalise, NORMALISATIONS)
     _validate.choice("method", method, ("jackknife", "bootstrap"))
-    n_bins, max_pairs = _validate.integer("n_bins", n_bins, 1), _validate.integer("max_pairs", max_pairs, 1)
-    n_resamples = _validate.integer("n_resamples", n_resamples, 2)
+    n_bins, max_pairs = _validate.integer("n_bins", n_bins, 1, 10_000), _validate.integer("max_pairs", max_pairs, 1)
+    n_resamples = _validate.n_draws("n_resamples", n_resamples, 2)
     confidence_level, seed = _validate.fraction("confidence_level", confidence_level), draws.seed_of(rng)
     drawn = n_resamples if method == "bootstrap" else 0
     return Counting(n_bins, max_pairs, normalise, seed), Bands(confidence_level, drawn, seed)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
+from xsumstat import _validate
 from xsumstat.analyses.measure import Measure
 from xsumstat.analyses.versions import Pairs
 from xsumstat.coefficients.pairs import correlations
@@ -116,7 +117,7 @@ class _LeftOut(Jackknife):
         """The numbers of the pairs, as there is nothing to draw."""
         found = estimated(x, z, self.targets[at], self.measure, self.dims)
         numbers = []
-        for (each, n_undefined), margins in zip(found, beside[0][:, at].T, strict=True):
+        for (each, n_undefined, _), margins in zip(found, beside[0][:, at].T, strict=True):
             low, high, pvalues = equivalence.within(each, margins, (1 - self.confidence_level) / 2)
             numbers.append((each.estimate, low, high, n_undefined, each.fell_back, *pvalues))
         return np.array(numbers, dtype=float).T
@@ -158,3 +159,14 @@ def by_formula(
     )
     low, high = (each.isel(_margin=0, drop=True) for each in (low, high))  # the margin does not move them
     return {"difference": r_1 - r_2, "ci_low": low, "ci_high": high, "pvalue": pvalue}
+
+
+def checked_grid(margins: Any) -> FloatArray:
+    """Margins in ascending order; .01 to .30 by default."""
+    given = margins if isinstance(margins, np.ndarray) and margins.ndim == 1 else _validate.listed(margins)
+    if margins is not None:
+        given = [_validate.number("each of margins", each, 0, np.inf) for each in given]
+    grid = np.arange(1, 31) / 100 if margins is None else np.array(given, dtype=float)
+    if grid.ndim != 1 or grid.size == 0 or not (grid > 0).all() or not (np.diff(grid) > 0).all():
+        raise ValueError(f"margins must be a list of numbers above 0 in ascending order, got {margins!r}")
+    return grid

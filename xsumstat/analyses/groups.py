@@ -67,13 +67,18 @@ def with_groups(function: Callable[_P, xr.Dataset]) -> Callable[_P, xr.Dataset]:
         if "rng" in signature.parameters:
             given["rng"] = draws.seed_of(given.get("rng"))
         progress = checked_progress(given.get("progress")) if "progress" in signature.parameters else False
-        return _for_each_group(lambda part, human: function(part, human, **given), ds, gold, by, progress)  # type: ignore[arg-type]
+
+        def asked(part: xr.Dataset, human: Any, threshold: float | None = None) -> xr.Dataset:
+            settled = {} if threshold is None or "threshold" not in signature.parameters else {"threshold": threshold}
+            return function(part, human, **{**given, **settled})  # type: ignore[arg-type]
+
+        return _for_each_group(asked, ds, gold, by, progress)
 
     return grouped
 
 
 def _for_each_group(
-    each: Callable[[xr.Dataset, Any], xr.Dataset], ds: xr.Dataset, gold: Any, by: Any, progress: bool | None
+    each: Callable[..., xr.Dataset], ds: xr.Dataset, gold: Any, by: Any, progress: bool | None
 ) -> xr.Dataset:
     dim, groups, labels = groups_of(ds, "by", by, ("system", "input"))
     if by in variables.RESERVED:
@@ -86,6 +91,10 @@ def _for_each_group(
             whole = each(ds, gold)
         if dim in whole.dims:
             raise ValueError(f"by={by!r} groups the labels of {dim!r}, which the result keeps: group it with xarray")
+        # A threshold that goes by the scale of the gold is that of all scores.
+        threshold = whole.attrs.get("threshold")
+        if isinstance(threshold, float):
+            each = functools.partial(each, threshold=threshold)
         for label in labels:
             places = [at for at, group in enumerate(groups) if group == label]
             with part():

@@ -11,9 +11,11 @@ import numpy as np
 import xarray as xr
 
 from xsumstat import _validate
+from xsumstat.analyses import scales
 from xsumstat.analyses.measure import (
     Draws,
     Measure,
+    by_gold,
     checked_measure,
     checked_resample,
     interval_method,
@@ -70,7 +72,9 @@ def alt_test(
         that is not on the raters' scale needs one of the last two, and "rmse". Ties of ratings count no longer then,
         which may turn a verdict.
     test : {"t", "wilcoxon"}, default "t"
-        One-sided test of the items; with fewer than 30 of them its authors advise Wilcoxon's.
+        One-sided test of the items; with fewer than 30 of them its authors advise Wilcoxon's. That one takes
+        differences to be symmetric about the margin, which wins and losses are not: where a judge wins by just the
+        margin it says far too often that it wins by more (documentation, "Calibration").
     alpha : float, default 0.05
         Bound on the expected share of false wins, by Benjamini & Yekutieli's method over the raters of a judge.
     min_items : int, default 30
@@ -83,7 +87,8 @@ def alt_test(
         raters as the rater is, ``human_advantage``, the other way round, ``n_items``, ``pvalue`` and
         ``pvalue_adjusted`` (NaN where a rater is left out). On (metric, ...): ``winning_rate``, the share of raters
         with ``pvalue_adjusted ≤ alpha``, and ``advantage_probability``, the mean of `advantage`. A judge may replace a
-        rater where the winning rate is at least .5.
+        rater where the winning rate is at least .5. With ``scale="raw"`` a judge whose scores are on another scale than
+        the ratings gets no verdict: its p-values and its winning rate are NaN, and ``attrs["other_scale"]`` names it.
 
     Raises
     ------
@@ -94,7 +99,7 @@ def alt_test(
     -----
     UserWarning
         When a judge that ``kind`` does not call human equals a rater or the mean of the raters on all outputs that both
-        have scored, or a rater has too few items.
+        have scored, a rater has too few items, or a judge's scores are on another scale than the ratings.
 
     Notes
     -----
@@ -134,13 +139,19 @@ def alt_test(
     score = schema.prepare_computed(ds, schema.automatic(ds, metric))
     score, human, _ = schema.aligned(score, ratings.transpose(..., "system", "input"))
     leakage.warn_of_raters(score, human, name, along)
-    if scale == "raw":
-        _warn_of_other_scale(score, human)
     found = _beside_each_rater(score, human, along, _Comparison(margin, alignment, scale, test))
-    found = _over_raters(_with_items(found, min_items), along, alpha)
+    found = _with_items(found, min_items)
+    other = scales.elsewhere(score, human) if scale == "raw" else None
+    if other is not None:
+        scales.warn(score, human, other, alignment)
+        found["pvalue"] = found["pvalue"].where(~other)
+    found = _over_raters(found, along, alpha)
     attrs: dict[str, Any] = {"rating": name, "along": along, "margin": margin, "alignment": alignment, "scale": scale}
     attrs |= {"method": test, "alpha": alpha, "adjust_method": "by", "alternative": "less", "min_items": min_items}
+    if other is not None and bool(other.any()):
+        attrs["other_scale"] = ", ".join(map(str, score["metric"].values[other.values]))
     order = found.transpose("metric", along, ..., missing_dims="ignore")
+    attrs |= results.sizes(score)
     return results.result(order, (*score.dims, *human.dims), analysis="alt_test", **attrs)
 
 
@@ -201,18 +212,6 @@ def _over_raters(found: xr.Dataset, along: str, alpha: float) -> xr.Dataset:
 def _check_raters(ratings: xr.DataArray, along: str) -> None:
     if ratings.sizes[along] < 2:
         raise ValueError(f"rating has only {ratings.sizes[along]} rater along {along!r}; two are needed at least")
-
-
-def _warn_of_other_scale(score: xr.DataArray, ratings: xr.DataArray) -> None:
-    """Say which judges' scores lie outside the range of the ratings that they are compared with."""
-    low, high = ratings.min(), ratings.max()
-    reach = 0.1 * (high - low)
-    outside = ((score < low - reach) | (score > high + reach)).any([dim for dim in score.dims if dim != "metric"])
-    checks.warn_where(
-        outside,
-        f"scores outside the range of the ratings, {float(low):g} to {float(high):g}, which are compared as they are "
-        "(scale='standardised' or 'ranks' brings both to one scale; ties of ratings then no longer count), of metric",
-    )
 
 
 def _of_rater(x: FloatArray, z: FloatArray, at: int, comparison: _Comparison) -> tuple[float, float, float, float]:
@@ -383,7 +382,9 @@ def human_ceiling(
     if RATER in score["metric"].values.tolist():
         raise ValueError(f"metric {RATER!r} has the name that the raters themselves get; rename it")
     constant = measure.coefficient.of_constants
-    scores = _with_raters(score, ratings, name, along, level=level, missing=measure.missing, constant=constant)
+    ready: dict[str, Any] = {"level": level, "missing": measure.missing, "these_systems": dims == ("input",)}
+    scores = _with_raters(score, ratings, name, along, constant=constant, **ready)
+    measure = by_gold(measure, scores.gold)
     checks.check_resampled(scores.score, tuple(dim for dim in dims if dim != "cell") or checks.CELLS)
     method = _interval_method(method, measure, dims, interval, scores, along)
     of_all = range(scores.score.sizes["metric"]), measure, scores.score.sizes[along]
@@ -442,8 +443,10 @@ def _interval_method(
         raise ValueError("method='jackknife' needs scores of the same systems and inputs by each metric and rater")
     if method != "auto":
         return method
-    members = sizes[1] if measure.level == "within_system" else sizes[0]
-    defined = alike and members >= jackknife.LEAST_MEMBERS and min(sizes) >= jackknife.LEAST_GROUPS
+    shape = sizes[0], sizes[1]
+    defined = (
+        alike and jackknife.varying(shape, dims) == dims and not jackknife.too_few(shape, dims, dims, measure.level)
+    )
     return interval_method(measure, dims, interval, False) if defined else "bootstrap"
 
 

@@ -50,7 +50,7 @@ class Draws:
     ) -> Draws:
         """From the keywords."""
         return cls(
-            _validate.integer("n_resamples", n_resamples, least),
+            _validate.n_draws("n_resamples", n_resamples, least),
             draws.seed_of(rng),
             _validate.flag("keep_samples", keep_samples),
             checked_progress(progress),
@@ -139,6 +139,18 @@ def jackknife_holds(measure: Measure, dims: tuple[str, ...]) -> bool:
     return record is not None and not (record.of_ranks and measure.level == "system" and dims == ("input",))
 
 
+def jackknife_needs(measure: Measure, dims: tuple[str, ...]) -> str:
+    """What there must be for the jackknife to have an interval, in words."""
+    ranked = measure.coefficient.leave_one_out is not None and measure.coefficient.leave_one_out.of_ranks
+    if dims == ("input",) and measure.level == "within_system":
+        return "4 inputs or more"
+    if dims == ("input",) and measure.level == "global":
+        return "4 systems or inputs, and 2 inputs or more on which scores vary"
+    if dims == ("input",) and not (ranked and measure.level == "system"):
+        return "2 inputs or more on which scores vary"
+    return "4 systems (within_system 4 inputs) or more"
+
+
 # --- Thresholds: how far apart two scores must be ---
 
 
@@ -169,7 +181,7 @@ def settled(
             raise ValueError(f"calibrate_on needs coefficient='acc_eq' or 'tau_eq', got {record.name!r}")
         return _with(measure, _held_out(measure, scores, calibrate_on, gold))
     if threshold is None:
-        return measure
+        return by_gold(measure, scores.gold)
     if record.threshold_of is None:
         raise ValueError(f"threshold needs coefficient='acc_eq', 'tau_eq' or 'kendall_like', got {record.name!r}")
     if isinstance(threshold, xr.DataArray) and threshold.ndim:
@@ -178,6 +190,18 @@ def settled(
         return _with(measure, _by_metric(threshold, scores))
     value = threshold.item() if isinstance(threshold, xr.DataArray | np.ndarray) else threshold
     return measure.at(_validate.number("threshold", value, 0.0, math.inf))
+
+
+def by_gold(measure: Measure, gold: xr.DataArray) -> Measure:
+    """The measure with the threshold that goes with the scale of the gold, where its threshold is of the gold's scores.
+
+    A quarter of the scale is for scores from 0 to 100 (direct assessment); elsewhere, as for sums of errors, all pairs
+    whose gold scores differ count. Lazy gold scores are read for it.
+    """
+    if measure.coefficient.threshold_of != "gold":
+        return measure
+    low, high = (float(each.compute()) for each in (gold.min(), gold.max()))
+    return measure if 0.0 <= low and measure.coefficient.threshold <= high <= 100.0 else measure.at(0.0)
 
 
 def warn_drawn_threshold(measure: Measure, shape: tuple[int, int]) -> None:
@@ -212,6 +236,8 @@ def why_undefined(record: Coefficient, given: Sequence[str] = ()) -> str:
             f"undefined given {_validate.listing(given)}, as no group has 3 members more than covariates of "
             "which two scores both vary beside these:"
         )
+    if record.threshold_of == "gold" and not record.threshold:
+        return "undefined, as no two gold scores differ:"
     if record.threshold_of == "gold":
         return f"undefined, as no two gold scores lie {record.threshold:g} (see threshold) apart:"
     return "undefined, as no group has two scores that both vary:"

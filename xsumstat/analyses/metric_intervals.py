@@ -11,6 +11,7 @@ import numpy as np
 import xarray as xr
 
 from xsumstat import _validate
+from xsumstat.analyses import chance
 from xsumstat.analyses.intervals import ci
 from xsumstat.analyses.measure import check_symmetric, checked_progress
 from xsumstat.coefficients import table
@@ -105,6 +106,7 @@ def metric_ci(
     5   bleu        rouge         0.28    0.06     0.49
     """
     check_symmetric(table.get(coefficient))
+    level = _validate.choice("level", level, _validate.LEVELS)
     later = value_checks.Checks()
     with value_checks.held() as of_scores:
         score = schema.prepare_metrics(ds, metric, level=level, later=later)
@@ -126,7 +128,8 @@ def metric_ci(
             one = given.sel(metric=label)
             one = _numbered(one) if label in constant else one
             with value_checks.held() as each, part():
-                rows.append(ci(given.to_dataset(), one, metric=order[at + 1 :], **keywords))
+                row = ci(given.to_dataset(), one, metric=order[at + 1 :], **keywords)
+            rows.append(row.drop_vars(chance.NAMES, errors="ignore"))  # what is judged by gold has them
             said.append(each)
     if missing != "available" or level != "system":
         there = value_checks.by_metric(checks.presence, [score])

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+import functools
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -30,7 +31,7 @@ from xsumstat.types import CorrelationFunction
 # The dim along which decisions between two outputs make a group.
 _GROUPS = {"input": "input", "within_system": "system"}
 # Measured by benchmarks/sizes.py.
-_FOUND = "14 to 29 %"
+_FOUND = "13.5 to 28.5 %"
 
 
 @_validate.public
@@ -135,7 +136,7 @@ def perm_test(
 
     Swaps of decisions are not swaps of scores: decisions that share an output hang together, which coins for each of
     them do not know. So that test finds too much, and warns of it: two metrics that differed by noise alone had p ≤ .05
-    in 14 to 29 % of sets of scores (10 to 16 systems, 30 to 100 inputs, input level). Swaps of all decisions of an
+    in 13.5 to 28.5 % of sets of scores (10 to 16 systems, 30 to 100 inputs, input level). Swaps of all decisions of an
     input together had so in 3 to 6.5 %, swaps of scores, each calibrated anew, in 3.5 to 8 % (200 sets each). Where one
     metric had 15 % more noise the two found it in 16 % and 19 % (12 systems, 40 inputs); decisions take a fraction
     of the time.
@@ -144,7 +145,7 @@ def perm_test(
     metrics that agree equally well with gold on average, but each favours other systems, are told apart on the systems
     at hand: of such pairs p was at most .05 in 66 to 86 % at system level and 43 to 77 % at input level (10 to 25
     systems), with ``resample="system"`` in 4 to 6 %. Use that, or `boot_test`, to speak of other systems than these.
-    The size of every test is in docs/calibration.md.
+    What was measured of the size of tests, and what was not, is in docs/calibration.md.
 
     Given covariates, these stay where they are when scores trade places, and every swap is looked at by itself. With 16
     systems and 100 inputs 9,999 swaps of a pair take under a second at system level, and 3 (Pearson) to 12 seconds
@@ -174,8 +175,46 @@ def perm_test(
     4   bleu        judge  0.0001     -0.5285           0.0003
     5   bleu        rouge  0.0002     -0.2479           0.0003
     >>> print(test.meta.conclusion())
-    judge is ahead: it beats rouge and bleu. In all, 3 of 3 pairs of metrics differ (permutation test, systems and
-    inputs, 9,999 swaps; Holm over all tests; alpha .05; Pearson's r, input level).
+    judge has the highest correlation with human and beats rouge and bleu. 3 of 3 pairs of metrics differ significantly
+    (permutation test, systems and inputs, 9,999 swaps; Holm over all tests; alpha .05; Pearson's r, input level).
+    """
+    return prepared_perm_test(
+        ds, gold, metric=metric, other=other, level=level, coefficient=coefficient, method=method, resample=resample,
+        crossed=crossed, swap=swap, alternative=alternative, adjust=adjust, within=within, n_resamples=n_resamples,
+        given=given, threshold=threshold, calibrate_on=calibrate_on, missing=missing, undefined=undefined, rng=rng,
+        keep_samples=keep_samples, progress=progress,
+    )()  # fmt: skip
+
+
+def prepared_perm_test(
+    ds: xr.Dataset,
+    gold: Hashable | xr.DataArray | None,
+    *,
+    metric: Hashable | Sequence[Hashable] | xr.DataArray | None,
+    level: str,
+    coefficient: str | CorrelationFunction,
+    resample: str | tuple[str, ...] | None,
+    crossed: bool,
+    swap: str | None,
+    alternative: str,
+    adjust: str | None,
+    within: str | Iterable[str] | None,
+    n_resamples: int,
+    given: str | xr.DataArray | Sequence[str | xr.DataArray] | None,
+    threshold: float | xr.DataArray | None,
+    calibrate_on: xr.Dataset | None,
+    missing: str,
+    undefined: str,
+    rng: int | np.random.SeedSequence | np.random.Generator | None,
+    progress: bool | None,
+    other: Hashable | Sequence[Hashable] | xr.DataArray | None = None,
+    method: str = "permutation",
+    keep_samples: bool = False,
+    alpha: float = families.USUAL_LEVEL,
+) -> Callable[[], xr.Dataset]:
+    """`perm_test` with all that is checked before the first swap; called, it gives the result.
+
+    `alpha` is the level at which its p-values will be read.
     """
     measure = checked_measure(level, coefficient, missing, undefined)
     record = measure.coefficient
@@ -194,7 +233,7 @@ def perm_test(
         _check_decisions(resample, dims, crossed, level)
     ready: dict[str, Any] = {"level": level, "missing": measure.missing, "constant": record.of_constants}
     ready["compared_within"] = measure.compared_within
-    ready["given"] = given
+    ready["given"], ready["these_systems"] = given, dims == ("input",)
     scores, tested = metric_pairs.prepare(ds, gold, metric, other, **ready)
     measure = settled(measure, scores, threshold, calibrate_on, gold)
     if by_decisions:
@@ -215,11 +254,15 @@ def perm_test(
             f"there are only {plan.n_resamples} ways to swap: no p-value can be below {1 / plan.n_resamples:.3g}"
         )
     attrs = {**measure.attrs, **threshold_attrs(measure.coefficient, calibrate_on)}
-    answer = pair_tests.resampled if method == "permutation" else pair_tests.computed
-    return answer(
+    correction = Correction(adjust, within)
+    if method == "permutation":
+        about = {"analysis": "perm_test", "alternative": alternative}
+        pair_tests.check_resamples(scores, plan, correction, alpha=alpha, **about)
+    return functools.partial(
+        pair_tests.resampled if method == "permutation" else pair_tests.computed,
         scores,
         PairTests(tested, plan, alternative, measure),
-        Correction(adjust, within),
+        correction,
         draws,
         analysis="perm_test",
         method=method,
@@ -368,7 +411,7 @@ def boot_test(
     draws = Draws.checked(n_resamples, rng, keep_samples=keep_samples, progress=progress)
     ready: dict[str, Any] = {"level": level, "missing": measure.missing, "constant": measure.coefficient.of_constants}
     ready["compared_within"] = measure.compared_within
-    ready["given"] = given
+    ready["given"], ready["these_systems"] = given, dims == ("input",)
     scores, tested = metric_pairs.prepare(ds, gold, metric, other, **ready)
     measure = settled(measure, scores, threshold, calibrate_on, gold)
     warn_drawn_threshold(measure, scores.shape)
@@ -376,10 +419,12 @@ def boot_test(
     families.check_correction(adjust, within, metric_pairs.dims(scores))
     plan = DrawPlan(scores.shape, dims, draws.n_resamples, draws.seed)
     attrs = {**measure.attrs, **threshold_attrs(measure.coefficient, calibrate_on)}
+    correction = Correction(adjust, within)
+    pair_tests.check_resamples(scores, plan, correction, analysis="boot_test", alternative=alternative)
     return pair_tests.resampled(
         scores,
         PairTests(tested, plan, alternative, measure),
-        Correction(adjust, within),
+        correction,
         draws,
         analysis="boot_test",
         method="bootstrap",

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from xsumstat import _validate
+from xsumstat import extras
 from xsumstat.analyses.heights import Bands, extremes, heights, mean_height
 from xsumstat.coefficients.arrays import check_finite
 from xsumstat.dataset import results
@@ -242,7 +242,7 @@ def _columns(x: Sequence[FloatArray], within: str) -> Iterator[tuple[int, FloatA
 
 def lazily_opposite(score: xr.DataArray, pairs: IntArray, counting: Counting, bands: Bands) -> Any:
     """The tables of `square`, a Dask array, of lazy scores."""
-    dask, da = _validate.optional("dask", "dask"), _validate.optional("dask.array", "dask")
+    dask, da = extras.optional("dask", "dask"), extras.optional("dask.array", "dask")
     n_bins, size = counting.n_bins, score.sizes["metric"]
     names = tuple(f"{name}_{at}" for name in NAMES for at in range(n_bins))
     job = _Opposite(tuple((int(one), int(two)) for one, two in pairs), counting, bands, names)
@@ -262,7 +262,7 @@ def lazily_drawn(score: xr.DataArray, max_pairs: int) -> Any:
         return 0
     chunks = score.data.chunks[0], (-(-systems // 8),), score.data.chunks[2]
     bits = score.data.map_blocks(_there, dtype=np.uint8, chunks=chunks)
-    return _validate.optional("dask", "dask").delayed(partial(_n_drawn, max_pairs=max_pairs))(bits)
+    return extras.optional("dask", "dask").delayed(partial(_n_drawn, max_pairs=max_pairs))(bits)
 
 
 def _there(x: FloatArray) -> Bits:
@@ -283,7 +283,7 @@ def lazily_improving(score: xr.DataArray, counting: Counting, bands: Bands) -> A
 
     Blocks of inputs are looked at together, of which a task holds the scores of all metrics, and of one of them all.
     """
-    dask, da = _validate.optional("dask", "dask"), _validate.optional("dask.array", "dask")
+    dask, da = extras.optional("dask", "dask"), extras.optional("dask.array", "dask")
     n_inputs = score.sizes["input"]
     step = max(1, -(-n_inputs // -(-8 * score.size // _BLOCK)))
     parts = [slice(start, min(start + step, n_inputs)) for start in range(0, n_inputs, step)]
@@ -307,7 +307,7 @@ def _pieces(metric: Any, parts: list[slice]) -> list[Any]:
     """A metric's scores on parts of the inputs; one that is made is made for each of them."""
     if isinstance(metric, tasks.Made):
         return [(metric, at) for at in parts]
-    dask = _validate.optional("dask", "dask")
+    dask = extras.optional("dask", "dask")
     cut = dask.delayed(partial(_cut, parts=parts), nout=len(parts))(metric)
     return list(cut)
 

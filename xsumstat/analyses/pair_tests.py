@@ -53,6 +53,14 @@ def check_computed(method: str, measure: Measure, plan: PairPlan, draws: Draws, 
         raise ValueError(f"{requested} needs draws, which method={method!r} does without; use method='permutation'")
 
 
+def check_resamples(
+    scores: schema.Scores, plan: PairPlan, correction: Correction, *, alpha: float = families.USUAL_LEVEL, **attrs: Any
+) -> None:
+    """Warn, before anything is drawn, where so few resamples leave no test that can survive the correction."""
+    attrs |= {"n_resamples": plan.n_resamples, "exact": not plan.centred_on_estimate and plan.exact}
+    families.check_resamples(correction.adjust, correction.within, metric_pairs.asked(scores), alpha=alpha, **attrs)
+
+
 def resampled(scores: schema.Scores, job: PairTests, correction: Correction, draws: Draws, **attrs: Any) -> xr.Dataset:
     """The test of every pair by resampling, as a result with these attrs."""
     attrs |= _plan_attrs(job.plan)
@@ -70,8 +78,8 @@ def resampled(scores: schema.Scores, job: PairTests, correction: Correction, dra
         pairs = by_pair["samples"], by_pair["difference"]
         place = _rows(by_pair["difference"], scores, job)
         result = families.stepped_down_lazily(result, correction.within, *pairs, place, **_how(job))
-    elif correction.adjust is not None:
-        result = families.adjust(result, correction.adjust, within=correction.within)
+    else:
+        result = families.adjusted(result, correction.adjust, correction.within)
     return result if draws.keep_samples else result.drop_vars("samples", errors="ignore")
 
 
@@ -84,7 +92,7 @@ def computed(scores: schema.Scores, job: PairTests, correction: Correction, draw
         by_pair = _computed_or_drawn(scores, job, draws.progress)
         attrs |= _plan_attrs(job.plan)
     result = _result(by_pair, scores, job, attrs)
-    return result if correction.adjust is None else families.adjust(result, correction.adjust, within=correction.within)
+    return families.adjusted(result, correction.adjust, correction.within)
 
 
 def _result(

@@ -16,7 +16,7 @@ from xsumstat.analyses.measure import checked_measure, checked_progress, checked
 from xsumstat.coefficients.table import COEFFICIENTS
 from xsumstat.dataset import checks, value_checks
 from xsumstat.dataset import scores as schema
-from xsumstat.dataset.results import described
+from xsumstat.dataset.results import described, sizes
 from xsumstat.dataset.value_checks import Said
 from xsumstat.inference.intervals import bootstrap_interval
 from xsumstat.inference.jackknife import t_quantile
@@ -97,9 +97,15 @@ def _pooled(
             own = {} if seed is None else _draws_of(seed, at)
             with run():
                 found = _answer(functools.partial(function, part, human, **requested, **own), f"{dim}={label!r}", later)
+            if at == 0 and given.get("adjust") is not None:  # before the other labels are drawn
+                how = {"analysis": found.attrs["analysis"], "alternative": given.get("alternative", "two-sided")}
+                how |= {"n_resamples": given.get("n_resamples", 9999), "exact": False}
+                tests = (found["metric"] != found["other_metric"]).broadcast_like(found["difference"].isel(metric=0))
+                tests = tests.transpose(*found["pvalue"].dims)
+                families.check_resamples(given["adjust"], given.get("within"), tests, **how)
             results.append(found)
             weights.append(_n_pairs(part, human, given.get("missing", "pairwise"), found))
-    attrs: dict[str, Any] = {"pool": dim}
+    attrs: dict[str, Any] = {"pool": dim, **_sizes(ds, gold, given)}
     if seed is not None:
         attrs |= {"seed": str(seed)}
         results = [with_draws(each, seed, at, given.get("n_resamples", 9999)) for at, each in enumerate(results)]
@@ -107,6 +113,14 @@ def _pooled(
     whole = combine(results, weights, given).assign({name: _average(results, weights, name) for name in chance})
     whole = whole.drop_vars(dim, errors="ignore")  # of the first label, where it was alone
     return later.attached(described(whole.assign_attrs(attrs)))
+
+
+def _sizes(ds: xr.Dataset, gold: Any, given: dict[str, Any]) -> dict[str, int]:
+    """How many systems and inputs are used in any label, for attrs."""
+    chosen = {name: given[name] for name in ("metric", "other", "missing") if name in given}
+    with value_checks.held():  # the answers of the labels have said it
+        scores = schema.prepare(ds, gold, **{"metric": None, "missing": "pairwise", **chosen}, level="system")
+    return sizes(scores.score)
 
 
 def _draws_of(seed: int, at: int) -> dict[str, Any]:
@@ -324,7 +338,7 @@ def of_tests(results: list[xr.Dataset], weights: list[xr.DataArray], given: dict
     numbers = {"difference": difference, "pvalue": pvalue, "n_undefined": undefined, "samples": samples}
     result = _plain(results[0]).assign(numbers).assign_attrs(n_resamples=given.get("n_resamples", 9999), exact=0)
     if given.get("adjust") is not None:
-        result = families.adjust(result, given["adjust"], within=given.get("within"))
+        result = families.adjusted(result, given["adjust"], given.get("within"))
     return result if given.get("keep_samples") else result.drop_vars("samples")
 
 

@@ -145,8 +145,8 @@ def range_drop(
     measure = checked_measure("input", coefficient, "pairwise", undefined)
     record = measure.coefficient
     _validate.choice("coefficient", record.name, [name for name, each in COEFFICIENTS.items() if each.normal_r])
-    n_resamples = _validate.integer("n_resamples", n_resamples, 2)
-    n_simulations = _validate.integer("n_simulations", n_simulations, 19)
+    n_resamples = _validate.n_draws("n_resamples", n_resamples, 2)
+    n_simulations = _validate.n_draws("n_simulations", n_simulations, 19)
     confidence_level = _validate.fraction("confidence_level", confidence_level)
     progress = checked_progress(progress)
     score = schema.prepare_cells(ds, schema.automatic(ds, metric), level="input")
@@ -189,7 +189,7 @@ def range_drop(
     }
     attrs |= {"confidence_level": confidence_level, "resample": "input", "n_resamples": n_resamples}
     attrs |= {"alternative": "two-sided", "n_simulations": n_simulations, "seed": str(seed)}
-    return results.result(results.labelled(found, score, score), None, analysis="range_drop", **attrs)
+    return results.result(results.labelled(found, score, score), score, analysis="range_drop", **attrs)
 
 
 def _warn_silent(labels: Any, pairs: IntArray, part: FloatArray) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Hashable, Sequence
 from typing import Any
 
@@ -71,8 +72,9 @@ def rank(
         ``correlation``, ``rank`` (1 is best; equal correlations share the better rank) and ``cluster`` (1 is best),
         each (metric, ...), the metrics in order of correlation, of its mean where there are further dims. A metric
         without a correlation comes last, with rank and cluster 0. Lazy scores keep their order. Of
-        "pairwise_accuracy", "acc_eq", "tau_eq", "kendall_like" and "spa" also ``baseline`` and
-        ``baseline_constant``, what a random metric on average, and a constant one, would have on the same outputs.
+        "pairwise_accuracy", "acc_eq", "tau_eq", "kendall_like" and "spa" also ``baseline`` and ``baseline_constant``,
+        what a random metric on average, and a constant one, would have on the same outputs, and of "kendall_like"
+        ``pairs_used``, the share of the pairs of outputs that count.
 
     Raises
     ------
@@ -87,8 +89,8 @@ def rank(
     Notes
     -----
     From the best down, a metric starts a new cluster where some member of the current one beats it: where that one's
-    one-sided test (``alternative="greater"``) has p ≤ alpha. Metrics of one cluster were not told apart, which does not
-    make them equal; a cluster is a summary of tests, and no test itself.
+    one-sided test (``alternative="greater"``) has p ≤ alpha. Differences within a cluster are not
+    significant; this does not show that the metrics are equally good. A cluster summarises tests.
 
     References
     ----------
@@ -112,19 +114,27 @@ def rank(
     if adjust is not None:
         _validate.choice("adjust", adjust, corrections.CORRECTIONS)
     shared: dict[str, Any] = {"level": level, "coefficient": coefficient, "missing": missing, "undefined": undefined}
-    shared |= {"threshold": threshold, "calibrate_on": calibrate_on, "pool": pool, "given": given}
+    shared |= {"threshold": threshold, "calibrate_on": calibrate_on, "given": given}
+    how: dict[str, Any] = {"metric": metric, "resample": resample, "crossed": crossed, "swap": swap}
+    how |= {"alternative": "greater", "n_resamples": n_resamples, "adjust": adjust, "rng": rng, "progress": progress}
+    how |= {"within": adjust and metric_pairs.DIMS, **shared}
+    if pool is None:  # what is known before the first swap is said before it
+        with value_checks.held() as before:
+            run = comparison.prepared_perm_test(ds, gold, alpha=alpha, **how)
+    else:
+        before, run = value_checks.Held(), functools.partial(comparison.perm_test, ds, gold, pool=pool, **how)
+    for text in dict.fromkeys(before.texts):
+        _validate.warn(text)
     with value_checks.held() as of_test:
-        test = comparison.perm_test(
-            ds, gold, metric=metric, resample=resample, crossed=crossed, swap=swap, alternative="greater",
-            n_resamples=n_resamples, adjust=adjust, within=adjust and metric_pairs.DIMS, rng=rng, progress=progress,
-            **shared,
-        )  # fmt: skip
+        test = run()
+    shared["pool"] = pool
     with value_checks.held() as of_single:
         single = correlation.corr(ds, gold, metric=metric, **shared)
     for text in dict.fromkeys([*of_test.texts, *of_single.texts]):
-        _validate.warn(text)
+        if text not in before.texts:
+            _validate.warn(text)
     later = value_checks.Checks()
-    later.take(value_checks.each_once, of_test.checks, of_single.checks)
+    later.take(value_checks.each_once, before.checks, of_test.checks, of_single.checks)
     outputs = xr.apply_ufunc(
         lambda r, won: ranked(r, won, alpha),
         checks.whole(single["correlation"], ["metric"]),
@@ -136,7 +146,7 @@ def rank(
         output_dtypes=[int, int],
         keep_attrs=False,
     )
-    kept = [name for name in ("correlation", "baseline", "baseline_constant") if name in single]
+    kept = [name for name in ("correlation", "baseline", "baseline_constant", "pairs_used") if name in single]
     result = single[kept].assign(rank=outputs[0], cluster=outputs[1])
     attrs = {**test.attrs, "analysis": "rank", "alpha": alpha}
     result = results.described(result.transpose("metric", ...).assign_attrs(attrs))

@@ -9,18 +9,19 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import xarray as xr
 
-from xsumstat import _validate
+from xsumstat import _validate, extras
 from xsumstat.analyses.measure import Draws
 from xsumstat.coefficients.arrays import scaled
 from xsumstat.dataset import checks, labelled, results, variables
 from xsumstat.dataset import scores as schema
+from xsumstat.inference import alpha
+from xsumstat.inference.alpha import RatedCells
 from xsumstat.inference.intervals import bootstrap_interval
 from xsumstat.inference.jackknife import bounded, deleted_variance
 from xsumstat.kernels.means import TIE
-from xsumstat.resampling.jobs import Job
+from xsumstat.resampling.jobs import Job, R
 from xsumstat.resampling.plans import DrawPlan
 from xsumstat.types import FloatArray, IntArray
 
@@ -57,7 +58,7 @@ def agreement(
     {resample.dims}
         Raters always are these very raters.
     {n_resamples.draws}
-        Each takes about as long as the estimate.
+        Each takes about as long as the estimate; the jackknife as long as a few together.
     {confidence_level}
     {rng}
         The jackknife needs none.
@@ -84,7 +85,8 @@ def agreement(
     Notes
     -----
     ``α = 1 − D_o/D_e``: the disagreement within cells over that among all ratings, as the package krippendorff computes
-    it. Cells with fewer than two ratings say nothing. NaN where no cell has two, or all ratings are equal.
+    it, or, where that would take much memory (many different ratings of many cells), the same by sums. Cells with fewer
+    than two ratings say nothing. NaN where no cell has two, or all ratings are equal.
 
     The jackknife's variance is ``V_s + V_i − V_c``, and at least V_s and V_i: those of the alphas without each system,
     each input and each cell, whose noise the first two both hold. The limits are ``tanh(arctanh c ± t·√V/(1 − α²))``, c
@@ -108,7 +110,7 @@ def agreement(
       metric   kind  higher_is_better  alpha  ci_low  ci_high
     0  human  human              True   0.69    0.64     0.75
     """
-    krippendorff = _validate.optional("krippendorff", "agreement")
+    krippendorff = extras.optional("krippendorff", "agreement")
     ratings, name = ratings_of(ds, rating, along)
     ratings = ratings.drop_vars([each for each in variables.RESERVED if each in ratings.coords])
     _validate.choice("measurement", measurement, MEASUREMENTS)
@@ -117,8 +119,10 @@ def agreement(
     draws = Draws.checked(n_resamples, rng, progress=progress)
     confidence_level = _validate.fraction("confidence_level", confidence_level)
     how = krippendorff.alpha, measurement, confidence_level
-    plan = DrawPlan((ratings.sizes["system"], ratings.sizes["input"]), dims, draws.n_resamples, draws.seed)
-    job = _Jackknifed(*how, dims) if method == "jackknife" else _Bootstrapped(*how, plan)
+    sizes = {dim: ratings.sizes[dim] for dim in ("system", "input")}
+    plan = DrawPlan((sizes["system"], sizes["input"]), dims, draws.n_resamples, draws.seed)
+    left_out = {dim: size for dim, size in sizes.items() if dim in dims}
+    job = _Jackknifed(*how, left_out) if method == "jackknife" else _Bootstrapped(*how, plan)
     found = labelled.over_labels(
         job, [(ratings, ("system", "input", along))], "_all", _TYPES, lazy=False, progress=draws.progress
     )
@@ -133,16 +137,14 @@ def agreement(
     return results.result(result, ratings, analysis="agreement", method=method, **attrs)
 
 
-@dataclass(frozen=True)
-class _Ratings:
-    """How many raters gave each value to each cell, (systems, inputs, values), and the values, scaled."""
-
-    counts: IntArray
-    domain: FloatArray
+# The package krippendorff takes a few arrays of cells by values by values: no larger ones than this, in bytes.
+_LARGEST = 2**26
+# So many labels are left out at a time.
+_AT_ONCE = 64
 
 
 @dataclass(frozen=True)
-class _Alpha(Job[_Ratings]):
+class _Alpha(Job[R]):
     """Krippendorff's alpha with its interval.
 
     Attributes
@@ -163,32 +165,23 @@ class _Alpha(Job[_Ratings]):
         """About how many bytes the samples take."""
         return 8 * self.n_resamples
 
-    def ready(self, at: slice, x: FloatArray, z: Any = None, *beside: Any) -> _Ratings:
-        """The ratings (systems, inputs, raters), counted."""
-        counts, domain = _value_counts(x)
-        return _Ratings(counts, scaled(domain))
-
-    def rows(self, ready: _Ratings) -> int:
+    def rows(self, ready: R) -> int:
         """One row."""
         return 1
 
-    def of_cells(self, ready: _Ratings, weights: IntArray) -> float:
-        """Alpha of cells that count as often as the weights say; NaN where it is undefined."""
-        kept = ready.counts.sum(axis=2) > 1
-        cells = np.repeat(ready.counts[kept], weights[kept], axis=0)
-        rated = cells.any(axis=0)
-        if rated.sum() < 2:
+    def estimate(self, rated: RatedCells) -> float:
+        """Alpha of cells; NaN where it is undefined."""
+        there = rated.margin > 0
+        if there.sum() < 2:
             return float(np.nan)
-        values = {"value_counts": cells[:, rated], "value_domain": ready.domain[rated]}
+        if 8 * len(rated.size) * there.sum() ** 2 > _LARGEST:
+            return alpha.of(rated, self.measurement)
+        values = {"value_counts": rated.counts()[:, there], "value_domain": rated.domain[there]}
         return float(self.function(**values, level_of_measurement=self.measurement))
-
-    def estimate(self, ready: _Ratings) -> float:
-        """Alpha of the cells as they are."""
-        return self.of_cells(ready, np.ones(ready.counts.shape[:2], dtype=np.int64))
 
 
 @dataclass(frozen=True)
-class _Bootstrapped(_Alpha):
+class _Bootstrapped(_Alpha[RatedCells]):
     """With the percentile interval of its resamples."""
 
     plan: DrawPlan
@@ -198,16 +191,21 @@ class _Bootstrapped(_Alpha):
         """How many resamples are looked at."""
         return self.plan.n_resamples
 
-    def block(self, ready: _Ratings, block: int, out: FloatArray, stop: threading.Event | None) -> None:
+    def ready(self, at: slice, x: FloatArray, z: Any = None, *beside: Any) -> RatedCells:
+        """The cells of ratings (systems, inputs, raters)."""
+        return RatedCells.of(x)
+
+    def block(self, ready: RatedCells, block: int, out: FloatArray, stop: threading.Event | None) -> None:
         """Fill the alpha of each draw."""
         draw = self.plan.block(block)
         systems, inputs = (np.broadcast_to(each, (len(draw), each.shape[1])) for each in (draw.systems, draw.inputs))
+        cells = np.arange(len(ready.size))
         for at, (one, two) in enumerate(zip(systems, inputs, strict=True)):
             if stop is not None and stop.is_set():
                 return
-            out[0, at] = self.of_cells(ready, one[:, None] * two)
+            out[0, at] = self.estimate(ready.of_cells(np.repeat(cells, one[ready.systems] * two[ready.inputs])))
 
-    def finish(self, ready: _Ratings, counts: IntArray | None, samples: FloatArray) -> FloatArray:
+    def finish(self, ready: RatedCells, counts: IntArray | None, samples: FloatArray) -> FloatArray:
         """Alpha, its interval and standard error, and how many resamples have none."""
         estimate = self.estimate(ready)
         interval = bootstrap_interval(estimate, samples[0], "percentile", self.confidence_level)
@@ -215,69 +213,64 @@ class _Bootstrapped(_Alpha):
 
 
 @dataclass(frozen=True)
-class _Jackknifed(_Alpha):
-    """With the interval of its jackknife over some dims; there is nothing to draw."""
+class _Jackknifed(_Alpha[list[alpha.Without]]):
+    """With the interval of its jackknife over some dims; what is looked at are the alphas without one label.
 
-    dims: tuple[str, ...]
-    n_resamples = 0
+    Attributes
+    ----------
+    sizes : dict
+        How many labels each dim that is random has, "system" before "input".
+    """
 
-    def finish(self, ready: _Ratings, counts: IntArray | None, samples: FloatArray) -> FloatArray:
+    sizes: dict[str, int]
+
+    @property
+    def n_resamples(self) -> int:  # type: ignore[override]
+        """How many labels are left out, one at a time."""
+        return sum(self.sizes.values())
+
+    @property
+    def n_blocks(self) -> int:
+        """How many blocks of labels there are."""
+        return -(-self.n_resamples // _AT_ONCE)
+
+    def columns(self, block: int) -> slice:
+        """The labels of a block."""
+        return slice(block * _AT_ONCE, min((block + 1) * _AT_ONCE, self.n_resamples))
+
+    def ready(self, at: slice, x: FloatArray, z: Any = None, *beside: Any) -> list[alpha.Without]:
+        """What leaves out labels of each dim, from ratings (systems, inputs, raters)."""
+        rated = RatedCells.of(x)
+        where = {"system": rated.systems, "input": rated.inputs}
+        return [alpha.Without(rated, where[dim], size, self.measurement) for dim, size in self.sizes.items()]
+
+    def block(self, ready: list[alpha.Without], block: int, out: FloatArray, stop: threading.Event | None) -> None:
+        """Fill the alpha without each label, NaN where it has no cell."""
+        labels = [(without, at) for without in ready for at in range(without.size)]
+        out[:] = np.nan
+        for column, (without, at) in enumerate(labels[self.columns(block)]):
+            if stop is not None and stop.is_set():
+                return
+            out[0, column] = without(at)
+
+    def finish(self, ready: list[alpha.Without], counts: IntArray | None, samples: FloatArray) -> FloatArray:
         """Alpha, its interval and standard error, and how many alphas without one label are undefined."""
-        value = self.estimate(ready)
-        without = [self._without(ready, axis) for axis, dim in enumerate(("system", "input")) if dim in self.dims]
+        rated = ready[0].rated
+        value = self.estimate(rated)
+        by_dim = np.split(samples[0], np.cumsum(list(self.sizes.values()))[:-1])
+        without = [each[leave.labels] for each, leave in zip(by_dim, ready, strict=True)]
         undefined = sum(np.isnan(each).sum() for each in without)
         variances = [deleted_variance(each) for each in without]
         if np.isnan(variances).any():
             return np.array([[value, *[math.nan] * 3, undefined]], dtype=float).T
         if len(variances) == 2:
-            variances.append(sum(variances) - deleted_variance(_without_cells(ready, self.measurement)))
+            cells = np.arange(len(rated.size))
+            of_cells = alpha.without_each(rated, cells, len(cells), self.measurement)
+            variances.append(sum(variances) - deleted_variance(of_cells))
         error = math.sqrt(max(variances))
         off = sum((len(each) - 1) * (float(np.nanmean(each)) - value) for each in without)
         limits = bounded(value, off, error, min(map(len, without)) - 1).interval(self.confidence_level)
         return np.array([[value, *limits, error, undefined]], dtype=float).T
-
-    def _without(self, ready: _Ratings, axis: int) -> FloatArray:
-        """Alpha without each system (axis 0) or input that has a cell with two ratings."""
-        size = ready.counts.shape[axis]
-        rated = (ready.counts.sum(axis=2) > 1).any(axis=1 - axis)
-        shape = (-1, 1) if axis == 0 else (1, -1)
-        weights = (np.arange(size) != at for at in np.flatnonzero(rated))
-        everyone = np.ones(ready.counts.shape[:2], dtype=np.int64)
-        return np.array([self.of_cells(ready, everyone * each.reshape(shape)) for each in weights])
-
-
-def _without_cells(ready: _Ratings, measurement: str) -> FloatArray:
-    """Alpha without each cell that has two ratings; what two values weigh stays as it is with all of them.
-
-    With n ratings, n_c of value c, m of them in a cell, and d what two values weigh,
-    ``α = 1 − (n − 1)·Σ_cells Σ_ck n_c n_k d_ck/(m − 1) / Σ_ck n_c n_k d_ck``.
-    """
-    cells = ready.counts[ready.counts.sum(axis=2) > 1].astype(float)
-    size, margin = cells.sum(axis=1), cells.sum(axis=0)
-    weight = _weights(ready.domain, margin, measurement)
-    weighed = cells @ weight
-    own = (weighed * cells).sum(axis=1)
-    apart = own / (size - 1)
-    expected = margin @ weight @ margin - 2 * weighed @ margin + own
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.asarray(1 - (size.sum() - size - 1) * (apart.sum() - apart) / expected)
-
-
-def _weights(domain: FloatArray, margin: FloatArray, measurement: str) -> FloatArray:
-    """What a disagreement of each two values weighs."""
-    if measurement == "nominal":
-        return 1.0 - np.eye(len(domain))
-    place = domain if measurement == "interval" else np.cumsum(margin) - margin / 2
-    return np.asarray((place[:, None] - place) ** 2)
-
-
-def _value_counts(values: FloatArray) -> tuple[npt.NDArray[np.int64], FloatArray]:
-    """How many raters gave each value to each cell, (systems, inputs, values), and the values."""
-    domain, place = np.unique(values[~np.isnan(values)], return_inverse=True)
-    counts = np.zeros((*values.shape[:2], len(domain)), dtype=np.int64)
-    systems, inputs, _ = np.nonzero(~np.isnan(values))
-    np.add.at(counts, (systems, inputs, place), 1)
-    return counts, domain
 
 
 @_validate.public
@@ -417,14 +410,17 @@ def _replaced(ds: xr.Dataset, name: str, ratings: xr.DataArray, along: str) -> x
 
 def _majority(values: FloatArray, *, unique: bool) -> FloatArray:
     """The value that most raters gave to each cell: the lowest of several, or NaN where there must be one alone."""
-    counts, domain = _value_counts(values)
-    if not len(domain):
-        return np.full(values.shape[:2], np.nan)
-    most = counts.max(axis=2)
-    found = np.where(most > 0, domain[counts.argmax(axis=2)], np.nan)
+    rising = np.sort(values, axis=2)
+    alike, run = np.zeros(values.shape), np.zeros(values.shape[:2])
+    for at in range(values.shape[2]):
+        again = rising[..., at] == rising[..., at - 1] if at else False
+        run = np.where(again, run + 1, ~np.isnan(rising[..., at]))
+        alike[..., at] = run  # up to n for n equal ratings
+    most = alike.max(axis=2, keepdims=True, initial=0)
+    first = np.expand_dims((alike == most).argmax(axis=2), 2)
+    found = np.take_along_axis(rising, first, axis=2)[..., 0]
     if unique:
-        several = (counts == most[..., None]).sum(axis=2) > 1
-        found = np.where(several, np.nan, found)
+        found = np.where((alike == most).sum(axis=2) > 1, np.nan, found)
     return np.asarray(found)
 
 
@@ -454,8 +450,9 @@ def ratings_of(ds: xr.Dataset, rating: Any, along: str) -> tuple[xr.DataArray, s
         variables = [str(name) for name in ds.data_vars if along in ds[name].dims]
         if not isinstance(rating, str) or rating not in variables:
             raise ValueError(
-                f"rating must be a DataArray, or a variable with the dim {along!r}, got {rating!r}"
+                f"rating must be a DataArray, or a variable with the dim {along!r}, got {_validate.given(rating)}"
                 f"{_validate.suggestion(str(rating), variables)} there are: {_validate.listing(variables) or 'none'}"
+                f"{'' if along == 'rater' else '; along must name the dim of the raters'}"
             )
         values = ds[rating]
     lacking = [dim for dim in ("system", "input", along) if dim not in values.dims]

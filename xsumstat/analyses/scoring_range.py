@@ -148,6 +148,9 @@ def scoring_range(
 
 def prepared(ds: xr.Dataset, metrics: Any, later: Checks | None = None) -> xr.DataArray:
     """Checked and oriented scores of the metrics that decide."""
+    if isinstance(metrics, list | tuple):
+        for label in metrics:
+            _validate.column("each of metrics", label)
     return schema.prepare_metrics(ds, schema.automatic(ds, metrics), level=None, later=later)
 
 

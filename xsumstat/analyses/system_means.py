@@ -13,7 +13,7 @@ from xsumstat import _validate
 from xsumstat.analyses import few_ratings
 from xsumstat.analyses import groups as slices
 from xsumstat.dataset import checks, labelled, results
-from xsumstat.inference import ridge_means
+from xsumstat.inference import ridge_means, score_limits
 from xsumstat.inference import system_means as estimator
 from xsumstat.inference.system_means import Strata
 from xsumstat.resampling.jobs import AtOnce
@@ -23,7 +23,7 @@ METHODS = ("pooled", "ridge")
 _SCORES = ("mean", "ci_low", "ci_high", "standard_error", "human_mean", "human_ci_low", "human_ci_high")
 _OF_SYSTEMS = (*_SCORES, "df", "n_rated", "n_inputs", "n_effective", "rated_difference", "rated_pvalue", "fell_back")
 # For warnings alone.
-_NOTED = ("_one_value", "_left_out")
+_NOTED = ("_one_value", "_few_valued", "_left_out")
 
 
 @_validate.public
@@ -62,7 +62,7 @@ def system_means(
         A coordinate of the inputs by whose groups the rated inputs were drawn, such as bins of a metric's scores. The
         rated inputs must then be a random sample within each group.
     scale : pair of numbers, optional
-        Lowest and highest possible rating, to which means and limits are cut.
+        Lowest and highest possible rating, to which means and limits are cut, and which score limits rest on (Notes).
     {confidence_level}
 
     Returns
@@ -86,8 +86,10 @@ def system_means(
     -----
     UserWarning
         Where a system has fewer than 5 ratings, or fewer than 5 inputs are rated: its ratings stand alone. Where more
-        than 60 % of a system's ratings are one value: intervals may be too short. Where rated inputs do not look like a
-        random sample. Where a group of the strata has no rating of a system, which then has no mean, or a single one.
+        than 60 % of a system's ratings are one value, and the others several: intervals may be too short. Where all
+        ratings of all systems are one value and `scale` is not given: there are no limits. Where rated inputs do not
+        look like a random sample. Where a group of the strata has no rating of a system, which then has no mean, or a
+        single one.
 
     Notes
     -----
@@ -99,10 +101,17 @@ def system_means(
 
     The variance is ``(1/n − 1/m)·s²_e + V_β·D²``, of residuals e and of the slope, and for new inputs ``s²_z/m`` more.
     Limits are by Student's t with n − 1 degrees of freedom less what the slope takes. With 3 systems or more both
-    variances are drawn to their mean over systems, as if by 2 degrees of freedom, which serves systems whose few
-    ratings happen to agree. With strata means are weighted by the groups' shares of the m inputs, and the degrees of
-    freedom are n − H less what the slope takes, for H groups. Ratings are taken to spread alike in all groups: how much
-    they do in one that has a single rating comes from the others.
+    variances are drawn up to what systems have in common, which serves systems whose few ratings happen to agree: as if
+    by d0 degrees of freedom, 2 at most and fewer the more the variances differ (Smyth), and never down, so that a
+    system that varies more than the others keeps its variance. With strata means are weighted by the groups' shares of
+    the m inputs, and the degrees of freedom are n − H less what the slope takes, for H groups. Ratings are taken to
+    spread alike in all groups: how much they do in one that has a single rating comes from the others.
+
+    Where a system's ratings take one value or two, as passes and fails do, limits are score limits (Wilson), never a
+    point: those of a share of ``n_effective`` ratings, 0 and 1 being the lowest and highest rating of all systems, or
+    those of `scale`. Without `scale`, and where the ratings of all systems take more values than two, they are at least
+    as wide as those by t. The standard error is then their half width over the normal quantile, and `df` is not used.
+    Where the ratings are one value, ``n_effective`` is no more than n: they cannot say how much the metric helps.
 
     Expect ``n_effective`` of about ``n/(1 − ρ²)`` for these inputs and ``n/(1 − ρ²·(1 − n/m))`` for new ones, with ρ
     the correlation of metric and ratings within systems: for these inputs 1.3 times n at ρ = .5, 2.8 times at .8. For
@@ -115,7 +124,9 @@ def system_means(
     References
     ----------
     Angelopoulos, Duchi & Zrnic (2023), "PPI++: Efficient Prediction-Powered Inference". Chaganty, Mussmann & Liang
-    (2018), "The price of debiasing automatic metrics in natural language evaluation".
+    (2018), "The price of debiasing automatic metrics in natural language evaluation". Smyth (2004), "Linear models and
+    empirical Bayes methods for assessing differential expression in microarray experiments". Wilson (1927), "Probable
+    inference, the law of succession, and statistical inference".
 
     Examples
     --------
@@ -127,9 +138,9 @@ def system_means(
     >>> means[columns].to_dataframe()[columns].head(3).round(1)
                  ci_low  mean  ci_high  human_ci_low  human_ci_high  n_effective
     system
-    extractor-1    56.8  62.7     68.7          56.8           70.8         20.8
+    extractor-1    56.7  62.7     68.7          56.7           70.9         20.9
     extractor-2    50.7  55.0     59.2          51.8           60.5         15.7
-    extractor-3    53.1  58.6     64.0          54.0           66.2         18.8
+    extractor-3    53.1  58.6     64.0          54.0           66.2         18.7
     """
     _validate.choice("target", target, estimator.TARGETS)
     _validate.choice("method", method, METHODS)
@@ -141,7 +152,7 @@ def system_means(
     if method == "ridge" and (n_systems < ridge_means.LEAST_SYSTEMS or strata is not None):
         got = f"strata={strata!r}" if strata is not None else f"{n_systems} systems"
         raise ValueError(f"method='ridge' needs 3 systems or more, and no strata; got {got}; use method='pooled'")
-    job = _Means(range(n_systems), tuple(scores.signs), groups, target, method, confidence_level)
+    job = _Means(range(n_systems), tuple(scores.signs), groups, target, method, confidence_level, limits)
     types = dict.fromkeys(job.names, float)
     found = labelled.over_labels(job, scores.arrays, "system", types, lazy=scores.lazy)
     weight = xr.concat([found.pop(f"_weight_{at}") for at in range(k)], "metric").assign_coords(
@@ -205,6 +216,7 @@ class _Means(AtOnce):
     strata : Strata
     target, method : str
     level : float
+    scale : pair of float, optional
     """
 
     targets: range
@@ -213,6 +225,7 @@ class _Means(AtOnce):
     target: str
     method: str
     level: float
+    scale: tuple[float, float] | None
 
     @property
     def names(self) -> tuple[str, ...]:  # type: ignore[override]
@@ -234,10 +247,11 @@ class _Means(AtOnce):
         f, z, f_power, z_power = few_ratings.in_range(x, np.asarray(z))
         one, factors = few_ratings.combined(f, np.array(self.signs))
         gap, pvalue = estimator.rated_gap(one, z, self.strata)
+        scale = None if self.scale is None else (np.ldexp(self.scale[0], -z_power), np.ldexp(self.scale[1], -z_power))
         if self.method == "ridge":
-            found, slopes = ridge_means.ridge_means(f, z, self.target, self.level)
+            found, slopes = ridge_means.ridge_means(f, z, self.target, self.level, scale)
         else:
-            found = estimator.system_means(one, z, self.strata, self.target, self.level)
+            found = estimator.system_means(one, z, self.strata, self.target, self.level, scale)
             slopes = factors[:, None] * found["weight"]
         with np.errstate(over="ignore"):
             found |= {name: np.ldexp(found[name], z_power) for name in _SCORES}
@@ -251,6 +265,7 @@ class _Means(AtOnce):
             "rated_pvalue": pvalue,
             "fell_back": _alone(rated, self.strata.n) if pooled else (slopes == 0).all(axis=0),
             "_one_value": few_ratings.one_value(np.where(there, z, np.nan)),
+            "_few_valued": score_limits.few_valued(z, rated).astype(float),
             "_left_out": (~np.isnan(z) & ~there).sum(axis=-1),
         }
         rows = [found[name] for name in (*_OF_SYSTEMS, *_NOTED)]
@@ -282,7 +297,14 @@ def _warn(scores: few_ratings.FewRatings, found: Any, noted: Any, method: str) -
     least = "5 ratings" if method == "pooled" else f"max(20, k + 10) = {max(20, k + 10)} ratings"
     alone = (found["fell_back"] > 0) & (n > 0) & found["mean"].notnull()
     later.make(checks.warn_where, alone, f"fewer than {least}, so that these stand alone, for")
-    later.make(few_ratings.warn_one_value, noted["_one_value"], n)
+    few_valued = noted["_few_valued"] > 0
+    later.make(few_ratings.warn_one_value, noted["_one_value"].where(~few_valued, 0.0), n)
+    later.make(
+        checks.warn_where,
+        few_valued & found["ci_low"].isnull() & found["mean"].notnull(),
+        "all ratings of all systems are one value, which says nothing of how far others lie, so that there are no "
+        "limits without scale=(lowest, highest), for",
+    )
     later.make(few_ratings.warn_not_random, found["rated_pvalue"])
 
 

@@ -191,12 +191,14 @@ def compare_systems(
         result = results.result(found, ratings, analysis="compare_systems", **attrs)
     else:
         test = Test(method, statistic, alternative, draws.n_resamples, draws.seed)
+        settings = system_tests.settings_of(test, score.sizes["input"])
+        tests = _compared(score, rows, columns)
+        families.check_resamples(adjust, within, tests, alpha=alpha, analysis="compare_systems", **settings)
         found = _tested(score, SystemTests(pairs, test), rows, columns, draws.progress)
         warn_few(later, found)
-        attrs = {**system_tests.settings_of(test, score.sizes["input"]), **attrs}
+        attrs = {**settings, **attrs, **results.sizes(score.isel(system=sorted({*rows, *columns})))}
         result = later.attached(results.result(found, score, analysis="compare_systems", **attrs))
-    if adjust is not None:
-        result = families.adjust(result, adjust, within=within)
+    result = families.adjusted(result, adjust, within)
     if ratings is not None:
         result = result.assign(system_differences.in_order(result, families.decisive(result), alpha))
     return _with_counts(result, alpha, groups, rows, columns)
@@ -236,6 +238,14 @@ def _tested(
     inputs = [(score, checks.CELLS)]
     by_pair = labelled.over_labels(job, inputs, "_pair", types, lazy=checks.is_lazy(score), progress=progress)
     return _laid_out(by_pair, job.targets, score, rows, columns).transpose("metric", *DIMS, ...)
+
+
+def _compared(score: xr.DataArray, rows: list[int], columns: list[int]) -> xr.DataArray:
+    """Which cells of the result are of two systems, (..., system, other_system)."""
+    labels = score.indexes["system"]
+    coords = {dim: (dim, labels[places].values) for dim, places in zip(DIMS, (rows, columns), strict=True)}
+    tests = xr.DataArray(np.not_equal.outer(rows, columns), coords, DIMS)
+    return tests.expand_dims({str(dim): score.sizes[dim] for dim in score.dims[:-2]})
 
 
 def _laid_out(

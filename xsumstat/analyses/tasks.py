@@ -114,7 +114,7 @@ def rank_tasks(
     if not isinstance(tasks, Mapping) or not tasks:
         raise TypeError(f"tasks must be a mapping of names to tasks, at least one, got {tasks!r:.80}")
     alpha = _validate.fraction("alpha", alpha)
-    n_resamples = _validate.integer("n_resamples", n_resamples, 1)
+    n_resamples = _validate.n_draws("n_resamples", n_resamples, 1)
     progress = checked_progress(progress)
     shares = _shares(tasks, weights)
     seed = draws.seed_of(rng)
@@ -128,6 +128,9 @@ def rank_tasks(
     result = result.assign(weight=("task", np.array(list(shares.values()))))
     attrs: dict[str, Any] = {"analysis": "rank_tasks", "alpha": alpha, "alternative": "greater"}
     attrs |= {"n_resamples": n_resamples, "seed": str(seed)}
+    for name in ("n_systems", "n_inputs"):  # where they are the same in all tasks
+        of_tasks = {single[task].attrs.get(name) for task in tasks}
+        attrs |= {name: of_tasks.pop()} if len(of_tasks) == 1 else {}
     for name in ("level", "coefficient"):
         result = result.assign_coords({name: ("task", [single[task].attrs[name] for task in tasks])})
     return results.result(tests.averaged(result, ranked, alpha), None, **attrs)

@@ -120,7 +120,11 @@ def variance_components(
     """
     _validate.flag("repair", repair)
     inputs = _sizes("n_inputs", n_inputs)
-    raters = None if rating is None else _sizes("n_raters", n_raters)
+    raters: list[int] | None = _sizes("n_raters", n_raters)
+    if rating is None:
+        raters = None
+        if _validate.text("along", along) != "rater":
+            raise ValueError(f"along={along!r} is the dim of the raters in rating, which is not given; add rating=...")
     scores = _prepared(ds, gold, metric, rating, along)
     effects = components.EFFECTS if rating is None else components.EFFECTS_OF_RATINGS
     found = _estimated(scores, list(effects), repair)

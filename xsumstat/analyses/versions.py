@@ -30,10 +30,20 @@ def check_along(score: xr.DataArray, along: Any, base: Any) -> None:
     _validate.known("base", base, list(score.indexes[along]), f"labels of {along}")
 
 
+def check_base(along: Any, base: Any) -> None:
+    """No base without a dim whose label it is."""
+    if along is None and base is not None:
+        raise ValueError(f"base={_validate.given(base)} is a label of a further dim: name the dim in along=")
+
+
 def margin_of(
     ds: xr.Dataset, margin: Any, rating: Any, metrics: list[Hashable], at_base: Mapping[str, Any], measure: Measure
 ) -> xr.DataArray:
     """The margin as a DataArray over the dims that it has."""
+    if isinstance(rating, str) and not isinstance(margin, str):
+        _validate.known("variable in rating", rating, list(ds.data_vars), "variables")
+    elif rating is not None and not isinstance(rating, str | xr.DataArray):
+        raise TypeError(f"rating must be a variable's name or a DataArray, got {_validate.given(rating)}")
     if isinstance(margin, xr.DataArray):
         return margin.astype(float)
     if not isinstance(margin, str):
@@ -110,7 +120,16 @@ class Pairs:
 
     @classmethod
     def of(
-        cls, ds: xr.Dataset, gold: Any, metric: Any, along: str | None, base: Any, other: Any, measure: Measure
+        cls,
+        ds: xr.Dataset,
+        gold: Any,
+        metric: Any,
+        along: str | None,
+        base: Any,
+        other: Any,
+        measure: Measure,
+        *,
+        these_systems: bool = False,
     ) -> Pairs:
         """Every version with the base, or every pair of metrics, of scores that `schema.prepare` accepts."""
         if (along is None) == (other is None):
@@ -118,8 +137,9 @@ class Pairs:
                 "say what is compared: along= a dim of versions with base= one of its labels, or other= metrics; "
                 f"got along={along!r}, other={other!r}"
             )
+        check_base(along, base)
         how: dict[str, Any] = {"level": measure.level, "compared_within": measure.compared_within}
-        how["missing"] = measure.missing
+        how |= {"missing": measure.missing, "these_systems": these_systems}
         if along is None:
             scores, targets = metric_pairs.prepare(ds, gold, metric, other, **how)
             return cls(scores, targets, None, [], [])
@@ -187,6 +207,14 @@ class Pairs:
         number = np.arange(len(self.targets))
         version, metric = (xr.DataArray(at, dims="_pair") for at in np.divmod(number, len(self.metrics)))
         return whole.isel({self.along: version, "metric": metric})
+
+    @property
+    def asked(self) -> xr.DataArray:
+        """Which cells of the comparisons' dims are compared."""
+        if self.along is None:
+            return metric_pairs.asked(self.scores)
+        sizes = {"metric": len(self.metrics), self.along: len(self.versions), **self.scores.further}
+        return xr.DataArray(np.ones([*sizes.values()], dtype=bool), dims=[*sizes])
 
     def laid_out(self, by_pair: Mapping[str, xr.DataArray]) -> xr.Dataset:
         """Results along `_pair` laid out on the dims of the comparisons."""

@@ -10,18 +10,14 @@ import numpy as np
 import xarray as xr
 
 from xsumstat import _validate
+from xsumstat.analyses import wmt_data
 from xsumstat.dataset import scores as schema
 
 Task = dict[str, Any]
 YEARS = ("wmt22", "wmt23", "wmt24", "wmt25")
-# The first of these that there are human scores of is the gold.
-GOLDS = ("mqm", "esa", "da-sqm", "wmt-appraise", "wmt")
-# The toolkit's standard references where they are not refA, outliers, and pairs whose other references are systems.
-_REFERENCE = {("wmt22", "cs-en"): "refB", ("wmt22", "en-cs"): "refB", ("wmt23", "he-en"): "refB",
-              ("wmt23", "en-he"): "refB"}  # fmt: skip
-_OUTLIERS = {("wmt22", "en-de"): ("M2M100_1.2B-B4",), ("wmt23", "en-de"): ("synthetic_ref",),
-             ("wmt23", "zh-en"): ("synthetic_ref",)}  # fmt: skip
-_KNOWN = ("wmt22", "wmt23")
+# The first of these that there are human scores of is the gold. WMT25's ESA has the scores of two raters.
+_TWO_OF_ESA = ("esa-human1", "esa-human2")
+GOLDS = ("mqm", "esa", *_TWO_OF_ESA, "da-sqm", "wmt-appraise", "wmt")
 _DOMAINS = {"wmt22": ("conversation", "ecommerce", "news", "social")}
 _AVERAGED = {"all": "global", "by input": "input", "by system": "within_system"}
 
@@ -32,6 +28,7 @@ def wmt_tasks(
     rules: str | None = None,
     *,
     systems: Mapping[str, xr.Dataset] | None = None,
+    domains: Mapping[str, xr.Dataset] | None = None,
     gold: str | Mapping[str, str] | None = None,
     reference: str | Mapping[str, str] | None = None,
     leave_out: Sequence[str] | Mapping[str, Sequence[str]] | None = None,
@@ -48,19 +45,22 @@ def wmt_tasks(
         Whose tasks; default ``attrs["test_set"]``. Rules of one year may be asked of another year's scores.
     systems : mapping of str to Dataset, optional
         Scores of whole systems by language pair, as `read_mtme` gives them with ``granularity="sys"``, for the
-        system-level tasks of "wmt22" and "wmt23". Default: means of the segments' scores.
+        system-level tasks of "wmt22" and "wmt23". Default: means of the segments' scores, each of all segments that it
+        has, as the task's own files of systems are.
+    domains : mapping of str to Dataset, optional
+        The same of domains (``granularity="domain"``), for the system-level tasks of "wmt22" in domains.
     gold : str or mapping, optional
-        The human scores, of all pairs or by pair; default the first that there is of "mqm", "esa", "da-sqm",
-        "wmt-appraise" and "wmt".
+        The human scores, of all pairs or by pair; default those of the task in 2022's to 2024's test sets, else the
+        first that there is of "mqm", "esa", "esa-human1", "esa-human2", "da-sqm", "wmt-appraise" and "wmt".
     reference : str or mapping, optional
         The reference whose metrics are ranked, of all pairs or by pair: others with their reference are left out, and
         so is this reference as a system. Default: that of the metrics, where they have but one; the standard one of
-        2022's and 2023's test sets.
+        2022's to 2024's test sets.
     leave_out : list of str or mapping, optional
-        Systems that are left out, of all pairs or by pair; default the outliers of 2022's and 2023's test sets.
+        Systems that are left out, of all pairs or by pair; default the outliers of 2022's to 2024's test sets.
     human : bool, optional
-        Whether other references than the standard one count as systems. Default where the rules say so: for "wmt24" in
-        en-de, for "wmt23" in he-en and en-he, for "wmt22" in tasks of their own, for "wmt25" nowhere.
+        Whether other references than the standard one count as systems. Default where the rules say so: for "wmt23" and
+        "wmt24" in he-en and en-he of 2023 and en-de of 2024, for "wmt22" in tasks of their own, for "wmt25" nowhere.
 
     Returns
     -------
@@ -75,13 +75,20 @@ def wmt_tasks(
         For data without language pairs, unknown rules, gold, reference or systems, and pairs whose metrics have
         several references, none of which is known to be the standard one.
 
+    Warns
+    -----
+    UserWarning
+        Which pairs have ESA scores of two raters, of which the first is the gold; which have none of WMT22's domains.
+
     Notes
     -----
     "wmt24" and "wmt25": of each pair soft pairwise accuracy of systems ("spa") and accuracy with ties of the segments'
     systems ("acc_eq", by input), all with the same weight. In 2025 the gold is MQM in en-ko and ja-zh, ESA elsewhere.
 
-    "wmt23": the pairwise accuracy of all pairs' systems together, with the weight of as many tasks as there are pairs;
-    of each pair Pearson's r of systems, Pearson's r of all segments, and accuracy with ties by input.
+    "wmt23": the pairwise accuracy of all pairs' systems together, with the weight of as many tasks as there are pairs
+    (of the metrics that all pairs have; where other references count as systems in one pair, those of all pairs do in
+    this task, as in the toolkit); of each pair Pearson's r of systems, Pearson's r of all segments, and accuracy with
+    ties by input.
 
     "wmt22": the pairwise accuracy of all pairs' systems together; of each pair, as a whole and in each of four domains
     (coordinate ``domain``), with and without human systems where there are other references, Pearson's r and Kendall's
@@ -91,14 +98,17 @@ def wmt_tasks(
 
     At system and global level a metric with constant scores has the correlation 0. The tests of `rank_tasks` are its
     own: decisions trade places all of an input together, as WMT's test of "acc_eq", each decision by itself, finds too
-    much. Scores of systems in a domain are means of its segments. Ratings of error spans (tasks of span-level
-    detection) are not ranked here.
+    much. A system's score is the mean of the segments that have one, for a metric and the gold each by itself
+    (``missing="available"``), but in "spa", which compares both on the same segments. All metrics of the data are
+    ranked, where the toolkit leaves out those that were no main submissions. Ratings of error spans (tasks of
+    span-level detection) are not ranked here.
 
     References
     ----------
     Freitag et al. (2022, 2023, 2024), "Results of the WMT22 [WMT23, WMT24] Metrics Shared Task". Lavie et al. (2025),
     "Findings of the WMT25 Shared Task on Automated Translation Evaluation Systems".
-    github.com/google-research/mt-metrics-eval, ``tasks.py``.
+    github.com/google-research/mt-metrics-eval, ``tasks.py`` and ``meta_info.py`` (gold scores, standard references and
+    outliers).
 
     Examples
     --------
@@ -109,9 +119,11 @@ def wmt_tasks(
     {'en-de sys spa': ('system', 'spa'), 'en-de seg acc_eq': ('input', 'acc_eq')}
     """
     pairs = _by_pair(data)
-    whole = {} if systems is None else _by_pair(systems, "systems")
-    for pair in whole:
-        _validate.known("systems", pair, list(pairs), "data has the pairs")
+    parts: dict[str, dict[str, xr.Dataset]] = {}
+    for name, each in (("systems", systems), ("domains", domains)):
+        parts[name] = {} if each is None else _by_pair(each, name)
+        for pair in parts[name]:
+            _validate.known(name, pair, list(pairs), "data has the pairs")
     rules = rules if rules is not None else next(iter(pairs.values())).attrs.get("test_set")
     _validate.choice("rules", rules, YEARS)
     asked = {"gold": gold, "reference": reference, "leave_out": leave_out}
@@ -122,7 +134,9 @@ def wmt_tasks(
     prepared = {}
     for pair in sorted(pairs):
         own = {name: value.get(pair) if isinstance(value, Mapping) else value for name, value in asked.items()}
-        prepared[pair] = _Pair.of(pair, pairs[pair], whole.get(pair), human, str(rules), **own)
+        whole, single = (parts[name].get(pair) for name in ("systems", "domains"))
+        prepared[pair] = _Pair.of(pair, pairs[pair], human, str(rules), systems=whole, domains=single, **own)
+    _warn_of_two(prepared, pairs, gold)
     made: dict[str, Callable[[dict[str, _Pair]], dict[str, Task]]] = {"wmt22": _of_2022, "wmt23": _of_2023}
     return made.get(str(rules), _of_2024)(prepared)
 
@@ -144,10 +158,11 @@ def _by_pair(data: Any, argument: str = "data") -> dict[str, xr.Dataset]:
 
 @dataclass(frozen=True)
 class _Pair:
-    """Scores of one language pair: of segments, and of systems, without and with other references as systems."""
+    """Scores of one language pair: of segments, of systems, and of domains where they are given."""
 
     segments: xr.Dataset
     systems: xr.Dataset
+    domains: xr.Dataset | None
     gold: str
     people: tuple[Any, ...]  # other references, which may count as systems
     human: bool
@@ -157,28 +172,34 @@ class _Pair:
         cls,
         pair: str,
         ds: xr.Dataset,
-        systems: xr.Dataset | None,
         human: bool | None,
         rules: str,
+        *,
+        systems: xr.Dataset | None,
+        domains: xr.Dataset | None,
         gold: Any,
         reference: Any,
         leave_out: Any,
     ) -> _Pair:
-        own = ds.attrs.get("test_set", rules)
-        gold = _gold(pair, ds, gold)
-        reference = _reference(pair, ds, reference, own)
-        out = _OUTLIERS.get((own, pair), ()) if leave_out is None else leave_out
+        settled = wmt_data.of(ds.attrs.get("test_set", rules), pair)
+        gold = _gold(pair, ds, gold, settled)
+        reference = _reference(pair, ds, reference, settled)
+        out = (settled.outliers if settled else ()) if leave_out is None else leave_out
         if leave_out is not None:
             if isinstance(out, str):
                 raise TypeError(f"leave_out must be a list of systems, got {out!r}")
-            for system in out:
+            for system in _validate.several("leave_out", out, "a list of systems"):
                 _validate.known("system of leave_out", system, ds["system"].values.tolist(), f"{pair} has")
         if human is None:
-            human = (rules, pair) in {("wmt24", "en-de"), ("wmt23", "he-en"), ("wmt23", "en-he")}
-        parts = [_ranked(each, gold, reference, out, pair) for each in (ds, ds if systems is None else systems)]
-        kinds = parts[0].get("system_type")
-        people = () if kinds is None else tuple(parts[0]["system"].values[(kinds == "human").values].tolist())
-        return cls(parts[0], parts[1], gold, people, human)
+            human = rules in ("wmt23", "wmt24") and settled is not None and settled.people
+        segments, whole, single = (
+            None if each is None else _ranked(each, gold, reference, out, pair)
+            for each in (ds, ds if systems is None else systems, domains)
+        )
+        assert segments is not None and whole is not None
+        kinds = segments.get("system_type")
+        people = () if kinds is None else tuple(segments["system"].values[(kinds == "human").values].tolist())
+        return cls(segments, whole, single, gold, people, human)
 
     def without_people(self, ds: xr.Dataset) -> xr.Dataset:
         """Without other references as systems."""
@@ -186,30 +207,52 @@ class _Pair:
 
     def task(self, level: str, coefficient: str, *, human: bool | None = None, domain: str | None = None) -> Task:
         """One task."""
-        of_systems = level == "system" and coefficient != "spa" and domain is None
-        ds = self.systems if of_systems else self.segments
+        of_means = level == "system" and coefficient != "spa"
+        ds = self.systems if of_means and domain is None else self.segments
         if domain is not None:
-            ds = ds.isel(input=(ds["domain"] == domain).values)
+            ds = self._of_domain(domain, of_means)
         ds = ds if (self.human if human is None else human) else self.without_people(ds)
         found = {"ds": ds, "gold": self.gold, "level": level, "coefficient": coefficient, "weight": 1.0}
+        if of_means:
+            found["missing"] = "available"
         zero = coefficient in ("pearson", "kendall") and level in ("system", "global")
         return {**found, "undefined": "zero"} if zero else found
 
+    def _of_domain(self, domain: str, of_means: bool) -> xr.Dataset:
+        """The segments of a domain, or its own scores, where they are given and asked for."""
+        if of_means and self.domains is not None:
+            return self.domains.isel(input=(self.domains["input"] == domain).values)
+        return self.segments.isel(input=(self.segments["domain"] == domain).values)
 
-def _gold(pair: str, ds: xr.Dataset, gold: Any) -> str:
+
+def _gold(pair: str, ds: xr.Dataset, gold: Any, settled: wmt_data.Settled | None) -> str:
     there = schema.checked_scores(ds)["metric"].values.tolist()
     if gold is not None:
         return str(_validate.known(f"gold of {pair}", gold, there, "metrics"))
-    found = [name for name in GOLDS if name in there]
+    own = settled.gold if settled is not None else None
+    found = [name for name in (own, *GOLDS) if name in there]
     if not found and ds.attrs.get("gold") in there:
         found = [ds.attrs["gold"]]
     if not found:
         raise ValueError(f"{pair} has none of the human scores {_validate.listing(GOLDS)}; name the gold")
-    return found[0]
+    return str(found[0])
 
 
-def _reference(pair: str, ds: xr.Dataset, reference: Any, test_set: str) -> str | None:
-    """The reference whose metrics are ranked; None where metrics have none."""
+def _warn_of_two(pairs: Mapping[str, _Pair], data: Mapping[str, xr.Dataset], gold: Any) -> None:
+    """Say which of two raters' scores are the gold."""
+    first, second = _TWO_OF_ESA
+    named = set(data) if isinstance(gold, str) else set(gold or ())
+    both = [name for name, pair in pairs.items() if pair.gold == first and second in data[name]["metric"].values]
+    both = [name for name in both if name not in named]
+    if both:
+        _validate.warn(
+            f"{_validate.listing(both)} have ESA scores of two raters, and those of {first!r} are the gold; "
+            f"gold={second!r} takes the other's"
+        )
+
+
+def _reference(pair: str, ds: xr.Dataset, reference: Any, settled: wmt_data.Settled | None) -> str | None:
+    """The reference whose metrics are ranked; None where none is known."""
     if "reference" not in ds.coords:
         if reference is not None:
             raise ValueError(f"reference={reference!r}: the metrics of {pair} have no coordinate reference(metric)")
@@ -217,15 +260,15 @@ def _reference(pair: str, ds: xr.Dataset, reference: Any, test_set: str) -> str 
     there = sorted({str(each) for each in ds["reference"].values} - {"", "src"})
     if reference is not None:
         return str(_validate.known(f"reference of {pair}", reference, there, "metrics have"))
-    standard = _REFERENCE.get((test_set, pair), "refA" if test_set in _KNOWN else None)
-    if standard in there:
+    standard = settled.reference if settled is not None else None
+    if standard in there or not there:
         return standard
     if len(there) > 1:
         raise ValueError(
             f"metrics of {pair} have the references {_validate.listing(there)}, and which of them is the standard one "
             f"is not known; say it, as in reference={{{pair!r}: {there[0]!r}}}"
         )
-    return there[0] if there else None
+    return there[0]
 
 
 def _ranked(ds: xr.Dataset, gold: str, reference: str | None, out: Sequence[Any], pair: str) -> xr.Dataset:
@@ -296,11 +339,15 @@ def _accuracy(pairs: dict[str, _Pair]) -> Task:
     """The pairwise accuracy of the systems of all pairs, each pair's among themselves."""
     parts, golds = [], {pair.gold for pair in pairs.values()}
     gold = golds.pop() if len(golds) == 1 else "gold"
+    human = any(pair.human for pair in pairs.values())  # one task, which has people or not
     for pair in pairs.values():
-        ds = pair.systems if pair.human else pair.without_people(pair.systems)
+        ds = pair.systems if human else pair.without_people(pair.systems)
         names = [gold if label == pair.gold else label for label in ds["metric"].values.tolist()]
         parts.append(ds[["score"]].reset_coords(drop=True).assign_coords(metric=np.array(names, dtype=object)))
+    everywhere = [name for name in parts[0]["metric"].values if all(name in each["metric"].values for each in parts)]
+    parts = [each.sel(metric=everywhere) for each in parts]
+    task: Task = {"gold": gold, "level": "system", "coefficient": "pairwise_accuracy", "missing": "available"}
     if len(parts) == 1:
-        return {"ds": parts[0], "gold": gold, "level": "system", "coefficient": "pairwise_accuracy"}
+        return {"ds": parts[0], **task}
     whole = xr.concat(parts, dim="language", join="outer").assign_coords(language=list(pairs))
-    return {"ds": whole, "gold": gold, "level": "system", "coefficient": "pairwise_accuracy", "pool": "language"}
+    return {"ds": whole, **task, "pool": "language"}

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from xsumstat.coefficients import arrays
 from xsumstat.kernels import cell_ties as kernels
-from xsumstat.types import FloatArray, IntArray
+from xsumstat.types import BoolArray, FloatArray, IntArray
 
 # Differences are counted between so many edges, which a sample of so many pairs places.
 EDGES, _SAMPLE = 512, 2**16
@@ -163,25 +163,46 @@ def _edges(x: FloatArray) -> FloatArray:
 def _best(x: FloatArray, z: IntArray, equal: IntArray, counts: IntArray) -> float:
     """The smallest difference that as a threshold makes as many pairs right as any; 0 where none gains.
 
-    Pairs are sorted only between edges where, by what could be gained there at most, the best may lie.
+    Pairs are sorted only between edges where, by what could be gained there at most, the best may lie. The total at an
+    edge counts as reached at first; it is not where the edge lies between differences that only rounding tells apart,
+    and then less is demanded.
     """
     sizes = _Sizes.of(x, z, equal, _edges(x))
     gained, lost = sizes.gains(counts)
     totals = np.cumsum(gained - lost)
     before, numbers = totals - (gained - lost), sizes.numbers()
     least = max(1, int(totals.max()))
-    best, found = 0, 0.0
-    for low, high in _runs(np.flatnonzero((before + gained >= least) & (gained > 0)), numbers):
-        room = int(numbers[low : high + 1].sum())
-        gaps, largest, gain = np.empty(room), np.empty(room), np.empty(room, dtype=np.int64)
-        limits = (float(sizes.edges[low - 1]) if low else 0.0), float(sizes.edges[high])
-        n = kernels.pairs_of_sizes(x, z, counts, *limits, gaps, largest, gain)
-        order, ends = arrays.sorted_gaps(gaps[:n], arrays.RAW * largest[:n])
-        here = np.where(ends, before[low] + np.cumsum(gain[order]), -1)
-        at = int(np.argmax(here))
-        if here[at] > best:
-            best, found = int(here[at]), float(gaps[order[at]])
-    return found
+    while True:
+        best, found = 0, 0.0
+        for low, high in _runs(np.flatnonzero((before + gained >= least) & (gained > 0)), numbers):
+            gaps, gain, ends = _sorted_pairs(sizes, x, counts, low, high)
+            here = np.where(ends, before[low] + np.cumsum(gain), -1)
+            at = int(np.argmax(here))
+            if here[at] > best:
+                best, found = int(here[at]), float(gaps[at])
+        if best >= least or least == 1:
+            return found
+        least = max(1, best)
+
+
+def _sorted_pairs(
+    sizes: _Sizes, x: FloatArray, counts: IntArray, low: int, high: int
+) -> tuple[FloatArray, IntArray, BoolArray]:
+    """The pairs between some edges by their difference: that, what a tie gains, and which are the last of those alike.
+
+    Those a little beyond the last edge are looked at, too: differences that only rounding tells apart go on there.
+    """
+    start, stop = float(sizes.edges[low - 1]) if low else 0.0, float(sizes.edges[high])
+    beyond = stop + 4 * arrays.RAW * float(np.abs(x).max())
+    places = np.empty((len(x), 2), dtype=np.int32)
+    kernels.first_within(x, np.array([start, beyond]), places)
+    room = int((places[:, 0] - places[:, 1]).sum(dtype=np.int64))
+    gaps, largest, gain = np.empty(room), np.empty(room), np.empty(room, dtype=np.int64)
+    n = kernels.pairs_of_sizes(x, sizes.z, counts, start, beyond, gaps, largest, gain)
+    order, ends = arrays.sorted_gaps(gaps[:n], arrays.RAW * largest[:n])
+    ordered = gaps[order]
+    inside = int(np.searchsorted(ordered, stop, side="right"))
+    return ordered[:inside], gain[order[:inside]], ends[:inside]
 
 
 def _runs(places: IntArray, sizes: IntArray) -> list[tuple[int, int]]:

@@ -7,9 +7,11 @@ equal. Each function here gives the value of the constant one and the expected v
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 
-from xsumstat.coefficients import arrays
+from xsumstat.coefficients import arrays, ties
 from xsumstat.coefficients.record import Measure
 from xsumstat.coefficients.soft_accuracy import SoftAccuracy
 from xsumstat.coefficients.ties import Members
@@ -17,6 +19,9 @@ from xsumstat.types import FloatArray
 
 # With more inputs than this the chances of a random metric are as good as continuous.
 _MOST_INPUTS = 50
+# With more pairs than this a random metric that is calibrated has what a threshold at one of its ends gives.
+_MOST_PAIRS = 5_000
+_DRAWN = 500
 
 Levels = tuple[FloatArray, FloatArray]
 
@@ -30,16 +35,32 @@ def of_order(x: FloatArray, z: FloatArray, measure: Measure) -> Levels:
 def of_order_and_ties(x: FloatArray, z: FloatArray, measure: Measure) -> Levels:
     """Of accuracy with ties: a constant metric is right where the gold has a tie, a random one as `of_order`.
 
-    A threshold that is calibrated is for the random metric too: where it ties a share t of the pairs, these being any
-    of them, it is right in ``t·T + (1 − t)(1 − T)/2`` on average, which is largest at one of the ends.
+    A threshold that is calibrated is calibrated for the random metric too, on the scores that it is judged on. Of up to
+    `_MOST_PAIRS` pairs the value is the mean of `_DRAWN` random metrics; of more it is the limit, which they pass by
+    little: where a threshold ties a share t of the pairs, these being any of them, it is right in
+    ``t·T + (1 − t)(1 − T)/2`` on average, which is largest at one of the ends.
     """
     tied, n = _tied_in_gold(x, z, measure)
     found = np.stack([tied, (1.0 - tied) / 2])
-    if measure.coefficient.calibrated:
+    if measure.coefficient.calibrated and (n * (n - 1)).sum() / 2 <= _MOST_PAIRS:
+        found[1] = _of_calibrated(np.isnan(x).tobytes(), np.ascontiguousarray(z).tobytes(), x.shape, measure)
+    elif measure.coefficient.calibrated:
         constant, random = (arrays.average(each, n, measure.undefined_as_zero) for each in found)
         if constant > random:
             found[1] = tied
     return found, n
+
+
+@functools.lru_cache(maxsize=32)
+def _of_calibrated(missing: bytes, gold: bytes, shape: tuple[int, int], measure: Measure) -> FloatArray:
+    """The mean accuracy in each group of random metrics that are there where a metric is, calibrated each by itself."""
+    rng = np.random.default_rng(0)
+    there = ~np.frombuffer(missing, dtype=bool).reshape(shape)
+    z = np.frombuffer(gold).reshape(shape)
+    drawn = [measure.estimator(np.where(there, rng.normal(size=shape), np.nan), z).groups()[0] for _ in range(_DRAWN)]
+    low, high = measure.coefficient.bounds
+    mean: FloatArray = np.mean(drawn, axis=0)
+    return (mean - low) / (high - low)
 
 
 def of_order_and_ties_as_tau(x: FloatArray, z: FloatArray, measure: Measure) -> Levels:
@@ -52,6 +73,13 @@ def like_wmt(x: FloatArray, z: FloatArray, measure: Measure) -> Levels:
     """Of WMT's tau, in which a tie in the metric is wrong."""
     n = Members.of(x, z, measure.level, measure.own_cells).present.sum(axis=0).astype(float)
     return np.stack([np.full(len(n), -1.0), np.zeros(len(n))]), n
+
+
+def counted(x: FloatArray, z: FloatArray, measure: Measure) -> tuple[FloatArray, FloatArray]:
+    """How many pairs of each group WMT's tau counts, as their gold scores are far enough apart, and how many it has."""
+    members = Members.of(x, z, measure.level, measure.own_cells)
+    found = [ties.n_set_apart(members, measure.coefficient.threshold, *part) for part in members.parts()]
+    return np.concatenate(found), members.pairs
 
 
 def soft(x: FloatArray, z: FloatArray, measure: Measure) -> Levels:

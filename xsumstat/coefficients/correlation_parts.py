@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from xsumstat.coefficients import arrays
+from xsumstat.coefficients.curvature import Bend
 from xsumstat.coefficients.leave_one_out import OfCells, OfGroups, OfMeans, Parts
 from xsumstat.coefficients.record import Measure
 from xsumstat.kernels import correlation as kernels
@@ -38,8 +39,9 @@ def _of_means(x: FloatArray, z: FloatArray, value: float, own_cells: bool, kind:
     (mean_x, *_), (mean_z, *_) = arrays.equal_means(x, cells_x), arrays.equal_means(z, cells_z)
     pearson = _one_group(mean_x, mean_z, kernels.PEARSON)
     without = pearson if kind == kernels.PEARSON else _one_group(mean_x, mean_z, kind)
-    noise = _noise(x, z, mean_x, mean_z, cells_x, cells_z)
-    return OfMeans(value, without, pearson, noise, kind != kernels.PEARSON)
+    rest = _residuals(x, mean_x, cells_x), _residuals(z, mean_z, cells_z)
+    bend = Bend((mean_x, mean_z), rest, (cells_x.sum(axis=1), cells_z.sum(axis=1)))
+    return OfMeans(value, without, pearson, _noise(bend), kind != kernels.PEARSON, bends=(bend,))
 
 
 def pearson_of_means(x: FloatArray, z: FloatArray) -> float:
@@ -53,21 +55,19 @@ def _one_group(x: FloatArray, z: FloatArray, kind: int) -> FloatArray:
     return without_members(x[:, None], z[:, None], np.ones((len(x), 1), bool), kind)[1][:, 0]
 
 
-def _noise(
-    x: FloatArray, z: FloatArray, mean_x: FloatArray, mean_z: FloatArray, cells_x: BoolArray, cells_z: BoolArray
-) -> FloatArray:
+def _noise(known: Bend) -> FloatArray:
     """The influence of each cell on Pearson's r of the means, without what systems and inputs have by themselves.
 
     ``ψ_ij = [(b_i − r·a_i)/(N·s_x)·e^x_ij + (a_i − r·b_i)/(N·s_z)·e^z_ij]/m_i`` with a, b the standardised means
     (ddof 0) of both, s their sds, m_i the cells of system i, and e what is left of a score when its system's mean and
     then its input's mean are taken out.
     """
-    (a, s_x), (b, s_z) = (_standard(each) for each in (mean_x, mean_z))
+    (a, s_x), (b, s_z) = (_standard(each) for each in known.means)
     r, n = float(a @ b) / len(a), len(a)
-    of_x = (b - r * a) / (n * s_x) / cells_x.sum(axis=1)
-    of_z = (a - r * b) / (n * s_z) / cells_z.sum(axis=1)
-    found = of_x[:, None] * _residuals(x, mean_x, cells_x) + of_z[:, None] * _residuals(z, mean_z, cells_z)
-    return np.asarray(found)
+    of_x = (b - r * a) / (n * s_x) / known.cells[0]
+    of_z = (a - r * b) / (n * s_z) / known.cells[1]
+    rest_x, rest_z = known.rest
+    return np.asarray(of_x[:, None] * rest_x + of_z[:, None] * rest_z)
 
 
 def _standard(values: FloatArray) -> tuple[FloatArray, float]:

@@ -28,14 +28,14 @@ def estimator(x: FloatArray, z: FloatArray, measure: Measure) -> Estimator:
 
 def swapped(scores: FloatArray, z: FloatArray, pairs: tuple[Pair, ...], measure: Measure) -> Sequence[Differences]:
     """Make pairs of metrics ready to trade places."""
-    tests, unseen = [], {metric for pair in pairs for metric in pair}
+    tests, unseen, warned = [], {metric for pair in pairs for metric in pair}, False
     by_pair = arrays.pairs_and_gold(scores, z, pairs, measure.level, measure.missing)
     for pair, (x, y, gold, cells) in zip(pairs, by_pair, strict=True):
         for metric, standardised in zip(pair, (x, y), strict=True):
-            if metric not in unseen:
+            if metric not in unseen or warned:
                 continue
             unseen.remove(metric)
-            _warn_of_scale(np.where(cells, scores[metric], np.nan), standardised, gold, measure)
+            warned = _warn_of_scale(np.where(cells, scores[metric], np.nan), standardised, gold, measure)
         if measure.level != "system":
             # Standardised scores that rounding alone tells apart are tied, or a swap would tell x from a copy of it.
             both = np.stack([x, y])
@@ -46,15 +46,17 @@ def swapped(scores: FloatArray, z: FloatArray, pairs: tuple[Pair, ...], measure:
     return tests
 
 
-def _warn_of_scale(x: FloatArray, standardised: FloatArray, z: FloatArray, measure: Measure) -> None:
-    """Say where a function depends on the scale or origin of scores, which those that trade places must share."""
+def _warn_of_scale(x: FloatArray, standardised: FloatArray, z: FloatArray, measure: Measure) -> bool:
+    """Warn, once a call, where a function depends on the scale or origin of scores, which swapped ones must share."""
     plain, other = (measure.estimator(each, z).value() for each in (x, standardised))
-    if abs(plain - other) > 1e-3 * max(1.0, abs(plain), abs(other)):
-        _validate.warn(
-            f"coefficient {measure.coefficient.name!r} depends on the scale of scores: it is {plain:.4g} of a "
-            f"metric and {other:.4g} of its standardised scores, which alone can trade places. The test is of these; "
-            "boot_test and ci(other=...) leave scores as they are"
-        )
+    if not abs(plain - other) > 1e-3 * max(1.0, abs(plain), abs(other)):
+        return False
+    _validate.warn_once(
+        f"coefficient {measure.coefficient.name!r} depends on the scale of scores",
+        f": it is {plain:.4g} for the scores of one metric and {other:.4g} for the same scores standardised. The test "
+        "swaps standardised scores; use boot_test or ci(other=...) to leave scores as they are",
+    )
+    return True
 
 
 @dataclass(frozen=True)

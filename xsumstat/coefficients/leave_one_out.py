@@ -13,6 +13,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from xsumstat.coefficients import arrays
+from xsumstat.coefficients.curvature import Bend
 from xsumstat.coefficients.record import Estimator, Measure
 from xsumstat.types import BoolArray, FloatArray, IntArray
 
@@ -60,6 +61,8 @@ class OfMeans:
         Which systems and which inputs these are, of all; None where those of two metrics are the same.
     covariates : int
         How many are held constant.
+    bends : tuple of Bend
+        How Pearson's r bends with the noise of inputs; none where it is not known, as given covariates.
     """
 
     value: float
@@ -69,6 +72,7 @@ class OfMeans:
     of_ranks: bool
     taking_part: TakingPart | None = None
     covariates: int = 0
+    bends: tuple[Bend, ...] = ()
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -84,6 +88,7 @@ class OfMeans:
             _on_all(self.influence, self, other) - _on_all(other.influence, other, self),
             self.of_ranks,
             covariates=self.covariates,
+            bends=(*_placed(self, other), *(replace(bend, weight=-bend.weight) for bend in _placed(other, self))),
         )
 
 
@@ -226,10 +231,19 @@ def _on_all(values: FloatArray, parts: OfMeans, other: OfMeans) -> FloatArray:
     return found[np.ix_(*(own | others for own, others in zip(parts.taking_part, other.taking_part, strict=True)))]
 
 
+def _placed(parts: OfMeans, other: OfMeans) -> tuple[Bend, ...]:
+    """The bends of one metric among the inputs of either."""
+    if parts.taking_part is None or other.taking_part is None:
+        return parts.bends
+    own, others = parts.taking_part[1], other.taking_part[1]
+    places = np.flatnonzero(own[own | others])
+    return tuple(replace(bend, places=places) for bend in parts.bends)
+
+
 def of(x: FloatArray, z: FloatArray, measure: Measure) -> Parts:
     """The parts of a metric's scores and the gold's, or the gold's and the covariates' (1 + covariates, ...)."""
     arrays.check_finite(x, z)
-    systems, inputs = _taking_part(x, arrays.human(z, measure.own_cells), measure.own_cells)
+    systems, inputs = taking_part(x, z, measure)
     if not systems.any():
         return OfAny(math.nan, np.empty(0), np.empty(0), measure.level)
     if not (systems.all() and inputs.all()):
@@ -241,8 +255,10 @@ def of(x: FloatArray, z: FloatArray, measure: Measure) -> Parts:
     return parts
 
 
-def _taking_part(x: FloatArray, z: FloatArray, own_cells: bool) -> TakingPart:
-    """Which systems and which inputs have cells."""
+def taking_part(x: FloatArray, z: FloatArray, measure: Measure) -> TakingPart:
+    """Which systems and which inputs have cells; x and z as of `of`."""
+    own_cells = measure.own_cells
+    z = arrays.human(z, own_cells)
     there = (~np.isnan(x), ~np.isnan(z)) if own_cells else (arrays.present(x, z),) * 2
     systems = there[0].any(axis=1) & there[1].any(axis=1)
     return np.asarray(systems), np.asarray((there[0] | there[1])[systems].any(axis=0))

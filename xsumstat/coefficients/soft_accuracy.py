@@ -57,24 +57,34 @@ class Scores:
             return np.repeat(inputs.sum(axis=1)[:, None] > 0, len(self.values), axis=1)
         return np.asarray((arrays.packed(inputs > 0)[:, None] & arrays.packed(self.mask)).any(axis=2))
 
-    def drawn(self, inputs: IntArray) -> FloatArray:
-        """P and q of each pair of systems, (2, resamples, pairs), for each row of counts."""
+    def drawn(self, inputs: IntArray, systems: IntArray | None = None) -> FloatArray:
+        """P and q of each pair of systems, (2, resamples, pairs), for each row of counts of inputs.
+
+        Where rows of counts of `systems` come too, a pair of which one was not drawn may have none.
+        """
         counts = np.ascontiguousarray(arrays.padded(inputs.astype(float)).T)
         sums = np.empty((3, _pairs(len(self.values)), len(inputs)))
         kernels.sum_drawn(self.values, self.mask, counts, np.empty((2, kernels.BYTE)), sums)
         none = np.zeros((len(self.values), len(counts) // kernels.BYTE, 1), dtype=np.uint8)
-        return self.chances(sums, self.values, none, inputs)
+        copies = arrays.ones(len(self.values)) if systems is None else systems
+        return self.chances(sums, self.values, none, (copies, inputs))
 
-    def chances(self, sums: FloatArray, other: FloatArray, coins: Bits, inputs: IntArray) -> FloatArray:
-        """The same from sums; the scores are those of the `other` where a coin, (systems, bytes, resamples), is 1."""
+    def chances(
+        self, sums: FloatArray, other: FloatArray, coins: Bits, counts: tuple[IntArray, IntArray]
+    ) -> FloatArray:
+        """The same from sums and the counts of systems and of inputs.
+
+        The scores are those of the `other` where a coin, (systems, bytes, resamples), is 1.
+        """
         _, pairs, resamples = sums.shape
         found, others = np.empty((2, resamples, pairs)), np.empty(resamples, dtype=np.int64)
         kernels.plain_chances(sums, self.step, *found, others)
         if others.any():
-            scores, d = np.empty((len(self.values), inputs.shape[1])), np.empty(inputs.shape[1])
-            units = np.empty(max(kernels.LISTED, kernels.LARGEST))
-            scratch = sums, others, scores, d, units
-            kernels.other_chances(self.values, other, self.mask, coins, inputs, self.step, *scratch, *found)
+            n_systems, n_inputs = (each.shape[1] for each in counts)
+            scratch = np.empty((n_systems, n_inputs)), np.empty(n_inputs), np.empty(kernels.UNITS)
+            kernels.other_chances(
+                self.values, other, self.mask, coins, *counts, self.step, sums, others, *scratch, *found
+            )
         return found
 
 
@@ -129,7 +139,8 @@ class SoftAccuracy:
             to = at if len(inputs) > 1 else slice(None)
             there = (self.x.seen(here) & self.z.seen(here)).astype(float)
             weights = systems[to] if len(systems) > 1 else systems
-            kernels.soft_accuracy(*self.x.drawn(here), *self.z.drawn(here), there, weights, out[to])
+            of = None if len(weights) > len(here) else weights
+            kernels.soft_accuracy(*self.x.drawn(here, of), *self.z.drawn(here, of), there, weights, out[to])
         return out
 
 
@@ -161,12 +172,13 @@ class SoftSwaps:
     def differences(self, bits: Bits) -> FloatArray:
         """Difference of the pair for each row of coins, (1, resamples)."""
         out = np.empty((2, len(bits)))
-        once, each, there = arrays.ones(self.n_inputs), arrays.ones(len(self.systems)), np.ones((1, len(self.systems)))
+        each, _ = counts = arrays.ones(len(self.systems)), arrays.ones(self.n_inputs)
+        there = np.ones((1, len(self.systems)))
         for at in _side_by_side(len(self.systems), len(bits)):
             coins = np.ascontiguousarray(np.moveaxis(bits[at][:, self.systems], 0, 2))
             sums = self._sums(coins)
             for side, (stays, comes) in enumerate(((self.x, self.y), (self.y, self.x))):
-                found = stays.chances(sums[side], comes.values, coins, once)
+                found = stays.chances(sums[side], comes.values, coins, counts)
                 kernels.soft_accuracy(*found, *self.gold, there, each, out[side, at])
         return out[:1] - out[1:]
 

@@ -12,6 +12,7 @@ import pandas as pd
 import xarray as xr
 
 from xsumstat import _validate
+from xsumstat.dataset.value_checks import RESTS
 
 # The dims of single outputs.
 CELLS = ("system", "input")
@@ -19,6 +20,7 @@ _FEW_SYSTEMS = 5
 _OFTEN = 0.05
 _NEAR = 1e-9
 _MANY = 99
+_NAMED = 3
 # A bootstrap whose bias is more than this many standard errors.
 MUCH_BIAS = 0.25
 BIASED = "the resamples are biased by more than a quarter of the standard error"
@@ -61,23 +63,26 @@ def as_labels(labels: Iterable[Hashable]) -> npt.NDArray[np.object_]:
     return found
 
 
-def check_sizes(score: xr.DataArray, level: str | None) -> None:
+def check_sizes(score: xr.DataArray, level: str | None, *, these_systems: bool = False) -> None:
     """Some systems and inputs, and enough of them for a correlation at a level."""
     systems, inputs = score.sizes["system"], score.sizes["input"]
     for dim, size in (("system", systems), ("input", inputs)):
         if size == 0:
             raise ValueError(f"score has no {dim}: dim {dim!r} has length 0")
     if level is not None:
-        check_counts(systems, inputs, level)
+        check_counts(systems, inputs, level, these_systems=these_systems)
 
 
-def check_counts(systems: int, inputs: int, level: str) -> None:
-    """Enough systems and inputs for a correlation at a level."""
+def check_counts(systems: int, inputs: int, level: str, *, these_systems: bool = False) -> None:
+    """Enough systems and inputs for a correlation at a level; few systems are said where new ones are spoken of.
+
+    At system level, where they are the points that are correlated, few of `these_systems` say little, too.
+    """
     needed = {"system": "system", "input": "system", "within_system": "input"}.get(level)
     size = {"system": systems, "input": inputs, None: systems * inputs}[needed]
     if size < 2:
         raise ValueError(f"level={level!r} correlates over {needed or 'cell'}s and needs at least 2, got {size}")
-    if needed == "system" and systems < _FEW_SYSTEMS:
+    if needed == "system" and systems < _FEW_SYSTEMS and not (these_systems and level == "input"):
         _validate.warn(f"only {systems} systems: a correlation over so few says little")
 
 
@@ -123,14 +128,19 @@ def where_used(values: xr.DataArray, systems: xr.DataArray, inputs: xr.DataArray
 
 
 def check_used(
-    systems: xr.DataArray, inputs: xr.DataArray, gold: xr.DataArray, scores: xr.DataArray, level: str
+    systems: xr.DataArray,
+    inputs: xr.DataArray,
+    gold: xr.DataArray,
+    scores: xr.DataArray,
+    level: str,
+    these_systems: bool,
 ) -> None:
     """As `without_empty` and `check_sizes`, of lazy scores that were computed; gold and scores by their `spread`."""
     check_together(systems, inputs, gold.notnull(), scores.notnull())
     report_empty(systems, inputs)
     some = systems.values.any() and inputs.values.any()
     n_systems, n_inputs = (int(each.sum()) if some else each.size for each in (systems, inputs))
-    check_counts(n_systems, n_inputs, level)
+    check_counts(n_systems, n_inputs, level, these_systems=these_systems)
 
 
 def check_together(systems: xr.DataArray, inputs: xr.DataArray, gold: xr.DataArray, score: xr.DataArray) -> None:
@@ -299,15 +309,31 @@ def warn_where(condition: xr.DataArray, message: str) -> None:
     if condition.ndim == 0:
         _validate.warn(message)
         return
-    names = [_labels(condition, dim) for dim in condition.dims]
+    names = [labels_of(condition, dim) for dim in condition.dims]
     places = np.argwhere(condition.values)
     texts = ["/".join(labels[at] for labels, at in zip(names, place, strict=True)) for place in places]
     _validate.warn(f"{message} {_validate.listing(texts)}")
 
 
-def _labels(values: xr.DataArray, dim: Hashable) -> list[str]:
+def labels_of(values: xr.DataArray, dim: Hashable) -> list[str]:
+    """The labels along a dim as text, or where it has none their places."""
     labels: Any = values.indexes[dim] if dim in values.indexes else range(values.sizes[dim])
     return [str(label) for label in labels]
+
+
+def warn_resting(places: xr.DataArray, names: list[str], systems: list[str], coefficient: str, far: float) -> None:
+    """Warn, once a call, of intervals that rest on one system: told its place for each target, -1 where none does."""
+    values = places.values.reshape(-1, len(names))
+    pairs = {f"{names[at]!r} (system {systems[int(values[row, at])]!r})": 0 for row, at in np.argwhere(values >= 0)}
+    if not pairs:
+        return
+    shown = ", ".join(list(pairs)[:_NAMED]) + (f", … ({len(pairs)} in all)" if len(pairs) > _NAMED else "")
+    ranks = "" if coefficient == "kendall" else "; coefficient='kendall' depends less on one system"
+    _validate.warn_once(
+        RESTS,
+        f", without which the correlation moves more than {far:g} times as far as without another, for {shown}: look "
+        f"at its scores{ranks}; or leave it out",
+    )
 
 
 def warn_undefined(statistic: xr.DataArray, scores: xr.DataArray, gold: xr.DataArray, why: str) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from xsumstat import _validate
+from xsumstat import extras
 from xsumstat.dataset.scores import CORE, Scores
 from xsumstat.resampling import jobs, tasks
 from xsumstat.resampling.jobs import Job
@@ -83,7 +83,7 @@ def over_labels(
             found: Any = numbers.reshape(len(types), *lead, len(job.targets))
             samples = None if samples is None else samples.reshape(*lead, len(job.targets), job.n_resamples)
         else:
-            da = _validate.optional("dask.array", "dask")
+            da = extras.optional("dask.array", "dask")
             values = tuple(da.broadcast_to(da.asarray(each), shape) for each, shape in zip(values, shapes, strict=True))
             found, samples = tasks.with_dask(job, *values, lead=lead, used=used, keep_samples=keep_samples)
         typed = (each.astype(kind) for kind, each in zip(types.values(), found, strict=True))

@@ -56,6 +56,16 @@ def dims(scores: schema.Scores) -> list[str]:
     return [*DIMS, *scores.further]
 
 
+def asked(scores: schema.Scores) -> xr.DataArray:
+    """Which cells of metric x other_metric, and of the further dims, are of two metrics."""
+    labels = scores.score.indexes["metric"]
+    coords = {
+        dim: (dim, labels[places].values) for dim, places in zip(DIMS, (scores.rows, scores.columns), strict=True)
+    }
+    tests = xr.DataArray(np.not_equal.outer(scores.rows, scores.columns), coords, DIMS)
+    return tests.expand_dims(scores.further).transpose(*DIMS, ...)
+
+
 def warn_undefined(difference: xr.DataArray, pairs: Sequence[tuple[int, ...]], scores: schema.Scores) -> None:
     """Warn of pairs without a difference, unless a constant metric explains it, of which a warning was given."""
     labels = scores.score["metric"].values.tolist()

@@ -81,6 +81,11 @@ class Aligned(Protocol):
     """Scores that were aligned with a gold, as far as results tell of them."""
 
     @property
+    def score(self) -> xr.DataArray:
+        """The metrics' scores."""
+        ...
+
+    @property
     def gold_name(self) -> str:
         """What the gold is called."""
         ...
@@ -120,10 +125,11 @@ def result(
     analysis : str
         A row of `ANALYSES`.
     **settings
-        What attrs say beside.
+        What attrs say beside. ``n_systems`` and ``n_inputs`` are counted in the scores unless they are given here.
     """
     attrs: dict[str, Any] = {}
     further: Iterable[Hashable] = ()
+    settings = {**sizes(scores if isinstance(scores, xr.DataArray) else getattr(scores, "score", None)), **settings}
     if isinstance(scores, xr.DataArray | tuple):
         further = scores if isinstance(scores, tuple) else scores.dims
     elif scores is not None:
@@ -144,6 +150,17 @@ def result(
     ds = described(ds.assign_attrs(attrs)).drop_encoding()  # how the scores were stored says nothing about results
     ds = ds.assign({name: _regular(values) for name, values in ds.data_vars.items()})
     return ds if scores is None or isinstance(scores, xr.DataArray | tuple) else scores.later.attached(ds)
+
+
+def sizes(score: xr.DataArray | None) -> dict[str, int]:
+    """Attrs with the number of systems and of inputs that have a score; lazy scores are counted by their labels."""
+    if score is None:
+        return {}
+    dims = [dim for dim in checks.CELLS if dim in score.dims]
+    if checks.is_lazy(score):
+        return {f"n_{dim}s": score.sizes[dim] for dim in dims}
+    there = score.notnull()
+    return {f"n_{dim}s": int(there.any([other for other in there.dims if other != dim]).sum()) for dim in dims}
 
 
 def _check_dims(ds: xr.Dataset, analysis: str, further: Sequence[Hashable | None]) -> None:

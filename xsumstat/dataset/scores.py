@@ -51,7 +51,7 @@ def set_dims(
     given = {"metric": metric, "system": system, "input": input}
     renames: dict[Hashable, Hashable] = {}
     for new, old in given.items():
-        if old is None or old == new:
+        if old is None or _validate.column(new, old) == new:
             continue
         if old not in ds.dims:
             hint = _validate.suggestion(old, [str(dim) for dim in ds.dims])
@@ -141,13 +141,15 @@ def prepare(
     given: Any = None,
     each_word: bool = False,
     compared_within: str | None = None,
+    these_systems: bool = False,
 ) -> Scores:
     """Check a Dataset, find its gold and its metrics, which may be constant, align them, and report what is left out.
 
     Of a metric that is `given`, a covariate, it is not asked unless it is named. A covariate of words is one for each
     word but the first, or for `each_word` where there are three or more.
 
-    Sentinels must have been made for the level at which outputs are compared, if it is another.
+    Sentinels must have been made for the level at which outputs are compared, if it is another. An answer that is of
+    `these_systems` alone does not warn that they are few.
 
     Scores that are lazy (Dask) stay so: what their labels and dims say is checked at once, what their values say
     when the result is computed. Of scores in memory alone it is told which metrics seem to be better when lower.
@@ -169,13 +171,14 @@ def prepare(
     if held:
         checks.check_sizes(score, None)
         human = covariates.where_given(human, held, missing, later, names)
-    score, human, held, used = _usable(score, human, held, dropped, level=level, missing=missing)
+    few: dict[str, Any] = {"level": level, "these_systems": these_systems}
+    score, human, held, used = _usable(score, human, held, dropped, missing=missing, **few)
     ratings = leakage.ratings_in(ds)
     seen = by_metric(_seen, [score, *([raw] if ratings else [])], human, used, missing, list(ratings.values()))
     spreads = seen[0], of_values(_spread, human, used)
     directions.warn_of_sentinels(score, ds.attrs.get("sentinels_level"), compared_within or level)
     scores = Scores(score, human, name, dropped, places[0], places[1], used, spreads, later, tuple(held), names)
-    _check_values(scores, seen[1], level=level, constant=constant, n_metrics=ds["score"].sizes["metric"])
+    _check_values(scores, seen[1], constant=constant, n_metrics=ds["score"].sizes["metric"], **few)
     leakage.warn_of_people(later, seen[2], score, human, name, ratings, own_labels)
     return scores
 
@@ -202,6 +205,7 @@ def _usable(
     *,
     level: str,
     missing: str,
+    these_systems: bool,
 ) -> tuple[xr.DataArray, xr.DataArray, list[xr.DataArray], tuple[xr.DataArray, xr.DataArray] | None]:
     """Scores, gold and covariates without the systems and inputs that no comparison could use.
 
@@ -215,15 +219,17 @@ def _usable(
     kept = [checks.usable(score, gold, missing, dim) for dim in ("system", "input")] if held else []
     held = [checks.where_used(each, *kept) for each in held]
     score, gold = checks.without_empty(score, gold, missing, dropped)
-    checks.check_sizes(score, level)
+    checks.check_sizes(score, level, these_systems=these_systems)
     return score, gold, held, None
 
 
-def _check_values(scores: Scores, gaps: Any, *, level: str, constant: bool, n_metrics: int) -> None:
+def _check_values(
+    scores: Scores, gaps: Any, *, level: str, these_systems: bool, constant: bool, n_metrics: int
+) -> None:
     """Check the values, of lazy scores when a result is computed; of those in memory remark on directions."""
     later, (of_metrics, of_gold) = scores.later, scores.spreads
     if scores.used is not None:
-        later.make(checks.check_used, *scores.used, of_gold, of_metrics, level)
+        later.make(checks.check_used, *scores.used, of_gold, of_metrics, level, these_systems)
     later.make(checks.check_gold, of_gold, scores.gold_name)
     later.make(checks.check_metrics, of_metrics, constant)
     if scores.used is None:

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 import xarray as xr
 
-from xsumstat import _validate
+from xsumstat import _validate, extras
 from xsumstat.resampling import tasks
 
 _Values = TypeVar("_Values", xr.DataArray, xr.Dataset)
@@ -25,6 +25,10 @@ class Said:
 
     texts: Sequence[str]
     error: str | None = None
+
+
+# What is said once a call, whatever it is said of: here how the text begins.
+RESTS = "the interval rests on one system"
 
 
 # What an analysis that asks others makes of what those had to say.
@@ -105,6 +109,12 @@ def each_once(*found: list[Said]) -> list[Said]:
     """Every text once."""
     texts, error = until_error([said for each in found for said in each])
     return [Said(list(dict.fromkeys(texts)), error)]
+
+
+def first_of_its_cause(texts: Sequence[str]) -> list[str]:
+    """The texts, of those that say that intervals rest on one system the first alone."""
+    first = next((at for at, text in enumerate(texts) if RESTS in text), -1)
+    return [text for at, text in enumerate(texts) if RESTS not in text or at == first]
 
 
 def until_error(found: list[Said]) -> tuple[list[str], str | None]:
@@ -207,7 +217,7 @@ def _run(function: Callable[..., Any], *values: Any) -> Any:
 
 
 def _delayed(function: Callable[..., Any]) -> Any:
-    delayed = _validate.optional("dask", "dask").delayed
+    delayed = extras.optional("dask", "dask").delayed
     return functools.partial(delayed(_run, pure=False), _Function(function))
 
 
@@ -237,7 +247,7 @@ def _changed(change: Change, *found: list[list[Said]]) -> list[Said]:
 def _tell(found: list[list[Said]], place: tuple[str, int]) -> None:
     """Give the warnings and raise the error."""
     texts, error = until_error([said for each in found for said in each])
-    for text in texts:
+    for text in first_of_its_cause(texts):
         _warn(text, place)
     if error is not None:
         raise ValueError(error)
@@ -257,7 +267,7 @@ def _warn(text: str, place: tuple[str, int]) -> None:
 
 def _after(values: xr.DataArray, told: Any) -> xr.DataArray:
     """The same, computed after `told`."""
-    da = _validate.optional("dask.array", "dask")
+    da = extras.optional("dask.array", "dask")
     return values.copy(data=da.map_blocks(_block, values.data, told, dtype=values.dtype, meta=values.data._meta))
 
 

@@ -50,6 +50,7 @@ VARIABLES: dict[str, Variable] = {
     "threshold": Variable("threshold of a tie", "score"),
     "baseline": Variable("expected value of a random metric"),
     "baseline_constant": Variable("value of a constant metric"),
+    "pairs_used": Variable("share of the pairs of outputs that count"),
     # tests
     "pvalue": Variable("p-value"),
     "pvalue_adjusted": Variable("corrected p-value"),
@@ -57,7 +58,7 @@ VARIABLES: dict[str, Variable] = {
     "statistic": Variable("test statistic", turned="negated"),
     "exact": Variable("whether the p-value was computed to rounding", dtype=bool),
     "rank": Variable("rank, 1 is best", dtype=int),
-    "cluster": Variable("cluster of metrics not told apart, 1 is best", dtype=int),
+    "cluster": Variable("cluster of metrics without significant differences, 1 is best", dtype=int),
     # equivalence
     "margin": Variable("margin of equivalence"),
     "equivalent": Variable("whether the difference lies within the margin", dtype=bool),
@@ -139,6 +140,8 @@ VARIABLES: dict[str, Variable] = {
     "misses_high": Variable("share of intervals above the truth"),
     "power": Variable("power"),
     "floor": Variable("width with any number of inputs"),
+    "width_low": Variable("lower limit of the width"),
+    "width_high": Variable("upper limit of the width"),
     "least_inputs": Variable("least number of inputs that reaches the target"),
     "simulated": Variable("whether it was simulated", dtype=bool),
     "type_i_error": Variable("type-I error"),
@@ -149,7 +152,7 @@ VARIABLES: dict[str, Variable] = {
 DETAILS = frozenset(
     (
         *("standard_error", "bias", "df", "n_undefined", "fell_back", "samples", "statistic", "exact", "threshold"),
-        *("baseline", "baseline_constant"),
+        *("baseline", "baseline_constant", "pairs_used"),
         *("n_tests", "n_inputs", "n_scores", "n_pairs", "n_outputs", "n_best", "n_items", "n_cells", "mc_error"),
         *("critical", "gap_low", "gap_high", "truth_error", "covariance_error", "is_group"),
         *("human_ci_low", "human_ci_high", "rated_difference", "rated_pvalue", "clipped"),
@@ -228,7 +231,7 @@ class Analysis:
 _OF_TESTS = ("pvalue_adjusted", "significant")
 _LIMITS = ("ci_low", "ci_high")
 _ESTIMATED = (*_LIMITS, "standard_error", "n_undefined")
-_CHANCE = ("baseline", "baseline_constant")
+_CHANCE = ("baseline", "baseline_constant", "pairs_used")
 _PAIRS = ("other_metric",)
 _GRID = ("level", "coefficient", "n_systems", "n_inputs")
 
@@ -308,7 +311,7 @@ ANALYSES: dict[str, Analysis] = {
             "ci_low": Variable("lower confidence limit", "score", turned="ci_high"),
             "ci_high": Variable("upper confidence limit", "score", turned="ci_low"),
             "standard_error": Variable("standard error", "score"),
-            "cluster": Variable("cluster of systems not told apart, 1 is best", dtype=int),
+            "cluster": Variable("cluster of systems without significant differences, 1 is best", dtype=int),
         },
     ),
     "system_means": Analysis(
@@ -340,7 +343,10 @@ ANALYSES: dict[str, Analysis] = {
         own={"statistic": Variable("Kruskal and Wallis's H"), **_limits_of("mean rank, to compare")},
     ),
     "top_k_corr": Analysis(
-        ("correlation",), (*_ESTIMATED, "bias", "df", "fell_back", "samples"), ("k", "resample"), ("top_k",)
+        ("correlation",),
+        (*_ESTIMATED, "bias", "df", "fell_back", "samples", *_CHANCE),
+        ("k", "resample"),
+        ("top_k",),
     ),
     "close_corr": Analysis(
         ("correlation",),
@@ -435,7 +441,17 @@ ANALYSES: dict[str, Analysis] = {
     ),
     "plan": Analysis(
         ("width", "power"),
-        (*_LIMITS, "standard_error", "correlation", "mc_error", "simulated", "floor", "least_inputs"),
+        (
+            *_LIMITS,
+            "width_low",
+            "width_high",
+            "standard_error",
+            "correlation",
+            "mc_error",
+            "simulated",
+            "floor",
+            "least_inputs",
+        ),  # fmt: skip
         (*_PAIRS, "difference", "n_systems", "n_inputs", "n_raters"),
         ("plan",),
         own={

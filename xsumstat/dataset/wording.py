@@ -73,11 +73,17 @@ def interval_words(result: xr.Dataset) -> str:
     """Which intervals, over what: "95 % jackknife intervals, systems and inputs"; empty without any."""
     attrs = result.attrs
     level = interval_level(attrs)
-    if "ci_low" not in result.variables or math.isnan(level):
+    if not has_intervals(result) or math.isnan(level):
         return ""
     if attrs.get("analysis") in _OF_SHARES:
         return "95 % Wilson intervals of the share of trials"
     return f"{100 * level:.4g} % {interval_kind(attrs)}intervals{_over(attrs, 'resamples')}"
+
+
+def has_intervals(result: xr.Dataset) -> bool:
+    """Whether a result has an interval, or, being lazy, will perhaps have one."""
+    low = result.variables.get("ci_low")
+    return low is not None and (low.chunks is not None or bool(low.notnull().any()))
 
 
 def interval_level(attrs: Mapping[Any, Any]) -> float:
@@ -136,6 +142,18 @@ def resample_words(attrs: Mapping[Any, Any]) -> str:
     return listed([_DRAWN.get(word, f"{word}s") for word in named.split()])
 
 
+def pairs_used(result: xr.Dataset) -> str:
+    """Which share of the pairs counts, after a semicolon; empty where all do."""
+    there = result["pairs_used"].dropna("metric") if "pairs_used" in result else None
+    if there is None or not there.size:
+        return ""
+    ends = [f"{100 * float(end):.3g}" for end in (there.min(), there.max())]
+    least = float(result.attrs.get("threshold", 0.0))
+    gap = f"at least {least:g} apart" if least else "not tied"
+    pairs = f"{' to '.join(dict.fromkeys(ends))} % of the pairs"
+    return f"; counting the {pairs} that are {gap} in {name(result.attrs.get('gold', 'gold'))}"
+
+
 def has_tests(result: xr.Dataset) -> bool:
     """Whether a result has p-values, or was decided by such."""
     return "pvalue" in result.variables or result.attrs.get("analysis") == "rank"
@@ -146,27 +164,65 @@ def many_uncorrected(n_tests: int, alpha: float = USUAL_LEVEL) -> str:
     if n_tests <= _MANY_TESTS:
         return ""
     return (
-        f"{n_tests:,} tests at {number(alpha)} without a correction: if nothing differed, {n_tests * alpha:.3g} of "
+        f"{n_tests:,} tests at {setting(alpha)} without a correction: if nothing differed, {n_tests * alpha:.3g} of "
         "them would be significant by chance on average; .meta.adjust('holm') corrects"
     )
 
 
 def number(value: float, digits: int = 2) -> str:
     """A number as papers print it: .94, -.12, 1.00; more digits where two would round it to 1 or to 0."""
-    value = float(value)
+    return _fixed(float(value), _places(float(value), digits))
+
+
+def alike(values: Iterable[float], digits: int = 2) -> list[str]:
+    """Numbers of one kind, as an estimate and its limits, with one number of digits: as many as one of them needs."""
+    values = [float(value) for value in values]
+    places = max((_places(value, digits) for value in values), default=digits)
+    return [_fixed(value, places) for value in values]
+
+
+def estimate(value: float, low: float = math.nan, high: float = math.nan, digits: int = 2) -> str:
+    """An estimate with its interval, .94 [.70, .99], or alone where it has none."""
+    if math.isnan(low) or math.isnan(high):
+        return number(value, digits)
+    text, *ends = alike([value, low, high], digits)
+    return f"{text} [{', '.join(ends)}]"
+
+
+def _places(value: float, digits: int) -> int:
+    """How many digits keep a number from being rounded to 1 or to 0, up to two more; `digits` where none do."""
+    for places in range(digits, digits + 3):
+        shown = abs(round(value, places)) if math.isfinite(value) else value
+        if not (shown == 1 > abs(value) or shown == 0 != value):
+            return places
+    return digits
+
+
+def _fixed(value: float, places: int) -> str:
+    """A number with so many digits after the point, and no zero before it."""
     if math.isnan(value):
         return "undefined"
     if math.isinf(value):
         return "-∞" if value < 0 else "∞"
-    for places in (*range(digits, digits + 3), digits):
-        text = f"{value:,.{places}f}"
-        shown = float(text.replace(",", ""))
-        if not (abs(shown) == 1 > abs(value) or shown == 0 != value):
-            break
+    text = f"{value:,.{places}f}"
     if float(text.replace(",", "")) == 0:
         text = text.removeprefix("-")
     sign, text = ("-", text[1:]) if text.startswith("-") else ("", text)
     return sign + (text[1:] if text.startswith("0.") else text)
+
+
+def setting(value: float) -> str:
+    """A number that was asked for, as alpha or a margin, to four significant digits: .05, .025, .975, .0001."""
+    rounded = float(f"{float(value):.4g}")
+    digits = len(f"{rounded:.12f}".rstrip("0").partition(".")[2])
+    return number(rounded, max(2, digits))
+
+
+def alpha_of(result: xr.Dataset) -> float:
+    """The significance level by which tests are decided: what attrs say, or the usual one."""
+    if result.attrs.get("analysis") == "input_effect":
+        return round(1 - float(result.attrs.get("confidence_level", 1 - USUAL_LEVEL)), 10)
+    return float(result.attrs.get("alpha", USUAL_LEVEL))
 
 
 def numbers(values: Iterable[float], digits: int = 2) -> list[str]:
@@ -181,7 +237,7 @@ def numbers(values: Iterable[float], digits: int = 2) -> list[str]:
 
 def limits(low: float, high: float, digits: int = 2) -> str:
     """An interval: [.70, .99]."""
-    return f"[{number(low, digits)}, {number(high, digits)}]"
+    return f"[{', '.join(alike([low, high], digits))}]"
 
 
 def pvalue(value: float, digits: int = 3) -> str:

@@ -12,7 +12,7 @@ Statistics 29. MacKinnon, Nielsen & Webb (2024), arXiv 2406.08880.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -111,9 +111,8 @@ def slopes(x: FloatArray, z: FloatArray, covariates: FloatArray, question: Quest
     if fit is None:
         return np.full((3, len(covariates)), math.nan)
     own, df = _of_systems(rows, present, fit, question) if "system" in question.dims else (0.0, math.inf)
-    added = _of_inputs(cells, there, fit, question)
-    if "input" in question.dims:
-        df = np.minimum(df, there.shape[1] - 1)
+    added, df_inputs = _of_inputs(cells, there, fit, question)
+    df = np.minimum(df, df_inputs)
     error = np.sqrt(own + added)
     known = np.isfinite(error) & (error > 0) & (df > 0)
     return np.array([fit.slopes, np.where(known, error, np.nan), np.where(known, df, np.nan)])
@@ -244,6 +243,38 @@ def _by_sums(rows: FloatArray, present: BoolArray, question: Question) -> _Witho
     ``C + δ_i``, and a slope moves with them by ``Σ_r c_ir·(C_r + δ_ir)``, where C sums to 0 over what δ_i is the same
     for.
     """
+    found = _sums(rows, present, question)
+    if not found.sound.all():
+        return None
+    centred, shift = found.centred, found.shift
+    each = [_moved_by_sums(c, centred, shift, present) for c in found.c]
+    own, cells = (np.array(parts) for parts in zip(*each, strict=True))
+    return _Without(found.slopes, own, cells)
+
+
+@dataclass(frozen=True)
+class _Sums:
+    """Regressions without each system, from sums over all.
+
+    Attributes
+    ----------
+    slopes : array, (systems, covariates)
+    c : array, (covariates, systems, regressors)
+    centred, shift : array, (regressors, systems, columns)
+        The regressors, and what their centred values change by without each system.
+    sound : array of bool, (systems,)
+        Whether no digits were lost, and the slopes are defined.
+    """
+
+    slopes: FloatArray
+    c: FloatArray
+    centred: FloatArray
+    shift: FloatArray
+    sound: BoolArray
+
+
+def _sums(rows: FloatArray, present: BoolArray, question: Question) -> _Sums:
+    """All regressions without one system at once; where digits are lost their numbers are NaN."""
     centred = _centred(rows, present, question.level)
     shift = _shifts(centred, present, question.level)
     flat = centred.reshape(len(centred), -1)
@@ -252,25 +283,22 @@ def _by_sums(rows: FloatArray, present: BoolArray, question: Question) -> _Witho
     n = present.sum() - present.sum(axis=1)
     variances = np.diagonal(left, axis1=1, axis2=2)
     size = np.abs(np.where(present, rows, 0.0)).max(axis=(1, 2))
-    enough = variances >= _DIGITS * np.diag(whole)
-    if not (enough & (variances >= (_ROUNDING * size) ** 2 / _DIGITS * n[:, None])).all():
-        return None
-    spread = np.sqrt(variances / n[:, None])
-    standard = left / spread[:, :, None] / spread[:, None, :]
     first = 2 if question.method == "difference" else 1
+    sound = (variances >= _DIGITS * np.diag(whole)).all(axis=1)
+    sound &= (variances >= (_ROUNDING * size) ** 2 / _DIGITS * n[:, None]).all(axis=1)
+    sound &= (variances > 0).all(axis=1) & (n >= len(rows) - first + 2)
+    spread = np.sqrt(np.where(sound[:, None], variances, 1.0) / np.maximum(n, 1)[:, None])
+    standard = left / spread[:, :, None] / spread[:, None, :]
     products, y = standard[:, first:, first:], standard[:, first:, 0]
     if question.method == "difference":
         y = y - standard[:, first:, 1]
-    if (n < products.shape[1] + 2).any() or (np.linalg.eigvalsh(products)[:, 0] < _DIGITS * n).any():
-        return None
-    inverse = np.linalg.inv(products)
+    sound &= np.linalg.eigvalsh(products)[:, 0] >= _DIGITS * n
+    inverse = np.linalg.inv(np.where(sound[:, None, None], products, np.eye(products.shape[1])))
     unit = np.where(question.groups, 1 / spread[:, 2:], 1.0)
     k = unit.shape[1]
     slopes = np.einsum("irs,is->ir", inverse, y)[:, -k:] * unit
     c = inverse[:, -k:] * (unit / spread[:, :1])[:, :, None] / spread[:, None, first:]
-    each = [_moved_by_sums(c[:, at], centred[first:], shift[first:], present) for at in range(k)]
-    own, cells = (np.array(parts) for parts in zip(*each, strict=True))
-    return _Without(slopes, own, cells)
+    return _Sums(slopes, np.ascontiguousarray(c.transpose(1, 0, 2)), centred[first:], shift[first:], sound)
 
 
 def _shifts(centred: FloatArray, present: BoolArray, level: str) -> FloatArray:
@@ -321,20 +349,102 @@ def _components(residuals: FloatArray, present: BoolArray) -> tuple[float, float
     return max(0.0, of_system), max(within, _NOTHING)
 
 
-def _of_inputs(cells: FloatArray, there: BoolArray, fit: _Fit, question: Question) -> FloatArray:
-    """What inputs add to the variance beyond the noise of single cells; all of it, where they alone are random."""
+def _of_inputs(cells: FloatArray, there: BoolArray, fit: _Fit, question: Question) -> tuple[FloatArray, FloatArray]:
+    """What inputs add to the variance beyond the noise of single cells, and its degrees of freedom.
+
+    Where inputs alone are random it is all of their variance.
+    """
+    shape = np.shape(fit.slopes)
     if "input" not in question.dims:
-        return np.zeros(len(fit.slopes))
+        return np.zeros(shape), np.full(shape, math.inf)
     systems, inputs = there.shape
+    alone = question.dims == ("input",)
     if inputs < 2:
-        return np.full(len(fit.slopes), math.nan if question.dims == ("input",) else 0.0)
+        return np.full(shape, math.nan if alone else 0.0), np.full(shape, float(inputs - 1))
     influence = _influence(cells, there, fit, question) * fit.unit[:, None, None]
     lost = inputs / (inputs - 1)
-    whole = np.asarray(lost * (influence.sum(axis=1) ** 2).sum(axis=1))
-    if question.dims == ("input",):
-        return whole
+    if question.level in ("global", "within_system"):
+        whole, df = _inputs_left_out(cells, there, fit, question)
+    else:
+        whole = np.asarray(lost * (influence.sum(axis=1) ** 2).sum(axis=1))
+        df = np.full(shape, inputs - 1.0)
+    if alone:
+        return whole, df
     of_cells = lost * systems / max(1, systems - 1) * (influence**2).sum(axis=(1, 2))
-    return np.asarray(np.maximum(0.0, whole - of_cells))
+    return np.asarray(np.maximum(0.0, whole - of_cells)), df
+
+
+def _inputs_left_out(
+    cells: FloatArray, there: BoolArray, fit: _Fit, question: Question
+) -> tuple[FloatArray, FloatArray]:
+    """The jackknife's variance over inputs, ``(M−1)/M·Σ(γ(−j) − mean)²``, and Satterthwaite's degrees of freedom.
+
+    It is that over systems with the sides changed. As inputs may be many, their products are never made. NaN where a
+    slope is undefined without one input.
+    """
+    # Rows are inputs now: what was centred within rows is centred within columns.
+    sides = {"within_system": "input", "input": "within_system", "global": "global"}
+    turned = replace(question, level=sides[question.level])
+    rows = np.ascontiguousarray(cells.transpose(0, 2, 1))
+    present = np.ascontiguousarray(there.T)
+    nothing = np.full(np.shape(fit.slopes), math.nan)
+    found = _with_refits(_sums(rows, present, turned), rows, present, turned, fit) if len(present) > 2 else None
+    if found is None:
+        return nothing, nothing
+    inputs = len(present)
+    variance = (inputs - 1) / inputs * ((found.slopes - found.slopes.mean(axis=0)) ** 2).sum(axis=0)
+    parts = _components(np.ascontiguousarray(fit.residuals.T), present)
+    return variance, np.array([_df_of_many(c, found.centred, found.shift, present, parts) for c in found.c])
+
+
+def _with_refits(sums: _Sums, rows: FloatArray, present: BoolArray, question: Question, whole: _Fit) -> _Sums | None:
+    """The same where digits were lost by a regression of its own; None where one of them is undefined."""
+    slopes, c = sums.slopes.copy(), sums.c.copy()
+    for i in np.flatnonzero(~sums.sound):
+        others = np.arange(len(present)) != i
+        fit = _fit(rows[:, others], present[others], question)
+        if fit is None:
+            return None
+        slopes[i] = fit.slopes
+        scale = fit.spread[len(fit.spread) - len(fit.b) :]
+        c[:, i] = fit.inverse[fit.covariates] * (fit.unit / fit.spread[0])[:, None] / scale
+    return replace(sums, slopes=slopes, c=c)
+
+
+def _df_of_many(
+    c: FloatArray, regressors: FloatArray, shift: FloatArray, present: BoolArray, parts: tuple[float, float]
+) -> float:
+    """Satterthwaite's degrees of freedom as `_of_systems` has them, of many clusters.
+
+    With `own` and `cells` of `_moved_by_sums` before their means are taken out, ``of_cluster·own·own' + of_cell·cells``
+    is ``QTQ' − BQ' − QB' + diag(e)``: Q, B and e are sums over columns, and trace and squares follow from them.
+    """
+    of_cluster, of_cell = parts
+    flat = regressors.reshape(len(regressors), -1)
+    d = np.einsum("ir,rij->ij", c, shift)
+    left_out = np.where(present, np.einsum("ir,rij->ij", c, regressors) + d, 0.0)
+    lost = np.einsum("ij,rij->ir", left_out, regressors)
+    sums = np.hstack([regressors.sum(axis=2).T, present.astype(float)])
+    own = left_out.sum(axis=1)
+    within = np.zeros((sums.shape[1], sums.shape[1]))
+    within[: len(flat), : len(flat)] = flat @ flat.T
+    within[len(flat) :, len(flat) :] = np.diag(present.sum(axis=0))
+    q = np.hstack([c, d])
+    b = of_cluster * own[:, None] * sums + of_cell * np.hstack([lost, left_out])
+    diagonal = of_cluster * own**2 + of_cell * (left_out**2).sum(axis=1)
+    k, n = q.shape[1], len(q)
+    middle = np.zeros((2 * k, 2 * k))
+    middle[:k, :k] = of_cluster * sums.T @ sums + of_cell * within
+    middle[:k, k:] = middle[k:, :k] = -np.eye(k)
+    sides = np.hstack([q, b])
+    sides -= sides.mean(axis=0)
+    turned = sides @ middle
+    inner = sides.T @ turned
+    total = diagonal.sum()
+    trace = np.trace(inner) + total * (1 - 1 / n)
+    squares = (inner * inner.T).sum() + 2 * (diagonal * (turned * sides).sum(axis=1)).sum()
+    squares += (1 - 2 / n) * (diagonal**2).sum() + (total / n) ** 2
+    return float(trace**2 / squares) if trace > 0 else math.nan
 
 
 def _influence(cells: FloatArray, there: BoolArray, fit: _Fit, question: Question) -> FloatArray:

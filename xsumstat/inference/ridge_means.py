@@ -5,13 +5,17 @@ from __future__ import annotations
 import numpy as np
 
 from xsumstat.coefficients import arrays
-from xsumstat.inference.system_means import divided, moderated, quantile, with_limits
+from xsumstat.inference import score_limits
+from xsumstat.inference.moderation import moderated
+from xsumstat.inference.system_means import MODERATED, divided, quantile, with_limits
 from xsumstat.types import BoolArray, FloatArray
 
 LEAST_SYSTEMS = 3
 
 
-def ridge_means(x: FloatArray, z: FloatArray, target: str, level: float) -> tuple[dict[str, FloatArray], FloatArray]:
+def ridge_means(
+    x: FloatArray, z: FloatArray, target: str, level: float, scale: tuple[float, float] | None = None
+) -> tuple[dict[str, FloatArray], FloatArray]:
     """Numbers as those of `system_means`, and the weights (metrics, systems).
 
     A system's mean is that of ``z_j + (x̄ − x_j)'b(−j)`` over its n ratings j: x̄ its metrics' means over all m inputs,
@@ -25,6 +29,8 @@ def ridge_means(x: FloatArray, z: FloatArray, target: str, level: float) -> tupl
     z : array, (systems, inputs)
     target : str
     level : float
+    scale : pair of float, optional
+        Lowest and highest possible rating, for the limits of ratings of one value or two.
     """
     scored: BoolArray = np.asarray(~np.isnan(x).any(axis=0))
     rated: BoolArray = np.asarray(scored & ~np.isnan(z))
@@ -43,15 +49,17 @@ def ridge_means(x: FloatArray, z: FloatArray, target: str, level: float) -> tupl
     terms = np.where(there, np.where(there, z[:, places], 0.0) + np.where(usable[:, None], moved, 0.0), 0.0)
     mean = divided(terms.sum(axis=-1), n, np.nan)
     df = n - 1
-    s_e = moderated(divided(_squares(terms, mean, there), df, np.nan), df, df >= 1)
+    s_e, _ = moderated(divided(_squares(terms, mean, there), df, np.nan), df, df >= 1, MODERATED)
     zs = np.where(there, z[:, places], 0.0)
-    s_z = moderated(divided(_squares(zs, human, there), df, np.nan), df, df >= 1)
+    s_z, _ = moderated(divided(_squares(zs, human, there), df, np.nan), df, df >= 1, MODERATED)
     along = np.where(usable, _of_slopes(without, np.nan_to_num(gap)), 0.0)
     left = np.maximum(divided(1.0, n, np.nan) - divided(1.0, m, 0.0), 0.0)
     beyond = divided(s_z, m, np.nan) if target == "new" else np.zeros_like(s_z)
     v, v_human = left * s_e + along + beyond, left * s_z + beyond
     t = quantile(df, level)
     numbers = with_limits(mean, v, t, human, v_human, t, n) | {"df": df, "n_rated": n, "n_inputs": m}
+    per_n = left + (divided(1.0, m, np.nan) if target == "new" else 0.0)
+    numbers = score_limits.limited(numbers, z, rated, per_n, scale, level)
     share = divided(m - n, m, np.nan)
     slopes = np.where(usable, divided(1.0, spread, 0.0)[:, None] * whole[:, None] * share, 0.0)
     return numbers, slopes

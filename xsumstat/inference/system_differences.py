@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from xsumstat.inference import score_limits
 from xsumstat.inference.system_means import Slope, Strata, divided, quantile
 from xsumstat.types import TOLERANCE, BoolArray, FloatArray, IntArray
 
@@ -116,10 +117,16 @@ def system_differences(
     scored = ~np.isnan(f)
     rated = scored & ~np.isnan(z)
     typical = _Typical.of(f, z, rated, slope)
-    rows = [_pair(f[..., pair, :], z[..., pair, :], rated[..., pair, :], slope, typical, target) for pair in pairs]
+    low, high = score_limits.ends(z, rated, None)
+    width = np.where(high > low, high - low, 0.0)[..., 0]
+    rows = [
+        _pair(f[..., pair, :], z[..., pair, :], rated[..., pair, :], slope, typical, target, width) for pair in pairs
+    ]
     value, variance, df, n = (np.stack([row[at] for row in rows], axis=-1) for at in range(4))
     error = np.sqrt(variance)
-    half = quantile(df, level) * error
+    # All ratings being one value, nothing says how far others lie, if there are others.
+    unknown = (width == 0) & ((target == "new") | (rated != scored).any(axis=(-2, -1)))
+    half = np.where(unknown[..., None] & (error == 0), np.nan, quantile(df, level) * error)
     with np.errstate(divide="ignore", invalid="ignore"):
         statistic = np.where((value == 0) & (error == 0), 0.0, value / error)
     numbers = (value, error, df, np.where(df > 0, statistic, np.nan), value - half, value + half, n)
@@ -127,7 +134,13 @@ def system_differences(
 
 
 def _pair(
-    f: FloatArray, z: FloatArray, rated: BoolArray, slope: Slope, typical: _Typical, target: str
+    f: FloatArray,
+    z: FloatArray,
+    rated: BoolArray,
+    slope: Slope,
+    typical: _Typical,
+    target: str,
+    width: FloatArray,
 ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
     """Difference, variance, degrees of freedom and inputs in common of two systems, (..., 2, inputs)."""
     both: BoolArray = np.asarray(rated.all(axis=-2))
@@ -136,9 +149,9 @@ def _pair(
     m = scored.sum(axis=-1).astype(float)
     with np.errstate(invalid="ignore"):
         fd, zd = f[..., 0, :] - f[..., 1, :], z[..., 0, :] - z[..., 1, :]
-    paired, of_pairs = _paired(fd, zd, both, scored, slope, typical)
+    paired, of_pairs = _paired(fd, zd, both, scored, slope, typical, width)
     alone = np.where((n >= _LEAST_PAIRS)[..., None, None], rated & ~both[..., None, :], rated)
-    rest = _remainder(f, z, rated, alone, slope)
+    rest = _remainder(f, z, rated, alone, slope, width)
     w = _share(paired, rest)
     value = w * np.where(paired.there, paired.value, 0.0) + (1 - w) * np.where(rest.there, rest.value, 0.0)
     # What two estimates of the same difference have in common where other inputs are the target.
@@ -174,13 +187,21 @@ def _residual_variance(
 
 
 def _paired(
-    fd: FloatArray, zd: FloatArray, both: BoolArray, scored: BoolArray, slope: Slope, typical: _Typical
+    fd: FloatArray,
+    zd: FloatArray,
+    both: BoolArray,
+    scored: BoolArray,
+    slope: Slope,
+    typical: _Typical,
+    width: FloatArray,
 ) -> tuple[Part, FloatArray]:
     """The difference over inputs that both have ratings of, and the variance of these differences."""
     n, m = both.sum(axis=-1).astype(float), scored.sum(axis=-1).astype(float)
     gap = _mean(fd, scored) - _mean(fd, both)
     s_e, d = _residual_variance(fd, zd, both, slope, n)
     s_e, s_z = _moderated(s_e, n - 1, typical.residual), _moderated(_variance(zd, both), n - 1, typical.human)
+    least = _least_variance(_mean(zd, both), width, n)
+    s_e, s_z = (np.where(_variance(zd, both) == 0, np.where(each == 0, least, each), each) for each in (s_e, s_z))
     variance = np.maximum(divided(1.0, n, np.nan) - divided(1.0, m, 0.0), 0.0) * s_e
     variance = variance + slope.kept * slope.variance * gap**2
     value = _mean(zd, both) + slope.used * gap
@@ -189,14 +210,28 @@ def _paired(
     return Part(value, variance, df, drawn_df, n >= _LEAST_PAIRS), s_z
 
 
-def _remainder(f: FloatArray, z: FloatArray, rated: BoolArray, alone: BoolArray, slope: Slope) -> Part:
+def _least_variance(mean: FloatArray, width: FloatArray, n: FloatArray) -> FloatArray:
+    """The variance of n equal differences and two pseudo-inputs (Agresti and Min 2005).
+
+    These have differences of 0, 0, and of the ratings' width in either direction, each counting for half an input.
+    """
+    size = n + 2
+    return np.asarray((n * mean**2 + width**2) / size - (n * mean / size) ** 2)
+
+
+def _remainder(
+    f: FloatArray, z: FloatArray, rated: BoolArray, alone: BoolArray, slope: Slope, width: FloatArray
+) -> Part:
     """The difference of means over the inputs that one of the two has ratings of."""
     used = slope.used[..., None, None]
     e = z - used * f
     everything, own = ~np.isnan(f), alone
     k = own.sum(axis=-1).astype(float)
     df = rated.sum(axis=-1) - 1.0
-    each = divided(_variance(e, rated), k, np.nan)
+    spread, size = _variance(e, rated), rated.sum(axis=-1) + 2.0
+    # Of equal ratings as if one more were at either end (Agresti and Coull 1998).
+    least = width[..., None] ** 2 / size * (1 - 1 / size)
+    each = divided(np.where(spread == 0, least, spread), k, np.nan)
     gaps = _mean(f, everything) - _mean(f, own)
     gap = gaps[..., 0] - gaps[..., 1]
     means = _mean(e, own) + used[..., 0] * _mean(f, everything)

@@ -12,13 +12,15 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from xsumstat.inference import score_limits
+from xsumstat.inference.moderation import moderated
 from xsumstat.types import TOLERANCE, BoolArray, FloatArray, IntArray
 
 TARGETS = ("new", "these")
 # A system with fewer ratings, and scores of fewer inputs with ratings, are left to the ratings alone.
 LEAST = 5
-# How much the systems' mean variance counts beside each one's own, in degrees of freedom.
-_MODERATED, _MODERATED_SYSTEMS = 2.0, 3
+# How much the systems' common variance counts beside each one's own, in degrees of freedom: no more than this.
+MODERATED = 2.0
 
 
 @dataclass(frozen=True)
@@ -170,14 +172,6 @@ def _weights(own: FloatArray, own_variance: FloatArray, squares: FloatArray, usa
     return np.where(usable, divided(between, between + v, 0.0), 0.0)
 
 
-def moderated(variance: FloatArray, df: FloatArray, there: BoolArray) -> FloatArray:
-    """Variances (..., systems) drawn to the systems' mean, where there are three systems or more."""
-    k = there.sum(axis=-1, keepdims=True)
-    mean = divided(np.where(there, variance, 0.0).sum(axis=-1, keepdims=True), k, 0.0)
-    mixed = (df * variance + _MODERATED * mean) / (df + _MODERATED)
-    return np.where(there & (k >= _MODERATED_SYSTEMS), mixed, variance)
-
-
 def quantile(df: FloatArray, level: float) -> FloatArray:
     """The quantile of t for limits of a level; NaN without a degree of freedom."""
     from scipy.special import stdtrit
@@ -186,7 +180,14 @@ def quantile(df: FloatArray, level: float) -> FloatArray:
     return np.asarray(np.where(df > 0, stdtrit(np.where(df > 0, df, 1.0), 0.5 + level / 2), np.nan))
 
 
-def system_means(f: FloatArray, z: FloatArray, strata: Strata, target: str, level: float) -> dict[str, FloatArray]:
+def system_means(
+    f: FloatArray,
+    z: FloatArray,
+    strata: Strata,
+    target: str,
+    level: float,
+    scale: tuple[float, float] | None = None,
+) -> dict[str, FloatArray]:
     """Means, limits and what they were made of, by name, each (..., systems).
 
     Parameters
@@ -198,6 +199,8 @@ def system_means(f: FloatArray, z: FloatArray, strata: Strata, target: str, leve
         Of `TARGETS`.
     level : float
         Of the limits.
+    scale : pair of float, optional
+        Lowest and highest possible rating, for the limits of ratings of one value or two.
     """
     scored = ~np.isnan(f)
     rated = scored & ~np.isnan(z)
@@ -209,10 +212,9 @@ def system_means(f: FloatArray, z: FloatArray, strata: Strata, target: str, leve
     gap = over_strata(share, strata.means(f, scored) - strata.means(f, rated))
     df = n - strata.n
     there = df >= 1
-    s_e = moderated(
-        divided(((z0 - slopes.beta[..., None] * f0) ** 2).sum(axis=-1), df - slopes.residual_df, np.nan), df, there
-    )
-    s_z = moderated(divided((z0**2).sum(axis=-1), df, np.nan), df, there)
+    residual = ((z0 - slopes.beta[..., None] * f0) ** 2).sum(axis=-1)
+    s_e, _ = moderated(divided(residual, df - slopes.residual_df, np.nan), df, there, MODERATED)
+    s_z, _ = moderated(divided((z0**2).sum(axis=-1), df, np.nan), df, there, MODERATED)
     left = np.maximum(over_strata(share**2, divided(1.0, n_h, np.nan) - divided(1.0, m_h, 0.0)), 0.0)
     beyond = _beyond(s_z, strata.means(z, rated), share, n_h, m, target)
     human, v_human = over_strata(share, strata.means(z, rated)), left * s_z + beyond
@@ -221,7 +223,9 @@ def system_means(f: FloatArray, z: FloatArray, strata: Strata, target: str, leve
     t, t_human = quantile(mean_df, level), quantile(df, level)
     numbers = with_limits(human + slopes.beta * gap, v, t, human, v_human, t_human, n)
     weight = slopes.beta * divided(m - n, m, np.nan)
-    return numbers | {"df": mean_df, "n_rated": n, "n_inputs": m, "weight": weight}
+    numbers |= {"df": mean_df, "n_rated": n, "n_inputs": m, "weight": weight}
+    per_n = left + (divided(1.0, m, np.nan) if target == "new" else 0.0)
+    return score_limits.limited(numbers, z, rated, per_n, scale, level)
 
 
 def with_limits(

@@ -16,6 +16,25 @@ from xsumstat import _validate
 LONGEST_NAME = 1_000
 
 Cell = tuple[str, str, str]
+# A JSON text longer than this, with fewer than so many characters to each list or mapping, is refused: an empty one
+# takes 60 to 200 bytes, and three characters. Logs of evaluation tools have some hundred characters to each.
+_LONG_JSON, _LEAST_EACH = 2**22, 16
+
+
+def check_density(content: str | bytes, where: str) -> None:
+    """Refuse a long JSON text of many empty lists or mappings, which would take far more memory than its length."""
+    if len(content) <= _LONG_JSON:
+        return
+    if isinstance(content, str):
+        several = content.count("{") + content.count("[")
+    else:
+        several = content.count(b"{") + content.count(b"[")
+    if several * _LEAST_EACH > len(content):
+        raise ValueError(
+            f"{where}: {several:,} lists and mappings in {len(content):,} characters would take far more memory "
+            "than the file: it may be damaged, or made to exhaust memory; if it is right, split it or leave out "
+            "what is no score"
+        )
 
 
 def text(labels: Iterable[str]) -> np.ndarray[Any, np.dtype[np.object_]]:

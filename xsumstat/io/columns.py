@@ -7,7 +7,8 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from xsumstat import _validate
+from xsumstat import _validate, extras
+from xsumstat.io import tables
 
 TABLES = (".csv", ".tsv", ".parquet")
 # What columns are usually called, without blanks and marks and in small letters; the first is our own name.
@@ -29,7 +30,7 @@ _NAMES: dict[str, tuple[str, ...]] = {
 def header(path: Path) -> list[str]:
     """The names of a table's columns."""
     if path.suffix.lower() == ".parquet":
-        schema = _validate.optional("pyarrow.parquet", "data").read_schema(path)
+        schema = extras.optional("pyarrow.parquet", "data").read_schema(path)
         return [str(name) for name in schema.names]
     with path.open(encoding="utf-8-sig", newline="") as stream:
         rows = csv.reader(stream, delimiter="\t" if path.suffix.lower() == ".tsv" else ",")
@@ -37,6 +38,10 @@ def header(path: Path) -> list[str]:
             first = next((row for row in rows if any(cell.strip() for cell in row)), [])
         except csv.Error as error:
             raise ValueError(f"line {rows.line_num}: {error}") from error
+    if not first:
+        raise ValueError(tables.EMPTY)
+    tables.check_separator(first)
+    tables.check_text(rows.line_num, first)
     return [name.strip() for name in first]
 
 

@@ -13,7 +13,7 @@ import xarray as xr
 
 from xsumstat import _validate
 from xsumstat.io import means
-from xsumstat.io.cells import Cell, Names, as_cube, natural, number, text
+from xsumstat.io.cells import Cell, Names, as_cube, check_density, natural, number, text
 
 Paths = str | Path | Iterable[str | Path]
 
@@ -35,6 +35,7 @@ def files(path: Paths, patterns: tuple[str, ...], what: str) -> list[Path]:
 
 def parsed(content: bytes | str, where: str, line: int | None = None) -> Any:
     """The value of a JSON text; an error says in which file and line it is none."""
+    check_density(content, where if line is None else f"{where}, line {line}")
     try:
         return json.loads(content if isinstance(content, str) else content.decode("utf-8-sig"))
     except json.JSONDecodeError as error:

@@ -9,8 +9,9 @@ from typing import Any, Literal
 import pandas as pd
 import xarray as xr
 
-from xsumstat import _validate
+from xsumstat import _validate, extras
 from xsumstat.io import cells, declarations, recognised, rows, stores, tables, tabular
+from xsumstat.io import columns as usual
 from xsumstat.io import ratings as by_raters
 from xsumstat.io.labels import Place, without_blanks
 
@@ -165,8 +166,10 @@ def _with_ratings(
             metric = [name for name in ([metric] if isinstance(metric, str) else metric) if name not in names]
         others = split.scores if metric or len(split.scores.columns) > len(labelled) else None
     else:
-        rows.known_columns(frame, {"metric": metric or "metric", "value": value})
-        split = by_raters.split_tidy(frame, names, rater, labelled, metric or "metric", value, place)
+        rows.known_columns(frame, {"metric": "metric" if metric is None else metric, "value": value})
+        split = by_raters.split_tidy(
+            frame, names, rater, labelled, "metric" if metric is None else metric, value, place
+        )
         others = split.scores if len(split.scores) else None
     of_people: dict[str, Any] = {"metric": by_raters.METRIC, "value": by_raters.VALUES, "wide": False}
     of_people |= {"system": system, "input": input}
@@ -198,6 +201,7 @@ def read_scores(
     value: str = "score",
     dims: Iterable[str] = (),
     aggregate: str | None = None,
+    ratings: list[str] | None = None,
     chunks: int | Literal["auto"] | Mapping[Any, Any] | None = None,
 ) -> xr.Dataset:
     """Scores from a file or folder, by its ending.
@@ -210,6 +214,9 @@ def read_scores(
         lm-evaluation-harness, Inspect AI, promptfoo and DeepEval write, told by what is in it.
     metric, system, input, value, dims, aggregate
         Columns of a frame, and what to do with repeated cells, as for `to_scores`.
+    ratings : list of str, optional
+        Of a frame: the columns, or where it is tidy the metrics, that are several people's ratings. Their mean becomes
+        the metric "human", the gold.
     chunks : int, mapping or "auto", optional
         Of ``.nc`` and ``.zarr``: leave the values in the file, as a Dask array in chunks of these sizes, as
         `xarray.open_dataset` does; what describes labels is read. ``{"metric": 1}``, a metric at a time, suits scores
@@ -226,11 +233,13 @@ def read_scores(
     """
     path = Path(path)
     if not path.exists():
-        raise FileNotFoundError(f"no such file or folder: {path}")
+        raise stores.no_such(path)
     suffix = path.suffix.lower()
     if chunks is not None and suffix not in stores.STORES:
         known = _validate.listing(stores.STORES)
         raise ValueError(f"chunks={chunks!r} needs a file of which parts can be read ({known}), got {path.name}")
+    if ratings is not None and suffix not in usual.TABLES:
+        raise ValueError(f"ratings={ratings!r} names columns, and {path.name} is no table")
     if suffix in recognised.SUFFIXES or (path.is_dir() and suffix != ".zarr"):
         return recognised.reader_of(path)(path)
     if suffix not in FORMATS:
@@ -243,26 +252,20 @@ def read_scores(
         dims = _validate.several("dims", dims, "a column or several")
         frame, place = table(path, [metric, system, input, *dims])
     wide = metric not in frame.columns
-    ds = rows.of_frame(
-        rows.prepared(frame, aggregate),
-        metric=None if wide else metric,
-        system=system,
-        input=input,
-        value=value,
-        wide=wide,
-        dims=dims,
-        aggregate=aggregate,
-        place=place,
-    )
+    frame = rows.prepared(frame, aggregate)
+    how: dict[str, Any] = {"metric": None if wide else metric, "system": system, "input": input, "value": value}
+    how |= {"wide": wide, "dims": dims, "aggregate": aggregate, "place": place}
+    ds = rows.of_frame(frame, **how) if ratings is None else _with_ratings(frame, ratings, None, **how)
     cells.report_alike(ds.indexes)
-    return ds
+    return ds if ratings is None else ds.assign_attrs(gold=by_raters.MEAN)
 
 
 def table(path: Path, labels: list[str]) -> tuple[pd.DataFrame, Place]:
     """A table, in which the columns of labels are text, and what its rows are called."""
     suffix = path.suffix.lower()
     if suffix == ".parquet":
-        _validate.optional("pyarrow", "data")
+        extras.optional("pyarrow", "data")
+        stores.check_parquet(path)
         return pd.read_parquet(path), lambda row: f"{path.name}, row {row}"
     frame, lines = tables.read(path, "\t" if suffix == ".tsv" else ",", labels)
     return frame, lambda row: f"{path.name}, line {lines[row]}"

@@ -69,6 +69,7 @@ def add_gold(ds: xr.Dataset, human: xr.DataArray | pd.DataFrame, *, name: str = 
     rouge   0.2  0.4
     human   3.5  5.0
     """
+    _validate.label("name", name)
     schema.checked_scores(ds)
     ratings: Any = _of_frame(human) if tabular.is_frame(human) else human
     joined_scores, match = join(ds, ratings, name=name)
@@ -226,7 +227,7 @@ def read_human(
     """
     path = Path(path)
     if not path.exists():
-        raise FileNotFoundError(f"no such file: {path}")
+        raise stores.no_such(path)
     if path.suffix.lower() not in columns.TABLES:
         raise ValueError(f"human scores must be a table ({', '.join(columns.TABLES)}), got {path.name}")
     with stores.reading(path):

@@ -12,10 +12,13 @@ from typing import Any
 
 import xarray as xr
 
-from xsumstat import _validate
+from xsumstat import _validate, extras
 from xsumstat.io.eval_cases import Cases, files, listing, mapping, parsed
 
 _LARGEST = 2**29  # bytes of one file within a log, unpacked
+# One that is larger than this, and so many times as large as it is packed, is refused: JSON is packed to some tenth,
+# and of samples that differ in their grades alone to a hundredth.
+_LARGE, _MOST_TIMES = 2**22, 300
 _COMPARED = 100  # characters of an input
 _ZSTANDARD = 93  # a zip file's number of this compression, which Python reads from version 3.14
 _LOCAL_HEADER = struct.Struct("<4s22xHH")
@@ -147,6 +150,11 @@ def _member(file: Path, info: zipfile.ZipInfo) -> Any:
     where = f"{file.name}, {info.filename}"
     if info.file_size > _LARGEST:
         raise ValueError(f"{where}: {info.file_size:,} bytes, and {_LARGEST:,} are the most")
+    if info.file_size > _LARGE and info.file_size > _MOST_TIMES * info.compress_size:
+        raise ValueError(
+            f"{where}: {info.compress_size:,} bytes unpack to {info.file_size:,}, more than {_MOST_TIMES} times as "
+            "many: it may be damaged, or made to exhaust memory; if it is right, write the log as .json and read that"
+        )
     try:
         content = _unpacked(file, info)
     except (
@@ -169,7 +177,7 @@ def _unpacked(file: Path, info: zipfile.ZipInfo) -> bytes:
     if info.compress_type != _ZSTANDARD or sys.version_info >= (3, 14):
         with zipfile.ZipFile(file) as archive, archive.open(info) as stream:
             return stream.read(info.file_size + 1)
-    arrow = _validate.optional("pyarrow", "data")
+    arrow = extras.optional("pyarrow", "data")
     with file.open("rb") as stream:
         stream.seek(info.header_offset)
         signature, name, extra = _LOCAL_HEADER.unpack(stream.read(_LOCAL_HEADER.size))

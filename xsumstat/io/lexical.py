@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from xsumstat import _validate
+from xsumstat import extras
 from xsumstat.io.cells import text
 from xsumstat.types import FloatArray
 
@@ -40,7 +40,7 @@ def scored(target: xr.DataArray, reference: str, names: list[str]) -> tuple[xr.D
 
 def _makers() -> dict[str, Any]:
     """The metrics of sacrebleu; BLEU of a segment counts only the n-grams that it is long enough for."""
-    sacrebleu: Any = _validate.optional("sacrebleu.metrics", "mt")
+    sacrebleu: Any = extras.optional("sacrebleu.metrics", "mt")
     return {"bleu": sacrebleu.BLEU(effective_order=True), "chrf": sacrebleu.CHRF(), "ter": sacrebleu.TER()}
 
 

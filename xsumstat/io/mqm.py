@@ -36,6 +36,7 @@ _COLUMNS = {
 _LABELS = ("system", "doc", "doc_id", "seg_id", "rater")
 _LAST = ("comment", "note", "metadata")  # a column that may be missing, and that no number is made of
 _NO_ERROR = "no error"
+_ATTENTION_CHECK = "hotw test"  # "hands on the wheel": an error put in on purpose, and whether the rater found it
 _MARK = re.compile("</?v>")
 
 
@@ -89,7 +90,8 @@ def read_mqm(
     UserWarning
         Which segments have rows of one system with different `seg_id`; which inputs have rows with different texts, of
         which the first one is kept; how many rows have no rater, and so no rating (Marot's rows of scores by automatic
-        metrics), and are left out; which labels had blanks around them.
+        metrics), and are left out; how many are attention checks (severity "HOTW-test"), not errors of outputs, and
+        are left out; which labels had blanks around them.
 
     Notes
     -----
@@ -325,7 +327,7 @@ def _read(file: Path) -> dict[str, list[str]]:
     place, width, has_header = _header(numbered[0][1].split("\t"), file)
     rows: dict[str, list[str]] = {name: [] for name in (*_COLUMNS, "where")}
     names = Names()
-    without_rater = 0
+    without_rater = attention_checks = 0
     for number, line in numbered[has_header:]:
         fields = line.split("\t")
         where = f"{file.name}, line {number}"
@@ -334,13 +336,21 @@ def _read(file: Path) -> dict[str, list[str]]:
         if not fields[place["rater"]].strip():
             without_rater += 1
             continue
+        if _key(fields[place["severity"]]) == _ATTENTION_CHECK:
+            attention_checks += 1
+            continue
         for name, column in place.items():
             given = fields[column]
             rows[name].append(names.stripped(name, given, where) if name in _LABELS else given)
         rows["where"].append(where)
     names.report()
     if not rows["where"]:
-        raise ValueError(f"{file.name} holds no row with a rater")
+        raise ValueError(f"{file.name} holds no row with a rater{' but attention checks' if attention_checks else ''}")
+    if attention_checks:
+        _validate.warn(
+            f"{file.name}: {attention_checks} row(s) of severity 'HOTW-test' are attention checks (did the rater find "
+            "an error put in on purpose?) and are left out"
+        )
     if without_rater:
         _validate.warn(f"{file.name}: {without_rater} row(s) have no rater, hold no rating, and are left out")
     return rows

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import glob
 import os
+import re
 import tempfile
 from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
@@ -20,6 +21,7 @@ from xsumstat.types import FloatArray
 
 GRANULARITIES = ("seg", "doc", "domain", "sys")
 _LONGEST_NAME = 255  # bytes
+_GROUPS_SHOWN = 3  # of metrics that lack the same, in one warning
 
 
 @overload
@@ -75,7 +77,8 @@ def read_mtme(
     Warns
     -----
     UserWarning
-        Which metrics lack systems, or scores: they are NaN, and not 0. Which files have the word "nan" for scores,
+        Which metrics lack systems, or scores: they are NaN, and not 0; not that a metric lacks its own reference as a
+        system, which the layout prescribes. Which files have the word "nan" for scores,
         which counts as missing, or further columns in the list of documents, which are not read. Systems and metrics
         whose names look the same, and are two.
 
@@ -119,7 +122,7 @@ def read_mtme(
     pairs = _validate.several("language_pair", language_pair, "a language pair, as 'en-de', or several")
     if not pairs:
         raise ValueError("language_pair names no language pair")
-    _validate.unique("language_pair", pairs)
+    _validate.unique("language_pair", [_validate.text("each item of language_pair", each) for each in pairs])
     return {pair: _read_pair(root, pair, granularity) for pair in pairs}
 
 
@@ -172,17 +175,26 @@ def _files(root: Path, pair: str, granularity: str) -> dict[str, tuple[Path, str
 
 
 def _report(cube: FloatArray, names: list[str], systems: list[str], kinds: list[str]) -> None:
-    """Say which metrics have no score of a system, or of a part of it."""
+    """Say which metrics have no score of a system, or of a part of it; but not that none scores its own reference."""
     absent = np.isnan(cube)
     whole = np.asarray(absent.all(axis=2))
-    for what, part in (("no score of the system(s)", whole), ("not all scores of", absent.any(axis=2) & ~whole)):
+    of_part = absent.any(axis=2) & ~whole
+    whole &= ~np.array([[system in _named(name) for system in systems] for name in names])
+    for what, part in (("no score of the system(s)", whole), ("not all scores of", of_part)):
         lacking: dict[str, list[str]] = {}
         for name, kind, row in zip(names, kinds, part, strict=True):
             if kind == "automatic" and row.any():
                 listed = _validate.listing(systems[place] for place in np.flatnonzero(row))
                 lacking.setdefault(listed, []).append(name)
-        for listed, metrics in lacking.items():
-            _validate.warn(f"metric(s) {_validate.listing(metrics)} have {what} {listed}: they are NaN")
+        said = [f"metric(s) {_validate.listing(each)} have {what} {listed}" for listed, each in lacking.items()]
+        if said:
+            more = f"; and so on, {sum(map(len, lacking.values()))} metrics in all" if len(said) > _GROUPS_SHOWN else ""
+            _validate.warn(f"{'; '.join(said[:_GROUPS_SHOWN])}{more}: they are NaN")
+
+
+def _named(metric: str) -> list[str]:
+    """The references in a metric's name, of which there may be several: NAME-refA, NAME-refA.refB."""
+    return re.split("[.,]", metric.rpartition("-")[2])
 
 
 def _dataset(

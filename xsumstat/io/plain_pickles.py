@@ -14,6 +14,9 @@ from typing import Any
 import numpy as np
 
 _MOST_BYTES = 100_000_000
+# A pickle longer than this has at least so many bytes to each list, mapping or tuple, an empty one of which takes 60 to
+# 200 bytes in memory and one in the file.
+_LONG, _LEAST_EACH = 2**20, 8
 _LARGEST_TUPLE = 1_000  # values in it, all levels counted: Python hashes a tuple level by level, on the stack of C
 
 
@@ -59,6 +62,7 @@ def _known(opcode: Any) -> _Opcode:
 
 _OPCODES = {ord(opcode.code): _known(opcode) for opcode in pickletools.opcodes}
 _TUPLES = frozenset({"TUPLE", "TUPLE1", "TUPLE2", "TUPLE3"})
+_CONTAINERS = _TUPLES | {"EMPTY_DICT", "EMPTY_LIST", "EMPTY_SET", "LIST", "DICT", "FROZENSET"}
 _PUTS = frozenset({"PUT", "BINPUT", "LONG_BINPUT", "MEMOIZE"})
 _GETS = frozenset({"GET", "BINGET", "LONG_BINGET"})
 # The opcodes that most of a pickle consists of, with the widths of their arguments.
@@ -77,6 +81,7 @@ def _check(content: bytes) -> None:
     marks: list[int] = []
     memo: dict[int, int] = {}
     at, end = 0, len(content)
+    containers, most = 0, max(_LONG, end) // _LEAST_EACH
     while at < end:
         code, start = content[at], at + 1
         if code in _FREQUENT_PUTS:
@@ -96,6 +101,12 @@ def _check(content: bytes) -> None:
             opcode = _OPCODES[code]
             if opcode.name == "STOP":
                 return
+            containers += opcode.name in _CONTAINERS
+            if containers > most:
+                raise pickle.UnpicklingError(
+                    f"it has more than {most:,} lists and mappings in {end:,} bytes, which would take far more memory "
+                    "than the file: it may be damaged, or made to exhaust memory"
+                )
             at = _after(opcode, content, start)
             _apply(opcode, content[start:at], stack, marks, memo)
             if opcode.name == "FRAME" and int.from_bytes(content[start:at], "little") > end - at:

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from xsumstat import _validate
+from xsumstat import _validate, extras
 from xsumstat.io import lexical
 from xsumstat.io.cells import text
 from xsumstat.io.frames import to_scores
@@ -269,7 +269,7 @@ def _mirrored(mirror: Path, name: str) -> Path:
 
 
 def _downloaded(names: list[str]) -> list[Path]:
-    pooch: Any = _validate.optional("pooch", "data")
+    pooch: Any = extras.optional("pooch", "data")
     base = os.environ.get("XSUMSTAT_DATA_URL")
     store = pooch.create(
         path=pooch.os_cache("xsumstat"),

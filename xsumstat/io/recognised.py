@@ -10,6 +10,7 @@ from typing import Any
 import xarray as xr
 
 from xsumstat.io import eval_results, inspect_logs, sacrerouge
+from xsumstat.io.cells import check_density
 from xsumstat.io.eval_cases import mapping, parsed
 
 SUFFIXES = (".jsonl", ".json", ".eval")
@@ -32,12 +33,15 @@ def _of_folder(folder: Path) -> Callable[[Path], xr.Dataset]:
     if any(folder.rglob("samples_*.jsonl")):
         return eval_results.read_lm_eval
     lines, whole = next(folder.rglob("*.jsonl"), None), min(folder.rglob("*.json"), default=None)
+    if lines is None and whole is None:
+        raise FileNotFoundError(f"no results in the folder {folder}: looked for *.eval, *.jsonl and *.json")
     return _of_json(whole) if whole is not None and lines is None else sacrerouge.read_sacrerouge
 
 
 def _of_lines(path: Path) -> Callable[[Path], xr.Dataset]:
     with path.open("rb") as stream:
         first = stream.readline()
+    check_density(first, f"{path.name}, line 1")
     try:
         line = json.loads(first)
     except (ValueError, RecursionError):

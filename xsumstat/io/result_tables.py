@@ -21,6 +21,19 @@ _NOTHING = "–"
 _MOST_GROUPS = 6
 _NAMED = ("k", "gap")  # dims whose labels say little without the dim
 _LIMITS = ("ci_low", "ci_high")
+# What the limits are of, in a table with a row for each label: the first that there is.
+_ESTIMATES = (
+    "difference",
+    "correlation",
+    "mean",
+    "alpha",
+    "ratio",
+    "share",
+    "slope",
+    "coverage",
+    "power",
+    "type_i_error",
+)
 _VALUE = {
     "metric_corr": "correlation",
     "corr": "correlation",
@@ -138,7 +151,7 @@ def _by_metric(result: xr.Dataset, value: str, tests: xr.Dataset | None, alpha: 
     said = [_note(result), "Bold: the best, and the first cluster of each task." if clusters else "Bold: the best."]
     said += ["In parentheses: clusters."] if clusters else []
     if marked and tests is not None:
-        how = "; ".join([wording.test_words(tests), wording.correction_words(tests), f"alpha {wording.number(alpha)}"])
+        how = "; ".join([wording.test_words(tests), wording.correction_words(tests), f"alpha {wording.setting(alpha)}"])
         said.append(f"†: not significantly worse than the best ({how}).")
     return Table(columns, groups, rows, "".join(["l", *sides]), list(filter(None, said)))
 
@@ -157,16 +170,16 @@ def _columns(part: xr.Dataset, value: str, worse: Any, digits: int) -> list[tupl
         best = values >= np.nanmax(values) - 1e-12
         best &= not best.all()  # where all are alike, none is
     marks = [worse is not None and bool(worse[at]) and not best[at] for at in range(len(values))]
-    shown = zip(values, best, marks, strict=True)
-    body = [(_title(value, part), [Cell(_number(each, digits), True, bool(bold), mark) for each, bold, mark in shown])]
-    if set(_LIMITS) <= set(part.data_vars):
-        body.append((f"{_level(part)} interval", _intervals(part, *_LIMITS, digits)))
+    texts, intervals = _with_intervals(part, value, *_LIMITS, digits)
+    shown = zip(texts, best, marks, strict=True)
+    body = [(_title(value, part), [Cell(text, True, bool(bold), mark) for text, bold, mark in shown])]
+    if intervals:
+        body.append((f"{_level(part)} interval", [Cell(text) for text in intervals]))
     analysis = str(part.attrs["analysis"])
     if analysis == "human_ceiling" and "difference" in part:
-        body.append(
-            ("difference from raters", [Cell(_number(each, digits), True) for each in part["difference"].values])
-        )
-        body.append((f"{_level(part)} interval", _intervals(part, "difference_low", "difference_high", digits)))
+        texts, intervals = _with_intervals(part, "difference", "difference_low", "difference_high", digits)
+        body.append(("difference from raters", [Cell(text, True) for text in texts]))
+        body.append((f"{_level(part)} interval", [Cell(text) for text in intervals]))
     if analysis == "alt_test":
         may = [_NOTHING if math.isnan(rate) else "yes" if rate >= 0.5 else "no" for rate in values]
         body.append(("may replace a rater", [Cell(text) for text in may]))
@@ -230,7 +243,8 @@ def _square(result: xr.Dataset, name: str, alpha: float, digits: int) -> Table:
             one = result.isel({dims[0]: at, dims[1]: to})
             text = _pvalue(number, digits) if tests else _number(number, digits)
             if not tests and set(_LIMITS) <= set(result.data_vars):
-                text = f"{text} {_intervals(one.expand_dims('metric'), *_LIMITS, digits)[0].text}"
+                beside = _with_intervals(one.expand_dims("metric"), name, *_LIMITS, digits)
+                text = " ".join(each[0] for each in beside)
             line.append(Cell(text, True, bold=tests and number <= alpha))
         cells.append(line)
     heads = [Cell(str(dims[0])), *(Cell(wording.name(column)) for column in columns)]
@@ -239,7 +253,7 @@ def _square(result: xr.Dataset, name: str, alpha: float, digits: int) -> Table:
         asks = {"greater": "is the row better than the column?", "less": "is the row worse than the column?"}
         what = asks.get(str(result.attrs.get("alternative")), "do row and column differ?")
         which = "Corrected p-values" if name == "pvalue_adjusted" else "p-values"
-        note = [f"{which}: {what}", *note, f"Bold: p ≤ {wording.number(alpha)}."]
+        note = [f"{which}: {what}", *note, f"Bold: p ≤ {wording.setting(alpha)}."]
     return Table(heads, [("", len(columns))], cells, "l" + "r" * len(columns), list(filter(None, note)))
 
 
@@ -254,12 +268,16 @@ def _listed(result: xr.Dataset, alpha: float, digits: int, details: bool = False
         for name in labels
     ]
     bold = False
+    main = next((name for name in _ESTIMATES if joined and name in names), None)
+    texts, intervals = _with_intervals(frame, main or "ci_low", *_LIMITS, digits) if joined else ([], [])
     for name in names:
         if joined and name == "ci_high":
             continue
         if joined and name == "ci_low":
-            ends = zip(frame["ci_low"], frame["ci_high"], strict=True)
-            body.append((f"{_level(result)} interval", [Cell(_limits(low, high, digits)) for low, high in ends]))
+            body.append((f"{_level(result)} interval", [Cell(each) for each in intervals]))
+            continue
+        if name == main:
+            body.append((_title(name, result), [Cell(each, True) for each in texts]))
             continue
         tests = name.startswith("pvalue") or name.endswith("_pvalue")
         text: Callable[[Any, int], str] = _pvalue if tests else _number
@@ -271,7 +289,7 @@ def _listed(result: xr.Dataset, alpha: float, digits: int, details: bool = False
     columns = [Cell(title) for title, _ in body]
     rows = [list(row) for row in zip(*(cells for _, cells in body), strict=True)]
     sides = ["r" if cells and all(cell.number for cell in cells) else "l" for _, cells in body]
-    note = list(filter(None, [_note(result), f"Bold: p ≤ {wording.number(alpha)}." if bold else ""]))
+    note = list(filter(None, [_note(result), f"Bold: p ≤ {wording.setting(alpha)}." if bold else ""]))
     return Table(columns, [("", len(columns) - 1)], rows, "".join(sides), note)
 
 
@@ -304,12 +322,22 @@ def _level(result: xr.Dataset) -> str:
     return "confidence" if math.isnan(level) else f"{100 * level:.4g} %"
 
 
-def _intervals(part: xr.Dataset, low: str, high: str, digits: int) -> list[Cell]:
-    return [Cell(_limits(*ends, digits)) for ends in zip(part[low].values, part[high].values, strict=True)]
+def _with_intervals(part: Any, value: str, low: str, high: str, digits: int) -> tuple[list[str], list[str]]:
+    """Texts of values and of their intervals, row by row with the same number of digits; no intervals without any."""
+    values = np.asarray(part[value])
+    if not {low, high} <= set(part):
+        return [_number(each, digits) for each in values], []
+    rows = zip(values, np.asarray(part[low]), np.asarray(part[high]), strict=True)
+    both = [_estimate(*row, digits) for row in rows]
+    return [text for text, _ in both], [ends for _, ends in both]
 
 
-def _limits(low: float, high: float, digits: int) -> str:
-    return _NOTHING if math.isnan(low) or math.isnan(high) else wording.limits(low, high, digits)
+def _estimate(value: float, low: float, high: float, digits: int) -> tuple[str, str]:
+    """The texts of a value and of its interval."""
+    if any(math.isnan(each) for each in (value, low, high)):
+        return _number(value, digits), _NOTHING
+    text, *ends = wording.alike([value, low, high], digits)
+    return text, f"[{', '.join(ends)}]"
 
 
 def _number(value: Any, digits: int) -> str:

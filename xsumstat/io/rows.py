@@ -58,6 +58,8 @@ def of_frame(
     place: Place = "row {}".format,
 ) -> xr.Dataset:
     """What `to_scores` gives of a prepared frame; `place` says where a row is."""
+    for each in dims:
+        known_columns(frame, {"dims": each})
     names = {"system": system, "input": input, **{dim: dim for dim in dims}}
     if wide:
         known_columns(frame, names)
@@ -65,7 +67,7 @@ def of_frame(
     else:
         if metric is not None and not isinstance(metric, str):
             raise TypeError(f"metric must name one column of a tidy frame, got {metric!r}; or pass wide=True")
-        names = {"metric": metric or "metric", **names}
+        names = {"metric": "metric" if metric is None else metric, **names}
         known_columns(frame, {**names, "value": value})
         metrics = [value]
     _validate.unique("the columns named", [*names.values(), *metrics])
@@ -94,8 +96,13 @@ def _native(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _check_aggregate(aggregate: str | Callable[..., Any] | None) -> None:
-    if aggregate is None or callable(aggregate):
+    if aggregate is None or (callable(aggregate) and not isinstance(aggregate, type)):
         return
+    if not isinstance(aggregate, str):
+        raise TypeError(
+            "aggregate must be a rule of pandas', as 'mean' or 'median', or a function, "
+            f"got {_validate.given(aggregate)}"
+        )
     try:
         pd.Series([0.0]).groupby([0]).agg(aggregate)
     except (AttributeError, TypeError, ValueError) as error:
@@ -105,6 +112,7 @@ def _check_aggregate(aggregate: str | Callable[..., Any] | None) -> None:
 def known_columns(frame: pd.DataFrame, names: dict[str, str]) -> None:
     """The columns that arguments name are there."""
     for argument, column in names.items():
+        _validate.column(argument, column)
         if column not in frame.columns:
             columns = [str(name) for name in frame.columns]
             hint = _validate.suggestion(column, columns)

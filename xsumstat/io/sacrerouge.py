@@ -17,7 +17,7 @@ import xarray as xr
 from xsumstat import _validate
 from xsumstat.coefficients import arrays
 from xsumstat.io import means as cell_means
-from xsumstat.io.cells import Names, is_named, natural, number, text
+from xsumstat.io.cells import Names, check_density, is_named, natural, number, text
 from xsumstat.types import FloatArray, IntArray
 
 # Judgments that SacreROUGE's corpora give as plain numbers; lists over raters are human by nature.
@@ -91,6 +91,9 @@ def read_sacrerouge(path: str | Path | Iterable[str | Path], *, human: Iterable[
     >>> list(ds.metric.values), ds.rating.sizes["rater"]
     (['rouge-1_f1', 'expert_relevance'], 3)
     """
+    if human is not None:
+        named = _validate.several("human", human, "a metric or several")
+        human = [_validate.text("each item of human", each) for each in named]
     values: dict[str, _ByOutput[float]] = {}
     ratings: dict[str, _ByOutput[list[float]]] = {}
     outputs: dict[tuple[str, str], int] = {}
@@ -205,6 +208,7 @@ def _lines(file: Path) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def _entry(line: str, where: str) -> dict[str, Any]:
+    check_density(line, where)
     try:
         entry = _DECODER.decode(line)
     except (ValueError, RecursionError):

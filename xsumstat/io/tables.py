@@ -12,6 +12,7 @@ import pandas as pd
 
 from xsumstat import _validate
 
+EMPTY = "it is empty: its first line must name the columns"
 _LONGEST_FIELD = 2**31 - 1  # a column may hold whole documents
 
 
@@ -48,6 +49,7 @@ def _checked_lines(path: Path, separator: str) -> list[int]:
             start = 1
             for row in rows:
                 if not _is_blank(row):
+                    check_text(start, row)
                     if header is None:
                         header = row
                         _check_header(start, header)
@@ -59,6 +61,8 @@ def _checked_lines(path: Path, separator: str) -> list[int]:
         raise ValueError(f"line {start}: {error}") from error
     finally:
         csv.field_size_limit(limit)
+    if not starts:
+        raise ValueError("it has a header and no rows" if header else EMPTY)
     return starts
 
 
@@ -66,9 +70,24 @@ def _is_blank(row: list[str]) -> bool:
     return not row or (len(row) == 1 and not row[0].strip())
 
 
-def _check_header(line: int, header: list[str]) -> None:
+def check_separator(header: list[str]) -> None:
+    """Refuse columns that semicolons separate."""
     if len(header) == 1 and ";" in header[0]:
-        raise ValueError(f"it has one column, {header[0]!r}; separate its columns with commas, or with tabs in a .tsv")
+        raise ValueError(
+            f"it has one column, {_validate.given(header[0])}; separate its columns with commas, or with tabs in a .tsv"
+        )
+
+
+def check_text(line: int, row: list[str]) -> None:
+    """Refuse what is no text."""
+    if any("\0" in cell for cell in row):
+        raise ValueError(
+            f"line {line}: it holds a NUL character, which no text has: save the file as UTF-8, without such characters"
+        )
+
+
+def _check_header(line: int, header: list[str]) -> None:
+    check_separator(header)
     twice = [name for name, count in Counter(each.strip() for each in header).items() if name and count > 1]
     if twice:
         raise ValueError(f"line {line}: the header has {_validate.listing(twice)} more than once")

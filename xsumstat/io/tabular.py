@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from xsumstat import _validate
+from xsumstat import extras
 
 _NESTED = (dict, list, np.ndarray)
 
@@ -27,7 +27,7 @@ def as_pandas(frame: Any) -> pd.DataFrame:
     if isinstance(frame, pd.DataFrame):
         return frame
     if hasattr(frame, "__arrow_c_stream__"):
-        converted: pd.DataFrame = _validate.optional("pyarrow", "data").table(frame).to_pandas()
+        converted: pd.DataFrame = extras.optional("pyarrow", "data").table(frame).to_pandas()
         return converted
     if hasattr(frame, "collect") and hasattr(frame, "lazy"):
         raise TypeError("frame is lazy, and its rows are not known yet: pass frame.collect()")

@@ -21,6 +21,10 @@ LISTED = 12
 PEAKED, LARGEST = 0.1, 6
 # (Σd²)² is at most Σd⁴ times the number of differences: where Σd⁴ has a smaller share there are more than LISTED.
 MANY = 1.0 / (LISTED + 0.5)
+# All signs of so many differences are summed beforehand, and each of those sums meets those of the other differences.
+HALF = 8
+# Places of scratch for the differences that are listed and for their sums.
+UNITS = LISTED + 2**HALF + 2 ** (LISTED - HALF)
 # Inputs that are added together.
 BYTE = 8
 
@@ -128,30 +132,45 @@ def units_of(d, v, units, largest):
                 units[least] = d[j]
             else:
                 break
-            least = 0
-            for k in range(1, count):
-                if abs(units[k]) < abs(units[least]):
-                    least = k
+            if count == largest:
+                least = 0
+                for k in range(1, count):
+                    if abs(units[k]) < abs(units[least]):
+                        least = k
+    return count
+
+
+@kernel
+def sum_subsets(units, sums):
+    """Fill the sum of every subset of some differences; how many subsets there are."""
+    sums[0], count = 0.0, 1
+    for unit in units:
+        for t in range(count):
+            sums[count + t] = sums[t] + unit
+        count *= 2
     return count
 
 
 @kernel
 def listed(units, count):
-    """P(Σ e·d ≥ Σ d) and P(Σ e·d ≤ Σ d) of some differences, by Gray's list of all signs."""
+    """P(Σ e·d ≥ Σ d) and P(Σ e·d ≤ Σ d) of the first differences of `units`; its places from LISTED on are scratch.
+
+    Turning some signs takes twice the sum of their differences away, so that the sums of all subsets are counted that
+    are at most 0, and at least 0.
+    """
     size = 0.0
     for k in range(count):
         size += abs(units[k])
     near = 1e-12 * size
-    turned, above, below = 0.0, 1, 1
-    state = 0
-    for step in range(1, 1 << count):
-        at = 0
-        while not (step >> at) & 1:
-            at += 1
-        turned += -units[at] if (state >> at) & 1 else units[at]
-        state ^= 1 << at
-        above += turned <= near
-        below += turned >= -near
+    half = min(count, HALF)
+    first, second = units[LISTED : LISTED + 2**HALF], units[LISTED + 2**HALF :]
+    n, m = sum_subsets(units[:half], first), sum_subsets(units[half:count], second)
+    above, below = 0, 0
+    for i in range(m):
+        most, least = near - second[i], -near - second[i]
+        for j in range(n):
+            above += first[j] <= most
+            below += first[j] >= least
     return above / (1 << count), below / (1 << count)
 
 
@@ -201,16 +220,17 @@ def plain_chances(sums, step, p, q, others):
 
 
 @kernel
-def other_chances(x, y, mask, coins, v, step, sums, others, scores, d, units, p, q):
-    """Those of the other pairs, NaN where the two systems share no drawn input.
+def other_chances(x, y, mask, coins, w, v, step, sums, others, scores, d, units, p, q):
+    """Those of the other pairs, NaN where the two systems share no drawn input or were not both drawn.
 
-    The scores are those of y where a coin, (systems, bytes, lanes), is 1, else those of x. Where all lanes share them,
-    `coins` has one lane, or `v` one row. `scores` (systems, inputs), `d` (inputs) and `units` are scratch.
+    The scores are those of y where a coin, (systems, bytes, lanes), is 1, else those of x; `w` counts how often each
+    system was drawn. Where all lanes share them, `coins` has one lane, or `w` or `v` one row. `scores` (systems,
+    inputs), `d` (inputs) and `units` (UNITS) are scratch.
     """
     for lane in range(sums.shape[2]):
         if others[lane] == 0:
             continue
-        own, counts = lane % coins.shape[2], v[lane % v.shape[0]]
+        own, copies, counts = lane % coins.shape[2], w[lane % w.shape[0]], v[lane % v.shape[0]]
         for i in range(x.shape[0]):
             for j in range(v.shape[1]):
                 scores[i, j] = y[i, j] if (coins[i, j // BYTE, own] >> (j % BYTE)) & 1 else x[i, j]
@@ -220,7 +240,7 @@ def other_chances(x, y, mask, coins, v, step, sums, others, scores, d, units, p,
                 s1, s2, s4 = sums[0, at, lane], sums[1, at, lane], sums[2, at, lane]
                 if not s4 < MANY * s2 * s2:
                     n, some = 0, 0
-                    for j in range(v.shape[1]):
+                    for j in range(v.shape[1] if copies[a] * copies[b] > 0 else 0):
                         both = mask is None or mask[a, j] * mask[b, j] > 0.0
                         d[j] = scores[a, j] - scores[b, j] if both else 0.0
                         n += counts[j] if both else 0

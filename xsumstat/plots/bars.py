@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
-from xsumstat import _validate
+from xsumstat import _validate, extras
 from xsumstat.dataset import wording
 from xsumstat.plots import chance
 from xsumstat.plots.parts import (
@@ -152,7 +152,7 @@ def _bars_of(axis: Any, drawn: xr.Dataset, variable: str, rows: Any, height: flo
     limits = limits_of(drawn, variable)
     if limits is None:
         return
-    effects = _validate.optional("matplotlib.patheffects", "plot")
+    effects = extras.optional("matplotlib.patheffects", "plot")
     rim = [effects.withStroke(linewidth=2.8, foreground=ground())]  # seen on the bar and beyond it
     low, high = (drawn[name].values for name in limits)
     axis.hlines(rows, low, high, color=ink(), lw=1.2, zorder=4, path_effects=rim)

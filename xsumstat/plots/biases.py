@@ -57,8 +57,7 @@ def bias(
     {order}
         "value": the largest mean slope on top.
     hue : str, optional
-        The dim, such as "covariate", whose labels share a panel, told apart by colour. Every other dim gives one panel
-        a label.
+        The dim, such as "covariate", whose labels share a panel, in colours. Every other dim gives one panel a label.
     {figsize}
     {title}
     {ax}

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
-from xsumstat import _validate
+from xsumstat import _validate, extras
 from xsumstat.plots.parts import (
     MOST,
     PLAIN,
@@ -248,7 +248,7 @@ def variance_components(
 
 def _shares(axis: Any, panel: xr.Dataset) -> None:
     """Bars of all effects, one after the other, and the standard error of the first."""
-    effects: Any = _validate.optional("matplotlib.patheffects", "plot")
+    effects: Any = extras.optional("matplotlib.patheffects", "plot")
     rows, start = np.arange(panel.sizes["metric"]), np.zeros(panel.sizes["metric"])
     for at in range(panel.sizes["effect"]):
         values = np.nan_to_num(panel["share"].isel(effect=at).values)
@@ -274,7 +274,7 @@ def label_points(axis: Any, places: Sequence[tuple[float, float]], names: Sequen
     A name for which there is no room is left out, which a note in the corner says. Called when all else is drawn: the
     size of the axes must be known.
     """
-    adjust: Any = _validate.optional("adjustText", "plot")
+    adjust: Any = extras.optional("adjustText", "plot")
     if not names:
         return
     axis.figure.draw_without_rendering()

@@ -80,7 +80,7 @@ def forest(
     {order}
         "value": the best on top.
     hue : str, optional
-        A further dim whose labels share a panel, told apart by colour. Every other further dim gives one panel
+        A further dim whose labels share a panel, distinguished by colour. Every other further dim gives one panel
         a label, as does every ``other_metric`` of differences.
     density : bool, default True
         Draw, behind each interval, the density of the bootstrap's samples, kept with ``keep_samples=True``, or the

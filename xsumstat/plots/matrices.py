@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
-from xsumstat import _validate
+from xsumstat import _validate, extras
 from xsumstat.dataset import scores as schema
 from xsumstat.dataset import wording
 from xsumstat.plots.parts import (
@@ -149,7 +149,7 @@ def _leaves(result: xr.Dataset) -> list[int]:
     n = result.sizes["metric"]
     if n < 3:
         return list(range(n))
-    hierarchy: Any = _validate.optional("scipy.cluster.hierarchy", "plot")
+    hierarchy: Any = extras.optional("scipy.cluster.hierarchy", "plot")
     values = result["correlation"].astype(float).transpose(*_SIDES, ...).values.reshape(n, n, -1)
     there = ~np.isnan(values)
     mean = np.where(there, values, 0).sum(axis=-1) / np.maximum(there.sum(axis=-1), 1)
@@ -311,6 +311,9 @@ def scatter_matrix(
     """
     from xsumstat.analyses.correlation import metric_corr
 
+    if _validate.is_list(order) and metric is None:
+        for label in order:
+            _validate.known("label in order", label, list(ds.indexes.get("metric", ())), "metrics")
     requested = order if _validate.is_list(order) and metric is None else _with_gold(ds, metric)
     oriented = schema.prepare_cells(ds, requested)
     labels = oriented["metric"].values.tolist()
@@ -328,7 +331,7 @@ def scatter_matrix(
     oriented = oriented.isel(metric=places)
     given = as_given(ds, oriented)
     lower = [bool(((given[at] != oriented[at]) & given[at].notnull()).any()) for at in range(len(places))]
-    plt: Any = _validate.optional("matplotlib.pyplot", "plot")
+    plt: Any = extras.optional("matplotlib.pyplot", "plot")
     n = len(places)
     size = max(4.5, n * (1.25 if n <= 8 else 1.0))
     figure, axes = plt.subplots(n, n, figsize=figsize or (size, size + 0.3), layout="constrained", squeeze=False)
@@ -383,7 +386,7 @@ def _beside_cells(labels: xr.DataArray, lower: list[bool], side: float) -> list[
 
 def _rim(axes: Any, reaches: list[tuple[float, float]], lower: list[bool], names: list[str]) -> None:
     """Limits that rows and columns share, ticks and names at the left and below; better is right and above."""
-    ticker: Any = _validate.optional("matplotlib.ticker", "plot")
+    ticker: Any = extras.optional("matplotlib.ticker", "plot")
     n = len(names)
     limits = [reach[::-1] if turned else reach for reach, turned in zip(reaches, lower, strict=True)]
     for i, j in itertools.product(range(n), repeat=2):
@@ -416,7 +419,7 @@ def _scatter_cell(axis: Any, x: FloatArray, y: FloatArray, tau: float, below: in
     else:
         there = ~np.isnan(x + y)
         if there.sum() > _POINTS:
-            colours: Any = _validate.optional("matplotlib.colors", "plot")
+            colours: Any = extras.optional("matplotlib.colors", "plot")
             shades = colours.LinearSegmentedColormap.from_list("shades", [faint(), colour(0), ink()])
             axis.hexbin(x[there], y[there], gridsize=24, bins="log", mincnt=1, cmap=shades, linewidths=0.1)
         else:

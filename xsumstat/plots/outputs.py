@@ -166,8 +166,8 @@ def _checked_metrics(result: xr.Dataset, metric: Any, order: Any) -> xr.Dataset:
     n = min([len(labels), *(len(_validate.listed(each)) for each in named)])
     if n > _MOST_METRICS:
         raise ValueError(
-            f"the result has {n} metrics, and at most {_MOST_METRICS} can be told apart in this picture; name those to "
-            f"be shown, as metric={labels[:3]}"
+            f"the result has {n} metrics, and at most {_MOST_METRICS} can be distinguished in this picture; name those "
+            f"to be shown, as metric={labels[:3]}"
         )
     several = {*labels, *result["other_metric"].values.tolist()}
     if len(several) < 2 or (named and n < 2):

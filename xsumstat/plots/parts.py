@@ -12,7 +12,7 @@ from typing import Any, ParamSpec, TypeVar
 import numpy as np
 import xarray as xr
 
-from xsumstat import _validate
+from xsumstat import _validate, extras
 from xsumstat.coefficients.table import COEFFICIENTS
 from xsumstat.dataset import scores as schema
 from xsumstat.dataset import variables
@@ -77,7 +77,7 @@ def colour(at: int) -> str:
 
 def ground() -> str:
     """The colour that the panels stand on, for the rims of points."""
-    colours: Any = _validate.optional("matplotlib.colors", "plot")
+    colours: Any = extras.optional("matplotlib.colors", "plot")
     return str(colours.to_hex(_ground()))
 
 
@@ -89,7 +89,7 @@ def on_its_ground(picture: Callable[_P, _R]) -> Callable[_P, _R]:
         ax: Any = kwargs.get("ax")
         if ax is None:
             return picture(*args, **kwargs)
-        plt: Any = _validate.optional("matplotlib.pyplot", "plot")
+        plt: Any = extras.optional("matplotlib.pyplot", "plot")
         if not isinstance(ax, plt.Axes):
             raise TypeError(f"ax must be a matplotlib Axes, as plt.subplots() gives, not {type(ax).__name__}")
         seen = (ax.figure.get_facecolor(), ax.figure.figure.get_facecolor(), ax.get_facecolor())
@@ -106,13 +106,13 @@ def is_dark() -> bool:
 
 
 def _ground() -> tuple[float, float, float]:
-    plt: Any = _validate.optional("matplotlib.pyplot", "plot")
+    plt: Any = extras.optional("matplotlib.pyplot", "plot")
     return _first_opaque(plt.rcParams["figure.facecolor"], plt.rcParams["axes.facecolor"])
 
 
 def _first_opaque(*facecolors: Any) -> tuple[float, float, float]:
     """The first of these that can be seen; notebooks' figures often have none, and stand on white."""
-    colours: Any = _validate.optional("matplotlib.colors", "plot")
+    colours: Any = extras.optional("matplotlib.colors", "plot")
     for each in facecolors:
         *rgb, alpha = colours.to_rgba(each)
         if alpha > 0:
@@ -127,7 +127,7 @@ def style_of(at: int) -> tuple[str, str]:
 
 def check_available() -> None:
     """Raise the error that names the extra when matplotlib is not installed."""
-    _validate.optional("matplotlib.pyplot", "plot")
+    extras.optional("matplotlib.pyplot", "plot")
 
 
 def panels_of(result: xr.Dataset, dims: list[str]) -> list[tuple[str, xr.Dataset]]:
@@ -173,7 +173,7 @@ def clipped(name: str, longest: int = _LONGEST) -> str:
 
 def words_on(area: Any) -> str:
     """Black or white, whichever is easier to read on an area of this colour (WCAG's contrast is at least 4.5)."""
-    colours: Any = _validate.optional("matplotlib.colors", "plot")
+    colours: Any = extras.optional("matplotlib.colors", "plot")
     parts = np.array(colours.to_rgb(area))
     linear = np.where(parts <= 0.04045, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4)
     return "black" if float(linear @ [0.2126, 0.7152, 0.0722]) > 0.179 else "white"
@@ -181,8 +181,8 @@ def words_on(area: Any) -> str:
 
 def diverging() -> Any:
     """Colours from blue by the ground's own to red; their middle is dark on dark grounds."""
-    plt: Any = _validate.optional("matplotlib.pyplot", "plot")
-    colours: Any = _validate.optional("matplotlib.colors", "plot")
+    plt: Any = extras.optional("matplotlib.pyplot", "plot")
+    colours: Any = extras.optional("matplotlib.colors", "plot")
     if not is_dark():
         return plt.get_cmap("RdBu_r")
     return colours.LinearSegmentedColormap.from_list(
@@ -233,16 +233,18 @@ def shown(
         Labels that are shown unless others are named; None for all.
     """
     dim = dims[0]
-    if dim not in result.dims:
-        return result, ""
-    labels = result[dim].values.tolist()
+    labels = np.ravel(result[dim].values).tolist() if dim in result.coords or dim in result.dims else []
     listed = metric is not None or _validate.is_list(order)
     chosen = _validate.listed(metric) if metric is not None else labels
     if _validate.is_list(order):
+        for label in order:
+            _validate.column("label in order", label)
         chosen, order = [label for label in dict.fromkeys(order) if metric is None or label in chosen], "given"
     for label in chosen:
-        _validate.known("metric" if metric is not None else "label in order", label, labels, f"{dim}s")
+        _validate.known(dim if metric is not None else "label in order", label, labels, f"{dim}s")
     _validate.choice("order", order, ORDERS)
+    if dim not in result.dims:
+        return result, ""
     if order == "value":
         values = result[variable].astype(float)
         mean = values.mean([other for other in values.dims if other != dim]).values
@@ -319,7 +321,7 @@ def finished(
 
 def _keep_names_plain(axes: Sequence[Any]) -> None:
     """No name beside an axis is read as mathematics, not in panels either that share the axis of the first."""
-    ticker: Any = _validate.optional("matplotlib.ticker", "plot")
+    ticker: Any = extras.optional("matplotlib.ticker", "plot")
     for axis in (each for panel in axes for each in (panel.xaxis, panel.yaxis)):
         if isinstance(axis.get_major_formatter(), ticker.FuncFormatter | ticker.FixedFormatter):
             for text in axis.get_ticklabels():
@@ -344,7 +346,7 @@ def _finish_figure(figure: Any, title: str | None, items: Any, heading: str, not
 
 def _finish_axes(axis: Any, title: str | None, items: Any, heading: str, note: str) -> None:
     """Title, legend and notes of axes in a figure of the user's: below what stands there, at a distance in inches."""
-    transforms: Any = _validate.optional("matplotlib.transforms", "plot")
+    transforms: Any = extras.optional("matplotlib.transforms", "plot")
     if title is not None:
         axis.set_title(title, fontsize=10, color=ink(), **PLAIN)
     axis.apply_aspect()  # the height of what is below counts from the axes as they will be
@@ -379,7 +381,7 @@ def axes_for(
                 f"ax takes one panel, and the result has {n_panels}; select a label of its further dims first"
             )
         return [ax]
-    plt: Any = _validate.optional("matplotlib.pyplot", "plot")
+    plt: Any = extras.optional("matplotlib.pyplot", "plot")
     across, down = grid_of(n_panels)
     size = (max(size[0], 5.0), size[1]) if figsize is None else figsize  # room for the legend
     figure, grid = plt.subplots(
@@ -398,7 +400,7 @@ def axes_for(
 def _legend(
     whose: Any, width: float, items: Sequence[tuple[str, Mapping[str, Any]]], title: str, place: dict[str, Any]
 ) -> Any:
-    lines = _validate.optional("matplotlib.lines", "plot")
+    lines = extras.optional("matplotlib.lines", "plot")
     ready = whose.legend(
         [lines.Line2D([], [], **style) for _, style in items],
         [" "] * len(items),  # names come after: matplotlib leaves out those that start with "_"

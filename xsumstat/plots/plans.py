@@ -128,7 +128,7 @@ def _notes(result: xr.Dataset, name: str, contours: bool) -> list[str]:
     tested = f"tests at {float(attrs['alpha']):.2g}" if "alpha" in attrs else ""
     drawn = "simulated" in result and bool(result["simulated"].any())
     simulated = "open circles: simulated" if drawn else ""
-    trials = f"{int(attrs['n_trials']):,} trials" if name == "power" or drawn else ""
+    trials = f"{int(attrs['n_trials']):,} trials" if "n_trials" in attrs and (name == "power" or drawn) else ""
     return [lines, level, tested, target, simulated, trials]
 
 

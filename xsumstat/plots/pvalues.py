@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
-from xsumstat import _validate
+from xsumstat import _validate, extras
 from xsumstat.dataset import results, wording
 from xsumstat.plots.parts import (
     MOST,
@@ -200,7 +200,7 @@ def _steps() -> tuple[str, ...]:
 
 
 def _square(x: float, y: float, width: float, **style: Any) -> Any:
-    patches = _validate.optional("matplotlib.patches", "plot")
+    patches = extras.optional("matplotlib.patches", "plot")
     return patches.Rectangle((x - width / 2, y - width / 2), width, width, **style)
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
-from xsumstat import _validate
+from xsumstat import _validate, extras
 from xsumstat.dataset import wording
 from xsumstat.plots import chance
 from xsumstat.plots.parts import (
@@ -55,7 +55,7 @@ def clusters(
     title: str | None = None,
     ax: Axes | None = None,
 ) -> Any:
-    """Metrics in order of their correlation, each cluster on a ground of its own, a bar beside those not told apart.
+    """Metrics in order of their correlation, shaded by cluster; bars join those without significant differences.
 
     Draws what `rank` gave.
 
@@ -65,8 +65,8 @@ def clusters(
     intervals : Dataset, optional
         What `ci` gave of the same coefficient and level: whiskers show its limits.
     tests : Dataset, optional
-        What `perm_test` gave of the same metrics: a bar joins metrics of which no two were told apart, as in a diagram
-        of critical differences, and bars may overlap. Default: a bar joins the members of a cluster.
+        What `perm_test` gave of the same metrics: a bar joins metrics no two of which differ significantly, as in a
+        diagram of critical differences. Bars may overlap. Default: a bar joins the members of a cluster.
     {metric.drawn}
     {order}
         "value": the best on top.
@@ -87,7 +87,7 @@ def clusters(
 
     Notes
     -----
-    Neighbours of two clusters need not have been told apart: a metric starts a new cluster where one member of the
+    Neighbours of two clusters need not differ significantly: a metric starts a new cluster where one member of the
     cluster above beats it. `tests` shows each pair. Of accuracies a line shows what a constant and a random metric
     reach (`baseline` of `corr`).
 
@@ -127,7 +127,7 @@ def clusters(
     none = f"without a correlation: {', '.join(texts(xr.DataArray(undefined)))}" if undefined.size else ""
     of_bars = tests if tests is not None else result
     bar = {"color": ink(), "lw": 3, "solid_capstyle": "butt"}
-    items = [(f"not told apart (p > {alpha:.2g})", bar)] if any(drawn) else []
+    items = [(f"no significant difference (p > {alpha:.2g})", bar)] if any(drawn) else []
     items += chance.items_of(chance.kinds_of(result))
     notes = [
         "numbers are clusters",
@@ -292,7 +292,7 @@ def tasks(
 
 def _cells(axis: Any, values: FloatArray, clusters: IntArray) -> None:
     """A cell for each metric and column; a line under each cluster of the average."""
-    plt: Any = _validate.optional("matplotlib.pyplot", "plot")
+    plt: Any = extras.optional("matplotlib.pyplot", "plot")
     shade = 0.62 * np.where(clusters > 0, 1 / np.maximum(clusters, 1), 0.0)
     colours = plt.get_cmap("Blues_r" if is_dark() else "Blues")
     for row, column in np.ndindex(values.shape):
@@ -311,7 +311,7 @@ def _cells(axis: Any, values: FloatArray, clusters: IntArray) -> None:
 
 
 def _rectangle(column: int, row: int, area: Any) -> Any:
-    patches = _validate.optional("matplotlib.patches", "plot")
+    patches = extras.optional("matplotlib.patches", "plot")
     return patches.Rectangle((column - 0.5, row - 0.5), 1, 1, facecolor=area, edgecolor=ground(), lw=1)
 
 

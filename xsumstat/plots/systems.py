@@ -60,7 +60,7 @@ def top_k(
     {order}
         "value": the best first.
     hue : str, optional
-        A further dim whose labels share a panel, told apart by colour; the intervals of more than 4 are left out, which
+        A further dim whose labels share a panel, in colours; the intervals of more than 4 are left out, which
         a note below says. Every other one gives one panel a label.
     {figsize}
     {title}

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from xsumstat.coefficients import arrays, leave_one_out
+from xsumstat.coefficients import arrays, curvature, leave_one_out
 from xsumstat.coefficients.leave_one_out import OfCells, OfGroups, OfMeans, Parts
 from xsumstat.coefficients.record import Measure
 from xsumstat.inference import jackknife
@@ -159,6 +159,8 @@ def averaged(parts: Sequence[Parts]) -> Parts:
         name: _mean(np.array([getattr(each, name) for each in some]))
         for name in names.get(type(first), ("systems", "inputs"))
     }
+    if isinstance(first, OfMeans):
+        means["bends"] = curvature.averaged([each.bends for each in some if isinstance(each, OfMeans)])
     found: Parts = replace(first, value=float(np.mean([each.value for each in some])), **means)
     return found
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from xsumstat.coefficients import arrays, leave_one_out, pairs
+from xsumstat.coefficients.leave_one_out import Parts
 from xsumstat.coefficients.record import Measure
 from xsumstat.inference import jackknife
 from xsumstat.inference.jackknife import Estimated
@@ -18,26 +19,37 @@ from xsumstat.types import FloatArray
 # One metric, or two of which the second's correlation is taken from the first's.
 Target = tuple[int, ...]
 
-NAMES = ("estimate", "ci_low", "ci_high", "standard_error", "n_undefined", "bias", "df", "fell_back")
+NAMES = ("estimate", "ci_low", "ci_high", "standard_error", "n_undefined", "bias", "df", "fell_back", "rests_on")
 
 
 def estimated(
     scores: FloatArray, z: FloatArray, targets: Sequence[Target], measure: Measure, dims: tuple[str, ...]
-) -> list[tuple[Estimated, int]]:
-    """Each target's estimate with what is known of it, and how many of its values without one label are undefined.
+) -> list[tuple[Estimated, int, int]]:
+    """Each target's estimate, how many of its values without one label are undefined, and on which system it rests.
 
     Scores are (metrics, systems, inputs). Two metrics are compared on the cells that both have; under
-    ``missing="available"``, which is of system means, each keeps all of its own.
+    ``missing="available"``, which is of system means, each keeps all of its own. The system is a place among all, -1
+    for none; a difference rests on what one of its metrics does.
     """
-    made, places = pairs.of_targets(
-        scores, z, targets, measure, lambda x, metric: leave_one_out.of(x, z, measure.of_metric(metric))
-    )
+
+    def make(x: FloatArray, metric: int) -> tuple[Parts, int]:
+        of_metric = measure.of_metric(metric)
+        parts = leave_one_out.of(x, z, of_metric)
+        at = jackknife.rests_on(parts, dims)
+        return parts, at if at < 0 else int(np.flatnonzero(leave_one_out.taking_part(x, z, of_metric)[0])[at])
+
+    both, places = pairs.of_targets(scores, z, targets, measure, make)
+    made, resting = [parts for parts, _ in both], [at for _, at in both]
     ones = [jackknife.of_one(parts, measure, dims) for parts in made]
     undefined = [jackknife.n_undefined(parts, dims) for parts in made]
     if places.shape[1] == 1:
-        return [(ones[at], undefined[at]) for (at,) in places]
+        return [(ones[at], undefined[at], resting[at]) for (at,) in places]
     return [
-        (jackknife.of_two([made[one], made[two]], [ones[one], ones[two]], dims), max(undefined[one], undefined[two]))
+        (
+            jackknife.of_two([made[one], made[two]], [ones[one], ones[two]], dims),
+            max(undefined[one], undefined[two]),
+            resting[one] if resting[one] >= 0 else resting[two],
+        )
         for one, two in places
     ]
 
@@ -52,9 +64,10 @@ def intervals(
 ) -> FloatArray:
     """The numbers of `NAMES`, (names, targets)."""
     numbers = []
-    for one, undefined in estimated(scores, z, targets, measure, dims):
+    for one, undefined, resting in estimated(scores, z, targets, measure, dims):
         limits = one.interval(confidence_level)
-        numbers.append((one.estimate, *limits, one.standard_error, undefined, one.bias, one.df, one.fell_back))
+        known = one.standard_error, undefined, one.bias, one.df, one.fell_back
+        numbers.append((one.estimate, *limits, *known, resting))
     return np.array(numbers, dtype=float).T
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from xsumstat import _validate
+from xsumstat import extras
 from xsumstat.inference import corrections
 from xsumstat.resampling import jobs
 from xsumstat.types import BoolArray, FloatArray, IntArray
@@ -62,7 +62,7 @@ def with_dask(pvalues: Any, samples: Any, observed: Any, row: IntArray, pool: Po
     pool : Pool
     lead : int
     """
-    da = _validate.optional("dask.array", "dask")
+    da = extras.optional("dask.array", "dask")
     pvalues = pvalues.rechunk({axis: 1 if axis < lead else -1 for axis in range(pvalues.ndim)})
     samples = samples.rechunk(_few_tests(samples.chunks), method="tasks", block_size_limit=jobs.BYTES_AT_ONCE)
     observed = observed.rechunk(samples.chunks[:-1], method="tasks")
@@ -141,7 +141,7 @@ def _parts(row: IntArray, chunks: Sequence[Sequence[int]]) -> list[_Part]:
 
 def _counted(parts: Sequence[_Part], samples: Any, observed: Any, pool: Pool) -> Any:
     """The counts of all tests, (tests, members of the pool), a chunk for each part; beside it each part's `defined`."""
-    base, da = (_validate.optional(f"dask.{name}", "dask") for name in ("base", "array"))
+    base, da = (extras.optional(f"dask.{name}", "dask") for name in ("base", "array"))
     by_chunk: dict[tuple[int, ...], list[int]] = {}
     for number, part in enumerate(parts):
         by_chunk.setdefault(part.chunk, []).append(number)
@@ -199,7 +199,7 @@ class _Counting:
 
 def _summed(parts: Sequence[_Part], pvalues: Any, counts: Any, blocks: Any) -> Any:
     """The step-down p-values from the blocks of counts, a row of blocks for each family that has tests."""
-    base, da = (_validate.optional(f"dask.{name}", "dask") for name in ("base", "array"))
+    base, da = (extras.optional(f"dask.{name}", "dask") for name in ("base", "array"))
     of: dict[int, list[int]] = {}
     for number, part in enumerate(parts):
         of.setdefault(part.family, []).append(number)
@@ -250,5 +250,5 @@ class _Family:
 
 
 def _graph(name: str, tasks: dict[Hashable, Any], *needed: Any) -> Any:
-    graphs = _validate.optional("dask.highlevelgraph", "dask").HighLevelGraph
+    graphs = extras.optional("dask.highlevelgraph", "dask").HighLevelGraph
     return graphs.from_collections(name, tasks, dependencies=needed)

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from xsumstat import _validate
+from xsumstat import extras
 from xsumstat.resampling import jobs
 from xsumstat.resampling.jobs import Job, R
 from xsumstat.types import BoolArray, FloatArray, IntArray
@@ -57,7 +57,7 @@ def with_dask(
     ValueError
         If a task needs more memory than a worker, or this machine, has.
     """
-    dask, da = _validate.optional("dask", "dask"), _validate.optional("dask.array", "dask")
+    dask, da = extras.optional("dask", "dask"), extras.optional("dask.array", "dask")
     by_metric = job.metrics_of(job.targets[0]) is not None
     scores = arrays[0].rechunk({axis: 1 if by_metric and axis == len(lead) else -1 for axis in range(arrays[0].ndim)})
     beside = [da.asarray(each) for each in arrays[2:]]
@@ -89,7 +89,7 @@ def _of_label(
     job: Job[Any], plan: _Plan, source: Source, beside: list[Any], used: Any, keep_samples: bool
 ) -> list[Any]:
     """For each group of targets the task that gives their numbers and samples."""
-    dask = _validate.optional("dask", "dask")
+    dask = extras.optional("dask", "dask")
     found = []
     for at, places in plan.groups:
         seen = used, source.of(places), [as_task(each[..., at]) for each in beside]
@@ -172,7 +172,7 @@ class Made:
 
     def array(self) -> FloatArray:
         """The scores."""
-        return np.asarray(_validate.optional("dask", "dask").get(self._graph, self._key))
+        return np.asarray(extras.optional("dask", "dask").get(self._graph, self._key))
 
 
 class Source:
@@ -217,7 +217,7 @@ def instructions(array: Any) -> Made | None:
 
 
 def _pickled(value: Any) -> bytes:
-    return bytes(_validate.optional("cloudpickle", "dask").dumps(value))
+    return bytes(extras.optional("cloudpickle", "dask").dumps(value))
 
 
 # --- What a task does ---

@@ -15,7 +15,7 @@ from typing import Any
 
 import numba
 
-from xsumstat import _validate
+from xsumstat import extras
 from xsumstat.kernels import jit
 
 # No kernel should run longer than this many nanoseconds before somebody can stop it.
@@ -97,7 +97,7 @@ def _shown(total: int, progress: bool | None, **style: str) -> Iterator[Callable
     if progress is False or (progress is None and not _watched()):
         yield lambda n: None
         return
-    tqdm = _validate.optional("tqdm.auto", "progress").tqdm
+    tqdm = extras.optional("tqdm.auto", "progress").tqdm
     if progress:
         with tqdm(total=total, **style) as bar:
             yield bar.update

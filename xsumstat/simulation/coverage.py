@@ -103,8 +103,8 @@ def coverage(
         itself:
 
         - ``coverage``, the share of trials whose interval holds the target; ``ci_low`` and ``ci_high``, its 95 % limits
-          by Wilson (1927), and ``mc_error``, its Monte-Carlo standard error, which is 0 where all trials are alike, as
-          the limits are not;
+          by Wilson (1927), and ``mc_error``, its Monte-Carlo standard error, never 0: where all trials are alike, that
+          of the limits' centre;
         - ``misses_low``, the share of trials whose interval lies wholly below the target, its upper limit being too
           low; ``misses_high``, the share whose interval lies wholly above it, its lower limit being too high. With
           `coverage` they sum to 1; of a right interval each is half of what the confidence level leaves;
@@ -150,8 +150,8 @@ def coverage(
         fisher = other is None and all(each.fisher for each in questions.records)
         intervals = {name: how for name, how in INTERVALS.items() if fisher or name != "fisher"}
     checked = _checked_intervals(intervals, questions, other is not None)
-    n_trials = _validate.integer("n_trials", n_trials, 1)
-    n_resamples = _validate.integer("n_resamples", n_resamples, 2)
+    n_trials = _validate.n_draws("n_trials", n_trials, 1)
+    n_resamples = _validate.n_draws("n_resamples", n_resamples, 2)
     confidence_level = _validate.fraction("confidence_level", confidence_level)
     progress = checked_progress(progress)
     seed = draws.seed_of(rng)

@@ -82,7 +82,10 @@ def _sizes(name: str, value: Any, own: int, least: int) -> list[int]:
     """The sizes that are tried: those given, or that of the scores."""
     if value is None and own < least:
         raise ValueError(f"at least {least} {name[2:]} are needed, the scores have {own}")
-    sizes = [_validate.integer(name, each, least) for each in _validate.listed(own if value is None else value)]
+    sizes = [
+        _validate.integer(name, each, least, _validate.MOST_DRAWS)
+        for each in _validate.listed(own if value is None else value)
+    ]
     if not sizes:
         raise ValueError(f"{name} is an empty list")
     _validate.unique(name, sizes)
@@ -145,7 +148,11 @@ class Source:
         if redrawn:
             unknown = [each.name for each in questions.records if each.name not in table.OF_POPULATIONS]
             if unknown:
-                raise ValueError(f"truth='population' knows no correlation {unknown[0]!r}; use truth='halves'")
+                raise ValueError(
+                    "scores drawn anew come from a model, which knows no correlation for "
+                    f"coefficient={unknown[0]!r}; use one of {_validate.listing(table.OF_POPULATIONS)}, or scores as "
+                    "they are (truth='halves' of coverage; power with neither redraw nor other)"
+                )
             model, chosen = _model(ds, found, labels)
         elif n_systems is not None or n_inputs is not None:
             raise ValueError("n_systems and n_inputs need scores drawn anew: truth='population', or redraw=True")

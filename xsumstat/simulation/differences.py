@@ -1,22 +1,22 @@
-"""How often two systems that differ are told apart, with the noise of given ones; plain arrays."""
+"""How often a paired t-test finds that two systems differ, with the noise of given ones; plain numbers."""
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
-from xsumstat.resampling import draws
 from xsumstat.types import FloatArray
 
-# Differences that are drawn at once.
-_AT_ONCE = 2_000_000
 _LEAST = 5
+# More inputs than these are not planned.
+_MOST = 10**9
 
 
-def noise_of_pairs(gold: FloatArray) -> list[FloatArray]:
-    """Of each two systems the differences of their scores on the inputs that both have, less their mean.
+def variance_of_pairs(gold: FloatArray) -> float:
+    """The mean variance of the differences of two systems' scores, over all pairs, on the inputs that both have.
 
-    They are scaled so that their mean square is the unbiased variance. Pairs with fewer than five inputs are left out;
-    a ValueError says where there is none.
+    Pairs with fewer than five inputs are left out; a ValueError says where there is none.
     """
     found = []
     for one in range(len(gold)):
@@ -24,36 +24,35 @@ def noise_of_pairs(gold: FloatArray) -> list[FloatArray]:
             apart = gold[one] - gold[two]
             apart = apart[np.isfinite(apart)]
             if len(apart) >= _LEAST:
-                found.append((apart - apart.mean()) * np.sqrt(len(apart) / (len(apart) - 1)))
+                found.append(apart.var(ddof=1))
     if not found:
         raise ValueError(
             f"no two systems share {_LEAST} inputs with gold scores, so that their differences are unknown"
         )
-    return found
+    return float(np.mean(found))
 
 
-def shares_found(
-    noise: list[FloatArray], sizes: list[float], inputs: list[int], alpha: float, n_trials: int, seed: int
-) -> FloatArray:
-    """Whether a two-sided paired t-test finds a difference, (differences, numbers of inputs, trials).
+def power(size: float, variance: float, n_inputs: int, alpha: float) -> float:
+    """How likely a two-sided paired t-test finds a difference: ``P(|T'| > t)``, T' of the noncentral t."""
+    from scipy.special import nctdtr, stdtrit
 
-    In each trial a pair of systems is drawn, and its differences on new inputs from its own. All sizes see the same
-    trials.
-    """
-    from scipy.special import stdtrit
+    if variance <= 0:
+        return 1.0
+    df = n_inputs - 1
+    centre, critical = size / math.sqrt(variance / n_inputs), float(stdtrit(df, 1 - alpha / 2))
+    upper, lower = float(nctdtr(df, centre, critical)), float(nctdtr(df, centre, -critical))
+    return 1 - upper + (0.0 if math.isnan(lower) else lower)  # NaN: too small a number
 
-    out = np.empty((len(sizes), len(inputs), n_trials))
-    for column, m in enumerate(inputs):
-        critical = float(stdtrit(m - 1, 1 - alpha / 2))
-        step = max(1, _AT_ONCE // m)
-        for start in range(0, n_trials, step):
-            stop = min(n_trials, start + step)
-            drawn = np.empty((stop - start, m))
-            for row in range(stop - start):
-                generator = draws.generator(seed, start + row)
-                pair = noise[int(generator.integers(len(noise)))]
-                drawn[row] = pair[generator.integers(len(pair), size=m)]
-            mean, error = drawn.mean(axis=1), drawn.std(axis=1, ddof=1) / np.sqrt(m)
-            for at, size in enumerate(sizes):
-                out[at, column, start:stop] = np.abs(mean + size) > critical * error
-    return out
+
+def least_inputs(size: float, variance: float, target: float, alpha: float) -> float:
+    """The least number of inputs with which the power reaches a target; NaN where none does."""
+    high = 2
+    while power(size, variance, high, alpha) < target:
+        if high > _MOST:
+            return math.nan
+        high *= 2
+    low = max(1, high // 2)
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if power(size, variance, middle, alpha) < target else (low, middle)
+    return float(high)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,16 +12,16 @@ import xarray as xr
 
 from xsumstat import _validate
 from xsumstat.analyses.measure import Measure, checked_measure, checked_progress
-from xsumstat.coefficients import leave_one_out
 from xsumstat.dataset import results
 from xsumstat.dataset import scores as schema
 from xsumstat.inference import components, planning
 from xsumstat.resampling import draws, jackknife
-from xsumstat.simulation import differences, trials
+from xsumstat.simulation import differences, plan_bands, trials
 from xsumstat.simulation import power as tests_of
 from xsumstat.simulation import simulate as simulation
 from xsumstat.simulation.designs import Design, Questions, Source
 from xsumstat.simulation.likeness import means_of
+from xsumstat.simulation.plan_bands import Planned
 from xsumstat.simulation.plan_designs import Asked, Sizes
 from xsumstat.simulation.plan_raters import Ratings
 from xsumstat.types import FloatArray
@@ -33,6 +33,8 @@ _LEAST_SYSTEMS = 8
 # The standard error of the systems' variance over it, above which plans are rough, and above which none is made.
 _ROUGH, _TOO_ROUGH = 0.6, 1.0
 _BOTH = ("system", "input")
+# What is said of each design.
+_NUMBERS = ("width", "standard_error", "correlation", "mc_error", "width_low", "width_high")
 
 
 @_validate.public
@@ -113,11 +115,12 @@ def plan(
         On ``n_systems`` and ``n_inputs``, by ``metric``:
 
         - ``width`` of its jackknife interval, ``standard_error`` and ``correlation`` that are expected, ``mc_error`` of
-          the width (0 of a formula), ``simulated``, and ``floor(metric, n_systems)``, the width with any number
+          the width (NaN of a formula), ``simulated``, and ``floor(metric, n_systems)``, the width with any number
           of inputs (by formula), which is the least where widths fall with the inputs;
+        - ``width_low`` and ``width_high``, limits of that width: how rough the plan is (NaN of a model);
         - with `rating` all of these for each of ``n_raters``;
         - with `other` ``power(metric, other_metric, ...)``, ``ci_low``, ``ci_high`` and ``mc_error``;
-        - with `difference` the same on ``difference`` and ``n_inputs``;
+        - with `difference` ``power`` on ``difference`` and ``n_inputs``, by formula;
         - with `target` ``least_inputs``, the least number of inputs that reaches it, NaN where none does: of any by
           formula, else of those that were simulated.
 
@@ -153,8 +156,18 @@ def plan(
     ratings; variances and correlations change as those of normal scores would. What a rater thinks of a system counts
     as noise that more inputs make smaller.
 
-    Gaps are supposed to be as frequent as in the data. A plan from few systems knows little of others: the standard
-    error of a width is about ``1/√(2(N − 1))`` of it.
+    With `difference` d the power is ``P(|T'| > t)`` of a paired t-test on n inputs, T' of the noncentral t distribution
+    with n − 1 degrees of freedom and the centre ``d/√(σ²/n)``. σ² is the variance of the differences of two systems on
+    an input, the mean over all pairs of systems.
+
+    A plan from few systems knows little of others. Limits of a width w are ``w·exp(±t·s)``, no wider than the
+    coefficient's range, with s² the jackknife's variance of ``log w``: the plan is made again without each system
+    (without each of 50 groups of more systems), and without each of up to 20 groups of inputs, and both variances are
+    added, with that of the simulation where there is one. t has a degree of freedom less than there are systems, or
+    groups. From 100 pilots of 20 systems and 50 inputs with agreements of .6 and .9, widths scattered by 32 and 45 % of
+    themselves at system level (27 and 29 % at input level), and the 95 % limits held the expected width in 93 to 97 %.
+
+    Gaps are supposed to be as frequent as in the data.
 
     References
     ----------
@@ -183,25 +196,34 @@ def plan(
         _validate.fraction("confidence_level", confidence_level),
         _validate.fraction("alpha", alpha),
     )
-    n_trials = _validate.integer("n_trials", n_trials, 2)
+    n_trials = _validate.n_draws("n_trials", n_trials, 2)
+    _validate.n_draws("n_resamples", n_resamples, 2)
     target = None if target is None else _validate.number("target", target, 0, 2)
     asked = Asked(measure, Sizes(n_systems, n_inputs), method, alpha, confidence_level, n_trials, draws.seed_of(rng))
+    if test is not None and not isinstance(test, Mapping):
+        raise TypeError(f"test must map keywords of a test to values, as {{'method': 'analytic'}}, got {test!r:.100}")
+    if rating is None and along != "rater":
+        raise ValueError(f"along={along!r} is the dim of the raters in rating, which is not given; add rating=...")
+    numbers_of_raters = asked.sizes.raters(n_raters)
     ratings = None if rating is None else _ratings(ds, gold, other, method, rating, along)
     gold = gold if ratings is None else ratings.gold
-    raters = [None] if ratings is None else asked.sizes.raters(n_raters)
+    raters = [None] if ratings is None else numbers_of_raters
     if difference is not None:
         if metric is not None:
             raise ValueError("difference is of two systems by the gold, and no metric has part in it; leave metric out")
-        each = [_differences(ds, gold, difference, asked, ratings, at) for at in raters]
+        target = 0.8 if target is None else target
+        each = [_differences(ds, gold, difference, target, asked, ratings, at) for at in raters]
     elif other is not None:
         each = [_powers(ds, gold, metric, other, test, n_resamples, asked, progress)]
     else:
-        each = [_widths(ds, gold, metric, target, asked, checked_progress(progress), ratings, at) for at in raters]
+        given = _given(ds, gold, metric, asked, ratings)
+        each = [_widths(given, target, asked, checked_progress(progress), at) for at in raters]
     found = _by_raters(each, raters, n_raters)
-    if "power" in found:
+    if other is not None:
         target = 0.8 if target is None else target
         found["least_inputs"] = _least_of_these(found, target)
-    attrs: dict[str, Any] = {"target": target, "method": method, "n_trials": n_trials, "seed": str(asked.seed)}
+    attrs: dict[str, Any] = {"target": target, "method": "formula" if difference is not None else method}
+    attrs |= {} if difference is not None else {"n_trials": n_trials, "seed": str(asked.seed)}
     attrs |= {"alpha": alpha} if "power" in found else {"confidence_level": confidence_level}
     attrs |= {} if difference is not None else measure.attrs
     attrs |= {} if rating is None else {"rating": found.attrs["gold"], "along": along}
@@ -244,30 +266,28 @@ def _checked_level(level: Any, coefficient: Any) -> Measure:
 # --- Widths ---
 
 
-def _widths(
-    ds: xr.Dataset,
-    gold: Any,
-    metric: Any,
-    target: float | None,
-    asked: Asked,
-    progress: bool | None,
-    ratings: Ratings | None = None,
-    raters: int | None = None,
-) -> xr.Dataset:
+@dataclass(frozen=True)
+class _Given:
+    """What widths are planned from."""
+
+    labels: list[Any]
+    gold_name: str
+    source: Source
+    by_raters: Callable[[int | None], list[Planned]]
+
+
+def _widths(given: _Given, target: float | None, asked: Asked, progress: bool | None, raters: int | None) -> xr.Dataset:
     """Widths of intervals in all designs."""
     systems, inputs = asked.sizes.of(N_SYSTEMS, N_INPUTS)
-    labels, name, expected, source = _expected(ds, gold, metric, asked)
-    if ratings is not None and raters is not None:
-        asked = replace(asked, method="formula")
-        bases = [each for each in expected if isinstance(each, planning.FromParts)]
-        expected = [ratings.expected(each, raters) for each in bases]
-    shape = (len(labels), len(systems), len(inputs))
-    numbers = {each: np.full(shape, np.nan) for each in ("width", "standard_error", "correlation")}
-    numbers["mc_error"] = np.zeros(shape)
+    planned = given.by_raters(raters)
+    asked = asked if raters is None else replace(asked, method="formula")
+    shape = (len(planned), len(systems), len(inputs))
+    numbers = {each: np.full(shape, np.nan) for each in _NUMBERS}
     simulated = np.zeros(shape[1:], dtype=bool)
     floor, least = np.full(shape[:2], np.nan), np.full(shape[:2], np.nan)
     drawn = [(n, m) for n in systems if not asked.by_formula(n) for m in inputs]
-    by_design = _simulated(source, drawn, expected, asked, progress) if drawn else {}
+    expected = [each.own for each in planned]
+    by_design = _simulated(given.source, drawn, expected, asked, progress) if drawn else {}
     for at, one in enumerate(expected):
         for row, n in enumerate(systems):
             floor[at, row] = planning.width(one, n, math.inf, asked.confidence_level, scale=asked.scale)
@@ -279,41 +299,47 @@ def _widths(
                     simulated[row, column] = True
                 else:
                     low, high, error = planning.interval(one, n, m, asked.confidence_level, scale=asked.scale)
-                    at_design = np.array([high - low, error, one.value(m), 0.0])
-                for each, value in zip(numbers, at_design, strict=True):
+                    at_design = np.array([high - low, error, one.value(m), np.nan])  # nothing is drawn
+                limits = _limits(planned[at], (n, m), at_design[0], at_design[3], asked)
+                for each, value in zip(numbers, (*at_design, *limits), strict=True):
                     numbers[each][at, row, column] = value
             if target is not None and not asked.by_formula(n):
                 enough = [m for m, wide in zip(inputs, numbers["width"][at, row], strict=True) if wide <= target]
                 least[at, row] = min(enough, default=math.nan)
-    coords = {"metric": labels, "n_systems": systems, "n_inputs": inputs}
-    found = xr.Dataset({each: (list(coords), values) for each, values in numbers.items()}, coords, {"gold": name})
+    coords = {"metric": given.labels, "n_systems": systems, "n_inputs": inputs}
+    found = xr.Dataset({each: (list(coords), values) for each, values in numbers.items()}, coords)
     found["simulated"] = (["n_systems", "n_inputs"], simulated)
     found["floor"] = (["metric", "n_systems"], floor)
     if target is not None:
         found["least_inputs"] = (["metric", "n_systems"], least)
-    return asked.sizes.squeezed(found)
+    return asked.sizes.squeezed(found.assign_attrs(gold=given.gold_name))
 
 
-def _expected(
-    ds: xr.Dataset, gold: Any, metric: Any, asked: Asked
-) -> tuple[list[Any], str, list[planning.Expected], Source]:
-    """What is expected of each metric, from the model or from the data."""
+def _limits(planned: Planned, design: Design, width: float, error: float, asked: Asked) -> tuple[float, float]:
+    """Limits of a width that is expected of a design; `error` is its Monte-Carlo error, NaN of a formula."""
+    n, m = design
+    low, high = planned.limits(
+        width,
+        lambda one: planning.width(one, n, m, asked.confidence_level, scale=asked.scale),
+        asked.confidence_level,
+        error / width if error > 0 else 0.0,
+    )
+    return low, min(high, 2.0 / asked.scale) if high == high else high
+
+
+def _given(ds: xr.Dataset, gold: Any, metric: Any, asked: Asked, ratings: Ratings | None) -> _Given:
+    """What widths are planned from: the model, or the data."""
     questions = Questions.of(asked.measure.level, asked.measure.coefficient.name, "pairwise", "drop")
     if isinstance(ds, xr.Dataset) and "model" in ds.attrs:
         source = Source.of(ds, gold, metric, questions, True, None, None)
-        return source.labels, source.gold_name, _of_model(ds, source, asked), source
+        known = [Planned(each) for each in _of_model(ds, source, asked)]
+        return _Given(source.labels, source.gold_name, source, lambda raters: known)
     found = simulation.prepared(ds, gold, metric)
     _check_enough(found)
-    scores, human = found.score.values, found.gold.values
-    expected: list[planning.Expected] = []
-    for x in scores:
-        raw, _ = components.estimates(np.array([x, human]), tuple(components.EFFECTS.values()), errors=False)
-        if np.isnan(raw).any():
-            raise ValueError("some metric shares too few cells with the gold to tell systems, inputs and cells apart")
-        parts = leave_one_out.of(x, human, asked.measure)
-        expected.append(planning.FromParts.of(parts, asked.measure, components.repaired(raw)))
+    bases = plan_bands.bases(found, asked.measure, ratings)
     source = Source.of(ds, gold, metric, questions, True, None, None)
-    return list(found.score.indexes["metric"]), found.gold_name, expected, source
+    labels = list(found.score.indexes["metric"])
+    return _Given(labels, found.gold_name, source, lambda raters: [each.planned(raters) for each in bases])
 
 
 def _of_model(ds: xr.Dataset, source: Source, asked: Asked) -> list[planning.Expected]:
@@ -386,7 +412,9 @@ def _simulated(
         for metric, one in enumerate(expected):
             scaled = one.variance(*own) * variance[at, metric] / (variance[base, metric] or math.nan)
             low, high, sd = planning.interval(one, n, m, asked.confidence_level, scale=asked.scale, variance=scaled)
-            doubt = 0.0 if at == base else (high - low) / 2 * math.hypot(relative[at, metric], relative[base, metric])
+            doubt = (
+                math.nan if at == base else (high - low) / 2 * math.hypot(relative[at, metric], relative[base, metric])
+            )
             numbers.append((high - low, sd, one.value(m), doubt))
         by_design[n, m] = np.array(numbers).T
     return by_design
@@ -421,9 +449,15 @@ def _powers(
 
 
 def _differences(
-    ds: xr.Dataset, gold: Any, difference: Any, asked: Asked, ratings: Ratings | None, raters: int | None
+    ds: xr.Dataset,
+    gold: Any,
+    difference: Any,
+    target: float,
+    asked: Asked,
+    ratings: Ratings | None,
+    raters: int | None,
 ) -> xr.Dataset:
-    """The power of a paired t-test of two systems that differ by so much."""
+    """The power of a paired t-test of two systems that differ by so much, and the inputs that it needs."""
     if asked.sizes.n_systems is not None:
         raise ValueError("two systems are compared, whatever n_systems is; leave it out")
     sizes = [_validate.number("difference", each, 0, math.inf) for each in _validate.listed(difference)]
@@ -432,15 +466,13 @@ def _differences(
     _validate.unique("difference", sizes)
     found = simulation.prepared(ds, gold, None)
     _, inputs = asked.sizes.of([4], N_INPUTS)
-    noise = differences.noise_of_pairs(found.gold.values)
+    variance = differences.variance_of_pairs(found.gold.values)
     if ratings is not None and raters is not None:
-        noise = [each * ratings.scale(raters) for each in noise]
-    share = differences.shares_found(noise, sizes, inputs, asked.alpha, asked.n_trials, asked.seed)
-    held = xr.DataArray(share, {"difference": sizes, "n_inputs": inputs, "trial": np.arange(share.shape[-1])})
-    mean = held.mean("trial")
-    low, high = trials.wilson(mean, held.sizes["trial"] + 0 * mean)
-    made = xr.Dataset({"power": mean, "ci_low": low, "ci_high": high})
-    made["mc_error"] = np.sqrt(mean * (1 - mean) / held.sizes["trial"])
+        variance *= ratings.noise.scale(raters) ** 2
+    power = [[differences.power(each, variance, m, asked.alpha) for m in inputs] for each in sizes]
+    least = [differences.least_inputs(each, variance, target, asked.alpha) for each in sizes]
+    coords = {"difference": sizes, "n_inputs": inputs}
+    made = xr.Dataset({"power": (list(coords), power), "least_inputs": (["difference"], least)}, coords)
     if not _validate.is_list(difference):
         made = made.squeeze("difference", drop=True)
     return asked.sizes.squeezed(made.assign_attrs(gold=found.gold_name))

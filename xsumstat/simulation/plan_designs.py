@@ -30,7 +30,8 @@ class Sizes:
             ("n_inputs", self.n_inputs, n_inputs, 2),
         ):
             sizes = [
-                _validate.integer(name, each, least) for each in _validate.listed(default if given is None else given)
+                _validate.integer(name, each, least, _validate.MOST_DRAWS)
+                for each in _validate.listed(default if given is None else given)
             ]
             if not sizes:
                 raise ValueError(f"{name} is an empty list")
@@ -41,7 +42,7 @@ class Sizes:
     @staticmethod
     def raters(n_raters: Any) -> list[int | None]:
         """The numbers of raters."""
-        sizes = [_validate.integer("n_raters", each, 1) for each in _validate.listed(n_raters)]
+        sizes = [_validate.integer("n_raters", each, 1, _validate.MOST_DRAWS) for each in _validate.listed(n_raters)]
         if not sizes:
             raise ValueError("n_raters is an empty list")
         _validate.unique("n_raters", sizes)

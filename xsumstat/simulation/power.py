@@ -106,7 +106,7 @@ def power(
     Dataset
         ``power(test, metric, ...)``, with `other` ``(test, metric, other_metric, ...)``, the share of trials with
         p ≤ alpha, or with `null` ``type_i_error``; ``ci_low`` and ``ci_high``, its 95 % limits by Wilson (1927), and
-        ``mc_error``, its Monte-Carlo standard error, which is 0 where all trials are alike, as the limits are not;
+        ``mc_error``, its Monte-Carlo standard error, never 0: where all trials are alike, that of the limits' centre;
         ``n_undefined``, trials without a p-value, which are left out.
 
     Raises
@@ -144,8 +144,8 @@ def power(
     two = other is not None
     noises = [0.0] if two else _numbers("noise", _NOISES if noise is None else noise)
     checked = _checked_tests(TESTS if tests is None else tests)
-    n_trials = _validate.integer("n_trials", n_trials, 1)
-    n_resamples = _validate.integer("n_resamples", n_resamples, 2)
+    n_trials = _validate.n_draws("n_trials", n_trials, 1)
+    n_resamples = _validate.n_draws("n_resamples", n_resamples, 2)
     alpha = _validate.fraction("alpha", alpha)
     progress = checked_progress(progress)
     seed = draws.seed_of(rng)

@@ -21,6 +21,7 @@ from xsumstat.simulation.model import COMPONENTS, Effects, Model
 from xsumstat.types import FloatArray
 
 GOLD = "human"
+_LARGEST_DF = 1e6  # of the systems' effects, which are normal then
 _LARGEST, _LARGEST_FACTOR, _LARGEST_ABILITY_SD = 1e100, 1e6, 10.0
 _AGREEMENT = {"good": 0.8, "fair": 0.6, "poor": 0.3}
 _EFFECTS = {"system": 0.6, "input": 0.4, "cell": 1.0}
@@ -177,8 +178,8 @@ def simulate(
     for name, value in (("gold", gold), ("metric", metric)):
         if value is not None:
             raise ValueError(f"{name}= is of the scores that like= gives, and there are none")
-    n_systems = _validate.integer("n_systems", 20 if n_systems is None else n_systems, 2)
-    n_inputs = _validate.integer("n_inputs", 100 if n_inputs is None else n_inputs, 1)
+    n_systems = _validate.integer("n_systems", 20 if n_systems is None else n_systems, 2, _validate.MOST_DRAWS)
+    n_inputs = _validate.integer("n_inputs", 100 if n_inputs is None else n_inputs, 1, _validate.MOST_DRAWS)
     names, model = _checked_model(agreement, effects, metric_effects, shared, likert, missing)
     model = replace(model, **_checked_systems(system_df, outlying, outlying_factor, ability_sd))
     _validate.flag("truth", truth)
@@ -307,7 +308,7 @@ def _checked_model(
         if sds[0] == 0 and sds[2] == 0:
             raise ValueError(f"{name} gives systems and cells no variance, so that no systems differ")
     if likert is not None:
-        likert = _validate.integer("likert", likert, 2)
+        likert = _validate.integer("likert", likert, 2, 1000)
     shared, missing = _validate.number("shared", shared, 0, 1), _validate.number("missing", missing, 0, 1)
     if missing == 1:
         raise ValueError("missing must be below 1, or no human score is left")
@@ -317,7 +318,7 @@ def _checked_model(
 def _checked_systems(system_df: Any, outlying: Any, outlying_factor: Any, ability_sd: Any) -> dict[str, Any]:
     """What makes the systems' effects other than normal."""
     if system_df is not None:
-        system_df = _validate.number("system_df", system_df, 2, _LARGEST)
+        system_df = _validate.number("system_df", system_df, 2, _LARGEST_DF)
         if system_df == 2:
             raise ValueError("system_df must be above 2, or the systems' effects have no variance, got 2")
     outlying = _validate.number("outlying", outlying, 0, 1)

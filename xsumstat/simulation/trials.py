@@ -101,8 +101,8 @@ def shares(name: str, held: FloatArray, questions: Questions, source: Source, di
     """The share of trials of which something holds, its error, and how many of them say nothing."""
     by_trial = labelled(held, questions, source, dims)
     share, defined = by_trial.mean("trial"), by_trial.notnull().sum("trial")
-    error = np.sqrt(share * (1 - share) / defined)
     low, high = wilson(share, defined)
+    error = standard_error(share, defined)
     numbers = {name: share, "ci_low": low, "ci_high": high, "mc_error": error}
     return xr.Dataset({**numbers, "n_undefined": by_trial.sizes["trial"] - defined})
 
@@ -113,3 +113,15 @@ def wilson(share: xr.DataArray, n: xr.DataArray) -> tuple[xr.DataArray, xr.DataA
     centre = (share + z**2 / (2 * n)) / (1 + z**2 / n)
     reach = z / (1 + z**2 / n) * np.sqrt(share * (1 - share) / n + z**2 / (4 * n**2))
     return (centre - reach).where(share > 0, share), (centre + reach).where(share < 1, share)
+
+
+def standard_error(share: xr.DataArray, n: xr.DataArray) -> xr.DataArray:
+    """The standard error of a share of n: ``√(p(1−p)/n)``, but where all trials are alike that of Wilson's centre.
+
+    With ``p̃ = (np + z²/2)/(n + z²)`` that is ``√(p̃(1−p̃)/(n + z²))``, which is not 0, as the share is not certain.
+    """
+    z = normal_quantile(_LIMITS)
+    centre = (n * share + z**2 / 2) / (n + z**2)
+    alike = (share == 0) | (share == 1)
+    variance = (share * (1 - share) / n).where(~alike, centre * (1 - centre) / (n + z**2))
+    return variance**0.5

@@ -1,0 +1,126 @@
+"""Every analysis, asked with every coefficient at every level: finite numbers, or a refusal in words."""
+
+import inspect
+
+import numpy as np
+import pytest
+import xarray as xr
+
+import xsumstat
+from xsumstat.accessor import DatasetMeta
+from xsumstat.coefficients.record import LEVELS
+from xsumstat.coefficients.table import COEFFICIENTS
+from xsumstat.dataset.variables import ANALYSES
+
+# What keeps a call short, where an analysis has the argument.
+SHORT = {"n_resamples": 19, "n_trials": 2, "n_simulations": 19, "rng": 0, "progress": False}
+# What an analysis cannot do without, or takes less time with.
+NEEDED = {
+    "metric_ci": {"metric": ["a", "b"]},
+    "perm_test": {"metric": "a", "other": "b"},
+    "boot_test": {"metric": "a", "other": "b"},
+    "corr_test": {"metric": "a", "other": "b"},
+    "dominance": {"metric": "a", "other": "b"},
+    "equivalence": {"metric": "a", "other": "b", "margin": 0.1},
+    "margin_sensitivity": {"metric": "a", "other": "b", "margins": [0.1]},
+    "top_k_corr": {"metric": "a", "k": [8, 6]},
+    "human_ceiling": {"rating": "rating", "metric": "a"},
+    "agreement": {"rating": "rating"},
+    "alt_test": {"rating": "rating"},
+    "bias": {"given": "b", "metric": "a"},
+    "system_means": {"metric": "a"},
+    "range_drop": {"metric": ["human", "a", "b"], "above": 0.0},
+    "close_corr": {"metric": "a", "gap": [0.5, 1.0]},
+    "power": {"metric": "a", "noise": 1.0},
+    "plan": {"metric": "a", "n_systems": 8, "n_inputs": 12},
+    "coverage": {"metric": "a", "n_trials": 8, "intervals": {"both": {}}},  # halves of 4 have none by Fisher
+}
+# Arguments that a refusal may name: what was asked for, or what alone would allow it.
+ASKED = ("coefficient", "level", "method", "interval", "tests", "intervals")
+# Tasks come from elsewhere, and simulated scores from no scores.
+OF_NO_SCORES = ("rank_tasks", "simulate")
+
+
+def scores():
+    """Eight systems on ten inputs, human scores from 0 to 100 with raters, and two metrics; ties, no gaps."""
+    rng = np.random.default_rng(0)
+    quality = rng.normal(size=(8, 1)) + rng.normal(size=(8, 10))
+    x = np.round(np.stack([20 * (quality + noise * rng.normal(size=quality.shape)) for noise in (0.2, 0.8, 1.2)]))
+    rating = np.round(20 * quality[..., None] + 10 * rng.normal(size=(8, 10, 3)))
+    return xr.Dataset(
+        {"score": (("metric", "system", "input"), x), "rating": (("system", "input", "rater"), rating)},
+        {
+            "metric": ["human", "a", "b"],
+            "kind": ("metric", ["human", "automatic", "automatic"]),
+            "system": [f"s{at}" for at in range(8)],
+            "input": [f"i{at}" for at in range(10)],
+            "rater": list("rtu"),
+        },
+        {"gold": "human"},
+    )
+
+
+def asked(name):
+    """The analysis as a function of keywords, and which it has."""
+    ds = scores()
+    function = getattr(ds.meta, name) if hasattr(DatasetMeta, name) else getattr(xsumstat, name)
+    own = inspect.signature(function).parameters
+    data = [] if hasattr(DatasetMeta, name) or name in OF_NO_SCORES else [ds]
+    short = {key: value for key, value in SHORT.items() if key in own}
+    return lambda **keywords: function(*data, **{**short, **NEEDED.get(name, {}), **keywords}), own
+
+
+def unanswered(found):
+    """What of a result is no number, where nothing is declared to be missing."""
+    main = next(each for each in ANALYSES[found.attrs["analysis"]].main if each in found)
+    values = found[main]
+    for one, two in (("metric", "other_metric"), ("system", "other_system")):
+        if {one, two} <= set(values.dims):
+            values = values.where(values[one] != values[two], 0.0)
+    # A bin of scores may be empty.
+    for count in {"n_pairs", "n_outputs"} & set(found.data_vars):
+        values = values.where(found[count] > 0, 0.0)
+    wrong = [] if np.isfinite(values).all() else [main]
+    numbers = (each for each in found.data_vars if found[each].dtype.kind == "f" and each != "gap_high")
+    return wrong + [each for each in numbers if np.isinf(found[each]).any()]
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize("name", [name for name in ANALYSES if name != "rank_tasks"])
+def test_every_coefficient_at_every_level(name):
+    ask, own = asked(name)
+    wrong, answers = [], 0
+    for coefficient in COEFFICIENTS if "coefficient" in own else [None]:
+        for level in LEVELS if "level" in own else [None]:
+            pair = {"coefficient": coefficient, "level": level}
+            try:
+                found = ask(**{key: value for key, value in pair.items() if value is not None})
+            except (ValueError, TypeError) as error:
+                named = any(f"{argument}=" in str(error) or f"{argument} must" in str(error) for argument in ASKED)
+                if not named or not any(str(each) in str(error) for each in pair.values()):
+                    wrong.append((coefficient, level, repr(error)))
+            except Exception as error:
+                wrong.append((coefficient, level, repr(error)))
+            else:
+                answers += 1
+                wrong += [(coefficient, level, each) for each in unanswered(found)] if name != "simulate" else []
+    assert not wrong and answers > 0
+
+
+def test_a_model_without_a_value_is_a_refusal_that_names_what_power_has():
+    with pytest.raises(
+        ValueError, match="knows no correlation for coefficient='acc_eq'; use one of 'pearson', .*redraw"
+    ):
+        xsumstat.power(scores(), metric="a", other="b", coefficient="acc_eq", n_trials=2, rng=0)
+
+
+@pytest.mark.filterwarnings("ignore:at k = 8, 6. no scores vary", "ignore:no scores vary")
+def test_the_best_systems_have_their_own_baseline():
+    ds = scores()
+    for name in ("pairwise_accuracy", "acc_eq", "spa"):
+        found = ds.meta.top_k_corr(k=[8, 6], coefficient=name, n_resamples=19, rng=0)
+        for k in (8, 6):
+            want = ds.meta.top_k(k).meta.corr(coefficient=name)
+            np.testing.assert_array_equal(found.baseline.sel(k=k), want.baseline)
+            np.testing.assert_array_equal(found.baseline_constant.sel(k=k), want.baseline_constant)
+        assert not {"baseline", "baseline_constant"} & set(ds.meta.metric_ci(coefficient="spa", n_resamples=19, rng=0))

@@ -1,0 +1,328 @@
+"""Every public question, asked of small scores; the answers are kept for as long as a process of tests runs."""
+
+import functools
+import importlib.util
+import warnings
+
+import numpy as np
+import xarray as xr
+from helpers import LEVELS
+
+import xsumstat
+
+RNG = np.random.default_rng(0)
+BASE = RNG.normal(size=(4, 8, 6))
+SCORES = {
+    "usual": BASE,
+    "no system": BASE[:, :0],
+    "no input": BASE[:, :, :0],
+    "one system": BASE[:, :1],
+    "one input": BASE[:, :, :1],
+    "one cell": BASE[:, :1, :1],
+    "two systems": BASE[:, :2],
+    "a constant metric": np.concatenate([BASE[:1] * 0 + 3, BASE[1:]]),
+    "all constant": BASE * 0,
+    "infinite": np.where(RNG.random(BASE.shape) < 0.05, np.inf, BASE),
+    "enormous": BASE * 1e307,
+    "tiny": BASE * 1e-308,
+    "denormal": BASE * 1e-320,
+    "enormous beside tiny": np.concatenate([BASE[:1] * 1e307, BASE[1:] * 1e-300]),
+    "all missing": BASE * np.nan,
+    "mostly missing": np.where(RNG.random(BASE.shape) < 0.9, np.nan, BASE),
+    "a metric missing": np.concatenate([BASE[:1] * np.nan, BASE[1:]]),
+}
+FEW = {"n_resamples": 19, "rng": 0}
+TIES = {"level": "input", "coefficient": "acc_eq"}
+ACC = {"coefficient": "pairwise_accuracy"}
+
+
+def dataset(score):
+    labels = {"metric": ["m0", "m1", "m2", "human"], "system": [f"s{at}" for at in range(score.shape[1])]}
+    ds = xr.Dataset({"score": (("metric", "system", "input"), score)}, labels)
+    return ds.assign_coords(type=("system", [("a", "b")[at % 2] for at in range(score.shape[1])]))
+
+
+def rating(ds):
+    """Three raters about the gold."""
+    apart = xr.DataArray([-0.1, 0.0, 0.2], dims="rater")
+    return ds.score.sel(metric="human", drop=True) + apart
+
+
+def apart(ds):
+    """The same with systems whose means differ, so that plans can be made."""
+    if "system" not in ds.score.dims:
+        return ds
+    steps = np.linspace(0.0, 8.0, ds.sizes["system"])
+    by = steps.reshape([-1 if dim == "system" else 1 for dim in ds.score.dims])
+    return ds.copy(data={name: each.values + by if name == "score" else each.values for name, each in ds.items()})
+
+
+QUESTIONS = {
+    **{
+        f"corr, {level}, {name}": lambda d, level=level, name=name: d.meta.corr("human", level=level, coefficient=name)
+        for level in LEVELS
+        for name in ("pearson", "spearman", "kendall", "kendall_c", "acc_eq", "kendall_like")
+    },
+    **{
+        f"ci, {level}": lambda d, level=level: d.meta.ci("human", level=level, interval="bca", **FEW)
+        for level in LEVELS
+    },
+    **{
+        f"perm_test, {level}": lambda d, level=level: d.meta.perm_test(
+            "human", level=level, coefficient="kendall", **FEW
+        )
+        for level in LEVELS
+    },
+    **{
+        f"jackknife, {level}": lambda d, level=level: d.meta.ci("human", level=level, coefficient="kendall")
+        for level in LEVELS
+    },
+    "jackknife of differences": lambda d: d.meta.ci("human", other="m1", level="input", coefficient="spearman"),
+    "jackknife on own cells": lambda d: d.meta.ci("human", other="m1", missing="available"),
+    "jackknife of spa": lambda d: d.meta.ci("human", coefficient="spa", method="jackknife"),
+    "equivalent by the jackknife": lambda d: d.meta.equivalence("human", other="m1", margin=0.1, method="jackknife"),
+    "corrected": lambda d: d.meta.ci("human", interval="corrected", **FEW),
+    "fisher": lambda d: d.meta.ci("human", method="fisher"),
+    "tau_eq": lambda d: d.meta.ci("human", level="input", coefficient="tau_eq", undefined="zero", **FEW),
+    "tau_eq, swaps": lambda d: d.meta.perm_test("human", level="global", coefficient="tau_eq", **FEW),
+    "pdp": lambda d: d.meta.ci("human", level="global", coefficient="pdp"),
+    "pdp, drawn": lambda d: d.meta.ci("human", level="global", coefficient="pdp", method="bootstrap", **FEW),
+    "pdp, swaps": lambda d: d.meta.perm_test("human", level="global", coefficient="pdp", **FEW),
+    "spa": lambda d: d.meta.ci("human", coefficient="spa", **FEW),
+    "spa, swaps": lambda d: d.meta.perm_test("human", coefficient="spa", **FEW),
+    "decisions": lambda d: d.meta.perm_test("human", resample="input", **TIES, **FEW),
+    "calibrated swaps": lambda d: d.meta.perm_test("human", swap="scores", **TIES, **FEW),
+    "computed": lambda d: d.meta.perm_test("human", level="input", coefficient="kendall", method="auto", **FEW),
+    "boot_test": lambda d: d.meta.boot_test("human", **FEW),
+    "corr_test": lambda d: d.meta.corr_test("human", method="zou"),
+    "metric_corr": lambda d: d.meta.metric_corr(),
+    "metric_ci": lambda d: d.meta.metric_ci(**FEW),
+    "equivalence": lambda d: d.meta.equivalence("human", other="m1", margin=0.1, **FEW),
+    "dominance": lambda d: d.meta.dominance("human", other="m1", **FEW),
+    "compare_systems": lambda d: d.meta.compare_systems(between="type"),
+    "signed ranks": lambda d: d.meta.compare_systems(method="wilcoxon"),
+    "hybrid": lambda d: d.meta.compare_systems(method="hybrid", **FEW),
+    "bootstrap of systems": lambda d: d.meta.compare_systems(method="bootstrap", **FEW),
+    "system_means": lambda d: d.meta.system_means("human", metric="m0"),
+    "system_means by several": lambda d: d.meta.system_means("human", metric=["m0", "m1"], target="these"),
+    "ppi": lambda d: d.meta.compare_systems(gold="human", metric="m0", method="ppi"),
+    "input_effect": lambda d: d.meta.input_effect(),
+    "top_k": lambda d: d.meta.top_k(2, by="human"),
+    "top_k_corr": lambda d: d.meta.top_k_corr("human", **FEW),
+    "close_corr": lambda d: d.meta.close_corr("human", gap=[0.5, (0.1, 0.9)], **FEW),
+    "given": lambda d: d.meta.ci("human", given="m2", **FEW),
+    "given, drawn": lambda d: d.meta.ci("human", given="m2", level="input", method="bootstrap", **FEW),
+    "given, swaps": lambda d: d.meta.perm_test("human", given="m2", level="global", coefficient="kendall", **FEW),
+    "bias": lambda d: d.meta.bias("human", given=["m2", "type"]),
+    "bias of differences": lambda d: d.meta.bias("human", given="m2", level="input", method="difference", joint=True),
+    "discriminative": lambda d: d.meta.discriminative_agreement("human", **FEW),
+    "scoring_range": lambda d: d.meta.scoring_range(above=0.5, unit="quantile").meta.metric_corr(level="input"),
+    "range_drop": lambda d: d.meta.range_drop(above=0.5, unit="quantile", n_simulations=19, **FEW),
+    "disagreement": lambda d: d.meta.disagreement(**FEW),
+    "improvement": lambda d: d.meta.improvement_consistency(**FEW),
+    "rank": lambda d: d.meta.rank("human", **FEW),
+    "tasks": lambda d: xsumstat.rank_tasks({"a": {"ds": d, "gold": "human"}}, **FEW),
+    "normality": lambda d: d.meta.normality(),
+    "pca": lambda d: d.meta.pca(),
+    "variances": lambda d: d.meta.variance_components("human"),
+    "variances of ratings": lambda d: d.meta.variance_components(rating=rating(d), metric="m0"),
+    "by": lambda d: d.meta.ci("human", by="type", **FEW),
+    "agreement": lambda d: d.meta.agreement(rating(d), n_resamples=5, rng=0),
+    "majority": lambda d: d.meta.majority_vote(rating(d)),
+    "noisiest": lambda d: d.meta.drop_noisiest_rater(rating(d)),
+    "alt_test": lambda d: d.meta.alt_test(rating(d), metric="m0", scale="ranks", min_items=2),
+    "human_ceiling": lambda d: d.meta.human_ceiling(rating(d), metric="m0", **FEW),
+    "sample_inputs": lambda d: d.meta.sample_inputs(metric="m0", n_means=2, n_spreads=1, rng=0),
+    "sentinels": lambda d: d.meta.sentinels("human", given=["m2", "type"]),
+    "coverage": lambda d: xsumstat.coverage(d, "human", metric="m0", n_trials=2, **FEW),
+    "plan": lambda d: xsumstat.plan(
+        apart(d), "human", metric="m0", n_systems=[6, 20], n_inputs=[5, 50], target=0.5, n_trials=2, rng=0
+    ),
+    "plan of differences": lambda d: xsumstat.plan(d, "human", difference=[0.5, 1.0], n_trials=20, rng=0),
+    "plan of two": lambda d: xsumstat.plan(apart(d), "human", metric="m0", other="m1", n_trials=2, **FEW),
+    "plan of raters": lambda d: xsumstat.plan(
+        apart(d), rating=rating(apart(d)), metric="m0", level="input", n_raters=[1, 2], n_trials=2
+    ),
+    "coverage of scores like these": lambda d: xsumstat.coverage(
+        d, "human", metric="m0", truth="population", intervals={"jackknife": {"method": "jackknife"}}, n_trials=2, **FEW
+    ),
+    "power": lambda d: xsumstat.power(d, "human", metric="m0", n_trials=2, **FEW),
+}
+
+
+def rounded(seed):
+    """Scores that any dtype holds, with ties and a gap."""
+    rng = np.random.default_rng(seed)
+    z = rng.integers(0, 6, (8, 6)).astype(float)
+    score = np.concatenate([np.clip(z + rng.integers(-3, 4, (3, 8, 6)), -4, 9), z[None]])
+    return dataset(score)
+
+
+# With `QUESTIONS`, all that results can hold.
+MORE = {
+    "each input": lambda d: d.meta.corr("human", level="input", average=False),
+    "intervals of differences": lambda d: d.meta.ci("human", other="m1", keep_samples=True, **FEW),
+    "by formula": lambda d: d.meta.perm_test("human", level="input", coefficient="kendall_a", method="analytic"),
+    "maxt": lambda d: d.meta.perm_test("human", adjust="maxt", keep_samples=True, **FEW),
+    "sensitivity": lambda d: d.meta.margin_sensitivity("human", other="m1", margins=[0.1, 0.2], **FEW),
+    "shapes": lambda d: d.meta.normality(level="input"),
+    "outputs": lambda d: d.meta.scoring_range(above=0.5, unit="quantile"),
+    "significant": lambda d: d.meta.perm_test("human", **FEW).meta.significant().to_dataset(),
+    "corrected tests": lambda d: d.meta.perm_test("human", **FEW).meta.adjust("holm"),
+}
+# What holds scores as they came, and results under names that nobody chose.
+GIVES_SCORES = ("top_k", "scoring_range", "majority", "noisiest", "sample_inputs", "sentinels", "outputs")
+
+
+def versions():
+    """Scores of two languages, and gold of one."""
+    both = [rounded(seed).drop_sel(metric="human") for seed in (4, 5)]
+    ds = xr.concat(both, xr.DataArray(["en", "de"], dims="language", name="language"))
+    return ds.assign(human=rounded(4).score.sel(metric="human", drop=True))
+
+
+BESIDE = {
+    "dominance of versions": lambda d: versions().meta.dominance("human", along="language", base="en", **FEW),
+    "versions": lambda d: versions().meta.equivalence("human", along="language", base="en", margin=0.1, **FEW),
+    "simulate": lambda d: xsumstat.simulate(8, 6, agreement={"m": 0.5}, rng=0),
+    "type I error": lambda d: xsumstat.power(
+        xsumstat.simulate(8, 6, agreement={"m": 0.5, "n": 0.5}, rng=0), n_trials=2, **FEW
+    ),
+    "population": lambda d: xsumstat.coverage(
+        xsumstat.simulate(8, 6, agreement={"m": 0.5}, rng=0), truth="population", n_trials=2, **FEW
+    ),
+}
+
+
+def in_two(seed):
+    """Scores in two languages, gold among them."""
+    both = [rounded(seed), rounded(seed + 1)]
+    return xr.concat(both, xr.DataArray(["en", "de"], dims="language", name="language"))
+
+
+def raters(ds):
+    """Three people who rate alike, but for noise."""
+    noise = xr.DataArray(np.random.default_rng(2).normal(size=(3, 8, 6)), dims=("rater", "system", "input"))
+    return ds.score.sel(metric="human", drop=True) + noise
+
+
+OTHERS = {
+    "pairs that count": lambda d: d.meta.ci("human", coefficient="kendall_like"),
+    "ranks by pairs that count": lambda d: d.meta.rank("human", coefficient="kendall_like", **FEW),
+    "top systems by pairs that count": lambda d: d.meta.top_k_corr("human", coefficient="kendall_like", **FEW),
+    "kept draws": lambda d: d.meta.ci("human", interval="bca", keep_samples=True, **FEW),
+    "kept draws of two metrics": lambda d: d.meta.metric_ci(keep_samples=True, interval="bca", **FEW),
+    "kept draws of top systems": lambda d: d.meta.top_k_corr("human", interval="bca", keep_samples=True, **FEW),
+    "kept draws of a test": lambda d: d.meta.boot_test("human", keep_samples=True, **FEW),
+    "by groups that have no answer": lambda d: d.assign_coords(
+        type=("system", ["alone", *"aabbbbb"])
+    ).meta.ci("human", by="type", **FEW),
+    "groups of two metrics": lambda d: d.meta.metric_corr(level="input", average=False),
+    "pooled corr": lambda d: in_two(4).meta.corr("human", pool="language", **ACC),
+    "pooled ci": lambda d: in_two(4).meta.ci("human", pool="language", keep_samples=True, **ACC, **FEW),
+    "pooled test": lambda d: in_two(4).meta.perm_test("human", pool="language", adjust="holm", **ACC, **FEW),
+    "pooled ranks": lambda d: in_two(4).meta.rank("human", pool="language", **ACC, **FEW),
+    "further dims": lambda d: in_two(4).meta.perm_test("human", **FEW),
+    "two people, corrected": lambda d: d.meta.equivalence(
+        "human", other="m1", margin="rater_sd", rating=raters(d), adjust="by", **FEW
+    ),
+    "by formula, equivalence": lambda d: d.meta.equivalence(
+        "human", other="m1", margin=0.2, method="tost_analytic", level="global"
+    ),
+    "corrected margins": lambda d: d.meta.margin_sensitivity(
+        "human", other=["m1", "m2"], by=["metric", "other_metric"], adjust="holm", margins=[0.1, 0.2], **FEW
+    ),
+    "corrected systems": lambda d: d.meta.compare_systems(adjust="holm"),
+    "corrected shapes": lambda d: d.meta.normality(level="input").meta.adjust("holm"),
+    "corrected drops": lambda d: d.meta.range_drop(
+        above=0.5, unit="quantile", n_simulations=19, **FEW
+    ).meta.adjust("holm"),
+    "raters who vary": lambda d: d.meta.alt_test(raters(d), scale="standardised", min_items=2),
+    "a ceiling": lambda d: d.meta.human_ceiling(raters(d), **FEW),
+    "type I error, both sides alike": lambda d: xsumstat.power(d, "human", metric="m0", null=True, n_trials=2, **FEW),
+    "designs of tests": lambda d: xsumstat.power(
+        xsumstat.simulate(8, 6, agreement={"m": 0.5}, rng=0), redraw=True, level=["input", "system"],
+        coefficient=["pearson", "kendall"], n_systems=[6, 8], n_inputs=[6, 8], noise=[0.5, 1.0], n_trials=2, **FEW,
+    ),
+    "power of two metrics": lambda d: xsumstat.power(
+        d, "human", metric="m0", other="m1", tests={"williams": {"test": "corr_test"}}, n_trials=2, **FEW
+    ),
+    "coverage of differences": lambda d: xsumstat.coverage(
+        d, "human", metric="m0", other="m1", n_trials=2, **FEW
+    ),
+    "designs": lambda d: xsumstat.coverage(
+        xsumstat.simulate(8, 6, agreement={"m": 0.5}, rng=0), truth="population", level=["input", "system"],
+        coefficient=["pearson", "kendall"], n_systems=[6, 8], n_inputs=[6, 8], n_trials=2, **FEW,
+    ),
+}  # fmt: skip
+
+# An answer of each analysis that has a picture, for the demo.
+OF_DEMO = {
+    "ci": lambda d: d.meta.ci("human", **FEW),
+    "corr": lambda d: d.meta.corr("human", by="system_type"),
+    "perm_test": lambda d: d.meta.perm_test("human", **FEW),
+    "boot_test": lambda d: d.meta.boot_test("human", **FEW),
+    "corr_test": lambda d: d.meta.corr_test("human"),
+    "rank": lambda d: d.meta.rank("human", **FEW),
+    "rank_tasks": lambda d: xsumstat.rank_tasks({"a": {"ds": d, "gold": "human"}}, **FEW),
+    "metric_corr": lambda d: d.meta.metric_corr(),
+    "metric_ci": lambda d: d.meta.metric_ci(metric=["judge", "bleu", "rouge"], **FEW),
+    "equivalence": lambda d: d.meta.equivalence("human", other="bleu", margin=0.1, **FEW),
+    "margin_sensitivity": lambda d: d.meta.margin_sensitivity("human", other="bleu", margins=[0.1, 0.2], **FEW),
+    "dominance": lambda d: (
+        xr.concat([d[["score"]], d[["score"]] ** 2], "language", combine_attrs="override")
+        .assign_coords(language=["en", "de"])
+        .meta.dominance(d.score.sel(metric="human", drop=True), along="language", base="en", threshold=0.6, **FEW)
+    ),
+    "compare_systems": lambda d: d.meta.compare_systems(metric="human"),
+    "system_means": lambda d: d.meta.system_means("human", metric="judge"),
+    "pca": lambda d: d.meta.pca(),
+    "variance_components": lambda d: d.meta.variance_components("human"),
+    "input_effect": lambda d: d.meta.input_effect(metric="human"),
+    "top_k_corr": lambda d: d.meta.top_k_corr("human", k=[12, 8], **FEW),
+    "close_corr": lambda d: d.meta.close_corr("human", gap=[0.5, 1.0], **FEW),
+    "bias": lambda d: d.meta.bias("human", given=["length", "system_type"]),
+    "human_ceiling": lambda d: d.meta.human_ceiling(
+        xr.concat([d.score.sel(metric=each, drop=True) for each in ("human", "judge", "rouge")], "rater"), **FEW
+    ),
+    "discriminative_agreement": lambda d: d.meta.discriminative_agreement("human", **FEW),
+    "disagreement": lambda d: d.meta.disagreement(**FEW),
+    "improvement_consistency": lambda d: d.meta.improvement_consistency(**FEW),
+    "range_drop": lambda d: d.meta.range_drop(above=0.5, unit="quantile", n_simulations=19, **FEW),
+    "coverage": lambda d: xsumstat.coverage(d, "human", metric="judge", n_trials=3, **FEW),
+    "plan": lambda d: xsumstat.plan(d, "human", metric="judge", level="input", target=0.1),
+    "power": lambda d: xsumstat.power(d, "human", metric="judge", n_trials=3, **FEW),
+}
+
+ALL = {**QUESTIONS, **MORE, **BESIDE, **OTHERS}
+LACKS_A_PACKAGE = () if importlib.util.find_spec("krippendorff") else ("agreement",)
+# What gives a result, rather than scores or another array.
+ASKED = [name for name in ALL if name not in (*GIVES_SCORES, *LACKS_A_PACKAGE, "significant")]
+# What says its conclusion and methods, and is a table; "corr" by one of its levels and coefficients.
+IN_WORDS = [name for name in ASKED if not name.startswith("corr, ") and name != "simulate"]
+
+
+def ask(question, ds):
+    """The answer to a question, without its warnings."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        return ALL[question](ds)
+
+
+@functools.cache
+def answer(question):
+    """The answer of `rounded` scores."""
+    return ask(question, rounded(3))
+
+
+@functools.cache
+def answer_of_demo(name):
+    """One of `OF_DEMO`."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        return OF_DEMO[name](xsumstat.load_dataset("demo"))
+
+
+def analysis_of(found):
+    """The analysis that a result is of; scores that were simulated are of none, and say their truth."""
+    return found.attrs.get("analysis", "simulate")

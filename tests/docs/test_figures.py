@@ -1,0 +1,82 @@
+"""Figures and commands that pages and messages quote are those of the code, the benchmarks and pyproject.toml."""
+
+import json
+import re
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from xsumstat import extras
+from xsumstat.analyses import metric_tests
+from xsumstat.coefficients.table import COEFFICIENTS
+from xsumstat.io import frames
+
+ROOT = Path(__file__).parents[2]
+IN_WORDS = {10: "ten", 11: "eleven", 12: "twelve", 13: "thirteen", 14: "fourteen"}
+EXTRAS = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"]
+# What a package that messages ask for comes with.
+BROUGHT_BY = {"cloudpickle": "dask", "scipy": None}
+
+
+def test_readme_counts_the_coefficients_of_the_table():
+    said = re.search(r"correlations at four levels with (\w+) coefficients", (ROOT / "README.md").read_text("utf-8"))
+    assert said[1] == IN_WORDS[len(COEFFICIENTS)]
+
+
+def test_how_often_swaps_of_decisions_find_a_difference_is_what_was_measured():
+    """In the warning, the docstring, the changelog and the page on migration: the least and the greatest share."""
+    rows = json.loads((ROOT / "benchmarks" / "sizes.json").read_text("utf-8"))
+    shares = [
+        row["found"] / row["trials"]
+        for row in rows
+        if row["test"] == "perm_test, acc_eq" and row["settings"].startswith("swap='decisions'")
+        if row["level"] == "input" and row["null"] == "noise" and row["found"] is not None
+    ]
+    assert len(shares) == 6
+    figure = f"{100 * min(shares):g} to {100 * max(shares):g} %"
+    assert figure == metric_tests._FOUND
+    assert figure in " ".join(metric_tests.perm_test.__doc__.split())
+    for page in ("CHANGELOG.md", "docs/migration.md"):
+        quoted = re.findall(r"[\d.]+ to [\d.]+ % (?:of tests )?at \.05", (ROOT / page).read_text("utf-8"))
+        assert quoted and all(each.startswith(figure) for each in quoted), page
+
+
+def asked():
+    """Each optional package and its extra, as the sources ask for them."""
+    found = set()
+    for path in sorted((ROOT / "xsumstat").rglob("*.py")):
+        text = path.read_text("utf-8")
+        found |= set(re.findall(r'optional\(f?"(\w+)[^"]*", "(\w+)"\)', text))
+    return sorted(found)
+
+
+def test_an_extra_that_a_message_names_brings_the_package():
+    assert len(asked()) > 8
+    for package, extra in asked():
+        package = BROUGHT_BY.get(package, package)
+        if package is None:
+            continue
+        named = {re.match(r"[\w-]+", each)[0].lower() for each in EXTRAS[extra]}
+        assert package.lower() in named, (package, extra)
+
+
+@pytest.mark.parametrize("extra", EXTRAS)
+def test_the_command_that_a_message_gives_is_readmes(extra):
+    """No package index has the name yet, so that only a clone can be installed."""
+    command = re.search(r'pip install "\.\[(\w+)\]"$', extras.installing(extra))
+    assert command[1] == extra
+    readme = (ROOT / "README.md").read_text("utf-8")
+    assert "From a clone, `pip install .`" in readme and f"`{extra}`" in readme
+
+
+@pytest.mark.parametrize("suffix, packages", [(".nc", ["netCDF4", "h5netcdf"]), (".zarr", ["zarr"])])
+def test_a_store_without_its_package_names_the_extra(monkeypatch, tmp_path, demo, suffix, packages):
+    """Where xarray says that no "IO backends" match, which names no command."""
+    path = tmp_path / f"scores{suffix}"
+    demo.to_netcdf(path) if suffix == ".nc" else demo.to_zarr(path, zarr_format=2)
+    for package in packages:
+        monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(ImportError, match=r'this needs \w+, which is not installed; .*pip install "\.\[data\]"'):
+        frames.read_scores(path)

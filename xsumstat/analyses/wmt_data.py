@@ -1,0 +1,69 @@
+"""What the organisers of WMT's metrics tasks settled for each test set and language pair.
+
+Sources: ``mt_metrics_eval/meta_info.py`` of github.com/google-research/mt-metrics-eval for human scores, standard
+references and outliers of 2022 and 2023, and its ``tasks.py`` for the pairs in which other references count as systems.
+The toolkit's entries for 2024 could not be read when the table was written: they are as published scripts of the task
+give them, and refB, the standard reference of en-de, as users of the toolkit report it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Settled:
+    """What is settled of one language pair of a test set.
+
+    Attributes
+    ----------
+    gold : str or None
+        The human scores; None where there are none.
+    reference : str
+        The standard reference, which is no system.
+    outliers : tuple of str
+        Systems that are left out.
+    people : bool
+        Whether other references count as systems, by the rules of 2023 and 2024.
+    """
+
+    gold: str | None = None
+    reference: str = "refA"
+    outliers: tuple[str, ...] = ()
+    people: bool = False
+
+
+TEST_SETS: Mapping[str, Mapping[str, Settled]] = {
+    "wmt22": {
+        "en-de": Settled("mqm", outliers=("M2M100_1.2B-B4",)),
+        "en-ru": Settled("mqm"),
+        "zh-en": Settled("mqm"),
+        "cs-en": Settled("wmt", "refB"),
+        "en-cs": Settled("wmt-appraise", "refB"),
+        **dict.fromkeys(("de-en", "ja-en", "ru-en", "uk-en"), Settled("wmt")),
+        **dict.fromkeys(("cs-uk", "en-hr", "en-ja", "en-liv", "en-uk", "en-zh"), Settled("wmt-appraise")),
+        **dict.fromkeys(("liv-en", "sah-ru", "uk-cs"), Settled("wmt-appraise")),
+        **dict.fromkeys(("de-fr", "fr-de", "ru-sah"), Settled()),
+    },
+    "wmt23": {
+        "en-de": Settled("mqm", outliers=("synthetic_ref",)),
+        "he-en": Settled("mqm", "refB", people=True),
+        "zh-en": Settled("mqm", outliers=("synthetic_ref",)),
+        "en-he": Settled(None, "refB", people=True),
+        **dict.fromkeys(("cs-uk", "de-en", "en-cs", "en-ja", "en-zh", "ja-en"), Settled("da-sqm")),
+        **dict.fromkeys(("en-ru", "en-uk", "ru-en", "uk-en"), Settled()),
+    },
+    "wmt24": {
+        "en-de": Settled("mqm", "refB", outliers=("MSLC",), people=True),
+        "en-es": Settled("mqm", outliers=("MSLC",)),
+        "ja-zh": Settled("mqm", outliers=("MSLC",)),
+        **dict.fromkeys(("cs-uk", "en-cs", "en-hi", "en-is", "en-ja", "en-ru", "en-uk", "en-zh"), Settled("esa")),
+    },
+}
+
+
+def of(test_set: str, pair: str) -> Settled | None:
+    """What is settled of a language pair; for one that is not listed what most pairs of its test set have."""
+    there = TEST_SETS.get(test_set)
+    return None if there is None else there.get(pair, Settled())

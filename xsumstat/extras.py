@@ -1,0 +1,20 @@
+"""Packages that extras bring, and how to install them."""
+
+from __future__ import annotations
+
+import importlib
+from types import ModuleType
+
+
+def installing(extra: str) -> str:
+    """The command that brings an extra, as README gives it."""
+    return f'in a clone of xsumstat, run: pip install ".[{extra}]"'
+
+
+def optional(module: str, extra: str) -> ModuleType:
+    """An optional dependency, or an error that names the extra which brings it."""
+    try:
+        return importlib.import_module(module)
+    except ImportError as error:
+        package = module.partition(".")[0]
+        raise ImportError(f"this needs {package}, which is not installed; {installing(extra)}", name=package) from error

@@ -1,0 +1,115 @@
+"""Score limits (Wilson 1927) of means of ratings that take one value or two; plain arrays."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from xsumstat.types import BoolArray, FloatArray
+
+
+def few_valued(z: FloatArray, rated: BoolArray) -> BoolArray:
+    """Which systems' ratings take one value or two, (..., systems); of so many that one of them comes again.
+
+    Where all systems' ratings together do, two ratings of a system are enough.
+    """
+    n = rated.sum(axis=-1)
+    distinct = _distinct(z, rated)
+    return np.asarray((n >= 2) & (distinct <= 2) & ((n > distinct) | _two_valued(z, rated)))
+
+
+def _two_valued(z: FloatArray, rated: BoolArray) -> BoolArray:
+    """Whether all systems' ratings together take one value or two, (..., 1)."""
+    flat = (*z.shape[:-2], z.shape[-2] * z.shape[-1])
+    distinct = _distinct(z.reshape(flat), rated.reshape(flat))
+    return np.asarray((distinct <= 2) & (rated.sum(axis=(-2, -1)) > distinct))[..., None]
+
+
+def _distinct(z: FloatArray, rated: BoolArray) -> Any:
+    """How many values there are along the last dim; 3 stands for more."""
+    low = np.where(rated, z, np.inf).min(axis=-1, initial=np.inf, keepdims=True)
+    high = np.where(rated, z, -np.inf).max(axis=-1, initial=-np.inf, keepdims=True)
+    between = (rated & (z > low) & (z < high)).any(axis=-1)
+    two = np.where((low == high)[..., 0], 1, 2)
+    return np.where(between, 3, np.where(rated.any(axis=-1), two, 0))
+
+
+def ends(z: FloatArray, rated: BoolArray, scale: tuple[float, float] | None) -> tuple[FloatArray, FloatArray]:
+    """The lowest and highest rating as far as they are known, (..., 1): of the scale, or of all ratings."""
+    low = np.where(rated, z, np.inf).min(axis=(-2, -1), initial=np.inf)[..., None]
+    high = np.where(rated, z, -np.inf).max(axis=(-2, -1), initial=-np.inf)[..., None]
+    if scale is None:
+        return low, high
+    return np.minimum(low, scale[0]), np.maximum(high, scale[1])
+
+
+def wilson(share: FloatArray, per_n: npt.ArrayLike, level: float) -> tuple[FloatArray, FloatArray]:
+    """Wilson's limits of a share from 1/n, where n need be no whole number and may be infinite."""
+    from scipy.special import ndtri
+
+    z2 = float(ndtri(0.5 + level / 2)) ** 2
+    u = z2 * np.asarray(per_n, dtype=float)
+    share = np.clip(share, 0.0, 1.0)
+    with np.errstate(invalid="ignore"):
+        half = np.sqrt(share * (1 - share) * u + u**2 / 4) / (1 + u)
+        middle = (share + u / 2) / (1 + u)
+    low, high = np.maximum(middle - half, 0.0), np.minimum(middle + half, 1.0)
+    # Rounding alone would keep a limit off the end.
+    return np.where(share == 0, 0.0, low), np.where(share == 1, 1.0, high)
+
+
+def limited(
+    numbers: dict[str, FloatArray],
+    z: FloatArray,
+    rated: BoolArray,
+    per_n: FloatArray,
+    scale: tuple[float, float] | None,
+    level: float,
+) -> dict[str, FloatArray]:
+    """The numbers of system means, with score limits where a system's ratings take one value or two.
+
+    Shares are of the way from the lowest to the highest rating. Ratings between these vary less than ratings at them
+    with the same mean, so that limits of the former are, if anything, too wide. Where ratings are not all 0 or 1 and no
+    scale is given, limits are at least as wide as those by t. Where all ratings are one value and no
+    scale is given there are no limits. Where a system's are one value the metric adds nothing to their number. The
+    standard error is half the limits' width over the normal quantile.
+
+    Parameters
+    ----------
+    numbers : dict
+        With ``mean``, ``n_effective``, ``n_rated`` and limits, (..., systems).
+    z, rated : array, (..., systems, inputs)
+    per_n : array
+        What the variance of the mean of ratings alone is of a rating's variance: 1/n for new inputs.
+    scale : pair of float, optional
+    level : float
+    """
+    from scipy.special import ndtri
+
+    few = few_valued(z, rated)
+    low, high = ends(z, rated, scale)
+    width = np.where(high > low, high - low, np.nan)
+    passes = _two_valued(z, rated) & (low == 0) & (high == 1)
+    ratio = numbers["n_effective"] / np.maximum(numbers["n_rated"], 1.0)
+    # Ratings without any spread say nothing of how much the metric helps.
+    ratio = np.where(_distinct(z, rated) == 1, np.where(ratio > 0, np.minimum(ratio, 1.0), 1.0), ratio)
+    ratio = np.where(np.isfinite(ratio) & (ratio > 0), ratio, 1.0)
+    changed = dict(numbers)
+    changed["n_effective"] = np.where(few, ratio * numbers["n_rated"], numbers["n_effective"])
+    for own, prefix in ((per_n / ratio, ""), (per_n, "human_")):
+        mean = numbers[f"{prefix}mean"]
+        found = wilson((mean - low) / width, own, level)
+        exact = few & (own == 0)
+        for name, each, farther in (("ci_low", found[0], np.minimum), ("ci_high", found[1], np.maximum)):
+            limit = np.where(exact, mean, farther(low + each * width, mean))
+            if scale is None:  # of more values the ends may lie farther than the ratings tell
+                by_t = numbers[f"{prefix}{name}"]
+                outer = np.fmin if name == "ci_low" else np.fmax
+                limit = np.where(passes | exact | np.isnan(width), limit, outer(limit, by_t))
+            changed[f"{prefix}{name}"] = np.where(few, limit, numbers[f"{prefix}{name}"])
+    half = (changed["ci_high"] - changed["ci_low"]) / 2
+    error = half / float(ndtri(0.5 + level / 2))
+    changed["standard_error"] = np.where(few, error, numbers["standard_error"])
+    return changed
