@@ -219,7 +219,7 @@ def shifts(
     """
     for each in (result,) if other is None else (result, other):
         if not isinstance(each, xr.Dataset) or "mean_shift" not in each:
-            raise ValueError("a result has no shifts; this draws what dominance gives with along=")
+            raise ValueError("the result has no shifts; this draws what dominance gives with along=")
     if not isinstance(labels, tuple | list) or len(labels) != 2 or not all(isinstance(each, str) for each in labels):
         raise TypeError(f"labels must be two texts, as ('first', 'second'), got {_validate.given(labels)}")
     if other is None:
