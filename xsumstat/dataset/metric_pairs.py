@@ -75,6 +75,8 @@ def warn_undefined(difference: xr.DataArray, pairs: Sequence[tuple[int, ...]], s
 def _warn_undefined(
     difference: xr.DataArray, pairs: Sequence[tuple[int, ...]], labels: list[Any], spread: xr.DataArray
 ) -> None:
+    if not np.isnan(difference.values).any():
+        return
     constant = checks.constant_metrics(spread.sel(metric=checks.as_labels(labels)))
     places = [at for at, (a, b) in enumerate(pairs) if not (constant[a] or constant[b])]
     names = [f"{labels[pairs[at][0]]} and {labels[pairs[at][1]]}" for at in places]
