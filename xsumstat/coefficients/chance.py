@@ -81,7 +81,8 @@ def _as_members(drawn: FloatArray, z: FloatArray, measure: Measure) -> FloatArra
     if measure.level == "system":
         cells = ~np.isnan(drawn[0]) if measure.own_cells else arrays.present(drawn[0], z)
         with np.errstate(invalid="ignore"):
-            return (np.where(cells, drawn, 0.0).sum(axis=2) / cells.sum(axis=1))[..., None]
+            means: FloatArray = np.where(cells, drawn, 0.0).sum(axis=2) / cells.sum(axis=1)
+        return means[..., None]
     if measure.level == "global":
         return drawn.reshape(len(drawn), -1, 1)
     return drawn.transpose(0, 2, 1) if measure.level == "within_system" else drawn
