@@ -319,7 +319,11 @@ OF_DEMO = {
 ALL = {**QUESTIONS, **MORE, **BESIDE, **OTHERS}
 LACKS_A_PACKAGE = () if importlib.util.find_spec("krippendorff") else ("agreement",)
 # What gives a result, rather than scores or another array.
-ASKED = [name for name in ALL if name not in (*GIVES_SCORES, *LACKS_A_PACKAGE, "significant")]
+ASKED = [
+    name
+    for name in (*STANDING, *MORE, *BESIDE, *OTHERS)
+    if name not in (*GIVES_SCORES, *LACKS_A_PACKAGE, "significant")
+]
 # What says its conclusion and methods, and is a table; "corr" by one of its levels and coefficients.
 IN_WORDS = [name for name in ASKED if not name.startswith("corr, ") and name != "simulate"]
 
