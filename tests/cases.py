@@ -13,7 +13,6 @@ import xsumstat
 RNG = np.random.default_rng(0)
 BASE = RNG.normal(size=(4, 8, 6))
 SCORES = {
-    "usual": BASE,
     "no system": BASE[:, :0],
     "no input": BASE[:, :, :0],
     "one system": BASE[:, :1],
@@ -31,6 +30,11 @@ SCORES = {
     "mostly missing": np.where(RNG.random(BASE.shape) < 0.9, np.nan, BASE),
     "a metric missing": np.concatenate([BASE[:1] * np.nan, BASE[1:]]),
 }
+# Of these every question meets one of each row, in turn; of the others, which are mostly refused, all.
+IN_TURN = (
+    ("one input", "two systems", "a constant metric"),
+    ("enormous", "tiny", "denormal", "enormous beside tiny"),
+)
 FEW = {"n_resamples": 19, "rng": 0}
 TIES = {"level": "input", "coefficient": "acc_eq"}
 ACC = {"coefficient": "pairwise_accuracy"}
@@ -148,6 +152,24 @@ QUESTIONS = {
     ),
     "power": lambda d: xsumstat.power(d, "human", metric="m0", n_trials=2, **FEW),
 }
+
+# Questions that differ by level or coefficient alone, and share all else; and those that stand for them.
+BY_LEVEL = tuple(name for name in QUESTIONS if name.startswith(("corr, ", "ci, ", "perm_test, ", "jackknife, ")))
+OF_LEVELS = (
+    *(
+        f"corr, {level}, {name}"
+        for level, name in zip(LEVELS, ("kendall_c", "acc_eq", "kendall", "kendall_like"), strict=True)
+    ),
+    *("corr, system, pearson", "corr, input, spearman"),
+    *("ci, system", "ci, within_system", "perm_test, input", "jackknife, global"),
+)
+STANDING = [name for name in QUESTIONS if name not in BY_LEVEL or name in OF_LEVELS]
+
+
+def turn(question):
+    """The place of a question, by which it meets one of several; each coefficient and each level meets all of them."""
+    at = list(ALL).index(question)
+    return at + at // 6
 
 
 def rounded(seed):
@@ -297,7 +319,11 @@ OF_DEMO = {
 ALL = {**QUESTIONS, **MORE, **BESIDE, **OTHERS}
 LACKS_A_PACKAGE = () if importlib.util.find_spec("krippendorff") else ("agreement",)
 # What gives a result, rather than scores or another array.
-ASKED = [name for name in ALL if name not in (*GIVES_SCORES, *LACKS_A_PACKAGE, "significant")]
+ASKED = [
+    name
+    for name in (*STANDING, *MORE, *BESIDE, *OTHERS)
+    if name not in (*GIVES_SCORES, *LACKS_A_PACKAGE, "significant")
+]
 # What says its conclusion and methods, and is a table; "corr" by one of its levels and coefficients.
 IN_WORDS = [name for name in ASKED if not name.startswith("corr, ") and name != "simulate"]
 

@@ -52,13 +52,24 @@ def methods_of(owner):
     return {name for name, value in vars(owner).items() if callable(value) and not name.startswith("_")}
 
 
-@pytest.fixture
-def rated(demo):
+@pytest.fixture(scope="module")
+def rated():
+    demo = xsumstat.load_dataset("demo")
     human = demo.score.sel(metric="human", drop=True)
     return demo.assign(rating=xr.concat([human, human + 1, human - 1], "rater"))
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
+def correlated(rated):
+    return rated.drop_vars("rating").meta.corr("human")
+
+
+@pytest.fixture(scope="module")
+def shapes(rated):
+    return rated.meta.normality()
+
+
+@pytest.fixture(scope="module")
 def places(rated):
     """Something of each kind, by how one speaks of it."""
     return {
@@ -254,16 +265,16 @@ ARGUMENTS = {"top_k": (3,), "to_mtme": ("folder", "set", "en-de"), "equivalence"
 
 
 @pytest.mark.parametrize("name", sorted((OF_SCORES | OF_RATINGS) - OF_RESULTS))
-def test_a_question_to_scores_asked_of_a_result_says_what_this_is(demo, name):
+def test_a_question_to_scores_asked_of_a_result_says_what_this_is(correlated, name):
     pytest.importorskip("krippendorff")
     keywords = {"margin": 0.1} if name == "equivalence" else {"by": "judge"} if name == "top_k" else {}
     with pytest.raises(ValueError) as caught:
-        getattr(demo.meta.corr("human").meta, name)(*ARGUMENTS.get(name, ()), **keywords)
+        getattr(correlated.meta, name)(*ARGUMENTS.get(name, ()), **keywords)
     asked = "conclusion, methods, to_frame, to_latex, to_markdown, plot.bars"
     assert str(caught.value) == f"{name}() needs scores, but this is a result of corr; its methods: {asked}"
 
 
-def test_what_results_are_asked_says_so_of_scores(demo):
+def test_what_results_are_asked_says_so_of_scores(demo, correlated):
     for name in ("adjust", "significant"):
         with pytest.raises(
             ValueError,
@@ -273,7 +284,7 @@ def test_what_results_are_asked_says_so_of_scores(demo):
         with pytest.raises(
             ValueError, match=rf"^{name}\(\) needs p-values, but this is a result of corr; its methods: [^()]*$"
         ):
-            getattr(demo.meta.corr("human").meta, name)()
+            getattr(correlated.meta, name)()
     for name in ("methods", "to_latex", "to_markdown"):
         with pytest.raises(ValueError) as caught:
             getattr(demo.meta, name)()
@@ -283,10 +294,10 @@ def test_what_results_are_asked_says_so_of_scores(demo):
 
 
 @pytest.mark.parametrize("name", sorted(methods_of(accessor.Plots) - {"bars"}))
-def test_a_picture_of_something_else_says_of_what_it_is(demo, name):
+def test_a_picture_of_something_else_says_of_what_it_is(demo, shapes, name):
     pytest.importorskip("matplotlib")
     whose = {each for each, about in ANALYSES.items() if name in about.pictures}
-    for about, text in ((demo, "this Dataset holds scores"), (demo.meta.normality(), "this is a result of normality")):
+    for about, text in ((demo, "this Dataset holds scores"), (shapes, "this is a result of normality")):
         if name in offers.pictures(about):
             continue
         with pytest.raises(ValueError) as caught:

@@ -1,5 +1,6 @@
 """Words that users try first, each met with the right one: the table whole, from the accessor and from the function."""
 
+import functools
 import inspect
 import re
 
@@ -101,19 +102,26 @@ def bound(name):
 
 @pytest.mark.parametrize("owner, name", PUBLIC)
 def test_every_word_of_the_table_is_met_on_every_function_that_has_its_keyword(owner, name):
-    """From the accessor and from the function, in the same words; only what the function has is suggested."""
+    """From the accessor and from the function, in the same words; only what the function has is suggested.
+
+    Of words for keywords that it has not, each function meets a tenth, and each word is met by several functions.
+    """
     method = getattr(owner, name)
     keywords = keywords_of(method)
     asked = getattr(PLACES.get(owner, owner), name)
     function = method.__wrapped__ if owner in PLACES else method
     tables = (synonyms.KEYWORDS_OF.get(name, {}), synonyms.KEYWORDS)
-    words = {word for table in tables for each in table.values() for word in each}
-    for word in words - set(map(synonyms.spelt, keywords)):
+    words = dict.fromkeys(word for table in tables for each in table.values() for word in each)
+    own = set(map(synonyms.spelt, keywords))
+    for at, word in enumerate([each for each in words if each not in own], PUBLIC.index((owner, name))):
         right = [keyword for table in tables for keyword, others in table.items() if word in others]
         right = [each for each in right if each in keywords]
+        if not right and at % 10:
+            continue
         text = said(asked, **{word: None})
         assert text.startswith(f"{name}() has no keyword {word!r}; ")
-        assert text == said(function, **{word: None})
+        if at % 10 == 0:
+            assert text == said(function, **{word: None})
         if right:
             assert text.endswith(f"; did you mean {right[0]}=?")
         for suggested in re.findall(r"mean (\w+)=", text):
@@ -258,6 +266,11 @@ def test_the_table_is_spelt_as_it_is_looked_up():
 # --- Values ---
 
 
+@functools.cache
+def _tests():
+    return xsumstat.load_dataset("demo").meta.corr_test("human")
+
+
 def _rated(demo):
     human = demo.score.sel(metric="human", drop=True)
     return demo.assign(rating=xr.concat([human, human + 1, human - 1], "rater"))
@@ -287,7 +300,7 @@ ASKED = {
         lambda d, v: d.meta.corr_test("human", method=v),
         lambda d, v: d.meta.equivalence("human", other="judge", margin=0.1, method=v),
         lambda d, v: d.meta.compare_systems(method=v),
-        lambda d, v: d.meta.corr_test("human").meta.adjust(v),
+        lambda d, v: _tests().meta.adjust(v),
     ],
     "statistic": [lambda d, v: d.meta.compare_systems(method="monte_carlo", statistic=v)],
     "test": [

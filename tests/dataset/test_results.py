@@ -9,6 +9,7 @@ from cases import ASKED, FEW, LACKS_A_PACKAGE, analysis_of, answer, in_two, roun
 
 import xsumstat
 from xsumstat import accessor
+from xsumstat.conclusions import conclusion
 from xsumstat.dataset import metric_pairs, results, variables
 from xsumstat.dataset.value_checks import Checks
 
@@ -98,6 +99,7 @@ def test_saved_and_loaded_it_is_the_same(question, tmp_path):
     found.to_netcdf(tmp_path / "found.nc")
     loaded = xr.load_dataset(tmp_path / "found.nc")
     xr.testing.assert_identical(loaded, found)
+    assert conclusion(loaded) == conclusion(found)
     assert {name: each.dtype for name, each in loaded.data_vars.items()} == {
         name: each.dtype for name, each in found.data_vars.items()
     }

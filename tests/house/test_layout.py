@@ -61,6 +61,7 @@ def as_file(module):
     return "/".join([*parts, "__init__"]) if (path / "__init__.py").exists() else None
 
 
+@functools.cache
 def imported(file):
     """Files of the package, and packages outside it, that a file imports."""
     ours, others = set(), set()
