@@ -65,12 +65,12 @@ def test_which_systems_and_inputs_can_be_used():
     automatic[0, 0, 1] = automatic[0, 1, 1] = automatic[0, 2, 2] = 1.0
     score = dataset(automatic).score
     gold = score.isel(metric=0, drop=True).copy(data=human)
-    used = {(how, dim): content.usable(score, gold, how, dim).values.tolist()
-            for how in ("pairwise", "available") for dim in ("system", "input")}  # fmt: skip
-    assert used["pairwise", "system"] == [False, True, False]
-    assert used["pairwise", "input"] == [False, True, False, False]
-    assert used["available", "system"] == [True, True, False]  # a mean of each score
-    assert used["available", "input"] == [True, True, True, False]  # a part of some mean
+    systems, inputs = content.usable(score, gold, "pairwise")
+    assert systems.values.tolist() == [False, True, False]
+    assert inputs.values.tolist() == [False, True, False, False]
+    systems, inputs = content.usable(score, gold, "available")
+    assert systems.values.tolist() == [True, True, False]  # a mean of each score
+    assert inputs.values.tolist() == [True, True, True, False]  # a part of some mean
 
 
 def test_few_systems_are_said():

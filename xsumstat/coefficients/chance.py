@@ -15,6 +15,7 @@ from xsumstat.coefficients import arrays, ties
 from xsumstat.coefficients.record import Measure
 from xsumstat.coefficients.soft_accuracy import SoftAccuracy
 from xsumstat.coefficients.ties import Members
+from xsumstat.kernels.ties import NO_GAIN
 from xsumstat.types import FloatArray
 
 # With more inputs than this the chances of a random metric are as good as continuous.
@@ -54,13 +55,52 @@ def of_order_and_ties(x: FloatArray, z: FloatArray, measure: Measure) -> Levels:
 @functools.lru_cache(maxsize=32)
 def _of_calibrated(missing: bytes, gold: bytes, shape: tuple[int, int], measure: Measure) -> FloatArray:
     """The mean accuracy in each group of random metrics that are there where a metric is, calibrated each by itself."""
-    rng = np.random.default_rng(0)
     there = ~np.frombuffer(missing, dtype=bool).reshape(shape)
-    z = np.frombuffer(gold).reshape(shape)
-    drawn = [measure.estimator(np.where(there, rng.normal(size=shape), np.nan), z).groups()[0] for _ in range(_DRAWN)]
+    z = arrays.scaled(np.frombuffer(gold).reshape(shape))
+    drawn = np.where(there, np.random.default_rng(0).normal(size=(_DRAWN, *shape)), np.nan)
+    members = Members.of(drawn[0], z, measure.level, measure.own_cells)
+    first, second = np.triu_indices(len(members.x), 1)
+    group, at = np.nonzero((members.present[first] & members.present[second]).T)
+    first, second = first[at], second[at]
+    x = _as_members(drawn, z, measure)
+    gap = x[:, first, group] - x[:, second, group]
+    side = np.sign(members.z[first, group] - members.z[second, group])
+    gain = np.where(side == 0, 1, -(np.sign(gap) == side).astype(int))
+    tied = np.abs(gap) <= _best_thresholds(np.abs(gap), gain / ties.divisors(members, measure.undefined_as_zero)[group])
+    right = np.where(tied, side == 0, gain < 0)
     low, high = measure.coefficient.bounds
-    mean: FloatArray = np.mean(drawn, axis=0)
+    counted = [np.bincount(group, weights=each, minlength=x.shape[2]) for each in right]
+    pairs = members.pairs
+    accuracy = np.where(pairs > 0, np.array(counted) / np.maximum(pairs, 1.0), np.nan)
+    mean: FloatArray = np.mean(low + (high - low) * accuracy, axis=0)
     return (mean - low) / (high - low)
+
+
+def _as_members(drawn: FloatArray, z: FloatArray, measure: Measure) -> FloatArray:
+    """Metrics (draws, systems, inputs) as what is compared in each group, (draws, members, groups)."""
+    if measure.level == "system":
+        cells = ~np.isnan(drawn[0]) if measure.own_cells else arrays.present(drawn[0], z)
+        with np.errstate(invalid="ignore"):
+            means: FloatArray = np.where(cells, drawn, 0.0).sum(axis=2) / cells.sum(axis=1)
+        return means[..., None]
+    if measure.level == "global":
+        return drawn.reshape(len(drawn), -1, 1)
+    return drawn.transpose(0, 2, 1) if measure.level == "within_system" else drawn
+
+
+def _best_thresholds(gaps: FloatArray, gains: FloatArray) -> FloatArray:
+    """At which difference each draw, (draws, pairs), gains most by calling those up to it ties, (draws, 1).
+
+    The first of those that are as good, -1 where none gains: no two differences of random scores are equal.
+    """
+    if not gaps.shape[1]:
+        return np.full((len(gaps), 1), -1.0)
+    order = np.argsort(gaps, axis=1)
+    total = np.cumsum(np.take_along_axis(gains, order, axis=1), axis=1)
+    most = total.max(axis=1, keepdims=True)
+    first = np.argmax(total > most - NO_GAIN, axis=1)[:, None]
+    best = np.take_along_axis(gaps, np.take_along_axis(order, first, axis=1), axis=1)
+    return np.where(most > NO_GAIN, best, -1.0)
 
 
 def of_order_and_ties_as_tau(x: FloatArray, z: FloatArray, measure: Measure) -> Levels:

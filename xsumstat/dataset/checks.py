@@ -92,26 +92,42 @@ def check_resampled(score: xr.DataArray, dims: tuple[str, ...]) -> None:
         raise ValueError(f"resample={'/'.join(dims)!r} has only one label to draw, so that nothing can vary")
 
 
-def usable(score: xr.DataArray, gold: xr.DataArray, missing: str, dim: str) -> xr.DataArray:
-    """Which labels of `dim` some comparison could use; lazy where the scores are."""
-    human, automatic = gold.notnull(), score.notnull()
-    if missing == "available":
-        one, two = _any_along(human, dim), _any_along(automatic, dim)
-        return one & two if dim == "system" else one | two
-    return _any_along(human & automatic, dim)
+def usable(score: xr.DataArray, gold: xr.DataArray, missing: str) -> tuple[xr.DataArray, xr.DataArray]:
+    """Which systems, and which inputs, some comparison could use; lazy where the scores are."""
+    human, automatic = there(gold), there(score)
+    if missing != "available":
+        both = human & automatic
+        systems, inputs = (_any_along(both, dim) for dim in CELLS)
+    else:
+        by_people, by_metrics = ([_any_along(each, dim) for dim in CELLS] for each in (human, automatic))
+        systems, inputs = by_people[0] & by_metrics[0], by_people[1] | by_metrics[1]
+    return _with_labels(systems, score), _with_labels(inputs, score)
 
 
-def _any_along(condition: xr.DataArray, dim: str) -> xr.DataArray:
-    return condition.any([other for other in condition.dims if other != dim])
+def there(values: xr.DataArray) -> xr.Variable:
+    """Where there is a value; without labels, as asking xarray to match those that match takes most of a short call."""
+    return xr.Variable(values.dims, ~np.isnan(values.data))
+
+
+def _any_along(condition: xr.Variable, dim: str) -> xr.Variable:
+    axes = tuple(at for at, other in enumerate(condition.dims) if other != dim)
+    return xr.Variable(dim, condition.data.any(axis=axes))
+
+
+def _with_labels(values: xr.Variable, like: xr.DataArray) -> xr.DataArray:
+    """Values with the labels that others have along the same dims."""
+    return xr.DataArray(values, {dim: like.coords[dim].variable for dim in values.dims if dim in like.indexes})
 
 
 def without_empty(
     score: xr.DataArray, gold: xr.DataArray, missing: str, dropped: dict[str, list[Hashable]]
 ) -> tuple[xr.DataArray, xr.DataArray]:
     """Without the systems and inputs that no comparison could use; they are reported, and added to `dropped`."""
-    systems, inputs = (usable(score, gold, missing, dim) for dim in CELLS)
+    systems, inputs = usable(score, gold, missing)
     if not (systems.values.any() and inputs.values.any()):
         check_together(systems, inputs, gold.notnull(), score.notnull())
+        return score, gold
+    if systems.values.all() and inputs.values.all():
         return score, gold
     for each in (systems, inputs):
         if lost := _labels_where_not(each):
@@ -170,9 +186,8 @@ def _labels_where_not(condition: xr.DataArray) -> list[Hashable]:
 
 def check_finite(spread: xr.DataArray, name: str) -> None:
     """No infinities among scores, of their `spread`: those that are lazy cannot be looked at earlier."""
-    infinite: xr.DataArray = abs(spread) == np.inf
-    if bool(infinite.any()):
-        infinite = infinite.any([dim for dim in spread.dims if dim != "metric"])
+    if np.isinf(spread.values).any():
+        infinite = (abs(spread) == np.inf).any([dim for dim in spread.dims if dim != "metric"])
         labels = spread["metric"].values[infinite.values].tolist() if infinite.ndim else []
         whose = f" of metric(s) {_validate.listing(labels)}" if labels else ""
         raise ValueError(f"{name} has infinite values{whose}; a missing score is NaN")
@@ -181,6 +196,8 @@ def check_finite(spread: xr.DataArray, name: str) -> None:
 def check_gold(spread: xr.DataArray, name: str) -> None:
     """Gold that is finite and varies, at least for some label of its further dims; of its `spread`."""
     check_finite(spread, f"gold {name!r}")
+    if _all_vary(spread):
+        return
     if not bool(spread.notnull().any()):
         raise ValueError(f"gold {name!r} has no score at all: every value is NaN")
     if bool((spread.fillna(0) == 0).all()):
@@ -189,9 +206,15 @@ def check_gold(spread: xr.DataArray, name: str) -> None:
     warn_where(spread.isnull(), f"gold {name!r} has no score")
 
 
+def _all_vary(spread: xr.DataArray) -> bool:
+    return bool((spread.values > 0).all())
+
+
 def check_metrics(spread: xr.DataArray, constant: bool = False) -> None:
     """Metrics with finite scores that vary unless they may be constant; of the `spread` of their scores."""
     check_finite(spread, "score")
+    if _all_vary(spread):
+        return
     empty = spread.isnull()
     whole = empty.all([dim for dim in empty.dims if dim != "metric"])
     if bool(whole.any()):
@@ -207,11 +230,12 @@ def check_metrics(spread: xr.DataArray, constant: bool = False) -> None:
 
 def spread(values: xr.DataArray) -> xr.DataArray:
     """The highest less the lowest score of all cells; NaN where there is none, infinite only where one of them is."""
-    high, low = values.max(CELLS), values.min(CELLS)
-    infinite = np.isinf(high) | np.isinf(low)
+    cells = tuple(values.get_axis_num(dim) for dim in CELLS)
+    high, low = np.fmax.reduce(values.values, axis=cells), np.fmin.reduce(values.values, axis=cells)
     with np.errstate(invalid="ignore", over="ignore"):
-        found = (high - low).clip(max=np.finfo(float).max)
-    return found.where(~infinite, np.inf)
+        found = np.minimum(high - low, np.finfo(float).max)
+    found = np.where(np.isinf(high) | np.isinf(low), np.inf, found)
+    return _with_labels(xr.Variable([dim for dim in values.dims if dim not in CELLS], found), values)
 
 
 @dataclass(frozen=True)
@@ -237,18 +261,24 @@ class Gaps:
 def gaps(score: xr.DataArray, gold: xr.DataArray, missing: str) -> Gaps:
     """What metrics lack of used scores and gold."""
     # A rater need not have rated all, nor a reference be there for all, that others did or are.
-    automatic = score.notnull().any([dim for dim in ("reference", "rater") if dim in score.dims])
-    human = gold.notnull().any([dim for dim in ("reference", "rater") if dim in gold.dims])
+    automatic, human = (_by_somebody(there(each)) for each in (score, gold))
     cells = automatic if missing == "available" else automatic & human
     alone = automatic ^ human
     lacking = []
     for dim in CELLS:
-        there = cells.any([other for other in cells.dims if other not in ("metric", dim)])
-        alone = alone & there
-        lacking.append((~there).sum(dim))
+        some = cells.any([other for other in cells.dims if other not in ("metric", dim)])
+        alone = alone & some
+        lacking.append((~some).sum(dim))
     counts = None if missing == "available" else alone.sum([dim for dim in alone.dims if dim != "metric"])
     size = alone.size // max(1, score.sizes["metric"])
-    return Gaps(lacking[0], lacking[1], counts, (score.sizes["system"], score.sizes["input"], size))
+    systems, inputs = (_with_labels(each, score) for each in lacking)
+    beside = None if counts is None else _with_labels(counts, score)
+    return Gaps(systems, inputs, beside, (score.sizes["system"], score.sizes["input"], size))
+
+
+def _by_somebody(present: xr.Variable) -> xr.Variable:
+    own = [dim for dim in ("reference", "rater") if dim in present.dims]
+    return present.any(own) if own else present
 
 
 def report_gaps(found: Gaps) -> None:
@@ -273,9 +303,9 @@ class Presence:
 def presence(scores: Sequence[xr.DataArray], gold: xr.DataArray | None = None) -> Presence:
     """Where used scores, the first of a list, are there, and gold if any is given."""
     (score,) = scores
-    there = score.notnull() if gold is None else score.notnull() & gold.notnull()
-    there = there.transpose("metric", ...)
-    flat = there.values.reshape(there.sizes["metric"], -1)
+    both = there(score) if gold is None else there(score) & there(gold)
+    both = both.transpose("metric", ...)
+    flat = both.values.reshape(both.sizes["metric"], -1)
     bits = xr.DataArray(np.packbits(flat, axis=1), {"metric": score["metric"].values}, ("metric", "_byte"))
     return Presence(bits, flat.shape[1])
 
@@ -338,8 +368,9 @@ def warn_resting(places: xr.DataArray, names: list[str], systems: list[str], coe
 
 def warn_undefined(statistic: xr.DataArray, scores: xr.DataArray, gold: xr.DataArray, why: str) -> None:
     """Warn of results that are NaN, unless a constant or missing score explained them: told their `spread`."""
-    explained = (scores.fillna(0) == 0) | (gold.fillna(0) == 0)
-    warn_where(statistic.isnull() & ~explained, why)
+    if np.isnan(statistic.values).any():
+        explained = (scores.fillna(0) == 0) | (gold.fillna(0) == 0)
+        warn_where(statistic.isnull() & ~explained, why)
 
 
 def constant_metrics(spread: xr.DataArray) -> npt.NDArray[np.bool_]:

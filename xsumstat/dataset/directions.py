@@ -123,7 +123,7 @@ def remark(score: xr.DataArray, gold: xr.DataArray, name: str, *, level: str, n_
         return
     declared = lower(score)
     with np.errstate(all="ignore"):
-        found = _averaged(_pearson(_means(score), _means(gold), "system"))
+        found = _averaged(_pearson(_means(score), _means(gold), ["system"]))
         far = np.arctanh(found) * np.sqrt(n_systems - 3) < ndtri(_CHANCE / n_metrics)
     known = {*declared, *sentinels(score)}
     places = [at for at in np.flatnonzero(far & (found <= _STRONG)) if score["metric"].values[at] not in known]
@@ -164,26 +164,37 @@ def warn_of_sentinels(score: xr.DataArray, made_for: Any, level: str) -> None:
         )
 
 
-def _means(values: xr.DataArray) -> xr.DataArray:
+def _means(values: xr.DataArray) -> xr.Variable:
     """System means over the inputs that are there; where none lacks, which is common, without a copy of the scores."""
-    whole = values.mean("input", skipna=False)
-    return whole if bool(whole.notnull().all()) else values.mean("input")
+    whole = values.variable.mean("input", skipna=False)
+    return values.variable.mean("input") if np.isnan(whole.values).any() else whole
 
 
 def _correlation(score: xr.DataArray, gold: xr.DataArray, level: str) -> float:
     with np.errstate(all="ignore"):
-        return float(_averaged(_pearson(score, gold, _ALONG[level]))[0])
+        return float(_averaged(_pearson(score.variable, gold.variable, _ALONG[level]))[0])
 
 
-def _pearson(x: xr.DataArray, z: xr.DataArray, dim: str | Sequence[str]) -> xr.DataArray:
+def _pearson(x: xr.Variable, z: xr.Variable, over: Sequence[str]) -> xr.Variable:
     """Pearson's r; `xarray.corr` warns of what has no members with older versions of NumPy."""
-    there = x.notnull() & z.notnull()
-    x, z = x.where(there), z.where(there)
-    x, z = x - x.mean(dim), z - z.mean(dim)
-    r: xr.DataArray = (x * z).sum(dim) / np.sqrt((x**2).sum(dim) * (z**2).sum(dim))
-    return r
+    one = x + 0.0 * z  # of all dims
+    two = (z + 0.0 * x).transpose(*one.dims)
+    axes = tuple(one.get_axis_num(dim) for dim in over)
+    there = ~np.isnan(one.values * two.values)
+    a, b = (_less_mean(each.values, there, axes) for each in (one, two))
+    r = (a * b).sum(axis=axes) / np.sqrt((a**2).sum(axis=axes) * (b**2).sum(axis=axes))
+    return xr.Variable([dim for dim in one.dims if dim not in over], r)
 
 
-def _averaged(correlation: xr.DataArray) -> npt.NDArray[np.float64]:
+def _less_mean(
+    values: npt.NDArray[np.float64], there: npt.NDArray[np.bool_], axes: tuple[int, ...]
+) -> npt.NDArray[np.float64]:
+    """Values less their mean over some axes, 0 where they are not there."""
+    known = np.where(there, values, 0.0)
+    mean = known.sum(axis=axes, keepdims=True) / there.sum(axis=axes, keepdims=True)
+    return np.where(there, known - mean, 0.0)
+
+
+def _averaged(correlation: xr.Variable) -> npt.NDArray[np.float64]:
     """A correlation for each metric, averaged over all else."""
     return np.asarray(correlation.mean([dim for dim in correlation.dims if dim != "metric"]).values, dtype=float)

@@ -75,6 +75,8 @@ def warn_undefined(difference: xr.DataArray, pairs: Sequence[tuple[int, ...]], s
 def _warn_undefined(
     difference: xr.DataArray, pairs: Sequence[tuple[int, ...]], labels: list[Any], spread: xr.DataArray
 ) -> None:
+    if not np.isnan(difference.values).any():
+        return
     constant = checks.constant_metrics(spread.sel(metric=checks.as_labels(labels)))
     places = [at for at, (a, b) in enumerate(pairs) if not (constant[a] or constant[b])]
     names = [f"{labels[pairs[at][0]]} and {labels[pairs[at][1]]}" for at in places]
@@ -89,16 +91,28 @@ def laid_out(
     place = {pair: at for at, pair in enumerate(pairs)}
     rows, columns = np.array(scores.rows), np.array(scores.columns)
     at = [[place.get((min(a, b), max(a, b)), 0) for b in columns] for a in rows]
-    turned, tested = (xr.DataArray(each, dims=DIMS) for each in (rows[:, None] > columns, rows[:, None] != columns))
-    picked = xr.Dataset(by_pair).isel(_pair=xr.DataArray(at, dims=DIMS))
-    cells = (
-        {"pvalue": picked["forward"].where(~turned, picked["backward"]).where(tested)} if "forward" in picked else {}
-    )
-    for name in (str(each) for each in picked if each not in ("forward", "backward")):
+    turned, tested = (xr.Variable(DIMS, each) for each in (rows[:, None] > columns, rows[:, None] != columns))
+    picked = {str(name): each.variable.isel(_pair=xr.Variable(DIMS, at)) for name, each in by_pair.items()}
+    cells = {}
+    if "forward" in picked:
+        cells["pvalue"] = _where(tested, _where(turned, picked["backward"], picked["forward"]), np.nan)
+    for name in (each for each in picked if each not in ("forward", "backward")):
         about = variables.variable(name)
         values = picked[name]
         if about.turned != "same":
-            values = values.where(~turned, -picked[name if about.turned == "negated" else about.turned])
-        cells[name] = values.where(tested, about.blank)
+            values = _where(turned, -picked[name if about.turned == "negated" else about.turned], values)
+        cells[name] = _where(tested, values, about.blank)
     ours, theirs = (scores.score.isel(metric=each) for each in (scores.rows, scores.columns))
-    return results.labelled(xr.Dataset(cells), ours, theirs)
+    return results.labelled(xr.Dataset(cells, _coords_beside_pairs(by_pair)), ours, theirs)
+
+
+def _coords_beside_pairs(by_pair: Mapping[Any, xr.DataArray]) -> dict[Any, xr.Variable]:
+    """The coordinates of further dims."""
+    every = (coords for each in by_pair.values() for coords in each.coords.items())
+    return {name: coord.variable for name, coord in every if "_pair" not in coord.dims}
+
+
+def _where(condition: xr.Variable, one: Any, other: Any) -> xr.Variable:
+    """One value where a condition holds, and the other elsewhere, without matching labels."""
+    found: xr.Variable = xr.where(condition, one, other)  # type: ignore[no-untyped-call]
+    return found

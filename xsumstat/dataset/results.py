@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any, Protocol
@@ -33,13 +34,19 @@ def described(ds: xr.Dataset) -> xr.Dataset:
     for dim in own:
         about = variables.COORDINATES[dim]
         ds = ds.assign_coords({dim: ds[dim].assign_attrs(long_name=about.long_name, units=about.units)})
-    return ds.assign({name: describe(name, values, analysis) for name, values in ds.data_vars.items()})
+    return ds.assign({name: _described(name, values.variable, analysis) for name, values in ds.data_vars.items()})
 
 
 def describe(name: Hashable, values: xr.DataArray, analysis: Any = None) -> xr.DataArray:
     """A variable with the dtype, long name and units that the tables say it has."""
+    own = _described(name, values.variable, analysis)
+    return values.copy(data=own.data).assign_attrs(own.attrs)
+
+
+def _described(name: Hashable, values: xr.Variable, analysis: Any) -> xr.Variable:
     about = variables.variable(name, analysis)
-    return values.astype(about.dtype, copy=False).assign_attrs(long_name=about.long_name, units=about.units)
+    attrs = {**values.attrs, "long_name": about.long_name, "units": about.units}
+    return xr.Variable(values.dims, values.data.astype(about.dtype, copy=False), attrs)
 
 
 def of_its_own(ds: xr.Dataset) -> xr.Dataset:
@@ -49,7 +56,8 @@ def of_its_own(ds: xr.Dataset) -> xr.Dataset:
 
 def _own_coords(ds: xr.Dataset) -> xr.Dataset:
     """The same with copies of the coordinates that describe, which are the scores' own."""
-    return ds.assign_coords({name: ds[name].variable.copy() for name in ds.coords if name not in ds.indexes})
+    own = {name: ds.variables[name].copy() for name in ds.coords if name not in ds.indexes}
+    return ds.assign_coords(own) if own else ds
 
 
 def labelled(matrices: xr.Dataset, rows: xr.DataArray, columns: xr.DataArray, dim: str = "metric") -> xr.Dataset:
@@ -69,6 +77,7 @@ def symmetric(values: Any, pairs: Any, size: int) -> Any:
     return out
 
 
+@functools.cache
 def package_version() -> str:
     """Version of the installed package."""
     try:
@@ -148,7 +157,7 @@ def result(
     ds = _own_coords(numbers if isinstance(numbers, xr.Dataset) else xr.Dataset(numbers))
     _check_dims(ds, analysis, [*further, settings.get("along")])
     ds = described(ds.assign_attrs(attrs)).drop_encoding()  # how the scores were stored says nothing about results
-    ds = ds.assign({name: _regular(values) for name, values in ds.data_vars.items()})
+    ds = ds.assign({name: _regular(values) for name, values in ds.data_vars.items() if checks.is_lazy(values)})
     return ds if scores is None or isinstance(scores, xr.DataArray | tuple) else scores.later.attached(ds)
 
 
@@ -159,7 +168,7 @@ def sizes(score: xr.DataArray | None) -> dict[str, int]:
     dims = [dim for dim in checks.CELLS if dim in score.dims]
     if checks.is_lazy(score):
         return {f"n_{dim}s": score.sizes[dim] for dim in dims}
-    there = score.notnull()
+    there = checks.there(score)
     return {f"n_{dim}s": int(there.any([other for other in there.dims if other != dim]).sum()) for dim in dims}
 
 
@@ -176,9 +185,7 @@ def _check_dims(ds: xr.Dataset, analysis: str, further: Sequence[Hashable | None
 
 
 def _regular(values: xr.DataArray) -> xr.DataArray:
-    """The same, where it is lazy in chunks as Zarr wants them: one for each metric and further label."""
-    if not checks.is_lazy(values):
-        return values
+    """Lazy values in chunks as Zarr wants them: one for each metric and further label."""
     sizes: dict[Hashable, Any] = {"resample": "auto", "other_metric": -1, "other_system": -1, "system": -1, "input": -1}
     chunks = {axis: sizes.get(dim, 1) for axis, dim in enumerate(values.dims)}
     return values.copy(data=values.data.rechunk(chunks))

@@ -212,11 +212,11 @@ def _usable(
     Lazy ones are given back whole, with which of their systems and of their inputs can be used.
     """
     if checks.is_lazy(score) or checks.is_lazy(gold):
-        used = checks.usable(score, gold, missing, "system"), checks.usable(score, gold, missing, "input")
+        used = checks.usable(score, gold, missing)
         with _validate.gathered():  # that they are few is said later, of those that are used
             checks.check_sizes(score, level)
         return score, gold, held, used
-    kept = [checks.usable(score, gold, missing, dim) for dim in ("system", "input")] if held else []
+    kept = checks.usable(score, gold, missing) if held else ()
     held = [checks.where_used(each, *kept) for each in held]
     score, gold = checks.without_empty(score, gold, missing, dropped)
     checks.check_sizes(score, level, these_systems=these_systems)
