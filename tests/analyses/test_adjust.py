@@ -19,26 +19,29 @@ def table(small):
 METHODS = {"bonferroni": "bonferroni", "holm": "holm", "bh": "fdr_bh", "by": "fdr_by"}
 
 
-@pytest.mark.parametrize("method", METHODS)
-def test_adjust_within_each_row(table, method):
-    got = table.meta.adjust(method, within="other_metric")
-    for metric in table.metric.values:
-        p = table.pvalue.sel(metric=metric).values
-        tested = ~np.isnan(p)
-        want = multipletests(p[tested], method=METHODS[method])[1]
-        np.testing.assert_allclose(got.pvalue_adjusted.sel(metric=metric).values[tested], want)
-    assert np.isnan(got.pvalue_adjusted.values[np.eye(3, dtype=bool)]).all()
-    np.testing.assert_array_equal(got.pvalue, table.pvalue)
-    assert got.attrs["adjust_method"] == method and got.attrs["adjust_within"] == "other_metric"
-    assert "pvalue_adjusted" not in table
+def test_adjust_within_each_row(table):
+    for method, theirs in METHODS.items():
+        got = table.meta.adjust(method, within="other_metric")
+        for metric in table.metric.values:
+            p = table.pvalue.sel(metric=metric).values
+            tested = ~np.isnan(p)
+            want = multipletests(p[tested], method=theirs)[1]
+            np.testing.assert_allclose(
+                got.pvalue_adjusted.sel(metric=metric).values[tested], want, err_msg=f"{method}, {metric}"
+            )
+        assert np.isnan(got.pvalue_adjusted.values[np.eye(3, dtype=bool)]).all()
+        np.testing.assert_array_equal(got.pvalue, table.pvalue)
+        assert got.attrs["adjust_method"] == method and got.attrs["adjust_within"] == "other_metric"
+        assert "pvalue_adjusted" not in table
 
 
-@pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("within", [None, ("metric", "other_metric"), ("other_metric", "metric")])
-def test_adjust_within_the_table(table, method, within):
-    got = table.meta.adjust(method, within=within).pvalue_adjusted.values
+def test_adjust_within_the_table(table):
     off = ~np.eye(3, dtype=bool)
-    np.testing.assert_allclose(got[off], multipletests(table.pvalue.values[off], method=METHODS[method])[1])
+    for method, theirs in METHODS.items():
+        want = multipletests(table.pvalue.values[off], method=theirs)[1]
+        for within in (None, ("metric", "other_metric"), ("other_metric", "metric")):
+            got = table.meta.adjust(method, within=within).pvalue_adjusted.values
+            np.testing.assert_allclose(got[off], want, err_msg=f"{method}, {within}")
 
 
 def test_a_correction_is_no_correction_of_scalars(table):
@@ -47,16 +50,17 @@ def test_a_correction_is_no_correction_of_scalars(table):
     np.testing.assert_allclose(got, np.minimum(1, 6 * table.pvalue))
 
 
-@pytest.mark.parametrize("method", METHODS)
-def test_a_two_sided_table_holds_each_test_once(small, method):
+def test_a_two_sided_table_holds_each_test_once(small):
     table = small.meta.perm_test("m0", level="input", n_resamples=999, rng=1)
-    got = table.meta.adjust(method).pvalue_adjusted
     upper = np.triu_indices(3, 1)
-    want = multipletests(table.pvalue.values[upper], method=METHODS[method])[1]
-    np.testing.assert_allclose(got.values[upper], want)
-    np.testing.assert_array_equal(got, got.T)
-    rows_only = table.meta.adjust(method, within="other_metric").pvalue_adjusted
-    np.testing.assert_allclose(rows_only[0, 1:], multipletests(table.pvalue.values[0, 1:], method=METHODS[method])[1])
+    for method, theirs in METHODS.items():
+        got = table.meta.adjust(method).pvalue_adjusted
+        want = multipletests(table.pvalue.values[upper], method=theirs)[1]
+        np.testing.assert_allclose(got.values[upper], want, err_msg=method)
+        np.testing.assert_array_equal(got, got.T, err_msg=method)
+        rows_only = table.meta.adjust(method, within="other_metric").pvalue_adjusted
+        want = multipletests(table.pvalue.values[0, 1:], method=theirs)[1]
+        np.testing.assert_allclose(rows_only[0, 1:], want, err_msg=method)
 
 
 def test_a_two_sided_part_of_a_table(small):
@@ -199,21 +203,21 @@ CHUNKS = [
         "alternative": ["two-sided", "less"],
         "within": [None, "other_metric", ("metric", "other_metric"), ["language", "metric"]],
         "most": [2**26, 2000],
+        "chunks": CHUNKS,
     }
 )
-def test_lazy_samples_step_down_to_the_same_bits(monkeypatch, languages, test, alternative, within, most):
+def test_lazy_samples_step_down_to_the_same_bits(monkeypatch, languages, test, alternative, within, most, chunks):
     settings = {"level": "input", "coefficient": "kendall", "alternative": alternative, "n_resamples": 150, "rng": 2}
     table = getattr(languages.meta, test)("m0", keep_samples=True, **settings)
     want = table.meta.adjust("maxt", within=within)
     assert len(np.unique(want.pvalue_adjusted)) > 3
     monkeypatch.setattr(jobs, "BYTES_AT_ONCE", most)
-    for chunks in CHUNKS:
-        got = table.chunk(chunks).meta.adjust("maxt", within=within)
-        assert got.pvalue_adjusted.chunks is not None
-        xr.testing.assert_identical(got.compute(), want)
-        assert list(got.pvalue_adjusted.dims) == list(want.pvalue_adjusted.dims)
-        samples = table.assign(samples=table.samples.transpose().chunk(chunks)).meta.adjust("maxt", within=within)
-        np.testing.assert_array_equal(samples.pvalue_adjusted, want.pvalue_adjusted)
+    got = table.chunk(chunks).meta.adjust("maxt", within=within)
+    assert got.pvalue_adjusted.chunks is not None
+    xr.testing.assert_identical(got.compute(), want)
+    assert list(got.pvalue_adjusted.dims) == list(want.pvalue_adjusted.dims)
+    samples = table.assign(samples=table.samples.transpose().chunk(chunks)).meta.adjust("maxt", within=within)
+    np.testing.assert_array_equal(samples.pvalue_adjusted, want.pvalue_adjusted)
 
 
 def test_lazy_samples_of_a_part_of_a_table_and_of_all_swaps(small):

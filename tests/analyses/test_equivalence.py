@@ -41,8 +41,9 @@ OF_AVERAGES = pytest.mark.filterwarnings("ignore:'(tost_analytic|anderson_hauck)
 SETTINGS = {"level": "input", "coefficient": "kendall", "n_resamples": 400, "rng": 2}
 
 
-@pytest.mark.parametrize("level, resample", [("input", "both"), ("system", "input"), ("global", "cell")])
-@pytest.mark.parametrize("base", ["en", "hi"])
+@pytest.mark.parametrize(
+    "level, resample, base", [("input", "both", "hi"), ("system", "input", "en"), ("global", "cell", "en")]
+)
 def test_versions_are_compared_on_the_draws_of_a_difference(versions, level, resample, base):
     """What `ci` draws for two metrics is what a version and its base get; p by counting."""
     settings = {**SETTINGS, "level": level, "resample": resample}
@@ -173,8 +174,15 @@ def test_raters_who_rated_nothing_of_a_label_are_left_out(versions, name):
 
 
 @OF_AVERAGES
-@pytest.mark.parametrize("method", ["tost", "jackknife", "tost_analytic", "anderson_hauck"])
-@pytest.mark.parametrize("name", ["rater_sd", "rater_range"])
+@pytest.mark.parametrize(
+    "name, method",
+    [
+        ("rater_sd", "tost"),
+        ("rater_range", "jackknife"),
+        ("rater_range", "tost_analytic"),
+        ("rater_sd", "anderson_hauck"),
+    ],
+)
 def test_one_rater_has_no_spread(versions, name, method):
     """No margin, no p-value, no verdict, and a warning that says for what; the other label keeps its own."""
     rating = versions.rating.where((versions.rating.quality == "x") | (versions.rating.rater == "r2"))
@@ -278,7 +286,7 @@ def test_margins_of_ones_own(versions):
 @pytest.mark.parametrize("method", ["tost", "jackknife", "anderson_hauck"])
 def test_sensitivity_is_equivalence_at_each_margin(versions, method):
     gold = versions.rating.mean("rater")
-    grid = [0.02, 0.1, 0.4]
+    grid = [0.1, 0.4]
     how = {"along": "language", "base": "en", "method": method, **SETTINGS}
     curve = versions.meta.margin_sensitivity(gold, margins=grid, by="quality", **how)
     assert set(curve["share"].dims) == {"margin", "quality"} and (curve.n_tests == 4).all()
@@ -395,13 +403,16 @@ def test_tost_keeps_its_level_on_the_edge_of_the_margin():
     truth = xsumstat.simulate(12, 20, agreement=agreement, rng=0).truth.sel(level="input", coefficient="pearson")
     margin = float(truth.sel(metric="a") - truth.sel(metric="b"))
     found = dict.fromkeys(("tost", "tost_analytic", "anderson_hauck"), 0)
-    for trial in range(300):
-        ds = xsumstat.simulate(12, 20, agreement=agreement, rng=trial, truth=False)
+    for batch in range(10):
+        trials = range(30 * batch, 30 * batch + 30)
+        ds = xr.concat(
+            [xsumstat.simulate(12, 20, agreement=agreement, rng=trial, truth=False) for trial in trials], "trial"
+        )
         for method in found:
             test = ds.meta.equivalence(
-                metric="a", other="b", margin=margin, method=method, level="input", n_resamples=299, rng=trial
+                metric="a", other="b", margin=margin, method=method, level="input", n_resamples=299, rng=batch
             )
-            found[method] += bool(test.equivalent.any())
+            found[method] += int(test.equivalent.sum())
     limit = 300 * 0.05 + 3.5 * np.sqrt(300 * 0.05 * 0.95)
     assert max(found.values()) <= limit
 

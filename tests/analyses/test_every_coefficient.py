@@ -1,4 +1,4 @@
-"""Every analysis, asked with every coefficient at every level: finite numbers, or a refusal in words."""
+"""Every analysis, asked with every coefficient and at every level: finite numbers, or a refusal in words."""
 
 import inspect
 
@@ -85,25 +85,38 @@ def unanswered(found):
     return wrong + [each for each in numbers if np.isinf(found[each]).any()]
 
 
+def pairs_of(name, own):
+    """Each coefficient at one level, each analysis beginning with another; at its only level where it has one."""
+    if "coefficient" not in own:
+        return [{"level": level} for level in LEVELS] if "level" in own else [{}]
+    if "level" not in own:
+        return [{"coefficient": coefficient} for coefficient in COEFFICIENTS]
+    start = list(ANALYSES).index(name)
+    pairs = []
+    for at, (coefficient, record) in enumerate(COEFFICIENTS.items()):
+        turn = LEVELS[(start + at) % len(LEVELS)]
+        levels = {turn: None, record.levels[0]: None} if len(record.levels) == 1 else [turn]
+        pairs += [{"coefficient": coefficient, "level": level} for level in levels]
+    return pairs
+
+
 @pytest.mark.filterwarnings("ignore::UserWarning")
 @pytest.mark.parametrize("name", [name for name in ANALYSES if name != "rank_tasks"])
-def test_every_coefficient_at_every_level(name):
+def test_every_coefficient_and_every_level(name):
     ask, own = asked(name)
     wrong, answers = [], 0
-    for coefficient in COEFFICIENTS if "coefficient" in own else [None]:
-        for level in LEVELS if "level" in own else [None]:
-            pair = {"coefficient": coefficient, "level": level}
-            try:
-                found = ask(**{key: value for key, value in pair.items() if value is not None})
-            except (ValueError, TypeError) as error:
-                named = any(f"{argument}=" in str(error) or f"{argument} must" in str(error) for argument in ASKED)
-                if not named or not any(str(each) in str(error) for each in pair.values()):
-                    wrong.append((coefficient, level, repr(error)))
-            except Exception as error:
-                wrong.append((coefficient, level, repr(error)))
-            else:
-                answers += 1
-                wrong += [(coefficient, level, each) for each in unanswered(found)] if name != "simulate" else []
+    for pair in pairs_of(name, own):
+        try:
+            found = ask(**pair)
+        except (ValueError, TypeError) as error:
+            named = any(f"{argument}=" in str(error) or f"{argument} must" in str(error) for argument in ASKED)
+            if not named or not any(str(each) in str(error) for each in pair.values()):
+                wrong.append((pair, repr(error)))
+        except Exception as error:
+            wrong.append((pair, repr(error)))
+        else:
+            answers += 1
+            wrong += [(pair, each) for each in unanswered(found)] if name != "simulate" else []
     assert not wrong and answers > 0
 
 

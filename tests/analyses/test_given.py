@@ -286,18 +286,18 @@ def test_words_say_what_is_held_constant(ds):
 def _coverage(n, trials, level, seed):
     """Share of intervals that hold the true partial r of normal scores with a shared covariate."""
     rng = np.random.default_rng(seed)
-    held = 0
     truth = 0.6  # of the systems' parts, which alone differ beside the covariate
+    score = []
     for _ in range(trials):
         c, e = rng.normal(size=(2, n, 1))
         c = c + rng.normal(size=(n, 20))
 
         z = c + e
         x = c + truth * e + math.sqrt(1 - truth**2) * rng.normal(size=(n, 1))
-        score = xr.DataArray(np.array([z, x, c]), {"metric": ["human", "m", "c"]}, ("metric", "system", "input"))
-        found = xr.Dataset({"score": score}).meta.ci("human", metric="m", given="c", level=level)
-        held += bool(found.ci_low[0] <= truth <= found.ci_high[0])
-    return held / trials
+        score.append([np.broadcast_to(each, c.shape) for each in (z, x, c)])
+    score = xr.DataArray(np.array(score), {"metric": ["human", "m", "c"]}, ("trial", "metric", "system", "input"))
+    found = xr.Dataset({"score": score}).meta.ci("human", metric="m", given="c", level=level)
+    return float(((found.ci_low <= truth) & (truth <= found.ci_high)).mean())
 
 
 @pytest.mark.parametrize("level", ["system", "input"])

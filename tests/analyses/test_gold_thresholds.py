@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import xarray as xr
 from conftest import dataset
-from helpers import LEVELS
+from helpers import LEVELS, pairwise
 
 NAME = "kendall_like"
 
@@ -69,7 +69,12 @@ def test_the_default_goes_by_the_scale_of_the_gold(name):
     found = ds.meta.corr("h", level="input", coefficient=NAME)
     xr.testing.assert_identical(found, ds.meta.corr("h", level="input", coefficient=NAME, threshold=want))
     assert found.attrs["threshold"] == want
-    lazy = ds.chunk().meta.corr("h", level="input", coefficient=NAME)
+
+
+@pytest.mark.parametrize("name", ["MQM", "direct assessment, good systems"])
+def test_lazy_scores_have_the_same_default(name):
+    ds = scores(GOLDS[name][0])
+    found, lazy = (each.meta.corr("h", level="input", coefficient=NAME) for each in (ds, ds.chunk()))
     xr.testing.assert_allclose(lazy.compute(), found)
 
 
@@ -80,22 +85,20 @@ def test_errors_that_are_counted_and_not_negated():
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")  # of few pairs, or none
-@pytest.mark.parametrize("level", LEVELS)
-@pytest.mark.parametrize("threshold", [None, 4.9, 5.0])
-def test_which_share_of_the_pairs_counts(level, threshold):
+@pairwise({"level": LEVELS, "threshold": [None, 4.9, 5.0], "kind": ["corr", "ci", "rank"]})
+def test_which_share_of_the_pairs_counts(level, threshold, kind):
     gold = errors()
     ds = scores(gold)
     ds.score[0, 2, 3] = ds.score[1, 4] = np.nan
     ds.score[1, 4, 1:] = 1.0
-    for kind in ("corr", "ci", "rank"):
-        more = {} if kind == "corr" else {"n_resamples": 19, "rng": 0}
-        with np.errstate(all="ignore"):
-            found = getattr(ds.meta, kind)("h", level=level, coefficient=NAME, threshold=threshold, **more)
-        for metric in ("m0", "m1"):
-            x, z = ds.score.sel(metric=metric).values, ds.score.sel(metric="h").values
-            want = plainly(x, z, level, threshold or 0.0)
-            one = found.sel(metric=metric)
-            assert (one.correlation.item(), one.pairs_used.item()) == pytest.approx(want, abs=1e-12, nan_ok=True)
+    more = {} if kind == "corr" else {"n_resamples": 19, "rng": 0}
+    with np.errstate(all="ignore"):
+        found = getattr(ds.meta, kind)("h", level=level, coefficient=NAME, threshold=threshold, **more)
+    for metric in ("m0", "m1"):
+        x, z = ds.score.sel(metric=metric).values, ds.score.sel(metric="h").values
+        want = plainly(x, z, level, threshold or 0.0)
+        one = found.sel(metric=metric)
+        assert (one.correlation.item(), one.pairs_used.item()) == pytest.approx(want, abs=1e-12, nan_ok=True)
 
 
 def test_each_group_has_its_own_share():

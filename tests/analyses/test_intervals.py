@@ -162,24 +162,33 @@ def test_bad_keywords_of_ci(small, keywords, error, message):
 # --- bca ---
 
 
-@pytest.mark.parametrize("level, name", [("system", "pearson"), ("input", "kendall"), ("global", "spearman")])
-@pytest.mark.parametrize("resample", ["system", "input", "both"])
+@pytest.mark.parametrize(
+    "level, name, resample",
+    [
+        ("system", "pearson", "both"),
+        ("system", "pearson", "system"),
+        ("input", "kendall", "both"),
+        ("input", "kendall", "system"),
+        ("global", "spearman", "both"),
+        ("global", "spearman", "input"),
+    ],
+)
 def test_bca_by_the_book(small, level, name, resample):
     """Efron's formula with SciPy's normal distribution, and labels that are really left out."""
     small = small.assign(score=small.score + 0.01 * np.arange(30.0).reshape(6, 5) ** 1.5)
     settings = {"level": level, "coefficient": name}
     got = small.meta.ci("m0", interval="bca", resample=resample, n_resamples=2000, rng=1, keep_samples=True, **settings)
     assert got.fell_back.dtype == bool and not got.fell_back.any()
-    dims = ("system", "input") if resample == "both" else (resample,)
+    without = [
+        [small.drop_sel({dim: label}).meta.corr("m0", **settings).correlation for label in small[dim].values]
+        for dim in (("system", "input") if resample == "both" else (resample,))
+    ]
     for metric in ("m1", "m2", "m3"):
         cell = got.sel(metric=metric)
         estimate = float(cell.correlation)
         influence = []
-        for dim in dims:
-            left = [
-                float(small.drop_sel({dim: label}).meta.corr("m0", metric=[metric], **settings).correlation[0])
-                for label in small[dim].values
-            ]
+        for of_dim in without:
+            left = [float(each.sel(metric=metric)) for each in of_dim]
             influence += [(len(left) - 1) / len(left) * (np.mean(left) - each) for each in left]
         a = np.sum(np.power(influence, 3)) / (6 * np.sum(np.power(influence, 2)) ** 1.5)
         samples = cell.samples.values[~np.isnan(cell.samples.values)]
@@ -321,6 +330,7 @@ def test_a_difference_is_that_of_the_paired_bootstrap(small, level, missing):
 
 def test_bca_of_a_difference(demo):
     """The jackknife of a difference is the difference of the jackknives."""
+    demo = demo.isel(input=slice(9))
     settings = {"level": "input", "coefficient": "kendall"}
     got = demo.meta.ci(
         "human", metric="judge", other="rouge", interval="bca", n_resamples=500, rng=1, keep_samples=True, **settings

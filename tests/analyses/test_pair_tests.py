@@ -50,9 +50,15 @@ def test_computed_p_values_are_those_of_all_swaps(untied, level, name, resample,
     assert "seed" not in got.attrs and "n_resamples" not in got.attrs
 
 
-@pytest.mark.parametrize("name", ["kendall", "spearman"])
-@pytest.mark.parametrize("resample", ["both", "input"])
-def test_computed_p_values_beside_a_million_swaps(name, resample):
+@pytest.mark.parametrize(
+    "name, resample, draws",
+    [
+        *itertools.product(["kendall", "spearman"], ["both", "input"], [60_000]),
+        pytest.param("kendall", "both", 1_000_000, marks=pytest.mark.slow),
+        pytest.param("spearman", "input", 1_000_000, marks=pytest.mark.slow),
+    ],
+)
+def test_computed_p_values_beside_many_swaps(name, resample, draws):
     """20 systems x 60 inputs: a lattice, and beside it, with ties in the gold, none."""
     rng = np.random.default_rng(3)
     quality = rng.normal(size=(20, 60))
@@ -61,8 +67,8 @@ def test_computed_p_values_beside_a_million_swaps(name, resample):
         ds = dataset(np.array([gold, *score[1:]]))
         settings = {"level": "input", "coefficient": name, "resample": resample, "alternative": "greater"}
         got = ds.meta.perm_test("m0", method="analytic", **settings)
-        sampled = ds.meta.perm_test("m0", n_resamples=1_000_000, rng=1, **settings)
-        error = np.sqrt(got.pvalue * (1 - got.pvalue) / 1e6)
+        sampled = ds.meta.perm_test("m0", n_resamples=draws, rng=1, **settings)
+        error = np.sqrt(got.pvalue * (1 - got.pvalue) / draws)
         assert float((abs(sampled.pvalue - got.pvalue) - (0 if exact else 0.005) * got.pvalue - 4 * error).max()) < 0
         assert bool(got.exact.where(got.pvalue.notnull(), exact).all()) == exact
 
@@ -192,8 +198,7 @@ def test_maxt_is_the_step_down_procedure(small, test, alternative, within):
 
 
 @pytest.mark.filterwarnings("ignore:more than 5 %", "ignore:there are only", "ignore:no ")
-@pytest.mark.parametrize("seed", range(12))
-@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("seed, level", [(seed, LEVELS[(seed + seed // 4) % 4]) for seed in range(16)])
 def test_maxt_rejects_whatever_holm_rejects(seed, level):
     """Tied scores, undefined swaps, exact tests: no p-value is above Holm's."""
     rng = np.random.default_rng(seed)
@@ -252,13 +257,17 @@ def test_maxt_keeps_the_family_wise_error_and_gains_on_holm():
     """Six metrics, all as good, that share much of their noise: any rejection is false. 400 data sets, 5 % level."""
     rng = np.random.default_rng(8)
     false = {"maxt": 0, "holm": 0}
-    for trial in range(400):
-        quality, shared = rng.normal(size=(2, 10, 8))
-        noise = rng.normal(size=(6, 10, 8))
-        ds = dataset(np.array([quality, *(quality + shared + 0.7 * noise)]))
-        test = ds.meta.perm_test("m0", level="input", n_resamples=999, rng=trial, keep_samples=True)
+    for batch in range(8):
+        trials = []
+        for _ in range(50):
+            quality, shared = rng.normal(size=(2, 10, 8))
+            noise = rng.normal(size=(6, 10, 8))
+            trials.append(dataset(np.array([quality, *(quality + shared + 0.7 * noise)])))
+        ds = xr.concat(trials, "trial")
+        test = ds.meta.perm_test("m0", level="input", n_resamples=999, rng=batch, keep_samples=True)
         for method in false:
-            false[method] += bool(test.meta.adjust(method).meta.significant().any())
+            found = test.meta.adjust(method, within=("metric", "other_metric")).meta.significant()
+            false[method] += int(found.any(["metric", "other_metric"]).sum())
     band = 3.5 * np.sqrt(400 * 0.05 * 0.95)
     assert 20 - band <= false["maxt"] <= 20 + band
     assert false["holm"] < false["maxt"]
@@ -278,7 +287,7 @@ def test_bad_corrections_are_said_at_once(demo):
         demo.meta.perm_test("human", adjust="holm", within="language")
 
 
-@pytest.mark.parametrize("method", ["holm", "bonferroni", "bh", "by"])
+@pytest.mark.parametrize("method", ["holm", "by"])
 def test_tests_correct_as_adjust_does(demo, method):
     settings = {"level": "input", "alternative": "greater", "n_resamples": 999, "rng": 1}
     got = demo.meta.perm_test("human", adjust=method, within="other_metric", **settings)

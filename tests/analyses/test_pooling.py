@@ -62,10 +62,10 @@ def test_languages_are_drawn_independently(ds):
 @pytest.mark.parametrize("question", ["perm_test", "boot_test"])
 def test_tests_are_of_the_pooled_difference(ds, question):
     kw = {"n_resamples": 999, "rng": 3, "keep_samples": True, **KW}
+    accuracy = ds.meta.corr("human", **KW).correlation
+    gap = accuracy - accuracy.rename(metric="other_metric")
     for alternative in ("greater", "less", "two-sided"):
         got = getattr(ds.meta, question)("human", alternative=alternative, **kw)
-        accuracy = ds.meta.corr("human", **KW).correlation
-        gap = accuracy - accuracy.rename(metric="other_metric")
         away = got.metric != got.other_metric
         np.testing.assert_allclose(got.difference, gap.where(away), atol=1e-12)
         null = got.samples - (got.difference if question == "boot_test" else 0)

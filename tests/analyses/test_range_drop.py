@@ -103,17 +103,17 @@ def with_gaps(ds, seed):
 )
 def test_what_the_range_explains_is_found_at_the_nominal_rate(keywords):
     found, raw, excess = 0, 0, []
-    for seed in range(150):
+    for seed in range(100):
         ds = normal(20, 25, 0.6, 100 + seed, metrics=3 if "metric" in keywords else 2)
         ds = with_gaps(ds, seed) if "metric" in keywords else ds
-        got = ds.meta.range_drop(n_resamples=199, n_simulations=39, rng=seed, **keywords).sel(PAIR)
+        got = ds.meta.range_drop(n_resamples=39, n_simulations=19, rng=seed, **keywords).sel(PAIR)
         found += float(got.excess_pvalue) <= 0.05
         raw += float(got.pvalue) <= 0.05
         excess.append(float(got.excess))
-    assert abs(found - 7.5) < 3.5 * np.sqrt(150 * 0.05 * 0.95)
-    assert abs(np.mean(excess)) < 4 * np.std(excess) / np.sqrt(150)
+    assert abs(found - 5) < 3.5 * np.sqrt(100 * 0.05 * 0.95)
+    assert abs(np.mean(excess)) < 4 * np.std(excess) / np.sqrt(100)
     if "metric" not in keywords:
-        assert raw > 100  # the drop is there nearly always, and must not be mistaken for more
+        assert raw > 67  # the drop is there nearly always, and must not be mistaken for more
 
 
 def test_a_dependence_that_ends_is_more_than_the_range():
@@ -209,7 +209,10 @@ def test_limits_in_scores_of_several_metrics_explain_nothing():
 @pytest.mark.parametrize("unit", ["normalised", "quantile"])
 def test_rounding_decides_nothing_at_a_limit(unit):
     places = np.random.default_rng(2).integers(0, 5, (2, 9, 6))
-    for limits in ({"above": 0.5}, {"between": (0.25, 0.75)}, {"between": (1 - 0.75, 1 - 0.25)}):
+    for limits in (
+        {"above": 0.5},
+        {"between": (0.25, 0.75)} if unit == "quantile" else {"between": (1 - 0.75, 1 - 0.25)},
+    ):
         drops = []
         for grid in ([1, 2, 3, 4, 5], [0.1, 0.2, 0.3, 0.4, 0.5], [0.3, 0.4, 0.5, 0.6, 0.7]):
             scores = np.array(grid)[places]
@@ -219,21 +222,22 @@ def test_rounding_decides_nothing_at_a_limit(unit):
         xr.testing.assert_equal(drops[0], drops[2])
 
 
-@pytest.mark.parametrize("keep", ["any", "all"])
-def test_the_best_of_each_input_and_the_drop_that_they_expect(keep):
+def test_the_best_of_each_input_and_the_drop_that_they_expect():
     ds = normal(60, 40, 0.7, 9)
-    how = {"top": 12, "keep": keep}
-    got = ds.meta.range_drop(n_resamples=9, n_simulations=60, rng=4, **how).sel(PAIR)
-    inside = ds.meta.scoring_range(**how).meta.metric_corr(level="input", coefficient="kendall").sel(PAIR)
-    assert float(got.part) == pytest.approx(float(inside.correlation))
-    rng, drops = np.random.default_rng(0), []
-    for _ in range(1500):
+    rng, drops = np.random.default_rng(0), {"any": [], "all": []}
+    for _ in range(600):
         x = rng.multivariate_normal([0, 0], [[1, 0.7], [0.7, 1]], 60).T
+        whole = scipy.stats.kendalltau(*x).statistic
         places = np.argsort(np.argsort(x, axis=1), axis=1) >= 48
-        kept = places.any(axis=0) if keep == "any" else places.all(axis=0)
-        drops.append(scipy.stats.kendalltau(*x).statistic - scipy.stats.kendalltau(*x[:, kept]).statistic)
-    error = np.nanstd(drops) * np.sqrt(1 / 1500 + 1 / (60 * 40))
-    assert float(got.expected) == pytest.approx(np.nanmean(drops), abs=4 * error + 0.02)
+        for keep, kept in (("any", places.any(axis=0)), ("all", places.all(axis=0))):
+            drops[keep].append(whole - scipy.stats.kendalltau(*x[:, kept]).statistic)
+    for keep in drops:
+        how = {"top": 12, "keep": keep}
+        got = ds.meta.range_drop(n_resamples=9, n_simulations=60, rng=4, **how).sel(PAIR)
+        inside = ds.meta.scoring_range(**how).meta.metric_corr(level="input", coefficient="kendall").sel(PAIR)
+        assert float(got.part) == pytest.approx(float(inside.correlation)), keep
+        error = np.nanstd(drops[keep]) * np.sqrt(1 / 600 + 1 / (60 * 40))
+        assert float(got.expected) == pytest.approx(np.nanmean(drops[keep]), abs=4 * error + 0.02), keep
 
 
 def test_the_best_are_as_many_on_inputs_of_any_size():

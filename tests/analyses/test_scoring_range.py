@@ -82,21 +82,24 @@ def test_rounding_decides_nothing_at_a_limit():
 @pytest.mark.parametrize("step", ["1", "0.1", "0.01", "0.05"])
 def test_normalised_limits_equal_exact_fractions(step):
     rng = np.random.default_rng(int(1000 * float(step)))
-    for start in ("0", "0.3", "-0.7", "12.1", "1000.2"):
-        places = rng.integers(0, 9, (2, 7, 4))
-        exact = [[[Fraction(start) + int(at) * Fraction(step) for at in row] for row in each] for each in places]
-        ds = xr.Dataset({"score": (("language", "system", "input"), np.array(exact, float))}).expand_dims(metric=["a"])
-        for limit in (Fraction(1, 2), Fraction(1, 4), Fraction(3, 8), Fraction(1, 3)):
-            got = ds.meta.scoring_range(above=float(limit), unit="normalised").score.notnull()
-            both = ds.meta.scoring_range(between=(float(limit), 1), unit="normalised").score.notnull()
-            for at, each in enumerate(exact):  # each language from its own lowest to its own highest
-                flat = [value for row in each for value in row]
-                low, high = min(flat), max(flat)
-                shares = [[(value - low) / (high - low) for value in row] for row in each]
-                here = got.isel(metric=0, language=at).transpose("system", "input").values.tolist()
-                assert here == [[share > limit for share in row] for row in shares]
-                here = both.isel(metric=0, language=at).transpose("system", "input").values.tolist()
-                assert here == [[share >= limit for share in row] for row in shares]
+    starts = ("0", "0.3", "-0.7", "12.1", "1000.2")
+    places = rng.integers(0, 9, (len(starts), 7, 4))
+    exact = [
+        [[Fraction(start) + int(at) * Fraction(step) for at in row] for row in each]
+        for start, each in zip(starts, places, strict=True)
+    ]
+    ds = xr.Dataset({"score": (("language", "system", "input"), np.array(exact, float))}).expand_dims(metric=["a"])
+    for limit in (Fraction(1, 2), Fraction(1, 4), Fraction(3, 8), Fraction(1, 3)):
+        got = ds.meta.scoring_range(above=float(limit), unit="normalised").score.notnull()
+        both = ds.meta.scoring_range(between=(float(limit), 1), unit="normalised").score.notnull()
+        for at, each in enumerate(exact):  # each language from its own lowest to its own highest
+            flat = [value for row in each for value in row]
+            low, high = min(flat), max(flat)
+            shares = [[(value - low) / (high - low) for value in row] for row in each]
+            here = got.isel(metric=0, language=at).transpose("system", "input").values.tolist()
+            assert here == [[share > limit for share in row] for row in shares], (starts[at], limit)
+            here = both.isel(metric=0, language=at).transpose("system", "input").values.tolist()
+            assert here == [[share >= limit for share in row] for row in shares], (starts[at], limit)
 
 
 def test_scores_whose_range_is_no_number_are_normalised_all_the_same(demo):

@@ -211,5 +211,8 @@ def test_limits_hold_the_difference_in_a_few_trials():
 @pytest.mark.parametrize("design", ["same", "half", "different"])
 @pytest.mark.parametrize(("n_systems", "n"), [(2, 6), (2, 20), (8, 10)])
 def test_limits_hold_the_difference(design, n_systems, n):
-    for rho, likert, target in itertools.product((0.0, 0.5, 0.9), (False, True), ("new", "these")):
+    for rho, likert, target in (
+        *((0.0, False, "new"), (0.0, True, "these"), (0.5, False, "these")),
+        *((0.5, True, "new"), (0.9, False, "new"), (0.9, True, "these")),
+    ):
         assert 0.92 < held(design, n_systems, n, 200, rho, 1000, target, likert) < 0.985

@@ -372,9 +372,13 @@ def test_limits_hold_the_mean_in_a_few_trials():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("target", ["new", "these"])
-@pytest.mark.parametrize("likert", [False, True])
-@pytest.mark.parametrize(("n_systems", "n"), [(1, 8), (1, 20), (2, 5), (2, 10), (16, 10), (16, 50)])
+@pairwise(
+    {
+        "n_systems, n": [(1, 8), (1, 20), (2, 5), (2, 10), (16, 10), (16, 50)],
+        "target": ["new", "these"],
+        "likert": [False, True],
+    }
+)
 def test_limits_hold_the_mean(n_systems, n, likert, target):
     for rho in (0.0, 0.5, 0.9):
         held, _, width = trials(n_systems, n, 200, rho, 2000 if n_systems < 16 else 400, target, likert)

@@ -44,10 +44,10 @@ def shared(x, a, b):
 
 @pytest.mark.parametrize("missing", [0.0, 0.3])
 @pytest.mark.parametrize("points", [None, 3])
-@pytest.mark.parametrize("inputs", [6, pytest.param(9, marks=pytest.mark.slow), 40, 90])
+@pytest.mark.parametrize("inputs", [6, 40, 90])
 def test_formulas_equal_scipy(inputs, points, missing):
-    x = cube(6, inputs, points=points, missing=missing, seed=inputs)
-    pairs = every_pair(6)
+    x = cube(4, inputs, points=points, missing=missing, seed=inputs)
+    pairs = every_pair(4)
     for alternative in ALTERNATIVES:
         for method in ("paired_t", "t", "wilcoxon"):
             difference, statistic, forward, backward, n = compare(x, pairs, asked(method, alternative))
@@ -140,7 +140,9 @@ def test_listed_swaps_equal_scipys_exact_permutation_test(statistic, points):
 
 
 def student(d):
-    return scipy.stats.ttest_1samp(d, 0).statistic if np.ptp(d) else np.sign(d[0]) * np.inf if d[0] else 0.0
+    if not np.ptp(d):
+        return np.sign(d[0]) * np.inf if d[0] else 0.0
+    return d.mean() / (d.std(ddof=1) / np.sqrt(len(d)))
 
 
 def rank_sum(d):
@@ -175,9 +177,9 @@ def plain_resamples(d, method, n_resamples, seed):
 @pytest.mark.parametrize(
     "method, statistic",
     [
-        pytest.param("monte_carlo", "t", marks=pytest.mark.slow),
+        ("monte_carlo", "t"),
         ("monte_carlo", "wilcoxon"),
-        pytest.param("hybrid", "t", marks=pytest.mark.slow),
+        ("hybrid", "t"),
         ("hybrid", "wilcoxon"),
         ("bootstrap", "t"),
     ],
@@ -186,13 +188,14 @@ def test_sampled_pvalues_equal_a_plain_loop_over_the_same_draws(method, statisti
     x = cube(3, 11, points=points, seed=4)
     n_resamples, seed = 1100, 9
     of = {"t": student, "wilcoxon": rank_sum}[statistic] if method != "bootstrap" else np.mean
+    resampled = []
+    for a, b in every_pair(3):
+        values = [of(each) for each in plain_resamples(x[a] - x[b], method, n_resamples, seed)]
+        resampled.append(np.array(values) - (of(x[a] - x[b]) if method == "bootstrap" else 0.0))
     for alternative in ALTERNATIVES:
         found = compare(x, every_pair(3), asked(method, alternative, statistic, n_resamples, seed))
         for at, (a, b) in enumerate(every_pair(3)):
-            d = x[a] - x[b]
-            observed = of(d)
-            values = np.array([of(each) for each in plain_resamples(d, method, n_resamples, seed)])
-            values = values - observed if method == "bootstrap" else values
+            observed, values = of(x[a] - x[b]), resampled[at]
             near = 1e-9 * max(1, abs(observed))
             count = {
                 "greater": (values >= observed - near).sum(),

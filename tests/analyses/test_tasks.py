@@ -1,5 +1,7 @@
 """Several tasks at once."""
 
+import functools
+
 import numpy as np
 import pytest
 import xarray as xr
@@ -31,8 +33,14 @@ WORDS = ["Pearson's r", "accuracy with ties", "soft pairwise accuracy"]
 KW = {"n_resamples": 300, "rng": 7}
 
 
+@functools.cache
+def ranked():
+    """The table of all tasks, each as heavy as the others."""
+    return xsumstat.rank_tasks(TASKS, **KW)
+
+
 def test_each_task_is_what_rank_says_of_it():
-    table = xsumstat.rank_tasks(TASKS, **KW)
+    table = ranked()
     for at, (name, task) in enumerate(TASKS.items()):
         asked = {key: value for key, value in task.items() if key not in ("ds", "gold")}
         rng = np.random.SeedSequence(7, spawn_key=(at,))
@@ -47,7 +55,7 @@ def test_each_task_is_what_rank_says_of_it():
 
 @pytest.mark.parametrize("weights", [None, dict(zip(TASKS, (1.0, 0.0, 3.0), strict=True))])
 def test_averages_and_their_tests(weights):
-    table = xsumstat.rank_tasks(TASKS, weights=weights, **KW)
+    table = ranked() if weights is None else xsumstat.rank_tasks(TASKS, weights=weights, **KW)
     shares = np.array([1 / 3] * 3 if weights is None else [0.25, 0.0, 0.75])
     np.testing.assert_allclose(table.weight, shares)
     unit = table.correlation.transpose("metric", "task").values.copy()
@@ -152,7 +160,7 @@ def test_bad_input(tasks, keywords, text):
 
 def test_a_result_goes_to_a_file_and_back(tmp_path):
     pytest.importorskip("netCDF4")
-    table = xsumstat.rank_tasks(TASKS, **KW)
+    table = ranked()
     table.to_netcdf(tmp_path / "table.nc")
     xr.testing.assert_equal(xr.load_dataset(tmp_path / "table.nc"), table)
 
@@ -160,7 +168,7 @@ def test_a_result_goes_to_a_file_and_back(tmp_path):
 @pytest.mark.filterwarnings("ignore:more than 5 %", "ignore:the resamples are biased")
 def test_pictures():
     mpl, plt = pytest.importorskip("matplotlib"), pytest.importorskip("matplotlib.pyplot")
-    table = xsumstat.rank_tasks(TASKS, **KW)
+    table = ranked()
     axis = table.meta.plot.tasks()
     heads = [" ".join(each.get_text().split()) for each in axis.get_xticklabels()]
     assert heads == ["average", *(f"{name} {words}" for name, words in zip(TASKS, WORDS, strict=True))]

@@ -132,7 +132,7 @@ def test_a_share_that_reaches_the_level_decides(small):
     )
     levels = [float(share) for share in np.unique([by_gold, by_metric]) if 0.5 < share < 1]
     assert levels
-    for level in levels:
+    for level in levels[:: 1 + len(levels) // 8]:
         want = np.zeros((3, 3), int)
         for gold, own in zip(by_gold.T, by_metric.T, strict=True):
             verdicts = (0 if each[0] >= level else 1 if each[1] >= level else 2 for each in (gold, own))
