@@ -1,6 +1,7 @@
 """Jobs: on threads and with Dask the same bits, memory, Ctrl-C; nothing lazy early, on a cluster too."""
 
 import collections
+import functools
 import os
 import signal
 import threading
@@ -271,19 +272,22 @@ def test_answers_one_by_one_stand_in_order(monkeypatch, number):
 CALLS = {
     "corr": {"level": "input", "coefficient": "kendall"},
     "metric_corr": {},
-    "ci": {"level": "input", "coefficient": "kendall", "n_resamples": 3000, "rng": 1, "keep_samples": True},
-    "perm_test": {"level": "input", "coefficient": "kendall", "n_resamples": 3000, "rng": 1, "alternative": "greater"},
+    "ci": {"level": "input", "coefficient": "kendall", "n_resamples": 2100, "rng": 1, "keep_samples": True},
+    "perm_test": {"level": "input", "coefficient": "kendall", "n_resamples": 2100, "rng": 1, "alternative": "greater"},
 }
 
 
 FEW = ["judge", "bleu", "rouge"]
+ONE_PAIR = ["human", "judge", "bleu"]
 
 
+@functools.cache
 def two_languages():
     """Some of the demo, and the same with noise, without one system and one input."""
     import xsumstat
 
-    ds, rng = xsumstat.load_dataset("demo").sel(metric=["human", *FEW]), np.random.default_rng(0)
+    ds = xsumstat.load_dataset("demo").sel(metric=["human", *FEW]).isel(input=slice(24))
+    rng = np.random.default_rng(0)
     second = ds.score + 3 * rng.normal(size=ds.score.shape)
     second = second.where((second.system != second.system[0]) & (second.input != second.input[3]))
     both = xr.concat([ds.score, second], dim="language").assign_coords(language=["en", "fr"])
@@ -338,10 +342,9 @@ LAZY = {
     "references": lambda ds: by_references(ds, resample=("input", "reference"), aggregate="max"),
     "cells, references and raters": lambda ds: by_both(ds, level="global", resample=("cell", "reference", "rater")),
     "pool, corr": lambda ds: ds.meta.corr("human", coefficient="pairwise_accuracy", pool="language"),
-    "pool, ci": lambda ds: ds.meta.ci("human", **POOLED),
     "pool, ci of a difference": lambda ds: ds.meta.ci("human", metric="judge", other="bleu", **POOLED),
-    "pool, perm_test": lambda ds: ds.meta.perm_test("human", **POOLED),
-    "pool, boot_test": lambda ds: ds.meta.boot_test("human", alternative="greater", **POOLED),
+    "pool, perm_test": lambda ds: ds.sel(metric=ONE_PAIR).meta.perm_test("human", **POOLED),
+    "pool, boot_test": lambda ds: ds.sel(metric=ONE_PAIR).meta.boot_test("human", alternative="greater", **POOLED),
     "given": lambda ds: ds.meta.ci("human", given="rouge", level="input", method="bootstrap", **DRAWN),
     "given, swaps": lambda ds: ds.meta.perm_test("human", given=["rouge", "system_type"], level="global", **DRAWN),
     "bias": lambda ds: ds.meta.bias("human", given=["rouge", "system_type"]),
@@ -356,7 +359,7 @@ def test_lazy_answers_have_the_bits_of_eager_ones(question):
     ds = two_languages()
     want = LAZY[question](ds)
     with dask.config.set(scheduler=never):
-        got = LAZY[question](ds.chunk(language=1, metric=2, system=5, input=7))
+        got = LAZY[question](ds.chunk(language=1, metric=2, system=7, input=15))
     assert any(values.chunks is not None for values in got.data_vars.values())
     got = got.compute()
     xr.testing.assert_identical(got, want)
@@ -375,6 +378,7 @@ def never(*args, **kwargs):
 
 @pytest.mark.parametrize("method", CALLS)
 def test_nothing_computes_before_it_is_asked_to(demo, method):
+    demo = demo.sel(metric=["human", *FEW])
     lazily = demo.chunk(metric=1)
     with dask.config.set(scheduler=never):
         got = ask(lazily, method, CALLS[method])
@@ -387,9 +391,10 @@ def test_nothing_computes_before_it_is_asked_to(demo, method):
     xr.testing.assert_identical(got.compute(), ask(demo, method, CALLS[method]))
 
 
-@pytest.mark.parametrize("method", CALLS)
+@pytest.mark.parametrize("method", ["metric_corr", "perm_test"])
 def test_a_lazy_result_can_be_written_to_zarr(demo, tmp_path, method):
     """As in the README: scores from a store, the result to another, computed on the way."""
+    demo = demo.sel(metric=["human", *FEW])
     demo.to_zarr(tmp_path / "scores.zarr", zarr_format=2)
     got = ask(xr.open_zarr(tmp_path / "scores.zarr"), method, CALLS[method])
     want = ask(demo, method, CALLS[method])
@@ -408,7 +413,7 @@ def test_a_lazy_gold_is_enough(demo):
 
 
 def test_lazy_corrections_equal_eager_ones(demo):
-    settings = CALLS["perm_test"]
+    demo, settings = demo.sel(metric=["human", *FEW]), {**CALLS["perm_test"], "n_resamples": 199}
     for within in (None, "other_metric"):
         eager = ask(demo, "perm_test", settings).meta.adjust("bh", within=within)
         got = ask(demo.chunk(), "perm_test", settings).meta.adjust("bh", within=within)
@@ -442,6 +447,8 @@ def test_labels_that_nothing_can_use_are_left_out_as_in_eager_scores(demo):
 
 
 def test_work_is_split_into_tasks_over_pairs_and_resamples(demo, monkeypatch):
+    demo = demo.sel(metric=["human", *FEW])
+
     def counted(method, **settings):
         got = ask(demo.chunk(), method, CALLS[method] | settings)
         keys = [str(key) for key in dict(got.__dask_graph__())]
@@ -449,8 +456,8 @@ def test_work_is_split_into_tasks_over_pairs_and_resamples(demo, monkeypatch):
 
     assert counted("perm_test") == counted("ci") == (0, 1)
     monkeypatch.setattr(tasks, "_TASK", demo.sizes["system"] * demo.sizes["input"] * 1024 * 2)
-    assert counted("ci") == (6 * 2, 6)  # 6 metrics, 3 blocks of resamples in runs of 2
-    pairs = 6 * 5 // 2
+    assert counted("ci") == (3 * 2, 3)  # 3 metrics, 3 blocks of resamples in runs of 2
+    pairs = 3 * 2 // 2
     assert counted("perm_test") == (pairs * 2, pairs)
     monkeypatch.setattr(tasks, "_MOST_TASKS", pairs)
     assert counted("perm_test") == (0, pairs)
@@ -514,7 +521,7 @@ def test_ctrl_c_stops_a_long_run_within_a_second(demo):
     sent = []
 
     def interrupt():
-        time.sleep(1.0)
+        time.sleep(0.3)
         sent.append(time.monotonic())
         signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
 

@@ -1,5 +1,6 @@
 """One seed, one answer: whatever the threads, the pieces, the chunks, the scheduler or the order of the metrics."""
 
+import functools
 import os
 
 import dask
@@ -17,7 +18,7 @@ CASES = [
 ]
 CASES += [("perm_test", settings) for _, settings in CASES]
 CASES += [
-    ("ci", {"level": "input", "resample": "system", "interval": "basic"}),
+    ("ci", {"level": "input", "resample": "system", "interval": "basic", "keep_samples": True}),
     ("perm_test", {"level": "input", "coefficient": "kendall", "crossed": True, "keep_samples": True}),
 ]
 N = 2500  # three blocks, the last of them not full
@@ -41,13 +42,6 @@ def scores():
     )
 
 
-@pytest.fixture(autouse=True)
-def _quiet():
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("XSUMSTAT_NUM_THREADS", "2")
-        yield
-
-
 def equal(got, want):
     """To the last bit, labels and attributes included."""
     xr.testing.assert_identical(got, want)
@@ -55,51 +49,61 @@ def equal(got, want):
         assert got[name].values.tobytes() == want[name].values.tobytes(), name
 
 
-@pytest.mark.parametrize("method, settings", CASES)
-def test_threads_and_pieces(scores, monkeypatch, method, settings):
-    want = ask(scores, method, settings)
-    for number in ("1", "4"):
-        monkeypatch.setenv("XSUMSTAT_NUM_THREADS", number)
-        equal(ask(scores, method, settings), want)
+@pytest.fixture(scope="module")
+def answer(scores):
+    """Each answer in memory, on two threads, asked once."""
+
+    @functools.cache
+    def on_two(at):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("XSUMSTAT_NUM_THREADS", "2")
+            return ask(scores, *CASES[at])
+
+    return on_two
+
+
+ALL_CASES = pytest.mark.parametrize(
+    "at", range(len(CASES)), ids=[f"{at}-{method}" for at, (method, _) in enumerate(CASES)]
+)
+
+
+@ALL_CASES
+def test_threads_and_pieces(scores, answer, monkeypatch, at):
+    monkeypatch.setenv("XSUMSTAT_NUM_THREADS", "1")
     monkeypatch.setattr(threads, "_PATIENCE", 1e5)  # blocks in small pieces
     monkeypatch.setattr(jobs, "BYTES_AT_ONCE", 1)  # one metric, or pair, at a time
-    equal(ask(scores, method, settings), want)
+    equal(ask(scores, *CASES[at]), answer(at))
 
 
-CHUNKS = [
-    pytest.param({"language": 1}, marks=pytest.mark.slow),
-    pytest.param({"metric": 1}, marks=pytest.mark.slow),
-    {"language": 1, "metric": 2, "system": 3, "input": 2},
-]
+CHUNKS = [{"language": 1}, {"metric": 1}, {"language": 1, "metric": 2, "system": 4, "input": 5}]
+# Each level and coefficient meets one of the two methods, and each method all levels and coefficients.
+HALF = [at for at in range(24) if (at // 12 + at // 3 + at) % 2] + [24, 25]
 
 
-@pytest.mark.parametrize("chunks", CHUNKS)
-@pytest.mark.parametrize("method, settings", CASES)
-def test_dask(scores, monkeypatch, method, settings, chunks):
-    want = ask(scores, method, settings)
-    monkeypatch.setattr(tasks, "_TASK", 7 * 9 * 1500)  # several tasks for each
-    got = ask(scores.chunk(chunks), method, settings)
+@pytest.mark.parametrize("at", HALF)
+def test_dask(scores, answer, monkeypatch, at):
+    """Each chunking and each scheduler meet many questions."""
+    monkeypatch.setattr(tasks, "_TASK", 7 * 9 * 2100)  # several tasks for each
+    got = ask(scores.chunk(CHUNKS[(at + at // 3) % 3]), *CASES[at])
     assert all(values.chunks is not None for name, values in got.data_vars.items() if name != "margin")
-    for scheduler in ("synchronous", "threads"):
-        with dask.config.set(scheduler=scheduler):
-            equal(got.compute(), want)
+    with dask.config.set(scheduler=("synchronous", "threads")[at // 2 % 2]):
+        equal(got.compute(), answer(at))
 
 
-@pytest.mark.parametrize("method, settings", CASES)
-def test_any_order_of_metrics(scores, method, settings):
-    want = ask(scores, method, settings)
-    turned = ask(scores.sel(metric=["c", "human", "b", "a"]), method, settings)
+@ALL_CASES
+def test_any_order_of_metrics_and_four_threads(scores, answer, monkeypatch, at):
+    monkeypatch.setenv("XSUMSTAT_NUM_THREADS", "4")
+    want = answer(at)
+    turned = ask(scores.sel(metric=["c", "human", "b", "a"]), *CASES[at])
     labels = {dim: want[dim] for dim in ("metric", "other_metric") if dim in want.dims}
     equal(turned.sel(labels), want)
 
 
-@pytest.mark.parametrize("method, settings", CASES)
-@pytest.mark.parametrize("n_resamples", [700, 1024, 1500])
-def test_a_longer_run_begins_with_the_shorter_one(scores, method, settings, n_resamples):
-    if not settings.get("keep_samples"):
-        settings = {**settings, "keep_samples": True}
-    long, short = ask(scores, method, settings), ask(scores, method, settings, n_resamples)
-    part = long.samples.isel(resample=slice(n_resamples))
+@ALL_CASES
+def test_a_longer_run_begins_with_the_shorter_one(scores, answer, at):
+    n_resamples = (700, 1024, 1500)[(at + at // 3) % 3]
+    short = ask(scores, *CASES[at], n_resamples)
+    part = answer(at).samples.isel(resample=slice(n_resamples))
     assert part.values.tobytes() == short.samples.values.tobytes()
 
 

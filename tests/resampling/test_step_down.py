@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from helpers import pairwise
 
 from xsumstat.inference import corrections
 from xsumstat.resampling import jobs, step_down
@@ -65,10 +66,14 @@ POOLS = [
 ]
 
 
-@pytest.mark.parametrize("rows", ROWS)
-@pytest.mark.parametrize("pool", POOLS, ids=lambda pool: pool.alternative)
-@pytest.mark.parametrize("chunks", [(-1, -1), (5, -1), (1, 40), (7, 13)])
-@pytest.mark.parametrize("most", [2**26, 8 * N * 2, 200])
+@pairwise(
+    {
+        "rows": list(ROWS),
+        "pool": POOLS,
+        "chunks": [(-1, -1), (5, -1), (1, 40), (7, 13)],
+        "most": [2**26, 8 * N * 2, 200],
+    }
+)
 def test_lazy_bits_are_eager_bits(monkeypatch, rows, pool, chunks, most):
     monkeypatch.setattr(jobs, "BYTES_AT_ONCE", most)
     samples, observed = drawn(1)
@@ -117,11 +122,11 @@ class Largest(Callback):
         self.bytes = max(self.bytes, sum(getattr(each, "nbytes", 0) for each in arrays))
 
 
-@pytest.mark.parametrize("chunks", [(6, -1), (1, -1), (60, 500)])
+@pytest.mark.parametrize("chunks", [(6, -1), (1, -1), (30, 500)])
 def test_no_task_sees_many_draws(monkeypatch, chunks):
-    """60 tests of 40,000 draws, 19 MB, in tasks of a fortieth of it; so many tasks as there are tests and blocks."""
-    monkeypatch.setattr(jobs, "BYTES_AT_ONCE", 2**19)
-    n, size = 40_000, 60
+    """30 tests of 10,000 draws, 2.4 MB, in tasks of a twentieth of it; so many tasks as there are tests and blocks."""
+    monkeypatch.setattr(jobs, "BYTES_AT_ONCE", 2**17)
+    n, size = 10_000, 30
     samples = da.random.default_rng(1).normal(size=(size, n), chunks=chunks)
     observed = da.full(size, 0.5, chunks=7)
     pvalues = np.random.default_rng(2).random((1, size))
@@ -130,8 +135,8 @@ def test_no_task_sees_many_draws(monkeypatch, chunks):
     with Largest() as seen:
         got.compute(scheduler="sync", optimize_graph=False)
     largest_drawn = 8 * int(np.prod(samples.chunksize))
-    assert seen.bytes <= max(2**19, largest_drawn) + 2**12 and seen.bytes < 8 * n * size / 7
-    assert seen.tasks < 2000
+    assert seen.bytes <= max(2**17, largest_drawn) + 2**12 and seen.bytes < 8 * n * size / 4
+    assert seen.tasks < 1000
 
 
 def test_draws_of_which_nothing_is_asked_are_not_made():
