@@ -1,5 +1,6 @@
 """Fixtures that several tests share."""
 
+import functools
 import os
 import warnings
 from pathlib import Path
@@ -10,10 +11,13 @@ import xarray as xr
 
 import xsumstat
 
+_demo = functools.cache(xsumstat.load_dataset)
+
 
 @pytest.fixture
 def demo():
-    return xsumstat.load_dataset("demo")
+    """The demo, read once, and a copy of it that a test may change."""
+    return _demo("demo").copy(deep=True)
 
 
 @pytest.fixture(scope="session")
