@@ -349,6 +349,17 @@ def answer_of_demo(name):
         return OF_DEMO[name](xsumstat.load_dataset("demo"))
 
 
+_OF_DEMO = {}
+
+
+def of_demo(analysis, *arguments, **keywords):
+    """The answer of `demo.meta.<analysis>(...)`, asked once in a process; a copy, which a test may change."""
+    asked = repr((analysis, arguments, keywords))
+    if asked not in _OF_DEMO:
+        _OF_DEMO[asked] = getattr(xsumstat.load_dataset("demo").meta, analysis)(*arguments, **keywords)
+    return _OF_DEMO[asked].copy(deep=True)
+
+
 def analysis_of(found):
     """The analysis that a result is of; scores that were simulated are of none, and say their truth."""
     return found.attrs.get("analysis", "simulate")

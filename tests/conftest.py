@@ -1,5 +1,7 @@
 """Fixtures that several tests share."""
 
+import functools
+import gc
 import os
 import warnings
 from pathlib import Path
@@ -11,9 +13,20 @@ import xarray as xr
 import xsumstat
 
 
+def pytest_collection_finish():
+    """The tests, once collected, stay: to look through them for garbage again and again takes a tenth of the time."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 100)
+
+
+_demo = functools.cache(xsumstat.load_dataset)
+
+
 @pytest.fixture
 def demo():
-    return xsumstat.load_dataset("demo")
+    """The demo, read once, and a copy of it that a test may change."""
+    return _demo("demo").copy(deep=True)
 
 
 @pytest.fixture(scope="session")

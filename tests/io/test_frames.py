@@ -1,3 +1,4 @@
+import functools
 import itertools
 import warnings
 
@@ -5,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
+from conftest import dataset
 from helpers import pairwise
 
 import xsumstat  # noqa: F401
@@ -225,7 +227,11 @@ def test_frames_of_results(small):
     assert len(single) == 1 and single.metric[0] == "m1"
 
 
-def results(ds):
+@functools.cache
+def results():
+    rng = np.random.default_rng(7)
+    score = np.round(2 * rng.normal(size=(4, 6, 5)) + 2 * rng.normal(size=(1, 6, 5)))
+    ds = dataset(score, kind=("metric", list("habc")), higher_is_better=("metric", [True, False, True, True]))
     test = ds.meta.perm_test("m0", level="input", n_resamples=100, rng=2, keep_samples=True)
     return {
         "scores": ds.assign_attrs(gold="m0"),
@@ -241,9 +247,8 @@ def results(ds):
 @pytest.mark.parametrize("name", ["scores", "ci", "corr", "perm_test", "adjusted", "significant", "metric_corr"])
 @pytest.mark.parametrize("store", ["netcdf4", "zarr"])
 @pytest.mark.filterwarnings("ignore:.*Zarr format 3:UserWarning", "ignore:.*not part in the Zarr format 3")
-def test_results_round_trip(tmp_path, small, name, store):
-    small = small.assign_coords(higher_is_better=("metric", [True, False, True, True]))
-    ds = results(small)[name]
+def test_results_round_trip(tmp_path, name, store):
+    ds = results()[name]
     path = tmp_path / f"result.{'zarr' if store == 'zarr' else 'nc'}"
     if store == "zarr":
         ds.to_zarr(path, zarr_format=2, consolidated=True)
@@ -367,33 +372,29 @@ def test_a_frame_with_a_column_twice():
         frame.meta.to_scores(input="metric")
 
 
-@pairwise(
-    {
-        "scale": [1, 10, 0.1, 1e-20, 1e200, 7, 1 / 3],
-        "rule": ["mean", "sum", np.mean, np.nanmean],
-        "wide": [False, True],
-    }
-)
+@pytest.mark.parametrize("wide", [False, True])
+@pytest.mark.parametrize("rule", ["mean", "sum", np.mean, np.nanmean])
 @pytest.mark.filterwarnings("ignore:only 4 systems", "ignore:numeric column")
-def test_the_order_of_rows_does_not_matter_to_a_mean(scale, rule, wide):
-    """Three means of .2 and one of .7/3 against 0, 1, 4, 9: tau-b is 3/sqrt(3*6)."""
-    ratings = [[0.1, 0.2, 0.3], [0.3, 0.2, 0.1], [0.2, 0.2, 0.2], [0.1, 0.1, 0.5]]
-    rows = [(f"s{at}", "d", scale * each, at**2 / 3) for at, three in enumerate(ratings) for each in three]
-    frame = pd.DataFrame(rows, columns=["system", "input", "human", "metric"])
+def test_the_order_of_rows_does_not_matter_to_a_mean(rule, wide):
+    """Three means of .2 and one of .7/3 against 0, 1, 4, 9, in several units: tau-b is 3/sqrt(3*6)."""
+    units = {f"unit {scale:.3g}": scale for scale in (1, 10, 0.1, 1e-20, 1e200, 7, 1 / 3)}
+    ratings = np.array([[0.1, 0.2, 0.3], [0.3, 0.2, 0.1], [0.2, 0.2, 0.2], [0.1, 0.1, 0.5]])
+    labels = pd.DataFrame({"system": np.repeat(["s0", "s1", "s2", "s3"], 3), "input": "d"})
+    frame = labels.assign(
+        human=np.repeat(np.arange(4) ** 2 / 3, 3), **{n: u * ratings.ravel() for n, u in units.items()}
+    )
     for seed in range(4):
         some = frame.sample(frac=1, random_state=seed)
         if wide:
             ds = some.meta.to_scores(wide=True, aggregate=rule)
         else:
-            some = some.rename(columns={"metric": "length"}).melt(
-                ["system", "input"], var_name="metric", value_name="score"
-            )
-            ds = some.meta.to_scores(aggregate=rule).assign_coords(metric=["human", "metric"])
+            some = some.melt(["system", "input"], var_name="metric", value_name="score")
+            ds = some.meta.to_scores(aggregate=rule)
         assert ds.system.values.tolist() == list(dict.fromkeys(some.system))
-        tau = ds.meta.corr("human", level="input", coefficient="kendall").correlation.item()
-        assert tau == pytest.approx(3 / np.sqrt(18), abs=1e-12)
-        want = scale * 0.7 / (1 if rule == "sum" else 3)
-        assert ds.score.sel(metric="human", system="s3").item() == pytest.approx(want, rel=1e-12)
+        tau = ds.meta.corr("human", level="input", coefficient="kendall").correlation
+        assert tau.sel(metric=list(units)).values == pytest.approx(np.full(len(units), 3 / np.sqrt(18)), abs=1e-12)
+        want = np.array(list(units.values())) * 0.7 / (1 if rule == "sum" else 3)
+        np.testing.assert_allclose(ds.score.sel(metric=list(units), system="s3").values.ravel(), want, rtol=1e-12)
 
 
 def test_medians_of_an_even_number_are_means():

@@ -51,9 +51,8 @@ def check_latex(text):
         )
 
 
-@pytest.mark.parametrize("question", IN_WORDS)
-def test_every_result_is_a_table(question):
-    result = answer(question)
+def check_tables(result):
+    """LaTeX that compiles and Markdown that has rows, of the same cells."""
     latex, markdown = result.meta.to_latex(caption="50 % of_all", label="tab:a"), result.meta.to_markdown()
     check_latex(latex)
     assert r"\caption{50 \% of\_all}" in latex and r"\label{tab:a}" in latex
@@ -61,6 +60,16 @@ def test_every_result_is_a_table(question):
     assert len({len(cells_of(line)) for line in lines}) == 1
     assert len(body_of(latex)) == len(body_of(markdown)) == len(lines) - 2
     assert not re.search(r"\bnan\b|None", latex + markdown)
+
+
+def test_every_result_is_a_table():
+    wrong = []
+    for question in IN_WORDS:
+        try:
+            check_tables(answer(question))
+        except Exception as error:
+            wrong.append(f"{question}: {error!r}")
+    assert not wrong, "\n".join(wrong)
 
 
 def test_the_document_compiles(tmp_path):
@@ -140,6 +149,7 @@ def test_further_dims_are_groups_of_columns(demo):
 
 @pytest.mark.parametrize("ask", ["corr", "ci", "rank"])
 def test_what_chance_reaches_has_columns(demo, ask):
+    demo = demo.sel(metric=["human", "judge", "bleu"]).isel(input=slice(10))
     keywords = {"n_resamples": 19, "rng": 0} if ask == "rank" else {}
     result = getattr(demo.meta, ask)("human", coefficient="spa", **keywords)
     table = result.meta.to_markdown()

@@ -9,6 +9,7 @@ import numpy as np  # noqa: E402
 import pandas as pd  # noqa: E402
 import pytest  # noqa: E402
 import xarray as xr  # noqa: E402
+from cases import of_demo  # noqa: E402
 
 
 @pytest.fixture(autouse=True)
@@ -81,7 +82,7 @@ def test_labels_side_by_side_have_lines_of_their_own(demo):
 
 
 def test_correlations_and_differences_have_none(demo):
-    assert not any("random" in text for text in words(demo.meta.ci("human").meta.plot.forest()))
+    assert not any("random" in text for text in words(of_demo("ci", "human").meta.plot.forest()))
     gap = demo.meta.ci("human", metric="judge", other="bleu", coefficient="pairwise_accuracy")
     assert not any("random" in text for text in words(gap.meta.plot.forest()))
     other = demo.meta.corr("human", metric=["judge", "bleu"], coefficient="spa")

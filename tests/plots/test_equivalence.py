@@ -8,6 +8,7 @@ import matplotlib.pyplot as plt  # noqa: E402
 import numpy as np  # noqa: E402
 import pytest  # noqa: E402
 import xarray as xr  # noqa: E402
+from cases import of_demo  # noqa: E402
 
 
 @pytest.fixture(autouse=True)
@@ -71,7 +72,7 @@ def points_of(axis):
 
 
 def test_pca_shows_every_point_with_its_label_by_kind(demo):
-    found = demo.meta.pca()
+    found = of_demo("pca")
     ax = found.meta.plot.pca()
     np.testing.assert_allclose(points_of(ax), found.coordinate.transpose("metric", "component"))  # people come first
     assert [text.get_text() for text in ax.texts] == list(demo.metric.values)
@@ -100,15 +101,15 @@ def test_pca_of_further_labels(languages):
     assert [text.get_text() for text in ax.figure.legends[0].get_texts()] == list(languages.metric.values)
 
 
-def test_pca_is_to_scale(demo):
-    ax = demo.meta.pca().meta.plot.pca()
+def test_pca_is_to_scale():
+    ax = of_demo("pca").meta.plot.pca()
     ax.figure.canvas.draw()
     inches = ax.transData.transform([(0, 0), (100, 0), (0, 100)])
     assert inches[1, 0] - inches[0, 0] == pytest.approx(inches[2, 1] - inches[0, 1], rel=1e-3)  # pixels
     assert ax.get_xlim()[0] < points_of(ax)[:, 0].min() and ax.get_ylim()[1] > points_of(ax)[:, 1].max()
 
 
-@pytest.mark.parametrize("n", [6, 40])
+@pytest.mark.parametrize("n", [6, 18, pytest.param(40, marks=pytest.mark.slow)])
 def test_labels_of_points_do_not_lie_on_each_other(n):
     rng = np.random.default_rng(0)
     names = [f"organisation/judge with a long name {at:02d}" for at in range(n)]
@@ -127,8 +128,8 @@ def test_labels_of_points_do_not_lie_on_each_other(n):
     assert min(word.get_fontsize() for word in ax.texts) >= 7
 
 
-def test_labels_lie_at_the_same_places_each_time(demo):
-    found = demo.meta.pca()
+def test_labels_lie_at_the_same_places_each_time():
+    found = of_demo("pca")
     first, second = ([text.get_position() for text in found.meta.plot.pca().texts] for _ in range(2))
     assert first == second
 

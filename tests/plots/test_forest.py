@@ -1,5 +1,7 @@
 """What the forest sets off, leaves out and says."""
 
+import functools
+
 import matplotlib as mpl
 
 mpl.use("Agg")
@@ -9,7 +11,9 @@ import numpy as np  # noqa: E402
 import pandas as pd  # noqa: E402
 import pytest  # noqa: E402
 import xarray as xr  # noqa: E402
+from cases import of_demo  # noqa: E402
 
+import xsumstat  # noqa: E402
 from xsumstat.plots import parts  # noqa: E402
 
 
@@ -19,10 +23,16 @@ def close_figures():
     plt.close("all")
 
 
-@pytest.fixture
-def raters(demo):
+@functools.cache
+def of_raters():
+    demo = xsumstat.load_dataset("demo")
     noise = xr.DataArray(np.random.default_rng(0).normal(size=(3, 12, 30)), dims=("rater", "system", "input"))
     return demo.meta.human_ceiling(demo.score.sel(metric="human", drop=True) + 8 * noise, level="input")
+
+
+@pytest.fixture
+def raters():
+    return of_raters().copy(deep=True)
 
 
 def rows(ax):
@@ -45,8 +55,8 @@ def small_words(ax):
     return " ".join(" ".join(text.get_text().split()) for text in [*ax.figure.texts, *ax.texts])
 
 
-def test_the_ceiling_is_a_band_with_its_interval(demo, raters):
-    ax = demo.meta.ci("human", level="input").meta.plot.forest(ceiling=raters)
+def test_the_ceiling_is_a_band_with_its_interval(raters):
+    ax = of_demo("ci", "human", level="input").meta.plot.forest(ceiling=raters)
     own = raters.sel(metric="rater")
     assert band(ax, [own.ci_low, own.ci_high])
     assert any(np.allclose(line.get_xdata(), own.correlation) for line in ax.lines if line.get_linestyle() == "--")
@@ -105,17 +115,17 @@ def test_a_ceiling_of_something_else_is_refused(demo, raters, ask, message):
         ask(demo, raters)
 
 
-def test_each_panel_has_the_ceiling_of_its_own_label(demo, raters):
+def test_each_panel_has_the_ceiling_of_its_own_label(raters):
     both = pd.Index(["a", "b"], name="quality")
-    result = xr.concat([demo.meta.ci("human", level="input")] * 2, both)
+    result = xr.concat([of_demo("ci", "human", level="input")] * 2, both)
     axes = result.meta.plot.forest(ceiling=xr.concat([raters, raters - 0.2], both))
     own = raters.sel(metric="rater")
     for ax, less in zip(axes, (0, 0.2), strict=True):
         assert band(ax, [own.ci_low - less, own.ci_high - less])
 
 
-def test_no_metric_has_a_row_beside_itself(demo):
-    gaps = demo.meta.ci("human", other=["bleu", "judge"])
+def test_no_metric_has_a_row_beside_itself():
+    gaps = of_demo("ci", "human", other=["bleu", "judge"])
     for ax in gaps.meta.plot.forest():
         other = ax.get_title().removeprefix("vs ")
         want = gaps.difference.sel(other_metric=other).dropna("metric").to_series().sort_values(ascending=False)
@@ -130,8 +140,8 @@ def test_a_metric_beside_itself_alone_is_not_called_undefined(demo):
         assert "bleu" not in rows(ax) and len(rows(ax)) == 5 and "undefined" not in small_words(ax)
 
 
-def test_metrics_without_an_estimate_have_no_row_and_are_named(demo):
-    result = demo.meta.ci("human")
+def test_metrics_without_an_estimate_have_no_row_and_are_named():
+    result = of_demo("ci", "human")
     result["correlation"][2] = np.nan
     ax = result.meta.plot.forest()
     assert "rouge" not in rows(ax) and len(rows(ax)) == 5
@@ -140,8 +150,8 @@ def test_metrics_without_an_estimate_have_no_row_and_are_named(demo):
 
 
 @pytest.fixture
-def many(demo):
-    result = demo.meta.ci("human", metric=["judge"])
+def many():
+    result = of_demo("ci", "human", metric=["judge"])
     return xr.concat(
         [(result - at / 50).assign_coords(metric=[f"m{at:02d}"]) for at in range(41)],
         "metric",
@@ -170,9 +180,9 @@ def test_differences_from_many_metrics_are_drawn_for_a_few(many):
     assert len(axes) == 8 and "beside 8 of 9 other metrics" in small_words(axes[0])
 
 
-def test_how_the_intervals_were_made_stands_below(demo):
-    assert "95 %" in small_words(demo.meta.ci("human").meta.plot.forest())
+def test_how_the_intervals_were_made_stands_below():
+    assert "95 %" in small_words(of_demo("ci", "human").meta.plot.forest())
     figure, (left, right) = plt.subplots(1, 2)
-    demo.meta.ci("human", level="input").meta.plot.forest(ax=left, title="left")
+    of_demo("ci", "human", level="input").meta.plot.forest(ax=left, title="left")
     assert not figure.texts and not figure.legends and not right.texts and right.get_legend() is None
     assert left.get_title() == "left" and any("95 %" in text.get_text() for text in left.texts)

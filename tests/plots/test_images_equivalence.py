@@ -8,6 +8,7 @@ import matplotlib.pyplot as plt  # noqa: E402
 import numpy as np  # noqa: E402
 import pytest  # noqa: E402
 import xarray as xr  # noqa: E402
+from cases import of_demo  # noqa: E402
 
 import xsumstat  # noqa: E402, F401
 
@@ -18,10 +19,14 @@ pytestmark = pytest.mark.skipif(
 
 
 def image(style="default"):
-    """A picture at 50 dots an inch; a lost word or another colour is beyond the tolerance, rounding is not."""
-    return pytest.mark.mpl_image_compare(
+    """A picture at 50 dots an inch; a lost word or another colour is beyond the tolerance, rounding is not.
+
+    Dark ones are slow, as each has a light twin.
+    """
+    compared = pytest.mark.mpl_image_compare(
         baseline_dir="baseline", style=style, tolerance=2, savefig_kwargs={"dpi": 50}, deterministic=True
     )
+    return compared if style == "default" else lambda picture: pytest.mark.slow(compared(picture))
 
 
 @pytest.fixture(autouse=True)
@@ -78,8 +83,8 @@ def test_shifts_of_two_dark(changed):
 
 
 @image()
-def test_pca(demo):
-    return demo.meta.pca().meta.plot.pca().figure
+def test_pca():
+    return of_demo("pca").meta.plot.pca().figure
 
 
 @image("dark_background")

@@ -14,6 +14,7 @@ import numpy as np  # noqa: E402
 import pandas as pd  # noqa: E402
 import pytest  # noqa: E402
 import xarray as xr  # noqa: E402
+from cases import of_demo  # noqa: E402
 
 import xsumstat  # noqa: E402
 
@@ -22,7 +23,8 @@ pytestmark = pytest.mark.skipif(
     not mpl.__version__.startswith("3.11."), reason="the kept images are by matplotlib 3.11"
 )
 DRAWS = {"n_resamples": 999, "rng": 0}
-STYLES = pytest.mark.parametrize("style", ["default", "dark_background"], ids=["light", "dark"])
+DARK = pytest.param("dark_background", marks=pytest.mark.slow, id="dark")
+STYLES = pytest.mark.parametrize("style", [pytest.param("default", id="light"), DARK])
 
 
 def image(function):
@@ -39,30 +41,36 @@ def styled(function):
         with plt.style.context(style):
             axes = function(style, **fixtures)
             figure = np.atleast_1d(axes).flat[0].figure
-            figure.canvas.draw()
+            figure.draw_without_rendering()
         return figure
 
     return image(STYLES(drawn))
 
 
-@pytest.fixture
-def raters(demo):
+@functools.cache
+def of_raters():
+    demo = xsumstat.load_dataset("demo")
     noise = xr.DataArray(np.random.default_rng(0).normal(size=(3, 12, 30)), dims=("rater", "system", "input"))
     return demo.meta.human_ceiling(demo.score.sel(metric="human", drop=True) + 8 * noise, level="input")
 
 
 @pytest.fixture
-def many(demo):
+def raters():
+    return of_raters().copy(deep=True)
+
+
+@pytest.fixture
+def many():
     """41 metrics with long names, by fixed numbers."""
-    one = demo.meta.ci("human", metric=["judge"])[["correlation", "ci_low", "ci_high"]]
+    one = of_demo("ci", "human", metric=["judge"])[["correlation", "ci_low", "ci_high"]]
     names = [f"a-very-long-name-of-a-metric_variant-{at:02d}" for at in range(41)]
     rows = [(one - at / 50).assign_coords(metric=[name]).assign_attrs(one.attrs) for at, name in enumerate(names)]
     return xr.concat(rows, "metric", combine_attrs="override")
 
 
 @styled
-def test_forest(style, demo, raters):
-    return demo.meta.ci("human", level="input").meta.plot.forest(ceiling=raters, title="Beside the raters")
+def test_forest(style, raters):
+    return of_demo("ci", "human", level="input").meta.plot.forest(ceiling=raters, title="Beside the raters")
 
 
 @styled
@@ -78,8 +86,8 @@ def test_forest_of_two_levels(style, demo):
 
 
 @image
-def test_forest_of_differences(demo):
-    return demo.meta.ci("human", other=["bleu", "judge"]).meta.plot.forest()[0].figure
+def test_forest_of_differences():
+    return of_demo("ci", "human", other=["bleu", "judge"]).meta.plot.forest()[0].figure
 
 
 @image
@@ -103,8 +111,8 @@ def test_pvalues_of_long_names(demo):
 @styled
 def test_clusters(style, demo):
     tests = demo.meta.perm_test("human", alternative="greater", **DRAWS)
-    ranks = demo.meta.rank("human", **DRAWS)
-    return ranks.meta.plot.clusters(intervals=demo.meta.ci("human"), tests=tests)
+    ranks = of_demo("rank", "human", **DRAWS)
+    return ranks.meta.plot.clusters(intervals=of_demo("ci", "human"), tests=tests)
 
 
 @styled
@@ -122,11 +130,11 @@ def test_tasks(style, demo):
 
 
 @image
-def test_two_axes_of_a_dark_figure(demo):
+def test_two_axes_of_a_dark_figure():
     with plt.style.context("dark_background"):
         figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4), layout="constrained")
-    demo.meta.ci("human", level="input").meta.plot.forest(ax=left, title="left")
-    demo.meta.rank("human", **DRAWS).meta.plot.clusters(ax=right, title="right")
+    of_demo("ci", "human", level="input").meta.plot.forest(ax=left, title="left")
+    of_demo("rank", "human", **DRAWS).meta.plot.clusters(ax=right, title="right")
     return figure
 
 

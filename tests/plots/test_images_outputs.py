@@ -7,6 +7,7 @@ mpl.use("Agg")
 import matplotlib.pyplot as plt  # noqa: E402
 import numpy as np  # noqa: E402
 import pytest  # noqa: E402
+from cases import of_demo  # noqa: E402
 from conftest import dataset  # noqa: E402
 
 import xsumstat  # noqa: E402, F401
@@ -24,10 +25,14 @@ pytestmark = pytest.mark.skipif(
 
 
 def image(style="default"):
-    """A picture at 50 dots an inch; a lost word or another colour is beyond the tolerance, rounding is not."""
-    return pytest.mark.mpl_image_compare(
+    """A picture at 50 dots an inch; a lost word or another colour is beyond the tolerance, rounding is not.
+
+    Dark ones are slow, as each has a light twin.
+    """
+    compared = pytest.mark.mpl_image_compare(
         baseline_dir="baseline", style=style, tolerance=2, savefig_kwargs={"dpi": 50}, deterministic=True
     )
+    return compared if style == "default" else lambda picture: pytest.mark.slow(compared(picture))
 
 
 @pytest.fixture(autouse=True)
@@ -108,13 +113,13 @@ def test_distribution_of_long_names_dark(demo):
 
 
 @image()
-def test_disagreement_of_pairs(demo):
-    return figure_of(demo.meta.disagreement(metric=THREE).meta.plot.disagreement())
+def test_disagreement_of_pairs():
+    return figure_of(of_demo("disagreement", metric=THREE).meta.plot.disagreement())
 
 
 @image("dark_background")
-def test_disagreement_of_many_dark(demo):
-    return figure_of(demo.meta.disagreement().meta.plot.disagreement(title="Disagreement"))
+def test_disagreement_of_many_dark():
+    return figure_of(of_demo("disagreement").meta.plot.disagreement(title="Disagreement"))
 
 
 @image()
@@ -125,8 +130,8 @@ def test_disagreement_of_long_names(demo):
 
 
 @image("dark_background")
-def test_improvement_dark(demo):
-    return figure_of(demo.meta.improvement_consistency(metric=THREE).meta.plot.improvement())
+def test_improvement_dark():
+    return figure_of(of_demo("improvement_consistency", metric=THREE).meta.plot.improvement())
 
 
 @image()
@@ -141,9 +146,9 @@ def test_range_drop_of_long_names_dark(demo):
 
 
 @image()
-def test_over_the_scale_side_by_side(demo):
+def test_over_the_scale_side_by_side():
     figure, axes = plt.subplots(1, 2, figsize=(9, 4), layout="constrained")
-    found = demo.meta.disagreement(metric=THREE)
+    found = of_demo("disagreement", metric=THREE)
     found.meta.plot.disagreement(highlight=("judge", "bleu"), ax=axes[0], title="a pair")
-    demo.meta.improvement_consistency(metric=THREE).meta.plot.improvement(ax=axes[1], title="improvement")
+    of_demo("improvement_consistency", metric=THREE).meta.plot.improvement(ax=axes[1], title="improvement")
     return figure

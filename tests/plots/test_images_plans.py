@@ -8,6 +8,7 @@ import matplotlib.pyplot as plt  # noqa: E402
 import numpy as np  # noqa: E402
 import pytest  # noqa: E402
 import xarray as xr  # noqa: E402
+from cases import of_demo  # noqa: E402
 
 import xsumstat  # noqa: E402
 
@@ -19,10 +20,14 @@ pytestmark = [
 
 
 def image(style="default"):
-    """A picture at 50 dots an inch; a lost word or another colour is beyond the tolerance, rounding is not."""
-    return pytest.mark.mpl_image_compare(
+    """A picture at 50 dots an inch; a lost word or another colour is beyond the tolerance, rounding is not.
+
+    Dark ones are slow, as each has a light twin.
+    """
+    compared = pytest.mark.mpl_image_compare(
         baseline_dir="baseline", style=style, tolerance=2, savefig_kwargs={"dpi": 50}, deterministic=True
     )
+    return compared if style == "default" else lambda picture: pytest.mark.slow(compared(picture))
 
 
 def figure_of(axes):
@@ -66,5 +71,5 @@ def test_further_dims_have_a_panel_each(demo):
     axes = both.meta.variance_components("human", metric=["judge"]).meta.plot.variance_components()
     assert [axis.get_title() for axis in axes] == ["en", "de"]
     with pytest.raises(ValueError, match="draws a result of ds.meta.variance_components, but this is a result of corr"):
-        demo.meta.corr("human").meta.plot.variance_components()
+        of_demo("corr", "human").meta.plot.variance_components()
     plt.close("all")

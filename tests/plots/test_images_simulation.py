@@ -13,7 +13,8 @@ import xarray as xr  # noqa: E402
 pytestmark = pytest.mark.skipif(
     not mpl.__version__.startswith("3.11."), reason="the kept images are by matplotlib 3.11"
 )
-STYLES = pytest.mark.parametrize("style", ["default", "dark_background"], ids=["light", "dark"])
+DARK = pytest.param("dark_background", marks=pytest.mark.slow, id="dark")
+STYLES = pytest.mark.parametrize("style", [pytest.param("default", id="light"), DARK])
 image = pytest.mark.mpl_image_compare(
     baseline_dir="baseline", tolerance=1, style="default", deterministic=True, savefig_kwargs={"dpi": 50}
 )
@@ -28,7 +29,7 @@ def shares(name, values, analysis, **coords):
 def finished(axes):
     """The figure, laid out in the style in which it was drawn."""
     figure = np.atleast_1d(axes).flat[0].figure
-    figure.canvas.draw()
+    figure.draw_without_rendering()
     return figure
 
 

@@ -8,6 +8,7 @@ import matplotlib.pyplot as plt  # noqa: E402
 import numpy as np  # noqa: E402
 import pytest  # noqa: E402
 import xarray as xr  # noqa: E402
+from cases import of_demo  # noqa: E402
 
 import xsumstat  # noqa: E402, F401
 
@@ -20,10 +21,14 @@ pytestmark = pytest.mark.skipif(
 
 
 def image(style="default"):
-    """A picture at 50 dots an inch; a lost word or another colour is beyond the tolerance, rounding is not."""
-    return pytest.mark.mpl_image_compare(
+    """A picture at 50 dots an inch; a lost word or another colour is beyond the tolerance, rounding is not.
+
+    Dark ones are slow, as each has a light twin.
+    """
+    compared = pytest.mark.mpl_image_compare(
         baseline_dir="baseline", style=style, tolerance=2, savefig_kwargs={"dpi": 50}, deterministic=True
     )
+    return compared if style == "default" else lambda picture: pytest.mark.slow(compared(picture))
 
 
 @pytest.fixture(autouse=True)
@@ -55,13 +60,13 @@ def many_metrics(ds):
 
 
 @image()
-def test_bars(demo):
-    return figure_of(demo.meta.ci("human").meta.plot.bars(title="Agreement with people"))
+def test_bars():
+    return figure_of(of_demo("ci", "human").meta.plot.bars(title="Agreement with people"))
 
 
 @image("dark_background")
-def test_bars_of_groups_dark(demo):
-    return figure_of(demo.meta.ci("human", by="system_type").meta.plot.bars())
+def test_bars_of_groups_dark():
+    return figure_of(of_demo("ci", "human", by="system_type").meta.plot.bars())
 
 
 @image()
@@ -87,14 +92,14 @@ def test_input_effect(demo):
 
 
 @image("dark_background")
-def test_input_effect_dark(demo):
-    effect = demo.meta.input_effect(metric=["human", "judge"])
+def test_input_effect_dark():
+    effect = of_demo("input_effect", metric=["human", "judge"])
     return figure_of(effect.meta.plot.input_effect(highlight="doc-07"))
 
 
 @image()
-def test_top_k(demo):
-    return figure_of(demo.meta.top_k_corr("human", k=[12, 9, 6]).meta.plot.top_k())
+def test_top_k():
+    return figure_of(of_demo("top_k_corr", "human", k=[12, 9, 6]).meta.plot.top_k())
 
 
 @image("dark_background")
@@ -103,13 +108,13 @@ def test_top_k_of_many_metrics_dark(demo):
 
 
 @image()
-def test_bias(demo):
-    return figure_of(demo.meta.bias("human", given=["length", "system_type"], level="global").meta.plot.bias())
+def test_bias():
+    return figure_of(of_demo("bias", "human", given=["length", "system_type"], level="global").meta.plot.bias())
 
 
 @image("dark_background")
-def test_bias_by_colour_dark(demo):
-    found = demo.meta.bias("human", given=["length", "system_type"], level="global")
+def test_bias_by_colour_dark():
+    found = of_demo("bias", "human", given=["length", "system_type"], level="global")
     return figure_of(found.meta.plot.bias(hue="covariate", title="Who favours what"))
 
 
@@ -124,8 +129,8 @@ def test_close_corr_of_many_metrics_dark(demo):
 
 
 @image()
-def test_confusion(demo):
-    found = demo.meta.discriminative_agreement("human", metric=["judge", "length"], n_resamples=99, rng=1)
+def test_confusion():
+    found = of_demo("discriminative_agreement", "human", metric=["judge", "length"], n_resamples=99, rng=1)
     return figure_of(found.meta.plot.confusion())
 
 
@@ -138,6 +143,6 @@ def test_confusion_of_long_names_dark(demo):
 @image()
 def test_two_beside_each_other(demo):
     figure, (left, right) = plt.subplots(1, 2, figsize=(11, 5), layout="constrained")
-    demo.meta.ci("human", by="system_type").meta.plot.bars(ax=left, title="groups")
+    of_demo("ci", "human", by="system_type").meta.plot.bars(ax=left, title="groups")
     demo.meta.close_corr("human", gap=[0.5, 1.0]).meta.plot.close_corr(ax=right, title="close systems")
     return figure

@@ -10,6 +10,7 @@ import pytest  # noqa: E402
 import scipy.integrate  # noqa: E402
 import scipy.stats  # noqa: E402
 import xarray as xr  # noqa: E402
+from cases import of_demo  # noqa: E402
 
 from xsumstat.plots import parts, pvalues  # noqa: E402
 
@@ -256,8 +257,8 @@ def strokes(ax):
 
 
 @pytest.mark.parametrize("density", [True, False])
-def test_a_bias_that_matters_is_marked(demo, density):
-    result = demo.meta.ci("human", level="input", coefficient="spearman")
+def test_a_bias_that_matters_is_marked(density):
+    result = of_demo("ci", "human", level="input", coefficient="spearman")
     matters = (abs(result.bias) > result.standard_error / 4).values
     assert matters.any() and not matters.all()
     ax = result.meta.plot.forest(density=density, order="given")
@@ -382,8 +383,8 @@ def test_dollars_in_names_are_no_formula(small):
     odd.meta.perm_test("m0", n_resamples=20, rng=0).meta.plot.pvalues().figure.canvas.draw()
 
 
-def test_clusters_stand_on_grounds_of_their_own(demo):
-    table = demo.meta.rank("human", level="input", n_resamples=999, rng=1)
+def test_clusters_stand_on_grounds_of_their_own():
+    table = of_demo("rank", "human", level="input", n_resamples=999, rng=1)
     ax = table.meta.plot.clusters()
     assert labels(ax.get_yticklabels()) == list(table.metric.values)
     points = next(line for line in ax.lines if line.get_marker() == "o")
@@ -397,8 +398,8 @@ def test_clusters_stand_on_grounds_of_their_own(demo):
     assert ax.get_xlabel() == "Pearson's r with human"
 
 
-def test_clusters_of_each_label_and_without_undefined_metrics(demo):
-    table = demo.meta.rank("human", level="input", n_resamples=999, rng=1)
+def test_clusters_of_each_label_and_without_undefined_metrics():
+    table = of_demo("rank", "human", level="input", n_resamples=999, rng=1)
     other = table.copy(deep=True)
     other["rank"][0], other["cluster"][0], other["correlation"][0] = 0, 0, np.nan
     axes = xr.concat([table, other], pd.Index(["a", "b"], name="quality")).meta.plot.clusters()
@@ -444,14 +445,14 @@ def test_without_matplotlib_the_extra_is_named(monkeypatch, interval):
         interval.meta.plot.forest()
 
 
-def test_words_can_be_read_in_dark_styles(demo):
+def test_words_can_be_read_in_dark_styles():
     import matplotlib.pyplot as plt
 
     with plt.style.context("dark_background"):
-        axis = demo.meta.ci("human", n_resamples=19, rng=0).meta.plot.forest()
+        axis = of_demo("ci", "human", n_resamples=19, rng=0).meta.plot.forest()
         assert axis.get_yticklabels()[0].get_color() == "#dddddd"
     plt.close("all")
-    axis = demo.meta.ci("human", n_resamples=19, rng=0).meta.plot.forest()
+    axis = of_demo("ci", "human", n_resamples=19, rng=0).meta.plot.forest()
     assert axis.get_yticklabels()[0].get_color() == "#333333"
     plt.close("all")
 

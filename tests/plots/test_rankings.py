@@ -8,6 +8,7 @@ import matplotlib.pyplot as plt  # noqa: E402
 import numpy as np  # noqa: E402
 import pytest  # noqa: E402
 import xarray as xr  # noqa: E402
+from cases import of_demo  # noqa: E402
 
 import xsumstat  # noqa: E402
 
@@ -19,8 +20,8 @@ def close_figures():
 
 
 @pytest.fixture
-def ranks(demo):
-    return demo.meta.rank("human", n_resamples=999, rng=0)
+def ranks():
+    return of_demo("rank", "human", n_resamples=999, rng=0)
 
 
 def rows(ax):
@@ -63,8 +64,8 @@ def test_with_tests_bars_join_all_that_were_not_told_apart(ranks):
         ranks.meta.plot.clusters(tests=ranks)
 
 
-def test_whiskers_are_the_intervals_that_are_given(demo, ranks):
-    interval = demo.meta.ci("human")
+def test_whiskers_are_the_intervals_that_are_given(ranks):
+    interval = of_demo("ci", "human")
     ax = ranks.meta.plot.clusters(intervals=interval.isel(metric=slice(None, None, -1)))
     (lines,) = ax.collections
     for (start, end), name in zip(lines.get_segments(), rows(ax), strict=True):
@@ -72,7 +73,7 @@ def test_whiskers_are_the_intervals_that_are_given(demo, ranks):
         np.testing.assert_allclose([start[0], end[0]], [one.ci_low, one.ci_high])
         assert rows(ax)[int(start[1])] == name
     with pytest.raises(ValueError, match="intervals must be of the level of the result, 'system', not 'input'"):
-        ranks.meta.plot.clusters(intervals=demo.meta.ci("human", level="input"))
+        ranks.meta.plot.clusters(intervals=of_demo("ci", "human", level="input"))
 
 
 @pytest.mark.filterwarnings("ignore:no test can be significant")
