@@ -10,8 +10,7 @@ import pandas as pd
 import xarray as xr
 
 from xsumstat import _validate, method_synonyms, synonyms
-from xsumstat.dataset import leakage, wording
-from xsumstat.dataset import scores as schema
+from xsumstat.dataset import facts, leakage, wording
 from xsumstat.dataset.variables import ANALYSES
 
 RATERS, AMONG = "raters and judges", "among metrics"
@@ -67,7 +66,7 @@ def is_result(ds: xr.Dataset) -> bool:
 
 def is_scores(ds: xr.Dataset) -> bool:
     """Whether it holds scores of outputs by metrics, and is no result."""
-    return not is_result(ds) and "score" in ds.data_vars and set(schema.CORE) <= set(ds["score"].dims)
+    return not is_result(ds) and "score" in ds.data_vars and set(facts.CORE) <= set(ds["score"].dims)
 
 
 def of(ds: xr.Dataset) -> dict[str, tuple[str, ...]]:

@@ -10,8 +10,7 @@ from typing import Any
 import xarray as xr
 
 from xsumstat import _validate, conclusions, offers
-from xsumstat.dataset import checks, directions, leakage, wording
-from xsumstat.dataset import scores as schema
+from xsumstat.dataset import checks, directions, facts, leakage, wording
 from xsumstat.report_pictures import printable
 
 _SHOWN = (
@@ -45,8 +44,8 @@ def rows(ds: xr.Dataset) -> list[tuple[str, str]]:
 def _of_scores(ds: xr.Dataset) -> list[tuple[str, str]]:
     score = ds["score"]
     labels = score["metric"].values.tolist() if "metric" in score.coords else list(range(score.sizes["metric"]))
-    sizes = " × ".join(f"{score.sizes[dim]:,} {dim}s" for dim in schema.CORE)
-    further = [f"{dim} ({size})" for dim, size in score.sizes.items() if dim not in schema.CORE]
+    sizes = " × ".join(f"{score.sizes[dim]:,} {dim}s" for dim in facts.CORE)
+    further = [f"{dim} ({size})" for dim, size in score.sizes.items() if dim not in facts.CORE]
     found = [("scores", sizes), ("metrics", _validate.listing(labels, 12))]
     if further:
         found.append(("further dims", ", ".join(map(str, further))))

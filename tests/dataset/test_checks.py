@@ -8,6 +8,7 @@ import xarray as xr
 from conftest import dataset
 
 from xsumstat.dataset import checks as content
+from xsumstat.dataset import facts
 
 
 def said(function, *arguments):
@@ -42,18 +43,19 @@ def test_which_metrics_are_constant():
     """For one further label at least."""
     score = np.array([[[1.0, 2.0], [3.0, 4.0]], [[5.0, 5.0], [5.0, np.nan]], [[np.nan] * 2] * 2])
     one = dataset(score).score
-    assert content.constant_metrics(content.spread(one)).tolist() == [False, True, True]
+    assert content.constant_metrics(facts.spread(one).array).tolist() == [False, True, True]
     both = xr.concat([one, one.copy(data=score[[1, 0, 0]])], "language")
-    assert content.constant_metrics(content.spread(both)).tolist() == [True, True, True]
+    assert content.constant_metrics(facts.spread(both).array).tolist() == [True, True, True]
     few = both.isel(metric=[0], language=[0])
-    assert content.constant_metrics(content.spread(few)).tolist() == [False]
+    assert content.constant_metrics(facts.spread(few).array).tolist() == [False]
 
 
 def test_a_result_that_a_constant_score_explains_is_not_told_again():
-    spread, gold = by_metric(0.0, 3.0), xr.DataArray(3.0)
     missing = by_metric(np.nan, np.nan)
+    spread = facts.Fact.of(["metric"], np.array([0.0, 3.0]), missing)
+    gold, constant = (facts.Fact((), np.array(value), {}) for value in (3.0, 0.0))
     assert said(content.warn_undefined, missing, spread, gold, "undefined for") == ["undefined for 'm1'"]
-    assert said(content.warn_undefined, missing, spread, gold * 0, "undefined for") == []
+    assert said(content.warn_undefined, missing, spread, constant, "undefined for") == []
     assert said(content.warn_undefined, by_metric(0.5, 0.5), spread, gold, "undefined for") == []
 
 
@@ -65,10 +67,10 @@ def test_which_systems_and_inputs_can_be_used():
     automatic[0, 0, 1] = automatic[0, 1, 1] = automatic[0, 2, 2] = 1.0
     score = dataset(automatic).score
     gold = score.isel(metric=0, drop=True).copy(data=human)
-    systems, inputs = content.usable(score, gold, "pairwise")
+    systems, inputs = facts.usable(score, gold, "pairwise")
     assert systems.values.tolist() == [False, True, False]
     assert inputs.values.tolist() == [False, True, False, False]
-    systems, inputs = content.usable(score, gold, "available")
+    systems, inputs = facts.usable(score, gold, "available")
     assert systems.values.tolist() == [True, True, False]  # a mean of each score
     assert inputs.values.tolist() == [True, True, True, False]  # a part of some mean
 
@@ -79,3 +81,21 @@ def test_few_systems_are_said():
 
     assert ask(5) == [] and ask(4) == ["only 4 systems: a correlation over so few says little"]
     assert said(content.check_sizes, dataset(np.zeros((1, 2, 3))).score, "global") == []
+
+
+def test_facts_of_single_metrics_are_those_of_all():
+    """Lazy scores are looked at one metric at a time, and what was found is put together."""
+    score = dataset(np.arange(24.0).reshape(3, 2, 4)).score
+    whole = facts.spread(score)
+    joined = facts.Fact.joined([facts.spread(score.isel(metric=[at])) for at in range(3)])
+    assert joined.values.tolist() == whole.values.tolist() == [7.0, 7.0, 7.0]
+    xr.testing.assert_identical(joined.array, whole.array)
+
+
+def test_arrays_are_broadcast_by_the_names_of_their_dims():
+    rng = np.random.default_rng(0)
+    one = xr.Variable(("metric", "language", "system", "input"), rng.normal(size=(2, 3, 4, 5)))
+    two = xr.Variable(("input", "quality", "system"), rng.normal(size=(5, 2, 4)))
+    dims, (first, second) = facts.broadcast(one, two)
+    assert dims == ("language", "quality", "metric", "system", "input")
+    xr.testing.assert_identical(xr.Variable(dims, first + second), (one + two).transpose(*dims))

@@ -10,7 +10,7 @@ from cases import ALL, BESIDE, FEW, GIVES_SCORES, LACKS_A_PACKAGE, MORE, STANDIN
 
 import xsumstat
 from xsumstat.accessor import DatasetMeta
-from xsumstat.dataset.scores import CORE
+from xsumstat.dataset.facts import CORE
 from xsumstat.dataset.variables import RESERVED
 
 NAMES = [*sorted(RESERVED), "_pair"]

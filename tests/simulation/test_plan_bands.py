@@ -27,7 +27,7 @@ def _pair(rng, shape, r):
 
 
 def widths_without(ds, dim, groups, **asked):
-    """The logarithm of the width that is planned without each group of labels; limits of its own it has by two blocks."""
+    """The logarithm of the width that is planned without each group of labels; its own limits go by two blocks."""
     where, blocks = np.arange(ds.sizes[dim]) % groups, plan_bands._blocks
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(plan_bands, "_blocks", lambda size, most: blocks(size, 2))

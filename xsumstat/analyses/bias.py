@@ -13,7 +13,7 @@ import xarray as xr
 
 from xsumstat import _validate
 from xsumstat.analyses.measure import checked_progress
-from xsumstat.dataset import checks, covariates, results
+from xsumstat.dataset import checks, covariates, facts, results
 from xsumstat.dataset import scores as schema
 from xsumstat.inference import clustered
 from xsumstat.inference.jackknife import t_quantile
@@ -176,7 +176,7 @@ def _slopes(
             each,
             scores.score,
             scores.human,
-            input_core_dims=[checks.CELLS, scores.gold_core],
+            input_core_dims=[facts.CELLS, scores.gold_core],
             output_core_dims=[["covariate"]] * len(_NAMES),
             vectorize=True,
             dask="parallelized",
@@ -184,7 +184,7 @@ def _slopes(
             output_dtypes=[float] * len(_NAMES),
             keep_attrs=False,
         )
-    found = xr.Dataset(dict(zip(_NAMES, outputs, strict=True)))
+    found = results.together(dict(zip(_NAMES, outputs, strict=True)))
     found = found.assign_coords(covariate=pd.Index(scores.given, dtype=object))
     return found.transpose("metric", "covariate", ...).assign(is_group=("covariate", list(question.groups)))
 

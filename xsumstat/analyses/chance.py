@@ -11,7 +11,7 @@ import xarray as xr
 from xsumstat.analyses.measure import GROUPS, Measure, along_metrics
 from xsumstat.coefficients import arrays, chance
 from xsumstat.coefficients.record import Coefficient
-from xsumstat.dataset import checks
+from xsumstat.dataset import checks, facts
 from xsumstat.types import FloatArray
 
 # What is found here, of those coefficients that have it.
@@ -49,7 +49,7 @@ def of(
         x,
         z,
         along_metrics(record),
-        input_core_dims=[checks.CELLS, checks.CELLS, []],
+        input_core_dims=[facts.CELLS, facts.CELLS, []],
         output_core_dims=[groups] * len(names),
         vectorize=True,
         dask="parallelized",

@@ -17,7 +17,7 @@ from xsumstat.coefficients import arrays, leave_one_out
 from xsumstat.coefficients.correlations import Means
 from xsumstat.coefficients.pairs import Draw
 from xsumstat.coefficients.table import COEFFICIENTS
-from xsumstat.dataset import checks, labelled, results
+from xsumstat.dataset import checks, facts, labelled, results
 from xsumstat.dataset import scores as schema
 from xsumstat.inference import jackknife
 from xsumstat.inference.close_pairs import ClosePairs
@@ -151,7 +151,7 @@ def close_corr(
         how = BootstrapInterval(kind, dims, draws.n_resamples, draws.seed, confidence_level)
         job, attrs = _Bootstrapped(limits, unit, measure, how), {**attrs, "interval": kind, **draws.attrs}
     found = xr.Dataset(
-        labelled.run(job, scores, "gap", results.types(job.names), core=checks.CELLS, progress=draws.progress)
+        labelled.run(job, scores, "gap", results.types(job.names), core=facts.CELLS, progress=draws.progress)
     )
     found = found.assign_coords(gap=np.array([_label(*each) for each in limits], dtype=object))
     later, text = scores.later, "no correlation, as no pairs, or none that are untied, for"

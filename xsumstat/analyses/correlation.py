@@ -25,7 +25,7 @@ from xsumstat.analyses.measure import (
 )
 from xsumstat.coefficients import arrays, long_groups
 from xsumstat.coefficients.record import Estimator
-from xsumstat.dataset import checks, labelled, results
+from xsumstat.dataset import checks, facts, labelled, results
 from xsumstat.dataset import scores as schema
 from xsumstat.dataset.value_checks import Checks, by_metric
 from xsumstat.resampling.jobs import Formula
@@ -258,11 +258,11 @@ def metric_corr(
     pairs = np.array([rows, columns]).T
     if not measure.own_cells:
         labels = score["metric"].values.tolist()
-        later.make(checks.report_gaps_of_pairs, by_metric(checks.presence, [score]), labels, pairs.tolist())
+        later.make(checks.report_gaps_of_pairs, by_metric(facts.presence, [score]), labels, pairs.tolist())
     top = None if top is None else _validate.integer("top", top, 1)
     variables = (_of_pairs if average else _groups_of_pairs)(score, pairs, measure, top)
     pair = results.symmetric(np.arange(len(rows)), pairs, score.sizes["metric"])
-    square = xr.Dataset(variables).isel(_pair=xr.DataArray(pair, dims=("metric", "other_metric")))
+    square = results.together(variables).isel(_pair=xr.DataArray(pair, dims=("metric", "other_metric")))
     square = results.labelled(square, score, score)
     return later.attached(results.result(square, score, analysis="metric_corr", top=top, **measure.attrs))
 
@@ -281,7 +281,7 @@ def _of_pairs(score: xr.DataArray, pairs: IntArray, measure: Measure, top: int |
     names = ("correlation", "n_undefined")
     job = Formula(tuple((a, b) for a, b in pairs.tolist()), measure, formula, names)
     types = results.types(names)
-    return labelled.over_labels(job, [(score, schema.CORE)], "_pair", types, lazy=checks.is_lazy(score))
+    return labelled.over_labels(job, [(score, facts.CORE)], "_pair", types, lazy=checks.is_lazy(score))
 
 
 def _one_pair(
@@ -308,7 +308,7 @@ def _n_undefined(r: FloatArray, n: FloatArray) -> IntArray:
 
 def _best(scores: FloatArray, top: int) -> BoolArray:
     """Where the `top` highest scores (systems, inputs) of each input are."""
-    return ranges.best(xr.DataArray(scores, dims=checks.CELLS), top).values
+    return ranges.best(xr.DataArray(scores, dims=facts.CELLS), top).values
 
 
 def _groups_of_pairs(
@@ -359,7 +359,7 @@ def _correlations(x: xr.DataArray, z: xr.DataArray, average: bool, measure: Meas
         x,
         z,
         along_metrics(record),
-        input_core_dims=[checks.CELLS, ["_given", *checks.CELLS] if measure.given else checks.CELLS, []],
+        input_core_dims=[facts.CELLS, ["_given", *facts.CELLS] if measure.given else facts.CELLS, []],
         output_core_dims=[[] if name in whole else groups for name in names],
         vectorize=True,
         dask="parallelized",

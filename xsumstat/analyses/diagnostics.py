@@ -11,7 +11,7 @@ import xarray as xr
 
 from xsumstat import _validate
 from xsumstat.coefficients import arrays
-from xsumstat.dataset import checks, results
+from xsumstat.dataset import checks, facts, results
 from xsumstat.dataset import scores as schema
 from xsumstat.dataset.value_checks import Checks
 from xsumstat.types import FloatArray
@@ -87,7 +87,7 @@ def normality(
     statistic, pvalue = xr.apply_ufunc(
         each,
         score,
-        input_core_dims=[checks.CELLS],
+        input_core_dims=[facts.CELLS],
         output_core_dims=[groups, groups],
         vectorize=True,
         dask="parallelized",
@@ -174,7 +174,7 @@ def pca(
     n_components = _validate.integer("n_components", n_components, 1)
     later = Checks()
     score = schema.prepare_metrics(ds, metric, level="global", later=later)
-    points = [dim for dim in score.dims if dim not in checks.CELLS]
+    points = [dim for dim in score.dims if dim not in facts.CELLS]
     score = checks.whole(score.transpose(*points, "system", "input"), [str(dim) for dim in score.dims])
     n_points = math.prod(score.sizes[dim] for dim in points)
     if not 2 <= n_points >= n_components:

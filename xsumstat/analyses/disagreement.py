@@ -13,7 +13,7 @@ from xsumstat.analyses import heights, output_pairs
 from xsumstat.analyses.heights import Bands
 from xsumstat.analyses.measure import checked_progress
 from xsumstat.analyses.output_pairs import Counting
-from xsumstat.dataset import checks, results
+from xsumstat.dataset import checks, facts, results
 from xsumstat.dataset import scores as schema
 from xsumstat.dataset.value_checks import Checks
 from xsumstat.resampling import draws, tasks, threads
@@ -271,7 +271,7 @@ def _attrs(counting: Counting, bands: Bands, n_drawn: Any) -> dict[str, Any]:
 def _outputs(ds: xr.Dataset, metric: Any, later: Checks) -> xr.DataArray:
     """Scores (metric, system, input) of two metrics or more."""
     score = schema.prepare_metrics(ds, schema.automatic(ds, metric), level=None, later=later)
-    if set(score.dims) - set(schema.CORE):
+    if set(score.dims) - set(facts.CORE):
         raise ValueError(f"score has the dims {_validate.listing(score.dims)}; select one label of each further one")
     if score.sizes["metric"] < 2:
         raise ValueError(f"metric must name at least 2 metrics, got {_validate.listing(score['metric'].values)}")

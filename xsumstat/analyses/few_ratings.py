@@ -11,8 +11,9 @@ import xarray as xr
 
 from xsumstat import _validate
 from xsumstat.coefficients import arrays
-from xsumstat.dataset import checks, directions, leakage
+from xsumstat.dataset import checks, directions, facts, leakage
 from xsumstat.dataset import scores as schema
+from xsumstat.dataset.facts import Fact
 from xsumstat.dataset.value_checks import Checks, by_metric, of_values
 from xsumstat.types import FloatArray
 
@@ -54,12 +55,12 @@ class FewRatings:
     def further(self) -> dict[str, int]:
         """The further dims and their sizes."""
         sizes = {str(dim): size for each in (self.score, self.gold) for dim, size in each.sizes.items()}
-        return {dim: size for dim, size in sizes.items() if dim not in schema.CORE}
+        return {dim: size for dim, size in sizes.items() if dim not in facts.CORE}
 
     @property
     def arrays(self) -> list[tuple[xr.DataArray, tuple[str, ...]]]:
         """Scores and ratings, each with its dims that are no further labels."""
-        return [(self.score, schema.CORE), (self.gold, checks.CELLS)]
+        return [(self.score, facts.CORE), (self.gold, facts.CELLS)]
 
     @property
     def lazy(self) -> bool:
@@ -92,19 +93,19 @@ def prepared(ds: xr.Dataset, gold: Any, metric: Any) -> FewRatings:
     if "higher_is_better" in score.coords:
         signs = np.where(directions.as_bool(score["higher_is_better"]).values, 1.0, -1.0)
     sign = -1 if "higher_is_better" in human.coords and not bool(human["higher_is_better"].all()) else 1
-    score = score.transpose(..., *schema.CORE)
+    score = score.transpose(..., *facts.CORE)
     human = _on_all_inputs(schema.as_gold(human, score, "input"), score)
     score, human, dropped = schema.aligned(score, human)
     checks.check_sizes(score, None)
     later = Checks()
-    later.make(checks.check_finite, of_values(checks.spread, human), "gold")
+    later.make(checks.check_finite, of_values(facts.spread, human), "gold")
     later.make(checks.check_finite, by_metric(schema.spread_of_one, [score]), "score")
     equal = by_metric(_equal, [score], human)
     leakage.warn_of_people(later, [equal], score, human, name, {}, own)
     return FewRatings(score, human, name, signs, sign, dropped, later)
 
 
-def _equal(scores: list[xr.DataArray], gold: xr.DataArray) -> xr.DataArray:
+def _equal(scores: list[xr.DataArray], gold: xr.DataArray) -> Fact:
     return leakage.equal_to(scores[0], gold)
 
 

@@ -24,7 +24,7 @@ def groups_of(
     ds: xr.Dataset, argument: str, name: Any, dims: tuple[str, ...]
 ) -> tuple[str, list[str | None], list[str]]:
     """The dim that a coordinate describes, the group of each of its labels (None without one), and all groups."""
-    fitting = [str(each) for each, coord in ds.coords.items() if coord.ndim == 1 and coord.dims[0] in dims]
+    fitting = [str(each) for each, coord in ds.coords.variables.items() if coord.ndim == 1 and coord.dims[0] in dims]
     fitting = [each for each in fitting if each not in dims]
     if not isinstance(name, str) or name not in fitting:
         of = " or ".join(dims)

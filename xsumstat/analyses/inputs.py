@@ -10,7 +10,7 @@ import xarray as xr
 
 from xsumstat import _validate
 from xsumstat.coefficients import arrays
-from xsumstat.dataset import checks, results
+from xsumstat.dataset import facts, results
 from xsumstat.dataset import scores as schema
 from xsumstat.dataset.value_checks import Checks
 from xsumstat.resampling import draws
@@ -81,7 +81,7 @@ def input_effect(
     outputs = xr.apply_ufunc(
         lambda x: _effect(x, confidence_level),
         score,
-        input_core_dims=[checks.CELLS],
+        input_core_dims=[facts.CELLS],
         output_core_dims=[[], [], [], *[["input"]] * 5],
         vectorize=True,
         dask="parallelized",

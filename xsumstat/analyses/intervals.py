@@ -30,7 +30,7 @@ from xsumstat.analyses.measure import (
 from xsumstat.coefficients import table
 from xsumstat.coefficients.layers import AGGREGATES
 from xsumstat.coefficients.record import Coefficient
-from xsumstat.dataset import checks, labelled, metric_pairs, results
+from xsumstat.dataset import checks, facts, labelled, metric_pairs, results
 from xsumstat.dataset import scores as schema
 from xsumstat.inference.intervals import INTERVALS
 from xsumstat.inference.jackknife import FAR
@@ -270,7 +270,7 @@ def ci(
     warn_drawn_threshold(measure, scores.shape)
     layers = [dim for dim in dims if dim in LAYERS]
     _check_layers(scores, layers)
-    checks.check_resampled(scores.score, tuple(dim for dim in dims if dim not in LAYERS) or checks.CELLS)
+    checks.check_resampled(scores.score, tuple(dim for dim in dims if dim not in LAYERS) or facts.CELLS)
     kind = "jackknife" if method == "jackknife" else interval or "percentile"
     attrs: dict[str, Any] = {"confidence_level": confidence_level, "resample": dims}
     if kind != "jackknife":
@@ -278,11 +278,12 @@ def ci(
     job = _job(kind, targets, measure, dims, draws, confidence_level, aggregate)
     by_target = _found(scores, job, dims, draws)
     resting = by_target.pop("rests_on", None)
-    found = xr.Dataset(by_target) if other is None else metric_pairs.laid_out(by_target, targets, scores)
+    found = results.together(by_target) if other is None else metric_pairs.laid_out(by_target, targets, scores)
     if other is not None:
         metric_pairs.warn_undefined(by_target["difference"], targets, scores)
     elif not layers:
-        found = found.assign(chance.of(scores.score, scores.human, measure, found["correlation"]))
+        if by_chance := chance.of(scores.score, scores.human, measure, found["correlation"]):
+            found = found.assign(by_chance)
         if "pairs_used" in found:
             scores.later.make(chance.warn_few, found["pairs_used"], measure.coefficient)
     attrs |= threshold_attrs(measure.coefficient, calibrate_on)
@@ -351,8 +352,9 @@ def _found(scores: schema.Scores, job: _Job, dims: tuple[str, ...], draws: Draws
     types = results.types([name, *job.names[1:]])
     core = ["metric", *(["reference"] if "reference" in dims else []), "system", "input"]
     gold_core = ["rater", "system", "input"] if "rater" in dims else scores.gold_core
-    gold = scores.gold.transpose(..., *gold_core, missing_dims="ignore")
-    scores = replace(scores, score=scores.score.transpose(..., *core), gold=gold)
+    if set(dims) & set(LAYERS):
+        gold = scores.gold.transpose(..., *gold_core, missing_dims="ignore")
+        scores = replace(scores, score=scores.score.transpose(..., *core), gold=gold)
     keywords: dict[str, Any] = {"keep_samples": draws.keep_samples, "progress": draws.progress}
     return labelled.run(job, scores, "_pair" if pairs else "metric", types, core=core, gold_core=gold_core, **keywords)
 
@@ -377,9 +379,9 @@ def _warn(
             "95; use method='bootstrap'"
         )
     if kind in ("jackknife", "studentized"):
-        none = found[name].notnull() & found["ci_low"].isnull()
         called = "bootstrap-t" if kind == "studentized" else "jackknife"
-        later.make(checks.warn_where, none, f"no {called} interval, which needs {jackknife_needs(measure, dims)}, for")
+        message = f"no {called} interval, which needs {jackknife_needs(measure, dims)}, for"
+        later.make(checks.warn_without_limits, found[name], found["ci_low"], message)
     if kind != "jackknife":
         later.make(checks.warn_resamples, found["n_undefined"], n_resamples)
         later.make(checks.warn_outside, found[[name, "ci_low", "ci_high"]], name, n_resamples)
@@ -405,7 +407,7 @@ def _fisher(scores: schema.Scores, measure: Measure, confidence_level: float) ->
         each,
         scores.score,
         scores.human,
-        input_core_dims=[checks.CELLS, scores.gold_core],
+        input_core_dims=[facts.CELLS, scores.gold_core],
         output_core_dims=[[]] * len(_FISHER),
         vectorize=True,
         dask="parallelized",

@@ -24,7 +24,7 @@ from xsumstat.analyses.measure import (
 )
 from xsumstat.analyses.raters import ratings_of
 from xsumstat.coefficients.layers import pooled
-from xsumstat.dataset import checks, labelled, leakage, results
+from xsumstat.dataset import checks, facts, labelled, leakage, results
 from xsumstat.dataset import scores as schema
 from xsumstat.inference import corrections, jackknife
 from xsumstat.resampling.bootstrap import BootstrapInterval
@@ -176,7 +176,7 @@ def _beside_each_rater(score: xr.DataArray, ratings: xr.DataArray, along: str, c
         each,
         score,
         schema.without_coords(ratings),
-        input_core_dims=[checks.CELLS, [along, *checks.CELLS]],
+        input_core_dims=[facts.CELLS, [along, *facts.CELLS]],
         output_core_dims=[[along]] * len(_OF_RATER),
         vectorize=True,
         keep_attrs=False,
@@ -385,7 +385,7 @@ def human_ceiling(
     ready: dict[str, Any] = {"level": level, "missing": measure.missing, "these_systems": dims == ("input",)}
     scores = _with_raters(score, ratings, name, along, constant=constant, **ready)
     measure = by_gold(measure, scores.gold)
-    checks.check_resampled(scores.score, tuple(dim for dim in dims if dim != "cell") or checks.CELLS)
+    checks.check_resampled(scores.score, tuple(dim for dim in dims if dim != "cell") or facts.CELLS)
     method = _interval_method(method, measure, dims, interval, scores, along)
     of_all = range(scores.score.sizes["metric"]), measure, scores.score.sizes[along]
     attrs: dict[str, Any] = {"confidence_level": confidence_level, "resample": dims}
@@ -398,7 +398,7 @@ def human_ceiling(
     found = _found(job, scores, along, draws.progress)
     if along in ratings.indexes:
         found = found.assign_coords({along: ratings.indexes[along]})
-    spreads = checks.spread(scores.score), checks.spread(scores.gold)
+    spreads = facts.spread(scores.score), facts.spread(scores.gold)
     checks.warn_undefined(found["by_rater"], *spreads, why_undefined(measure.coefficient))
     if method == "bootstrap":
         checks.warn_resamples(found["n_undefined"], n_resamples)

@@ -15,7 +15,7 @@ from xsumstat.analyses import chance
 from xsumstat.analyses.intervals import ci
 from xsumstat.analyses.measure import check_symmetric, checked_progress
 from xsumstat.coefficients import table
-from xsumstat.dataset import checks, metric_pairs, results, value_checks, variables
+from xsumstat.dataset import checks, facts, metric_pairs, results, value_checks, variables
 from xsumstat.dataset import scores as schema
 from xsumstat.dataset.value_checks import Said
 from xsumstat.resampling import draws, threads
@@ -132,7 +132,7 @@ def metric_ci(
             rows.append(row.drop_vars(chance.NAMES, errors="ignore"))  # what is judged by gold has them
             said.append(each)
     if missing != "available" or level != "system":
-        there = value_checks.by_metric(checks.presence, [score])
+        there = value_checks.by_metric(facts.presence, [score])
         later.make(checks.report_gaps_of_pairs, there, labels, list(itertools.combinations(range(len(labels)), 2)))
     for text in _once(order, of_scores.texts, *(each.texts for each in said)):
         _validate.warn(text)
@@ -170,7 +170,7 @@ def _said_once(
 
 def _constant(score: xr.DataArray) -> BoolArray:
     """Which metrics are constant, or have no score, for every further label."""
-    high, low = score.max(checks.CELLS), score.min(checks.CELLS)
+    high, low = score.max(facts.CELLS), score.min(facts.CELLS)
     flat = (high == low) | high.isnull()
     return np.asarray(flat.all([dim for dim in flat.dims if dim != "metric"]).values)
 
@@ -182,7 +182,8 @@ def _numbered(scores: xr.DataArray) -> xr.DataArray:
 
 def _square(rows: list[xr.Dataset], labels: list[Any]) -> xr.Dataset:
     """The intervals of each metric with those after it, as a symmetric table."""
-    bare = [row.drop_vars([name for name, coord in row.coords.items() if "metric" in coord.dims]) for row in rows]
+    of_metrics = [[name for name, coord in row.coords.variables.items() if "metric" in coord.dims] for row in rows]
+    bare = [row.drop_vars(names) for row, names in zip(rows, of_metrics, strict=True)]
     pairs = xr.concat([row.rename(metric="_pair") for row in bare], "_pair", coords="minimal", compat="override")
     size = len(labels)
     above = np.array(np.triu_indices(size, 1)).T

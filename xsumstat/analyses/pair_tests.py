@@ -58,7 +58,8 @@ def check_resamples(
 ) -> None:
     """Warn, before anything is drawn, where so few resamples leave no test that can survive the correction."""
     attrs |= {"n_resamples": plan.n_resamples, "exact": not plan.centred_on_estimate and plan.exact}
-    families.check_resamples(correction.adjust, correction.within, metric_pairs.asked(scores), alpha=alpha, **attrs)
+    if correction.adjust is not None:
+        families.check_resamples(correction.adjust, correction.within, metric_pairs.asked(scores), alpha=alpha, **attrs)
 
 
 def resampled(scores: schema.Scores, job: PairTests, correction: Correction, draws: Draws, **attrs: Any) -> xr.Dataset:

@@ -14,7 +14,7 @@ from xsumstat import _validate
 from xsumstat.analyses import adjust as families
 from xsumstat.analyses.measure import checked_measure, checked_progress, checked_resample, interval_method
 from xsumstat.coefficients.table import COEFFICIENTS
-from xsumstat.dataset import checks, value_checks
+from xsumstat.dataset import checks, facts, value_checks
 from xsumstat.dataset import scores as schema
 from xsumstat.dataset.results import described, sizes
 from xsumstat.dataset.value_checks import Said
@@ -172,7 +172,7 @@ def _check(ds: xr.Dataset, dim: Any, given: dict[str, Any]) -> None:
 
 def _check_dim(ds: xr.Dataset, dim: Any) -> None:
     """A further dim of the scores."""
-    further = [str(each) for each in schema.checked_scores(ds).dims if each not in schema.CORE]
+    further = [str(each) for each in schema.checked_scores(ds).dims if each not in facts.CORE]
     if isinstance(dim, str) and dim in further:
         return
     if isinstance(dim, list | tuple) and len(dim) > 1 and all(each in further for each in dim):

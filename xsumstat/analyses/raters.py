@@ -404,7 +404,7 @@ def _replaced(ds: xr.Dataset, name: str, ratings: xr.DataArray, along: str) -> x
     """The Dataset with other ratings, and without labels of raters that nothing is along any more."""
     others = ds.drop_vars(name, errors="ignore")
     if not any(along in each.dims for each in others.data_vars.values()):
-        others = others.drop_vars([each for each, coord in others.coords.items() if along in coord.dims])
+        others = others.drop_vars([each for each, coord in others.coords.variables.items() if along in coord.dims])
     return results.of_its_own(others.assign({name: ratings}))
 
 

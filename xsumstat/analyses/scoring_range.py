@@ -10,7 +10,7 @@ import numpy as np
 import xarray as xr
 
 from xsumstat import _validate
-from xsumstat.dataset import checks, results
+from xsumstat.dataset import checks, facts, results
 from xsumstat.dataset import scores as schema
 from xsumstat.dataset.value_checks import Checks
 from xsumstat.types import TOLERANCE, FloatArray
@@ -140,7 +140,7 @@ def scoring_range(
     warn_empty(kept, score.notnull().any("metric"), later)
     kept = later.attached(kept)
     numbers = [
-        name for name, each in ds.data_vars.items() if set(checks.CELLS) <= set(each.dims) and each.dtype.kind in "fiub"
+        name for name, each in ds.data_vars.items() if set(facts.CELLS) <= set(each.dims) and each.dtype.kind in "fiub"
     ]
     masked = ds.assign({name: ds[name].where(schema.without_coords(kept)) for name in numbers})
     return results.of_its_own(masked).assign_attrs(scoring_range=chosen.text)
@@ -285,8 +285,8 @@ def rounding(score: xr.DataArray, unit: str) -> xr.DataArray | float:
     if unit != "normalised":
         return 0.0 if unit == "score" else TOLERANCE
     score = _in_reach(score)
-    low, high = score.min(checks.CELLS), score.max(checks.CELLS)
-    return TOLERANCE * (abs(score).max(checks.CELLS) / (high - low)).where(high > low, 1.0).clip(min=1.0)
+    low, high = score.min(facts.CELLS), score.max(facts.CELLS)
+    return TOLERANCE * (abs(score).max(facts.CELLS) / (high - low)).where(high > low, 1.0).clip(min=1.0)
 
 
 def best(score: xr.DataArray, top: int) -> xr.DataArray:
@@ -320,7 +320,7 @@ def _quantiles(values: FloatArray) -> FloatArray:
 
 def normalised(score: xr.DataArray, within: str = "all") -> xr.DataArray:
     """Scores from 0, a metric's lowest, to 1, its highest, of all cells or of each "input"; 0.5 where all are equal."""
-    over = ["system"] if within == "input" else list(checks.CELLS)
+    over = ["system"] if within == "input" else list(facts.CELLS)
     score = _in_reach(score)
     low, high = score.min(over), score.max(over)
     return ((score - low) / (high - low)).where(high > low, 0.5).where(score.notnull())
@@ -328,7 +328,7 @@ def normalised(score: xr.DataArray, within: str = "all") -> xr.DataArray:
 
 def _in_reach(score: xr.DataArray) -> xr.DataArray:
     """The scores, of a metric with huge ones halved, so that the difference of any two is a number."""
-    huge = abs(score).max(checks.CELLS) > np.finfo(float).max / 2
+    huge = abs(score).max(facts.CELLS) > np.finfo(float).max / 2
     return score * (1.0 - 0.5 * huge)
 
 

@@ -10,7 +10,7 @@ import xarray as xr
 
 from xsumstat import _validate
 from xsumstat.coefficients import arrays
-from xsumstat.dataset import checks, covariates, value_checks
+from xsumstat.dataset import checks, covariates, facts, value_checks
 from xsumstat.dataset import scores as schema
 from xsumstat.dataset.directions import SENTINEL, VARIES
 from xsumstat.types import FloatArray
@@ -119,7 +119,7 @@ def sentinels(
     seen = _seen(sees, level)
     _check_shared(human, score, seen if given is None else SEEN)
     later = value_checks.Checks()
-    later.make(checks.check_gold, value_checks.of_values(checks.spread, human), name)
+    later.make(checks.check_gold, value_checks.of_values(facts.spread, human), name)
     laid = covariates.laid_out(human, score, name)
     added = {f"{SENTINEL}: {dim}": _mean(human, laid, score, dim, level in VARIES[dim]) for dim in seen}
     if given is not None:
@@ -153,13 +153,13 @@ def _seen(sees: Any, level: str) -> list[str]:
 def _gold(ds: xr.Dataset, score: xr.DataArray, gold: Any) -> tuple[xr.DataArray, str, list[Hashable]]:
     """Gold of outputs, (..., system, input), higher being better; its name, and the metrics that it is."""
     human, name, own = schema.find_gold(ds, score, gold)
-    if not set(checks.CELLS) <= set(human.dims):
+    if not set(facts.CELLS) <= set(human.dims):
         raise ValueError(
             f"gold {name!r} must have the dims 'system' and 'input', for sentinels are made of them; it has "
             f"{_validate.listing(human.dims)}"
         )
     human = schema.as_gold(schema.oriented(human, human.dims), score, "input")
-    for dim in checks.CELLS:
+    for dim in facts.CELLS:
         if human.sizes[dim] < 2:
             raise ValueError(f"sentinels need gold of at least 2 {dim}s, got {human.sizes[dim]}")
     for dim in (str(dim) for dim in human.dims if dim in score.dims):
@@ -169,7 +169,7 @@ def _gold(ds: xr.Dataset, score: xr.DataArray, gold: Any) -> tuple[xr.DataArray,
 
 def _check_shared(human: xr.DataArray, score: xr.DataArray, seen: Sequence[str]) -> None:
     """Some label that both have along each dim that is looked up in the gold."""
-    for dim in (str(dim) for dim in human.dims if dim in score.dims and (dim in seen or dim not in checks.CELLS)):
+    for dim in (str(dim) for dim in human.dims if dim in score.dims and (dim in seen or dim not in facts.CELLS)):
         if schema.have_labels(score, human, dim):
             schema.check_shared(score, human, dim)
 
@@ -224,9 +224,9 @@ def _predicted(
     human = covariates.where_given(human, held, "pairwise", later, [each.name for each in columns])
     found: xr.DataArray = xr.apply_ufunc(
         _fitted,
-        *(checks.whole(schema.without_coords(each), checks.CELLS) for each in (human, *held)),
-        input_core_dims=[list(checks.CELLS)] * (1 + len(held)),
-        output_core_dims=[list(checks.CELLS)],
+        *(checks.whole(schema.without_coords(each), facts.CELLS) for each in (human, *held)),
+        input_core_dims=[list(facts.CELLS)] * (1 + len(held)),
+        output_core_dims=[list(facts.CELLS)],
         vectorize=True,
         dask="parallelized",
         output_dtypes=[float],

@@ -164,7 +164,7 @@ def system_means(
     if strata is not None:
         by_group = xr.concat(rated_in, "_group").assign_coords(_group=group_names)
         scores.later.make(_warn_of_strata, by_group, found["n_rated"] > 0, strata)
-    numbers = _cut(xr.Dataset(found), limits).assign(weight=weight)
+    numbers = _cut(results.together(found), limits).assign(weight=weight)
     numbers = numbers.assign_coords(_descriptions(scores.score))
     attrs: dict[str, Any] = {"method": method, "target": target, "confidence_level": confidence_level}
     attrs |= {"helped_by": ", ".join(map(str, scores.metrics)), "strata": strata}
@@ -199,7 +199,7 @@ def _strata(ds: xr.Dataset, score: xr.DataArray, name: str | None) -> tuple[Stra
 
 def _descriptions(score: xr.DataArray) -> dict[Any, Any]:
     """The coordinates that describe systems and metrics."""
-    kept = [name for name, coord in score.coords.items() if coord.dims in (("system",), ("metric",))]
+    kept = [name for name, coord in score.coords.variables.items() if coord.dims in (("system",), ("metric",))]
     return {name: score.coords[name].variable for name in kept}
 
 

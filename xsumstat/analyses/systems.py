@@ -14,7 +14,7 @@ from xsumstat.analyses import few_ratings, system_differences, system_tests
 from xsumstat.analyses import groups as slices
 from xsumstat.analyses.measure import Draws
 from xsumstat.analyses.system_tests import SystemTests, Test
-from xsumstat.dataset import checks, labelled, results
+from xsumstat.dataset import checks, facts, labelled, results
 from xsumstat.dataset import scores as schema
 from xsumstat.dataset.value_checks import Checks
 from xsumstat.inference import corrections
@@ -235,7 +235,7 @@ def _tested(
 ) -> xr.Dataset:
     """All numbers of all pairs, laid out as system x other_system."""
     types = {**dict.fromkeys(job.names, float), "n_inputs": int}
-    inputs = [(score, checks.CELLS)]
+    inputs = [(score, facts.CELLS)]
     by_pair = labelled.over_labels(job, inputs, "_pair", types, lazy=checks.is_lazy(score), progress=progress)
     return _laid_out(by_pair, job.targets, score, rows, columns).transpose("metric", *DIMS, ...)
 
@@ -276,7 +276,7 @@ def by_systems(
     place = {frozenset(pair): at for at, pair in enumerate(pairs.tolist())}
     at = np.array([[place.get(frozenset((a, b)), -1) for b in columns] for a in rows])
     there = xr.DataArray(at >= 0, dims=DIMS)
-    return xr.Dataset(by_pair).isel(_pair=xr.DataArray(np.maximum(at, 0), dims=DIMS)), there
+    return results.together(by_pair).isel(_pair=xr.DataArray(np.maximum(at, 0), dims=DIMS)), there
 
 
 def warn_few(later: Checks, found: xr.Dataset, used: xr.DataArray | None = None) -> None:

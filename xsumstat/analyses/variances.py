@@ -12,7 +12,7 @@ import xarray as xr
 
 from xsumstat import _validate
 from xsumstat.analyses.raters import ratings_of
-from xsumstat.dataset import checks, leakage, results
+from xsumstat.dataset import checks, facts, leakage, results
 from xsumstat.dataset import scores as schema
 from xsumstat.dataset.value_checks import Checks, of_values
 from xsumstat.inference import components
@@ -197,7 +197,7 @@ class _Scores:
     @property
     def sizes(self) -> dict[str, Any]:
         """Attrs of a result: how many systems and inputs, and which labels were left out."""
-        found: dict[str, Any] = {f"n_{dim}s": self.score.sizes[dim] for dim in checks.CELLS}
+        found: dict[str, Any] = {f"n_{dim}s": self.score.sizes[dim] for dim in facts.CELLS}
         return found | {f"dropped_{dim}": ", ".join(map(str, labels)) for dim, labels in self.dropped.items()}
 
 
@@ -222,15 +222,15 @@ def _prepared(ds: Any, gold: Any, metric: Any, rating: Any, along: str) -> _Scor
         raise ValueError(f"metric leaves nothing beside the gold {name!r}")
     if name in map(str, labels):
         raise ValueError(f"gold is called {name!r} and so is a metric; rename one of them")
-    score = schema.oriented(score.isel(metric=chosen), ("metric",)).transpose(..., *schema.CORE)
+    score = schema.oriented(score.isel(metric=chosen), ("metric",)).transpose(..., *facts.CORE)
     human = schema.as_gold(schema.oriented(human, human.dims), score, "global")
     score, human, dropped = schema.aligned(score, human)
     checks.check_sizes(score, "global")
     if ratings is not None:
-        there = {dim: human.indexes[dim] for dim in checks.CELLS if dim in ratings.indexes}
+        there = {dim: human.indexes[dim] for dim in facts.CELLS if dim in ratings.indexes}
         ratings = ratings.sel(there)
     later = Checks()
-    spreads = [of_values(checks.spread, each) for each in (human, score)]
+    spreads = [of_values(facts.spread, each) for each in (human, score)]
     later.make(checks.check_gold, spreads[0], name)
     later.make(checks.check_metrics, spreads[1], True)
     for each, what in ((human, f"gold {name!r}"), (score, "score")):
@@ -273,7 +273,7 @@ def _diagonal(matrices: xr.DataArray) -> xr.DataArray:
 def _estimated(scores: _Scores, effects: list[str], repair: bool) -> dict[str, xr.DataArray]:
     """Covariances, their errors, correlations, and covariances that were not repaired, of each further label."""
     arrays = [scores.score, scores.gold, *([] if scores.ratings is None else [scores.ratings])]
-    cores = [list(schema.CORE), list(checks.CELLS)]
+    cores = [list(facts.CORE), list(facts.CELLS)]
     if scores.ratings is not None:
         cores.append(list(map(str, scores.ratings.dims[-3:])))
     lazy = any(map(checks.is_lazy, arrays))
@@ -326,7 +326,7 @@ def _n_cells(scores: _Scores) -> xr.DataArray:
     human = schema.without_coords(scores.gold).notnull().expand_dims("metric")
     automatic = schema.without_coords(scores.score).notnull().drop_vars("metric", errors="ignore")
     there = xr.concat(xr.broadcast(human, automatic, exclude=["metric"]), "metric").astype(float)
-    found: xr.DataArray = xr.dot(there, there.rename(metric="other_metric"), dim=list(checks.CELLS)).astype(int)
+    found: xr.DataArray = xr.dot(there, there.rename(metric="other_metric"), dim=list(facts.CELLS)).astype(int)
     return found.assign_coords(metric=scores.index, other_metric=scores.index)
 
 

@@ -12,7 +12,7 @@ from xsumstat import _validate
 from xsumstat.analyses import system_tests, system_wins
 from xsumstat.analyses.measure import Draws
 from xsumstat.analyses.systems import DIMS, by_systems, labelled_systems, warn_few
-from xsumstat.dataset import checks, labelled, results
+from xsumstat.dataset import facts, labelled, results
 from xsumstat.dataset import scores as schema
 from xsumstat.types import FloatArray
 
@@ -101,7 +101,7 @@ def discriminative_agreement(
     pairs = system_tests.unordered(places, places)
     job = system_wins.Wins(pairs, draws.n_resamples, draws.seed)
     types = {**dict.fromkeys(job.names, float), "n_inputs": int}
-    arrays = [(schema.without_coords(each), checks.CELLS) for each in (score, scores.gold)]
+    arrays = [(schema.without_coords(each), facts.CELLS) for each in (score, scores.gold)]
     lazy = scores.used is not None
     by_pair = labelled.over_labels(job, arrays, "_pair", types, lazy=lazy, progress=draws.progress)
     judged = ["_pair"]

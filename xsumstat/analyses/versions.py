@@ -13,7 +13,7 @@ from xsumstat import _validate
 from xsumstat.analyses import correlation
 from xsumstat.coefficients.record import Measure
 from xsumstat.coefficients.table import COEFFICIENTS
-from xsumstat.dataset import checks, metric_pairs, value_checks
+from xsumstat.dataset import checks, facts, metric_pairs, results, value_checks
 from xsumstat.dataset import scores as schema
 from xsumstat.dataset.value_checks import Said
 from xsumstat.resampling.bootstrap import Target
@@ -23,7 +23,7 @@ _RATER_MARGINS = ("rater_sd", "rater_range")
 
 def check_along(score: xr.DataArray, along: Any, base: Any) -> None:
     """A further dim of the scores, and one of its labels."""
-    further = [str(dim) for dim in score.dims if dim not in schema.CORE]
+    further = [str(dim) for dim in score.dims if dim not in facts.CORE]
     _validate.known("along", along, further, "further dims of score")
     if along not in score.indexes:
         raise ValueError(f"score has no labels along {along!r}, so that base={base!r} names none")
@@ -74,7 +74,7 @@ def margin_of(
     later = value_checks.Checks()
     later.take(_of_ratings, said.checks)
     later.tell()  # the margin is computed at once
-    rated = (ours["score"].sel(metric=checks.as_labels(metrics)).notnull() & rating.notnull()).any(checks.CELLS)
+    rated = (ours["score"].sel(metric=checks.as_labels(metrics)).notnull() & rating.notnull()).any(facts.CELLS)
     return _spread_of_raters(r, rated, margin)
 
 
@@ -153,7 +153,7 @@ class Pairs:
             raise ValueError(f"score has only one label along {along!r}: {versions[0]!r}")
         bare = schema.without_coords(scores.score).drop_vars([along, "metric"])
         stacked = bare.stack(_version=[along, "metric"], create_index=False).rename(_version="metric")
-        stacked = checks.chunked_by_metric(stacked.transpose(..., *schema.CORE))
+        stacked = checks.chunked_by_metric(stacked.transpose(..., *facts.CORE))
         at = versions.index(base) * len(metrics)
         others = [number for number, label in enumerate(versions) if label != base]
         targets = tuple((number * len(metrics) + m, at + m) for number in others for m in range(len(metrics)))
@@ -224,7 +224,7 @@ class Pairs:
                 both["forward"] = both["backward"] = both.pop("pvalue")
             return metric_pairs.laid_out(both, self.targets, self.scores)
         number = np.arange(len(self.targets)).reshape(len(self.versions), len(self.metrics))
-        laid = xr.Dataset(by_pair).isel(_pair=xr.DataArray(number, dims=(self.along, "metric")))
+        laid = results.together(by_pair).isel(_pair=xr.DataArray(number, dims=(self.along, "metric")))
         return laid.assign_coords({self.along: self.versions, "metric": self.metrics}).transpose(
             "metric", self.along, ...
         )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,10 +11,11 @@ import pandas as pd
 import xarray as xr
 
 from xsumstat import _validate
+from xsumstat.dataset import facts
+from xsumstat.dataset.facts import CELLS, Fact, Gaps, Presence
 from xsumstat.dataset.value_checks import RESTS
+from xsumstat.types import BoolArray
 
-# The dims of single outputs.
-CELLS = ("system", "input")
 _FEW_SYSTEMS = 5
 _OFTEN = 0.05
 _NEAR = 1e-9
@@ -92,48 +92,27 @@ def check_resampled(score: xr.DataArray, dims: tuple[str, ...]) -> None:
         raise ValueError(f"resample={'/'.join(dims)!r} has only one label to draw, so that nothing can vary")
 
 
-def usable(score: xr.DataArray, gold: xr.DataArray, missing: str) -> tuple[xr.DataArray, xr.DataArray]:
-    """Which systems, and which inputs, some comparison could use; lazy where the scores are."""
-    human, automatic = there(gold), there(score)
-    if missing != "available":
-        both = human & automatic
-        systems, inputs = (_any_along(both, dim) for dim in CELLS)
-    else:
-        by_people, by_metrics = ([_any_along(each, dim) for dim in CELLS] for each in (human, automatic))
-        systems, inputs = by_people[0] & by_metrics[0], by_people[1] | by_metrics[1]
-    return _with_labels(systems, score), _with_labels(inputs, score)
-
-
-def there(values: xr.DataArray) -> xr.Variable:
-    """Where there is a value; without labels, as asking xarray to match those that match takes most of a short call."""
-    return xr.Variable(values.dims, ~np.isnan(values.data))
-
-
-def _any_along(condition: xr.Variable, dim: str) -> xr.Variable:
-    axes = tuple(at for at, other in enumerate(condition.dims) if other != dim)
-    return xr.Variable(dim, condition.data.any(axis=axes))
-
-
-def _with_labels(values: xr.Variable, like: xr.DataArray) -> xr.DataArray:
-    """Values with the labels that others have along the same dims."""
-    return xr.DataArray(values, {dim: like.coords[dim].variable for dim in values.dims if dim in like.indexes})
-
-
 def without_empty(
     score: xr.DataArray, gold: xr.DataArray, missing: str, dropped: dict[str, list[Hashable]]
 ) -> tuple[xr.DataArray, xr.DataArray]:
     """Without the systems and inputs that no comparison could use; they are reported, and added to `dropped`."""
-    systems, inputs = usable(score, gold, missing)
-    if not (systems.values.any() and inputs.values.any()):
-        check_together(systems, inputs, gold.notnull(), score.notnull())
-        return score, gold
+    systems, inputs = facts.usable(score, gold, missing)
     if systems.values.all() and inputs.values.all():
         return score, gold
-    for each in (systems, inputs):
+    used = labelled(systems, score), labelled(inputs, score)
+    check_together(*used, *(facts.there(each).values for each in (gold, score)))
+    if not all(each.any() for each in used):
+        return score, gold
+    for each in used:
         if lost := _labels_where_not(each):
             dropped.setdefault(str(each.dims[0]), []).extend(lost)
-    report_empty(systems, inputs)
-    return where_used(score, systems, inputs), where_used(gold, systems, inputs)
+    report_empty(*used)
+    return where_used(score, *used), where_used(gold, *used)
+
+
+def labelled(values: xr.Variable, like: xr.DataArray) -> xr.DataArray:
+    """Values with the labels that others have along the same dims."""
+    return xr.DataArray(values, {dim: like.coords[dim].variable for dim in values.dims if dim in like.indexes})
 
 
 def where_used(values: xr.DataArray, systems: xr.DataArray, inputs: xr.DataArray) -> xr.DataArray:
@@ -146,22 +125,22 @@ def where_used(values: xr.DataArray, systems: xr.DataArray, inputs: xr.DataArray
 def check_used(
     systems: xr.DataArray,
     inputs: xr.DataArray,
-    gold: xr.DataArray,
-    scores: xr.DataArray,
+    gold: Fact,
+    scores: Fact,
     level: str,
     these_systems: bool,
 ) -> None:
     """As `without_empty` and `check_sizes`, of lazy scores that were computed; gold and scores by their `spread`."""
-    check_together(systems, inputs, gold.notnull(), scores.notnull())
+    check_together(systems, inputs, *(~np.isnan(each.values) for each in (gold, scores)))
     report_empty(systems, inputs)
     some = systems.values.any() and inputs.values.any()
     n_systems, n_inputs = (int(each.sum()) if some else each.size for each in (systems, inputs))
     check_counts(n_systems, n_inputs, level, these_systems=these_systems)
 
 
-def check_together(systems: xr.DataArray, inputs: xr.DataArray, gold: xr.DataArray, score: xr.DataArray) -> None:
+def check_together(systems: xr.DataArray, inputs: xr.DataArray, gold: BoolArray, score: BoolArray) -> None:
     """Some system and some input that can be used, unless gold or score are there nowhere."""
-    if not (bool(systems.any()) and bool(inputs.any())) and bool(gold.any()) and bool(score.any()):
+    if not (bool(systems.any()) and bool(inputs.any())) and gold.any() and score.any():
         raise ValueError("gold and score are never there together: no cell has both; NaN is a missing score")
 
 
@@ -184,38 +163,38 @@ def _labels_where_not(condition: xr.DataArray) -> list[Hashable]:
     return list(labels[odd].tolist())
 
 
-def check_finite(spread: xr.DataArray, name: str) -> None:
+def check_finite(spread: Fact, name: str) -> None:
     """No infinities among scores, of their `spread`: those that are lazy cannot be looked at earlier."""
     if np.isinf(spread.values).any():
-        infinite = (abs(spread) == np.inf).any([dim for dim in spread.dims if dim != "metric"])
-        labels = spread["metric"].values[infinite.values].tolist() if infinite.ndim else []
+        infinite: xr.DataArray = (spread.array == np.inf).any([dim for dim in spread.dims if dim != "metric"])
+        labels = infinite["metric"].values[infinite.values].tolist() if infinite.ndim else []
         whose = f" of metric(s) {_validate.listing(labels)}" if labels else ""
         raise ValueError(f"{name} has infinite values{whose}; a missing score is NaN")
 
 
-def check_gold(spread: xr.DataArray, name: str) -> None:
+def check_gold(spread: Fact, name: str) -> None:
     """Gold that is finite and varies, at least for some label of its further dims; of its `spread`."""
     check_finite(spread, f"gold {name!r}")
     if _all_vary(spread):
         return
-    if not bool(spread.notnull().any()):
+    if np.isnan(spread.values).all():
         raise ValueError(f"gold {name!r} has no score at all: every value is NaN")
-    if bool((spread.fillna(0) == 0).all()):
+    if not (spread.values > 0).any():
         raise ValueError(f"gold {name!r} is constant, so that no correlation with it is defined")
-    warn_where(spread == 0, f"gold {name!r} is constant")
-    warn_where(spread.isnull(), f"gold {name!r} has no score")
+    warn_where(spread.array == 0, f"gold {name!r} is constant")
+    warn_where(spread.array.isnull(), f"gold {name!r} has no score")
 
 
-def _all_vary(spread: xr.DataArray) -> bool:
+def _all_vary(spread: Fact) -> bool:
     return bool((spread.values > 0).all())
 
 
-def check_metrics(spread: xr.DataArray, constant: bool = False) -> None:
+def check_metrics(spread: Fact, constant: bool = False) -> None:
     """Metrics with finite scores that vary unless they may be constant; of the `spread` of their scores."""
     check_finite(spread, "score")
     if _all_vary(spread):
         return
-    empty = spread.isnull()
+    empty = spread.array.isnull()
     whole = empty.all([dim for dim in empty.dims if dim != "metric"])
     if bool(whole.any()):
         labels = whole.metric.values[whole.values]
@@ -225,65 +204,12 @@ def check_metrics(spread: xr.DataArray, constant: bool = False) -> None:
         )
     warn_where(empty, "no score for metric")
     if not constant:
-        warn_where(spread == 0, "constant scores, whose correlation is undefined, for metric")
-
-
-def spread(values: xr.DataArray) -> xr.DataArray:
-    """The highest less the lowest score of all cells; NaN where there is none, infinite only where one of them is."""
-    cells = tuple(values.get_axis_num(dim) for dim in CELLS)
-    high, low = np.fmax.reduce(values.values, axis=cells), np.fmin.reduce(values.values, axis=cells)
-    with np.errstate(invalid="ignore", over="ignore"):
-        found = np.minimum(high - low, np.finfo(float).max)
-    found = np.where(np.isinf(high) | np.isinf(low), np.inf, found)
-    return _with_labels(xr.Variable([dim for dim in values.dims if dim not in CELLS], found), values)
-
-
-@dataclass(frozen=True)
-class Gaps:
-    """What metrics lack of the systems, inputs and cells that are used.
-
-    Attributes
-    ----------
-    systems, inputs : DataArray (metric,)
-        How many systems and inputs each metric has no cell on.
-    cells : DataArray (metric,) or None
-        How many cells beside have only one of metric and gold.
-    sizes : tuple of int
-        How many systems, inputs and cells there are.
-    """
-
-    systems: xr.DataArray
-    inputs: xr.DataArray
-    cells: xr.DataArray | None
-    sizes: tuple[int, int, int]
-
-
-def gaps(score: xr.DataArray, gold: xr.DataArray, missing: str) -> Gaps:
-    """What metrics lack of used scores and gold."""
-    # A rater need not have rated all, nor a reference be there for all, that others did or are.
-    automatic, human = (_by_somebody(there(each)) for each in (score, gold))
-    cells = automatic if missing == "available" else automatic & human
-    alone = automatic ^ human
-    lacking = []
-    for dim in CELLS:
-        some = cells.any([other for other in cells.dims if other not in ("metric", dim)])
-        alone = alone & some
-        lacking.append((~some).sum(dim))
-    counts = None if missing == "available" else alone.sum([dim for dim in alone.dims if dim != "metric"])
-    size = alone.size // max(1, score.sizes["metric"])
-    systems, inputs = (_with_labels(each, score) for each in lacking)
-    beside = None if counts is None else _with_labels(counts, score)
-    return Gaps(systems, inputs, beside, (score.sizes["system"], score.sizes["input"], size))
-
-
-def _by_somebody(present: xr.Variable) -> xr.Variable:
-    own = [dim for dim in ("reference", "rater") if dim in present.dims]
-    return present.any(own) if own else present
+        warn_where(spread.array == 0, "constant scores, whose correlation is undefined, for metric")
 
 
 def report_gaps(found: Gaps) -> None:
     """Say which metrics lack whole systems or inputs that others have, and how many other cells are left out."""
-    labels = found.systems["metric"].values
+    labels = found.systems.labels["metric"]
     for dim, counts, size in zip(CELLS, (found.systems, found.inputs), found.sizes[:2], strict=True):
         what = f"metrics compared on fewer {dim}s, as they have no cell on the others"
         _warn_of_counts(what, labels, counts.values, size, "metrics")
@@ -292,27 +218,9 @@ def report_gaps(found: Gaps) -> None:
         _warn_of_counts(what, labels, found.cells.values, found.sizes[2], "metrics")
 
 
-@dataclass(frozen=True)
-class Presence:
-    """Where metrics have scores (and there is gold): a bit for each cell, and how many cells there are."""
-
-    bits: xr.DataArray
-    n_cells: int
-
-
-def presence(scores: Sequence[xr.DataArray], gold: xr.DataArray | None = None) -> Presence:
-    """Where used scores, the first of a list, are there, and gold if any is given."""
-    (score,) = scores
-    both = there(score) if gold is None else there(score) & there(gold)
-    both = both.transpose("metric", ...)
-    flat = both.values.reshape(both.sizes["metric"], -1)
-    bits = xr.DataArray(np.packbits(flat, axis=1), {"metric": score["metric"].values}, ("metric", "_byte"))
-    return Presence(bits, flat.shape[1])
-
-
 def report_gaps_of_pairs(found: Presence, labels: Sequence[Hashable], pairs: Iterable[Sequence[int]]) -> None:
     """Say how many cells are left out of pairs of metrics, by place among labels, as only one of the two has them."""
-    there = found.bits.sel(metric=as_labels(labels)).values
+    there = found.bits.values
     if (there == there[:1]).all():
         return
     names, counts = [], []
@@ -334,7 +242,7 @@ def _warn_of_counts(message: str, names: Iterable[Any], counts: Iterable[int], s
 
 def warn_where(condition: xr.DataArray, message: str) -> None:
     """Warn when the condition holds somewhere, and name the labels where it does."""
-    if not bool(condition.any()):
+    if not condition.values.any():
         return
     if condition.ndim == 0:
         _validate.warn(message)
@@ -343,6 +251,12 @@ def warn_where(condition: xr.DataArray, message: str) -> None:
     places = np.argwhere(condition.values)
     texts = ["/".join(labels[at] for labels, at in zip(names, place, strict=True)) for place in places]
     _validate.warn(f"{message} {_validate.listing(texts)}")
+
+
+def warn_without_limits(estimate: xr.DataArray, low: xr.DataArray, message: str) -> None:
+    """Warn of estimates that have no interval."""
+    if np.isnan(low.values).any():
+        warn_where(estimate.notnull() & low.isnull(), message)
 
 
 def labels_of(values: xr.DataArray, dim: Hashable) -> list[str]:
@@ -366,14 +280,14 @@ def warn_resting(places: xr.DataArray, names: list[str], systems: list[str], coe
     )
 
 
-def warn_undefined(statistic: xr.DataArray, scores: xr.DataArray, gold: xr.DataArray, why: str) -> None:
+def warn_undefined(statistic: xr.DataArray, scores: Fact, gold: Fact, why: str) -> None:
     """Warn of results that are NaN, unless a constant or missing score explained them: told their `spread`."""
     if np.isnan(statistic.values).any():
-        explained = (scores.fillna(0) == 0) | (gold.fillna(0) == 0)
+        explained = (scores.array.fillna(0) == 0) | (gold.array.fillna(0) == 0)
         warn_where(statistic.isnull() & ~explained, why)
 
 
-def constant_metrics(spread: xr.DataArray) -> npt.NDArray[np.bool_]:
+def constant_metrics(spread: xr.DataArray) -> BoolArray:
     """Which metrics are constant, or have no score, for some further label: their correlation is undefined there."""
     flat = spread.fillna(0) == 0
     return np.asarray(flat.any([dim for dim in flat.dims if dim != "metric"]).values)
@@ -381,6 +295,8 @@ def constant_metrics(spread: xr.DataArray) -> npt.NDArray[np.bool_]:
 
 def warn_resamples(n_undefined: xr.DataArray, n_resamples: int) -> None:
     """Warn where more than 5 % of the resamples, though not all, leave the statistic undefined."""
+    if not n_undefined.values.any():
+        return
     often = (n_undefined > _OFTEN * n_resamples) & (n_undefined < n_resamples)
     warn_where(often, f"more than 5 % of the {n_resamples} resamples are undefined, and left out, for")
 

@@ -11,11 +11,11 @@ import pandas as pd
 import xarray as xr
 
 from xsumstat import _validate
-from xsumstat.dataset import checks
+from xsumstat.dataset import checks, facts
 from xsumstat.dataset.value_checks import Checks
 
 # What is correlated at each level varies along one of these dims.
-_MEMBERS = {"system": ("system",), "input": ("system",), "within_system": ("input",), "global": checks.CELLS}
+_MEMBERS = {"system": ("system",), "input": ("system",), "within_system": ("input",), "global": facts.CELLS}
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ def _named(ds: xr.Dataset, score: xr.DataArray, given: Any) -> tuple[xr.DataArra
 def _describes(name: Hashable, values: xr.Variable) -> bool:
     return (
         name not in (*values.dims, "score")
-        and bool(set(values.dims) & set(checks.CELLS))
+        and bool(set(values.dims) & set(facts.CELLS))
         and "metric" not in values.dims
     )
 
@@ -93,7 +93,7 @@ def _columns(values: xr.DataArray, source: Hashable) -> list[Covariate]:
     """The covariate in numbers."""
     if "metric" in values.dims:
         raise ValueError(f"given {source!r} has the dim 'metric'; select one metric, as in given='length'")
-    if not set(values.dims) & set(checks.CELLS):
+    if not set(values.dims) & set(facts.CELLS):
         raise ValueError(f"given {source!r} must have the dim 'system' or 'input', it has {tuple(values.dims)}")
     unneeded = [name for name in values.coords if name not in values.dims]
     values = checks.plain_labels(values.drop_vars(unneeded), f"given {source!r}")
@@ -154,12 +154,12 @@ def laid_out(values: xr.DataArray, score: xr.DataArray, name: str) -> xr.DataArr
                 f"given {name!r} has {values.sizes[dim]} and score {score.sizes[dim]} along {dim!r}, and without "
                 "labels on both they cannot be matched"
             )
-    for dim in checks.CELLS:
+    for dim in facts.CELLS:
         if dim not in values.dims:
             values = values.expand_dims({dim: score.sizes[dim]})
         if dim in score.indexes:
             values = values.assign_coords({dim: score.indexes[dim]})
-    return values.transpose(..., *checks.CELLS)
+    return values.transpose(..., *facts.CELLS)
 
 
 def where_given(
@@ -176,7 +176,7 @@ def where_given(
         lost = (gold.notnull() & ~there).sum()
         later.make(_report, lost, gold.notnull().sum(), values.max() - values.min(), name)
         gold = gold.where(there)
-    return gold.transpose(..., *checks.CELLS)
+    return gold.transpose(..., *facts.CELLS)
 
 
 def _report(lost: xr.DataArray, cells: xr.DataArray, spread: xr.DataArray, name: str) -> None:

@@ -13,6 +13,7 @@ import numpy.typing as npt
 import xarray as xr
 
 from xsumstat import _validate
+from xsumstat.dataset import facts
 
 NAME = "higher_is_better"
 # What the coordinate `kind` calls metrics that see only a part of what a metric should see.
@@ -123,7 +124,7 @@ def remark(score: xr.DataArray, gold: xr.DataArray, name: str, *, level: str, n_
         return
     declared = lower(score)
     with np.errstate(all="ignore"):
-        found = _averaged(_pearson(_means(score), _means(gold), ["system"]))
+        found = _pearson(_means(score), _means(gold), ["system"])
         far = np.arctanh(found) * np.sqrt(n_systems - 3) < ndtri(_CHANCE / n_metrics)
     known = {*declared, *sentinels(score)}
     places = [at for at in np.flatnonzero(far & (found <= _STRONG)) if score["metric"].values[at] not in known]
@@ -166,24 +167,31 @@ def warn_of_sentinels(score: xr.DataArray, made_for: Any, level: str) -> None:
 
 def _means(values: xr.DataArray) -> xr.Variable:
     """System means over the inputs that are there; where none lacks, which is common, without a copy of the scores."""
-    whole = values.variable.mean("input", skipna=False)
-    return values.variable.mean("input") if np.isnan(whole.values).any() else whole
+    axis = values.dims.index("input")
+    means = values.values.mean(axis=axis)
+    if np.isnan(means).any():
+        known = ~np.isnan(values.values)
+        means = np.where(known, values.values, 0.0).sum(axis=axis) / known.sum(axis=axis)
+    return xr.Variable([dim for dim in values.dims if dim != "input"], means)
 
 
 def _correlation(score: xr.DataArray, gold: xr.DataArray, level: str) -> float:
     with np.errstate(all="ignore"):
-        return float(_averaged(_pearson(score.variable, gold.variable, _ALONG[level]))[0])
+        return float(_pearson(score.variable, gold.variable, _ALONG[level])[0])
 
 
-def _pearson(x: xr.Variable, z: xr.Variable, over: Sequence[str]) -> xr.Variable:
-    """Pearson's r; `xarray.corr` warns of what has no members with older versions of NumPy."""
-    one = x + 0.0 * z  # of all dims
-    two = (z + 0.0 * x).transpose(*one.dims)
-    axes = tuple(one.get_axis_num(dim) for dim in over)
-    there = ~np.isnan(one.values * two.values)
-    a, b = (_less_mean(each.values, there, axes) for each in (one, two))
+def _pearson(x: xr.Variable, z: xr.Variable, over: Sequence[str]) -> npt.NDArray[np.float64]:
+    """Pearson's r for each metric, averaged over all else; `xarray.corr` warns of what has no members."""
+    dims, arrays = facts.broadcast(x, z)
+    one, two = np.broadcast_arrays(*arrays)
+    axes = tuple(dims.index(dim) for dim in over)
+    there = ~np.isnan(one * two)
+    a, b = (_less_mean(each, there, axes) for each in (one, two))
     r = (a * b).sum(axis=axes) / np.sqrt((a**2).sum(axis=axes) * (b**2).sum(axis=axes))
-    return xr.Variable([dim for dim in one.dims if dim not in over], r)
+    metric = [dim for dim in dims if dim not in over].index("metric")
+    by_metric = np.moveaxis(r, metric, 0).reshape(r.shape[metric], -1)
+    known = ~np.isnan(by_metric)
+    return np.asarray(np.where(known, by_metric, 0.0).sum(axis=1) / known.sum(axis=1))
 
 
 def _less_mean(
@@ -193,8 +201,3 @@ def _less_mean(
     known = np.where(there, values, 0.0)
     mean = known.sum(axis=axes, keepdims=True) / there.sum(axis=axes, keepdims=True)
     return np.where(there, known - mean, 0.0)
-
-
-def _averaged(correlation: xr.Variable) -> npt.NDArray[np.float64]:
-    """A correlation for each metric, averaged over all else."""
-    return np.asarray(correlation.mean([dim for dim in correlation.dims if dim != "metric"]).values, dtype=float)

@@ -9,7 +9,8 @@ import numpy as np
 import xarray as xr
 
 from xsumstat import extras
-from xsumstat.dataset.scores import CORE, Scores
+from xsumstat.dataset.facts import CORE
+from xsumstat.dataset.scores import Scores
 from xsumstat.resampling import jobs, tasks
 from xsumstat.resampling.jobs import Job
 from xsumstat.types import FloatArray

@@ -10,7 +10,8 @@ import numpy.typing as npt
 import xarray as xr
 
 from xsumstat import _validate
-from xsumstat.dataset import checks
+from xsumstat.dataset import checks, facts
+from xsumstat.dataset.facts import Fact
 from xsumstat.dataset.value_checks import Checks
 from xsumstat.types import FloatArray
 
@@ -22,10 +23,11 @@ _FIRST = 64
 
 def human_labels(values: xr.DataArray | xr.Dataset) -> list[Hashable]:
     """The metrics that the coordinate `kind` calls human."""
-    if "kind" not in values.coords or values["kind"].dims != ("metric",) or "metric" not in values.indexes:
+    kind = values.coords.get("kind")
+    if kind is None or kind.dims != ("metric",) or "metric" not in values.indexes:
         return []
     # Labels are looked at at once, also where the scores beside them are lazy.
-    kind = values["kind"].compute(scheduler="synchronous")
+    kind = kind.compute(scheduler="synchronous") if checks.is_lazy(kind) else kind
     return list(values.indexes["metric"][kind.values == "human"])
 
 
@@ -54,7 +56,7 @@ def warn_of_people(
     ----------
     later : Checks
         Which make this check, of lazy scores when their result is computed.
-    equal : list of DataArray
+    equal : list of Fact
         Which metrics are the gold, and the raters of each of the ratings, as from `equal_to`; lazy where scores are.
     score : DataArray, (metric, ..., system, input)
     gold : DataArray, (..., system, input)
@@ -80,7 +82,7 @@ def ratings_in(ds: xr.Dataset) -> dict[str, xr.DataArray]:
     return {
         str(name): values
         for name, values in ds.data_vars.items()
-        if name != "score" and {"rater", *checks.CELLS} <= set(values.dims) and values.dtype.kind in "fiub"
+        if name != "score" and {"rater", *facts.CELLS} <= set(values.dims) and values.dtype.kind in "fiub"
         if not checks.is_lazy(values) or checks.is_lazy(ds["score"])
     }
 
@@ -94,27 +96,28 @@ def _people(name: str, human: xr.DataArray, along: str = "rater") -> list[str]:
     return raters if len(raters) < 2 else [f"the mean of the raters of {name!r}", *raters]
 
 
-def equal_to(score: xr.DataArray, human: xr.DataArray, along: str = "rater") -> xr.DataArray:
+def equal_to(score: xr.DataArray, human: xr.DataArray, along: str = "rater") -> Fact:
     """Which metrics are the gold, or the raters' mean and each rater, for some label of further dims: (metric, person).
 
     Scores are (metric, ..., system, input) and aligned.
     """
-    persons = [human.isel({along: at}) for at in range(human.sizes[along])] if along in human.dims else [human]
+    whole = human.variable
+    persons = [whole.isel({along: at}) for at in range(whole.sizes[along])] if along in whole.dims else [whole]
     if len(persons) > 1:
-        persons = [human.mean(along), *persons]
+        persons = [whole.mean(along), *persons]
     found = []
     for person in persons:
-        bare = person.drop_vars([name for name in person.coords if name not in person.dims])
-        equal = xr.apply_ufunc(_equal, score, bare, input_core_dims=[checks.CELLS, checks.CELLS], keep_attrs=False)
-        found.append(equal.transpose("metric", ...).values.reshape(equal.sizes["metric"], -1).any(axis=1))
-    return xr.DataArray(np.array(found).T, dims=("metric", "_person"))
+        dims, (ours, theirs) = facts.broadcast(score.variable, person)
+        equal = np.moveaxis(_equal(ours, theirs), dims.index("metric"), 0)
+        found.append(equal.reshape(len(equal), -1).any(axis=1))
+    return Fact(("metric", "_person"), np.array(found).T, {})
 
 
 def _warn(
     labels: Sequence[Hashable],
     known: Sequence[Hashable],
     people: Sequence[Sequence[str]],
-    equal: Sequence[xr.DataArray],
+    equal: Sequence[Fact],
 ) -> None:
     """Of metrics, but those that are `known` to be human: who they are."""
     found: dict[Hashable, str] = {}

@@ -11,6 +11,7 @@ import xarray as xr
 
 from xsumstat.dataset import checks, results, variables
 from xsumstat.dataset import scores as schema
+from xsumstat.dataset.facts import Fact
 from xsumstat.types import Pair
 
 DIMS = ("metric", "other_metric")
@@ -73,11 +74,11 @@ def warn_undefined(difference: xr.DataArray, pairs: Sequence[tuple[int, ...]], s
 
 
 def _warn_undefined(
-    difference: xr.DataArray, pairs: Sequence[tuple[int, ...]], labels: list[Any], spread: xr.DataArray
+    difference: xr.DataArray, pairs: Sequence[tuple[int, ...]], labels: list[Any], spread: Fact
 ) -> None:
     if not np.isnan(difference.values).any():
         return
-    constant = checks.constant_metrics(spread.sel(metric=checks.as_labels(labels)))
+    constant = checks.constant_metrics(spread.array.sel(metric=checks.as_labels(labels)))
     places = [at for at, (a, b) in enumerate(pairs) if not (constant[a] or constant[b])]
     names = [f"{labels[pairs[at][0]]} and {labels[pairs[at][1]]}" for at in places]
     left = difference.isel(_pair=places).assign_coords(_pair=names)
@@ -108,11 +109,11 @@ def laid_out(
 
 def _coords_beside_pairs(by_pair: Mapping[Any, xr.DataArray]) -> dict[Any, xr.Variable]:
     """The coordinates of further dims."""
-    every = (coords for each in by_pair.values() for coords in each.coords.items())
-    return {name: coord.variable for name, coord in every if "_pair" not in coord.dims}
+    every = (coords for each in by_pair.values() for coords in each.coords.variables.items())
+    return {name: coord for name, coord in every if "_pair" not in coord.dims}
 
 
-def _where(condition: xr.Variable, one: Any, other: Any) -> xr.Variable:
-    """One value where a condition holds, and the other elsewhere, without matching labels."""
-    found: xr.Variable = xr.where(condition, one, other)  # type: ignore[no-untyped-call]
-    return found
+def _where(condition: xr.Variable, one: xr.Variable, other: Any) -> xr.Variable:
+    """One value where a condition of the two metrics holds, and the other elsewhere; lazy where they are."""
+    where = condition.values.reshape([condition.sizes.get(dim, 1) for dim in one.dims])
+    return xr.Variable(one.dims, np.where(where, one.data, other.data if isinstance(other, xr.Variable) else other))

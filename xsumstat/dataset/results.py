@@ -10,8 +10,8 @@ from typing import Any, Protocol
 import numpy as np
 import xarray as xr
 
-from xsumstat.dataset import checks, variables
-from xsumstat.dataset.scores import CORE
+from xsumstat.dataset import checks, facts, variables
+from xsumstat.dataset.facts import CORE
 from xsumstat.dataset.value_checks import Checks
 
 
@@ -29,12 +29,26 @@ def main_variable(ds: xr.Dataset) -> str:
 
 def described(ds: xr.Dataset) -> xr.Dataset:
     """A result, every variable with the dtype, long name and units that the tables say it has, and dims of its own."""
-    analysis = ds.attrs["analysis"]
-    own = [dim for dim in variables.ANALYSES[analysis].dims if dim in ds.coords and dim in variables.COORDINATES]
-    for dim in own:
-        about = variables.COORDINATES[dim]
-        ds = ds.assign_coords({dim: ds[dim].assign_attrs(long_name=about.long_name, units=about.units)})
-    return ds.assign({name: _described(name, values.variable, analysis) for name, values in ds.data_vars.items()})
+    arrays = {name: ds.variables[name] for name in ds.data_vars}
+    return _built(arrays, ds.coords.variables, ds.xindexes, ds.attrs)
+
+
+def _built(
+    arrays: Mapping[Hashable, xr.Variable],
+    coords: Mapping[Hashable, xr.Variable],
+    indexes: Mapping[Hashable, Any],
+    attrs: Mapping[Any, Any],
+) -> xr.Dataset:
+    """A result made once of what it consists of, as aligning and assigning take most of a short call."""
+    analysis = attrs["analysis"]
+    own = {dim: variables.COORDINATES[dim] for dim in variables.ANALYSES[analysis].dims if dim in variables.COORDINATES}
+    coords = dict(coords)
+    for dim, about in own.items():
+        if dim in coords:
+            coords[dim] = coords[dim].copy(deep=False)
+            coords[dim].attrs |= {"long_name": about.long_name, "units": about.units}
+    found = {name: _described(name, values, analysis) for name, values in arrays.items()}
+    return xr.Dataset(found, xr.Coordinates(coords, dict(indexes)), attrs)
 
 
 def describe(name: Hashable, values: xr.DataArray, analysis: Any = None) -> xr.DataArray:
@@ -54,19 +68,41 @@ def of_its_own(ds: xr.Dataset) -> xr.Dataset:
     return ds.copy(deep=True)
 
 
-def _own_coords(ds: xr.Dataset) -> xr.Dataset:
-    """The same with copies of the coordinates that describe, which are the scores' own."""
-    own = {name: ds.variables[name].copy() for name in ds.coords if name not in ds.indexes}
-    return ds.assign_coords(own) if own else ds
+def _parts(numbers: Mapping[str, xr.DataArray] | xr.Dataset) -> tuple[dict[Hashable, Any], dict[Hashable, Any], Any]:
+    """Variables, coordinates and indexes of numbers on the same labels; nothing of them is shared with the scores.
+
+    How the scores were stored says nothing about results.
+    """
+    if not isinstance(numbers, xr.Dataset):
+        numbers = together(numbers)
+    coords = {
+        name: coord.drop_encoding() if name in numbers.xindexes else coord.copy().drop_encoding()
+        for name, coord in numbers.coords.variables.items()
+    }
+    return {name: numbers.variables[name] for name in numbers.data_vars}, coords, numbers.xindexes
+
+
+def together(numbers: Mapping[str, xr.DataArray]) -> xr.Dataset:
+    """Arrays as one Dataset; those that have the very same coordinates need not be matched."""
+    arrays = list(numbers.values())
+    first = arrays[0].coords.variables
+    for each in arrays[1:]:
+        own = each.coords.variables
+        if own.keys() != first.keys() or any(own[name] is not coord for name, coord in first.items()):
+            return xr.Dataset(numbers)
+    return xr.Dataset({name: each.variable for name, each in numbers.items()}, arrays[0].coords)
 
 
 def labelled(matrices: xr.Dataset, rows: xr.DataArray, columns: xr.DataArray, dim: str = "metric") -> xr.Dataset:
     """Results over (metric, other_metric), or so of systems, with the labels and descriptions of those of the rows."""
     other = f"other_{dim}"
-    kept = [name for name, coord in rows.coords.items() if coord.dims == (dim,) and name not in matrices.data_vars]
-    coords = {name: rows.coords[name].variable for name in kept}
+    every = rows.coords.variables.items()
+    coords = {name: coord for name, coord in every if coord.dims == (dim,) and name not in matrices.data_vars}
     coords[other] = xr.Variable(other, columns.indexes[dim])
-    return matrices.assign_coords(coords).transpose(dim, other, ...)
+    arrays = {
+        name: matrices.variables[name].transpose(dim, other, ..., missing_dims="ignore") for name in matrices.data_vars
+    }
+    return xr.Dataset(arrays, {**matrices.coords.variables, **coords}, matrices.attrs)
 
 
 def symmetric(values: Any, pairs: Any, size: int) -> Any:
@@ -154,10 +190,12 @@ def result(
         if value is not None:
             attrs[name] = value
     attrs["xsumstat_version"] = package_version()
-    ds = _own_coords(numbers if isinstance(numbers, xr.Dataset) else xr.Dataset(numbers))
-    _check_dims(ds, analysis, [*further, settings.get("along")])
-    ds = described(ds.assign_attrs(attrs)).drop_encoding()  # how the scores were stored says nothing about results
-    ds = ds.assign({name: _regular(values) for name, values in ds.data_vars.items() if checks.is_lazy(values)})
+    arrays, coords, indexes = _parts(numbers)
+    arrays = {name: _regular(values) if values.chunks is not None else values for name, values in arrays.items()}
+    attrs = {**numbers.attrs, **attrs} if isinstance(numbers, xr.Dataset) else attrs
+    every = [*arrays.values(), *coords.values()]
+    _check_dims([dim for each in every for dim in each.dims], analysis, [*further, settings.get("along")])
+    ds = _built(arrays, coords, indexes, attrs)
     return ds if scores is None or isinstance(scores, xr.DataArray | tuple) else scores.later.attached(ds)
 
 
@@ -165,18 +203,19 @@ def sizes(score: xr.DataArray | None) -> dict[str, int]:
     """Attrs with the number of systems and of inputs that have a score; lazy scores are counted by their labels."""
     if score is None:
         return {}
-    dims = [dim for dim in checks.CELLS if dim in score.dims]
+    dims = [dim for dim in facts.CELLS if dim in score.dims]
     if checks.is_lazy(score):
         return {f"n_{dim}s": score.sizes[dim] for dim in dims}
-    there = checks.there(score)
-    return {f"n_{dim}s": int(there.any([other for other in there.dims if other != dim]).sum()) for dim in dims}
+    there = facts.there(score)
+    beside = {dim: tuple(at for at, other in enumerate(there.dims) if other != dim) for dim in dims}
+    return {f"n_{dim}s": int(there.values.any(axis=axes).sum()) for dim, axes in beside.items()}
 
 
-def _check_dims(ds: xr.Dataset, analysis: str, further: Sequence[Hashable | None]) -> None:
+def _check_dims(dims: Sequence[Hashable], analysis: str, further: Sequence[Hashable | None]) -> None:
     if analysis not in variables.ANALYSES:
         raise LookupError(f"there is no analysis {analysis!r} in dataset/variables.py")
     known = {*CORE, *variables.ANALYSES[analysis].dims, *further}
-    unknown = [dim for dim in ds.dims if dim not in known]
+    unknown = [dim for dim in dims if dim not in known]
     if unknown:
         raise LookupError(
             f"a result of {analysis!r} has the dim {unknown[0]!r}, which dataset/variables.py does not declare and the "
@@ -184,7 +223,7 @@ def _check_dims(ds: xr.Dataset, analysis: str, further: Sequence[Hashable | None
         )
 
 
-def _regular(values: xr.DataArray) -> xr.DataArray:
+def _regular(values: xr.Variable) -> xr.Variable:
     """Lazy values in chunks as Zarr wants them: one for each metric and further label."""
     sizes: dict[Hashable, Any] = {"resample": "auto", "other_metric": -1, "other_system": -1, "system": -1, "input": -1}
     chunks = {axis: sizes.get(dim, 1) for axis, dim in enumerate(values.dims)}

@@ -11,11 +11,10 @@ import pandas as pd
 import xarray as xr
 
 from xsumstat import _validate
-from xsumstat.dataset import checks, covariates, directions, leakage
+from xsumstat.dataset import checks, covariates, directions, facts, leakage
+from xsumstat.dataset.facts import CORE, Fact
 from xsumstat.dataset.value_checks import Checks, by_metric, of_values
 from xsumstat.dataset.variables import RESERVED
-
-CORE = ("metric", *checks.CELLS)
 
 
 @_validate.public
@@ -163,7 +162,7 @@ def prepare(
     chosen = rows + [at for at in columns if at not in rows]
     places = [[chosen.index(at) for at in each] for each in (rows, columns)]
     raw = score.isel(metric=chosen)
-    score = oriented(raw, ("metric",)).transpose(..., *CORE)
+    score = in_order(oriented(raw, ("metric",)), CORE)
     human = as_gold(oriented(human, human.dims), score, level)
     score, human, dropped = aligned(score, human)
     later, names = Checks(), tuple(each.name for each in beside)
@@ -212,12 +211,13 @@ def _usable(
     Lazy ones are given back whole, with which of their systems and of their inputs can be used.
     """
     if checks.is_lazy(score) or checks.is_lazy(gold):
-        used = checks.usable(score, gold, missing)
+        systems, inputs = (checks.labelled(each, score) for each in facts.usable(score, gold, missing))
         with _validate.gathered():  # that they are few is said later, of those that are used
             checks.check_sizes(score, level)
-        return score, gold, held, used
-    kept = checks.usable(score, gold, missing) if held else ()
-    held = [checks.where_used(each, *kept) for each in held]
+        return score, gold, held, (systems, inputs)
+    if held:
+        kept = [checks.labelled(each, score) for each in facts.usable(score, gold, missing)]
+        held = [checks.where_used(each, *kept) for each in held]
     score, gold = checks.without_empty(score, gold, missing, dropped)
     checks.check_sizes(score, level, these_systems=these_systems)
     return score, gold, held, None
@@ -247,31 +247,31 @@ def _seen(
     """What checks must know of scores: how far they spread, what they lack, and whose scores they are."""
     score, human = _used(scores[0], used), _used(gold, used)
     equal = [leakage.equal_to(scores[0], gold), *(leakage.equal_to(scores[1], each) for each in ratings)]
-    return [checks.spread(score), checks.gaps(score, human, missing), equal]
+    return [facts.spread(score), facts.gaps(score, human, missing), equal]
 
 
 def _used(values: xr.DataArray, used: Sequence[xr.DataArray] | None) -> xr.DataArray:
     return values if used is None else checks.where_used(values, *used)
 
 
-def _spread(values: xr.DataArray, used: Sequence[xr.DataArray] | None) -> xr.DataArray:
-    return checks.spread(_used(values, used))
+def _spread(values: xr.DataArray, used: Sequence[xr.DataArray] | None) -> Fact:
+    return facts.spread(_used(values, used))
 
 
 def presence(scores: Scores) -> Any:
-    """Where the metrics have scores together with gold, as `checks.presence`; lazy where the scores are."""
+    """Where the metrics have scores together with gold, as `facts.presence`; lazy where the scores are."""
     return by_metric(_presence, [scores.score], scores.gold, scores.used)
 
 
 def _presence(
     scores: Sequence[xr.DataArray], gold: xr.DataArray, used: Sequence[xr.DataArray] | None
-) -> checks.Presence:
-    return checks.presence([_used(scores[0], used)], _used(gold, used))
+) -> facts.Presence:
+    return facts.presence([_used(scores[0], used)], _used(gold, used))
 
 
-def spread_of_one(scores: Sequence[xr.DataArray]) -> xr.DataArray:
+def spread_of_one(scores: Sequence[xr.DataArray]) -> Fact:
     """The spread of the only scores of a list, as `value_checks.by_metric` asks for it."""
-    return checks.spread(scores[0])
+    return facts.spread(scores[0])
 
 
 def prepare_metrics(ds: xr.Dataset, metric: Any, *, level: str | None, later: Checks | None = None) -> xr.DataArray:
@@ -280,7 +280,7 @@ def prepare_metrics(ds: xr.Dataset, metric: Any, *, level: str | None, later: Ch
     The values of lazy scores are checked when these `later` checks are made, or not at all.
     """
     score = checked_scores(ds)
-    score = oriented(score.isel(metric=choose(score, metric, "metric")), ("metric",)).transpose(..., *CORE)
+    score = in_order(oriented(score.isel(metric=choose(score, metric, "metric")), ("metric",)), CORE)
     checks.check_sizes(score, level)
     if later is not None or not checks.is_lazy(score):
         (later or Checks()).make(checks.check_metrics, by_metric(spread_of_one, [score]), level is None)
@@ -331,7 +331,8 @@ def checked_scores(ds: xr.Dataset) -> xr.DataArray:
         score = score.assign_coords(metric=np.arange(score.sizes["metric"]))
     score = checked(score, "score")
     directions.check(score)
-    return score.drop_vars([name for name in RESERVED if name in score.coords])
+    unneeded = [name for name in score.coords if name in RESERVED]
+    return score.drop_vars(unneeded) if unneeded else score
 
 
 def checked(values: xr.DataArray, name: str) -> xr.DataArray:
@@ -341,7 +342,8 @@ def checked(values: xr.DataArray, name: str) -> xr.DataArray:
         raise ValueError(f"{name} has the dim {taken[0]!r}, a name that results need; rename it")
     if values.dtype.kind not in "fiub":
         raise TypeError(f"{name} must hold numbers, got dtype {values.dtype}; convert with .astype(float)")
-    values = checks.plain_labels(values, name).astype(np.float64, keep_attrs=True)
+    values = checks.plain_labels(values, name)
+    values = values if values.dtype == np.float64 else values.astype(np.float64, keep_attrs=True)
     if checks.is_lazy(values):
         return checks.chunked_by_metric(values)
     checks.check_numbers(values, name)
@@ -421,7 +423,11 @@ def oriented(scores: xr.DataArray, along: Iterable[Hashable]) -> xr.DataArray:
         raise ValueError(
             f"higher_is_better must be a coordinate of metric, it has the dim(s) {_validate.listing(better.dims)}"
         )
-    return scores.where(directions.as_bool(better), -scores)
+    higher = directions.as_bool(better)
+    if higher.values.all():
+        return scores
+    turned: xr.Variable = scores.variable.where(higher.variable, -scores.variable)  # type: ignore[no-untyped-call]
+    return scores.copy(deep=False, data=turned.data)
 
 
 def as_gold(gold: xr.DataArray, score: xr.DataArray, level: str) -> xr.DataArray:
@@ -436,8 +442,13 @@ def as_gold(gold: xr.DataArray, score: xr.DataArray, level: str) -> xr.DataArray
         gold = gold.expand_dims(input=score.sizes["input"])
         if "input" in score.indexes:
             gold = gold.assign_coords(input=score.indexes["input"])
-    unneeded = [name for name, coord in gold.coords.items() if coord.ndim == 0 or name in RESERVED]
-    return gold.drop_vars(unneeded).transpose(..., "system", "input")
+    unneeded = [name for name, coord in gold.coords.variables.items() if coord.ndim == 0 or name in RESERVED]
+    return in_order(gold.drop_vars(unneeded), facts.CELLS)
+
+
+def in_order(values: xr.DataArray, last: tuple[str, ...]) -> xr.DataArray:
+    """Values with these dims last, in this order."""
+    return values if values.dims[-len(last) :] == last else values.transpose(..., *last)
 
 
 def have_labels(score: xr.DataArray, gold: xr.DataArray, dim: str) -> bool:

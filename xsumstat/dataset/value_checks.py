@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 import xarray as xr
 
 from xsumstat import _validate, extras
+from xsumstat.dataset.facts import Fact
 from xsumstat.resampling import tasks
 
 _Values = TypeVar("_Values", xr.DataArray, xr.Dataset)
@@ -135,7 +136,7 @@ def of_values(function: Callable[..., Any], *values: Any) -> Any:
 
 
 def by_metric(function: Callable[..., Any], scores: Sequence[xr.DataArray], *beside: Any) -> Any:
-    """What a function of a list of scores, and of what is beside them, gives: DataArrays along `metric`.
+    """What a function of a list of scores, and of what is beside them, gives: facts along `metric`.
 
     Of lazy scores it is lazy too, and asked of one metric at a time. Where the scores are many each task reads those of
     its metric, so that none are held in memory for the sake of others.
@@ -151,8 +152,8 @@ def by_metric(function: Callable[..., Any], scores: Sequence[xr.DataArray], *bes
 def _joined(parts: list[Any]) -> Any:
     """What was found for each metric, as one."""
     first: Any = parts[0]
-    if isinstance(first, xr.DataArray):
-        return xr.concat(parts, "metric", coords="minimal", compat="override")
+    if isinstance(first, Fact):
+        return Fact.joined(parts)
     if isinstance(first, list):
         return [_joined(list(each)) for each in zip(*parts, strict=True)]
     if is_dataclass(first):
@@ -182,7 +183,7 @@ def _for_task(value: Any, apart: bool = False) -> Any:
         return [_for_task(each) for each in value]
     if not isinstance(value, xr.DataArray):
         return value
-    coords = {name: coord.variable for name, coord in value.coords.items() if coord.chunks is None}
+    coords = {name: coord for name, coord in value.coords.variables.items() if coord.chunks is None}
     if value.chunks is None:
         return _Array(value.dims, coords, value.variable.values)
     whole = value.data.rechunk(-1)

@@ -12,7 +12,7 @@ import pandas as pd
 import xarray as xr
 
 from xsumstat import _validate
-from xsumstat.dataset import checks
+from xsumstat.dataset import facts
 from xsumstat.dataset import scores as schema
 from xsumstat.io import cells, columns, frames, rows, stores, tabular
 from xsumstat.io import ratings as by_raters
@@ -106,8 +106,8 @@ class Match:
 def join(ds: xr.Dataset, human: xr.DataArray, *, name: str) -> tuple[xr.Dataset, Match]:
     """What `add_gold` gives, and what found its partner."""
     score = schema.checked_scores(ds)
-    if not isinstance(human, xr.DataArray) or not set(checks.CELLS) <= set(human.dims) <= {
-        *checks.CELLS,
+    if not isinstance(human, xr.DataArray) or not set(facts.CELLS) <= set(human.dims) <= {
+        *facts.CELLS,
         by_raters.RATER,
     }:
         dims = human.dims if isinstance(human, xr.DataArray) else type(human).__name__
@@ -119,10 +119,10 @@ def join(ds: xr.Dataset, human: xr.DataArray, *, name: str) -> tuple[xr.Dataset,
     human = schema.checked(human.drop_vars([each for each in human.coords if each not in human.dims]), "human")
     several = by_raters.RATER in human.dims and human.sizes[by_raters.RATER] > 1
     mean = human.mean(by_raters.RATER) if by_raters.RATER in human.dims else human
-    labels = {dim: _labels(score, dim) for dim in checks.CELLS}
+    labels = {dim: _labels(score, dim) for dim in facts.CELLS}
     _report_alike(labels, mean)
     placed = _placed(mean, labels)
-    there = score.notnull().any([dim for dim in score.dims if dim not in checks.CELLS]).transpose(*checks.CELLS)
+    there = score.notnull().any([dim for dim in score.dims if dim not in facts.CELLS]).transpose(*facts.CELLS)
     match = _match(there.compute(), mean, placed)
     if not match.n_rated:
         raise ValueError(
@@ -185,11 +185,11 @@ def _placed(human: xr.DataArray, labels: Mapping[str, pd.Index]) -> xr.DataArray
 
 
 def _match(there: xr.DataArray, human: xr.DataArray, placed: xr.DataArray) -> Match:
-    rated = placed.transpose(*checks.CELLS).notnull().values
+    rated = placed.transpose(*facts.CELLS).notnull().values
     outputs = there.values
     unrated = [_name(there, place) for place in np.argwhere(outputs & ~rated)[:3]]
     n_known = int(np.count_nonzero(rated & outputs))
-    human = human.transpose(*checks.CELLS)
+    human = human.transpose(*facts.CELLS)
     given = np.argwhere(human.notnull().values)
     known = {tuple(map(str, _pair(there, place))) for place in np.argwhere(outputs & rated)}
     unknown = [place for place in given if tuple(map(str, _pair(human, place))) not in known]
@@ -199,7 +199,7 @@ def _match(there: xr.DataArray, human: xr.DataArray, placed: xr.DataArray) -> Ma
 
 
 def _pair(values: xr.DataArray, place: Any) -> list[Any]:
-    return [values.indexes[dim][at] for dim, at in zip(checks.CELLS, place, strict=True)]
+    return [values.indexes[dim][at] for dim, at in zip(facts.CELLS, place, strict=True)]
 
 
 def _name(values: xr.DataArray, place: Any) -> str:
@@ -207,7 +207,7 @@ def _name(values: xr.DataArray, place: Any) -> str:
 
 
 def _examples(values: xr.DataArray) -> str:
-    return " and ".join(f"{dim} {_validate.listing(values.indexes[dim], 2)}" for dim in checks.CELLS)
+    return " and ".join(f"{dim} {_validate.listing(values.indexes[dim], 2)}" for dim in facts.CELLS)
 
 
 def read_human(
@@ -254,12 +254,12 @@ def _of_frame(frame: Any) -> xr.DataArray:
 def _labels_of(names: list[str], given: Mapping[str, str | None], file: str) -> dict[str, str]:
     """The columns of system, input and rater: those given that there are, or else those that are called as usual."""
     found: dict[str, str] = {}
-    for field in (*checks.CELLS, by_raters.RATER):
+    for field in (*facts.CELLS, by_raters.RATER):
         own = given.get(field)
         name = own if own in names else columns.recognised(names, field)
         if name is not None:
             found[field] = name
-        elif field in checks.CELLS:
+        elif field in facts.CELLS:
             raise ValueError(f"{file} has no column that names the {field}; columns: {_validate.listing(names, 20)}")
     return found
 
@@ -284,7 +284,7 @@ def _ratings(
     )["rating"]
     if rater is None and len(values) == 1:
         ratings = ratings.isel(rater=0, drop=True)
-    said = ", ".join(f"{field} from column {found[field]!r}" for field in checks.CELLS)
+    said = ", ".join(f"{field} from column {found[field]!r}" for field in facts.CELLS)
     said += f", human scores from {_validate.listing(values)}"
     if by_raters.RATER in ratings.dims and ratings.sizes[by_raters.RATER] > 1:
         said += f", the mean of {ratings.sizes[by_raters.RATER]} raters" + (f" from {rater!r}" if rater else "")

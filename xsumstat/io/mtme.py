@@ -14,6 +14,7 @@ import numpy as np
 import xarray as xr
 
 from xsumstat import _validate
+from xsumstat.dataset import facts
 from xsumstat.dataset import scores as schema
 from xsumstat.io import score_files
 from xsumstat.io.cells import natural, report_alike, text
@@ -325,14 +326,14 @@ def _check_places(root: Path, paths: Collection[Path], overwrite: bool) -> None:
 def _plain(ds: xr.Dataset) -> xr.DataArray:
     """Scores in memory, (metric, system, input), higher being better."""
     score = schema.checked_scores(ds)
-    further = [str(dim) for dim in score.dims if dim not in schema.CORE]
+    further = [str(dim) for dim in score.dims if dim not in facts.CORE]
     if further:
         raise ValueError(f"score has the further dim(s) {_validate.listing(further)}; select one label of each")
     if "higher_is_better" in score.coords:
         lower = score["metric"].values[~score["higher_is_better"].values.astype(bool)].tolist()
         if lower:
             _validate.warn(f"metric(s) {_validate.listing(lower)} are better when lower, and written negated")
-    return schema.oriented(score, ("metric",)).transpose(*schema.CORE).compute()
+    return schema.oriented(score, ("metric",)).transpose(*facts.CORE).compute()
 
 
 def _contents(ds: xr.Dataset, score: xr.DataArray, pair: str, granularity: str) -> dict[Path, str]:

@@ -132,7 +132,7 @@ def pca(
 
 def _groups(result: xr.Dataset, dims: list[str], hue: str | None) -> tuple[xr.DataArray, str | None]:
     """The label of `hue` of each point, and `hue` or its default; None where all points look alike."""
-    of_metrics = [str(name) for name, coord in result.coords.items() if coord.dims == ("metric",)]
+    of_metrics = [str(name) for name, coord in result.coords.variables.items() if coord.dims == ("metric",)]
     if hue is None:
         hue = "metric" if len(dims) > 1 else "kind" if "kind" in of_metrics else None
     points = result["coordinate"].isel(component=0, drop=True)

@@ -10,6 +10,7 @@ import xarray as xr
 
 from xsumstat import _validate
 from xsumstat.analyses import groups as slices
+from xsumstat.dataset import facts
 from xsumstat.dataset import scores as schema
 from xsumstat.plots.parts import (
     MOST,
@@ -167,12 +168,12 @@ def _unit_of(ds: xr.Dataset) -> str:
 
 def _groups_of_cells(ds: xr.Dataset, score: xr.DataArray, by: str | None) -> _Groups:
     """The name of each group, and which labels of which dim are in it."""
-    others = [str(dim) for dim in score.dims if dim not in schema.CORE and dim != by]
+    others = [str(dim) for dim in score.dims if dim not in facts.CORE and dim != by]
     if others:
         raise ValueError(f"score has the dims {_validate.listing(others)}; select one label of each further one")
     if by is None:
         return [("", {})]
-    if by in score.dims and by not in schema.CORE:
+    if by in score.dims and by not in facts.CORE:
         names = texts(score[by]) if by in score.coords else [f"{by} {at}" for at in range(score.sizes[by])]
         return [(name, {by: at}) for at, name in enumerate(names)]
     dim, groups, labels = slices.groups_of(ds, "by", by, ("system", "input"))

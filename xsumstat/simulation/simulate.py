@@ -13,7 +13,7 @@ import xarray as xr
 
 from xsumstat import _validate
 from xsumstat.coefficients import table
-from xsumstat.dataset import results
+from xsumstat.dataset import facts, results
 from xsumstat.dataset import scores as schema
 from xsumstat.resampling import draws, threads
 from xsumstat.simulation.likeness import Likeness
@@ -240,7 +240,7 @@ def _labelled(values: FloatArray, names: list[Any]) -> xr.Dataset:
         "system": [f"system-{at:0{len(str(systems))}d}" for at in range(1, systems + 1)],
         "input": [f"input-{at:0{len(str(inputs))}d}" for at in range(1, inputs + 1)],
     }
-    return xr.Dataset({"score": (schema.CORE, values)}, coords)
+    return xr.Dataset({"score": (facts.CORE, values)}, coords)
 
 
 def prepared(ds: xr.Dataset, gold: Any, metric: Any) -> schema.Scores:
