@@ -6,6 +6,7 @@ from collections.abc import Hashable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import xarray as xr
 
 from xsumstat import _validate
@@ -19,7 +20,7 @@ from xsumstat.dataset import scores as schema
 from xsumstat.dataset.value_checks import Checks
 from xsumstat.inference import corrections
 from xsumstat.inference.system_means import TARGETS
-from xsumstat.types import IntArray
+from xsumstat.types import BoolArray, IntArray
 
 DIMS = ("system", "other_system")
 _CORRECTIONS = tuple(name for name in corrections.CORRECTIONS if name != "maxt")
@@ -192,8 +193,9 @@ def compare_systems(
     else:
         test = Test(method, statistic, alternative, draws.n_resamples, draws.seed)
         settings = system_tests.settings_of(test, score.sizes["input"])
-        tests = _compared(score, rows, columns)
-        families.check_resamples(adjust, within, tests, alpha=alpha, analysis="compare_systems", **settings)
+        if adjust is not None:
+            tests = _compared(score, rows, columns)
+            families.check_resamples(adjust, within, tests, alpha=alpha, analysis="compare_systems", **settings)
         found = _tested(score, SystemTests(pairs, test), rows, columns, draws.progress)
         warn_few(later, found)
         attrs = {**settings, **attrs, **results.sizes(score.isel(system=sorted({*rows, *columns})))}
@@ -253,45 +255,55 @@ def _laid_out(
 ) -> xr.Dataset:
     """Numbers of pairs, turned where the second system is the row's."""
     picked, there = by_systems(by_pair, pairs, rows, columns)
-    turned = xr.DataArray(np.greater.outer(rows, columns), dims=DIMS)
-    forward, backward = picked["forward"], picked["backward"]
+    difference, statistic = picked["difference"], picked["statistic"]
     cells = {
-        "difference": picked["difference"].where(~turned, -picked["difference"]).where(there),
-        "statistic": picked["statistic"].where(~turned, -picked["statistic"]).where(there),
-        "pvalue": forward.where(~turned, backward).where(there),
-        "n_inputs": picked["n_inputs"].where(there, 0),
+        "difference": turned(rows, columns, -difference, difference),
+        "statistic": turned(rows, columns, -statistic, statistic),
+        "pvalue": turned(rows, columns, picked["backward"], picked["forward"]),
+        "n_inputs": picked["n_inputs"],
     }
     if "ci_low" in picked:
         low, high = picked["ci_low"], picked["ci_high"]
-        cells |= {"ci_low": low.where(~turned, -high).where(there), "ci_high": high.where(~turned, -low).where(there)}
-        cells |= {name: picked[name].where(there) for name in ("standard_error", "df")}
+        cells |= {"ci_low": turned(rows, columns, -high, low), "ci_high": turned(rows, columns, -low, high)}
+        cells |= {name: picked[name] for name in ("standard_error", "df")}
+    cells = {name: results.where(there, each, 0 if name == "n_inputs" else np.nan) for name, each in cells.items()}
     ours, theirs = (score.isel(system=each) for each in (rows, columns))
-    return results.labelled(xr.Dataset(cells), ours, theirs, "system")
+    laid_out = xr.Dataset(cells, results.coords_beside(by_pair, "_pair"))
+    return results.labelled(laid_out, ours, theirs, "system")
+
+
+def turned(rows: Sequence[int], columns: Sequence[int], backward: xr.Variable, forward: xr.Variable) -> xr.Variable:
+    """What is found of pairs of systems, backward where the first system of the pair is the column's."""
+    return results.where(xr.Variable(DIMS, np.greater.outer(rows, columns)), backward, forward)
 
 
 def by_systems(
     by_pair: dict[str, xr.DataArray], pairs: IntArray, rows: Sequence[int], columns: Sequence[int]
-) -> tuple[xr.Dataset, xr.DataArray]:
+) -> tuple[dict[str, xr.Variable], xr.Variable]:
     """Numbers of pairs laid out as system x other_system, and where there is a pair."""
     place = {frozenset(pair): at for at, pair in enumerate(pairs.tolist())}
     at = np.array([[place.get(frozenset((a, b)), -1) for b in columns] for a in rows])
-    there = xr.DataArray(at >= 0, dims=DIMS)
-    return results.together(by_pair).isel(_pair=xr.DataArray(np.maximum(at, 0), dims=DIMS)), there
+    picked = xr.Variable(DIMS, np.maximum(at, 0))
+    return {name: each.variable.isel(_pair=picked) for name, each in by_pair.items()}, xr.Variable(DIMS, at >= 0)
 
 
 def warn_few(later: Checks, found: xr.Dataset, used: xr.DataArray | None = None) -> None:
     """Say which systems, of those that are used, share no input, or only one, so that they cannot be compared."""
-    several = found["system"] != found["other_system"]
+    later.make(_warn_of_few, found["n_inputs"], used)
+
+
+def _warn_of_few(n_inputs: xr.DataArray, used: xr.DataArray | None) -> None:
+    ours, theirs = (n_inputs.indexes[dim] for dim in DIMS)
+    several = np.array([[a != b for b in theirs] for a in ours])
+    if used is not None:
+        several &= used.values[:, None] & used.values
+    counts = n_inputs.transpose(*DIMS, ...).values.reshape(len(ours), len(theirs), -1)
     for n, what in ((0, "no input"), (1, "only one input")):
-        few = ((found["n_inputs"] == n) & several).any("metric")
-        few = few.any([dim for dim in few.dims if dim not in DIMS])
-        few = few if used is None else few & used & used.rename(system="other_system")
-        later.make(_warn_of_few, few, what)
+        _warn_of_pairs(ours, theirs, (counts == n).any(axis=-1) & several, what)
 
 
-def _warn_of_few(few: xr.DataArray, what: str) -> None:
-    ours, theirs = (few[dim].values for dim in DIMS)
-    names = {frozenset((str(ours[a]), str(theirs[b]))) for a, b in np.argwhere(few.transpose(*DIMS).values)}
+def _warn_of_pairs(ours: pd.Index[Any], theirs: pd.Index[Any], few: BoolArray, what: str) -> None:
+    names = {frozenset((str(ours[a]), str(theirs[b]))) for a, b in np.argwhere(few)}
     if names:
         texts = sorted(" and ".join(sorted(each)) for each in names)
         _validate.warn(f"{len(texts)} pair(s) of systems have {what} in common: {_validate.listing(texts)}")

@@ -11,7 +11,7 @@ import xarray as xr
 from xsumstat import _validate
 from xsumstat.analyses import system_tests, system_wins
 from xsumstat.analyses.measure import Draws
-from xsumstat.analyses.systems import DIMS, by_systems, labelled_systems, warn_few
+from xsumstat.analyses.systems import DIMS, by_systems, labelled_systems, turned, warn_few
 from xsumstat.dataset import facts, labelled, results
 from xsumstat.dataset import scores as schema
 from xsumstat.types import FloatArray
@@ -117,11 +117,10 @@ def discriminative_agreement(
         keep_attrs=False,
     )
     picked, there = by_systems(by_pair, pairs, places, places)
-    turned = xr.DataArray(np.greater.outer(places, places), dims=DIMS)
-    found = xr.Dataset(dict(zip(("f1", "accuracy", "confusion"), outputs, strict=True)))
+    cells = {"n_inputs": results.where(there, picked["n_inputs"], 0)}
     for name, one, two in (("win_share", "first", "second"), ("gold_win_share", "gold_first", "gold_second")):
-        found[name] = picked[one].where(~turned, picked[two]).where(there)
-    found["n_inputs"] = picked["n_inputs"].where(there, 0)
+        cells[name] = results.where(there, turned(places, places, picked[two], picked[one]), np.nan)
+    found = results.together(dict(zip(("f1", "accuracy", "confusion"), outputs, strict=True))).assign(cells)
     coords = {name: coord for name, coord in score.coords.items() if coord.dims == ("metric",)}
     coords |= {name: xr.DataArray(list(VERDICTS), dims=name) for name in ("gold_verdict", "metric_verdict")}
     found = results.labelled(found, score, score, "system")

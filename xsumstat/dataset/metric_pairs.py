@@ -96,24 +96,12 @@ def laid_out(
     picked = {str(name): each.variable.isel(_pair=xr.Variable(DIMS, at)) for name, each in by_pair.items()}
     cells = {}
     if "forward" in picked:
-        cells["pvalue"] = _where(tested, _where(turned, picked["backward"], picked["forward"]), np.nan)
+        cells["pvalue"] = results.where(tested, results.where(turned, picked["backward"], picked["forward"]), np.nan)
     for name in (each for each in picked if each not in ("forward", "backward")):
         about = variables.variable(name)
         values = picked[name]
         if about.turned != "same":
-            values = _where(turned, -picked[name if about.turned == "negated" else about.turned], values)
-        cells[name] = _where(tested, values, about.blank)
+            values = results.where(turned, -picked[name if about.turned == "negated" else about.turned], values)
+        cells[name] = results.where(tested, values, about.blank)
     ours, theirs = (scores.score.isel(metric=each) for each in (scores.rows, scores.columns))
-    return results.labelled(xr.Dataset(cells, _coords_beside_pairs(by_pair)), ours, theirs)
-
-
-def _coords_beside_pairs(by_pair: Mapping[Any, xr.DataArray]) -> dict[Any, xr.Variable]:
-    """The coordinates of further dims."""
-    every = (coords for each in by_pair.values() for coords in each.coords.variables.items())
-    return {name: coord for name, coord in every if "_pair" not in coord.dims}
-
-
-def _where(condition: xr.Variable, one: xr.Variable, other: Any) -> xr.Variable:
-    """One value where a condition of the two metrics holds, and the other elsewhere; lazy where they are."""
-    where = condition.values.reshape([condition.sizes.get(dim, 1) for dim in one.dims])
-    return xr.Variable(one.dims, np.where(where, one.data, other.data if isinstance(other, xr.Variable) else other))
+    return results.labelled(xr.Dataset(cells, results.coords_beside(by_pair, "_pair")), ours, theirs)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any, Protocol
 
@@ -29,26 +29,31 @@ def main_variable(ds: xr.Dataset) -> str:
 
 def described(ds: xr.Dataset) -> xr.Dataset:
     """A result, every variable with the dtype, long name and units that the tables say it has, and dims of its own."""
-    arrays = {name: ds.variables[name] for name in ds.data_vars}
-    return _built(arrays, ds.coords.variables, ds.xindexes, ds.attrs)
+    analysis = ds.attrs["analysis"]
+    every = {
+        name: values if name in ds.coords else _described(name, values, analysis)
+        for name, values in ds.variables.items()
+    }
+    for dim in (dim for dim in variables.ANALYSES[analysis].dims if dim in ds.coords and dim in variables.COORDINATES):
+        about = variables.COORDINATES[dim]
+        every[dim] = every.pop(dim).copy(deep=False)  # last: the order of variables is that of a result's dims
+        every[dim].attrs |= {"long_name": about.long_name, "units": about.units}
+    return _assembled(every, set(ds.coords), ds.attrs)
 
 
-def _built(
-    arrays: Mapping[Hashable, xr.Variable],
-    coords: Mapping[Hashable, xr.Variable],
-    indexes: Mapping[Hashable, Any],
-    attrs: Mapping[Any, Any],
+def _assembled(
+    every: Mapping[Hashable, xr.Variable], coords: Collection[Hashable], attrs: Mapping[Any, Any]
 ) -> xr.Dataset:
-    """A result made once of what it consists of, as aligning and assigning take most of a short call."""
-    analysis = attrs["analysis"]
-    own = {dim: variables.COORDINATES[dim] for dim in variables.ANALYSES[analysis].dims if dim in variables.COORDINATES}
-    coords = dict(coords)
-    for dim, about in own.items():
-        if dim in coords:
-            coords[dim] = coords[dim].copy(deep=False)
-            coords[dim].attrs |= {"long_name": about.long_name, "units": about.units}
-    found = {name: _described(name, values, analysis) for name, values in arrays.items()}
-    return xr.Dataset(found, xr.Coordinates(coords, dict(indexes)), attrs)
+    """A Dataset made at once of variables on the same labels, in their order: assigning them is slow.
+
+    Those that are `coords` and bear the name of their dim are its labels.
+    """
+    beside = {name for name in coords if every[name].dims != (name,)}
+    return xr.Dataset(
+        {name: values for name, values in every.items() if name not in beside},
+        {name: values for name, values in every.items() if name in beside},
+        attrs,
+    )
 
 
 def describe(name: Hashable, values: xr.DataArray, analysis: Any = None) -> xr.DataArray:
@@ -68,18 +73,11 @@ def of_its_own(ds: xr.Dataset) -> xr.Dataset:
     return ds.copy(deep=True)
 
 
-def _parts(numbers: Mapping[str, xr.DataArray] | xr.Dataset) -> tuple[dict[Hashable, Any], dict[Hashable, Any], Any]:
-    """Variables, coordinates and indexes of numbers on the same labels; nothing of them is shared with the scores.
-
-    How the scores were stored says nothing about results.
-    """
-    if not isinstance(numbers, xr.Dataset):
-        numbers = together(numbers)
-    coords = {
-        name: coord.drop_encoding() if name in numbers.xindexes else coord.copy().drop_encoding()
-        for name, coord in numbers.coords.variables.items()
-    }
-    return {name: numbers.variables[name] for name in numbers.data_vars}, coords, numbers.xindexes
+def _of_its_own(name: Hashable, values: xr.Variable, ds: xr.Dataset) -> xr.Variable:
+    """A variable of numbers: a coordinate shares nothing with the scores, not even how they were stored."""
+    if name in ds.coords:
+        return (values if name in ds.xindexes else values.copy()).drop_encoding()
+    return values if values.chunks is None else _regular(values)
 
 
 def together(numbers: Mapping[str, xr.DataArray]) -> xr.Dataset:
@@ -90,7 +88,7 @@ def together(numbers: Mapping[str, xr.DataArray]) -> xr.Dataset:
         own = each.coords.variables
         if own.keys() != first.keys() or any(own[name] is not coord for name, coord in first.items()):
             return xr.Dataset(numbers)
-    return xr.Dataset({name: each.variable for name, each in numbers.items()}, arrays[0].coords)
+    return _assembled({**first, **{name: each.variable for name, each in numbers.items()}}, set(first), {})
 
 
 def labelled(matrices: xr.Dataset, rows: xr.DataArray, columns: xr.DataArray, dim: str = "metric") -> xr.Dataset:
@@ -99,10 +97,23 @@ def labelled(matrices: xr.Dataset, rows: xr.DataArray, columns: xr.DataArray, di
     every = rows.coords.variables.items()
     coords = {name: coord for name, coord in every if coord.dims == (dim,) and name not in matrices.data_vars}
     coords[other] = xr.Variable(other, columns.indexes[dim])
-    arrays = {
-        name: matrices.variables[name].transpose(dim, other, ..., missing_dims="ignore") for name in matrices.data_vars
+    ordered = {
+        name: values.transpose(dim, other, ..., missing_dims="ignore") for name, values in matrices.variables.items()
     }
-    return xr.Dataset(arrays, {**matrices.coords.variables, **coords}, matrices.attrs)
+    first = {name: values for name, values in ordered.items() if name not in coords}
+    return _assembled({**first, **coords}, {*matrices.coords, *coords}, matrices.attrs)
+
+
+def where(condition: xr.Variable, one: xr.Variable, other: Any) -> xr.Variable:
+    """One value where a condition of the two labels of a cell holds, and the other elsewhere; lazy where they are."""
+    holds = condition.values.reshape([condition.sizes.get(dim, 1) for dim in one.dims])
+    return xr.Variable(one.dims, np.where(holds, one.data, other.data if isinstance(other, xr.Variable) else other))
+
+
+def coords_beside(arrays: Mapping[Any, xr.DataArray], dim: str) -> dict[Any, xr.Variable]:
+    """The coordinates of arrays that do not lie along a dim."""
+    every = (coords for each in arrays.values() for coords in each.coords.variables.items())
+    return {name: coord for name, coord in every if dim not in coord.dims}
 
 
 def symmetric(values: Any, pairs: Any, size: int) -> Any:
@@ -190,12 +201,10 @@ def result(
         if value is not None:
             attrs[name] = value
     attrs["xsumstat_version"] = package_version()
-    arrays, coords, indexes = _parts(numbers)
-    arrays = {name: _regular(values) if values.chunks is not None else values for name, values in arrays.items()}
-    attrs = {**numbers.attrs, **attrs} if isinstance(numbers, xr.Dataset) else attrs
-    every = [*arrays.values(), *coords.values()]
-    _check_dims([dim for each in every for dim in each.dims], analysis, [*further, settings.get("along")])
-    ds = _built(arrays, coords, indexes, attrs)
+    ds = numbers if isinstance(numbers, xr.Dataset) else together(numbers)
+    _check_dims(ds, analysis, [*further, settings.get("along")])
+    every = {name: _of_its_own(name, values, ds) for name, values in ds.variables.items()}
+    ds = described(_assembled(every, set(ds.coords), {**ds.attrs, **attrs}))
     return ds if scores is None or isinstance(scores, xr.DataArray | tuple) else scores.later.attached(ds)
 
 
@@ -211,11 +220,11 @@ def sizes(score: xr.DataArray | None) -> dict[str, int]:
     return {f"n_{dim}s": int(there.values.any(axis=axes).sum()) for dim, axes in beside.items()}
 
 
-def _check_dims(dims: Sequence[Hashable], analysis: str, further: Sequence[Hashable | None]) -> None:
+def _check_dims(ds: xr.Dataset, analysis: str, further: Sequence[Hashable | None]) -> None:
     if analysis not in variables.ANALYSES:
         raise LookupError(f"there is no analysis {analysis!r} in dataset/variables.py")
     known = {*CORE, *variables.ANALYSES[analysis].dims, *further}
-    unknown = [dim for dim in dims if dim not in known]
+    unknown = [dim for dim in ds.dims if dim not in known]
     if unknown:
         raise LookupError(
             f"a result of {analysis!r} has the dim {unknown[0]!r}, which dataset/variables.py does not declare and the "
