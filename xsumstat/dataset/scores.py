@@ -424,7 +424,7 @@ def oriented(scores: xr.DataArray, along: Iterable[Hashable]) -> xr.DataArray:
             f"higher_is_better must be a coordinate of metric, it has the dim(s) {_validate.listing(better.dims)}"
         )
     higher = directions.as_bool(better)
-    if higher.values.all():
+    if not checks.is_lazy(higher) and higher.values.all():
         return scores
     turned: xr.Variable = scores.variable.where(higher.variable, -scores.variable)  # type: ignore[no-untyped-call]
     return scores.copy(deep=False, data=turned.data)
