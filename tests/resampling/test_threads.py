@@ -5,6 +5,7 @@ import sys
 import threading
 import time
 
+import numpy as np
 import pytest
 
 from xsumstat.resampling import draws, threads
@@ -26,7 +27,19 @@ def test_an_error_in_a_block_reaches_the_caller():
         threads.over_blocks(work, 10, lambda: None)
 
 
-def test_ctrl_c_stops_soon_and_leaves_the_session_usable():
+def test_numpys_settings_are_those_of_a_new_thread(demo):
+    """On one thread too, which is the caller's own."""
+    usual = demo.meta.ci("human", level="input", coefficient="kendall")
+    with np.errstate(all="raise"):
+        assert demo.meta.ci("human", level="input", coefficient="kendall").identical(usual)
+        seen = []
+        threads.over_blocks(lambda block, stop: seen.append(np.geterr()["invalid"]), 1, lambda: None)
+    assert seen == ["warn"]
+
+
+@pytest.mark.parametrize("number", ["1", "2"])
+def test_ctrl_c_stops_soon_and_leaves_the_session_usable(number, monkeypatch):
+    monkeypatch.setenv("XSUMSTAT_NUM_THREADS", number)
     started = threading.Event()
     finished = []
 

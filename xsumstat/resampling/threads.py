@@ -40,7 +40,7 @@ def n_threads() -> int:
 
 def _watched() -> bool:
     """Whether somebody sits before a terminal or a notebook, and tqdm is there."""
-    return importlib.util.find_spec("tqdm") is not None and jit.watched()
+    return jit.watched() and importlib.util.find_spec("tqdm") is not None
 
 
 @contextmanager
@@ -166,6 +166,11 @@ def over_blocks(work: Callable[[int, threading.Event], None], n_blocks: int, bar
         if not stop.is_set():
             work(block, stop)
 
+    if threads == 1:  # this one, where Ctrl-C comes between two blocks or pieces; NumPy's settings are a new thread's
+        for block in range(n_blocks):
+            contextvars.Context().run(work, block, stop)
+            bar()
+        return
     pending: set[Future[None]] = set()
     with ThreadPoolExecutor(threads) as pool:
         try:
