@@ -62,11 +62,11 @@ def warned(err):
 @pytest.mark.parametrize(
     "name, arguments",
     [
-        ("scores.zarr", []),
+        pytest.param("scores.zarr", [], marks=pytest.mark.slow),
         ("scores.nc", ["--level", "input", "--adjust", "maxt"]),
         ("scores.zarr", ["--coefficient", "spa", "--metric", "judge", "rouge", "--seed", 4]),
         ("scores.zarr", ["--metric", "judge", "length", "--lower-is-better", "length", "--resample", "input"]),
-        ("scores.zarr", ["--metric", "judge"]),
+        pytest.param("scores.zarr", ["--metric", "judge"], marks=pytest.mark.slow),
     ],
 )
 def test_the_report_is_the_same_to_the_character(capsys, tmp_path, demo, seen, name, arguments):
@@ -91,6 +91,7 @@ def test_further_dims_gaps_and_constants_are_told_of_alike(capsys, tmp_path, dem
     assert warned(err) == warned(lazy_err) and len(warned(err)) > 1
 
 
+@pytest.mark.slow
 def test_the_page_is_the_same(capsys, tmp_path, monkeypatch, store):
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "0")
     mpl.rcParams["svg.hashsalt"] = "same"

@@ -11,7 +11,7 @@ import warnings
 import numpy as np
 import pytest
 import xarray as xr
-from cases import BASE, IN_TURN, QUESTIONS, SCORES, STANDING, dataset, turn
+from cases import BASE, IN_TURN, QUESTIONS, SCORES, STANDING, by_turns, dataset, turn
 
 INFINITE = ("gap_high",)  # no limit
 
@@ -28,7 +28,7 @@ def met(question):
     return {name: SCORES[name] for name in chosen}
 
 
-@pytest.mark.parametrize("question", QUESTIONS)
+@pytest.mark.parametrize("question", by_turns(QUESTIONS))
 def test_an_answer_or_a_plain_error(question):
     if question == "agreement":
         pytest.importorskip("krippendorff")

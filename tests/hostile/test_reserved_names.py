@@ -6,7 +6,21 @@ import cases
 import pandas as pd
 import pytest
 import xarray as xr
-from cases import ALL, BESIDE, FEW, GIVES_SCORES, LACKS_A_PACKAGE, MORE, STANDING, answer, ask, rating, rounded, turn
+from cases import (
+    ALL,
+    BESIDE,
+    FEW,
+    GIVES_SCORES,
+    LACKS_A_PACKAGE,
+    MORE,
+    STANDING,
+    answer,
+    ask,
+    by_turns,
+    rating,
+    rounded,
+    turn,
+)
 
 import xsumstat
 from xsumstat.accessor import DatasetMeta
@@ -17,7 +31,7 @@ NAMES = [*sorted(RESERVED), "_pair"]
 DIMS = ("metric", "system", "input")
 
 
-@pytest.mark.parametrize("question", STANDING)
+@pytest.mark.parametrize("question", by_turns(STANDING))
 def test_labels_of_several_levels_are_refused_with_the_way_out(question):
     """The way out of one dim, in turn."""
     if question == "agreement":
@@ -53,7 +67,7 @@ def seen(question):
     return set() if question in LACKS_A_PACKAGE else names_in(answer(question), rounded(3))
 
 
-@pytest.mark.parametrize("question", [name for name in HAVE_RESULTS if name not in BESIDE])
+@pytest.mark.parametrize("question", by_turns([name for name in HAVE_RESULTS if name not in BESIDE], 1))
 def test_every_name_of_a_result_is_reserved_or_no_further_dim_can_have_it(question):
     """But where a question makes its own scores: its analysis is asked of others too."""
     ds = rounded(3)

@@ -111,7 +111,9 @@ def halves(values):
     return found
 
 
-@pytest.mark.parametrize("kind", [divided, unequal, lambda n, rng: np.r_[1000.0, np.ones(n - 1)]])
+@pytest.mark.parametrize(
+    "kind", [divided, pytest.param(unequal, marks=pytest.mark.slow), lambda n, rng: np.r_[1000.0, np.ones(n - 1)]]
+)
 def test_rounded_coefficients_beside_all_sums(kind):
     """Of 41 signs, the fewest whose sums are not listed."""
     for share in (0.1, 0.25, 0.4, 0.5):

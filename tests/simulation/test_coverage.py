@@ -164,7 +164,7 @@ INTERVALS = {
 
 
 @pytest.mark.filterwarnings("ignore:the resamples are biased")
-@pytest.mark.parametrize("other", [None, ["b", "c"]])
+@pytest.mark.parametrize("other", [None, pytest.param(["b", "c"], marks=pytest.mark.slow)])
 def test_a_trial_on_a_population_is_what_ci_says_of_it(other):
     """Sides that are missed, widths and the spread of estimates, of correlations or differences, done again."""
     agreement = {"a": 0.8, "b": 0.4, "c": -0.2}

@@ -135,6 +135,7 @@ def test_simulate_like_has_the_names_and_sizes_of_the_data(demo):
     assert named.attrs["gold"] == "ratings"
 
 
+@pytest.mark.slow
 def test_simulate_like_knows_the_truth(demo):
     found = xsumstat.simulate(like=demo, metric="judge", rng=1)
     components_of = demo.meta.variance_components("human", metric="judge").covariance

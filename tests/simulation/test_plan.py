@@ -193,7 +193,7 @@ def rated(seed=0, shape=(20, 60, 3)):
     )
 
 
-@pytest.mark.parametrize("level", ["input", "system"])
+@pytest.mark.parametrize("level", ["input", pytest.param("system", marks=pytest.mark.slow)])
 def test_fewer_raters_are_as_plans_say(level):
     from itertools import combinations
 

@@ -38,8 +38,8 @@ def widths_without(ds, dim, groups, **asked):
 @pytest.mark.parametrize(
     "asked",
     [
-        {"level": "system"},
         {"level": "input", "coefficient": "kendall"},
+        pytest.param({"level": "system"}, marks=pytest.mark.slow),
         {"level": "system", "coefficient": "pairwise_accuracy", "method": "formula", "confidence_level": 0.9},
     ],
 )

@@ -16,7 +16,7 @@ def source(trial):
 
 
 @pytest.mark.filterwarnings("ignore:corr_test takes the average")
-@pytest.mark.parametrize("null", [False, True])
+@pytest.mark.parametrize("null", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_a_trial_of_a_test_is_what_the_test_says(demo, null):
     """One trial at a time: the noisy copies, done again with the public functions."""
     tests = {

@@ -179,7 +179,7 @@ def test_rank_truths_of_t_systems():
     np.testing.assert_array_less(abs(values[:, 0] - want), 4 * errors + 0.002)
 
 
-@pytest.mark.parametrize("level, n_inputs", [("system", 8), ("input", 1)])
+@pytest.mark.parametrize("level, n_inputs", [("system", 8), pytest.param("input", 1, marks=pytest.mark.slow)])
 def test_rank_truths_among_outlying_systems_whose_abilities_vary(level, n_inputs):
     """The same again, averaged over the factors of inputs, or over means of eight of these."""
     spread = math.sqrt(math.log(1 + 1.5**2))
@@ -257,8 +257,8 @@ def test_at_system_level_the_mean_ability_of_a_designs_inputs_counts():
     [
         ("system", {"ability_sd": 0.6, "system_df": 5}, (2000, 8), 60),
         ("input", {"ability_sd": 0.6, "outlying": 0.1}, (2000, 20), 25),
-        ("global", {"ability_sd": 0.6, "outlying": 0.1}, (300, 300), 12),
-        ("within_system", {"ability_sd": 0.6, "outlying": 0.1}, (250, 400), 6),
+        pytest.param("global", {"ability_sd": 0.6, "outlying": 0.1}, (300, 300), 12, marks=pytest.mark.slow),
+        pytest.param("within_system", {"ability_sd": 0.6, "outlying": 0.1}, (250, 400), 6, marks=pytest.mark.slow),
     ],
 )
 def test_large_populations_by_hand_show_the_truth(level, systems, shape, repeats):

@@ -29,16 +29,20 @@ def main_variable(ds: xr.Dataset) -> str:
 
 def described(ds: xr.Dataset) -> xr.Dataset:
     """A result, every variable with the dtype, long name and units that the tables say it has, and dims of its own."""
-    analysis = ds.attrs["analysis"]
-    every = {
-        name: values if name in ds.coords else _described(name, values, analysis)
-        for name, values in ds.variables.items()
-    }
-    for dim in (dim for dim in variables.ANALYSES[analysis].dims if dim in ds.coords and dim in variables.COORDINATES):
+    return _finished(ds.variables, set(ds.coords), ds.attrs)
+
+
+def _finished(
+    parts: Mapping[Hashable, xr.Variable], coords: Collection[Hashable], attrs: Mapping[Any, Any]
+) -> xr.Dataset:
+    """A result of variables, some of them `coords`, and attrs."""
+    analysis = attrs["analysis"]
+    every = {name: values if name in coords else _described(name, values, analysis) for name, values in parts.items()}
+    for dim in (dim for dim in variables.ANALYSES[analysis].dims if dim in coords and dim in variables.COORDINATES):
         about = variables.COORDINATES[dim]
         every[dim] = every.pop(dim).copy(deep=False)  # last: the order of variables is that of a result's dims
         every[dim].attrs |= {"long_name": about.long_name, "units": about.units}
-    return _assembled(every, set(ds.coords), ds.attrs)
+    return _assembled(every, coords, attrs)
 
 
 def _assembled(
@@ -73,22 +77,35 @@ def of_its_own(ds: xr.Dataset) -> xr.Dataset:
     return ds.copy(deep=True)
 
 
-def _of_its_own(name: Hashable, values: xr.Variable, ds: xr.Dataset) -> xr.Variable:
+def _of_its_own(name: Hashable, values: xr.Variable, is_coord: bool) -> xr.Variable:
     """A variable of numbers: a coordinate shares nothing with the scores, not even how they were stored."""
-    if name in ds.coords:
-        return (values if name in ds.xindexes else values.copy()).drop_encoding()
+    if is_coord:
+        return (values if values.dims == (name,) else values.copy()).drop_encoding()
     return values if values.chunks is None else _regular(values)
 
 
 def together(numbers: Mapping[str, xr.DataArray]) -> xr.Dataset:
     """Arrays as one Dataset; those that have the very same coordinates need not be matched."""
-    arrays = list(numbers.values())
-    first = arrays[0].coords.variables
-    for each in arrays[1:]:
-        own = each.coords.variables
-        if own.keys() != first.keys() or any(own[name] is not coord for name, coord in first.items()):
-            return xr.Dataset(numbers)
-    return _assembled({**first, **{name: each.variable for name, each in numbers.items()}}, set(first), {})
+    every, coords, _ = _parts(numbers)
+    return _assembled(every, coords, {})
+
+
+def _parts(
+    numbers: Mapping[str, xr.DataArray] | xr.Dataset,
+) -> tuple[Mapping[Hashable, xr.Variable], Collection[Hashable], Mapping[Any, Any]]:
+    """The variables of numbers, which of them are coordinates, and their attrs."""
+    if not isinstance(numbers, xr.Dataset):
+        arrays = list(numbers.values())
+        first = arrays[0].coords.variables if arrays else {}
+        if all(_have_coords(each, first) for each in arrays[1:]):
+            return {**first, **{name: each.variable for name, each in numbers.items()}}, set(first), {}
+        numbers = xr.Dataset(numbers)
+    return numbers.variables, set(numbers.coords), numbers.attrs
+
+
+def _have_coords(values: xr.DataArray, coords: Mapping[Hashable, xr.Variable]) -> bool:
+    own = values.coords.variables
+    return own.keys() == coords.keys() and all(own[name] is coord for name, coord in coords.items())
 
 
 def labelled(matrices: xr.Dataset, rows: xr.DataArray, columns: xr.DataArray, dim: str = "metric") -> xr.Dataset:
@@ -201,10 +218,11 @@ def result(
         if value is not None:
             attrs[name] = value
     attrs["xsumstat_version"] = package_version()
-    ds = numbers if isinstance(numbers, xr.Dataset) else together(numbers)
-    _check_dims(ds, analysis, [*further, settings.get("along")])
-    every = {name: _of_its_own(name, values, ds) for name, values in ds.variables.items()}
-    ds = described(_assembled(every, set(ds.coords), {**ds.attrs, **attrs}))
+    every, coords, own = _parts(numbers)
+    _check_dims(every, analysis, [*further, settings.get("along")])
+    ds = _finished(
+        {name: _of_its_own(name, values, name in coords) for name, values in every.items()}, coords, {**own, **attrs}
+    )
     return ds if scores is None or isinstance(scores, xr.DataArray | tuple) else scores.later.attached(ds)
 
 
@@ -220,11 +238,11 @@ def sizes(score: xr.DataArray | None) -> dict[str, int]:
     return {f"n_{dim}s": int(there.values.any(axis=axes).sum()) for dim, axes in beside.items()}
 
 
-def _check_dims(ds: xr.Dataset, analysis: str, further: Sequence[Hashable | None]) -> None:
+def _check_dims(every: Mapping[Hashable, xr.Variable], analysis: str, further: Sequence[Hashable | None]) -> None:
     if analysis not in variables.ANALYSES:
         raise LookupError(f"there is no analysis {analysis!r} in dataset/variables.py")
     known = {*CORE, *variables.ANALYSES[analysis].dims, *further}
-    unknown = [dim for dim in ds.dims if dim not in known]
+    unknown = [dim for values in every.values() for dim in values.dims if dim not in known]
     if unknown:
         raise LookupError(
             f"a result of {analysis!r} has the dim {unknown[0]!r}, which dataset/variables.py does not declare and the "
