@@ -23,7 +23,10 @@ from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
-import nbformat
+# jsonschema's grammar of IRIs, which no notebook is asked for, takes two seconds to load.
+sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
+
+import nbformat  # noqa: E402
 import numpy as np
 from matplotlib.testing.compare import calculate_rms
 from nbclient import NotebookClient
