@@ -23,15 +23,16 @@ from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from matplotlib.testing.compare import calculate_rms
+from PIL import Image
+from PIL.PngImagePlugin import PngInfo
+
 # jsonschema's grammar of IRIs, which no notebook is asked for, takes two seconds to load.
 sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
 
 import nbformat  # noqa: E402
-import numpy as np
-from matplotlib.testing.compare import calculate_rms
-from nbclient import NotebookClient
-from PIL import Image
-from PIL.PngImagePlugin import PngInfo
+from nbclient import NotebookClient  # noqa: E402
 
 MOST_BYTES = 600_000  # of a file
 COLOURS = 256  # of a stored picture

@@ -7,13 +7,14 @@ import re
 import sys
 from pathlib import Path
 
-import nbformat
 import pytest
-from nbformat import v4
 
 sys.path.insert(0, str(Path(__file__).parent))
 
 import stored  # noqa: E402
+
+import nbformat  # noqa: E402  isort: skip
+from nbformat import v4  # noqa: E402  isort: skip
 
 NOTEBOOKS = Path(__file__).parents[2] / "notebooks"
 EACH = pytest.mark.parametrize("path", sorted(NOTEBOOKS.glob("*.ipynb")), ids=lambda path: path.stem)
