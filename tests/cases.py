@@ -5,7 +5,6 @@ import importlib.util
 import warnings
 
 import numpy as np
-import pytest
 import xarray as xr
 from helpers import LEVELS
 
@@ -171,14 +170,6 @@ def turn(question):
     """The place of a question, by which it meets one of several; each coefficient and each level meets all of them."""
     at = list(ALL).index(question)
     return at + at // 6
-
-
-def by_turns(questions, first=0):
-    """Parameters of a test that asks all questions: of every two one is quick (the `first`), the other slow."""
-    return [
-        question if at % 2 == first else pytest.param(question, marks=pytest.mark.slow)
-        for at, question in enumerate(questions)
-    ]
 
 
 def rounded(seed):

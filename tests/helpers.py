@@ -42,6 +42,16 @@ def pairwise(values):
     return pytest.mark.parametrize(names, flat)
 
 
+def by_turns(values, first=0):
+    """Parameters of a test that asks many questions: of every two one is quick (the `first`), the other slow.
+
+    For batteries that ask all questions the same; what each of them answers is tested in its own file.
+    """
+    several = [each if isinstance(each, tuple) else (each,) for each in values]
+    marks = [() if at % 2 == first else pytest.mark.slow for at in range(len(several))]
+    return [pytest.param(*each, marks=mark) for each, mark in zip(several, marks, strict=True)]
+
+
 def rows(matrix):
     """An array as lists of rows, None for NaN: what the plain-Python twins read."""
     return [[None if np.isnan(value) else float(value) for value in row] for row in matrix]

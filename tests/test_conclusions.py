@@ -6,7 +6,8 @@ import re
 import numpy as np
 import pytest
 import xarray as xr
-from cases import ASKED, FEW, OF_DEMO, analysis_of, answer, answer_of_demo, by_turns
+from cases import ASKED, FEW, OF_DEMO, analysis_of, answer, answer_of_demo
+from helpers import by_turns
 
 import xsumstat
 from xsumstat import conclusions

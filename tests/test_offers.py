@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
+from helpers import by_turns
 
 import xsumstat
 from xsumstat import accessor, method_synonyms, offers, synonyms
@@ -174,7 +175,7 @@ def test_ipython_completes_what_is_listed(demo):
 # --- Names that are not there ---
 
 
-@pytest.mark.parametrize("right", method_synonyms.METHODS)
+@pytest.mark.parametrize("right", by_turns(method_synonyms.METHODS))
 def test_every_word_for_a_method_is_met_wherever_it_is_asked(places, right):
     name = right.partition("(")[0]
     for word in method_synonyms.METHODS[right]:

@@ -7,6 +7,7 @@ import re
 import pandas as pd
 import pytest
 import xarray as xr
+from helpers import by_turns
 
 import xsumstat
 from xsumstat import accessor, method_synonyms, synonyms
@@ -100,7 +101,7 @@ def bound(name):
     return getattr(PLACES.get(owner, owner), name)
 
 
-@pytest.mark.parametrize("owner, name", PUBLIC)
+@pytest.mark.parametrize("owner, name", by_turns(PUBLIC))
 def test_every_word_of_the_table_is_met_on_every_function_that_has_its_keyword(owner, name):
     """From the accessor and from the function, in the same words; only what the function has is suggested.
 

@@ -5,6 +5,7 @@ import inspect
 import numpy as np
 import pytest
 import xarray as xr
+from helpers import by_turns
 
 import xsumstat
 from xsumstat.accessor import DatasetMeta
@@ -101,7 +102,7 @@ def pairs_of(name, own):
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
-@pytest.mark.parametrize("name", [name for name in ANALYSES if name != "rank_tasks"])
+@pytest.mark.parametrize("name", by_turns([name for name in ANALYSES if name != "rank_tasks"]))
 def test_every_coefficient_and_every_level(name):
     ask, own = asked(name)
     wrong, answers = [], 0

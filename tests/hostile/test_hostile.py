@@ -11,7 +11,8 @@ import warnings
 import numpy as np
 import pytest
 import xarray as xr
-from cases import BASE, IN_TURN, QUESTIONS, SCORES, STANDING, by_turns, dataset, turn
+from cases import BASE, IN_TURN, QUESTIONS, SCORES, STANDING, dataset, turn
+from helpers import by_turns
 
 INFINITE = ("gap_high",)  # no limit
 

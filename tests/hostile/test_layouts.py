@@ -11,7 +11,8 @@ import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
-from cases import BASE, QUESTIONS, STANDING, answer, ask, by_turns, dataset, rounded, turn
+from cases import BASE, QUESTIONS, STANDING, answer, ask, dataset, rounded, turn
+from helpers import by_turns
 
 ASKED = [name for name in STANDING if name != "agreement"]
 LABELS = (

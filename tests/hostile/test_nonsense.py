@@ -20,6 +20,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
+from helpers import by_turns
 
 import xsumstat
 from xsumstat import offers
@@ -292,7 +293,7 @@ def answered(name, function, keywords):
         call(function, keywords)
 
 
-@pytest.mark.parametrize("name", asked())
+@pytest.mark.parametrize("name", by_turns(asked()))
 def test_nonsense_is_met_with_an_answer_or_an_error_that_names_it(name, tmp_path):
     function, keywords = bound(name), few(name, asked()[name], tmp_path)
     answered(name, function, keywords)

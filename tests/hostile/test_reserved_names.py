@@ -6,21 +6,8 @@ import cases
 import pandas as pd
 import pytest
 import xarray as xr
-from cases import (
-    ALL,
-    BESIDE,
-    FEW,
-    GIVES_SCORES,
-    LACKS_A_PACKAGE,
-    MORE,
-    STANDING,
-    answer,
-    ask,
-    by_turns,
-    rating,
-    rounded,
-    turn,
-)
+from cases import ALL, BESIDE, FEW, GIVES_SCORES, LACKS_A_PACKAGE, MORE, STANDING, answer, ask, rating, rounded, turn
+from helpers import by_turns
 
 import xsumstat
 from xsumstat.accessor import DatasetMeta

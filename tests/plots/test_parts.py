@@ -13,6 +13,7 @@ import numpy as np  # noqa: E402
 import pandas as pd  # noqa: E402
 import pytest  # noqa: E402
 import xarray as xr  # noqa: E402
+from helpers import by_turns  # noqa: E402
 from matplotlib.backends.backend_agg import RendererAgg  # noqa: E402
 
 import xsumstat  # noqa: E402
@@ -213,7 +214,7 @@ def test_every_picture_is_drawn_with_such_names():
     assert {name.split()[0] for name in PICTURES} == methods
 
 
-@pytest.mark.parametrize("picture", PICTURES)
+@pytest.mark.parametrize("picture", by_turns(PICTURES))
 def test_names_are_drawn_as_they_are(picture):
     axes, names = PICTURES[picture](of_one(), of_two())
     drawn = words(axes)
