@@ -11,44 +11,13 @@ import pytest
 import xarray as xr
 
 import xsumstat
-from xsumstat import compilation
-from xsumstat.coefficients.table import COEFFICIENTS
-from xsumstat.kernels import jit
-
-# From so many tests on nearly all kernels are needed.
-MANY = 2000
 
 
-def pytest_collection_finish(session):
+def pytest_collection_finish():
     """The tests, once collected, stay: to look through them for garbage again and again takes a tenth of the time."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(50_000, 20, 100)
-    if len(session.items) >= MANY and not session.config.option.collectonly:
-        compile_share(session.config)
-
-
-def kernels_for(question):
-    """What questions that need the same kernels have in common."""
-    coefficient = next((each for each in COEFFICIENTS if each in question), question.split(",")[0])
-    return "acc_eq" if coefficient == "tau_eq" else coefficient
-
-
-def compile_share(config):
-    """Compile this worker's share of the kernels, which else several workers would compile at once."""
-    worker, kept = os.environ.get("PYTEST_XDIST_WORKER"), getattr(config, "cache", None)
-    if worker is None or kept is None or kept.get("xsumstat/kernels", "") == jit._STAMP:
-        return
-    asked = compilation.questions()
-    kernels_of = {name: kernels_for(name) for name in asked}
-    groups = list(dict.fromkeys(kernels_of.values()))
-    at, n_workers = int(worker.removeprefix("gw")), int(os.environ["PYTEST_XDIST_WORKER_COUNT"])
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        for name, ask in asked.items():
-            if groups.index(kernels_of[name]) % n_workers == at:
-                ask()
-    kept.set("xsumstat/kernels", jit._STAMP)
 
 
 _demo = functools.cache(xsumstat.load_dataset)

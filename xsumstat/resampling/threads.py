@@ -161,16 +161,25 @@ def over_blocks(work: Callable[[int, threading.Event], None], n_blocks: int, bar
     """Call ``work(block, stop)`` for every block on threads; on Ctrl-C set `stop`, wait and raise."""
     stop = threading.Event()
     threads = max(1, min(n_threads(), n_blocks))
+    try:
+        if threads > 1:
+            _on_threads(work, n_blocks, bar, stop, threads)
+            return
+        for block in range(n_blocks):  # on this thread, with the settings of NumPy that a new one has
+            contextvars.Context().run(work, block, stop)
+            bar()
+    except BaseException:
+        stop.set()
+        raise
 
+
+def _on_threads(
+    work: Callable[[int, threading.Event], None], n_blocks: int, bar: Bar, stop: threading.Event, threads: int
+) -> None:
     def unless_stopped(block: int) -> None:
         if not stop.is_set():
             work(block, stop)
 
-    if threads == 1:  # this one, where Ctrl-C comes between two blocks or pieces; NumPy's settings are a new thread's
-        for block in range(n_blocks):
-            contextvars.Context().run(work, block, stop)
-            bar()
-        return
     pending: set[Future[None]] = set()
     with ThreadPoolExecutor(threads) as pool:
         try:
@@ -184,7 +193,7 @@ def over_blocks(work: Callable[[int, threading.Event], None], n_blocks: int, bar
                 if block < n_blocks:
                     pending.add(pool.submit(unless_stopped, block))
         except BaseException:
-            stop.set()
+            stop.set()  # before the pool waits for what runs
             pool.shutdown(wait=True, cancel_futures=True)
             raise
 
