@@ -2,6 +2,7 @@
 
 import pytest
 from browser import looks
+from helpers import by_turns
 
 import xsumstat
 
@@ -100,7 +101,7 @@ def test_hostile_names_are_printed_as_they_are(look, page_of):
 
 
 @pytest.mark.parametrize("theme", [LIGHT, DARK], ids=["light", "dark"])
-@pytest.mark.parametrize("name", ["scores", "tests", "interval", "long", "report"])
+@pytest.mark.parametrize("name", by_turns(["scores", "tests", "interval", "long", "report"], 1))
 def test_outputs_of_a_notebook(look, outputs, name, theme):
     """In themes that are not those of the system, too."""
     page = look(NOTEBOOK.format(output=outputs[name], **theme), scheme="dark" if theme is LIGHT else "light")

@@ -12,6 +12,7 @@ import dask
 import numpy as np
 import pytest
 import xarray as xr
+from helpers import by_turns
 
 from xsumstat.resampling import draws, jobs, tasks, threads
 from xsumstat.resampling.plans import DrawPlan
@@ -354,7 +355,7 @@ LAZY = {
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("question", LAZY)
+@pytest.mark.parametrize("question", by_turns(LAZY))
 def test_lazy_answers_have_the_bits_of_eager_ones(question):
     ds = two_languages()
     want = LAZY[question](ds)

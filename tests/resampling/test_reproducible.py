@@ -7,7 +7,7 @@ import dask
 import numpy as np
 import pytest
 import xarray as xr
-from helpers import LEVELS
+from helpers import LEVELS, by_turns
 
 from xsumstat.resampling import draws, jobs, tasks, threads
 
@@ -62,12 +62,11 @@ def answer(scores):
     return on_two
 
 
-ALL_CASES = pytest.mark.parametrize(
-    "at", range(len(CASES)), ids=[f"{at}-{method}" for at, (method, _) in enumerate(CASES)]
-)
+IDS = [f"{at}-{method}" for at, (method, _) in enumerate(CASES)]
+ALL_CASES = pytest.mark.parametrize("at", range(len(CASES)), ids=IDS)
 
 
-@ALL_CASES
+@pytest.mark.parametrize("at", by_turns(range(len(CASES))), ids=IDS)
 def test_threads_and_pieces(scores, answer, monkeypatch, at):
     monkeypatch.setenv("XSUMSTAT_NUM_THREADS", "1")
     monkeypatch.setattr(threads, "_PATIENCE", 1e5)  # blocks in small pieces
