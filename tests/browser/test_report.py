@@ -2,11 +2,12 @@
 
 import pytest
 from browser import looks
-from helpers import by_turns
 
 import xsumstat
 
-NAMES = ("six", *(pytest.param(name, marks=pytest.mark.slow) for name in ("many", "long", "hostile", "further")))
+# What a page says is tested without a browser in tests/test_report.py.
+pytestmark = pytest.mark.slow
+NAMES = ("six", "many", "long", "hostile", "further")
 # As JupyterLab has it, in a few lines.
 NOTEBOOK = """<!DOCTYPE html><html lang="en"><head><title>notebook</title><style>
 body {{ margin: 0; background: {ground}; color: {ink}; font: 14px sans-serif; }}
@@ -82,7 +83,6 @@ def test_words_of_pictures_can_be_selected(look, page_of, scheme):
     assert "perplexity" in selected and "Pearson's r with human" in selected
 
 
-@pytest.mark.slow
 def test_a_wide_picture_is_scrolled_by_keyboard(look, page_of):
     page = look(page_of("many"), 375)
     figure = page.locator("figure").last
@@ -91,7 +91,6 @@ def test_a_wide_picture_is_scrolled_by_keyboard(look, page_of):
     page.wait_for_function("figure => figure.scrollLeft > 0", arg=figure.element_handle())
 
 
-@pytest.mark.slow
 def test_hostile_names_are_printed_as_they_are(look, page_of):
     page = look(page_of("hostile"))
     names = page.locator("tbody th").all_inner_texts()
@@ -101,7 +100,7 @@ def test_hostile_names_are_printed_as_they_are(look, page_of):
 
 
 @pytest.mark.parametrize("theme", [LIGHT, DARK], ids=["light", "dark"])
-@pytest.mark.parametrize("name", by_turns(["scores", "tests", "interval", "long", "report"], 1))
+@pytest.mark.parametrize("name", ["scores", "tests", "interval", "long", "report"])
 def test_outputs_of_a_notebook(look, outputs, name, theme):
     """In themes that are not those of the system, too."""
     page = look(NOTEBOOK.format(output=outputs[name], **theme), scheme="dark" if theme is LIGHT else "light")
@@ -126,7 +125,6 @@ def test_a_report_leaves_the_notebook_as_it_is(look, outputs):
     assert styles(outputs["report"]) == styles("<p>nothing</p>")
 
 
-@pytest.mark.slow
 def test_two_reports_in_one_notebook_are_both_drawn(look, report_of):
     both = "".join(report_of(name)._repr_html_() for name in ("six", "further"))
     page = look(NOTEBOOK.format(output=both, **LIGHT))
