@@ -124,7 +124,7 @@ def _shapes(values: Sequence[Any], cores: Sequence[Sequence[str]]) -> tuple[tupl
 
 def _labels(values: Sequence[Any], lead: tuple[int, ...], shapes: list[tuple[int, ...]]) -> list[tuple[Any, ...]]:
     """The arrays of each further label."""
-    # Kernels are compiled apart for what can be written to, as scores can, and what cannot, as arrays that are repeated.
+    # Kernels are compiled apart for what can be written to (scores) and what cannot (arrays that are repeated).
     pairs = zip(values, shapes, strict=True)
     whole = [each if each.shape == shape else np.broadcast_to(each, shape) for each, shape in pairs]
     return [tuple(each[at] for each in whole) for at in np.ndindex(lead)]
