@@ -170,8 +170,11 @@ def test_few_draws_without_one_system_are_held_at_a_time(monkeypatch, patience, 
 
 
 @pytest.mark.slow
-def test_it_holds_the_truth_where_the_jackknife_does_not():
-    """Eight systems, of which some lie far out: r is that of the effects, .6 for all."""
+def test_it_covers_where_systems_lie_far_out_and_so_does_the_jackknife():
+    """Eight systems, of which some lie far out: r is that of the effects, .6 for all.
+
+    The jackknife covered less than .89 here while its centre was clipped to 1.
+    """
     rng = np.random.default_rng(8)
     held = np.zeros((400, 2))
     how = interval(n_resamples=299, confidence_level=0.95)
@@ -183,4 +186,4 @@ def test_it_holds_the_truth_where_the_jackknife_does_not():
         trial[0] = found[0] <= 0.6 <= found[1]
         found = studentized.intervals(x[None], z, ((0,),), measure("pearson"), how)[1:3, 0]
         trial[1] = found[0] <= 0.6 <= found[1]
-    assert held[:, 0].mean() < 0.89 and 0.91 < held[:, 1].mean() < 0.98
+    assert 0.91 < held[:, 0].mean() < 0.97 and 0.91 < held[:, 1].mean() < 0.98
