@@ -44,6 +44,16 @@ def test_numbers_are_those_of_the_twin(ds, level, method):
     np.testing.assert_allclose([both[name].values[0] for name in NAMES], expected, rtol=1e-6)
 
 
+def test_numbers_within_systems_are_those_of_the_twin(ds):
+    ds = ds.isel(input=slice(5)).assign_coords(words=("input", [3.0, 1.0, 4.0, 1.5, 9.0]))
+    x, z, length = values(ds, "judge", "human", "length")
+    words = np.repeat(ds.words.values[None], len(x), axis=0)
+    for given, covariate in (("length", length), ("words", words)):
+        found = ds.meta.bias("human", metric="judge", given=given, level="within_system")
+        expected = bias_twin.slopes(x, z, [covariate], "within_system", "regression", (False,))[:, 0]
+        np.testing.assert_allclose(numbers(found, "judge", given), expected, rtol=1e-6)
+
+
 def test_limits_and_pvalues_are_of_t(ds):
     found = ds.meta.bias("human", given="length", confidence_level=0.9)
     slope, error, df = (found[name].values for name in NAMES)

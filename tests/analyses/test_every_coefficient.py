@@ -101,12 +101,11 @@ def pairs_of(name, own):
     return pairs
 
 
-@pytest.mark.filterwarnings("ignore::UserWarning")
-@pytest.mark.parametrize("name", by_turns([name for name in ANALYSES if name != "rank_tasks"]))
-def test_every_coefficient_and_every_level(name):
-    ask, own = asked(name)
+def faults(name, pairs):
+    """Each pair that is neither answered in numbers nor refused in words, and how many are answered."""
+    ask, _ = asked(name)
     wrong, answers = [], 0
-    for pair in pairs_of(name, own):
+    for pair in pairs:
         try:
             found = ask(**pair)
         except (ValueError, TypeError) as error:
@@ -118,7 +117,31 @@ def test_every_coefficient_and_every_level(name):
         else:
             answers += 1
             wrong += [(pair, each) for each in unanswered(found)] if name != "simulate" else []
+    return wrong, answers
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize("name", by_turns([name for name in ANALYSES if name != "rank_tasks"]))
+def test_every_coefficient_and_every_level(name):
+    wrong, answers = faults(name, pairs_of(name, asked(name)[1]))
     assert not wrong and answers > 0
+
+
+def has_both(name):
+    function = getattr(DatasetMeta if hasattr(DatasetMeta, name) else xsumstat, name)
+    return {"coefficient", "level"} <= set(inspect.signature(function).parameters)
+
+
+HAVE_BOTH = [name for name in ANALYSES if name != "rank_tasks" and has_both(name)]
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize("name", HAVE_BOTH)
+def test_every_coefficient_at_every_level(name):
+    pairs = [{"coefficient": coefficient, "level": level} for coefficient in COEFFICIENTS for level in LEVELS]
+    wrong, answers = faults(name, pairs)
+    assert not wrong and answers > len(COEFFICIENTS)
 
 
 def test_a_model_without_a_value_is_a_refusal_that_names_what_power_has():

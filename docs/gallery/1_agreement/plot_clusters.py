@@ -4,7 +4,7 @@ Metrics in order, in clusters
 
 Metrics stand in the order of their correlation with the human scores, and the grounds are the clusters of
 :py:meth:`ds.meta.rank <xarray.Dataset.meta.rank>`. With ``intervals=`` whiskers show how sure each correlation is;
-with ``tests=`` a bar joins metrics of which no two were told apart.
+with ``tests=`` a bar joins metrics without a significant difference.
 
 Reference: :py:meth:`result.meta.plot.clusters <xarray.Dataset.meta.plot.clusters>`.
 """
