@@ -34,6 +34,19 @@ def pairs(pvalue, difference, metrics, **attrs):
     return made("perm_test", data, {"metric": metrics, "other_metric": metrics}, **attrs)
 
 
+def test_each_metric_is_above_or_below_the_raters_or_neither():
+    limits = {"difference_low": [np.nan, 0.1, -0.3, -0.1, 0.0], "difference_high": [np.nan, 0.3, -0.1, 0.1, 0.2]}
+    numbers = {"correlation": np.full(5, 0.5), "ci_low": np.full(5, 0.4), "ci_high": np.full(5, 0.6)}
+    data = {name: ("metric", values) for name, values in {**numbers, **limits}.items()}
+    found = made(
+        "human_ceiling", data, {"metric": ["rater", "a", "b", "c", "d"]}, confidence_level=0.95, level="system"
+    )
+    (said,) = [each for each in sentences(found.assign_attrs(method="jackknife")) if "above the raters" in each]
+    assert said.startswith(
+        "a is above the raters; b is below the raters; c and d are not significantly different from the raters ("
+    )
+
+
 def test_every_analysis_has_its_sentences():
     assert set(SENTENCES) == set(ANALYSES)
 
