@@ -143,8 +143,8 @@ def perm_test(
 
     What "exchangeable" asks for: swaps of cells and of inputs hold their level where two metrics differ by noise. Two
     metrics that agree equally well with gold on average, but each favours other systems, differ significantly on the
-    systems at hand: of such pairs p was at most .05 in 66 to 86 % at system level and 43 to 77 % at input level (10 to 25
-    systems), with ``resample="system"`` in 4 to 6 %. Use that, or `boot_test`, to speak of other systems than these.
+    systems at hand: of such pairs p was at most .05 in 66 to 86 % at system level and 43 to 77 % at input level (10 to
+    25 systems), with ``resample="system"`` in 4 to 6 %. Use that, or `boot_test`, to speak of other systems than these.
     What was measured of the size of tests, and what was not, is in docs/calibration.md.
 
     Given covariates, these stay where they are when scores trade places, and every swap is looked at by itself. With 16
