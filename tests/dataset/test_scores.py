@@ -494,3 +494,16 @@ def test_a_warning_points_at_the_callers_line(small):
 
 def test_dataset_helper_makes_what_it_says():
     assert dict(dataset(np.zeros((2, 3, 4))).sizes) == {"metric": 2, "system": 3, "input": 4}
+
+
+@pytest.mark.parametrize("dim, label", [("system", "s0"), ("input", "i2")])
+def test_labels_that_only_one_has_are_named_whosever_they_are(small, dim, label):
+    """Of the gold or of the scores."""
+    gold = small.score.sel(metric="m0", drop=True)
+    said = f"gold and score differ along '{dim}': 1 label\\(s\\) that only one has are left out: '{label}'"
+    with pytest.warns(UserWarning, match=said):
+        fewer = small.drop_sel({dim: label}).meta.corr(gold, metric=["m1", "m2"])
+    with pytest.warns(UserWarning, match=said):
+        other = small.meta.corr(gold.drop_sel({dim: label}), metric=["m1", "m2"])
+    np.testing.assert_array_equal(fewer.correlation, other.correlation)
+    assert fewer.attrs[f"dropped_{dim}"] == other.attrs[f"dropped_{dim}"] == label
