@@ -1,6 +1,7 @@
 """What tests share that is no fixture."""
 
 import functools
+import inspect
 import itertools
 import os
 import pickle
@@ -25,10 +26,11 @@ DECISIVE = ("acc_eq", "tau_eq", "kendall_like", "spa")
 NAMES = tuple(name for name, record in COEFFICIENTS.items() if name not in DECISIVE and record.levels == LEVELS)
 
 
-def pairwise(values):
+def pairwise(values, *, as_one=False):
     """Parametrise a test by some combinations of values, among which each two values of two arguments meet.
 
-    For arguments of which no more than two act on each other; `values` are lists by the arguments' names.
+    For arguments of which no more than two act on each other; `values` are lists by the arguments' names. Quick ones
+    may be asked in one test.
     """
     lists = [list(each) for each in values.values()]
     combinations = list(itertools.product(*map(range, map(len, lists))))
@@ -43,7 +45,7 @@ def pairwise(values):
     several = ["," in names for names in values]
     flat = [sum(([*one] if many else [one] for one, many in zip(each, several, strict=True)), []) for each in chosen]
     names = [name.strip() for each in values for name in each.split(",")]
-    return pytest.mark.parametrize(names, flat)
+    return (for_each if as_one else pytest.mark.parametrize)(names, flat)
 
 
 def by_turns(values, first=0):
@@ -54,6 +56,36 @@ def by_turns(values, first=0):
     several = [each if isinstance(each, tuple) else (each,) for each in values]
     marks = [() if at % 2 == first else pytest.mark.slow for at in range(len(several))]
     return [pytest.param(*each, marks=mark) for each, mark in zip(several, marks, strict=True)]
+
+
+def for_each(names, values):
+    """One test of many values, in the manner of `pytest.mark.parametrize`: all are tried, and those that fail named.
+
+    For many quick questions: as a test of its own each would cost pytest more than it takes.
+    """
+    names, values = [name.strip() for name in names.split(",")] if isinstance(names, str) else names, list(values)
+
+    def decorate(test):
+        signature = inspect.signature(test)
+
+        @functools.wraps(test)
+        def whole(**fixtures):
+            failed = []
+            for value in values:
+                try:
+                    test(**fixtures, **dict(zip(names, value if len(names) > 1 else (value,), strict=True)))
+                except (Exception, pytest.fail.Exception) as error:
+                    error.add_note(f"with {', '.join(names)} = {value!r}")
+                    failed.append(error)
+            if failed:
+                raise ExceptionGroup(f"{len(failed)} of {len(values)} fail", failed)
+
+        kept = [each for name, each in signature.parameters.items() if name not in names]
+        whole.__signature__ = signature.replace(parameters=kept)
+        return whole
+
+    assert values
+    return decorate
 
 
 def rows(matrix):

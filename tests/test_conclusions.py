@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import xarray as xr
 from cases import ASKED, FEW, OF_DEMO, analysis_of, answer, answer_of_demo
-from helpers import by_turns
+from helpers import by_turns, for_each
 
 import xsumstat
 from xsumstat import conclusions
@@ -51,7 +51,7 @@ def test_every_analysis_has_its_sentences():
     assert set(SENTENCES) == set(ANALYSES)
 
 
-@pytest.mark.parametrize("question", [name for name in ASKED if not name.startswith("corr, ")])
+@for_each("question", [name for name in ASKED if not name.startswith("corr, ")])
 def test_every_result_says_something(question):
     """After a file, too: tests/dataset/test_results.py."""
     result = answer(question)
@@ -321,13 +321,13 @@ def test_an_estimate_and_its_limits_have_the_same_digits(demo):
 _ESTIMATE = re.compile(r"(-?\d*\.\d+) \[(-?\d*\.\d+), (-?\d*\.\d+)\]")
 
 
-@pytest.mark.parametrize("question", [name for name in ASKED if not name.startswith("corr, ")])
+@for_each("question", [name for name in ASKED if not name.startswith("corr, ")])
 def test_every_interval_has_the_digits_of_its_estimate(question):
     for found in _ESTIMATE.finditer(conclusion(answer(question))):
         assert len({len(text.partition(".")[2]) for text in found.groups()}) == 1, found[0]
 
 
-@pytest.mark.parametrize("question", [name for name in ASKED if not name.startswith("corr, ")])
+@for_each("question", [name for name in ASKED if not name.startswith("corr, ")])
 def test_no_sentence_speaks_of_telling_apart(question):
     assert not re.search(r"told apart|the truth|is ahead|too seldom|too often", conclusion(answer(question)))
 

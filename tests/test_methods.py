@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import xarray as xr
 from cases import IN_WORDS, analysis_of, answer
+from helpers import for_each
 
 from xsumstat import methods as written
 from xsumstat.citations import REFERENCES
@@ -32,7 +33,7 @@ def test_every_key_has_an_entry_and_every_entry_is_cited():
     assert keys | cited_by_tables() == set(REFERENCES)
 
 
-@pytest.mark.parametrize("question", IN_WORDS)
+@for_each("question", IN_WORDS)
 def test_sentences_of_every_result(question, tmp_path):
     result = answer(question)
     text = methods(result)
@@ -46,7 +47,7 @@ def test_sentences_of_every_result(question, tmp_path):
     assert methods(xr.load_dataset(tmp_path / "result.nc")) == text
 
 
-@pytest.mark.parametrize("question", IN_WORDS)
+@for_each("question", IN_WORDS)
 def test_what_a_sentence_takes_from_attrs_is_there(question):
     result = answer(question)
     fields = {name for _, name, _, _ in string.Formatter().parse(AIMS[written._analysis(result)]) if name}
@@ -58,7 +59,7 @@ def test_what_a_sentence_takes_from_attrs_is_there(question):
     assert "margin" not in fields or "margin" in result.variables or "margin" in result.attrs
 
 
-@pytest.mark.parametrize("key", REFERENCES)
+@for_each("key", REFERENCES)
 def test_entries(key):
     reference = REFERENCES[key]
     entry = reference.bibtex(key)

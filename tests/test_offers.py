@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
-from helpers import by_turns
+from helpers import by_turns, for_each
 
 import xsumstat
 from xsumstat import accessor, method_synonyms, offers, synonyms
@@ -265,7 +265,7 @@ def test_a_picture_must_be_named(demo):
 ARGUMENTS = {"top_k": (3,), "to_mtme": ("folder", "set", "en-de"), "equivalence": ("human",)}
 
 
-@pytest.mark.parametrize("name", sorted((OF_SCORES | OF_RATINGS) - OF_RESULTS))
+@for_each("name", sorted((OF_SCORES | OF_RATINGS) - OF_RESULTS))
 def test_a_question_to_scores_asked_of_a_result_says_what_this_is(correlated, name):
     pytest.importorskip("krippendorff")
     keywords = {"margin": 0.1} if name == "equivalence" else {"by": "judge"} if name == "top_k" else {}

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import reference
 from conftest import dataset
-from helpers import LEVELS, rows, same
+from helpers import LEVELS, by_turns, for_each, rows, same
 
 from xsumstat.coefficients import table
 from xsumstat.coefficients.record import Measure
@@ -37,8 +37,8 @@ def _average(values, n, as_zero):
     return math.fsum(kept) / len(kept) if kept else None
 
 
-@pytest.mark.parametrize(("name", "level"), CASES)
-@pytest.mark.parametrize("missing", ["pairwise", "available"])
+@for_each(("name", "level"), CASES)
+@for_each("missing", ["pairwise", "available"])
 def test_a_constant_metric_reaches_the_first(name, level, missing):
     missing = missing if level == "system" else "pairwise"
     for seed, value in itertools.product(range(4), (0.0, 0.7)):
@@ -70,8 +70,8 @@ def orders(name, level, z):
     return math.fsum(values) / len(values)
 
 
-@pytest.mark.parametrize(("name", "level"), [case for case in CASES if case[0] != "spa"])
-@pytest.mark.parametrize("gold", [[[1, 2, 2], [1, 3, 3]], [[0, 0, 3], [5, 0, 1]]])
+@for_each(("name", "level"), [case for case in CASES if case[0] != "spa"])
+@for_each("gold", [[[1, 2, 2], [1, 3, 3]], [[0, 0, 3], [5, 0, 1]]])
 def test_the_second_is_the_mean_over_all_orders(name, level, gold):
     z = np.array(gold, dtype=float)
     assert same(levels_of(name, level, z, z)[1], orders(name, level, z), 1e-12)
@@ -130,7 +130,7 @@ def test_a_calibrated_threshold_ties_all_scores_of_a_random_metric_where_gold_is
 
 
 @pytest.mark.parametrize("level", LEVELS)
-@pytest.mark.parametrize("name", ["acc_eq", "tau_eq"])
+@pytest.mark.parametrize("name", by_turns(["acc_eq", "tau_eq"]))
 def test_in_small_designs_random_metrics_are_calibrated_too(name, level):
     """Beside plain Python's calibration of other random metrics; with gaps, which are the metric's."""
     rng = np.random.default_rng(4)

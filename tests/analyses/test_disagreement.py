@@ -255,6 +255,7 @@ def test_they_see_lower_is_better_and_say_how_they_were_made(demo, tmp_path):
     xr.testing.assert_identical(demo.chunk().meta.disagreement(metric=metrics, n_bins=2, rng=1), got)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["disagreement", "improvement_consistency", "range_drop"])
 def test_samples_are_held_a_few_numbers_at_a_time(name, monkeypatch):
     """Memory does not grow with the metrics, and the bands are the same to the last bit."""

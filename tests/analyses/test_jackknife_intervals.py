@@ -9,7 +9,7 @@ import pytest
 import scipy.stats
 import xarray as xr
 from conftest import dataset
-from helpers import LEVELS, pairwise
+from helpers import LEVELS, for_each, pairwise
 
 from xsumstat.analyses.measure import checked_measure, checked_resample, interval_method
 from xsumstat.coefficients import table
@@ -361,8 +361,8 @@ def test_a_language_of_four_systems_in_perfect_order_leaves_a_pooled_interval():
 # --- Which method it is ---
 
 
-@pytest.mark.parametrize("name", [*NAMES, "acc_eq", "tau_eq", "kendall_like", "spa", lambda x, z: 0.5])
-@pytest.mark.parametrize(
+@for_each("name", [*NAMES, "acc_eq", "tau_eq", "kendall_like", "spa", lambda x, z: 0.5])
+@for_each(
     "keywords, drawn",
     [
         ({}, False),

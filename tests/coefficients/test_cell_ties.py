@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import reference
-from helpers import rows
+from helpers import for_each, rows
 
 import xsumstat  # noqa: F401 - registers ds.meta
 from xsumstat.coefficients import cell_ties, ties
@@ -42,8 +42,8 @@ def listed(x, z, threshold):
     return WithTies.of(Members.of(x, z, "global"), threshold, x.shape, "global", False)
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("threshold", [0.0, 0.1, 0.3, 1.0, 1e12])
+@for_each("kind", KINDS)
+@for_each("threshold", [0.0, 0.1, 0.3, 1.0, 1e12])
 def test_a_given_threshold(kind, threshold):
     x, z = scores(kind)
     found, want = CellTies.of(x, z, threshold), listed(x, z, threshold)
@@ -106,9 +106,9 @@ def test_an_edge_between_differences_that_only_rounding_tells_apart(monkeypatch)
         np.testing.assert_array_equal(found.groups(), want.groups())
 
 
-@pytest.mark.parametrize("undefined", ["drop", "zero"])
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize(
+@for_each("undefined", ["drop", "zero"])
+@for_each("kind", KINDS)
+@for_each(
     ("level", "threshold"),
     [(level, threshold) for level in ("input", "within_system") for threshold in (0.0, 0.3)] + [("global", np.nan)],
 )

@@ -5,7 +5,7 @@ import itertools
 import jackknife_twin as twin
 import numpy as np
 import pytest
-from helpers import LEVELS, examples, pairwise, scores
+from helpers import LEVELS, examples, for_each, pairwise, scores
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -44,8 +44,8 @@ def agree(got, want, atol=1e-11):
     np.testing.assert_allclose(got, want, atol=atol, rtol=0)
 
 
-@pytest.mark.parametrize("kind", SETS)
-@pytest.mark.parametrize("name", NAMES)
+@for_each("kind", SETS)
+@for_each("name", NAMES)
 def test_parts_of_means(name, kind):
     got, want = both(*data(kind), name, "system")
     agree(got.value, want["theta"])
@@ -61,7 +61,8 @@ def test_parts_of_means(name, kind):
         "level": ["input", "within_system"],
         "kind": SETS,
         "name": NAMES,
-    }
+    },
+    as_one=True,
 )
 def test_parts_of_groups(name, kind, level, undefined):
     got, want = both(*data(kind), name, level, undefined)
@@ -72,8 +73,8 @@ def test_parts_of_groups(name, kind, level, undefined):
     np.testing.assert_array_equal(got.there, want["cells"])
 
 
-@pytest.mark.parametrize("kind", SETS)
-@pytest.mark.parametrize("name", NAMES)
+@for_each("kind", SETS)
+@for_each("name", NAMES)
 def test_parts_of_all_cells(name, kind):
     got, want = both(*data(kind), name, "global")
     agree(got.value, want["theta"])

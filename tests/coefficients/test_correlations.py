@@ -177,7 +177,7 @@ AWAY = np.array([[1, 0, 1, 2, 0], [1, 0, 1, 1, 0], [0, 2, 1, 0, 3], [2, 2, 0, 0,
 def test_a_tie_with_a_system_that_is_not_drawn_is_none(name, order):
     """SciPy on the means of the drawn systems alone, all on one input."""
     x, z = TIED[:, order, None]
-    got = prepared(x, z, "system", name).bootstrap(AWAY[:, order], np.ones((1, 1), int))
+    got = prepared(x, z, "system", name).bootstrap(np.ascontiguousarray(AWAY[:, order]), np.ones((1, 1), int))
     for value, w in zip(got, AWAY[:, order], strict=True):
         at = np.repeat(np.arange(5), w)
         assert same(value, SCIPY[name](x[at, 0], z[at, 0]).statistic)

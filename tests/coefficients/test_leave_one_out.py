@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 import pytest
-from helpers import LEVELS, pairwise, same
+from helpers import LEVELS, for_each, pairwise, same
 
 from xsumstat.analyses.measure import checked_measure
 from xsumstat.coefficients import leave_one_out, table
@@ -104,8 +104,8 @@ def test_more_labels_than_are_left_out_at_a_time(monkeypatch):
     np.testing.assert_array_equal(cells, whole[:1])  # cells are laid out as systems
 
 
-@pytest.mark.parametrize("level", LEVELS)
-@pytest.mark.parametrize("name", table.COEFFICIENTS)
+@for_each("level", LEVELS)
+@for_each("name", table.COEFFICIENTS)
 def test_kinds_and_shapes(name, level):
     if level not in table.COEFFICIENTS[name].levels:
         return
@@ -123,7 +123,8 @@ def test_kinds_and_shapes(name, level):
         "missing": ["pairwise", "available"],
         "level": LEVELS,
         "name": [*table.COEFFICIENTS, farthest],
-    }
+    },
+    as_one=True,
 )
 def test_nothing_in_common(name, level, missing):
     if level not in table.get(name).levels:

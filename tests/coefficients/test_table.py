@@ -7,7 +7,7 @@ import pytest
 import reference
 import xarray as xr
 from conftest import dataset
-from helpers import pairwise, rows, same
+from helpers import for_each, pairwise, rows, same
 
 from xsumstat.coefficients import arrays, table
 from xsumstat.coefficients.record import LEVELS, Coefficient, Measure
@@ -39,7 +39,8 @@ def oracle(name, x, z, level, **keywords):
         "name, level": CASES,
         "undefined": ["drop", "zero"],
         "missing": ["pairwise", "available"],
-    }
+    },
+    as_one=True,
 )
 def test_the_value_is_the_oracles(name, level, missing, undefined):
     for seed in range(4):
@@ -48,7 +49,7 @@ def test_the_value_is_the_oracles(name, level, missing, undefined):
         assert same(got, oracle(name, x, z, level, missing=missing, undefined=undefined), 1e-9)
 
 
-@pytest.mark.parametrize(("name", "level"), CASES)
+@for_each(("name", "level"), CASES)
 def test_neither_scale_nor_order_matters(name, level):
     x, _, z = scores(3)
     made = measure(name, level)
@@ -62,7 +63,7 @@ def test_neither_scale_nor_order_matters(name, level):
     assert same(made.estimator(x[order], z[order]).value(), value, 1e-12)
 
 
-@pytest.mark.parametrize(("name", "level"), CASES)
+@for_each(("name", "level"), CASES)
 def test_values_lie_within_the_bounds_and_reach_the_upper(name, level):
     low, high = table.COEFFICIENTS[name].bounds
     for seed in range(10):
@@ -75,7 +76,7 @@ def test_values_lie_within_the_bounds_and_reach_the_upper(name, level):
         assert same(measure(name, level).estimator(-z, z).value(), low, 1e-12)
 
 
-@pytest.mark.parametrize(("name", "level"), CASES)
+@for_each(("name", "level"), CASES)
 def test_symmetry_is_what_the_row_says(name, level):
     if table.COEFFICIENTS[name].symmetric:
         x, _, z = scores(5)
@@ -83,14 +84,14 @@ def test_symmetry_is_what_the_row_says(name, level):
         assert same(made.estimator(x, z).value(), made.estimator(z, x).value(), 1e-12)
 
 
-@pytest.mark.parametrize(("name", "level"), CASES)
+@for_each(("name", "level"), CASES)
 def test_a_constant_metric_has_a_value_where_the_row_says(name, level):
     z = np.random.default_rng(2).normal(size=(5, 4)) * 10
     value = measure(name, level).estimator(np.ones_like(z), z).value()
     assert math.isnan(value) != table.COEFFICIENTS[name].of_constants
 
 
-@pytest.mark.parametrize(("name", "level"), CASES)
+@for_each(("name", "level"), CASES)
 def test_a_bootstrap_by_counts_is_the_value_of_gathered_rows(name, level):
     x, _, z = scores(6)
     rng = np.random.default_rng(4)
@@ -102,8 +103,8 @@ def test_a_bootstrap_by_counts_is_the_value_of_gathered_rows(name, level):
         assert same(value, oracle(name, *drawn, level), 1e-9)
 
 
-@pytest.mark.parametrize(("name", "level"), CASES)
-@pytest.mark.parametrize("undefined", ["drop", "zero"])
+@for_each(("name", "level"), CASES)
+@for_each("undefined", ["drop", "zero"])
 def test_swapped_scores_give_the_difference_of_the_swapped_matrices(name, level, undefined):
     values = scores(8, (4, 3))
     swaps = np.random.default_rng(9).random((6, 4, 3)) < 0.5
@@ -118,7 +119,7 @@ def test_swapped_scores_give_the_difference_of_the_swapped_matrices(name, level,
         assert same(value, want, 2e-3 if name == "spa" else 1e-9)
 
 
-@pytest.mark.parametrize(("name", "level"), CASES)
+@for_each(("name", "level"), CASES)
 def test_linear_rows_are_sums_of_signs(name, level):
     """A swap of all cells turns the difference round, and the parts of it add up."""
     record = table.COEFFICIENTS[name]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import xarray as xr
 from cases import ASKED, FEW, LACKS_A_PACKAGE, analysis_of, answer, in_two, rounded
-from helpers import by_turns
+from helpers import by_turns, for_each
 
 import xsumstat
 from xsumstat import accessor
@@ -25,7 +25,7 @@ def test_all_results_but_simulated_scores_say_their_analysis():
     assert [name for name in ASKED if "analysis" not in answer(name).attrs] == ["simulate"]
 
 
-@pytest.mark.parametrize("question", ASKED)
+@for_each("question", ASKED)
 def test_a_result_holds_what_the_tables_declare(question):
     found = answer(question)
     about = variables.ANALYSES[analysis_of(found)]
@@ -34,7 +34,7 @@ def test_a_result_holds_what_the_tables_declare(question):
     assert set(map(str, found.dims)) <= {*CORE, *about.dims, *beside}
 
 
-@pytest.mark.parametrize("question", [*ASKED, "significant"])
+@for_each("question", [*ASKED, "significant"])
 def test_every_variable_says_what_it_is(question):
     for name, values in variables_of(answer(question)).items():
         about = variables.variable(name, answer(question).attrs.get("analysis"))

@@ -61,6 +61,7 @@ def test_names_in_any_script(tmp_path):
     assert xr.load_dataset(tmp_path / "table.nc").metric.values.tolist() == table.metric.values.tolist()
 
 
+@pytest.mark.slow
 def test_a_thousand_metrics():
     rng = np.random.default_rng(1)
     z = rng.normal(size=(6, 5))

@@ -144,6 +144,7 @@ def unbiased(share, trials, shape, rng):
 TRUTH = np.array([[0.64 + 0.25, 0.64 * 0.49 + 0.25, 0.64 * 0.81 + 0.25], [0.8, 0.8 * 0.49, 0.8 * 0.81]])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("share", [0.0, 0.8])
 def test_unbiased_with_gaps(share):
     mean, sd, n = unbiased(share, 150, (8, 20), np.random.default_rng(6))

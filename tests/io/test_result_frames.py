@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 import xarray as xr
 from cases import ASKED, answer
+from helpers import for_each
 
 from xsumstat.dataset import results, variables
 from xsumstat.io.result_frames import to_frame
@@ -12,7 +13,7 @@ from xsumstat.io.result_frames import to_frame
 QUESTIONS = [name for name in ASKED if not name.startswith("corr, ")]
 
 
-@pytest.mark.parametrize("question", QUESTIONS)
+@for_each("question", QUESTIONS)
 def test_no_row_repeats_what_another_says(question):
     """A value that belongs to fewer dims than a row has would stand there again and again."""
     result = answer(question)

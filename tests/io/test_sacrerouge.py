@@ -5,7 +5,7 @@ import json
 
 import numpy as np
 import pytest
-from helpers import examples
+from helpers import examples, for_each
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -84,7 +84,7 @@ def test_human_metrics_that_are_plain_numbers(tmp_path):
         xsumstat.read_sacrerouge(path, human=["dize"])
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text, message",
     [
         ("{", r"scores.jsonl, line 2: not a line of JSON"),

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from helpers import pairwise
+from helpers import for_each, pairwise
 
 from xsumstat.io import score_files
 
@@ -39,8 +39,8 @@ def number(word):
         return None
 
 
-@pytest.mark.parametrize("system", ["A", "None", "NA", "1", "True"])
-@pytest.mark.parametrize("word", WORDS)
+@for_each("system", ["A", "None", "NA", "1", "True"])
+@for_each("word", WORDS)
 def test_a_word_is_the_number_that_python_reads(tmp_path, system, word):
     path = written(tmp_path, [f"{system}\t{word}"])
     if number(word) is None:

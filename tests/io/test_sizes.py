@@ -61,6 +61,7 @@ WRITERS = {
 }
 
 
+@pytest.mark.slow
 def test_files_made_to_exhaust_memory_take_none(tmp_path):
     pytest.importorskip("pyarrow")
     for name, write, _ in WRITERS.values():

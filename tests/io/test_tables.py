@@ -37,7 +37,8 @@ LONG = "metric,system,input,score\n"
             (HEADER + 'a,1,5,"6\nb,1,5,7\n', "line 2: 4 field|EOF inside string"),
         ],
         "suffix": [".csv", ".tsv"],
-    }
+    },
+    as_one=True,
 )
 def test_ragged_tables_are_refused(tmp_path, text, message, start, end, suffix):
     path = tmp_path / f"scores{suffix}"

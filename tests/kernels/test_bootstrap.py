@@ -7,6 +7,7 @@ import pytest
 import reference
 from helpers import both_ways, rows, same
 
+from xsumstat.coefficients.arrays import read_only
 from xsumstat.kernels import bootstrap
 from xsumstat.kernels import correlation as kernels
 
@@ -22,6 +23,7 @@ V = np.array([[1, 1, 1, 1], [0, 2, 1, 1], [0, 0, 4, 0], [2, 0, 0, 2]], dtype=np.
 ONES = np.ones((1, MEMBERS), dtype=np.int64), np.ones((1, GROUPS), dtype=np.int64)
 DRAWS = pytest.mark.parametrize("w, v", [(W, V), (W, ONES[1]), (ONES[0], V)], ids=["both", "members", "groups"])
 ZERO = pytest.mark.parametrize("zero", [False, True], ids=["drop", "zero"])
+X.flags.writeable = Z.flags.writeable = False  # as kernels are given scores
 MASKS = pytest.mark.parametrize("mask", [None, GAPS], ids=["whole", "gaps"])
 
 
@@ -114,7 +116,8 @@ def test_means_of_drawn_inputs(w, v, apart, lanes):
     of_means = blocks if len(v) > 1 else 1
     mean_x, mean_z = np.full((2, of_means, MEMBERS, lanes), -9.0)
     weights = np.full((blocks, MEMBERS, lanes), -9.0)
-    both_ways(bootstrap.bootstrap_means, X * mask_x, Z * mask_z, mask_x, mask_z, w, v, mean_x, mean_z, weights)
+    given = read_only(X * mask_x), read_only(Z * mask_z), mask_x, mask_z, w, v, mean_x, mean_z, weights
+    both_ways(bootstrap.bootstrap_means, *given)
     for s in range(4):
         b, lane = divmod(s, lanes)
         counts = v[min(s, len(v) - 1)]

@@ -8,6 +8,7 @@ import reference
 import scipy.stats
 from helpers import both_ways, same
 
+from xsumstat.coefficients.arrays import read_only
 from xsumstat.kernels import correlation as kernels
 from xsumstat.resampling import draws
 
@@ -28,6 +29,7 @@ MASK[:, 2] = 0.0  # a group without cells
 WEIGHTS = np.array(
     [[1, 1, 1, 1, 1, 1, 1], [0, 0, 3, 1, 0, 2, 1], [7, 0, 0, 0, 0, 0, 0], [0, 0, 0, 0, 0, 3, 4]], dtype=np.int64
 )
+X.flags.writeable = Z.flags.writeable = False  # as kernels are given scores
 MASKS = pytest.mark.parametrize("mask", [None, MASK], ids=["whole", "gaps"])
 
 
@@ -143,7 +145,7 @@ def test_scores_far_from_0_lose_nothing_to_a_gap_or_to_a_member_that_is_not_draw
     assert kernels.pearson_total(far, z, mask, w, v) == pytest.approx(want, abs=1e-7)
     r, n = np.empty((2, 3))
     for each, columns in ((mask, [0, 1, 2]), (None, [1, 2])):
-        kernels.pearson_groups(far, z, each, w, np.empty((6, 3)), r, n)
+        kernels.pearson_groups(read_only(far), read_only(z), each, w, np.empty((6, 3)), r, n)
         for j in columns:
             here = at[mask[at, j] > 0]
             assert r[j] == pytest.approx(np.corrcoef(x[here, j], z[here, j])[0, 1], abs=1e-7)
@@ -162,7 +164,7 @@ def pair_rows(name, mask, dtype):
 
 
 @MASKS
-@pytest.mark.parametrize("dtype", [np.int16, np.int32])
+@pytest.mark.parametrize("dtype", [np.int16, pytest.param(np.int32, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", ["kendall", "kendall_a", "pairwise_accuracy"])
 def test_kendall_by_pairs(name, dtype, mask):
     every = np.arange(GROUPS)
@@ -190,7 +192,7 @@ def test_groups_without_ties_have_copies_only():
 
 
 @MASKS
-@pytest.mark.parametrize("dtype", [np.int16, np.int32])
+@pytest.mark.parametrize("dtype", [np.int16, pytest.param(np.int32, marks=pytest.mark.slow)])
 def test_spearman_by_signs(dtype, mask):
     there = np.ones(X.shape, bool) if mask is None else mask > 0
     both = there[:, None] & there
@@ -215,7 +217,7 @@ def test_rank_coefficients_by_sorting(name, mask):
     filled = [np.where(mask > 0, each, np.nan) if mask is not None else each for each in (X, Z)]
     order = np.argsort(filled[0].T, axis=1, kind="stable")
     x, z = (np.array([scipy.stats.rankdata(each, "dense") - 1 for each in values.T]) for values in (X, Z))
-    x, z = x.astype(np.int64), z.astype(np.int64)
+    x, z = x.astype(np.int32), z.astype(np.int32)
     for w in WEIGHTS:
         r, n = np.empty((2, GROUPS))
         both_ways(kernels.sorted_groups, RANKS[name], order, x, z, mask, w, r, n)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from helpers import both_ways, same
 
-from xsumstat.coefficients.arrays import dense_codes
+from xsumstat.coefficients.arrays import dense_codes, read_only
 from xsumstat.kernels import correlation as numbers
 from xsumstat.kernels import jackknife as kernels
 
@@ -75,7 +75,8 @@ def test_pearson_without_each_member(gaps):
         x, z, there = groups(seed, gaps)
         x, z = np.where(there, x, 0.0), np.where(there, z, 0.0)
         r, without = np.full(GROUPS, 99.0), np.full(x.shape, 99.0)
-        both_ways(kernels.pearson_without_one, x, z, there.astype(float) if gaps else None, r, without)
+        mask = there.astype(float) if gaps else None
+        both_ways(kernels.pearson_without_one, read_only(x), read_only(z), mask, r, without)
         want = left_out("pearson", x, z, there)
         np.testing.assert_allclose(r, want[0], atol=1e-12)
         np.testing.assert_allclose(without, want[1], atol=1e-12)
@@ -88,7 +89,7 @@ def test_pearson_without_a_member_that_has_nearly_all_the_variance(far):
     x, z = rng.normal(size=(2, 12, 3))
     x[5], z[7, 1] = far, -far
     r, without = np.empty(3), np.empty((12, 3))
-    kernels.pearson_without_one(x, z, None, r, without)
+    kernels.pearson_without_one(read_only(x), read_only(z), None, r, without)
     np.testing.assert_allclose(without, left_out("pearson", x, z, np.ones(x.shape, bool))[1], atol=1e-10)
 
 
@@ -96,7 +97,7 @@ def test_pearson_of_scores_far_from_0():
     rng = np.random.default_rng(3)
     x, z = rng.normal(size=(2, 9, 2))
     r, without = np.empty(2), np.empty((9, 2))
-    kernels.pearson_without_one(x + 1e8, z - 1e8, None, r, without)
+    kernels.pearson_without_one(read_only(x + 1e8), read_only(z - 1e8), None, r, without)
     want = left_out("pearson", (x + 1e8) - 1e8, (z - 1e8) + 1e8, np.ones(x.shape, bool))
     np.testing.assert_allclose(r, want[0], atol=1e-10)
     np.testing.assert_allclose(without, want[1], atol=1e-7)

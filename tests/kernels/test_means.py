@@ -5,6 +5,7 @@ import pytest
 import reference
 from helpers import both_ways, same
 
+from xsumstat.coefficients.arrays import read_only
 from xsumstat.kernels import correlation as kernels
 from xsumstat.kernels import means
 
@@ -130,7 +131,7 @@ def test_weighted_means(gaps):
     if gaps:
         mask[2] = 0
     out, cells = np.full((2, 4, LANES), np.nan)
-    both_ways(means.means_lanes, x, mask, v, out, cells)
+    both_ways(means.means_lanes, read_only(x), mask, v, out, cells)
     weights = v[None] * (np.ones((4, 6)) if mask is None else mask)[:, :, None]
     total = weights.sum(axis=1)
     np.testing.assert_array_equal(cells, total)

@@ -87,7 +87,7 @@ def test_members_that_are_there_by_their_coin(name):
     coin, bits = rng.permutation(16)[:MEMBERS], rng.integers(0, 256, (2, LANES))
     groups = Sorted.of(x, z, there)
     first_half = groups.order < MEMBERS // 2
-    where = coin[groups.order] // 8, coin[groups.order] % 8 + 8 * first_half
+    where = (coin[groups.order] // 8).astype(np.int32), (coin[groups.order] % 8 + 8 * first_half).astype(np.int32)
     count = loops.spearman_sums if name == "spearman" else loops.kendall_sums
     *scratch, sums = room(groups, z)
     w, v = bits.astype(np.int32), np.ones((1, 1), np.int32)

@@ -9,7 +9,7 @@ import scipy.special
 import scipy.stats
 from helpers import both_ways
 
-from xsumstat.coefficients.arrays import padded
+from xsumstat.coefficients.arrays import padded, read_only
 from xsumstat.kernels import soft_accuracy as loops
 
 
@@ -59,7 +59,7 @@ def test_sums_of_draws(gaps, inputs):
     x, mask, v = example(inputs, gaps)
     sums = np.full((3, 6, 3), np.nan)
     counts = np.ascontiguousarray(padded(v.astype(float)).T)
-    both_ways(loops.sum_drawn, x, mask, counts, np.empty((2, 8)), sums)
+    both_ways(loops.sum_drawn, read_only(x), mask, counts, np.empty((2, 8)), sums)
     for lane, each in enumerate(v):
         np.testing.assert_allclose(sums[:, :, lane], of_pairs(x, mask, each, powers), atol=1e-12)
 
@@ -72,7 +72,7 @@ def test_sums_of_swaps(gaps, inputs):
     y = padded(np.random.default_rng(2).normal(size=(4, inputs)))
     coins = np.random.default_rng(3).integers(0, 256, (4, x.shape[1] // 8, 5)).astype(np.uint8)
     sums = np.full((2, 3, 6, 5), np.nan)
-    both_ways(loops.sum_swapped, x, y, mask, coins, np.empty((2, 4, 8, 5)), np.empty(8), sums)
+    both_ways(loops.sum_swapped, read_only(x), read_only(y), mask, coins, np.empty((2, 4, 8, 5)), np.empty(8), sums)
     for lane in range(5):
         swapped = np.unpackbits(coins[:, :, lane], axis=1, bitorder="little").astype(bool)
         for side, traded in enumerate((np.where(swapped, y, x), np.where(swapped, x, y))):
@@ -177,7 +177,7 @@ def all_chances(x, y, mask, coins, v, step, w=None):
     np.testing.assert_array_equal(others, (~many).sum(axis=0))
     scratch = np.empty((len(x), v.shape[1])), np.empty(v.shape[1]), np.empty(loops.UNITS)
     w = np.ones((1, len(x)), int) if w is None else w
-    both_ways(loops.other_chances, x, y, mask, coins, w, v, step, sums, others, *scratch, *found)
+    both_ways(loops.other_chances, read_only(x), read_only(y), mask, coins, w, v, step, sums, others, *scratch, *found)
     return found
 
 

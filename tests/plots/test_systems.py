@@ -7,6 +7,7 @@ import numpy as np  # noqa: E402
 import pytest  # noqa: E402
 import xarray as xr  # noqa: E402
 from cases import of_demo  # noqa: E402
+from helpers import by_turns  # noqa: E402
 
 import xsumstat  # noqa: E402, F401
 from xsumstat.plots.parts import HUES  # noqa: E402
@@ -378,7 +379,7 @@ MANY = {
 }
 
 
-@pytest.mark.parametrize("picture", MANY)
+@pytest.mark.parametrize("picture", by_turns(MANY))
 def test_of_many_metrics_20_are_drawn_which_a_note_says(demo, picture):
     result = MANY[picture](many_metrics(demo))
     n = result.sizes["metric"]

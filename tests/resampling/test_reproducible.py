@@ -79,7 +79,7 @@ CHUNKS = [{"language": 1}, {"metric": 1}, {"language": 1, "metric": 2, "system":
 HALF = [at for at in range(24) if (at // 12 + at // 3 + at) % 2] + [24, 25]
 
 
-@pytest.mark.parametrize("at", HALF)
+@pytest.mark.parametrize("at", by_turns(HALF))
 def test_dask(scores, answer, monkeypatch, at):
     """Each chunking and each scheduler meet many questions."""
     monkeypatch.setattr(tasks, "_TASK", 7 * 9 * 2100)  # several tasks for each

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import xarray as xr
+from helpers import by_turns
 
 from xsumstat.resampling import jobs, tasks
 
@@ -49,7 +50,7 @@ SEEN = {
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("shared", [True, False])
-@pytest.mark.parametrize("question", SEEN)
+@pytest.mark.parametrize("question", by_turns(SEEN))
 def test_a_task_sees_the_scores_of_its_own_metrics_only(stored, monkeypatch, question, shared):
     """Also where it reads them itself; then no array of scores is made by a task for others."""
     most, settings = SEEN[question]

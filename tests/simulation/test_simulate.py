@@ -98,10 +98,8 @@ def in_points(points):
     )
 
 
-POINTS = [2, pytest.param(5, marks=pytest.mark.slow)]
-
-
-@pytest.mark.parametrize("points", POINTS)
+@pytest.mark.slow
+@pytest.mark.parametrize("points", [2, 5])
 def test_the_truth_of_rounded_scores_is_the_integral(points):
     """Pearson's r: at global level in closed form, at input level averaged over the inputs' effects by quadrature."""
     ds = in_points(points)
@@ -122,7 +120,7 @@ def test_the_truth_of_rounded_scores_is_the_integral(points):
             assert float(here) == pytest.approx(value, abs=4 * error + 0.004)
 
 
-@pytest.mark.parametrize("points", POINTS)
+@pytest.mark.parametrize("points", [2, pytest.param(5, marks=pytest.mark.slow)])
 def test_the_rank_truth_of_rounded_scores_is_the_integral(points):
     """Kendall, Spearman and the pairwise accuracy among independent cells, over quantiles of the latent human score."""
     ds = in_points(points)

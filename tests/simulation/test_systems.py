@@ -252,13 +252,14 @@ def test_at_system_level_the_mean_ability_of_a_designs_inputs_counts():
         assert value == pytest.approx(each.mean(), abs=4 * math.hypot(error, each.std() / math.sqrt(20_000)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "level, systems, shape, repeats",
     [
         ("system", {"ability_sd": 0.6, "system_df": 5}, (2000, 8), 60),
         ("input", {"ability_sd": 0.6, "outlying": 0.1}, (2000, 20), 25),
-        pytest.param("global", {"ability_sd": 0.6, "outlying": 0.1}, (300, 300), 12, marks=pytest.mark.slow),
-        pytest.param("within_system", {"ability_sd": 0.6, "outlying": 0.1}, (250, 400), 6, marks=pytest.mark.slow),
+        ("global", {"ability_sd": 0.6, "outlying": 0.1}, (300, 300), 12),
+        ("within_system", {"ability_sd": 0.6, "outlying": 0.1}, (250, 400), 6),
     ],
 )
 def test_large_populations_by_hand_show_the_truth(level, systems, shape, repeats):
@@ -308,6 +309,7 @@ def _r(x, z):
 # --- simulate ---
 
 
+@pytest.mark.slow
 def test_simulate_hands_them_on():
     ds = xsumstat.simulate(
         6, 8, agreement={"a": 0.5}, system_df=3, outlying=0.2, outlying_factor=5, ability_sd=0.3, truth=False, rng=2

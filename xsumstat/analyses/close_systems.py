@@ -207,7 +207,7 @@ class _Close(Job[_Ready]):
         arrays.check_finite(x, z)
         power = arrays.exponent(x)
         means = Means.of(arrays.scaled(x), arrays.scaled(z), self.measure.own_cells)
-        low, high = np.array(_in_scores(means, self.targets[at], self.unit, power)).T
+        low, high = np.ascontiguousarray(np.transpose(_in_scores(means, self.targets[at], self.unit, power)))
         return _Ready(means, power, low, high, x, z)
 
     def rows(self, ready: _Ready) -> int:

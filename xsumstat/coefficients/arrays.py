@@ -97,7 +97,14 @@ def common_cells(scores: FloatArray, z: FloatArray, pair: Pair, missing: str) ->
 
 def filled(values: FloatArray, mask: BoolArray) -> FloatArray:
     """The values as the kernels want them: 0 where there is none."""
-    return np.ascontiguousarray(values if mask.all() else np.where(mask, values, 0.0))
+    return read_only(np.ascontiguousarray(values if mask.all() else np.where(mask, values, 0.0)))
+
+
+def read_only(values: FloatArray) -> FloatArray:
+    """The same values, never to be written to: a kernel is compiled apart for arrays that can be."""
+    view = values.view()
+    view.flags.writeable = False
+    return view
 
 
 def or_none(mask: BoolArray) -> FloatArray | None:

@@ -174,7 +174,7 @@ def _pearson_without(x: FloatArray, z: FloatArray, there: BoolArray, axis: int) 
     few = ~((aa > kernels.CANCELLED_WITHOUT_ONE * whole[3]) & (bb > kernels.CANCELLED_WITHOUT_ONE * whole[4]))
     for label in np.flatnonzero(few):
         rest = np.delete(there, label, axis)
-        pair = [np.delete(each, label, axis)[rest][:, None] for each in (x, z)]
+        pair = [arrays.read_only(np.delete(each, label, axis)[rest][:, None]) for each in (x, z)]
         r = np.full(1, np.nan)
         if len(pair[0]):
             jackknife_kernels.pearson_without_one(pair[0], pair[1], None, r, np.empty(pair[0].shape))

@@ -213,4 +213,4 @@ def moments_of(x: FloatArray, y: FloatArray, z: FloatArray, level: str) -> tuple
     sums[2] = half_sum.sum(axis=axis)
     del half_sum
     variance = np.where(spread > 0, n * np.atleast_1d((z**2).sum(axis=axis)) - sums[4] ** 2, 0.0)
-    return x, y, z, present, parts, sums, variance
+    return x, y, z, np.ascontiguousarray(present), parts, sums, variance

@@ -246,7 +246,7 @@ class _Grouped:
         if kind == kernels.SPEARMAN:
             there = both[:, None] & both
             signs = [np.sign(np.nan_to_num(values[:, None] - values)) * there for values in (x, z)]
-            return "signs", (np.concatenate(signs, axis=2).astype(dtype),)
+            return "signs", (np.concatenate(signs, axis=2).astype(dtype, order="C"),)
         signs_x, signs_z = arrays.pair_signs(x, both, dtype), arrays.pair_signs(z, both, dtype)
         product = signs_x * signs_z
         numerator = (product > 0).astype(dtype) if kind == kernels.ACCURACY else product

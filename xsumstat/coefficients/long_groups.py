@@ -99,6 +99,7 @@ def _sorted(
 ) -> tuple[FloatArray, FloatArray]:
     """The same by counting while sorting, where how each metric sorts its scores is known."""
     order, codes = arrays.dense_codes(values)
+    codes = codes.astype(np.int32)
     r, n = np.empty((2, len(pairs)))
     once = np.ones(values.shape[1], dtype=np.int64)
     for p, (one, other) in enumerate(pairs.tolist()):

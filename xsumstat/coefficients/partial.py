@@ -145,7 +145,7 @@ class Members:
     def of(cls, whole: FloatArray, kind: int) -> Members:
         """From variables, NaN where missing."""
         there: BoolArray = np.asarray(~np.isnan(whole).any(axis=0))
-        mask: IntArray = np.asarray(there, dtype=np.int64)
+        mask: IntArray = np.ascontiguousarray(there, dtype=np.int64)
         nothing = np.empty((0, *there.shape))
         if kind == kernels.PEARSON:
             values = np.ascontiguousarray(np.where(there, whole, 0.0))
@@ -241,7 +241,7 @@ class _OfMeans:
     @classmethod
     def of(cls, whole: FloatArray, kind: int) -> _OfMeans:
         there = ~np.isnan(whole)
-        values = np.stack([arrays.filled(each, mask) for each, mask in zip(whole, there, strict=True)])
+        values = arrays.read_only(np.where(there, whole, 0.0))
         scales = np.stack([arrays.rounding_scale(each) for each in whole])
         return cls(kind, values, tuple(arrays.or_none(mask) for mask in there), scales)
 

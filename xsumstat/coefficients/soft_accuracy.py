@@ -43,7 +43,8 @@ class Scores:
     def of(cls, values: FloatArray, there: BoolArray, step: float = 0.0) -> Scores:
         """From scores, some of which are there; their differences are multiples of `step`."""
         mask = arrays.or_none(there)
-        return cls(arrays.padded(arrays.filled(values, there)), None if mask is None else arrays.padded(mask), step)
+        whole = arrays.read_only(arrays.padded(arrays.filled(values, there)))
+        return cls(whole, None if mask is None else arrays.padded(mask), step)
 
     @classmethod
     def graded(cls, values: FloatArray, there: BoolArray, kept: IntArray | slice = slice(None)) -> Scores:
