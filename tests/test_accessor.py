@@ -1,6 +1,10 @@
 import inspect
+import pickle
 import re
 import sys
+
+import make_accessor
+import xarray as xr
 
 import xsumstat
 from xsumstat import accessor
@@ -8,7 +12,7 @@ from xsumstat.analyses import correlation, intervals
 
 # A method is a function of the package that is asked of the accessor's data.
 METHODS = {
-    (owner, name): method
+    (owner, name): getattr(owner, name)
     for owner in (accessor.DatasetMeta, accessor.FrameMeta, accessor.Plots)
     for name, method in vars(owner).items()
     if callable(method) and not name.startswith("_")
@@ -34,6 +38,19 @@ def test_methods_have_the_signature_and_the_text_of_their_function():
         assert [line for line in function.__doc__.splitlines() if line not in own][0].startswith(data), key
         assert not re.search(rf"^{data}\b", method.__doc__, re.MULTILINE), key
         assert function.__doc__.endswith(method.__doc__[method.__doc__.index("\nReturns\n") :]), key
+
+
+def test_the_accessor_is_what_its_script_writes():
+    """After a change of a signature or of a first line: python tests/make_accessor.py."""
+    text = make_accessor.FILE.read_text(encoding="utf-8")
+    assert make_accessor.written(text) == text
+
+
+def test_a_method_has_its_whole_text_wherever_it_is_looked_at(demo):
+    for method in (demo.meta.ci, accessor.DatasetMeta.ci, xr.Dataset.meta.ci, demo.meta.plot.heatmap):
+        assert callable(method) and "\nParameters\n" in method.__doc__
+        assert "metric" in inspect.signature(method).parameters
+    assert pickle.loads(pickle.dumps(demo.meta.corr))("human").identical(demo.meta.corr("human"))
 
 
 def test_everything_after_the_data_and_the_gold_is_keyword_only():

@@ -170,6 +170,7 @@ def test_ipython_completes_what_is_listed(demo):
     assert completed("ds.meta.") == OF_SCORES and completed("df.meta.") == {"to_scores"}
     assert completed("result.meta.") == OF_RESULTS and completed("result.meta.plot.") == {"bars"}
     assert completed("xsumstat.") == set(xsumstat.__all__)
+    assert "coefficient=" in completed("ds.meta.ci(coef") and "target=" in completed("xsumstat.plan(tar")
 
 
 # --- Names that are not there ---

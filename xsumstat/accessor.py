@@ -1,79 +1,76 @@
-"""`ds.meta` and `df.meta`: one-line delegation to the functions, no state."""
+# mypy: disable-error-code="empty-body, type-arg"
+"""`ds.meta`, `df.meta` and `result.meta`: methods that ask functions of the same name, loaded when they are asked."""
 
 from __future__ import annotations
 
 import functools
-import inspect
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Concatenate, NoReturn, ParamSpec, TypeVar
+import importlib
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 import pandas as pd
 import xarray as xr
 
-from xsumstat import conclusions, docstrings, offers, overview, report
-from xsumstat import methods as result_methods
-from xsumstat.analyses import adjust as families
-from xsumstat.analyses import analytic_tests as corr_tests
-from xsumstat.analyses import bias as biases
-from xsumstat.analyses import close_systems as close_pairs
-from xsumstat.analyses import correlation, diagnostics, intervals, judges, metric_intervals, ranking, raters
-from xsumstat.analyses import disagreement as disagreements
-from xsumstat.analyses import equivalence as _equivalence
-from xsumstat.analyses import inputs as input_effects
-from xsumstat.analyses import metric_tests as comparison
-from xsumstat.analyses import range_drop as restriction
-from xsumstat.analyses import scoring_range as ranges
-from xsumstat.analyses import sentinels as sentinel_metrics
-from xsumstat.analyses import system_means as human_means
-from xsumstat.analyses import systems as system_comparison
-from xsumstat.analyses import top_systems as best_systems
-from xsumstat.analyses import variances as variance_analysis
-from xsumstat.analyses import verdicts as discriminative
-from xsumstat.io import frames as io
-from xsumstat.io import mtme, paper_tables, result_frames
-from xsumstat.plots import bars as bar_plots
-from xsumstat.plots import biases as bias_plots
-from xsumstat.plots import components as component_plots
-from xsumstat.plots import distributions, matrices, rankings
-from xsumstat.plots import equivalence as equivalence_plots
-from xsumstat.plots import forest as forest_plots
-from xsumstat.plots import outputs as output_plots
-from xsumstat.plots import plans as plan_plots
-from xsumstat.plots import pvalues as pvalue_plots
-from xsumstat.plots import scores as score_plots
-from xsumstat.plots import simulation as trial_plots
-from xsumstat.plots import system_means as mean_plots
-from xsumstat.plots import systems as system_plots
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from numpy.random import Generator, SeedSequence
+    from pandas import DataFrame
+    from xarray import DataArray, Dataset
 
-_P = ParamSpec("_P")
-_R = TypeVar("_R")
+    from xsumstat.report import Report
+
+_Method = TypeVar("_Method", bound=Callable[..., Any])
 
 
-def _delegate(function: Callable[Concatenate[Any, _P], _R]) -> Callable[Concatenate[Any, _P], _R]:
-    """A method that calls `function` with the accessor's object first, with its signature and docstring but for that.
+def _module(name: str) -> Any:
+    """A module of the package."""
+    return importlib.import_module(f"xsumstat.{name}")
 
-    Where it fails because a result is asked what is for scores, or the other way, it says so.
+
+def _of(module: str) -> Callable[[_Method], _Method]:
+    """A method that asks the function of its name in a module of the accessor's object.
+
+    It stands here with the signature that editors complete, written by tests/make_accessor.py; `_Loading` gives it the
+    whole text. Where the function fails because a result is asked what is for scores, or the other way, it says so.
     """
 
-    @functools.wraps(function)
-    def method(self: Any, /, *args: _P.args, **kwargs: _P.kwargs) -> _R:
-        try:
-            return function(self._obj, *args, **kwargs)
-        except ValueError:
-            reason = self._misplaced(function.__name__)
-            if reason is None:
-                raise
-            raise ValueError(reason) from None  # what was found lacking speaks of the other kind of Dataset
+    def decorate(method: Any) -> Any:
+        @functools.wraps(method)
+        def ask(self: Any, /, *args: Any, **kwargs: Any) -> Any:
+            try:
+                return asking.function()(self._obj, *args, **kwargs)
+            except ValueError:
+                reason = self._misplaced(method.__name__)
+                if reason is None:
+                    raise
+                raise ValueError(reason) from None  # what was found lacking speaks of the other kind of Dataset
 
-    signature = inspect.signature(function)
-    data, *rest = signature.parameters.values()
-    itself = inspect.Parameter("self", inspect.Parameter.POSITIONAL_ONLY)
-    method.__signature__ = signature.replace(parameters=[itself, *rest])  # type: ignore[attr-defined]
-    method.__doc__ = docstrings.without(function.__doc__, data.name)
-    return method
+        asking: Any = ask
+        asking.function = functools.cache(lambda: getattr(_module(module), method.__name__))
+        return asking
+
+    return decorate
 
 
-class _Meta:
+class _Loading(type):
+    """A class whose methods have the signature and the text of their functions once they are looked at."""
+
+    def __getattribute__(cls, name: str) -> Any:
+        found = type.__getattribute__(cls, name)
+        if not hasattr(found, "function") or hasattr(found, "__signature__"):
+            return found
+        docstrings, function = _module("docstrings"), found.function()
+        signature = docstrings.signature(function)
+        data, *rest = signature.parameters.values()
+        itself = data.replace(name="self", kind=data.POSITIONAL_ONLY, annotation=data.empty)
+        found.__wrapped__, found.__doc__ = function, docstrings.without(function.__doc__, data.name)
+        found.__signature__ = signature.replace(parameters=[itself, *rest])
+        return found
+
+
+class _Meta(metaclass=_Loading):
     """What all accessors share: a name that is not there is met with what it most likely means."""
 
     def __init__(self, obj: Any) -> None:
@@ -89,6 +86,11 @@ class _Meta:
 
     if not TYPE_CHECKING:  # for which any attribute would be right
 
+        def __getattribute__(self, name: str) -> Any:
+            if not name.startswith("_"):
+                getattr(type(self), name, None)
+            return super().__getattribute__(name)
+
         def __getattr__(self, name: str) -> NoReturn:
             private = f"{type(self).__name__!r} object has no attribute {name!r}"
             raise AttributeError(private if name.startswith("_") else self._unknown(name))
@@ -100,49 +102,344 @@ class Plots(_Meta):
     _obj: xr.Dataset
 
     def __dir__(self) -> list[str]:
-        return list(offers.pictures(self._obj))
+        return list(_module("offers").pictures(self._obj))
 
     def _unknown(self, name: str) -> str:
-        return offers.unknown_picture(self._obj, name)
+        return str(_module("offers").unknown_picture(self._obj, name))
 
     def _misplaced(self, name: str) -> str | None:
-        return offers.misplaced_picture(self._obj, name)
+        reason: str | None = _module("offers").misplaced_picture(self._obj, name)
+        return reason
 
     def __repr__(self) -> str:
-        return f"<xsumstat pictures: {', '.join(offers.pictures(self._obj)) or 'none of this'}>"
+        return f"<xsumstat pictures: {', '.join(self.__dir__()) or 'none of this'}>"
 
     if not TYPE_CHECKING:
 
         def __call__(self, *args: Any, **kwargs: Any) -> NoReturn:
             """Refuse, naming the pictures that there are."""
-            there_are = ", ".join(f"plot.{each}()" for each in offers.pictures(self._obj)) or "none"
+            there_are = ", ".join(f"plot.{each}()" for each in self.__dir__()) or "none"
             raise TypeError(f"plot() must name a picture; there are: {there_are}")
 
-    forest = _delegate(forest_plots.forest)
-    pvalues = _delegate(pvalue_plots.pvalues)
-    clusters = _delegate(rankings.clusters)
-    sensitivity = _delegate(equivalence_plots.sensitivity)
-    pca = _delegate(component_plots.pca)
-    variance_components = _delegate(component_plots.variance_components)
-    shifts = _delegate(equivalence_plots.shifts)
-    heatmap = _delegate(score_plots.heatmap)
-    input_effect = _delegate(score_plots.input_effect)
-    top_k = _delegate(system_plots.top_k)
-    confusion = _delegate(system_plots.confusion)
-    bars = _delegate(bar_plots.bars)
-    bias = _delegate(bias_plots.bias)
-    matrix = _delegate(matrices.matrix)
-    scatter_matrix = _delegate(matrices.scatter_matrix)
-    distribution = _delegate(distributions.distribution)
-    disagreement = _delegate(output_plots.disagreement)
-    improvement = _delegate(output_plots.improvement)
-    range_drop = _delegate(output_plots.range_drop)
-    close_corr = _delegate(system_plots.close_corr)
-    system_means = _delegate(mean_plots.system_means)
-    tasks = _delegate(rankings.tasks)
-    coverage = _delegate(trial_plots.coverage)
-    power = _delegate(trial_plots.power)
-    plan = _delegate(plan_plots.plan)
+    @_of("plots.forest")
+    def forest(
+        self,
+        *,
+        metric: Hashable | Sequence[Hashable] | None = None,
+        order: str | Sequence[Hashable] = "value",
+        hue: str | None = None,
+        density: bool = True,
+        ceiling: Dataset | None = None,
+        figsize: tuple[float, float] | None = None,
+        title: str | None = None,
+        ax: Axes | None = None,
+    ) -> Any:
+        """Intervals of the metrics' correlations, or of their differences from another metric's, one row a metric."""
+
+    @_of("plots.pvalues")
+    def pvalues(
+        self,
+        *,
+        alpha: float = 0.05,
+        annotate: bool | None = None,
+        metric: Hashable | Sequence[Hashable] | None = None,
+        order: str | Sequence[Hashable] = "value",
+        figsize: tuple[float, float] | None = None,
+        title: str | None = None,
+        ax: Axes | None = None,
+    ) -> Any:
+        """Matrix of the p-values of pairs of metrics, systems or versions; a frame marks those that survive the correction."""
+
+    @_of("plots.rankings")
+    def clusters(
+        self,
+        *,
+        intervals: Dataset | None = None,
+        tests: Dataset | None = None,
+        metric: Hashable | Sequence[Hashable] | None = None,
+        order: str | Sequence[Hashable] = "value",
+        figsize: tuple[float, float] | None = None,
+        title: str | None = None,
+        ax: Axes | None = None,
+    ) -> Any:
+        """Metrics in order of their correlation, shaded by cluster; bars join those without significant differences."""
+
+    @_of("plots.equivalence")
+    def sensitivity(
+        self,
+        *,
+        hue: str | None = None,
+        metric: Hashable | Sequence[Hashable] | None = None,
+        order: str | Sequence[Hashable] = "value",
+        figsize: tuple[float, float] | None = None,
+        title: str | None = None,
+        ax: Axes | None = None,
+    ) -> Any:
+        """The share of comparisons found equivalent as the margin grows."""
+
+    @_of("plots.components")
+    def pca(
+        self,
+        *,
+        hue: str | None = None,
+        metric: Hashable | Sequence[Hashable] | None = None,
+        order: str | Sequence[Hashable] = "given",
+        figsize: tuple[float, float] | None = None,
+        title: str | None = None,
+        ax: Axes | None = None,
+    ) -> Any:
+        """Metrics as points in the plane of the first two principal components, with their labels."""
+
+    @_of("plots.components")
+    def variance_components(
+        self,
+        *,
+        metric: Hashable | Sequence[Hashable] | None = None,
+        order: str | Sequence[Hashable] = "given",
+        figsize: tuple[float, float] | None = None,
+        title: str | None = None,
+        ax: Axes | None = None,
+    ) -> Any:
+        """How the variance of the scores is shared by systems, inputs and cells: one bar a metric, the gold on top."""
+
+    @_of("plots.equivalence")
+    def shifts(
+        self,
+        other: Dataset | None = None,
+        *,
+        labels: tuple[str, str] = ("first", "second"),
+        metric: Hashable | Sequence[Hashable] | None = None,
+        order: str | Sequence[Hashable] = "value",
+        figsize: tuple[float, float] | None = None,
+        title: str | None = None,
+        ax: Axes | None = None,
+    ) -> Any:
+        """Shifts of dominance from the base label to each other one, or against those of another change."""
+
+    @_of("plots.scores")
+    def heatmap(
+        self,
+        *,
+        metric: Hashable | Sequence[Hashable] | DataArray | None = None,
+        order: str | Sequence[Hashable] = "value",
+        figsize: tuple[float, float] | None = None,
+        title: str | None = None,
+        ax: Axes | None = None,
+    ) -> Any:
+        """Scores as colours, inputs down and systems across, both in the order of their means."""
+
+    @_of("plots.scores")
+    def input_effect(
+        self,
+        *,
+        highlight: Hashable | None = None,
+        metric: Hashable | Sequence[Hashable] | None = None,
+        order: str | Sequence[Hashable] = "value",
+        figsize: tuple[float, float] | None = None,
+        title: str | None = None,
+        ax: Axes | None = None,
+    ) -> Any:
+        """Mean ranks of the inputs with their intervals, and which differ from one of them."""
+
+    @_of("plots.systems")
+    def top_k(
+        self,
+        *,
+        metric: Hashable | Sequence[Hashable] | None = None,
+        order: str | Sequence[Hashable] = "value",
+        hue: str | None = None,
+        figsize: tuple[float, float] | None = None,
+        title: str | None = None,
+        ax: Axes | None = None,
+    ) -> Any:
+        """Correlations among the k best systems as k shrinks, a panel for each metric, with their intervals as a band."""
+
+    @_of("plots.systems")
+    def confusion(
+        self,
+        *,
+        metric: Hashable | Sequence[Hashable] | None = None,
+        order: str | Sequence[Hashable] = "value",
+        figsize: tuple[float, float] | None = None,
+        title: str | None = None,
+        ax: Axes | None = None,
+    ) -> Any:
+        """How often each metric gives which verdict on two systems, by the gold's verdict, a panel for each metric."""
+
+    @_of("plots.bars")
+    def bars(
+        self,
+        variable: str | None = None,
+        *,
+        metric: Hashable | Sequence[Hashable] | None = None,
+        order: str | Sequence[Hashable] = "value",
+        hue: str | None = None,
+        figsize: tuple[float, float] | None = None,
+        title: str | None = None,
+        ax: Axes | None = None,
+    ) -> Any:
+        """One number of each metric as a bar, one row a metric, with its interval as a whisker where there is one."""
+
+    @_of("plots.biases")
+    def bias(
+        self,
+        *,
+        metric: Hashable | Sequence[Hashable] | None = None,
+        order: str | Sequence[Hashable] = "value",
+        hue: str | None = None,
+        figsize: tuple[float, float] | None = None,
+        title: str | None = None,
+        ax: Axes | None = None,
+    ) -> Any:
+        """By how much each metric's error moves with each covariate: a row for each metric, a panel for each covariate."""
+
+    @_of("plots.matrices")
+    def matrix(
+        self,
+        *,
+        metric: Hashable | Sequence[Hashable] | None = None,
+        order: str | Sequence[Hashable] = "clustered",
+        triangle: bool = True,
+        annotate: bool | None = None,
+        figsize: tuple[float, float] | None = None,
+        title: str | None = None,
+        ax: Axes | None = None,
+    ) -> Any:
+        """Correlations of metrics with each other as a coloured matrix."""
+
+    @_of("plots.matrices")
+    def scatter_matrix(
+        self,
+        *,
+        metric: Hashable | Sequence[Hashable] | DataArray | None = None,
+        order: str | Sequence[Hashable] = "value",
+        coefficient: str = "kendall",
+        figsize: tuple[float, float] | None = None,
+        title: str | None = None,
+    ) -> Any:
+        """Metrics against metrics: outputs below the diagonal, distributions on it, correlations above."""
+
+    @_of("plots.distributions")
+    def distribution(
+        self,
+        *,
+        metric: Hashable | Sequence[Hashable] | DataArray | None = None,
+        by: str | None = None,
+        order: str | Sequence[Hashable] = "value",
+        figsize: tuple[float, float] | None = None,
+        title: str | None = None,
+        ax: Axes | None = None,
+    ) -> Any:
+        """How the scores of outputs are distributed, a panel for each metric, groups of outputs over each other."""
+
+    @_of("plots.outputs")
+    def disagreement(
+        self,
+        *,
+        metric: Hashable | Sequence[Hashable] | None = None,
+        order: str | Sequence[Hashable] = "value",
+        highlight: Hashable | tuple[Hashable, Hashable] | None = None,
+        figsize: tuple[float, float] | None = None,
+        title: str | None = None,
+        ax: Axes | None = None,
+    ) -> Any:
+        """How often metrics order two outputs oppositely, by how high these score."""
+
+    @_of("plots.outputs")
+    def improvement(
+        self,
+        *,
+        figsize: tuple[float, float] | None = None,
+        title: str | None = None,
+        ax: Axes | None = None,
+    ) -> Any:
+        """Of the outputs better by some metric the share better by all, by how high the one that they improve on scores."""
+
+    @_of("plots.outputs")
+    def range_drop(
+        self,
+        *,
+        metric: Hashable | Sequence[Hashable] | None = None,
+        order: str | Sequence[Hashable] = "value",
+        figsize: tuple[float, float] | None = None,
+        title: str | None = None,
+        ax: Axes | None = None,
+    ) -> Any:
+        """Drops in correlation with their intervals, beside those that a narrower range brings about by itself."""
+
+    @_of("plots.systems")
+    def close_corr(
+        self,
+        *,
+        metric: Hashable | Sequence[Hashable] | None = None,
+        order: str | Sequence[Hashable] = "value",
+        figsize: tuple[float, float] | None = None,
+        title: str | None = None,
+        ax: Axes | None = None,
+    ) -> Any:
+        """Correlation of each metric against how far apart the systems are that it has to order, with intervals."""
+
+    @_of("plots.system_means")
+    def system_means(
+        self,
+        *,
+        system: Hashable | Sequence[Hashable] | None = None,
+        order: str | Sequence[Hashable] = "value",
+        figsize: tuple[float, float] | None = None,
+        title: str | None = None,
+        ax: Axes | None = None,
+    ) -> Any:
+        """Mean human scores of systems with their intervals, and below each in grey those of the ratings alone."""
+
+    @_of("plots.rankings")
+    def tasks(
+        self,
+        *,
+        metric: Hashable | Sequence[Hashable] | None = None,
+        order: str | Sequence[Hashable] = "value",
+        figsize: tuple[float, float] | None = None,
+        title: str | None = None,
+        ax: Axes | None = None,
+    ) -> Any:
+        """A table of metrics and tasks as WMT prints it: cluster and correlation, the best of each column in bold."""
+
+    @_of("plots.simulation")
+    def coverage(
+        self,
+        *,
+        x: str | None = None,
+        metric: Hashable | Sequence[Hashable] | None = None,
+        order: str | Sequence[Hashable] = "given",
+        figsize: tuple[float, float] | None = None,
+        title: str | None = None,
+        ax: Axes | None = None,
+    ) -> Any:
+        """How often intervals hold their target, with the simulation's 95 % limits, beside how often they should."""
+
+    @_of("plots.simulation")
+    def power(
+        self,
+        *,
+        x: str | None = None,
+        metric: Hashable | Sequence[Hashable] | None = None,
+        order: str | Sequence[Hashable] = "given",
+        figsize: tuple[float, float] | None = None,
+        title: str | None = None,
+        ax: Axes | None = None,
+    ) -> Any:
+        """How often tests find a metric better than its noisy copy, with the simulation's 95 % limits."""
+
+    @_of("plots.plans")
+    def plan(
+        self,
+        *,
+        metric: Hashable | Sequence[Hashable] | None = None,
+        order: str | Sequence[Hashable] = "given",
+        figsize: tuple[float, float] | None = None,
+        title: str | None = None,
+        ax: Axes | None = None,
+    ) -> Any:
+        """How wide intervals, or how powerful tests, will be: contours over numbers of inputs and systems."""
 
 
 @xr.register_dataset_accessor("meta")  # type: ignore[no-untyped-call]
@@ -157,62 +454,685 @@ class DatasetMeta(_Meta):
         self.plot = Plots(obj)
 
     def __dir__(self) -> list[str]:
-        return offers.methods(self._obj)
+        return list(_module("offers").methods(self._obj))
 
     def _unknown(self, name: str) -> str:
-        return offers.unknown(self._obj, name)
+        return str(_module("offers").unknown(self._obj, name))
 
     def _misplaced(self, name: str) -> str | None:
-        return offers.misplaced(self._obj, name)
+        reason: str | None = _module("offers").misplaced(self._obj, name)
+        return reason
 
-    corr = _delegate(correlation.corr)
-    metric_corr = _delegate(correlation.metric_corr)
-    ci = _delegate(intervals.ci)
-    metric_ci = _delegate(metric_intervals.metric_ci)
-    perm_test = _delegate(comparison.perm_test)
-    boot_test = _delegate(comparison.boot_test)
-    corr_test = _delegate(corr_tests.corr_test)
-    equivalence = _delegate(_equivalence.equivalence)
-    margin_sensitivity = _delegate(_equivalence.margin_sensitivity)
-    dominance = _delegate(_equivalence.dominance)
-    compare_systems = _delegate(system_comparison.compare_systems)
-    system_means = _delegate(human_means.system_means)
-    input_effect = _delegate(input_effects.input_effect)
-    top_k = _delegate(best_systems.top_k)
-    top_k_corr = _delegate(best_systems.top_k_corr)
-    close_corr = _delegate(close_pairs.close_corr)
-    discriminative_agreement = _delegate(discriminative.discriminative_agreement)
-    agreement = _delegate(raters.agreement)
-    drop_noisiest_rater = _delegate(raters.drop_noisiest_rater)
-    majority_vote = _delegate(raters.majority_vote)
-    alt_test = _delegate(judges.alt_test)
-    human_ceiling = _delegate(judges.human_ceiling)
-    sample_inputs = _delegate(input_effects.sample_inputs)
-    scoring_range = _delegate(ranges.scoring_range)
-    range_drop = _delegate(restriction.range_drop)
-    disagreement = _delegate(disagreements.disagreement)
-    improvement_consistency = _delegate(disagreements.improvement_consistency)
-    rank = _delegate(ranking.rank)
-    sentinels = _delegate(sentinel_metrics.sentinels)
-    bias = _delegate(biases.bias)
-    normality = _delegate(diagnostics.normality)
-    variance_components = _delegate(variance_analysis.variance_components)
-    report = _delegate(report.report)
-    pca = _delegate(diagnostics.pca)
-    adjust = _delegate(families.adjust)
-    significant = _delegate(families.significant)
-    to_frame = _delegate(result_frames.to_frame)
-    to_latex = _delegate(paper_tables.to_latex)
-    to_markdown = _delegate(paper_tables.to_markdown)
-    conclusion = _delegate(conclusions.conclusion)
-    methods = _delegate(result_methods.methods)
-    to_mtme = _delegate(mtme.to_mtme)
+    @_of("analyses.correlation")
+    def corr(
+        self,
+        gold: Hashable | DataArray | None = None,
+        *,
+        metric: Hashable | Sequence[Hashable] | DataArray | None = None,
+        level: str = "system",
+        coefficient: str | Callable = "pearson",
+        average: bool = True,
+        by: str | None = None,
+        given: str | DataArray | Sequence[str | DataArray] | None = None,
+        threshold: float | DataArray | None = None,
+        calibrate_on: Dataset | None = None,
+        pool: str | None = None,
+        missing: str = "pairwise",
+        undefined: str = "drop",
+    ) -> Dataset:
+        """Correlation of each metric with the gold scores."""
+
+    @_of("analyses.correlation")
+    def metric_corr(
+        self,
+        *,
+        metric: Hashable | Sequence[Hashable] | DataArray | None = None,
+        level: str = "system",
+        coefficient: str | Callable = "pearson",
+        average: bool = True,
+        top: int | None = None,
+        missing: str = "pairwise",
+        undefined: str = "drop",
+    ) -> Dataset:
+        """Correlation of each metric with each other metric."""
+
+    @_of("analyses.intervals")
+    def ci(
+        self,
+        gold: Hashable | DataArray | None = None,
+        *,
+        metric: Hashable | Sequence[Hashable] | DataArray | None = None,
+        other: Hashable | Sequence[Hashable] | DataArray | None = None,
+        level: str = "system",
+        coefficient: str | Callable = "pearson",
+        method: str = "auto",
+        interval: str | None = None,
+        resample: str | tuple[str, ...] = "both",
+        aggregate: str = "mean",
+        n_resamples: int = 9999,
+        confidence_level: float = 0.95,
+        by: str | None = None,
+        given: str | DataArray | Sequence[str | DataArray] | None = None,
+        threshold: float | DataArray | None = None,
+        calibrate_on: Dataset | None = None,
+        pool: str | None = None,
+        missing: str = "pairwise",
+        undefined: str = "drop",
+        rng: int | SeedSequence | Generator | None = None,
+        keep_samples: bool = False,
+        progress: bool | None = None,
+    ) -> Dataset:
+        """Confidence interval of each metric's correlation with the gold scores, or of the difference of two metrics'."""
+
+    @_of("analyses.metric_intervals")
+    def metric_ci(
+        self,
+        *,
+        metric: Hashable | Sequence[Hashable] | DataArray | None = None,
+        level: str = "system",
+        coefficient: str | Callable = "pearson",
+        method: str = "auto",
+        interval: str | None = None,
+        resample: str | tuple[str, ...] = "both",
+        n_resamples: int = 9999,
+        confidence_level: float = 0.95,
+        missing: str = "pairwise",
+        undefined: str = "drop",
+        rng: int | SeedSequence | Generator | None = None,
+        keep_samples: bool = False,
+        progress: bool | None = None,
+    ) -> Dataset:
+        """Confidence interval of each metric's correlation with each other metric."""
+
+    @_of("analyses.metric_tests")
+    def perm_test(
+        self,
+        gold: Hashable | DataArray | None = None,
+        *,
+        metric: Hashable | Sequence[Hashable] | DataArray | None = None,
+        other: Hashable | Sequence[Hashable] | DataArray | None = None,
+        level: str = "system",
+        coefficient: str | Callable = "pearson",
+        method: str = "permutation",
+        resample: str | tuple[str, ...] | None = None,
+        crossed: bool = False,
+        swap: str | None = None,
+        alternative: str = "two-sided",
+        adjust: str | None = None,
+        within: str | Iterable[str] | None = None,
+        n_resamples: int = 9999,
+        given: str | DataArray | Sequence[str | DataArray] | None = None,
+        threshold: float | DataArray | None = None,
+        calibrate_on: Dataset | None = None,
+        pool: str | None = None,
+        missing: str = "pairwise",
+        undefined: str = "drop",
+        rng: int | SeedSequence | Generator | None = None,
+        keep_samples: bool = False,
+        progress: bool | None = None,
+    ) -> Dataset:
+        """Permutation test of the difference of two metrics' correlations with gold, for all pairs of metrics."""
+
+    @_of("analyses.metric_tests")
+    def boot_test(
+        self,
+        gold: Hashable | DataArray | None = None,
+        *,
+        metric: Hashable | Sequence[Hashable] | DataArray | None = None,
+        other: Hashable | Sequence[Hashable] | DataArray | None = None,
+        level: str = "system",
+        coefficient: str | Callable = "pearson",
+        resample: str | tuple[str, ...] = "both",
+        alternative: str = "two-sided",
+        adjust: str | None = None,
+        within: str | Iterable[str] | None = None,
+        n_resamples: int = 9999,
+        given: str | DataArray | Sequence[str | DataArray] | None = None,
+        threshold: float | DataArray | None = None,
+        calibrate_on: Dataset | None = None,
+        pool: str | None = None,
+        missing: str = "pairwise",
+        undefined: str = "drop",
+        rng: int | SeedSequence | Generator | None = None,
+        keep_samples: bool = False,
+        progress: bool | None = None,
+    ) -> Dataset:
+        """Paired bootstrap test of the difference of two metrics' correlations with gold, for all pairs of metrics."""
+
+    @_of("analyses.analytic_tests")
+    def corr_test(
+        self,
+        gold: Hashable | DataArray | None = None,
+        *,
+        metric: Hashable | Sequence[Hashable] | DataArray | None = None,
+        other: Hashable | Sequence[Hashable] | DataArray | None = None,
+        level: str = "system",
+        coefficient: str | Callable = "pearson",
+        method: str = "williams",
+        alternative: str = "two-sided",
+        confidence_level: float = 0.95,
+        missing: str = "pairwise",
+        undefined: str = "drop",
+    ) -> Dataset:
+        """Analytic test of two correlations that share the gold, for all pairs of metrics; nothing is resampled."""
+
+    @_of("analyses.equivalence")
+    def equivalence(
+        self,
+        gold: Hashable | DataArray | None = None,
+        *,
+        margin: float | str | DataArray,
+        along: str | None = None,
+        base: Hashable | None = None,
+        metric: Hashable | Sequence[Hashable] | DataArray | None = None,
+        other: Hashable | Sequence[Hashable] | DataArray | None = None,
+        method: str = "tost",
+        level: str = "system",
+        coefficient: str | Callable = "pearson",
+        resample: str | tuple[str, ...] = "both",
+        alpha: float = 0.05,
+        adjust: str | None = None,
+        within: str | Iterable[str] | None = None,
+        rating: str | DataArray | None = None,
+        n_resamples: int = 9999,
+        missing: str = "pairwise",
+        undefined: str = "drop",
+        rng: int | SeedSequence | Generator | None = None,
+        progress: bool | None = None,
+    ) -> Dataset:
+        """Test that two versions of a metric, or two metrics, agree with gold alike: within a margin of each other."""
+
+    @_of("analyses.equivalence")
+    def margin_sensitivity(
+        self,
+        gold: Hashable | DataArray | None = None,
+        *,
+        margins: Sequence[float] | None = None,
+        by: str | Iterable[str] | None = None,
+        along: str | None = None,
+        base: Hashable | None = None,
+        metric: Hashable | Sequence[Hashable] | DataArray | None = None,
+        other: Hashable | Sequence[Hashable] | DataArray | None = None,
+        method: str = "tost",
+        level: str = "system",
+        coefficient: str | Callable = "pearson",
+        resample: str | tuple[str, ...] = "both",
+        alpha: float = 0.05,
+        adjust: str | None = None,
+        within: str | Iterable[str] | None = None,
+        n_resamples: int = 9999,
+        missing: str = "pairwise",
+        undefined: str = "drop",
+        rng: int | SeedSequence | Generator | None = None,
+        progress: bool | None = None,
+    ) -> Dataset:
+        """What share of comparisons is found equivalent as the margin grows; one set of draws serves every margin."""
+
+    @_of("analyses.equivalence")
+    def dominance(
+        self,
+        gold: Hashable | DataArray | None = None,
+        *,
+        metric: Hashable | Sequence[Hashable] | DataArray | None = None,
+        other: Hashable | Sequence[Hashable] | DataArray | None = None,
+        along: str | None = None,
+        base: Hashable | None = None,
+        threshold: float = 0.975,
+        level: str = "system",
+        coefficient: str | Callable = "pearson",
+        resample: str | tuple[str, ...] = "both",
+        n_resamples: int = 9999,
+        missing: str = "pairwise",
+        undefined: str = "drop",
+        rng: int | SeedSequence | Generator | None = None,
+        progress: bool | None = None,
+    ) -> Dataset:
+        """How often one metric agrees better with gold than another when scores are drawn anew, and whether that lasts."""
+
+    @_of("analyses.systems")
+    def compare_systems(
+        self,
+        *,
+        metric: Hashable | Sequence[Hashable] | DataArray | None = None,
+        gold: Hashable | DataArray | None = None,
+        system: Hashable | Sequence[Hashable] | DataArray | None = None,
+        other: Hashable | Sequence[Hashable] | DataArray | None = None,
+        method: str = "paired_t",
+        target: str = "new",
+        statistic: str = "t",
+        alternative: str = "two-sided",
+        between: str | None = None,
+        alpha: float = 0.05,
+        adjust: str | None = None,
+        within: str | Iterable[str] | None = None,
+        n_resamples: int = 9999,
+        rng: int | SeedSequence | Generator | None = None,
+        progress: bool | None = None,
+    ) -> Dataset:
+        """Test for every pair of systems whether one scores higher than the other on the same inputs."""
+
+    @_of("analyses.system_means")
+    def system_means(
+        self,
+        gold: Hashable | DataArray | None = None,
+        *,
+        metric: Hashable | Sequence[Hashable] | DataArray | None = None,
+        target: str = "new",
+        method: str = "pooled",
+        strata: str | None = None,
+        scale: tuple[float, float] | None = None,
+        confidence_level: float = 0.95,
+    ) -> Dataset:
+        """Mean human score of each system, from the inputs that people rated and all that a metric scored."""
+
+    @_of("analyses.inputs")
+    def input_effect(
+        self,
+        *,
+        metric: Hashable | Sequence[Hashable] | DataArray | None = None,
+        confidence_level: float = 0.95,
+    ) -> Dataset:
+        """Test whether scores depend on the input, and show which inputs are easy and which are hard."""
+
+    @_of("analyses.top_systems")
+    def top_k(
+        self,
+        k: int,
+        *,
+        by: Hashable | DataArray | None = None,
+    ) -> Dataset:
+        """The k systems with the highest mean human score."""
+
+    @_of("analyses.top_systems")
+    def top_k_corr(
+        self,
+        gold: Hashable | DataArray | None = None,
+        *,
+        k: int | Sequence[int] | None = None,
+        by: Hashable | DataArray | None = None,
+        metric: Hashable | Sequence[Hashable] | DataArray | None = None,
+        level: str = "system",
+        coefficient: str | Callable = "pearson",
+        method: str = "auto",
+        interval: str | None = None,
+        resample: str | tuple[str, ...] = "both",
+        n_resamples: int = 9999,
+        confidence_level: float = 0.95,
+        missing: str = "pairwise",
+        undefined: str = "drop",
+        rng: int | SeedSequence | Generator | None = None,
+        keep_samples: bool = False,
+        progress: bool | None = None,
+    ) -> Dataset:
+        """Correlation of each metric with the gold scores among the k best systems, as k shrinks, with confidence bands."""
+
+    @_of("analyses.close_systems")
+    def close_corr(
+        self,
+        gold: Hashable | DataArray | None = None,
+        *,
+        gap: float | Sequence[float | tuple[float, float]] = (0.1, 0.25, 0.5, 0.75, 1.0),
+        unit: str = "quantile",
+        metric: Hashable | Sequence[Hashable] | DataArray | None = None,
+        coefficient: str = "kendall",
+        method: str = "auto",
+        interval: str | None = None,
+        resample: str | tuple[str, ...] = "both",
+        n_resamples: int = 9999,
+        confidence_level: float = 0.95,
+        missing: str = "pairwise",
+        rng: int | SeedSequence | Generator | None = None,
+        progress: bool | None = None,
+    ) -> Dataset:
+        """Correlation over the pairs of systems that a metric scores close, with confidence intervals."""
+
+    @_of("analyses.verdicts")
+    def discriminative_agreement(
+        self,
+        gold: Hashable | DataArray | None = None,
+        *,
+        metric: Hashable | Sequence[Hashable] | DataArray | None = None,
+        confidence_level: float = 0.95,
+        n_resamples: int = 9999,
+        rng: int | SeedSequence | Generator | None = None,
+        progress: bool | None = None,
+    ) -> Dataset:
+        """Agreement of each metric's verdicts on pairs of systems with those of the human scores."""
+
+    @_of("analyses.raters")
+    def agreement(
+        self,
+        rating: str | DataArray | None = None,
+        *,
+        along: str = "rater",
+        measurement: str = "ordinal",
+        method: str = "jackknife",
+        resample: str | tuple[str, ...] = "both",
+        n_resamples: int = 999,
+        confidence_level: float = 0.95,
+        rng: int | SeedSequence | Generator | None = None,
+        progress: bool | None = None,
+    ) -> Dataset:
+        """Krippendorff's alpha of the raters, with its confidence interval."""
+
+    @_of("analyses.raters")
+    def drop_noisiest_rater(
+        self,
+        rating: str | DataArray | None = None,
+        *,
+        along: str = "rater",
+    ) -> Dataset:
+        """Leave out, for each input, the ratings of the rater who departs from the majority most often."""
+
+    @_of("analyses.raters")
+    def majority_vote(
+        self,
+        rating: str | DataArray | None = None,
+        *,
+        along: str = "rater",
+    ) -> Dataset:
+        """Replace the raters' ratings by the one that most of them gave."""
+
+    @_of("analyses.judges")
+    def alt_test(
+        self,
+        rating: str | DataArray | None = None,
+        *,
+        metric: Hashable | Sequence[Hashable] | DataArray | None = None,
+        along: str = "rater",
+        margin: float = 0.2,
+        alignment: str = "rmse",
+        scale: str = "raw",
+        test: str = "t",
+        alpha: float = 0.05,
+        min_items: int = 30,
+    ) -> Dataset:
+        """Alternative annotator test: may a judge replace a human rater."""
+
+    @_of("analyses.judges")
+    def human_ceiling(
+        self,
+        rating: str | DataArray | None = None,
+        *,
+        metric: Hashable | Sequence[Hashable] | DataArray | None = None,
+        along: str = "rater",
+        level: str = "system",
+        coefficient: str | Callable = "pearson",
+        method: str = "auto",
+        interval: str | None = None,
+        resample: str | tuple[str, ...] = "both",
+        n_resamples: int = 9999,
+        confidence_level: float = 0.95,
+        missing: str = "pairwise",
+        undefined: str = "drop",
+        rng: int | SeedSequence | Generator | None = None,
+        progress: bool | None = None,
+    ) -> Dataset:
+        """What raters reach themselves: each one's correlation with the mean of the others, and the metrics' with the same."""
+
+    @_of("analyses.inputs")
+    def sample_inputs(
+        self,
+        *,
+        metric: Hashable | Sequence[Hashable] | DataArray | None = None,
+        n_means: int = 5,
+        n_spreads: int = 4,
+        n_each: int = 1,
+        rng: int | SeedSequence | Generator | None = None,
+    ) -> Dataset:
+        """Choose inputs for people to rate, easy and hard ones, on which systems are near and far, by each metric."""
+
+    @_of("analyses.scoring_range")
+    def scoring_range(
+        self,
+        *,
+        above: float | Mapping[Hashable, float] | DataArray | None = None,
+        between: Sequence[float | Mapping[Hashable, float] | DataArray] | None = None,
+        baseline: Hashable | None = None,
+        top: int | None = None,
+        metrics: Hashable | Sequence[Hashable] | DataArray | None = None,
+        keep: str = "any",
+        unit: str = "score",
+    ) -> Dataset:
+        """Keep the outputs that score in a range, and make all others missing."""
+
+    @_of("analyses.range_drop")
+    def range_drop(
+        self,
+        *,
+        metric: Hashable | Sequence[Hashable] | DataArray | None = None,
+        above: float | Mapping[Hashable, float] | DataArray | None = None,
+        between: Sequence[float | Mapping[Hashable, float] | DataArray] | None = None,
+        baseline: Hashable | None = None,
+        top: int | None = None,
+        metrics: Hashable | Sequence[Hashable] | DataArray | None = None,
+        keep: str = "any",
+        unit: str = "score",
+        coefficient: str = "kendall",
+        undefined: str = "drop",
+        n_resamples: int = 9999,
+        n_simulations: int = 199,
+        confidence_level: float = 0.95,
+        rng: int | SeedSequence | Generator | None = None,
+        progress: bool | None = None,
+    ) -> Dataset:
+        """How far the metrics' correlations with each other drop within a range of scores, and how far they must."""
+
+    @_of("analyses.disagreement")
+    def disagreement(
+        self,
+        *,
+        metric: Hashable | Sequence[Hashable] | DataArray | None = None,
+        n_bins: int = 10,
+        normalise: str = "all",
+        max_pairs: int = 5000000,
+        method: str = "jackknife",
+        n_resamples: int = 999,
+        confidence_level: float = 0.95,
+        rng: int | SeedSequence | Generator | None = None,
+        progress: bool | None = None,
+    ) -> Dataset:
+        """How often two metrics order two outputs of an input oppositely, by how high the two score."""
+
+    @_of("analyses.disagreement")
+    def improvement_consistency(
+        self,
+        *,
+        metric: Hashable | Sequence[Hashable] | DataArray | None = None,
+        n_bins: int = 10,
+        normalise: str = "all",
+        max_pairs: int = 5000000,
+        method: str = "jackknife",
+        n_resamples: int = 999,
+        confidence_level: float = 0.95,
+        rng: int | SeedSequence | Generator | None = None,
+        progress: bool | None = None,
+    ) -> Dataset:
+        """Of the outputs that improve on one by some metric, how many do so by all, by how high that one scores."""
+
+    @_of("analyses.ranking")
+    def rank(
+        self,
+        gold: Hashable | DataArray | None = None,
+        *,
+        metric: Hashable | Sequence[Hashable] | DataArray | None = None,
+        level: str = "system",
+        coefficient: str | Callable = "pearson",
+        resample: str | tuple[str, ...] | None = None,
+        crossed: bool = False,
+        swap: str | None = None,
+        adjust: str | None = None,
+        alpha: float = 0.05,
+        n_resamples: int = 9999,
+        given: str | DataArray | Sequence[str | DataArray] | None = None,
+        threshold: float | DataArray | None = None,
+        calibrate_on: Dataset | None = None,
+        pool: str | None = None,
+        missing: str = "pairwise",
+        undefined: str = "drop",
+        rng: int | SeedSequence | Generator | None = None,
+        progress: bool | None = None,
+    ) -> Dataset:
+        """Metrics in order of their correlation with gold, in clusters that a permutation test sets apart."""
+
+    @_of("analyses.sentinels")
+    def sentinels(
+        self,
+        gold: Hashable | DataArray | None = None,
+        *,
+        level: str = "input",
+        sees: str | Sequence[str] | None = None,
+        given: Hashable | DataArray | Sequence[Hashable | DataArray] | None = None,
+    ) -> Dataset:
+        """Add sentinels: metrics that know only the input, only the system, or only covariates, to be judged beside others."""
+
+    @_of("analyses.bias")
+    def bias(
+        self,
+        gold: Hashable | DataArray | None = None,
+        *,
+        given: str | DataArray | Sequence[str | DataArray] | None = None,
+        metric: Hashable | Sequence[Hashable] | DataArray | None = None,
+        level: str = "system",
+        method: str = "regression",
+        joint: bool = False,
+        resample: str | tuple[str, ...] = "both",
+        confidence_level: float = 0.95,
+        progress: bool | None = None,
+    ) -> Dataset:
+        """How each metric's error against people moves with a covariate, or differs for a group of systems."""
+
+    @_of("analyses.diagnostics")
+    def normality(
+        self,
+        *,
+        metric: Hashable | Sequence[Hashable] | DataArray | None = None,
+        level: str = "system",
+        alpha: float = 0.05,
+    ) -> Dataset:
+        """Shapiro-Wilk test that the scores which a level correlates are normal, for each metric."""
+
+    @_of("analyses.variances")
+    def variance_components(
+        self,
+        gold: Hashable | DataArray | None = None,
+        *,
+        metric: Hashable | Sequence[Hashable] | DataArray | None = None,
+        rating: str | DataArray | None = None,
+        along: str = "rater",
+        n_inputs: int | Sequence[int] = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000),
+        n_raters: int | Sequence[int] = (1, 2, 3, 5, 10),
+        repair: bool = True,
+    ) -> Dataset:
+        """How much of the scores' variance lies between systems, between inputs and in single cells, and what is shared."""
+
+    @_of("report")
+    def report(
+        self,
+        gold: Hashable | DataArray | None = None,
+        *,
+        metric: Hashable | Sequence[Hashable] | DataArray | None = None,
+        name: str = "scores",
+        level: str = "system",
+        coefficient: str | Callable = "pearson",
+        resample: str = "both",
+        n_resamples: int | None = None,
+        confidence_level: float = 0.95,
+        adjust: str = "holm",
+        alpha: float = 0.05,
+        rng: int | SeedSequence | Generator | None = 0,
+        progress: bool | None = None,
+    ) -> Report:
+        """The main answers about scores: which metric agrees best with people, how sure that is, and which beats which."""
+
+    @_of("analyses.diagnostics")
+    def pca(
+        self,
+        *,
+        metric: Hashable | Sequence[Hashable] | DataArray | None = None,
+        n_components: int = 2,
+    ) -> Dataset:
+        """Principal components of rank-transformed scores: metrics as points, cells as coordinates."""
+
+    @_of("analyses.adjust")
+    def adjust(
+        self,
+        method: str = "holm",
+        *,
+        within: str | Iterable[str] | None = None,
+    ) -> Dataset:
+        """Correct a result's p-values for the number of tests."""
+
+    @_of("analyses.adjust")
+    def significant(
+        self,
+        *,
+        alpha: float = 0.05,
+    ) -> DataArray:
+        """Which tests are significant: the adjusted p-value, where there is one, is at most `alpha`."""
+
+    @_of("io.result_frames")
+    def to_frame(
+        self,
+        *,
+        brief: bool = False,
+    ) -> DataFrame:
+        """A tidy frame of a result or of scores: a row for each interval, test or score."""
+
+    @_of("io.paper_tables")
+    def to_latex(
+        self,
+        *,
+        tests: Dataset | None = None,
+        alpha: float = 0.05,
+        digits: int = 2,
+        caption: str | None = None,
+        label: str | None = None,
+    ) -> str:
+        """A table in LaTeX as papers print it, for the package booktabs."""
+
+    @_of("io.paper_tables")
+    def to_markdown(
+        self,
+        *,
+        tests: Dataset | None = None,
+        alpha: float = 0.05,
+        digits: int = 2,
+        caption: str | None = None,
+    ) -> str:
+        """A table in Markdown (GitHub's), as papers print it."""
+
+    @_of("conclusions")
+    def conclusion(self) -> str:
+        """What a result says, in a few plain sentences."""
+
+    @_of("methods")
+    def methods(
+        self,
+        *,
+        bibtex: bool = False,
+    ) -> str:
+        """What was done, in a few sentences for the methods section of a paper, with citations."""
+
+    @_of("io.mtme")
+    def to_mtme(
+        self,
+        folder: str | PathLike[str],
+        test_set: str,
+        language_pair: str,
+        *,
+        granularity: str = "seg",
+        overwrite: bool = False,
+    ) -> Path:
+        """Write scores in the layout of mt-metrics-eval, which `read_mtme` reads."""
 
     def __repr__(self) -> str:
-        return overview.as_text(overview.rows(self._obj))
+        overview = _module("overview")
+        return str(overview.as_text(overview.rows(self._obj)))
 
     def _repr_html_(self) -> str:
-        return overview.as_html(overview.rows(self._obj))
+        overview = _module("overview")
+        return str(overview.as_html(overview.rows(self._obj)))
 
 
 @pd.api.extensions.register_dataframe_accessor("meta")
@@ -222,15 +1142,32 @@ class FrameMeta(_Meta):
     _obj: pd.DataFrame
 
     def __dir__(self) -> list[str]:
-        return list(offers.OF_FRAMES)
+        return list(_module("offers").OF_FRAMES)
 
     def _unknown(self, name: str) -> str:
-        return offers.unknown_to("df.meta", offers.OF_FRAMES, name)
+        return str(_module("offers").unknown_to("df.meta", _module("offers").OF_FRAMES, name))
 
-    to_scores = _delegate(io.to_scores)
+    @_of("io.frames")
+    def to_scores(
+        self,
+        *,
+        metric: str | list[str] | None = None,
+        system: str = "system",
+        input: str = "input",
+        value: str = "score",
+        wide: bool = False,
+        dims: Iterable[str] = (),
+        ratings: str | list[str] | None = None,
+        rater: str | None = None,
+        aggregate: str | Callable[..., float] | None = None,
+        gold: str | None = None,
+        lower_is_better: str | Iterable[str] = (),
+        kind: Mapping[str, str | Iterable[str]] | None = None,
+    ) -> Dataset:
+        """Turn a frame of scores into a Dataset."""
 
     def __repr__(self) -> str:
-        return overview.as_text(offers.frame_rows(self._obj))
+        return str(_module("overview").as_text(_module("offers").frame_rows(self._obj)))
 
     def _repr_html_(self) -> str:
-        return overview.as_html(offers.frame_rows(self._obj))
+        return str(_module("overview").as_html(_module("offers").frame_rows(self._obj)))

@@ -158,12 +158,12 @@ def _asked() -> dict[str, Callable[[], object]]:
 
 def kept_in() -> str | None:
     """The folder of compiled code; None where there is none that can be written to."""
-    folder: str | None = jit.KERNELS[0].stats.cache_path
+    folder: str | None = jit.compiled()[0].stats.cache_path
     return folder
 
 
 def _n_compiled() -> int:
-    return sum(sum(kernel.stats.cache_misses.values()) for kernel in jit.KERNELS)
+    return sum(sum(kernel.stats.cache_misses.values()) for kernel in jit.compiled())
 
 
 def compile_all() -> Compiled:

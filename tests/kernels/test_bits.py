@@ -3,7 +3,7 @@
 import numpy as np
 from helpers import pairwise
 
-from xsumstat.kernels import bits, outputs
+from xsumstat.kernels import bits, jit, outputs
 
 RNG = np.random.default_rng(64)
 SIZES = [1, 2, 63, 64, 65, 200]
@@ -17,6 +17,7 @@ def test_popcount():
     from numba import njit
 
     words = RNG.integers(0, 2**63, 50, dtype=np.uint64) * np.uint64(2) + np.uint64(1)
+    jit.compiled()
     count = njit(lambda word: bits.popcount(word))
     assert [count(word) for word in words] == [int(word).bit_count() for word in words]
     assert count(np.uint64(0)) == 0 and count(~np.uint64(0)) == 64

@@ -1,12 +1,15 @@
 """How kernels are compiled: what is kept on disk, for Python and for other kernels."""
 
+import pickle
+import subprocess
+import sys
 import time
 
 import numba
 import numpy as np
 import pytest
 
-from xsumstat.kernels import jit
+from xsumstat.kernels import bits, jit
 from xsumstat.kernels.jit import kernel
 
 X = np.array([1.0, 2.0, 3.0])
@@ -27,6 +30,7 @@ def outer(x):
 def kernels(tmp_path, monkeypatch):
     """Makes `inner` and `outer` kernels anew, as a new process would; compiled code is kept in a folder of its own."""
     monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
+    monkeypatch.setattr(jit, "KERNELS", [])
     functions = inner, outer
 
     def make():
@@ -46,7 +50,7 @@ def test_what_only_kernels_call_is_not_kept(kernels, tmp_path):
     assert kept(tmp_path) == ["outer"]
     again = kernels()[1]
     assert again(X) == 17.0
-    assert sum(again.stats.cache_hits.values()) == 1
+    assert sum(again.ready.stats.cache_hits.values()) == 1
 
 
 @pytest.mark.parametrize("first", [0, 1])
@@ -60,8 +64,22 @@ def test_python_may_call_what_kernels_call(kernels, tmp_path, first):
 def test_without_compiling_a_kernel_is_a_function(kernels, monkeypatch):
     monkeypatch.setattr(numba.config, "DISABLE_JIT", True)
     one, whole = kernels()
-    assert not hasattr(one, "py_func")
+    assert one.ready is one.py_func and whole.ready is whole.py_func
     assert whole(X) == 17.0
+
+
+def test_a_kernel_stands_in_its_place_until_it_is_called_and_pickles_by_name():
+    assert pickle.loads(pickle.dumps(bits.count_opposite)) is bits.count_opposite
+    code = """
+import sys
+from xsumstat.kernels import bits, correlation
+assert "numba" not in sys.modules and type(bits.alike).__name__ == type(bits.popcount).__name__ == "Kernel"
+import numpy as np
+words = np.array([3, 2**64 - 1], dtype=np.uint64)
+assert bits.alike(words, words) == 66 and type(bits.alike).__name__ == "_Kernel"
+assert type(bits.count_opposite).__name__ == type(correlation.moments).__name__ == "Kernel"
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)
 
 
 @pytest.fixture

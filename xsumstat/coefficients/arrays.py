@@ -203,10 +203,18 @@ def pair_signs(values: FloatArray, mask: BoolArray, dtype: npt.DTypeLike) -> npt
 
 
 def system_means(values: FloatArray, cells: BoolArray) -> tuple[FloatArray, FloatArray]:
-    """Mean of each system over the given cells, and how many there are."""
-    mean, count = np.empty((len(values), 1)), np.empty((len(values), 1))
-    mean_kernels.means_lanes(filled(values, cells), or_none(cells), np.ones((values.shape[1], 1)), mean, count)
-    return mean[:, 0], count[:, 0]
+    """Mean of each system over the given cells, 0 where there is none, and how many there are."""
+    return means_in_turn(filled(values, cells), or_none(cells))
+
+
+def means_in_turn(values: FloatArray, mask: FloatArray | None) -> tuple[FloatArray, FloatArray]:
+    """The same of values as `filled`, summed input by input, to the bits that the kernels give."""
+    total, count = np.zeros(len(values)), np.full(len(values), float(values.shape[1]))
+    for column in np.ascontiguousarray(values.T):
+        total += column
+    if mask is not None:
+        count = mask.sum(axis=1)
+    return np.where(count > 0, total / np.maximum(count, 1.0), 0.0), count
 
 
 def equal_means(values: FloatArray, cells: BoolArray) -> tuple[FloatArray, FloatArray, FloatArray]:

@@ -115,7 +115,7 @@ class Means:
         there = self.there
         if not there.any():
             return math.nan
-        x, z = (_means_in_turn(*each)[there] for each in ((self.x, self.mask_x), (self.z, self.mask_z)))
+        x, z = (arrays.means_in_turn(*each)[0][there] for each in ((self.x, self.mask_x), (self.z, self.mask_z)))
         n, about_x, about_z = float(len(x)), _in_turn(x) / len(x), _in_turn(z) / len(z)
         dx, dz = x - about_x, z - about_z
         xx, zz = _in_turn(dx * dx), _in_turn(dz * dz)
@@ -135,14 +135,6 @@ class Means:
         where = (systems, inputs, mean_x, mean_z, weights)
         bootstrap_kernels.bootstrap_means(self.x, self.z, self.mask_x, self.mask_z, *where)
         return mean_x, mean_z, weights
-
-
-def _means_in_turn(values: FloatArray, mask: FloatArray | None) -> FloatArray:
-    """Means of the systems, summed input by input as the kernels do; 0 over no cells."""
-    total, cells = np.zeros(len(values)), float(values.shape[1]) if mask is None else mask.sum(axis=1)
-    for column in values.T:
-        total += column
-    return np.asarray(np.where(cells > 0, total / np.maximum(cells, 1.0), 0.0))
 
 
 def _in_turn(values: FloatArray) -> float:

@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import types
-from numba.extending import intrinsic
 
 from xsumstat.kernels.correlation import ACCURACY, rank_value
-from xsumstat.kernels.jit import kernel
+from xsumstat.kernels.jit import intrinsic, kernel
 from xsumstat.kernels.outputs import place
 
 
 @intrinsic
-def popcount(typing_context, word):
+def popcount():
     """How many bits of a word are 1."""
+    from numba import extending, types
 
     def generate(context, builder, signature, arguments):
         return builder.ctpop(arguments[0])
 
-    return types.uint64(types.uint64), generate
+    def typed(typing_context, word):
+        return types.uint64(types.uint64), generate
+
+    return extending.intrinsic(typed)
 
 
 @kernel

@@ -1,63 +1,20 @@
-"""How the kernels are compiled, and when compiled code on disk may be used again."""
+"""Kernels until they are called: numba, which takes longer to load than all else, is loaded then."""
 
 from __future__ import annotations
 
-import hashlib
+import functools
+import importlib
 import os
 import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
-
-from numba import config
-from numba.core.caching import FunctionCache
-from numba.core.codegen import JITCodeLibrary
-from numba.core.compiler import Compiler
-from numba.core.registry import CPUDispatcher
-from numba.core.sigutils import normalize_signature
-
-# numba looks at one file's time and size, but kernels of one file call those of another.
-_STAMP = hashlib.sha256(b"".join(path.read_bytes() for path in sorted(Path(__file__).parent.glob("*.py")))).hexdigest()
 
 # Seconds that a process may still compile until it says why nothing happens.
 _patience = 1.0
 _WAIT = "xsumstat: compiling what this call needs, once (python -m xsumstat compile does so beforehand)"
-
-# All kernels, in the order in which their files were read.
-KERNELS: list[Any] = []
-
-
-class _Cache(FunctionCache):  # type: ignore[misc]
-    """numba's cache, kept apart by the text of all kernels, and never a reason to fail."""
-
-    def _index_key(self, sig: Any, codegen: Any) -> tuple[Any, ...]:
-        return (*super()._index_key(sig, codegen), _STAMP)
-
-    def load_overload(self, sig: Any, target_context: Any) -> Any:
-        try:
-            found = super().load_overload(sig, target_context)
-        except OSError:
-            return None
-        # Two processes that compile at once may give one file name to two signatures.
-        same = found is not None and tuple(found.signature.args) == tuple(normalize_signature(sig)[0])
-        return found if same else None
-
-    def save_overload(self, sig: Any, data: Any) -> None:
-        try:
-            super().save_overload(sig, data)
-        except OSError:  # a full disk, a folder that became read-only
-            pass
-
-
-class _Linked(JITCodeLibrary):  # type: ignore[misc]
-    """Code that is only ever linked into its callers': optimised, but no machine code is made of it."""
-
-    def _finalize_final_module(self) -> None:
-        self._finalize_dynamic_globals()
-        self._finalized = True
 
 
 def watched() -> bool:
@@ -68,7 +25,7 @@ def watched() -> bool:
 
 
 @contextmanager
-def _announced() -> Iterator[None]:
+def announced() -> Iterator[None]:
     """Say once in a process that it compiles, where that has taken more than a second and somebody watches.
 
     Nothing is said where the environment variable XSUMSTAT_QUIET is set.
@@ -88,57 +45,53 @@ def _announced() -> Iterator[None]:
         _patience -= time.monotonic() - start
 
 
-class _KernelCompiler(Compiler):  # type: ignore[misc]
-    """numba's compiler, which says so where it takes long."""
+class Kernel:
+    """A kernel that no call has needed yet."""
 
-    def compile_extra(self, func: Any) -> Any:
-        with _announced():
-            return super().compile_extra(func)
+    def __init__(self, function: Callable[..., Any], make: Callable[[], Any]):
+        functools.update_wrapper(self, function)
+        self.py_func: Any = function
+        self._make = make
+
+    def __call__(self, *args: Any) -> Any:
+        """Call it."""
+        return self.ready(*args)
+
+    def __reduce__(self) -> str:
+        return str(self.py_func.__qualname__)
+
+    @functools.cached_property
+    def ready(self) -> Any:
+        """What numba makes of it, once what it calls is ready; in its file it stands in its place from now on."""
+        with _LOCK:
+            names = self.py_func.__globals__
+            called = {name: names.get(name) for name in self.py_func.__code__.co_names}
+            names |= {name: each.ready for name, each in called.items() if isinstance(each, Kernel)}
+            made = self._make()
+            if names.get(self.py_func.__name__) is self:
+                names[self.py_func.__name__] = made
+            return made
 
 
-class _CalleeCompiler(Compiler):  # type: ignore[misc]
-    """numba's compiler without what only Python needs: wrappers and machine code."""
-
-    def __init__(self, typingctx: Any, targetctx: Any, _: Any, args: Any, return_type: Any, flags: Any, names: Any):
-        flags.no_compile = flags.no_cpython_wrapper = flags.no_cfunc_wrapper = True
-        linked = _Linked(targetctx.codegen(), "callee")
-        super().__init__(typingctx, targetctx, linked, args, return_type, flags, names)
-
-
-class _Callee(CPUDispatcher):  # type: ignore[misc]
-    """A kernel as other kernels call it."""
-
-    def add_overload(self, cres: Any) -> None:
-        found = cres._replace(entry_point=object())  # by which numba knows it
-        self.targetctx.insert_user_function(found.entry_point, found.fndesc, [found.library])
-        self.overloads[tuple(found.signature.args)] = found
-
-
-class _Kernel(CPUDispatcher):  # type: ignore[misc]
-    """A kernel as Python calls it; other kernels are shown its twin, `_Callee`."""
-
-    def __init__(self, function: Callable[..., Any], options: dict[str, Any]):
-        super().__init__(function, targetoptions=options | {"no_cfunc_wrapper": True}, pipeline_class=_KernelCompiler)
-        self._callee = _Callee(function, targetoptions=options, pipeline_class=_CalleeCompiler)
-        try:
-            self._cache = _Cache(function)
-        except RuntimeError:  # numba found no folder to write to
-            pass
-
-    @property
-    def _numba_type_(self) -> Any:
-        return self._callee._numba_type_
+# All kernels, in the order in which their files were read.
+KERNELS: list[Kernel] = []
+_LOCK = threading.RLock()
 
 
 def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Compile at the first call, without the GIL and with NumPy's division; keep the code where one may write.
+    """A function that numba compiles at its first call."""
+    made = Kernel(function, lambda: importlib.import_module("xsumstat.kernels.compiler").compiled(function))
+    KERNELS.append(made)
+    return made
 
-    What kernels call is compiled for them apart, without what only Python needs, and not kept: a sixth less to do, as
-    most are called by kernels alone.
-    """
-    if config.DISABLE_JIT:
-        return function
-    compiled = _Kernel(function, {"nopython": True, "nogil": True, "error_model": "numpy"})
-    KERNELS.append(compiled)
-    ready: Callable[..., Any] = compiled
-    return ready
+
+def intrinsic(make: Callable[[], Any]) -> Callable[..., Any]:
+    """Something that kernels call and numba is told how to compile, by what `make` returns."""
+    made = Kernel(make, make)
+    KERNELS.append(made)
+    return made
+
+
+def compiled() -> list[Any]:
+    """All kernels as numba has them."""
+    return [each.ready for each in KERNELS if hasattr(each.ready, "stats")]

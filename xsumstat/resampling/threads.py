@@ -13,8 +13,6 @@ from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from typing import Any
 
-import numba
-
 from xsumstat import extras
 from xsumstat.kernels import jit
 
@@ -29,10 +27,11 @@ _WHOLE: ContextVar[Callable[[float], object] | None] = ContextVar("whole", defau
 
 
 def n_threads() -> int:
-    """Threads to use: the environment variable XSUMSTAT_NUM_THREADS, else what numba counts."""
+    """Threads to use: the environment variable XSUMSTAT_NUM_THREADS, else NUMBA_NUM_THREADS, else the cores at hand."""
     value = os.environ.get("XSUMSTAT_NUM_THREADS", "")
     if not value:
-        return int(numba.config.NUMBA_NUM_THREADS)
+        cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+        return int(os.environ.get("NUMBA_NUM_THREADS") or cores)
     if not value.isdecimal() or int(value) < 1:
         raise ValueError(f"XSUMSTAT_NUM_THREADS must be a whole number of at least 1, got {value!r}")
     return int(value)

@@ -1,0 +1,20 @@
+from .analyses.tasks import rank_tasks as rank_tasks
+from .analyses.wmt_tasks import wmt_tasks as wmt_tasks
+from .dataset.scores import set_dims as set_dims
+from .io.eval_results import read_deepeval as read_deepeval
+from .io.eval_results import read_lm_eval as read_lm_eval
+from .io.eval_results import read_promptfoo as read_promptfoo
+from .io.frames import to_scores as to_scores
+from .io.gold import add_gold as add_gold
+from .io.inspect_logs import read_inspect as read_inspect
+from .io.mqm import read_mqm as read_mqm
+from .io.mtme import read_mtme as read_mtme
+from .io.published import load_dataset as load_dataset
+from .io.realsumm import read_realsumm as read_realsumm
+from .io.sacrerouge import read_sacrerouge as read_sacrerouge
+from .simulation.coverage import coverage as coverage
+from .simulation.plan import plan as plan
+from .simulation.power import power as power
+from .simulation.simulate import simulate as simulate
+
+__version__: str
