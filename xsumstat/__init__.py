@@ -8,7 +8,8 @@ import lazy_loader as _lazy
 from xsumstat import accessor as _accessor  # noqa: F401 - registers the accessors
 
 # The functions are those of the stub beside this file; each is loaded when it is first used.
-_get, _, __all__ = _lazy.attach_stub(__name__, __file__)
+_get, _, _NAMES = _lazy.attach_stub(__name__, __file__)
+__all__ = [name for name in _NAMES if not name.endswith("Warning")]
 
 
 def __dir__() -> list[str]:
@@ -16,7 +17,7 @@ def __dir__() -> list[str]:
 
 
 def __getattr__(name: str) -> Any:
-    if name in __all__:
+    if name in _NAMES:
         return _get(name)
     if name.startswith("__") and name != "__version__":
         raise AttributeError(name)

@@ -1,5 +1,9 @@
 from .analyses.tasks import rank_tasks as rank_tasks
 from .analyses.wmt_tasks import wmt_tasks as wmt_tasks
+from .caveats import CautionWarning as CautionWarning
+from .caveats import LeftOutWarning as LeftOutWarning
+from .caveats import MetaEvaluationWarning as MetaEvaluationWarning
+from .caveats import UndefinedWarning as UndefinedWarning
 from .dataset.scores import set_dims as set_dims
 from .io.eval_results import read_deepeval as read_deepeval
 from .io.eval_results import read_lm_eval as read_lm_eval

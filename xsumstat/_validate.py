@@ -21,6 +21,7 @@ from typing import Any, ParamSpec, TypeVar
 import numpy as np
 
 from xsumstat import docstrings, kinds, method_synonyms, synonyms
+from xsumstat.caveats import Caveat, MetaEvaluationWarning
 from xsumstat.kinds import given as given  # noqa: PLC0414 - who refuses a value shows it so
 
 _PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
@@ -435,54 +436,57 @@ def public(function: Callable[_P, _R]) -> Callable[_P, _R]:
 
 
 @contextmanager
-def kept_warnings() -> Iterator[list[str]]:
-    """The texts of the UserWarnings given within, which go no further; others do."""
-    texts: list[str] = []
+def kept_warnings() -> Iterator[list[Caveat]]:
+    """The UserWarnings given within, which go no further; others do."""
+    kept: list[Caveat] = []
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        yield texts
+        yield kept
     for each in caught:
-        if issubclass(each.category, UserWarning):
-            texts.append(str(each.message))
+        if isinstance(each.message, MetaEvaluationWarning):
+            kept.append(Caveat(str(each.message), each.message.code, **each.message.fields))
+        elif issubclass(each.category, UserWarning):
+            kept.append(Caveat(str(each.message)))
         else:
             warnings.warn_explicit(each.message, each.category, each.filename, each.lineno)
 
 
-# Where texts of warnings go instead, within `gathered`.
-_TEXTS: ContextVar[list[str] | None] = ContextVar("texts", default=None)
+# Where warnings go instead, within `gathered`.
+_GATHERED: ContextVar[list[Caveat] | None] = ContextVar("gathered", default=None)
 
 
 @contextmanager
-def gathered() -> Iterator[list[str]]:
-    """The texts of the package's own warnings given within by this thread, which go no further.
+def gathered() -> Iterator[list[Caveat]]:
+    """The package's own warnings given within by this thread, which go no further.
 
     Unlike `kept_warnings` it changes nothing for other threads.
     """
-    texts: list[str] = []
-    token = _TEXTS.set(texts)
+    caveats: list[Caveat] = []
+    token = _GATHERED.set(caveats)
     try:
-        yield texts
+        yield caveats
     finally:
-        _TEXTS.reset(token)
+        _GATHERED.reset(token)
 
 
-def warn(message: str) -> None:
-    """A UserWarning that points at the caller's own line, however deep the package's stack is."""
-    texts = _TEXTS.get()
-    if texts is not None:
-        texts.append(message)
+def warn(text: str, code: str = "", **fields: Any) -> None:
+    """A warning that points at the caller's own line, however deep the package's stack is; or one that was held."""
+    caveat = text if isinstance(text, Caveat) else Caveat(text, code, **fields)
+    held = _GATHERED.get()
+    if held is not None:
+        held.append(caveat)
         return
-    warnings.warn(message, UserWarning, stacklevel=_level() - 1)
+    warnings.warn(caveat.warning(), stacklevel=_level() - 1)
 
 
-def warn_once(what: str, rest: str) -> None:
+def warn_once(text: str, code: str) -> None:
     """The same, the first time that the public function which was asked warns of this."""
     said = _SAID.get()
-    if said is not None and what in said:
+    if said is not None and code in said:
         return
     if said is not None:
-        said.add(what)
-    warn(what + rest)
+        said.add(code)
+    warn(text, code)
 
 
 def place() -> tuple[str, int]:

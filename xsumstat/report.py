@@ -24,6 +24,7 @@ from xsumstat.analyses import adjust as families
 from xsumstat.analyses import intervals
 from xsumstat.analyses import metric_tests as comparison
 from xsumstat.analyses.measure import checked_measure, checked_progress, checked_resample, interval_method
+from xsumstat.caveats import Caveat
 from xsumstat.dataset import checks, leakage, value_checks, wording
 from xsumstat.dataset import scores as schema
 from xsumstat.dataset.value_checks import Checks
@@ -358,16 +359,16 @@ def make_report(
                     n = max(n, families.resamples_needed(metrics * (metrics - 1), alpha))
                 joint: dict[str, Any] = {"adjust": adjust, "within": _TABLE} if adjust == "maxt" else {}
                 tests = comparison.perm_test(ds, gold, alternative="greater", n_resamples=n, **joint, **shared)
-    texts = [*of_intervals.texts, *of_tests.texts]
+    caveats = [*of_intervals.caveats, *of_tests.caveats]
     missing = report_data.missing(ds, gold, found["metric"].values.tolist())
     if checks.is_lazy(found["correlation"]):
         found, tests, missing, said = _computed(found, tests, missing, [of_intervals.checks, of_tests.checks], progress)
-        texts += said
+        caveats += said
     if tests is not None and adjust != "maxt":
         with value_checks.held() as of_correction:
             tests = families.adjust(tests, adjust, within=_TABLE)
-        texts += of_correction.texts
-    notes = tuple(dict.fromkeys(texts))
+        caveats += of_correction.caveats
+    notes = tuple(dict.fromkeys(caveats))
     for note in notes:
         _validate.warn(note)
     code = report_data.code(ds, gold, metric, found, tests, alpha=alpha, source=source)
@@ -380,17 +381,17 @@ def _computed(
     missing: xr.Dataset,
     waiting: list[Checks],
     progress: bool | None,
-) -> tuple[xr.Dataset, xr.Dataset | None, xr.Dataset, list[str]]:
+) -> tuple[xr.Dataset, xr.Dataset | None, xr.Dataset, list[Caveat]]:
     """Lazy intervals and tests, and what there is to say of the scores that they are of, at once."""
     dask = extras.optional("dask", "dask")
     with _bar(progress):
         found, tests, missing, said = dask.compute(
             found, tests, missing, [check for each in waiting for check in each.kept]
         )
-    texts, error = value_checks.until_error([text for each in said for text in each])
+    caveats, error = value_checks.until_error([text for each in said for text in each])
     if error is not None:
-        raise ValueError(error)
-    return found, tests, missing, texts
+        raise ValueError(str(error))
+    return found, tests, missing, caveats
 
 
 def _bar(progress: bool | None) -> AbstractContextManager[Any]:

@@ -10,6 +10,7 @@ import pytest
 import xarray as xr
 
 from tests.conftest import dataset
+from xsumstat.caveats import CODES, MetaEvaluationWarning
 from xsumstat.dataset import value_checks
 from xsumstat.resampling import tasks
 
@@ -139,7 +140,7 @@ def said(call):
             found = call()
         except ValueError as error:
             found = str(error)
-    assert {each.category for each in caught} <= {UserWarning}
+    assert all(issubclass(each.category, MetaEvaluationWarning) and each.message.code in CODES for each in caught)
     return [str(each.message) for each in caught], found
 
 

@@ -8,6 +8,7 @@ from collections import Counter
 from pathlib import Path
 
 import matplotlib as mpl
+import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
@@ -88,7 +89,7 @@ def folder(tmp_path, monkeypatch):
         own[rater] = np.clip(np.round(3 + own.human + 0.7 * rng.normal(size=len(own))), 1, 5)
     own.drop(columns="human").to_csv("outputs.csv", index=False)
     yield tmp_path
-    mpl.pyplot.close("all")
+    plt.close("all")
 
 
 CODE = {name: blocks(path.read_text("utf-8")) for name, path in PAGES.items()}

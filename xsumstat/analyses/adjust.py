@@ -309,7 +309,8 @@ def _warn_out_of_reach(attrs: dict[str, Any], most_tests: xr.DataArray, method: 
     family, after = ("", "") if method is None else (f" and {size} test(s) in a family", " after correction")
     _validate.warn(
         f"no test can be significant at {alpha:g}: with {swaps}{family} the least p-value, {smallest:.3g}, is too "
-        f"large{after}{advice}"
+        f"large{after}{advice}",
+        "few_resamples",
     )
 
 

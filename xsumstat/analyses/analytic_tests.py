@@ -131,7 +131,8 @@ def _warn_of_averages(level: str) -> None:
     if level in ("input", "within_system"):
         _validate.warn(
             f"corr_test takes the average correlation at level={level!r} for a single one, which varies far more: "
-            "it finds almost nothing (its size at .05 is about 0); use perm_test"
+            "it finds almost nothing (its size at .05 is about 0); use perm_test",
+            "average_for_single",
         )
 
 

@@ -139,13 +139,13 @@ def bias(
     question = clustered.Question(level, method, _groups(ds, given, joint), dims)
     found = _slopes(scores, question, joint, confidence_level, checked_progress(progress))
     none = found["slope"].isnull()
-    scores.later.make(
-        checks.warn_where, none, "no slope is defined, as scores or covariates do not vary beside each other, for"
-    )
+    text = "no slope is defined, as scores or covariates do not vary beside each other, for"
+    scores.later.make(checks.warn_where, none, text, "undefined")
     scores.later.make(
         checks.warn_where,
         ~none & found["standard_error"].isnull(),
         "no interval, as without one system or input the slope is undefined or nothing varies, for",
+        "no_interval",
     )
     return results.result(
         found, scores, analysis="bias", method=method, level=level, given=", ".join(scores.given), joint=joint,

@@ -78,4 +78,5 @@ def warn_few(share: xr.DataArray, record: Coefficient) -> None:
             few,
             f"{record.name} counts few pairs, at least {shown} of them, as the others' gold scores lie less than "
             f"{record.threshold:g} apart (threshold= sets it), for",
+            "few_pairs",
         )

@@ -280,13 +280,14 @@ def _outputs(ds: xr.Dataset, metric: Any, later: Checks) -> xr.DataArray:
 
 def _warn_drawn_pairs(n_drawn: Any, n_inputs: int, max_pairs: int) -> None:
     if n_drawn:
-        _validate.warn(f"{max_pairs:,} pairs of outputs are drawn on {int(n_drawn)} of {n_inputs} input(s)")
+        _validate.warn(f"{max_pairs:,} pairs of outputs are drawn on {int(n_drawn)} of {n_inputs} input(s)", "drawn")
 
 
 def _warn_drawn_outputs(n_drawn: Any, n_inputs: int, max_pairs: int) -> None:
     if n_drawn:
         _validate.warn(
-            f"outputs are drawn on {int(n_drawn)} of {n_inputs} input(s), as there are over {max_pairs:,} pairs"
+            f"outputs are drawn on {int(n_drawn)} of {n_inputs} input(s), as there are over {max_pairs:,} pairs",
+            "drawn",
         )
 
 
@@ -295,9 +296,9 @@ def _warn_silent(n_pairs: FloatArray, labels: list[Any]) -> None:
     never = np.argwhere(np.triu(n_pairs.sum(axis=-1) == 0, 1))
     if len(never):
         silent = _validate.listing([f"{labels[one]} and {labels[two]}" for one, two in never])
-        _validate.warn(f"no input has two outputs with scores by both metrics: {silent}")
+        _validate.warn(f"no input has two outputs with scores by both metrics: {silent}", "no_common_scores")
 
 
 def _warn_none(n_outputs: FloatArray) -> None:
     if not n_outputs.any():
-        _validate.warn("no output, with scores by every metric, that another one improves on")
+        _validate.warn("no output, with scores by every metric, that another one improves on", "no_common_scores")

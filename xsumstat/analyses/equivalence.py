@@ -470,7 +470,8 @@ class _Test:
         if self.measure.level in ("input", "within_system"):
             _validate.warn(
                 f"{self.method!r} takes the average correlation at level={self.measure.level!r} for a single one, "
-                "which varies far more: it finds far too little; use method='jackknife'"
+                "which varies far more: it finds far too little; use method='jackknife'",
+                "average_for_single",
             )
 
     def pairs(self, ds: xr.Dataset, gold: Any, metric: Any, along: str | None, base: Any, other: Any) -> Pairs:
@@ -484,8 +485,8 @@ class _Test:
             return
         none = result["difference"].notnull() & result["ci_low"].isnull()
         text = f"no jackknife interval, which needs {jackknife_needs(self.measure, self.interval.dims)}, for"
-        pairs.scores.later.make(checks.warn_where, none, text)
-        pairs.scores.later.make(checks.warn_where, result["fell_back"], _FELL_BACK)
+        pairs.scores.later.make(checks.warn_where, none, text, "no_interval")
+        pairs.scores.later.make(checks.warn_where, result["fell_back"], _FELL_BACK, "fell_back")
 
     def attrs(self, along: str | None, base: Hashable) -> dict[str, Any]:
         """Attrs of a result."""

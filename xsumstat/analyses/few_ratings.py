@@ -118,7 +118,10 @@ def _on_all_inputs(gold: xr.DataArray, score: xr.DataArray) -> xr.DataArray:
         return gold  # `aligned` says that they share none
     lost = known[~known.isin(score.indexes["input"])]
     if len(lost):
-        _validate.warn(f"gold has {len(lost)} input(s) without scores, which are left out: {_validate.listing(lost)}")
+        _validate.warn(
+            f"gold has {len(lost)} input(s) without scores, which are left out: {_validate.listing(lost)}",
+            "labels_left_out",
+        )
     return gold.reindex(input=score.indexes["input"])
 
 
@@ -165,6 +168,7 @@ def warn_one_value(share: xr.DataArray, n: xr.DataArray) -> None:
     checks.warn_where(
         (share > ONE_VALUE) & (n >= 5),
         "more than 60 % of the ratings are one value, so that intervals may be too short, for",
+        "one_value",
     )
 
 
@@ -174,7 +178,7 @@ def check_any(n_rated: xr.DataArray, left_out: xr.DataArray) -> None:
         raise ValueError("gold and score are never there together: no cell has both; NaN is a missing score")
     lost = int(left_out.sum())
     if lost:
-        _validate.warn(f"{lost} rating(s) of outputs that the metric did not score are left out")
+        _validate.warn(f"{lost} rating(s) of outputs that the metric did not score are left out", "scores_left_out")
 
 
 def warn_not_random(pvalue: xr.DataArray) -> None:
@@ -184,4 +188,5 @@ def warn_not_random(pvalue: xr.DataArray) -> None:
         differ,
         "the metric scores rated inputs unlike the others (p < .01, Bonferroni over systems), so that they may be no "
         "random sample, for",
+        "not_random",
     )

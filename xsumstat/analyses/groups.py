@@ -12,6 +12,7 @@ import xarray as xr
 
 from xsumstat import _validate
 from xsumstat.analyses.measure import checked_progress
+from xsumstat.caveats import Caveat
 from xsumstat.dataset import value_checks, variables
 from xsumstat.resampling import draws, threads
 
@@ -37,7 +38,7 @@ def groups_of(
     dim = str(coord.dims[0])
     without = pd.isna(coord.values)
     if without.any():
-        _validate.warn(f"{without.sum()} {dim}(s) have no {name}, and are in none of its groups")
+        _validate.warn(f"{without.sum()} {dim}(s) have no {name}, and are in none of its groups", "group_without_label")
     values = (
         coord.values[~without].tolist() if coord.dtype.kind not in "mM" else coord.values[~without].astype(str).tolist()
     )
@@ -133,10 +134,10 @@ def _of_group(
             blanks = {name: variables.variable(name).blank for name in whole.data_vars}
             found = whole.assign({name: xr.full_like(whole[name], blank) for name, blank in blanks.items()})
             reason = str(error)
-    for text in said.texts:
-        _validate.warn(f"{name}: {text}")
+    for caveat in said.caveats:
+        _validate.warn(caveat.of(name))
     if reason:
-        _validate.warn(f"{name} has no result: {reason}")
+        _validate.warn(_no_result(name, reason))
     later = value_checks.Checks()
     later.take(functools.partial(_of_named, name), said.checks)
     return later.attached(found)
@@ -144,6 +145,10 @@ def _of_group(
 
 def _of_named(name: str, found: list[value_checks.Said]) -> list[value_checks.Said]:
     """What checks say of a group."""
-    texts, reason = value_checks.until_error(found)
-    texts = [f"{name}: {text}" for text in texts]
-    return [value_checks.Said(texts if reason is None else [*texts, f"{name} has no result: {reason}"])]
+    caveats, reason = value_checks.until_error(found)
+    named = [each.of(name) for each in caveats]
+    return [value_checks.Said(named if reason is None else [*named, _no_result(name, reason)])]
+
+
+def _no_result(name: str, reason: str) -> Caveat:
+    return Caveat(f"{name} has no result: {reason}", "no_result")

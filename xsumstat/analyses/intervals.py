@@ -376,7 +376,8 @@ def _warn(
     if kind == "jackknife" and measure.coefficient.leave_one_out is not None and not jackknife_holds(measure, dims):
         _validate.warn(
             "over inputs alone the jackknife of ranked system means holds the true value in about 80 % of trials, not "
-            "95; use method='bootstrap'"
+            "95; use method='bootstrap'",
+            "too_short",
         )
     if kind in ("jackknife", "studentized"):
         called = "bootstrap-t" if kind == "studentized" else "jackknife"
@@ -388,7 +389,7 @@ def _warn(
     if kind == "percentile":
         later.make(checks.warn_biased, found[["bias", "standard_error"]], n_resamples)
     if kind is not None and "fell_back" in found:
-        later.make(checks.warn_where, found["fell_back"], _FALLS_BACK[kind])
+        later.make(checks.warn_where, found["fell_back"], _FALLS_BACK[kind], "fell_back")
 
 
 def _check_fisher(record: Coefficient, other: Any) -> None:

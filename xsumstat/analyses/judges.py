@@ -190,7 +190,9 @@ def _with_items(found: xr.Dataset, min_items: int) -> xr.Dataset:
     if bool(few.all()):
         raise ValueError(f"no rater has {min_items} items that the judge and another rater scored; see min_items")
     if bool(few.any()):
-        _validate.warn(f"{int(few.sum())} of {few.size} pairs of judge and rater have fewer than {min_items} items")
+        _validate.warn(
+            f"{int(few.sum())} of {few.size} pairs of judge and rater have fewer than {min_items} items", "few_ratings"
+        )
     return found.assign({name: found[name].where(~few) for name in ("advantage", "human_advantage", "pvalue")})
 
 

@@ -210,7 +210,8 @@ def warn_drawn_threshold(measure: Measure, shape: tuple[int, int]) -> None:
     if measure.coefficient.calibrated and measure.level == "global" and pairs > ties.MOST_PAIRS:
         _validate.warn(
             f"there are {pairs:.3g} pairs of outputs: in each resample the threshold is the best of some "
-            f"{cell_ties.EDGES} differences, not of all"
+            f"{cell_ties.EDGES} differences, not of all",
+            "approximate_threshold",
         )
 
 

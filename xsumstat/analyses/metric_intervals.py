@@ -14,6 +14,7 @@ from xsumstat import _validate
 from xsumstat.analyses import chance
 from xsumstat.analyses.intervals import ci
 from xsumstat.analyses.measure import check_symmetric, checked_progress
+from xsumstat.caveats import Caveat, UnusableGoldError
 from xsumstat.coefficients import table
 from xsumstat.dataset import checks, facts, metric_pairs, results, value_checks, variables
 from xsumstat.dataset import scores as schema
@@ -21,8 +22,8 @@ from xsumstat.dataset.value_checks import Said
 from xsumstat.resampling import draws, threads
 from xsumstat.types import BoolArray, CorrelationFunction
 
-# How warnings begin that were given of all metrics before, or of a metric's being another's gold.
-_SAID = ("constant scores", "no score for metric", "metrics that are people's own scores", checks.LEFT_OUT)
+# What was told of all metrics before, or is of a metric's being another's gold.
+_TOLD = ("constant", "no_score", "leakage", "cells_left_out", "constant_gold", "no_gold_score")
 
 
 @_validate.public
@@ -134,38 +135,37 @@ def metric_ci(
     if missing != "available" or level != "system":
         there = value_checks.by_metric(facts.presence, [score])
         later.make(checks.report_gaps_of_pairs, there, labels, list(itertools.combinations(range(len(labels)), 2)))
-    for text in _once(order, of_scores.texts, *(each.texts for each in said)):
-        _validate.warn(text)
+    for caveat in _once(of_scores.caveats, *(each.caveats for each in said)):
+        _validate.warn(caveat)
     waiting = value_checks.Checks()
-    waiting.take(functools.partial(_said_once, order, of_scores.texts), later, *(each.checks for each in said))
+    waiting.take(functools.partial(_said_once, of_scores.caveats), later, *(each.checks for each in said))
     found = _square(rows, order).isel({dim: [order.index(label) for label in labels] for dim in metric_pairs.DIMS})
     found = results.labelled(found, score, score)
     found.attrs = {name: value for name, value in rows[0].attrs.items() if name != "gold" and "dropped" not in name}
     return waiting.attached(results.described(found.assign_attrs(analysis="metric_ci")))
 
 
-def _once(golds: Sequence[Hashable], of_scores: Sequence[str], *rows: Sequence[str]) -> list[str]:
-    """The texts said of the scores, and of each metric as gold what was not said of them, each once."""
-    said = dict.fromkeys(of_scores)
-    for gold, texts in zip(golds, rows, strict=False):
-        said |= dict.fromkeys(text for text in texts if not text.startswith((f"gold {gold!r} ", *_SAID)))
+def _once(of_scores: Sequence[Caveat], *rows: Sequence[Caveat]) -> list[Caveat]:
+    """What is told of the scores, and of each metric as gold what was not told of them, each once."""
+    told = dict.fromkeys(of_scores)
+    for row in rows:
+        told |= dict.fromkeys(each for each in row if each.code not in _TOLD)
     return [
-        text.replace(" have no cell with both gold and a score ", " have no cell with two scores ") for text in said
+        each.said(checks.empty(**each.fields, both="two scores")) if each.code == "empty" else each for each in told
     ]
 
 
-def _said_once(
-    golds: Sequence[Hashable], before: Sequence[str], of_scores: list[Said], *rows: list[Said]
-) -> list[Said]:
-    """The same of checks, without what was said `before`; a metric that is constant is no wrong gold."""
-    texts, error = value_checks.until_error(of_scores)
+def _said_once(before: Sequence[Caveat], of_scores: list[Said], *rows: list[Said]) -> list[Said]:
+    """The same of checks, without what was told `before`; a metric that is constant is no wrong gold."""
+    caveats, error = value_checks.until_error(of_scores)
     by_row = []
-    for gold, row in zip(golds, rows, strict=False):
-        row = [Said(each.texts) if (each.error or "").startswith(f"gold {gold!r} ") else each for each in row]
+    for row in rows:
+        unusable = UnusableGoldError.__name__
+        row = [Said(each.caveats) if each.error is not None and each.error.code == unusable else each for each in row]
         here, wrong = value_checks.until_error(row)
         by_row.append(here)
         error = error or wrong
-    return [Said([text for text in _once(golds, texts, *by_row) if text not in before], error)]
+    return [Said([each for each in _once(caveats, *by_row) if each not in before], error)]
 
 
 def _constant(score: xr.DataArray) -> BoolArray:

@@ -251,7 +251,8 @@ def prepared_perm_test(
         pair_tests.check_computed(method, measure, plan, draws, adjust)
     if plan.exact and method != "analytic" and 1 / plan.n_resamples > families.USUAL_LEVEL:
         _validate.warn(
-            f"there are only {plan.n_resamples} ways to swap: no p-value can be below {1 / plan.n_resamples:.3g}"
+            f"there are only {plan.n_resamples} ways to swap: no p-value can be below {1 / plan.n_resamples:.3g}",
+            "few_resamples",
         )
     attrs = {**measure.attrs, **threshold_attrs(measure.coefficient, calibrate_on)}
     correction = Correction(adjust, within)
@@ -292,7 +293,8 @@ def _warn_of_decisions(dims: tuple[str, ...], level: str) -> None:
         _validate.warn(
             "decisions trade places one by one, as if those that share an output had nothing in common: the test finds "
             f"too much, at .05 a difference of equally good metrics in {_FOUND} of sets of scores at input level; "
-            f"{instead} holds its level (see perm_test)"
+            f"{instead} holds its level (see perm_test)",
+            "decisions_swapped",
         )
 
 

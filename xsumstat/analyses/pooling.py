@@ -135,17 +135,17 @@ def _answer(question: Callable[[], xr.Dataset], name: str, later: value_checks.C
             found = question()
         except (ValueError, TypeError) as error:
             raise type(error)(f"{name}: {error}") from error
-    for text in said.texts:
-        _validate.warn(f"{name}: {text}")
+    for caveat in said.caveats:
+        _validate.warn(caveat.of(name))
     later.take(functools.partial(_of_named, name), said.checks)
     return found
 
 
 def _of_named(name: str, found: list[Said]) -> list[Said]:
     """What checks say of a label. What lazy scores lack altogether may be padding, and goes without a word."""
-    texts, error = value_checks.until_error(found)
-    texts = [f"{name}: {text}" for text in texts if checks.NO_CELL not in text]
-    return [Said(texts, None if error is None else f"{name}: {error}")]
+    caveats, error = value_checks.until_error(found)
+    named = [each.of(name) for each in caveats if each.code != "empty"]
+    return [Said(named, None if error is None else error.of(name))]
 
 
 def _check(ds: xr.Dataset, dim: Any, given: dict[str, Any]) -> None:

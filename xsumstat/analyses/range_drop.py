@@ -167,7 +167,8 @@ def range_drop(
     if not known:
         _validate.warn(
             f"what the range explains is not known (NaN): limits in scores of {len(null.deciding)} metrics must be "
-            "known together; use unit='quantile', baseline= or top=, or let one metric decide, metrics="
+            "known together; use unit='quantile', baseline= or top=, or let one metric decide, metrics=",
+            "undefined",
         )
     with threads.one_bar(2, progress) as part:
         with part():
@@ -196,7 +197,7 @@ def _warn_silent(labels: Any, pairs: IntArray, part: FloatArray) -> None:
     """Say which pairs of metrics have no correlation within the range."""
     silent = [f"{labels[a]} and {labels[b]}" for (a, b), r in zip(pairs, part, strict=True) if np.isnan(r)]
     if silent:
-        _validate.warn(f"no correlation within the range, on any input: {_validate.listing(silent)}")
+        _validate.warn(f"no correlation within the range, on any input: {_validate.listing(silent)}", "undefined")
 
 
 @dataclass(frozen=True)

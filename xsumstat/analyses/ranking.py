@@ -123,15 +123,15 @@ def rank(
             run = comparison.prepared_perm_test(ds, gold, alpha=alpha, **how)
     else:
         before, run = value_checks.Held(), functools.partial(comparison.perm_test, ds, gold, pool=pool, **how)
-    for text in dict.fromkeys(before.texts):
+    for text in dict.fromkeys(before.caveats):
         _validate.warn(text)
     with value_checks.held() as of_test:
         test = run()
     shared["pool"] = pool
     with value_checks.held() as of_single:
         single = correlation.corr(ds, gold, metric=metric, **shared)
-    for text in dict.fromkeys([*of_test.texts, *of_single.texts]):
-        if text not in before.texts:
+    for text in dict.fromkeys([*of_test.caveats, *of_single.caveats]):
+        if text not in before.caveats:
             _validate.warn(text)
     later = value_checks.Checks()
     later.take(value_checks.each_once, before.checks, of_test.checks, of_single.checks)

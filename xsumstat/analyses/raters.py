@@ -130,7 +130,9 @@ def agreement(
     unknown = result["alpha"].isnull()
     checks.warn_where(unknown, "undefined alpha (no cell has two ratings, or all are equal)")
     checks.warn_where(
-        result["ci_low"].isnull() & ~unknown, "no interval, which needs two labels of each dim that is random"
+        result["ci_low"].isnull() & ~unknown,
+        "no interval, which needs two labels of each dim that is random",
+        "no_interval",
     )
     attrs = {"rating": name, "along": along, "measurement": measurement, "confidence_level": confidence_level}
     attrs |= {"resample": dims, **(draws.attrs if method == "bootstrap" else {})}
@@ -431,7 +433,9 @@ def _warn_unmatched(ds: xr.Dataset, ratings: xr.DataArray) -> None:
             ours, theirs = ds.indexes[dim], ratings.indexes[dim]
             lost = [*ours[~ours.isin(theirs)].tolist(), *theirs[~theirs.isin(ours)].tolist()]
             if lost:
-                _validate.warn(f"ratings and ds differ along {dim!r}: only one has {_validate.listing(lost)}")
+                _validate.warn(
+                    f"ratings and ds differ along {dim!r}: only one has {_validate.listing(lost)}", "labels_left_out"
+                )
 
 
 def ratings_of(ds: xr.Dataset, rating: Any, along: str) -> tuple[xr.DataArray, str]:

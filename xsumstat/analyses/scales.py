@@ -42,10 +42,12 @@ def warn(score: xr.DataArray, ratings: xr.DataArray, other: xr.DataArray, alignm
         outside & ~other,
         f"scores outside the range of the ratings, {low:g} to {high:g}, which are compared as they are ({way_out}), "
         "of metric",
+        "other_scale",
     )
     if bool(other.any()):
         names = _validate.listing(score["metric"].values[other.values].tolist())
         _validate.warn(
             f"no verdict on {names}: the ratings go from {low:g} to {high:g}, and these scores are on another scale; "
-            f"{way_out}"
+            f"{way_out}",
+            "no_verdict",
         )

@@ -210,7 +210,9 @@ def _of_baseline(score: xr.DataArray, baseline: Any, later: Checks) -> tuple[int
 
 def _warn_of_baseline(lacking: xr.DataArray, baseline: Any) -> None:
     if lacking:
-        _validate.warn(f"the baseline {baseline!r} has no score on {int(lacking)} input(s), of which nothing is kept")
+        _validate.warn(
+            f"the baseline {baseline!r} has no score on {int(lacking)} input(s), of which nothing is kept", "no_score"
+        )
 
 
 def _limits(score: xr.DataArray, name: str, given: Any, unit: str) -> xr.DataArray:
@@ -342,4 +344,6 @@ def _warn_empty(left: xr.DataArray, there: xr.DataArray) -> None:
         raise ValueError("the scoring range leaves no output at all")
     gone = there & ~left
     if bool(gone.any()):
-        _validate.warn(f"on {int(gone.sum())} of {gone.size} input(s) no output is in the scoring range")
+        _validate.warn(
+            f"on {int(gone.sum())} of {gone.size} input(s) no output is in the scoring range", "input_not_in_range"
+        )

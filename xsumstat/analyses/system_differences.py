@@ -94,7 +94,7 @@ def tested(
     later = scores.later
     later.make(few_ratings.check_any, n, noted["_left_out"].isel(_pair=0))
     later.make(few_ratings.warn_one_value, share, n)
-    later.make(checks.warn_where, n == 0, "no rating, and so no difference, for")
+    later.make(checks.warn_where, n == 0, "no rating, and so no difference, for", "no_rating")
     return found
 
 

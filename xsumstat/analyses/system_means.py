@@ -293,10 +293,10 @@ def _warn(scores: few_ratings.FewRatings, found: Any, noted: Any, method: str) -
     """Say what is doubtful."""
     later, n, k = scores.later, found["n_rated"], len(scores.metrics)
     later.make(few_ratings.check_any, n, noted["_left_out"])
-    later.make(checks.warn_where, n == 0, "no rating, and so no mean, for")
+    later.make(checks.warn_where, n == 0, "no rating, and so no mean, for", "no_rating")
     least = "5 ratings" if method == "pooled" else f"max(20, k + 10) = {max(20, k + 10)} ratings"
     alone = (found["fell_back"] > 0) & (n > 0) & found["mean"].notnull()
-    later.make(checks.warn_where, alone, f"fewer than {least}, so that these stand alone, for")
+    later.make(checks.warn_where, alone, f"fewer than {least}, so that these stand alone, for", "few_ratings")
     few_valued = noted["_few_valued"] > 0
     later.make(few_ratings.warn_one_value, noted["_one_value"].where(~few_valued, 0.0), n)
     later.make(
@@ -304,6 +304,7 @@ def _warn(scores: few_ratings.FewRatings, found: Any, noted: Any, method: str) -
         few_valued & found["ci_low"].isnull() & found["mean"].notnull(),
         "all ratings of all systems are one value, which says nothing of how far others lie, so that there are no "
         "limits without scale=(lowest, highest), for",
+        "no_interval",
     )
     later.make(few_ratings.warn_not_random, found["rated_pvalue"])
 
@@ -316,4 +317,4 @@ def _warn_of_strata(rated_in: xr.DataArray, rated: xr.DataArray, strata: str) ->
         (1, "1 rating in a group, and no spread of its own"),
     ):
         found = ((rated_in == few) & rated).transpose("_group", ...)
-        checks.warn_where(found, f"strata={strata!r}: {what} ({way_out}), for group/system")
+        checks.warn_where(found, f"strata={strata!r}: {what} ({way_out}), for group/system", "few_ratings")

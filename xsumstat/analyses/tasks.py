@@ -182,7 +182,8 @@ class _Asked:
         undefined = found["metric"].values[found["correlation"].isnull().values].tolist()
         if undefined:
             _validate.warn(
-                f"task {self.name!r}: an undefined correlation counts as 0, for {_validate.listing(undefined)}"
+                f"task {self.name!r}: an undefined correlation counts as 0, for {_validate.listing(undefined)}",
+                "counts_as_zero",
             )
         return found.assign(correlation=found["correlation"].fillna(0.0))
 
@@ -198,13 +199,13 @@ class _Asked:
             return self._said(comparison.perm_test, {**requested, "alternative": "greater", "keep_samples": True})
 
     def _said(self, question: Any, keywords: dict[str, Any]) -> xr.Dataset:
-        with _validate.kept_warnings() as texts:
+        with _validate.kept_warnings() as caveats:
             try:
                 found: xr.Dataset = question(self.ds, self.gold, **keywords)
             except (ValueError, TypeError) as error:
                 raise type(error)(f"task {self.name!r}: {error}") from error
-        for each in texts:
-            _validate.warn(f"task {self.name!r}: {each}")
+        for caveat in caveats:
+            _validate.warn(caveat.of(f"task {self.name!r}"))
         return found.compute()
 
 
@@ -217,7 +218,7 @@ def _metrics(single: Mapping[str, xr.Dataset]) -> tuple[list[Any], list[Any]]:
     if len(everywhere) < 2:
         raise ValueError(f"fewer than two metrics are in all tasks; metrics: {_validate.listing(known, 30)}")
     if elsewhere:
-        _validate.warn(f"not in all tasks, and without an average: {_validate.listing(elsewhere)}")
+        _validate.warn(f"not in all tasks, and without an average: {_validate.listing(elsewhere)}", "not_in_all_tasks")
     return sorted(everywhere, key=str), elsewhere
 
 

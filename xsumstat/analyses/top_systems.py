@@ -14,6 +14,7 @@ from xsumstat import _validate
 from xsumstat.analyses import groups as slices
 from xsumstat.analyses.intervals import ci
 from xsumstat.analyses.measure import checked_progress
+from xsumstat.caveats import Caveat
 from xsumstat.dataset import checks, results, value_checks
 from xsumstat.dataset import scores as schema
 from xsumstat.dataset.value_checks import Said
@@ -137,8 +138,8 @@ def top_k_corr(
             with value_checks.held() as each, part():
                 curve.append(ci(top_k(ds, size, by=by), human, progress=progress, **keywords))
             said.append(each)
-    for text in _together(sizes, [each.texts for each in said]):
-        _validate.warn(text)
+    for caveat in _together(sizes, [each.caveats for each in said]):
+        _validate.warn(caveat)
     later = value_checks.Checks()
     later.take(functools.partial(_said_together, sizes), *(each.checks for each in said))
     joined = slices.joined(curve, pd.Index(sizes, name="k"))
@@ -146,20 +147,23 @@ def top_k_corr(
     return later.attached(results.described(joined))
 
 
-def _together(sizes: list[int], texts: Sequence[Sequence[str]]) -> list[str]:
-    """The texts said of each number of systems, each once, with where it was said."""
-    said: dict[str, list[int]] = {}
-    for size, those in zip(sizes, texts, strict=True):
-        # Of fewer systems no other cells are left out than of more.
-        for text in (each for each in those if size == sizes[0] or not each.startswith(checks.LEFT_OUT)):
-            said.setdefault(text.replace(f"only {size} systems", "few systems"), []).append(size)
-    return [f"at k = {_validate.listing(where)}: {text}" for text, where in said.items()]
+def _together(sizes: list[int], told: Sequence[Sequence[Caveat]]) -> list[Caveat]:
+    """What is told of each number of systems, each once, with where it was told."""
+    places: dict[Caveat, list[int]] = {}
+    for size, those in zip(sizes, told, strict=True):
+        for caveat in those:
+            # Of fewer systems no other cells are left out than of more.
+            if caveat.code == "cells_left_out" and size != sizes[0]:
+                continue
+            few = caveat.code == "few_systems"
+            places.setdefault(caveat.said(checks.few_systems("few")) if few else caveat, []).append(size)
+    return [caveat.of(f"at k = {_validate.listing(where)}") for caveat, where in places.items()]
 
 
 def _said_together(sizes: list[int], *found: list[Said]) -> list[Said]:
     each = [value_checks.until_error(said) for said in found]
     error = next((error for _, error in each if error is not None), None)
-    return [Said(_together(sizes, [texts for texts, _ in each]), error)]
+    return [Said(_together(sizes, [caveats for caveats, _ in each]), error)]
 
 
 def _sizes(k: Any, n_systems: int) -> list[int]:
@@ -237,7 +241,9 @@ def top_k(ds: xr.Dataset, k: int, *, by: Hashable | xr.DataArray | None = None) 
     if out:
         names = ds.indexes["system"][tied].tolist() if "system" in ds.indexes else tied
         kept = len(tied) - len(out)
-        _validate.warn(f"{_validate.listing(names)} have the same mean score: the first {kept} are among the best {k}")
+        _validate.warn(
+            f"{_validate.listing(names)} have the same mean score: the first {kept} are among the best {k}", "tied_at_k"
+        )
     return results.of_its_own(ds.isel(system=order[:k]))
 
 

@@ -258,7 +258,7 @@ def _check(raw: xr.DataArray, repair: bool) -> None:
         own = own.where(~(own["effect"].isin(["rater", "residual"]) & metrics), 0.0)
     checks.warn_where(own.isnull(), "no component, as the cells that are there do not tell effects apart, of")
     what = "estimated below 0, and set to 0" if repair else "estimated below 0"
-    checks.warn_where(own < 0, f"variance {what}, of")
+    checks.warn_where(own < 0, f"variance {what}, of", "negative_variance")
 
 
 def _diagonal(matrices: xr.DataArray) -> xr.DataArray:

@@ -69,8 +69,8 @@ def margin_of(
             missing=measure.missing,
             undefined=measure.undefined,
         )["correlation"]
-    for text in _of_ratings([Said(said.texts)])[0].texts:
-        _validate.warn(text)
+    for caveat in _of_ratings([Said(said.caveats)])[0].caveats:
+        _validate.warn(caveat)
     later = value_checks.Checks()
     later.take(_of_ratings, said.checks)
     later.tell()  # the margin is computed at once
@@ -80,10 +80,8 @@ def margin_of(
 
 def _of_ratings(found: list[Said]) -> list[Said]:
     """What is said of raters' correlations, of whom none need have rated all."""
-    texts, error = value_checks.until_error(found)
-    return [
-        Said([text for text in texts if not text.startswith(checks.LEFT_OUT) and " has no score " not in text], error)
-    ]
+    caveats, error = value_checks.until_error(found)
+    return [Said([each for each in caveats if each.code not in ("cells_left_out", "no_gold_score")], error)]
 
 
 def _spread_of_raters(r: xr.DataArray, rated: xr.DataArray, margin: str) -> xr.DataArray:

@@ -247,7 +247,8 @@ def _warn_of_two(pairs: Mapping[str, _Pair], data: Mapping[str, xr.Dataset], gol
     if both:
         _validate.warn(
             f"{_validate.listing(both)} have ESA scores of two raters, and those of {first!r} are the gold; "
-            f"gold={second!r} takes the other's"
+            f"gold={second!r} takes the other's",
+            "two_raters",
         )
 
 
@@ -317,7 +318,8 @@ def _of_2022(pairs: dict[str, _Pair]) -> dict[str, Task]:
         if there and not there & set(_DOMAINS["wmt22"]):
             _validate.warn(
                 f"{name} has none of the domains {_validate.listing(_DOMAINS['wmt22'])}, by which WMT22 ranked metrics "
-                f"too; it has {_validate.listing(sorted(map(str, there)), 4)}"
+                f"too; it has {_validate.listing(sorted(map(str, there)), 4)}",
+                "no_such_domain",
             )
         domains = [None, *(each for each in _DOMAINS["wmt22"] if each in there)]
         kinds = [False, True] if pair.people else [False]

@@ -52,9 +52,10 @@ def _warn_of_scale(x: FloatArray, standardised: FloatArray, z: FloatArray, measu
     if not abs(plain - other) > 1e-3 * max(1.0, abs(plain), abs(other)):
         return False
     _validate.warn_once(
-        f"coefficient {measure.coefficient.name!r} depends on the scale of scores",
+        f"coefficient {measure.coefficient.name!r} depends on the scale of scores"
         f": it is {plain:.4g} for the scores of one metric and {other:.4g} for the same scores standardised. The test "
         "swaps standardised scores; use boot_test or ci(other=...) to leave scores as they are",
+        "depends_on_scale",
     )
     return True
 

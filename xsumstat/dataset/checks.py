@@ -11,9 +11,9 @@ import pandas as pd
 import xarray as xr
 
 from xsumstat import _validate
-from xsumstat.dataset import facts
+from xsumstat.caveats import UnusableGoldError
+from xsumstat.dataset import facts, value_checks
 from xsumstat.dataset.facts import CELLS, Fact, Gaps, Presence
-from xsumstat.dataset.value_checks import RESTS
 from xsumstat.types import BoolArray
 
 _FEW_SYSTEMS = 5
@@ -24,10 +24,6 @@ _NAMED = 3
 # A bootstrap whose bias is more than this many standard errors.
 MUCH_BIAS = 0.25
 BIASED = "the resamples are biased by more than a quarter of the standard error"
-# What warnings say of systems and inputs that are left out.
-NO_CELL = "have no cell with both gold and a score"
-# How the warnings of single cells begin.
-LEFT_OUT = "cells left out"
 
 
 def plain_labels(values: xr.DataArray, name: str) -> xr.DataArray:
@@ -83,7 +79,12 @@ def check_counts(systems: int, inputs: int, level: str, *, these_systems: bool =
     if size < 2:
         raise ValueError(f"level={level!r} correlates over {needed or 'cell'}s and needs at least 2, got {size}")
     if needed == "system" and systems < _FEW_SYSTEMS and not (these_systems and level == "input"):
-        _validate.warn(f"only {systems} systems: a correlation over so few says little")
+        _validate.warn(few_systems(f"only {systems}"), "few_systems")
+
+
+def few_systems(how_many: str) -> str:
+    """That the systems are few."""
+    return f"{how_many} systems: a correlation over so few says little"
 
 
 def check_resampled(score: xr.DataArray, dims: tuple[str, ...]) -> None:
@@ -150,8 +151,12 @@ def report_empty(systems: xr.DataArray, inputs: xr.DataArray) -> None:
         return
     for each in (systems, inputs):
         if lost := _labels_where_not(each):
-            listed = _validate.listing(lost)
-            _validate.warn(f"{len(lost)} {each.dims[0]}(s) {NO_CELL} and are left out: {listed}")
+            _validate.warn(empty(each.dims[0], lost, "both gold and a score"), "empty", dim=each.dims[0], labels=lost)
+
+
+def empty(dim: Hashable, labels: Sequence[Hashable], both: str) -> str:
+    """That labels have no cell with `both` of something."""
+    return f"{len(labels)} {dim}(s) have no cell with {both} and are left out: {_validate.listing(labels)}"
 
 
 def _labels_where_not(condition: xr.DataArray) -> list[Hashable]:
@@ -178,11 +183,11 @@ def check_gold(spread: Fact, name: str) -> None:
     if _all_vary(spread):
         return
     if np.isnan(spread.values).all():
-        raise ValueError(f"gold {name!r} has no score at all: every value is NaN")
+        raise UnusableGoldError(f"gold {name!r} has no score at all: every value is NaN")
     if not (spread.values > 0).any():
-        raise ValueError(f"gold {name!r} is constant, so that no correlation with it is defined")
-    warn_where(spread.array == 0, f"gold {name!r} is constant")
-    warn_where(spread.array.isnull(), f"gold {name!r} has no score")
+        raise UnusableGoldError(f"gold {name!r} is constant, so that no correlation with it is defined")
+    warn_where(spread.array == 0, f"gold {name!r} is constant", "constant_gold", gold=name)
+    warn_where(spread.array.isnull(), f"gold {name!r} has no score", "no_gold_score", gold=name)
 
 
 def _all_vary(spread: Fact) -> bool:
@@ -202,9 +207,9 @@ def check_metrics(spread: Fact, constant: bool = False) -> None:
             f"metric(s) {_validate.listing(labels.tolist())} have no score at all: every value is NaN; "
             "leave them out with ds.drop_sel(metric=[...])"
         )
-    warn_where(empty, "no score for metric")
+    warn_where(empty, "no score for metric", "no_score")
     if not constant:
-        warn_where(spread.array == 0, "constant scores, whose correlation is undefined, for metric")
+        warn_where(spread.array == 0, "constant scores, whose correlation is undefined, for metric", "constant")
 
 
 def report_gaps(found: Gaps) -> None:
@@ -212,10 +217,10 @@ def report_gaps(found: Gaps) -> None:
     labels = found.systems.labels["metric"]
     for dim, counts, size in zip(CELLS, (found.systems, found.inputs), found.sizes[:2], strict=True):
         what = f"metrics compared on fewer {dim}s, as they have no cell on the others"
-        _warn_of_counts(what, labels, counts.values, size, "metrics")
+        _warn_of_counts(what, labels, counts.values, size, "metrics", "fewer_labels")
     if found.cells is not None:
-        what = f"{LEFT_OUT}, as only one of metric and gold has a score there"
-        _warn_of_counts(what, labels, found.cells.values, found.sizes[2], "metrics")
+        what = "cells left out, as only one of metric and gold has a score there"
+        _warn_of_counts(what, labels, found.cells.values, found.sizes[2], "metrics", "cells_left_out")
 
 
 def report_gaps_of_pairs(found: Presence, labels: Sequence[Hashable], pairs: Iterable[Sequence[int]]) -> None:
@@ -227,36 +232,35 @@ def report_gaps_of_pairs(found: Presence, labels: Sequence[Hashable], pairs: Ite
     for a, b in pairs:
         names.append(f"{labels[a]} and {labels[b]}")
         counts.append(int(np.bitwise_count(there[a] ^ there[b]).sum(dtype=np.int64)))
-    _warn_of_counts(
-        f"{LEFT_OUT}, as only one metric of a pair has a score there", names, counts, found.n_cells, "pairs"
-    )
+    what = "cells left out, as only one metric of a pair has a score there"
+    _warn_of_counts(what, names, counts, found.n_cells, "pairs", "cells_left_out")
 
 
-def _warn_of_counts(message: str, names: Iterable[Any], counts: Iterable[int], size: int, what: str) -> None:
+def _warn_of_counts(message: str, names: Iterable[Any], counts: Iterable[int], size: int, what: str, code: str) -> None:
     """Warn of the counts that are not 0, each with its name, the first few of them."""
     texts = [f"{name} ({count} of {size})" for name, count in zip(names, counts, strict=True) if count]
     if texts:
         more = f", … ({len(texts)} {what} in all)" if len(texts) > 8 else ""
-        _validate.warn(f"{message}: {', '.join(texts[:8])}{more}")
+        _validate.warn(f"{message}: {', '.join(texts[:8])}{more}", code)
 
 
-def warn_where(condition: xr.DataArray, message: str) -> None:
+def warn_where(condition: xr.DataArray, message: str, code: str = "undefined", **fields: Any) -> None:
     """Warn when the condition holds somewhere, and name the labels where it does."""
     if not condition.values.any():
         return
     if condition.ndim == 0:
-        _validate.warn(message)
+        _validate.warn(message, code, **fields)
         return
     names = [labels_of(condition, dim) for dim in condition.dims]
     places = np.argwhere(condition.values)
     texts = ["/".join(labels[at] for labels, at in zip(names, place, strict=True)) for place in places]
-    _validate.warn(f"{message} {_validate.listing(texts)}")
+    _validate.warn(f"{message} {_validate.listing(texts)}", code, **fields)
 
 
 def warn_without_limits(estimate: xr.DataArray, low: xr.DataArray, message: str) -> None:
     """Warn of estimates that have no interval."""
     if np.isnan(low.values).any():
-        warn_where(estimate.notnull() & low.isnull(), message)
+        warn_where(estimate.notnull() & low.isnull(), message, "no_interval")
 
 
 def labels_of(values: xr.DataArray, dim: Hashable) -> list[str]:
@@ -274,9 +278,9 @@ def warn_resting(places: xr.DataArray, names: list[str], systems: list[str], coe
     shown = ", ".join(list(pairs)[:_NAMED]) + (f", … ({len(pairs)} in all)" if len(pairs) > _NAMED else "")
     ranks = "" if coefficient == "kendall" else "; coefficient='kendall' depends less on one system"
     _validate.warn_once(
-        RESTS,
-        f", without which the correlation moves more than {far:g} times as far as without another, for {shown}: look "
-        f"at its scores{ranks}; or leave it out",
+        f"the interval rests on one system, without which the correlation moves more than {far:g} times as far as "
+        f"without another, for {shown}: look at its scores{ranks}; or leave it out",
+        value_checks.ONCE,
     )
 
 
@@ -298,7 +302,9 @@ def warn_resamples(n_undefined: xr.DataArray, n_resamples: int) -> None:
     if not n_undefined.values.any():
         return
     often = (n_undefined > _OFTEN * n_resamples) & (n_undefined < n_resamples)
-    warn_where(often, f"more than 5 % of the {n_resamples} resamples are undefined, and left out, for")
+    warn_where(
+        often, f"more than 5 % of the {n_resamples} resamples are undefined, and left out, for", "resamples_undefined"
+    )
 
 
 def warn_outside(found: xr.Dataset, name: str, n_resamples: int) -> None:
@@ -310,6 +316,7 @@ def warn_outside(found: xr.Dataset, name: str, n_resamples: int) -> None:
     warn_where(
         outside,
         "the resamples are biased: intervals that do not hold the estimate (method='jackknife' corrects for it), for",
+        "outside",
     )
 
 
@@ -318,7 +325,7 @@ def warn_biased(found: xr.Dataset, n_resamples: int) -> None:
     if n_resamples >= _MANY:
         biased = abs(found["bias"]) > MUCH_BIAS * found["standard_error"]
         consequence = "percentile intervals may miss the true value too often (method='jackknife' corrects for it)"
-        warn_where(biased, f"{BIASED}, so that {consequence}, for")
+        warn_where(biased, f"{BIASED}, so that {consequence}, for", "biased")
 
 
 def is_lazy(values: xr.DataArray) -> bool:

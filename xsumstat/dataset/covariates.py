@@ -184,4 +184,6 @@ def _report(lost: xr.DataArray, cells: xr.DataArray, spread: xr.DataArray, name:
         what = "has no value" if np.isnan(float(spread)) else "is constant"
         raise ValueError(f"given {name!r} {what} on the systems and inputs that are looked at")
     if int(lost):
-        _validate.warn(f"{checks.LEFT_OUT}, as given {name!r} is missing there: {int(lost):,} of {int(cells):,}")
+        _validate.warn(
+            f"cells left out, as given {name!r} is missing there: {int(lost):,} of {int(cells):,}", "cells_left_out"
+        )

@@ -137,7 +137,8 @@ def remark(score: xr.DataArray, gold: xr.DataArray, name: str, *, level: str, n_
     _validate.warn(
         f"system means of {', '.join(texts[:8])}{', …' if len(texts) > 8 else ''} correlate negatively with the gold "
         f"{name!r}: where lower is better, declare it by "
-        f"ds.assign_coords(higher_is_better=~ds.metric.isin({[*declared, *labels]!r}))"
+        f"ds.assign_coords(higher_is_better=~ds.metric.isin({[*declared, *labels]!r}))",
+        "direction",
     )
 
 
@@ -161,7 +162,8 @@ def warn_of_sentinels(score: xr.DataArray, made_for: Any, level: str) -> None:
     if wrong:
         _validate.warn(
             f"sentinels that were made for level={made_for!r} mean nothing at level={level!r}: "
-            f"{_validate.listing(wrong)}; make them by ds.meta.sentinels(gold, level={level!r})"
+            f"{_validate.listing(wrong)}; make them by ds.meta.sentinels(gold, level={level!r})",
+            "sentinels_level",
         )
 
 

@@ -133,7 +133,8 @@ def _warn(
     more = f"; … ({len(texts)} in all)" if len(texts) > 8 else ""
     _validate.warn(
         f"metrics that are people's own scores: {'; '.join(texts[:8])}{more}. What they reach says nothing of a "
-        "metric: leave them out, or call them human in the coordinate kind(metric)"
+        "metric: leave them out, or call them human in the coordinate kind(metric)",
+        "leakage",
     )
 
 

@@ -489,7 +489,8 @@ def aligned(score: xr.DataArray, gold: xr.DataArray) -> tuple[xr.DataArray, xr.D
             dropped[dim] = lost
             _validate.warn(
                 f"gold and score differ along {dim!r}: {len(lost)} label(s) that only one has are left out: "
-                f"{_validate.listing(lost)}"
+                f"{_validate.listing(lost)}",
+                "labels_left_out",
             )
         score, gold = score.sel({dim: shared}), gold.sel({dim: shared})
     return score, gold, dropped

@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 import xarray as xr
 
 from xsumstat import _validate, extras
+from xsumstat.caveats import Caveat, MetaEvaluationWarning
 from xsumstat.dataset.facts import Fact
 from xsumstat.resampling import tasks
 
@@ -22,14 +23,14 @@ _Values = TypeVar("_Values", xr.DataArray, xr.Dataset)
 
 @dataclass(frozen=True)
 class Said:
-    """What a check had to say: the texts of its warnings, and of the error that ended it."""
+    """What a check had to say: its warnings, and the error that ended it."""
 
-    texts: Sequence[str]
-    error: str | None = None
+    caveats: Sequence[Caveat]
+    error: Caveat | None = None
 
 
-# What is said once a call, whatever it is said of: here how the text begins.
-RESTS = "the interval rests on one system"
+# What is said once a call, whatever it is said of.
+ONCE = "rests_on_one_system"
 
 
 # What an analysis that asks others makes of what those had to say.
@@ -86,7 +87,7 @@ class Checks:
 class Held:
     """What was said within `held`, and the checks that wait."""
 
-    texts: list[str] = field(default_factory=list)
+    caveats: list[Caveat] = field(default_factory=list)
     checks: Checks = field(default_factory=Checks)
 
 
@@ -95,37 +96,37 @@ _HOLDER: ContextVar[Held | None] = ContextVar("holder", default=None)
 
 @contextmanager
 def held() -> Iterator[Held]:
-    """The texts of the UserWarnings given within, and the checks of lazy results made within, which go no further."""
+    """The UserWarnings given within, and the checks of lazy results made within, which go no further."""
     found = Held()
-    with _validate.kept_warnings() as texts:
+    with _validate.kept_warnings() as caveats:
         token = _HOLDER.set(found)
         try:
             yield found
         finally:
             _HOLDER.reset(token)
-    found.texts.extend(texts)
+    found.caveats.extend(caveats)
 
 
 def each_once(*found: list[Said]) -> list[Said]:
-    """Every text once."""
-    texts, error = until_error([said for each in found for said in each])
-    return [Said(list(dict.fromkeys(texts)), error)]
+    """Every warning once."""
+    caveats, error = until_error([said for each in found for said in each])
+    return [Said(list(dict.fromkeys(caveats)), error)]
 
 
-def first_of_its_cause(texts: Sequence[str]) -> list[str]:
-    """The texts, of those that say that intervals rest on one system the first alone."""
-    first = next((at for at, text in enumerate(texts) if RESTS in text), -1)
-    return [text for at, text in enumerate(texts) if RESTS not in text or at == first]
+def first_of_its_cause(caveats: Sequence[Caveat]) -> list[Caveat]:
+    """The warnings, of those that are given once a call the first alone."""
+    first = next((at for at, each in enumerate(caveats) if each.code == ONCE), -1)
+    return [each for at, each in enumerate(caveats) if each.code != ONCE or at == first]
 
 
-def until_error(found: list[Said]) -> tuple[list[str], str | None]:
-    """The texts of all warnings up to the first error, and that one."""
-    texts: list[str] = []
+def until_error(found: list[Said]) -> tuple[list[Caveat], Caveat | None]:
+    """All warnings up to the first error, and that one."""
+    caveats: list[Caveat] = []
     for said in found:
-        texts.extend(said.texts)
+        caveats.extend(said.caveats)
         if said.error is not None:
-            return texts, said.error
-    return texts, None
+            return caveats, said.error
+    return caveats, None
 
 
 def of_values(function: Callable[..., Any], *values: Any) -> Any:
@@ -233,12 +234,12 @@ class _Function:
 
 
 def _said(check: Callable[..., None], *values: Any) -> list[Said]:
-    with _validate.gathered() as texts:
+    with _validate.gathered() as caveats:
         try:
             check(*values)
         except ValueError as error:
-            return [Said(texts, str(error))]
-    return [Said(texts)]
+            return [Said(caveats, Caveat(str(error), type(error).__name__))]
+    return [Said(caveats)]
 
 
 def _changed(change: Change, *found: list[list[Said]]) -> list[Said]:
@@ -247,23 +248,23 @@ def _changed(change: Change, *found: list[list[Said]]) -> list[Said]:
 
 def _tell(found: list[list[Said]], place: tuple[str, int]) -> None:
     """Give the warnings and raise the error."""
-    texts, error = until_error([said for each in found for said in each])
-    for text in first_of_its_cause(texts):
-        _warn(text, place)
+    caveats, error = until_error([said for each in found for said in each])
+    for caveat in first_of_its_cause(caveats):
+        _warn(caveat.warning(), place)
     if error is not None:
-        raise ValueError(error)
+        raise ValueError(str(error))
 
 
-def _warn(text: str, place: tuple[str, int]) -> None:
-    """A UserWarning at the line that asked for the result; from a worker of a cluster, one that the client hears."""
+def _warn(warning: MetaEvaluationWarning, place: tuple[str, int]) -> None:
+    """A warning at the line that asked for the result; from a worker of a cluster, one that the client hears."""
     worker = sys.modules.get("distributed.worker")
     try:
         if worker is not None and worker.get_worker():
-            worker.warn(text, UserWarning)
+            worker.warn(str(warning), type(warning))
             return
     except ValueError:  # this is no worker
         pass
-    warnings.warn_explicit(text, UserWarning, *place)
+    warnings.warn_explicit(warning, type(warning), *place)
 
 
 def _after(values: xr.DataArray, told: Any) -> xr.DataArray:

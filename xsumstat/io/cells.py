@@ -88,7 +88,7 @@ class Names:
     def report(self) -> None:
         """Warn of the labels that had blanks, and of those that look the same."""
         for what, labels in self._with_blanks.items():
-            _validate.warn(f"{what}: blanks around labels are left out: {_validate.listing(labels)}")
+            _validate.warn(f"{what}: blanks around labels are left out: {_validate.listing(labels)}", "labels_trimmed")
         each: dict[Hashable, dict[str, None]] = {}
         for (what, _), bare in self._seen.items():
             each.setdefault(what, {})[bare] = None
@@ -112,7 +112,8 @@ def report_alike(labels: Mapping[Hashable, Iterable[Hashable]]) -> None:
             listed = "; ".join(f"{ascii(str(a))} and {ascii(str(b))}" for a, b in pairs[:3])
             _validate.warn(
                 f"{what}: {len(pairs)} pair(s) of labels look the same, and are two, as their signs differ: {listed}; "
-                "spell them alike, as unicodedata.normalize('NFC', label) does"
+                "spell them alike, as unicodedata.normalize('NFC', label) does",
+                "look_alike_labels",
             )
 
 

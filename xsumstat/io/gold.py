@@ -74,7 +74,7 @@ def add_gold(ds: xr.Dataset, human: xr.DataArray | pd.DataFrame, *, name: str = 
     ratings: Any = _of_frame(human) if tabular.is_frame(human) else human
     joined_scores, match = join(ds, ratings, name=name)
     if not match.is_complete:
-        _validate.warn(match.text("the scores"))
+        _validate.warn(match.text("the scores"), "scores_left_out")
     return joined_scores
 
 
@@ -246,7 +246,8 @@ def _of_frame(frame: Any) -> xr.DataArray:
     ratings, _, twice = _ratings(table[names], _labels_of(names, {}, _FRAME), None, _FRAME)
     if twice:
         _validate.warn(
-            f"human: {twice:,} row(s) are of an output that one before is of, and no column names the rater: averaged"
+            f"human: {twice:,} row(s) are of an output that one before is of, and no column names the rater: averaged",
+            "averaged",
         )
     return ratings
 

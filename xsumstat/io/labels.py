@@ -111,5 +111,5 @@ def _bare(labels: list[Any], where: str) -> dict[Hashable, str]:
         )
     bare: dict[Hashable, str] = {label: label.strip() for label in texts if label != label.strip()}
     if bare:
-        _validate.warn(f"{where}: blanks around labels are left out: {_validate.listing(bare)}")
+        _validate.warn(f"{where}: blanks around labels are left out: {_validate.listing(bare)}", "labels_trimmed")
     return bare

@@ -273,7 +273,8 @@ def _units(rows: dict[str, list[str]]) -> tuple[IntArray, list[int | str], list[
     if several:
         _validate.warn(
             f"{len(several)} segment(s), by doc and doc_id, have rows of one system with different seg_id, which are "
-            f"taken together: {_validate.listing(several)}"
+            f"taken together: {_validate.listing(several)}",
+            "averaged",
         )
     found = Counter(label for labels in own.values() for label in labels)
     if all(len(labels) == 1 for labels in own.values()) and max(found.values()) == 1:
@@ -307,7 +308,7 @@ def _texts(
     found[list(first)] = list(first.values())
     if differ:
         listed = _validate.listing(names[place] for place in differ)
-        _validate.warn(f"{what}: the rows of {len(differ)} texts differ, and the first is kept: {listed}")
+        _validate.warn(f"{what}: the rows of {len(differ)} texts differ, and the first is kept: {listed}", "first_kept")
     return found
 
 
@@ -349,10 +350,14 @@ def _read(file: Path) -> dict[str, list[str]]:
     if attention_checks:
         _validate.warn(
             f"{file.name}: {attention_checks} row(s) of severity 'HOTW-test' are attention checks (did the rater find "
-            "an error put in on purpose?) and are left out"
+            "an error put in on purpose?) and are left out",
+            "annotations_left_out",
         )
     if without_rater:
-        _validate.warn(f"{file.name}: {without_rater} row(s) have no rater, hold no rating, and are left out")
+        _validate.warn(
+            f"{file.name}: {without_rater} row(s) have no rater, hold no rating, and are left out",
+            "annotations_left_out",
+        )
     return rows
 
 

@@ -190,7 +190,7 @@ def _report(cube: FloatArray, names: list[str], systems: list[str], kinds: list[
         said = [f"metric(s) {_validate.listing(each)} have {what} {listed}" for listed, each in lacking.items()]
         if said:
             more = f"; and so on, {sum(map(len, lacking.values()))} metrics in all" if len(said) > _GROUPS_SHOWN else ""
-            _validate.warn(f"{'; '.join(said[:_GROUPS_SHOWN])}{more}: they are NaN")
+            _validate.warn(f"{'; '.join(said[:_GROUPS_SHOWN])}{more}: they are NaN", "no_score")
 
 
 def _named(metric: str) -> list[str]:
@@ -332,7 +332,7 @@ def _plain(ds: xr.Dataset) -> xr.DataArray:
     if "higher_is_better" in score.coords:
         lower = score["metric"].values[~score["higher_is_better"].values.astype(bool)].tolist()
         if lower:
-            _validate.warn(f"metric(s) {_validate.listing(lower)} are better when lower, and written negated")
+            _validate.warn(f"metric(s) {_validate.listing(lower)} are better when lower, and written negated", "turned")
     return schema.oriented(score, ("metric",)).transpose(*facts.CORE).compute()
 
 

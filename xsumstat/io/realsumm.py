@@ -93,7 +93,8 @@ def read_realsumm(path: str | Path | Mapping[str, str | Path]) -> xr.Dataset:
         _validate.warn(
             f"{_validate.listing(doubled)} repeats {_validate.listing(first[system] for system in doubled)} "
             "score by score: it is one system, listed under two types. "
-            "Leave the second out with ds.sel(system=ds.duplicate_of == '')"
+            "Leave the second out with ds.sel(system=ds.duplicate_of == '')",
+            "repeated_system",
         )
     return xr.Dataset(
         {"score": (("metric", "system", "input"), cube)},

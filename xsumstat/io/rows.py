@@ -39,7 +39,8 @@ def prepared(frame: pd.DataFrame, aggregate: str | Callable[..., Any] | None) ->
     elif pd.api.types.infer_dtype(frame.index) in ("string", "mixed", "mixed-integer"):
         _validate.warn(
             f"the frame's index holds text, as {frame.index[0]!r}, has no name, and is left out; pandas makes an index "
-            "of the first column of a file whose rows have more fields than the header"
+            "of the first column of a file whose rows have more fields than the header",
+            "columns_left_out",
         )
     _validate.unique("the frame's header", frame.columns)
     return _native(frame)
@@ -145,7 +146,9 @@ def _metric_columns(
             numbers(frame[column], column, place)
             metrics.append(column)
     if indexes:
-        _validate.warn(f"column(s) left out, as they look like a saved index: {_validate.listing(indexes)}")
+        _validate.warn(
+            f"column(s) left out, as they look like a saved index: {_validate.listing(indexes)}", "columns_left_out"
+        )
     if not metrics:
         others = [column for column in frame.columns if column not in named]
         raise ValueError(
@@ -168,7 +171,8 @@ def _report_constant(metrics: list[str], scores: list[FloatArray], systems: Code
     if constant:
         _validate.warn(
             f"numeric column(s) taken for metrics, though each system has one value: {_validate.listing(constant)}; "
-            "name the metrics with metric=[...] if they are not"
+            "name the metrics with metric=[...] if they are not",
+            "perhaps_no_metric",
         )
 
 
@@ -252,7 +256,8 @@ def _descriptions(
     if loose:
         _validate.warn(
             f"column(s) left out, as they describe no metric, system or input: {_validate.listing(loose)}"
-            f"{_of_percentages(frame, loose)}"
+            f"{_of_percentages(frame, loose)}",
+            "columns_left_out",
         )
     return described
 

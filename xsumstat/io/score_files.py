@@ -47,7 +47,9 @@ def read_units(file: Path, granularity: str) -> Units:
     if granularity == "sys":
         return Units([WHOLE])
     if not file.is_file():
-        _validate.warn(f"no {file.name}: inputs are numbered, and their documents and domains are not known")
+        _validate.warn(
+            f"no {file.name}: inputs are numbered, and their documents and domains are not known", "documents_unknown"
+        )
         return Units(None)
     segments, most = [], 2
     for where, words in _lines(file):
@@ -56,7 +58,9 @@ def read_units(file: Path, granularity: str) -> Units:
         segments.append((words[0], words[1]))
         most = max(most, len(words))
     if most > 2:
-        _validate.warn(f"{file.name} has {most} columns, of which the first two, domain and document, are read")
+        _validate.warn(
+            f"{file.name} has {most} columns, of which the first two, domain and document, are read", "columns_left_out"
+        )
     domains = [domain for domain, _ in segments]
     documents = [document for _, document in segments]
     if granularity == "seg":
@@ -133,7 +137,9 @@ def _line_by_line(file: Path) -> _Columns:
 
 def _say_nan(file: Path, count: int) -> None:
     if count:
-        _validate.warn(f"{file.name} has the word 'nan' for {count} score(s), which count as missing, as None does")
+        _validate.warn(
+            f"{file.name} has the word 'nan' for {count} score(s), which count as missing, as None does", "no_score"
+        )
 
 
 def _read_domains(file: Path, units: Units) -> Scores:

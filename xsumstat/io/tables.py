@@ -28,7 +28,9 @@ def read(path: Path, separator: str, labels: Collection[str]) -> tuple[pd.DataFr
     bare = [name.strip() for name in frame.columns]
     changed = [name for name, other in zip(frame.columns, bare, strict=True) if name != other]
     if changed:
-        _validate.warn(f"{path.name}: blanks around columns' names are left out: {_validate.listing(changed)}")
+        _validate.warn(
+            f"{path.name}: blanks around columns' names are left out: {_validate.listing(changed)}", "labels_trimmed"
+        )
     return frame.set_axis(bare, axis=1), lines
 
 

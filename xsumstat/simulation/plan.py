@@ -375,7 +375,7 @@ def _check_enough(found: schema.Scores) -> None:
     if not spread < _TOO_ROUGH * variance:
         raise ValueError(f"{said}: too uncertain to plan from; more systems or ratings are needed")
     if spread > _ROUGH * variance:
-        _validate.warn(f"{said}: plans are rough")
+        _validate.warn(f"{said}: plans are rough", "rough_plan")
 
 
 def _simulated(

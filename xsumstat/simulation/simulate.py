@@ -278,13 +278,15 @@ def check_likeness(model: Likeness, scores: FloatArray, gold: FloatArray, labels
         if at:
             _validate.warn(
                 f"not like the given scores: Pearson's r at {level} level of "
-                f"{_validate.listing(labels[each] for each in at)} lies outside its jackknife interval on average"
+                f"{_validate.listing(labels[each] for each in at)} lies outside its jackknife interval on average",
+                "not_alike",
             )
     for level, at in spread.items():
         if at:
             _validate.warn(
                 f"not like the given scores: the standard error of Pearson's r at {level} level of "
-                f"{_validate.listing(labels[each] for each in at)} is half or twice as large"
+                f"{_validate.listing(labels[each] for each in at)} is half or twice as large",
+                "not_alike",
             )
 
 

@@ -1,0 +1,137 @@
+"""What the reader of a result should know: warnings by class and code, which code looks at, and never at their text."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+class MetaEvaluationWarning(UserWarning):
+    """Something that the reader of a result should know.
+
+    Attributes
+    ----------
+    code : str
+        What it is, one of `CODES`.
+    fields : dict
+        What it names, where code needs it: as the gold.
+    """
+
+    def __init__(self, text: str, code: str = "", fields: dict[str, Any] | None = None) -> None:
+        super().__init__(text)
+        self.code, self.fields = code, fields or {}
+
+
+class LeftOutWarning(MetaEvaluationWarning):
+    """What was left out, or is missing."""
+
+
+class UndefinedWarning(MetaEvaluationWarning):
+    """What is undefined, or has another value in its place."""
+
+
+class CautionWarning(MetaEvaluationWarning):
+    """What the answer may not bear: few labels, a doubtful direction, scores that are people's own."""
+
+
+class UnusableGoldError(ValueError):
+    """The gold is constant, or has no score."""
+
+
+class Caveat(str):
+    """The text of a warning, with its code and its fields, before it is shown."""
+
+    code: str
+    fields: dict[str, Any]
+
+    def __new__(cls, text: str, code: str = "", **fields: Any) -> Caveat:
+        """Of its text."""
+        made = super().__new__(cls, text)
+        made.code, made.fields = code, fields
+        return made
+
+    def said(self, text: str) -> Caveat:
+        """The same in other words."""
+        return Caveat(text, self.code, **self.fields)
+
+    def of(self, name: str) -> Caveat:
+        """The same of a part that has a name."""
+        return self.said(f"{name}: {self}")
+
+    def warning(self) -> MetaEvaluationWarning:
+        """As it is given."""
+        return CODES.get(self.code, MetaEvaluationWarning)(str(self), self.code, self.fields)
+
+
+CODES: dict[str, type[MetaEvaluationWarning]] = {
+    **dict.fromkeys(
+        (
+            "annotations_left_out",
+            "cells_left_out",
+            "columns_left_out",
+            "documents_unknown",
+            "empty",
+            "fewer_labels",
+            "group_without_label",
+            "input_not_in_range",
+            "labels_left_out",
+            "labels_trimmed",
+            "no_common_scores",
+            "no_gold_score",
+            "no_rating",
+            "no_score",
+            "no_such_domain",
+            "not_in_all_tasks",
+            "scores_left_out",
+        ),
+        LeftOutWarning,
+    ),
+    **dict.fromkeys(
+        (
+            "averaged",
+            "constant",
+            "constant_gold",
+            "counts_as_zero",
+            "drawn",
+            "fell_back",
+            "first_kept",
+            "negative_variance",
+            "no_interval",
+            "no_result",
+            "no_verdict",
+            "resamples_undefined",
+            "tied_at_k",
+            "turned",
+            "undefined",
+        ),
+        UndefinedWarning,
+    ),
+    **dict.fromkeys(
+        (
+            "approximate_threshold",
+            "average_for_single",
+            "biased",
+            "decisions_swapped",
+            "depends_on_scale",
+            "direction",
+            "few_pairs",
+            "few_ratings",
+            "few_resamples",
+            "few_systems",
+            "leakage",
+            "look_alike_labels",
+            "not_alike",
+            "not_random",
+            "one_value",
+            "other_scale",
+            "outside",
+            "perhaps_no_metric",
+            "rests_on_one_system",
+            "rough_plan",
+            "repeated_system",
+            "sentinels_level",
+            "too_short",
+            "two_raters",
+        ),
+        CautionWarning,
+    ),
+}
