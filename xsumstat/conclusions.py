@@ -129,8 +129,11 @@ def _turned(result: xr.Dataset) -> list[str]:
     return [f"For {wording.listed(map(wording.name, lower), 3)} lower is better; {whose} negated."] if lower else []
 
 
-def sentences(result: xr.Dataset) -> list[str]:
-    """The sentences of `conclusion`; errors of results that are not as their analysis gives them are raised."""
+def sentences(result: xr.Dataset, *, closing: bool = True) -> list[str]:
+    """The sentences of `conclusion`, perhaps without the closing one, which says what to ask next.
+
+    Errors of results that are not as their analysis gives them are raised.
+    """
     analysis = str(result.attrs.get("analysis", "simulate"))
     if analysis not in SENTENCES or not result.data_vars or 0 in result.sizes.values():
         return []
@@ -150,7 +153,7 @@ def sentences(result: xr.Dataset) -> list[str]:
         found = [text for label, part in _parts(result, further) for text in _labelled(label, how.say(part))]
     else:
         found = _of_many(result, further, size, how)
-    return [*found, *(how.closing(result) if how.closing and found else [])]
+    return [*found, *(how.closing(result) if closing and how.closing and found else [])]
 
 
 def _main(result: xr.Dataset, analysis: str) -> xr.DataArray:

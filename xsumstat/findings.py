@@ -41,8 +41,8 @@ def gold(result: xr.Dataset) -> str:
 
 def interval(result: xr.Dataset) -> str:
     """What kind of interval: "95 % jackknife interval"."""
-    said = wording.interval_words(result).partition(",")[0]
-    return said.removesuffix("s") or "interval"
+    found = wording.intervals(result)
+    return "interval" if found is None else f"{found.level} % {found.kind}".removesuffix("s")
 
 
 def estimated(one: xr.Dataset, variable: str) -> str:
@@ -71,15 +71,16 @@ def _best(values: FloatArray) -> list[int]:
     return np.flatnonzero(values >= np.nanmax(values) - 1e-12).tolist()
 
 
-def _leads(result: xr.Dataset, values: FloatArray, shown: list[str], high: str = "agrees") -> str:
-    """Which metric agrees best with gold."""
+def _leads(result: xr.Dataset, values: FloatArray, shown: list[str], by: str = "") -> str:
+    """Which metric agrees best with gold; `by` which interval."""
     named, best = labels(result), _best(values)
+    measured = f"{by}; {coefficient(result)}" if by else coefficient(result)
     if len(named) == 1:
-        told = f"{coefficient(result)}{chance(result)}"
+        told = f"{measured}{chance(result)}"
         return f"{name(named[0])} has a correlation of {shown[0]} with {gold(result)} ({told})."
     who = listed(named[at] for at in best)
-    verb = f"{high} best" if len(best) == 1 else "agree best, and alike,"
-    told = f"{coefficient(result)}, {len(named)} metrics{chance(result)}"
+    verb = "agrees best" if len(best) == 1 else "agree best, and alike,"
+    told = f"{measured}, {len(named)} metrics{chance(result)}"
     return f"{who} {verb} with {gold(result)}: {shown[best[0]]} ({told})."
 
 
@@ -142,11 +143,7 @@ def ci(result: xr.Dataset) -> list[str]:
         return [_leads(result, values, shown), "There is no interval.", *undefined(result, "correlation")]
     texts = [estimate(*each) if not math.isnan(each[1]) else f"{text}, no interval"
              for text, each in zip(shown, zip(values, low, high, strict=True), strict=True)]  # fmt: skip
-    said = [
-        _leads(result, values, texts).replace(
-            f" ({coefficient(result)}", f" ({interval(result)}; {coefficient(result)}"
-        )
-    ]
+    said = [_leads(result, values, texts, interval(result))]
     told = _level_and_width(named, low, high, *_chance_level(result))
     return [*said, *told, *undefined(result, "correlation"), *_stand_ins(result)]
 

@@ -372,38 +372,34 @@ def _correlation(attrs: Mapping[Any, Any]) -> str:
 
 def _of_intervals(result: xr.Dataset) -> str:
     attrs = result.attrs
-    words = wording.interval_words(result)
-    if not words:
+    found = wording.intervals(result)
+    if found is None:
         return ""
     if attrs.get("analysis") in ("coverage", "power"):
         return "Shares of trials have 95 % Wilson intervals."
-    level, _, kind = words.partition(" % ")
-    kind, _, over = kind.partition(", ")
-    of, _, drawn = over.partition(", ")
     method = str(attrs.get("method"))
     key = _INTERVALS.get(str(attrs.get("interval", method)) if method == "bootstrap" else method)
     if method in ("bootstrap", "tost"):
         key = key or "efron1993introduction"
-    kind = kind if kind != "intervals" else f"confidence intervals {_BY_T.get(method, '')}".rstrip()
-    text = f"The {level} % intervals are {kind}" + (f" over {of}" if of else "") + (f" from {drawn}" if drawn else "")
+    kind = found.kind if found.kind != "intervals" else f"confidence intervals {_BY_T.get(method, '')}".rstrip()
+    over, drawn = found.drawn_from
+    text = (
+        f"The {found.level} % intervals are {kind}{f' over {over}' if over else ''}{f' from {drawn}' if drawn else ''}"
+    )
     return text + (f" [{key}]." if key else ".")
 
 
 def _of_tests(result: xr.Dataset) -> str:
     attrs = result.attrs
-    words = wording.test_words(result)
-    if not words:
+    found = wording.tests(result)
+    if found is None:
         return ""
-    name, *over = words.split(", ")
-    drawn = [each for each in over if each.endswith(("swaps", "resamples"))]
-    units = [each for each in over if each not in drawn]
     one = _is_one_test(result)
-    name = re.sub(r"^(?!two|hybrid)(.*) tests$", r"\1 test", name) if one else name
-    name = f"a {name}" if re.match(r"(?!a )[a-z].*\btest\b|hybrid", name) else name
+    name = found.name.in_a_sentence(one)
     key = _TESTS.get(str(attrs.get("method")))
     text = f"The p-value comes from {name}" if one else f"P-values come from {name}"
-    text += f" over {units[0]}" if units else ""
-    text += f" with {drawn[0]}" if drawn else ""
+    text += f" over {found.random}" if found.random else ""
+    text += f" with {found.drawn}" if found.drawn else ""
     text += f" [{key}]" if key else ""
     side = {"two-sided": ", two-sided", "greater": ", one-sided", "less": ", one-sided"}.get(
         str(attrs.get("alternative"))
@@ -415,13 +411,13 @@ def _of_tests(result: xr.Dataset) -> str:
 
 
 def _of_correction(result: xr.Dataset) -> str:
-    method = str(result.attrs.get("adjust_method", ""))
-    if not method:
+    method, found = str(result.attrs.get("adjust_method", "")), wording.correction(result)
+    if not method or found is None:
         return "not corrected for the number of tests"
-    called, _, over = wording.correction_words(result).partition(" over ")
-    whose = f"{called}'s method" if called in ("Holm", "Bonferroni") else f"the {called} procedure"
+    persons = found.method in ("Holm", "Bonferroni")
+    whose = f"{found.method}'s method" if persons else f"the {found.method} procedure"
     key = _CORRECTIONS.get(method)
-    return f"corrected by {whose} over {over}" + (f" [{key}]" if key else "")
+    return f"corrected by {whose} over {found.over}" + (f" [{key}]" if key else "")
 
 
 def _of_level(result: xr.Dataset) -> str:

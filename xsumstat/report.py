@@ -38,8 +38,6 @@ RESAMPLES = 9999
 _TABLE = ("metric", "other_metric")
 # Metrics that a list of those beaten may leave out, to be told as "all below" it.
 _BUT_FEW = 2
-# A sentence on intervals that sends the reader to tests, which a report has.
-_ASKS_TESTS = "Overlapping intervals"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -74,10 +72,9 @@ class Report:
 
     def verdict(self) -> list[str]:
         """What the tests and the intervals say, in sentences."""
-        said = conclusions.sentences(self.intervals)
+        said = conclusions.sentences(self.intervals, closing=self.tests is None)
         if self.tests is None:
             return [" ".join(said)]
-        said = [text for text in said if not text.startswith(_ASKS_TESTS)]
         return [" ".join(said), conclusions.conclusion(self.tests.assign_attrs(alpha=self.alpha))]
 
     def paper(self) -> list[str]:

@@ -4,39 +4,63 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Iterable, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 import xarray as xr
 
+
+@dataclass(frozen=True)
+class TestName:
+    """A test by its short name, and as a sentence calls several of it, or one."""
+
+    short: str
+    several: str = ""
+    one: str = ""
+
+    def in_a_sentence(self, one: bool) -> str:
+        """As a sentence calls it."""
+        several = self.several or self.short
+        return (self.one or several) if one else several
+
+    @property
+    def swaps(self) -> bool:
+        """Whether what is drawn are swaps, or signs."""
+        return "permutation" in self.short or "sign-flip" in self.short
+
+
 _TESTS = {
-    "permutation": "permutation test",
-    "analytic": "permutation test by formula",
-    "auto": "permutation test (by formula where that is exact)",
-    "williams": "Williams' test",
-    "steiger": "Steiger's test",
-    "meng": "Meng, Rosenthal and Rubin's test",
-    "zou": "Zou's interval",
-    "paired_t": "paired t tests",
-    "t": "t tests",
-    "wilcoxon": "Wilcoxon's signed-rank tests",
-    "ppi": "prediction-powered t tests",
-    "monte_carlo": "Monte-Carlo sign-flip tests",
-    "hybrid": "hybrid of paired t and Wilcoxon's tests",
-    "kruskal-wallis": "Kruskal and Wallis's test",
-    "tost": "two one-sided bootstrap tests",
-    "tost_analytic": "two one-sided tests by formula",
-    "anderson_hauck": "Anderson and Hauck's test",
+    "permutation": TestName("permutation test", "a permutation test"),
+    "analytic": TestName("permutation test by formula", "a permutation test by formula"),
+    "auto": TestName(
+        "permutation test (by formula where that is exact)", "a permutation test (by formula where that is exact)"
+    ),
+    "williams": TestName("Williams' test"),
+    "steiger": TestName("Steiger's test"),
+    "meng": TestName("Meng, Rosenthal and Rubin's test"),
+    "zou": TestName("Zou's interval"),
+    "paired_t": TestName("paired t tests", one="a paired t test"),
+    "t": TestName("t tests", one="a t test"),
+    "wilcoxon": TestName("Wilcoxon's signed-rank tests", one="Wilcoxon's signed-rank test"),
+    "ppi": TestName("prediction-powered t tests", one="a prediction-powered t test"),
+    "monte_carlo": TestName("Monte-Carlo sign-flip tests", one="Monte-Carlo sign-flip test"),
+    "hybrid": TestName("hybrid of paired t and Wilcoxon's tests", "a hybrid of paired t and Wilcoxon's tests"),
+    "kruskal-wallis": TestName("Kruskal and Wallis's test"),
+    "tost": TestName("two one-sided bootstrap tests"),
+    "tost_analytic": TestName("two one-sided tests by formula"),
+    "anderson_hauck": TestName("Anderson and Hauck's test"),
 }
 _TESTS_OF = {  # where the method alone does not say it
-    ("boot_test", "bootstrap"): "paired bootstrap test",
-    ("compare_systems", "bootstrap"): "paired bootstrap tests",
-    ("equivalence", "jackknife"): "two one-sided jackknife tests",
-    ("rank_tasks", ""): "permutation tests of the average score",
-    ("bias", "regression"): "t tests of slopes",
-    ("bias", "difference"): "t tests of slopes",
-    ("normality", "shapiro-wilk"): "Shapiro and Wilk's test",
-    ("corr", ""): "a test of each group's correlation",
-    ("metric_corr", ""): "a test of each group's correlation",
+    ("boot_test", "bootstrap"): TestName("paired bootstrap test", "a paired bootstrap test"),
+    ("compare_systems", "bootstrap"): TestName("paired bootstrap tests", one="a paired bootstrap test"),
+    ("equivalence", "jackknife"): TestName("two one-sided jackknife tests"),
+    ("rank_tasks", ""): TestName("permutation tests of the average score"),
+    ("bias", "regression"): TestName("t tests of slopes"),
+    ("bias", "difference"): TestName("t tests of slopes"),
+    ("normality", "shapiro-wilk"): TestName("Shapiro and Wilk's test"),
+    ("corr", ""): TestName("a test of each group's correlation"),
+    ("metric_corr", ""): TestName("a test of each group's correlation"),
+    ("range_drop", "bootstrap"): TestName("bootstrap test", "a bootstrap test"),
 }
 _CORRECTIONS = {
     "bonferroni": "Bonferroni",
@@ -61,23 +85,74 @@ def how(result: xr.Dataset) -> str:
 
 
 def made(result: xr.Dataset) -> str:
-    """The same without the level."""
-    parts = [interval_words(result), test_words(result), correction_words(result)]
-    _, comma, over = parts[0].partition(", ")
-    if comma and parts[1].endswith(f", {over}"):  # said once
-        parts[0] = parts[0].removesuffix(f", {over}")
-    return "; ".join(part for part in parts if part)
+    """The same without the level; what is random is said once where intervals and tests share it."""
+    of_intervals, of_tests = intervals(result), tests(result)
+    if of_intervals is not None and of_tests is not None and of_intervals.drawn_from == of_tests.drawn_from:
+        of_intervals = replace(of_intervals, random="", drawn="")
+    parts = [str(each) for each in (of_intervals, of_tests) if each is not None]
+    return "; ".join([*parts, *filter(None, [correction_words(result)])])
 
 
-def interval_words(result: xr.Dataset) -> str:
-    """Which intervals, over what: "95 % jackknife intervals, systems and inputs"; empty without any."""
+@dataclass(frozen=True)
+class Intervals:
+    """Which intervals, over what: "95 % jackknife intervals, systems and inputs"."""
+
+    level: str
+    kind: str  # "jackknife intervals"; "intervals" where attrs do not say
+    random: str = ""
+    drawn: str = ""
+
+    @property
+    def drawn_from(self) -> tuple[str, str]:
+        """What is random, and how many draws there were."""
+        return self.random, self.drawn
+
+    def __str__(self) -> str:
+        return ", ".join(filter(None, [f"{self.level} % {self.kind}", self.random, self.drawn]))
+
+
+@dataclass(frozen=True)
+class Tests:
+    """Which tests, over what: "permutation test, systems and inputs, 9,999 swaps"."""
+
+    name: TestName
+    random: str = ""
+    drawn: str = ""
+
+    @property
+    def drawn_from(self) -> tuple[str, str]:
+        """What is random, and how many draws there were."""
+        return self.random, self.drawn
+
+    def __str__(self) -> str:
+        return ", ".join(filter(None, [self.name.short, self.random, self.drawn]))
+
+
+@dataclass(frozen=True)
+class Correction:
+    """By which method p-values were corrected, over which of them: "Holm over all tests"."""
+
+    method: str
+    over: str
+
+    def __str__(self) -> str:
+        return f"{self.method} over {self.over}"
+
+
+def intervals(result: xr.Dataset) -> Intervals | None:
+    """The intervals of a result."""
     attrs = result.attrs
     level = interval_level(attrs)
     if not has_intervals(result) or math.isnan(level):
-        return ""
+        return None
     if attrs.get("analysis") in _OF_SHARES:
-        return "95 % Wilson intervals of the share of trials"
-    return f"{100 * level:.4g} % {interval_kind(attrs)}intervals{_over(attrs, 'resamples')}"
+        return Intervals("95", "Wilson intervals of the share of trials")
+    return Intervals(f"{100 * level:.4g}", f"{interval_kind(attrs)}intervals", *_drawn_from(attrs, "resamples"))
+
+
+def interval_words(result: xr.Dataset) -> str:
+    """The same as text; empty without any."""
+    return str(intervals(result) or "")
 
 
 def has_intervals(result: xr.Dataset) -> bool:
@@ -109,29 +184,35 @@ def interval_kind(attrs: Mapping[Any, Any]) -> str:
     return named.get(method, "")
 
 
-def test_words(result: xr.Dataset) -> str:
-    """Which test, over what: "permutation test, systems and inputs, 9,999 swaps"; empty without any."""
+def tests(result: xr.Dataset) -> Tests | None:
+    """The tests of a result."""
     if not has_tests(result):
-        return ""
+        return None
     attrs = result.attrs
     method, analysis = str(attrs.get("method", "")), str(attrs.get("analysis", ""))
-    if analysis == "range_drop":
-        return f"bootstrap test{_over(attrs, 'resamples')}"
-    name = _TESTS_OF.get((analysis, method)) or _TESTS.get(method, method or "test")
-    unit = "swaps" if "permutation" in name or "sign-flip" in name else "resamples"
-    return f"{name}{_over(attrs, unit)}"
+    name = _TESTS_OF.get((analysis, "bootstrap" if analysis == "range_drop" else method)) or _TESTS.get(method)
+    name = name or TestName(method or "test")
+    return Tests(name, *_drawn_from(attrs, "swaps" if name.swaps else "resamples"))
+
+
+def test_words(result: xr.Dataset) -> str:
+    """The same as text; empty without any."""
+    return str(tests(result) or "")
+
+
+def correction(result: xr.Dataset) -> Correction | None:
+    """How p-values were corrected; None where they were not."""
+    if not has_tests(result):
+        return None
+    method = str(result.attrs.get("adjust_method", ""))
+    if result.attrs.get("analysis") == "alt_test":
+        return Correction(_CORRECTIONS.get(method, "Benjamini-Yekutieli"), "each judge's raters")
+    return Correction(_CORRECTIONS.get(method, method), _family(result)) if method else None
 
 
 def correction_words(result: xr.Dataset) -> str:
-    """How p-values were corrected: "Holm over all tests", or "p-values not corrected"; empty without any."""
-    if not has_tests(result):
-        return ""
-    method = str(result.attrs.get("adjust_method", ""))
-    if result.attrs.get("analysis") == "alt_test":
-        return f"{_CORRECTIONS.get(method, 'Benjamini-Yekutieli')} over each judge's raters"
-    if not method:
-        return "p-values not corrected"
-    return f"{_CORRECTIONS.get(method, method)} over {_family(result)}"
+    """The same as text, or "p-values not corrected"; empty without any."""
+    return str(correction(result) or "p-values not corrected") if has_tests(result) else ""
 
 
 def resample_words(attrs: Mapping[Any, Any]) -> str:
@@ -271,11 +352,11 @@ def _family(result: xr.Dataset) -> str:
     return f"the tests of each {listed(dim.replace('_', ' ') for dim in outer)}" if outer else "all tests"
 
 
-def _over(attrs: Mapping[Any, Any], unit: str) -> str:
-    """What is random, and how many draws there were, after a comma each."""
-    parts = [resample_words(attrs)]
+def _drawn_from(attrs: Mapping[Any, Any], unit: str) -> tuple[str, str]:
+    """What is random, and how many draws there were."""
+    drawn = ""
     if attrs.get("exact"):
-        parts.append(f"all {unit}")
+        drawn = f"all {unit}"
     elif "n_resamples" in attrs and attrs.get("method") not in ("analytic", "jackknife", "fisher"):
-        parts.append(f"{int(attrs['n_resamples']):,} {unit}")
-    return "".join(f", {part}" for part in parts if part)
+        drawn = f"{int(attrs['n_resamples']):,} {unit}"
+    return resample_words(attrs), drawn

@@ -218,8 +218,9 @@ def _steps_legend(result: xr.Dataset, alpha: float) -> list[tuple[str, dict[str,
         (name, {**style, "color": color, "mec": "#999999", "mew": 0.6})
         for name, color in zip(names, _steps(), strict=True)
     ]
+    correction = wording.correction(result)
     if "pvalue_adjusted" in result:
-        method = wording.correction_words(result).partition(" over")[0]
+        method = "p-values not corrected" if correction is None else correction.method
         items.append((f"{method} ≤ {alpha:.2g}", {**style, "mfc": "none", "mec": _FRAME, "mew": 1.8}))
     return items
 
