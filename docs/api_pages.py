@@ -10,7 +10,7 @@ from typing import Any
 import xsumstat
 from xsumstat import offers
 from xsumstat.accessor import DatasetMeta, FrameMeta, Plots
-from xsumstat.dataset.variables import ANALYSES
+from xsumstat.catalogue import ANALYSES
 
 # The guide to each group of questions; a group that is not here fails the build.
 GUIDES = {

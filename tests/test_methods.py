@@ -11,9 +11,9 @@ from cases import IN_WORDS, analysis_of, answer
 from helpers import for_each
 
 from xsumstat import methods as written
+from xsumstat.catalogue import ANALYSES
 from xsumstat.citations import REFERENCES
 from xsumstat.dataset import wording
-from xsumstat.dataset.variables import ANALYSES
 from xsumstat.methods import AIMS, methods
 
 TABLES = (written._COEFFICIENTS, written._GIVEN, written._INTERVALS, written._TESTS, written._CORRECTIONS)

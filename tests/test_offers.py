@@ -14,7 +14,7 @@ from helpers import by_turns, for_each
 import xsumstat
 from xsumstat import accessor, method_synonyms, offers, synonyms
 from xsumstat.analyses import intervals
-from xsumstat.dataset.variables import ANALYSES
+from xsumstat.catalogue import ANALYSES
 
 OF_SCORES = {
     *(

@@ -7,7 +7,7 @@ import xarray as xr
 from cases import FEW, OF_DEMO, answer_of_demo
 
 from xsumstat import accessor, offers
-from xsumstat.dataset.variables import ANALYSES
+from xsumstat.catalogue import ANALYSES
 
 
 def test_missing_ratings_are_told():

@@ -21,4 +21,5 @@ from .simulation.plan import plan as plan
 from .simulation.power import power as power
 from .simulation.simulate import simulate as simulate
 
+__all__: list[str]
 __version__: str

@@ -11,133 +11,15 @@ import numpy as np
 import xarray as xr
 
 from xsumstat import _validate
+from xsumstat.catalogue import ANALYSES
 from xsumstat.citations import REFERENCES
 from xsumstat.coefficients.table import COEFFICIENTS
 from xsumstat.dataset import results, wording
 from xsumstat.io import paper_tables
 
-# What was asked: {gold}, {correlation} and attrs are filled in; [keys] are cited.
-AIMS: dict[str, str] = {
-    "corr": "We correlated the scores of each metric with {gold}, {correlation}.",
-    "metric_corr": "We correlated the scores of each pair of metrics, {correlation}.",
-    "ci": (
-        "We estimated how well each metric agrees with {gold}, {correlation}, with confidence intervals "
-        "[deutsch2021statistical]."
-    ),
-    "ci_of_differences": (
-        "We estimated how much better each metric agrees with {gold} than {others}, {correlation}, with confidence "
-        "intervals [deutsch2021statistical]."
-    ),
-    "metric_ci": (
-        "We correlated the scores of each pair of metrics, {correlation}, with confidence intervals "
-        "[deutsch2021statistical]."
-    ),
-    "perm_test": "We tested {whether} with {gold}, {correlation}, differs [deutsch2021statistical].",
-    "boot_test": "We tested {whether} with {gold}, {correlation}, differs [deutsch2021statistical].",
-    "corr_test": "We tested {whether} with {gold}, {correlation}, differs [graham2014testing].",
-    "rank": (
-        "We ranked the metrics by their agreement with {gold}, {correlation}, in clusters: a new cluster "
-        "begins where some metric of the one before is significantly better [freitag2021results]."
-    ),
-    "rank_tasks": (
-        "We ranked the metrics by their average score over {n_tasks}, in clusters: a new cluster begins where"
-        " some metric of the one before is significantly better [freitag2023results]."
-    ),
-    "equivalence": (
-        "We tested whether correlations with {gold}, {correlation}, are equivalent, that is, apart by less "
-        "than {margin} [schuirmann1987comparison, braun2022survive]."
-    ),
-    "margin_sensitivity": (
-        "We counted how many comparisons of correlations with {gold}, {correlation}, are equivalent at each "
-        "margin by two one-sided tests at a significance level of {alpha} [schuirmann1987comparison, braun2022survive]."
-    ),
-    "dominance": (
-        "We estimated how probable it is that one metric agrees better with {gold}, {correlation}, than "
-        "another, by the share of resamples in which it does, and call an order resolved from a share of "
-        "{threshold} on [braun2022survive]."
-    ),
-    "compare_systems": "We tested {whether} differ{helped} [rankel2011ranking].",
-    "system_means": (
-        "We estimated each system's mean of {gold} over {inputs} from the outputs with ratings and the scores that "
-        "{helped_by} gave to all, by a regression estimator, prediction-powered inference with {slopes} "
-        "[angelopoulos2023ppi, chaganty2018price]."
-    ),
-    "discriminative_agreement": (
-        "We compared the verdicts on each pair of systems by the metric and by {gold}, a win, loss or neither in "
-        "paired bootstrap resamples of inputs, with a win in {confidence} % of them "
-        "[koehn2004statistical, bhandari2020reevaluating]."
-    ),
-    "input_effect": (
-        "We tested whether inputs differ in difficulty, and compared the mean ranks of each pair of "
-        "[rankel2011ranking, hochberg1982graphical]."
-    ),
-    "top_k_corr": (
-        "We correlated the scores of each metric with {gold}, {correlation}, among the k best systems "
-        "[bhandari2020reevaluating]."
-    ),
-    "close_corr": (
-        "We correlated the scores of each metric with {gold}, {correlation}, over the pairs of systems whose "
-        "means by {gold} are so far apart [deutsch2022reexamining]."
-    ),
-    "bias": (
-        "We tested whether the errors of each metric against {gold} move with {given}, {errors}; variances respect "
-        "systems and inputs as clusters [bell2002bias, cameron2011robust]."
-    ),
-    "range_drop": (
-        'We compared the correlation of each pair of metrics, {correlation}, on outputs in the range "{range}" '
-        "with that on all [peyrard2019studying], and the drop with the one that the narrower range brings about "
-        "by itself under a normal model."
-    ),
-    "disagreement": (
-        "We counted how many pairs of outputs of an input two metrics order oppositely, by the height of "
-        "their scores [peyrard2019studying]."
-    ),
-    "improvement_consistency": (
-        "We counted, of the outputs of an input that some metric holds to be better, those that all do, by "
-        "the height of the scores [peyrard2019studying]."
-    ),
-    "agreement": (
-        "We measured the agreement of the raters by Krippendorff's alpha for {measurement} ratings "
-        "[krippendorff2011computing]."
-    ),
-    "human_ceiling": (
-        "We correlated each rater, and each metric, with the mean of the other raters, {correlation}, and "
-        "averaged over raters."
-    ),
-    "alt_test": (
-        "We applied the alternative annotator test with a margin of {margin}: a judge may replace a rater "
-        "where it wins against half of the raters or more [calderon2025alternative]."
-    ),
-    "normality": "We tested whether scores are normally distributed [shapiro1965analysis, deutsch2021statistical].",
-    "pca": "We computed the principal components of the ranks that metrics give to outputs [braun2022survive].",
-    "variance_components": (
-        "We estimated how much of the variance of {gold} and of each metric lies between systems, between inputs and "
-        "in single cells, by Henderson's method I [searle1992variance], with jackknife standard errors over systems "
-        "and inputs [efron1981jackknife]. The reliability of system means is the generalizability coefficient "
-        "[brennan2001generalizability]."
-    ),
-    "simulate": "We simulated scores of a normal model whose true correlations are known.",
-    "simulate_like": (
-        "We simulated scores like {like}, from their own effects of systems, inputs and cells, with the covariances of "
-        "these by Henderson's method I [searle1992variance]."
-    ),
-    "coverage": (
-        "We measured how often {confidence} % confidence intervals cover the true correlation, {correlation}, in "
-        "{n_trials} simulated trials [deutsch2021statistical]."
-    ),
-    "power": (
-        "We measured how often tests find a difference of correlations with {gold}, {correlation}, in "
-        "{n_trials} simulated trials at a significance level of {alpha} [deutsch2021statistical]."
-    ),
-    "plan": (
-        "We planned the number of systems and inputs from the jackknife's variance and the variance components of the "
-        "scores [efron1981jackknife, searle1992variance]{sought}; what these do not tell was simulated in {n_trials} "
-        "trials of scores that were drawn like them."
-    ),
-    "plan_of_differences": (
-        "We planned the number of inputs from the power of a paired t-test of two systems at a level of {alpha}, by "
-        "the noncentral t distribution, with the mean variance of the differences of two systems' scores."
-    ),
+# What was done, by analysis and its special kinds.
+AIMS = {name: each.aim for name, each in ANALYSES.items()} | {
+    name: aim for each in ANALYSES.values() for name, aim in each.special_aims.items()
 }
 _CITED = re.compile(r" \[([\w, ]+)\]")
 _LEVELS = {

@@ -3,33 +3,24 @@
 from __future__ import annotations
 
 import difflib
+import itertools
 import re
 from collections.abc import Collection, Iterable, Mapping
 
 import pandas as pd
 import xarray as xr
 
-from xsumstat import _validate, method_synonyms, synonyms
+from xsumstat import __all__ as PACKAGE
+from xsumstat import _validate, catalogue, method_synonyms, synonyms
+from xsumstat.catalogue import ANALYSES
 from xsumstat.dataset import facts, leakage, wording
-from xsumstat.dataset.variables import ANALYSES
 
 RATERS, AMONG = "raters and judges", "among metrics"
 # Questions to scores, in groups. `of` says which a Dataset has something for.
-QUESTIONS: dict[str, tuple[str, ...]] = {
-    "agreement with people": ("corr", "ci", "rank", "sentinels", "bias", "normality"),
-    "better, or equally good": (
-        *("perm_test", "boot_test", "corr_test"),
-        *("equivalence", "margin_sensitivity", "dominance"),
-    ),
-    AMONG: ("metric_corr", "metric_ci", "pca", "disagreement", "improvement_consistency"),
-    "parts of the scores": ("top_k", "top_k_corr", "close_corr", "scoring_range", "range_drop"),
-    "systems and inputs": (
-        *("compare_systems", "system_means", "discriminative_agreement", "input_effect", "sample_inputs"),
-        "variance_components",
-    ),
-    RATERS: ("agreement", "human_ceiling", "alt_test", "majority_vote", "drop_noisiest_rater"),
-    "all at once": ("report",),
-    "as a table or files": ("to_frame", "to_mtme"),
+QUESTIONS = {
+    group: tuple(each.name for each in rows)
+    for group, rows in itertools.groupby(catalogue.QUESTIONS, lambda each: each.group)
+    if group
 }
 # What results are asked; the first of those alone that have p-values.
 OF_TESTS = ("adjust", "significant")
@@ -37,22 +28,6 @@ OF_RESULTS = ("conclusion", "methods", "to_frame", "to_latex", "to_markdown")
 # Pictures of scores; those of results are in the table of analyses.
 PICTURES = ("heatmap", "distribution", "scatter_matrix")
 OF_FRAMES = ("to_scores",)
-PACKAGE = (
-    *(
-        "add_gold",
-        "coverage",
-        "load_dataset",
-        "plan",
-        "power",
-        "rank_tasks",
-        "set_dims",
-        "simulate",
-        "to_scores",
-        "wmt_tasks",
-    ),
-    *("read_deepeval", "read_inspect", "read_lm_eval", "read_mqm", "read_mtme", "read_promptfoo"),
-    *("read_realsumm", "read_sacrerouge"),
-)
 _PAIRS = {"other_metric", "other_system"}
 # Columns that `to_scores` takes where nothing is named, and of how many rows it is looked which are repeated.
 _DEFAULTS = {"metric": "metric", "system": "system", "input": "input", "value": "score"}

@@ -9,9 +9,9 @@ from helpers import by_turns
 
 import xsumstat
 from xsumstat.accessor import DatasetMeta
+from xsumstat.catalogue import ANALYSES
 from xsumstat.coefficients.record import LEVELS
 from xsumstat.coefficients.table import COEFFICIENTS
-from xsumstat.dataset.variables import ANALYSES
 
 # What keeps a call short, where an analysis has the argument.
 SHORT = {"n_resamples": 19, "n_trials": 2, "n_simulations": 19, "rng": 0, "progress": False}

@@ -9,9 +9,9 @@ from cases import ASKED, FEW, LACKS_A_PACKAGE, analysis_of, answer, in_two, roun
 from helpers import by_turns, for_each
 
 import xsumstat
-from xsumstat import accessor
+from xsumstat import accessor, catalogue
 from xsumstat.conclusions import conclusion
-from xsumstat.dataset import metric_pairs, results, variables
+from xsumstat.dataset import metric_pairs, results
 from xsumstat.dataset.value_checks import Checks
 
 CORE = {"metric", "system", "input"}
@@ -28,7 +28,7 @@ def test_all_results_but_simulated_scores_say_their_analysis():
 @for_each("question", ASKED)
 def test_a_result_holds_what_the_tables_declare(question):
     found = answer(question)
-    about = variables.ANALYSES[analysis_of(found)]
+    about = catalogue.ANALYSES[analysis_of(found)]
     assert set(variables_of(found)) <= set(about.variables)
     beside = {"type", "language", "rater"} if about.further else set()
     assert set(map(str, found.dims)) <= {*CORE, *about.dims, *beside}
@@ -37,25 +37,25 @@ def test_a_result_holds_what_the_tables_declare(question):
 @for_each("question", [*ASKED, "significant"])
 def test_every_variable_says_what_it_is(question):
     for name, values in variables_of(answer(question)).items():
-        about = variables.variable(name, answer(question).attrs.get("analysis"))
+        about = catalogue.variable(name, answer(question).attrs.get("analysis"))
         assert values.dtype == np.dtype(about.dtype), name
         assert values.attrs["long_name"] == about.long_name or analysis_of(answer(question)) == "simulate"
         assert values.attrs["long_name"] and values.attrs["units"] in ("1", "score", "score²"), name
 
 
 def test_nothing_is_declared_that_no_result_has():
-    seen = {name: set() for name in variables.ANALYSES}
+    seen = {name: set() for name in catalogue.ANALYSES}
     for question in ASKED:
         found = answer(question)
         seen[analysis_of(found)] |= {*variables_of(found), *map(str, found.dims)}
     corrected = ("pvalue_adjusted", "significant")  # by `adjust` and `significant`, whatever test it was
-    for name, about in variables.ANALYSES.items():
+    for name, about in catalogue.ANALYSES.items():
         if name in LACKS_A_PACKAGE:
             continue
         assert {each for each in about.names if each not in corrected} <= seen[name], name
         assert set(about.own) <= set(about.variables), name
-    used = {each for about in variables.ANALYSES.values() for each in about.variables}
-    assert used == set(variables.VARIABLES)
+    used = {each for about in catalogue.ANALYSES.values() for each in about.variables}
+    assert used == set(catalogue.VARIABLES)
 
 
 def test_every_analysis_is_in_the_table():
@@ -66,13 +66,13 @@ def test_every_analysis_is_in_the_table():
     others |= {"report", "conclusion", "methods", "to_latex", "to_markdown", "to_scores", "add_gold"}
     methods = {name for name in vars(accessor.DatasetMeta) if not name.startswith("_")}
     functions = {name for name in xsumstat.__all__ if not name.startswith("_")}
-    assert (methods | functions) - others == set(variables.ANALYSES)
+    assert (methods | functions) - others == set(catalogue.ANALYSES)
 
 
-@pytest.mark.parametrize("analysis", [name for name, about in variables.ANALYSES.items() if about.pictures])
+@pytest.mark.parametrize("analysis", [name for name, about in catalogue.ANALYSES.items() if about.pictures])
 def test_every_picture_draws(analysis):
     plt = pytest.importorskip("matplotlib.pyplot")
-    for picture in variables.ANALYSES[analysis].pictures:
+    for picture in catalogue.ANALYSES[analysis].pictures:
         assert callable(getattr(accessor.Plots, picture))
         drawn = 0
         for found in (answer(question) for question in ASKED if analysis_of(answer(question)) == analysis):
@@ -89,7 +89,7 @@ def test_every_picture_draws(analysis):
 
 def test_every_picture_of_results_belongs_to_an_analysis():
     of_scores = {"heatmap", "scatter_matrix", "distribution"}
-    listed = {each for about in variables.ANALYSES.values() for each in about.pictures}
+    listed = {each for about in catalogue.ANALYSES.values() for each in about.pictures}
     assert {name for name in vars(accessor.Plots) if not name.startswith("_")} - of_scores == listed
 
 
@@ -109,9 +109,9 @@ def test_saved_and_loaded_it_is_the_same(question, tmp_path):
 def test_an_axis_takes_its_name_from_the_table():
     pytest.importorskip("matplotlib.pyplot")
     found = answer("discriminative")
-    assert found.meta.plot.bars().get_xlabel() == variables.VARIABLES["f1"].long_name
+    assert found.meta.plot.bars().get_xlabel() == catalogue.VARIABLES["f1"].long_name
     bare = xr.Dataset({"f1": found.f1.drop_attrs(), "own_number": found.f1.drop_attrs()})
-    assert bare.meta.plot.bars().get_xlabel() == variables.VARIABLES["f1"].long_name
+    assert bare.meta.plot.bars().get_xlabel() == catalogue.VARIABLES["f1"].long_name
     assert bare.meta.plot.bars("own_number").get_xlabel() == "own number"
 
 
@@ -172,7 +172,7 @@ def test_what_is_not_declared_is_refused():
     with pytest.raises(LookupError, match="no analysis 'cy'"):
         results.result({"correlation": values}, None, analysis="cy")
     with pytest.raises(LookupError, match="a result has the variable 'correlaton'"):
-        variables.variable("correlaton")
+        catalogue.variable("correlaton")
     scores = values.expand_dims(language=2)
     results.result({"correlation": scores}, scores, analysis="corr")
     results.result({"alpha": scores}, None, analysis="agreement", along="language")
@@ -198,8 +198,8 @@ def test_numbers_get_the_dtype_of_the_table_and_stay_lazy():
 
 
 def test_names_are_reserved_by_analyses_whose_scores_may_have_further_dims():
-    assert {"correlation", "other_metric", "gap", "significant", "alpha"} <= variables.RESERVED
-    assert not {"task", "width", "truth", "noise", "interval", "score_bin", "whole"} & variables.RESERVED
+    assert {"correlation", "other_metric", "gap", "significant", "alpha"} <= catalogue.RESERVED
+    assert not {"task", "width", "truth", "noise", "interval", "score_bin", "whole"} & catalogue.RESERVED
     ds = rounded(3)
     tasks = ds.score.sel(metric=["m0", "m1"]).expand_dims(task=["a", "b"])
     found = xr.Dataset({"score": tasks}).meta.corr(ds.score.sel(metric="human", drop=True))

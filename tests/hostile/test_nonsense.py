@@ -25,7 +25,7 @@ from helpers import by_turns
 import xsumstat
 from xsumstat import offers
 from xsumstat.accessor import DatasetMeta, FrameMeta, Plots
-from xsumstat.dataset.variables import ANALYSES
+from xsumstat.catalogue import ANALYSES
 
 PACKAGE = str(Path(xsumstat.__file__).parent)
 FIXTURES = Path(__file__).parents[1] / "io" / "fixtures"

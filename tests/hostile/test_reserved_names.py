@@ -11,8 +11,8 @@ from helpers import by_turns, for_each
 
 import xsumstat
 from xsumstat.accessor import DatasetMeta
+from xsumstat.catalogue import RESERVED
 from xsumstat.dataset.facts import CORE
-from xsumstat.dataset.variables import RESERVED
 
 NAMES = [*sorted(RESERVED), "_pair"]
 DIMS = ("metric", "system", "input")

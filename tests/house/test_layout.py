@@ -17,7 +17,7 @@ TESTS = Path(__file__).parents[1]
 GROUND = ("extras", "types", "caveats", "docstrings", "synonyms", "method_synonyms", "kinds", "_validate")
 ROOMS = (
     *("kernels", "coefficients", "inference", "resampling"),
-    *("dataset", "analyses", "simulation", "plots", "io"),
+    *("catalogue", "dataset", "analyses", "simulation", "plots", "io"),
 )
 FACE = (
     *(

@@ -7,7 +7,8 @@ import xarray as xr
 from cases import ASKED, answer
 from helpers import for_each
 
-from xsumstat.dataset import results, variables
+from xsumstat import catalogue
+from xsumstat.dataset import results
 from xsumstat.io.result_frames import to_frame
 
 QUESTIONS = [name for name in ASKED if not name.startswith("corr, ")]
@@ -60,7 +61,7 @@ def test_a_brief_frame_keeps_answers_and_intervals(demo):
     assert list(frame) == ["metric", "correlation", "ci_low", "ci_high"]
     whole = demo.meta.ci("human").meta.to_frame()
     pd.testing.assert_frame_equal(whole[list(frame)], frame)
-    assert [name in variables.DETAILS for name in whole.columns[3:]] == [False] * 3 + [True] * 5
+    assert [name in catalogue.DETAILS for name in whole.columns[3:]] == [False] * 3 + [True] * 5
     with pytest.raises(TypeError, match="brief"):
         demo.meta.ci("human").meta.to_frame(brief="yes")
 

@@ -10,10 +10,10 @@ from typing import Any, ParamSpec
 import pandas as pd
 import xarray as xr
 
-from xsumstat import _validate
+from xsumstat import _validate, catalogue
 from xsumstat.analyses.measure import checked_progress
 from xsumstat.caveats import Caveat
-from xsumstat.dataset import value_checks, variables
+from xsumstat.dataset import value_checks
 from xsumstat.resampling import draws, threads
 
 # What the group of all systems, or inputs, is called.
@@ -82,7 +82,7 @@ def _for_each_group(
     each: Callable[..., xr.Dataset], ds: xr.Dataset, gold: Any, by: Any, progress: bool | None
 ) -> xr.Dataset:
     dim, groups, labels = groups_of(ds, "by", by, ("system", "input"))
-    if by in variables.RESERVED:
+    if by in catalogue.RESERVED:
         raise ValueError(f"by={by!r} is a name that results need; rename the coordinate")
     if ALL in labels:
         raise ValueError(f"by={by!r} has a group {ALL!r}, which is what all {dim}s together are called; rename it")
@@ -131,7 +131,7 @@ def _of_group(
         try:
             found, reason = each(part, gold), ""
         except ValueError as error:
-            blanks = {name: variables.variable(name).blank for name in whole.data_vars}
+            blanks = {name: catalogue.variable(name).blank for name in whole.data_vars}
             found = whole.assign({name: xr.full_like(whole[name], blank) for name, blank in blanks.items()})
             reason = str(error)
     for caveat in said.caveats:

@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from xsumstat import _validate
+from xsumstat import _validate, catalogue
 from xsumstat.analyses import chance
 from xsumstat.analyses.intervals import ci
 from xsumstat.analyses.measure import check_symmetric, checked_progress
 from xsumstat.caveats import Caveat, UnusableGoldError
 from xsumstat.coefficients import table
-from xsumstat.dataset import checks, facts, metric_pairs, results, value_checks, variables
+from xsumstat.dataset import checks, facts, metric_pairs, results, value_checks
 from xsumstat.dataset import scores as schema
 from xsumstat.dataset.value_checks import Said
 from xsumstat.resampling import draws, threads
@@ -190,5 +190,5 @@ def _square(rows: list[xr.Dataset], labels: list[Any]) -> xr.Dataset:
     place = results.symmetric(np.arange(len(above)), above, size)
     square = pairs.isel(_pair=xr.DataArray(place, dims=("metric", "other_metric")))
     other = xr.DataArray(~np.eye(size, dtype=bool), dims=("metric", "other_metric"))
-    blanks = {name: variables.variable(name).blank for name in square.data_vars}
+    blanks = {name: catalogue.variable(name).blank for name in square.data_vars}
     return square.assign({name: square[name].where(other, blank) for name, blank in blanks.items()})

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from xsumstat import _validate, extras
+from xsumstat import _validate, catalogue, extras
 from xsumstat.analyses.measure import Draws
 from xsumstat.coefficients.arrays import scaled
-from xsumstat.dataset import checks, labelled, results, variables
+from xsumstat.dataset import checks, labelled, results
 from xsumstat.dataset import scores as schema
 from xsumstat.inference import alpha
 from xsumstat.inference.alpha import RatedCells
@@ -112,7 +112,7 @@ def agreement(
     """
     krippendorff = extras.optional("krippendorff", "agreement")
     ratings, name = ratings_of(ds, rating, along)
-    ratings = ratings.drop_vars([each for each in variables.RESERVED if each in ratings.coords])
+    ratings = ratings.drop_vars([each for each in catalogue.RESERVED if each in ratings.coords])
     _validate.choice("measurement", measurement, MEASUREMENTS)
     _validate.choice("method", method, ("jackknife", "bootstrap"))
     dims = _validate.dims("resample", resample)

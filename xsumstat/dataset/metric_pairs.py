@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from xsumstat.dataset import checks, results, variables
+from xsumstat import catalogue
+from xsumstat.dataset import checks, results
 from xsumstat.dataset import scores as schema
 from xsumstat.dataset.facts import Fact
 from xsumstat.types import Pair
@@ -98,7 +99,7 @@ def laid_out(
     if "forward" in picked:
         cells["pvalue"] = results.where(tested, results.where(turned, picked["backward"], picked["forward"]), np.nan)
     for name in (each for each in picked if each not in ("forward", "backward")):
-        about = variables.variable(name)
+        about = catalogue.variable(name)
         values = picked[name]
         if about.turned != "same":
             values = results.where(turned, -picked[name if about.turned == "negated" else about.turned], values)

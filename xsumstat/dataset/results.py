@@ -10,19 +10,20 @@ from typing import Any, Protocol
 import numpy as np
 import xarray as xr
 
-from xsumstat.dataset import checks, facts, variables
+from xsumstat import catalogue
+from xsumstat.dataset import checks, facts
 from xsumstat.dataset.facts import CORE
 from xsumstat.dataset.value_checks import Checks
 
 
 def types(names: Iterable[str]) -> dict[str, type]:
     """Types of numbers by name; those that are no variables of results, but become such, are floats."""
-    return {name: variables.VARIABLES[name].dtype if name in variables.VARIABLES else float for name in names}
+    return {name: catalogue.VARIABLES[name].dtype if name in catalogue.VARIABLES else float for name in names}
 
 
 def main_variable(ds: xr.Dataset) -> str:
     """The variable that answers the question that a result is of; the first where none is known to."""
-    about = variables.ANALYSES.get(str(ds.attrs.get("analysis")))
+    about = catalogue.ANALYSES.get(str(ds.attrs.get("analysis")))
     answers = () if about is None else about.main
     return next((name for name in answers if name in ds), str(next(iter(ds.data_vars))))
 
@@ -38,8 +39,8 @@ def _finished(
     """A result of variables, some of them `coords`, and attrs."""
     analysis = attrs["analysis"]
     every = {name: values if name in coords else _described(name, values, analysis) for name, values in parts.items()}
-    for dim in (dim for dim in variables.ANALYSES[analysis].dims if dim in coords and dim in variables.COORDINATES):
-        about = variables.COORDINATES[dim]
+    for dim in (dim for dim in catalogue.ANALYSES[analysis].dims if dim in coords and dim in catalogue.COORDINATES):
+        about = catalogue.COORDINATES[dim]
         every[dim] = every.pop(dim).copy(deep=False)  # last: the order of variables is that of a result's dims
         every[dim].attrs |= {"long_name": about.long_name, "units": about.units}
     return _assembled(every, coords, attrs)
@@ -67,7 +68,7 @@ def describe(name: Hashable, values: xr.DataArray, analysis: Any = None) -> xr.D
 
 
 def _described(name: Hashable, values: xr.Variable, analysis: Any) -> xr.Variable:
-    about = variables.variable(name, analysis)
+    about = catalogue.variable(name, analysis)
     attrs = {**values.attrs, "long_name": about.long_name, "units": about.units}
     return xr.Variable(values.dims, values.data.astype(about.dtype, copy=False), attrs)
 
@@ -239,13 +240,13 @@ def sizes(score: xr.DataArray | None) -> dict[str, int]:
 
 
 def _check_dims(every: Mapping[Hashable, xr.Variable], analysis: str, further: Sequence[Hashable | None]) -> None:
-    if analysis not in variables.ANALYSES:
-        raise LookupError(f"there is no analysis {analysis!r} in dataset/variables.py")
-    known = {*CORE, *variables.ANALYSES[analysis].dims, *further}
+    if analysis not in catalogue.ANALYSES:
+        raise LookupError(f"there is no analysis {analysis!r} in the catalogue")
+    known = {*CORE, *catalogue.ANALYSES[analysis].dims, *further}
     unknown = [dim for values in every.values() for dim in values.dims if dim not in known]
     if unknown:
         raise LookupError(
-            f"a result of {analysis!r} has the dim {unknown[0]!r}, which dataset/variables.py does not declare and the "
+            f"a result of {analysis!r} has the dim {unknown[0]!r}, which the catalogue does not declare and the "
             "scores have not"
         )
 
@@ -273,7 +274,7 @@ def pair_dims(values: xr.DataArray) -> tuple[str, str] | None:
 
 def mirrored(result: xr.Dataset, pvalue: xr.DataArray) -> xr.DataArray | None:
     """Cells of a table without direction whose mirror image holds the same test; None where there are none."""
-    about = variables.ANALYSES.get(str(result.attrs.get("analysis")))
+    about = catalogue.ANALYSES.get(str(result.attrs.get("analysis")))
     undirected = result.attrs.get("alternative") == "two-sided" or about is not None and about.undirected
     dims = pair_dims(pvalue)
     if not undirected or dims is None:

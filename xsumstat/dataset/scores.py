@@ -11,10 +11,10 @@ import pandas as pd
 import xarray as xr
 
 from xsumstat import _validate
+from xsumstat.catalogue import RESERVED
 from xsumstat.dataset import checks, covariates, directions, facts, leakage
 from xsumstat.dataset.facts import CORE, Fact
 from xsumstat.dataset.value_checks import Checks, by_metric, of_values
-from xsumstat.dataset.variables import RESERVED
 
 
 @_validate.public

@@ -9,25 +9,8 @@ from typing import Any
 
 import xarray as xr
 
-
-@dataclass(frozen=True)
-class TestName:
-    """A test by its short name, and as a sentence calls several of it, or one."""
-
-    short: str
-    several: str = ""
-    one: str = ""
-
-    def in_a_sentence(self, one: bool) -> str:
-        """As a sentence calls it."""
-        several = self.several or self.short
-        return (self.one or several) if one else several
-
-    @property
-    def swaps(self) -> bool:
-        """Whether what is drawn are swaps, or signs."""
-        return "permutation" in self.short or "sign-flip" in self.short
-
+from xsumstat.catalogue import ANALYSES
+from xsumstat.catalogue.record import TestName
 
 _TESTS = {
     "permutation": TestName("permutation test", "a permutation test"),
@@ -49,18 +32,6 @@ _TESTS = {
     "tost": TestName("two one-sided bootstrap tests"),
     "tost_analytic": TestName("two one-sided tests by formula"),
     "anderson_hauck": TestName("Anderson and Hauck's test"),
-}
-_TESTS_OF = {  # where the method alone does not say it
-    ("boot_test", "bootstrap"): TestName("paired bootstrap test", "a paired bootstrap test"),
-    ("compare_systems", "bootstrap"): TestName("paired bootstrap tests", one="a paired bootstrap test"),
-    ("equivalence", "jackknife"): TestName("two one-sided jackknife tests"),
-    ("rank_tasks", ""): TestName("permutation tests of the average score"),
-    ("bias", "regression"): TestName("t tests of slopes"),
-    ("bias", "difference"): TestName("t tests of slopes"),
-    ("normality", "shapiro-wilk"): TestName("Shapiro and Wilk's test"),
-    ("corr", ""): TestName("a test of each group's correlation"),
-    ("metric_corr", ""): TestName("a test of each group's correlation"),
-    ("range_drop", "bootstrap"): TestName("bootstrap test", "a bootstrap test"),
 }
 _CORRECTIONS = {
     "bonferroni": "Bonferroni",
@@ -190,8 +161,8 @@ def tests(result: xr.Dataset) -> Tests | None:
         return None
     attrs = result.attrs
     method, analysis = str(attrs.get("method", "")), str(attrs.get("analysis", ""))
-    name = _TESTS_OF.get((analysis, "bootstrap" if analysis == "range_drop" else method)) or _TESTS.get(method)
-    name = name or TestName(method or "test")
+    of_its_own = ANALYSES[analysis].tests if analysis in ANALYSES else {}
+    name = of_its_own.get(method) or of_its_own.get("") or _TESTS.get(method) or TestName(method or "test")
     return Tests(name, *_drawn_from(attrs, "swaps" if name.swaps else "resamples"))
 
 

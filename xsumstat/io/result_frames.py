@@ -7,8 +7,8 @@ from typing import Any
 import pandas as pd
 import xarray as xr
 
-from xsumstat import _validate
-from xsumstat.dataset import results, variables
+from xsumstat import _validate, catalogue
+from xsumstat.dataset import results
 
 
 @_validate.public
@@ -54,9 +54,9 @@ def to_frame(result: xr.Dataset, *, brief: bool = False) -> pd.DataFrame:
     dims = [str(dim) for dim in kept.dims if dim in main.dims]
     names = [name for name, each in kept.data_vars.items() if set(each.dims) == set(main.dims)]
     single = {str(name): each.item() for name, each in kept.data_vars.items() if not each.dims and main.dims}
-    names = sorted(names, key=lambda name: (name != main.name, name in variables.DETAILS))
+    names = sorted(names, key=lambda name: (name != main.name, name in catalogue.DETAILS))
     if brief:
-        names = [name for name in names if name not in variables.DETAILS]
+        names = [name for name in names if name not in catalogue.DETAILS]
     frame = _rows(kept[names], dims, main, brief)
     frame.attrs = {str(name): _plain(value) for name, value in result.attrs.items()} | single  # type: ignore[assignment]
     return frame

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from xsumstat import _validate
+from xsumstat import _validate, catalogue
 from xsumstat.analyses import adjust
 from xsumstat.coefficients.table import COEFFICIENTS
-from xsumstat.dataset import results, variables, wording
+from xsumstat.dataset import results, wording
 from xsumstat.io import result_frames
 
 _NOTHING = "–"
@@ -34,24 +34,6 @@ _ESTIMATES = (
     "power",
     "type_i_error",
 )
-_VALUE = {
-    "metric_corr": "correlation",
-    "corr": "correlation",
-    "ci": "correlation",
-    "rank": "correlation",
-    "alt_test": "winning_rate",
-    "human_ceiling": "correlation",
-    "rank_tasks": "average_score",
-    "discriminative_agreement": "f1",
-    "top_k_corr": "correlation",
-    "close_corr": "correlation",
-}
-_BESIDE = {
-    "rank": ("rank", "cluster"),
-    "rank_tasks": ("rank", "cluster"),
-    "alt_test": ("advantage_probability",),
-    "discriminative_agreement": ("accuracy",),
-}
 _CHANCE = ("baseline", "baseline_constant")  # where labels of further dims do not have columns of their own
 _TITLES = {
     "baseline": "random metric",
@@ -93,7 +75,7 @@ def table(result: xr.Dataset, tests: xr.Dataset | None, alpha: float, digits: in
     alpha = float(result.attrs.get("alpha", alpha))
     kept = result.drop_vars([name for name in result.data_vars if "resample" in result[name].dims])
     analysis = str(result.attrs["analysis"])
-    value = _VALUE.get(analysis)
+    value = catalogue.ANALYSES[analysis].in_table if analysis in catalogue.ANALYSES else ""
     if analysis == "compare_systems" and kept.sizes.get("metric", 1) > 1 and "n_significant" in kept:
         return _listed(kept[["n_significant", "n_tests"]], alpha, digits, details=True)
     kept = kept.squeeze("metric") if analysis == "compare_systems" and kept.sizes.get("metric") == 1 else kept
@@ -104,7 +86,7 @@ def table(result: xr.Dataset, tests: xr.Dataset | None, alpha: float, digits: in
         return _square(kept, square[0], alpha, digits)
     single = value in kept and "metric" in kept[value].dims and "other_metric" not in kept[value].dims
     if single and kept[value].size <= _MOST_GROUPS * kept.sizes["metric"]:
-        return _by_metric(kept, str(value), tests, alpha, digits)
+        return _by_metric(kept, value, tests, alpha, digits)
     return _listed(kept, alpha, digits)
 
 
@@ -112,10 +94,10 @@ def _is_square(result: xr.Dataset, name: str) -> bool:
     return results.pair_dims(result[name]) is not None
 
 
-def _check_tests(tests: Any, result: xr.Dataset, value: str | None) -> None:
+def _check_tests(tests: Any, result: xr.Dataset, value: str) -> None:
     if not isinstance(tests, xr.Dataset) or "pvalue" not in tests or results.pair_dims(tests["pvalue"]) is None:
         raise ValueError("tests must be what perm_test, boot_test or corr_test gave, with p-values of pairs of metrics")
-    if value is None or value not in result or "metric" not in result[value].dims or "difference" not in tests:
+    if not value or value not in result or "metric" not in result[value].dims or "difference" not in tests:
         raise ValueError("tests mark the metrics of a table with one correlation a metric, as ci gives; this has none")
     missing = [label for label in result["metric"].values.tolist() if label not in tests["metric"].values.tolist()]
     if missing:
@@ -183,7 +165,7 @@ def _columns(part: xr.Dataset, value: str, worse: Any, digits: int) -> list[tupl
     if analysis == "alt_test":
         may = [_NOTHING if math.isnan(rate) else "yes" if rate >= 0.5 else "no" for rate in values]
         body.append(("may replace a rater", [Cell(text) for text in may]))
-    body += _numbers(part, _BESIDE.get(analysis, ()), digits)
+    body += _numbers(part, catalogue.ANALYSES[analysis].beside, digits)
     if analysis == "rank_tasks":
         for at, task in enumerate(part["task"].values.tolist() if "correlation" in part else []):
             numbers = part["correlation"].isel(task=at).values, part["task_cluster"].isel(task=at).values
@@ -307,13 +289,13 @@ def _note(result: xr.Dataset) -> str:
 def _title(name: str, result: xr.Dataset) -> str:
     if name in _TITLES:
         return _TITLES[name]
-    about = variables.variable(name, result.attrs["analysis"]).long_name if _known(name, result) else name
+    about = catalogue.variable(name, result.attrs["analysis"]).long_name if _known(name, result) else name
     short = name.replace("_", " ")
     return about.partition(",")[0] if len(about) <= 24 and name not in ("correlation", "difference") else short
 
 
 def _known(name: str, result: xr.Dataset) -> bool:
-    about = variables.ANALYSES.get(str(result.attrs["analysis"]))
+    about = catalogue.ANALYSES.get(str(result.attrs["analysis"]))
     return about is not None and name in about.variables
 
 

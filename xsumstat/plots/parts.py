@@ -12,10 +12,9 @@ from typing import Any, ParamSpec, TypeVar
 import numpy as np
 import xarray as xr
 
-from xsumstat import _validate, extras
+from xsumstat import _validate, catalogue, extras
 from xsumstat.coefficients.table import COEFFICIENTS
 from xsumstat.dataset import scores as schema
-from xsumstat.dataset import variables
 
 # Okabe & Ito's colours, told apart by colour-blind readers; the light ones were searched for the same end near these.
 HUES = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#333333")
@@ -473,7 +472,7 @@ def variable_label(result: xr.Dataset, name: str) -> str:
         return correlation_label(result)
     if name == "difference" and "coefficient" in result.attrs:
         return f"difference in\n{correlation_label(result)}"
-    declared = variables.VARIABLES[name].long_name if name in variables.VARIABLES else name.replace("_", " ")
+    declared = catalogue.VARIABLES[name].long_name if name in catalogue.VARIABLES else name.replace("_", " ")
     return str(result[name].attrs.get("long_name", declared))
 
 

@@ -1,0 +1,83 @@
+"""How well metrics agree with people."""
+
+from __future__ import annotations
+
+from xsumstat.catalogue.record import Analysis, Question, TestName, Variable
+from xsumstat.catalogue.variables import CHANCE, ESTIMATED, LIMITS, PAIR, PAIRS, UNDEFINED_GROUPS, limits_of
+
+GROUP = "agreement with people"
+ANALYSES = (
+    Analysis(
+        "corr",
+        GROUP,
+        main=("correlation",),
+        others=("n_undefined", "pvalue", "threshold", *CHANCE),
+        pictures=("bars",),
+        own=UNDEFINED_GROUPS,
+        tests={"": TestName("a test of each group's correlation")},
+        in_table="correlation",
+        aim="We correlated the scores of each metric with {gold}, {correlation}.",
+        say="findings.corr",
+        best="findings.best_metric",
+        closing="findings.corr_closing",
+    ),
+    Analysis(
+        "ci",
+        GROUP,
+        main=("correlation", "difference"),
+        others=(*ESTIMATED, "bias", "df", "fell_back", "samples", *CHANCE),
+        dims=(*PAIRS, "resample"),
+        pictures=("forest", "bars"),
+        in_table="correlation",
+        aim="We estimated how well each metric agrees with {gold}, {correlation}, with confidence intervals "
+        "[deutsch2021statistical].",
+        special_aims={
+            "ci_of_differences": "We estimated how much better each metric agrees with {gold} than {others}, "
+            "{correlation}, with confidence intervals [deutsch2021statistical]."
+        },
+        say="findings.ci",
+        best="findings.best_metric",
+        closing="findings.ci_closing",
+        core=PAIR,
+    ),
+    Analysis(
+        "rank",
+        GROUP,
+        main=("rank",),
+        others=("correlation", "cluster", *CHANCE),
+        pictures=("clusters",),
+        in_table="correlation",
+        beside=("rank", "cluster"),
+        aim="We ranked the metrics by their agreement with {gold}, {correlation}, in clusters: a new cluster "
+        "begins where some metric of the one before is significantly better [freitag2021results].",
+        say="findings_tests.rank",
+        best="findings.best_metric",
+        closing="findings_tests.clusters_closing",
+    ),
+    Question("sentinels", GROUP),
+    Analysis(
+        "bias",
+        GROUP,
+        main=("slope",),
+        others=(*LIMITS, "standard_error", "df", "pvalue", "is_group"),
+        dims=("covariate",),
+        pictures=("bias",),
+        own=limits_of("slope"),
+        tests=dict.fromkeys(("regression", "difference"), TestName("t tests of slopes")),
+        aim="We tested whether the errors of each metric against {gold} move with {given}, {errors}; variances respect "
+        "systems and inputs as clusters [bell2002bias, cameron2011robust].",
+        say="findings_tests.bias",
+        core=("metric", "covariate"),
+    ),
+    Analysis(
+        "normality",
+        GROUP,
+        main=("pvalue",),
+        others=("statistic", "share_rejected"),
+        own={"statistic": Variable("Shapiro and Wilk's W")},
+        tests={"shapiro-wilk": TestName("Shapiro and Wilk's test")},
+        aim="We tested whether scores are normally distributed [shapiro1965analysis, deutsch2021statistical].",
+        say="findings.normality",
+        core=("metric", "input", "system"),
+    ),
+)

@@ -1,0 +1,92 @@
+"""Which metric is better, or whether two are equally good."""
+
+from __future__ import annotations
+
+from xsumstat.catalogue.record import Analysis, TestName, Variable
+from xsumstat.catalogue.variables import LIMITS, PAIR, PAIRS
+
+GROUP = "better, or equally good"
+ANALYSES = (
+    Analysis(
+        "perm_test",
+        GROUP,
+        main=("pvalue",),
+        others=("difference", "n_undefined", "exact", "samples"),
+        dims=(*PAIRS, "resample"),
+        pictures=("pvalues",),
+        aim="We tested {whether} with {gold}, {correlation}, differs [deutsch2021statistical].",
+        say="findings_tests.metric_tests",
+        best="findings_tests.leader",
+        closing="findings_tests.uncorrected",
+        core=PAIR,
+    ),
+    Analysis(
+        "boot_test",
+        GROUP,
+        main=("pvalue",),
+        others=("difference", "n_undefined", "samples"),
+        dims=(*PAIRS, "resample"),
+        pictures=("pvalues",),
+        tests={"bootstrap": TestName("paired bootstrap test", "a paired bootstrap test")},
+        aim="We tested {whether} with {gold}, {correlation}, differs [deutsch2021statistical].",
+        say="findings_tests.metric_tests",
+        best="findings_tests.leader",
+        closing="findings_tests.uncorrected",
+        core=PAIR,
+    ),
+    Analysis(
+        "corr_test",
+        GROUP,
+        main=("pvalue",),
+        others=("difference", "statistic", *LIMITS),
+        dims=PAIRS,
+        pictures=("pvalues",),
+        aim="We tested {whether} with {gold}, {correlation}, differs [graham2014testing].",
+        say="findings_tests.metric_tests",
+        best="findings_tests.leader",
+        closing="findings_tests.uncorrected",
+        core=PAIR,
+    ),
+    Analysis(
+        "equivalence",
+        GROUP,
+        main=("equivalent",),
+        others=("difference", *LIMITS, "n_undefined", "fell_back", "pvalue", "margin"),
+        dims=PAIRS,
+        pictures=("forest", "pvalues"),
+        undirected=True,
+        tests={"jackknife": TestName("two one-sided jackknife tests")},
+        aim="We tested whether correlations with {gold}, {correlation}, are equivalent, that is, apart by less "
+        "than {margin} [schuirmann1987comparison, braun2022survive].",
+        say="findings_tests.equivalence",
+        closing="findings_tests.uncorrected",
+        core=PAIR,
+    ),
+    Analysis(
+        "margin_sensitivity",
+        GROUP,
+        main=("share",),
+        others=("n_tests",),
+        dims=("margin", *PAIRS),
+        pictures=("sensitivity",),
+        own={"share": Variable("share of comparisons equivalent")},
+        aim="We counted how many comparisons of correlations with {gold}, {correlation}, are equivalent at "
+        "each margin by two one-sided tests at a significance level of {alpha} [schuirmann1987comparison, "
+        "braun2022survive].",
+        say="findings_tests.margin_sensitivity",
+        core=("margin",),
+    ),
+    Analysis(
+        "dominance",
+        GROUP,
+        main=("probability",),
+        others=("resolved", "probability_shift", "mean_shift"),
+        dims=PAIRS,
+        pictures=("shifts",),
+        aim="We estimated how probable it is that one metric agrees better with {gold}, {correlation}, than "
+        "another, by the share of resamples in which it does, and call an order resolved from a share of "
+        "{threshold} on [braun2022survive].",
+        say="findings_tests.dominance",
+        core=PAIR,
+    ),
+)

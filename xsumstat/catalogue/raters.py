@@ -1,0 +1,47 @@
+"""People beside each other, and judges beside people."""
+
+from __future__ import annotations
+
+from xsumstat.catalogue.record import Analysis, Question, Variable
+from xsumstat.catalogue.variables import BY_RATERS, ESTIMATED
+
+GROUP = "raters and judges"
+ANALYSES = (
+    Analysis(
+        "agreement",
+        GROUP,
+        main=("alpha",),
+        others=ESTIMATED,
+        aim="We measured the agreement of the raters by Krippendorff's alpha for {measurement} ratings "
+        "[krippendorff2011computing].",
+        say="findings.agreement",
+        core=(),
+    ),
+    Analysis(
+        "human_ceiling",
+        GROUP,
+        main=("correlation",),
+        others=(*ESTIMATED, "by_rater", "difference", "difference_low", "difference_high"),
+        pictures=("forest",),
+        own={**BY_RATERS, "difference": Variable("difference from the raters' own correlation")},
+        in_table="correlation",
+        aim="We correlated each rater, and each metric, with the mean of the other raters, {correlation}, and "
+        "averaged over raters.",
+        say="findings.human_ceiling",
+        core=("metric", "rater"),
+    ),
+    Analysis(
+        "alt_test",
+        GROUP,
+        main=("winning_rate",),
+        others=("advantage_probability", "advantage", "human_advantage", "pvalue", "n_items"),
+        in_table="winning_rate",
+        beside=("advantage_probability",),
+        aim="We applied the alternative annotator test with a margin of {margin}: a judge may replace a rater "
+        "where it wins against half of the raters or more [calderon2025alternative].",
+        say="findings_tests.alt_test",
+        core=("metric", "rater"),
+    ),
+    Question("majority_vote", GROUP),
+    Question("drop_noisiest_rater", GROUP),
+)

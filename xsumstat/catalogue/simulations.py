@@ -1,0 +1,101 @@
+"""Questions to the package: tasks, and scores whose truth is known."""
+
+from __future__ import annotations
+
+from xsumstat.catalogue.record import Analysis, TestName, Variable
+from xsumstat.catalogue.variables import GRID, LIMITS, PAIR, PAIRS, TRIALS, limits_of
+
+ANALYSES = (
+    Analysis(
+        "rank_tasks",
+        main=("average_score",),
+        others=(
+            *("average_rank", "rank", "cluster", "correlation", "task_rank", "task_cluster", "weight"),
+            *("difference", "pvalue"),
+        ),
+        dims=(*PAIRS, "task"),
+        pictures=("tasks",),
+        own={"difference": Variable("difference of average scores", turned="negated")},
+        further=False,
+        tests={"": TestName("permutation tests of the average score")},
+        in_table="average_score",
+        beside=("rank", "cluster"),
+        aim="We ranked the metrics by their average score over {n_tasks}, in clusters: a new cluster begins where"
+        " some metric of the one before is significantly better [freitag2023results].",
+        say="findings_tests.rank_tasks",
+        core=("metric", "other_metric", "task"),
+    ),
+    Analysis(
+        "simulate",
+        main=("truth",),
+        others=("truth_error",),
+        dims=("level", "coefficient"),
+        further=False,
+        aim="We simulated scores of a normal model whose true correlations are known.",
+        special_aims={
+            "simulate_like": "We simulated scores like {like}, from their own effects of systems, inputs and "
+            "cells, with the covariances of these by Henderson's method I [searle1992variance]."
+        },
+        say="findings.simulate",
+        core=("metric", "level", "coefficient"),
+    ),
+    Analysis(
+        "coverage",
+        main=("coverage",),
+        others=(*LIMITS, "mc_error", "width", "relative_width", "misses_low", "misses_high", "n_undefined"),
+        dims=("interval", *PAIRS, *GRID),
+        pictures=("coverage",),
+        own=TRIALS,
+        further=False,
+        aim="We measured how often {confidence} % confidence intervals cover the true correlation, {correlation}, in "
+        "{n_trials} simulated trials [deutsch2021statistical].",
+        say="findings_tests.coverage",
+        core=("interval", "metric"),
+    ),
+    Analysis(
+        "power",
+        main=("power", "type_i_error"),
+        others=(*LIMITS, "mc_error", "n_undefined"),
+        dims=("test", "noise", *PAIRS, *GRID),
+        pictures=("power",),
+        own=TRIALS,
+        further=False,
+        aim="We measured how often tests find a difference of correlations with {gold}, {correlation}, in "
+        "{n_trials} simulated trials at a significance level of {alpha} [deutsch2021statistical].",
+        say="findings_tests.power",
+        core=("test", "noise", "metric", "other_metric"),
+    ),
+    Analysis(
+        "plan",
+        main=("width", "power"),
+        others=(
+            *LIMITS,
+            "width_low",
+            "width_high",
+            "standard_error",
+            "correlation",
+            "mc_error",
+            "simulated",
+            "floor",
+            "least_inputs",
+        ),
+        dims=(*PAIRS, "difference", "n_systems", "n_inputs", "n_raters"),
+        pictures=("plan",),
+        own={
+            **limits_of("share of trials"),
+            "width": Variable("width of the interval"),
+            "correlation": Variable("expected correlation with gold"),
+        },
+        further=False,
+        aim="We planned the number of systems and inputs from the jackknife's variance and the variance components "
+        "of the scores [efron1981jackknife, searle1992variance]{sought}; what these do not tell was simulated in "
+        "{n_trials} trials of scores that were drawn like them.",
+        special_aims={
+            "plan_of_differences": "We planned the number of inputs from the power of a paired t-test of two "
+            "systems at a level of {alpha}, by the noncentral t distribution, with the mean "
+            "variance of the differences of two systems' scores."
+        },
+        say="findings_plans.plan",
+        core=(*PAIR, "difference", "n_systems", "n_inputs", "n_raters"),
+    ),
+)
