@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cache, partial
 from itertools import product
 from multiprocessing import get_context
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import xarray as xr
@@ -26,7 +26,6 @@ from xsumstat.resampling import threads
 _DRAWS: dict[str, Any] = {"n_resamples": 9, "rng": 0}
 _TWO = {"metric": "a", "other": ["b"]}
 _SMALL = 6, 10
-_ORDERS: tuple[Literal["C", "F"], ...] = "C", "F"
 # Kernels of pairs differ by whether counts of so many members fit into one, two or four bytes.
 _LARGER = (40, 12), (40, 16), (140, 16), (260, 16)
 
@@ -40,7 +39,7 @@ class Compiled:
     folder: str
 
 
-def scores(systems: int, inputs: int, *, gaps: tuple[int, ...] = (), order: Literal["C", "F"] = "C") -> xr.Dataset:
+def scores(systems: int, inputs: int, *, gaps: tuple[int, ...] = ()) -> xr.Dataset:
     """Tied scores of a gold and three metrics, some of them with gaps, and ratings by four people."""
     rng = np.random.default_rng(0)
     values = np.round(rng.normal(size=(8, systems, inputs)) + rng.normal(size=(systems, inputs)), 1)
@@ -49,7 +48,7 @@ def scores(systems: int, inputs: int, *, gaps: tuple[int, ...] = (), order: Lite
     labels = {"metric": ["human", "a", "b", "c"], "kind": ("metric", ["human", *3 * ["automatic"]])}
     ratings = "rater", "system", "input"
     variables = {
-        "score": (("metric", *ratings[1:]), values[:4].copy(order)),
+        "score": (("metric", *ratings[1:]), values[:4].copy()),
         "rating": (ratings, values[4:].round()),
     }
     return xr.Dataset(variables, {**labels, "system": range(systems), "input": range(inputs)}, {"gold": "human"})
@@ -63,18 +62,13 @@ def questions() -> dict[str, Callable[[], object]]:
             for level in each.levels:
                 asked[f"{each.name}, {level}, {name}"] = partial(_of_measure, ds, level=level, coefficient=each.name)
         asked |= {f"{question}, {name}": ask for question, ask in _of_scores(ds).items()}
-    by_column = scores(*_SMALL, order="F")
-    for coefficient in ("pearson", "spa"):
-        for level in table.COEFFICIENTS[coefficient].levels:
-            name = f"{coefficient}, {level}, by column"
-            asked[name] = partial(_of_measure, by_column, level=level, coefficient=coefficient)
     for shape, gaps, coefficient in product(_LARGER, ((), (0, 1, 2, 3)), ("spearman", "kendall")):
         large = scores(*shape, gaps=gaps)
         name = f"{coefficient}, {shape}, {'gaps' if gaps else 'no gaps'}"
         asked[name] = partial(_of_measure, large, level="input", coefficient=coefficient)
-    for at, order, coefficient in product((0, 1), _ORDERS, ("pearson", "spa")):
-        ds = scores(*_SMALL, gaps=(at,), order=order)
-        asked[f"own cells, {coefficient}, {at}, {order}"] = partial(_own_cells, ds, coefficient=coefficient)
+    for at, coefficient in product((0, 1), ("pearson", "spa")):
+        ds = scores(*_SMALL, gaps=(at,))
+        asked[f"own cells, {coefficient}, {at}"] = partial(_own_cells, ds, coefficient=coefficient)
     return asked
 
 

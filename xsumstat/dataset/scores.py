@@ -426,8 +426,11 @@ def oriented(scores: xr.DataArray, along: Iterable[Hashable]) -> xr.DataArray:
     higher = directions.as_bool(better)
     if not checks.is_lazy(higher) and higher.values.all():
         return scores
-    turned: xr.Variable = scores.variable.where(higher.variable, -scores.variable)  # type: ignore[no-untyped-call]
-    return scores.copy(deep=False, data=turned.data)
+    if checks.is_lazy(scores) or checks.is_lazy(higher):
+        turned: xr.Variable = scores.variable.where(higher.variable, -scores.variable)  # type: ignore[no-untyped-call]
+        return scores.copy(deep=False, data=turned.data)
+    kept = higher.variable.set_dims(scores.sizes).values  # type: ignore[no-untyped-call]
+    return scores.copy(deep=False, data=np.where(kept, scores.values, -scores.values))
 
 
 def as_gold(gold: xr.DataArray, score: xr.DataArray, level: str) -> xr.DataArray:
