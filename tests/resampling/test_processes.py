@@ -107,7 +107,7 @@ print((peak() - before) / 1024)
 """
 BIG = """
 labels = {"metric": ["gold", *(f"m{at}" for at in range(20))]}
-score = np.random.default_rng(0).normal(size=(21, 20, 1500)).round(1)
+score = np.random.default_rng(0).normal(size=(21, 20, 300)).round(1)
 ds = xr.Dataset({"score": (("metric", "system", "input"), score)}, coords=labels, attrs={"gold": "gold"})
 """
 

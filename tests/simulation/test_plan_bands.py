@@ -60,6 +60,7 @@ def test_many_labels_are_left_out_in_blocks():
     assert [each.tolist() for each in plan_bands._blocks(3, 20)] == [[0], [1], [2]]
 
 
+@pytest.mark.slow
 def test_limits_of_raters_leave_ratings_out_too():
     stats = pytest.importorskip("scipy.stats")
     rng = np.random.default_rng(2)

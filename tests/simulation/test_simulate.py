@@ -120,7 +120,8 @@ def test_the_truth_of_rounded_scores_is_the_integral(points):
             assert float(here) == pytest.approx(value, abs=4 * error + 0.004)
 
 
-@pytest.mark.parametrize("points", [2, pytest.param(5, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("points", [2, 5])
 def test_the_rank_truth_of_rounded_scores_is_the_integral(points):
     """Kendall, Spearman and the pairwise accuracy among independent cells, over quantiles of the latent human score."""
     ds = in_points(points)
