@@ -1,6 +1,5 @@
 """How far can an automatic evaluation metric be trusted? Importing registers `ds.meta` and `df.meta`."""
 
-import importlib as _importlib
 from typing import Any
 
 import lazy_loader as _lazy
@@ -23,13 +22,11 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(name)
     try:
         if name == "__version__":
-            return _module("dataset.results").package_version()
-        return _module(name)
+            return _accessor.module("extras").package_version()
+        return _accessor.module(name)
     except ModuleNotFoundError as error:
         if error.name != f"{__name__}.{name}":
             raise
-    raise AttributeError(name if name.startswith("_") else _module("offers").unknown_to(__name__, __all__, name))
-
-
-def _module(name: str) -> Any:
-    return _importlib.import_module(f"{__name__}.{name}")
+    raise AttributeError(
+        name if name.startswith("_") else _accessor.module("offers").unknown_to(__name__, __all__, name)
+    )

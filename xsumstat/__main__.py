@@ -16,7 +16,7 @@ import xarray as xr
 
 from xsumstat import _validate, compilation, extras, options, report
 from xsumstat.coefficients import table
-from xsumstat.dataset import directions, leakage, results
+from xsumstat.dataset import directions, leakage
 from xsumstat.dataset import scores as schema
 from xsumstat.inference import corrections
 from xsumstat.io import columns as usual
@@ -113,7 +113,7 @@ def parser() -> argparse.ArgumentParser:
         "scheduler has this address, as tcp://host:8786 (default: on this machine, where the scores take more than a "
         "quarter of its memory)",
     )
-    add("--version", action="version", version=f"xsumstat {results.package_version()}")
+    add("--version", action="version", version=f"xsumstat {extras.package_version()}")
     columns = ready.add_argument_group(
         "columns of a .csv, .tsv or .parquet (a row a score, or a column a metric)",
         "Columns that are called as usual (system, model; input, doc, item, segment, id; metric, scorer; score, value) "

@@ -24,12 +24,12 @@ if TYPE_CHECKING:
 _Method = TypeVar("_Method", bound=Callable[..., Any])
 
 
-def _module(name: str) -> Any:
+def module(name: str) -> Any:
     """A module of the package."""
     return importlib.import_module(f"xsumstat.{name}")
 
 
-def _of(module: str) -> Callable[[_Method], _Method]:
+def _of(place: str) -> Callable[[_Method], _Method]:
     """A method that asks the function of its name in a module of the accessor's object.
 
     It stands here with the signature that editors complete, written by tests/make_accessor.py; `_Loading` gives it the
@@ -48,7 +48,7 @@ def _of(module: str) -> Callable[[_Method], _Method]:
                 raise ValueError(reason) from None  # what was found lacking speaks of the other kind of Dataset
 
         asking: Any = ask
-        asking.function = functools.cache(lambda: getattr(_module(module), method.__name__))
+        asking.function = functools.cache(lambda: getattr(module(place), method.__name__))
         return asking
 
     return decorate
@@ -61,7 +61,7 @@ class _Loading(type):
         found = type.__getattribute__(cls, name)
         if not hasattr(found, "function") or hasattr(found, "__signature__"):
             return found
-        docstrings, function = _module("docstrings"), found.function()
+        docstrings, function = module("docstrings"), found.function()
         signature = docstrings.signature(function)
         data, *rest = signature.parameters.values()
         itself = data.replace(name="self", kind=data.POSITIONAL_ONLY, annotation=data.empty)
@@ -102,13 +102,13 @@ class Plots(_Meta):
     _obj: xr.Dataset
 
     def __dir__(self) -> list[str]:
-        return list(_module("offers").pictures(self._obj))
+        return list(module("offers").pictures(self._obj))
 
     def _unknown(self, name: str) -> str:
-        return str(_module("offers").unknown_picture(self._obj, name))
+        return str(module("offers").unknown_picture(self._obj, name))
 
     def _misplaced(self, name: str) -> str | None:
-        reason: str | None = _module("offers").misplaced_picture(self._obj, name)
+        reason: str | None = module("offers").misplaced_picture(self._obj, name)
         return reason
 
     def __repr__(self) -> str:
@@ -454,13 +454,13 @@ class DatasetMeta(_Meta):
         self.plot = Plots(obj)
 
     def __dir__(self) -> list[str]:
-        return list(_module("offers").methods(self._obj))
+        return list(module("offers").methods(self._obj))
 
     def _unknown(self, name: str) -> str:
-        return str(_module("offers").unknown(self._obj, name))
+        return str(module("offers").unknown(self._obj, name))
 
     def _misplaced(self, name: str) -> str | None:
-        reason: str | None = _module("offers").misplaced(self._obj, name)
+        reason: str | None = module("offers").misplaced(self._obj, name)
         return reason
 
     @_of("analyses.correlation")
@@ -1127,11 +1127,11 @@ class DatasetMeta(_Meta):
         """Write scores in the layout of mt-metrics-eval, which `read_mtme` reads."""
 
     def __repr__(self) -> str:
-        overview = _module("overview")
+        overview = module("overview")
         return str(overview.as_text(overview.rows(self._obj)))
 
     def _repr_html_(self) -> str:
-        overview = _module("overview")
+        overview = module("overview")
         return str(overview.as_html(overview.rows(self._obj)))
 
 
@@ -1142,10 +1142,10 @@ class FrameMeta(_Meta):
     _obj: pd.DataFrame
 
     def __dir__(self) -> list[str]:
-        return list(_module("offers").OF_FRAMES)
+        return list(module("offers").OF_FRAMES)
 
     def _unknown(self, name: str) -> str:
-        return str(_module("offers").unknown_to("df.meta", _module("offers").OF_FRAMES, name))
+        return str(module("offers").unknown_to("df.meta", module("offers").OF_FRAMES, name))
 
     @_of("io.frames")
     def to_scores(
@@ -1167,7 +1167,7 @@ class FrameMeta(_Meta):
         """Turn a frame of scores into a Dataset."""
 
     def __repr__(self) -> str:
-        return str(_module("overview").as_text(_module("offers").frame_rows(self._obj)))
+        return str(module("overview").as_text(module("offers").frame_rows(self._obj)))
 
     def _repr_html_(self) -> str:
-        return str(_module("overview").as_html(_module("offers").frame_rows(self._obj)))
+        return str(module("overview").as_html(module("offers").frame_rows(self._obj)))

@@ -12,7 +12,7 @@ import xarray as xr
 
 from xsumstat import _validate
 from xsumstat.catalogue import ANALYSES, Analysis
-from xsumstat.dataset import checks, results, wording
+from xsumstat.dataset import facts, results, wording
 
 _MOST_LABELS = 3
 _LAZY = "Not computed yet (Dask): after .compute() it says here what the numbers say."
@@ -73,7 +73,7 @@ def sentences(result: xr.Dataset, *, closing: bool = True) -> list[str]:
         return []
     if analysis != "simulate" and not set(ANALYSES[analysis].main) & set(map(str, result.data_vars)):
         return []
-    if any(checks.is_lazy(values) for values in result.data_vars.values()):
+    if any(facts.is_lazy(values) for values in result.data_vars.values()):
         return [_LAZY] if "analysis" in result.attrs else []
     how = ANALYSES[analysis]
     result = result.drop_vars([name for name in result.data_vars if "resample" in result[name].dims])

@@ -1,8 +1,9 @@
-"""Packages that extras bring, and how to install them."""
+"""Packages that extras bring, how to install them, and the version of ours."""
 
 from __future__ import annotations
 
 import importlib
+from importlib.metadata import PackageNotFoundError, version
 from types import ModuleType
 
 
@@ -18,3 +19,11 @@ def optional(module: str, extra: str) -> ModuleType:
     except ImportError as error:
         package = module.partition(".")[0]
         raise ImportError(f"this needs {package}, which is not installed; {installing(extra)}", name=package) from error
+
+
+def package_version() -> str:
+    """Version of the installed package."""
+    try:
+        return version("xsumstat")
+    except PackageNotFoundError:
+        return "unknown"

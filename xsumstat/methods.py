@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from xsumstat import _validate
+from xsumstat import _validate, extras
 from xsumstat.catalogue import ANALYSES
 from xsumstat.citations import REFERENCES
 from xsumstat.coefficients.table import COEFFICIENTS
-from xsumstat.dataset import results, wording
+from xsumstat.dataset import wording
 from xsumstat.io import paper_tables
 
 # What was done, by analysis and its special kinds.
@@ -264,7 +264,7 @@ def _of_intervals(result: xr.Dataset) -> str:
     if method in ("bootstrap", "tost"):
         key = key or "efron1993introduction"
     kind = found.kind if found.kind != "intervals" else f"confidence intervals {_BY_T.get(method, '')}".rstrip()
-    over, drawn = found.drawn_from
+    over, drawn = found.over.random, found.over.drawn
     text = (
         f"The {found.level} % intervals are {kind}{f' over {over}' if over else ''}{f' from {drawn}' if drawn else ''}"
     )
@@ -280,8 +280,8 @@ def _of_tests(result: xr.Dataset) -> str:
     name = found.name.in_a_sentence(one)
     key = _TESTS.get(str(attrs.get("method")))
     text = f"The p-value comes from {name}" if one else f"P-values come from {name}"
-    text += f" over {found.random}" if found.random else ""
-    text += f" with {found.drawn}" if found.drawn else ""
+    text += f" over {found.over.random}" if found.over.random else ""
+    text += f" with {found.over.drawn}" if found.over.drawn else ""
     text += f" [{key}]" if key else ""
     side = {"two-sided": ", two-sided", "greater": ", one-sided", "less": ", one-sided"}.get(
         str(attrs.get("alternative"))
@@ -322,4 +322,4 @@ def _of_software(result: xr.Dataset) -> str:
     counts = [f"{size:,} {dim}{'s' * (size != 1)}" for dim, size in sizes.items() if size]
     of = f" for {wording.listed(counts)}" if counts else ""
     seed = f", seed {attrs['seed']}" if "seed" in attrs else ""
-    return f"The computation{of} used xsumstat {attrs.get('xsumstat_version', results.package_version())}{seed}."
+    return f"The computation{of} used xsumstat {attrs.get('xsumstat_version', extras.package_version())}{seed}."

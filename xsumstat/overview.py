@@ -10,7 +10,7 @@ from typing import Any
 import xarray as xr
 
 from xsumstat import _validate, conclusions, offers
-from xsumstat.dataset import checks, directions, facts, leakage, wording
+from xsumstat.dataset import directions, facts, leakage, wording
 from xsumstat.report_pictures import printable
 
 _SHOWN = (
@@ -89,7 +89,7 @@ def _directions(ds: xr.Dataset, labels: list[Any]) -> str:
 
 def _missing(score: xr.DataArray, labels: list[Any]) -> str:
     """Which metrics lack how many scores; lazy ones are not looked at."""
-    if checks.is_lazy(score):
+    if facts.is_lazy(score):
         return "not known before the scores are computed (Dask)"
     absent = score.isnull().sum([dim for dim in score.dims if dim != "metric"]).values
     cells = score.size // max(1, score.sizes["metric"])
@@ -103,7 +103,7 @@ def _missing(score: xr.DataArray, labels: list[Any]) -> str:
 def _missing_ratings(ds: xr.Dataset) -> Iterator[tuple[str, str]]:
     """The variables of ratings that lack some, and how many; lazy ones are not looked at."""
     for name, values in leakage.ratings_in(ds).items():
-        absent = 0 if checks.is_lazy(values) else int(values.isnull().sum())
+        absent = 0 if facts.is_lazy(values) else int(values.isnull().sum())
         if absent:
             yield name, f"{absent:,} of {values.size:,} ratings"
 

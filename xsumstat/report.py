@@ -25,7 +25,7 @@ from xsumstat.analyses import intervals
 from xsumstat.analyses import metric_tests as comparison
 from xsumstat.analyses.measure import checked_measure, checked_progress, checked_resample, interval_method
 from xsumstat.caveats import Caveat
-from xsumstat.dataset import checks, leakage, value_checks, wording
+from xsumstat.dataset import facts, leakage, value_checks, wording
 from xsumstat.dataset import scores as schema
 from xsumstat.dataset.value_checks import Checks
 from xsumstat.inference import corrections
@@ -358,7 +358,7 @@ def make_report(
                 tests = comparison.perm_test(ds, gold, alternative="greater", n_resamples=n, **joint, **shared)
     caveats = [*of_intervals.caveats, *of_tests.caveats]
     missing = report_data.missing(ds, gold, found["metric"].values.tolist())
-    if checks.is_lazy(found["correlation"]):
+    if facts.is_lazy(found["correlation"]):
         found, tests, missing, said = _computed(found, tests, missing, [of_intervals.checks, of_tests.checks], progress)
         caveats += said
     if tests is not None and adjust != "maxt":

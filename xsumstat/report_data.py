@@ -11,7 +11,7 @@ import numpy as np
 import xarray as xr
 
 from xsumstat.coefficients.table import COEFFICIENTS
-from xsumstat.dataset import checks, leakage, wording
+from xsumstat.dataset import facts, leakage, wording
 from xsumstat.dataset import scores as schema
 
 _WIDTH = 88
@@ -53,7 +53,7 @@ def about(ds: xr.Dataset, gold: Any, intervals: xr.Dataset, lacking: xr.Dataset)
 
 def _raters(name: str, ratings: xr.DataArray) -> str:
     """How many raters there are, and how many of their ratings are missing; lazy ones are not looked at."""
-    absent = 0 if checks.is_lazy(ratings) else int(ratings.isnull().sum())
+    absent = 0 if facts.is_lazy(ratings) else int(ratings.isnull().sum())
     missing = f" ({absent:,} of {ratings.size:,} ratings missing)" if absent else ""
     return f"{ratings.sizes['rater']:,} in {wording.name(name)}{missing}"
 

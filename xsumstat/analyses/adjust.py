@@ -10,7 +10,7 @@ import numpy as np
 import xarray as xr
 
 from xsumstat import _validate, extras
-from xsumstat.dataset import checks, results, wording
+from xsumstat.dataset import checks, facts, results, wording
 from xsumstat.dataset.value_checks import Checks
 from xsumstat.inference import corrections
 from xsumstat.resampling import step_down
@@ -97,7 +97,7 @@ def _adjusted(result: xr.Dataset, method: str, within: Any, *, checked: bool) ->
             "centred_on_estimate": result.attrs["analysis"] == "boot_test",
             "exact": bool(result.attrs.get("exact")),
         }
-        if checks.is_lazy(result["samples"]):
+        if facts.is_lazy(result["samples"]):
             return stepped_down_lazily(result, within, result["samples"], result["difference"], **how)
         return stepped_down(
             result, within, lambda samples, order: (samples[at] for at in order), result["samples"], **how
@@ -364,7 +364,7 @@ def significant(result: xr.Dataset, *, alpha: float = 0.05) -> xr.DataArray:
     alpha = _validate.fraction("alpha", alpha)
     found = rejected(result, alpha)
     method = result.attrs.get("adjust_method") if "pvalue_adjusted" in result else None
-    if "exact" not in result and not checks.is_lazy(found):
+    if "exact" not in result and not facts.is_lazy(found):
         within = str(result.attrs.get("adjust_within", "")).split()
         tests, family, _ = _families(result, [dim for dim in result["pvalue"].dims if dim in within] or None)
         _warn_out_of_reach(dict(result.attrs), tests.notnull().sum(family).max(), method, alpha)
@@ -388,6 +388,6 @@ def n_tests(result: xr.Dataset) -> int:
 def _correction(result: xr.Dataset, alpha: float) -> str:
     """Whether, and how, p-values were corrected; of many that were not, what that means. Lazy ones are not counted."""
     said = wording.correction_words(result)
-    if "pvalue_adjusted" in result or checks.is_lazy(result["pvalue"]):
+    if "pvalue_adjusted" in result or facts.is_lazy(result["pvalue"]):
         return said
     return wording.many_uncorrected(n_tests(result), alpha) or said

@@ -281,7 +281,7 @@ def _of_pairs(score: xr.DataArray, pairs: IntArray, measure: Measure, top: int |
     names = ("correlation", "n_undefined")
     job = Formula(tuple((a, b) for a, b in pairs.tolist()), measure, formula, names)
     types = results.types(names)
-    return labelled.over_labels(job, [(score, facts.CORE)], "_pair", types, lazy=checks.is_lazy(score))
+    return labelled.over_labels(job, [(score, facts.CORE)], "_pair", types, lazy=facts.is_lazy(score))
 
 
 def _one_pair(
@@ -324,7 +324,7 @@ def _groups_of_pairs(
 
 def _paired(values: xr.DataArray, pairs: IntArray) -> list[xr.DataArray]:
     """Values of the one and of the other metric of each pair, along dim `_pair`."""
-    if not checks.is_lazy(values):
+    if not facts.is_lazy(values):
         picked = (values.isel(metric=xr.DataArray(at, dims="_pair")) for at in pairs.T)
         return [each.drop_vars("metric", errors="ignore") for each in picked]
     da = extras.optional("dask.array", "dask")

@@ -13,7 +13,7 @@ from xsumstat.analyses import heights, output_pairs
 from xsumstat.analyses.heights import Bands
 from xsumstat.analyses.measure import checked_progress
 from xsumstat.analyses.output_pairs import Counting
-from xsumstat.dataset import checks, facts, results
+from xsumstat.dataset import facts, results
 from xsumstat.dataset import scores as schema
 from xsumstat.dataset.value_checks import Checks
 from xsumstat.resampling import draws, tasks, threads
@@ -113,7 +113,7 @@ def disagreement(
     later = Checks()
     score = _outputs(ds, metric, later)
     pairs = np.array(np.triu_indices(score.sizes["metric"], 1)).T
-    if checks.is_lazy(score):
+    if facts.is_lazy(score):
         tables = output_pairs.lazily_opposite(score, pairs, counting, bands)
         n_drawn: Any = output_pairs.lazily_drawn(score, counting.max_pairs)
         looked_at: Any = tasks.as_task(tables)
@@ -220,7 +220,7 @@ def improvement_consistency(
     counting, bands = _checked(n_bins, normalise, max_pairs, method, n_resamples, confidence_level, rng)
     later = Checks()
     score = _outputs(ds, metric, later)
-    if checks.is_lazy(score):
+    if facts.is_lazy(score):
         numbers: Any = output_pairs.lazily_improving(score, counting, bands)
         looked_at: Any = tasks.as_task(numbers)
         most = score.sizes["system"]

@@ -65,7 +65,7 @@ class FewRatings:
     @property
     def lazy(self) -> bool:
         """Whether any of them are."""
-        return checks.is_lazy(self.score) or checks.is_lazy(self.gold)
+        return facts.is_lazy(self.score) or facts.is_lazy(self.gold)
 
     @property
     def metrics(self) -> list[Hashable]:

@@ -121,7 +121,7 @@ def metric_ci(
     keywords["progress"] = progress
     given, rows = schema.checked_scores(ds), []
     said: list[value_checks.Held] = []
-    constant = [] if checks.is_lazy(score) else score["metric"].values[_constant(score)].tolist()
+    constant = [] if facts.is_lazy(score) else score["metric"].values[_constant(score)].tolist()
     # No score is refused as a metric, but one that is constant as gold: those come last.
     order = [*(label for label in labels if label not in constant), *constant]
     with threads.one_bar(len(order) - 1, progress) as part:
@@ -151,7 +151,8 @@ def _once(of_scores: Sequence[Caveat], *rows: Sequence[Caveat]) -> list[Caveat]:
     for row in rows:
         told |= dict.fromkeys(each for each in row if each.code not in _TOLD)
     return [
-        each.said(checks.empty(**each.fields, both="two scores")) if each.code == "empty" else each for each in told
+        each.said(checks.empty(**each.fields, both="two scores")) if each.code == "labels_without_cells" else each
+        for each in told
     ]
 
 
@@ -159,8 +160,8 @@ def _said_once(before: Sequence[Caveat], of_scores: list[Said], *rows: list[Said
     """The same of checks, without what was told `before`; a metric that is constant is no wrong gold."""
     caveats, error = value_checks.until_error(of_scores)
     by_row = []
+    unusable = UnusableGoldError.__name__
     for row in rows:
-        unusable = UnusableGoldError.__name__
         row = [Said(each.caveats) if each.error is not None and each.error.code == unusable else each for each in row]
         here, wrong = value_checks.until_error(row)
         by_row.append(here)

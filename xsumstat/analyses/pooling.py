@@ -144,7 +144,7 @@ def _answer(question: Callable[[], xr.Dataset], name: str, later: value_checks.C
 def _of_named(name: str, found: list[Said]) -> list[Said]:
     """What checks say of a label. What lazy scores lack altogether may be padding, and goes without a word."""
     caveats, error = value_checks.until_error(found)
-    named = [each.of(name) for each in caveats if each.code != "empty"]
+    named = [each.of(name) for each in caveats if each.code != "labels_without_cells"]
     return [Said(named, None if error is None else error.of(name))]
 
 
@@ -195,7 +195,7 @@ def _of_label(ds: xr.Dataset, gold: Any, dim: str, at: int) -> tuple[xr.Dataset,
     """
     part = ds.isel({dim: at})
     human = gold.isel({dim: at}) if isinstance(gold, xr.DataArray) and dim in gold.dims else gold
-    if checks.is_lazy(part["score"]):
+    if facts.is_lazy(part["score"]):
         return part, human
     values, _, own = schema.find_gold(part, schema.checked_scores(part), human)
     there = [part["score"].notnull(), *([] if own else [values.notnull()])]

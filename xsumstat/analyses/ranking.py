@@ -13,7 +13,7 @@ import xarray as xr
 from xsumstat import _validate
 from xsumstat.analyses import correlation
 from xsumstat.analyses import metric_tests as comparison
-from xsumstat.dataset import checks, metric_pairs, results, value_checks
+from xsumstat.dataset import checks, facts, metric_pairs, results, value_checks
 from xsumstat.inference import corrections
 from xsumstat.types import CorrelationFunction, FloatArray
 
@@ -150,7 +150,7 @@ def rank(
     result = single[kept].assign(rank=outputs[0], cluster=outputs[1])
     attrs = {**test.attrs, "analysis": "rank", "alpha": alpha}
     result = results.described(result.transpose("metric", ...).assign_attrs(attrs))
-    if checks.is_lazy(result["correlation"]):
+    if facts.is_lazy(result["correlation"]):
         return later.attached(result)
     mean = result["correlation"].mean([dim for dim in result["correlation"].dims if dim != "metric"])
     return result.isel(metric=np.argsort(-mean.fillna(-np.inf).values, kind="stable"))

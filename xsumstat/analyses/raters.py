@@ -14,7 +14,7 @@ import xarray as xr
 from xsumstat import _validate, catalogue, extras
 from xsumstat.analyses.measure import Draws
 from xsumstat.coefficients.arrays import scaled
-from xsumstat.dataset import checks, labelled, results
+from xsumstat.dataset import checks, facts, labelled, results
 from xsumstat.dataset import scores as schema
 from xsumstat.inference import alpha
 from xsumstat.inference.alpha import RatedCells
@@ -465,4 +465,4 @@ def ratings_of(ds: xr.Dataset, rating: Any, along: str) -> tuple[xr.DataArray, s
             f"rating lacks the dim(s) {_validate.listing(lacking)}; it has {_validate.listing(values.dims)}"
         )
     values = schema.checked(values, "rating")
-    return values.compute() if checks.is_lazy(values) else values, str(values.name)
+    return values.compute() if facts.is_lazy(values) else values, str(values.name)

@@ -15,7 +15,7 @@ from xsumstat.analyses import few_ratings, system_differences, system_tests
 from xsumstat.analyses import groups as slices
 from xsumstat.analyses.measure import Draws
 from xsumstat.analyses.system_tests import SystemTests, Test
-from xsumstat.dataset import checks, facts, labelled, results
+from xsumstat.dataset import facts, labelled, results
 from xsumstat.dataset import scores as schema
 from xsumstat.dataset.value_checks import Checks
 from xsumstat.inference import corrections
@@ -238,7 +238,7 @@ def _tested(
     """All numbers of all pairs, laid out as system x other_system."""
     types = {**dict.fromkeys(job.names, float), "n_inputs": int}
     inputs = [(score, facts.CELLS)]
-    by_pair = labelled.over_labels(job, inputs, "_pair", types, lazy=checks.is_lazy(score), progress=progress)
+    by_pair = labelled.over_labels(job, inputs, "_pair", types, lazy=facts.is_lazy(score), progress=progress)
     return _laid_out(by_pair, job.targets, score, rows, columns).transpose("metric", *DIMS, ...)
 
 

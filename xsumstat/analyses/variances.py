@@ -276,7 +276,7 @@ def _estimated(scores: _Scores, effects: list[str], repair: bool) -> dict[str, x
     cores = [list(facts.CORE), list(facts.CELLS)]
     if scores.ratings is not None:
         cores.append(list(map(str, scores.ratings.dims[-3:])))
-    lazy = any(map(checks.is_lazy, arrays))
+    lazy = any(map(facts.is_lazy, arrays))
     if lazy:
         arrays = [each.chunk(dict.fromkeys(core, -1)) for each, core in zip(arrays, cores, strict=True)]
     sizes = dict(zip(_MATRIX, (len(effects), len(scores.labels), len(scores.labels)), strict=True))

@@ -41,21 +41,17 @@ class Variable:
 
 @dataclass(frozen=True)
 class TestName:
-    """A test by its short name, and as a sentence calls several of it, or one."""
+    """A test by its short name, as a sentence calls several of it, or one, and what is drawn for it."""
 
     short: str
     several: str = ""
     one: str = ""
+    draws: str = "resamples"
 
     def in_a_sentence(self, one: bool) -> str:
         """As a sentence calls it."""
         several = self.several or self.short
         return (self.one or several) if one else several
-
-    @property
-    def swaps(self) -> bool:
-        """Whether what is drawn are swaps, or signs."""
-        return "permutation" in self.short or "sign-flip" in self.short
 
 
 @dataclass(frozen=True)

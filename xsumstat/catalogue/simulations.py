@@ -17,7 +17,7 @@ ANALYSES = (
         pictures=("tasks",),
         own={"difference": Variable("difference of average scores", turned="negated")},
         further=False,
-        tests={"": TestName("permutation tests of the average score")},
+        tests={"": TestName("permutation tests of the average score", draws="swaps")},
         in_table="average_score",
         beside=("rank", "cluster"),
         aim="We ranked the metrics by their average score over {n_tasks}, in clusters: a new cluster begins where"

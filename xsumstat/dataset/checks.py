@@ -151,7 +151,12 @@ def report_empty(systems: xr.DataArray, inputs: xr.DataArray) -> None:
         return
     for each in (systems, inputs):
         if lost := _labels_where_not(each):
-            _validate.warn(empty(each.dims[0], lost, "both gold and a score"), "empty", dim=each.dims[0], labels=lost)
+            _validate.warn(
+                empty(each.dims[0], lost, "both gold and a score"),
+                "labels_without_cells",
+                dim=each.dims[0],
+                labels=lost,
+            )
 
 
 def empty(dim: Hashable, labels: Sequence[Hashable], both: str) -> str:
@@ -328,14 +333,9 @@ def warn_biased(found: xr.Dataset, n_resamples: int) -> None:
         warn_where(biased, f"{BIASED}, so that {consequence}, for", "biased")
 
 
-def is_lazy(values: xr.DataArray) -> bool:
-    """Whether values are a Dask array, to be computed later."""
-    return values.variable.__dask_graph__() is not None  # a tenth of the time that `chunks` takes
-
-
 def whole(values: xr.DataArray, dims: Iterable[str]) -> xr.DataArray:
     """The same, where it is lazy with one chunk along each of these dims."""
-    if not is_lazy(values):
+    if not facts.is_lazy(values):
         return values
     chunks = {values.get_axis_num(dim): -1 for dim in dims if dim in values.dims}
     return values.copy(data=values.data.rechunk(chunks))  # `values.chunk` would compute coordinates of objects
@@ -343,7 +343,7 @@ def whole(values: xr.DataArray, dims: Iterable[str]) -> xr.DataArray:
 
 def chunked_by_metric(values: xr.DataArray) -> xr.DataArray:
     """The same, where it is lazy in chunks of one metric each, with all its systems and inputs."""
-    if not is_lazy(values):
+    if not facts.is_lazy(values):
         return values
     sizes = {"metric": 1, "system": -1, "input": -1}
     chunks = {values.get_axis_num(dim): size for dim, size in sizes.items() if dim in values.dims}

@@ -99,7 +99,7 @@ def _columns(values: xr.DataArray, source: Hashable) -> list[Covariate]:
     values = checks.plain_labels(values.drop_vars(unneeded), f"given {source!r}")
     if values.dtype.kind in "fiub":
         numbers = values.astype(np.float64)
-        if not checks.is_lazy(numbers):
+        if not facts.is_lazy(numbers):
             checks.check_numbers(numbers, f"given {source!r}")
         return [Covariate(str(source), numbers, source, values.dtype.kind == "b")]
     if values.dtype.kind not in "OUSTmM":

@@ -10,7 +10,7 @@ import numpy.typing as npt
 import xarray as xr
 
 from xsumstat import _validate
-from xsumstat.dataset import checks, facts
+from xsumstat.dataset import facts
 from xsumstat.dataset.facts import Fact
 from xsumstat.dataset.value_checks import Checks
 from xsumstat.types import FloatArray
@@ -27,7 +27,7 @@ def human_labels(values: xr.DataArray | xr.Dataset) -> list[Hashable]:
     if kind is None or kind.dims != ("metric",) or "metric" not in values.indexes:
         return []
     # Labels are looked at at once, also where the scores beside them are lazy.
-    kind = kind.compute(scheduler="synchronous") if checks.is_lazy(kind) else kind
+    kind = kind.compute(scheduler="synchronous") if facts.is_lazy(kind) else kind
     return list(values.indexes["metric"][kind.values == "human"])
 
 
@@ -83,7 +83,7 @@ def ratings_in(ds: xr.Dataset) -> dict[str, xr.DataArray]:
         str(name): values
         for name, values in ds.data_vars.items()
         if name != "score" and {"rater", *facts.CELLS} <= set(values.dims) and values.dtype.kind in "fiub"
-        if not checks.is_lazy(values) or checks.is_lazy(ds["score"])
+        if not facts.is_lazy(values) or facts.is_lazy(ds["score"])
     }
 
 

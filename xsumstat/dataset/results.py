@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
-from importlib.metadata import PackageNotFoundError, version
 from typing import Any, Protocol
 
 import numpy as np
 import xarray as xr
 
-from xsumstat import catalogue
-from xsumstat.dataset import checks, facts
+from xsumstat import catalogue, extras
+from xsumstat.dataset import facts
 from xsumstat.dataset.facts import CORE
 from xsumstat.dataset.value_checks import Checks
 
@@ -143,14 +142,6 @@ def symmetric(values: Any, pairs: Any, size: int) -> Any:
 
 
 @functools.cache
-def package_version() -> str:
-    """Version of the installed package."""
-    try:
-        return version("xsumstat")
-    except PackageNotFoundError:
-        return "unknown"
-
-
 class Aligned(Protocol):
     """Scores that were aligned with a gold, as far as results tell of them."""
 
@@ -218,7 +209,7 @@ def result(
             value = int(value)
         if value is not None:
             attrs[name] = value
-    attrs["xsumstat_version"] = package_version()
+    attrs["xsumstat_version"] = extras.package_version()
     every, coords, own = _parts(numbers)
     _check_dims(every, analysis, [*further, settings.get("along")])
     ds = _finished(
@@ -232,7 +223,7 @@ def sizes(score: xr.DataArray | None) -> dict[str, int]:
     if score is None:
         return {}
     dims = [dim for dim in facts.CELLS if dim in score.dims]
-    if checks.is_lazy(score):
+    if facts.is_lazy(score):
         return {f"n_{dim}s": score.sizes[dim] for dim in dims}
     there = facts.there(score)
     beside = {dim: tuple(at for at, other in enumerate(there.dims) if other != dim) for dim in dims}

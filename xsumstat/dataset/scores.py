@@ -210,7 +210,7 @@ def _usable(
 
     Lazy ones are given back whole, with which of their systems and of their inputs can be used.
     """
-    if checks.is_lazy(score) or checks.is_lazy(gold):
+    if facts.is_lazy(score) or facts.is_lazy(gold):
         systems, inputs = (checks.labelled(each, score) for each in facts.usable(score, gold, missing))
         with _validate.gathered():  # that they are few is said later, of those that are used
             checks.check_sizes(score, level)
@@ -282,7 +282,7 @@ def prepare_metrics(ds: xr.Dataset, metric: Any, *, level: str | None, later: Ch
     score = checked_scores(ds)
     score = in_order(oriented(score.isel(metric=choose(score, metric, "metric")), ("metric",)), CORE)
     checks.check_sizes(score, level)
-    if later is not None or not checks.is_lazy(score):
+    if later is not None or not facts.is_lazy(score):
         (later or Checks()).make(checks.check_metrics, by_metric(spread_of_one, [score]), level is None)
     return score
 
@@ -344,7 +344,7 @@ def checked(values: xr.DataArray, name: str) -> xr.DataArray:
         raise TypeError(f"{name} must hold numbers, got dtype {values.dtype}; convert with .astype(float)")
     values = checks.plain_labels(values, name)
     values = values if values.dtype == np.float64 else values.astype(np.float64, keep_attrs=True)
-    if checks.is_lazy(values):
+    if facts.is_lazy(values):
         return checks.chunked_by_metric(values)
     checks.check_numbers(values, name)
     return values
@@ -424,9 +424,9 @@ def oriented(scores: xr.DataArray, along: Iterable[Hashable]) -> xr.DataArray:
             f"higher_is_better must be a coordinate of metric, it has the dim(s) {_validate.listing(better.dims)}"
         )
     higher = directions.as_bool(better)
-    if not checks.is_lazy(higher) and higher.values.all():
+    if not facts.is_lazy(higher) and higher.values.all():
         return scores
-    if checks.is_lazy(scores) or checks.is_lazy(higher):
+    if facts.is_lazy(scores) or facts.is_lazy(higher):
         turned: xr.Variable = scores.variable.where(higher.variable, -scores.variable)  # type: ignore[no-untyped-call]
         return scores.copy(deep=False, data=turned.data)
     kept = higher.variable.set_dims(scores.sizes).values  # type: ignore[no-untyped-call]

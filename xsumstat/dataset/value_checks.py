@@ -15,6 +15,7 @@ import xarray as xr
 
 from xsumstat import _validate, extras
 from xsumstat.caveats import Caveat, MetaEvaluationWarning
+from xsumstat.dataset import facts
 from xsumstat.dataset.facts import Fact
 from xsumstat.resampling import tasks
 
@@ -169,7 +170,7 @@ def _is_lazy(value: Any) -> bool:
     if isinstance(value, list | tuple):
         return any(map(_is_lazy, value))
     if isinstance(value, xr.DataArray):
-        return value.variable.__dask_graph__() is not None  # a tenth of the time that `chunks` takes
+        return facts.is_lazy(value)
     return hasattr(value, "__dask_graph__")
 
 

@@ -13,10 +13,12 @@ from xsumstat.catalogue import ANALYSES
 from xsumstat.catalogue.record import TestName
 
 _TESTS = {
-    "permutation": TestName("permutation test", "a permutation test"),
-    "analytic": TestName("permutation test by formula", "a permutation test by formula"),
+    "permutation": TestName("permutation test", "a permutation test", draws="swaps"),
+    "analytic": TestName("permutation test by formula", "a permutation test by formula", draws="swaps"),
     "auto": TestName(
-        "permutation test (by formula where that is exact)", "a permutation test (by formula where that is exact)"
+        "permutation test (by formula where that is exact)",
+        "a permutation test (by formula where that is exact)",
+        draws="swaps",
     ),
     "williams": TestName("Williams' test"),
     "steiger": TestName("Steiger's test"),
@@ -26,7 +28,7 @@ _TESTS = {
     "t": TestName("t tests", one="a t test"),
     "wilcoxon": TestName("Wilcoxon's signed-rank tests", one="Wilcoxon's signed-rank test"),
     "ppi": TestName("prediction-powered t tests", one="a prediction-powered t test"),
-    "monte_carlo": TestName("Monte-Carlo sign-flip tests", one="Monte-Carlo sign-flip test"),
+    "monte_carlo": TestName("Monte-Carlo sign-flip tests", one="Monte-Carlo sign-flip test", draws="swaps"),
     "hybrid": TestName("hybrid of paired t and Wilcoxon's tests", "a hybrid of paired t and Wilcoxon's tests"),
     "kruskal-wallis": TestName("Kruskal and Wallis's test"),
     "tost": TestName("two one-sided bootstrap tests"),
@@ -58,10 +60,22 @@ def how(result: xr.Dataset) -> str:
 def made(result: xr.Dataset) -> str:
     """The same without the level; what is random is said once where intervals and tests share it."""
     of_intervals, of_tests = intervals(result), tests(result)
-    if of_intervals is not None and of_tests is not None and of_intervals.drawn_from == of_tests.drawn_from:
-        of_intervals = replace(of_intervals, random="", drawn="")
+    if of_intervals is not None and of_tests is not None and of_intervals.over == of_tests.over:
+        of_intervals = replace(of_intervals, over=Over())
     parts = [str(each) for each in (of_intervals, of_tests) if each is not None]
     return "; ".join([*parts, *filter(None, [correction_words(result)])])
+
+
+@dataclass(frozen=True)
+class Over:
+    """What is random, and how many draws there were: "systems and inputs", "9,999 swaps"; empty where not said."""
+
+    random: str = ""
+    drawn: str = ""
+
+    def after(self, text: str) -> str:
+        """A text with both, after a comma each."""
+        return ", ".join(filter(None, [text, self.random, self.drawn]))
 
 
 @dataclass(frozen=True)
@@ -70,16 +84,10 @@ class Intervals:
 
     level: str
     kind: str  # "jackknife intervals"; "intervals" where attrs do not say
-    random: str = ""
-    drawn: str = ""
-
-    @property
-    def drawn_from(self) -> tuple[str, str]:
-        """What is random, and how many draws there were."""
-        return self.random, self.drawn
+    over: Over = Over()
 
     def __str__(self) -> str:
-        return ", ".join(filter(None, [f"{self.level} % {self.kind}", self.random, self.drawn]))
+        return self.over.after(f"{self.level} % {self.kind}")
 
 
 @dataclass(frozen=True)
@@ -87,16 +95,10 @@ class Tests:
     """Which tests, over what: "permutation test, systems and inputs, 9,999 swaps"."""
 
     name: TestName
-    random: str = ""
-    drawn: str = ""
-
-    @property
-    def drawn_from(self) -> tuple[str, str]:
-        """What is random, and how many draws there were."""
-        return self.random, self.drawn
+    over: Over
 
     def __str__(self) -> str:
-        return ", ".join(filter(None, [self.name.short, self.random, self.drawn]))
+        return self.over.after(self.name.short)
 
 
 @dataclass(frozen=True)
@@ -118,7 +120,7 @@ def intervals(result: xr.Dataset) -> Intervals | None:
         return None
     if attrs.get("analysis") in _OF_SHARES:
         return Intervals("95", "Wilson intervals of the share of trials")
-    return Intervals(f"{100 * level:.4g}", f"{interval_kind(attrs)}intervals", *_drawn_from(attrs, "resamples"))
+    return Intervals(f"{100 * level:.4g}", f"{interval_kind(attrs)}intervals", _over(attrs, "resamples"))
 
 
 def interval_words(result: xr.Dataset) -> str:
@@ -163,7 +165,7 @@ def tests(result: xr.Dataset) -> Tests | None:
     method, analysis = str(attrs.get("method", "")), str(attrs.get("analysis", ""))
     of_its_own = ANALYSES[analysis].tests if analysis in ANALYSES else {}
     name = of_its_own.get(method) or of_its_own.get("") or _TESTS.get(method) or TestName(method or "test")
-    return Tests(name, *_drawn_from(attrs, "swaps" if name.swaps else "resamples"))
+    return Tests(name, _over(attrs, name.draws))
 
 
 def test_words(result: xr.Dataset) -> str:
@@ -323,11 +325,11 @@ def _family(result: xr.Dataset) -> str:
     return f"the tests of each {listed(dim.replace('_', ' ') for dim in outer)}" if outer else "all tests"
 
 
-def _drawn_from(attrs: Mapping[Any, Any], unit: str) -> tuple[str, str]:
+def _over(attrs: Mapping[Any, Any], unit: str) -> Over:
     """What is random, and how many draws there were."""
     drawn = ""
     if attrs.get("exact"):
         drawn = f"all {unit}"
     elif "n_resamples" in attrs and attrs.get("method") not in ("analytic", "jackknife", "fisher"):
         drawn = f"{int(attrs['n_resamples']):,} {unit}"
-    return resample_words(attrs), drawn
+    return Over(resample_words(attrs), drawn)

@@ -8,7 +8,7 @@ from typing import Any
 import xarray as xr
 
 from xsumstat import _validate
-from xsumstat.dataset import checks
+from xsumstat.dataset import facts
 from xsumstat.io import result_tables
 from xsumstat.io.result_tables import Cell, Table
 
@@ -182,7 +182,7 @@ def _table(result: xr.Dataset, tests: xr.Dataset | None, alpha: Any, digits: Any
             "this is no result of a question, as ds.meta.ci(...) gives; scores are tables by .meta.to_frame()"
         )
     for name, each in (("the result", result), ("tests", tests)):
-        if each is not None and any(checks.is_lazy(values) for values in each.data_vars.values()):
+        if each is not None and any(facts.is_lazy(values) for values in each.data_vars.values()):
             raise ValueError(f"{name} is lazy (Dask) and has no numbers yet; compute it first: .compute()")
     return result_tables.table(result, tests, alpha, digits)
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from xsumstat import _validate
+from xsumstat import _validate, extras
 from xsumstat.coefficients import table
 from xsumstat.dataset import facts, results
 from xsumstat.dataset import scores as schema
@@ -188,7 +188,7 @@ def simulate(
     ds = _labelled(np.concatenate([human[None], scores]), [GOLD, *names])
     ds.attrs |= {"gold": GOLD, "source": "simulated", "seed": str(seed)}
     ds.attrs["model"] = json.dumps({"metrics": names, **asdict(model)})
-    ds.attrs["xsumstat_version"] = results.package_version()
+    ds.attrs["xsumstat_version"] = extras.package_version()
     if not truth:
         return ds
     with threads.one_bar(len(_validate.LEVELS), None, desc="simulating") as part:
@@ -226,7 +226,7 @@ def _simulate_like(
     ds = _labelled(np.concatenate([human[None], scores]), names)
     ds.attrs |= {"gold": found.gold_name, "source": "simulated", "seed": str(seed)}
     ds.attrs |= {"like": f"{found.shape[0]} systems on {found.shape[1]} inputs"}
-    ds.attrs["xsumstat_version"] = results.package_version()
+    ds.attrs["xsumstat_version"] = extras.package_version()
     with threads.one_bar(1 + (len(_validate.LEVELS) if truth else 0), None, desc="simulating") as part:
         with part():
             check_likeness(model, found.score.values, found.gold.values, names[1:])
