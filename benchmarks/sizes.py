@@ -28,6 +28,7 @@ DIMS = ("metric", "system", "input")
 DESIGNS = ((10, 100), (16, 100), (25, 300))
 RANGES = ((16, 40), (10, 40))
 SMALL = ((10, 30), (12, 40), (16, 100))
+COMPARED = ((5, 100), (8, 60), (12, 40), (16, 100), (25, 60), (60, 100))
 GROUPS = {"input": "input", "within_system": "system"}
 LEVELS = ("system", "input", "global", "within_system")
 TAILS = ("two-sided", "greater")
@@ -41,6 +42,12 @@ EFFECTS = (0.6, 0.4, 1.0)  # sds of systems, inputs and cells, those of `simulat
 NULLS = {
     "noise": "two copies of one metric, each with noise of its own in every cell: cells are interchangeable",
     "own effects": "two metrics of the same population correlation (.6), each with system, input and cell effects",
+    "own effects, graded": "the same, the gold in five grades",
+    "own effects, gaps": "the same, 30 % of the gold scores missing",
+    "own effects, t5": "the same, the systems' effects with t of 5 degrees of freedom",
+    "own effects, outlying": "the same, each system's effects four times as large by a chance of .1",
+    "own effects, of these": "two metrics that agree equally well with gold on these systems, each favouring others",
+    "power": "not a null hypothesis: two metrics whose population correlations are .8 and .5",
     "margin": "two metrics whose population correlations (.8 and .6) differ by the margin",
     "margin, high": "the same with .95 and .85",
     "unrelated": "a metric that has nothing to do with the gold",
@@ -55,10 +62,18 @@ NULLS = {
 }
 
 
+# What is other than normal in the scores of a null hypothesis.
+OTHERWISE = {
+    "own effects, graded": {"likert": 5},
+    "own effects, gaps": {"missing": 0.3},
+    "own effects, t5": {"system_df": 5.0},
+    "own effects, outlying": {"outlying": 0.1},
+}
 # How well the metrics agree with the gold; of "noise" the one of which copies are made.
 AGREEMENT = {
     "noise": (0.8,),
     "own effects": (0.6, 0.6),
+    "power": (0.8, 0.5),
     "margin": (0.8, 0.6),
     "margin, high": (0.95, 0.85),
     "unrelated": (0.0,),
@@ -67,11 +82,23 @@ AGREEMENT = {
 
 def scores_and_gold(null: str, shape: Shape, rng: np.random.Generator, metrics: int, likert: int | None) -> np.ndarray:
     """Scores of metrics of which a null hypothesis holds, and the gold, which comes last."""
-    agreement = (0.6,) * metrics if null == "own effects" else AGREEMENT[null]
-    model = Model(tuple((each,) * 3 for each in agreement), EFFECTS, EFFECTS, 0.3, likert, 0.0)
+    if null == "own effects, of these":
+        return of_these_systems(shape, rng)
+    agreement = (0.6,) * metrics if null.startswith("own effects") else AGREEMENT[null]
+    usual = {"likert": likert, "missing": 0.0}
+    model = Model(tuple((each,) * 3 for each in agreement), EFFECTS, EFFECTS, 0.3, **usual | OTHERWISE.get(null, {}))
     scores, gold = model.draw(shape, rng)
     scores = scores + rng.normal(size=(metrics, *shape)) if null == "noise" else scores
     return np.concatenate([scores, gold[None]])
+
+
+def of_these_systems(shape: Shape, rng: np.random.Generator) -> np.ndarray:
+    """Two metrics whose systems' effects have the same sd and the same correlation with the gold's, and the gold."""
+    effects = np.linalg.qr(np.column_stack([np.ones(shape[0]), rng.normal(size=(shape[0], 3))]))[0][:, 1:]
+    gold, *own = effects.T * math.sqrt(shape[0])
+    systems = np.array([*(0.6 * gold + 0.8 * each for each in own), gold])
+    cells = rng.normal(size=(3, *shape)) + EFFECTS[1] * rng.normal(size=(3, 1, shape[1]))
+    return EFFECTS[0] * systems[..., None] + cells
 
 
 def of_metrics(
@@ -295,6 +322,19 @@ def of_correlations() -> Iterator[Case]:
             yield Case("corr", f"average=False, {name}", level, "unrelated", correlation(level, name), trials=500)
 
 
+def of_comparisons() -> Iterator[Case]:
+    """`compare_metrics` for systems like these and for these systems."""
+    asked = [("system", "pearson"), ("system", "spearman"), ("input", "pearson"), ("input", "kendall")]
+    for level, name in [*asked, ("global", "pearson"), ("within_system", "pearson")]:
+        both = ("noise", "own effects", *OTHERWISE, "power")
+        for scope, nulls in (("both", both), ("input", ("noise", "own effects, of these", "power"))):
+            if scope == "input" and (level, name) == ("system", "spearman"):
+                continue
+            for null in nulls:
+                test = of_pair("compare_metrics", null, drawn=False, level=level, coefficient=name, resample=scope)
+                yield Case("compare_metrics", f"resample='{scope}', {name}", level, null, test, shapes=COMPARED)
+
+
 def of_equivalence() -> Iterator[Case]:
     """Tests that two correlations are within a margin of each other, where they are apart by just the margin."""
     for level in LEVELS:
@@ -343,8 +383,12 @@ def of_families() -> Iterator[Case]:
             yield Case("perm_test, five metrics", f"adjust='{adjusted}', {name}", level, "noise", test, trials=500)
         how.pop("alternative")
         for adjusted in (None, "maxt", "holm"):
-            test = any_of_family("noise", "rank", adjust=adjusted, **how)
-            yield Case("rank, five metrics", f"adjust={adjusted!r}, {name}", level, "noise", test, trials=500)
+            test = any_of_family("noise", "rank", method="permutation", adjust=adjusted, **how)
+            settings = f"method='permutation', adjust={adjusted!r}, {name}"
+            yield Case("rank, five metrics", settings, level, "noise", test, trials=500)
+        for null in ("noise", "own effects"):
+            test = any_of_family(null, "rank", **how)
+            yield Case("rank, five metrics", f"default, {name}", level, null, test, trials=500)
     yield Case("rank_tasks", "two tasks, pearson", "system, input", "noise", tasks("noise"), ("greater",), SMALL, 200)
 
 
@@ -368,7 +412,7 @@ def of_others() -> Iterator[Case]:
         yield Case("alt_test", f"test='{test}'", "", "judge", replaced(test), ("less",), ((3, 10), (10, 10), (10, 30)))
 
 
-CASES = (of_correlations, of_equivalence, of_ties, of_families, of_others)
+CASES = (of_comparisons, of_correlations, of_equivalence, of_ties, of_families, of_others)
 
 
 # --- Measured ---
@@ -431,7 +475,8 @@ def page(rows: list[dict]) -> str:
             if defined:
                 share, low, high = (100 * each for each in wilson(row["found"], defined))
                 text = f"{share:.1f} ({low:.1f}–{high:.1f})"
-                text = f"**{text}**" if low > 100 * ALPHA else f"*{text}*" if high < 100 * ALPHA else text
+                if about[3] != "power":
+                    text = f"**{text}**" if low > 100 * ALPHA else f"*{text}*" if high < 100 * ALPHA else text
             cells.append(f"{row['n_systems']}×{row['n_inputs']}: {text}")
         trials = "/".join(dict.fromkeys(str(row["trials"]) for row in some))
         lines.append("| " + " | ".join([*about, trials, "; ".join(cells)]) + " |")

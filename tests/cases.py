@@ -124,7 +124,16 @@ QUESTIONS = {
     "range_drop": lambda d: d.meta.range_drop(above=0.5, unit="quantile", n_simulations=19, **FEW),
     "disagreement": lambda d: d.meta.disagreement(**FEW),
     "improvement": lambda d: d.meta.improvement_consistency(**FEW),
-    "rank": lambda d: d.meta.rank("human", **FEW),
+    "rank": lambda d: d.meta.rank("human"),
+    "rank by swaps": lambda d: d.meta.rank("human", method="permutation", adjust=None, **FEW),
+    **{
+        f"compare_metrics, {level}": lambda d, level=level: d.meta.compare_metrics(
+            "human", level=level, coefficient="spearman"
+        )
+        for level in LEVELS
+    },
+    "compare_metrics of these": lambda d: d.meta.compare_metrics("human", resample="input", adjust="bh"),
+    "compare_metrics by swaps": lambda d: d.meta.compare_metrics("human", method="permutation", adjust=None, **FEW),
     "tasks": lambda d: xsumstat.rank_tasks({"a": {"ds": d, "gold": "human"}}, **FEW),
     "normality": lambda d: d.meta.normality(),
     "pca": lambda d: d.meta.pca(),
@@ -190,6 +199,9 @@ MORE = {
     "shapes": lambda d: d.meta.normality(level="input"),
     "outputs": lambda d: d.meta.scoring_range(above=0.5, unit="quantile"),
     "significant": lambda d: d.meta.perm_test("human", **FEW).meta.significant().to_dataset(),
+    "compared by formula": lambda d: d.meta.compare_metrics("human", method="zou", alternative="greater"),
+    "compared exactly": lambda d: d.meta.compare_metrics("human", method="permutation", coefficient="kendall", **FEW),
+    "compared by group": lambda d: d.meta.compare_metrics("human", level="input", by="type"),
     "corrected tests": lambda d: d.meta.perm_test("human", **FEW).meta.adjust("holm"),
 }
 # What holds scores as they came, and results under names that nobody chose.
@@ -230,7 +242,7 @@ def raters(ds):
 
 OTHERS = {
     "pairs that count": lambda d: d.meta.ci("human", coefficient="kendall_like"),
-    "ranks by pairs that count": lambda d: d.meta.rank("human", coefficient="kendall_like", **FEW),
+    "ranks by pairs that count": lambda d: d.meta.rank("human", coefficient="kendall_like"),
     "top systems by pairs that count": lambda d: d.meta.top_k_corr("human", coefficient="kendall_like", **FEW),
     "kept draws": lambda d: d.meta.ci("human", interval="bca", keep_samples=True, **FEW),
     "kept draws of two metrics": lambda d: d.meta.metric_ci(keep_samples=True, interval="bca", **FEW),
@@ -285,7 +297,8 @@ OF_DEMO = {
     "perm_test": lambda d: d.meta.perm_test("human", **FEW),
     "boot_test": lambda d: d.meta.boot_test("human", **FEW),
     "corr_test": lambda d: d.meta.corr_test("human"),
-    "rank": lambda d: d.meta.rank("human", **FEW),
+    "compare_metrics": lambda d: d.meta.compare_metrics("human"),
+    "rank": lambda d: d.meta.rank("human"),
     "rank_tasks": lambda d: xsumstat.rank_tasks({"a": {"ds": d, "gold": "human"}}, **FEW),
     "metric_corr": lambda d: d.meta.metric_corr(),
     "metric_ci": lambda d: d.meta.metric_ci(metric=["judge", "bleu", "rouge"], **FEW),

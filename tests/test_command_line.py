@@ -82,6 +82,8 @@ def synonyms():
 def test_every_synonym_of_a_value(capsys):
     assert len(synonyms()) > 80
     for option, word, meant in synonyms():
+        if meant == "maxt":  # of draws, which a report has none of
+            continue
         said = refused(capsys, "demo", f"--{option}", word)
         assert f"did you mean {meant!r}?" in said, (option, word)
 

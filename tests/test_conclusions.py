@@ -339,7 +339,9 @@ def test_no_significant_difference_is_said_of_pairs_that_the_p_values_show(demo)
     p = found.pvalue_adjusted.sel(metric=ahead).drop_sel(other_metric=ahead)
     beaten = [label for label, value in zip(p.other_metric.values.tolist(), p.values, strict=True) if value <= 0.05]
     rest = [label for label in p.other_metric.values.tolist() if label not in beaten]
-    assert said.startswith(f"{ahead} has the highest correlation with human and beats {wording.listed(beaten)}.")
+    assert said.startswith(
+        f"For these 12 systems, {ahead} has the highest correlation with human and beats {wording.listed(beaten)}."
+    )
     assert ("no significant difference" in said) == bool(rest)
     pairs_ = found.pvalue_adjusted.to_series().dropna()
     assert f"{int((pairs_ <= 0.05).sum()) // 2} of {len(pairs_) // 2} pairs of metrics differ significantly (" in said
@@ -375,7 +377,7 @@ def test_names_that_are_long_or_odd():
 def test_it_comes_first_in_what_a_result_shows(demo):
     result = demo.meta.rank("human", **FEW)
     told = repr(result.meta)
-    assert told.splitlines()[1].startswith("  conclusion   4 clusters, best first: (1) judge")
+    assert told.splitlines()[1].startswith("  conclusion        1 cluster, best first: (1) judge")
     assert " ".join(told.split()).startswith(f"<xsumstat> conclusion {conclusion(result)} result of rank")
     assert conclusion(result) in html.unescape(result.meta._repr_html_())
 

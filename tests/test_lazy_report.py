@@ -63,7 +63,7 @@ def warned(err):
     "name, arguments",
     [
         pytest.param("scores.zarr", [], marks=pytest.mark.slow),
-        ("scores.nc", ["--level", "input", "--adjust", "maxt"]),
+        ("scores.nc", ["--level", "input", "--adjust", "by"]),
         ("scores.zarr", ["--coefficient", "spa", "--metric", "judge", "rouge", "--seed", 4]),
         ("scores.zarr", ["--metric", "judge", "length", "--lower-is-better", "length", "--resample", "input"]),
         pytest.param("scores.zarr", ["--metric", "judge"], marks=pytest.mark.slow),

@@ -84,7 +84,10 @@ def test_a_test_with_its_correction(demo):
         "bh"
     )
     text = result.meta.methods()
-    assert "a permutation test over systems and inputs with 199 swaps, one-sided, corrected by" in text
+    assert (
+        "P-values, for these 12 systems, come from a permutation test with 199 swaps of scores, one-sided, corrected by"
+        in text
+    )
     assert (
         "(Benjamini & Hochberg, 1995)" in text
         and "seed 3" in text
@@ -92,7 +95,7 @@ def test_a_test_with_its_correction(demo):
     )
     assert "not corrected" in demo.meta.corr_test("human").meta.methods()
     formula = result.assign_attrs(method="analytic")
-    assert "a permutation test by formula over systems and inputs, one" in formula.meta.methods()
+    assert "P-values, for these 12 systems, come from a permutation test by formula, one" in formula.meta.methods()
     assert "resamples" not in formula.meta.methods() and "swaps" not in formula.meta.methods()
 
 
@@ -102,8 +105,8 @@ def test_one_named_pair_is_one_test(demo):
     text = one.meta.methods()
     assert text.startswith("We tested whether the agreement of judge and bleu with human, by Pearson's r over")
     assert (
-        "The p-value comes from a permutation test over" in text
-        and "99 swaps, two-sided, at a significance level of .05. The" in text
+        "The p-value, for these 12 systems, comes from a permutation test with" in text
+        and "99 swaps of scores, two-sided, at a significance level of .05. The" in text
     )
     assert "not corrected" not in text and "for 2 metrics, 12 systems and 30 inputs used" in text
     assert "Holm's method over all tests" in one.meta.adjust("holm").meta.methods()
@@ -112,7 +115,10 @@ def test_one_named_pair_is_one_test(demo):
     chosen = demo.meta.perm_test("human", **asked).sel(metric="judge", other_metric="bleu")
     assert "whether the agreement of judge and bleu with human" in chosen.meta.methods()
     directed = demo.meta.perm_test("human", metric=["judge", "bleu"], alternative="greater", **asked)
-    assert "P-values come from" in directed.meta.methods() and "not corrected" in directed.meta.methods()
+    assert (
+        "P-values, for these 12 systems, come from" in directed.meta.methods()
+        and "not corrected" in directed.meta.methods()
+    )
 
 
 def test_pairs_of_some_with_others(demo):
@@ -120,16 +126,18 @@ def test_pairs_of_some_with_others(demo):
     text = test.meta.methods()
     assert "for each pair of judge with bleu and length whether their agreement with human" in text
     assert (
-        "P-values come from" in text
+        "P-values, for systems like these on these 30 inputs, come from Williams' test" in text
         and "not corrected" in text
         and "for 3 metrics, 12 systems and 30 inputs used" in text
     )
     systems = demo.meta.compare_systems(metric="judge", system="extractor-1", other="extractor-2").meta.methods()
     assert systems.startswith("We tested whether the scores of extractor-1 and extractor-2 differ (")
-    assert "The p-value comes from a paired t test, two-sided, at a significance level of .05." in systems
+    whom = "for these 2 systems on inputs like these"
+    assert f"The p-value, {whom}, comes from a paired t test, two-sided, at a significance level of .05." in systems
     both = demo.meta.compare_systems(metric=["judge", "bleu"], system="extractor-1", other="extractor-2")
     assert (
-        "P-values come from paired t tests, two-sided, not corrected" in both.meta.methods()
+        "P-values, for these 2 systems on inputs like these, come from paired t tests, two-sided, not corrected"
+        in both.meta.methods()
     )  # a test for each metric
     bare = test.isel(metric=0, other_metric=0).drop_vars(["metric", "other_metric"])
     assert "for each pair of metrics whether their agreement with human" in bare.meta.methods()

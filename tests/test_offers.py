@@ -24,6 +24,7 @@ OF_SCORES = {
         "sentinels",
         "bias",
         "normality",
+        "compare_metrics",
         "perm_test",
         "boot_test",
         "corr_test",

@@ -39,13 +39,13 @@ def table_rows(text):
 
 
 def test_the_demo_prints_a_table(capsys, demo):
-    status, out, err = run(capsys, "demo", "--level", "input", "--n-resamples", "999")
+    status, out, err = run(capsys, "demo", "--level", "input")
     assert status == 0
-    interval = demo.meta.ci("human", level="input", n_resamples=999, rng=0)
-    tests = demo.meta.perm_test("human", level="input", alternative="greater", n_resamples=999, rng=0).meta.adjust(
-        "holm"
-    )
-    beats = tests.meta.significant()
+    interval = demo.meta.ci("human", level="input")
+    beats = [
+        tests.significant & (tests.difference > 0)
+        for tests in (demo.meta.compare_metrics("human", level="input", resample=each) for each in ("both", "input"))
+    ]
     lines = table_rows(out)
     order = interval.sortby("correlation", ascending=False).metric.values
     assert [line.split()[0] for line in lines] == list(order)
@@ -54,10 +54,13 @@ def test_the_demo_prints_a_table(capsys, demo):
         here = interval.sel(metric=metric)
         numbers = [float(number) for number in re.findall(r"-?\d*\.\d{2,}", line)]
         np.testing.assert_allclose(numbers, [here.correlation, here.ci_low, here.ci_high], atol=5e-3)
-        won = [label for label in order if beats.sel(metric=metric, other_metric=label)]
-        assert line.split("]")[1].strip() == ("all others" if len(won) == 5 else ", ".join(won) or "–")
+        for told, each in zip(re.split(r"\s{2,}", line.split("]")[1].strip()), beats, strict=True):
+            won = [label for label in order if each.sel(metric=metric, other_metric=label)]
+            assert told == ("all others" if len(won) == 5 else ", ".join(won) or "–")
     words = " ".join(out.split())
-    assert "seed 0" in words and "human at input level" in words
+    assert "human at input level" in words and "jackknife tests, corrected by holm over all pairs, at 0.05" in words
+    assert "beats (these" in words
+    assert "For systems and inputs like these, judge" in words and "For these 12 systems on inputs like these," in words
     assert "95 % jackknife intervals (each system and each input left out in turn)" in words
     assert "done in" in err
 
@@ -130,7 +133,7 @@ def test_the_page_needs_no_other_file(capsys, tmp_path):
     page = Page(text)
     assert page.links == [] and "script" not in page.tags and "img" not in page.tags
     assert "@import" not in text and "http" not in text.replace("http://www.w3.org/2000/svg", "")
-    assert len(page.pictures) == 2 and page.tags.count("svg") == 4
+    assert len(page.pictures) == 3 and page.tags.count("svg") == 6
     for line in table_rows(out):
         assert line.split()[0] in page.text
     assert [file.name for file in tmp_path.iterdir()] == ["report.html"]
@@ -147,21 +150,22 @@ def test_a_page_is_the_same_each_time(made, written):
 
 
 def test_pictures_tell_their_numbers_in_words(made, written):
-    forest, matrix = Page(written).pictures
+    forest, matrix, of_these = Page(written).pictures
     for metric in made.intervals.metric.values:
         here = made.intervals.sel(metric=metric)
         r, low, high = (
             f"{float(here[name]):.2f}".replace("0.", ".", 1) for name in ("correlation", "ci_low", "ci_high")
         )
         assert f"{metric} {r} [{low}, {high}]" in forest
-    p = made.tests.pvalue_adjusted.sel(metric="judge", other_metric="bertscore").item()
-    assert f"judge better than bertscore p = {p:.3f}, ".replace("0.", ".") in matrix
-    assert len(re.findall(r" p [=<] ", matrix)) == 15
+    for tests, words in ((made.tests, matrix), (made.tests_of_these, of_these)):
+        p = tests.pvalue_adjusted.sel(metric="judge", other_metric="bertscore").item()
+        assert f"judge and bertscore p = {p:.3f}, ".replace("0.", ".") in words
+        assert len(re.findall(r" p [=<] ", words)) == 15
 
 
 def test_words_of_pictures_are_text(written):
     """They can be selected, searched for and read in the reader's own fonts."""
-    assert len(re.findall(r"<text[^>]*>judge</text>", written)) == 2 * 3  # light and dark: one row of each, one column
+    assert len(re.findall(r"<text[^>]*>judge</text>", written)) == 2 * 5  # light and dark: one row of each, two columns
 
 
 def test_the_page_tells_of_the_scores(demo):
@@ -187,7 +191,7 @@ def test_other_human_scores_are_not_judged_unless_named(demo):
 ASKED = [
     {},
     {"level": "input", "coefficient": "kendall", "resample": "input", "confidence_level": 0.9},
-    {"metric": ["judge", "rouge", "length"], "adjust": "maxt", "alpha": 0.1, "n_resamples": 99},
+    {"metric": ["judge", "rouge", "length"], "adjust": "bh", "alpha": 0.1},
     {"coefficient": "spa", "n_resamples": 99, "rng": np.random.SeedSequence(3), "metric": ["judge", "bleu"]},
     {"metric": ["judge"]},
 ]
@@ -200,11 +204,12 @@ def test_the_code_gives_the_numbers(demo, asked):
     names = {"ds": demo}
     exec(made.code, names)
     xr.testing.assert_identical(names["intervals"], made.intervals.drop_vars("samples", errors="ignore"))
-    if made.tests is None:
-        assert "tests" not in names
-        return
-    xr.testing.assert_identical(names["tests"], made.tests)
-    assert int(names["beats"].sum()) == int(made.tests.meta.significant(alpha=made.alpha).sum())
+    for name in ("tests", "tests_of_these"):
+        of_report = getattr(made, name)
+        assert (name in names) == (of_report is not None)
+        if of_report is not None:
+            xr.testing.assert_identical(names[name], of_report)
+    assert (made.tests_of_these is None) == (asked.get("resample") == "input" or asked.get("metric") == ["judge"])
 
 
 def test_code_of_names_that_need_quotes(demo):
@@ -251,7 +256,7 @@ def test_a_source_stands_in_the_code(demo):
 
 def test_as_text_and_saved(tmp_path, made, written):
     assert repr(made) == str(made) == made.text()
-    assert "judge has the highest correlation with human and beats" in " ".join(str(made).split())
+    assert "judge has the highest correlation with human and beats bleu and length" in " ".join(str(made).split())
     made.save(tmp_path / "a.html")
     assert (tmp_path / "a.html").read_text(encoding="utf-8") == written
 
@@ -327,8 +332,8 @@ def test_the_page_has_the_intervals_of_the_terminal(capsys, tmp_path):
     "resample, told, holds",
     [
         ("both", "each system and each input left out in turn", "for systems and inputs like these."),
-        ("system", "each system left out in turn", "for systems like these, on these inputs."),
-        ("input", "each input left out in turn", "for these systems, on inputs like these."),
+        ("system", "each system left out in turn", "for systems like these on these 30 inputs."),
+        ("input", "each input left out in turn", "for these 12 systems on inputs like these."),
     ],
 )
 def test_what_is_random_is_told(demo, resample, told, holds):
@@ -346,7 +351,7 @@ def test_a_coefficient_without_a_jackknife_has_a_bootstrap_whose_samples_are_dra
 def test_too_few_systems_have_no_interval(demo):
     few = demo.isel(system=slice(3))
     with pytest.warns(UserWarning, match="no jackknife interval"), pytest.warns(UserWarning, match="only 3 systems"):
-        made = report.make_report(few, "few", metric=["judge", "rouge"], n_resamples=999)
+        made = report.make_report(few, "few", metric=["judge", "rouge"], level="input", resample="both")
     assert made.text().count(" none ") == 2 and "nan" not in made.text()
     assert "no jackknife interval, which needs 4 systems" in made.html()
 
@@ -428,7 +433,7 @@ def test_bad_arguments_exit_with_2(capsys):
 def test_warnings_are_one_plain_line(capsys, tmp_path, demo):
     few = demo.isel(system=slice(4)).score.to_series().unstack("metric").reset_index()
     few.to_csv(tmp_path / "few.csv", index=False)
-    status, _, err = run(capsys, tmp_path / "few.csv", "--gold", "human", "--n-resamples", 20)
+    status, _, err = run(capsys, tmp_path / "few.csv", "--gold", "human", "--level", "system")
     assert status == 0 and err.count("xsumstat: warning: only 4 systems") == 1 and "UserWarning" not in err
 
 
@@ -453,20 +458,23 @@ def test_human_scores_are_not_judged_unless_named(capsys, tmp_path, demo):
     assert "judge" in out
 
 
-def test_many_tests_get_as_many_swaps_as_they_need(demo):
-    many = xr.concat([demo[["score"]], demo[["score"]].isel(metric=slice(1, None)).assign_coords(
-        metric=[f"{name}2" for name in demo.metric.values[1:]])], "metric")  # fmt: skip
-    many = xr.concat([many, many.isel(metric=slice(1, None)).assign_coords(
-        metric=[f"{name}3" for name in many.metric.values[1:]])], "metric")  # fmt: skip
-    made = report.make_report(many, "many", gold="human")
-    assert made.tests.attrs["n_resamples"] == 24 * 23 * 20 - 1
-    assert made.notes == ()
+@pytest.mark.parametrize(
+    "systems, level, coefficient", [(8, "system", "pearson"), (7, "input", "kendall"), (2, "global", "pearson")]
+)
+def test_the_level_goes_by_the_number_of_systems(demo, systems, level, coefficient):
+    made = report.report(demo.isel(system=slice(systems)), "human", metric=["judge", "rouge"])
+    attrs = made.tests.attrs
+    assert (attrs["level"], attrs["coefficient"]) == (level, coefficient)
+    assert attrs["resample"] == ("both" if systems >= 5 else "input") and made.notes == ()
+    assert np.isfinite(made.intervals.ci_low).all() and (made.tests_of_these is None) == (systems < 5)
+    asked = report.report(demo.isel(system=slice(systems)), "human", metric=["judge"], coefficient="spearman")
+    assert asked.intervals.attrs["coefficient"] == "spearman"
 
 
 def test_warnings_stand_in_the_page(demo):
     with pytest.warns(UserWarning, match="only 4 systems"):
-        made = report.make_report(demo.isel(system=slice(4)), "few", n_resamples=999)
-    assert made.notes == ("only 4 systems: a correlation over so few says little",)
+        made = report.make_report(demo.isel(system=slice(4)), "few", level="system")
+    assert made.notes[0] == "only 4 systems: a correlation over so few says little"
     assert "only 4 systems" in made.html()
 
 

@@ -12,7 +12,7 @@ def made(systems, metric):
     demo = xsumstat.load_dataset("demo").isel(system=slice(systems))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return report.make_report(demo, "few", metric=metric, n_resamples=99)
+        return report.make_report(demo, "few", metric=metric, level="system", resample="both")
 
 
 @pytest.mark.parametrize("metric", [["judge"], ["judge", "rouge"]])

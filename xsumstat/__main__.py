@@ -86,19 +86,21 @@ def parser() -> argparse.ArgumentParser:
     )
     add("--lower-is-better", nargs="+", default=[], metavar="NAME", help="metrics that are better when lower")
     one_of = options.one_of
-    add("--level", default="system", **one_of("level", _validate.LEVELS), help="default: %(default)s")
-    add("--coefficient", default="pearson", **one_of("coefficient", table.COEFFICIENTS), help="default: %(default)s")
-    both = one_of("resample", ("both", "system", "input"))
-    add("--resample", default="both", **both, help="what is random (default: %(default)s)")
+    levels = one_of("level", ("auto", *_validate.LEVELS))
+    add("--level", default="auto", **levels, help="default: system from 8 systems on, input for 3 to 7, else global")
+    coefficients = one_of("coefficient", table.COEFFICIENTS)
+    add("--coefficient", **coefficients, help="default: pearson, at a level of input that was not asked for kendall")
+    random = one_of("resample", ("auto", "both", "system", "input"))
+    add("--resample", default="auto", **random, help="what is random: by default systems and inputs, and for these "
+        "systems inputs alone; of fewer than 5 systems inputs alone")  # fmt: skip
     add(
         "--n-resamples",
         type=int,
         metavar="K",
-        help="of the tests, and of the intervals of a coefficient that only a bootstrap has "
-        f"(default: {report.RESAMPLES}, for many tests as many as they need)",
+        help=f"of the intervals of a coefficient that only a bootstrap has (default: {report.RESAMPLES})",
     )
     add("--confidence-level", type=float, default=0.95, metavar="P", help="default: %(default)s")
-    correction = one_of("adjust", corrections.CORRECTIONS)
+    correction = one_of("adjust", tuple(name for name in corrections.CORRECTIONS if name != "maxt"))
     add("--adjust", default="holm", **correction, help="for many tests (default: %(default)s)")
     add("--alpha", type=float, default=0.05, help="level of the tests (default: %(default)s)")
     add("--seed", type=_seed, default=0, help="same seed, same numbers (default: %(default)s)")

@@ -507,7 +507,7 @@ class DatasetMeta(_Meta):
         coefficient: str | Callable = "pearson",
         method: str = "auto",
         interval: str | None = None,
-        resample: str | tuple[str, ...] = "both",
+        resample: str | tuple[str, ...] = "auto",
         aggregate: str = "mean",
         n_resamples: int = 9999,
         confidence_level: float = 0.95,
@@ -544,6 +544,33 @@ class DatasetMeta(_Meta):
     ) -> Dataset:
         """Confidence interval of each metric's correlation with each other metric."""
 
+    @_of("analyses.metric_comparison")
+    def compare_metrics(
+        self,
+        gold: Hashable | DataArray | None = None,
+        *,
+        metric: Hashable | Sequence[Hashable] | DataArray | None = None,
+        other: Hashable | Sequence[Hashable] | DataArray | None = None,
+        level: str = "system",
+        coefficient: str | Callable = "pearson",
+        method: str = "jackknife",
+        resample: str | tuple[str, ...] = "auto",
+        alternative: str = "two-sided",
+        confidence_level: float = 0.95,
+        adjust: str | None = "holm",
+        within: str | Iterable[str] | None = None,
+        by: str | None = None,
+        given: str | DataArray | Sequence[str | DataArray] | None = None,
+        threshold: float | DataArray | None = None,
+        calibrate_on: Dataset | None = None,
+        missing: str = "pairwise",
+        undefined: str = "drop",
+        n_resamples: int = 9999,
+        rng: int | SeedSequence | Generator | None = None,
+        progress: bool | None = None,
+    ) -> Dataset:
+        """Which of two metrics agrees better with people: difference of correlations, limits and p-value, for all pairs."""
+
     @_of("analyses.metric_tests")
     def perm_test(
         self,
@@ -571,7 +598,7 @@ class DatasetMeta(_Meta):
         keep_samples: bool = False,
         progress: bool | None = None,
     ) -> Dataset:
-        """Permutation test of the difference of two metrics' correlations with gold, for all pairs of metrics."""
+        """Permutation test whether two metrics are exchangeable on these systems, with ``resample="system"`` on others too."""
 
     @_of("analyses.metric_tests")
     def boot_test(
@@ -597,7 +624,7 @@ class DatasetMeta(_Meta):
         keep_samples: bool = False,
         progress: bool | None = None,
     ) -> Dataset:
-        """Paired bootstrap test of the difference of two metrics' correlations with gold, for all pairs of metrics."""
+        """Paired bootstrap test whether two metrics' correlations with gold are equal, among systems and inputs like these."""
 
     @_of("analyses.analytic_tests")
     def corr_test(
@@ -614,7 +641,7 @@ class DatasetMeta(_Meta):
         missing: str = "pairwise",
         undefined: str = "drop",
     ) -> Dataset:
-        """Analytic test of two correlations that share the gold, for all pairs of metrics; nothing is resampled."""
+        """Analytic test whether two correlations with the same gold are equal, among systems like these on these inputs."""
 
     @_of("analyses.equivalence")
     def equivalence(
@@ -958,10 +985,11 @@ class DatasetMeta(_Meta):
         metric: Hashable | Sequence[Hashable] | DataArray | None = None,
         level: str = "system",
         coefficient: str | Callable = "pearson",
-        resample: str | tuple[str, ...] | None = None,
+        method: str | None = None,
+        resample: str | tuple[str, ...] = "auto",
         crossed: bool = False,
         swap: str | None = None,
-        adjust: str | None = None,
+        adjust: str | None = "holm",
         alpha: float = 0.05,
         n_resamples: int = 9999,
         given: str | DataArray | Sequence[str | DataArray] | None = None,
@@ -973,7 +1001,7 @@ class DatasetMeta(_Meta):
         rng: int | SeedSequence | Generator | None = None,
         progress: bool | None = None,
     ) -> Dataset:
-        """Metrics in order of their correlation with gold, in clusters that a permutation test sets apart."""
+        """Metrics in order of their correlation with gold, in clusters that significant differences set apart."""
 
     @_of("analyses.sentinels")
     def sentinels(
@@ -1033,9 +1061,9 @@ class DatasetMeta(_Meta):
         *,
         metric: Hashable | Sequence[Hashable] | DataArray | None = None,
         name: str = "scores",
-        level: str = "system",
-        coefficient: str | Callable = "pearson",
-        resample: str = "both",
+        level: str = "auto",
+        coefficient: str | Callable | None = None,
+        resample: str = "auto",
         n_resamples: int | None = None,
         confidence_level: float = 0.95,
         adjust: str = "holm",

@@ -44,7 +44,8 @@ def conclusion(result: xr.Dataset) -> str:
     >>> ds = xsumstat.load_dataset("demo")
     >>> test = ds.meta.perm_test("human", level="input", n_resamples=999, rng=1).meta.adjust("holm")
     >>> print(test.meta.conclusion().partition(".")[0])
-    judge has the highest correlation with human and beats bertscore, rouge, bleu, perplexity and length
+    For these 12 systems, judge has the highest correlation with human and beats bertscore, rouge, bleu, perplexity
+    and length
     """
     try:
         said = sentences(result)

@@ -137,21 +137,23 @@ ENTRIES = {
             How the bootstrap's samples become an interval; default "percentile".
     """,
     "resample.random": """
-        resample : {"both", "system", "input", "cell"} or tuple of dims, default "both"
+        resample : {"auto", "both", "system", "input", "cell"} or tuple of dims, default "auto"
             The dims whose labels are random. "input" speaks of these very systems on new inputs, "system" of new
-            systems on these inputs, "both" of new systems on new inputs. "cell", at global level, draws single cells
+            systems on these inputs, "both" of new systems on new inputs. "auto" is "both" where 5 systems or more have
+            scores, else "input"; ``attrs["resample"]`` says which it was. "cell", at global level, draws single cells
             as if they had nothing in common (Braun et al. 2022): too sure where systems or inputs differ, and not for
             "pdp".
+    """,
+    "resample.auto": """
+        resample : {"auto", "both", "input", "system"} or tuple of dims, default "auto"
+            The dims whose labels are random, and so of whom the answer speaks: "both" of systems and inputs like these,
+            "input" of these very systems on inputs like these, "system" of systems like these on these very inputs.
+            "auto" is "both" where 5 systems or more have scores, else "input"; ``attrs["resample"]`` says which it was.
     """,
     "resample.dims": """
         resample : {"both", "system", "input"} or tuple of dims, default "both"
             The dims whose labels are random. "input" speaks of these very systems on new inputs, "system" of new
             systems on these inputs, "both" of new systems on new inputs.
-    """,
-    "resample.swaps": """
-        resample : {"both", "system", "input"} or tuple of dims, optional
-            What trades places between two metrics: all scores of a system together, all of an input together, or
-            ("both") every cell by itself. Default "both"; for "acc_eq" and "tau_eq" see `swap`.
     """,
     "crossed": """
         crossed : bool, default False

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import xarray as xr
 
 from xsumstat.analyses import adjust
-from xsumstat.dataset import results, wording
+from xsumstat.dataset import results, scope, wording
 from xsumstat.dataset.wording import alpha_of, listed, name, number, setting
 from xsumstat.findings import chance, coefficient, gold, labels, undefined
 
@@ -25,10 +26,12 @@ _WITHIN_CLUSTERS = (
 _OF_ONE = ("difference", "ci_low", "ci_high", "pvalue")
 
 
-def _level(result: xr.Dataset) -> str:
-    """By what the decisions are made: "permutation test; Holm over all tests; alpha .05"."""
-    test = wording.test_words(result)
-    parts = [test, wording.correction_words(result), f"alpha {setting(alpha_of(result))}"]
+def _level(result: xr.Dataset, *, of_whom: bool = True) -> str:
+    """By what the decisions are made, and perhaps of whom: "permutation test; Holm over all tests; alpha .05"."""
+    tests = wording.tests(result)
+    if tests is not None and not of_whom:
+        tests = replace(tests, over=replace(tests.over, scope=""))
+    parts = [str(tests or ""), wording.correction_words(result), f"alpha {setting(alpha_of(result))}"]
     return "; ".join(part for part in parts if part)
 
 
@@ -81,17 +84,19 @@ def metric_tests(result: xr.Dataset) -> list[str]:
     if len(compared) == 1:
         return [_one_pair(result, won)]
     first = leader(result)
-    said = []
-    how = f"{_level(result)}; {coefficient(result)}"
+    said: list[str] = []
+    how = f"{_level(result, of_whom=False)}; {coefficient(result)}"
+    whom = _of_whom(result)
     if first is not None:
         beaten = [other for one, other in won if one == first]
         against = [other for other in labels(result, "other_metric") if frozenset((first, other)) in compared]
         rest = [other for other in against if other not in beaten]
         beats = f" and beats {listed(beaten)}" if beaten else ""
-        said.append(f"{name(first)} has the highest correlation with {gold(result)}{beats}.")
+        said.append(f"{whom}{name(first)} has the highest correlation with {gold(result)}{beats}.")
+        whom = ""
         none = f"There is no significant difference between {name(first)} and {listed(rest, last='or')}."
         said += [none] if rest else []
-    found = f"{len(set(map(frozenset, won))):,} of {len(compared):,} pairs of metrics differ significantly"
+    found = f"{whom}{len(set(map(frozenset, won))):,} of {len(compared):,} pairs of metrics differ significantly"
     pairs = [f"{name(one)} beats {name(other)}" for one, other in won]
     listing = f": {listed(pairs)}" if first is None and pairs else ""
     tested = {label for pair in compared for label in pair}
@@ -123,12 +128,28 @@ def _one_pair(result: xr.Dataset, won: list[Pair]) -> str:
     at, to = np.argwhere(~np.isnan(p.values))[0]
     one, other = labels(result)[at], labels(result, "other_metric")[to]
     value = float(result["difference"].transpose(*dims).values[at, to])
-    verdict = f"There is no significant difference between {name(one)} and {name(other)}"
+    verdict = f"there is no significant difference between {name(one)} and {name(other)}"
     verdict = f"{name(won[0][0])} beats {name(won[0][1])}" if won else verdict
+    whom = _of_whom(result)
+    verdict = f"{whom}{verdict}" if whom or won else f"{verdict[0].upper()}{verdict[1:]}"
     return (
-        f"{verdict}: their correlations differ by {number(value)}, {wording.pvalue(float(p.values[at, to]))} "
-        f"({_level(result)}; {coefficient(result)})."
+        f"{verdict}: their correlations differ by {number(value)}{_limits_of(result, at, to)}, "
+        f"{wording.pvalue(float(p.values[at, to]))} ({_level(result, of_whom=False)}; {coefficient(result)})."
     )
+
+
+def _limits_of(result: xr.Dataset, at: int, to: int) -> str:
+    """The interval of one difference, where it has one."""
+    if "ci_low" not in result:
+        return ""
+    low, high = (float(result[end].transpose("metric", "other_metric").values[at, to]) for end in ("ci_low", "ci_high"))
+    return "" if math.isnan(low) else f" {wording.limits(low, high)}"
+
+
+def _of_whom(result: xr.Dataset) -> str:
+    """How a sentence begins that says of whom it speaks: "For systems and inputs like these, "."""
+    whom = scope.of(result.attrs)
+    return "" if whom is None else f"For {whom}, "
 
 
 def rank(result: xr.Dataset) -> list[str]:
@@ -158,7 +179,6 @@ def clusters_closing(result: xr.Dataset) -> list[str]:
         correction = wording.correction_words(result)
     else:
         correction = f"{tests:,} p-values not corrected"
-        correction += "; rank(..., adjust='holm') corrects" if wording.many_uncorrected(tests) else ""
     how = f"{wording.test_words(result)}; {correction}; alpha {setting(alpha_of(result))}"
     return [f"{_WITHIN_CLUSTERS} ({how})."]
 

@@ -27,9 +27,13 @@ METHODS: Words = {
         "intervals cis compute_bootci bootci jackknife credible_interval standard_error error_bars uncertainty",
     ),
     "boot_test": words_of("bootstrap_test boot paired_bootstrap bootstrap_paired paired_bs bootstrap"),
+    "compare_metrics": words_of(
+        "compare test difference diff better compare_metric metric_comparison significance better_than",
+        "compare_correlations paired_test significance_test",
+    ),
     "perm_test": words_of(
         "permutation_test permutation permute perm randomization_test randomisation_test approximate_randomization",
-        "permutation_both perm_both significance_test compare_metrics compare test difference diff better paired_ar",
+        "permutation_both perm_both paired_ar",
         "pairwise_test metric_test",
     ),
     "corr_test(method='williams')": words_of("williams williams_test hotelling cocor cor_test analytic_test"),

@@ -104,9 +104,9 @@ def methods(result: xr.Dataset, *, bibtex: bool = False) -> str:
     >>> interval = ds.meta.ci("human", level="input", coefficient="kendall")
     >>> print(interval.meta.methods())  # doctest: +ELLIPSIS +NORMALIZE_WHITESPACE
     We estimated how well each metric agrees with human, by Kendall's τ-b over the systems within each input, averaged
-    over inputs, with confidence intervals (Deutsch et al., 2021). The 95 % intervals are jackknife intervals over
-    systems and inputs (Efron & Stein, 1981). The computation for 6 metrics, 12 systems and 30 inputs used xsumstat
-    ....
+    over inputs, with confidence intervals (Deutsch et al., 2021). The 95 % intervals, for systems and inputs like
+    these, are jackknife intervals (Efron & Stein, 1981). The computation for 6 metrics, 12 systems and 30 inputs used
+    xsumstat ....
     >>> text = interval.meta.methods(bibtex=True)
     >>> [line for line in text.splitlines() if line.startswith("@")]
     ['@article{deutsch2021statistical,', '@article{efron1981jackknife,']
@@ -264,9 +264,9 @@ def _of_intervals(result: xr.Dataset) -> str:
     if method in ("bootstrap", "tost"):
         key = key or "efron1993introduction"
     kind = found.kind if found.kind != "intervals" else f"confidence intervals {_BY_T.get(method, '')}".rstrip()
-    over, drawn = found.over.random, found.over.drawn
+    whom, drawn = found.over.scope, found.over.drawn
     text = (
-        f"The {found.level} % intervals are {kind}{f' over {over}' if over else ''}{f' from {drawn}' if drawn else ''}"
+        f"The {found.level} % intervals{f', for {whom},' if whom else ''} are {kind}{f' from {drawn}' if drawn else ''}"
     )
     return text + (f" [{key}]." if key else ".")
 
@@ -279,8 +279,8 @@ def _of_tests(result: xr.Dataset) -> str:
     one = _is_one_test(result)
     name = found.name.in_a_sentence(one)
     key = _TESTS.get(str(attrs.get("method")))
-    text = f"The p-value comes from {name}" if one else f"P-values come from {name}"
-    text += f" over {found.over.random}" if found.over.random else ""
+    whom = f", for {found.over.scope}," if found.over.scope else ""
+    text = f"The p-value{whom} comes from {name}" if one else f"P-values{whom} come from {name}"
     text += f" with {found.over.drawn}" if found.over.drawn else ""
     text += f" [{key}]" if key else ""
     side = {"two-sided": ", two-sided", "greater": ", one-sided", "less": ", one-sided"}.get(

@@ -10,7 +10,7 @@ from typing import Any
 import xarray as xr
 
 from xsumstat import _validate, conclusions, offers
-from xsumstat.dataset import directions, facts, leakage, wording
+from xsumstat.dataset import directions, facts, leakage, scope, wording
 from xsumstat.report_pictures import printable
 
 _SHOWN = (
@@ -115,6 +115,8 @@ def _of_result(ds: xr.Dataset) -> list[tuple[str, str]]:
     found = [("conclusion", said)] if said else []
     found += [("result of", name), ("on", sizes or "one number each"), ("holds", ", ".join(map(str, ds.data_vars)))]
     found += [(key, str(ds.attrs[key])) for key in _SHOWN if key in ds.attrs]
+    whom = scope.of(ds.attrs)
+    found += [] if whom is None else [("speaks of", str(whom))]
     corrected = wording.correction_words(ds)
     found += [("p-values", corrected.removeprefix("p-values "))] if corrected else []
     return found + _asked(ds)

@@ -9,7 +9,7 @@ import stat
 import sys
 import tempfile
 import textwrap
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,12 +20,16 @@ import pandas as pd
 import xarray as xr
 
 from xsumstat import _validate, conclusions, extras, methods, report_data, report_page
-from xsumstat.analyses import adjust as families
-from xsumstat.analyses import intervals
-from xsumstat.analyses import metric_tests as comparison
-from xsumstat.analyses.measure import checked_measure, checked_progress, checked_resample, interval_method
+from xsumstat.analyses import intervals, metric_comparison
+from xsumstat.analyses.measure import (
+    AUTO,
+    checked_measure,
+    checked_progress,
+    checked_resample,
+    interval_method,
+)
 from xsumstat.caveats import Caveat
-from xsumstat.dataset import facts, leakage, value_checks, wording
+from xsumstat.dataset import facts, leakage, scope, value_checks, wording
 from xsumstat.dataset import scores as schema
 from xsumstat.dataset.value_checks import Checks
 from xsumstat.inference import corrections
@@ -36,8 +40,12 @@ from xsumstat.types import CorrelationFunction
 
 RESAMPLES = 9999
 _TABLE = ("metric", "other_metric")
+# From so many systems on their means are correlated; from so many on the outputs of each input.
+_LEVELS = ((8, "system", "pearson"), (3, "input", "kendall"), (0, "global", "pearson"))
 # Metrics that a list of those beaten may leave out, to be told as "all below" it.
 _BUT_FEW = 2
+# So many characters a column of names has at least.
+_NARROWEST = 11
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -51,7 +59,9 @@ class Report:
     intervals : Dataset
         What `ci` gave.
     tests : Dataset or None
-        What `perm_test` and `adjust` gave, where there are two metrics to compare.
+        What `compare_metrics` gave, where there are two metrics to compare.
+    tests_of_these : Dataset or None
+        The same for these very systems, where `tests` are of systems like these.
     alpha : float
         Level at which one metric is said to beat another.
     notes : tuple of str
@@ -66,6 +76,7 @@ class Report:
     intervals: xr.Dataset
     tests: xr.Dataset | None
     alpha: float
+    tests_of_these: xr.Dataset | None = None
     notes: tuple[str, ...] = ()
     data: tuple[tuple[str, str], ...] = ()
     code: str = ""
@@ -73,13 +84,17 @@ class Report:
     def verdict(self) -> list[str]:
         """What the tests and the intervals say, in sentences."""
         said = conclusions.sentences(self.intervals, closing=self.tests is None)
-        if self.tests is None:
-            return [" ".join(said)]
-        return [" ".join(said), conclusions.conclusion(self.tests.assign_attrs(alpha=self.alpha))]
+        every = self.comparisons()
+        said_of = (conclusions.sentences(tests, closing=tests is every[-1]) for tests in every)
+        return [" ".join(said), *map(" ".join, said_of)]
+
+    def comparisons(self) -> list[xr.Dataset]:
+        """The tests, of systems like these and of these systems, as far as there are such."""
+        return [tests for tests in (self.tests, self.tests_of_these) if tests is not None]
 
     def paper(self) -> list[str]:
         """What was done, in sentences for a paper; ``tests.meta.methods(bibtex=True)`` has entries of the works."""
-        return [methods.methods(result) for result in (self.intervals, self.tests) if result is not None]
+        return [methods.methods(result) for result in (self.intervals, *self.comparisons())]
 
     def measured(self) -> str:
         """Which correlation it is, with what: "Pearson's r with human"."""
@@ -89,34 +104,29 @@ class Report:
     def about(self) -> str:
         """One sentence on how the numbers were made."""
         a = self.intervals.attrs
-        seeds = [a["seed"]] if "seed" in a else []
         ready = f"{self.measured()} at {a['level']} level; "
         if wording.has_intervals(self.intervals):
             ready += f"{100 * a['confidence_level']:g} % {_interval(a)}; "
         if self.tests is not None:
-            t = self.tests.attrs
-            seeds.append(t["seed"])
-            swaps = "all" if t["exact"] else f"{t['n_resamples']:,} random"
-            ready += (
-                f"one-sided permutation tests ({_spelled(t['resample'])}, {swaps} swaps), "
-                f"corrected by {t['adjust_method']} over all pairs, at {self.alpha:g}; "
-            )
-        return f"{ready}{f'seed {seeds[0]}; ' if seeds else ''}xsumstat {a['xsumstat_version']}."
+            ready += f"jackknife tests, corrected by {self.tests.attrs['adjust_method']} over all pairs, "
+            ready += f"at {self.alpha:g}; "
+        ready += f"seed {a['seed']}; " if "seed" in a else ""
+        return f"{ready}xsumstat {a['xsumstat_version']}."
 
     def tables(self) -> list[tuple[str, pd.DataFrame]]:
         """A title and a table for each label of the further dims: the metrics, best first, and whom they beat."""
-        beats = None if self.tests is None else families.rejected(self.tests, self.alpha)
+        beats = {_beats(tests, self.comparisons()): _won(tests) for tests in self.comparisons()}
         further = [str(dim) for dim in self.intervals["correlation"].dims if dim != "metric"]
         tables = []
         for labels in itertools.product(*(self.intervals.indexes[dim] for dim in further)):
             where = dict(zip(further, labels, strict=True))
             part = report_page.best_first(self.intervals.sel(where))
             rows = [self._row(part.isel(metric=at)) for at in range(part.sizes["metric"])]
-            if beats is not None:
-                order = part.indexes["metric"]
-                won = beats.sel(where).transpose("metric", ...).sel(metric=order, other_metric=order).values
+            order = part.indexes["metric"]
+            for name, each in beats.items():
+                won = each.sel(where).transpose("metric", ...).sel(metric=order, other_metric=order).values
                 for at, row in enumerate(rows):
-                    row["beats"] = _beaten(order.tolist(), won[at].tolist(), at)
+                    row[name] = _beaten(order.tolist(), won[at].tolist(), at)
             title = ", ".join(f"{dim} {wording.name(label)}" for dim, label in where.items())
             tables.append((title, pd.DataFrame(rows)))
         return tables
@@ -163,6 +173,18 @@ class Report:
         return report_page.inline(self)
 
 
+def _won(tests: xr.Dataset) -> xr.DataArray:
+    """Which metric beats which: better, and significantly so."""
+    won: xr.DataArray = tests["significant"] & (tests["difference"] > 0)
+    return won
+
+
+def _beats(tests: xr.Dataset, every: list[xr.Dataset]) -> str:
+    """The heading of a column of the metrics that each beats; where there are several, with the scope."""
+    whom = scope.of(tests.attrs)
+    return "beats" if len(every) == 1 or whom is None else f"beats ({whom.name})"
+
+
 def _beaten(labels: list[Hashable], won: list[bool], at: int) -> str:
     """Which of the metrics, named best first, the one at this place beats."""
     beaten = [place for place, wins in enumerate(won) if wins]
@@ -181,28 +203,32 @@ def _names(labels: list[Hashable], places: list[int]) -> str:
 
 
 def _text_table(table: pd.DataFrame, width: int) -> list[str]:
-    """The lines of a table whose last column is wrapped."""
+    """The lines of a table whose columns of names are wrapped."""
     names = [str(name) for name in table]
     table = table.assign(metric=[wording.name(printable(label)) for label in table["metric"]])
-    widths = [max(len(name), *map(len, table[name])) for name in names[:-1]]
-    indent = sum(widths) + 2 * len(widths)
-    rest = max(24, width - indent)
-    widths.append(min(rest, max(len(names[-1]), *map(len, table[names[-1]]))))
-    lines = [_padded(names, widths), _padded(["-" * size for size in widths], widths)]
-    for row in table.itertuples(index=False):
-        *cells, last = (str(cell) for cell in row)
-        first, *more = textwrap.wrap(last, rest, break_long_words=False, break_on_hyphens=False) or [""]
-        lines.append(_padded([*cells, first], widths))
-        lines += [" " * indent + line for line in more]
-    return lines
+    full = [max(len(name), *map(len, table[name])) for name in names]
+    wrapped = [at for at, name in enumerate(names) if name.startswith("beats")] or [len(names) - 1]
+    left = width - sum(size + 2 for at, size in enumerate(full) if at not in wrapped)
+    most = max(_NARROWEST, left // len(wrapped) - 2)
+    widths = [min(size, most) if at in wrapped else size for at, size in enumerate(full)]
+    of_heading = _wrapped(names, widths, wrapped)
+    rows = [_wrapped(row, widths, wrapped) for row in table.itertuples(index=False)]
+    return [*of_heading, _padded(["-" * size for size in widths], widths), *itertools.chain.from_iterable(rows)]
+
+
+def _wrapped(cells: Iterable[Any], widths: list[int], wrapped: list[int]) -> list[str]:
+    """The lines of a row, of which some columns are wrapped."""
+    lines = [
+        textwrap.wrap(str(cell), size, break_long_words=False, break_on_hyphens=False) or [""]
+        if at in wrapped
+        else [str(cell)]
+        for at, (cell, size) in enumerate(zip(cells, widths, strict=True))
+    ]
+    return [_padded(list(line), widths) for line in itertools.zip_longest(*lines, fillvalue="")]
 
 
 def _padded(cells: list[str], widths: list[int]) -> str:
     return "  ".join(cell.ljust(width) for cell, width in zip(cells, widths, strict=True)).rstrip()
-
-
-def _spelled(resample: str) -> str:
-    return "systems and inputs" if resample == "both" else f"{resample}s"
 
 
 def _interval(attrs: dict[str, Any]) -> str:
@@ -210,7 +236,8 @@ def _interval(attrs: dict[str, Any]) -> str:
     if attrs["method"] == "jackknife":
         each = {"both": "each system and each input", "system": "each system", "input": "each input"}
         return f"jackknife intervals ({each[attrs['resample']]} left out in turn)"
-    drawn = f"{_spelled(attrs['resample'])} resampled, {attrs['n_resamples']:,} times"
+    what = "systems and inputs" if attrs["resample"] == "both" else f"{attrs['resample']}s"
+    drawn = f"{what} resampled, {attrs['n_resamples']:,} times"
     return f"{attrs['interval']} bootstrap intervals ({drawn})"
 
 
@@ -221,9 +248,9 @@ def report(
     *,
     metric: Hashable | Sequence[Hashable] | xr.DataArray | None = None,
     name: str = "scores",
-    level: str = "system",
-    coefficient: str | CorrelationFunction = "pearson",
-    resample: str = "both",
+    level: str = "auto",
+    coefficient: str | CorrelationFunction | None = None,
+    resample: str = "auto",
     n_resamples: int | None = None,
     confidence_level: float = 0.95,
     adjust: str = "holm",
@@ -240,16 +267,19 @@ def report(
     {metric}
     name : str, default "scores"
         What the scores are called in the heading.
-    {level}
-    {coefficient}
-    resample : {"both", "system", "input"}, default "both"
-        The dims whose labels are random, of intervals and tests.
-    n_resamples : int, optional
-        Of the tests, and of the intervals of a coefficient that only a bootstrap has; default 9,999, and for many tests
-        as many as their correction needs.
+    level : {"auto", "system", "input", "global", "within_system"}, default "auto"
+        At which level scores are correlated (see `corr`). "auto" is "system" from 8 systems on, "input" for 3 to 7, and
+        "global" for one or two.
+    coefficient : str or callable, optional
+        As `corr` has them; default "pearson", or "kendall" where "auto" is "input".
+    resample : {"auto", "both", "system", "input"}, default "auto"
+        The dims whose labels are random, of intervals and tests. "auto" is "both" where 5 systems or more have scores,
+        else "input"; there the tests are made for these systems, too.
+    n_resamples : int, default 9999
+        Of the intervals of a coefficient that only a bootstrap has.
     confidence_level : float, default 0.95
         Of the intervals, between 0 and 1.
-    adjust : {"holm", "bonferroni", "maxt", "bh", "by"}, default "holm"
+    adjust : {"holm", "bonferroni", "bh", "by"}, default "holm"
         How p-values are corrected, over all pairs of metrics.
     alpha : float, default 0.05
         Level of the tests, between 0 and 1.
@@ -261,8 +291,8 @@ def report(
     -------
     Report
         In a notebook shown as a page; ``str()`` gives it as text, ``.save("report.html")`` writes the page into a file
-        that needs no other, ``.intervals`` and ``.tests`` are what `ci`, and `perm_test` with `adjust`, gave. With one
-        metric there are no tests.
+        that needs no other, ``.intervals``, ``.tests`` and ``.tests_of_these`` are what `ci` and
+        `compare_metrics` gave. With one metric there are no tests.
 
     Raises
     ------
@@ -276,15 +306,18 @@ def report(
 
     Notes
     -----
-    The tests are one-sided in both directions, and corrected over the whole table. The page shows the Python that gives
-    its numbers. Lazy scores (Dask) are computed.
+    The tests are corrected over the whole table. Those of systems like these answer whether one metric is better where
+    other systems are to be judged, those of these systems whether it is for the ones at hand. The page shows the Python
+    that gives its numbers. Lazy scores (Dask) are computed.
 
     Examples
     --------
     >>> import xsumstat
     >>> ds = xsumstat.load_dataset("demo")
-    >>> answers = ds.meta.report("human", metric=["judge", "rouge", "length"], level="input", n_resamples=999)
-    >>> answers.tables()[0][1]["beats"].tolist()
+    >>> answers = ds.meta.report("human", metric=["judge", "rouge", "length"], level="input")
+    >>> answers.tables()[0][1]["beats (systems like these)"].tolist()
+    ['rouge, length', 'length', '–']
+    >>> answers.tables()[0][1]["beats (these systems)"].tolist()
     ['rouge, length', 'length', '–']
     >>> answers.save("report.html")  # doctest: +SKIP
     """
@@ -317,9 +350,9 @@ def make_report(
     *,
     gold: Any = None,
     metric: Any = None,
-    level: str = "system",
-    coefficient: str | CorrelationFunction = "pearson",
-    resample: str = "both",
+    level: str = "auto",
+    coefficient: str | CorrelationFunction | None = None,
+    resample: str = "auto",
     n_resamples: int | None = None,
     confidence_level: float = 0.95,
     adjust: str = "holm",
@@ -331,60 +364,72 @@ def make_report(
 ) -> Report:
     """Answer the main questions about a set of scores; the parameters are those of `report`.
 
-    `source` is Python that makes `ds`, for a reader who wants the same numbers. Unless `n_resamples` is given, the
-    tests get as many swaps as a correction for their number needs. `keep_samples` keeps those of a bootstrap, where
-    `ci` takes one by itself; it asks for none. Intervals and tests of lazy scores are computed together, so that the
-    scores are read once for both.
+    `source` is Python that makes `ds`, for a reader who wants the same numbers. `keep_samples` keeps those of a
+    bootstrap, where `ci` takes one by itself; it asks for none. Intervals and tests of lazy scores are computed
+    together, so that the scores are read once for both.
     """
     alpha = _validate.fraction("alpha", alpha)
     progress = checked_progress(progress)
     _validate.choice("adjust", adjust, corrections.CORRECTIONS)
-    shared: dict[str, Any] = {"metric": metric, "level": level, "coefficient": coefficient, "resample": resample}
-    shared |= {"rng": draws.seed_of(rng), "progress": progress}
+    level, coefficient = _what(ds, level, coefficient)
+    shared: dict[str, Any] = {"metric": metric, "level": level, "coefficient": coefficient, "progress": progress}
     measure = checked_measure(level, coefficient, "pairwise", "drop")
     drawn = interval_method(measure, checked_resample(resample, measure), None, False) == "bootstrap"
     interval: dict[str, Any] = {"confidence_level": confidence_level, "keep_samples": keep_samples and drawn}
-    tests: xr.Dataset | None = None
-    n = RESAMPLES if n_resamples is None else n_resamples
-    with threads.one_bar(2, progress) as part:
+    interval |= {"n_resamples": RESAMPLES if n_resamples is None else n_resamples, "rng": draws.seed_of(rng)}
+    test: dict[str, Any] = {"confidence_level": 1 - alpha, "adjust": adjust, **shared}
+    tests: list[xr.Dataset] = []
+    scopes = [resample, "input"] if resample == AUTO else [resample]
+    with threads.one_bar(1 + len(scopes), progress) as part:
         with value_checks.held() as of_intervals, part():
-            found = intervals.ci(ds, gold, n_resamples=n, **interval, **shared)
-        metrics = found.sizes["metric"]
-        with value_checks.held() as of_tests, part():
-            if metrics > 1:
-                if n_resamples is None:
-                    n = max(n, families.resamples_needed(metrics * (metrics - 1), alpha))
-                joint: dict[str, Any] = {"adjust": adjust, "within": _TABLE} if adjust == "maxt" else {}
-                tests = comparison.perm_test(ds, gold, alternative="greater", n_resamples=n, **joint, **shared)
+            found = intervals.ci(ds, gold, resample=resample, **interval, **shared)
+        with value_checks.held() as of_tests:
+            for each in scopes:
+                with part():
+                    again = len(tests) > 0 and tests[0].attrs["scope"] == scope.THESE
+                    if found.sizes["metric"] > 1 and not again:
+                        tests.append(metric_comparison.compare_metrics(ds, gold, resample=each, **test))
     caveats = [*of_intervals.caveats, *of_tests.caveats]
     missing = report_data.missing(ds, gold, found["metric"].values.tolist())
     if facts.is_lazy(found["correlation"]):
         found, tests, missing, said = _computed(found, tests, missing, [of_intervals.checks, of_tests.checks], progress)
         caveats += said
-    if tests is not None and adjust != "maxt":
-        with value_checks.held() as of_correction:
-            tests = families.adjust(tests, adjust, within=_TABLE)
-        caveats += of_correction.caveats
     notes = tuple(dict.fromkeys(caveats))
     for note in notes:
         _validate.warn(note)
-    code = report_data.code(ds, gold, metric, found, tests, alpha=alpha, source=source)
-    return Report(name, found, tests, alpha, notes, report_data.about(ds, gold, found, missing), code)
+    code = report_data.code(ds, gold, metric, found, tests, source=source)
+    both = tests[0] if tests else None, tests[1] if len(tests) > 1 else None
+    return Report(name, found, both[0], alpha, both[1], notes, report_data.about(ds, gold, found, missing), code)
+
+
+def _what(ds: xr.Dataset, level: str, coefficient: Any) -> tuple[str, Any]:
+    """The level, by the number of systems where it is "auto", and the coefficient."""
+    if level != AUTO:
+        return level, "pearson" if coefficient is None else coefficient
+    systems = schema.checked_scores(ds).sizes["system"]
+    level, usual = next((level, usual) for least, level, usual in _LEVELS if systems >= least)
+    return level, usual if coefficient is None else coefficient
 
 
 def _computed(
     found: xr.Dataset,
-    tests: xr.Dataset | None,
+    tests: list[xr.Dataset],
     missing: xr.Dataset,
     waiting: list[Checks],
     progress: bool | None,
-) -> tuple[xr.Dataset, xr.Dataset | None, xr.Dataset, list[Caveat]]:
+) -> tuple[xr.Dataset, list[xr.Dataset], xr.Dataset, list[Caveat]]:
     """Lazy intervals and tests, and what there is to say of the scores that they are of, at once."""
     dask = extras.optional("dask", "dask")
+    datasets = [found, *tests, missing]
+    # Variable by variable: of Datasets some releases of Dask lose variables that others are made of.
+    lazy = [{name: each.data for name, each in ds.data_vars.items() if facts.is_lazy(each)} for ds in datasets]
     with _bar(progress):
-        found, tests, missing, said = dask.compute(
-            found, tests, missing, [check for each in waiting for check in each.kept]
-        )
+        computed, said = dask.compute(lazy, [check for each in waiting for check in each.kept])
+    every = [
+        ds.assign({name: ds[name].variable.copy(data=values) for name, values in of_ds.items()})
+        for ds, of_ds in zip(datasets, computed, strict=True)
+    ]
+    found, *tests, missing = every
     caveats, error = value_checks.until_error([text for each in said for text in each])
     if error is not None:
         raise ValueError(str(error))

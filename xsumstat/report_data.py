@@ -91,9 +91,8 @@ def code(
     gold: Any,
     metric: Any,
     intervals: xr.Dataset,
-    tests: xr.Dataset | None,
+    comparisons: list[xr.Dataset],
     *,
-    alpha: float,
     source: str,
 ) -> str:
     """Python that gives the numbers of intervals and tests; `source` makes the scores."""
@@ -105,32 +104,35 @@ def code(
     if metric is not None:
         chosen = "metric=metrics"
         lines.append(f"metrics = {pprint.pformat(intervals['metric'].values.tolist(), width=_WIDTH, compact=True)}")
-    shared = [*first, *([chosen] if chosen else []), *_given(intervals, "level", "coefficient", "resample")]
-    how = _given(intervals, "confidence_level")
+    shared = [*first, *([chosen] if chosen else []), *_given(intervals, "level", "coefficient")]
+    how = _given(intervals, "resample", "confidence_level")
     if "seed" in intervals.attrs:
         how += [f"n_resamples={intervals.attrs['n_resamples']}", f"rng={intervals.attrs['seed']}"]
     lines += ["", _call("intervals = ds.meta.ci", [*shared, *how])]
-    if tests is not None:
-        attrs = tests.attrs
-        method, within = attrs["adjust_method"], "within=('metric', 'other_metric')"
-        drawn = ["alternative='greater'", f"n_resamples={attrs['n_resamples']}", f"rng={attrs['seed']}"]
-        joint = ["adjust='maxt'", within] if method == "maxt" else []
-        lines.append(_call("tests = ds.meta.perm_test", [*shared, *drawn, *joint]))
-        if not joint:
-            lines.append(_call("tests = tests.meta.adjust", [repr(method), within]))
-        lines.append(f"beats = tests.meta.significant(alpha={alpha:g})")
-    last = "intervals" if tests is None else "tests"
+    names = ("tests", "tests_of_these")[: len(comparisons)]
+    for name, tests in zip(names, comparisons, strict=True):
+        how = _given(tests, "resample", "confidence_level", "adjust_method")
+        lines.append(_call(f"{name} = ds.meta.compare_metrics", [*shared, *how]))
+    last = "tests" if comparisons else "intervals"
     lines += ["", f"print({last}.meta.methods(bibtex=True))  # for a paper, with the works that it cites"]
     return "\n".join(lines)
 
 
-_USUAL = {"level": "system", "coefficient": "pearson", "resample": "both", "confidence_level": 0.95}
+_USUAL = {"level": "system", "coefficient": "pearson", "confidence_level": 0.95, "adjust_method": "holm"}
+_KEYWORDS = {"adjust_method": "adjust"}
 
 
 def _given(result: xr.Dataset, *names: str) -> list[str]:
     """The keywords that differ from their defaults."""
-    values = {name: result.attrs[name] for name in names}
-    return [f"{name}={_literal(name, value)}" for name, value in values.items() if value != _USUAL[name]]
+    usual = {**_USUAL, "resample": _auto(result)}
+    values = {name: result.attrs[name] for name in names if result.attrs[name] != usual[name]}
+    return [f"{_KEYWORDS.get(name, name)}={_literal(name, value)}" for name, value in values.items()]
+
+
+def _auto(result: xr.Dataset) -> str:
+    """What ``resample="auto"`` stands for."""
+    few = int(result.attrs.get("n_systems", facts.ENOUGH_SYSTEMS)) < facts.ENOUGH_SYSTEMS
+    return "input" if few and int(result.attrs.get("n_inputs", 2)) > 1 else "both"
 
 
 def _literal(name: str, value: Any) -> str:

@@ -12,7 +12,7 @@ import pandas as pd
 import xarray as xr
 
 from xsumstat import report_pictures as pictures
-from xsumstat.dataset import wording
+from xsumstat.dataset import scope, wording
 from xsumstat.plots import forest as forest_plots
 from xsumstat.plots import pvalues as pvalue_plots
 
@@ -69,11 +69,6 @@ _INLINE_STYLE = f"""
 .xsumstat-report {{ {_LIGHT} }}
 :is({", ".join(_NOTEBOOKS)}) .xsumstat-report {{ {_DARK} }}
 """
-_FOR_WHAT = {
-    "both": "for systems and inputs like these",
-    "system": "for systems like these, on these inputs",
-    "input": "for these systems, on inputs like these",
-}
 
 
 class Answers(Protocol):
@@ -93,6 +88,7 @@ class Answers(Protocol):
     def data(self) -> tuple[tuple[str, str], ...]: ...  # noqa: D102
     @property
     def code(self) -> str: ...  # noqa: D102
+    def comparisons(self) -> list[xr.Dataset]: ...  # noqa: D102
     def paper(self) -> list[str]: ...  # noqa: D102
     def measured(self) -> str: ...  # noqa: D102
     def about(self) -> str: ...  # noqa: D102
@@ -138,10 +134,10 @@ def _body(answers: Answers, top: int) -> str:
     parts += [f"<p>{_text(text)}</p>\n" for text in [_explained(answers)] if text]
     drawn = "Intervals" if wording.has_intervals(answers.intervals) else "Correlations"
     parts += [heading(drawn), _forest(answers.intervals)]
-    if answers.tests is not None:
-        order = best_first(answers.intervals).indexes["metric"]
-        tests = answers.tests.sel(metric=order, other_metric=order)
-        parts += [heading("Is the row metric better than the column's?"), _matrix(tests, answers.alpha)]
+    order = best_first(answers.intervals).indexes["metric"]
+    for tests in answers.comparisons():
+        parts += [heading(f"Which metrics differ, for {scope.of(tests.attrs)}?")]
+        parts += [_matrix(tests.sel(metric=order, other_metric=order), answers.alpha)]
     rows = "".join(f"<dt>{_text(what)}</dt><dd>{_text(told)}</dd>" for what, told in answers.data)
     parts += [heading("The scores"), f"<dl>{rows}</dl>\n"]
     parts += [heading("For a paper"), *(f"<p>{_text(text)}</p>\n" for text in answers.paper())]
@@ -151,9 +147,9 @@ def _body(answers: Answers, top: int) -> str:
 def _explained(answers: Answers) -> str:
     said = []
     if wording.has_intervals(answers.intervals):
-        what = _FOR_WHAT[answers.intervals.attrs["resample"]]
-        said.append(f"An interval holds the correlations that are plausible {what}.")
-    if answers.tests is not None:
+        whom = scope.of(answers.intervals.attrs)
+        said.append(f"An interval holds the correlations that are plausible for {whom}.")
+    if answers.comparisons():
         said.append("A metric beats another where the test of their difference survives the correction.")
     return " ".join(said)
 

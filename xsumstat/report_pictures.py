@@ -171,13 +171,9 @@ def tests_in_words(tests: xr.Dataset, alpha: float) -> str:
             pairs = [
                 [f"{labels[j]} {wording.pvalue(float(p[i, j]))}" for j in range(i + 1, len(p))] for i in range(len(p))
             ]
-            each = [
-                f"{label} better than {', '.join(others)}"
-                for label, others in zip(labels, pairs, strict=True)
-                if others
-            ]
+            each = [f"{label} and {', '.join(others)}" for label, others in zip(labels, pairs, strict=True) if others]
         else:
-            each = [f"{label} better than {(p[at] <= alpha).sum()} others" for at, label in enumerate(labels)]
+            each = [f"{label} differs from {(p[at] <= alpha).sum()} others" for at, label in enumerate(labels)]
         parts.append(f"{where}{'; '.join(each)}.")
     return " ".join(parts)
 

@@ -1,9 +1,11 @@
 """Few systems: what is answered over inputs alone, and what is said of intervals where there are none."""
 
+import functools
 import warnings
 
 import numpy as np
 import pytest
+import xarray as xr
 from conftest import dataset
 
 
@@ -26,6 +28,20 @@ def test_intervals_over_inputs_alone_are_there_and_not_warned_of(level, keywords
     got, said = texts(lambda: few(3).meta.ci("m0", level=level, resample="input", **keywords))
     assert np.isfinite(got.ci_low).all() and got.attrs["method"] == "jackknife" and said == []
     assert "jackknife" in got.meta.conclusion() and "jackknife" in got.meta.methods()
+
+
+@pytest.mark.parametrize("level", ["input", "global", "within_system"])
+def test_fewer_than_five_systems_are_spoken_of_alone_by_default(level):
+    for systems, resample in ((4, "input"), (5, "both")):
+        ds = few(systems)
+        for question in ("ci", "compare_metrics"):
+            ask = functools.partial(getattr(ds.meta, question), "m0", level=level)
+            got, said = texts(ask)
+            assert got.attrs["resample"] == resample and said == []
+            xr.testing.assert_identical(got, ask(resample=resample))
+            whom = "these systems" if systems < 5 else "systems like these"
+            assert got.attrs["scope"] == whom
+        assert (f"these {systems} systems on inputs like these" in got.meta.conclusion()) == (systems < 5)
 
 
 def test_one_system_is_enough_where_the_level_needs_no_two():
@@ -54,7 +70,7 @@ def test_few_systems_are_said_where_new_ones_are_spoken_of():
 
 @pytest.mark.filterwarnings("ignore")
 def test_nothing_is_said_of_intervals_where_there_are_none():
-    got = few(3).meta.ci("m0", level="input")
+    got = few(3).meta.ci("m0", level="input", resample="both")
     assert np.isnan(got.ci_low).all()
     said = got.meta.conclusion()
     assert "There is no interval." in said and "jackknife" not in said and "verlapping" not in said

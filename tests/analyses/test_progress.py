@@ -20,7 +20,8 @@ CALLS = {
     "metric_ci": {"metric": ["judge", "rouge", "bleu"], **FEW},
     "perm_test": {"gold": "human", **FEW},
     "boot_test": {"gold": "human", **FEW},
-    "rank": {"gold": "human", **FEW},
+    "rank": {"gold": "human", "method": "permutation", **FEW},
+    "compare_metrics": {"gold": "human", "method": "bootstrap", **FEW},
     "equivalence": {"gold": "human", "metric": "rouge", "other": ["judge"], "margin": 0.1, **FEW},
     "margin_sensitivity": {"gold": "human", "metric": "rouge", "other": ["judge"], **FEW},
     "dominance": {"gold": "human", **FEW},
@@ -135,8 +136,8 @@ def test_groups_pools_and_tasks_have_one_bar(demo, bars):
     task = {"ds": demo, "gold": "human"}
     xsumstat.rank_tasks({"one": task, "two": {**task, "level": "input"}}, **settings)
     report.make_report(demo, "demo", gold="human", n_resamples=30, progress=True)
-    assert [bar.total for bar in bars.bars] == [3, 2, 2, 2]
-    assert [bar.n for bar in bars.bars] == pytest.approx([3, 2, 2, 2])
+    assert [bar.total for bar in bars.bars] == [3, 2, 2, 3]
+    assert [bar.n for bar in bars.bars] == pytest.approx([3, 2, 2, 3])
 
 
 def test_a_bar_that_failed_leaves_no_trace(demo, bars):

@@ -27,7 +27,7 @@ def plain_clusters(labels, r, p, alpha):
 @pytest.mark.filterwarnings("ignore:no test can be significant at 0.01")
 def test_clusters_follow_from_the_tests(demo, level, adjust, alpha):
     settings = {"level": level, "coefficient": "kendall", "n_resamples": 999, "rng": 1}
-    table = demo.meta.rank("human", adjust=adjust, alpha=alpha, **settings)
+    table = demo.meta.rank("human", method="permutation", adjust=adjust, alpha=alpha, **settings)
     r = demo.meta.corr("human", level=level, coefficient="kendall").correlation.to_series()
     test = demo.meta.perm_test("human", alternative="greater", **settings)
     p = (test.pvalue if adjust is None else test.meta.adjust(adjust).pvalue_adjusted).to_series()
@@ -36,6 +36,27 @@ def test_clusters_follow_from_the_tests(demo, level, adjust, alpha):
     assert list(table.correlation.values) == sorted(r, reverse=True)
     assert table["rank"].values.tolist() == [1 + sum(r > each + 1e-9) for each in sorted(r, reverse=True)]
     assert table.attrs["analysis"] == "rank" and table.attrs["alpha"] == alpha and table.attrs["seed"] == "1"
+
+
+@pairwise({"level": ["system", "input"], "adjust": [None, "holm"], "alpha": [0.05, 0.3], "resample": ["both", "input"]})
+def test_they_follow_from_compare_metrics_by_default(demo, level, adjust, alpha, resample):
+    settings = {"level": level, "resample": resample, "adjust": adjust}
+    table = demo.meta.rank("human", alpha=alpha, **settings)
+    test = demo.meta.compare_metrics("human", **settings)
+    p = test.pvalue if adjust is None else test.pvalue_adjusted
+    p = p.where(test.difference > 0, 1.0).to_series()
+    r = demo.meta.corr("human", level=level).correlation.to_series()
+    want = plain_clusters(list(r.index), r, p, alpha)
+    assert dict(zip(table.metric.values, table.cluster.values.tolist(), strict=True)) == want
+    assert table.attrs["method"] == "jackknife" and table.attrs["scope"] == test.attrs["scope"]
+
+
+def test_what_asks_for_swaps_gets_them(demo):
+    few = {"metric": ["judge", "rouge"], "n_resamples": 99, "rng": 1}
+    for asked in ({"crossed": True}, {"adjust": "maxt"}):
+        assert demo.meta.rank("human", **few, **asked).attrs["method"] == "permutation"
+        with pytest.raises(ValueError, match="needs method='permutation', got 'jackknife'"):
+            demo.meta.rank("human", method="jackknife", **few, **asked)
 
 
 def test_equal_metrics_share_a_rank_and_a_cluster():
@@ -81,7 +102,8 @@ def test_lazy_scores_keep_their_order(demo):
 def test_wmt_like_clusters_of_summeval(summeval):
     """At system level QAEval and BERTScore come first, and are not told apart (Deutsch et al. 2021, §6.2)."""
     metrics = ["bertscore_recall", "qa-eval_f1", "rouge-1_f1", "rouge-2_f1", "rouge-l_f1", "METEOR", "MoverScore"]
-    table = summeval.meta.rank("expert_relevance", metric=metrics, adjust="holm", n_resamples=4999, rng=0)
+    how = {"method": "permutation", "n_resamples": 4999, "rng": 0}
+    table = summeval.meta.rank("expert_relevance", metric=metrics, adjust="holm", **how)
     assert set(table.metric.values[:2]) == {"bertscore_recall", "qa-eval_f1"}
     assert table.cluster.values.tolist()[:3] == [1, 1, 2]
 

@@ -41,7 +41,7 @@ ASKED = {
     "one-sided": (lambda ds, n: ds.meta.perm_test("m0", alternative="greater", adjust="bonferroni", n_resamples=n), 6),
     "rows": (lambda ds, n: ds.meta.perm_test("m0", adjust="holm", within="other_metric", n_resamples=n), 2),
     "bootstrap": (lambda ds, n: ds.meta.boot_test("m0", adjust="holm", n_resamples=n), 3),
-    "rank": (lambda ds, n: ds.meta.rank("m0", adjust="holm", n_resamples=n), 6),
+    "rank": (lambda ds, n: ds.meta.rank("m0", method="permutation", n_resamples=n), 6),
     "equivalence": (
         lambda ds, n: ds.meta.equivalence("m0", other=["m2", "m3"], margin=0.2, adjust="holm", n_resamples=n),
         3,
@@ -84,7 +84,7 @@ def test_it_is_said_once(small, name):
 
 def test_rank_looks_at_its_own_level(small, no_draws):
     with pytest.warns(UserWarning, match=FAR.format("0.01", 119, 6, 599)), pytest.raises(DrawnError):
-        small.meta.rank("m0", adjust="holm", alpha=0.01, n_resamples=119)
+        small.meta.rank("m0", method="permutation", adjust="holm", alpha=0.01, n_resamples=119)
 
 
 def test_labels_that_are_pooled_say_it_after_the_first(small):

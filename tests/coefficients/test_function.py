@@ -121,8 +121,8 @@ def test_a_test_of_standardised_scores_says_so_where_the_scale_matters(demo):
         shifted.meta.perm_test("human", coefficient=coefficient, **how)
 
 
-@pytest.mark.parametrize("question", ["perm_test", "rank"])
-def test_that_is_said_once_a_call(demo, question):
+@pytest.mark.parametrize("question, how", [("perm_test", {}), ("rank", {"method": "permutation", "adjust": None})])
+def test_that_is_said_once_a_call(demo, question, how):
     """Of six metrics and of two languages, and again in the next call."""
 
     def minus_error(x, z):
@@ -131,7 +131,7 @@ def test_that_is_said_once_a_call(demo, question):
     two = xr.concat([demo[["score"]], demo[["score"]]], "language").assign_attrs(demo.attrs)
     for ds in (demo, two, demo):
         with pytest.warns(UserWarning, match="depends on the scale") as caught:
-            getattr(ds.meta, question)("human", coefficient=minus_error, n_resamples=5, rng=0)
+            getattr(ds.meta, question)("human", coefficient=minus_error, n_resamples=5, rng=0, **how)
         assert len(caught) == 1
 
 

@@ -102,7 +102,7 @@ def test_a_dagger_where_not_significantly_worse(demo, alternative):
             continue
         pair = (label, best) if alternative == "less" else (best, label)
         assert found[label] == bool(tests.pvalue.sel(metric=pair[0], other_metric=pair[1]) > 0.05)
-    assert "permutation test, systems and inputs, 199 swaps; p-values not corrected" in result.meta.to_markdown(
+    assert "permutation test, these 12 systems, 199 swaps of scores; p-values not corrected" in result.meta.to_markdown(
         tests=tests.where(tests.pvalue.isnull(), 1.0)
     )
 

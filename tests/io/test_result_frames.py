@@ -78,7 +78,7 @@ def test_columns_do_not_depend_on_values(demo):
 def test_attrs_fit_into_a_file(demo, tmp_path):
     pytest.importorskip("pyarrow")
     pytest.importorskip("netCDF4")
-    demo.meta.rank("human", n_resamples=19, rng=0).to_netcdf(tmp_path / "rank.nc")
+    demo.meta.rank("human", method="permutation", adjust=None, n_resamples=19, rng=0).to_netcdf(tmp_path / "rank.nc")
     frame = xr.load_dataset(tmp_path / "rank.nc").meta.to_frame()
     frame.to_parquet(tmp_path / "rank.parquet")
     assert pd.read_parquet(tmp_path / "rank.parquet").attrs == frame.attrs

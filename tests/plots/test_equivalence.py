@@ -54,7 +54,7 @@ def test_sensitivity_says_what_the_margin_is_of_and_which_tests(demo):
     found = demo.meta.margin_sensitivity("human", other=["rouge", "bleu"], margins=[0.1, 0.4], n_resamples=99, rng=1)
     axis = found.meta.plot.sensitivity()
     assert axis.get_xlabel() == "margin of equivalence\n(difference in Pearson's r with human)"
-    note = axis.figure.texts[0].get_text()
+    note = " ".join(axis.figure.texts[0].get_text().split())
     assert "two one-sided bootstrap tests" in note and "99 resamples" in note and "alpha 0.05" in note
     assert f"{int(found.n_tests[0])} tests a point" in note
 

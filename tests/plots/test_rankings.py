@@ -21,7 +21,7 @@ def close_figures():
 
 @pytest.fixture
 def ranks():
-    return of_demo("rank", "human", n_resamples=999, rng=0)
+    return of_demo("rank", "human", method="permutation", adjust=None, n_resamples=999, rng=0)
 
 
 def rows(ax):
@@ -91,7 +91,7 @@ def test_whiskers_are_the_intervals_that_are_given(ranks):
 def test_too_few_resamples_are_said(demo, n_resamples, adjust, told):
     """30 tests of 6 metrics: Holm's smallest p-value is 30/(1 + n)."""
     asked = {"n_resamples": n_resamples, "rng": 0}
-    ranks = demo.meta.rank("human", adjust=adjust, **asked)
+    ranks = demo.meta.rank("human", method="permutation", adjust=adjust, **asked)
     tests = demo.meta.perm_test("human", adjust=adjust, alternative="greater", **asked)
     for ax in (ranks.meta.plot.clusters(), tests.meta.plot.pvalues()):
         assert ("too few resamples" in words(ax)) == bool(told) and told in words(ax)

@@ -33,7 +33,10 @@ def corr_test(
     missing: str = "pairwise",
     undefined: str = "drop",
 ) -> xr.Dataset:
-    """Analytic test of two correlations that share the gold, for all pairs of metrics; nothing is resampled.
+    """Analytic test whether two correlations with the same gold are equal, among systems like these on these inputs.
+
+    At system and input level the systems are a sample, at within_system the inputs, at global level the cells. Nothing
+    is resampled.
 
     Parameters
     ----------

@@ -158,8 +158,8 @@ def equivalence(
     >>> test = ds.meta.equivalence("human", metric="rouge", other="perplexity", margin=0.2, level="input", rng=1)
     >>> print(test.meta.conclusion())
     rouge and perplexity are equivalent within ±.20: they differ by .01 (90 % interval [-.15, .16]), p = .024 (two
-    one-sided bootstrap tests, systems and inputs, 9,999 resamples; p-values not corrected; alpha .05; Pearson's r,
-    input level).
+    one-sided bootstrap tests, systems and inputs like these, 9,999 resamples; p-values not corrected; alpha .05;
+    Pearson's r, input level).
     """
     test = _Test.of(level, coefficient, missing, undefined, method, resample, alpha, n_resamples, rng, progress)
     pairs = test.pairs(ds, gold, metric, along, base, other)

@@ -138,6 +138,8 @@ def _of_group(
         _validate.warn(caveat.of(name))
     if reason:
         _validate.warn(_no_result(name, reason))
+    elif (scope := found.attrs.get("scope")) != whole.attrs.get("scope"):
+        _validate.warn(f"{name} has few systems, and speaks of {scope} alone", "few_systems")
     later = value_checks.Checks()
     later.take(functools.partial(_of_named, name), said.checks)
     return later.attached(found)

@@ -13,6 +13,7 @@ from xsumstat import _validate
 from xsumstat.analyses import chance, pooling
 from xsumstat.analyses import groups as slices
 from xsumstat.analyses.measure import (
+    AUTO,
     LAYERS,
     Draws,
     Measure,
@@ -22,6 +23,7 @@ from xsumstat.analyses.measure import (
     interval_method,
     jackknife_holds,
     jackknife_needs,
+    random_dims,
     settled,
     threshold_attrs,
     warn_drawn_threshold,
@@ -40,13 +42,9 @@ from xsumstat.resampling.studentized import Studentized
 from xsumstat.types import CorrelationFunction, FloatArray
 
 _Job = Bootstrap | Jackknife | Studentized
+# Intervals that draw systems, however few.
+_OF_BOTH = ("studentized", "corrected")
 _FISHER = ("correlation", "ci_low", "ci_high", "standard_error", "n_undefined")
-_FALLS_BACK = {
-    "bca": "no BCa interval, but a percentile one, for",
-    "corrected": "the corrected variance came out below that of one dim, which stands in (see `ci`), for",
-    "studentized": "no scores vary when one system is left out, and the jackknife's interval stands in (see `ci`), for",
-    "jackknife": "no scores vary when one system or input is left out, and another interval stands in (see `ci`), for",
-}
 
 
 @_validate.public
@@ -62,7 +60,7 @@ def ci(
     coefficient: str | CorrelationFunction = "pearson",
     method: str = "auto",
     interval: str | None = None,
-    resample: str | tuple[str, ...] = "both",
+    resample: str | tuple[str, ...] = "auto",
     aggregate: str = "mean",
     n_resamples: int = 9999,
     confidence_level: float = 0.95,
@@ -247,12 +245,13 @@ def ci(
     check_given(measure.coefficient, given, dims)
     _validate.choice("aggregate", aggregate, AGGREGATES)
     draws = Draws.checked(n_resamples, rng, keep_samples=keep_samples, progress=progress)
-    if method == "auto":
-        method = interval_method(measure, dims, interval, keep_samples)
+    asked = method
+    method = interval_method(measure, dims, interval, keep_samples) if asked == AUTO else asked
     _check_method(method, measure, dims, interval, other, keep_samples)
     ready: dict[str, Any] = {"level": level, "missing": measure.missing, "given": given}
     ready["compared_within"] = measure.compared_within
-    ready["these_systems"] = dims == ("input",) and method != "fisher"
+    decided = resample != AUTO or method == "fisher" or interval in _OF_BOTH
+    ready["these_systems"] = method != "fisher" and dims == ("input",) if decided else None
     if method == "fisher":
         scores = schema.prepare(ds, gold, metric, **ready)
         measure = replace(measure, given=scores.given)
@@ -266,6 +265,10 @@ def ci(
         targets: tuple[Target, ...] = tuple((at,) for at in scores.rows)
     else:
         scores, targets = metric_pairs.prepare(ds, gold, metric, other, **ready)
+    if interval not in _OF_BOTH and random_dims(resample, dims, scores.shape) != dims:
+        dims = random_dims(resample, dims, scores.shape)
+        method = interval_method(measure, dims, interval, keep_samples) if asked == AUTO else asked
+        _check_method(method, measure, dims, interval, other, keep_samples)
     measure = settled(measure, scores, threshold, calibrate_on, gold)
     warn_drawn_threshold(measure, scores.shape)
     layers = [dim for dim in dims if dim in LAYERS]
@@ -389,7 +392,7 @@ def _warn(
     if kind == "percentile":
         later.make(checks.warn_biased, found[["bias", "standard_error"]], n_resamples)
     if kind is not None and "fell_back" in found:
-        later.make(checks.warn_where, found["fell_back"], _FALLS_BACK[kind], "fell_back")
+        later.make(checks.warn_where, found["fell_back"], checks.FELL_BACK[kind], "fell_back")
 
 
 def _check_fisher(record: Coefficient, other: Any) -> None:

@@ -13,7 +13,7 @@ import xarray as xr
 from xsumstat import _validate
 from xsumstat.coefficients import arrays, cell_ties, table, ties
 from xsumstat.coefficients.record import Coefficient, Measure
-from xsumstat.dataset import checks
+from xsumstat.dataset import checks, facts
 from xsumstat.dataset import scores as schema
 from xsumstat.resampling import draws
 from xsumstat.types import CorrelationFunction, FloatArray
@@ -24,6 +24,7 @@ __all__ = ["GROUPS", "LAYERS", "Draws", "Measure"]
 GROUPS = {"input": "input", "within_system": "system"}
 # Dims of score and of gold that can be drawn, and are then made one.
 LAYERS = ("reference", "rater")
+AUTO = "auto"
 
 
 @dataclass(frozen=True)
@@ -103,8 +104,12 @@ def check_symmetric(record: Coefficient) -> None:
 
 
 def checked_resample(resample: Any, measure: Measure, *, layers: bool = True) -> tuple[str, ...]:
-    """The dims to be drawn, layers of scores and gold among them; "cell" in place of "system" and "input"."""
+    """The dims to be drawn, layers of scores and gold among them; "cell" in place of "system" and "input".
+
+    Of "auto" both, until `random_dims` knows how many systems there are.
+    """
     level = measure.level
+    resample = "both" if isinstance(resample, str) and resample == AUTO else resample
     dims = _validate.dims("resample", resample, ("system", "input", "cell", *(LAYERS if layers else ())))
     if "cell" in dims and (set(dims) & {"system", "input"} or level != "global"):
         beside = (
@@ -119,6 +124,14 @@ def checked_resample(resample: Any, measure: Measure, *, layers: bool = True) ->
             f"do not keep together; use resample='both', 'system' or 'input', got {resample!r}"
         )
     return dims
+
+
+def random_dims(resample: Any, dims: tuple[str, ...], shape: tuple[int, int]) -> tuple[str, ...]:
+    """The dims whose labels are random, of (systems, inputs): for "auto" inputs alone where there are few systems."""
+    if not (isinstance(resample, str) and resample == AUTO):
+        return dims
+    systems, inputs = shape
+    return ("input",) if systems < facts.ENOUGH_SYSTEMS and inputs > 1 else dims
 
 
 def interval_method(measure: Measure, dims: tuple[str, ...], interval: Any, keep_samples: Any) -> str:

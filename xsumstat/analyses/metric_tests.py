@@ -62,7 +62,11 @@ def perm_test(
     keep_samples: bool = False,
     progress: bool | None = None,
 ) -> xr.Dataset:
-    """Permutation test of the difference of two metrics' correlations with gold, for all pairs of metrics.
+    """Permutation test whether two metrics are exchangeable on these systems, with ``resample="system"`` on others too.
+
+    The null hypothesis is that each unit that is swapped (a cell; with ``resample="system"`` all scores of a system)
+    could have had either metric's score. Its statistic is the difference of the two correlations with gold. For the
+    question which metric is better among systems like these see `compare_metrics`.
 
     Parameters
     ----------
@@ -78,7 +82,9 @@ def perm_test(
         level, of scores without ties between the two metrics ("kendall_a", "pairwise_accuracy" and "kendall_like" with
         ties too), and swaps of decisions.
         "auto" does so for the pairs where that is exact, and swaps for the others.
-    {resample.swaps}
+    resample : {"both", "system", "input"} or tuple of dims, optional
+        What trades places between two metrics: all scores of a system together, all of an input together, or ("both")
+        every cell by itself. Default "both"; for "acc_eq" and "tau_eq" see `swap`.
     {crossed}
     {swap}
     {alternative}
@@ -175,8 +181,9 @@ def perm_test(
     4   bleu        judge  0.0001     -0.5285           0.0003
     5   bleu        rouge  0.0002     -0.2479           0.0003
     >>> print(test.meta.conclusion())
-    judge has the highest correlation with human and beats rouge and bleu. 3 of 3 pairs of metrics differ significantly
-    (permutation test, systems and inputs, 9,999 swaps; Holm over all tests; alpha .05; Pearson's r, input level).
+    For these 12 systems, judge has the highest correlation with human and beats rouge and bleu. 3 of 3 pairs of metrics
+    differ significantly (permutation test, 9,999 swaps of scores; Holm over all tests; alpha .05; Pearson's r, input
+    level).
     """
     return prepared_perm_test(
         ds, gold, metric=metric, other=other, level=level, coefficient=coefficient, method=method, resample=resample,
@@ -333,7 +340,10 @@ def boot_test(
     keep_samples: bool = False,
     progress: bool | None = None,
 ) -> xr.Dataset:
-    """Paired bootstrap test of the difference of two metrics' correlations with gold, for all pairs of metrics.
+    """Paired bootstrap test whether two metrics' correlations with gold are equal, among systems and inputs like these.
+
+    With ``resample="input"`` it speaks of these systems on inputs like these, with "system" of systems like these on
+    these inputs.
 
     Parameters
     ----------

@@ -12,7 +12,7 @@ import xarray as xr
 
 from xsumstat import _validate
 from xsumstat.analyses import adjust as families
-from xsumstat.analyses.measure import checked_measure, checked_progress, checked_resample, interval_method
+from xsumstat.analyses.measure import AUTO, checked_measure, checked_progress, checked_resample, interval_method
 from xsumstat.coefficients.table import COEFFICIENTS
 from xsumstat.dataset import checks, facts, value_checks
 from xsumstat.dataset import scores as schema
@@ -90,6 +90,9 @@ def _pooled(
     results, weights = [], []
     later = value_checks.Checks()
     requested = {name: value for name, value in given.items() if name not in ("adjust", "within", "keep_samples")}
+    if "resample" in inspect.signature(function).parameters and given.get("resample", AUTO) == AUTO:
+        # All labels speak of as many.
+        requested["resample"] = "both" if ds.sizes["system"] >= facts.ENOUGH_SYSTEMS else "input"
     labels = ds.indexes[dim] if dim in ds.indexes else range(ds.sizes[dim])
     with threads.one_bar(len(labels), checked_progress(given.get("progress")) if drawn else False) as run:
         for at, label in enumerate(labels):

@@ -8,6 +8,19 @@ from xsumstat.catalogue.variables import LIMITS, PAIR, PAIRS
 GROUP = "better, or equally good"
 ANALYSES = (
     Analysis(
+        "compare_metrics",
+        GROUP,
+        main=("difference",),
+        others=("pvalue", *LIMITS, "standard_error", "df", "bias", "n_undefined", "fell_back", "statistic"),
+        dims=PAIRS,
+        pictures=("forest", "pvalues"),
+        aim="We tested {whether} with {gold}, {correlation}, differs [zou2007toward].",
+        say="findings_tests.metric_tests",
+        best="findings_tests.leader",
+        closing="findings_tests.uncorrected",
+        core=PAIR,
+    ),
+    Analysis(
         "perm_test",
         GROUP,
         main=("pvalue",),
@@ -27,7 +40,6 @@ ANALYSES = (
         others=("difference", "n_undefined", "samples"),
         dims=(*PAIRS, "resample"),
         pictures=("pvalues",),
-        tests={"bootstrap": TestName("paired bootstrap test", "a paired bootstrap test")},
         aim="We tested {whether} with {gold}, {correlation}, differs [deutsch2021statistical].",
         say="findings_tests.metric_tests",
         best="findings_tests.leader",

@@ -59,7 +59,16 @@ def as_labels(labels: Iterable[Hashable]) -> npt.NDArray[np.object_]:
     return found
 
 
-def check_sizes(score: xr.DataArray, level: str | None, *, these_systems: bool = False) -> None:
+# What stands in for an interval that is not defined, by its kind.
+FELL_BACK = {
+    "bca": "no BCa interval, but a percentile one, for",
+    "corrected": "the corrected variance came out below that of one dim, which stands in (see `ci`), for",
+    "studentized": "no scores vary when one system is left out, and the jackknife's interval stands in (see `ci`), for",
+    "jackknife": "no scores vary when one system or input is left out, and another interval stands in (see `ci`), for",
+}
+
+
+def check_sizes(score: xr.DataArray, level: str | None, *, these_systems: bool | None = False) -> None:
     """Some systems and inputs, and enough of them for a correlation at a level."""
     systems, inputs = score.sizes["system"], score.sizes["input"]
     for dim, size in (("system", systems), ("input", inputs)):
@@ -69,11 +78,14 @@ def check_sizes(score: xr.DataArray, level: str | None, *, these_systems: bool =
         check_counts(systems, inputs, level, these_systems=these_systems)
 
 
-def check_counts(systems: int, inputs: int, level: str, *, these_systems: bool = False) -> None:
+def check_counts(systems: int, inputs: int, level: str, *, these_systems: bool | None = False) -> None:
     """Enough systems and inputs for a correlation at a level; few systems are said where new ones are spoken of.
 
-    At system level, where they are the points that are correlated, few of `these_systems` say little, too.
+    At system level, where they are the points that are correlated, few of `these_systems` say little, too. None stands
+    for ``resample="auto"``, which speaks of these alone where there are few.
     """
+    if these_systems is None:
+        these_systems = systems < facts.ENOUGH_SYSTEMS
     needed = {"system": "system", "input": "system", "within_system": "input"}.get(level)
     size = {"system": systems, "input": inputs, None: systems * inputs}[needed]
     if size < 2:
@@ -129,7 +141,7 @@ def check_used(
     gold: Fact,
     scores: Fact,
     level: str,
-    these_systems: bool,
+    these_systems: bool | None,
 ) -> None:
     """As `without_empty` and `check_sizes`, of lazy scores that were computed; gold and scores by their `spread`."""
     check_together(systems, inputs, *(~np.isnan(each.values) for each in (gold, scores)))

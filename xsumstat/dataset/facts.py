@@ -14,6 +14,8 @@ import xarray as xr
 # The dims of single outputs, and of all scores.
 CELLS = ("system", "input")
 CORE = ("metric", *CELLS)
+# So many systems let ``resample="auto"`` speak of others like them; of fewer it speaks of these alone.
+ENOUGH_SYSTEMS = 5
 
 
 @dataclass(frozen=True)

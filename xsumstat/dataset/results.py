@@ -11,6 +11,7 @@ import xarray as xr
 
 from xsumstat import catalogue, extras
 from xsumstat.dataset import facts
+from xsumstat.dataset import scope as scopes
 from xsumstat.dataset.facts import CORE
 from xsumstat.dataset.value_checks import Checks
 
@@ -209,6 +210,8 @@ def result(
             value = int(value)
         if value is not None:
             attrs[name] = value
+    if (scope := scopes.of(attrs)) is not None:
+        attrs["scope"] = scope.name
     attrs["xsumstat_version"] = extras.package_version()
     every, coords, own = _parts(numbers)
     _check_dims(every, analysis, [*further, settings.get("along")])

@@ -140,7 +140,7 @@ def prepare(
     given: Any = None,
     each_word: bool = False,
     compared_within: str | None = None,
-    these_systems: bool = False,
+    these_systems: bool | None = False,
 ) -> Scores:
     """Check a Dataset, find its gold and its metrics, which may be constant, align them, and report what is left out.
 
@@ -148,7 +148,7 @@ def prepare(
     word but the first, or for `each_word` where there are three or more.
 
     Sentinels must have been made for the level at which outputs are compared, if it is another. An answer that is of
-    `these_systems` alone does not warn that they are few.
+    `these_systems` alone does not warn that they are few; nor one that decides by their number, which is None.
 
     Scores that are lazy (Dask) stay so: what their labels and dims say is checked at once, what their values say
     when the result is computed. Of scores in memory alone it is told which metrics seem to be better when lower.
@@ -204,7 +204,7 @@ def _usable(
     *,
     level: str,
     missing: str,
-    these_systems: bool,
+    these_systems: bool | None,
 ) -> tuple[xr.DataArray, xr.DataArray, list[xr.DataArray], tuple[xr.DataArray, xr.DataArray] | None]:
     """Scores, gold and covariates without the systems and inputs that no comparison could use.
 
@@ -224,7 +224,7 @@ def _usable(
 
 
 def _check_values(
-    scores: Scores, gaps: Any, *, level: str, these_systems: bool, constant: bool, n_metrics: int
+    scores: Scores, gaps: Any, *, level: str, these_systems: bool | None, constant: bool, n_metrics: int
 ) -> None:
     """Check the values, of lazy scores when a result is computed; of those in memory remark on directions."""
     later, (of_metrics, of_gold) = scores.later, scores.spreads

@@ -11,6 +11,7 @@ import xarray as xr
 
 from xsumstat.catalogue import ANALYSES
 from xsumstat.catalogue.record import TestName
+from xsumstat.dataset import scope
 
 _TESTS = {
     "permutation": TestName("permutation test", "a permutation test", draws="swaps"),
@@ -20,6 +21,8 @@ _TESTS = {
         "a permutation test (by formula where that is exact)",
         draws="swaps",
     ),
+    "jackknife": TestName("jackknife tests", one="a jackknife test"),
+    "bootstrap": TestName("paired bootstrap test", "a paired bootstrap test"),
     "williams": TestName("Williams' test"),
     "steiger": TestName("Steiger's test"),
     "meng": TestName("Meng, Rosenthal and Rubin's test"),
@@ -42,7 +45,6 @@ _CORRECTIONS = {
     "by": "Benjamini-Yekutieli",
     "maxt": "max-T",
 }
-_DRAWN = {"both": "systems and inputs", "system": "systems", "input": "inputs", "cell": "single cells"}
 _OF_SHARES = ("coverage", "power")
 _LONGEST_NAME = 60
 _MANY_TESTS = 10
@@ -58,7 +60,7 @@ def how(result: xr.Dataset) -> str:
 
 
 def made(result: xr.Dataset) -> str:
-    """The same without the level; what is random is said once where intervals and tests share it."""
+    """The same without the level; of whom they speak is said once where intervals and tests share it."""
     of_intervals, of_tests = intervals(result), tests(result)
     if of_intervals is not None and of_tests is not None and of_intervals.over == of_tests.over:
         of_intervals = replace(of_intervals, over=Over())
@@ -68,19 +70,19 @@ def made(result: xr.Dataset) -> str:
 
 @dataclass(frozen=True)
 class Over:
-    """What is random, and how many draws there were: "systems and inputs", "9,999 swaps"; empty where not said."""
+    """Of whom it speaks, and how many draws there were: "systems like these", "9,999 swaps"; empty where not said."""
 
-    random: str = ""
+    scope: str = ""
     drawn: str = ""
 
     def after(self, text: str) -> str:
         """A text with both, after a comma each."""
-        return ", ".join(filter(None, [text, self.random, self.drawn]))
+        return ", ".join(filter(None, [text, self.scope, self.drawn]))
 
 
 @dataclass(frozen=True)
 class Intervals:
-    """Which intervals, over what: "95 % jackknife intervals, systems and inputs"."""
+    """Which intervals, and of whom: "95 % jackknife intervals, systems and inputs like these"."""
 
     level: str
     kind: str  # "jackknife intervals"; "intervals" where attrs do not say
@@ -92,7 +94,7 @@ class Intervals:
 
 @dataclass(frozen=True)
 class Tests:
-    """Which tests, over what: "permutation test, systems and inputs, 9,999 swaps"."""
+    """Which tests, and of whom: "permutation test, these 12 systems, 9,999 swaps of scores"."""
 
     name: TestName
     over: Over
@@ -165,7 +167,7 @@ def tests(result: xr.Dataset) -> Tests | None:
     method, analysis = str(attrs.get("method", "")), str(attrs.get("analysis", ""))
     of_its_own = ANALYSES[analysis].tests if analysis in ANALYSES else {}
     name = of_its_own.get(method) or of_its_own.get("") or _TESTS.get(method) or TestName(method or "test")
-    return Tests(name, _over(attrs, name.draws))
+    return Tests(name, _over(attrs, _swaps(attrs) if name.draws == "swaps" else name.draws))
 
 
 def test_words(result: xr.Dataset) -> str:
@@ -186,14 +188,6 @@ def correction(result: xr.Dataset) -> Correction | None:
 def correction_words(result: xr.Dataset) -> str:
     """The same as text, or "p-values not corrected"; empty without any."""
     return str(correction(result) or "p-values not corrected") if has_tests(result) else ""
-
-
-def resample_words(attrs: Mapping[Any, Any]) -> str:
-    """What is random: "systems and inputs"; empty where attrs do not say."""
-    named = str(attrs.get("resample", ""))
-    if named in _DRAWN or not named:
-        return _DRAWN.get(named, "")
-    return listed([_DRAWN.get(word, f"{word}s") for word in named.split()])
 
 
 def pairs_used(result: xr.Dataset) -> str:
@@ -325,11 +319,19 @@ def _family(result: xr.Dataset) -> str:
     return f"the tests of each {listed(dim.replace('_', ' ') for dim in outer)}" if outer else "all tests"
 
 
+def _swaps(attrs: Mapping[Any, Any]) -> str:
+    """What trades places between two metrics: "swaps of scores", of whole systems or inputs, or of decisions."""
+    if attrs.get("swap") == "decisions":
+        return "swaps of decisions"
+    whole = {"system": "swaps of systems", "input": "swaps of inputs"}
+    return whole.get(str(attrs.get("resample")), "swaps of scores") if "swap" in attrs else "swaps"
+
+
 def _over(attrs: Mapping[Any, Any], unit: str) -> Over:
-    """What is random, and how many draws there were."""
+    """Of whom it speaks, and how many draws there were."""
     drawn = ""
     if attrs.get("exact"):
         drawn = f"all {unit}"
     elif "n_resamples" in attrs and attrs.get("method") not in ("analytic", "jackknife", "fisher"):
         drawn = f"{int(attrs['n_resamples']):,} {unit}"
-    return Over(resample_words(attrs), drawn)
+    return Over(str(scope.of(attrs) or ""), drawn)

@@ -31,7 +31,9 @@ NOTHING = 1e-12
 FAR, LEAST_TO_REST = 15.0, 5
 
 
-Limits = tuple[float, float]
+# A limit, or those of many quantiles.
+Limit = float | FloatArray
+Limits = tuple[Limit, Limit]
 
 
 @dataclass(frozen=True)
@@ -47,7 +49,7 @@ class Estimated:
     fell_back : bool
         Whether nothing varies, and another interval stands in.
     about : callable or None
-        From a quantile of t to the limits; None where there is no interval.
+        From a quantile of t, or many, to the limits; None where there is no interval.
     """
 
     estimate: float
@@ -55,21 +57,21 @@ class Estimated:
     standard_error: float
     df: float
     fell_back: bool = False
-    about: Callable[[float], Limits] | None = None
+    about: Callable[[Limit], Limits] | None = None
 
     @property
     def centre(self) -> float:
         """The estimate without its bias."""
         return self.estimate - self.bias
 
-    def limits(self, t: float) -> Limits:
+    def limits(self, t: float) -> tuple[float, float]:
         """The limits, which hold the estimate; NaN where there are none."""
         if self.about is None:
             return math.nan, math.nan
         low, high = self.about(t)
-        return min(low, self.estimate), max(high, self.estimate)
+        return min(float(low), self.estimate), max(float(high), self.estimate)
 
-    def interval(self, confidence_level: float) -> Limits:
+    def interval(self, confidence_level: float) -> tuple[float, float]:
         """The limits at a confidence level."""
         return self.limits(t_quantile(confidence_level, self.df))
 
@@ -321,9 +323,13 @@ def bounded(value: float, off: float, error: float, df: float, step: float = NOT
     return Estimated(value, value - centre, error, df, about=_by_arctanh(middle, error / (1 - value**2)))
 
 
-def _by_arctanh(middle: float, slope: float) -> Callable[[float], Limits]:
-    """From a quantile t to ``tanh(middle ± t·slope)``."""
-    return lambda t: (math.tanh(middle - t * slope), math.tanh(middle + t * slope))
+def _by_arctanh(middle: float, slope: float) -> Callable[[Limit], Limits]:
+    """From quantiles t to ``tanh(middle ± t·slope)``."""
+    return lambda t: (_tanh(middle - t * slope), _tanh(middle + t * slope))
+
+
+def _tanh(value: Limit) -> Limit:
+    return np.tanh(value) if isinstance(value, np.ndarray) else math.tanh(value)
 
 
 def perfect(value: float, n: float, step: float, fisher: tuple[int, Callable[[float], float]], df: float) -> Estimated:
@@ -335,8 +341,9 @@ def perfect(value: float, n: float, step: float, fisher: tuple[int, Callable[[fl
     slope = factor(near) / math.sqrt(n - lost) if n > lost else math.inf
     around, at_1 = _by_arctanh(math.atanh(near), slope), 1 - abs(value) <= NOTHING
 
-    def about(t: float) -> Limits:
-        low, high = around(float(stdtrit(n - 1, stdtr(df, t))))  # it is of systems, whatever is random
+    def about(t: Limit) -> Limits:
+        quantile = stdtrit(n - 1, stdtr(df, t))  # it is of systems, whatever is random
+        low, high = around(quantile if isinstance(t, np.ndarray) else float(quantile))
         return (-1.0 if at_1 and value < 0 else low), (1.0 if at_1 and value > 0 else high)
 
     return Estimated(value, 0.0, (1 - near**2) * slope, df, True, about)
@@ -345,7 +352,7 @@ def perfect(value: float, n: float, step: float, fisher: tuple[int, Callable[[fl
 def _accuracy(found: Estimated, value: float) -> Estimated:
     """From the scale 2p − 1 back to p, which is the value to the bit."""
 
-    def about(t: float) -> Limits:
+    def about(t: Limit) -> Limits:
         assert found.about is not None
         low, high = found.about(t)
         return (low + 1) / 2, (high + 1) / 2
@@ -378,7 +385,7 @@ def of_two(parts: Sequence[Parts], each: Sequence[Estimated], dims: tuple[str, .
     rho = (one.standard_error**2 + two.standard_error**2 - spread) / (2 * both) if known else 0.0
     rho = min(1.0, max(-1.0, rho))
 
-    def about(t: float) -> Limits:
+    def about(t: Limit) -> Limits:
         assert one.about is not None and two.about is not None
         (l_1, u_1), (l_2, u_2) = one.about(t), two.about(t)
         c_1, c_2 = one.centre, two.centre
@@ -387,8 +394,9 @@ def of_two(parts: Sequence[Parts], each: Sequence[Estimated], dims: tuple[str, .
     return Estimated(value, off, math.sqrt(spread), df, not known, about)
 
 
-def _reach(one: float, two: float, rho: float) -> float:
-    return math.sqrt(max(0.0, one**2 + two**2 - 2 * rho * one * two))
+def _reach(one: Limit, two: Limit, rho: float) -> Limit:
+    squared = one**2 + two**2 - 2 * rho * one * two
+    return np.sqrt(np.maximum(0.0, squared)) if isinstance(squared, np.ndarray) else math.sqrt(max(0.0, squared))
 
 
 # --- One system that decides ---

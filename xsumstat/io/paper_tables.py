@@ -83,7 +83,7 @@ def to_latex(
     \bottomrule
     \end{tabular}
     \par\smallskip
-    {\footnotesize Pearson's r with human, system level; 95 \% jackknife intervals, systems and inputs.
+    {\footnotesize Pearson's r with human, system level; 95 \% jackknife intervals, systems and inputs like these.
     Bold: the best.\par}
     \label{tab:ci}
     \end{table}
@@ -151,7 +151,7 @@ def to_markdown(
     | judge | **.93** | [.55, .99] |
     | bleu | .52 | [.22, .73] |
     <BLANKLINE>
-    Pearson's r with human, system level; 95 % jackknife intervals, systems and inputs.
+    Pearson's r with human, system level; 95 % jackknife intervals, systems and inputs like these.
     Bold: the best.
     """
     _check_text("caption", caption)

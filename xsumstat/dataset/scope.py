@@ -1,0 +1,94 @@
+"""Of whom an answer speaks: of these very systems, or of systems like these."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+# By formulas for two correlations: the labels that are correlated stand for others like them.
+_FORMULAS = ("williams", "steiger", "meng", "zou", "tost_analytic", "anderson_hauck")
+_CORRELATED = {
+    "system": ("system",),
+    "input": ("system",),
+    "within_system": ("input",),
+    "global": ("system", "input"),
+}
+THESE, LIKE_THESE = "these systems", "systems like these"
+
+
+@dataclass(frozen=True)
+class Scope:
+    """Of whom an answer speaks.
+
+    Attributes
+    ----------
+    random : tuple of str
+        The dims whose labels stand for others like them.
+    systems, inputs : int
+        How many there are; 0 where that is not known.
+    exchanged : bool
+        Whether single scores of these systems are exchanged between two metrics: nothing is said of other systems or
+        inputs.
+    """
+
+    random: tuple[str, ...]
+    systems: int = 0
+    inputs: int = 0
+    exchanged: bool = False
+
+    @property
+    def name(self) -> str:
+        """In two or three words, for attrs."""
+        return LIKE_THESE if "system" in self.random else THESE
+
+    def __str__(self) -> str:
+        """As a sentence says it: "these 12 systems on inputs like these"."""
+        if "cell" in self.random:
+            return "cells like these"
+        if {"system", "input"} <= set(self.random):
+            found = "systems and inputs like these"
+        elif self.exchanged:
+            return _these(self.systems, "system")
+        else:
+            systems, inputs = (
+                f"{dim}s like these" if dim in self.random else _these(size, dim)
+                for dim, size in (("system", self.systems), ("input", self.inputs))
+            )
+            found = f"{systems} on {inputs}"
+        layers = [f"{dim}s like these" for dim in self.random if dim not in ("system", "input")]
+        return ", ".join([found, *layers])
+
+
+def _these(size: int, dim: str) -> str:
+    """All the labels of a dim that there are: "these 12 systems", "this input"."""
+    if size == 1:
+        return f"this {dim}"
+    return f"these {size:,} {dim}s" if size else f"these {dim}s"
+
+
+def _size(value: Any) -> int:
+    """A number of labels, as attrs have it; 0 where they have none, or another thing by that name."""
+    return int(value) if isinstance(value, int | np.integer) else 0
+
+
+def of(attrs: Mapping[Any, Any]) -> Scope | None:
+    """The scope of a result with these attrs; None where it infers nothing.
+
+    A permutation test that swaps whole systems speaks of systems like these, one that swaps cells or inputs does not.
+    The groups of ``by=`` differ in size.
+    """
+    systems, inputs = (0 if "by" in attrs else _size(attrs.get(name)) for name in ("n_systems", "n_inputs"))
+    named = str(attrs.get("resample", ""))
+    random = ("system", "input") if named == "both" else tuple(named.split())
+    if attrs.get("analysis") == "compare_systems":
+        random = ("input",)
+    elif attrs.get("method") in _FORMULAS and not random:
+        random = _CORRELATED.get(str(attrs.get("level")), ())
+    if not random:
+        return None
+    if "swap" in attrs and set(random) == {"system", "input"}:
+        return Scope((), systems, inputs, exchanged=True)
+    return Scope(random, systems, inputs)

@@ -1,0 +1,155 @@
+"""Whether two correlations differ, by the jackknife: limits and p-values of their difference that agree.
+
+The limits of a difference (MOVER) do not always part while confidence grows. What counts is how far they have reached:
+the reach at a quantile of t is the farthest limit at any quantile up to it.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from xsumstat.inference.jackknife import Estimated, t_quantile
+from xsumstat.types import FloatArray
+
+# No p-value is less: metrics of opposed sign may differ at any confidence level.
+LEAST_PVALUE = 1e-12
+# Quantiles of t at which limits are looked at, and the first of them after 0.
+_STEPS, _FIRST = 160, 1e-3
+_ROUNDING = 1e-14
+_GOLDEN, _SECTIONS = (math.sqrt(5) - 1) / 2, 38
+
+
+def compared(estimated: Estimated, confidence_level: float, alternative: str) -> tuple[float, float, float, float]:
+    """Lower and upper limit of a difference, the p-value that it is 0, and the same with the two exchanged.
+
+    With q0 the first quantile of t at which the limits have reached 0 the two-sided p-value is ``2·T(−q0)``, and
+    "greater" of a positive difference ``T(−q0)``: it is at most α just where the 1 − α interval excludes 0.
+
+    Parameters
+    ----------
+    estimated : Estimated
+        A difference, as `jackknife.of_two` gives it.
+    confidence_level : float
+    alternative : {"two-sided", "greater", "less"}
+
+    Returns
+    -------
+    low, high, forward, backward : float
+        NaN where there is no interval. Both p-values are NaN where there is a difference and its limits are points; at
+        least 1e-12, where no limits reach 0; 1, of one side 1/2, where the estimate and the centre have opposite signs.
+    """
+    if estimated.about is None:
+        return (math.nan,) * 4
+    t = t_quantile(confidence_level, estimated.df)
+    reach = _Reach.of(estimated, t)
+    low, high = (reach.limit(t, side) for side in (-1, 1))
+    tail = reach.tail()
+    positive = estimated.centre > 0
+    forward, backward = (_pvalue(tail, side, alternative) for side in (positive, not positive))
+    return min(low, estimated.estimate), max(high, estimated.estimate), forward, backward
+
+
+def _pvalue(tail: float, ahead: bool, alternative: str) -> float:
+    """From the tail of t beyond q0, of a difference that is `ahead` of 0 or behind it."""
+    if math.isnan(tail):
+        return math.nan
+    if alternative == "two-sided":
+        return max(LEAST_PVALUE, 2 * tail)
+    return max(LEAST_PVALUE, tail if ahead == (alternative == "greater") else 1 - tail)
+
+
+@dataclass(frozen=True)
+class _Reach:
+    """How far from the centre the limits have reached, on either side.
+
+    Attributes
+    ----------
+    estimated : Estimated
+    quantiles : array, (steps,)
+        Of t, ascending, where the limits were looked at.
+    farthest : array, (2, steps)
+        How far the limits have come at any quantile up to each: the lower ones, the upper ones.
+    """
+
+    estimated: Estimated
+    quantiles: FloatArray
+    farthest: FloatArray
+
+    @classmethod
+    def of(cls, estimated: Estimated, t: float) -> _Reach:
+        """With the peaks that matter for the limits at a quantile, and for when limits first reach 0."""
+        quantiles = _quantiles(estimated.df)
+        peaks = [_peaks(estimated, quantiles, side, t) for side in (-1, 1)]
+        if any(map(len, peaks)):
+            quantiles = np.sort(np.concatenate([quantiles, *peaks]))
+        distance = np.array([_distance(estimated, quantiles, side) for side in (-1, 1)])
+        return cls(estimated, quantiles, np.maximum.accumulate(distance, axis=1))
+
+    def limit(self, t: float, side: int) -> float:
+        """The farthest limit up to a quantile of t, below (-1) or above (1) the centre."""
+        assert self.estimated.about is not None
+        before = int(np.searchsorted(self.quantiles, t, side="right")) - 1
+        here, farthest = float(self.estimated.about(t)[max(side, 0)]), float(self.farthest[max(side, 0), before])
+        reached = side * (here - self.estimated.centre)
+        return here if reached >= farthest * (1 - _ROUNDING) else self.estimated.centre + side * farthest
+
+    def tail(self) -> float:
+        """The tail of t beyond the first quantile at which the limits have reached 0."""
+        from scipy.special import stdtr
+
+        centre, value, df = self.estimated.centre, self.estimated.estimate, self.estimated.df
+        if centre * value <= 0:  # each of the limits holds the estimate, and they begin at the centre
+            return 0.5
+        side, wanted = (-1 if centre > 0 else 1), abs(centre)
+        farthest = self.farthest[max(side, 0)]
+        after = int(np.searchsorted(farthest, wanted))
+        if after == len(farthest):
+            return math.nan if not self.farthest.any() else LEAST_PVALUE / 2
+        if after == 0:
+            return 0.5
+        low, high = self.quantiles[after - 1 : after + 1].tolist()
+        while low < (middle := low + (high - low) / 2) < high:
+            reached = float(_distance(self.estimated, middle, side)) >= wanted
+            low, high = (low, middle) if reached else (middle, high)
+        return float(stdtr(df, -high))
+
+
+def _distance(estimated: Estimated, t: float | FloatArray, side: int) -> float | FloatArray:
+    """How far the limit at a quantile of t lies from the centre, on the side that it is of."""
+    assert estimated.about is not None
+    limit = estimated.about(t)[max(side, 0)]
+    distance = side * (limit - estimated.centre)
+    return np.broadcast_to(distance, np.shape(t)) if isinstance(t, np.ndarray) else distance
+
+
+def _peaks(estimated: Estimated, quantiles: FloatArray, side: int, t: float) -> FloatArray:
+    """The quantiles between those at hand at which the limit turns back before t, or before it reaches 0.
+
+    By golden sections, to the root of what doubles tell apart, as near a peak values differ by the square of that.
+    """
+    distance = np.asarray(_distance(estimated, quantiles, side))
+    at = np.flatnonzero((distance[1:-1] > distance[:-2]) & (distance[1:-1] >= distance[2:])) + 1
+    reached = np.flatnonzero(distance >= abs(estimated.centre)) if side * estimated.centre < 0 else np.zeros(1, int)
+    last = max(t, float(quantiles[reached[0]]) if len(reached) else math.inf)
+    at = at[quantiles[at - 1] < last]
+    low, high = quantiles[at - 1], quantiles[at + 1]
+    for _ in range(_SECTIONS if len(at) else 0):
+        first, second = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
+        higher = np.asarray(_distance(estimated, first, side)) > np.asarray(_distance(estimated, second, side))
+        low, high = np.where(higher, low, first), np.where(higher, second, high)
+    return (low + high) / 2
+
+
+@functools.lru_cache
+def _quantiles(df: float) -> FloatArray:
+    """From 0 to that of the least p-value, each some steps larger than the one before."""
+    from scipy.special import stdtrit
+
+    last = -float(stdtrit(df, LEAST_PVALUE / 2))
+    found = np.concatenate([[0.0], np.geomspace(_FIRST, last, _STEPS)])
+    found.flags.writeable = False
+    return found
