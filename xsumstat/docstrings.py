@@ -136,11 +136,18 @@ ENTRIES = {
         interval : {"percentile", "basic", "normal"}, optional
             How the bootstrap's samples become an interval; default "percentile".
     """,
-    "resample.random": """
+    "resample.ci": """
         resample : {"auto", "both", "system", "input", "cell"} or tuple of dims, default "auto"
             The dims whose labels are random. "input" speaks of these very systems on new inputs, "system" of new
             systems on these inputs, "both" of new systems on new inputs. "auto" is "both" where 5 systems or more have
             scores, else "input"; ``attrs["resample"]`` says which it was. "cell", at global level, draws single cells
+            as if they had nothing in common (Braun et al. 2022): too sure where systems or inputs differ, and not for
+            "pdp".
+    """,
+    "resample.random": """
+        resample : {"both", "system", "input", "cell"} or tuple of dims, default "both"
+            The dims whose labels are random. "input" speaks of these very systems on new inputs, "system" of new
+            systems on these inputs, "both" of new systems on new inputs. "cell", at global level, draws single cells
             as if they had nothing in common (Braun et al. 2022): too sure where systems or inputs differ, and not for
             "pdp".
     """,
@@ -343,7 +350,7 @@ ENTRIES = {
     """,
     "tests.marked": """
         tests : Dataset, optional
-            What `perm_test`, `boot_test` or `corr_test` gave for the same metrics: a dagger marks the metrics that are
+            What `compare_metrics` or a test gave for the same metrics: a dagger marks the metrics that are
             not significantly worse than the best.
     """,
     "alpha.marked": """

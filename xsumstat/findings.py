@@ -222,7 +222,7 @@ def _differences(result: xr.Dataset) -> list[str]:
 def ci_closing(result: xr.Dataset) -> list[str]:
     """Intervals do not say which metric is better."""
     single = result.sizes.get("metric", 1) < 2 or "difference" in result or not wording.has_intervals(result)
-    return [] if single else ["Overlapping intervals do not say which metric is better; perm_test does."]
+    return [] if single else ["Overlapping intervals do not say which metric is better; compare_metrics does."]
 
 
 def metric_corr(result: xr.Dataset) -> list[str]:

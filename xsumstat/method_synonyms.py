@@ -149,6 +149,7 @@ COLUMNS: Words = {
     "metric": words_of("metric metrics metric_name metric_id scorer measure evaluator metric_key"),
     "system": words_of(
         "system systems system_id system_name sys model models model_id model_name summarizer summarizer_id engine",
+        "mt_system",
     ),
     "input": words_of(
         "input inputs input_id doc docs doc_id document document_id item item_id segment segment_id seg seg_id",

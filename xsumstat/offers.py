@@ -179,7 +179,7 @@ def frame_rows(frame: pd.DataFrame) -> list[tuple[str, str]]:
     known = [
         f"{column!r} ({role})" for role, column in found.items() if column is not None and role in (*roles, "dims")
     ]
-    lacking = [role for role in roles if found[role] is None]
+    lacking = [role for role in roles if found[role] is None and (role != "system" or _may_be_named(frame, found))]
     arguments = [f"{role}={found[role]!r}" for role in roles if found[role] not in (None, _DEFAULTS[role])]
     arguments += [f"{role}=..." for role in lacking] + ([] if tidy else ["wide=True"])
     keys = [found[role] for role in ("system", "input", *(["metric"] if tidy else [])) if found[role] is not None]
@@ -196,6 +196,12 @@ def frame_rows(frame: pd.DataFrame) -> list[tuple[str, str]]:
     if lacking:
         said.append(("to name", f"the column of each {' and '.join(lacking)}"))
     return [*said, ("then", "ds.meta says what can be asked; help(df.meta.to_scores) which other frames there are")]
+
+
+def _may_be_named(frame: pd.DataFrame, found: Mapping[str, str | None]) -> bool:
+    """Whether some column of text that has no part yet may hold the systems; without any there is one system."""
+    taken = set(found.values())
+    return any(name not in taken and not pd.api.types.is_numeric_dtype(frame[name].dtype) for name in frame.columns)
 
 
 def _declared(frame: pd.DataFrame) -> list[str]:

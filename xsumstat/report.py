@@ -108,8 +108,8 @@ class Report:
         if wording.has_intervals(self.intervals):
             ready += f"{100 * a['confidence_level']:g} % {_interval(a)}; "
         if self.tests is not None:
-            ready += f"jackknife tests, corrected by {self.tests.attrs['adjust_method']} over all pairs, "
-            ready += f"at {self.alpha:g}; "
+            correction = wording.correction_words(self.tests)
+            ready += f"jackknife tests; {correction}; alpha {wording.setting(self.alpha)}; "
         ready += f"seed {a['seed']}; " if "seed" in a else ""
         return f"{ready}xsumstat {a['xsumstat_version']}."
 
@@ -374,7 +374,7 @@ def make_report(
     level, coefficient = _what(ds, level, coefficient)
     shared: dict[str, Any] = {"metric": metric, "level": level, "coefficient": coefficient, "progress": progress}
     measure = checked_measure(level, coefficient, "pairwise", "drop")
-    drawn = interval_method(measure, checked_resample(resample, measure), None, False) == "bootstrap"
+    drawn = interval_method(measure, checked_resample(resample, measure, auto=True), None, False) == "bootstrap"
     interval: dict[str, Any] = {"confidence_level": confidence_level, "keep_samples": keep_samples and drawn}
     interval |= {"n_resamples": RESAMPLES if n_resamples is None else n_resamples, "rng": draws.seed_of(rng)}
     test: dict[str, Any] = {"confidence_level": 1 - alpha, "adjust": adjust, **shared}

@@ -337,7 +337,7 @@ def test_the_other_of_two_raters_is_the_gold():
     rating = xr.DataArray([one, two], dims=("rater", "system", "input"))
     ds = xr.Dataset({"score": (("metric", "system", "input"), np.arange(12.0).reshape(1, 4, 3))}, {"metric": ["m"]})
     with pytest.warns(UserWarning, match="only 4 systems"):
-        got = ds.meta.human_ceiling(rating, level="input", coefficient="kendall", n_resamples=9, rng=0)
+        got = ds.meta.human_ceiling(rating, level="input", coefficient="kendall", resample="both")
     by_column = [
         [scipy.stats.kendalltau(x, z).statistic for x, z in zip(ds.score.values[0].T, np.array(z).T, strict=True)]
         for z in (two, one)
@@ -533,7 +533,9 @@ def test_where_the_jackknife_is_not_defined_scores_are_drawn():
     kw = {"n_resamples": 19, "rng": 1}
     lacks_one = ds.assign(score=ds.score.where((ds.metric != "bad") | (xr.DataArray(range(7), dims="system") > 0)))
     few = ds.isel(system=slice(3))
+    assert few.meta.human_ceiling("rating").attrs["resample"] == "input"  # of these three it is
     for each in (lacks_one, few):
+        kw["resample"] = "both"
         got = each.meta.human_ceiling("rating", **kw)
         assert got.attrs["method"] == "bootstrap" and got.attrs["interval"] == "percentile"
         xr.testing.assert_identical(got, each.meta.human_ceiling("rating", method="bootstrap", **kw))

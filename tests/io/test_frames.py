@@ -9,7 +9,7 @@ import xarray as xr
 from conftest import dataset
 from helpers import pairwise
 
-import xsumstat  # noqa: F401
+from xsumstat import __main__ as cli
 from xsumstat.io import frames
 
 TIDY = pd.DataFrame(
@@ -454,3 +454,41 @@ def test_functions_of_numpy_do_what_their_names_say(rule):
     got = frame.meta.to_scores(aggregate=rule).score.sel(metric="m", input="i")
     for system, scores in values.items():
         assert float(got.sel(system=system)) == pytest.approx(float(rule(scores)), rel=1e-15)
+
+
+# --- A frame of one system ---
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
+def test_a_file_without_systems_is_of_one(tmp_path, capsys, suffix):
+    rng = np.random.default_rng(0)
+    quality = rng.normal(size=60)
+    grades = {f"ann_{at}": np.clip(np.round(3 + quality + 0.5 * rng.normal(size=60)), 1, 5) for at in (1, 2, 3)}
+    judges = {"judge": quality + 0.5 * rng.normal(size=60), "guess": rng.normal(size=60)}
+    frame = pd.DataFrame({"prompt": [f"p{at}" for at in range(60)], **judges, **grades})
+    ds = frame.meta.to_scores(input="prompt", wide=True, ratings=list(grades))
+    assert ds.system.values.tolist() == ["system"] and ds.sizes["input"] == 60
+    np.testing.assert_array_equal(ds.score.sel(metric="judge").squeeze(), judges["judge"])
+    long = frame.melt("prompt", list(judges), "metric", "score").rename(columns={"prompt": "input"})
+    tidy = long.meta.to_scores()
+    np.testing.assert_array_equal(tidy.score.sel(metric="guess").squeeze(), judges["guess"])
+    assert "system" not in frame and "to name" not in repr(frame.meta) and "system=" not in repr(frame.meta)
+
+    r = ds.meta.corr(level="global").correlation.sel(metric="judge")
+    assert float(r) == pytest.approx(np.corrcoef(judges["judge"], frame[list(grades)].mean(axis=1))[0, 1])
+    compared = ds.meta.compare_metrics(level="global", metric="judge", other="guess")
+    assert compared.significant.item() and "For this system on inputs like these, judge beats guess" in (
+        compared.meta.conclusion()
+    )
+    path = tmp_path / f"one{suffix}"
+    frame.to_csv(path, index=False) if suffix == ".csv" else frame.to_parquet(path)
+    assert cli.main([str(path), "--raters", *grades]) == 0
+    assert "For this system on inputs like these, judge beats guess" in " ".join(capsys.readouterr().out.split())
+
+
+def test_systems_by_another_usual_name_are_not_made_one():
+    frame = pd.DataFrame({"model": ["a", "b"], "input": ["i", "j"], "rouge": [0.1, 0.2]})
+    with pytest.raises(ValueError, match="system='system' is not a column"):
+        frame.meta.to_scores(wide=True)
+    with pytest.raises(ValueError, match="system='systems' is not a column"):
+        frame.drop(columns="model").meta.to_scores(system="systems", wide=True)

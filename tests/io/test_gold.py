@@ -147,7 +147,8 @@ def test_what_cannot_be_joined(small, human, name, message):
         (["Model", "x"], "system", "Model"),
         (["DOC ID"], "input", "DOC ID"),
         (["x"], "input", None),
-        (["models"], "system", None),
+        (["models"], "system", "models"),
+        (["moderators"], "system", None),
     ],
 )
 def test_columns_by_their_usual_names(names, field, want):

@@ -116,7 +116,7 @@ def test_tests_of_something_else_are_refused(demo):
         result.meta.to_latex(tests=other)
     with pytest.raises(ValueError, match="tests have no metric 'length'"):
         result.meta.to_latex(tests=test.drop_sel(metric="length"))
-    with pytest.raises(ValueError, match="tests must be what perm_test"):
+    with pytest.raises(ValueError, match="tests must be what compare_metrics"):
         result.meta.to_markdown(tests=result)
     with pytest.raises(ValueError, match="tests mark the metrics of a table with one correlation"):
         test.meta.to_markdown(tests=test)

@@ -60,7 +60,7 @@ def test_with_tests_bars_join_all_that_were_not_told_apart(ranks):
     assert all(one != other for one, other in zip(sides, sides[1:], strict=False))  # those that overlap
     with pytest.raises(ValueError, match="tests must hold all metrics of the result; it lacks 'judge'"):
         ranks.meta.plot.clusters(tests=tests.drop_sel(metric="judge"))
-    with pytest.raises(ValueError, match="tests must be what perm_test gives"):
+    with pytest.raises(ValueError, match="tests must be what compare_metrics gives"):
         ranks.meta.plot.clusters(tests=ranks)
 
 

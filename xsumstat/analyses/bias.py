@@ -12,7 +12,7 @@ import pandas as pd
 import xarray as xr
 
 from xsumstat import _validate
-from xsumstat.analyses.measure import checked_progress
+from xsumstat.analyses.measure import AUTO, checked_progress, random_dims
 from xsumstat.dataset import checks, covariates, facts, results
 from xsumstat.dataset import scores as schema
 from xsumstat.inference import clustered
@@ -34,7 +34,7 @@ def bias(
     level: str = "system",
     method: str = "regression",
     joint: bool = False,
-    resample: str | tuple[str, ...] = "both",
+    resample: str | tuple[str, ...] = "auto",
     confidence_level: float = 0.95,
     progress: bool | None = None,
 ) -> xr.Dataset:
@@ -58,9 +58,8 @@ def bias(
     joint : bool, default False
         Put all covariates into one regression, so that each is asked with the others held constant; of words each but
         the first is then set against the first. Default: each by itself, on the outputs that have all of them.
-    resample : {"both", "system", "input"} or tuple of dims, default "both"
-        The dims whose labels are random: "both" speaks of new systems on new inputs, "input" of these very systems. Of
-        a group of a single system nothing else can be said.
+    {resample.auto}
+        Of a group of a single system only "input" says something.
     {confidence_level}
     {progress}
 
@@ -132,9 +131,11 @@ def bias(
     _validate.choice("level", level, _validate.LEVELS)
     _validate.choice("method", method, METHODS)
     _validate.flag("joint", joint)
-    dims = _validate.dims("resample", resample)
+    dims = ("system", "input") if resample == AUTO else _validate.dims("resample", resample)
     confidence_level = _validate.fraction("confidence_level", confidence_level)
-    scores = schema.prepare(ds, gold, metric, level=level, missing="pairwise", given=given, each_word=not joint)
+    ready: dict[str, Any] = {"level": level, "missing": "pairwise", "given": given, "each_word": not joint}
+    scores = schema.prepare(ds, gold, metric, these_systems=None if resample == AUTO else dims == ("input",), **ready)
+    dims = random_dims(resample, dims, scores.shape)
     checks.check_resampled(scores.score, dims)
     question = clustered.Question(level, method, _groups(ds, given, joint), dims)
     found = _slopes(scores, question, joint, confidence_level, checked_progress(progress))

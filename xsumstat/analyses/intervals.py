@@ -89,7 +89,7 @@ def ci(
     {method.ci}
     {interval}
         See Notes.
-    {resample.random}
+    {resample.ci}
         "reference", a dim of `score`, and "rater", a dim of the gold, may be named too: each draw's are made one score,
         the same references (raters) being drawn for all cells.
     aggregate : {"mean", "max"}, default "mean"
@@ -241,7 +241,7 @@ def ci(
     if interval is not None:
         _validate.choice("interval", interval, INTERVALS)
     confidence_level = _validate.fraction("confidence_level", confidence_level)
-    dims = checked_resample(resample, measure)
+    dims = checked_resample(resample, measure, auto=True)
     check_given(measure.coefficient, given, dims)
     _validate.choice("aggregate", aggregate, AGGREGATES)
     draws = Draws.checked(n_resamples, rng, keep_samples=keep_samples, progress=progress)

@@ -13,12 +13,14 @@ import xarray as xr
 from xsumstat import _validate
 from xsumstat.analyses import scales
 from xsumstat.analyses.measure import (
+    AUTO,
     Draws,
     Measure,
     by_gold,
     checked_measure,
     checked_resample,
     interval_method,
+    random_dims,
     threshold_attrs,
     why_undefined,
 )
@@ -288,7 +290,7 @@ def human_ceiling(
     coefficient: str | CorrelationFunction = "pearson",
     method: str = "auto",
     interval: str | None = None,
-    resample: str | tuple[str, ...] = "both",
+    resample: str | tuple[str, ...] = "auto",
     n_resamples: int = 9999,
     confidence_level: float = 0.95,
     missing: str = "pairwise",
@@ -314,7 +316,7 @@ def human_ceiling(
         where `ci` has it, and each metric and rater has scores of the same systems and inputs, and of at least 4
         systems (within_system 4 inputs).
     {interval.plain}
-    {resample.dims}
+    {resample.auto}
         Raters always are these very raters.
     {n_resamples}
     {confidence_level}
@@ -377,15 +379,17 @@ def human_ceiling(
     if interval is not None:
         _validate.choice("interval", interval, ("percentile", "basic", "normal"))
     measure = checked_measure(level, coefficient, missing, undefined)
-    dims = checked_resample(resample, measure, layers=False)
+    dims = checked_resample(resample, measure, layers=False, auto=True)
     draws = Draws.checked(n_resamples, rng, progress=progress)
     confidence_level = _validate.fraction("confidence_level", confidence_level)
     score = schema.prepare_computed(ds, schema.automatic(ds, metric))
     if RATER in score["metric"].values.tolist():
         raise ValueError(f"metric {RATER!r} has the name that the raters themselves get; rename it")
     constant = measure.coefficient.of_constants
-    ready: dict[str, Any] = {"level": level, "missing": measure.missing, "these_systems": dims == ("input",)}
+    these = None if resample == AUTO else dims == ("input",)
+    ready: dict[str, Any] = {"level": level, "missing": measure.missing, "these_systems": these}
     scores = _with_raters(score, ratings, name, along, constant=constant, **ready)
+    dims = random_dims(resample, dims, scores.shape)
     measure = by_gold(measure, scores.gold)
     checks.check_resampled(scores.score, tuple(dim for dim in dims if dim != "cell") or facts.CELLS)
     method = _interval_method(method, measure, dims, interval, scores, along)

@@ -103,13 +103,13 @@ def check_symmetric(record: Coefficient) -> None:
         raise ValueError(f"coefficient={record.name!r} judges a metric by gold; between metrics use a correlation")
 
 
-def checked_resample(resample: Any, measure: Measure, *, layers: bool = True) -> tuple[str, ...]:
+def checked_resample(resample: Any, measure: Measure, *, layers: bool = True, auto: bool = False) -> tuple[str, ...]:
     """The dims to be drawn, layers of scores and gold among them; "cell" in place of "system" and "input".
 
-    Of "auto" both, until `random_dims` knows how many systems there are.
+    Of "auto", where that is allowed, both, until `random_dims` knows how many systems there are.
     """
     level = measure.level
-    resample = "both" if isinstance(resample, str) and resample == AUTO else resample
+    resample = "both" if auto and isinstance(resample, str) and resample == AUTO else resample
     dims = _validate.dims("resample", resample, ("system", "input", "cell", *(LAYERS if layers else ())))
     if "cell" in dims and (set(dims) & {"system", "input"} or level != "global"):
         beside = (

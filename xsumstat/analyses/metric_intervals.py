@@ -35,7 +35,7 @@ def metric_ci(
     coefficient: str | CorrelationFunction = "pearson",
     method: str = "auto",
     interval: str | None = None,
-    resample: str | tuple[str, ...] = "both",
+    resample: str | tuple[str, ...] = "auto",
     n_resamples: int = 9999,
     confidence_level: float = 0.95,
     missing: str = "pairwise",
@@ -55,7 +55,7 @@ def metric_ci(
     {coefficient}
     {method.ci}
     {interval}
-    {resample.random}
+    {resample.ci}
     {n_resamples}
     {confidence_level}
     {missing}

@@ -43,7 +43,7 @@ def always(given: dict[str, Any]) -> bool:
 def unless_jackknife(given: dict[str, Any]) -> bool:
     """Intervals are drawn, unless they are asked for from the jackknife."""
     measure = checked_measure("system", given["coefficient"], given.get("missing", "pairwise"), "drop")
-    dims = checked_resample(given.get("resample", "both"), measure)
+    dims = checked_resample(given.get("resample", AUTO), measure, auto=True)
     method = given.get("method", "auto")
     if method == "auto":
         method = interval_method(measure, dims, given.get("interval"), given.get("keep_samples"))

@@ -15,6 +15,7 @@ from xsumstat.analyses import correlation, metric_comparison, metric_tests
 from xsumstat.analyses.adjust import decisive
 from xsumstat.analyses.measure import AUTO, Draws
 from xsumstat.dataset import checks, facts, metric_pairs, results, value_checks
+from xsumstat.dataset.value_checks import Said
 from xsumstat.inference import corrections
 from xsumstat.types import CorrelationFunction, FloatArray
 
@@ -149,13 +150,13 @@ def rank(
         _validate.warn(text)
     with value_checks.held() as of_test:
         test = run()
-    with value_checks.held() as of_single:
+    with value_checks.held() as of_single:  # the tests have said what there is to say of the number of systems
         single = correlation.corr(ds, gold, pool=pool, **shared)
     for text in dict.fromkeys([*of_test.caveats, *of_single.caveats]):
-        if text not in before.caveats:
+        if text not in before.caveats and (text in of_test.caveats or text.code != "few_systems"):
             _validate.warn(text)
     later = value_checks.Checks()
-    later.take(value_checks.each_once, before.checks, of_test.checks, of_single.checks)
+    later.take(_each_once, before.checks, of_test.checks, of_single.checks)
     outputs = xr.apply_ufunc(
         lambda r, won: ranked(r, won, alpha),
         checks.whole(single["correlation"], ["metric"]),
@@ -175,6 +176,14 @@ def rank(
         return later.attached(result)
     mean = result["correlation"].mean([dim for dim in result["correlation"].dims if dim != "metric"])
     return result.isel(metric=np.argsort(-mean.fillna(-np.inf).values, kind="stable"))
+
+
+def _each_once(before: list[Said], of_test: list[Said], of_single: list[Said]) -> list[Said]:
+    """What lazy scores have to say, each once; of the number of systems what the tests say."""
+    single = [
+        Said([caveat for caveat in each.caveats if caveat.code != "few_systems"], each.error) for each in of_single
+    ]
+    return value_checks.each_once(before, of_test, single)
 
 
 def _method(method: Any, *, crossed: Any, swap: Any, pool: Any, adjust: Any) -> str:

@@ -9,19 +9,13 @@ from pathlib import Path
 
 from xsumstat import _validate, extras
 from xsumstat.io import tables
+from xsumstat.method_synonyms import COLUMNS
+from xsumstat.synonyms import spelt
 
 TABLES = (".csv", ".tsv", ".parquet")
-# What columns are usually called, without blanks and marks and in small letters; the first is our own name.
+# What columns are usually called, as `spelt` has it; the first is our own name.
 _NAMES: dict[str, tuple[str, ...]] = {
-    "metric": ("metric", "metricname", "scorer", "evaluator"),
-    "system": (
-        *("system", "systemid", "systemname", "sys", "model", "modelid", "modelname", "mtsystem"),
-        *("summarizer", "summarizerid"),
-    ),
-    "input": (
-        *("input", "inputid", "doc", "docid", "document", "documentid", "item", "itemid", "segment", "segmentid"),
-        *("seg", "segid", "sample", "sampleid", "instance", "instanceid", "exampleid", "questionid", "id"),
-    ),
+    **{field: COLUMNS[field] for field in ("metric", "system", "input")},
     "score": ("score", "value", "rating"),
     "rater": ("rater", "raterid", "ratername", "annotator", "annotatorid", "annotatorname", "worker", "workerid"),
 }
@@ -50,7 +44,7 @@ def recognised(columns: Sequence[str], field: str) -> str | None:
     own, *_ = names = _NAMES[field]
     if own in columns:
         return own
-    found = [column for column in columns if re.sub(r"[\W_]", "", column).lower() in names]
+    found = [column for column in columns if spelt(column) in names]
     if len(found) > 1:
         raise ValueError(
             f"{len(found)} columns could name the {field}: {_validate.listing(found)}; say which one: {field}=..."

@@ -47,7 +47,8 @@ def to_scores(
         Tidy: the column that names the metric, default "metric". Wide: the metrics' columns, default every
         numeric column that is not named otherwise.
     system, input : str, default "system", "input"
-        Columns that name the system and the input.
+        Columns that name the system and the input. A frame without a column of systems, nor one that is usually called
+        so, as "model", is of one system, "system".
     value : str, default "score"
         Tidy: the column of the scores.
     wide : bool, default False
@@ -123,6 +124,7 @@ def to_scores(
     _validate.flag("wide", wide)
     dims = _validate.several("dims", dims, "a column or several")
     table = rows.prepared(tabular.as_pandas(frame), aggregate)
+    table = rows.with_system(table, system)
     settings: dict[str, Any] = {"system": system, "input": input, "value": value, "aggregate": aggregate}
     if ratings is None:
         if rater is not None:
@@ -252,7 +254,7 @@ def read_scores(
         dims = _validate.several("dims", dims, "a column or several")
         frame, place = table(path, [metric, system, input, *dims])
     wide = metric not in frame.columns
-    frame = rows.prepared(frame, aggregate)
+    frame = rows.with_system(rows.prepared(frame, aggregate), system)
     how: dict[str, Any] = {"metric": None if wide else metric, "system": system, "input": input, "value": value}
     how |= {"wide": wide, "dims": dims, "aggregate": aggregate, "place": place}
     ds = rows.of_frame(frame, **how) if ratings is None else _with_ratings(frame, ratings, None, **how)

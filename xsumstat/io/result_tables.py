@@ -96,7 +96,7 @@ def _is_square(result: xr.Dataset, name: str) -> bool:
 
 def _check_tests(tests: Any, result: xr.Dataset, value: str) -> None:
     if not isinstance(tests, xr.Dataset) or "pvalue" not in tests or results.pair_dims(tests["pvalue"]) is None:
-        raise ValueError("tests must be what perm_test, boot_test or corr_test gave, with p-values of pairs of metrics")
+        raise ValueError("tests must be what compare_metrics or a test gave, with p-values of pairs of metrics")
     if not value or value not in result or "metric" not in result[value].dims or "difference" not in tests:
         raise ValueError("tests mark the metrics of a table with one correlation a metric, as ci gives; this has none")
     missing = [label for label in result["metric"].values.tolist() if label not in tests["metric"].values.tolist()]

@@ -15,10 +15,13 @@ import xarray as xr
 
 from xsumstat import _validate
 from xsumstat.coefficients import arrays
+from xsumstat.io import columns as usual
 from xsumstat.io import labels, tabular
 from xsumstat.io.labels import Codes, Labels, Place
 from xsumstat.types import FloatArray, IntArray
 
+# The name of the system of a frame that names none, and of the column of systems.
+SYSTEM = "system"
 _LARGEST_FLOAT = sys.float_info.max
 _LOOKED_AT = 100  # values by which a column of percentages is known
 _MEANS = {
@@ -108,6 +111,14 @@ def _check_aggregate(aggregate: str | Callable[..., Any] | None) -> None:
         pd.Series([0.0]).groupby([0]).agg(aggregate)
     except (AttributeError, TypeError, ValueError) as error:
         raise ValueError(f"aggregate must be a rule of pandas', as 'mean' or 'median', got {aggregate!r}") from error
+
+
+def with_system(frame: pd.DataFrame, system: Any) -> pd.DataFrame:
+    """The frame, with a column of one system where it has none by our name nor by another usual one."""
+    columns = [str(name) for name in frame.columns]
+    if system != SYSTEM or system in frame.columns or usual.recognised(columns, SYSTEM) is not None:
+        return frame
+    return frame.assign(**{SYSTEM: pd.Series(SYSTEM, index=frame.index, dtype=object)})
 
 
 def known_columns(frame: pd.DataFrame, names: dict[str, str]) -> None:

@@ -58,8 +58,8 @@ def pvalues(
 ) -> Any:
     """Matrix of the p-values of pairs of metrics, systems or versions; a frame marks those that survive the correction.
 
-    Draws what `perm_test`, `boot_test`, `corr_test`, `equivalence` or `compare_systems` gave, corrected by `adjust` if
-    there are to be frames.
+    Draws what `compare_metrics`, `perm_test`, `boot_test`, `corr_test`, `equivalence` or `compare_systems` gave,
+    corrected by `adjust` if there are to be frames.
 
     Parameters
     ----------
@@ -104,7 +104,7 @@ def pvalues(
     alpha = _validate.fraction("alpha", alpha)
     sides = _sides(result)
     if sides is None:
-        raise ValueError("the result has no p-values of metric pairs; this draws what perm_test gives")
+        raise ValueError("the result has no p-values of metric pairs; this draws what compare_metrics gives")
     check_not_empty(result["pvalue"])
     too_few = too_few_words(result, alpha, _family_size(result))
     result, left_out = _sorted_sides(result, sides, metric, order)

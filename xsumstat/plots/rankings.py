@@ -65,8 +65,8 @@ def clusters(
     intervals : Dataset, optional
         What `ci` gave of the same coefficient and level: whiskers show its limits.
     tests : Dataset, optional
-        What `perm_test` gave of the same metrics: a bar joins metrics no two of which differ significantly, as in a
-        diagram of critical differences. Bars may overlap. Default: a bar joins the members of a cluster.
+        What `compare_metrics` gave of the same metrics: a bar joins metrics no two of which differ significantly, as in
+        a diagram of critical differences. Bars may overlap. Default: a bar joins the members of a cluster.
     {metric.drawn}
     {order}
         "value": the best on top.
@@ -107,7 +107,7 @@ def clusters(
         raise ValueError("the result has no clusters; this draws what rank gives")
     check_not_empty(result["cluster"])
     _check_beside(result, intervals, "intervals", {"correlation", "ci_low", "ci_high"}, "ci")
-    _check_beside(result, tests, "tests", {"pvalue"}, "perm_test")
+    _check_beside(result, tests, "tests", {"pvalue"}, "compare_metrics")
     alpha = float(result.attrs.get("alpha", 0.05))
     n = result.sizes["metric"]
     too_few = too_few_words(result, alpha, n * (n - 1))

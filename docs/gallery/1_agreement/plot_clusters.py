@@ -12,6 +12,6 @@ Reference: :py:meth:`result.meta.plot.clusters <xarray.Dataset.meta.plot.cluster
 import xsumstat
 
 ds = xsumstat.load_dataset("demo")
-ranks = ds.meta.rank("human", level="input", n_resamples=999, rng=1)
-tests = ds.meta.perm_test("human", level="input", alternative="greater", n_resamples=999, rng=1)
+ranks = ds.meta.rank("human", level="input")
+tests = ds.meta.compare_metrics("human", level="input")
 ranks.meta.plot.clusters(intervals=ds.meta.ci("human", level="input"), tests=tests)
