@@ -588,6 +588,7 @@ class DatasetMeta(_Meta):
         adjust: str | None = None,
         within: str | Iterable[str] | None = None,
         n_resamples: int = 9999,
+        by: str | None = None,
         given: str | DataArray | Sequence[str | DataArray] | None = None,
         threshold: float | DataArray | None = None,
         calibrate_on: Dataset | None = None,
@@ -614,6 +615,7 @@ class DatasetMeta(_Meta):
         adjust: str | None = None,
         within: str | Iterable[str] | None = None,
         n_resamples: int = 9999,
+        by: str | None = None,
         given: str | DataArray | Sequence[str | DataArray] | None = None,
         threshold: float | DataArray | None = None,
         calibrate_on: Dataset | None = None,
@@ -872,6 +874,7 @@ class DatasetMeta(_Meta):
         scale: str = "raw",
         test: str = "t",
         alpha: float = 0.05,
+        by: str | None = None,
         min_items: int = 30,
     ) -> Dataset:
         """Alternative annotator test: may a judge replace a human rater."""
@@ -890,6 +893,7 @@ class DatasetMeta(_Meta):
         resample: str | tuple[str, ...] = "auto",
         n_resamples: int = 9999,
         confidence_level: float = 0.95,
+        by: str | None = None,
         missing: str = "pairwise",
         undefined: str = "drop",
         rng: int | SeedSequence | Generator | None = None,
@@ -992,6 +996,7 @@ class DatasetMeta(_Meta):
         adjust: str | None = "holm",
         alpha: float = 0.05,
         n_resamples: int = 9999,
+        by: str | None = None,
         given: str | DataArray | Sequence[str | DataArray] | None = None,
         threshold: float | DataArray | None = None,
         calibrate_on: Dataset | None = None,
@@ -1026,6 +1031,7 @@ class DatasetMeta(_Meta):
         joint: bool = False,
         resample: str | tuple[str, ...] = "auto",
         confidence_level: float = 0.95,
+        by: str | None = None,
         progress: bool | None = None,
     ) -> Dataset:
         """How each metric's error against people moves with a covariate, or differs for a group of systems."""

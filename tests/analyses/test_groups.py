@@ -122,3 +122,46 @@ def test_by_must_describe_systems_or_inputs(demo, by):
         demo.meta.corr("human", by=by)
     with pytest.raises(ValueError, match="rename it"):
         demo.assign_coords(system_type=("system", ["all"] * 6 + ["x"] * 6)).meta.corr("human", by="system_type")
+
+
+def rated(demo):
+    noise = xr.DataArray(np.random.default_rng(2).normal(size=(3, 12, 30)), dims=("rater", "system", "input"))
+    return demo.assign(rating=demo.score.sel(metric="human", drop=True) + noise)
+
+
+QUESTIONS = {
+    "perm_test": {"gold": "human", "n_resamples": 49, "rng": 1},
+    "boot_test": {"gold": "human", "n_resamples": 49, "rng": 1},
+    "rank": {"gold": "human"},
+    "compare_metrics": {"gold": "human"},
+    "bias": {"gold": "human", "given": "length"},
+    "human_ceiling": {"rating": "rating", "metric": ["judge", "rouge"]},
+    "alt_test": {"rating": "rating", "metric": ["judge", "rouge"], "scale": "ranks"},
+}
+
+
+@pytest.mark.filterwarnings("ignore:some group has no defined correlation")
+@pytest.mark.parametrize("name", QUESTIONS)
+def test_the_answer_of_a_group_is_that_of_its_part(demo, name):
+    ds = rated(demo)
+    ds = ds.assign_coords(half=("input", ["early", "late"] * 15))
+    asked = QUESTIONS[name] | ({} if name == "alt_test" else {"level": "input"})
+    for by, dim in (("system_type", "system"), ("half", "input")):
+        got = getattr(ds.meta, name)(by=by, **asked)
+        labels = sorted(set(ds[by].values.tolist()))
+        assert got[by].values.tolist() == [*labels, "all"] and got.attrs["by"] == by
+        for label in [*labels, "all"]:
+            part = ds if label == "all" else ds.isel({dim: (ds[by] == label).values})
+            alone = getattr(part.meta, name)(**asked)
+            there = got.sel({by: label})
+            for each in alone.data_vars:
+                values = there[each].sel(metric=alone.metric.values) if "metric" in alone[each].dims else there[each]
+                np.testing.assert_array_equal(values, alone[each], err_msg=each)
+        assert f"{by} {labels[0]}: " in got.meta.conclusion()
+
+
+def test_ratings_that_are_given_as_an_array_are_grouped_too(demo):
+    ds = rated(demo)
+    by_name = ds.meta.human_ceiling("rating", metric="judge", level="input", by="system_type")
+    by_array = demo.meta.human_ceiling(ds.rating, metric="judge", level="input", by="system_type")
+    xr.testing.assert_equal(by_name, by_array)

@@ -12,6 +12,7 @@ import pandas as pd
 import xarray as xr
 
 from xsumstat import _validate
+from xsumstat.analyses import groups as slices
 from xsumstat.analyses.measure import AUTO, checked_progress, random_dims
 from xsumstat.dataset import checks, covariates, facts, results
 from xsumstat.dataset import scores as schema
@@ -25,6 +26,7 @@ METHODS = ("regression", "difference")
 
 
 @_validate.public
+@slices.with_groups
 def bias(
     ds: xr.Dataset,
     gold: Hashable | xr.DataArray | None = None,
@@ -36,6 +38,7 @@ def bias(
     joint: bool = False,
     resample: str | tuple[str, ...] = "auto",
     confidence_level: float = 0.95,
+    by: str | None = None,
     progress: bool | None = None,
 ) -> xr.Dataset:
     """How each metric's error against people moves with a covariate, or differs for a group of systems.
@@ -61,6 +64,7 @@ def bias(
     {resample.auto}
         Of a group of a single system only "input" says something.
     {confidence_level}
+    {by}
     {progress}
 
     Returns

@@ -13,7 +13,7 @@ import xarray as xr
 from xsumstat import _validate, catalogue
 from xsumstat.analyses.measure import checked_progress
 from xsumstat.caveats import Caveat
-from xsumstat.dataset import value_checks
+from xsumstat.dataset import checks, value_checks
 from xsumstat.resampling import draws, threads
 
 # What the group of all systems, or inputs, is called.
@@ -51,12 +51,13 @@ def groups_of(
 
 
 def with_groups(function: Callable[_P, xr.Dataset]) -> Callable[_P, xr.Dataset]:
-    """Give a question of scores and gold its keyword `by`: the answers for all labels, and for each group of them.
+    """Give a question of scores and gold, or ratings, its keyword `by`: the answers for all labels, and for each group.
 
     One seed serves all groups. What keeps a group from an answer is a warning, and its values are NaN; what keeps all
     scores from one is an error.
     """
     signature = inspect.signature(function)
+    people = list(signature.parameters)[1]
 
     @functools.wraps(function)
     def grouped(*args: _P.args, **kwargs: _P.kwargs) -> xr.Dataset:
@@ -64,7 +65,7 @@ def with_groups(function: Callable[_P, xr.Dataset]) -> Callable[_P, xr.Dataset]:
         by = given.pop("by", None)
         if by is None:
             return function(*args, **kwargs)
-        ds, gold = given.pop("ds"), given.pop("gold", None)
+        ds, gold = given.pop("ds"), given.pop(people, None)
         if "rng" in signature.parameters:
             given["rng"] = draws.seed_of(given.get("rng"))
         progress = checked_progress(given.get("progress")) if "progress" in signature.parameters else False
@@ -99,12 +100,20 @@ def _for_each_group(
         for label in labels:
             places = [at for at, group in enumerate(groups) if group == label]
             with part():
-                by_group.append(_of_group(each, ds, gold, dim, places, f"{by}={label!r}", whole))
+                found = _of_group(each, ds, gold, dim, places, f"{by}={label!r}", whole)
+            by_group.append(_in_order(found, whole))
     result = joined([*by_group, whole], pd.Index([*labels, ALL], name=by, dtype=object))
     first = next(iter(whole.data_vars))
     tail = [name for name in whole[first].dims if name != "metric"]
     dims = [name for name in ("metric",) if name in whole.dims]
     return result.transpose(*dims, by, *tail, ...).assign_attrs({**whole.attrs, "by": by})
+
+
+def _in_order(found: xr.Dataset, whole: xr.Dataset) -> xr.Dataset:
+    """The result of a group, its metrics in the order that those of all have, as a ranking has one of its own."""
+    if "metric" not in found.indexes or found.indexes["metric"].equals(whole.indexes["metric"]):
+        return found
+    return found.sel(metric=checks.as_labels(whole.indexes["metric"]))
 
 
 def joined(results: Sequence[xr.Dataset], index: pd.Index[Any]) -> xr.Dataset:

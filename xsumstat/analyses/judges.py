@@ -11,6 +11,7 @@ import numpy as np
 import xarray as xr
 
 from xsumstat import _validate
+from xsumstat.analyses import groups as slices
 from xsumstat.analyses import scales
 from xsumstat.analyses.measure import (
     AUTO,
@@ -40,6 +41,7 @@ _OF_RATER = ("advantage", "human_advantage", "pvalue", "n_items")
 
 
 @_validate.public
+@slices.with_groups
 def alt_test(
     ds: xr.Dataset,
     rating: str | xr.DataArray | None = None,
@@ -51,6 +53,7 @@ def alt_test(
     scale: str = "raw",
     test: str = "t",
     alpha: float = 0.05,
+    by: str | None = None,
     min_items: int = 30,
 ) -> xr.Dataset:
     """Alternative annotator test: may a judge replace a human rater.
@@ -79,6 +82,7 @@ def alt_test(
         margin it says far too often that it wins by more (documentation, "Calibration").
     alpha : float, default 0.05
         Bound on the expected share of false wins, by Benjamini & Yekutieli's method over the raters of a judge.
+    {by}
     min_items : int, default 30
         Raters with fewer items are left out, with a warning; at least 2.
 
@@ -280,6 +284,7 @@ def _pvalue(apart: FloatArray, margin: float, test: str) -> float:
 
 
 @_validate.public
+@slices.with_groups
 def human_ceiling(
     ds: xr.Dataset,
     rating: str | xr.DataArray | None = None,
@@ -293,6 +298,7 @@ def human_ceiling(
     resample: str | tuple[str, ...] = "auto",
     n_resamples: int = 9999,
     confidence_level: float = 0.95,
+    by: str | None = None,
     missing: str = "pairwise",
     undefined: str = "drop",
     rng: int | np.random.SeedSequence | np.random.Generator | None = None,
@@ -320,6 +326,7 @@ def human_ceiling(
         Raters always are these very raters.
     {n_resamples}
     {confidence_level}
+    {by}
     {missing}
     {undefined}
     {rng}

@@ -11,6 +11,7 @@ import xarray as xr
 
 from xsumstat import _validate
 from xsumstat.analyses import adjust as families
+from xsumstat.analyses import groups as slices
 from xsumstat.analyses import pair_tests, pooling
 from xsumstat.analyses.measure import (
     Draws,
@@ -35,6 +36,7 @@ _FOUND = "13.5 to 28.5 %"
 
 
 @_validate.public
+@slices.with_groups
 @pooling.with_pool(pooling.of_tests, drawn=pooling.always)
 def perm_test(
     ds: xr.Dataset,
@@ -52,6 +54,7 @@ def perm_test(
     adjust: str | None = None,
     within: str | Iterable[str] | None = None,
     n_resamples: int = 9999,
+    by: str | None = None,
     given: str | xr.DataArray | Sequence[str | xr.DataArray] | None = None,
     threshold: float | xr.DataArray | None = None,
     calibrate_on: xr.Dataset | None = None,
@@ -91,6 +94,7 @@ def perm_test(
     {adjust}
     {within}
     {n_resamples.swaps}
+    {by}
     {given}
     {threshold}
     {calibrate_on}
@@ -316,6 +320,7 @@ def _check_decisions(resample: Any, dims: tuple[str, ...], crossed: bool, level:
 
 
 @_validate.public
+@slices.with_groups
 @pooling.with_pool(pooling.of_tests, drawn=pooling.always)
 def boot_test(
     ds: xr.Dataset,
@@ -330,6 +335,7 @@ def boot_test(
     adjust: str | None = None,
     within: str | Iterable[str] | None = None,
     n_resamples: int = 9999,
+    by: str | None = None,
     given: str | xr.DataArray | Sequence[str | xr.DataArray] | None = None,
     threshold: float | xr.DataArray | None = None,
     calibrate_on: xr.Dataset | None = None,
@@ -359,6 +365,7 @@ def boot_test(
     {adjust}
     {within}
     {n_resamples}
+    {by}
     {given}
     {threshold}
     {calibrate_on}

@@ -12,6 +12,7 @@ import xarray as xr
 
 from xsumstat import _validate
 from xsumstat.analyses import correlation, metric_comparison, metric_tests
+from xsumstat.analyses import groups as slices
 from xsumstat.analyses.adjust import decisive
 from xsumstat.analyses.measure import AUTO, Draws
 from xsumstat.dataset import checks, facts, metric_pairs, results, value_checks
@@ -21,6 +22,7 @@ from xsumstat.types import CorrelationFunction, FloatArray
 
 
 @_validate.public
+@slices.with_groups
 def rank(
     ds: xr.Dataset,
     gold: Hashable | xr.DataArray | None = None,
@@ -35,6 +37,7 @@ def rank(
     adjust: str | None = "holm",
     alpha: float = 0.05,
     n_resamples: int = 9999,
+    by: str | None = None,
     given: str | xr.DataArray | Sequence[str | xr.DataArray] | None = None,
     threshold: float | xr.DataArray | None = None,
     calibrate_on: xr.Dataset | None = None,
@@ -66,6 +69,7 @@ def rank(
         How the p-values of all pairs of a table are corrected for their number; None: not at all, WMT's habit.
     {alpha.beats}
     {n_resamples.swaps}
+    {by}
     {given}
     {threshold}
     {calibrate_on}
