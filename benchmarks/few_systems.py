@@ -50,8 +50,10 @@ class World:
 
 
 def answers(world: World, level: str, coefficient: str, inputs: int) -> tuple[list[float], list[tuple[float, float]]]:
-    """Limits of the good metric's correlation, and of its difference from the fair one's."""
+    """Limits of the good metric's correlation, and of its difference from the fair one's; NaN where all pass."""
     ds, how = world.scores(inputs), {"level": level, "coefficient": coefficient}
+    if ds.score.sel(metric="gold").std() == 0:
+        return [(np.nan, np.nan)] * 2
     one = ds.meta.ci("gold", metric="good", **how)
     two = ds.meta.compare_metrics("gold", metric="good", other="fair", **how)
     return [(float(each.ci_low.item()), float(each.ci_high.item())) for each in (one, two)]

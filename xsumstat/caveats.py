@@ -123,6 +123,7 @@ CODES: dict[str, type[MetaEvaluationWarning]] = {
             "not_random",
             "one_value",
             "other_scale",
+            "unequal_clusters",
             "outside",
             "perhaps_no_metric",
             "repeated_system",

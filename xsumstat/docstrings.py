@@ -53,6 +53,12 @@ ENTRIES = {
             A coordinate that describes each system, or each input, such as "system_type": one result for each of its
             groups and, as "all", one for all.
     """,
+    "cluster": """
+        cluster : str or tuple of str, optional
+            A coordinate whose labels say which systems, or which inputs, belong together, or one of each: variants of
+            one model, prompts of one template, segments of one document. The jackknife then leaves out whole clusters,
+            of which 3 or more are needed; scores must be in memory.
+    """,
     "given": """
         given : str, DataArray or list of these, optional
             Covariates that are held constant: the result is the partial correlation (only of "pearson", "spearman" and

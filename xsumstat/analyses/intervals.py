@@ -10,7 +10,7 @@ import numpy as np
 import xarray as xr
 
 from xsumstat import _validate
-from xsumstat.analyses import chance, pooling
+from xsumstat.analyses import chance, families, pooling
 from xsumstat.analyses import groups as slices
 from xsumstat.analyses.measure import (
     AUTO,
@@ -65,6 +65,7 @@ def ci(
     n_resamples: int = 9999,
     confidence_level: float = 0.95,
     by: str | None = None,
+    cluster: str | tuple[str, ...] | None = None,
     given: str | xr.DataArray | Sequence[str | xr.DataArray] | None = None,
     threshold: float | xr.DataArray | None = None,
     calibrate_on: xr.Dataset | None = None,
@@ -97,6 +98,7 @@ def ci(
     {n_resamples}
     {confidence_level}
     {by}
+    {cluster}
     {given}
     {threshold}
         A threshold that is calibrated is found anew in each resample.
@@ -248,6 +250,7 @@ def ci(
     asked = method
     method = interval_method(measure, dims, interval, keep_samples) if asked == AUTO else asked
     _check_method(method, measure, dims, interval, other, keep_samples)
+    clusters = families.checked(ds, cluster, measure, given, method)
     ready: dict[str, Any] = {"level": level, "missing": measure.missing, "given": given}
     ready["compared_within"] = measure.compared_within
     decided = resample != AUTO or method == "fisher" or interval in _OF_BOTH
@@ -276,9 +279,12 @@ def ci(
     checks.check_resampled(scores.score, tuple(dim for dim in dims if dim not in LAYERS) or facts.CELLS)
     kind = "jackknife" if method == "jackknife" else interval or "percentile"
     attrs: dict[str, Any] = {"confidence_level": confidence_level, "resample": dims}
+    attrs["cluster"] = cluster if cluster is None or isinstance(cluster, str) else " ".join(cluster)
     if kind != "jackknife":
         attrs |= {"interval": kind, **({"aggregate": aggregate} if "reference" in layers else {}), **draws.attrs}
     job = _job(kind, targets, measure, dims, draws, confidence_level, aggregate)
+    if isinstance(job, Jackknife):
+        job = replace(job, clusters=families.of_scores(scores, clusters, dims))
     by_target = _found(scores, job, dims, draws)
     resting = by_target.pop("rests_on", None)
     found = results.together(by_target) if other is None else metric_pairs.laid_out(by_target, targets, scores)

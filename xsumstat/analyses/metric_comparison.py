@@ -10,8 +10,8 @@ import numpy as np
 import xarray as xr
 
 from xsumstat import _validate
-from xsumstat.analyses import adjust as families
-from xsumstat.analyses import analytic_tests, metric_tests
+from xsumstat.analyses import adjust as corrected
+from xsumstat.analyses import analytic_tests, families, metric_tests
 from xsumstat.analyses import groups as slices
 from xsumstat.analyses.measure import (
     AUTO,
@@ -58,6 +58,7 @@ def compare_metrics(
     adjust: str | None = "holm",
     within: str | Iterable[str] | None = None,
     by: str | None = None,
+    cluster: str | tuple[str, ...] | None = None,
     given: str | xr.DataArray | Sequence[str | xr.DataArray] | None = None,
     threshold: float | xr.DataArray | None = None,
     calibrate_on: xr.Dataset | None = None,
@@ -93,6 +94,7 @@ def compare_metrics(
     within : dim or dims, default ("metric", "other_metric")
         Dims of one family of tests; the correction is done anew for each label of the other dims.
     {by}
+    {cluster}
     {given}
     {threshold}
     {calibrate_on}
@@ -169,6 +171,7 @@ def compare_metrics(
     within = metric_pairs.DIMS if within is None and adjust is not None else within
     shared: dict[str, Any] = {"metric": metric, "other": other, "level": level, "coefficient": coefficient}
     shared |= {"missing": missing, "undefined": undefined, "alternative": alternative}
+    clusters = families.checked(ds, cluster, measure, given, method)
     if method in _OF_DRAWS:
         drawn: dict[str, Any] = {
             "given": given,
@@ -197,14 +200,16 @@ def compare_metrics(
     warn_drawn_threshold(measure, scores.shape)
     dims = random_dims(resample, dims, scores.shape)
     checks.check_resampled(scores.score, dims)
-    families.check_correction(adjust, within, metric_pairs.dims(scores))
-    job = _Comparison(pairs, measure, dims, confidence_level, alternative=alternative)
+    corrected.check_correction(adjust, within, metric_pairs.dims(scores))
+    of_scores = families.of_scores(scores, clusters, dims)
+    job = _Comparison(pairs, measure, dims, confidence_level, alternative=alternative, clusters=of_scores)
     by_pair = labelled.run(job, scores, "_pair", results.types(job.names), progress=progress)
     resting = by_pair.pop("rests_on")
     found = metric_pairs.laid_out(by_pair, pairs, scores)
     _warn(found, by_pair["difference"], resting, pairs, scores, measure, dims)
     attrs = {**measure.attrs, **threshold_attrs(measure.coefficient, calibrate_on)}
-    how = {"alternative": alternative, "confidence_level": confidence_level, "resample": dims}
+    how: dict[str, Any] = {"alternative": alternative, "confidence_level": confidence_level, "resample": dims}
+    how["cluster"] = cluster if cluster is None or isinstance(cluster, str) else " ".join(cluster)
     found = results.result(found, scores, analysis="compare_metrics", method=method, **how, **attrs)
     return _named(_corrected(found, adjust, within), method, confidence_level)
 
@@ -224,7 +229,7 @@ class _Comparison(Jackknife):
     def ready(self, at: slice, x: FloatArray, z: FloatArray, *beside: Any) -> FloatArray:
         """The numbers of the pairs, as there is nothing to draw."""
         numbers = []
-        for each, undefined, resting in estimated(x, z, self.targets[at], self.measure, self.dims):
+        for each, undefined, resting in estimated(x, z, self.targets[at], self.measure, self.dims, self.clusters):
             low, high, *pvalues = comparison.compared(each, self.confidence_level, self.alternative)
             known = each.standard_error, each.df, undefined, each.bias, each.fell_back
             numbers.append((each.estimate, low, high, *known, *pvalues, resting))
@@ -232,13 +237,13 @@ class _Comparison(Jackknife):
 
 
 def _corrected(found: xr.Dataset, adjust: str | None, within: Any) -> xr.Dataset:
-    return families.adjusted(found, adjust, within)
+    return corrected.adjusted(found, adjust, within)
 
 
 def _named(found: xr.Dataset, method: str, confidence_level: float) -> xr.Dataset:
     """A test as `compare_metrics` gives it: what is significant, and of whom it speaks."""
     alpha = round(1 - confidence_level, 12)
-    pvalue = families.decisive(found)
+    pvalue = corrected.decisive(found)
     significant = xr.Variable(pvalue.dims, pvalue.data <= alpha)
     attrs = {"analysis": "compare_metrics", "method": method, "confidence_level": confidence_level, "alpha": alpha}
     found = found.assign(significant=significant).assign_attrs(attrs)

@@ -38,6 +38,7 @@ def rank(
     alpha: float = 0.05,
     n_resamples: int = 9999,
     by: str | None = None,
+    cluster: str | tuple[str, ...] | None = None,
     given: str | xr.DataArray | Sequence[str | xr.DataArray] | None = None,
     threshold: float | xr.DataArray | None = None,
     calibrate_on: xr.Dataset | None = None,
@@ -70,6 +71,7 @@ def rank(
     {alpha.beats}
     {n_resamples.swaps}
     {by}
+    {cluster}
     {given}
     {threshold}
     {calibrate_on}
@@ -140,9 +142,17 @@ def rank(
     run: Callable[[], xr.Dataset]
     if method == "jackknife":
         run = functools.partial(
-            metric_comparison.compare_metrics, ds, gold, resample=resample, confidence_level=1 - alpha, **how
+            metric_comparison.compare_metrics,
+            ds,
+            gold,
+            resample=resample,
+            cluster=cluster,
+            confidence_level=1 - alpha,
+            **how,
         )
     else:
+        if cluster is not None:
+            raise ValueError(f"cluster={cluster!r} needs method='jackknife', which leaves out whole clusters")
         how |= {"resample": None if resample == AUTO else resample, "crossed": crossed, "swap": swap}
         how |= {"alternative": "greater", "n_resamples": n_resamples, "rng": rng}
         if pool is None:  # what is known before the first swap is said before it

@@ -12,7 +12,7 @@ import numpy as np
 
 from xsumstat.coefficients import arrays
 from xsumstat.coefficients.curvature import Bend
-from xsumstat.coefficients.leave_one_out import OfCells, OfGroups, OfMeans, Parts
+from xsumstat.coefficients.leave_one_out import OfCells, OfGroups, OfMeans, Parts, averages
 from xsumstat.coefficients.record import Measure
 from xsumstat.kernels import correlation as kernels
 from xsumstat.kernels import jackknife as jackknife_kernels
@@ -101,16 +101,8 @@ def of_groups(r: FloatArray, without: FloatArray, there: BoolArray, measure: Mea
     if measure.undefined_as_zero:
         r = np.where(np.isnan(r) & (size > 0), 0.0, r)
         without = np.where(np.isnan(without) & there & (size > 1), 0.0, without)
-    averages = _averages(np.where(there, without, r))
-    return OfGroups(value, r, without, averages, there, "input" if measure.level == "within_system" else "system")
-
-
-def _averages(values: FloatArray) -> FloatArray:
-    """The average of each row over what is defined there."""
-    defined = ~np.isnan(values)
-    count = defined.sum(axis=1)
-    total = np.where(defined, values, 0.0).sum(axis=1)
-    return np.asarray(np.where(count > 0, total / np.maximum(count, 1), np.nan))
+    mean = averages(np.where(there, without, r))
+    return OfGroups(value, r, without, mean, there, "input" if measure.level == "within_system" else "system")
 
 
 def without_members(x: FloatArray, z: FloatArray, there: BoolArray, kind: int) -> tuple[FloatArray, FloatArray]:

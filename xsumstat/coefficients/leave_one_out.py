@@ -37,6 +37,11 @@ class Parts(Protocol):
         """Number of systems and of inputs that take part."""
         ...
 
+    @property
+    def clustered(self) -> bool:
+        """Whether the labels are clusters."""
+        ...
+
     def less(self, other: Any) -> Parts:
         """Those of the difference of two estimates, on the same cells."""
         ...
@@ -62,7 +67,9 @@ class OfMeans:
     covariates : int
         How many are held constant.
     bends : tuple of Bend
-        How Pearson's r bends with the noise of inputs; none where it is not known, as given covariates.
+        How Pearson's r bends with the noise of inputs; none where it is not known, as given covariates or of clusters.
+    clustered : bool
+        Whether systems and inputs are clusters of them.
     """
 
     value: float
@@ -73,6 +80,7 @@ class OfMeans:
     taking_part: TakingPart | None = None
     covariates: int = 0
     bends: tuple[Bend, ...] = ()
+    clustered: bool = False
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -88,6 +96,7 @@ class OfMeans:
             _on_all(self.influence, self, other) - _on_all(other.influence, other, self),
             self.of_ranks,
             covariates=self.covariates,
+            clustered=self.clustered,
             bends=(*_placed(self, other), *(replace(bend, weight=-bend.weight) for bend in _placed(other, self))),
         )
 
@@ -108,6 +117,10 @@ class OfGroups:
     there : array of bool, (members, groups)
     members : {"system", "input"}
         The dim of the members.
+    clustered : bool
+        Whether the members are clusters of them.
+    clusters : array of int, (groups,), optional
+        The cluster of each group; None where each is one of its own.
     """
 
     value: float
@@ -116,11 +129,14 @@ class OfGroups:
     averages: FloatArray
     there: BoolArray
     members: str
+    clustered: bool = False
+    clusters: IntArray | None = None
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Number of systems and of inputs."""
+        """Number of systems and of inputs, or of their clusters."""
         members, groups = self.there.shape
+        groups = groups if self.clusters is None else len(np.unique(self.clusters))
         return (members, groups) if self.members == "system" else (groups, members)
 
     def less(self, other: OfGroups) -> OfGroups:
@@ -132,6 +148,8 @@ class OfGroups:
             self.averages - other.averages,
             self.there,
             self.members,
+            self.clustered,
+            self.clusters,
         )
 
 
@@ -147,6 +165,8 @@ class OfCells:
     influence : array, (systems, inputs)
         Of each cell, of mean 0; 0 where there is none.
     n_cells : int
+    clustered : bool
+        As of `OfMeans`.
     """
 
     value: float
@@ -154,6 +174,7 @@ class OfCells:
     inputs: FloatArray
     influence: FloatArray
     n_cells: int
+    clustered: bool = False
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -168,6 +189,7 @@ class OfCells:
             self.inputs - other.inputs,
             self.influence - other.influence,
             self.n_cells,
+            self.clustered,
         )
 
 
@@ -181,6 +203,7 @@ class OfAny:
     systems, inputs : array
     level : str
     taking_part : tuple of arrays of bool, optional
+    clustered : bool
         As of `OfMeans`.
     """
 
@@ -189,6 +212,7 @@ class OfAny:
     inputs: FloatArray
     level: str
     taking_part: TakingPart | None = None
+    clustered: bool = False
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -199,7 +223,7 @@ class OfAny:
         """Those of the difference of two estimates, over the systems and inputs of either."""
         systems = _of_either(self.systems, other.systems, self, other, 0)
         inputs = _of_either(self.inputs, other.inputs, self, other, 1)
-        return OfAny(self.value - other.value, systems, inputs, self.level)
+        return OfAny(self.value - other.value, systems, inputs, self.level, clustered=self.clustered)
 
 
 def _of_either(
@@ -238,6 +262,14 @@ def _placed(parts: OfMeans, other: OfMeans) -> tuple[Bend, ...]:
     own, others = parts.taking_part[1], other.taking_part[1]
     places = np.flatnonzero(own[own | others])
     return tuple(replace(bend, places=places) for bend in parts.bends)
+
+
+def averages(values: FloatArray) -> FloatArray:
+    """The average of each row over what is defined there."""
+    defined = ~np.isnan(values)
+    count = defined.sum(axis=1)
+    total = np.where(defined, values, 0.0).sum(axis=1)
+    return np.asarray(np.where(count > 0, total / np.maximum(count, 1), np.nan))
 
 
 def of(x: FloatArray, z: FloatArray, measure: Measure) -> Parts:

@@ -32,12 +32,15 @@ class Scope:
     exchanged : bool
         Whether single scores of these systems are exchanged between two metrics: nothing is said of other systems or
         inputs.
+    clusters : str
+        By which coordinates labels belong together.
     """
 
     random: tuple[str, ...]
     systems: int = 0
     inputs: int = 0
     exchanged: bool = False
+    clusters: str = ""
 
     @property
     def name(self) -> str:
@@ -59,7 +62,8 @@ class Scope:
             )
             found = f"{systems} on {inputs}"
         layers = [f"{dim}s like these" for dim in self.random if dim not in ("system", "input")]
-        return ", ".join([found, *layers])
+        clusters = [f"clustered by {' and '.join(self.clusters.split())}"] if self.clusters else []
+        return ", ".join([found, *layers, *clusters])
 
 
 def _these(size: int, dim: str) -> str:
@@ -91,4 +95,4 @@ def of(attrs: Mapping[Any, Any]) -> Scope | None:
         return None
     if "swap" in attrs and set(random) == {"system", "input"}:
         return Scope((), systems, inputs, exchanged=True)
-    return Scope(random, systems, inputs)
+    return Scope(random, systems, inputs, clusters=str(attrs.get("cluster", "")))

@@ -21,10 +21,10 @@ import numpy as np
 from xsumstat.coefficients.curvature import second_order
 from xsumstat.coefficients.leave_one_out import OfAny, OfCells, OfGroups, OfMeans, Parts
 from xsumstat.coefficients.record import Coefficient, Measure
-from xsumstat.types import FloatArray
+from xsumstat.types import FloatArray, IntArray
 
 # Fewer members that are correlated have no interval, nor fewer groups (inputs) that are random.
-LEAST_MEMBERS, LEAST_GROUPS = 4, 2
+LEAST_MEMBERS, LEAST_CLUSTERS, LEAST_GROUPS = 4, 3, 2
 # A correlation so near to 1 is 1, and so small a standard error none.
 NOTHING = 1e-12
 # An interval rests on one system that moves the estimate so many times as far as others do, of so many at least.
@@ -86,13 +86,21 @@ def t_quantile(confidence_level: float, df: float) -> float:
 # --- Variance and bias ---
 
 
-def deleted_variance(values: FloatArray) -> float:
-    """``(n−1)/n·Σ(θ(−i) − mean)²`` over the n labels, of which undefined ones are left out of the sum."""
+def deleted_variance(values: FloatArray, about: float | None = None) -> float:
+    """``(n−1)/n·Σ(θ(−i) − mean)²`` over the n labels, of which undefined ones are left out of the sum.
+
+    About the estimate θ, and not the mean of what it is without each, of clusters, which may be few.
+    """
     n = len(values)
     defined = values[~np.isnan(values)]
     if len(defined) < 2:
         return math.nan
-    return (n - 1) / n * float(np.sum((defined - defined.mean()) ** 2))
+    return (n - 1) / n * float(np.sum((defined - (defined.mean() if about is None else about)) ** 2))
+
+
+def _about(parts: Parts) -> float | None:
+    """About what the estimates without each label spread, unless it is their mean."""
+    return parts.value if parts.clustered else None
 
 
 def _bias_of_deleted(values: FloatArray, value: float) -> float:
@@ -113,7 +121,7 @@ def variance(parts: Parts, dims: tuple[str, ...]) -> float:
         return _variance_of_groups(parts, dims)
     assert isinstance(parts, OfCells | OfAny)
     by_dim = {"system": parts.systems, "input": parts.inputs}
-    found = [deleted_variance(by_dim[dim]) for dim in ("system", "input") if dim in dims]
+    found = [deleted_variance(by_dim[dim], _about(parts)) for dim in ("system", "input") if dim in dims]
     if len(found) == 2 and isinstance(parts, OfCells):
         cells = float(np.sum(parts.influence**2)) / parts.n_cells**2
         found[1] = max(0.0, found[1] - cells)
@@ -130,7 +138,11 @@ def _variance_of_means(parts: OfMeans, dims: tuple[str, ...]) -> float:
     """
     systems, inputs = parts.shape
     freed = (systems - 1 - parts.covariates) / (systems - 1)
-    own, of_pearson = (freed * deleted_variance(each) for each in (parts.without, parts.pearson))
+    if parts.clustered:  # of Pearson's r the value itself may be another
+        own, of_pearson = deleted_variance(parts.without, parts.value), deleted_variance(parts.pearson)
+        of_pearson = of_pearson if parts.of_ranks else own
+    else:
+        own, of_pearson = (freed * deleted_variance(each) for each in (parts.without, parts.pearson))
     own *= ((systems - 2) / (systems - 1)) ** 2 if parts.of_ranks else 1.0
     if dims == ("system",):
         return own
@@ -151,12 +163,17 @@ def _variance_of_groups(parts: OfGroups, dims: tuple[str, ...]) -> float:
     ``V_i = Σ(r_j − mean)²/(m(m−1))`` of the m groups, ``V_c = m⁻²·Σ_j (n_j−1)/n_j·Σ_i (r_j(−i) − mean)²``.
     """
     groups = "input" if parts.members == "system" else "system"
-    r = parts.r[~np.isnan(parts.r)]
+    here = ~np.isnan(parts.r)
+    r = parts.r[here]
     m = len(r)
-    of_groups = float(np.sum((r - r.mean()) ** 2)) / (m * (m - 1)) if m > 1 else math.nan
+    if parts.clusters is None:
+        of_groups = float(np.sum((r - r.mean()) ** 2)) / (m * (m - 1)) if m > 1 else math.nan
+    else:
+        sums = _summed(r - r.mean(), parts.clusters[here])
+        of_groups = len(sums) / (len(sums) - 1) * float(np.sum(sums**2)) / m**2 if len(sums) > 1 else math.nan
     if dims == (groups,):
         return of_groups
-    of_members = deleted_variance(parts.averages)
+    of_members = deleted_variance(parts.averages, _about(parts))
     if dims == (parts.members,):
         return of_members
     return of_members + max(0.0, of_groups - noise_of_cells(parts))
@@ -168,9 +185,21 @@ def noise_of_cells(parts: OfGroups) -> float:
     without, n = parts.without[:, here], parts.there[:, here].sum(axis=0)
     defined = ~np.isnan(without)
     mean = np.where(defined, without, 0.0).sum(axis=0) / np.maximum(defined.sum(axis=0), 1)
-    squares = np.where(defined, without - mean, 0.0) ** 2
+    off = np.where(defined, without - mean, 0.0)
+    if parts.clusters is not None:  # those of one cluster of groups move together
+        n = np.array([n[parts.clusters[here] == each].max() for each in np.unique(parts.clusters[here])])
+        off = _summed(off.T, parts.clusters[here]).T
+    squares = off**2
     # Two metrics may share no group.
     return float(np.sum((n - 1) / n * squares.sum(axis=0))) / max(int(here.sum()), 1) ** 2
+
+
+def _summed(values: FloatArray, clusters: IntArray) -> FloatArray:
+    """Rows summed over each cluster."""
+    places = np.unique(clusters, return_inverse=True)[1]
+    found: FloatArray = np.zeros((places.max(initial=-1) + 1, *values.shape[1:]))
+    np.add.at(found, places, values)
+    return found
 
 
 def bias(parts: Parts, dims: tuple[str, ...]) -> float:
@@ -247,7 +276,8 @@ def of_one(parts: Parts, measure: Measure, dims: tuple[str, ...]) -> Estimated:
     dims = varying(parts.shape, dims)
     covariates = len(measure.given)
     df = degrees_of_freedom(parts.shape, dims, measure.level, covariates)
-    few = too_few(parts.shape, asked, dims, measure.level, covariates)
+    least = LEAST_CLUSTERS if parts.clustered else LEAST_MEMBERS
+    few = too_few(parts.shape, asked, dims, measure.level, covariates, least)
     spread = math.nan if few or math.isnan(parts.value) else variance(parts, dims)
     if math.isnan(spread):
         return Estimated(parts.value, math.nan, math.nan, df)
@@ -280,13 +310,18 @@ def varying(shape: tuple[int, int], dims: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def too_few(
-    shape: tuple[int, int], asked: tuple[str, ...], dims: tuple[str, ...], level: str, covariates: int = 0
+    shape: tuple[int, int],
+    asked: tuple[str, ...],
+    dims: tuple[str, ...],
+    level: str,
+    covariates: int = 0,
+    least: int = LEAST_MEMBERS,
 ) -> bool:
     """Whether there are fewer labels of what is random than an interval needs; of what is fixed any number will do."""
     sizes = dict(zip(("system", "input"), shape, strict=True))
     members = "input" if level == "within_system" else "system"
-    few = members in asked and sizes[members] < LEAST_MEMBERS + covariates
-    few |= level == "global" and max(shape) < LEAST_MEMBERS
+    few = members in asked and sizes[members] < least + covariates
+    few |= level == "global" and max(shape) < least
     return few or any(sizes[dim] < LEAST_GROUPS for dim in dims if dim != members)
 
 

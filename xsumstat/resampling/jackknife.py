@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from xsumstat.coefficients import arrays, leave_one_out, pairs
+from xsumstat.coefficients import clusters as by_cluster
+from xsumstat.coefficients.clusters import Clusters
 from xsumstat.coefficients.leave_one_out import Parts
 from xsumstat.coefficients.record import Measure
 from xsumstat.inference import jackknife
@@ -23,17 +25,25 @@ NAMES = ("estimate", "ci_low", "ci_high", "standard_error", "n_undefined", "bias
 
 
 def estimated(
-    scores: FloatArray, z: FloatArray, targets: Sequence[Target], measure: Measure, dims: tuple[str, ...]
+    scores: FloatArray,
+    z: FloatArray,
+    targets: Sequence[Target],
+    measure: Measure,
+    dims: tuple[str, ...],
+    clusters: Clusters | None = None,
 ) -> list[tuple[Estimated, int, int]]:
     """Each target's estimate, how many of its values without one label are undefined, and on which system it rests.
 
     Scores are (metrics, systems, inputs). Two metrics are compared on the cells that both have; under
     ``missing="available"``, which is of system means, each keeps all of its own. The system is a place among all, -1
-    for none; a difference rests on what one of its metrics does.
+    for none; a difference rests on what one of its metrics does. Where there are clusters of systems or inputs, these
+    are left out whole.
     """
 
     def make(x: FloatArray, metric: int) -> tuple[Parts, int]:
         of_metric = measure.of_metric(metric)
+        if clusters is not None:
+            return by_cluster.of(x, z, of_metric, clusters), -1
         parts = leave_one_out.of(x, z, of_metric)
         at = jackknife.rests_on(parts, dims)
         return parts, at if at < 0 else int(np.flatnonzero(leave_one_out.taking_part(x, z, of_metric)[0])[at])
@@ -61,10 +71,11 @@ def intervals(
     measure: Measure,
     dims: tuple[str, ...],
     confidence_level: float,
+    clusters: Clusters | None = None,
 ) -> FloatArray:
     """The numbers of `NAMES`, (names, targets)."""
     numbers = []
-    for one, undefined, resting in estimated(scores, z, targets, measure, dims):
+    for one, undefined, resting in estimated(scores, z, targets, measure, dims, clusters):
         limits = one.interval(confidence_level)
         known = one.standard_error, undefined, one.bias, one.df, one.fell_back
         numbers.append((one.estimate, *limits, *known, resting))
@@ -83,12 +94,15 @@ class Jackknife(AtOnce, OfMetrics[FloatArray]):
     dims : tuple of str
         The dims whose labels are random.
     confidence_level : float
+    clusters : tuple of arrays of int, optional
+        The cluster of each system and of each input.
     """
 
     targets: tuple[Target, ...]
     measure: Measure
     dims: tuple[str, ...]
     confidence_level: float
+    clusters: Clusters | None = field(default=None, kw_only=True)
 
     names = NAMES
 
@@ -98,4 +112,4 @@ class Jackknife(AtOnce, OfMetrics[FloatArray]):
 
     def ready(self, at: slice, x: FloatArray, z: FloatArray, *beside: Any) -> FloatArray:
         """The numbers of the targets, as there is nothing to draw."""
-        return intervals(x, z, self.targets[at], self.measure, self.dims, self.confidence_level)
+        return intervals(x, z, self.targets[at], self.measure, self.dims, self.confidence_level, self.clusters)

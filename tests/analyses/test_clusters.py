@@ -1,0 +1,243 @@
+"""Systems and inputs that belong together: `cluster=` against a plain twin, and what its intervals hold."""
+
+import math
+
+import numpy as np
+import pytest
+import xarray as xr
+from scipy import stats
+
+import xsumstat  # noqa: F401
+
+CORRELATION = {
+    "pearson": lambda x, z: stats.pearsonr(x, z).statistic,
+    "spearman": lambda x, z: stats.spearmanr(x, z).statistic,
+    "kendall": lambda x, z: stats.kendalltau(x, z).statistic,
+}
+
+
+def scores(seed, sizes=(2, 3, 1, 2, 2), inputs=9, gaps=0.0):
+    """Systems of families, whose members are alike, and inputs of documents of two or three."""
+    rng = np.random.default_rng(seed)
+    family = np.repeat(np.arange(len(sizes)), sizes)
+    document = np.array([0, 0, 1, 1, 1, 2, 3, 3, 4])[:inputs]
+    quality = rng.normal(size=(len(sizes), 1))[family] + 0.2 * rng.normal(size=(len(family), inputs))
+    made = [quality + 1.2 * rng.normal(size=quality.shape) for _ in range(3)]
+    values = np.array([quality, *made])
+    values[rng.random(values.shape) < gaps] = np.nan
+    order = rng.permutation(len(family))
+    ds = xr.Dataset({"score": (("metric", "system", "input"), values)}, {"metric": ["human", "a", "b", "c"]})
+    ds = ds.assign_coords(
+        system=[f"s{at}" for at in range(len(family))],
+        input=[f"i{at}" for at in range(inputs)],
+        family=("system", [f"f{at}" for at in family]),
+        document=("input", [f"d{at}" for at in document]),
+    )
+    return ds.isel(system=order)
+
+
+# --- A twin in plain Python ---
+
+
+def groups(x, z, f):
+    """The correlation within each input."""
+    found = []
+    for at in range(x.shape[1]):
+        there = ~np.isnan(x[:, at]) & ~np.isnan(z[:, at])
+        a, b = x[there, at], z[there, at]
+        found.append(f(a, b) if len(a) > 1 and np.ptp(a) and np.ptp(b) else math.nan)
+    return np.array(found)
+
+
+def estimate(x, z, level, f):
+    if level == "input":
+        return np.nanmean(groups(x, z, f))
+    there = ~np.isnan(x) & ~np.isnan(z)
+    if level == "global":
+        return f(x[there], z[there])
+    kept = there.any(axis=1)
+    means = [np.array([row[here].mean() for row, here in zip(each[kept], there[kept], strict=True)]) for each in (x, z)]
+    return f(*means)
+
+
+def twin(x, z, level, f, family, document):
+    """Variance, degrees of freedom and bias of one correlation at input level, families and documents left out."""
+    value = estimate(x, z, level, f)
+    families, documents = np.unique(family), np.unique(document)
+    g = len(families)
+    without = np.array([estimate(x[family != each], z[family != each], level, f) for each in families])
+    r = groups(x, z, f)
+    defined = ~np.isnan(r)
+    m = defined.sum()
+    r_without = np.array([groups(x[family != each], z[family != each], f) for each in families])
+    there = np.array([[(~np.isnan(x[family == each, at]) & ~np.isnan(z[family == each, at])).any()
+                       for at in range(x.shape[1])] for each in families])  # fmt: skip
+    # A family that is not on an input leaves its correlation as it is.
+    values = np.where(there, r_without, r)
+    without = np.array([np.nanmean(row[~np.isnan(row)]) for row in values])
+    v_s = (g - 1) / g * ((without - value) ** 2).sum()
+    d = len(np.unique(document[defined]))
+    v_i = d / (d - 1) * sum((r[defined & (document == each)] - value).sum() ** 2 for each in documents) / m**2
+    v_c, bias = 0.0, []
+    for each in documents:
+        here = [at for at in np.flatnonzero((document == each) & defined)]
+        if not here:
+            continue
+        off = np.zeros(g)
+        n = 0
+        for at in here:
+            own = there[:, at] & ~np.isnan(r_without[:, at])
+            mean = r_without[own, at].mean()
+            off[own] += r_without[own, at] - mean
+            n = max(n, there[:, at].sum())
+        v_c += (n - 1) / n * (off**2).sum() / m**2
+    for at in np.flatnonzero(defined):
+        own = there[:, at]
+        whole = not np.isnan(r_without[own, at]).any()
+        bias.append((own.sum() - 1) * (r_without[own, at].mean() - r[at]) if whole else 0.0)
+    return value, v_s, v_i, v_c, np.mean(bias), g, d
+
+
+@pytest.mark.parametrize("coefficient", CORRELATION)
+@pytest.mark.parametrize("gaps", [0.0, 0.1])
+@pytest.mark.parametrize("clusters", [("family",), ("family", "document"), ("document",)])
+def test_input_level_is_what_plain_python_finds(coefficient, gaps, clusters):
+    ds = scores(3, gaps=gaps)
+    x, z = (ds.score.sel(metric=name).values for name in ("a", "human"))
+    family = ds.family.values if "family" in clusters else np.arange(x.shape[0])
+    document = ds.document.values if "document" in clusters else np.arange(x.shape[1])
+    value, v_s, v_i, v_c, bias, g, d = twin(x, z, "input", CORRELATION[coefficient], family, document)
+    how = {"metric": "a", "level": "input", "coefficient": coefficient, "cluster": clusters}
+    for resample, variance, df in (
+        ("both", v_s + max(0.0, v_i - v_c), g - 1),
+        ("system", v_s, g - 1),
+        ("input", v_i, d - 1),
+    ):
+        got = ds.meta.ci("human", resample=resample, **how)
+        assert float(got.correlation.item()) == pytest.approx(value, abs=1e-12)
+        assert float(got.standard_error.item()) == pytest.approx(math.sqrt(variance), rel=1e-9)
+        assert float(got.df.item()) == df
+        off = 0.0 if resample == "input" else bias
+        taken = min(max(off, -(1 - value) / 2), (1 + value) / 2)
+        step = {"pearson": 1e-12, "spearman": 6 / (g**3 - g), "kendall": 2 / (g**2 - g)}[coefficient]
+        centre = min(1 - step, value - taken) if resample != "input" else value
+        middle = np.arctanh(centre) - (off - taken) / (1 - centre**2)
+        assert float(got.bias.item()) == pytest.approx(value - np.tanh(middle), abs=1e-12)
+        limits = np.tanh(middle + np.array([-1, 1]) * stats.t.ppf(0.975, df) * math.sqrt(variance) / (1 - value**2))
+        limits = min(limits[0], value), max(limits[1], value)
+        np.testing.assert_allclose([got.ci_low.item(), got.ci_high.item()], limits, atol=1e-9)
+
+
+@pytest.mark.parametrize("coefficient", CORRELATION)
+@pytest.mark.parametrize("level", ["system", "global"])
+def test_other_levels_leave_out_whole_families(level, coefficient):
+    """Over systems alone the variance is that of the values without each family, about the value itself."""
+    ds = scores(5)
+    x, z = (ds.score.sel(metric=name).values for name in ("a", "human"))
+    f, family = CORRELATION[coefficient], ds.family.values
+    value = estimate(x, z, level, f)
+    without = np.array([estimate(x[family != each], z[family != each], level, f) for each in np.unique(family)])
+    g = len(without)
+    variance = (g - 1) / g * ((without - value) ** 2).sum()
+    if level == "system" and coefficient != "pearson":
+        variance *= ((g - 2) / (g - 1)) ** 2
+    how = {"metric": "a", "level": level, "coefficient": coefficient, "cluster": "family"}
+    got = ds.meta.ci("human", resample="system", **how)
+    assert float(got.standard_error.item()) == pytest.approx(math.sqrt(variance), rel=1e-9)
+    assert float(got.df.item()) == g - 1
+    both = ds.meta.ci("human", resample="both", **how)
+    assert float(both.standard_error.item()) >= float(got.standard_error.item()) * (1 - 1e-12)
+
+
+def test_a_difference_is_of_the_same_clusters():
+    ds = scores(7)
+    got = ds.meta.compare_metrics("human", metric="a", other="b", level="input", cluster="family")
+    want = ds.meta.ci("human", metric="a", other="b", level="input", cluster="family")
+    for name in ("difference", "standard_error", "df", "bias"):
+        np.testing.assert_array_equal(got[name], want[name])
+    assert float(got.df.item()) == 4 and got.attrs["cluster"] == "family"
+    assert got.meta.conclusion().startswith("For systems and inputs like these, clustered by family, ")
+    ranks = ds.meta.rank("human", level="input", cluster="family")
+    assert ranks.attrs["cluster"] == "family" and "clustered by family" in ranks.meta.methods()
+    with pytest.raises(ValueError, match="cluster='family' needs method='jackknife'"):
+        ds.meta.rank("human", method="permutation", cluster="family")
+    plain = ds.meta.compare_metrics("human", metric="a", other="b", level="input")
+    assert float(plain.df.item()) == 9
+
+
+def test_neither_order_nor_names_of_clusters_matter():
+    ds = scores(8)
+    how = {"level": "input", "cluster": ("family", "document")}
+    want = ds.meta.ci("human", **how)
+    turned = ds.isel(system=slice(None, None, -1), input=slice(None, None, -1))
+    numbered = turned.assign_coords(family=("system", [int(name[1:]) * 7 for name in turned.family.values]))
+    for each in (turned, numbered):
+        np.testing.assert_allclose(each.meta.ci("human", **how).ci_low, want.ci_low, rtol=1e-10)
+
+
+def test_a_system_without_a_family_is_one_of_its_own():
+    ds = scores(9)
+    lacking = ds.assign_coords(family=("system", [None if name == "f2" else name for name in ds.family.values]))
+    with pytest.warns(UserWarning, match="have no family"):
+        got = lacking.meta.ci("human", level="input", cluster="family")
+    np.testing.assert_allclose(got.ci_low, ds.meta.ci("human", level="input", cluster="family").ci_low, rtol=1e-12)
+
+
+def test_three_clusters_have_an_interval_and_unequal_ones_are_told():
+    assert np.isfinite(scores(1, (3, 3, 3)).meta.ci("human", level="input", cluster="family").ci_low).all()
+    with pytest.warns(UserWarning, match="no jackknife interval"):
+        assert np.isnan(scores(1, (4, 4)).meta.ci("human", level="input", cluster="family").ci_low).all()
+    with pytest.warns(UserWarning, match=r"clusters of systems are of unequal sizes \(1 to 9\)"):
+        scores(1, (9, 1, 1, 1, 1, 1)).meta.ci("human", level="input", cluster="family")
+
+
+@pytest.mark.parametrize(
+    "asked, message",
+    [
+        ({"cluster": "familiy"}, "cluster must be a coordinate that describes .* did you mean 'family'"),
+        ({"cluster": ("family", "type")}, "names two coordinates of systems"),
+        ({"cluster": "family", "given": "b"}, "cluster does not go with given"),
+        ({"cluster": "family", "missing": "available"}, "cluster does not go with missing='available'"),
+        ({"cluster": "family", "method": "bootstrap"}, "needs method='jackknife', .* got 'bootstrap'"),
+        ({"cluster": 3}, "cluster must"),
+    ],
+)
+def test_what_is_refused(asked, message):
+    ds = scores(2)
+    ds = ds.assign_coords(type=("system", ["x"] * ds.sizes["system"]))
+    with pytest.raises((ValueError, TypeError), match=message):
+        ds.meta.ci("human", **asked)
+
+
+def test_lazy_scores_are_refused():
+    pytest.importorskip("dask")
+    with pytest.raises(ValueError, match=r"needs scores in memory: ds.load\(\)"):
+        scores(2).chunk().meta.compare_metrics("human", cluster="family")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("level", ["input", "system"])
+def test_intervals_of_families_of_two_hold_the_truth(level):
+    """12 systems in 6 families of near-copies; leaving out single systems the intervals hold far too little."""
+
+    def drawn(families, rng, size=2, inputs=40):
+        family = np.repeat(np.arange(families), size)
+        shape = (families * size, inputs)
+        effects = rng.normal(size=(families, 2))[family] + 0.15 * rng.normal(size=(len(family), 2))
+        cells = rng.normal(size=(2, families, inputs))[:, family]
+        z = 0.8 * effects[:, :1] + 0.4 * rng.normal(size=(1, inputs)) + 0.8 * cells[0]
+        x = 0.8 * (0.6 * effects[:, :1] + 0.8 * effects[:, 1:]) + 0.4 * rng.normal(size=(1, inputs))
+        x = x + 0.8 * (0.5 * cells[0] + math.sqrt(0.75) * cells[1])
+        values = np.array([z, x]) + 0.3 * rng.normal(size=(2, *shape))
+        names = {"metric": ["human", "m"], "family": ("system", [f"f{at}" for at in family])}
+        return xr.Dataset({"score": (("metric", "system", "input"), values)}, names)
+
+    rng = np.random.default_rng(5)
+    truth = np.mean([drawn(400, rng, 1).meta.corr("human", level=level).correlation.item() for _ in range(12)])
+    held = {None: 0, "family": 0}
+    for _ in range(200):
+        ds = drawn(6, rng)
+        for cluster in held:
+            got = ds.meta.ci("human", level=level, cluster=cluster)
+            held[cluster] += int(got.ci_low.item() <= truth <= got.ci_high.item())
+    assert 182 <= held["family"] <= 199 and held[None] < 178, held
