@@ -56,8 +56,8 @@ ENTRIES = {
     "cluster": """
         cluster : str or tuple of str, optional
             A coordinate whose labels say which systems, or which inputs, belong together, or one of each: variants of
-            one model, prompts of one template, segments of one document. The jackknife then leaves out whole clusters,
-            of which 3 or more are needed; scores must be in memory.
+            one model, prompts of one template, segments of one document. Whole clusters are then left out (of 3 or
+            more), drawn or swapped; scores must be in memory.
     """,
     "given": """
         given : str, DataArray or list of these, optional

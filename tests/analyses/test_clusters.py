@@ -1,5 +1,6 @@
 """Systems and inputs that belong together: `cluster=` against a plain twin, and what its intervals hold."""
 
+import contextlib
 import math
 
 import numpy as np
@@ -8,6 +9,7 @@ import xarray as xr
 from scipy import stats
 
 import xsumstat  # noqa: F401
+from xsumstat.resampling.plans import DrawPlan, SwapPlan
 
 CORRELATION = {
     "pearson": lambda x, z: stats.pearsonr(x, z).statistic,
@@ -159,8 +161,6 @@ def test_a_difference_is_of_the_same_clusters():
     assert got.meta.conclusion().startswith("For systems and inputs like these, clustered by family, ")
     ranks = ds.meta.rank("human", level="input", cluster="family")
     assert ranks.attrs["cluster"] == "family" and "clustered by family" in ranks.meta.methods()
-    with pytest.raises(ValueError, match="cluster='family' needs method='jackknife'"):
-        ds.meta.rank("human", method="permutation", cluster="family")
     plain = ds.meta.compare_metrics("human", metric="a", other="b", level="input")
     assert float(plain.df.item()) == 9
 
@@ -198,7 +198,9 @@ def test_three_clusters_have_an_interval_and_unequal_ones_are_told():
         ({"cluster": ("family", "type")}, "names two coordinates of systems"),
         ({"cluster": "family", "given": "b"}, "cluster does not go with given"),
         ({"cluster": "family", "missing": "available"}, "cluster does not go with missing='available'"),
-        ({"cluster": "family", "method": "bootstrap"}, "needs method='jackknife', .* got 'bootstrap'"),
+        ({"cluster": "family", "method": "fisher"}, "does not go with method='fisher'"),
+        ({"cluster": "family", "interval": "bca"}, "does not go with interval='bca'"),
+        ({"cluster": "family", "resample": "cell", "level": "global"}, "does not go with resample='cell'"),
         ({"cluster": 3}, "cluster must"),
     ],
 )
@@ -207,6 +209,91 @@ def test_what_is_refused(asked, message):
     ds = ds.assign_coords(type=("system", ["x"] * ds.sizes["system"]))
     with pytest.raises((ValueError, TypeError), match=message):
         ds.meta.ci("human", **asked)
+
+
+# --- Draws and swaps ---
+
+
+def standardised(x):
+    return (x - x.mean()) / x.std()
+
+
+@pytest.mark.parametrize("resample, units", [("system", "family"), ("input", "document")])
+def test_whole_clusters_trade_places(resample, units):
+    """Every swap of whole clusters is listed, by hand and by the test."""
+    ds = scores(4, (2, 2, 1, 3), inputs=9)
+    x, y, z = (ds.score.sel(metric=name).values for name in ("a", "b", "human"))
+    x, y = standardised(x), standardised(y)
+    codes = np.unique(ds[units].values, return_inverse=True)[1]
+    differences = []
+    for signs in np.ndindex(*[2] * (codes.max() + 1)):
+        swap = np.array(signs, bool)[codes]
+        swap = swap[:, None] if resample == "system" else swap[None]
+        one, two = np.where(swap, y, x), np.where(swap, x, y)
+        differences.append(estimate(one, z, "system", CORRELATION["pearson"])
+                           - estimate(two, z, "system", CORRELATION["pearson"]))  # fmt: skip
+    observed = differences[0]
+    want = np.mean(np.abs(differences) >= abs(observed) - 1e-12)
+    with pytest.warns(UserWarning, match="ways to swap") if 1 / len(differences) > 0.05 else nothing():
+        got = ds.meta.perm_test("human", metric="a", other="b", resample=resample, cluster=units)
+    assert got.attrs["exact"] and got.attrs["n_resamples"] == len(differences)
+    assert float(got.difference.item()) == pytest.approx(observed) and float(got.pvalue.item()) == pytest.approx(want)
+
+
+def nothing():
+    return contextlib.nullcontext()
+
+
+def test_a_cell_of_clusters_is_swapped_whole():
+    systems, inputs = np.array([0, 1, 0, 2, 1]), np.array([1, 0, 0, 2, 3, 3, 1, 2, 0])
+    plan = SwapPlan.of((5, 9), ("system", "input"), False, 40, 1, (systems, inputs))
+    bits = np.concatenate([each for _, each in plan.pieces(0)])
+    np.testing.assert_array_equal(bits, plan.block(0))
+    swaps = np.unpackbits(bits, axis=2, count=9, bitorder="little")
+    assert swaps.shape == (40, 5, 9) and 0.3 < swaps.mean() < 0.7
+    for one, other in np.argwhere(systems[:, None] == systems):
+        np.testing.assert_array_equal(swaps[:, one], swaps[:, other])
+    for one, other in np.argwhere(inputs[:, None] == inputs):
+        np.testing.assert_array_equal(swaps[:, :, one], swaps[:, :, other])
+    assert len(np.unique(swaps[:, [0, 1, 3]][:, :, [0, 1, 3, 4]].reshape(40, -1), axis=0)) > 30
+
+
+def test_whole_clusters_are_drawn():
+    systems, inputs = np.array([0, 1, 0, 2, 1]), np.arange(9)
+    plan = DrawPlan((5, 9), ("system", "input"), 50, 1, clusters=(systems, inputs))
+    draw = plan.block(0)
+    assert draw.systems.shape == (50, 5) and draw.inputs.shape == (50, 9)
+    assert (draw.systems[:, [0, 1, 3]].sum(axis=1) == 3).all() and (draw.inputs.sum(axis=1) == 9).all()
+    np.testing.assert_array_equal(draw.systems[:, [0, 1]], draw.systems[:, [2, 4]])
+
+
+@pytest.mark.parametrize("cluster", ["family", ("family", "document")])
+def test_the_bootstrap_is_of_drawn_clusters(cluster):
+    """Its samples are the correlations of scores in which clusters stand as often as they were drawn."""
+    ds = scores(6)
+    how = {"metric": "a", "level": "input", "n_resamples": 20, "rng": 3}
+    got = ds.meta.ci("human", method="bootstrap", keep_samples=True, cluster=cluster, **how).samples.squeeze().values
+    codes = [np.unique(ds[name].values, return_inverse=True)[1] for name in ("family", "document")]
+    codes[1] = codes[1] if cluster != "family" else np.arange(ds.sizes["input"])
+    draw = DrawPlan((10, 9), ("system", "input"), 20, 3, clusters=tuple(codes)).block(0)
+    for at in range(20):
+        drawn = ds.isel(
+            system=np.repeat(np.arange(10), draw.systems[at]), input=np.repeat(np.arange(9), draw.inputs[at])
+        )
+        x, z = (drawn.score.sel(metric=name).values for name in ("a", "human"))
+        assert got[at] == pytest.approx(estimate(x, z, "input", CORRELATION["pearson"]), abs=1e-12)
+    test = ds.meta.boot_test("human", other="b", cluster=cluster, **how)
+    assert test.attrs["cluster"] == (cluster if isinstance(cluster, str) else " ".join(cluster))
+
+
+def test_what_swaps_cannot_do_is_refused():
+    ds = scores(6)
+    for asked, message in (
+        ({"method": "analytic", "level": "input", "coefficient": "kendall_a"}, "does not go with method='analytic'"),
+        ({"coefficient": "acc_eq", "level": "input"}, "does not go with swap='decisions'"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            ds.meta.perm_test("human", cluster="family", **asked)
 
 
 def test_lazy_scores_are_refused():

@@ -16,14 +16,12 @@ from xsumstat.dataset import scores as schema
 from xsumstat.types import IntArray
 
 
-def checked(ds: xr.Dataset, cluster: Any, measure: Measure, given: Any, method: str) -> dict[str, dict[Any, str]]:
-    """The name of the cluster of each label, for each dim that has clusters."""
+def checked(ds: xr.Dataset, cluster: Any, measure: Measure, given: Any, refused: str = "") -> dict[str, dict[Any, str]]:
+    """The name of the cluster of each label, for each dim that has some; `refused` is what does not go with them."""
     if cluster is None:
         return {}
-    if method != "jackknife":
-        raise ValueError(
-            f"cluster={cluster!r} needs method='jackknife', which leaves out whole clusters, got {method!r}"
-        )
+    if refused:
+        raise ValueError(f"cluster={cluster!r} does not go with {refused}; leave one of them out")
     if given is not None or measure.missing == "available":
         other = "given" if given is not None else "missing='available'"
         raise ValueError(f"cluster does not go with {other}; leave one of them out")
@@ -65,3 +63,8 @@ def _warn_unequal(codes: IntArray, dim: str) -> None:
             f"clusters of {dim}s are of unequal sizes ({sizes.min()} to {sizes.max()}): intervals of 95 % hold some 90",
             "unequal_clusters",
         )
+
+
+def attr(cluster: Any) -> str | None:
+    """The keyword as attrs have it."""
+    return cluster if cluster is None or isinstance(cluster, str) else " ".join(cluster)

@@ -44,6 +44,8 @@ from xsumstat.types import CorrelationFunction, FloatArray
 _Job = Bootstrap | Jackknife | Studentized
 # Intervals that draw systems, however few.
 _OF_BOTH = ("studentized", "corrected")
+# Intervals that know single labels only.
+_OF_SINGLE = ("bca", "corrected", "studentized")
 _FISHER = ("correlation", "ci_low", "ci_high", "standard_error", "n_undefined")
 
 
@@ -250,7 +252,9 @@ def ci(
     asked = method
     method = interval_method(measure, dims, interval, keep_samples) if asked == AUTO else asked
     _check_method(method, measure, dims, interval, other, keep_samples)
-    clusters = families.checked(ds, cluster, measure, given, method)
+    refused = {f"resample={resample!r}": bool(set(dims) - set(facts.CELLS)), "method='fisher'": method == "fisher"}
+    refused[f"interval={interval!r}"] = interval in _OF_SINGLE
+    clusters = families.checked(ds, cluster, measure, given, next((name for name, is_ in refused.items() if is_), ""))
     ready: dict[str, Any] = {"level": level, "missing": measure.missing, "given": given}
     ready["compared_within"] = measure.compared_within
     decided = resample != AUTO or method == "fisher" or interval in _OF_BOTH
@@ -279,12 +283,16 @@ def ci(
     checks.check_resampled(scores.score, tuple(dim for dim in dims if dim not in LAYERS) or facts.CELLS)
     kind = "jackknife" if method == "jackknife" else interval or "percentile"
     attrs: dict[str, Any] = {"confidence_level": confidence_level, "resample": dims}
-    attrs["cluster"] = cluster if cluster is None or isinstance(cluster, str) else " ".join(cluster)
+    attrs["cluster"] = families.attr(cluster)
     if kind != "jackknife":
         attrs |= {"interval": kind, **({"aggregate": aggregate} if "reference" in layers else {}), **draws.attrs}
     job = _job(kind, targets, measure, dims, draws, confidence_level, aggregate)
-    if isinstance(job, Jackknife):
-        job = replace(job, clusters=families.of_scores(scores, clusters, dims))
+    if clusters:
+        of_scores = families.of_scores(scores, clusters, dims)
+        if isinstance(job, Jackknife):
+            job = replace(job, clusters=of_scores)
+        elif isinstance(job, Bootstrap):
+            job = replace(job, interval=replace(job.interval, clusters=of_scores))
     by_target = _found(scores, job, dims, draws)
     resting = by_target.pop("rests_on", None)
     found = results.together(by_target) if other is None else metric_pairs.laid_out(by_target, targets, scores)

@@ -33,7 +33,8 @@ from xsumstat.inference.jackknife import FAR
 from xsumstat.resampling.jackknife import Jackknife, estimated
 from xsumstat.types import CorrelationFunction, FloatArray
 
-METHODS = ("jackknife", "permutation", "bootstrap", *two_correlations.METHODS)
+FORMULAS = two_correlations.METHODS
+METHODS = ("jackknife", "permutation", "bootstrap", *FORMULAS)
 _ORDER = (
     *("difference", "ci_low", "ci_high", "standard_error", "df"),
     *("statistic", "pvalue", "pvalue_adjusted", "significant"),
@@ -171,7 +172,7 @@ def compare_metrics(
     within = metric_pairs.DIMS if within is None and adjust is not None else within
     shared: dict[str, Any] = {"metric": metric, "other": other, "level": level, "coefficient": coefficient}
     shared |= {"missing": missing, "undefined": undefined, "alternative": alternative}
-    clusters = families.checked(ds, cluster, measure, given, method)
+    clusters = families.checked(ds, cluster, measure, given, f"method={method!r}" if method in FORMULAS else "")
     if method in _OF_DRAWS:
         drawn: dict[str, Any] = {
             "given": given,
@@ -182,6 +183,8 @@ def compare_metrics(
         drawn |= {"adjust": adjust, "within": within, "n_resamples": n_resamples, "rng": rng}
         if resample != AUTO:
             drawn["resample"] = resample
+        if cluster is not None:
+            drawn["cluster"] = cluster
         return _named(_OF_DRAWS[method](ds, gold, **shared, **drawn), method, confidence_level)
     if adjust == "maxt":
         raise ValueError(f"adjust='maxt' is made from draws, and method={method!r} has none; use adjust='holm'")
@@ -209,7 +212,7 @@ def compare_metrics(
     _warn(found, by_pair["difference"], resting, pairs, scores, measure, dims)
     attrs = {**measure.attrs, **threshold_attrs(measure.coefficient, calibrate_on)}
     how: dict[str, Any] = {"alternative": alternative, "confidence_level": confidence_level, "resample": dims}
-    how["cluster"] = cluster if cluster is None or isinstance(cluster, str) else " ".join(cluster)
+    how["cluster"] = families.attr(cluster)
     found = results.result(found, scores, analysis="compare_metrics", method=method, **how, **attrs)
     return _named(_corrected(found, adjust, within), method, confidence_level)
 

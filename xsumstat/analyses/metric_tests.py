@@ -10,9 +10,9 @@ import numpy as np
 import xarray as xr
 
 from xsumstat import _validate
-from xsumstat.analyses import adjust as families
+from xsumstat.analyses import adjust as corrected
+from xsumstat.analyses import families, pair_tests, pooling
 from xsumstat.analyses import groups as slices
-from xsumstat.analyses import pair_tests, pooling
 from xsumstat.analyses.measure import (
     Draws,
     check_given,
@@ -24,7 +24,7 @@ from xsumstat.analyses.measure import (
 from xsumstat.analyses.pair_tests import Correction
 from xsumstat.coefficients import ties
 from xsumstat.coefficients.record import Coefficient
-from xsumstat.dataset import checks, metric_pairs
+from xsumstat.dataset import checks, facts, metric_pairs
 from xsumstat.resampling.permutation import PairTests
 from xsumstat.resampling.plans import DecisionPlan, DrawPlan, SwapPlan
 from xsumstat.types import CorrelationFunction
@@ -55,6 +55,7 @@ def perm_test(
     within: str | Iterable[str] | None = None,
     n_resamples: int = 9999,
     by: str | None = None,
+    cluster: str | tuple[str, ...] | None = None,
     given: str | xr.DataArray | Sequence[str | xr.DataArray] | None = None,
     threshold: float | xr.DataArray | None = None,
     calibrate_on: xr.Dataset | None = None,
@@ -95,6 +96,7 @@ def perm_test(
     {within}
     {n_resamples.swaps}
     {by}
+    {cluster}
     {given}
     {threshold}
     {calibrate_on}
@@ -193,7 +195,7 @@ def perm_test(
         ds, gold, metric=metric, other=other, level=level, coefficient=coefficient, method=method, resample=resample,
         crossed=crossed, swap=swap, alternative=alternative, adjust=adjust, within=within, n_resamples=n_resamples,
         given=given, threshold=threshold, calibrate_on=calibrate_on, missing=missing, undefined=undefined, rng=rng,
-        keep_samples=keep_samples, progress=progress,
+        cluster=cluster, keep_samples=keep_samples, progress=progress,
     )()  # fmt: skip
 
 
@@ -221,7 +223,8 @@ def prepared_perm_test(
     other: Hashable | Sequence[Hashable] | xr.DataArray | None = None,
     method: str = "permutation",
     keep_samples: bool = False,
-    alpha: float = families.USUAL_LEVEL,
+    cluster: str | tuple[str, ...] | None = None,
+    alpha: float = corrected.USUAL_LEVEL,
 ) -> Callable[[], xr.Dataset]:
     """`perm_test` with all that is checked before the first swap; called, it gives the result.
 
@@ -242,6 +245,8 @@ def prepared_perm_test(
     draws = Draws.checked(n_resamples, rng, keep_samples=keep_samples, progress=progress, least=1)
     if by_decisions:
         _check_decisions(resample, dims, crossed, level)
+    refused = "swap='decisions'" if by_decisions else f"method={method!r}" if method != "permutation" else ""
+    clusters = families.checked(ds, cluster, measure, given, refused)
     ready: dict[str, Any] = {"level": level, "missing": measure.missing, "constant": record.of_constants}
     ready["compared_within"] = measure.compared_within
     ready["given"], ready["these_systems"] = given, dims == ("input",)
@@ -252,15 +257,18 @@ def prepared_perm_test(
         _warn_of_decisions(dims, level)
     else:
         checks.check_resampled(scores.score, dims)
-    families.check_correction(adjust, within, metric_pairs.dims(scores))
+    corrected.check_correction(adjust, within, metric_pairs.dims(scores))
     plan = (
         DecisionPlan.of(scores.shape, level, len(dims) == 1, draws.n_resamples, draws.seed)
         if by_decisions
-        else SwapPlan.of(scores.shape, dims, crossed, draws.n_resamples, draws.seed)
+        else SwapPlan.of(
+            *(scores.shape, dims, crossed, draws.n_resamples, draws.seed),
+            clusters=families.of_scores(scores, clusters, facts.CELLS),
+        )
     )
     if method != "permutation":
         pair_tests.check_computed(method, measure, plan, draws, adjust)
-    if plan.exact and method != "analytic" and 1 / plan.n_resamples > families.USUAL_LEVEL:
+    if plan.exact and method != "analytic" and 1 / plan.n_resamples > corrected.USUAL_LEVEL:
         _validate.warn(
             f"there are only {plan.n_resamples} ways to swap: no p-value can be below {1 / plan.n_resamples:.3g}",
             "few_resamples",
@@ -281,6 +289,7 @@ def prepared_perm_test(
         resample=dims,
         crossed=crossed,
         swap="decisions" if by_decisions else "scores",
+        cluster=families.attr(cluster),
         alternative=alternative,
         **attrs,
     )
@@ -336,6 +345,7 @@ def boot_test(
     within: str | Iterable[str] | None = None,
     n_resamples: int = 9999,
     by: str | None = None,
+    cluster: str | tuple[str, ...] | None = None,
     given: str | xr.DataArray | Sequence[str | xr.DataArray] | None = None,
     threshold: float | xr.DataArray | None = None,
     calibrate_on: xr.Dataset | None = None,
@@ -366,6 +376,7 @@ def boot_test(
     {within}
     {n_resamples}
     {by}
+    {cluster}
     {given}
     {threshold}
     {calibrate_on}
@@ -428,6 +439,7 @@ def boot_test(
     dims = _validate.dims("resample", resample)
     _validate.choice("alternative", alternative, _validate.ALTERNATIVES)
     draws = Draws.checked(n_resamples, rng, keep_samples=keep_samples, progress=progress)
+    clusters = families.checked(ds, cluster, measure, given)
     ready: dict[str, Any] = {"level": level, "missing": measure.missing, "constant": measure.coefficient.of_constants}
     ready["compared_within"] = measure.compared_within
     ready["given"], ready["these_systems"] = given, dims == ("input",)
@@ -435,8 +447,9 @@ def boot_test(
     measure = settled(measure, scores, threshold, calibrate_on, gold)
     warn_drawn_threshold(measure, scores.shape)
     checks.check_resampled(scores.score, dims)
-    families.check_correction(adjust, within, metric_pairs.dims(scores))
-    plan = DrawPlan(scores.shape, dims, draws.n_resamples, draws.seed)
+    corrected.check_correction(adjust, within, metric_pairs.dims(scores))
+    of_scores = families.of_scores(scores, clusters, dims)
+    plan = DrawPlan(scores.shape, dims, draws.n_resamples, draws.seed, clusters=of_scores)
     attrs = {**measure.attrs, **threshold_attrs(measure.coefficient, calibrate_on)}
     correction = Correction(adjust, within)
     pair_tests.check_resamples(scores, plan, correction, analysis="boot_test", alternative=alternative)
@@ -448,6 +461,7 @@ def boot_test(
         analysis="boot_test",
         method="bootstrap",
         resample=dims,
+        cluster=families.attr(cluster),
         alternative=alternative,
         **attrs,
     )

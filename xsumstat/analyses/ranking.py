@@ -138,6 +138,7 @@ def rank(
     shared: dict[str, Any] = {"level": level, "coefficient": coefficient, "missing": missing, "undefined": undefined}
     shared |= {"threshold": threshold, "calibrate_on": calibrate_on, "given": given, "metric": metric}
     how: dict[str, Any] = {"adjust": adjust, "within": adjust and metric_pairs.DIMS, "progress": progress, **shared}
+    how["cluster"] = cluster
     before = value_checks.Held()
     run: Callable[[], xr.Dataset]
     if method == "jackknife":
@@ -146,13 +147,10 @@ def rank(
             ds,
             gold,
             resample=resample,
-            cluster=cluster,
             confidence_level=1 - alpha,
             **how,
         )
     else:
-        if cluster is not None:
-            raise ValueError(f"cluster={cluster!r} needs method='jackknife', which leaves out whole clusters")
         how |= {"resample": None if resample == AUTO else resample, "crossed": crossed, "swap": swap}
         how |= {"alternative": "greater", "n_resamples": n_resamples, "rng": rng}
         if pool is None:  # what is known before the first swap is said before it

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from xsumstat.coefficients import arrays, pairs
+from xsumstat.coefficients.clusters import Clusters
 from xsumstat.coefficients.layers import Aggregated
 from xsumstat.coefficients.leave_one_out import each_left_out
 from xsumstat.coefficients.pairs import Draw
@@ -124,6 +125,8 @@ class BootstrapInterval:
         The dims that are drawn.
     n_resamples, seed : int
     confidence_level : float
+    clusters : tuple of arrays of int, optional
+        Of a `DrawPlan`.
     """
 
     name: str
@@ -131,6 +134,7 @@ class BootstrapInterval:
     n_resamples: int
     seed: int
     confidence_level: float
+    clusters: Clusters | None = field(default=None, compare=False)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -140,7 +144,7 @@ class BootstrapInterval:
     def plans(self, shape: tuple[int, int], layers: tuple[int, ...] = ()) -> tuple[DrawPlan, ...]:
         """Plans of draws; of several the first gives the samples. They share their draws of each dim."""
         several = [self.dims, *((dim,) for dim in self.dims if self.name == "corrected")]
-        return tuple(DrawPlan(shape, dims, self.n_resamples, self.seed, layers) for dims in several)
+        return tuple(DrawPlan(shape, dims, self.n_resamples, self.seed, layers, self.clusters) for dims in several)
 
     def summarised(self, made: Estimates, samples: Sequence[FloatArray]) -> FloatArray:
         """The numbers of `names`, (names, targets), from the estimators' samples (estimators, n) of each plan."""

@@ -7,12 +7,13 @@ the same ones.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
 
 from xsumstat.coefficients.arrays import packed
+from xsumstat.coefficients.clusters import Clusters
 from xsumstat.coefficients.pairs import Draw
 from xsumstat.resampling import draws
 from xsumstat.types import Bits
@@ -34,6 +35,8 @@ class DrawPlan:
         How many, and from what; see `resampling.draws`.
     layers : tuple of int
         Number of references and of raters, where one of these dims is drawn too.
+    clusters : tuple of arrays of int, optional
+        The cluster of each system and of each input: whole clusters are drawn.
     """
 
     shape: tuple[int, int]
@@ -41,6 +44,7 @@ class DrawPlan:
     n_resamples: int
     seed: int
     layers: tuple[int, ...] = ()
+    clusters: Clusters | None = field(default=None, compare=False)
 
     @property
     def centred_on_estimate(self) -> bool:
@@ -73,7 +77,7 @@ class DrawPlan:
 
     def _sizes(self) -> Iterator[tuple[str, int]]:
         names = ("cell" if "cell" in self.dims else "system", "input", "reference", "rater")
-        return zip(names, (*self.shape, *self.layers), strict=False)
+        return zip(names, (*_n_clusters(self.shape, self.clusters), *self.layers), strict=False)
 
     def _streams(self, block: int) -> dict[str, draws.Stream]:
         return {dim: draws.Stream(self.seed, dim, block) for dim in self.dims}
@@ -83,6 +87,11 @@ class DrawPlan:
             streams[dim].counts(size, rows) if dim in streams else np.ones((1, size), dtype=np.int64)
             for dim, size in self._sizes()
         )
+        if self.clusters is not None:
+            systems, inputs = (
+                np.ascontiguousarray(counts[:, of_label])
+                for counts, of_label in zip((systems, inputs), self.clusters, strict=True)
+            )
         return Draw(systems, inputs, tuple(layers))
 
 
@@ -102,6 +111,9 @@ class SwapPlan:
         How many swaps are looked at: what was asked for, or 2^units where `exact`.
     exact : bool
         All swaps are enumerated, as they number no more than was asked for.
+    seed : int
+    clusters : tuple of arrays of int, optional
+        The cluster of each system and of each input: those of one trade places together.
     """
 
     shape: tuple[int, int]
@@ -110,14 +122,24 @@ class SwapPlan:
     n_resamples: int
     exact: bool
     seed: int
+    clusters: Clusters | None = field(default=None, compare=False)
 
     @classmethod
-    def of(cls, shape: tuple[int, int], dims: tuple[str, ...], crossed: bool, n_resamples: int, seed: int) -> SwapPlan:
+    def of(
+        cls,
+        shape: tuple[int, int],
+        dims: tuple[str, ...],
+        crossed: bool,
+        n_resamples: int,
+        seed: int,
+        clusters: Clusters | None = None,
+    ) -> SwapPlan:
         """Plan `n_resamples` random swaps, or all of them where they number no more."""
-        sizes = dict(zip(("system", "input"), shape, strict=True))
-        units = sum(sizes[dim] for dim in dims) if crossed or len(dims) == 1 else shape[0] * shape[1]
+        numbers = _n_clusters(shape, clusters)
+        sizes = dict(zip(("system", "input"), numbers, strict=True))
+        units = sum(sizes[dim] for dim in dims) if crossed or len(dims) == 1 else numbers[0] * numbers[1]
         exact = units < 63 and 2**units <= n_resamples
-        return cls(shape, dims, crossed, 2**units if exact else n_resamples, exact, seed)
+        return cls(shape, dims, crossed, 2**units if exact else n_resamples, exact, seed, clusters)
 
     @property
     def centred_on_estimate(self) -> bool:
@@ -126,20 +148,41 @@ class SwapPlan:
 
     def reshaped(self, shape: tuple[int, int]) -> SwapPlan:
         """The same for another number of systems and inputs, as many resamples being asked for as there are here."""
+        if self.clusters is not None and shape == self.shape:
+            return self
         return SwapPlan.of(shape, self.dims, self.crossed, self.n_resamples, self.seed)
 
     def untouched(self) -> Bits:
         """No swap."""
         return packed(np.zeros((1, *self.shape)))
 
+    def _of_clusters(self) -> SwapPlan:
+        """The same of which each cluster is one system, or one input."""
+        return replace(self, shape=_n_clusters(self.shape, self.clusters), clusters=None)
+
+    def _spread(self, bits: Bits) -> Bits:
+        """The signs of clusters, given to each system and input of them."""
+        assert self.clusters is not None
+        systems, inputs = self.clusters
+        bits = bits[:, systems]
+        if len(inputs) == inputs.max() + 1:  # each of its own, and in order
+            return np.ascontiguousarray(bits)
+        return packed(np.unpackbits(bits, axis=2, count=int(inputs.max()) + 1, bitorder="little")[:, :, inputs])
+
     def block(self, block: int) -> Bits:
         """Signs of a block as `arrays.packed` gives them, (resamples, systems, bytes)."""
+        if self.clusters is not None:
+            return self._spread(self._of_clusters().block(block))
         if self.exact:
             return packed(self._enumerated(block))
         return self._next(self._streams(block), draws.block_rows(self.n_resamples, block))
 
     def pieces(self, block: int) -> Iterator[tuple[slice, Bits]]:
         """The same, so many resamples at a time as are small."""
+        if self.clusters is not None:
+            for at, bits in self._of_clusters().pieces(block):
+                yield at, self._spread(bits)
+            return
         if self.exact:
             bits = self.block(block)
             yield slice(0, len(bits)), bits
@@ -244,6 +287,14 @@ class DecisionPlan:
         stream = draws.Stream(self.seed, "decision", block)
         for at in draws.in_steps(draws.block_rows(self.n_resamples, block), self.units / 8):
             yield at, np.ascontiguousarray(stream.sign_bits(self.units, at.stop - at.start))
+
+
+def _n_clusters(shape: tuple[int, int], clusters: Clusters | None) -> tuple[int, int]:
+    """How many clusters of systems and of inputs there are."""
+    if clusters is None:
+        return shape
+    systems, inputs = (int(each.max()) + 1 for each in clusters)
+    return systems, inputs
 
 
 def _decisions(shape: tuple[int, int], level: str, by_group: bool) -> int:
