@@ -51,6 +51,18 @@ def test_one_system_is_enough_where_the_level_needs_no_two():
         few(1).meta.ci("m0", level="input", resample="input")
 
 
+@pytest.mark.parametrize("question", ["ci", "compare_metrics"])
+def test_two_systems_that_differ_on_few_inputs_are_told(question):
+    ds = few(2, 60)
+    passed = ds.assign(score=(ds.score > 0).astype(float))
+    apart = np.abs(passed.score.isel(system=0) - passed.score.isel(system=1)) > 0
+    least = int((apart & apart.sel(metric="m0")).sel(metric=["m1", "m2"]).sum("input").min())
+    said = texts(lambda: getattr(passed.meta, question)("m0", level="input"))[1]
+    assert least < 20 and any(f"differ by a metric and by the gold on {least} input(s)" in text for text in said)
+    for level, part in (("global", passed), ("input", ds), ("input", few(3, 10))):
+        assert not any("gold on" in text for text in texts(lambda: getattr(part.meta, question)("m0", level=level))[1])  # noqa: B023
+
+
 def test_few_systems_are_said_where_new_ones_are_spoken_of():
     text = "only 3 systems: a correlation over so few says little"
     ds = few(3)

@@ -14,7 +14,7 @@ import xsumstat
 from xsumstat import accessor, docstrings
 
 ACCESSORS = {
-    f"xsumstat.accessor.{owner.__name__}.{name}": method
+    f"xsumstat.accessor.{owner.__name__}.{name}": getattr(owner, name)  # whole once it is looked at
     for owner in (accessor.DatasetMeta, accessor.Plots, accessor.FrameMeta)
     for name, method in vars(owner).items()
     if callable(method) and not name.startswith("_")

@@ -278,6 +278,7 @@ def ci(
         _check_method(method, measure, dims, interval, other, keep_samples)
     measure = settled(measure, scores, threshold, calibrate_on, gold)
     warn_drawn_threshold(measure, scores.shape)
+    checks.warn_few_differences(scores.score, scores.gold, level)
     layers = [dim for dim in dims if dim in LAYERS]
     _check_layers(scores, layers)
     checks.check_resampled(scores.score, tuple(dim for dim in dims if dim not in LAYERS) or facts.CELLS)

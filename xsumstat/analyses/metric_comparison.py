@@ -202,6 +202,7 @@ def compare_metrics(
     measure = settled(measure, scores, threshold, calibrate_on, gold)
     warn_drawn_threshold(measure, scores.shape)
     dims = random_dims(resample, dims, scores.shape)
+    checks.warn_few_differences(scores.score, scores.gold, level)
     checks.check_resampled(scores.score, dims)
     corrected.check_correction(adjust, within, metric_pairs.dims(scores))
     of_scores = families.of_scores(scores, clusters, dims)

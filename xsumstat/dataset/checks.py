@@ -17,6 +17,8 @@ from xsumstat.dataset.facts import CELLS, Fact, Gaps, Presence
 from xsumstat.types import BoolArray
 
 _FEW_SYSTEMS = 5
+# At input level two systems must differ on so many inputs.
+_FEW_INPUTS = 20
 _OFTEN = 0.05
 _NEAR = 1e-9
 _MANY = 99
@@ -92,6 +94,21 @@ def check_counts(systems: int, inputs: int, level: str, *, these_systems: bool |
         raise ValueError(f"level={level!r} correlates over {needed or 'cell'}s and needs at least 2, got {size}")
     if needed == "system" and systems < _FEW_SYSTEMS and not (these_systems and level == "input"):
         _validate.warn(few_systems(f"only {systems}"), "few_systems")
+
+
+def warn_few_differences(score: xr.DataArray, gold: xr.DataArray, level: str) -> None:
+    """Warn where two systems, of which an input tells the order alone, differ on few; lazy scores are not looked at."""
+    if level != "input" or score.sizes["system"] != 2 or facts.is_lazy(score) or facts.is_lazy(gold):
+        return
+    apart = [(each.isel(system=0, drop=True) - each.isel(system=1, drop=True) != 0) & each.notnull().all("system")
+             for each in (score, gold)]  # fmt: skip
+    least = int((apart[0] & apart[1]).sum("input").min())
+    if least < _FEW_INPUTS:
+        _validate.warn(
+            f"the two systems differ by a metric and by the gold on {least} input(s): of fewer than {_FEW_INPUTS} an "
+            "interval at input level holds far less than it says; level='global' does not",
+            "few_inputs",
+        )
 
 
 def few_systems(how_many: str) -> str:
