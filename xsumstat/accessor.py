@@ -742,7 +742,7 @@ class DatasetMeta(_Meta):
         rng: int | SeedSequence | Generator | None = None,
         progress: bool | None = None,
     ) -> Dataset:
-        """Test for every pair of systems whether one scores higher than the other on the same inputs."""
+        """Test whether two systems have the same mean score, of these systems on inputs like these, for all pairs."""
 
     @_of("analyses.system_means")
     def system_means(

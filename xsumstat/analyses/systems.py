@@ -46,7 +46,9 @@ def compare_systems(
     rng: int | np.random.SeedSequence | np.random.Generator | None = None,
     progress: bool | None = None,
 ) -> xr.Dataset:
-    """Test for every pair of systems whether one scores higher than the other on the same inputs.
+    """Test whether two systems have the same mean score, of these systems on inputs like these, for all pairs.
+
+    Both are scored on the same inputs; the means are of one metric, or of people's scores.
 
     Parameters
     ----------

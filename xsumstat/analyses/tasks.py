@@ -42,6 +42,8 @@ def rank_tasks(
 ) -> xr.Dataset:
     """Metrics in order of their weighted average over tasks, in clusters, as WMT's metrics task ranks them.
 
+    The tests ask whether two metrics are exchangeable on these systems, by swaps in each task.
+
     Parameters
     ----------
     tasks : mapping
