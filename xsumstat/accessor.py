@@ -565,6 +565,7 @@ class DatasetMeta(_Meta):
         given: str | DataArray | Sequence[str | DataArray] | None = None,
         threshold: float | DataArray | None = None,
         calibrate_on: Dataset | None = None,
+        pool: str | None = None,
         missing: str = "pairwise",
         undefined: str = "drop",
         n_resamples: int = 9999,

@@ -134,6 +134,41 @@ def test_a_group_of_few_systems_speaks_of_these_and_says_so(demo):
     assert "12 systems" not in got.meta.conclusion()
 
 
+def of_languages():
+    """Pairs of systems of three languages, whose systems and inputs are their own."""
+    parts = []
+    for at, shape in enumerate(((4, 9, 20), (4, 12, 30), (4, 7, 25))):
+        part = scores(10 + at, shape)
+        names = {dim: [f"{dim}{at}{label}" for label in range(part.sizes[dim])] for dim in ("system", "input")}
+        parts.append(part.assign_coords(names))
+    languages = xr.DataArray(["de", "cs", "ru"], dims="language", name="language")
+    return xr.concat(parts, languages, join="outer")
+
+
+def test_pooled_pairs_are_those_of_ci():
+    ds, acc = of_languages(), {"coefficient": "pairwise_accuracy", "pool": "language"}
+    got = ds.meta.compare_metrics("m0", **acc)
+    want = ds.meta.ci("m0", other=["m1", "m2", "m3"], **acc).sel(metric=got.metric, other_metric=got.other_metric)
+    for name in ("difference", "ci_low", "ci_high", "standard_error", "df", "bias", "fell_back"):
+        np.testing.assert_allclose(got[name], want[name], atol=1e-12)
+    assert got.attrs["pool"] == "language" and got.attrs["scope"] == "systems like these"
+    p = float(got.pvalue.sel(metric="m1", other_metric="m3"))
+    for alpha, excluded in ((p * 1.0001, True), (p / 1.0001, False)):
+        one = ds.meta.compare_metrics("m0", metric="m1", other="m3", confidence_level=1 - alpha, **acc)
+        assert bool((one.ci_low > 0) | (one.ci_high < 0)) == excluded
+    ranks = ds.meta.rank("m0", **acc)
+    assert ranks.attrs["method"] == "jackknife" and ranks.cluster.values.min() == 1
+    drawn = ds.meta.compare_metrics("m0", method="permutation", n_resamples=99, rng=1, **acc)
+    np.testing.assert_allclose(drawn.difference, got.difference)
+    for asked, message in (
+        ({**acc, "coefficient": "pearson"}, "pool is for coefficient="),
+        ({**acc, "method": "zou"}, "pool does not go with method='zou'"),
+        ({**acc, "pool": "lang"}, "pool must be a further dim of score"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            ds.meta.compare_metrics("m0", **asked)
+
+
 @pytest.mark.parametrize("asked", [{}, {"level": "input", "resample": "input", "adjust": "bh"}, {"method": "zou"}])
 def test_lazy_scores_give_the_same(demo, asked):
     pytest.importorskip("dask")

@@ -121,6 +121,13 @@ def test_an_estimate_and_a_centre_of_opposite_signs_tell_nothing():
     assert comparison.compared(each, 0.95, "greater")[2:] == (0.5, 0.5)
 
 
+def test_an_infinite_standard_error_reaches_from_end_to_end():
+    """Of four systems in perfect order Fisher's standard error has no end."""
+    perfect = jackknife.perfect(1.0, 2, 1 / 6, (3, lambda r: 1.0), 3)
+    low, high, p, _ = comparison.compared(joined(perfect, jackknife.bounded(0.5, 0.0, 0.2, 3), 0.0), 0.95, "two-sided")
+    assert low < 0 < high and 0.99 < p <= 1
+
+
 def test_points_that_differ_have_no_p_value_and_equal_ones_have_1():
     one, two = jackknife.bounded(1.0, 0.0, 0.0, 9), jackknife.bounded(0.5, 0.0, 0.0, 9)
     assert np.isnan(comparison.compared(joined(one, two, 0.0), 0.95, "two-sided")[2:]).all()

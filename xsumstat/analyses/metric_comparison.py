@@ -11,7 +11,7 @@ import xarray as xr
 
 from xsumstat import _validate
 from xsumstat.analyses import adjust as corrected
-from xsumstat.analyses import analytic_tests, families, metric_tests
+from xsumstat.analyses import analytic_tests, families, metric_tests, pooling
 from xsumstat.analyses import groups as slices
 from xsumstat.analyses.measure import (
     AUTO,
@@ -26,10 +26,10 @@ from xsumstat.analyses.measure import (
     warn_drawn_threshold,
 )
 from xsumstat.coefficients.record import Measure
-from xsumstat.dataset import checks, labelled, metric_pairs, results
+from xsumstat.dataset import checks, facts, labelled, metric_pairs, results, value_checks
 from xsumstat.dataset import scores as schema
 from xsumstat.inference import comparison, corrections, two_correlations
-from xsumstat.inference.jackknife import FAR
+from xsumstat.inference.jackknife import FAR, Estimated, averaged
 from xsumstat.resampling.jackknife import Jackknife, estimated
 from xsumstat.types import CorrelationFunction, FloatArray
 
@@ -63,6 +63,7 @@ def compare_metrics(
     given: str | xr.DataArray | Sequence[str | xr.DataArray] | None = None,
     threshold: float | xr.DataArray | None = None,
     calibrate_on: xr.Dataset | None = None,
+    pool: str | None = None,
     missing: str = "pairwise",
     undefined: str = "drop",
     n_resamples: int = 9999,
@@ -99,6 +100,7 @@ def compare_metrics(
     {given}
     {threshold}
     {calibrate_on}
+    {pool}
     {missing}
     {undefined}
     {n_resamples.swaps}
@@ -183,13 +185,13 @@ def compare_metrics(
         drawn |= {"adjust": adjust, "within": within, "n_resamples": n_resamples, "rng": rng}
         if resample != AUTO:
             drawn["resample"] = resample
-        if cluster is not None:
-            drawn["cluster"] = cluster
+        drawn |= {name: value for name, value in {"cluster": cluster, "pool": pool}.items() if value is not None}
         return _named(_OF_DRAWS[method](ds, gold, **shared, **drawn), method, confidence_level)
     if adjust == "maxt":
         raise ValueError(f"adjust='maxt' is made from draws, and method={method!r} has none; use adjust='holm'")
     if method != "jackknife":
-        _check_formula(method, resample, given, threshold, calibrate_on)
+        refused = {"given": given, "threshold": threshold, "calibrate_on": calibrate_on, "pool": pool}
+        _check_formula(method, resample, refused)
         found = analytic_tests.corr_test(ds, gold, method=method, confidence_level=confidence_level, **shared)
         return _named(_corrected(found, adjust, within), method, confidence_level)
     dims = checked_resample(resample, measure, layers=False, auto=True)
@@ -198,6 +200,15 @@ def compare_metrics(
     ready: dict[str, Any] = {"level": level, "missing": measure.missing, "given": given}
     ready |= {"compared_within": measure.compared_within, "constant": measure.coefficient.of_constants}
     ready["these_systems"] = None if resample == AUTO else dims == ("input",)
+    shown: dict[str, Any] = {"alternative": alternative, "confidence_level": confidence_level}
+    if pool is not None:
+        asked = {**shared, "given": given, "threshold": threshold, "calibrate_on": calibrate_on, "cluster": cluster}
+        pooling.check(ds, pool, asked)
+        few = ds.sizes["system"] < facts.ENOUGH_SYSTEMS
+        dims = ("input",) if resample == AUTO and few else dims
+        ready["these_systems"] = dims == ("input",)
+        found = _pooled(ds, gold, pool, metric, other, ready, _Comparison((), measure, dims, **shown))
+        return _named(_corrected(found, adjust, within), method, confidence_level)
     scores, pairs = metric_pairs.prepare(ds, gold, metric, other, **ready)
     measure = settled(measure, scores, threshold, calibrate_on, gold)
     warn_drawn_threshold(measure, scores.shape)
@@ -206,14 +217,13 @@ def compare_metrics(
     checks.check_resampled(scores.score, dims)
     corrected.check_correction(adjust, within, metric_pairs.dims(scores))
     of_scores = families.of_scores(scores, clusters, dims)
-    job = _Comparison(pairs, measure, dims, confidence_level, alternative=alternative, clusters=of_scores)
+    job = _Comparison(pairs, measure, dims, clusters=of_scores, **shown)
     by_pair = labelled.run(job, scores, "_pair", results.types(job.names), progress=progress)
     resting = by_pair.pop("rests_on")
     found = metric_pairs.laid_out(by_pair, pairs, scores)
     _warn(found, by_pair["difference"], resting, pairs, scores, measure, dims)
     attrs = {**measure.attrs, **threshold_attrs(measure.coefficient, calibrate_on)}
-    how: dict[str, Any] = {"alternative": alternative, "confidence_level": confidence_level, "resample": dims}
-    how["cluster"] = families.attr(cluster)
+    how: dict[str, Any] = {**shown, "resample": dims, "cluster": families.attr(cluster)}
     found = results.result(found, scores, analysis="compare_metrics", method=method, **how, **attrs)
     return _named(_corrected(found, adjust, within), method, confidence_level)
 
@@ -232,12 +242,57 @@ class _Comparison(Jackknife):
 
     def ready(self, at: slice, x: FloatArray, z: FloatArray, *beside: Any) -> FloatArray:
         """The numbers of the pairs, as there is nothing to draw."""
-        numbers = []
-        for each, undefined, resting in estimated(x, z, self.targets[at], self.measure, self.dims, self.clusters):
-            low, high, *pvalues = comparison.compared(each, self.confidence_level, self.alternative)
-            known = each.standard_error, each.df, undefined, each.bias, each.fell_back
-            numbers.append((each.estimate, low, high, *known, *pvalues, resting))
-        return np.array(numbers, dtype=float).T
+        found = estimated(x, z, self.targets[at], self.measure, self.dims, self.clusters)
+        return np.array([self.numbers(*each) for each in found], dtype=float).T
+
+    def numbers(self, each: Estimated, undefined: int, resting: int) -> tuple[float, ...]:
+        """Those of `names` of one difference."""
+        low, high, *pvalues = comparison.compared(each, self.confidence_level, self.alternative)
+        known = each.standard_error, each.df, undefined, each.bias, each.fell_back
+        return (each.estimate, low, high, *known, *pvalues, resting)
+
+
+def _pooled(
+    ds: xr.Dataset, gold: Any, pool: str, metric: Any, other: Any, ready: dict[str, Any], job: _Comparison
+) -> xr.Dataset:
+    """The differences of all labels of a dim as one: averages by their numbers of pairs of systems."""
+    by_label, weights = [], []
+    later = value_checks.Checks()
+    for at, label in enumerate(ds.indexes[pool] if pool in ds.indexes else range(ds.sizes[pool])):
+        part, human = pooling.of_label(ds, gold, pool, at)
+        scores, pairs = pooling.answer(
+            lambda: metric_pairs.prepare(part, human, metric, other, **ready),  # noqa: B023
+            f"{pool}={label!r}",
+            later,
+        )
+        if scores.further or facts.is_lazy(scores.score):
+            raise ValueError(
+                f"pool={pool!r} needs method='permutation' or 'bootstrap' where scores are lazy or have other further "
+                f"dims than {pool!r}; or select one label of each, and ds.load()"
+            )
+        x, z = (
+            scores.score.transpose("metric", "system", "input").values,
+            scores.gold.transpose("system", "input").values,
+        )
+        by_label.append([each for each, *_ in estimated(x, z, pairs, job.measure, job.dims)])
+        there = ~np.isnan(x) & ~np.isnan(z)
+        sizes = [int((there[one] & there[two]).any(axis=1).sum()) for one, two in pairs]
+        weights.append([size * (size - 1) / 2 for size in sizes])
+    shares = np.array(weights) / np.maximum(np.sum(weights, axis=0), 1)
+    whole = [averaged(each, share) for each, share in zip(zip(*by_label, strict=True), shares.T, strict=True)]
+    numbers = np.array([job.numbers(each, 0, -1) for each in whole], dtype=float).T
+    types = results.types(job.names)
+    by_pair = {
+        name: xr.DataArray(row.astype(types[name]), dims="_pair")
+        for name, row in zip(job.names, numbers, strict=True)
+        if name != "rests_on"
+    }
+    found = metric_pairs.laid_out(by_pair, pairs, scores)
+    how = {"alternative": job.alternative, "confidence_level": job.confidence_level, "resample": job.dims, "pool": pool}
+    sizes_of_all = {f"n_{dim}s": ds.sizes[dim] for dim in facts.CELLS}
+    settings = {**how, **sizes_of_all, **job.measure.attrs}
+    result = results.result(found, scores, analysis="compare_metrics", method="jackknife", **settings)
+    return later.attached(result)
 
 
 def _corrected(found: xr.Dataset, adjust: str | None, within: Any) -> xr.Dataset:
@@ -255,14 +310,14 @@ def _named(found: xr.Dataset, method: str, confidence_level: float) -> xr.Datase
     return results.described(found[[*first, *(name for name in found.data_vars if name not in first)]])
 
 
-def _check_formula(method: str, resample: Any, given: Any, threshold: Any, calibrate_on: Any) -> None:
+def _check_formula(method: str, resample: Any, refused: dict[str, Any]) -> None:
     """A formula has one scope, and knows of single correlations only."""
     if not (isinstance(resample, str) and resample == AUTO):
         raise ValueError(
             f"resample={resample!r} is of methods that resample, and method={method!r} is a formula, which speaks of "
             "new members of what is correlated; leave resample out"
         )
-    for name, value in (("given", given), ("threshold", threshold), ("calibrate_on", calibrate_on)):
+    for name, value in refused.items():
         if value is not None:
             raise ValueError(f"{name} does not go with method={method!r}; use method='jackknife'")
 

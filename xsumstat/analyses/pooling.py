@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Iterable
-from typing import Any, ParamSpec
+from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 import xarray as xr
@@ -24,6 +24,7 @@ from xsumstat.resampling import draws, threads
 from xsumstat.types import TOLERANCE, FloatArray
 
 _P = ParamSpec("_P")
+Answer = TypeVar("Answer")
 # From the results of all labels, what each weighs, and the arguments, one result.
 Combine = Callable[[list[xr.Dataset], list[xr.DataArray], dict[str, Any]], xr.Dataset]
 # Whether an answer comes from draws, by the arguments.
@@ -73,7 +74,7 @@ def with_pool(combine: Combine, drawn: Drawn) -> Callable[[Callable[_P, xr.Datas
             dim = given.pop("pool", None)
             if dim is None:
                 return function(*args, **kwargs)
-            _check(given["ds"], dim, given)
+            check(given["ds"], dim, given)
             return _pooled(function, combine, dim, given, drawn(given))
 
         return pooled
@@ -96,10 +97,10 @@ def _pooled(
     labels = ds.indexes[dim] if dim in ds.indexes else range(ds.sizes[dim])
     with threads.one_bar(len(labels), checked_progress(given.get("progress")) if drawn else False) as run:
         for at, label in enumerate(labels):
-            part, human = _of_label(ds, gold, dim, at)
+            part, human = of_label(ds, gold, dim, at)
             own = {} if seed is None else _draws_of(seed, at)
             with run():
-                found = _answer(functools.partial(function, part, human, **requested, **own), f"{dim}={label!r}", later)
+                found = answer(functools.partial(function, part, human, **requested, **own), f"{dim}={label!r}", later)
             if at == 0 and given.get("adjust") is not None:  # before the other labels are drawn
                 how = {"analysis": found.attrs["analysis"], "alternative": given.get("alternative", "two-sided")}
                 how |= {"n_resamples": given.get("n_resamples", 9999), "exact": False}
@@ -131,7 +132,7 @@ def _draws_of(seed: int, at: int) -> dict[str, Any]:
     return {"rng": np.random.SeedSequence(seed, spawn_key=(at,)), "keep_samples": True}
 
 
-def _answer(question: Callable[[], xr.Dataset], name: str, later: value_checks.Checks) -> xr.Dataset:
+def answer(question: Callable[[], Answer], name: str, later: value_checks.Checks) -> Answer:
     """The answer for one label; warnings, errors and the checks that wait name it."""
     with value_checks.held() as said:
         try:
@@ -151,7 +152,7 @@ def _of_named(name: str, found: list[Said]) -> list[Said]:
     return [Said(named, None if error is None else error.of(name))]
 
 
-def _check(ds: xr.Dataset, dim: Any, given: dict[str, Any]) -> None:
+def check(ds: xr.Dataset, dim: Any, given: dict[str, Any]) -> None:
     """Refuse what cannot be pooled, and say what can."""
     _check_dim(ds, dim)
     if given.get("given") is not None:
@@ -191,7 +192,7 @@ def _check_dim(ds: xr.Dataset, dim: Any) -> None:
     raise ValueError(f"pool must be a further dim of score, got {dim!r}; there are: {there}{hint}")
 
 
-def _of_label(ds: xr.Dataset, gold: Any, dim: str, at: int) -> tuple[xr.Dataset, Any]:
+def of_label(ds: xr.Dataset, gold: Any, dim: str, at: int) -> tuple[xr.Dataset, Any]:
     """The scores and gold of one label, without the systems and inputs that are padding.
 
     In lazy scores padding stays: it is what the tasks leave out.

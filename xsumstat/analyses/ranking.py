@@ -61,7 +61,7 @@ def rank(
     {coefficient}
     method : {"jackknife", "permutation"}, optional
         "jackknife" takes the p-values of `compare_metrics`, "permutation" the one-sided ones of `perm_test`. Default
-        "jackknife", or "permutation" where `crossed`, `swap`, `pool` or ``adjust="maxt"`` ask for swaps.
+        "jackknife", or "permutation" where `crossed`, `swap` or ``adjust="maxt"`` ask for swaps.
     {resample.auto}
         Of "permutation" it is what trades places, by default ("auto") every cell by itself, or as `swap` says.
     {crossed}
@@ -132,7 +132,7 @@ def rank(
     alpha = _validate.fraction("alpha", alpha)
     Draws.checked(n_resamples, rng, progress=progress, least=1)
     crossed = _validate.flag("crossed", crossed)
-    method = _method(method, crossed=crossed, swap=swap, pool=pool, adjust=adjust)
+    method = _method(method, crossed=crossed, swap=swap, adjust=adjust)
     if adjust is not None:
         _validate.choice("adjust", adjust, corrections.CORRECTIONS)
     shared: dict[str, Any] = {"level": level, "coefficient": coefficient, "missing": missing, "undefined": undefined}
@@ -147,6 +147,7 @@ def rank(
             ds,
             gold,
             resample=resample,
+            pool=pool,
             confidence_level=1 - alpha,
             **how,
         )
@@ -198,10 +199,9 @@ def _each_once(before: list[Said], of_test: list[Said], of_single: list[Said]) -
     return value_checks.each_once(before, of_test, single)
 
 
-def _method(method: Any, *, crossed: Any, swap: Any, pool: Any, adjust: Any) -> str:
+def _method(method: Any, *, crossed: Any, swap: Any, adjust: Any) -> str:
     """Which tests decide; what asks for swaps goes with these alone."""
-    asked = {"crossed=True": bool(crossed), f"swap={swap!r}": swap is not None, f"pool={pool!r}": pool is not None}
-    asked["adjust='maxt'"] = adjust == "maxt"
+    asked = {"crossed=True": bool(crossed), f"swap={swap!r}": swap is not None, "adjust='maxt'": adjust == "maxt"}
     swaps = [name for name, is_asked in asked.items() if is_asked]
     if method is None:
         return "permutation" if swaps else "jackknife"

@@ -121,9 +121,10 @@ class _Reach:
 def _distance(estimated: Estimated, t: float | FloatArray, side: int) -> float | FloatArray:
     """How far the limit at a quantile of t lies from the centre, on the side that it is of."""
     assert estimated.about is not None
-    limit = estimated.about(t)[max(side, 0)]
-    distance = side * (limit - estimated.centre)
-    return np.broadcast_to(distance, np.shape(t)) if isinstance(t, np.ndarray) else distance
+    with np.errstate(invalid="ignore"):  # an infinite standard error, times 0
+        limit = estimated.about(t)[max(side, 0)]
+        distance = side * (limit - estimated.centre)
+    return np.nan_to_num(np.broadcast_to(distance, np.shape(t))) if isinstance(t, np.ndarray) else distance
 
 
 def _peaks(estimated: Estimated, quantiles: FloatArray, side: int, t: float) -> FloatArray:

@@ -434,6 +434,43 @@ def _reach(one: Limit, two: Limit, rho: float) -> Limit:
     return np.sqrt(np.maximum(0.0, squared)) if isinstance(squared, np.ndarray) else math.sqrt(max(0.0, squared))
 
 
+# --- Several independent estimates ---
+
+
+def averaged(each: Sequence[Estimated], shares: Sequence[float]) -> Estimated:
+    """The average of independent estimates, with limits from those of each (MOVER; Zou, Huang & Zhang 2009).
+
+    With shares w that add up to 1, centres c and limits l: ``L = Σw·c − √Σ(w·q·(c − l))²``, and likewise above. The
+    degrees of freedom are Satterthwaite's, q their quantile of t over that of each. Without limits where one that has a
+    share has none, or an infinite standard error leaves no degrees of freedom.
+    """
+    some = [(one, share) for one, share in zip(each, shares, strict=True) if share > 0]
+    value, off = (sum(share * getattr(one, name) for one, share in some) for name in ("estimate", "bias"))
+    parts = [(share * one.standard_error) ** 2 for one, share in some]
+    spread = sum(parts)
+    fell_back = any(one.fell_back for one, _ in some)
+    if any(one.about is None for one, _ in some) or not math.isfinite(spread):
+        return Estimated(value, off, math.sqrt(spread), math.nan, fell_back)
+    degrees = [part**2 / one.df for part, (one, _) in zip(parts, some, strict=True)]
+    df = spread**2 / sum(degrees) if spread > 0 else min(one.df for one, _ in some)
+
+    def about(t: Limit) -> Limits:
+        from scipy.special import stdtr, stdtrit
+
+        below, above = np.zeros(np.shape(t)), np.zeros(np.shape(t))
+        for one, share in some:
+            assert one.about is not None
+            own = -stdtrit(one.df, stdtr(df, -np.asarray(t, dtype=float)))
+            low, high = one.about(own if isinstance(t, np.ndarray) else float(own))
+            ratio = np.divide(t, own, out=np.ones(np.shape(t)), where=own != 0)
+            below = below + (share * ratio * (one.centre - np.minimum(low, one.estimate))) ** 2
+            above = above + (share * ratio * (np.maximum(high, one.estimate) - one.centre)) ** 2
+        low, high = value - off - np.sqrt(below), value - off + np.sqrt(above)
+        return (low, high) if isinstance(t, np.ndarray) else (float(low), float(high))
+
+    return Estimated(value, off, math.sqrt(spread), df, fell_back, about)
+
+
 # --- One system that decides ---
 
 
