@@ -192,8 +192,9 @@ def _row(names: Sequence[str], cells: Sequence[str]) -> str:
     """A row whose first cell names it; the roles hold where a narrow page lays rows out as blocks."""
     ready = [f'<th scope="row" role="rowheader"><bdi>{_breakable(cells[0])}</bdi></th>']
     for name, cell in list(zip(names, cells, strict=True))[1:]:
-        kind = f'class="list" data-label="{_text(name)}"' if name == "beats" else 'class="number"'
-        shown = _breakable(cell) if name == "beats" else _text(cell).replace("[ ", "[")
+        listed = name.startswith("beats")
+        kind = f'class="list" data-label="{_text(name)}"' if listed else 'class="number"'
+        shown = _breakable(cell) if listed else _text(cell).replace("[ ", "[")
         ready.append(f'<td role="cell" {kind}>{shown}</td>')
     return f'<tr role="row">{"".join(ready)}</tr>'
 
