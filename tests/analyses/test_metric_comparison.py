@@ -252,6 +252,16 @@ def test_what_is_refused(demo, asked, message):
         demo.meta.compare_metrics("human", **asked)
 
 
+def test_ranked_means_over_inputs_alone_are_told(demo):
+    for coefficient in ("spearman", "kendall"):
+        with pytest.warns(
+            UserWarning, match="ranked system means finds a difference of equally good metrics in up to 10 %"
+        ):
+            demo.meta.compare_metrics("human", coefficient=coefficient, resample="input")
+        demo.meta.compare_metrics("human", coefficient=coefficient)
+        demo.meta.compare_metrics("human", coefficient=coefficient, resample="input", level="input")
+
+
 def test_three_models_and_a_judge_get_an_answer_without_a_warning():
     """120 prompts: the answer is of these three."""
     rng = np.random.default_rng(0)
