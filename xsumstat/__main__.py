@@ -100,7 +100,7 @@ def parser() -> argparse.ArgumentParser:
         help=f"of the intervals of a coefficient that only a bootstrap has (default: {report.RESAMPLES})",
     )
     add("--confidence-level", type=float, default=0.95, metavar="P", help="default: %(default)s")
-    correction = one_of("adjust", tuple(name for name in corrections.CORRECTIONS if name != "maxt"))
+    correction = one_of("adjust", corrections.OF_PVALUES)
     add("--adjust", default="holm", **correction, help="for many tests (default: %(default)s)")
     add("--alpha", type=float, default=0.05, help="level of the tests (default: %(default)s)")
     add("--seed", type=_seed, default=0, help="same seed, same numbers (default: %(default)s)")

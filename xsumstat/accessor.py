@@ -572,7 +572,7 @@ class DatasetMeta(_Meta):
         rng: int | SeedSequence | Generator | None = None,
         progress: bool | None = None,
     ) -> Dataset:
-        """Which of two metrics agrees better with people: difference of correlations, limits and p-value, for all pairs."""
+        """Test which of two metrics agrees better with human scores, for all pairs."""
 
     @_of("analyses.metric_tests")
     def perm_test(

@@ -55,9 +55,9 @@ ENTRIES = {
     """,
     "cluster": """
         cluster : str or tuple of str, optional
-            A coordinate whose labels say which systems, or which inputs, belong together, or one of each: variants of
-            one model, prompts of one template, segments of one document. Whole clusters are then left out (of 3 or
-            more), drawn or swapped; scores must be in memory.
+            Coordinate that names which systems, or which inputs, belong together, or one of each: variants of one
+            model, prompts of one template, segments of one document. The jackknife leaves out whole clusters and needs
+            3 of them; the bootstrap draws whole clusters; a permutation swaps them. Needs scores in memory.
     """,
     "given": """
         given : str, DataArray or list of these, optional
@@ -144,11 +144,10 @@ ENTRIES = {
     """,
     "resample.ci": """
         resample : {"auto", "both", "system", "input", "cell"} or tuple of dims, default "auto"
-            The dims whose labels are random. "input" speaks of these very systems on new inputs, "system" of new
-            systems on these inputs, "both" of new systems on new inputs. "auto" is "both" where 5 systems or more have
-            scores, else "input"; ``attrs["resample"]`` says which it was. "cell", at global level, draws single cells
-            as if they had nothing in common (Braun et al. 2022): too sure where systems or inputs differ, and not for
-            "pdp".
+            What the interval generalises to: new systems and inputs ("both"), new inputs for these systems ("input"),
+            or new systems on these inputs ("system"). "auto" is "both" if 5 systems or more have scores, else "input";
+            ``attrs["resample"]`` has the choice. "cell", at global level, treats single outputs as independent (Braun
+            et al. 2022); it undercovers where systems or inputs differ, and does not work for "pdp".
     """,
     "resample.random": """
         resample : {"both", "system", "input", "cell"} or tuple of dims, default "both"
@@ -159,9 +158,9 @@ ENTRIES = {
     """,
     "resample.auto": """
         resample : {"auto", "both", "input", "system"} or tuple of dims, default "auto"
-            The dims whose labels are random, and so of whom the answer speaks: "both" of systems and inputs like these,
-            "input" of these very systems on inputs like these, "system" of systems like these on these very inputs.
-            "auto" is "both" where 5 systems or more have scores, else "input"; ``attrs["resample"]`` says which it was.
+            What the result generalises to: new systems and inputs ("both"), new inputs for these systems ("input"), or
+            new systems on these inputs ("system"). "auto" is "both" if 5 systems or more have scores, else "input";
+            ``attrs["resample"]`` has the choice.
     """,
     "resample.dims": """
         resample : {"both", "system", "input"} or tuple of dims, default "both"

@@ -116,7 +116,7 @@ def _of_result(ds: xr.Dataset) -> list[tuple[str, str]]:
     found += [("result of", name), ("on", sizes or "one number each"), ("holds", ", ".join(map(str, ds.data_vars)))]
     found += [(key, str(ds.attrs[key])) for key in _SHOWN if key in ds.attrs]
     whom = scope.of(ds.attrs)
-    found += [] if whom is None else [("speaks of", str(whom))]
+    found += [] if whom is None else [("scope", str(whom))]
     corrected = wording.correction_words(ds)
     found += [("p-values", corrected.removeprefix("p-values "))] if corrected else []
     return found + _asked(ds)

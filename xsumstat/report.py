@@ -306,9 +306,9 @@ def report(
 
     Notes
     -----
-    The tests are corrected over the whole table. Those of systems like these answer whether one metric is better where
-    other systems are to be judged, those of these systems whether it is for the ones at hand. The page shows the Python
-    that gives its numbers. Lazy scores (Dask) are computed.
+    The tests are corrected for all pairs of the table. `tests` asks whether a metric is better for systems like these,
+    `tests_of_these` whether it is better for these systems. The page shows the Python code of its numbers. Lazy scores
+    (Dask) are computed.
 
     Examples
     --------

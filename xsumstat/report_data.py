@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
+from xsumstat.analyses.measure import AUTO, random_dims
 from xsumstat.coefficients.table import COEFFICIENTS
 from xsumstat.dataset import facts, leakage, wording
 from xsumstat.dataset import scores as schema
@@ -131,8 +132,8 @@ def _given(result: xr.Dataset, *names: str) -> list[str]:
 
 def _auto(result: xr.Dataset) -> str:
     """What ``resample="auto"`` stands for."""
-    few = int(result.attrs.get("n_systems", facts.ENOUGH_SYSTEMS)) < facts.ENOUGH_SYSTEMS
-    return "input" if few and int(result.attrs.get("n_inputs", 2)) > 1 else "both"
+    shape = int(result.attrs["n_systems"]), int(result.attrs["n_inputs"])
+    return "input" if random_dims(AUTO, facts.CELLS, shape) == ("input",) else "both"
 
 
 def _literal(name: str, value: Any) -> str:

@@ -151,6 +151,85 @@ def test_other_levels_leave_out_whole_families(level, coefficient):
     assert float(both.standard_error.item()) >= float(got.standard_error.item()) * (1 - 1e-12)
 
 
+def centred_twice(values):
+    rest = values - values.mean(axis=1, keepdims=True)
+    return rest - rest.mean(axis=0)
+
+
+def summed(values, family, document):
+    """Sums over each family and document."""
+    rows = [values[family == each].sum(axis=0) for each in np.unique(family)]
+    return np.array([[row[document == each].sum() for each in np.unique(document)] for row in rows])
+
+
+@pytest.mark.parametrize("coefficient", CORRELATION)
+def test_means_over_families_and_documents(coefficient):
+    """What documents add is the influence of their outputs on Pearson's r, less the noise of families in documents."""
+    ds = scores(5)
+    x, z = (ds.score.sel(metric=name).values for name in ("a", "human"))
+    family, document, f = ds.family.values, ds.document.values, CORRELATION[coefficient]
+    n, m = x.shape
+    g, d = len(np.unique(family)), len(np.unique(document))
+
+    def without(of):
+        values = np.array([estimate(x[family != e], z[family != e], "system", of) for e in np.unique(family)])
+        return (g - 1) / g * ((values - estimate(x, z, "system", of)) ** 2).sum()
+
+    own, of_pearson = without(f), without(CORRELATION["pearson"])
+    own *= 1 if coefficient == "pearson" else ((g - 2) / (g - 1)) ** 2
+    a, b = ((each.mean(axis=1) - each.mean()) / each.mean(axis=1).std() for each in (x, z))
+    s_x, s_z = (each.mean(axis=1).std() for each in (x, z))
+    r = (a * b).mean()
+    psi = ((b - r * a) / (n * s_x))[:, None] * centred_twice(x) + ((a - r * b) / (n * s_z))[:, None] * centred_twice(z)
+    blocks = summed(psi / m, family, document)
+    of_inputs = d / (d - 1) * (blocks.sum(axis=0) ** 2).sum()
+    of_cells = d / (d - 1) * g / (g - 1) * (blocks**2).sum()
+    added = max(0.0, of_inputs - of_cells)
+    added *= 1 if coefficient == "pearson" else own / of_pearson
+    how = {"metric": "a", "coefficient": coefficient, "cluster": ("family", "document")}
+    got = ds.meta.ci("human", resample="both", **how)
+    assert float(got.standard_error.item()) == pytest.approx(math.sqrt(own + added), rel=1e-9)
+    if coefficient == "pearson":
+        got = ds.meta.ci("human", resample="input", **how)
+        assert float(got.standard_error.item()) == pytest.approx(math.sqrt(of_inputs), rel=1e-9)
+        assert float(got.df.item()) == d - 1
+
+
+def test_all_outputs_over_families_and_documents():
+    ds = scores(5)
+    x, z = (ds.score.sel(metric=name).values for name in ("a", "human"))
+    family, document, f = ds.family.values, ds.document.values, CORRELATION["pearson"]
+    value = f(x.ravel(), z.ravel())
+    variances = []
+    for labels, axis in ((family, 0), (document, 1)):
+        each = np.unique(labels)
+        kept = [np.compress(labels != one, np.stack([x, z]), axis + 1) for one in each]
+        without = np.array([f(*(part.ravel() for part in parts)) for parts in kept])
+        variances.append((len(each) - 1) / len(each) * ((without - value) ** 2).sum())
+    a, b = standardised(x), standardised(z)
+    influence = a * b - value * (a**2 + b**2) / 2
+    of_cells = (summed(influence, family, document) ** 2).sum() / x.size**2
+    got = ds.meta.ci("human", metric="a", level="global", cluster=("family", "document"))
+    wanted = variances[0] + max(0.0, variances[1] - of_cells)
+    assert float(got.standard_error.item()) == pytest.approx(math.sqrt(wanted), rel=1e-9)
+
+
+def test_clusters_of_one_label_each_change_the_centre_of_the_variance_alone():
+    """Values without each label are those that are known; of clusters their variance is about the value itself."""
+    ds = scores(6)
+    own = ds.assign_coords(family=("system", [f"f{at:02}" for at in range(10)]))
+    for level in ("system", "input", "global"):
+        x, z = (ds.score.sel(metric=name).values for name in ("a", "human"))
+        f = CORRELATION["kendall"]
+        value = estimate(x, z, level, f)
+        without = np.array([estimate(np.delete(x, at, 0), np.delete(z, at, 0), level, f) for at in range(10)])
+        factor = (8 / 9) ** 2 if level == "system" else 1
+        how = {"metric": "a", "level": level, "coefficient": "kendall", "resample": "system"}
+        got = own.meta.ci("human", cluster="family", **how)
+        about = 0.9 * factor * ((without - value) ** 2).sum()
+        assert float(got.standard_error.item()) == pytest.approx(math.sqrt(about), rel=1e-9)
+
+
 def test_a_difference_is_of_the_same_clusters():
     ds = scores(7)
     got = ds.meta.compare_metrics("human", metric="a", other="b", level="input", cluster="family")
@@ -187,7 +266,8 @@ def test_three_clusters_have_an_interval_and_unequal_ones_are_told():
     assert np.isfinite(scores(1, (3, 3, 3)).meta.ci("human", level="input", cluster="family").ci_low).all()
     with pytest.warns(UserWarning, match="no jackknife interval"):
         assert np.isnan(scores(1, (4, 4)).meta.ci("human", level="input", cluster="family").ci_low).all()
-    with pytest.warns(UserWarning, match=r"clusters of systems are of unequal sizes \(1 to 9\)"):
+    told = r"clusters of systems have unequal sizes \(1 to 9\): 95 % intervals cover about 90 %"
+    with pytest.warns(UserWarning, match=told):
         scores(1, (9, 1, 1, 1, 1, 1)).meta.ci("human", level="input", cluster="family")
 
 
@@ -196,8 +276,8 @@ def test_three_clusters_have_an_interval_and_unequal_ones_are_told():
     [
         ({"cluster": "familiy"}, "cluster must be a coordinate that describes .* did you mean 'family'"),
         ({"cluster": ("family", "type")}, "names two coordinates of systems"),
-        ({"cluster": "family", "given": "b"}, "cluster does not go with given"),
-        ({"cluster": "family", "missing": "available"}, "cluster does not go with missing='available'"),
+        ({"cluster": "family", "given": "b"}, "cluster='family' does not go with given"),
+        ({"cluster": "family", "missing": "available"}, "cluster='family' does not go with missing='available'"),
         ({"cluster": "family", "method": "fisher"}, "does not go with method='fisher'"),
         ({"cluster": "family", "interval": "bca"}, "does not go with interval='bca'"),
         ({"cluster": "family", "resample": "cell", "level": "global"}, "does not go with resample='cell'"),

@@ -13,7 +13,7 @@ import xarray as xr
 
 from xsumstat import _validate
 from xsumstat.analyses import groups as slices
-from xsumstat.analyses.measure import AUTO, checked_progress, random_dims
+from xsumstat.analyses.measure import AUTO, checked_progress, random_dims, these_systems
 from xsumstat.dataset import checks, covariates, facts, results
 from xsumstat.dataset import scores as schema
 from xsumstat.inference import clustered
@@ -62,7 +62,7 @@ def bias(
         Put all covariates into one regression, so that each is asked with the others held constant; of words each but
         the first is then set against the first. Default: each by itself, on the outputs that have all of them.
     {resample.auto}
-        Of a group of a single system only "input" says something.
+        A group of a single system needs "input".
     {confidence_level}
     {by}
     {progress}
@@ -138,7 +138,7 @@ def bias(
     dims = ("system", "input") if resample == AUTO else _validate.dims("resample", resample)
     confidence_level = _validate.fraction("confidence_level", confidence_level)
     ready: dict[str, Any] = {"level": level, "missing": "pairwise", "given": given, "each_word": not joint}
-    scores = schema.prepare(ds, gold, metric, these_systems=None if resample == AUTO else dims == ("input",), **ready)
+    scores = schema.prepare(ds, gold, metric, these_systems=these_systems(resample, dims), **ready)
     dims = random_dims(resample, dims, scores.shape)
     checks.check_resampled(scores.score, dims)
     question = clustered.Question(level, method, _groups(ds, given, joint), dims)

@@ -22,7 +22,7 @@ _P = ParamSpec("_P")
 
 
 def groups_of(
-    ds: xr.Dataset, argument: str, name: Any, dims: tuple[str, ...]
+    ds: xr.Dataset | xr.DataArray, argument: str, name: Any, dims: tuple[str, ...]
 ) -> tuple[str, list[str | None], list[str]]:
     """The dim that a coordinate describes, the group of each of its labels (None without one), and all groups."""
     fitting = [str(each) for each, coord in ds.coords.variables.items() if coord.ndim == 1 and coord.dims[0] in dims]
@@ -148,7 +148,7 @@ def _of_group(
     if reason:
         _validate.warn(_no_result(name, reason))
     elif (scope := found.attrs.get("scope")) != whole.attrs.get("scope"):
-        _validate.warn(f"{name} has few systems, and speaks of {scope} alone", "few_systems")
+        _validate.warn(f"{name} has few systems; its result is for {scope} only", "few_systems")
     later = value_checks.Checks()
     later.take(functools.partial(_of_named, name), said.checks)
     return later.attached(found)

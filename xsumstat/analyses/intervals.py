@@ -10,7 +10,7 @@ import numpy as np
 import xarray as xr
 
 from xsumstat import _validate
-from xsumstat.analyses import chance, families, pooling
+from xsumstat.analyses import chance, clustering, pooling
 from xsumstat.analyses import groups as slices
 from xsumstat.analyses.measure import (
     AUTO,
@@ -25,6 +25,7 @@ from xsumstat.analyses.measure import (
     jackknife_needs,
     random_dims,
     settled,
+    these_systems,
     threshold_attrs,
     warn_drawn_threshold,
     why_undefined,
@@ -254,11 +255,11 @@ def ci(
     _check_method(method, measure, dims, interval, other, keep_samples)
     refused = {f"resample={resample!r}": bool(set(dims) - set(facts.CELLS)), "method='fisher'": method == "fisher"}
     refused[f"interval={interval!r}"] = interval in _OF_SINGLE
-    clusters = families.checked(ds, cluster, measure, given, next((name for name, is_ in refused.items() if is_), ""))
+    clusters = clustering.checked(cluster, measure, given, next((name for name, is_ in refused.items() if is_), ""))
     ready: dict[str, Any] = {"level": level, "missing": measure.missing, "given": given}
     ready["compared_within"] = measure.compared_within
-    decided = resample != AUTO or method == "fisher" or interval in _OF_BOTH
-    ready["these_systems"] = method != "fisher" and dims == ("input",) if decided else None
+    resample = dims if interval in _OF_BOTH else resample
+    ready["these_systems"] = method != "fisher" and these_systems(resample, dims)
     if method == "fisher":
         scores = schema.prepare(ds, gold, metric, **ready)
         measure = replace(measure, given=scores.given)
@@ -272,7 +273,7 @@ def ci(
         targets: tuple[Target, ...] = tuple((at,) for at in scores.rows)
     else:
         scores, targets = metric_pairs.prepare(ds, gold, metric, other, **ready)
-    if interval not in _OF_BOTH and random_dims(resample, dims, scores.shape) != dims:
+    if random_dims(resample, dims, scores.shape) != dims:
         dims = random_dims(resample, dims, scores.shape)
         method = interval_method(measure, dims, interval, keep_samples) if asked == AUTO else asked
         _check_method(method, measure, dims, interval, other, keep_samples)
@@ -284,12 +285,12 @@ def ci(
     checks.check_resampled(scores.score, tuple(dim for dim in dims if dim not in LAYERS) or facts.CELLS)
     kind = "jackknife" if method == "jackknife" else interval or "percentile"
     attrs: dict[str, Any] = {"confidence_level": confidence_level, "resample": dims}
-    attrs["cluster"] = families.attr(cluster)
+    attrs["cluster"] = clusters or None
     if kind != "jackknife":
         attrs |= {"interval": kind, **({"aggregate": aggregate} if "reference" in layers else {}), **draws.attrs}
     job = _job(kind, targets, measure, dims, draws, confidence_level, aggregate)
     if clusters:
-        of_scores = families.of_scores(scores, clusters, dims)
+        of_scores = clustering.of_scores(scores, clusters, dims)
         if isinstance(job, Jackknife):
             job = replace(job, clusters=of_scores)
         elif isinstance(job, Bootstrap):

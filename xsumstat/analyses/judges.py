@@ -14,7 +14,6 @@ from xsumstat import _validate
 from xsumstat.analyses import groups as slices
 from xsumstat.analyses import scales
 from xsumstat.analyses.measure import (
-    AUTO,
     Draws,
     Measure,
     by_gold,
@@ -22,6 +21,7 @@ from xsumstat.analyses.measure import (
     checked_resample,
     interval_method,
     random_dims,
+    these_systems,
     threshold_attrs,
     why_undefined,
 )
@@ -393,8 +393,8 @@ def human_ceiling(
     if RATER in score["metric"].values.tolist():
         raise ValueError(f"metric {RATER!r} has the name that the raters themselves get; rename it")
     constant = measure.coefficient.of_constants
-    these = None if resample == AUTO else dims == ("input",)
-    ready: dict[str, Any] = {"level": level, "missing": measure.missing, "these_systems": these}
+    ready: dict[str, Any] = {"level": level, "missing": measure.missing}
+    ready["these_systems"] = these_systems(resample, dims)
     scores = _with_raters(score, ratings, name, along, constant=constant, **ready)
     dims = random_dims(resample, dims, scores.shape)
     measure = by_gold(measure, scores.gold)

@@ -134,6 +134,11 @@ def random_dims(resample: Any, dims: tuple[str, ...], shape: tuple[int, int]) ->
     return ("input",) if systems < facts.ENOUGH_SYSTEMS and inputs > 1 else dims
 
 
+def these_systems(resample: Any, dims: tuple[str, ...]) -> bool | None:
+    """Whether an answer speaks of the systems at hand alone; None for "auto", which goes by their number."""
+    return None if isinstance(resample, str) and resample == AUTO else dims == ("input",)
+
+
 def interval_method(measure: Measure, dims: tuple[str, ...], interval: Any, keep_samples: Any) -> str:
     """The method of `ci` that "auto" stands for."""
     draws_asked = interval is not None or bool(keep_samples) or not set(dims) <= {"system", "input"}

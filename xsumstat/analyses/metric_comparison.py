@@ -1,17 +1,18 @@
-"""Which metric is better, and of whom that holds: `compare_metrics`."""
+"""Which metric is better, for these systems or for systems like these: `compare_metrics`."""
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Hashable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import xarray as xr
 
 from xsumstat import _validate
-from xsumstat.analyses import adjust as corrected
-from xsumstat.analyses import analytic_tests, families, metric_tests, pooling
+from xsumstat.analyses import adjust as families
+from xsumstat.analyses import analytic_tests, clustering, metric_tests, pooling
 from xsumstat.analyses import groups as slices
 from xsumstat.analyses.measure import (
     AUTO,
@@ -23,6 +24,7 @@ from xsumstat.analyses.measure import (
     jackknife_needs,
     random_dims,
     settled,
+    these_systems,
     threshold_attrs,
     warn_drawn_threshold,
 )
@@ -32,7 +34,7 @@ from xsumstat.dataset import scores as schema
 from xsumstat.inference import comparison, corrections, two_correlations
 from xsumstat.inference.jackknife import FAR, Estimated, averaged
 from xsumstat.resampling.jackknife import Jackknife, estimated
-from xsumstat.types import CorrelationFunction, FloatArray
+from xsumstat.types import CorrelationFunction, FloatArray, Pair
 
 FORMULAS = two_correlations.METHODS
 METHODS = ("jackknife", "permutation", "bootstrap", *FORMULAS)
@@ -71,11 +73,10 @@ def compare_metrics(
     rng: int | np.random.SeedSequence | np.random.Generator | None = None,
     progress: bool | None = None,
 ) -> xr.Dataset:
-    """Which of two metrics agrees better with people: difference of correlations, limits and p-value, for all pairs.
+    """Test which of two metrics agrees better with human scores, for all pairs.
 
-    The null hypothesis is that the correlations of two metrics with gold are equal among systems and inputs like these
-    (``resample="both"``), or for these very systems on inputs like these ("input"). `resample` decides of whom the
-    answer speaks.
+    The null hypothesis is that two metrics have the same correlation with the human scores. `resample` says for whom:
+    for systems and inputs like these ("both"), or for these systems on inputs like these ("input").
 
     Parameters
     ----------
@@ -86,16 +87,16 @@ def compare_metrics(
     {level}
     {coefficient}
     method : {"jackknife", "permutation", "bootstrap", "williams", "steiger", "meng", "zou"}, default "jackknife"
-        "jackknife" leaves out each system and each input in turn, as `ci` does; it needs no draws. The others are older
-        tests: those of `perm_test`, `boot_test` and `corr_test`, each with a null hypothesis of its own.
+        "jackknife" leaves out each system and each input in turn; it draws nothing. The other methods run `perm_test`,
+        `boot_test` and `corr_test`, each with its own null hypothesis.
     {resample.auto}
     {alternative}
     confidence_level : float, default 0.95
-        Of the limits; tests are significant at 1 less it.
+        Confidence level of the limits; the significance level is 1 less this value.
     adjust : {"holm", "bonferroni", "maxt", "bh", "by"}, default "holm"
-        How p-values are corrected for the number of pairs; None: not at all. "maxt" is of draws only.
+        Correction of the p-values for the number of pairs; None for no correction. "maxt" needs a method that draws.
     within : dim or dims, default ("metric", "other_metric")
-        Dims of one family of tests; the correction is done anew for each label of the other dims.
+        Dims of one family of tests. Each label of the other dims is corrected separately.
     {by}
     {cluster}
     {given}
@@ -105,47 +106,42 @@ def compare_metrics(
     {missing}
     {undefined}
     {n_resamples.swaps}
-        Of "permutation", and of "bootstrap".
+        Used by "permutation" and "bootstrap".
     {rng}
-        The jackknife and the formulas need none.
+        Used by "permutation" and "bootstrap".
     {progress}
 
     Returns
     -------
     Dataset
         ``difference``, ``ci_low``, ``ci_high``, ``standard_error``, ``df``, ``pvalue``, ``pvalue_adjusted`` and
-        ``significant`` (metric, other_metric, ...); NaN and False where a metric meets itself. Also ``n_undefined``,
-        ``bias`` and ``fell_back``, as `ci` has them. ``attrs["scope"]`` is "systems like these" or "these systems".
-        Limits are not corrected. The older tests have what theirs have: "permutation" and "bootstrap" no limits, of the
-        formulas "zou" alone.
+        ``significant`` (metric, other_metric, ...); NaN and False on the diagonal. Also ``n_undefined``, ``bias`` and
+        ``fell_back``. ``attrs["scope"]`` is "systems like these" or "these systems". The limits are not
+        corrected. The other methods return the variables of their tests; among them only "zou" has limits.
 
     Raises
     ------
     {errors.draws}
-        Also for a correction that is not allowed, and for `resample` with a formula, which has one scope.
+        Also for a correction that is not allowed, and for `resample` with a formula.
 
     Warns
     -----
     {errors.warned}
-        Also when a metric that ``kind`` does not call human equals the gold; when there is no interval, another stands
-        in, or it rests on one system (see `ci`); and of ranked system means over inputs alone.
+        Also if a metric that ``kind`` does not call human equals the human scores; if an interval is missing, replaced
+        or rests on one system (see `ci`); and for rank coefficients of system means with ``resample="input"``.
 
     Notes
     -----
-    The interval is that of ``ci(other=...)``: limits of each correlation by the jackknife, joined with the correlation
-    of the two (MOVER; Zou 2007). As confidence grows, the limits of a difference do not always part; what counts here
-    is the farthest that they have come at any confidence up to the one asked for. With q the least quantile of t at
-    which they reach 0, the two-sided p-value is ``2·T(−q)``, so that p ≤ α exactly when the 1 − α interval
-    excludes 0; one-sided it is ``T(−q)``, or its complement. It is 1 (one-sided 1/2) where the difference and its
-    centre, the difference less its bias, have opposite signs; at least 1e-12; and NaN where two correlations of which
-    nothing varies differ.
+    The limits of a difference combine the jackknife limits of both correlations (MOVER; Zou 2007). Such a limit can
+    move back while the confidence level rises; `compare_metrics` returns the farthest point that the limit reached at
+    any lower level. With q the smallest quantile of t at which a limit reaches 0, the two-sided p-value is
+    ``2·T(−q)``. Therefore p ≤ α exactly if the 1 − α interval excludes 0. The p-value is 1 if the difference and the
+    difference without its bias have opposite signs, and NaN if two correlations differ that do not vary at all. It is
+    at least 1e-12.
 
-    ``resample="both"`` holds its level where each metric favours systems of its own, which the tests of swapped cells
-    do not: of two metrics that agree equally well with people among all systems, p was at most .05 in 2 to 6 % of sets
-    (system, input and global level, 5 to 60 systems; in up to 8 % where single systems lie far out), while
-    ``perm_test(resample="both")`` found a difference in 43 to 84 %. Both are right: that test is of these systems.
-    "input" is of these systems too, and does not ask metrics to be exchangeable (3 to 7 % of metrics that are equally
-    good on them). docs/calibration.md has the measurements.
+    With ``resample="both"`` the size is about nominal even if each metric favours systems of its own. `perm_test` with
+    swapped single scores asks whether the metrics are exchangeable on these systems, which is another question. Sizes
+    and power: documentation, "Which interval, which test?".
 
     References
     ----------
@@ -172,61 +168,63 @@ def compare_metrics(
     Draws.checked(n_resamples, rng, progress=progress)
     if adjust is not None:
         _validate.choice("adjust", adjust, corrections.CORRECTIONS)
+        if method not in _OF_DRAWS and adjust not in corrections.OF_PVALUES:
+            raise ValueError(f"adjust={adjust!r} is made from draws, and method={method!r} has none; use adjust='holm'")
     within = metric_pairs.DIMS if within is None and adjust is not None else within
+    clusters = clustering.checked(cluster, measure, given, f"method={method!r}" if method in FORMULAS else "")
     shared: dict[str, Any] = {"metric": metric, "other": other, "level": level, "coefficient": coefficient}
     shared |= {"missing": missing, "undefined": undefined, "alternative": alternative}
-    clusters = families.checked(ds, cluster, measure, given, f"method={method!r}" if method in FORMULAS else "")
+    beside: dict[str, Any] = {"given": given, "threshold": threshold, "calibrate_on": calibrate_on, "pool": pool}
     if method in _OF_DRAWS:
-        drawn: dict[str, Any] = {
-            "given": given,
-            "threshold": threshold,
-            "calibrate_on": calibrate_on,
-            "progress": progress,
-        }
-        drawn |= {"adjust": adjust, "within": within, "n_resamples": n_resamples, "rng": rng}
-        if resample != AUTO:
-            drawn["resample"] = resample
-        drawn |= {name: value for name, value in {"cluster": cluster, "pool": pool}.items() if value is not None}
-        return _named(_OF_DRAWS[method](ds, gold, **shared, **drawn), method, confidence_level)
-    if adjust == "maxt":
-        raise ValueError(f"adjust='maxt' is made from draws, and method={method!r} has none; use adjust='holm'")
-    if method != "jackknife":
-        refused = {"given": given, "threshold": threshold, "calibrate_on": calibrate_on, "pool": pool}
-        _check_formula(method, resample, refused)
+        how: dict[str, Any] = {"adjust": adjust, "within": within, "n_resamples": n_resamples, "rng": rng}
+        how |= {"cluster": cluster, "progress": progress}
+        how |= {} if these_systems(resample, ()) is None else {"resample": resample}
+        return _named(_OF_DRAWS[method](ds, gold, **shared, **beside, **how), method, confidence_level)
+    if method in FORMULAS:
+        _check_formula(method, resample, beside)
         found = analytic_tests.corr_test(ds, gold, method=method, confidence_level=confidence_level, **shared)
-        return _named(_corrected(found, adjust, within), method, confidence_level)
-    dims = checked_resample(resample, measure, layers=False, auto=True)
-    if "cell" in dims:
-        raise ValueError("resample='cell' needs method='bootstrap': the jackknife leaves out systems and inputs")
-    ready: dict[str, Any] = {"level": level, "missing": measure.missing, "given": given}
-    ready |= {"compared_within": measure.compared_within, "constant": measure.coefficient.of_constants}
-    ready["these_systems"] = None if resample == AUTO else dims == ("input",)
-    shown: dict[str, Any] = {"alternative": alternative, "confidence_level": confidence_level}
-    if pool is not None:
-        asked = {**shared, "given": given, "threshold": threshold, "calibrate_on": calibrate_on, "cluster": cluster}
-        pooling.check(ds, pool, asked)
-        few = ds.sizes["system"] < facts.ENOUGH_SYSTEMS
-        dims = ("input",) if resample == AUTO and few else dims
-        ready["these_systems"] = dims == ("input",)
-        found = _pooled(ds, gold, pool, metric, other, ready, _Comparison((), measure, dims, **shown))
-        return _named(_corrected(found, adjust, within), method, confidence_level)
-    scores, pairs = metric_pairs.prepare(ds, gold, metric, other, **ready)
-    measure = settled(measure, scores, threshold, calibrate_on, gold)
-    warn_drawn_threshold(measure, scores.shape)
-    dims = random_dims(resample, dims, scores.shape)
-    checks.warn_few_differences(scores.score, scores.gold, level)
-    checks.check_resampled(scores.score, dims)
-    corrected.check_correction(adjust, within, metric_pairs.dims(scores))
-    of_scores = families.of_scores(scores, clusters, dims)
-    job = _Comparison(pairs, measure, dims, clusters=of_scores, **shown)
-    by_pair = labelled.run(job, scores, "_pair", results.types(job.names), progress=progress)
-    resting = by_pair.pop("rests_on")
-    found = metric_pairs.laid_out(by_pair, pairs, scores)
-    _warn(found, by_pair["difference"], resting, pairs, scores, measure, dims)
-    attrs = {**measure.attrs, **threshold_attrs(measure.coefficient, calibrate_on)}
-    how: dict[str, Any] = {**shown, "resample": dims, "cluster": families.attr(cluster)}
-    found = results.result(found, scores, analysis="compare_metrics", method=method, **how, **attrs)
-    return _named(_corrected(found, adjust, within), method, confidence_level)
+    else:
+        dims = checked_resample(resample, measure, layers=False, auto=True)
+        if "cell" in dims:
+            raise ValueError("resample='cell' needs method='bootstrap': the jackknife leaves out systems and inputs")
+        asked = _Asked(metric, other, given, clusters, resample)
+        job = _Comparison((), measure, dims, confidence_level, alternative=alternative)
+        if pool is None:
+            scores, pairs = asked.prepared(ds, gold, job)
+            job = replace(job, targets=pairs, measure=settled(measure, scores, threshold, calibrate_on, gold))
+            attrs = {**threshold_attrs(job.measure.coefficient, calibrate_on), "cluster": clusters or None}
+            found = _compared(scores, asked.of_scores(scores, job), progress, attrs)
+        else:
+            pooling.check(ds, pool, {**shared, **beside})
+            found = _pooled(ds, gold, pool, asked, job)
+    families.check_correction(adjust, within, [str(dim) for dim in found["pvalue"].dims])
+    return _named(families.adjusted(found, adjust, within), method, confidence_level)
+
+
+@dataclass(frozen=True, eq=False)
+class _Asked:
+    """Which scores are compared, and what is random, as users give it."""
+
+    metric: Any
+    other: Any
+    given: Any
+    clusters: tuple[str, ...]
+    resample: Any
+
+    def prepared(self, ds: xr.Dataset, gold: Any, job: _Comparison) -> tuple[schema.Scores, tuple[Pair, ...]]:
+        """The scores of all metrics, and the pairs that are compared."""
+        level, coefficient = job.measure.level, job.measure.coefficient
+        ready: dict[str, Any] = {"level": level, "missing": job.measure.missing, "given": self.given}
+        ready |= {"compared_within": job.measure.compared_within, "constant": coefficient.of_constants}
+        ready["these_systems"] = these_systems(self.resample, job.dims)
+        return metric_pairs.prepare(ds, gold, self.metric, self.other, **ready)
+
+    def of_scores(self, scores: schema.Scores, job: _Comparison) -> _Comparison:
+        """The job for scores: what is random, and which systems and inputs belong together."""
+        dims = random_dims(self.resample, job.dims, scores.shape)
+        checks.warn_few_differences(scores.score, scores.gold, job.measure.level)
+        checks.check_resampled(scores.score, dims)
+        return replace(job, dims=dims, clusters=clustering.of_scores(scores, self.clusters, dims))
 
 
 @dataclass(frozen=True)
@@ -234,6 +232,12 @@ class _Comparison(Jackknife):
     """Each pair's difference, its limits and p-values, by leaving out systems and inputs."""
 
     alternative: str = "two-sided"
+
+    @property
+    def attrs(self) -> dict[str, Any]:
+        """Attrs of a result."""
+        shown = {"alternative": self.alternative, "confidence_level": self.confidence_level, "resample": self.dims}
+        return {"analysis": "compare_metrics", "method": "jackknife", **shown}
 
     @property
     def names(self) -> tuple[str, ...]:  # type: ignore[override]
@@ -253,57 +257,59 @@ class _Comparison(Jackknife):
         return (each.estimate, low, high, *known, *pvalues, resting)
 
 
-def _pooled(
-    ds: xr.Dataset, gold: Any, pool: str, metric: Any, other: Any, ready: dict[str, Any], job: _Comparison
-) -> xr.Dataset:
-    """The differences of all labels of a dim as one: averages by their numbers of pairs of systems."""
+def _compared(scores: schema.Scores, job: _Comparison, progress: bool | None, attrs: dict[str, Any]) -> xr.Dataset:
+    """All pairs, for each further label."""
+    warn_drawn_threshold(job.measure, scores.shape)
+    by_pair = labelled.run(job, scores, "_pair", results.types(job.names), progress=progress)
+    resting = by_pair.pop("rests_on")
+    found = metric_pairs.laid_out(by_pair, job.targets, scores)
+    _warn(found, by_pair["difference"], resting, scores, job)
+    return results.result(found, scores, **job.attrs, **job.measure.attrs, **attrs)
+
+
+def _pooled(ds: xr.Dataset, gold: Any, pool: str, asked: _Asked, job: _Comparison) -> xr.Dataset:
+    """All pairs, for all labels of a dim as one: their differences, averaged by the numbers of pairs of systems."""
+    asked = replace(asked, resample=pooling.random_of_all(ds) if asked.resample == AUTO else asked.resample)
+    job = replace(job, dims=checked_resample(asked.resample, job.measure, layers=False))
     by_label, weights = [], []
     later = value_checks.Checks()
     for at, label in enumerate(ds.indexes[pool] if pool in ds.indexes else range(ds.sizes[pool])):
         part, human = pooling.of_label(ds, gold, pool, at)
-        scores, pairs = pooling.answer(
-            lambda: metric_pairs.prepare(part, human, metric, other, **ready),  # noqa: B023
-            f"{pool}={label!r}",
-            later,
-        )
+        prepared = functools.partial(asked.prepared, part, human, job)
+        scores, pairs = pooling.answer(prepared, f"{pool}={label!r}", later)
         if scores.further or facts.is_lazy(scores.score):
             raise ValueError(
                 f"pool={pool!r} needs method='permutation' or 'bootstrap' where scores are lazy or have other further "
                 f"dims than {pool!r}; or select one label of each, and ds.load()"
             )
-        x, z = (
-            scores.score.transpose("metric", "system", "input").values,
-            scores.gold.transpose("system", "input").values,
-        )
-        by_label.append([each for each, *_ in estimated(x, z, pairs, job.measure, job.dims)])
-        there = ~np.isnan(x) & ~np.isnan(z)
-        sizes = [int((there[one] & there[two]).any(axis=1).sum()) for one, two in pairs]
-        weights.append([size * (size - 1) / 2 for size in sizes])
+        x, z = scores.score.transpose(*facts.CORE).values, scores.gold.transpose(*facts.CELLS).values
+        clusters = asked.of_scores(scores, job).clusters
+        by_label.append([each for each, *_ in estimated(x, z, pairs, job.measure, job.dims, clusters)])
+        weights.append(_pairs_of_systems(x, z, pairs, job.measure))
     shares = np.array(weights) / np.maximum(np.sum(weights, axis=0), 1)
     whole = [averaged(each, share) for each, share in zip(zip(*by_label, strict=True), shares.T, strict=True)]
-    numbers = np.array([job.numbers(each, 0, -1) for each in whole], dtype=float).T
+    numbers = dict(zip(job.names, zip(*(job.numbers(each, 0, -1) for each in whole), strict=True), strict=True))
+    del numbers["rests_on"]
     types = results.types(job.names)
-    by_pair = {
-        name: xr.DataArray(row.astype(types[name]), dims="_pair")
-        for name, row in zip(job.names, numbers, strict=True)
-        if name != "rests_on"
-    }
-    found = metric_pairs.laid_out(by_pair, pairs, scores)
-    how = {"alternative": job.alternative, "confidence_level": job.confidence_level, "resample": job.dims, "pool": pool}
-    sizes_of_all = {f"n_{dim}s": ds.sizes[dim] for dim in facts.CELLS}
-    settings = {**how, **sizes_of_all, **job.measure.attrs}
-    result = results.result(found, scores, analysis="compare_metrics", method="jackknife", **settings)
-    return later.attached(result)
+    by_pair = {name: xr.DataArray(np.array(row, types[name]), dims="_pair") for name, row in numbers.items()}
+    sizes = {f"n_{dim}s": ds.sizes[dim] for dim in facts.CELLS}
+    attrs = {**job.attrs, **job.measure.attrs, **sizes, "pool": pool, "cluster": asked.clusters or None}
+    return later.attached(results.result(metric_pairs.laid_out(by_pair, pairs, scores), scores, **attrs))
 
 
-def _corrected(found: xr.Dataset, adjust: str | None, within: Any) -> xr.Dataset:
-    return corrected.adjusted(found, adjust, within)
+def _pairs_of_systems(x: FloatArray, z: FloatArray, pairs: Sequence[Pair], measure: Measure) -> list[float]:
+    """On how many pairs of systems two metrics are compared."""
+    scored, rated = np.asarray(~np.isnan(x)), np.asarray(~np.isnan(z))
+    if measure.own_cells:
+        scored, rated = (np.asarray(each.any(axis=-1, keepdims=True)) for each in (scored, rated))
+    systems = [int((scored[one] & scored[two] & rated).any(axis=1).sum()) for one, two in pairs]
+    return [size * (size - 1) / 2 for size in systems]
 
 
 def _named(found: xr.Dataset, method: str, confidence_level: float) -> xr.Dataset:
     """A test as `compare_metrics` gives it: what is significant, and of whom it speaks."""
     alpha = round(1 - confidence_level, 12)
-    pvalue = corrected.decisive(found)
+    pvalue = families.decisive(found)
     significant = xr.Variable(pvalue.dims, pvalue.data <= alpha)
     attrs = {"analysis": "compare_metrics", "method": method, "confidence_level": confidence_level, "alpha": alpha}
     found = found.assign(significant=significant).assign_attrs(attrs)
@@ -315,8 +321,8 @@ def _check_formula(method: str, resample: Any, refused: dict[str, Any]) -> None:
     """A formula has one scope, and knows of single correlations only."""
     if not (isinstance(resample, str) and resample == AUTO):
         raise ValueError(
-            f"resample={resample!r} is of methods that resample, and method={method!r} is a formula, which speaks of "
-            "new members of what is correlated; leave resample out"
+            f"resample={resample!r} needs a method that resamples, and method={method!r} is a formula; "
+            "leave resample out"
         )
     for name, value in refused.items():
         if value is not None:
@@ -324,28 +330,22 @@ def _check_formula(method: str, resample: Any, refused: dict[str, Any]) -> None:
 
 
 def _warn(
-    found: xr.Dataset,
-    difference: xr.DataArray,
-    resting: xr.DataArray,
-    pairs: Sequence[tuple[int, ...]],
-    scores: schema.Scores,
-    measure: Measure,
-    dims: tuple[str, ...],
+    found: xr.Dataset, difference: xr.DataArray, resting: xr.DataArray, scores: schema.Scores, job: _Comparison
 ) -> None:
-    """Say what is undefined, where there are no limits, where others stand in, and what rests on one system."""
-    metric_pairs.warn_undefined(difference, pairs, scores)
-    if measure.coefficient.leave_one_out is not None and not jackknife_holds(measure, dims):
+    """Warn of what is undefined, has no limits or other limits, or rests on one system."""
+    metric_pairs.warn_undefined(difference, job.targets, scores)
+    if job.measure.coefficient.leave_one_out is not None and not jackknife_holds(job.measure, job.dims):
         _validate.warn(
-            "over inputs alone the jackknife of ranked system means finds a difference of equally good metrics in up "
-            "to 10 % of sets of scores, not 5, and its intervals hold the true one in about 80 %, not 95; "
-            "method='permutation' holds its level",
+            "the jackknife of ranked system means over inputs alone is liberal: in simulations up to 10 % of equally "
+            "good metrics differed at .05, and 95 % intervals covered the true difference in about 80 %; "
+            "use method='permutation'",
             "too_short",
         )
     later = scores.later
-    message = f"no jackknife interval, which needs {jackknife_needs(measure, dims)}, for"
+    message = f"no jackknife interval, which needs {jackknife_needs(job.measure, job.dims)}, for"
     later.make(checks.warn_without_limits, found["difference"], found["ci_low"], message)
     later.make(checks.warn_where, found["fell_back"], checks.FELL_BACK["jackknife"], "fell_back")
     labels = scores.score["metric"].values.tolist()
-    names = [" and ".join(str(labels[at]) for at in pair) for pair in pairs]
+    names = [" and ".join(str(labels[at]) for at in pair) for pair in job.targets]
     systems = checks.labels_of(scores.score, "system")
-    later.make(checks.warn_resting, resting, names, systems, measure.coefficient.name, FAR)
+    later.make(checks.warn_resting, resting, names, systems, job.measure.coefficient.name, FAR)

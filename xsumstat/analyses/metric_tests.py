@@ -10,8 +10,8 @@ import numpy as np
 import xarray as xr
 
 from xsumstat import _validate
-from xsumstat.analyses import adjust as corrected
-from xsumstat.analyses import families, pair_tests, pooling
+from xsumstat.analyses import adjust as families
+from xsumstat.analyses import clustering, pair_tests, pooling
 from xsumstat.analyses import groups as slices
 from xsumstat.analyses.measure import (
     Draws,
@@ -224,7 +224,7 @@ def prepared_perm_test(
     method: str = "permutation",
     keep_samples: bool = False,
     cluster: str | tuple[str, ...] | None = None,
-    alpha: float = corrected.USUAL_LEVEL,
+    alpha: float = families.USUAL_LEVEL,
 ) -> Callable[[], xr.Dataset]:
     """`perm_test` with all that is checked before the first swap; called, it gives the result.
 
@@ -246,7 +246,7 @@ def prepared_perm_test(
     if by_decisions:
         _check_decisions(resample, dims, crossed, level)
     refused = "swap='decisions'" if by_decisions else f"method={method!r}" if method != "permutation" else ""
-    clusters = families.checked(ds, cluster, measure, given, refused)
+    clusters = clustering.checked(cluster, measure, given, refused)
     ready: dict[str, Any] = {"level": level, "missing": measure.missing, "constant": record.of_constants}
     ready["compared_within"] = measure.compared_within
     ready["given"], ready["these_systems"] = given, dims == ("input",)
@@ -257,18 +257,18 @@ def prepared_perm_test(
         _warn_of_decisions(dims, level)
     else:
         checks.check_resampled(scores.score, dims)
-    corrected.check_correction(adjust, within, metric_pairs.dims(scores))
+    families.check_correction(adjust, within, metric_pairs.dims(scores))
     plan = (
         DecisionPlan.of(scores.shape, level, len(dims) == 1, draws.n_resamples, draws.seed)
         if by_decisions
         else SwapPlan.of(
             *(scores.shape, dims, crossed, draws.n_resamples, draws.seed),
-            clusters=families.of_scores(scores, clusters, facts.CELLS),
+            clusters=clustering.of_scores(scores, clusters, facts.CELLS),
         )
     )
     if method != "permutation":
         pair_tests.check_computed(method, measure, plan, draws, adjust)
-    if plan.exact and method != "analytic" and 1 / plan.n_resamples > corrected.USUAL_LEVEL:
+    if plan.exact and method != "analytic" and 1 / plan.n_resamples > families.USUAL_LEVEL:
         _validate.warn(
             f"there are only {plan.n_resamples} ways to swap: no p-value can be below {1 / plan.n_resamples:.3g}",
             "few_resamples",
@@ -289,7 +289,7 @@ def prepared_perm_test(
         resample=dims,
         crossed=crossed,
         swap="decisions" if by_decisions else "scores",
-        cluster=families.attr(cluster),
+        cluster=clusters or None,
         alternative=alternative,
         **attrs,
     )
@@ -358,8 +358,7 @@ def boot_test(
 ) -> xr.Dataset:
     """Paired bootstrap test whether two metrics' correlations with gold are equal, among systems and inputs like these.
 
-    With ``resample="input"`` it speaks of these systems on inputs like these, with "system" of systems like these on
-    these inputs.
+    ``resample="input"`` tests these systems on inputs like these, "system" tests systems like these on these inputs.
 
     Parameters
     ----------
@@ -439,7 +438,7 @@ def boot_test(
     dims = _validate.dims("resample", resample)
     _validate.choice("alternative", alternative, _validate.ALTERNATIVES)
     draws = Draws.checked(n_resamples, rng, keep_samples=keep_samples, progress=progress)
-    clusters = families.checked(ds, cluster, measure, given)
+    clusters = clustering.checked(cluster, measure, given)
     ready: dict[str, Any] = {"level": level, "missing": measure.missing, "constant": measure.coefficient.of_constants}
     ready["compared_within"] = measure.compared_within
     ready["given"], ready["these_systems"] = given, dims == ("input",)
@@ -447,8 +446,8 @@ def boot_test(
     measure = settled(measure, scores, threshold, calibrate_on, gold)
     warn_drawn_threshold(measure, scores.shape)
     checks.check_resampled(scores.score, dims)
-    corrected.check_correction(adjust, within, metric_pairs.dims(scores))
-    of_scores = families.of_scores(scores, clusters, dims)
+    families.check_correction(adjust, within, metric_pairs.dims(scores))
+    of_scores = clustering.of_scores(scores, clusters, dims)
     plan = DrawPlan(scores.shape, dims, draws.n_resamples, draws.seed, clusters=of_scores)
     attrs = {**measure.attrs, **threshold_attrs(measure.coefficient, calibrate_on)}
     correction = Correction(adjust, within)
@@ -461,7 +460,7 @@ def boot_test(
         analysis="boot_test",
         method="bootstrap",
         resample=dims,
-        cluster=families.attr(cluster),
+        cluster=clusters or None,
         alternative=alternative,
         **attrs,
     )

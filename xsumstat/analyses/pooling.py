@@ -12,7 +12,14 @@ import xarray as xr
 
 from xsumstat import _validate
 from xsumstat.analyses import adjust as families
-from xsumstat.analyses.measure import AUTO, checked_measure, checked_progress, checked_resample, interval_method
+from xsumstat.analyses.measure import (
+    AUTO,
+    checked_measure,
+    checked_progress,
+    checked_resample,
+    interval_method,
+    random_dims,
+)
 from xsumstat.coefficients.table import COEFFICIENTS
 from xsumstat.dataset import checks, facts, value_checks
 from xsumstat.dataset import scores as schema
@@ -92,8 +99,7 @@ def _pooled(
     later = value_checks.Checks()
     requested = {name: value for name, value in given.items() if name not in ("adjust", "within", "keep_samples")}
     if "resample" in inspect.signature(function).parameters and given.get("resample", AUTO) == AUTO:
-        # All labels speak of as many.
-        requested["resample"] = "both" if ds.sizes["system"] >= facts.ENOUGH_SYSTEMS else "input"
+        requested["resample"] = random_of_all(ds)
     labels = ds.indexes[dim] if dim in ds.indexes else range(ds.sizes[dim])
     with threads.one_bar(len(labels), checked_progress(given.get("progress")) if drawn else False) as run:
         for at, label in enumerate(labels):
@@ -125,6 +131,11 @@ def _sizes(ds: xr.Dataset, gold: Any, given: dict[str, Any]) -> dict[str, int]:
     with value_checks.held():  # the answers of the labels have said it
         scores = schema.prepare(ds, gold, **{"metric": None, "missing": "pairwise", **chosen}, level="system")
     return sizes(scores.score)
+
+
+def random_of_all(ds: xr.Dataset) -> tuple[str, ...]:
+    """What "auto" leaves random where labels are pooled: the same dims for each, by the number of all systems."""
+    return random_dims(AUTO, facts.CELLS, (ds.sizes["system"], ds.sizes["input"]))
 
 
 def _draws_of(seed: int, at: int) -> dict[str, Any]:

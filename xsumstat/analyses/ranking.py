@@ -50,7 +50,7 @@ def rank(
 ) -> xr.Dataset:
     """Metrics in order of their correlation with gold, in clusters that significant differences set apart.
 
-    The tests are those of `compare_metrics`, and `resample` decides of whom they speak.
+    The clusters use the p-values of `compare_metrics`; `resample` says what they generalise to.
 
     Parameters
     ----------
@@ -60,14 +60,14 @@ def rank(
     {level}
     {coefficient}
     method : {"jackknife", "permutation"}, optional
-        "jackknife" takes the p-values of `compare_metrics`, "permutation" the one-sided ones of `perm_test`. Default
-        "jackknife", or "permutation" where `crossed`, `swap` or ``adjust="maxt"`` ask for swaps.
+        "jackknife" uses the p-values of `compare_metrics`, "permutation" the one-sided p-values of `perm_test`. Default
+        "jackknife", or "permutation" with `crossed`, `swap` or ``adjust="maxt"``, which need swaps.
     {resample.auto}
-        Of "permutation" it is what trades places, by default ("auto") every cell by itself, or as `swap` says.
+        With "permutation" it names what is swapped: systems, inputs, or ("auto", "both") single scores.
     {crossed}
     {swap}
     adjust : {"holm", "bonferroni", "maxt", "bh", "by"}, default "holm"
-        How the p-values of all pairs of a table are corrected for their number; None: not at all, WMT's habit.
+        Correction of the p-values for the number of pairs in a table; None, as in WMT, for no correction.
     {alpha.beats}
     {n_resamples.swaps}
     {by}
@@ -103,13 +103,12 @@ def rank(
 
     Notes
     -----
-    From the best down, a metric starts a new cluster where some member of the current one beats it: where it
-    correlates better, and the test has p ≤ alpha. Differences within a cluster are not significant; this does not show
-    that the metrics are equally good. A cluster summarises tests. Without a correction five metrics that are equally
-    good fell into several clusters in almost half of the sets of scores.
+    From the best down, a metric starts a new cluster if some member of the current cluster beats it: if that member
+    correlates better, and p ≤ alpha. Differences within a cluster are not significant; this does not show that the
+    metrics are equally good.
 
-    ``method="permutation", adjust=None`` gives WMT's clusters, and those of version 0.2: of these systems, by one-sided
-    tests that are not corrected.
+    ``method="permutation", adjust=None`` returns the clusters of WMT and of version 0.2: for these systems, from
+    one-sided tests without a correction.
 
     References
     ----------

@@ -23,7 +23,6 @@ from xsumstat.inference.system_means import TARGETS
 from xsumstat.types import BoolArray, IntArray
 
 DIMS = ("system", "other_system")
-_CORRECTIONS = tuple(name for name in corrections.CORRECTIONS if name != "maxt")
 
 
 @_validate.public
@@ -48,7 +47,7 @@ def compare_systems(
 ) -> xr.Dataset:
     """Test whether two systems have the same mean score, of these systems on inputs like these, for all pairs.
 
-    Both are scored on the same inputs; the means are of one metric, or of people's scores.
+    Both systems have scores on the same inputs, by one metric or by people.
 
     Parameters
     ----------
@@ -169,7 +168,7 @@ def compare_systems(
     alpha = _validate.fraction("alpha", alpha)
     draws = Draws.checked(n_resamples, rng, progress=progress)
     if adjust is not None:
-        _validate.choice("adjust", adjust, _CORRECTIONS)
+        _validate.choice("adjust", adjust, corrections.OF_PVALUES)
     ds = labelled_systems(ds)
     later, ratings = Checks(), None
     if method == system_differences.METHOD:

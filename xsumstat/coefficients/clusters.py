@@ -5,13 +5,14 @@ Systems that are variants of each other, or inputs of one document, are not inde
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
 
 from xsumstat.coefficients import arrays, leave_one_out, table
 from xsumstat.coefficients.leave_one_out import OfAny, OfCells, OfGroups, OfMeans, Parts
-from xsumstat.coefficients.record import Estimator, Measure
+from xsumstat.coefficients.record import Coefficient, Measure
 from xsumstat.types import FloatArray, IntArray
 
 # The cluster of each system and of each input, numbered from 0.
@@ -30,26 +31,29 @@ def of(x: FloatArray, z: FloatArray, measure: Measure, clusters: Clusters) -> Pa
     )
     if isinstance(parts, OfGroups):
         return _of_groups(x, z, measure, parts, systems, inputs)
-    estimator = measure.estimator(x, z)
-    without = _without(estimator, systems, len(inputs)), _without(estimator, inputs, len(systems), of_inputs=True)
     if isinstance(parts, OfMeans):
-        pearson = without[0]
-        if parts.of_ranks:
-            by_pearson = replace(measure, coefficient=table.get("pearson")).estimator(x, z)
-            pearson = _without(by_pearson, systems, len(inputs))
-        influence = _blocks(parts.influence, systems, inputs)
-        return OfMeans(parts.value, without[0], pearson, influence, parts.of_ranks, clustered=True)
-    if isinstance(parts, OfCells):
-        return OfCells(parts.value, *without, _blocks(parts.influence, systems, inputs), parts.n_cells, clustered=True)
-    assert isinstance(parts, OfAny)
-    return OfAny(parts.value, *without, measure.level, clustered=True)
+        return _of_means(x, z, measure, parts, systems, inputs)
+    estimator = measure.estimator(x, z)
+    assert isinstance(parts, OfCells | OfAny)
+    found = replace(
+        parts,
+        systems=_left_out(parts.systems, systems, lambda counts: estimator.bootstrap(counts, arrays.ones(len(inputs)))),
+        inputs=_left_out(parts.inputs, inputs, lambda counts: estimator.bootstrap(arrays.ones(len(systems)), counts)),
+        clustered=True,
+    )
+    return replace(found, influence=_blocks(found.influence, systems, inputs)) if isinstance(found, OfCells) else found
 
 
-def _without(estimator: Estimator, codes: IntArray, others: int, *, of_inputs: bool = False) -> FloatArray:
-    """The statistic without each cluster of systems, or of inputs."""
-    counts = (codes != np.arange(codes.max() + 1)[:, None]).astype(np.int64)
-    rest = arrays.ones(others)
-    return estimator.bootstrap(rest, counts) if of_inputs else estimator.bootstrap(counts, rest)
+def _left_out(known: FloatArray, codes: IntArray, value: Callable[[IntArray], FloatArray]) -> FloatArray:
+    """The values without each cluster, from counts of labels; `known` without each label, if each is a cluster."""
+    if _trivial(codes):
+        return known
+    return np.concatenate([value(counts) for counts in leave_one_out.without_each(codes)])
+
+
+def _trivial(codes: IntArray) -> bool:
+    """Whether each label is a cluster of its own, in order."""
+    return np.array_equal(codes, np.arange(len(codes)))
 
 
 def _blocks(values: FloatArray, systems: IntArray, inputs: IntArray) -> FloatArray:
@@ -59,25 +63,39 @@ def _blocks(values: FloatArray, systems: IntArray, inputs: IntArray) -> FloatArr
     return found
 
 
+def _of_means(
+    x: FloatArray, z: FloatArray, measure: Measure, parts: OfMeans, systems: IntArray, inputs: IntArray
+) -> OfMeans:
+    """The coefficient, and Pearson's r, of systems' means without each cluster of systems."""
+
+    def left_out(record: Coefficient, known: FloatArray) -> tuple[FloatArray, float]:
+        estimator = replace(measure, coefficient=record).estimator(x, z)
+        rest = arrays.ones(len(inputs))
+        return _left_out(known, systems, lambda counts: estimator.bootstrap(counts, rest)), estimator.value()
+
+    without, value = left_out(measure.coefficient, parts.without)
+    pearson = left_out(table.get("pearson"), parts.pearson) if parts.of_ranks else (without, value)
+    parts = replace(parts, without=without, pearson=pearson[0], pearson_value=pearson[1], bends=(), clustered=True)
+    return replace(parts, influence=_blocks(parts.influence, systems, inputs))
+
+
 def _of_groups(
     x: FloatArray, z: FloatArray, measure: Measure, parts: OfGroups, systems: IntArray, inputs: IntArray
 ) -> OfGroups:
-    """Each group's coefficient without each cluster of members; groups are in clusters of their own."""
+    """Each group's coefficient without each cluster of members; the groups may be in clusters of their own."""
     of_systems = parts.members == "system"
     members, groups = (systems, inputs) if of_systems else (inputs, systems)
-    rows = []
-    for cluster in range(members.max() + 1):
-        kept = members != cluster
-        rest = (x[kept], z[kept]) if of_systems else (x[:, kept], z[:, kept])
-        r = np.full(len(groups), np.nan)
-        if kept.any():
-            r = measure.estimator(*map(np.ascontiguousarray, rest)).groups()[0]
-        rows.append(r)
-    without = np.array(rows)
-    there = np.array([parts.there[members == cluster].any(axis=0) for cluster in range(members.max() + 1)])
-    left = np.array([parts.there[members != cluster].any(axis=0) for cluster in range(members.max() + 1)])
+    if _trivial(members):
+        return replace(parts, clustered=True, clusters=groups)
+    kept = members != np.arange(members.max() + 1)[:, None]
+    left, there = (np.array([parts.there[rows].any(axis=0) for rows in each]) for each in (kept, ~kept))
+    without = np.full(there.shape, np.nan)
+    for row, keeps in zip(without, kept, strict=True):
+        if keeps.any():
+            rest = (x[keeps], z[keeps]) if of_systems else (x[:, keeps], z[:, keeps])
+            row[:] = measure.estimator(*map(np.ascontiguousarray, rest)).groups()[0]
     if measure.undefined_as_zero:
-        without = np.where(np.isnan(without) & there & left, 0.0, without)
+        without = np.where(np.isnan(without) & left, 0.0, without)
     averages = leave_one_out.averages(np.where(there, without, parts.r))
     without = np.where(there, without, np.nan)
     return OfGroups(parts.value, parts.r, without, averages, there, parts.members, clustered=True, clusters=groups)

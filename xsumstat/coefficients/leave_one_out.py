@@ -70,6 +70,8 @@ class OfMeans:
         How Pearson's r bends with the noise of inputs; none where it is not known, as given covariates or of clusters.
     clustered : bool
         Whether systems and inputs are clusters of them.
+    pearson_value : float
+        Pearson's r with all systems, where they are clusters.
     """
 
     value: float
@@ -81,6 +83,7 @@ class OfMeans:
     covariates: int = 0
     bends: tuple[Bend, ...] = ()
     clustered: bool = False
+    pearson_value: float = math.nan
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -97,6 +100,7 @@ class OfMeans:
             self.of_ranks,
             covariates=self.covariates,
             clustered=self.clustered,
+            pearson_value=self.pearson_value - other.pearson_value,
             bends=(*_placed(self, other), *(replace(bend, weight=-bend.weight) for bend in _placed(other, self))),
         )
 
@@ -307,14 +311,15 @@ def each_left_out(estimator: Estimator, shape: tuple[int, int], dims: tuple[str,
     systems, inputs = (arrays.ones(size) for size in shape)
     found = []
     if "system" in dims or "cell" in dims:
-        found.append(np.concatenate([estimator.bootstrap(each, inputs) for each in _without_one(shape[0])]))
+        found.append(np.concatenate([estimator.bootstrap(each, inputs) for each in without_each(np.arange(shape[0]))]))
     if "input" in dims:
-        found.append(np.concatenate([estimator.bootstrap(systems, each) for each in _without_one(shape[1])]))
+        found.append(np.concatenate([estimator.bootstrap(systems, each) for each in without_each(np.arange(shape[1]))]))
     return found
 
 
-def _without_one(size: int) -> Iterator[IntArray]:
-    """Counts that leave out each label in turn, some at a time."""
+def without_each(codes: IntArray) -> Iterator[IntArray]:
+    """Counts of labels that leave out each cluster in turn, some at a time; of `arange` each label."""
+    size = int(codes.max(initial=-1)) + 1
     for start in range(0, size, _AT_ONCE):
         rows = np.arange(start, min(start + _AT_ONCE, size))
-        yield (np.arange(size) != rows[:, None]).astype(np.int64)
+        yield (codes != rows[:, None]).astype(np.int64)

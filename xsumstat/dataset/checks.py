@@ -16,7 +16,6 @@ from xsumstat.dataset import facts, value_checks
 from xsumstat.dataset.facts import CELLS, Fact, Gaps, Presence
 from xsumstat.types import BoolArray
 
-_FEW_SYSTEMS = 5
 # At input level two systems must differ on so many inputs.
 _FEW_INPUTS = 20
 _OFTEN = 0.05
@@ -92,12 +91,12 @@ def check_counts(systems: int, inputs: int, level: str, *, these_systems: bool |
     size = {"system": systems, "input": inputs, None: systems * inputs}[needed]
     if size < 2:
         raise ValueError(f"level={level!r} correlates over {needed or 'cell'}s and needs at least 2, got {size}")
-    if needed == "system" and systems < _FEW_SYSTEMS and not (these_systems and level == "input"):
+    if needed == "system" and systems < facts.ENOUGH_SYSTEMS and not (these_systems and level == "input"):
         _validate.warn(few_systems(f"only {systems}"), "few_systems")
 
 
 def warn_few_differences(score: xr.DataArray, gold: xr.DataArray, level: str) -> None:
-    """Warn where two systems, of which an input tells the order alone, differ on few; lazy scores are not looked at."""
+    """Warn where two systems differ on few inputs; an input shows no more than their order. Lazy scores are skipped."""
     if level != "input" or score.sizes["system"] != 2 or facts.is_lazy(score) or facts.is_lazy(gold):
         return
     apart = [(each.isel(system=0, drop=True) - each.isel(system=1, drop=True) != 0) & each.notnull().all("system")
@@ -105,8 +104,8 @@ def warn_few_differences(score: xr.DataArray, gold: xr.DataArray, level: str) ->
     least = int((apart[0] & apart[1]).sum("input").min())
     if least < _FEW_INPUTS:
         _validate.warn(
-            f"the two systems differ by a metric and by the gold on {least} input(s): of fewer than {_FEW_INPUTS} an "
-            "interval at input level holds far less than it says; level='global' does not",
+            f"the two systems differ by a metric and by the gold on {least} input(s) only: with fewer than "
+            f"{_FEW_INPUTS} such inputs, intervals at input level undercover; use level='global'",
             "few_inputs",
         )
 

@@ -11,6 +11,8 @@ import numpy.typing as npt
 from xsumstat.types import TOLERANCE, BoolArray, FloatArray, IntArray
 
 CORRECTIONS = ("bonferroni", "holm", "maxt", "bh", "by")
+# Those that p-values are enough for, without the joint draws of all tests.
+OF_PVALUES = tuple(name for name in CORRECTIONS if name != "maxt")
 
 
 def adjust(pvalues: FloatArray, method: str) -> FloatArray:

@@ -138,11 +138,9 @@ def _variance_of_means(parts: OfMeans, dims: tuple[str, ...]) -> float:
     """
     systems, inputs = parts.shape
     freed = (systems - 1 - parts.covariates) / (systems - 1)
-    if parts.clustered:  # of Pearson's r the value itself may be another
-        own, of_pearson = deleted_variance(parts.without, parts.value), deleted_variance(parts.pearson)
-        of_pearson = of_pearson if parts.of_ranks else own
-    else:
-        own, of_pearson = (freed * deleted_variance(each) for each in (parts.without, parts.pearson))
+    about = (parts.value, parts.pearson_value) if parts.clustered else (None, None)
+    each = zip((parts.without, parts.pearson), about, strict=True)
+    own, of_pearson = (freed * deleted_variance(*values) for values in each)
     own *= ((systems - 2) / (systems - 1)) ** 2 if parts.of_ranks else 1.0
     if dims == ("system",):
         return own

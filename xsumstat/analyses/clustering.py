@@ -1,0 +1,61 @@
+"""Systems, or inputs, that belong together: the keyword `cluster`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from xsumstat import _validate
+from xsumstat.analyses import groups
+from xsumstat.coefficients.clusters import Clusters
+from xsumstat.coefficients.record import Measure
+from xsumstat.dataset import facts
+from xsumstat.dataset import scores as schema
+from xsumstat.types import IntArray
+
+
+def checked(cluster: Any, measure: Measure, given: Any, refused: str = "") -> tuple[str, ...]:
+    """The names of coordinates that `cluster` gives, none by default; `refused` names what excludes clusters."""
+    if cluster is None:
+        return ()
+    excluding = {refused: bool(refused), "given": given is not None, "missing='available'": measure.own_cells}
+    for name in (name for name, excludes in excluding.items() if excludes):
+        raise ValueError(f"cluster={cluster!r} does not go with {name}; leave one of them out")
+    return (
+        (cluster,) if isinstance(cluster, str) else tuple(_validate.several("cluster", cluster, "a coordinate or two"))
+    )
+
+
+def of_scores(scores: schema.Scores, names: tuple[str, ...], dims: tuple[str, ...]) -> Clusters | None:
+    """The number of the cluster of each system and of each input; None without names.
+
+    Clusters of very unequal sizes cause a warning where they belong to one of the `dims`. A label without a cluster is
+    a cluster of its own.
+    """
+    if not names:
+        return None
+    if facts.is_lazy(scores.score):
+        raise ValueError(f"cluster={_validate.listing(names)} needs scores in memory: ds.load()")
+    found = {dim: np.arange(scores.score.sizes[dim]) for dim in facts.CELLS}
+    used: dict[str, str] = {}
+    for name in names:
+        dim, labels, _ = groups.groups_of(scores.score, "cluster", name, facts.CELLS)
+        if dim in used:
+            raise ValueError(f"cluster names two coordinates of {dim}s, {used[dim]!r} and {name!r}; name one")
+        used[dim] = name
+        own = [(f"{at}", "") if label is None else ("", label) for at, label in enumerate(labels)]
+        found[dim] = np.unique(np.array(own, dtype=str), axis=0, return_inverse=True)[1].reshape(-1).astype(np.int64)
+        if dim in dims:
+            _warn_unequal(found[dim], dim)
+    return found["system"], found["input"]
+
+
+def _warn_unequal(codes: IntArray, dim: str) -> None:
+    """Warn where few clusters hold most labels, because intervals undercover there."""
+    sizes = np.bincount(codes)
+    if len(codes) ** 2 / float((sizes**2).sum()) < len(sizes) / 2:
+        _validate.warn(
+            f"clusters of {dim}s have unequal sizes ({sizes.min()} to {sizes.max()}): 95 % intervals cover about 90 %",
+            "unequal_clusters",
+        )
