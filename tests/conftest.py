@@ -12,6 +12,9 @@ import xarray as xr
 
 import xsumstat
 
+# For the workers of xdist, which fill the cores already: more threads of BLAS wait for each other.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 
 def pytest_collection_finish():
     """The tests, once collected, stay: to look through them for garbage again and again takes a tenth of the time."""

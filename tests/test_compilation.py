@@ -47,7 +47,7 @@ CALLED = """
 from xsumstat.kernels import jit
 print(sorted({(kernel.__name__, str(types)) for kernel in jit.compiled() for types in kernel.overloads}))
 """
-ONE = "kendall, input, no gaps"
+ONE = "pearson, input, no gaps"
 # The command, for a single question.
 COMPILE_ONE = f"""
 from xsumstat import __main__ as cli, compilation

@@ -145,14 +145,7 @@ TRUTH = np.array([[0.64 + 0.25, 0.64 * 0.49 + 0.25, 0.64 * 0.81 + 0.25], [0.8, 0
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("share", [0.0, 0.8])
-def test_unbiased_with_gaps(share):
-    mean, sd, n = unbiased(share, 150, (8, 20), np.random.default_rng(6))
-    assert (np.abs(mean[:2] - TRUTH) < 3.5 * sd[:2] / np.sqrt(n)).all()
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("share", [0.0, 0.5, 0.8, 0.9])
+@pytest.mark.parametrize("share", [0.0, 0.8, 0.9])
 def test_unbiased_with_gaps_and_errors_as_large_as_they_are(share):
     mean, sd, n = unbiased(share, 1500, (10, 40), np.random.default_rng(7))
     assert (np.abs(mean[:2] - TRUTH) < 3.5 * sd[:2] / np.sqrt(n)).all()

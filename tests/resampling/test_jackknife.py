@@ -1,5 +1,7 @@
 """Jackknife intervals of targets: their limits against the twin, each metric's parts once, and the job."""
 
+import itertools
+
 import jackknife_twin as twin
 import numpy as np
 import pytest
@@ -82,3 +84,22 @@ def test_a_job_without_resamples_gives_the_same_bits_on_any_number_of_threads(mo
             got, samples = jobs.on_threads(job, [(SCORES, Z), (SCORES[::-1], Z)])
             np.testing.assert_array_equal(got, np.concatenate([want, turned], axis=1))
             assert samples is None
+
+
+def test_pairs_give_the_same_bits_however_many_metrics_share_memory(monkeypatch):
+    """Parts are made anew where few are kept; metrics have gaps of their own."""
+    rng = np.random.default_rng(4)
+    scores = rng.normal(size=(7, 6, 9))
+    scores[2, 1, 3] = scores[5, 4, 4] = np.nan
+    z = scores.mean(axis=0, where=~np.isnan(scores)) + rng.normal(size=(6, 9))
+    pairs = tuple(itertools.combinations(range(7), 2))
+    for dims in (BOTH, ("input",)):
+        want = jackknife.intervals(scores, z, pairs, measure(), dims, 0.9)
+        with monkeypatch.context() as patch:
+            patch.setattr(jobs, "BYTES_AT_ONCE", 2 * 48 * 6 * 9)  # four metrics
+            tiled = jackknife.tiled(pairs, (6, 9))
+            assert tiled != pairs and sorted(tiled) == list(pairs)
+            job = Jackknife(tiled, measure(), dims, 0.9)
+            assert all(len({each for pair in tiled[at] for each in pair}) <= 4 for at in job.groups(scores, z))
+            got, _ = jobs.on_threads(job, [(scores, z)])
+        np.testing.assert_array_equal(got, want[:, [pairs.index(pair) for pair in tiled]])

@@ -14,7 +14,7 @@ PACKAGE = Path(xsumstat.__file__).parent
 ANSWER = """
 import xsumstat
 ds = xsumstat.load_dataset("demo")
-test = ds.meta.perm_test("human", level="input", coefficient="kendall", n_resamples=200, rng=1)
+test = ds.meta.perm_test("human", metric="judge", other=["rouge"], n_resamples=200, rng=1)
 interval = ds.meta.ci("human", method="bootstrap", n_resamples=200, rng=1)
 print(xsumstat.__file__, test.pvalue.values.tobytes().hex(), interval.ci_low.values.tobytes().hex())
 """
@@ -106,8 +106,8 @@ call(n_resamples=1_000_000, **settings)
 print((peak() - before) / 1024)
 """
 BIG = """
-labels = {"metric": ["gold", *(f"m{at}" for at in range(20))]}
-score = np.random.default_rng(0).normal(size=(21, 20, 300)).round(1)
+labels = {"metric": ["gold", *(f"m{at}" for at in range(12))]}
+score = np.random.default_rng(0).normal(size=(13, 20, 300)).round(1)
 ds = xr.Dataset({"score": (("metric", "system", "input"), score)}, coords=labels, attrs={"gold": "gold"})
 """
 
@@ -119,7 +119,7 @@ ds = xr.Dataset({"score": (("metric", "system", "input"), score)}, coords=labels
     [
         ("perm_test", {"resample": "both"}),
         ("ci", {"resample": "system", "method": "bootstrap"}),
-        # All 20 would take minutes, two at a time as all do.
+        # All 12 would take minutes, two at a time as all do.
         ("ci", {"resample": "both", "metric": ["m1", "m2"], "method": "bootstrap"}),
     ],
 )

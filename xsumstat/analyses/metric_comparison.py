@@ -33,7 +33,7 @@ from xsumstat.dataset import checks, facts, labelled, metric_pairs, results, val
 from xsumstat.dataset import scores as schema
 from xsumstat.inference import comparison, corrections, two_correlations
 from xsumstat.inference.jackknife import FAR, Estimated, averaged
-from xsumstat.resampling.jackknife import Jackknife, estimated
+from xsumstat.resampling.jackknife import Jackknife, estimated, tiled
 from xsumstat.types import CorrelationFunction, FloatArray, Pair
 
 FORMULAS = two_correlations.METHODS
@@ -224,7 +224,8 @@ class _Asked:
         dims = random_dims(self.resample, job.dims, scores.shape)
         checks.warn_few_differences(scores.score, scores.gold, job.measure.level)
         checks.check_resampled(scores.score, dims)
-        return replace(job, dims=dims, clusters=clustering.of_scores(scores, self.clusters, dims))
+        targets = tiled(job.targets, scores.shape)
+        return replace(job, targets=targets, dims=dims, clusters=clustering.of_scores(scores, self.clusters, dims))
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from xsumstat.coefficients import arrays
-from xsumstat.coefficients.curvature import Bend
+from xsumstat.coefficients.curvature import Bend, Curvature
 from xsumstat.coefficients.leave_one_out import OfCells, OfGroups, OfMeans, Parts, averages
 from xsumstat.coefficients.record import Measure
 from xsumstat.kernels import correlation as kernels
@@ -40,8 +40,8 @@ def _of_means(x: FloatArray, z: FloatArray, value: float, own_cells: bool, kind:
     pearson = _one_group(mean_x, mean_z, kernels.PEARSON)
     without = pearson if kind == kernels.PEARSON else _one_group(mean_x, mean_z, kind)
     rest = _residuals(x, mean_x, cells_x), _residuals(z, mean_z, cells_z)
-    bend = Bend((mean_x, mean_z), rest, (cells_x.sum(axis=1), cells_z.sum(axis=1)))
-    return OfMeans(value, without, pearson, _noise(bend), kind != kernels.PEARSON, bends=(bend,))
+    known = Curvature((mean_x, mean_z), rest, (cells_x.sum(axis=1), cells_z.sum(axis=1)))
+    return OfMeans(value, without, pearson, _noise(known), kind != kernels.PEARSON, bends=(Bend(known),))
 
 
 def pearson_of_means(x: FloatArray, z: FloatArray) -> float:
@@ -55,7 +55,7 @@ def _one_group(x: FloatArray, z: FloatArray, kind: int) -> FloatArray:
     return without_members(x[:, None], z[:, None], np.ones((len(x), 1), bool), kind)[1][:, 0]
 
 
-def _noise(known: Bend) -> FloatArray:
+def _noise(known: Curvature) -> FloatArray:
     """The influence of each cell on Pearson's r of the means, without what systems and inputs have by themselves.
 
     ``ψ_ij = [(b_i − r·a_i)/(N·s_x)·e^x_ij + (a_i − r·b_i)/(N·s_z)·e^z_ij]/m_i`` with a, b the standardised means

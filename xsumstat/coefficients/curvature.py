@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -11,8 +12,13 @@ from xsumstat.types import FloatArray, IntArray
 
 
 @dataclass(frozen=True)
-class Bend:
-    """Of one correlation, perhaps as a part of a sum.
+class Curvature:
+    """The second derivatives of one correlation by the noise of inputs: ``F_jk = y_j'·K·y_k`` for the inputs j and k.
+
+    F_jk tells how the scores on j and k together move r by moving the means. With a and b the centred means of metric
+    and gold over their norms, u_j and v_j the noise of an input over the same norms, and r = a·b, it is ``u_j·v_k +
+    u_k·v_j − [(b·u_j + a·v_j)(a·u_k + b·v_k) + (j↔k)] + r[3(a·u_j)(a·u_k) − u_j·u_k + 3(b·v_j)(b·v_k) − v_j·v_k +
+    (a·u_j)(b·v_k) + (a·u_k)(b·v_j)]``: a form of y_j = (u_j, v_j).
 
     Attributes
     ----------
@@ -22,44 +28,70 @@ class Bend:
         What is left of their scores without systems' and inputs' means; 0 where there is none.
     cells : tuple of arrays of int, (systems,)
         How many scores each mean is of.
-    weight : float
-        How often it counts.
-    places : array of int, optional
-        Places of the inputs among those of all parts; None where these are the same.
     """
 
     means: tuple[FloatArray, FloatArray]
     rest: tuple[FloatArray, FloatArray]
     cells: tuple[IntArray, IntArray]
+
+    @cached_property
+    def _centred(self) -> list[FloatArray]:
+        return [mean - mean.mean() for mean in self.means]
+
+    @cached_property
+    def noise(self) -> FloatArray:
+        """The y_j, (2 systems, inputs): without what all systems share."""
+        sides = []
+        for centred, rest, cells in zip(self._centred, self.rest, self.cells, strict=True):
+            noise = rest / cells[:, None]
+            sides.append((noise - noise.mean(axis=0)) / np.linalg.norm(centred))
+        return np.concatenate(sides)
+
+    @cached_property
+    def form(self) -> FloatArray:
+        """K, (2 systems, 2 systems)."""
+        a, b = (centred / np.linalg.norm(centred) for centred in self._centred)
+        r, one = float(a @ b), np.eye(len(a))
+        aa, ab, bb = np.outer(a, a), np.outer(a, b), np.outer(b, b)
+        between = one - aa - bb + r * ab
+        of_u, of_v = (r * (3 * own - one) - ab - ab.T for own in (aa, bb))
+        return np.block([[of_u, between], [between.T, of_v]])
+
+    @cached_property
+    def diagonal(self) -> FloatArray:
+        """F_jj of each input."""
+        return np.asarray(np.einsum("ij,ij->j", self.noise, self.form @ self.noise))
+
+    @cached_property
+    def squares(self) -> float:
+        """``Σ F_jk²``."""
+        return _trace(self, self, self.noise @ self.noise.T)
+
+
+@dataclass(frozen=True)
+class Bend:
+    """The curvature of one correlation as a part of a sum.
+
+    Attributes
+    ----------
+    curvature : Curvature
+    weight : float
+        How often it counts.
+    places : array of int, optional
+        Places of its inputs among those of all parts; None where these are the same.
+    """
+
+    curvature: Curvature
     weight: float = 1.0
     places: IntArray | None = None
 
-    def sides(self, n_inputs: int) -> tuple[FloatArray, FloatArray]:
-        """Two arrays (2 systems, inputs) whose product over the first axis is F, (inputs, inputs).
-
-        F_jk is the second derivative of r by how much the scores on the inputs j and k move the means. With a and b
-        the centred means over their norms, u_j and v_j the noise of an input over the same norms, and r = a·b, it is
-        ``u_j·v_k + u_k·v_j − [(b·u_j + a·v_j)(a·u_k + b·v_k) + (j↔k)] + r[3(a·u_j)(a·u_k) − u_j·u_k +
-        3(b·v_j)(b·v_k) − v_j·v_k + (a·u_j)(b·v_k) + (a·u_k)(b·v_j)]``.
-        """
-        (a, u), (b, v) = (self._unit(side, n_inputs) for side in (0, 1))
-        r = float(a @ b)
-        au, av, bu, bv = a @ u, a @ v, b @ u, b @ v
-        of_u = v - np.outer(b, au + bv) - np.outer(a, bu + av) + r * (np.outer(a, 3 * au + bv) - u)
-        of_v = u - np.outer(a, au + bv) - np.outer(b, bu + av) + r * (np.outer(b, 3 * bv + au) - v)
-        return np.concatenate([u, v]), self.weight * np.concatenate([of_u, of_v])
-
-    def _unit(self, side: int, n_inputs: int) -> tuple[FloatArray, FloatArray]:
-        """Centred means over their norm, and the noise, without what all systems share, over the same."""
-        mean, noise = self.means[side], self.rest[side] / self.cells[side][:, None]
-        centred = mean - mean.mean()
-        norm = np.linalg.norm(centred)
-        apart = (noise - noise.mean(axis=0)) / norm
+    def placed(self, values: FloatArray, n_inputs: int) -> FloatArray:
+        """Values (..., inputs) among all inputs, 0 where this correlation has none."""
         if self.places is None:
-            return centred / norm, apart
-        found: FloatArray = np.zeros((len(mean), n_inputs))
-        found[:, self.places] = apart
-        return centred / norm, found
+            return values
+        found: FloatArray = np.zeros((*values.shape[:-1], n_inputs))
+        found[..., self.places] = values
+        return found
 
 
 def averaged(bends: Sequence[tuple[Bend, ...]]) -> tuple[Bend, ...]:
@@ -68,15 +100,21 @@ def averaged(bends: Sequence[tuple[Bend, ...]]) -> tuple[Bend, ...]:
 
 
 def second_order(bends: Sequence[Bend], n_inputs: int) -> float:
-    """``M/(M−1)·Σ_{j≠k} F_jk²/2``: the variance of the second-order part, by the noise of M inputs; 0 of no bends."""
+    """``M/(M−1)·Σ_{j≠k} F_jk²/2``: the variance of the second-order part, by the noise of M inputs; 0 of no bends.
+
+    The sum over all j and k is a trace of products of small matrices, so M inputs cost M, not M².
+    """
     if not bends:
         return 0.0
-    sides = (np.concatenate(each) for each in zip(*(bend.sides(n_inputs) for bend in bends), strict=True))
-    noise, turned = sides
-    if n_inputs <= len(noise):
-        total = float(np.sum((noise.T @ turned) ** 2))
-    else:  # the trace of F², by the smaller product
-        product = turned @ noise.T
-        total = float(np.sum(product * product.T))
-    own = float(np.sum(np.sum(noise * turned, axis=0) ** 2))
-    return n_inputs / (n_inputs - 1) * max(0.0, total - own) / 2
+    total = sum(bend.weight**2 * bend.curvature.squares for bend in bends)
+    for at, one in enumerate(bends):
+        for two in bends[at + 1 :]:
+            sides = [bend.placed(bend.curvature.noise, n_inputs) for bend in (one, two)]
+            total += 2 * one.weight * two.weight * _trace(one.curvature, two.curvature, sides[0] @ sides[1].T)
+    own = np.sum([bend.weight * bend.placed(bend.curvature.diagonal, n_inputs) for bend in bends], axis=0)
+    return n_inputs / (n_inputs - 1) * max(0.0, total - float(np.sum(own**2))) / 2
+
+
+def _trace(one: Curvature, two: Curvature, products: FloatArray) -> float:
+    """``Σ_jk F_jk·F'_jk`` of two curvatures, from the products of their noise, (2 systems, 2 systems)."""
+    return float(np.sum((one.form @ products) * (two.form @ products.T).T))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -94,24 +94,45 @@ def estimators(
 
     The gold's scores are (systems, inputs), or with those of covariates (1 + covariates, systems, inputs).
     """
-    return of_targets(scores, z, targets, measure, lambda x, metric: measure.of_metric(metric).estimator(x, z))
+    cells = [_cells(scores, z, target, measure) for target in targets]
+    return each_once(scores, targets, cells, lambda x, metric: measure.of_metric(metric).estimator(x, z))
 
 
-def of_targets(
+def in_turn(
     scores: FloatArray,
     z: FloatArray,
     targets: Sequence[tuple[int, ...]],
     measure: Measure,
     make: Callable[[FloatArray, int], Made],
-) -> tuple[tuple[Made, ...], IntArray]:
-    """What `make` makes of each metric's scores and its number, on the cells that the metrics of a target all have."""
-    all_cells = measure.own_cells or len(targets[0]) == 1
-    everywhere, gold = np.full(z.shape[-2:], True), arrays.human(z)
-    cells = [
-        everywhere if all_cells else arrays.common_cells(scores, gold, (each[0], each[1]), measure.missing)
-        for each in targets
-    ]
-    return each_once(scores, targets, cells, make)
+    most: int,
+) -> Iterator[tuple[Made, ...]]:
+    """What `make` makes of each metric's scores and its number, on the cells that a target's metrics all have.
+
+    Target after target; of what was made, the `most` used last are kept.
+    """
+    kept: dict[tuple[int, bytes], Made] = {}
+    for target in targets:
+        cells = _cells(scores, z, target, measure)
+        made = []
+        for metric in target:
+            key = (metric, cells.tobytes())
+            known = kept.pop(key) if key in kept else make(_on(scores[metric], cells), metric)
+            kept[key] = known
+            made.append(known)
+        while len(kept) > max(most, len(target)):
+            del kept[next(iter(kept))]
+        yield tuple(made)
+
+
+def _cells(scores: FloatArray, z: FloatArray, target: tuple[int, ...], measure: Measure) -> BoolArray:
+    """The cells that a target's metrics are correlated on, (systems, inputs)."""
+    if measure.own_cells or len(target) == 1:
+        return np.full(z.shape[-2:], True)
+    return arrays.common_cells(scores, arrays.human(z), (target[0], target[1]), measure.missing)
+
+
+def _on(scores: FloatArray, cells: BoolArray) -> FloatArray:
+    return scores if cells.all() else np.where(cells, scores, np.nan)
 
 
 def each_once(
@@ -132,7 +153,6 @@ def each_once(
         for key in keys:
             if key not in known:
                 known[key] = len(ready)
-                own = scores[key[0]]
-                ready.append(make(own if there.all() else np.where(there, own, np.nan), key[0]))
+                ready.append(make(_on(scores[key[0]], there), key[0]))
         places.append([known[key] for key in keys])
     return tuple(ready), np.array(places, dtype=np.int64)

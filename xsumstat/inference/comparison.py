@@ -83,11 +83,12 @@ class _Reach:
     def of(cls, estimated: Estimated, t: float) -> _Reach:
         """With the peaks that matter for the limits at a quantile, and for when limits first reach 0."""
         quantiles = _quantiles(estimated.df)
-        peaks = [_peaks(estimated, quantiles, side, t) for side in (-1, 1)]
+        distances = _distances(estimated, quantiles)
+        peaks = [_peaks(estimated, quantiles, distances, side, t) for side in (-1, 1)]
         if any(map(len, peaks)):
             quantiles = np.sort(np.concatenate([quantiles, *peaks]))
-        distance = np.array([_distance(estimated, quantiles, side) for side in (-1, 1)])
-        return cls(estimated, quantiles, np.maximum.accumulate(distance, axis=1))
+            distances = _distances(estimated, quantiles)
+        return cls(estimated, quantiles, np.maximum.accumulate(distances, axis=1))
 
     def limit(self, t: float, side: int) -> float:
         """The farthest limit up to a quantile of t, below (-1) or above (1) the centre."""
@@ -101,6 +102,7 @@ class _Reach:
         """The tail of t beyond the first quantile at which the limits have reached 0."""
         from scipy.special import stdtr
 
+        assert self.estimated.about is not None
         centre, value, df = self.estimated.centre, self.estimated.estimate, self.estimated.df
         if centre * value <= 0:  # each of the limits holds the estimate, and they begin at the centre
             return 0.5
@@ -113,26 +115,27 @@ class _Reach:
             return 0.5
         low, high = self.quantiles[after - 1 : after + 1].tolist()
         while low < (middle := low + (high - low) / 2) < high:
-            reached = float(_distance(self.estimated, middle, side)) >= wanted
+            reached = side * (self.estimated.about(middle)[max(side, 0)] - centre) >= wanted
             low, high = (low, middle) if reached else (middle, high)
         return float(stdtr(df, -high))
 
 
-def _distance(estimated: Estimated, t: float | FloatArray, side: int) -> float | FloatArray:
-    """How far the limit at a quantile of t lies from the centre, on the side that it is of."""
+def _distances(estimated: Estimated, quantiles: FloatArray) -> FloatArray:
+    """How far the lower and the upper limit at quantiles of t lie from the centre, (2, quantiles)."""
     assert estimated.about is not None
     with np.errstate(invalid="ignore"):  # an infinite standard error, times 0
-        limit = estimated.about(t)[max(side, 0)]
-        distance = side * (limit - estimated.centre)
-    return np.nan_to_num(np.broadcast_to(distance, np.shape(t))) if isinstance(t, np.ndarray) else distance
+        low, high = estimated.about(quantiles)
+        distances = [estimated.centre - low, high - estimated.centre]
+    found: FloatArray = np.nan_to_num(np.array([np.broadcast_to(each, quantiles.shape) for each in distances]))
+    return found
 
 
-def _peaks(estimated: Estimated, quantiles: FloatArray, side: int, t: float) -> FloatArray:
+def _peaks(estimated: Estimated, quantiles: FloatArray, distances: FloatArray, side: int, t: float) -> FloatArray:
     """The quantiles between those at hand at which the limit turns back before t, or before it reaches 0.
 
     By golden sections, to the root of what doubles tell apart, as near a peak values differ by the square of that.
     """
-    distance = np.asarray(_distance(estimated, quantiles, side))
+    distance = distances[max(side, 0)]
     at = np.flatnonzero((distance[1:-1] > distance[:-2]) & (distance[1:-1] >= distance[2:])) + 1
     reached = np.flatnonzero(distance >= abs(estimated.centre)) if side * estimated.centre < 0 else np.zeros(1, int)
     last = max(t, float(quantiles[reached[0]]) if len(reached) else math.inf)
@@ -140,7 +143,8 @@ def _peaks(estimated: Estimated, quantiles: FloatArray, side: int, t: float) -> 
     low, high = quantiles[at - 1], quantiles[at + 1]
     for _ in range(_SECTIONS if len(at) else 0):
         first, second = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
-        higher = np.asarray(_distance(estimated, first, side)) > np.asarray(_distance(estimated, second, side))
+        of_first, of_second = np.split(_distances(estimated, np.concatenate([first, second]))[max(side, 0)], 2)
+        higher = of_first > of_second
         low, high = np.where(higher, low, first), np.where(higher, second, high)
     return (low + high) / 2
 

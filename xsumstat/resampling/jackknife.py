@@ -15,6 +15,7 @@ from xsumstat.coefficients.leave_one_out import Parts
 from xsumstat.coefficients.record import Measure
 from xsumstat.inference import jackknife
 from xsumstat.inference.jackknife import Estimated
+from xsumstat.resampling import jobs
 from xsumstat.resampling.jobs import AtOnce, OfMetrics
 from xsumstat.types import FloatArray
 
@@ -40,28 +41,54 @@ def estimated(
     are left out whole.
     """
 
-    def make(x: FloatArray, metric: int) -> tuple[Parts, int]:
+    def make(x: FloatArray, metric: int) -> _OfMetric:
         of_metric = measure.of_metric(metric)
         if clusters is not None:
-            return by_cluster.of(x, z, of_metric, clusters), -1
+            return _OfMetric.of(by_cluster.of(x, z, of_metric, clusters), measure, dims)
         parts = leave_one_out.of(x, z, of_metric)
         at = jackknife.rests_on(parts, dims)
-        return parts, at if at < 0 else int(np.flatnonzero(leave_one_out.taking_part(x, z, of_metric)[0])[at])
+        at = at if at < 0 else int(np.flatnonzero(leave_one_out.taking_part(x, z, of_metric)[0])[at])
+        return _OfMetric.of(parts, measure, dims, at)
 
-    both, places = pairs.of_targets(scores, z, targets, measure, make)
-    made, resting = [parts for parts, _ in both], [at for _, at in both]
-    ones = [jackknife.of_one(parts, measure, dims) for parts in made]
-    undefined = [jackknife.n_undefined(parts, dims) for parts in made]
-    if places.shape[1] == 1:
-        return [(ones[at], undefined[at], resting[at]) for (at,) in places]
-    return [
-        (
-            jackknife.of_two([made[one], made[two]], [ones[one], ones[two]], dims),
-            max(undefined[one], undefined[two]),
-            resting[one] if resting[one] >= 0 else resting[two],
-        )
-        for one, two in places
-    ]
+    found = []
+    most = _most((z.shape[-2], z.shape[-1])) if len(targets[0]) > 1 else 1
+    for one, *others in pairs.in_turn(scores, z, targets, measure, make, most):
+        if not others:
+            found.append((one.estimate, one.undefined, one.resting))
+            continue
+        two = others[0]
+        both = jackknife.of_two([one.parts, two.parts], [one.estimate, two.estimate], dims)
+        resting = one.resting if one.resting >= 0 else two.resting
+        found.append((both, max(one.undefined, two.undefined), resting))
+    return found
+
+
+@dataclass(frozen=True)
+class _OfMetric:
+    """What is known of one metric: its parts, its estimate, how much is undefined, and on which system it rests."""
+
+    parts: Parts
+    estimate: Estimated
+    undefined: int
+    resting: int
+
+    @classmethod
+    def of(cls, parts: Parts, measure: Measure, dims: tuple[str, ...], resting: int = -1) -> _OfMetric:
+        undefined = jackknife.n_undefined(parts, dims)
+        return cls(parts, jackknife.of_one(parts, measure, dims), undefined, resting)
+
+
+def tiled(targets: Sequence[Target], shape: tuple[int, int]) -> tuple[Target, ...]:
+    """Pairs of metrics in such an order that neighbours share metrics, as many as `estimated` keeps the parts of."""
+    most = _most(shape)
+    if len({metric for pair in targets for metric in pair}) <= most:
+        return tuple(targets)
+    return tuple(sorted(targets, key=lambda pair: (*sorted(metric // (most // 2) for metric in pair), *pair)))
+
+
+def _most(shape: tuple[int, int]) -> int:
+    """Of how many metrics the parts are kept in memory together."""
+    return max(2, 2 * jobs.BYTES_AT_ONCE // max(1, arrays.footprint(shape, "system")))
 
 
 def intervals(
@@ -109,6 +136,21 @@ class Jackknife(AtOnce, OfMetrics[FloatArray]):
     def bytes_each(self, x: Any, z: Any, *beside: Any) -> int:
         """About how many bytes a target takes."""
         return 2 * arrays.footprint((z.shape[-2], z.shape[-1]), "system")
+
+    def at_once(self, x: Any = None, z: Any = None, *beside: Any) -> int:
+        """As many pairs as there are: it is the metrics whose parts take memory."""
+        return len(self.targets) if len(self.targets[0]) > 1 else super().at_once(x, z, *beside)
+
+    def metrics_at_once(self, shape: tuple[int, int]) -> int:
+        """Half of those whose parts may be kept, as several tasks run beside each other."""
+        return _most(shape) // 2
+
+    def groups(self, x: Any = None, z: Any = None, *beside: Any) -> list[slice]:
+        """The places of pairs that share the parts of a few metrics."""
+        if len(self.targets[0]) == 1:
+            return super().groups(x, z, *beside)
+        most = _most((z.shape[-2], z.shape[-1]))
+        return [at for at, _ in jobs.sharing(self, len(self.targets), most)]
 
     def ready(self, at: slice, x: FloatArray, z: FloatArray, *beside: Any) -> FloatArray:
         """The numbers of the targets, as there is nothing to draw."""

@@ -60,6 +60,20 @@ class Job(Generic[R]):
         """About how many bytes a target takes, with its samples."""
         return 8 * self.n_resamples
 
+    def at_once(self, x: Any = None, z: Any = None, *beside: Any) -> int:
+        """How many targets are made ready together at most."""
+        return max(1, BYTES_AT_ONCE // max(1, self.bytes_each(x, z, *beside)))
+
+    def metrics_at_once(self, shape: tuple[int, int]) -> int:
+        """How many metrics' scores (systems, inputs) a task sees at most."""
+        return BYTES_AT_ONCE // (8 * shape[0] * shape[1])
+
+    def groups(self, x: Any = None, z: Any = None, *beside: Any) -> list[slice]:
+        """The places of targets that are made ready together."""
+        size = len(self.targets)
+        step = max(1, size) if self.together else self.at_once(x, z, *beside)
+        return [slice(start, min(start + step, size)) for start in range(0, size, step)]
+
     def work(self, x: Any) -> float:
         """About how much work a target is: cells times resamples."""
         return float(max(1, self.n_resamples) * x.shape[-2] * x.shape[-1])
@@ -108,11 +122,17 @@ class AtOnce(Job[FloatArray]):
         return ready
 
 
-def groups(job: Job[R], at_once: int) -> list[slice]:
-    """The places of targets that are made ready together."""
-    size = len(job.targets)
-    step = max(1, size if job.together else at_once)
-    return [slice(start, min(start + step, size)) for start in range(0, size, step)]
+def sharing(job: Job[Any], most_targets: int, most_metrics: int) -> list[tuple[slice, list[int] | None]]:
+    """Targets in order, as many together as may be, and the metrics that they need."""
+    groups: list[tuple[slice, list[int] | None]] = []
+    start, needed = 0, set(job.metrics_of(job.targets[0]) or ())
+    for at in range(1, len(job.targets) + 1):
+        more = set() if at == len(job.targets) else set(job.metrics_of(job.targets[at]) or ())
+        if at == len(job.targets) or at - start >= most_targets or len(needed | more) > max(most_metrics, len(more)):
+            groups.append((slice(start, at), sorted(needed) or None))
+            start, needed = at, set()
+        needed |= more
+    return groups
 
 
 # --- On threads ---
@@ -138,7 +158,7 @@ def on_threads(
     job: Job[R], labels: Sequence[tuple[Any, ...]], *, keep_samples: bool = False, progress: bool | None = None
 ) -> tuple[FloatArray, FloatArray | None]:
     """The numbers (names, labels · targets) for the scores of each further label, and the samples or None."""
-    parts = groups(job, BYTES_AT_ONCE // max(1, job.bytes_each(*labels[0])))
+    parts = job.groups(*labels[0])
     numbers = np.empty((len(job.names), len(labels) * len(job.targets)))
     kept = np.empty((numbers.shape[1], job.n_resamples)) if keep_samples else None
     start = 0

@@ -128,28 +128,14 @@ class _Plan:
     def of(cls, job: Job[Any], arrays: Sequence[Any], lead: tuple[int, ...]) -> _Plan:
         first = [array[(0,) * len(lead)] for array in arrays]
         work, target = float(max(1, job.work(first[0]))), job.bytes_each(*first)
-        matrix = 8 * int(np.prod(arrays[0].shape[len(lead) + (job.metrics_of(job.targets[0]) is not None) :]))
-        n_targets = len(job.targets)
-        most = max(1, min(int(_TASK / work), jobs.BYTES_AT_ONCE // max(1, target)))
-        groups = _in_order(
-            job, max(most, -(-n_targets * int(np.prod(lead)) // _MOST_TASKS)), jobs.BYTES_AT_ONCE // matrix
-        )
+        shape = arrays[0].shape[len(lead) + (job.metrics_of(job.targets[0]) is not None) :]
+        matrix = 8 * int(np.prod(shape))
+        most = max(1, min(int(_TASK / work), job.at_once(*first)))
+        fewest = -(-len(job.targets) * int(np.prod(lead)) // _MOST_TASKS)
+        groups = jobs.sharing(job, max(most, fewest), job.metrics_at_once(shape))
         largest = max(at.stop - at.start for at, _ in groups)
         n_runs = max(1, _MOST_TASKS // max(1, len(groups) * int(np.prod(lead))))
         return cls(groups, _runs(job.n_blocks, work * largest, n_runs), matrix, target)
-
-
-def _in_order(job: Job[Any], most_targets: int, most_metrics: int) -> list[tuple[slice, list[int] | None]]:
-    """Targets in order, as many together as may be, and the metrics that they need."""
-    groups: list[tuple[slice, list[int] | None]] = []
-    start, needed = 0, set(job.metrics_of(job.targets[0]) or ())
-    for at in range(1, len(job.targets) + 1):
-        more = set() if at == len(job.targets) else set(job.metrics_of(job.targets[at]) or ())
-        if at == len(job.targets) or at - start >= most_targets or len(needed | more) > max(most_metrics, len(more)):
-            groups.append((slice(start, at), sorted(needed) or None))
-            start, needed = at, set()
-        needed |= more
-    return groups
 
 
 def _runs(n_blocks: int, work: float, most: int) -> list[range]:
