@@ -1025,6 +1025,29 @@ class DatasetMeta(_Meta):
     ) -> Dataset:
         """Add sentinels: metrics that know only the input, only the system, or only covariates, to be judged beside others."""
 
+    @_of("analyses.group_comparison")
+    def compare_groups(
+        self,
+        gold: Hashable | DataArray | None = None,
+        *,
+        by: str,
+        metric: Hashable | Sequence[Hashable] | DataArray | None = None,
+        level: str = "system",
+        coefficient: str | Callable = "pearson",
+        resample: str | tuple[str, ...] = "auto",
+        confidence_level: float = 0.95,
+        adjust: str | None = "holm",
+        within: str | Iterable[str] | None = None,
+        cluster: str | tuple[str, ...] | None = None,
+        given: str | DataArray | Sequence[str | DataArray] | None = None,
+        threshold: float | DataArray | None = None,
+        calibrate_on: Dataset | None = None,
+        missing: str = "pairwise",
+        undefined: str = "drop",
+        progress: bool | None = None,
+    ) -> Dataset:
+        """Test whether a metric agrees better with human scores in some groups of systems or inputs than in others."""
+
     @_of("analyses.bias")
     def bias(
         self,
