@@ -148,7 +148,7 @@ class Plots(_Meta):
         title: str | None = None,
         ax: Axes | None = None,
     ) -> Any:
-        """Matrix of the p-values of pairs of metrics, systems or versions; a frame marks those that survive the correction."""
+        """Matrix of the p-values of pairs of metrics, systems, groups or versions; a frame marks those that survive the correction."""
 
     @_of("plots.rankings")
     def clusters(

@@ -106,7 +106,28 @@ def _adjusted(result: xr.Dataset, method: str, within: Any, *, checked: bool) ->
     def each(values: FloatArray) -> FloatArray:
         return corrections.adjust(values.ravel(), method).reshape(values.shape)
 
-    return corrected(result, method, within, each, checked=checked)
+    return _with_all_groups(corrected(result, method, within, each, checked=checked), method)
+
+
+def _with_all_groups(result: xr.Dataset, method: str) -> xr.Dataset:
+    """The result with corrected p-values of the tests of all groups, where it has such: each metric's is one test."""
+    if "heterogeneity_pvalue" not in result or "metric" not in result["heterogeneity_pvalue"].dims:
+        return result
+    pvalues = result["heterogeneity_pvalue"]
+    adjusted = xr.apply_ufunc(
+        corrections.adjust,
+        checks.whole(pvalues, ["metric"]),
+        kwargs={"method": method},
+        input_core_dims=[["metric"]],
+        output_core_dims=[["metric"]],
+        vectorize=True,
+        dask="parallelized",
+        output_dtypes=[float],
+        keep_attrs=False,
+    )
+    name = "heterogeneity_pvalue_adjusted"
+    described = results.describe(name, adjusted.transpose(*pvalues.dims), result.attrs.get("analysis"))
+    return result.assign({name: described.variable})
 
 
 def check_correction(adjust: str | None, within: Any, dims: list[str]) -> None:

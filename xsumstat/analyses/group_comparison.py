@@ -122,8 +122,8 @@ def compare_groups(
     Notes
     -----
     Groups of inputs share their systems, and groups of systems their inputs. The jackknife leaves out each shared
-    label in all groups at once, so the variance of a difference is ``V_1 + V_2 − 2C``, with V as in `ci` and C the
-    covariance of the leave-outs. Limits combine those of both groups (MOVER; Zou & Donner 2008), and p-values invert
+    label in all groups at once, so the variance of a difference is ``V_1 + V_2 − 2C``, with V the variance of a group's
+    own interval and C the covariance of the leave-outs. Limits combine those of both groups (MOVER; Zou & Donner 2008), and p-values invert
     them (see `compare_metrics`). Degrees of freedom are Satterthwaite's.
 
     The test of all groups is a Wald test on Fisher's scale with the jackknife's covariance matrix. Its F distribution
@@ -255,20 +255,6 @@ def _of_pairs(name: str, numbers: Mapping[Any, xr.DataArray], by: str, labels: l
 def _decided(found: xr.Dataset, adjust: str | None, within: Any, alpha: float) -> xr.Dataset:
     """The result with corrected p-values, and what is significant."""
     found = families.adjusted(found, adjust, within)
-    if adjust is not None:
-        pvalues = found["heterogeneity_pvalue"]
-        corrected = xr.apply_ufunc(
-            corrections.adjust,
-            checks.whole(pvalues, ["metric"]),
-            kwargs={"method": adjust},
-            input_core_dims=[["metric"]],
-            output_core_dims=[["metric"]],
-            vectorize=True,
-            dask="parallelized",
-            output_dtypes=[float],
-            keep_attrs=False,
-        )
-        found["heterogeneity_pvalue_adjusted"] = corrected.transpose(*pvalues.dims).variable
     pvalue = families.decisive(found)
     found = found.assign(significant=xr.Variable(pvalue.dims, pvalue.data <= alpha))
     first = [name for name in _ORDER if name in found]

@@ -24,7 +24,7 @@ from xsumstat.inference import jackknife
 from xsumstat.inference.jackknife import Estimated
 from xsumstat.types import FloatArray, IntArray
 
-# Variances of groups' contrasts whose least eigenvalue is a smaller share of the largest are singular.
+# Covariances of groups' contrasts are singular if an eigenvalue is a smaller share of the largest variance of a group.
 SINGULAR = 1e-10
 
 
@@ -221,17 +221,22 @@ def _products_of_cells(groups: Sequence[Group]) -> FloatArray:
 def difference(one: Group, two: Group, measure: Measure, dims: tuple[str, ...]) -> Estimated:
     """The correlation of one group less that of another, with limits from those of each (MOVER).
 
-    ``V_d = V_1 + V_2 − 2C``; the degrees of freedom are Satterthwaite's of the parts of V_d.
+    ``V_d = V_1 + V_2 − 2C``; the degrees of freedom are Satterthwaite's of the parts of V_d. Where the jackknife of a
+    group fell back there is no C, and each group is a part with the degrees of freedom of its own interval.
     """
-    if one.estimated.about is None or two.estimated.about is None:
-        return jackknife.difference(one.estimated, two.estimated, math.nan, math.nan)
-    parts = components([one, two], measure, dims)
-    contrast = np.array([1.0, -1.0])
-    spreads = [float(contrast @ each.matrix @ contrast) for each in parts]
-    spread = max(0.0, sum(spreads))
-    lost = sum(part**2 / each.df for part, each in zip(spreads, parts, strict=True) if each.df > 0)
-    df = spread**2 / lost if lost > 0 else float(np.minimum(one.estimated.df, two.estimated.df))
-    return jackknife.difference(one.estimated, two.estimated, spread, df)
+    both = one.estimated, two.estimated
+    least = float(np.minimum(*(each.df for each in both)))
+    if any(each.about is None for each in both):
+        return jackknife.difference(*both, math.nan, least)
+    if any(each.fell_back for each in both):
+        parts = [(each.standard_error**2, each.df) for each in both]
+    else:
+        contrast = np.array([1.0, -1.0])
+        parts = [(float(contrast @ each.matrix @ contrast), each.df) for each in components([one, two], measure, dims)]
+    spread = max(0.0, sum(part for part, _ in parts))
+    lost = sum(part**2 / df for part, df in parts if df > 0)
+    df = spread**2 / lost if 0 < lost < math.inf else least
+    return jackknife.difference(*both, spread, df)
 
 
 # --- All groups ---
@@ -254,8 +259,8 @@ def heterogeneity(groups: Sequence[Group], measure: Measure, dims: tuple[str, ..
     to_scale = contrasts * np.array(slopes)
     parts = [(to_scale @ each.matrix @ to_scale.T, each.df) for each in components(groups, measure, dims)]
     spread = np.sum([matrix for matrix, _ in parts], axis=0)
-    roots = np.linalg.eigvalsh(spread)
-    if not roots[0] > SINGULAR * roots[-1]:
+    largest = max((each.estimated.standard_error * slope) ** 2 for each, slope in zip(groups, slopes, strict=True))
+    if not np.linalg.eigvalsh(spread)[0] > SINGULAR * largest:
         return Heterogeneity()
     inverse = np.linalg.inv(spread)
     off = contrasts @ np.array(values)

@@ -295,7 +295,7 @@ def _of_all_groups(result: xr.Dataset) -> list[str]:
         return []
     each = [(label, wording.heterogeneity(result.isel(metric=at))) for at, label in enumerate(tests["metric"].values)]
     texts = [f"{wording.name(label)} {text}" for label, text in each if text]
-    return [f"All {wording.name(result.attrs['by'])} groups alike: {'; '.join(texts)}."] if texts else []
+    return [f"All groups of {wording.name(result.attrs['by'])}: {'; '.join(texts)}."] if texts else []
 
 
 def _note(result: xr.Dataset) -> str:
