@@ -1,4 +1,4 @@
-"""``python benchmarks/groups.py``: how often `compare_groups` finds, at .05, differences that are not there, and some that are.
+"""``python benchmarks/groups.py``: how often `compare_groups` finds differences that are not there, and one that is.
 
 Writes what was found to ``groups.json`` and, as a table, to ``docs/calibration.md``.
 """
@@ -130,6 +130,10 @@ def _text(share: float) -> str:
     return "–" if math.isnan(share) else f"{share:.3f}".lstrip("0")
 
 
+def _cell(row: dict) -> str:
+    return f"{_text(_share(row, 'found', 'tested'))} ({_text(_share(row, 'pairs_found', 'pairs'))})"
+
+
 def page(rows: list[dict]) -> str:
     """A row for each design and question; sizes of the test of all groups and, in brackets, of pairs, by groups."""
     keys = ("kind", "of", "n_systems", "n_inputs", "level", "coefficient", "resample")
@@ -142,8 +146,7 @@ def page(rows: list[dict]) -> str:
         cells = []
         for n in (2, 3, 5):
             row = by_groups.get(n)
-            shares = ["–"] if row is None else [_text(_share(row, "found", "tested")), _text(_share(row, "pairs_found", "pairs"))]
-            cells.append(shares[0] if row is None else f"{shares[0]} ({shares[1]})")
+            cells.append("–" if row is None else _cell(row))
         random = "systems, inputs" if resample == "both" else "inputs"
         about = f"| {kind} | {of}s | {systems} × {inputs} | {level}, {coefficient} | {random} | "
         lines.append(about + " | ".join(cells) + " |")
@@ -153,9 +156,9 @@ def page(rows: list[dict]) -> str:
     trials = max(row["trials"] for row in rows)
     error = math.sqrt(ALPHA * (1 - ALPHA) / trials)
     said = (
-        f"{trials} sets of each design (Monte-Carlo standard error {error:.3f} at .05). Without a difference, the test of "
-        f"all groups was significant in {np.nanmean(sizes):.3f} of sets on average (least {np.nanmin(sizes):.3f}, most "
-        f"{np.nanmax(sizes):.3f}), and the uncorrected tests of pairs in {np.nanmean(of_pairs):.3f} (most "
+        f"{trials} sets of each design (Monte-Carlo standard error {error:.3f} at .05). Without a difference, the test "
+        f"of all groups was significant in {np.nanmean(sizes):.3f} of sets on average (least {np.nanmin(sizes):.3f}, "
+        f"most {np.nanmax(sizes):.3f}), and the uncorrected tests of pairs in {np.nanmean(of_pairs):.3f} (most "
         f"{np.nanmax(of_pairs):.3f}). Not counted: documents without `cluster=`, and power."
     )
     return f"{said}\n\n" + "\n".join(lines) + "\n"

@@ -148,7 +148,7 @@ class Plots(_Meta):
         title: str | None = None,
         ax: Axes | None = None,
     ) -> Any:
-        """Matrix of the p-values of pairs of metrics, systems, groups or versions; a frame marks those that survive the correction."""
+        """Matrix of the p-values of pairs of metrics, systems, groups or versions; a frame marks the significant ones."""
 
     @_of("plots.rankings")
     def clusters(
@@ -1030,7 +1030,7 @@ class DatasetMeta(_Meta):
         self,
         gold: Hashable | DataArray | None = None,
         *,
-        by: str,
+        by: str | None = None,
         metric: Hashable | Sequence[Hashable] | DataArray | None = None,
         level: str = "system",
         coefficient: str | Callable = "pearson",

@@ -55,7 +55,7 @@ def _decisive(result: xr.Dataset) -> xr.DataArray:
 
 
 def _of_metric(result: xr.Dataset, at: int, dims: tuple[str, ...]) -> str:
-    """A metric's correlations, the highest first, and its test: "judge (news .42, chat .31; F(1, 9.3) = 5.1, p = ...)"."""
+    """A metric's correlations, highest first, and its test: "judge (news .42 and chat .31; F(1, 9.3) = 5.1, ...)"."""
     one = result.isel(metric=at)
     values = one["correlation"].values
     order = [each for each in np.argsort(-values, kind="stable").tolist() if not math.isnan(values[each])]

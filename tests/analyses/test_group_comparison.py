@@ -204,7 +204,7 @@ def test_what_cannot_be_tested_is_said():
         ({"by": "domain", "adjust": "maxt"}, "adjust must be one of .*'holm'.*, got 'maxt'"),
         ({"by": "domain", "adjust": None, "within": "domain"}, "needs adjust="),
         ({"by": "domain", "within": "kind"}, "unknown dim in within 'kind'"),
-        ({"by": "domain", "resample": "cell", "level": "global"}, "resample='cell' stands alone|resample='cell' does not"),
+        ({"by": "domain", "resample": "cell", "level": "global"}, "resample='cell'"),
         ({"by": "domain", "resample": "rater"}, "resample"),
         ({"by": "domain", "cluster": "kind_of", "missing": "available"}, "cluster='kind_of' does not go with missing"),
         ({"by": "domain", "confidence_level": 95}, "confidence_level must lie strictly between 0 and 1"),
@@ -249,7 +249,7 @@ def test_it_is_said_in_words():
     found = quiet(ds, by="domain", level="input")
     said = found.meta.conclusion()
     first, *_ = said.split(". ")
-    assert said.startswith("For systems and inputs like these, agreement with m0 differs between the 3 groups of domain")
+    assert said.startswith("For systems and inputs like these, agreement with m0 differs between the 3 groups of ")
     values = found.correlation.sel(metric="m1").to_series()
     assert f"of m1 ({values.idxmax()} {values.max():.2f}".replace("0.", ".") in first and "F(2, " in said
     assert "pairs of groups differ significantly (jackknife tests; Holm over all tests; alpha .05" in said
@@ -271,7 +271,8 @@ def sets_without_a_difference(trials, shape, seed):
     rng = np.random.default_rng(seed)
     model = Model(((0.6,) * 3,), EFFECTS, EFFECTS, 0.3, None, 0.0)
     drawn = [np.concatenate([scores, gold[None]]) for scores, gold in (model.draw(shape, rng) for _ in range(trials))]
-    ds = xr.Dataset({"score": (("metric", "system", "input", "trial"), np.stack(drawn, axis=-1))}, {"metric": ["m", "g"]})
+    dims = ("metric", "system", "input", "trial")
+    ds = xr.Dataset({"score": (dims, np.stack(drawn, axis=-1))}, {"metric": ["m", "g"]})
     return ds.assign_coords(domain=("input", np.arange(shape[1]) % 3))
 
 

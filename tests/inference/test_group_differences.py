@@ -1,4 +1,4 @@
-"""Whether groups of systems or inputs differ: covariances, limits and the test of all, against a twin and known cases."""
+"""Whether groups of systems or inputs differ: covariances, limits and the test of all, as a twin has them."""
 
 import group_twin
 import numpy as np

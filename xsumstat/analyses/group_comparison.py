@@ -47,7 +47,7 @@ def compare_groups(
     ds: xr.Dataset,
     gold: Hashable | xr.DataArray | None = None,
     *,
-    by: str,
+    by: str | None = None,
     metric: Hashable | Sequence[Hashable] | xr.DataArray | None = None,
     level: str = "system",
     coefficient: str | CorrelationFunction = "pearson",
@@ -74,7 +74,7 @@ def compare_groups(
     {gold}
     by : str
         A coordinate that describes each system, or each input, such as "domain" or "system_type": its groups are
-        compared.
+        compared. Required.
     {metric}
     {level}
     {coefficient}
@@ -123,8 +123,8 @@ def compare_groups(
     -----
     Groups of inputs share their systems, and groups of systems their inputs. The jackknife leaves out each shared
     label in all groups at once, so the variance of a difference is ``V_1 + V_2 − 2C``, with V the variance of a group's
-    own interval and C the covariance of the leave-outs. Limits combine those of both groups (MOVER; Zou & Donner 2008), and p-values invert
-    them (see `compare_metrics`). Degrees of freedom are Satterthwaite's.
+    own interval and C the covariance of the leave-outs. Limits combine those of both groups (MOVER; Zou & Donner 2008),
+    and p-values invert them (see `compare_metrics`). Degrees of freedom are Satterthwaite's.
 
     The test of all groups is a Wald test on Fisher's scale with the jackknife's covariance matrix. Its F distribution
     is an approximate Hotelling's T² (Krishnamoorthy & Yu 2004; Tipton & Pustejovsky 2015). It is NaN if that matrix is
@@ -165,6 +165,7 @@ def compare_groups(
     ready |= {"compared_within": measure.compared_within, "constant": measure.coefficient.of_constants}
     scores = schema.prepare(ds, gold, metric, these_systems=these_systems(resample, dims), **ready)
     groups, labels = _groups(ds, scores, by)
+    by = str(by)
     within = ("metric", by, f"other_{by}") if within is None and adjust is not None else within
     families.check_correction(adjust, within, ["metric", by, f"other_{by}", *scores.further])
     dims = _random(resample, dims, scores.shape, groups, by)
@@ -184,8 +185,10 @@ def compare_groups(
 def _groups(ds: xr.Dataset, scores: schema.Scores, by: Any) -> tuple[Groups, list[str]]:
     """The groups of the scores, and what they are called; those of which all scores were left out have no places."""
     dim, _, labels = slices.groups_of(ds, "by", by, facts.CELLS)
-    if {by, f"other_{by}"} & {*catalogue.RESERVED, *map(str, scores.further)}:
+    if {by, f"other_{by}"} & catalogue.RESERVED:
         raise ValueError(f"by={by!r} is a name that results need; rename the coordinate")
+    for dim in {by, f"other_{by}"} & set(scores.further):
+        raise ValueError(f"score or gold has the further dim {dim!r}, a name that results of by={by!r} need; rename it")
     if len(labels) < 2:
         raise ValueError(f"by={by!r} has only the group(s) {_validate.listing(labels)}; a comparison needs 2")
     with value_checks.held():  # labels without a group were named already
@@ -214,11 +217,10 @@ def _found(
     """The variables of the result, on metric, the groups and further labels."""
     inputs = [(scores.score, facts.CORE), (scores.human, scores.gold_core)]
     # Lazy scores keep all systems and inputs, whose places the groups have: what has no scores takes no part.
-    numbers = labelled.over_labels(
-        job, inputs, "metric", {name: float for name in job.names}, lazy=scores.used is not None, progress=progress
-    )
+    types: Any = dict.fromkeys(job.names, float)
+    told = labelled.over_labels(job, inputs, "metric", types, lazy=scores.used is not None, progress=progress)
     metrics = scores.score.isel(metric=scores.rows).coords["metric"]
-    numbers = {name: each.assign_coords(metrics.coords) for name, each in numbers.items()}
+    numbers: dict[Any, xr.DataArray] = {name: each.assign_coords(metrics.coords) for name, each in told.items()}
     found = {name: _of_pairs(name, numbers, by, labels) for name in OF_PAIR}
     of_group = {name: _along(by, labels, [numbers[name, at] for at in range(len(labels))]) for name in OF_GROUP}
     found["correlation"] = of_group["correlation"]
@@ -297,4 +299,5 @@ def _warn(
     metrics = scores.score["metric"].values[scores.rows].tolist()
     names = [f"{metric} ({by} {label})" for metric in metrics for label in labels]
     resting = of_group["rests_on"].transpose(..., "metric", by)
-    later.make(checks.warn_resting, resting, names, checks.labels_of(scores.score, "system"), measure.coefficient.name, FAR)
+    systems = checks.labels_of(scores.score, "system")
+    later.make(checks.warn_resting, resting, names, systems, measure.coefficient.name, FAR)

@@ -275,10 +275,11 @@ def pairs_of_groups(result: xr.Dataset) -> xr.Dataset:
     for at, to in np.ndindex(len(rows), len(columns)):
         if rows[at] != columns[to]:
             pairs.setdefault(frozenset((rows[at], columns[to])), (at, to))
-    places = [xr.DataArray(np.array(each, dtype=int), dims="_pair") for each in zip(*pairs.values(), strict=True)]
+    at_each = np.array([*pairs.values()], dtype=int).reshape(-1, 2).T
+    places = {dim: xr.DataArray(each, dims="_pair") for dim, each in zip(dims, at_each, strict=True)}
     names = [f"{rows[at]} − {columns[to]}" for at, to in pairs.values()]
     kept = result.drop_vars([name for name, each in result.data_vars.items() if not set(dims) <= set(each.dims)])
-    picked = kept.isel(dict(zip(dims, places or [[], []], strict=True))).drop_vars(dims)
+    picked = kept.isel(places).drop_vars(dims)
     return picked.rename(_pair=dims[0]).assign_coords({dims[0]: np.array(names, dtype=object)})
 
 

@@ -85,7 +85,8 @@ class Heterogeneity:
 def moves(parts: Parts, dims: tuple[str, ...], dim: str) -> FloatArray:
     """By how much the estimate moves without each label of a dim; the squares add up to its part of the variance.
 
-    A single label moves nothing. The sum is V_s or V_i of `jackknife.variance` for the dims that are random, before the noise of cells is taken out.
+    That is V_s or V_i of `jackknife.variance` for the dims that are random, before the noise of cells is taken out. A
+    single label moves nothing.
     """
     about = parts.value if parts.clustered else None
     if dim not in jackknife.varying(parts.shape, dims):
@@ -225,7 +226,7 @@ def difference(one: Group, two: Group, measure: Measure, dims: tuple[str, ...]) 
     group fell back there is no C, and each group is a part with the degrees of freedom of its own interval.
     """
     both = one.estimated, two.estimated
-    least = float(np.minimum(*(each.df for each in both)))
+    least = float(np.minimum(one.estimated.df, two.estimated.df))
     if any(each.about is None for each in both):
         return jackknife.difference(*both, math.nan, least)
     if any(each.fell_back for each in both):
@@ -285,7 +286,7 @@ def _by_f(wald: float, q: int, nu: float) -> Heterogeneity:
 
 
 def _by_fisher(group: Group, measure: Measure) -> tuple[float, float]:
-    """The estimate without its bias by arctanh, of accuracies of 2p − 1, and the slope of that; as they are beyond 1."""
+    """The estimate without its bias by arctanh, of accuracies of 2p − 1, and the slope; both as they are beyond 1."""
     estimated = group.estimated
     if not jackknife.within_one(group.parts, measure.coefficient):
         return estimated.centre, 1.0

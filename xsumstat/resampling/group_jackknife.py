@@ -1,9 +1,8 @@
-"""Correlations in groups of systems or inputs, the differences of each two groups, and a test of all, by the jackknife."""
+"""Correlations in groups of systems or inputs, the differences of each two, and a test of all, by the jackknife."""
 
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
