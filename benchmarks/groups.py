@@ -167,7 +167,7 @@ def page(rows: list[dict]) -> str:
 def main() -> None:
     """Measure all, or write the page from what was measured."""
     made = argparse.ArgumentParser(prog="python benchmarks/groups.py", description=__doc__.splitlines()[0])
-    made.add_argument("--trials", type=int, default=400, help="sets of scores of each design (default: %(default)s)")
+    made.add_argument("--trials", type=int, default=250, help="sets of scores of each design (default: %(default)s)")
     made.add_argument("--output", type=Path, default=HERE / "groups.json", help="the JSON to write")
     made.add_argument("--page", action="store_true", help="write the page only")
     asked = made.parse_args()

@@ -278,8 +278,8 @@ def _warn(
     sizes = [len(each) for each in job.groups.places]
     if measure.level == "system" and job.groups.dim == "input" and max(sizes) > _MUCH_LARGER * min(sizes):
         _validate.warn(
-            f"{by} has groups of {min(sizes)} to {max(sizes)} inputs: means of few inputs are noisier, which lowers "
-            "correlations at system level. Use level='input' to compare groups of different sizes",
+            f"{by} has groups of {min(sizes)} to {max(sizes)} inputs: means of few inputs are noisier, which can "
+            "lower correlations at system level. Use level='input' to compare groups of different sizes",
             "unequal_groups",
         )
     why = why_undefined(measure.coefficient, measure.given)
@@ -293,7 +293,7 @@ def _warn(
         checks.warn_where,
         untested,
         f"no test of all groups, as they are too many for so few {'systems' if 'system' in job.dims else 'inputs'}, or "
-        "nothing varies in one, for",
+        "their covariances are singular, for",
         "no_test",
     )
     metrics = scores.score["metric"].values[scores.rows].tolist()
