@@ -28,7 +28,7 @@ def scores(seed, shape=(9, 14), noise=1.0, gaps=0.0):
 def job(measure, dim, sizes, resample, shared=None):
     """The comparison of groups of these sizes, one after the other."""
     places = np.split(np.arange(sum(sizes)), np.cumsum(sizes)[:-1])
-    return GroupJackknife(((0,),), measure, Groups(dim, tuple(places)), resample, 0.95, clusters=shared)
+    return GroupJackknife((), measure, Groups(dim, tuple(places)), resample, 0.95, clusters=shared)
 
 
 def split(x, z, dim, sizes):

@@ -176,7 +176,7 @@ def compare_groups(
     checks.check_resampled(scores.score, dims)
     measure = settled(measure, scores, threshold, calibrate_on, gold)
     clusters = clustering.of_scores(scores, names, dims)
-    targets = tuple((at,) for at in scores.rows)
+    targets = tuple((at, row) for at in scores.rows for row in range(groups.n_rows))
     job = GroupJackknife(targets, measure, groups, dims, confidence_level, clusters=clusters)
     found = _found(scores, job, by, labels, progress)
     alpha = round(1 - confidence_level, 12)
@@ -221,41 +221,40 @@ def _found(
     """The variables of the result, on metric, the groups and further labels."""
     inputs = [(scores.score, facts.CORE), (scores.human, scores.gold_core)]
     # Lazy scores keep all systems and inputs, whose places the groups have: what has no scores takes no part.
-    types: Any = dict.fromkeys(job.names, float)
-    told = labelled.over_labels(job, inputs, "metric", types, lazy=scores.used is not None, progress=progress)
+    types = dict.fromkeys(job.names, float)
+    told = labelled.over_labels(job, inputs, "_target", types, lazy=scores.used is not None, progress=progress)
     metrics = scores.score.isel(metric=scores.rows).coords["metric"]
-    numbers: dict[Any, xr.DataArray] = {name: each.assign_coords(metrics.coords) for name, each in told.items()}
-    found = {name: _of_pairs(name, numbers, by, labels) for name in OF_PAIR}
-    of_group = {name: _along(by, labels, [numbers[name, at] for at in range(len(labels))]) for name in OF_GROUP}
-    found["correlation"] = of_group["correlation"]
-    found |= {name: numbers[(name,)] for name in OF_ALL}
-    _warn(found, of_group, scores, job, by, labels)
+    sizes = {"metric": len(scores.rows), "_row": job.groups.n_rows}
+    coords = {**told["correlation"].coords, **metrics.coords}
+    numbers = {name: each.variable.unstack(_target=sizes) for name, each in told.items()}
+    of_group = {name: numbers[name].isel(_row=xr.Variable(by, np.arange(len(labels)))) for name in OF_GROUP}
+    cells = _of_pairs({name: numbers[name] for name in OF_PAIR}, job.groups, by)
+    cells |= {"correlation": of_group["correlation"], **{name: numbers[name].isel(_row=0) for name in OF_ALL}}
+    coords |= {dim: (dim, np.array(labels, dtype=object)) for dim in (by, f"other_{by}")}
+    found, beside = (_labelled(each, coords, by) for each in (cells, of_group))
+    _warn(found, beside, scores, job, by, labels)
     return found
 
 
-def _along(dim: str, labels: list[str], values: Sequence[xr.DataArray]) -> xr.DataArray:
-    """Values side by side along a new dim, after `metric`."""
-    index = xr.DataArray(np.array(labels, dtype=object), dims=dim, name=dim)
-    joined = xr.concat(values, index, coords="minimal", compat="override", join="override")
-    return joined.transpose("metric", dim, ...)
+def _of_pairs(picked: Mapping[str, xr.Variable], groups: Groups, by: str) -> dict[str, xr.Variable]:
+    """The variables of each two groups, in either order."""
+    dims, size = (by, f"other_{by}"), len(groups.places)
+    place = {pair: at for at, pair in enumerate(groups.pairs)}
+    at = [[place.get((min(one, two), max(one, two)), 0) for two in range(size)] for one in range(size)]
+    rows, columns = np.ogrid[:size, :size]
+    turned, tested = (xr.Variable(dims, each) for each in (rows > columns, rows != columns))
+    square = {name: each.isel(_row=xr.Variable(dims, at)) for name, each in picked.items()}
+    return results.of_pairs(square, turned, tested, "compare_groups")
 
 
-def _of_pairs(name: str, numbers: Mapping[Any, xr.DataArray], by: str, labels: list[str]) -> xr.DataArray:
-    """A variable of each two groups, in either order: signs turn where these change places."""
-    about = catalogue.variable(name, "compare_groups")
-
-    def cell(one: int, two: int) -> xr.DataArray:
-        if one == two:
-            return xr.full_like(numbers[name, 0, 1], float(about.blank))
-        if one < two:
-            return numbers[name, one, two]
-        if about.turned == "same":
-            return numbers[name, two, one]
-        return -numbers[name if about.turned == "negated" else about.turned, two, one]
-
-    places = range(len(labels))
-    rows = [_along(f"other_{by}", labels, [cell(one, two) for two in places]) for one in places]
-    return _along(by, labels, rows)
+def _labelled(cells: Mapping[str, xr.Variable], coords: Mapping[Any, Any], by: str) -> dict[str, xr.DataArray]:
+    """Variables with their coordinates, the dims of groups after `metric`."""
+    found = {}
+    for name, each in cells.items():
+        each = each.transpose("metric", *(dim for dim in (by, f"other_{by}") if dim in each.dims), ...)
+        own = {key: value for key, value in coords.items() if key in each.dims or key not in (by, f"other_{by}")}
+        found[name] = xr.DataArray(each, own)
+    return found
 
 
 def _decided(found: xr.Dataset, adjust: str | None, within: Any, alpha: float) -> xr.Dataset:

@@ -128,6 +128,19 @@ def where(condition: xr.Variable, one: xr.Variable, other: Any) -> xr.Variable:
     return xr.Variable(one.dims, np.where(holds, one.data, other.data if isinstance(other, xr.Variable) else other))
 
 
+def of_pairs(
+    picked: Mapping[str, xr.Variable], turned: xr.Variable, tested: xr.Variable, analysis: Any = None
+) -> dict[str, xr.Variable]:
+    """Variables of pairs in a square: signs turn where the two have changed places; blanks where there is no pair."""
+    cells = {}
+    for name, values in picked.items():
+        about = catalogue.variable(name, analysis)
+        if about.turned != "same":
+            values = where(turned, -picked[name if about.turned == "negated" else about.turned], values)
+        cells[name] = where(tested, values, about.blank)
+    return cells
+
+
 def coords_beside(arrays: Mapping[Any, xr.DataArray], dim: str) -> dict[Any, xr.Variable]:
     """The coordinates of arrays that do not lie along a dim."""
     every = (coords for each in arrays.values() for coords in each.coords.variables.items())

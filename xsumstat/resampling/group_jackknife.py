@@ -43,6 +43,11 @@ class Groups:
         """Each two groups, the first before the second."""
         return list(itertools.combinations(range(len(self.places)), 2))
 
+    @property
+    def n_rows(self) -> int:
+        """How many groups there are, or pairs of them if these are more."""
+        return max(len(self.places), len(self.pairs))
+
     def of(self, at: int, values: FloatArray) -> FloatArray:
         """The scores of one group, of (..., systems, inputs)."""
         places = self.places[at]
@@ -53,10 +58,12 @@ class Groups:
 class GroupJackknife(AtOnce, OfMetrics[FloatArray]):
     """How the correlation of each metric differs between groups.
 
+    Each metric has `n_rows` targets: of row r the numbers are those of group r, of pair r, and in the first one those
+    of all groups; NaN where there are fewer.
+
     Attributes
     ----------
-    targets : tuple of tuples of int
-        A metric each.
+    targets : tuple of (metric, row)
     measure : Measure
     groups : Groups
     dims : tuple of str
@@ -73,38 +80,47 @@ class GroupJackknife(AtOnce, OfMetrics[FloatArray]):
     confidence_level: float
     clusters: Clusters | None = field(default=None, kw_only=True)
 
-    @property
-    def names(self) -> tuple[Any, ...]:  # type: ignore[override]
-        """What the numbers are: (name, group), (name, pair) or (name,)."""
-        return (
-            *((name, at) for name in OF_GROUP for at in range(len(self.groups.places))),
-            *((name, *pair) for name in OF_PAIR for pair in self.groups.pairs),
-            *((name,) for name in OF_ALL),
-        )
+    names = (*OF_GROUP, *OF_PAIR, *OF_ALL)
+
+    def metrics_of(self, target: tuple[int, ...]) -> tuple[int, ...]:
+        """The metric of a target."""
+        return target[:1]
+
+    def narrowed(self, at: slice, places: Sequence[int] | None) -> GroupJackknife:
+        """A job of some targets, that sees some metrics."""
+        assert places is not None
+        targets = tuple((places.index(metric), row) for metric, row in self.targets[at])
+        return replace(self, targets=targets, measure=self.measure.of_metrics(places))
 
     def bytes_each(self, x: Any, z: Any, *beside: Any) -> int:
-        """About how many bytes a target takes."""
-        return 2 * arrays.footprint((z.shape[-2], z.shape[-1]), "system")
+        """About how many bytes a target takes: those of one metric share its scores."""
+        return 1 + 2 * arrays.footprint((z.shape[-2], z.shape[-1]), "system") // self.groups.n_rows
 
     def ready(self, at: slice, x: FloatArray, z: FloatArray, *beside: Any) -> FloatArray:
         """The numbers of the targets, as there is nothing to draw."""
-        return np.array([self._of_metric(x[metric], z, metric) for (metric,) in self.targets[at]], dtype=float).T
+        metrics = dict.fromkeys(metric for metric, _ in self.targets[at])
+        tables = {metric: self._of_metric(x[metric], z, metric) for metric in metrics}
+        return np.array([tables[metric][:, row] for metric, row in self.targets[at]]).T
 
-    def _of_metric(self, x: FloatArray, z: FloatArray, metric: int) -> list[float]:
+    def _of_metric(self, x: FloatArray, z: FloatArray, metric: int) -> FloatArray:
+        """All numbers of a metric, (names, rows)."""
         measure = self.measure.of_metric(metric)
         found = list(self.estimated(x, z, measure))
-        resting = [self._rests_on(x, z, at, each, measure) for at, each in enumerate(found)]
         usable = [each for each in found if each.has_limits]
         test = group_differences.heterogeneity(usable, measure, self.dims)
-        pairs = [self._of_pair(found[one], found[two], measure) for one, two in self.groups.pairs]
-        return [
-            *(each.estimated.estimate for each in found),
-            *resting,
-            *(not each.has_limits for each in found),
-            *(each.estimated.fell_back for each in found),
-            *itertools.chain.from_iterable(zip(*pairs, strict=True)),
-            *(len(usable), test.statistic, test.df_numerator, test.df_denominator, test.pvalue),
+        of_group = [
+            (each.estimated.estimate, self._rests_on(each), not each.has_limits, each.estimated.fell_back)
+            for each in found
         ]
+        of_pair = [self._of_pair(found[one], found[two], measure) for one, two in self.groups.pairs]
+        of_all = [(len(usable), test.statistic, test.df_numerator, test.df_denominator, test.pvalue)]
+        table = np.full((len(self.names), self.groups.n_rows), np.nan)
+        start = 0
+        for numbers in (of_group, of_pair, of_all):
+            part = np.array(numbers, dtype=float).T
+            table[start : start + len(part), : part.shape[1]] = part
+            start += len(part)
+        return table
 
     def estimated(self, x: FloatArray, z: FloatArray, measure: Measure) -> Iterator[Group]:
         """The correlation of a metric in each group."""
@@ -130,7 +146,7 @@ class GroupJackknife(AtOnce, OfMetrics[FloatArray]):
         places = self.groups.places[at]
         return (systems[places], inputs) if self.groups.dim == "system" else (systems, inputs[places])
 
-    def _rests_on(self, x: FloatArray, z: FloatArray, at: int, group: Group, measure: Measure) -> int:
+    def _rests_on(self, group: Group) -> int:
         """The system that the estimate of a group rests on, among all; -1 where there is none."""
         place = -1 if self.clusters is not None else jackknife.rests_on(group.parts, self.dims)
         return place if place < 0 else int(group.systems[place])
