@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from xsumstat import catalogue
 from xsumstat.dataset import checks, results
 from xsumstat.dataset import scores as schema
 from xsumstat.dataset.facts import Fact
