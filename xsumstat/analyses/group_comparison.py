@@ -230,7 +230,9 @@ def _found(
     of_group = {name: numbers[name].isel(_row=xr.Variable(by, np.arange(len(labels)))) for name in OF_GROUP}
     cells = _of_pairs({name: numbers[name] for name in OF_PAIR}, job.groups, by)
     cells |= {"correlation": of_group["correlation"], **{name: numbers[name].isel(_row=0) for name in OF_ALL}}
-    coords |= {dim: (dim, np.array(labels, dtype=object)) for dim in (by, f"other_{by}")}
+    other = f"other_{by}"
+    coords |= {dim: xr.Variable(dim, np.array(labels, dtype=object)) for dim in (by, other)}
+    coords[other].attrs |= {"long_name": f"{by} to compare with", "units": "1"}
     found, beside = (_labelled(each, coords, by) for each in (cells, of_group))
     _warn(found, beside, scores, job, by, labels)
     return found
