@@ -24,6 +24,7 @@ HERE = Path(__file__).parent
 ALPHA, BATCH = 0.05, 25
 SHAPES = ((8, 60), (12, 90), (20, 120))
 ASKED = (("system", "pearson"), ("input", "kendall"), ("input", "pearson"), ("global", "pearson"))
+POWER = 0.75, 0.5  # the correlations in the first groups and in the last
 EFFECTS = (0.6, 0.4, 1.0)  # sds of systems, inputs and cells, those of `simulate`
 DOCUMENT, SHARE = 3, 0.8  # inputs of a document, and the sd of what the outputs of a system have in common in one
 KINDS = {
@@ -63,7 +64,7 @@ class Case:
 
     def scores(self, rng: np.random.Generator) -> np.ndarray:
         """A metric and the gold; of "power" the metric agrees less in the last group."""
-        agreement = ((0.75,) * 3, (0.5,) * 3) if self.kind == "power" else ((0.6,) * 3,)
+        agreement = tuple((r,) * 3 for r in POWER) if self.kind == "power" else ((0.6,) * 3,)
         usual = {"likert": None, "missing": 0.0}
         score, gold = Model(agreement, EFFECTS, EFFECTS, 0.3, **usual | KINDS[self.kind]).draw(self.shape, rng)
         metric = score[0]
@@ -75,8 +76,16 @@ class Case:
             metric, gold = metric + 0.6 * human + math.sqrt(1 - 0.6**2) * own, gold + human
         return np.array([metric, gold])
 
-    def pvalues(self, rng: np.random.Generator, trials: int) -> tuple[np.ndarray, np.ndarray]:
-        """Those of all groups, and of each pair, of some sets of scores side by side along a dim of trials."""
+    @property
+    def difference(self) -> float:
+        """The true one of any group and the last: 0, but for power; tau of normal scores is ``2/π·arcsin(r)``."""
+        if self.kind != "power":
+            return 0.0
+        high, low = (2 / math.pi * math.asin(r) if self.coefficient == "kendall" else r for r in POWER)
+        return high - low
+
+    def answers(self, rng: np.random.Generator, trials: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Of some sets of scores side by side: p-values of all groups and of each pair, and what intervals cover."""
         drawn = np.stack([self.scores(rng) for _ in range(trials)], axis=-1)
         ds = xr.Dataset({"score": (("metric", "system", "input", "trial"), drawn)}, {"metric": ["metric", "gold"]})
         ds = ds.assign_coords(group_of=(self.of, self.groups), document=("input", np.arange(self.n_inputs) // DOCUMENT))
@@ -85,7 +94,9 @@ class Case:
         found = ds.meta.compare_groups("gold", by="group_of", **asked)
         pairs = found.pvalue.transpose("group_of", "other_group_of", ..., "trial").values
         above = np.triu_indices(self.n_groups, 1)
-        return found.heterogeneity_pvalue.values.ravel(), pairs[above].reshape(len(above[0]), -1)
+        last = found.isel(group_of=slice(-1), other_group_of=-1)
+        held = (last.ci_low <= self.difference) & (self.difference <= last.ci_high)
+        return found.heterogeneity_pvalue.values.ravel(), pairs[above].reshape(len(above[0]), -1), held.values
 
 
 def cases() -> Iterator[Case]:
@@ -110,15 +121,17 @@ def cases() -> Iterator[Case]:
 
 
 def measured(case: Case, trials: int, seed: int) -> dict:
-    """How many sets had a test of all groups and how many of these were significant, and the same of pairs."""
-    counts = dict.fromkeys(("tested", "found", "pairs", "pairs_found"), 0)
+    """How many sets had a test of all groups and how many were significant, the same of pairs, and coverage."""
+    counts = dict.fromkeys(("tested", "found", "pairs", "pairs_found", "intervals", "held"), 0)
     for start in range(0, trials, BATCH):
         rng = np.random.default_rng([seed, start])
-        whole, pairs = case.pvalues(rng, min(BATCH, trials - start))
+        whole, pairs, held = case.answers(rng, min(BATCH, trials - start))
         counts["tested"] += int((~np.isnan(whole)).sum())
         counts["found"] += int((whole <= ALPHA).sum())
         counts["pairs"] += int((~np.isnan(pairs)).sum())
         counts["pairs_found"] += int((pairs <= ALPHA).sum())
+        counts["intervals"] += held.size
+        counts["held"] += int(held.sum())
     return {**asdict(case), "trials": trials, **counts}
 
 
@@ -153,13 +166,15 @@ def page(rows: list[dict]) -> str:
     null = [row for row in rows if row["kind"] not in ("power", "documents, no cluster=")]
     sizes = np.array([_share(row, "found", "tested") for row in null])
     of_pairs = np.array([_share(row, "pairs_found", "pairs") for row in null])
+    held = [_share(row, "held", "intervals") for row in rows if row["kind"] == "power"]
     trials = max(row["trials"] for row in rows)
     error = math.sqrt(ALPHA * (1 - ALPHA) / trials)
     said = (
         f"{trials} sets of each design (Monte-Carlo standard error {error:.3f} at .05). Without a difference, the test "
         f"of all groups was significant in {np.nanmean(sizes):.3f} of sets on average (least {np.nanmin(sizes):.3f}, "
         f"most {np.nanmax(sizes):.3f}), and the uncorrected tests of pairs in {np.nanmean(of_pairs):.3f} (most "
-        f"{np.nanmax(of_pairs):.3f}). Not counted: documents without `cluster=`, and power."
+        f"{np.nanmax(of_pairs):.3f}). Not counted: documents without `cluster=`, and power. Where groups differ, 95 % "
+        f"intervals covered their difference in {min(held):.3f} to {max(held):.3f} of sets."
     )
     return f"{said}\n\n" + "\n".join(lines) + "\n"
 
@@ -169,16 +184,19 @@ def main() -> None:
     made = argparse.ArgumentParser(prog="python benchmarks/groups.py", description=__doc__.splitlines()[0])
     made.add_argument("--trials", type=int, default=250, help="sets of scores of each design (default: %(default)s)")
     made.add_argument("--output", type=Path, default=HERE / "groups.json", help="the JSON to write")
+    made.add_argument("--only", default="", help="measure only this kind of scores, and keep what is known of others")
     made.add_argument("--page", action="store_true", help="write the page only")
     asked = made.parse_args()
     os.environ.setdefault("XSUMSTAT_NUM_THREADS", "1")
     warnings.simplefilter("ignore")
     if not asked.page:
-        rows = []
+        known = json.loads(asked.output.read_text()) if asked.only else []
+        rows = [row for row in known if row["kind"] != asked.only]
         for seed, case in enumerate(cases()):
-            rows.append(measured(case, asked.trials, seed))
-            print(rows[-1], flush=True)
-            asked.output.write_text(json.dumps(rows, indent=1) + "\n")
+            if asked.only in ("", case.kind):
+                rows.append(measured(case, asked.trials, seed))
+                print(rows[-1], flush=True)
+                asked.output.write_text(json.dumps(rows, indent=1) + "\n")
     if asked.output == HERE / "groups.json":
         into_page("groups", page(json.loads(asked.output.read_text())))
 
