@@ -33,15 +33,16 @@ def compare_groups(result: xr.Dataset) -> list[str]:
     if found.any():
         each = [_of_metric(result, at, dims) for at in np.flatnonzero(found)[:_MOST_METRICS]]
         more = int(found.sum()) - len(each)
-        rest = f"; and of {more:,} more" if more else ""
-        said.append(f"{whom}agreement with {gold(result)} differs between {groups}: of {'; of '.join(each)}{rest}.")
+        rest = f"; and for {more:,} more" if more else ""
+        text = f"{whom}agreement with {gold(result)} differs between {groups} for {'; for '.join(each)}{rest}."
+        said.append(text if whom else f"{text[0].upper()}{text[1:]}")
         whom = ""
     if (tested & ~found).any():
         none = [label for label, here in zip(named, tested & ~found, strict=True) if here]
         text = f"{whom}there is no significant difference between {groups}"
         text = text if whom else f"{text[0].upper()}{text[1:]}"
-        alone = f": {_of_metric(result, int(np.flatnonzero(tested & ~found)[0]), dims)}" if len(none) == 1 else ""
-        said.append(f"{text} for {listed(none)}{alone}." if not alone else f"{text}{alone}.")
+        only = int(np.flatnonzero(tested & ~found)[0])
+        said.append(f"{text} for {listed(none) if len(none) > 1 else _of_metric(result, only, dims)}.")
     if not tested.all():
         none = [label for label, here in zip(named, tested, strict=True) if not here]
         said.append(f"No test of all groups could be made for {listed(none)}.")

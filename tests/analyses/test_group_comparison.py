@@ -42,8 +42,9 @@ def told(ds, **asked):
     return found, "\n".join(str(each.message) for each in caught)
 
 
-@pytest.mark.parametrize("by", ["domain", "kind_of"])
-@pytest.mark.parametrize("level", ["system", "input", "global", "within_system"])
+@pytest.mark.parametrize(
+    ("by", "level"), [("domain", "system"), ("domain", "input"), ("kind_of", "global"), ("kind_of", "within_system")]
+)
 def test_correlations_are_those_of_ci_by_group_and_differences_theirs(by, level):
     ds = scores()
     found = quiet(ds, by=by, level=level)
@@ -251,7 +252,7 @@ def test_it_is_said_in_words():
     first, *_ = said.split(". ")
     assert said.startswith("For systems and inputs like these, agreement with m0 differs between the 3 groups of ")
     values = found.correlation.sel(metric="m1").to_series()
-    assert f"of m1 ({values.idxmax()} {values.max():.2f}".replace("0.", ".") in first and "F(2, " in said
+    assert f"for m1 ({values.idxmax()} {values.max():.2f}".replace("0.", ".") in first and "F(2, " in said
     assert "pairs of groups differ significantly (jackknife tests; Holm over all tests; alpha .05" in said
     assert "above news" in said
     text = found.meta.methods()
@@ -304,5 +305,5 @@ def test_it_finds_little_where_nothing_is():
     ],
 )
 def test_its_size_is_about_nominal(level, coefficient, resample):
-    """Of 300 sets 2 to 27 are within what chance allows (.0001 on either side) at sizes of .03 and .05."""
+    """Of 300 sets at .05 more than 30 would have a chance of .0001; and a test that finds nothing is none."""
     assert 2 <= false_findings(300, level, coefficient, resample) <= 30
