@@ -83,5 +83,6 @@ def _pairs(result: xr.Dataset, dims: tuple[str, ...]) -> list[str]:
         return ["No pair of groups could be compared."]
     apart = [text for text in tests.values() if text]
     listing = f": {listed(apart, _MOST_PAIRS)}" if apart else ""
-    many = f"{len(apart):,} of {len(tests):,} pairs of groups differ significantly"
+    what = "comparisons of two groups are significant" if len(named) > 1 else "pairs of groups differ significantly"
+    many = f"{len(apart):,} of {len(tests):,} {what}"
     return [f"{many} ({settled_by(result)}; {coefficient(result)}){listing}."]
