@@ -280,7 +280,7 @@ def _warn(
     later, measure = scores.later, job.measure
     warn_drawn_threshold(measure, scores.shape)
     warn_of_ranked_means(measure, job.dims, "metrics", "use coefficient='pearson' or level='input'")
-    sizes = [len(each) for each in job.groups.places]
+    sizes = [len(each) for each in job.groups.places if len(each)]
     if measure.level == "system" and job.groups.dim == "input" and max(sizes) > _MUCH_LARGER * min(sizes):
         _validate.warn(
             f"{by} has groups of {min(sizes)} to {max(sizes)} inputs: means of few inputs are noisier, which can "
