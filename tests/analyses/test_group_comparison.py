@@ -110,6 +110,8 @@ def test_corrections_are_those_of_statsmodels():
     again = found.meta.adjust("bh", within=("domain", "other_domain"))
     want = [multipletests(row, method="fdr_bh")[1] for row in p]
     np.testing.assert_allclose(again.pvalue_adjusted.values[:, above[0], above[1]], want)
+    np.testing.assert_array_equal(again.heterogeneity_pvalue_adjusted, found.heterogeneity_pvalue)
+    again = found.meta.adjust("bh")
     want = multipletests(found.heterogeneity_pvalue.values, method="fdr_bh")[1]
     np.testing.assert_allclose(again.heterogeneity_pvalue_adjusted, want)
     plain = quiet(ds, by="domain", level="input", adjust=None)

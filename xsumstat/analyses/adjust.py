@@ -110,16 +110,19 @@ def _adjusted(result: xr.Dataset, method: str, within: Any, *, checked: bool) ->
 
 
 def _with_all_groups(result: xr.Dataset, method: str) -> xr.Dataset:
-    """The result with corrected p-values of the tests of all groups, where it has such: each metric's is one test."""
-    if "heterogeneity_pvalue" not in result or "metric" not in result["heterogeneity_pvalue"].dims:
+    """The result with corrected p-values of the tests of all groups, where it has such: each metric's is one test.
+
+    They are a family where those of pairs are one of all metrics.
+    """
+    if "heterogeneity_pvalue" not in result:
         return result
     pvalues = result["heterogeneity_pvalue"]
+    family = [dim for dim in str(result.attrs["adjust_within"]).split() if dim in pvalues.dims]
     adjusted = xr.apply_ufunc(
-        corrections.adjust,
-        checks.whole(pvalues, ["metric"]),
-        kwargs={"method": method},
-        input_core_dims=[["metric"]],
-        output_core_dims=[["metric"]],
+        lambda values: corrections.adjust(np.ravel(values), method).reshape(np.shape(values)),
+        checks.whole(pvalues, family),
+        input_core_dims=[family],
+        output_core_dims=[family],
         vectorize=True,
         dask="parallelized",
         output_dtypes=[float],

@@ -87,8 +87,8 @@ def compare_groups(
     adjust : {"holm", "bonferroni", "bh", "by"}, default "holm"
         Correction of the p-values for the number of tests; None for no correction.
     within : dim or dims, optional
-        Dims of one family of tests. Default: all metrics and all pairs of groups. ``within=("domain",
-        "other_domain")`` corrects each metric separately.
+        Dims of one family of tests. Default: all metrics and all pairs of groups, and all metrics for the tests of all
+        groups. ``within=("domain", "other_domain")`` corrects each metric separately.
     {cluster}
     {given}
     {threshold}
