@@ -186,6 +186,21 @@ def test_clusters_that_lie_in_two_groups_move_both():
     assert total[0, 1] == pytest.approx(systems + inputs - cells, rel=1e-9)
 
 
+def test_a_correlation_of_almost_1_is_on_fishers_scale():
+    """Also where its bias leads so near to 1 that tanh is 1."""
+    rng = np.random.default_rng(14)
+    z = rng.normal(size=(6, 12))
+    for noise in 10.0 ** -np.arange(3.0, 7.0):
+        x = z + noise * rng.normal(size=z.shape)
+        x[0] += 30 * noise * rng.normal(size=12)
+        for level in LEVELS:
+            measure = checked_measure(level, "pearson", "pairwise", "drop")
+            groups = compared(x, z, measure, "input", (6, 6), BOTH)
+            test = group_differences.heterogeneity(groups, measure, BOTH)
+            fell_back = any(each.estimated.fell_back for each in groups)
+            assert fell_back or 0 <= test.pvalue <= 1
+
+
 def test_two_groups_have_the_square_of_a_t_statistic():
     x, z = scores(10, (12, 30))
     measure = checked_measure("input", "pearson", "pairwise", "drop")

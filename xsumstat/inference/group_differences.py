@@ -292,4 +292,5 @@ def _by_fisher(group: Group, measure: Measure) -> tuple[float, float]:
         return estimated.centre, 1.0
     scale = 2.0 if measure.coefficient.bounds[0] == 0.0 else 1.0
     value, centre = (scale * each - (scale - 1) for each in (estimated.estimate, estimated.centre))
-    return math.atanh(centre), scale / (1 - value**2)
+    nearest = math.nextafter(1.0, 0.0)  # a bias may lead so near to 1 that rounding makes it 1
+    return math.atanh(min(nearest, max(-nearest, centre))), scale / (1 - value**2)
