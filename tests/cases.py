@@ -132,6 +132,8 @@ QUESTIONS = {
         )
         for level in LEVELS
     },
+    "compare_groups": lambda d: d.meta.compare_groups("human", by="type", level="input"),
+    "compare_groups of these": lambda d: d.meta.compare_groups("human", by="type", level="global", resample="input"),
     "compare_metrics of these": lambda d: d.meta.compare_metrics("human", resample="input", adjust="bh"),
     "compare_metrics by swaps": lambda d: d.meta.compare_metrics("human", method="permutation", adjust=None, **FEW),
     "tasks": lambda d: xsumstat.rank_tasks({"a": {"ds": d, "gold": "human"}}, **FEW),
@@ -298,6 +300,7 @@ OF_DEMO = {
     "boot_test": lambda d: d.meta.boot_test("human", **FEW),
     "corr_test": lambda d: d.meta.corr_test("human"),
     "compare_metrics": lambda d: d.meta.compare_metrics("human"),
+    "compare_groups": lambda d: d.meta.compare_groups("human", by="system_type", level="input"),
     "rank": lambda d: d.meta.rank("human"),
     "rank_tasks": lambda d: xsumstat.rank_tasks({"a": {"ds": d, "gold": "human"}}, **FEW),
     "metric_corr": lambda d: d.meta.metric_corr(),

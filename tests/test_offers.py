@@ -25,6 +25,7 @@ OF_SCORES = {
         "bias",
         "normality",
         "compare_metrics",
+        "compare_groups",
         "perm_test",
         "boot_test",
         "corr_test",

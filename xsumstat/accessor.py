@@ -148,7 +148,7 @@ class Plots(_Meta):
         title: str | None = None,
         ax: Axes | None = None,
     ) -> Any:
-        """Matrix of the p-values of pairs of metrics, systems or versions; a frame marks those that survive the correction."""
+        """Matrix of the p-values of pairs of metrics, systems, groups or versions; a frame marks the significant ones."""
 
     @_of("plots.rankings")
     def clusters(
@@ -1024,6 +1024,29 @@ class DatasetMeta(_Meta):
         given: Hashable | DataArray | Sequence[Hashable | DataArray] | None = None,
     ) -> Dataset:
         """Add sentinels: metrics that know only the input, only the system, or only covariates, to be judged beside others."""
+
+    @_of("analyses.group_comparison")
+    def compare_groups(
+        self,
+        gold: Hashable | DataArray | None = None,
+        *,
+        by: str | None = None,
+        metric: Hashable | Sequence[Hashable] | DataArray | None = None,
+        level: str = "system",
+        coefficient: str | Callable = "pearson",
+        resample: str | tuple[str, ...] = "auto",
+        confidence_level: float = 0.95,
+        adjust: str | None = "holm",
+        within: str | Iterable[str] | None = None,
+        cluster: str | tuple[str, ...] | None = None,
+        given: str | DataArray | Sequence[str | DataArray] | None = None,
+        threshold: float | DataArray | None = None,
+        calibrate_on: Dataset | None = None,
+        missing: str = "pairwise",
+        undefined: str = "drop",
+        progress: bool | None = None,
+    ) -> Dataset:
+        """Test whether a metric agrees better with human scores in some groups of systems or inputs than in others."""
 
     @_of("analyses.bias")
     def bias(

@@ -198,6 +198,22 @@ REFERENCES: dict[str, Reference] = {
         "Zou, Guang Yong", 2007, "Toward Using Confidence Intervals to Compare Correlations", "Psychological Methods",
         "12", "399--413", "10.1037/1082-989X.12.4.399",
     ),
+    "zou2008construction": _article(
+        "Zou, Guang Yong; Donner, Allan", 2008,
+        "Construction of Confidence Limits about Effect Measures: A General Approach", "Statistics in Medicine", "27",
+        "1693--1702", "10.1002/sim.3095",
+    ),
+    "krishnamoorthy2004modified": _article(
+        "Krishnamoorthy, Kalimuthu; Yu, Jianqi", 2004,
+        "Modified Nel and Van der Merwe Test for the Multivariate Behrens-Fisher Problem",
+        "Statistics & Probability Letters", "66", "161--169", "10.1016/j.spl.2003.10.012",
+    ),
+    "tipton2015small": _article(
+        "Tipton, Elizabeth; Pustejovsky, James E.", 2015,
+        "Small-Sample Adjustments for Tests of Moderators and Model Fit Using Robust Variance Estimation in "
+        "Meta-Regression", "Journal of Educational and Behavioral Statistics", "40", "604--634",
+        "10.3102/1076998615606099",
+    ),
     "holm1979simple": _article(
         "Holm, Sture", 1979, "A Simple Sequentially Rejective Multiple Test Procedure",
         "Scandinavian Journal of Statistics", "6", "65--70",

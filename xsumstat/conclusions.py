@@ -79,7 +79,7 @@ def sentences(result: xr.Dataset, *, closing: bool = True) -> list[str]:
     how = ANALYSES[analysis]
     result = result.drop_vars([name for name in result.data_vars if "resample" in result[name].dims])
     result = result.expand_dims([dim for dim in how.core if dim in result.coords and dim not in result.dims])
-    core = {*how.core, result.attrs.get("along")}
+    core = {*how.core, result.attrs.get("along"), *results.group_dims(result.attrs)}
     further = [dim for dim in _main(result, analysis).dims if dim not in core]
     size = 1
     for dim in further:

@@ -35,6 +35,11 @@ def _level(result: xr.Dataset, *, of_whom: bool = True) -> str:
     return "; ".join(part for part in parts if part)
 
 
+def settled_by(result: xr.Dataset) -> str:
+    """By what the decisions are made: "jackknife tests; Holm over all tests; alpha .05"."""
+    return _level(result, of_whom=False)
+
+
 def uncorrected(result: xr.Dataset) -> list[str]:
     """A remark on many p-values that are not corrected."""
     if "pvalue" not in result or "pvalue_adjusted" in result:
@@ -85,8 +90,8 @@ def metric_tests(result: xr.Dataset) -> list[str]:
         return [_one_pair(result, won)]
     first = leader(result)
     said: list[str] = []
-    how = f"{_level(result, of_whom=False)}; {coefficient(result)}"
-    whom = _of_whom(result)
+    how = f"{settled_by(result)}; {coefficient(result)}"
+    whom = of_whom(result)
     if first is not None:
         beaten = [other for one, other in won if one == first]
         against = [other for other in labels(result, "other_metric") if frozenset((first, other)) in compared]
@@ -130,11 +135,11 @@ def _one_pair(result: xr.Dataset, won: list[Pair]) -> str:
     value = float(result["difference"].transpose(*dims).values[at, to])
     verdict = f"there is no significant difference between {name(one)} and {name(other)}"
     verdict = f"{name(won[0][0])} beats {name(won[0][1])}" if won else verdict
-    whom = _of_whom(result)
+    whom = of_whom(result)
     verdict = f"{whom}{verdict}" if whom or won else f"{verdict[0].upper()}{verdict[1:]}"
     return (
         f"{verdict}: their correlations differ by {number(value)}{_limits_of(result, at, to)}, "
-        f"{wording.pvalue(float(p.values[at, to]))} ({_level(result, of_whom=False)}; {coefficient(result)})."
+        f"{wording.pvalue(float(p.values[at, to]))} ({settled_by(result)}; {coefficient(result)})."
     )
 
 
@@ -146,7 +151,7 @@ def _limits_of(result: xr.Dataset, at: int, to: int) -> str:
     return "" if math.isnan(low) else f" {wording.limits(low, high)}"
 
 
-def _of_whom(result: xr.Dataset) -> str:
+def of_whom(result: xr.Dataset) -> str:
     """How a sentence begins that says of whom it speaks: "For systems and inputs like these, "."""
     whom = scope.of(result.attrs)
     return "" if whom is None else f"For {whom}, "

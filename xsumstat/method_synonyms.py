@@ -31,6 +31,10 @@ METHODS: Words = {
         "compare test difference diff better compare_metric metric_comparison significance better_than",
         "compare_correlations paired_test significance_test",
     ),
+    "compare_groups": words_of(
+        "heterogeneity subgroup subgroups subgroup_test group_test compare_domains domain_test moderator moderation",
+        "test_groups between_groups group_differences differ_by interaction compare_subgroups",
+    ),
     "perm_test": words_of(
         "permutation_test permutation permute perm randomization_test randomisation_test approximate_randomization",
         "permutation_both perm_both paired_ar",

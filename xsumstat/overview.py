@@ -127,7 +127,8 @@ def as_text(found: list[tuple[str, str]]) -> str:
     width = max(len(what) for what, _ in found)
     lines = []
     for what, text in found:
-        of_text = textwrap.wrap(text, _WIDTH - width, break_on_hyphens=False) if what == "conclusion" else [text]
+        wrapped = what in ("conclusion", "holds")
+        of_text = textwrap.wrap(text, _WIDTH - width, break_on_hyphens=False) if wrapped else [text]
         lines += [
             f"  {before:<{width}}  {line}" for before, line in zip((what, *[""] * len(of_text)), of_text, strict=False)
         ]

@@ -28,6 +28,7 @@ NEEDED = {
     "human_ceiling": {"rating": "rating", "metric": "a"},
     "agreement": {"rating": "rating"},
     "alt_test": {"rating": "rating"},
+    "compare_groups": {"by": "half"},
     "bias": {"given": "b", "metric": "a"},
     "system_means": {"metric": "a"},
     "range_drop": {"metric": ["human", "a", "b"], "above": 0.0},
@@ -56,6 +57,7 @@ def scores():
             "system": [f"s{at}" for at in range(8)],
             "input": [f"i{at}" for at in range(10)],
             "rater": list("rtu"),
+            "half": ("input", ["first", "second"] * 5),
         },
         {"gold": "human"},
     )
@@ -75,7 +77,7 @@ def unanswered(found):
     """What of a result is no number, where nothing is declared to be missing."""
     main = next(each for each in ANALYSES[found.attrs["analysis"]].main if each in found)
     values = found[main]
-    for one, two in (("metric", "other_metric"), ("system", "other_system")):
+    for one, two in (("metric", "other_metric"), ("system", "other_system"), ("half", "other_half")):
         if {one, two} <= set(values.dims):
             values = values.where(values[one] != values[two], 0.0)
     # A bin of scores may be empty.

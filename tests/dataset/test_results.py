@@ -31,7 +31,7 @@ def test_a_result_holds_what_the_tables_declare(question):
     about = catalogue.ANALYSES[analysis_of(found)]
     assert set(variables_of(found)) <= set(about.variables)
     beside = {"type", "language", "rater"} if about.further else set()
-    assert set(map(str, found.dims)) <= {*CORE, *about.dims, *beside}
+    assert set(map(str, found.dims)) <= {*CORE, *about.dims, *beside, *results.group_dims(found.attrs)}
 
 
 @for_each("question", [*ASKED, "significant"])

@@ -6,6 +6,7 @@ import sys
 import tomllib
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from xsumstat import extras
@@ -41,6 +42,31 @@ def test_how_often_swaps_of_decisions_find_a_difference_is_what_was_measured():
     for page in ("CHANGELOG.md", "docs/migration.md"):
         quoted = re.findall(r"[\d.]+ to [\d.]+ % (?:of tests )?at \.05", (ROOT / page).read_text("utf-8"))
         assert quoted and all(each.startswith(figure) for each in quoted), page
+
+
+def test_sizes_of_the_comparison_of_groups_are_what_was_measured():
+    """On the page of choices: shares of sets without a difference in which one was found, and of sets with one."""
+    rows = json.loads((ROOT / "benchmarks" / "groups.json").read_text("utf-8"))
+    text = " ".join((ROOT / "docs" / "which.md").read_text("utf-8").split())
+
+    def sizes(kind, of, **wanted):
+        some = [row for row in rows if row["kind"] == kind and all(row[name] in each for name, each in wanted.items())]
+        return [row[of] / row["tested"] for row in some]
+
+    kinds = {row["kind"] for row in rows} - {"power", "documents, no cluster="}
+    null = [size for kind in sorted(kinds) for size in sizes(kind, "found")]
+    kendall = [size for kind in kinds for size in sizes(kind, "found", coefficient=["kendall"], resample=["both"])]
+    said = f"{100 * np.mean(null):.0f} % of metrics that agree equally well in all groups (mean of {len(null)} designs"
+    assert said in text and f"{100 * min(null):.0f} to {100 * max(null):.0f} %); Kendall" in text and max(null) < 0.1
+    assert f"at input level {100 * np.mean(kendall):.0f} %" in text
+    asked = {"resample": ["input"], "n_groups": [3]}
+    for kind, words in (("documents, no cluster=", "of sets without a difference"), ("documents, cluster=", "(three")):
+        low, high = (100 * end(sizes(kind, "found", **asked)) for end in (min, max))
+        assert f"{low:.0f} to {high:.0f} % {words}" in text
+    for levels in (["input", "global"], ["system"]):
+        found = sizes("power", "found", level=levels, coefficient=["pearson"])
+        assert f"{100 * min(found):.0f} to {100 * max(found):.0f} % of sets at" in text or levels == ["system"]
+        assert f"{100 * min(found):.0f} to {100 * max(found):.0f} %" in text
 
 
 def asked():

@@ -168,6 +168,7 @@ ASKED = {
     "DatasetMeta.margin_sensitivity": lambda _: {"margins": [0.1, 0.2], "other": "m1", "metric": "m0"},
     "DatasetMeta.range_drop": lambda _: {**ABOVE, "n_simulations": 19, "metric": ["m0", "m1"]},
     "DatasetMeta.scoring_range": lambda _: ABOVE,
+    "DatasetMeta.compare_groups": lambda _: {"by": "type"},
     "DatasetMeta.bias": lambda _: {"given": "length"},
     "DatasetMeta.sentinels": lambda _: {"given": "length"},
     **{f"DatasetMeta.{name}": lambda _: {"rating": "rating"} for name in offers.QUESTIONS[offers.RATERS]},

@@ -27,6 +27,7 @@ FACE = (
         "conclusions",
         "findings",
         "findings_outputs",
+        "findings_groups",
         "findings_plans",
         "findings_tests",
         "methods",

@@ -106,7 +106,31 @@ def _adjusted(result: xr.Dataset, method: str, within: Any, *, checked: bool) ->
     def each(values: FloatArray) -> FloatArray:
         return corrections.adjust(values.ravel(), method).reshape(values.shape)
 
-    return corrected(result, method, within, each, checked=checked)
+    return _with_all_groups(corrected(result, method, within, each, checked=checked), method)
+
+
+def _with_all_groups(result: xr.Dataset, method: str) -> xr.Dataset:
+    """The result with corrected p-values of the tests of all groups, where it has such: each metric's is one test.
+
+    They are a family where those of pairs are one of all metrics.
+    """
+    if "heterogeneity_pvalue" not in result:
+        return result
+    pvalues = result["heterogeneity_pvalue"]
+    family = [dim for dim in str(result.attrs["adjust_within"]).split() if dim in pvalues.dims]
+    adjusted = xr.apply_ufunc(
+        lambda values: corrections.adjust(np.ravel(values), method).reshape(np.shape(values)),
+        checks.whole(pvalues, family),
+        input_core_dims=[family],
+        output_core_dims=[family],
+        vectorize=True,
+        dask="parallelized",
+        output_dtypes=[float],
+        keep_attrs=False,
+    )
+    name = "heterogeneity_pvalue_adjusted"
+    described = results.describe(name, adjusted.transpose(*pvalues.dims), result.attrs.get("analysis"))
+    return result.assign({name: described.variable})
 
 
 def check_correction(adjust: str | None, within: Any, dims: list[str]) -> None:

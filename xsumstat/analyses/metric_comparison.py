@@ -20,13 +20,13 @@ from xsumstat.analyses.measure import (
     check_given,
     checked_measure,
     checked_resample,
-    jackknife_holds,
     jackknife_needs,
     random_dims,
     settled,
     these_systems,
     threshold_attrs,
     warn_drawn_threshold,
+    warn_of_ranked_means,
 )
 from xsumstat.coefficients.record import Measure
 from xsumstat.dataset import checks, facts, labelled, metric_pairs, results, value_checks
@@ -335,13 +335,7 @@ def _warn(
 ) -> None:
     """Warn of what is undefined, has no limits or other limits, or rests on one system."""
     metric_pairs.warn_undefined(difference, job.targets, scores)
-    if job.measure.coefficient.leave_one_out is not None and not jackknife_holds(job.measure, job.dims):
-        _validate.warn(
-            "the jackknife of ranked system means over inputs alone is liberal: in simulations up to 10 % of equally "
-            "good metrics differed at .05, and 95 % intervals covered the true difference in about 80 %; "
-            "use method='permutation'",
-            "too_short",
-        )
+    warn_of_ranked_means(job.measure, job.dims, "metrics", "use method='permutation'")
     later = scores.later
     message = f"no jackknife interval, which needs {jackknife_needs(job.measure, job.dims)}, for"
     later.make(checks.warn_without_limits, found["difference"], found["ci_low"], message)

@@ -54,6 +54,27 @@ ANALYSES = (
         best="findings.best_metric",
         closing="findings_tests.clusters_closing",
     ),
+    Analysis(
+        "compare_groups",
+        GROUP,
+        main=("difference",),
+        others=(
+            *("pvalue", *LIMITS, "standard_error", "df", "bias", "n_undefined", "fell_back", "correlation"),
+            *("heterogeneity", "df_numerator", "df_denominator", "n_groups"),
+            *("heterogeneity_pvalue", "heterogeneity_pvalue_adjusted"),
+        ),
+        pictures=("pvalues", "forest"),
+        own={
+            "ci_low": Variable("lower confidence limit", turned="ci_high"),
+            "ci_high": Variable("upper confidence limit", turned="ci_low"),
+        },
+        between_groups=True,
+        aim="We tested whether the agreement of each metric with {gold}, {correlation}, differs between the groups of "
+        "{by}, by an approximate Hotelling test of all groups [krishnamoorthy2004modified, tipton2015small] and for "
+        "each pair of groups by limits made of those of both [zou2008construction].",
+        say="findings_groups.compare_groups",
+        closing="findings_tests.uncorrected",
+    ),
     Question("sentinels", GROUP),
     Analysis(
         "bias",

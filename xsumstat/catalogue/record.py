@@ -87,6 +87,8 @@ class Analysis(Question):
         Variables that are something else here than `VARIABLES` says.
     further : bool
         Whether scores may have further dims, which then may not be called as a variable or dim of the result is.
+    between_groups : bool
+        Whether its results lie along the groups of attrs["by"], and along these once more as "other_...".
     undirected : bool
         Whether its test of a pair is the same when the two change places, whatever attrs["alternative"] says.
     tests : mapping
@@ -115,6 +117,7 @@ class Analysis(Question):
     pictures: tuple[str, ...] = ()
     own: Mapping[str, Variable] = field(default_factory=dict)
     further: bool = True
+    between_groups: bool = False
     undirected: bool = False
     tests: Mapping[str, TestName] = field(default_factory=dict)
     in_table: str = ""

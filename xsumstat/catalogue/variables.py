@@ -24,6 +24,12 @@ VARIABLES: dict[str, Variable] = {
     "pvalue_adjusted": Variable("corrected p-value"),
     "significant": Variable("whether the test is significant", dtype=bool),
     "statistic": Variable("test statistic", turned="negated"),
+    "heterogeneity": Variable("F statistic of the differences between all groups"),
+    "df_numerator": Variable("numerator degrees of freedom"),
+    "df_denominator": Variable("denominator degrees of freedom"),
+    "heterogeneity_pvalue": Variable("p-value of no difference between all groups"),
+    "heterogeneity_pvalue_adjusted": Variable("corrected p-value of no difference between all groups"),
+    "n_groups": Variable("number of groups that are compared", dtype=int),
     "exact": Variable("whether the p-value was computed to rounding", dtype=bool),
     "rank": Variable("rank, 1 is best", dtype=int),
     "cluster": Variable("cluster of metrics without significant differences, 1 is best", dtype=int),
@@ -119,6 +125,7 @@ VARIABLES: dict[str, Variable] = {
 # What says how a number was had, rather than what was asked for.
 DETAILS = frozenset(
     (
+        *("df_numerator", "df_denominator", "n_groups"),
         *("standard_error", "bias", "df", "n_undefined", "fell_back", "samples", "statistic", "exact", "threshold"),
         *("baseline", "baseline_constant", "pairs_used"),
         *("n_tests", "n_inputs", "n_scores", "n_pairs", "n_outputs", "n_best", "n_items", "n_cells", "mc_error"),

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from xsumstat import catalogue
 from xsumstat.dataset import checks, results
 from xsumstat.dataset import scores as schema
 from xsumstat.dataset.facts import Fact
@@ -95,14 +94,10 @@ def laid_out(
     at = [[place.get((min(a, b), max(a, b)), 0) for b in columns] for a in rows]
     turned, tested = (xr.Variable(DIMS, each) for each in (rows[:, None] > columns, rows[:, None] != columns))
     picked = {str(name): each.variable.isel(_pair=xr.Variable(DIMS, at)) for name, each in by_pair.items()}
+    sided = {each: picked.pop(each) for each in ("forward", "backward") if each in picked}
     cells = {}
-    if "forward" in picked:
-        cells["pvalue"] = results.where(tested, results.where(turned, picked["backward"], picked["forward"]), np.nan)
-    for name in (each for each in picked if each not in ("forward", "backward")):
-        about = catalogue.variable(name)
-        values = picked[name]
-        if about.turned != "same":
-            values = results.where(turned, -picked[name if about.turned == "negated" else about.turned], values)
-        cells[name] = results.where(tested, values, about.blank)
+    if sided:
+        cells["pvalue"] = results.where(tested, results.where(turned, sided["backward"], sided["forward"]), np.nan)
+    cells |= results.of_pairs(picked, turned, tested)
     ours, theirs = (scores.score.isel(metric=each) for each in (scores.rows, scores.columns))
     return results.labelled(xr.Dataset(cells, results.coords_beside(by_pair, "_pair")), ours, theirs)

@@ -128,6 +128,19 @@ def where(condition: xr.Variable, one: xr.Variable, other: Any) -> xr.Variable:
     return xr.Variable(one.dims, np.where(holds, one.data, other.data if isinstance(other, xr.Variable) else other))
 
 
+def of_pairs(
+    picked: Mapping[str, xr.Variable], turned: xr.Variable, tested: xr.Variable, analysis: Any = None
+) -> dict[str, xr.Variable]:
+    """Variables of pairs in a square: signs turn where the two have changed places; blanks where there is no pair."""
+    cells = {}
+    for name, values in picked.items():
+        about = catalogue.variable(name, analysis)
+        if about.turned != "same":
+            values = where(turned, -picked[name if about.turned == "negated" else about.turned], values)
+        cells[name] = where(tested, values, about.blank)
+    return cells
+
+
 def coords_beside(arrays: Mapping[Any, xr.DataArray], dim: str) -> dict[Any, xr.Variable]:
     """The coordinates of arrays that do not lie along a dim."""
     every = (coords for each in arrays.values() for coords in each.coords.variables.items())
@@ -214,7 +227,7 @@ def result(
         attrs["scope"] = scope.name
     attrs["xsumstat_version"] = extras.package_version()
     every, coords, own = _parts(numbers)
-    _check_dims(every, analysis, [*further, settings.get("along")])
+    _check_dims(every, analysis, [*further, settings.get("along"), *group_dims({"analysis": analysis, **settings})])
     ds = _finished(
         {name: _of_its_own(name, values, name in coords) for name, values in every.items()}, coords, {**own, **attrs}
     )
@@ -258,9 +271,34 @@ def transposed(values: xr.DataArray, dims: tuple[str, str]) -> xr.DataArray:
     return turned.reindex({dim: values.indexes[dim] for dim in dims}).transpose(*values.dims)
 
 
+def group_dims(attrs: Mapping[Any, Any]) -> tuple[str, ...]:
+    """The two dims along which a result with these attrs has groups of systems or inputs; none where it has not."""
+    about = catalogue.ANALYSES.get(str(attrs.get("analysis")))
+    by = attrs.get("by")
+    return (f"{by}", f"other_{by}") if about is not None and about.between_groups and by is not None else ()
+
+
+def pairs_of_groups(result: xr.Dataset) -> xr.Dataset:
+    """Its differences with each pair of groups once: "news − chat" along one dim; other results as they are."""
+    dims = group_dims(result.attrs)
+    if not dims or not set(dims) <= set(result.dims):
+        return result
+    rows, columns = (result[dim].values.tolist() for dim in dims)
+    pairs: dict[frozenset[Any], tuple[int, int]] = {}
+    for at, to in np.ndindex(len(rows), len(columns)):
+        if rows[at] != columns[to]:
+            pairs.setdefault(frozenset((rows[at], columns[to])), (at, to))
+    at_each = np.array([*pairs.values()], dtype=int).reshape(-1, 2).T
+    places = {dim: xr.DataArray(each, dims="_pair") for dim, each in zip(dims, at_each, strict=True)}
+    names = [f"{rows[at]} − {columns[to]}" for at, to in pairs.values()]
+    kept = result.drop_vars([name for name, each in result.data_vars.items() if not set(dims) <= set(each.dims)])
+    picked = kept.isel(places).drop_vars(dims)
+    return picked.rename(_pair=dims[0]).assign_coords({dims[0]: np.array(names, dtype=object)})
+
+
 def pair_dims(values: xr.DataArray) -> tuple[str, str] | None:
-    """The two dims along which labels of one kind meet: metrics or systems."""
-    for dim in ("system", "metric"):
+    """The two dims along which labels of one kind meet: systems, metrics or groups of ``by=``."""
+    for dim in ("system", "metric", *map(str, values.dims)):
         if {dim, f"other_{dim}"} <= set(values.dims):
             return dim, f"other_{dim}"
     return None

@@ -296,6 +296,19 @@ def pvalue(value: float, digits: int = 3) -> str:
     return f"p < {number(least, digits)}" if value < least else f"p = {number(value, digits)}"
 
 
+def heterogeneity(result: xr.Dataset) -> str:
+    """The test of all groups of one metric: "F(2, 9.3) = 5.12, p = .032, corrected .064"; empty where there is none."""
+    values = {each: float(result[f"heterogeneity{each}"]) for each in ("", "_pvalue")}
+    if math.isnan(values["_pvalue"]):
+        return ""
+    between, within = (float(result[f"df_{each}"]) for each in ("numerator", "denominator"))
+    adjusted = float(result.get("heterogeneity_pvalue_adjusted", math.nan))
+    differs = not math.isnan(adjusted) and adjusted != values["_pvalue"]
+    corrected = f", corrected {pvalue(adjusted).removeprefix('p = ').removeprefix('p ')}" if differs else ""
+    statistic = number(values[""]) if values[""] < 1e4 else f"{values['']:.3g}"
+    return f"F({between:g}, {within:,.1f}) = {statistic}, {pvalue(values['_pvalue'])}{corrected}"
+
+
 def name(label: Hashable) -> str:
     """A label as text; the middle of a very long one is left out."""
     text = " ".join(str(label).split())

@@ -180,16 +180,42 @@ def _variance_of_groups(parts: OfGroups, dims: tuple[str, ...]) -> float:
 def noise_of_cells(parts: OfGroups) -> float:
     """V_c, the variance of an average over groups that the noise of cells makes."""
     here = ~np.isnan(parts.r)
-    without, n = parts.without[:, here], parts.there[:, here].sum(axis=0)
-    defined = ~np.isnan(without)
-    mean = np.where(defined, without, 0.0).sum(axis=0) / np.maximum(defined.sum(axis=0), 1)
-    off = np.where(defined, without - mean, 0.0)
-    if parts.clusters is not None:  # those of one cluster of groups move together
-        n = np.array([n[parts.clusters[here] == each].max() for each in np.unique(parts.clusters[here])])
-        off = _summed(off.T, parts.clusters[here]).T
-    squares = off**2
+    n, squares = _members(parts), _off_mean(parts) ** 2
     # Two metrics may share no group.
     return float(np.sum((n - 1) / n * squares.sum(axis=0))) / max(int(here.sum()), 1) ** 2
+
+
+def moved_by_cells(parts: OfGroups) -> FloatArray:
+    """The same by how much each cell moves the average, (members, groups or their clusters): the squares add up to it.
+
+    0 for groups without a coefficient.
+    """
+    here = ~np.isnan(parts.r)
+    n = _members(parts)
+    found: FloatArray = np.zeros(parts.shape if parts.members == "system" else parts.shape[::-1])
+    names = np.arange(len(here)) if parts.clusters is None else parts.clusters
+    at = np.searchsorted(np.unique(names), np.unique(names[here]))
+    found[:, at] = np.sqrt((n - 1) / n) * _off_mean(parts) / max(int(here.sum()), 1)
+    return found
+
+
+def _members(parts: OfGroups) -> IntArray:
+    """How many members each group with a coefficient has, or the largest of each cluster."""
+    here = ~np.isnan(parts.r)
+    n = parts.there[:, here].sum(axis=0)
+    if parts.clusters is None:
+        return np.asarray(n)
+    return np.array([n[parts.clusters[here] == each].max() for each in np.unique(parts.clusters[here])])
+
+
+def _off_mean(parts: OfGroups) -> FloatArray:
+    """``r_j(−i)`` less its mean over members; those of one cluster of groups, which move together, summed."""
+    here = ~np.isnan(parts.r)
+    without = parts.without[:, here]
+    defined = ~np.isnan(without)
+    mean = np.where(defined, without, 0.0).sum(axis=0) / np.maximum(defined.sum(axis=0), 1)
+    off: FloatArray = np.where(defined, without - mean, 0.0)
+    return off if parts.clusters is None else _summed(off.T, parts.clusters[here]).T
 
 
 def _summed(values: FloatArray, clusters: IntArray) -> FloatArray:
@@ -280,7 +306,7 @@ def of_one(parts: Parts, measure: Measure, dims: tuple[str, ...]) -> Estimated:
     if math.isnan(spread):
         return Estimated(parts.value, math.nan, math.nan, df)
     off, error = bias(parts, dims), math.sqrt(spread)
-    if not _within_one(parts, measure.coefficient):
+    if not within_one(parts, measure.coefficient):
         return Estimated(
             parts.value, off, error, df, about=lambda t: (parts.value - off - t * error, parts.value - off + t * error)
         )
@@ -323,7 +349,7 @@ def too_few(
     return few or any(sizes[dim] < LEAST_GROUPS for dim in dims if dim != members)
 
 
-def _within_one(parts: Parts, coefficient: Coefficient) -> bool:
+def within_one(parts: Parts, coefficient: Coefficient) -> bool:
     """Whether the estimate is a correlation or an accuracy, as far as can be seen of a function."""
     if not isinstance(parts, OfAny) or coefficient.function is None:
         return True
@@ -406,12 +432,18 @@ def of_two(parts: Sequence[Parts], each: Sequence[Estimated], dims: tuple[str, .
     ``U = c_1 − c_2 + √[(u_1−c_1)² + (c_2−l_2)² − 2ρ(u_1−c_1)(c_2−l_2)]``. ρ is 0 where one fell back.
     """
     one, two = each
-    value, off = one.estimate - two.estimate, one.bias - two.bias
-    df = float(np.minimum(one.df, two.df))
     if one.about is None or two.about is None:
-        return Estimated(value, math.nan, math.nan, df)
+        return difference(one, two, math.nan, float(np.minimum(one.df, two.df)))
     gap = parts[0].less(parts[1])
     spread = variance(gap, varying(gap.shape, dims))
+    return difference(one, two, spread, float(np.minimum(one.df, two.df)))
+
+
+def difference(one: Estimated, two: Estimated, spread: float, df: float) -> Estimated:
+    """The difference of two estimates of which the variance is known, as `of_two` says."""
+    value, off = one.estimate - two.estimate, one.bias - two.bias
+    if one.about is None or two.about is None:
+        return Estimated(value, math.nan, math.nan, df)
     both = one.standard_error * two.standard_error
     fell_back = one.fell_back or two.fell_back
     known = 0 < both < math.inf and not math.isnan(spread) and not fell_back

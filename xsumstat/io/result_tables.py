@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import xarray as xr
 
 from xsumstat import _validate, catalogue
@@ -243,6 +244,7 @@ def _listed(result: xr.Dataset, alpha: float, digits: int, details: bool = False
     kept = result.drop_vars([name for name in result.coords if name not in result.dims])
     frame = result_frames.to_frame(kept, brief=not details)
     labels = [str(name) for name in frame if name not in result.data_vars]
+    frame = _each_pair_once(frame, labels, results.group_dims(result.attrs))
     names = [str(name) for name in frame if name not in labels]
     joined = set(_LIMITS) <= set(names)
     body: list[tuple[str, list[Cell]]] = [
@@ -271,8 +273,29 @@ def _listed(result: xr.Dataset, alpha: float, digits: int, details: bool = False
     columns = [Cell(title) for title, _ in body]
     rows = [list(row) for row in zip(*(cells for _, cells in body), strict=True)]
     sides = ["r" if cells and all(cell.number for cell in cells) else "l" for _, cells in body]
-    note = list(filter(None, [_note(result), f"Bold: p ≤ {wording.setting(alpha)}." if bold else ""]))
+    marked = f"Bold: p ≤ {wording.setting(alpha)}." if bold else ""
+    note = list(filter(None, [*_of_all_groups(result), _note(result), marked]))
     return Table(columns, [("", len(columns) - 1)], rows, "".join(sides), note)
+
+
+def _each_pair_once(frame: pd.DataFrame, labels: list[str], dims: tuple[str, ...]) -> pd.DataFrame:
+    """The rows of differences between groups without those in which two groups have changed places."""
+    if not dims or not set(dims) <= set(labels):
+        return frame
+    beside = [name for name in labels if name not in dims]
+    rows = frame[labels].astype(str).to_dict("records")
+    keys = [(*(row[name] for name in beside), frozenset(row[dim] for dim in dims)) for row in rows]
+    return frame[~pd.Series(keys, index=frame.index, dtype=object).duplicated()]
+
+
+def _of_all_groups(result: xr.Dataset) -> list[str]:
+    """The test of all groups of each metric, where there is one and no further dims."""
+    tests = result.get("heterogeneity_pvalue")
+    if tests is None or tests.dims != ("metric",) or "heterogeneity" not in result:
+        return []
+    each = [(label, wording.heterogeneity(result.isel(metric=at))) for at, label in enumerate(tests["metric"].values)]
+    texts = [f"{wording.name(label)} {text}" for label, text in each if text]
+    return [f"All groups of {wording.name(result.attrs['by'])}: {'; '.join(texts)}."] if texts else []
 
 
 def _note(result: xr.Dataset) -> str:

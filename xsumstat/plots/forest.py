@@ -10,7 +10,7 @@ import xarray as xr
 
 from xsumstat import _validate
 from xsumstat.analyses.judges import RATER
-from xsumstat.dataset import checks, wording
+from xsumstat.dataset import checks, results, wording
 from xsumstat.plots import chance
 from xsumstat.plots.parts import (
     PLAIN,
@@ -71,7 +71,8 @@ def forest(
 ) -> Any:
     """Intervals of the metrics' correlations, or of their differences from another metric's, one row a metric.
 
-    Draws what `ci`, `equivalence` or `human_ceiling` gave.
+    Draws what `ci`, `compare_metrics`, `compare_groups`, `equivalence` or `human_ceiling` gave; of `compare_groups`
+    each pair of groups has a panel.
 
     Parameters
     ----------
@@ -135,6 +136,7 @@ def forest(
     >>> [label.get_text() for label in axes.get_yticklabels()]
     ['judge', 'bertscore', 'rouge', 'perplexity', 'bleu', 'length']
     """
+    result = results.pairs_of_groups(result)
     middle = "correlation" if "correlation" in result else "difference"
     if not {middle, "ci_low", "ci_high"} <= set(result.data_vars):
         raise ValueError("the result has no intervals; this draws what ci gives")

@@ -443,7 +443,8 @@ def limits_of(result: xr.Dataset, variable: str) -> tuple[str, str] | None:
     own = f"{variable}_low", f"{variable}_high"
     estimate = next((name for name in _ESTIMATES if name in result), None)
     names = ("ci_low", "ci_high") if variable == estimate else own
-    return names if set(names) <= set(result.data_vars) else None
+    there = set(names) <= set(result.data_vars) and set(result[names[0]].dims) <= set(result[variable].dims)
+    return names if there else None
 
 
 def correlation_label(result: xr.Dataset) -> str:

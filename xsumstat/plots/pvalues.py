@@ -1,4 +1,4 @@
-"""p-values of pairs of metrics, systems or versions as a matrix."""
+"""p-values of pairs of metrics, systems, groups or versions as a matrix."""
 
 from __future__ import annotations
 
@@ -56,10 +56,10 @@ def pvalues(
     title: str | None = None,
     ax: Axes | None = None,
 ) -> Any:
-    """Matrix of the p-values of pairs of metrics, systems or versions; a frame marks those that survive the correction.
+    """Matrix of the p-values of pairs of metrics, systems, groups or versions; a frame marks the significant ones.
 
-    Draws what `compare_metrics`, `perm_test`, `boot_test`, `corr_test`, `equivalence` or `compare_systems` gave,
-    corrected by `adjust` if there are to be frames.
+    Draws what `compare_metrics`, `compare_groups`, `perm_test`, `boot_test`, `corr_test`, `equivalence` or
+    `compare_systems` gave, corrected by `adjust` if there are to be frames.
 
     Parameters
     ----------

@@ -1,0 +1,308 @@
+"""Whether metrics agree with people better in some groups of systems or inputs than in others: `compare_groups`."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from xsumstat import _validate, catalogue
+from xsumstat.analyses import adjust as families
+from xsumstat.analyses import clustering
+from xsumstat.analyses import groups as slices
+from xsumstat.analyses.measure import (
+    check_given,
+    checked_measure,
+    checked_progress,
+    checked_resample,
+    jackknife_needs,
+    random_dims,
+    settled,
+    these_systems,
+    threshold_attrs,
+    warn_drawn_threshold,
+    warn_of_ranked_means,
+    why_undefined,
+)
+from xsumstat.dataset import checks, facts, labelled, results, value_checks
+from xsumstat.dataset import scores as schema
+from xsumstat.inference import corrections
+from xsumstat.inference.jackknife import FAR
+from xsumstat.resampling.group_jackknife import OF_ALL, OF_GROUP, OF_PAIR, GroupJackknife, Groups
+from xsumstat.types import CorrelationFunction
+
+_ORDER = (
+    *("difference", "ci_low", "ci_high", "standard_error", "df", "pvalue", "pvalue_adjusted", "significant"),
+    *("correlation", "heterogeneity", "df_numerator", "df_denominator"),
+    *("heterogeneity_pvalue", "heterogeneity_pvalue_adjusted", "n_groups"),
+)
+# Groups of inputs of which one has so many times as many as another have system means of other reliability.
+_MUCH_LARGER = 2
+
+
+@_validate.public
+def compare_groups(
+    ds: xr.Dataset,
+    gold: Hashable | xr.DataArray | None = None,
+    *,
+    by: str | None = None,
+    metric: Hashable | Sequence[Hashable] | xr.DataArray | None = None,
+    level: str = "system",
+    coefficient: str | CorrelationFunction = "pearson",
+    resample: str | tuple[str, ...] = "auto",
+    confidence_level: float = 0.95,
+    adjust: str | None = "holm",
+    within: str | Iterable[str] | None = None,
+    cluster: str | tuple[str, ...] | None = None,
+    given: str | xr.DataArray | Sequence[str | xr.DataArray] | None = None,
+    threshold: float | xr.DataArray | None = None,
+    calibrate_on: xr.Dataset | None = None,
+    missing: str = "pairwise",
+    undefined: str = "drop",
+    progress: bool | None = None,
+) -> xr.Dataset:
+    """Test whether a metric agrees better with human scores in some groups of systems or inputs than in others.
+
+    For each metric, one test asks whether all groups have the same correlation. Further tests compare each pair of
+    groups.
+
+    Parameters
+    ----------
+    {ds}
+    {gold}
+    by : str
+        A coordinate that describes each system, or each input, such as "domain" or "system_type": its groups are
+        compared. Required.
+    {metric}
+    {level}
+    {coefficient}
+    resample : {"auto", "both", "input", "system"} or tuple of dims, default "auto"
+        What the result generalises to: new systems and inputs ("both"), new inputs for these systems ("input"), or new
+        systems on these inputs ("system"). "auto" is "both" if there are 5 systems or more (in each group, if `by`
+        describes systems), else "input"; ``attrs["resample"]`` has the choice.
+    confidence_level : float, default 0.95
+        Confidence level of the limits; the significance level is 1 less this value.
+    adjust : {"holm", "bonferroni", "bh", "by"}, default "holm"
+        Correction of the p-values for the number of tests; None for no correction.
+    within : dim or dims, optional
+        Dims of one family of tests. Default: all metrics and all pairs of groups, and all metrics for the tests of all
+        groups. ``within=("domain", "other_domain")`` corrects each metric separately.
+    {cluster}
+    {given}
+    {threshold}
+    {calibrate_on}
+    {missing}
+    {undefined}
+    {progress}
+
+    Returns
+    -------
+    Dataset
+        Of each pair of groups, here of ``by="domain"``: ``difference`` (``domain`` minus ``other_domain``), ``ci_low``,
+        ``ci_high``, ``standard_error``, ``df``, ``pvalue``, ``pvalue_adjusted``, ``significant``, ``bias``,
+        ``fell_back`` and ``n_undefined`` (metric, domain, other_domain); NaN and False on the diagonal. Of each group
+        ``correlation`` (metric, domain). Of all groups (metric): ``heterogeneity``, an F statistic with
+        ``df_numerator`` and ``df_denominator`` degrees of freedom, ``heterogeneity_pvalue``,
+        ``heterogeneity_pvalue_adjusted`` for the number of metrics, and ``n_groups``, the number of groups that it
+        compares. ``attrs["scope"]`` is "systems like these" or "these systems".
+
+    Raises
+    ------
+    {errors.draws}
+        Also if `by` has fewer than 2 groups.
+
+    Warns
+    -----
+    {errors.warned}
+        Also if a group has no correlation or no interval, an interval is replaced or rests on one system (see `ci`),
+        no test of all groups is possible, or the size of groups affects system means.
+
+    Notes
+    -----
+    Groups of inputs share their systems, and groups of systems their inputs. The jackknife leaves out each shared
+    label in all groups at once, so the variance of a difference is ``V_1 + V_2 − 2C``, with V the variance of a group's
+    own interval and C the covariance of the leave-outs. Limits combine those of both groups (MOVER; Zou & Donner 2008),
+    and p-values invert them (see `compare_metrics`). Degrees of freedom are Satterthwaite's.
+
+    The test of all groups is a Wald test on Fisher's scale with the jackknife's covariance matrix. Its F distribution
+    is an approximate Hotelling's T² (Krishnamoorthy & Yu 2004; Tipton & Pustejovsky 2015). It is NaN if that matrix is
+    singular, or if there are too few systems or inputs for the number of groups.
+
+    A difference need not come from the metric: groups of systems with a narrow range of quality have lower
+    correlations. At system level, so have groups of few inputs. Sizes and power: documentation, "Calibration".
+
+    References
+    ----------
+    Krishnamoorthy & Yu (2004), Statistics & Probability Letters 66. Tipton & Pustejovsky (2015), Journal of Educational
+    and Behavioral Statistics 40. Zou & Donner (2008), Statistics in Medicine 27.
+
+    Examples
+    --------
+    >>> import xsumstat
+    >>> ds = xsumstat.load_dataset("demo")
+    >>> ds = ds.assign_coords(domain=("input", ["news", "chat", "web"] * 10))
+    >>> found = ds.meta.compare_groups("human", by="domain", metric=["judge", "rouge"], level="input")
+    >>> found.correlation.to_pandas().round(2)
+    domain  chat  news   web
+    metric
+    judge   0.77  0.77  0.80
+    rouge   0.53  0.49  0.48
+    >>> found.heterogeneity_pvalue.to_series().round(2).to_dict()
+    {'judge': 0.72, 'rouge': 0.9}
+    >>> print(found.meta.conclusion().partition(".")[0])
+    For systems and inputs like these, there is no significant difference between the 3 groups of domain for judge and
+    rouge
+    """
+    measure = checked_measure(level, coefficient, missing, undefined)
+    confidence_level = _validate.fraction("confidence_level", confidence_level)
+    check_given(measure.coefficient, given)
+    progress = checked_progress(progress)
+    if adjust is not None:
+        _validate.choice("adjust", adjust, corrections.OF_PVALUES)
+    dims = checked_resample(resample, measure, layers=False, auto=True)
+    if "cell" in dims:
+        raise ValueError("resample='cell' does not go with compare_groups: it leaves out systems and inputs")
+    names = clustering.checked(cluster, measure, given)
+    ready: dict[str, Any] = {"level": level, "missing": measure.missing, "given": given}
+    ready |= {"compared_within": measure.compared_within, "constant": measure.coefficient.of_constants}
+    scores = schema.prepare(ds, gold, metric, these_systems=these_systems(resample, dims), **ready)
+    groups, labels = _groups(ds, scores, by)
+    by = str(by)
+    within = ("metric", by, f"other_{by}") if within is None and adjust is not None else within
+    families.check_correction(adjust, within, ["metric", by, f"other_{by}", *scores.further])
+    dims = _random(resample, dims, scores.shape, groups, by)
+    checks.check_resampled(scores.score, dims)
+    measure = settled(measure, scores, threshold, calibrate_on, gold)
+    clusters = clustering.of_scores(scores, names, dims)
+    targets = tuple((at, row) for at in scores.rows for row in range(groups.n_rows))
+    job = GroupJackknife(targets, measure, groups, dims, confidence_level, clusters=clusters)
+    found = _found(scores, job, by, labels, progress)
+    alpha = round(1 - confidence_level, 12)
+    attrs: dict[str, Any] = {"method": "jackknife", "by": by, "alternative": "two-sided", "alpha": alpha}
+    attrs |= {"confidence_level": confidence_level, "resample": dims, "cluster": names or None}
+    attrs |= {**measure.attrs, **threshold_attrs(measure.coefficient, calibrate_on)}
+    return _decided(results.result(found, scores, analysis="compare_groups", **attrs), adjust, within, alpha)
+
+
+def _groups(ds: xr.Dataset, scores: schema.Scores, by: Any) -> tuple[Groups, list[str]]:
+    """The groups of the scores, and what they are called; those of which all scores were left out have no places."""
+    dim, _, labels = slices.groups_of(ds, "by", by, facts.CELLS)
+    if {by, f"other_{by}"} & catalogue.RESERVED:
+        raise ValueError(f"by={by!r} is a name that results need; rename the coordinate")
+    for dim in {by, f"other_{by}"} & set(scores.further):
+        raise ValueError(f"score or gold has the further dim {dim!r}, a name that results of by={by!r} need; rename it")
+    if len(labels) < 2:
+        raise ValueError(f"by={by!r} has only the group(s) {_validate.listing(labels)}; a comparison needs 2")
+    with value_checks.held():  # labels without a group were named already
+        own = slices.groups_of(scores.score, "by", by, facts.CELLS)[1]
+    places = (np.array([at for at, group in enumerate(own) if group == label], dtype=np.int64) for label in labels)
+    return Groups(dim, tuple(places)), labels
+
+
+def _random(resample: Any, dims: tuple[str, ...], shape: tuple[int, int], groups: Groups, by: str) -> tuple[str, ...]:
+    """The dims whose labels are random: for "auto" inputs alone where there are few systems, be it in one group."""
+    systems, inputs = shape
+    least = min((len(each) for each in groups.places if len(each)), default=0)
+    found = random_dims(resample, dims, (least if groups.dim == "system" else systems, inputs))
+    if found != random_dims(resample, dims, shape):
+        _validate.warn(
+            f"a group of {by} has {least} system(s): the result is for these systems only. For new systems, leave out "
+            f"groups of fewer than {facts.ENOUGH_SYSTEMS}",
+            "few_systems",
+        )
+    return found
+
+
+def _found(
+    scores: schema.Scores, job: GroupJackknife, by: str, labels: list[str], progress: bool | None
+) -> dict[str, xr.DataArray]:
+    """The variables of the result, on metric, the groups and further labels."""
+    inputs = [(scores.score, facts.CORE), (scores.human, scores.gold_core)]
+    # Lazy scores keep all systems and inputs, whose places the groups have: what has no scores takes no part.
+    types = dict.fromkeys(job.names, float)
+    told = labelled.over_labels(job, inputs, "_target", types, lazy=scores.used is not None, progress=progress)
+    metrics = scores.score.isel(metric=scores.rows).coords["metric"]
+    sizes = {"metric": len(scores.rows), "_row": job.groups.n_rows}
+    coords = {**told["correlation"].coords, **metrics.coords}
+    numbers = {name: each.variable.unstack(_target=sizes) for name, each in told.items()}
+    of_group = {name: numbers[name].isel(_row=xr.Variable(by, np.arange(len(labels)))) for name in OF_GROUP}
+    cells = _of_pairs({name: numbers[name] for name in OF_PAIR}, job.groups, by)
+    cells |= {"correlation": of_group["correlation"], **{name: numbers[name].isel(_row=0) for name in OF_ALL}}
+    other = f"other_{by}"
+    coords |= {dim: xr.Variable(dim, np.array(labels, dtype=object)) for dim in (by, other)}
+    coords[other].attrs |= {"long_name": f"{by} to compare with", "units": "1"}
+    found, beside = (_labelled(each, coords, by) for each in (cells, of_group))
+    _warn(found, beside, scores, job, by, labels)
+    return found
+
+
+def _of_pairs(picked: Mapping[str, xr.Variable], groups: Groups, by: str) -> dict[str, xr.Variable]:
+    """The variables of each two groups, in either order."""
+    dims, size = (by, f"other_{by}"), len(groups.places)
+    place = {pair: at for at, pair in enumerate(groups.pairs)}
+    at = [[place.get((min(one, two), max(one, two)), 0) for two in range(size)] for one in range(size)]
+    rows, columns = np.ogrid[:size, :size]
+    turned, tested = (xr.Variable(dims, each) for each in (rows > columns, rows != columns))
+    square = {name: each.isel(_row=xr.Variable(dims, at)) for name, each in picked.items()}
+    return results.of_pairs(square, turned, tested, "compare_groups")
+
+
+def _labelled(cells: Mapping[str, xr.Variable], coords: Mapping[Any, Any], by: str) -> dict[str, xr.DataArray]:
+    """Variables with their coordinates, the dims of groups after `metric`."""
+    found = {}
+    for name, each in cells.items():
+        each = each.transpose("metric", *(dim for dim in (by, f"other_{by}") if dim in each.dims), ...)
+        own = {key: value for key, value in coords.items() if key in each.dims or key not in (by, f"other_{by}")}
+        found[name] = xr.DataArray(each, own)
+    return found
+
+
+def _decided(found: xr.Dataset, adjust: str | None, within: Any, alpha: float) -> xr.Dataset:
+    """The result with corrected p-values, and what is significant."""
+    found = families.adjusted(found, adjust, within)
+    pvalue = families.decisive(found)
+    found = found.assign(significant=xr.Variable(pvalue.dims, pvalue.data <= alpha))
+    first = [name for name in _ORDER if name in found]
+    return results.described(found[[*first, *(name for name in found.data_vars if name not in first)]])
+
+
+def _warn(
+    found: Mapping[str, xr.DataArray],
+    of_group: Mapping[str, xr.DataArray],
+    scores: schema.Scores,
+    job: GroupJackknife,
+    by: str,
+    labels: list[str],
+) -> None:
+    """Warn of what is undefined, has no limits or other limits, rests on one system, or goes by the groups' sizes."""
+    later, measure = scores.later, job.measure
+    warn_drawn_threshold(measure, scores.shape)
+    warn_of_ranked_means(measure, job.dims, "metrics", "use coefficient='pearson' or level='input'")
+    sizes = [len(each) for each in job.groups.places if len(each)]
+    if measure.level == "system" and job.groups.dim == "input" and max(sizes) > _MUCH_LARGER * min(sizes):
+        _validate.warn(
+            f"{by} has groups of {min(sizes)} to {max(sizes)} inputs: means of few inputs are noisier, which can "
+            "lower correlations at system level. Use level='input' to compare groups of different sizes",
+            "unequal_groups",
+        )
+    why = why_undefined(measure.coefficient, measure.given)
+    later.make(checks.warn_undefined, of_group["correlation"], *scores.spreads, why)
+    message = f"no jackknife interval, which needs {jackknife_needs(measure, job.dims)}, for"
+    low = of_group["correlation"].where(of_group["without_limits"] == 0)
+    later.make(checks.warn_without_limits, of_group["correlation"], low, message)
+    later.make(checks.warn_where, of_group["group_fell_back"] > 0, checks.FELL_BACK["jackknife"], "fell_back")
+    untested = found["heterogeneity_pvalue"].isnull() & (found["n_groups"] > 1)
+    later.make(
+        checks.warn_where,
+        untested,
+        f"no test of all groups, as they are too many for so few {'systems' if 'system' in job.dims else 'inputs'}, or "
+        "their covariances are singular, for",
+        "no_test",
+    )
+    metrics = scores.score["metric"].values[scores.rows].tolist()
+    names = [f"{metric} ({by} {label})" for metric in metrics for label in labels]
+    resting = of_group["rests_on"].transpose(..., "metric", by)
+    systems = checks.labels_of(scores.score, "system")
+    later.make(checks.warn_resting, resting, names, systems, measure.coefficient.name, FAR)
