@@ -145,10 +145,10 @@ class Jackknife(AtOnce, OfMetrics[FloatArray]):
         """Half of those whose parts may be kept, as several tasks run beside each other."""
         return _most(shape) // 2
 
-    def groups(self, x: Any = None, z: Any = None, *beside: Any) -> list[slice]:
+    def batches(self, x: Any = None, z: Any = None, *beside: Any) -> list[slice]:
         """The places of pairs that share the parts of a few metrics."""
         if len(self.targets[0]) == 1:
-            return super().groups(x, z, *beside)
+            return super().batches(x, z, *beside)
         most = _most((z.shape[-2], z.shape[-1]))
         return [at for at, _ in jobs.sharing(self, len(self.targets), most)]
 

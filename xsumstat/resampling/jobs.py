@@ -68,7 +68,7 @@ class Job(Generic[R]):
         """How many metrics' scores (systems, inputs) a task sees at most."""
         return BYTES_AT_ONCE // (8 * shape[0] * shape[1])
 
-    def groups(self, x: Any = None, z: Any = None, *beside: Any) -> list[slice]:
+    def batches(self, x: Any = None, z: Any = None, *beside: Any) -> list[slice]:
         """The places of targets that are made ready together."""
         size = len(self.targets)
         step = max(1, size) if self.together else self.at_once(x, z, *beside)
@@ -158,7 +158,7 @@ def on_threads(
     job: Job[R], labels: Sequence[tuple[Any, ...]], *, keep_samples: bool = False, progress: bool | None = None
 ) -> tuple[FloatArray, FloatArray | None]:
     """The numbers (names, labels · targets) for the scores of each further label, and the samples or None."""
-    parts = job.groups(*labels[0])
+    parts = job.batches(*labels[0])
     numbers = np.empty((len(job.names), len(labels) * len(job.targets)))
     kept = np.empty((numbers.shape[1], job.n_resamples)) if keep_samples else None
     start = 0
