@@ -104,12 +104,20 @@ def _adjusted(result: xr.Dataset, method: str, within: Any, *, checked: bool) ->
         )
 
     def each(values: FloatArray) -> FloatArray:
-        return corrections.adjust(values.ravel(), method).reshape(values.shape)
+        return corrections.adjust(np.ravel(values), method).reshape(np.shape(values))
 
-    return _with_all_groups(corrected(result, method, within, each, checked=checked), method)
+    return _with_all_groups(corrected(result, method, within, each, checked=checked), each)
 
 
-def _with_all_groups(result: xr.Dataset, method: str) -> xr.Dataset:
+def decided(result: xr.Dataset, alpha: float, first: Iterable[str]) -> xr.Dataset:
+    """The result with ``significant``, by corrected p-values where there are such; the `first` variables come first."""
+    pvalue = decisive(result)
+    result = result.assign(significant=xr.Variable(pvalue.dims, pvalue.data <= alpha))
+    ordered = [name for name in first if name in result]
+    return results.described(result[[*ordered, *(name for name in result.data_vars if name not in ordered)]])
+
+
+def _with_all_groups(result: xr.Dataset, each: Callable[..., FloatArray]) -> xr.Dataset:
     """The result with corrected p-values of the tests of all groups, where it has such: each metric's is one test.
 
     They are a family where those of pairs are one of all metrics.
@@ -118,18 +126,8 @@ def _with_all_groups(result: xr.Dataset, method: str) -> xr.Dataset:
         return result
     pvalues = result["heterogeneity_pvalue"]
     family = [dim for dim in str(result.attrs["adjust_within"]).split() if dim in pvalues.dims]
-    adjusted = xr.apply_ufunc(
-        lambda values: corrections.adjust(np.ravel(values), method).reshape(np.shape(values)),
-        checks.whole(pvalues, family),
-        input_core_dims=[family],
-        output_core_dims=[family],
-        vectorize=True,
-        dask="parallelized",
-        output_dtypes=[float],
-        keep_attrs=False,
-    )
     name = "heterogeneity_pvalue_adjusted"
-    described = results.describe(name, adjusted.transpose(*pvalues.dims), result.attrs.get("analysis"))
+    described = results.describe(name, _by_family(each, family, pvalues), result.attrs.get("analysis"))
     return result.assign({name: described.variable})
 
 
@@ -181,10 +179,15 @@ def corrected(
     later = Checks()
     if "exact" not in result and not checked:
         later.make(_warn_out_of_reach, dict(result.attrs), tests.notnull().sum(family).max(), method, USUAL_LEVEL)
-    cores = [family, *([*family, *(["resample"] if "resample" in values.dims else [])] for values in beside)]
-    adjusted = xr.apply_ufunc(
+    return _with_adjusted(result, later.attached(_by_family(each, family, tests, *beside)), again, method, family)
+
+
+def _by_family(each: Callable[..., FloatArray], family: list[str], *values: xr.DataArray) -> xr.DataArray:
+    """``each(*values)`` of every family, on the dims of the first values; others may have `resample`, too."""
+    cores = [[*family, *(["resample"] if "resample" in given.dims else [])] for given in values]
+    adjusted: xr.DataArray = xr.apply_ufunc(
         each,
-        *(checks.whole(values, core) for values, core in zip((tests, *beside), cores, strict=True)),
+        *(checks.whole(given, core) for given, core in zip(values, cores, strict=True)),
         input_core_dims=cores,
         output_core_dims=[family],
         vectorize=True,
@@ -192,8 +195,7 @@ def corrected(
         output_dtypes=[float],
         keep_attrs=False,
     )
-    adjusted = later.attached(adjusted.transpose(*tests.dims))
-    return _with_adjusted(result, adjusted, again, method, family)
+    return adjusted.transpose(*values[0].dims)
 
 
 def _families(result: xr.Dataset, within: Any) -> tuple[xr.DataArray, list[str], xr.DataArray | None]:

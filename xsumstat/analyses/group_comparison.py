@@ -183,7 +183,8 @@ def compare_groups(
     attrs: dict[str, Any] = {"method": "jackknife", "by": by, "alternative": "two-sided", "alpha": alpha}
     attrs |= {"confidence_level": confidence_level, "resample": dims, "cluster": names or None}
     attrs |= {**measure.attrs, **threshold_attrs(measure.coefficient, calibrate_on)}
-    return _decided(results.result(found, scores, analysis="compare_groups", **attrs), adjust, within, alpha)
+    tested = families.adjusted(results.result(found, scores, analysis="compare_groups", **attrs), adjust, within)
+    return families.decided(tested, alpha, _ORDER)
 
 
 def _groups(ds: xr.Dataset, scores: schema.Scores, by: Any) -> tuple[Groups, list[str]]:
@@ -257,15 +258,6 @@ def _labelled(cells: Mapping[str, xr.Variable], coords: Mapping[Any, Any], by: s
         own = {key: value for key, value in coords.items() if key in each.dims or key not in (by, f"other_{by}")}
         found[name] = xr.DataArray(each, own)
     return found
-
-
-def _decided(found: xr.Dataset, adjust: str | None, within: Any, alpha: float) -> xr.Dataset:
-    """The result with corrected p-values, and what is significant."""
-    found = families.adjusted(found, adjust, within)
-    pvalue = families.decisive(found)
-    found = found.assign(significant=xr.Variable(pvalue.dims, pvalue.data <= alpha))
-    first = [name for name in _ORDER if name in found]
-    return results.described(found[[*first, *(name for name in found.data_vars if name not in first)]])
 
 
 def _warn(

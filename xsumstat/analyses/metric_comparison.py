@@ -310,12 +310,8 @@ def _pairs_of_systems(x: FloatArray, z: FloatArray, pairs: Sequence[Pair], measu
 def _named(found: xr.Dataset, method: str, confidence_level: float) -> xr.Dataset:
     """A test as `compare_metrics` gives it: what is significant, and of whom it speaks."""
     alpha = round(1 - confidence_level, 12)
-    pvalue = families.decisive(found)
-    significant = xr.Variable(pvalue.dims, pvalue.data <= alpha)
     attrs = {"analysis": "compare_metrics", "method": method, "confidence_level": confidence_level, "alpha": alpha}
-    found = found.assign(significant=significant).assign_attrs(attrs)
-    first = [name for name in _ORDER if name in found]
-    return results.described(found[[*first, *(name for name in found.data_vars if name not in first)]])
+    return families.decided(found.assign_attrs(attrs), alpha, _ORDER)
 
 
 def _check_formula(method: str, resample: Any, refused: dict[str, Any]) -> None:

@@ -19,12 +19,12 @@ from xsumstat.types import FloatArray, IntArray
 Clusters = tuple[IntArray, IntArray]
 
 
-def of(x: FloatArray, z: FloatArray, measure: Measure, clusters: Clusters) -> Parts:
-    """The parts of a metric's scores and the gold's, (systems, inputs), when clusters are left out."""
-    taking_part = leave_one_out.taking_part(x, z, measure)
+def of(x: FloatArray, z: FloatArray, measure: Measure, clusters: Clusters | None) -> Parts:
+    """The parts of a metric's scores and the gold's, (systems, inputs), when clusters, if any, are left out whole."""
     parts = leave_one_out.of(x, z, measure)
-    if not parts.shape[0]:
+    if clusters is None or not parts.shape[0]:
         return parts
+    taking_part = leave_one_out.taking_part(x, z, measure)
     x, z = (np.ascontiguousarray(each[taking_part[0]][:, taking_part[1]]) for each in (x, z))
     systems, inputs = (
         np.unique(codes[there], return_inverse=True)[1] for codes, there in zip(clusters, taking_part, strict=True)

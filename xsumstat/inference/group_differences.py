@@ -118,23 +118,9 @@ def _moves_of_means(parts: OfMeans, dims: tuple[str, ...], dim: str) -> FloatArr
     found = parts.influence.sum(axis=0)
     whole = float(np.sum(found**2))
     # Inputs alone have their part of second order taken out.
-    size = inputs / (inputs - 1) * whole * _ratio(parts)
+    size = inputs / (inputs - 1) * whole * jackknife.of_systems(parts)[1]
     size = jackknife.variance(parts, dims) if dims == ("input",) else size
     return found * math.sqrt(size / whole) if whole > 0 else np.zeros(inputs)
-
-
-def _ratio(parts: OfMeans) -> float:
-    """The variance of a coefficient of ranks by that of Pearson's r, by leaving out systems; 1 of the latter."""
-    if not parts.of_ranks:
-        return 1.0
-    systems = parts.shape[0]
-    own = ((systems - 2) / (systems - 1)) ** 2 * _squares(parts.without, parts.value if parts.clustered else None)
-    of_pearson = _squares(parts.pearson, parts.pearson_value if parts.clustered else None)
-    return own / of_pearson if of_pearson > 0 else 0.0
-
-
-def _squares(values: FloatArray, about: float | None) -> float:
-    return float(np.sum(_without(values, about) ** 2))
 
 
 def _moves_of_groups(parts: OfGroups) -> FloatArray:
@@ -154,7 +140,8 @@ def cells(parts: Parts) -> FloatArray:
     """By how much the noise of each cell, or of each system and input's cluster, moves the estimate: V_c by squares."""
     systems, inputs = parts.shape
     if isinstance(parts, OfMeans):
-        return math.sqrt(inputs / (inputs - 1) * systems / (systems - 1) * _ratio(parts)) * parts.influence
+        ratio = jackknife.of_systems(parts)[1]
+        return math.sqrt(inputs / (inputs - 1) * systems / (systems - 1) * ratio) * parts.influence
     if isinstance(parts, OfGroups):
         found = jackknife.moved_by_cells(parts)
         return found if parts.members == "system" else found.T

@@ -137,22 +137,29 @@ def _variance_of_means(parts: OfMeans, dims: tuple[str, ...]) -> float:
     covariates V_s is ``(N−1−k)/(N−1)`` of this, as each system draws their regression towards itself.
     """
     systems, inputs = parts.shape
-    freed = (systems - 1 - parts.covariates) / (systems - 1)
-    about = (parts.value, parts.pearson_value) if parts.clustered else (None, None)
-    each = zip((parts.without, parts.pearson), about, strict=True)
-    own, of_pearson = (freed * deleted_variance(*values) for values in each)
-    own *= ((systems - 2) / (systems - 1)) ** 2 if parts.of_ranks else 1.0
+    own, ratio = of_systems(parts)
     if dims == ("system",):
         return own
     of_inputs = inputs / (inputs - 1) * float(np.sum(parts.influence.sum(axis=0) ** 2))
     of_cells = inputs / (inputs - 1) * systems / (systems - 1) * float(np.sum(parts.influence**2))
-    ratio = own / of_pearson if of_pearson > 0 else 0.0
-    ratio = ratio if parts.of_ranks else 1.0
     if not ratio:  # nothing varies, and perhaps no Pearson's r is there
         return 0.0 if dims == ("input",) else own
     if dims == ("input",):
         return max(of_inputs - second_order(parts.bends, inputs), of_inputs / 2) * ratio
     return own + max(0.0, of_inputs - of_cells) * ratio
+
+
+def of_systems(parts: OfMeans) -> tuple[float, float]:
+    """V_s of the correlation of systems' means, and of ranks its ratio to that of Pearson's r; 1 of the latter."""
+    systems = parts.shape[0]
+    freed = (systems - 1 - parts.covariates) / (systems - 1)
+    about = (parts.value, parts.pearson_value) if parts.clustered else (None, None)
+    each = zip((parts.without, parts.pearson), about, strict=True)
+    own, of_pearson = (freed * deleted_variance(*values) for values in each)
+    if not parts.of_ranks:
+        return own, 1.0
+    own *= ((systems - 2) / (systems - 1)) ** 2
+    return own, own / of_pearson if of_pearson > 0 else 0.0
 
 
 def _variance_of_groups(parts: OfGroups, dims: tuple[str, ...]) -> float:

@@ -131,10 +131,7 @@ class GroupJackknife(AtOnce, OfMetrics[FloatArray]):
         own_x, own_z = self.groups.of(at, x), self.groups.of(at, z)
         codes = self._codes(at, x.shape)
         there = leave_one_out.taking_part(own_x, own_z, measure)
-        if self.clusters is None:
-            parts = leave_one_out.of(own_x, own_z, measure)
-        else:
-            parts = by_cluster.of(own_x, own_z, measure, codes)
+        parts = by_cluster.of(own_x, own_z, measure, None if self.clusters is None else codes)
         estimated = jackknife.of_one(parts, measure, self.dims)
         if "input" in self.dims and parts.shape[1] < jackknife.LEAST_GROUPS:  # one input says nothing of others
             estimated = replace(estimated, about=None)

@@ -43,12 +43,10 @@ def estimated(
 
     def make(x: FloatArray, metric: int) -> _OfMetric:
         of_metric = measure.of_metric(metric)
-        if clusters is not None:
-            return _OfMetric.of(by_cluster.of(x, z, of_metric, clusters), measure, dims)
-        parts = leave_one_out.of(x, z, of_metric)
-        at = jackknife.rests_on(parts, dims)
+        parts = by_cluster.of(x, z, of_metric, clusters)
+        at = jackknife.rests_on(parts, dims) if clusters is None else -1
         at = at if at < 0 else int(np.flatnonzero(leave_one_out.taking_part(x, z, of_metric)[0])[at])
-        return _OfMetric.of(parts, measure, dims, at)
+        return _OfMetric(parts, jackknife.of_one(parts, measure, dims), jackknife.n_undefined(parts, dims), at)
 
     found = []
     most = _most((z.shape[-2], z.shape[-1])) if len(targets[0]) > 1 else 1
@@ -71,11 +69,6 @@ class _OfMetric:
     estimate: Estimated
     undefined: int
     resting: int
-
-    @classmethod
-    def of(cls, parts: Parts, measure: Measure, dims: tuple[str, ...], resting: int = -1) -> _OfMetric:
-        undefined = jackknife.n_undefined(parts, dims)
-        return cls(parts, jackknife.of_one(parts, measure, dims), undefined, resting)
 
 
 def tiled(targets: Sequence[Target], shape: tuple[int, int]) -> tuple[Target, ...]:
