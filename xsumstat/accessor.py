@@ -867,6 +867,20 @@ class DatasetMeta(_Meta):
     ) -> Dataset:
         """Replace the raters' ratings by the one that most of them gave."""
 
+    @_of("analyses.calibration")
+    def calibrate(
+        self,
+        gold: Hashable | DataArray | None = None,
+        *,
+        metric: Hashable | Sequence[Hashable] | DataArray | None = None,
+        method: str = "isotonic",
+        folds: int = 5,
+        grades: bool | Sequence[float] | None = None,
+        along: str = "rater",
+        rng: int | SeedSequence | Generator | None = None,
+    ) -> Dataset:
+        """Map a judge's scores onto the scale of human scores, cross-fitted over inputs."""
+
     @_of("analyses.judges")
     def alt_test(
         self,

@@ -84,6 +84,10 @@ METHODS: Words = {
     ),
     "human_ceiling": words_of("ceiling upper_bound human_upper_bound noise_ceiling human_agreement human_performance"),
     "alt_test": words_of("alternative_annotator_test alttest replace_raters judge_test llm_judge replace_annotators"),
+    "calibrate": words_of(
+        "calibration calibrated isotonic isotonic_regression rescale map_scores equate equipercentile recalibrate",
+        "platt linear_calibration",
+    ),
     "majority_vote": words_of("majority vote mode aggregate_raters majority_voting"),
     "drop_noisiest_rater": words_of("drop_noisiest noisiest_rater drop_rater remove_rater drop_annotator"),
     "to_frame": words_of(

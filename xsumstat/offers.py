@@ -16,6 +16,8 @@ from xsumstat.catalogue import ANALYSES
 from xsumstat.dataset import facts, leakage, wording
 
 RATERS, AMONG = "raters and judges", "among metrics"
+# What of these needs no single ratings.
+WITHOUT_RATERS = ("calibrate",)
 # Questions to scores, in groups. `of` says which a Dataset has something for.
 QUESTIONS = {
     group: tuple(each.name for each in rows)
@@ -51,7 +53,11 @@ def of(ds: xr.Dataset) -> dict[str, tuple[str, ...]]:
     if not is_scores(ds):
         return {}
     nothing = {RATERS: not leakage.ratings_in(ds), AMONG: ds.sizes["metric"] < 2}
-    return {group: names for group, names in QUESTIONS.items() if not nothing.get(group)}
+    asked = {
+        group: tuple(name for name in names if not nothing.get(group) or name in WITHOUT_RATERS)
+        for group, names in QUESTIONS.items()
+    }
+    return {group: names for group, names in asked.items() if names}
 
 
 def pictures(ds: xr.Dataset) -> tuple[str, ...]:
