@@ -26,7 +26,7 @@ ENTRIES = {
     """,
     "metric": """
         metric : label, list of labels or bool DataArray, optional
-            Metrics to judge; default all but the gold and other scores that the coordinate ``kind`` calls human.
+            Metrics to judge; default all but the gold and what the coordinate ``kind`` calls human or covariate.
     """,
     "level": """
         level : {"system", "input", "global", "within_system"}, default "system"
@@ -114,7 +114,7 @@ ENTRIES = {
     """,
     "metric.rows": """
         metric : label, list of labels or bool DataArray, optional
-            Metrics in the rows of the result; default all but the gold and other scores that the coordinate ``kind``
+            Metrics in the rows of the result; default all but the gold and what the coordinate ``kind``
             calls human.
     """,
     "other.columns": """
