@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ import xarray as xr
 from xsumstat import _validate
 from xsumstat.analyses import adjust as families
 from xsumstat.analyses import equivalence_tests
-from xsumstat.analyses.measure import Draws, Measure, checked_measure, checked_resample, jackknife_needs
+from xsumstat.analyses.measure import Draws, Measure, checked_measure, checked_resample, jackknife_needs, on_scale
 from xsumstat.analyses.versions import Pairs, check_along, check_base, margin_of
 from xsumstat.dataset import checks, metric_pairs, results
 from xsumstat.resampling.bootstrap import BootstrapInterval
@@ -163,6 +163,7 @@ def equivalence(
     """
     test = _Test.of(level, coefficient, missing, undefined, method, resample, alpha, n_resamples, rng, progress)
     pairs = test.pairs(ds, gold, metric, along, base, other)
+    test = replace(test, measure=on_scale(test.measure, pairs.scores))
     families.check_correction(adjust, within, pairs.dims)
     at_base = {} if along is None else {along: base}
     unknown = "the margin is NaN, and so is the p-value, for"
@@ -269,6 +270,7 @@ def margin_sensitivity(
     test = _Test.of(level, coefficient, missing, undefined, method, resample, alpha, n_resamples, rng, progress)
     grid = equivalence_tests.checked_grid(margins)
     pairs = test.pairs(ds, gold, metric, along, base, other)
+    test = replace(test, measure=on_scale(test.measure, pairs.scores))
     kept = [] if by is None else _validate.several("by", by, "a dim or several")
     for dim in kept:
         _validate.known("dim in by", dim, pairs.dims, "dims of the comparisons")
@@ -380,6 +382,7 @@ def dominance(
     check_base(along, base)
     if along is not None:
         check_along(scores.score, along, base)
+    measure = on_scale(measure, scores)
     pairs = Pairs(scores, targets, None, [], [])
     how = BootstrapInterval("percentile", dims, draws.n_resamples, draws.seed, 0.95)
     found = equivalence_tests.drawn(pairs, measure, how, None, progress)
@@ -439,6 +442,11 @@ class _Test:
         measure = checked_measure(level, coefficient, missing, undefined)
         _validate.choice("method", method, METHODS)
         dims = checked_resample(resample, measure, layers=False)
+        if measure.coefficient.scale and method in ("tost_analytic", "anderson_hauck"):
+            raise ValueError(
+                f"method={method!r} has a formula for correlations, which coefficient={measure.coefficient.name!r} is "
+                "not; use method='jackknife' or 'tost'"
+            )
         if method == "jackknife" and "cell" in dims:
             raise ValueError("method='jackknife' leaves out systems and inputs; resample='cell' needs method='tost'")
         alpha = _validate.fraction("alpha", alpha)

@@ -70,6 +70,7 @@ def ci(
     by: str | None = None,
     cluster: str | tuple[str, ...] | None = None,
     given: str | xr.DataArray | Sequence[str | xr.DataArray] | None = None,
+    positive: float | str | Sequence[float | str] | None = None,
     threshold: float | xr.DataArray | None = None,
     calibrate_on: xr.Dataset | None = None,
     pool: str | None = None,
@@ -103,6 +104,7 @@ def ci(
     {by}
     {cluster}
     {given}
+    {positive}
     {threshold}
         A threshold that is calibrated is found anew in each resample.
     {calibrate_on}
@@ -277,7 +279,7 @@ def ci(
         dims = random_dims(resample, dims, scores.shape)
         method = interval_method(measure, dims, interval, keep_samples) if asked == AUTO else asked
         _check_method(method, measure, dims, interval, other, keep_samples)
-    measure = settled(measure, scores, threshold, calibrate_on, gold)
+    measure = settled(measure, scores, threshold, calibrate_on, gold, positive)
     warn_drawn_threshold(measure, scores.shape)
     checks.warn_few_differences(scores.score, scores.gold, level)
     layers = [dim for dim in dims if dim in LAYERS]

@@ -57,6 +57,7 @@ def perm_test(
     by: str | None = None,
     cluster: str | tuple[str, ...] | None = None,
     given: str | xr.DataArray | Sequence[str | xr.DataArray] | None = None,
+    positive: float | str | Sequence[float | str] | None = None,
     threshold: float | xr.DataArray | None = None,
     calibrate_on: xr.Dataset | None = None,
     pool: str | None = None,
@@ -98,6 +99,7 @@ def perm_test(
     {by}
     {cluster}
     {given}
+    {positive}
     {threshold}
     {calibrate_on}
     {pool}
@@ -195,7 +197,7 @@ def perm_test(
         ds, gold, metric=metric, other=other, level=level, coefficient=coefficient, method=method, resample=resample,
         crossed=crossed, swap=swap, alternative=alternative, adjust=adjust, within=within, n_resamples=n_resamples,
         given=given, threshold=threshold, calibrate_on=calibrate_on, missing=missing, undefined=undefined, rng=rng,
-        cluster=cluster, keep_samples=keep_samples, progress=progress,
+        cluster=cluster, keep_samples=keep_samples, progress=progress, positive=positive,
     )()  # fmt: skip
 
 
@@ -225,6 +227,7 @@ def prepared_perm_test(
     keep_samples: bool = False,
     cluster: str | tuple[str, ...] | None = None,
     alpha: float = families.USUAL_LEVEL,
+    positive: float | str | Sequence[float | str] | None = None,
 ) -> Callable[[], xr.Dataset]:
     """`perm_test` with all that is checked before the first swap; called, it gives the result.
 
@@ -251,7 +254,7 @@ def prepared_perm_test(
     ready["compared_within"] = measure.compared_within
     ready["given"], ready["these_systems"] = given, dims == ("input",)
     scores, tested = metric_pairs.prepare(ds, gold, metric, other, **ready)
-    measure = settled(measure, scores, threshold, calibrate_on, gold)
+    measure = settled(measure, scores, threshold, calibrate_on, gold, positive)
     if by_decisions:
         ties.check_number(scores.shape, level, measure.coefficient)
         _warn_of_decisions(dims, level)
@@ -347,6 +350,7 @@ def boot_test(
     by: str | None = None,
     cluster: str | tuple[str, ...] | None = None,
     given: str | xr.DataArray | Sequence[str | xr.DataArray] | None = None,
+    positive: float | str | Sequence[float | str] | None = None,
     threshold: float | xr.DataArray | None = None,
     calibrate_on: xr.Dataset | None = None,
     pool: str | None = None,
@@ -377,6 +381,7 @@ def boot_test(
     {by}
     {cluster}
     {given}
+    {positive}
     {threshold}
     {calibrate_on}
     {pool}
@@ -443,7 +448,7 @@ def boot_test(
     ready["compared_within"] = measure.compared_within
     ready["given"], ready["these_systems"] = given, dims == ("input",)
     scores, tested = metric_pairs.prepare(ds, gold, metric, other, **ready)
-    measure = settled(measure, scores, threshold, calibrate_on, gold)
+    measure = settled(measure, scores, threshold, calibrate_on, gold, positive)
     warn_drawn_threshold(measure, scores.shape)
     checks.check_resampled(scores.score, dims)
     families.check_correction(adjust, within, metric_pairs.dims(scores))
