@@ -145,6 +145,8 @@ QUESTIONS = {
     "by": lambda d: d.meta.ci("human", by="type", **FEW),
     "agreement": lambda d: d.meta.agreement(rating(d), n_resamples=5, rng=0),
     "majority": lambda d: d.meta.majority_vote(rating(d)),
+    "calibrate": lambda d: d.meta.calibrate("human", metric="m0", folds=2, rng=0),
+    "refitted": lambda d: d.meta.calibrate("human", metric="m0", rng=0, folds=2).meta.ci("human", level="global"),
     "noisiest": lambda d: d.meta.drop_noisiest_rater(rating(d)),
     "alt_test": lambda d: d.meta.alt_test(rating(d), metric="m0", scale="ranks", min_items=2),
     "human_ceiling": lambda d: d.meta.human_ceiling(rating(d), metric="m0", **FEW),
@@ -208,7 +210,7 @@ MORE = {
     "corrected tests": lambda d: d.meta.perm_test("human", **FEW).meta.adjust("holm"),
 }
 # What holds scores as they came, and results under names that nobody chose.
-GIVES_SCORES = ("top_k", "scoring_range", "majority", "noisiest", "sample_inputs", "sentinels", "outputs")
+GIVES_SCORES = ("top_k", "scoring_range", "majority", "noisiest", "calibrate", "sample_inputs", "sentinels", "outputs")
 
 
 def versions():

@@ -34,7 +34,7 @@ OF_SCORES = {
     ),
     *("dominance", "metric_corr", "metric_ci", "pca", "disagreement", "improvement_consistency", "top_k", "top_k_corr"),
     *("close_corr", "scoring_range", "range_drop", "compare_systems", "discriminative_agreement", "input_effect"),
-    *("system_means", "sample_inputs", "variance_components", "report", "to_frame", "to_mtme", "plot"),
+    *("system_means", "sample_inputs", "variance_components", "report", "to_frame", "to_mtme", "plot", "calibrate"),
 }
 OF_RESULTS = {"conclusion", "methods", "to_frame", "to_latex", "to_markdown", "plot"}
 OF_RATINGS = {"agreement", "human_ceiling", "alt_test", "majority_vote", "drop_noisiest_rater"}
@@ -119,7 +119,7 @@ def test_scores_list_their_questions_and_pictures(demo, rated):
         assert hasattr(rated.meta, name) or hasattr(rated.meta.plot, name)
     one = demo.sel(metric=["human"])
     assert set(dir(one.meta)) == OF_SCORES - set(offers.QUESTIONS[offers.AMONG])
-    assert "raters and judges" not in repr(demo.meta) and "agreement, human_ceiling" in repr(rated.meta)
+    assert "majority_vote" not in repr(demo.meta) and "agreement, human_ceiling" in repr(rated.meta)
 
 
 def test_lazy_scores_are_listed_too(rated):

@@ -625,7 +625,7 @@ class DatasetMeta(_Meta):
         other: Hashable | Sequence[Hashable] | DataArray | None = None,
         level: str = "system",
         coefficient: str | Callable = "pearson",
-        resample: str | tuple[str, ...] = "both",
+        resample: str | tuple[str, ...] = "auto",
         alternative: str = "two-sided",
         adjust: str | None = None,
         within: str | Iterable[str] | None = None,
@@ -674,7 +674,7 @@ class DatasetMeta(_Meta):
         method: str = "tost",
         level: str = "system",
         coefficient: str | Callable = "pearson",
-        resample: str | tuple[str, ...] = "both",
+        resample: str | tuple[str, ...] = "auto",
         alpha: float = 0.05,
         adjust: str | None = None,
         within: str | Iterable[str] | None = None,
@@ -701,7 +701,7 @@ class DatasetMeta(_Meta):
         method: str = "tost",
         level: str = "system",
         coefficient: str | Callable = "pearson",
-        resample: str | tuple[str, ...] = "both",
+        resample: str | tuple[str, ...] = "auto",
         alpha: float = 0.05,
         adjust: str | None = None,
         within: str | Iterable[str] | None = None,
@@ -725,7 +725,7 @@ class DatasetMeta(_Meta):
         threshold: float = 0.975,
         level: str = "system",
         coefficient: str | Callable = "pearson",
-        resample: str | tuple[str, ...] = "both",
+        resample: str | tuple[str, ...] = "auto",
         n_resamples: int = 9999,
         missing: str = "pairwise",
         undefined: str = "drop",
@@ -800,7 +800,7 @@ class DatasetMeta(_Meta):
         coefficient: str | Callable = "pearson",
         method: str = "auto",
         interval: str | None = None,
-        resample: str | tuple[str, ...] = "both",
+        resample: str | tuple[str, ...] = "auto",
         n_resamples: int = 9999,
         confidence_level: float = 0.95,
         missing: str = "pairwise",
@@ -822,7 +822,7 @@ class DatasetMeta(_Meta):
         coefficient: str = "kendall",
         method: str = "auto",
         interval: str | None = None,
-        resample: str | tuple[str, ...] = "both",
+        resample: str | tuple[str, ...] = "auto",
         n_resamples: int = 9999,
         confidence_level: float = 0.95,
         missing: str = "pairwise",
@@ -852,7 +852,7 @@ class DatasetMeta(_Meta):
         along: str = "rater",
         measurement: str = "ordinal",
         method: str = "jackknife",
-        resample: str | tuple[str, ...] = "both",
+        resample: str | tuple[str, ...] = "auto",
         n_resamples: int = 999,
         confidence_level: float = 0.95,
         rng: int | SeedSequence | Generator | None = None,
@@ -878,6 +878,20 @@ class DatasetMeta(_Meta):
     ) -> Dataset:
         """Replace the raters' ratings by the one that most of them gave."""
 
+    @_of("analyses.calibration")
+    def calibrate(
+        self,
+        gold: Hashable | DataArray | None = None,
+        *,
+        metric: Hashable | Sequence[Hashable] | DataArray | None = None,
+        method: str = "isotonic",
+        folds: int = 5,
+        grades: bool | Sequence[float] | None = None,
+        along: str = "rater",
+        rng: int | SeedSequence | Generator | None = None,
+    ) -> Dataset:
+        """Map a judge's scores onto the scale of human scores, cross-fitted over inputs."""
+
     @_of("analyses.judges")
     def alt_test(
         self,
@@ -887,7 +901,7 @@ class DatasetMeta(_Meta):
         along: str = "rater",
         margin: float = 0.2,
         alignment: str = "rmse",
-        scale: str = "raw",
+        scale: str = "auto",
         test: str = "t",
         alpha: float = 0.05,
         by: str | None = None,

@@ -158,6 +158,14 @@ REFERENCES: dict[str, Reference] = {
         "The Alternative Annotator Test for LLM-as-a-Judge: How to Statistically Justify Replacing Human Annotators "
         "with LLMs", _ACL.format("63rd"), "",
     ),
+    "barlow1972statistical": Reference(
+        _names("Barlow, Richard E.; Bartholomew, David J.; Bremner, John M.; Brunk, H. Daniel"), 1972,
+        "Statistical Inference under Order Restrictions", "Wiley", "book",
+    ),
+    "kolen2014test": Reference(
+        _names("Kolen, Michael J.; Brennan, Robert L."), 2014, "Test Equating, Scaling, and Linking", "Springer",
+        "book",
+    ),
     "krippendorff2011computing": Reference(
         _names("Krippendorff, Klaus"), 2011, "Computing Krippendorff's Alpha-Reliability",
         "University of Pennsylvania", "techreport",
