@@ -300,6 +300,17 @@ REFERENCES: dict[str, Reference] = {
         "Wilcoxon, Frank", 1945, "Individual Comparisons by Ranking Methods", "Biometrics Bulletin", "1", "80--83",
         "10.2307/3001968",
     ),
+    "zheng2023judging": _paper(
+        "Zheng, Lianmin; Chiang, Wei-Lin; Sheng, Ying; Zhuang, Siyuan; Wu, Zhanghao; Zhuang, Yonghao; Lin, Zi; "
+        "Li, Zhuohan; Li, Dacheng; Xing, Eric P.; Zhang, Hao; Gonzalez, Joseph E.; Stoica, Ion", 2023,
+        "Judging LLM-as-a-Judge with MT-Bench and Chatbot Arena",
+        "Advances in Neural Information Processing Systems 36, Datasets and Benchmarks Track", "46595--46623", "",
+    ),
+    "bonett2012adjusted": _article(
+        "Bonett, Douglas G.; Price, Robert M.", 2012,
+        "Adjusted Wald Confidence Interval for a Difference of Binomial Proportions Based on Paired Data",
+        "Journal of Educational and Behavioral Statistics", "37", "479--488", "10.3102/1076998611411915",
+    ),
     "kruskal1952use": _article(
         "Kruskal, William H.; Wallis, W. Allen", 1952, "Use of Ranks in One-Criterion Variance Analysis",
         "Journal of the American Statistical Association", "47", "583--621", "10.1080/01621459.1952.10483441",
