@@ -92,6 +92,7 @@ def test_numbers_are_those_of_plain_python(ds, page):
     assert f"is {best} with" in " ".join(page.sections[5].said) or f"{best} is best" in " ".join(page.sections[5].said)
 
 
+@pytest.mark.filterwarnings("ignore")
 def test_its_code_gives_its_numbers(ds, page):
     names = {"ds": ds}
     exec(page.code, names)

@@ -24,6 +24,7 @@ from xsumstat.io import frames as io
 from xsumstat.io import gold as human_scores
 from xsumstat.io import published as datasets
 from xsumstat.io import roles, stores
+from xsumstat.io.whole_files import write_whole
 from xsumstat.plots import parts as plot_parts
 from xsumstat.resampling import threads
 
@@ -209,7 +210,7 @@ def _run(args: argparse.Namespace) -> int:
         verdicts = [gate.check(ds, each, confidence_level=args.confidence_level, **how) for each in required]
     print(answers.text(shutil.get_terminal_size((100, 24)).columns))
     if args.output is not None:
-        report.write_whole(args.output, answers.html())
+        write_whole(args.output, answers.html())
         _say(f"wrote {args.output}")
     for verdict in verdicts:
         print(f"\n{verdict.line}")

@@ -6,7 +6,7 @@ import functools
 import importlib
 import os
 import textwrap
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -142,20 +142,20 @@ def make_report(
     level, coefficient = report_data.usual_measure(ds, level, coefficient)
     measure = {"level": level, "coefficient": coefficient}
     shown: dict[str, xr.Dataset] = {}
-    sections, code, caveats = [], [], []
-    asked = functools.partial(_answered, ds, people, shown)
+    sections: list[Section] = []
+    code: list[str] = []
+    caveats: list[Caveat] = []
     limits = {"confidence_level": confidence_level}
-    for question, asks in _questions(people, judges, given, _groups(ds), measure, limits, adjust, alpha, rng).items():
-        section, lines, said = asked(question, list(asks))
-        sections.append(section)
-        code += lines
-        caveats += said
-    best = _best_judge(shown, judges)
-    for question, asks in _about_systems(ds, people, best, limits, adjust).items():
-        section, lines, said = asked(question, asks)
-        sections.append(section)
-        code += lines
-        caveats += said
+
+    def answer(questions: dict[str, list[Ask]]) -> None:
+        for question, asks in questions.items():
+            section, lines, said = _answered(ds, people, shown, question, asks)
+            sections.append(section)
+            code.extend(lines)
+            caveats.extend(said)
+
+    answer(_about_judges(about, _groups(ds), measure, limits, adjust, alpha, rng))
+    answer(_about_systems(ds, people, _best_judge(shown, judges), limits, adjust))
     notes = tuple(dict.fromkeys(caveats))
     for note in notes:
         _validate.warn(note)
@@ -235,61 +235,41 @@ def _groups(ds: xr.Dataset) -> list[str]:
     ]
 
 
-def _questions(
-    people: People,
-    judges: list[Hashable],
-    given: list[str],
+def _about_judges(
+    about: Subject,
     groups: list[str],
     measure: dict[str, Any],
     limits: dict[str, Any],
     adjust: str,
     alpha: float,
     rng: int,
-) -> dict[str, Iterator[Ask]]:
+) -> dict[str, list[Ask]]:
     """The questions about annotators and judges."""
-    of_judges = {"metric": judges}
+    people, given = about.people, about.given
+    rated: dict[str, Any] = {"rating": people.rating}
+    of_judges: dict[str, Any] = {"gold": people.gold, "metric": about.judges}
     several = people.n_raters > 1
-
-    def agree() -> Iterator[Ask]:
-        if several:
-            yield Ask("agreement", {"rating": people.rating, **limits, "rng": rng})
-
-    def as_well() -> Iterator[Ask]:
-        if several:
-            how = {"rating": people.rating, **of_judges, **measure, **limits, "rng": rng}
-            yield Ask("human_ceiling", how, "forest")
-        else:
-            yield Ask("ci", {"gold": people.gold, **of_judges, **measure, **limits}, "forest")
-
-    def better() -> Iterator[Ask]:
-        how = {"gold": people.gold, **of_judges, **measure, "adjust": adjust, "confidence_level": 1 - alpha}
-        yield Ask("compare_metrics", how, table=len(judges) > 2)
-
-    def err() -> Iterator[Ask]:
-        if given:
-            how = {
-                "gold": people.gold,
-                **of_judges,
-                "given": given,
-                "level": level_of_bias(people),
-                "confidence_level": 1 - alpha,
-            }
-            yield Ask("bias", how)
-        for name in groups:
-            how = {"gold": people.gold, **of_judges, "by": name, **measure}
-            yield Ask("compare_groups", {**how, "adjust": adjust}, table=False)
-            yield Ask("ci", {**how, **limits}, says=False)
-
-    def replace() -> Iterator[Ask]:
-        yield Ask("alt_test", {"rating": people.rating, **of_judges, "alpha": alpha})
-
-    found = {"Do the annotators agree?": agree()}
-    found["Does the judge agree with people as well as one of them?"] = as_well()
-    if len(judges) > 1:
-        found["Which judge agrees better with people?"] = better()
-    found["Where does the judge err?"] = err()
+    agree = [Ask("agreement", {**rated, **limits, "rng": rng})]
+    ceiling = [Ask("human_ceiling", {**rated, "metric": about.judges, **measure, **limits, "rng": rng}, "forest")]
+    alone = [Ask("ci", {**of_judges, **measure, **limits}, "forest")]
+    found = {
+        "Do the annotators agree?": agree if several else [],
+        "Does the judge agree with people as well as one of them?": ceiling if several else alone,
+    }
+    if len(about.judges) > 1:
+        how = {**of_judges, **measure, "adjust": adjust, "confidence_level": 1 - alpha}
+        found["Which judge agrees better with people?"] = [Ask("compare_metrics", how, table=len(about.judges) > 2)]
+    err = []
+    if given:
+        how = {**of_judges, "given": given, "level": level_of_bias(people), "confidence_level": 1 - alpha}
+        err.append(Ask("bias", how))
+    for name in groups:
+        how = {**of_judges, "by": name, **measure}
+        err += [Ask("compare_groups", {**how, "adjust": adjust}, table=False), Ask("ci", {**how, **limits}, says=False)]
+    found["Where does the judge err?"] = err
     if several:
-        found["May the judge replace an annotator?"] = replace()
+        how = {**rated, "metric": about.judges, "alpha": alpha}
+        found["May the judge replace an annotator?"] = [Ask("alt_test", how)]
     return found
 
 
@@ -403,7 +383,7 @@ def _picture(
     module, function = {"forest": ("forest", "forest"), "system_means": ("system_means", "system_means")}[name]
     draw = getattr(importlib.import_module(f"xsumstat.plots.{module}"), function)
     numbers = "" if table is None else "; ".join(" ".join(map(str, row)) for row in table.itertuples(index=False))
-    return functools.partial(draw, shortened(result)), question, f"{question} {numbers}"
+    return functools.partial(draw, shortened(result)), question, printable(f"{question} {numbers}")
 
 
 def _lines(table: pd.DataFrame) -> list[str]:

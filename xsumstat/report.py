@@ -328,7 +328,12 @@ def report(
     """
     _validate.choice("kind", kind, KINDS)
     if kind == "judge":
-        how = {"level": level, "coefficient": coefficient, "confidence_level": confidence_level, "adjust": adjust}
+        how: dict[str, Any] = {
+            "level": level,
+            "coefficient": coefficient,
+            "confidence_level": confidence_level,
+            "adjust": adjust,
+        }
         seed = draws.seed_of(rng)
         return judge_report.make_report(ds, name, gold=gold, metric=metric, **how, alpha=alpha, rng=seed)
     if metric is None:
