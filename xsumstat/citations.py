@@ -158,6 +158,14 @@ REFERENCES: dict[str, Reference] = {
         "The Alternative Annotator Test for LLM-as-a-Judge: How to Statistically Justify Replacing Human Annotators "
         "with LLMs", _ACL.format("63rd"), "",
     ),
+    "barlow1972statistical": Reference(
+        _names("Barlow, Richard E.; Bartholomew, David J.; Bremner, John M.; Brunk, H. Daniel"), 1972,
+        "Statistical Inference under Order Restrictions", "Wiley", "book",
+    ),
+    "kolen2014test": Reference(
+        _names("Kolen, Michael J.; Brennan, Robert L."), 2014, "Test Equating, Scaling, and Linking", "Springer",
+        "book",
+    ),
     "krippendorff2011computing": Reference(
         _names("Krippendorff, Klaus"), 2011, "Computing Krippendorff's Alpha-Reliability",
         "University of Pennsylvania", "techreport",
@@ -264,6 +272,17 @@ REFERENCES: dict[str, Reference] = {
     "wilcoxon1945individual": _article(
         "Wilcoxon, Frank", 1945, "Individual Comparisons by Ranking Methods", "Biometrics Bulletin", "1", "80--83",
         "10.2307/3001968",
+    ),
+    "zheng2023judging": _paper(
+        "Zheng, Lianmin; Chiang, Wei-Lin; Sheng, Ying; Zhuang, Siyuan; Wu, Zhanghao; Zhuang, Yonghao; Lin, Zi; "
+        "Li, Zhuohan; Li, Dacheng; Xing, Eric P.; Zhang, Hao; Gonzalez, Joseph E.; Stoica, Ion", 2023,
+        "Judging LLM-as-a-Judge with MT-Bench and Chatbot Arena",
+        "Advances in Neural Information Processing Systems 36, Datasets and Benchmarks Track", "46595--46623", "",
+    ),
+    "bonett2012adjusted": _article(
+        "Bonett, Douglas G.; Price, Robert M.", 2012,
+        "Adjusted Wald Confidence Interval for a Difference of Binomial Proportions Based on Paired Data",
+        "Journal of Educational and Behavioral Statistics", "37", "479--488", "10.3102/1076998611411915",
     ),
     "kruskal1952use": _article(
         "Kruskal, William H.; Wallis, W. Allen", 1952, "Use of Ranks in One-Criterion Variance Analysis",

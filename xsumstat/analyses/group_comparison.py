@@ -26,7 +26,7 @@ from xsumstat.analyses.measure import (
     warn_of_ranked_means,
     why_undefined,
 )
-from xsumstat.dataset import checks, facts, labelled, near_copies, results, value_checks
+from xsumstat.dataset import calibrated, checks, facts, labelled, near_copies, results, value_checks
 from xsumstat.dataset import scores as schema
 from xsumstat.inference import corrections
 from xsumstat.inference.jackknife import FAR
@@ -168,6 +168,7 @@ def compare_groups(
     ready: dict[str, Any] = {"level": level, "missing": measure.missing, "given": given}
     ready |= {"compared_within": measure.compared_within, "constant": measure.coefficient.of_constants}
     scores = schema.prepare(ds, gold, metric, these_systems=these_systems(resample, dims), **ready)
+    calibrated.refuse(scores.score, "compare_groups")
     groups, labels = _groups(ds, scores, by)
     by = str(by)
     within = ("metric", by, f"other_{by}") if within is None and adjust is not None else within

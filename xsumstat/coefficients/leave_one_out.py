@@ -209,6 +209,8 @@ class OfAny:
     taking_part : tuple of arrays of bool, optional
     clustered : bool
         As of `OfMeans`.
+    cells : array, optional
+        The values without each cell, or without each of many groups of cells.
     """
 
     value: float
@@ -217,6 +219,7 @@ class OfAny:
     level: str
     taking_part: TakingPart | None = None
     clustered: bool = False
+    cells: FloatArray | None = None
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -227,7 +230,8 @@ class OfAny:
         """Those of the difference of two estimates, over the systems and inputs of either."""
         systems = _of_either(self.systems, other.systems, self, other, 0)
         inputs = _of_either(self.inputs, other.inputs, self, other, 1)
-        return OfAny(self.value - other.value, systems, inputs, self.level, clustered=self.clustered)
+        cells = None if self.cells is None or other.cells is None else self.cells - other.cells
+        return OfAny(self.value - other.value, systems, inputs, self.level, clustered=self.clustered, cells=cells)
 
 
 def _of_either(

@@ -10,7 +10,7 @@ import numpy.typing as npt
 import xarray as xr
 
 from xsumstat import _validate
-from xsumstat.dataset import facts
+from xsumstat.dataset import calibrated, facts
 from xsumstat.dataset.facts import Fact
 from xsumstat.dataset.value_checks import Checks
 from xsumstat.types import FloatArray
@@ -76,13 +76,18 @@ def warn_of_people(
         Metrics that the gold is by name, and that are no surprise.
     """
     people = [_people(name, gold), *(_people(each, values) for each, values in ratings.items())]
-    later.make(_warn, score["metric"].values.tolist(), [*own, *human_labels(score)], people, equal)
+    later.make(_warn, score["metric"].values.tolist(), [*own, *_known(score)], people, equal)
 
 
 def warn_of_raters(score: xr.DataArray, ratings: xr.DataArray, name: str, along: str) -> None:
     """Warn of metrics that are the raters' mean, or one of the raters, of ratings aligned with them."""
     equal = [equal_to(score, ratings, along)]
-    _warn(score["metric"].values.tolist(), human_labels(score), [_people(name, ratings, along)], equal)
+    _warn(score["metric"].values.tolist(), _known(score), [_people(name, ratings, along)], equal)
+
+
+def _known(score: xr.DataArray) -> list[Hashable]:
+    """The metrics that are known to be human, or to be made to look so: of a calibrated one its judge may be told."""
+    return [*human_labels(score), *calibrated.labels(score)]
 
 
 def ratings_in(ds: xr.Dataset) -> dict[str, xr.DataArray]:

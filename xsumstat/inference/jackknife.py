@@ -125,6 +125,8 @@ def variance(parts: Parts, dims: tuple[str, ...]) -> float:
     if len(found) == 2 and isinstance(parts, OfCells):
         cells = float(np.sum(parts.influence**2)) / parts.n_cells**2
         found[1] = max(0.0, found[1] - cells)
+    elif len(found) == 2 and isinstance(parts, OfAny) and parts.cells is not None:
+        found[1] = max(0.0, found[1] - deleted_variance(parts.cells))
     return sum(found)
 
 

@@ -15,6 +15,7 @@ from xsumstat import _validate
 from xsumstat.analyses.measure import checked_measure
 from xsumstat.coefficients import table
 from xsumstat.coefficients.record import Coefficient, Measure
+from xsumstat.dataset import calibrated
 from xsumstat.dataset import scores as schema
 from xsumstat.resampling.bootstrap import Target
 from xsumstat.simulation import simulate as simulation
@@ -136,6 +137,7 @@ class Source:
             raise TypeError(f"ds must be a Dataset of scores, got {type(ds).__name__}")
         first = questions.levels[0]
         found = schema.prepare(ds, gold, metric, level=first, missing=questions.missing, other=other)
+        calibrated.refuse(found.score, "a simulation")
         if found.further:
             raise ValueError(
                 f"scores have the further dim(s) {_validate.listing(sorted(found.further))}; select one label of each"
