@@ -1,5 +1,6 @@
 import functools
 import itertools
+import re
 import warnings
 
 import numpy as np
@@ -77,9 +78,16 @@ def test_the_same_cell_twice():
 
 
 def test_columns_that_describe_nothing_are_named():
-    with pytest.warns(UserWarning, match=r"column\(s\) left out, as they describe no metric, system or input: 'text'"):
-        ds = TIDY.assign(text=list("uvwxyz")).meta.to_scores()
-    assert "text" not in ds.coords
+    with pytest.warns(UserWarning, match=r"column\(s\) left out, as they describe no metric, system or input: 'tone'"):
+        ds = TIDY.assign(tone=list("uvwxyz")).meta.to_scores()
+    assert "tone" not in ds.coords
+
+
+@pytest.mark.parametrize("name, texts", [("response", list("uvwxyz")), ("tone", [f"{at} " * 30 for at in range(6)])])
+def test_texts_are_left_out_without_a_warning_and_named(name, texts):
+    ds = TIDY.assign(**{name: texts}).meta.to_scores()
+    assert name not in ds.coords and ds.attrs == {"left_out": name}
+    assert re.search(rf"texts left out +{name}\n", repr(ds.meta))
 
 
 @pytest.mark.parametrize(
