@@ -9,6 +9,7 @@ import pytest
 import xarray as xr
 
 from xsumstat.io import frames
+from xsumstat.io.eval_cases import Cases
 from xsumstat.io.eval_results import read_deepeval, read_lm_eval, read_promptfoo
 
 FIXTURES = Path(__file__).parent / "fixtures"
@@ -71,6 +72,21 @@ def test_lm_eval_of_a_folder_with_the_results_of_two_runs(tmp_path):
     assert list(read_lm_eval(folder).system.values) == ["org__small"]
     (folder / "results_second.json").unlink()
     assert list(read_lm_eval(folder).system.values) == ["first"]
+
+
+def test_a_metric_without_a_stated_direction_is_better_when_higher():
+    cases = Cases()
+    key = cases.begin("s", "", "1", "file", "line 1")
+    for name in ("ppl", "acc", "own"):
+        cases.add(key, name, 1.0, "line 1")
+    cases.direction("ppl", False, "line 1")
+    cases.direction("acc", True, "line 1")
+    ds = cases.dataset("a tool")
+    assert dict(zip(ds.metric.values, ds.higher_is_better.values, strict=True)) == {
+        "ppl": False,
+        "acc": True,
+        "own": True,
+    }
 
 
 def test_lm_eval_without_results_or_metrics(tmp_path):

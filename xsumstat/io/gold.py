@@ -14,7 +14,7 @@ import xarray as xr
 from xsumstat import _validate
 from xsumstat.dataset import facts
 from xsumstat.dataset import scores as schema
-from xsumstat.io import cells, columns, frames, roles, rows, stores, tabular, texts
+from xsumstat.io import added, cells, columns, frames, roles, rows, stores, tabular, texts
 from xsumstat.io import ratings as by_raters
 
 _FRAME = "human"  # what messages call a frame, after its argument
@@ -42,7 +42,8 @@ def add_gold(
     name : str, default "human"
         What the metric is called that human scores become.
     labels : list of str, optional
-        The texts that human scores are, the lowest first, as ``["fail", "pass"]``. Default: those of `ds`, if it has some.
+        The texts that human scores are, the lowest first, as ``["fail", "pass"]``. Default: those of `ds`, if it has
+        some.
 
     Returns
     -------
@@ -140,33 +141,11 @@ def join(ds: xr.Dataset, human: xr.DataArray, *, name: str) -> tuple[xr.Dataset,
             "no human score is of an output of the scores: the scores have "
             f"{_examples(score)}, the human scores {_examples(mean)}"
         )
-    metrics = list(score.indexes["metric"])
-    as_metric = placed.expand_dims(metric=[name]).broadcast_like(score.isel(metric=0, drop=True))
-    bare = schema.without_coords(score)
-    whole = xr.concat(
-        [bare, as_metric.transpose(*bare.dims)], "metric", join="outer", compat="override", coords="minimal"
-    )
-    beside = ds.drop_vars(["score", *(each for each in ds.coords if each not in ds.dims)])
-    found = beside.reindex(metric=whole.indexes["metric"]).assign(score=whole).assign_attrs(gold=name)
-    found = found.assign_coords(_descriptions(ds, metrics, name))
+    found = added.with_metrics(ds, score, placed.expand_dims(metric=[name]), {name: {"kind": "human"}}, kinds=True)
+    found = found.assign_attrs(gold=name)
     if several:
         found[by_raters.VARIABLE] = _placed(human, labels)
     return found, match
-
-
-def _descriptions(ds: xr.Dataset, metrics: list[Hashable], name: str) -> dict[str, Any]:
-    """The coordinates of a Dataset for one metric more, which is human and better when higher."""
-    new = {"kind": "human", "higher_is_better": True}
-    coords: dict[str, Any] = {}
-    for each, coord in ds.coords.items():
-        if coord.dims == ("metric",) and each != "metric":
-            values = [*coord.values.tolist(), new.get(str(each))]
-            coords[str(each)] = "metric", np.array(values, dtype=bool if coord.dtype == bool else object)
-        elif each not in ds.dims and "metric" not in coord.dims:
-            coords[str(each)] = coord.variable
-    if "kind" not in ds.coords:
-        coords["kind"] = "metric", np.array([*["automatic"] * len(metrics), "human"], dtype=object)
-    return coords
 
 
 def _labels(score: xr.DataArray, dim: str) -> pd.Index:
