@@ -23,7 +23,7 @@ from xsumstat.io import columns as usual
 from xsumstat.io import frames as io
 from xsumstat.io import gold as human_scores
 from xsumstat.io import published as datasets
-from xsumstat.io import roles, stores
+from xsumstat.io import roles, stores, texts
 from xsumstat.io.whole_files import write_whole
 from xsumstat.plots import parts as plot_parts
 from xsumstat.resampling import threads
@@ -91,6 +91,19 @@ def parser() -> argparse.ArgumentParser:
     add("--level", default="auto", **levels, help="default: system from 8 systems on, input for 3 to 7, else global")
     coefficients = one_of("coefficient", table.COEFFICIENTS)
     add("--coefficient", **coefficients, help="default: pearson, at a level of input that was not asked for kendall")
+    add(
+        "--positive",
+        nargs="+",
+        metavar="VALUE",
+        help="of f1, sensitivity, specificity and other coefficients of classes: the human scores that are positive "
+        "(default: the higher of two)",
+    )
+    add(
+        "--labels",
+        nargs="+",
+        metavar="TEXT",
+        help="the texts that scores in a table are, the lowest first, as --labels fail pass",
+    )
     random = one_of("resample", ("auto", "both", "system", "input"))
     add("--resample", default="auto", **random, help="what is random: by default systems and inputs, and for these "
         "systems inputs alone; of fewer than 5 systems inputs alone")  # fmt: skip
@@ -143,6 +156,19 @@ def parser() -> argparse.ArgumentParser:
     )
     columns.add_argument("--dim", action="append", default=[], metavar="COLUMN", help="a further dim, as language")
     return ready
+
+
+def _positive(words: list[str] | None) -> list[Any] | None:
+    """Numbers as numbers, other words as they are."""
+    if words is None:
+        return None
+    found: list[Any] = []
+    for word in words:
+        try:
+            found.append(float(word))
+        except ValueError:
+            found.append(word)
+    return found
 
 
 def _seed(text: str) -> int:
@@ -207,6 +233,7 @@ def _run(args: argparse.Namespace) -> int:
     with _workers(args.dask) if lazy else nullcontext():
         ds, answers = _answers(args, lazy)
         how = {"gold": args.gold, "metric": args.metric, "level": args.level, "alpha": args.alpha}
+        how["positive"] = _positive(args.positive)
         verdicts = [gate.check(ds, each, confidence_level=args.confidence_level, **how) for each in required]
     print(answers.text(shutil.get_terminal_size((100, 24)).columns))
     if args.output is not None:
@@ -244,6 +271,7 @@ def _answers(args: argparse.Namespace, lazy: bool) -> tuple[xr.Dataset, report.R
     _say(f"{name}: resampling …")
     names = ("gold", "level", "coefficient", "confidence_level", "adjust", "alpha")
     shared: dict[str, Any] = {name: getattr(args, name) for name in names} | {"rng": args.seed}
+    shared["positive"] = _positive(args.positive)
     answers: report.Report | judge_report.JudgeReport
     if args.judge:
         answers = judge_report.make_report(ds, name, metric=args.metric, **shared)
@@ -311,6 +339,8 @@ def _load(args: argparse.Namespace, lazy: bool) -> tuple[xr.Dataset, str]:
             raise stores.no_such(path)
         raise FileNotFoundError(f"no such file or folder: {path}{hint} data sets: {', '.join(datasets.NAMES)}")
     how: dict[str, Any] = {"dims": args.dim, "aggregate": args.aggregate}
+    if args.labels is not None:
+        how["labels"] = args.labels
     if args.raters is not None:
         how["ratings"] = args.raters
     if path.suffix.lower() in usual.TABLES and path.is_file():
@@ -334,6 +364,7 @@ def _table(path: Path, args: argparse.Namespace) -> tuple[dict[str, Any], list[s
     """How a table is read: by what options name, and else by what its columns are called; and this in words."""
     with stores.reading(path):
         sample = io.sample(path)
+    sample = texts.coded(sample, texts.checked(args.labels), [])
     named = {field: getattr(args, f"{field}_column") for field in ("metric", "system", "input", "score")}
     found = roles.of(sample, {**named, "value": named["score"]})
     for field in ("system", "input"):
@@ -386,7 +417,11 @@ def _no_gold(what: str, labels: Iterable[Hashable]) -> ValueError:
 def _joined(ds: xr.Dataset, name: str, args: argparse.Namespace) -> xr.Dataset:
     """The scores with the human scores of a file of their own, which become the gold."""
     ratings, how = human_scores.read_human(
-        args.gold_file, system=args.system_column, input=args.input_column, column=args.gold
+        args.gold_file,
+        system=args.system_column,
+        input=args.input_column,
+        column=args.gold,
+        labels=texts.checked(args.labels, schema.texts_of(ds)),
     )
     _say(f"{args.gold_file.name}: {how}")
     ds, match = human_scores.join(ds, ratings, name=args.gold or "human")

@@ -1145,6 +1145,7 @@ class DatasetMeta(_Meta):
         name: str = "scores",
         level: str = "auto",
         coefficient: str | Callable | None = None,
+        positive: float | str | Sequence[float | str] | None = None,
         resample: str = "auto",
         n_resamples: int | None = None,
         confidence_level: float = 0.95,
@@ -1273,6 +1274,7 @@ class FrameMeta(_Meta):
         gold: str | None = None,
         lower_is_better: str | Iterable[str] = (),
         kind: Mapping[str, str | Iterable[str]] | None = None,
+        labels: Sequence[str] | None = None,
     ) -> Dataset:
         """Turn a frame of scores into a Dataset."""
 

@@ -69,6 +69,7 @@ def check(
     gold: Any = None,
     metric: Any = None,
     level: str = "auto",
+    positive: Any = None,
     confidence_level: float = 0.95,
     alpha: float = 0.05,
 ) -> Verdict:
@@ -81,7 +82,7 @@ def check(
             elif required.of == "bias":
                 each = _unbiased(asked, required.bound, alpha)
             else:
-                each = _agrees(asked, required, level, confidence_level)
+                each = _agrees(asked, required, level, confidence_level=confidence_level, positive=positive)
     except ValueError as error:
         each = [(UNKNOWN, str(error))]
     statuses = {status for status, _ in each}
@@ -89,14 +90,11 @@ def check(
     return Verdict(status, f"{required.text}: {_IN_WORDS[status]}. {'; '.join(line for _, line in each)}")
 
 
-def _agrees(
-    asked: judge_report.Subject, required: Requirement, level: str, confidence_level: float
-) -> list[tuple[int, str]]:
+def _agrees(asked: judge_report.Subject, required: Requirement, level: str, **how: Any) -> list[tuple[int, str]]:
     """A coefficient's lower limit, for each judge."""
     bound = -math.inf if required.bound is None else required.bound
     level, _ = report_data.usual_measure(asked.ds, level, required.of)
-    how = {"level": level, "coefficient": required.of, "confidence_level": confidence_level}
-    found = asked.ds.meta.ci(asked.people.gold, metric=asked.judges, **how)
+    found = asked.ds.meta.ci(asked.people.gold, metric=asked.judges, level=level, coefficient=required.of, **how)
     whom = scope.of(found.attrs)
     of_whom = "" if whom is None else f", {whom.name}"
     each = []

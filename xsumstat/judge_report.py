@@ -130,6 +130,7 @@ def make_report(
     metric: Any = None,
     level: str = "auto",
     coefficient: Any = None,
+    positive: Any = None,
     confidence_level: float = 0.95,
     adjust: str = "holm",
     alpha: float = 0.05,
@@ -140,7 +141,7 @@ def make_report(
     about = subject(ds, gold, metric)
     ds, people, judges, given = about.ds, about.people, about.judges, about.given
     level, coefficient = report_data.usual_measure(ds, level, coefficient)
-    measure = {"level": level, "coefficient": coefficient}
+    measure = {"level": level, "coefficient": coefficient, **({} if positive is None else {"positive": positive})}
     shown: dict[str, xr.Dataset] = {}
     sections: list[Section] = []
     code: list[str] = []

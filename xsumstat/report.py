@@ -249,6 +249,7 @@ def report(
     name: str = "scores",
     level: str = "auto",
     coefficient: str | CorrelationFunction | None = None,
+    positive: float | str | Sequence[float | str] | None = None,
     resample: str = "auto",
     n_resamples: int | None = None,
     confidence_level: float = 0.95,
@@ -276,6 +277,7 @@ def report(
         "global" for one or two.
     coefficient : str or callable, optional
         As `corr` has them; default "pearson", or "kendall" where "auto" is "input".
+    {positive}
     resample : {"auto", "both", "system", "input"}, default "auto"
         The dims whose labels are random, of intervals and tests. "auto" is "both" where 5 systems or more have scores,
         else "input"; there the tests are made for these systems, too.
@@ -348,6 +350,7 @@ def report(
         metric=metric,
         level=level,
         coefficient=coefficient,
+        positive=positive,
         resample=resample,
         n_resamples=n_resamples,
         confidence_level=confidence_level,
@@ -367,6 +370,7 @@ def make_report(
     metric: Any = None,
     level: str = "auto",
     coefficient: str | CorrelationFunction | None = None,
+    positive: Any = None,
     resample: str = "auto",
     n_resamples: int | None = None,
     confidence_level: float = 0.95,
@@ -388,6 +392,7 @@ def make_report(
     _validate.choice("adjust", adjust, corrections.CORRECTIONS)
     level, coefficient = report_data.usual_measure(ds, level, coefficient)
     shared: dict[str, Any] = {"metric": metric, "level": level, "coefficient": coefficient, "progress": progress}
+    shared["positive"] = positive
     measure = checked_measure(level, coefficient, "pairwise", "drop")
     drawn = interval_method(measure, checked_resample(resample, measure, auto=True), None, False) == "bootstrap"
     interval: dict[str, Any] = {"confidence_level": confidence_level, "keep_samples": keep_samples and drawn}

@@ -11,7 +11,7 @@ import numpy as np
 import xarray as xr
 
 from xsumstat.analyses.measure import AUTO, random_dims
-from xsumstat.coefficients.table import COEFFICIENTS
+from xsumstat.coefficients.table import COEFFICIENTS, get
 from xsumstat.dataset import facts, leakage, wording
 from xsumstat.dataset import scores as schema
 
@@ -27,6 +27,8 @@ def usual_measure(ds: xr.Dataset, level: str, coefficient: Any) -> tuple[str, An
     if level != AUTO:
         return level, "pearson" if coefficient is None else coefficient
     systems = schema.checked_scores(ds).sizes["system"]
+    if coefficient is not None and "system" not in (levels := get(coefficient).levels):
+        return ("global" if "global" in levels else levels[0]), coefficient
     level, usual = next((level, usual) for least, level, usual in _LEVELS if systems >= least)
     return level, usual if coefficient is None else coefficient
 
