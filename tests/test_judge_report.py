@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.stats
+import sklearn.metrics
 import xarray as xr
 
 import xsumstat
@@ -16,6 +17,7 @@ QUESTIONS = (
     "Do the annotators agree?",
     "Does the judge agree with people as well as one of them?",
     "Which judge agrees better with people?",
+    "How often do judge and people give the same?",
     "Where does the judge err?",
     "May the judge replace an annotator?",
     "Which system is best?",
@@ -89,7 +91,7 @@ def test_numbers_are_those_of_plain_python(ds, page):
     means = page.results["system_means"]["human_mean"].to_series()
     assert means.to_dict() == pytest.approx(frame.groupby("system")["human"].mean().to_dict(), abs=1e-12)
     best = means.idxmax()
-    assert f"is {best} with" in " ".join(page.sections[5].said) or f"{best} is best" in " ".join(page.sections[5].said)
+    assert f"is {best} with" in " ".join(page.sections[6].said) or f"{best} is best" in " ".join(page.sections[6].said)
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -110,7 +112,7 @@ def test_lazy_scores_are_computed(ds, page):
 @pytest.mark.parametrize(
     "change, absent",
     [
-        (lambda ds: ds.drop_vars("rating"), [QUESTIONS[4]]),
+        (lambda ds: ds.drop_vars("rating"), [QUESTIONS[5]]),
         (lambda ds: ds.drop_sel(metric="bad"), [QUESTIONS[2]]),
         (lambda ds: ds.isel(system=[0]), []),
         (lambda ds: ds.drop_sel(metric="length").drop_vars("topic"), []),
@@ -198,6 +200,39 @@ def test_every_judge_must_meet_it(ds):
     required = gate.requirement("kendall >= .5")
     assert gate.check(ds, required, metric="good").status == gate.MET
     assert gate.check(ds, required).status == gate.NOT_MET
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_grades_agree_by_the_vote_of_people_and_on_their_scale(page):
+    found = page.results["ci weighted_kappa"]
+    names = {"ds": scores(outputs())}
+    exec("\n".join(line for line in page.code.splitlines() if line.startswith(("vote", "import"))), names)
+    start = page.code.index("calibrated = ")
+    exec(page.code[start : page.code.index("ci_weighted_kappa")], names)
+    vote, calibrated = names["vote"], names["calibrated"]
+    frame = outputs().set_index(["system", "input"])[["ann", "bob", "eve"]]
+    assert vote.to_series().dropna().to_dict() == frame.mode(axis=1)[0].dropna().to_dict()
+    for label in ("good (calibrated)", "bad (calibrated)"):
+        both = pd.DataFrame({"a": calibrated.score.sel(metric=label).to_series(), "b": vote.to_series()}).dropna()
+        kappa = sklearn.metrics.cohen_kappa_score(*both.astype(int).T.values, weights="quadratic")
+        assert float(found["correlation"].sel(metric=label)) == pytest.approx(kappa, abs=1e-12)
+        assert set(both["a"]) <= {1, 2, 3, 4, 5}
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_judge_that_passes_or_fails_is_held_to_the_vote():
+    frame = outputs()
+    ratings = frame[["ann", "bob", "eve"]]
+    frame[["ann", "bob", "eve"]] = (ratings > 3).astype(float).where(ratings.notna())
+    frame["good"] = (frame["good"] > 6).astype(float)
+    ds = scores(frame).drop_sel(metric="bad")
+    both = pd.DataFrame({"a": frame["good"], "b": frame[["ann", "bob", "eve"]].mode(axis=1)[0]}).dropna()
+    kappa = sklearn.metrics.cohen_kappa_score(both["a"], both["b"])
+    found = ds.meta.report(kind="judge").results["ci kappa"]
+    assert found["correlation"].item() == pytest.approx(kappa, abs=1e-12)
+    low = found["ci_low"].item()
+    assert gate.check(ds, gate.Requirement("k", "kappa", low)).status == gate.MET
+    assert gate.check(ds, gate.Requirement("k", "kappa", low + 0.01)).status == gate.NOT_MET
 
 
 @pytest.mark.filterwarnings("ignore")

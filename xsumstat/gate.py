@@ -94,11 +94,14 @@ def _agrees(asked: judge_report.Subject, required: Requirement, level: str, **ho
     """A coefficient's lower limit, for each judge."""
     bound = -math.inf if required.bound is None else required.bound
     level, _ = report_data.usual_measure(asked.ds, level, required.of)
-    found = asked.ds.meta.ci(asked.people.gold, metric=asked.judges, level=level, coefficient=required.of, **how)
+    record = COEFFICIENTS[required.of]
+    on = judge_report.OnScale(asked.ds, asked.people.gold, asked.judges, ())
+    on = on if record.scale is None else judge_report.on_scale(asked, record, rng=0)
+    found = on.ds.meta.ci(on.gold, metric=on.judges, level=level, coefficient=required.of, **how)
     whom = scope.of(found.attrs)
     of_whom = "" if whom is None else f", {whom.name}"
     each = []
-    for label in asked.judges:
+    for label in on.judges:
         r, low, high = (float(found[name].sel(metric=label)) for name in ("correlation", "ci_low", "ci_high"))
         status = UNKNOWN if math.isnan(low) else MET if low >= bound else NOT_MET
         each.append((status, f"{wording.name(label)} {wording.estimate(r, low, high)} ({level} level{of_whom})"))

@@ -15,7 +15,10 @@ import pandas as pd
 import xarray as xr
 
 from xsumstat import _validate, conclusions, extras, methods, report_data, report_page
+from xsumstat.analyses import calibration, scales
+from xsumstat.analyses import raters as analyses_of_raters
 from xsumstat.caveats import Caveat
+from xsumstat.coefficients.record import Coefficient
 from xsumstat.coefficients.table import COEFFICIENTS
 from xsumstat.dataset import facts, leakage, value_checks, wording
 from xsumstat.dataset import scores as schema
@@ -24,21 +27,35 @@ from xsumstat.io.whole_files import write_whole
 from xsumstat.method_synonyms import COLUMNS
 from xsumstat.report_pictures import printable, shortened
 from xsumstat.synonyms import spelt
+from xsumstat.types import FloatArray
 
 # Groups of inputs that are asked each by itself: so many at most, and so many inputs in each at least.
 _MOST_GROUPS, _FEWEST_INPUTS = 8, 10
+# So many different ratings at most are grades.
+_MOST_GRADES = 10
 # So many systems are named.
 _FEW_LABELS = 6
 # Differences of two systems that are planned for, in standard deviations of the human scores.
 _DIFFERENCES = (0.2, 0.5)
 
 
+@dataclass(frozen=True, eq=False)
+class OnScale:
+    """Judges on the scale of human scores: scores, the human scores, the judges' names there, and the code of it."""
+
+    ds: xr.Dataset
+    gold: Any
+    judges: list[Hashable]
+    code: tuple[str, ...]
+
+
 @dataclass(frozen=True)
 class Ask:
-    """A call of `ds.meta`, or of the package: its name, what it is given, and the picture of what it gives."""
+    """A call of `ds.meta`, or of the package: its name, what it is given, of which scores, and the picture of it."""
 
     name: str
     settings: dict[str, Any]
+    of: OnScale | None = None
     picture: str = ""
     says: bool = True
     table: bool = True
@@ -191,6 +208,7 @@ class People:
     own: list[Hashable]
     n_raters: int
     values: xr.DataArray
+    single: FloatArray
 
 
 def _people(ds: xr.Dataset, gold: Any) -> People:
@@ -208,8 +226,39 @@ def _people(ds: xr.Dataset, gold: Any) -> People:
     if isinstance(gold, xr.DataArray) and "rater" in gold.dims:
         rating, values = gold, gold.mean("rater")
         gold = values.rename("human")
-    n_raters = 0 if rating is None else (ratings[rating] if isinstance(rating, str) else rating).sizes["rater"]
-    return People(rating, gold, own, n_raters, values)
+    each = None if rating is None else ratings[rating] if isinstance(rating, str) else rating
+    n_raters = 0 if each is None else each.sizes["rater"]
+    return People(rating, gold, own, n_raters, values, np.asarray((values if each is None else each).values, float))
+
+
+def on_scale(about: Subject, coefficient: Coefficient, rng: int) -> OnScale:
+    """Judges as a coefficient of agreement takes them: those on another scale than people are calibrated.
+
+    Classes are those that most raters gave, as a mean is none.
+    """
+    ds, people = about.ds, about.people
+    gold, code = people.gold, []
+    values = people.values
+    if coefficient.scale in ("classes", "two") and people.n_raters > 1:
+        gold = values = analyses_of_raters.majority_vote(ds, people.rating)[_vote_name(people)].rename("vote")
+        code.append(f"vote = {_call_of('majority_vote', {'rating': people.rating}, people)}.{_vote_name(people)}")
+    score = schema.checked_scores(ds).sel(metric=about.judges)
+    if coefficient.scale == "values":
+        other = scales.elsewhere(score, values).values
+    else:
+        known = np.unique(values.values[~np.isnan(values.values)])
+        other = (~score.isin(known) & score.notnull()).any(["system", "input"]).values
+    off = [label for label, is_off in zip(about.judges, other, strict=True) if is_off]
+    if off:
+        how = {"gold": gold, "metric": off, "grades": coefficient.scale != "values" or None, "rng": rng}
+        code.append(f"calibrated = {_call_of('calibrate', how, people)}")
+        ds = calibration.calibrate(ds, **how)
+    names = [f"{label} (calibrated)" if label in off else label for label in about.judges]
+    return OnScale(ds, gold, names, tuple(code))
+
+
+def _vote_name(people: People) -> str:
+    return people.rating if isinstance(people.rating, str) else "rating"
 
 
 def _covariates(ds: xr.Dataset) -> list[str]:
@@ -251,8 +300,10 @@ def _about_judges(
     of_judges: dict[str, Any] = {"gold": people.gold, "metric": about.judges}
     several = people.n_raters > 1
     agree = [Ask("agreement", {**rated, **limits, "rng": rng})]
-    ceiling = [Ask("human_ceiling", {**rated, "metric": about.judges, **measure, **limits, "rng": rng}, "forest")]
-    alone = [Ask("ci", {**of_judges, **measure, **limits}, "forest")]
+    ceiling = [
+        Ask("human_ceiling", {**rated, "metric": about.judges, **measure, **limits, "rng": rng}, picture="forest")
+    ]
+    alone = [Ask("ci", {**of_judges, **measure, **limits}, picture="forest")]
     found = {
         "Do the annotators agree?": agree if several else [],
         "Does the judge agree with people as well as one of them?": ceiling if several else alone,
@@ -260,6 +311,9 @@ def _about_judges(
     if len(about.judges) > 1:
         how = {**of_judges, **measure, "adjust": adjust, "confidence_level": 1 - alpha}
         found["Which judge agrees better with people?"] = [Ask("compare_metrics", how, table=len(about.judges) > 2)]
+    classes = np.unique(people.single[~np.isnan(people.single)])
+    if 2 <= len(classes) <= _MOST_GRADES:
+        found["How often do judge and people give the same?"] = _same(about, len(classes), limits, rng)
     err = []
     if given:
         how = {**of_judges, "given": given, "level": level_of_bias(people), "confidence_level": 1 - alpha}
@@ -274,6 +328,15 @@ def _about_judges(
     return found
 
 
+def _same(about: Subject, classes: int, limits: dict[str, Any], rng: int) -> list[Ask]:
+    """Agreement of grades or classes, by chance left out, with the vote of several people."""
+    name = "kappa" if classes == 2 else "weighted_kappa"
+    with value_checks.held():
+        on = on_scale(about, COEFFICIENTS["kappa"], rng)
+    how = {"gold": on.gold, "metric": on.judges, "level": "global", "coefficient": name, **limits}
+    return [Ask("ci", how, of=on)]
+
+
 def level_of_bias(people: People) -> str:
     """Outputs of one prompt are compared, where there are several."""
     return "global" if people.values.sizes["system"] == 1 else "input"
@@ -283,7 +346,7 @@ def _about_systems(
     ds: xr.Dataset, people: People, best: Hashable, limits: dict[str, Any], adjust: str
 ) -> dict[str, list[Ask]]:
     """The questions about systems, with the judge that agrees best, and about the next ratings."""
-    means = Ask("system_means", {"gold": people.gold, "metric": best, **limits}, "system_means")
+    means = Ask("system_means", {"gold": people.gold, "metric": best, **limits}, picture="system_means")
     asks = [means]
     if ds.sizes["system"] > 1:
         how = {"gold": people.gold, "metric": best, "method": "ppi", "adjust": adjust}
@@ -310,9 +373,10 @@ def _answered(
                 said.append(f"This can't be told: {error}.")
                 continue
         caveats += held.caveats
-        key = ask.name if ask.name not in shown else f"{ask.name} by {ask.settings['by']}"
+        key = _key(ask, shown)
         shown[key] = result
         said += conclusions.sentences(result) if ask.says else []
+        code += [] if ask.of is None else ask.of.code
         code.append(_line(key, ask, people))
         table = _table(result)
         if table is not None and ask.table:
@@ -334,6 +398,7 @@ def _nothing(question: str, people: People) -> str:
 
 
 def _called(ds: xr.Dataset, ask: Ask) -> xr.Dataset:
+    ds = ds if ask.of is None else ask.of.ds
     if ask.of_package:
         found = getattr(importlib.import_module("xsumstat"), ask.name)(ds, **ask.settings)
     else:
@@ -418,16 +483,30 @@ def _sized(ds: xr.Dataset, dim: str) -> str:
     )
 
 
+def _key(ask: Ask, shown: dict[str, xr.Dataset]) -> str:
+    """What a result is called: its analysis, and where there are several what it is of."""
+    beside = ask.settings.get("by", ask.settings.get("coefficient"))
+    return f"{ask.name} {beside}" if ask.of is not None or ask.name in shown else ask.name
+
+
 def _line(key: str, ask: Ask, people: People) -> str:
     """The Python of a call."""
-    settings = {
-        name: ("gold" if value is people.gold else "rating") if isinstance(value, xr.DataArray) else repr(value)
-        for name, value in ask.settings.items()
-        if value is not None
+    return f"{key.replace(' ', '_')} = {_call_of(ask.name, ask.settings, people, ask)}"
+
+
+def _call_of(name: str, settings: dict[str, Any], people: People, ask: Ask | None = None) -> str:
+    """A call, in which arrays stand by their names."""
+    arrays = {id(people.gold): "gold", id(people.rating): "rating"}
+    given = {key: value for key, value in settings.items() if value is not None}
+    shown = {
+        key: arrays.get(id(value), "vote") if isinstance(value, xr.DataArray) else repr(value)
+        for key, value in given.items()
     }
-    arguments = [f"{name}={value}" for name, value in settings.items()]
-    called = f"xsumstat.{ask.name}" if ask.of_package else f"ds.meta.{ask.name}"
-    return report_data.call(f"{key.replace(' ', '_')} = {called}", [*(["ds"] if ask.of_package else []), *arguments])
+    arguments = [f"{key}={value}" for key, value in shown.items()]
+    if ask is not None and ask.of_package:
+        return report_data.call(f"xsumstat.{name}", ["ds", *arguments])
+    of = "calibrated" if ask is not None and ask.of is not None and len(ask.of.code) > 1 else "ds"
+    return report_data.call(f"{of}.meta.{name}", arguments)
 
 
 def _code(people: People, lines: list[str], source: str) -> str:

@@ -26,9 +26,9 @@ def usual_measure(ds: xr.Dataset, level: str, coefficient: Any) -> tuple[str, An
     """The level, by the number of systems where it is "auto", and the coefficient."""
     if level != AUTO:
         return level, "pearson" if coefficient is None else coefficient
+    if coefficient is not None and get(coefficient).scale is not None:
+        return "global", coefficient  # grades of outputs agree or not; means of systems are none
     systems = schema.checked_scores(ds).sizes["system"]
-    if coefficient is not None and "system" not in (levels := get(coefficient).levels):
-        return ("global" if "global" in levels else levels[0]), coefficient
     level, usual = next((level, usual) for least, level, usual in _LEVELS if systems >= least)
     return level, usual if coefficient is None else coefficient
 
