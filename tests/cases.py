@@ -62,6 +62,11 @@ def apart(ds):
     return ds.copy(data={name: each.values + by if name == "score" else each.values for name, each in ds.items()})
 
 
+def passes(ds):
+    """The scores as passes and fails, 1 and 0."""
+    return ds.assign(score=(ds.score > 2).astype(float).where(ds.score.notnull()))
+
+
 QUESTIONS = {
     **{
         f"corr, {level}, {name}": lambda d, level=level, name=name: d.meta.corr("human", level=level, coefficient=name)
@@ -144,6 +149,11 @@ QUESTIONS = {
     "variances of ratings": lambda d: d.meta.variance_components(rating=rating(d), metric="m0"),
     "by": lambda d: d.meta.ci("human", by="type", **FEW),
     "agreement": lambda d: d.meta.agreement(rating(d), n_resamples=5, rng=0),
+    "confusion": lambda d: passes(d).meta.confusion("human"),
+    "kappa": lambda d: passes(d).meta.ci("human", level="global", coefficient="kappa"),
+    "f1, drawn": lambda d: passes(d).meta.ci("human", level="input", coefficient="f1", method="bootstrap", **FEW),
+    "mcc, swaps": lambda d: passes(d).meta.perm_test("human", level="global", coefficient="mcc", **FEW),
+    "icc": lambda d: d.meta.compare_metrics("human", coefficient="icc"),
     "majority": lambda d: d.meta.majority_vote(rating(d)),
     "calibrate": lambda d: d.meta.calibrate("human", metric="m0", folds=2, rng=0),
     "refitted": lambda d: d.meta.calibrate("human", metric="m0", rng=0, folds=2).meta.ci("human", level="global"),
@@ -327,6 +337,7 @@ OF_DEMO = {
     "human_ceiling": lambda d: d.meta.human_ceiling(
         xr.concat([d.score.sel(metric=each, drop=True) for each in ("human", "judge", "rouge")], "rater"), **FEW
     ),
+    "confusion": lambda d: d.assign(score=(d.score > 50) * 1.0).meta.confusion("human", metric=["judge", "rouge"]),
     "discriminative_agreement": lambda d: d.meta.discriminative_agreement("human", **FEW),
     "position_bias": lambda d: preferences(1).meta.position_bias(),
     "disagreement": lambda d: d.meta.disagreement(**FEW),

@@ -264,7 +264,7 @@ class Plots(_Meta):
         title: str | None = None,
         ax: Axes | None = None,
     ) -> Any:
-        """How often each metric gives which verdict on two systems, by the gold's verdict, a panel for each metric."""
+        """How often each metric gives which label or verdict, by that of the gold, a panel for each metric."""
 
     @_of("plots.bars")
     def bars(
@@ -507,6 +507,16 @@ class DatasetMeta(_Meta):
         undefined: str = "drop",
     ) -> Dataset:
         """Correlation of each metric with each other metric."""
+
+    @_of("analyses.confusion")
+    def confusion(
+        self,
+        gold: Hashable | DataArray | None = None,
+        *,
+        metric: Hashable | Sequence[Hashable] | DataArray | None = None,
+        by: str | None = None,
+    ) -> Dataset:
+        """Count which labels each judge gives, by the labels that people give."""
 
     @_of("analyses.intervals")
     def ci(

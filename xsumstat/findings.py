@@ -28,6 +28,8 @@ def coefficient(result: xr.Dataset) -> str:
     """What the coefficient is called, and at which level: "Pearson's r, system level"."""
     asked = str(result.attrs.get("coefficient", ""))
     called = COEFFICIENTS[asked].label if asked in COEFFICIENTS else asked
+    if called and "positive" in result.attrs:
+        called = f"{called} of {wording.positive(result.attrs)}"
     if called and "given" in result.attrs:
         called = f"partial {called} given {name(result.attrs['given'])}"
     level = result.attrs.get("level")
@@ -59,6 +61,26 @@ def undefined(result: xr.Dataset, variable: str) -> list[str]:
     return [f"Undefined: {listed(named)}."] if named else []
 
 
+def confusion(result: xr.Dataset) -> list[str]:
+    """How many outputs get the label that people give, and which error each metric makes most often."""
+    counts = result["n_outputs"].transpose("metric", "human_label", "judge_label").values
+    names = [str(each) for each in labels(result, "human_label")]
+    said = []
+    for label, table in zip(labels(result), counts, strict=True):
+        total = int(table.sum())
+        if not total:
+            continue
+        same = int(np.trace(table))
+        text = f"{name(label)} gives {same:,} of {total:,} outputs the label that {gold(result)} gives"
+        errors = np.where(np.eye(len(names), dtype=bool), 0, table)
+        if errors.any():
+            row, column = np.unravel_index(int(errors.argmax()), errors.shape)
+            text += f"; most often it gives {names[column]!r} for {names[row]!r}"
+            text += f" ({int(errors[row, column]):,} of {int(table[row].sum()):,})"
+        said.append(f"{text}.")
+    return said or ["No output has both labels."]
+
+
 def best_metric(result: xr.Dataset) -> Hashable | None:
     """The metric of the highest correlation; None where there is none."""
     values = result[results.main_variable(result) if "correlation" not in result else "correlation"]
@@ -77,7 +99,8 @@ def _leads(result: xr.Dataset, values: FloatArray, shown: list[str], by: str = "
     measured = f"{by}; {coefficient(result)}" if by else coefficient(result)
     if len(named) == 1:
         told = f"{measured}{chance(result)}"
-        return f"{name(named[0])} has a correlation of {shown[0]} with {gold(result)} ({told})."
+        what = "a correlation" if wording.scale_of(result.attrs) is None else "an agreement"
+        return f"{name(named[0])} has {what} of {shown[0]} with {gold(result)} ({told})."
     who = listed(named[at] for at in best)
     verb = "agrees best" if len(best) == 1 else "agree best, and alike,"
     told = f"{measured}, {len(named)} metrics{chance(result)}"
@@ -144,7 +167,9 @@ def ci(result: xr.Dataset) -> list[str]:
     texts = [estimate(*each) if not math.isnan(each[1]) else f"{text}, no interval"
              for text, each in zip(shown, zip(values, low, high, strict=True), strict=True)]  # fmt: skip
     said = [_leads(result, values, texts, interval(result))]
-    told = _level_and_width(named, low, high, *_chance_level(result))
+    # Of a share, as of right answers, 0 is no level that says nothing.
+    of_share = wording.scale_of(result.attrs) is not None and COEFFICIENTS[result.attrs["coefficient"]].bounds[0] == 0
+    told = [] if of_share else _level_and_width(named, low, high, *_chance_level(result))
     return [*said, *told, *undefined(result, "correlation"), *_stand_ins(result)]
 
 
@@ -372,7 +397,8 @@ def human_ceiling(result: xr.Dataset) -> list[str]:
         return []
     own = result.isel(metric=named.index("rater"))
     how = f"{interval(result)}; {coefficient(result)}"
-    said = [f"A rater agrees with the mean of the others by {estimated(own, 'correlation')} ({how})."]
+    others = "each other rater" if wording.scale_of(result.attrs) in ("classes", "two") else "the mean of the others"
+    said = [f"A rater agrees with {others} by {estimated(own, 'correlation')} ({how})."]
     rest = [at for at, label in enumerate(named) if label != "rater"]
     low, high = result["difference_low"].values, result["difference_high"].values
     groups = (

@@ -87,9 +87,7 @@ METHODS: Words = {
         "systems system_test system_tests ttest t_test ttest_rel wilcoxon compare_models paired_ttest model_test",
         "compare_system",
     ),
-    "discriminative_agreement": words_of(
-        "discriminative discriminative_power discrimination f1 confusion_matrix verdicts"
-    ),
+    "discriminative_agreement": words_of("discriminative discriminative_power discrimination verdicts"),
     "system_means": words_of("ppi prediction_powered_inference mean means human_mean human_means few_ratings debias"),
     "input_effect": words_of("kruskal kruskal_wallis input_difficulty inputs difficulty input_effects"),
     "sample_inputs": words_of("sample subsample stratified_sample sampling select_inputs choose_inputs"),
@@ -165,7 +163,7 @@ METHODS: Words = {
     "sensitivity": words_of("margin_sensitivity margins line lineplot curve"),
     "shifts": words_of("shift dominance probability_shift slope slopegraph"),
     "heatmap": words_of("heat_map imshow image grid tile heat"),
-    "confusion": words_of("confusion_matrix discriminative_agreement crosstab"),
+    "confusion": words_of("confusion_matrix discriminative_agreement crosstab contingency contingency_table"),
     "bars": words_of("bar barplot bar_plot barh barchart bar_chart column columns hbar"),
     "matrix": words_of("corr_matrix correlation_matrix clustermap metric_corr corrplot heatmap heat_map"),
     "scatter_matrix": words_of("scatter pairplot pair_plot pairs splom scatterplot scatter_plot pairgrid regplot"),

@@ -134,6 +134,8 @@ def _analysis(result: xr.Dataset) -> str:
     name = str(result.attrs.get("analysis", made if simulated else ""))
     if name == "plan" and "power" in result and "n_trials" not in result.attrs:
         return "plan_of_differences"
+    if name == "human_ceiling" and wording.scale_of(result.attrs) in ("classes", "two"):
+        return "human_ceiling_of_classes"
     return "ci_of_differences" if name == "ci" and "difference" in result else name
 
 
@@ -265,6 +267,8 @@ def _correlation(attrs: Mapping[Any, Any]) -> str:
     if "given" in attrs:
         called = f"partial {called}"
         cited = f" [{_GIVEN[asked]}]" if asked in _GIVEN else ""
+    if "positive" in attrs:
+        called = f"{called} of {wording.positive(attrs)}"
     within = asked in COEFFICIENTS and COEFFICIENTS[asked].within_inputs
     over = "over the pairs of systems on each input" if within else _LEVELS.get(str(attrs.get("level")), "")
     parts = [f"by {called}{cited}", over]

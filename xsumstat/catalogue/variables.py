@@ -148,6 +148,8 @@ COORDINATES: dict[str, Variable] = {
     "other_system": Variable("system to compare with"),
     "group": Variable("group of systems"),
     "other_group": Variable("group of systems to compare with"),
+    "human_label": Variable("label by gold"),
+    "judge_label": Variable("label by the metric"),
     "gold_verdict": Variable("verdict by gold"),
     "metric_verdict": Variable("verdict by the metric"),
     "task": Variable("task"),
