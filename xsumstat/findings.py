@@ -288,7 +288,10 @@ def system_means(result: xr.Dataset) -> list[str]:
     else:
         highest, lowest = (f"{name(named[at])} with {told(at)}" for at in (best, worst))
         where = " over these inputs" if result.attrs["target"] == "these" else ""
-        said = [f"Of mean human scores{where} the highest is {highest}, the lowest {lowest} {how}."]
+        said = [
+            f"Of mean human scores{where} the highest is {highest}, the lowest {lowest} {how}.",
+            *_best_mean(result, best, there.tolist()),
+        ]
     rated, effective = (np.atleast_1d(result[each].values) for each in ("n_rated", "n_effective"))
     usable = np.flatnonzero((rated > 0) & np.isfinite(effective))
     if len(usable):
@@ -303,6 +306,22 @@ def system_means(result: xr.Dataset) -> list[str]:
     if alone:
         said.append(f"The ratings of {alone:,} of {len(there):,} systems are too few for help and stand alone.")
     return said
+
+
+def _best_mean(result: xr.Dataset, best: int, there: list[int]) -> list[str]:
+    """Whether the interval of the best system lies above all others, and else which it overlaps."""
+    named, high = labels(result, "system"), np.atleast_1d(result["ci_high"].values)
+    low = float(np.atleast_1d(result["ci_low"].values)[best])
+    others = [at for at in there if at != best]
+    if math.isnan(low) or np.isnan(high[others]).any():
+        return []
+    overlapping = [name(named[at]) for at in others if high[at] >= low]
+    if not overlapping:
+        return [f"{name(named[best])} is best: its interval lies above those of all other systems."]
+    return [
+        f"Its interval overlaps with that of {listed(overlapping, 4, 'and')}: whether {name(named[best])} is best, "
+        'compare_systems(method="ppi") tests.'
+    ]
 
 
 def top_k_corr(result: xr.Dataset) -> list[str]:
