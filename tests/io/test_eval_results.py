@@ -146,13 +146,14 @@ def test_promptfoo():
     for result in results:
         key = result["provider"]["id"], result["promptIdx"]
         at = {"system": systems.get(key, "second"), "input": str(result["testIdx"])}
-        got = [float(ds.score.sel(metric=metric, **at)) for metric in ("score", "style", "similar")]
+        got = [float(ds.score.sel(metric=metric, **at)) for metric in ("score", "style", "similar", "pass")]
         if result["error"]:
             assert np.isnan(got).all()
             continue
         parts = [each["score"] for each in result["gradingResult"]["componentResults"]]
-        assert got == pytest.approx([result["score"], result["namedScores"]["style"], (parts[1] + parts[2]) / 2])
-    assert ds.score.shape == (3, 3, 3)
+        named = result["score"], result["namedScores"]["style"], (parts[1] + parts[2]) / 2
+        assert got == pytest.approx([*named, float(result["success"])])
+    assert ds.score.shape == (4, 3, 3)
     assert list(ds.topic.values) == ["topic 0", "topic 1", "topic 2"] and ds.length.dims == ("input",)
 
 
