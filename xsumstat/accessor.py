@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from pandas import DataFrame
     from xarray import DataArray, Dataset
 
+    from xsumstat.judge_report import JudgeReport
     from xsumstat.report import Report
 
 _Method = TypeVar("_Method", bound=Callable[..., Any])
@@ -1139,10 +1140,12 @@ class DatasetMeta(_Meta):
         self,
         gold: Hashable | DataArray | None = None,
         *,
+        kind: str = "metrics",
         metric: Hashable | Sequence[Hashable] | DataArray | None = None,
         name: str = "scores",
         level: str = "auto",
         coefficient: str | Callable | None = None,
+        positive: float | str | Sequence[float | str] | None = None,
         resample: str = "auto",
         n_resamples: int | None = None,
         confidence_level: float = 0.95,
@@ -1150,7 +1153,7 @@ class DatasetMeta(_Meta):
         alpha: float = 0.05,
         rng: int | SeedSequence | Generator | None = 0,
         progress: bool | None = None,
-    ) -> Report:
+    ) -> Report | JudgeReport:
         """The main answers about scores: which metric agrees best with people, how sure that is, and which beats which."""
 
     @_of("analyses.diagnostics")
@@ -1271,6 +1274,7 @@ class FrameMeta(_Meta):
         gold: str | None = None,
         lower_is_better: str | Iterable[str] = (),
         kind: Mapping[str, str | Iterable[str]] | None = None,
+        labels: Sequence[str] | None = None,
     ) -> Dataset:
         """Turn a frame of scores into a Dataset."""
 

@@ -289,7 +289,7 @@ KEYWORDS: Words = {
     "density": words_of("kde dist show_density distribution violin samples"),
     "highlight": words_of("input select mark focus emphasize"),
     "variable": words_of("var value y column values data_var"),
-    "labels": words_of("names label legend legend_labels"),
+    "labels": words_of("names label legend legend_labels classes categories label_order texts"),
     "x": words_of("xaxis x_axis x_dim horizontal"),
     "figsize": words_of("fig_size size figure_size figuresize"),
     "title": words_of("heading suptitle name"),

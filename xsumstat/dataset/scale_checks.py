@@ -77,8 +77,15 @@ def _classes(known: FloatArray, whose: str, record: Coefficient, labels: Sequenc
             f"coefficient={record.name!r} compares classes, and {whose} has {len(known)} different values (at most "
             f"{MOST_CLASSES}); use 'weighted_kappa' or 'icc', which go by value, or a correlation"
         )
-    if labels and len(known) and known[0] >= 0 and known[-1] < len(labels):
+    if labels and len(known) and np.isin(known, np.arange(len(labels))).all():
         return np.arange(len(labels), dtype=float)
+    whole = known == np.rint(known)
+    if whole.any() and not whole.all():
+        _validate.warn(
+            f"{whose} has values between classes, as {known[~whole][0]:.3g}, which means of raters have: each counts "
+            "as a class of its own; ds.meta.majority_vote(...) or single raters have none",
+            "other_scale",
+        )
     step = arrays.whole_step(known) if len(known) > 2 else 0.0
     if step:
         grid = known[0] + step * np.arange(round((known[-1] - known[0]) / step) + 1)
