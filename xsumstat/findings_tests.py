@@ -72,8 +72,12 @@ def decided(result: xr.Dataset, dim: str = "metric") -> tuple[list[Pair], set[fr
     return list(won), compared
 
 
-def leader(result: xr.Dataset, dim: str = "metric") -> Hashable | None:
-    """The label that is ahead of all others in a whole table; None where there is none."""
+def leader(result: xr.Dataset) -> Hashable | None:
+    """The metric that is ahead of all others in a whole table; None where there is none."""
+    return _leader(result, "metric")
+
+
+def _leader(result: xr.Dataset, dim: str) -> Hashable | None:
     rows, columns = labels(result, dim), labels(result, f"other_{dim}")
     if set(rows) != set(columns):
         return None
@@ -322,7 +326,7 @@ def compare_systems(result: xr.Dataset) -> list[str]:
 
 def _best(one: xr.Dataset, by: str) -> list[str]:
     """Which system is best by one metric, in words, and which do not differ; nothing where not all are compared."""
-    first = leader(one, "system")
+    first = _leader(one, "system")
     if first is None:
         return _level_pegging(one, by)
     won, compared = decided(one, "system")

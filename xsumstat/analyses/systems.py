@@ -152,7 +152,7 @@ def compare_systems(
     >>> limits = ["system", "other_system", "difference", "ci_low", "ci_high"]
     >>> test.meta.to_frame()[limits].round(2).head(2)
             system  other_system  difference  ci_low  ci_high
-    0  extractor-1   extractor-2        6.56    1.72    11.39
+    0  extractor-1   extractor-2        6.56    1.72    11.40
     1  extractor-1  abstractor-1       -6.59  -12.63    -0.56
     >>> test.meta.conclusion().partition(":")[0]
     'For these 3 systems on inputs like these, abstractor-1 is best by human'
