@@ -158,6 +158,14 @@ def test_a_bad_cell_is_named_and_does_not_cost_the_metric():
         bad.meta.to_scores(system="model", input="doc", wide=True)
 
 
+def test_from_half_its_values_on_a_column_of_numbers_is_a_metric():
+    how = {"system": "model", "input": "doc", "wide": True}
+    with pytest.raises(TypeError, match="column 'rouge' must hold numbers"):
+        wide_frame(rouge=["0.1", "n/a!", "0.3", "x"]).meta.to_scores(**how)
+    with pytest.warns(UserWarning, match="left out, as they describe no metric, system or input: 'rouge'"):
+        wide_frame(rouge=["0.1", "n/a!", "y", "x"]).meta.to_scores(**how)
+
+
 def test_columns_that_are_hardly_metrics_are_said():
     with pytest.warns(UserWarning, match="look like a saved index: 'Unnamed: 0'"):
         got = wide_frame(**{"Unnamed: 0": range(4)}).meta.to_scores(system="model", input="doc", wide=True)

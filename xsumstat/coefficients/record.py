@@ -229,7 +229,8 @@ class Coefficient:
 
     def at(self, threshold: float) -> Coefficient:
         """The same with another threshold; NaN calibrates it."""
-        return replace(self, thresholds=() if math.isnan(threshold) else (threshold,))
+        thresholds = () if math.isnan(threshold) else (threshold,)
+        return self if thresholds == self.thresholds else replace(self, thresholds=thresholds)
 
     def rescaled(self, x: FloatArray, z: FloatArray) -> Coefficient:
         """The same with its threshold as `arrays.scaled` makes the scores that it is of."""
@@ -312,7 +313,8 @@ class Measure:
 
     def at(self, threshold: float) -> Measure:
         """The same with another threshold; NaN calibrates it."""
-        return replace(self, coefficient=self.coefficient.at(threshold))
+        coefficient = self.coefficient.at(threshold)
+        return self if coefficient is self.coefficient else replace(self, coefficient=coefficient)
 
     def estimator(self, x: FloatArray, z: FloatArray) -> Estimator:
         """Make a metric's scores and the gold's, (systems, inputs), ready (Deutsch et al. 2021, §2)."""
