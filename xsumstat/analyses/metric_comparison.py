@@ -29,7 +29,7 @@ from xsumstat.analyses.measure import (
     warn_of_ranked_means,
 )
 from xsumstat.coefficients.record import Measure
-from xsumstat.dataset import checks, facts, labelled, metric_pairs, near_copies, results, value_checks
+from xsumstat.dataset import checks, facts, labelled, metric_pairs, near_copies, results, two_values, value_checks
 from xsumstat.dataset import scores as schema
 from xsumstat.inference import comparison, corrections, two_correlations
 from xsumstat.inference.jackknife import FAR, Estimated, averaged
@@ -42,6 +42,7 @@ _ORDER = (
     *("difference", "ci_low", "ci_high", "standard_error", "df"),
     *("statistic", "pvalue", "pvalue_adjusted", "significant"),
 )
+_DRAWN = "use compare_metrics(..., method='bootstrap')"
 _OF_DRAWS: dict[str, Any] = {"permutation": metric_tests.perm_test, "bootstrap": metric_tests.boot_test}
 
 
@@ -222,7 +223,7 @@ class _Asked:
     def of_scores(self, scores: schema.Scores, job: _Comparison) -> _Comparison:
         """The job for scores: what is random, and which systems and inputs belong together."""
         dims = random_dims(self.resample, job.dims, scores.shape)
-        checks.warn_few_differences(scores.score, scores.gold, job.measure.level)
+        two_values.check(scores, job.measure.level, dims)
         checks.check_resampled(scores.score, dims)
         near_copies.check(scores, dims, self.clusters)
         targets = tiled(job.targets, scores.shape)
@@ -332,7 +333,7 @@ def _warn(
 ) -> None:
     """Warn of what is undefined, has no limits or other limits, or rests on one system."""
     metric_pairs.warn_undefined(difference, job.targets, scores)
-    warn_of_ranked_means(job.measure, job.dims, "metrics", "use method='permutation'")
+    warn_of_ranked_means(job.measure, job.dims, "22 % of equally good metrics", _DRAWN)
     later = scores.later
     message = f"no jackknife interval, which needs {jackknife_needs(job.measure, job.dims)}, for"
     later.make(checks.warn_without_limits, found["difference"], found["ci_low"], message)
