@@ -109,13 +109,13 @@ def squares(values):
 )
 def test_the_jackknife_leaves_out_systems_inputs_and_cells(measurement, resample, seed):
     """By plain loops over lists of ratings; where the cells' part is the larger it takes away no more than it may."""
-    x = rated((5, 6, 3), seed=seed).rating.values
-    x[:, 5, 1:] = np.nan  # an input that says nothing
-    units = {at: [v for v in x[at] if not np.isnan(v)] for at in np.ndindex(5, 6)}
+    x = rated((5, 8, 3), seed=seed).rating.values
+    x[:, 7, 1:] = np.nan  # an input that says nothing
+    units = {at: [v for v in x[at] if not np.isnan(v)] for at in np.ndindex(5, 8)}
     units = {at: unit for at, unit in units.items() if len(unit) > 1}
     value = plain_alpha(list(units.values()), measurement)
     of_system = [plain_alpha([u for at, u in units.items() if at[0] != i], measurement) for i in range(5)]
-    of_input = [plain_alpha([u for at, u in units.items() if at[1] != j], measurement) for j in range(5)]
+    of_input = [plain_alpha([u for at, u in units.items() if at[1] != j], measurement) for j in range(7)]
     margin = Counter(v for unit in units.values() for v in unit)
     weight = lambda c, k: plain_weight(c, k, margin, measurement)  # noqa: E731
     of_cell = [plain_alpha_of([u for at, u in units.items() if at != cell], weight) for cell in units]
@@ -129,7 +129,7 @@ def test_the_jackknife_leaves_out_systems_inputs_and_cells(measurement, resample
         "input": (squares(of_input), [of_input]),
     }[resample]
     centre = value - sum((len(each) - 1) * (np.mean(each) - value) for each in without)
-    reach = scipy.stats.t.ppf(0.95, 4) * np.sqrt(spread) / (1 - value**2)
+    reach = scipy.stats.t.ppf(0.95, min(map(len, without)) - 1) * np.sqrt(spread) / (1 - value**2)
     want = np.tanh([np.arctanh(centre) - reach, np.arctanh(centre) + reach])
     ratings = xr.DataArray(x, dims=("system", "input", "rater"))
     got = xr.Dataset().meta.agreement(ratings, measurement=measurement, resample=resample, confidence_level=0.9)
@@ -406,7 +406,6 @@ def test_bad_arguments(demo):
         ({"rating": "rating", "measurement": "ratio"}, "measurement must be one of"),
         ({"rating": "rating", "n_resamples": 1}, "n_resamples must be at least 2"),
         ({"rating": ds.rating.isel(rater=0)}, "lacks the dim"),
-        ({}, "rating must be a DataArray, or a variable"),
         ({"rating": "rating", "along": "system"}, "along must be the dim of the raters"),
         ({"rating": ds.rating.expand_dims(alpha=2)}, "rating has the dim 'alpha', a name that results need"),
     ]
@@ -415,6 +414,18 @@ def test_bad_arguments(demo):
             ds.meta.agreement(**keywords)
     with pytest.raises(TypeError, match="must hold numbers"):
         ds.meta.agreement(ds.rating.astype(str))
+    with pytest.raises(ValueError, match="rating must be a DataArray, or a variable"):
+        ds.assign(again=ds.rating).meta.agreement()
+
+
+def test_the_only_ratings_need_no_name():
+    """Also where the gold is their mean; of two one must be named."""
+    ds = rated()
+    named = ds.meta.agreement("rating")
+    for each in (ds, ds.assign(human=ds.rating.mean("rater")).assign_attrs(gold="human")):
+        xr.testing.assert_identical(each.meta.agreement(), named)
+    again = ds.assign(again=ds.rating).assign_attrs(gold="again")
+    assert again.meta.agreement().attrs["rating"] == "again"
 
 
 def test_without_the_package_the_extra_is_named(monkeypatch):

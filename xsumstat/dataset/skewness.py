@@ -23,12 +23,13 @@ _CONSTANT = 0.1
 
 
 def check(scores: Scores, measure: Measure, dims: Sequence[str]) -> None:
-    """Warn where the human scores are strongly skewed and the interval is of a correlation that is not of ranks.
+    """Warn where the human scores are strongly skewed and the interval is of Pearson's r.
 
     At input level the interval is too short for new systems only.
     """
-    record, level = measure.coefficient.leave_one_out, measure.level
-    if record is None or record.of_ranks or level not in _MUCH or (level == "input" and "system" not in dims):
+    record, level = measure.coefficient, measure.level
+    of_ranks = record.fisher is None or record.leave_one_out is None or record.leave_one_out.of_ranks
+    if of_ranks or level not in _MUCH or (level == "input" and "system" not in dims):
         return
     found = value_checks.of_values(_of_used, scores.gold, scores.used, level)
     scores.later.make(_warn, found, scores.gold_name, level)

@@ -8,6 +8,7 @@ import numpy as np
 import xarray as xr
 
 from xsumstat import _validate
+from xsumstat.coefficients.record import Measure
 from xsumstat.dataset import checks, facts, value_checks
 from xsumstat.dataset.facts import Fact
 from xsumstat.dataset.scores import Scores
@@ -21,11 +22,15 @@ _MISSED = 0.25
 _FEWEST_OUTPUTS = 10
 
 
-def check(scores: Scores, level: str, dims: Sequence[str]) -> None:
-    """Warn where the human scores have two values, and too few inputs, or outputs, have the rarer one."""
-    if level not in ("input", "global"):
-        return
+def check(scores: Scores, measure: Measure, dims: Sequence[str]) -> None:
+    """Warn where the human scores have two values, and too few inputs, or outputs, have the rarer one.
+
+    Coefficients of classes tell it themselves (`scale_checks`).
+    """
+    level = measure.level
     if level == "input" and checks.warn_few_differences(scores.score, scores.gold):
+        return
+    if level not in ("input", "global") or measure.coefficient.scale is not None:
         return
     found = value_checks.of_values(_of_used, scores.gold, scores.used)
     scores.later.make(_warn, found, scores.gold_name, level, "system" in dims)
