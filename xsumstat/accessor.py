@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from pandas import DataFrame
     from xarray import DataArray, Dataset
 
+    from xsumstat.judge_report import JudgeReport
     from xsumstat.report import Report
 
 _Method = TypeVar("_Method", bound=Callable[..., Any])
@@ -1149,6 +1150,7 @@ class DatasetMeta(_Meta):
         self,
         gold: Hashable | DataArray | None = None,
         *,
+        kind: str = "metrics",
         metric: Hashable | Sequence[Hashable] | DataArray | None = None,
         name: str = "scores",
         level: str = "auto",
@@ -1161,7 +1163,7 @@ class DatasetMeta(_Meta):
         alpha: float = 0.05,
         rng: int | SeedSequence | Generator | None = 0,
         progress: bool | None = None,
-    ) -> Report:
+    ) -> Report | JudgeReport:
         """The main answers about scores: which metric agrees best with people, how sure that is, and which beats which."""
 
     @_of("analyses.diagnostics")

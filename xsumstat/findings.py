@@ -41,10 +41,13 @@ def gold(result: xr.Dataset) -> str:
     return name(result.attrs.get("gold", "gold"))
 
 
-def interval(result: xr.Dataset) -> str:
-    """What kind of interval: "95 % jackknife interval"."""
+def interval(result: xr.Dataset, ending: str = "") -> str:
+    """What kind of interval, or by an `ending` intervals, for whom: "95 % jackknife interval for these systems"."""
     found = wording.intervals(result)
-    return "interval" if found is None else f"{found.level} % {found.kind}".removesuffix("s")
+    if found is None:
+        return f"interval{ending}"
+    whom = f" for {found.over.scope}" if found.over.scope else ""
+    return f"{found.level} % {found.kind.removesuffix('s')}{ending}{whom}"
 
 
 def estimated(one: xr.Dataset, variable: str) -> str:
@@ -240,7 +243,7 @@ def _differences(result: xr.Dataset) -> list[str]:
     neither = int(tested - above.sum() - below.sum())
     if neither:
         said.append(f"{neither:,} {'include' if neither > 1 else 'includes'} 0 (no significant difference)")
-    how = f"{interval(result)}s, not corrected for their number; {coefficient(result)}"
+    how = f"{interval(result, 's')}, not corrected for their number; {coefficient(result)}"
     return [f"Of {tested:,} differences of correlations {'; '.join(said)} ({how})."]
 
 
@@ -268,7 +271,7 @@ def metric_corr(result: xr.Dataset) -> list[str]:
         of_two = estimated(result.isel(metric=at, other_metric=to), "correlation")
         return f"{name(rows[at])} and {name(columns[to])} ({of_two})"
 
-    how = f"; {interval(result)}s" if wording.has_intervals(result) else ""
+    how = f"; {interval(result, 's')}" if wording.has_intervals(result) else ""
     high, low = np.nanargmax(values), np.nanargmin(values)
     if high == low:
         return [f"The correlation of two metrics: {told(high)} ({coefficient(result)}{how})."]
@@ -307,13 +310,16 @@ def system_means(result: xr.Dataset) -> list[str]:
         one = result.isel(system=at) if "system" in result.dims else result
         return estimated(one, "mean")
 
-    how = f"({interval(result)}s)"
+    how = f"({interval(result, 's')})"
     if best == worst:
         said = [f"The mean human score of {name(named[best])} is {told(best)} {how}."]
     else:
         highest, lowest = (f"{name(named[at])} with {told(at)}" for at in (best, worst))
         where = " over these inputs" if result.attrs["target"] == "these" else ""
-        said = [f"Of mean human scores{where} the highest is {highest}, the lowest {lowest} {how}."]
+        said = [
+            f"Of mean human scores{where} the highest is {highest}, the lowest {lowest} {how}.",
+            *_best_mean(result, best, there.tolist()),
+        ]
     rated, effective = (np.atleast_1d(result[each].values) for each in ("n_rated", "n_effective"))
     usable = np.flatnonzero((rated > 0) & np.isfinite(effective))
     if len(usable):
@@ -328,6 +334,22 @@ def system_means(result: xr.Dataset) -> list[str]:
     if alone:
         said.append(f"The ratings of {alone:,} of {len(there):,} systems are too few for help and stand alone.")
     return said
+
+
+def _best_mean(result: xr.Dataset, best: int, there: list[int]) -> list[str]:
+    """Whether the interval of the best system lies above all others, and else which it overlaps."""
+    named, high = labels(result, "system"), np.atleast_1d(result["ci_high"].values)
+    low = float(np.atleast_1d(result["ci_low"].values)[best])
+    others = [at for at in there if at != best]
+    if math.isnan(low) or np.isnan(high[others]).any():
+        return []
+    overlapping = [name(named[at]) for at in others if high[at] >= low]
+    if not overlapping:
+        return [f"{name(named[best])} is best: its interval lies above those of all other systems."]
+    return [
+        f"Its interval overlaps with that of {listed(overlapping, 4, 'and')}: whether {name(named[best])} is best, "
+        'compare_systems(method="ppi") tests.'
+    ]
 
 
 def top_k_corr(result: xr.Dataset) -> list[str]:
@@ -358,7 +380,7 @@ def _along(result: xr.Dataset, dim: str, first: str, then: str) -> list[str]:
         one = part.isel(metric=labels(part).index(best))
         verb = "has" if part.sizes["metric"] == 1 else "agrees best,"
         texts.append(f"{where} {name(best)} {verb} {estimated(one, 'correlation')}")
-    how = f"{interval(result)}s; " if wording.has_intervals(result) else ""
+    how = f"{interval(result, 's')}; " if wording.has_intervals(result) else ""
     return [f"{'; '.join(texts)} ({how}{coefficient(result)})."]
 
 

@@ -23,6 +23,9 @@ Pair = tuple[Hashable, Hashable]
 _WITHIN_CLUSTERS = (
     "Differences within a cluster are not significant; this does not show that the metrics are equally good"
 )
+# Of so many metrics each is told who is best; pairs without a significant difference are named if they are no more.
+_MOST_BEST, _MOST_ALIKE = 2, 3
+_OF_TWO = ("difference", "ci_low", "ci_high")
 _OF_ONE = ("difference", "ci_low", "ci_high", "pvalue")
 
 
@@ -71,10 +74,14 @@ def decided(result: xr.Dataset, dim: str = "metric") -> tuple[list[Pair], set[fr
 
 def leader(result: xr.Dataset) -> Hashable | None:
     """The metric that is ahead of all others in a whole table; None where there is none."""
-    rows, columns = labels(result), labels(result, "other_metric")
+    return _leader(result, "metric")
+
+
+def _leader(result: xr.Dataset, dim: str) -> Hashable | None:
+    rows, columns = labels(result, dim), labels(result, f"other_{dim}")
     if set(rows) != set(columns):
         return None
-    difference = result["difference"].transpose("metric", "other_metric").values
+    difference = result["difference"].transpose(dim, f"other_{dim}").values
     compared = ~np.isnan(difference) & ~np.eye(len(rows), dtype=bool)[[columns.index(row) for row in rows]].T
     behind = (compared & ~(difference > 0)).sum(axis=1)
     first = [row for row, losses, any_ in zip(rows, behind, compared.any(axis=1), strict=True) if any_ and not losses]
@@ -258,7 +265,9 @@ def margin_sensitivity(result: xr.Dataset) -> list[str]:
     first, last = int(there[0]), int(there[-1])
     half = [at for at in there.tolist() if share[at] >= 0.5]
     tests = f"{n[first]:,} comparisons" if n[first] != 1 else "one comparison"
-    said = f"Of {tests}, a share of {number(share[first])} is equivalent within ±{setting(margin[first])}"
+    whom = of_whom(result)
+    said = f"{whom}{'of' if whom else 'Of'} {tests}, a share of {number(share[first])} is equivalent"
+    said += f" within ±{setting(margin[first])}"
     if last != first:
         said += f", and {number(share[last])} within ±{setting(margin[last])}"
     reached = f"half or more from a margin of {setting(margin[half[0]])} on" if half else "at no margin half of them"
@@ -285,11 +294,12 @@ def dominance(result: xr.Dataset) -> list[str]:
         said.append(text)
     more = f"; and {len(versions) - 3:,} more of {along}" if len(versions) > 3 else ""
     threshold = setting(float(result.attrs.get("threshold", 0.975)))
-    return [f"{'; '.join(said)}{more} (better in a share of {threshold} of the draws; {coefficient(result)})."]
+    how = f"better in a share of {threshold} of the draws; {coefficient(result)}"
+    return [f"{of_whom(result)}{'; '.join(said)}{more} ({how})."]
 
 
 def compare_systems(result: xr.Dataset) -> list[str]:
-    """How many pairs of systems differ, by each metric."""
+    """Which system is best, and how many pairs of systems differ, by each metric."""
     pvalue = adjust.decisive(result)
     again = results.mirrored(result, pvalue)
     pvalue = pvalue if again is None else pvalue.where(~again)
@@ -311,7 +321,69 @@ def compare_systems(result: xr.Dataset) -> list[str]:
         said = f"By {len(named):,} metrics, {' to '.join(ends)} {what}"
     helper = result.attrs.get("helped_by")
     helped = "" if helper is None else f", with the help of {name(helper)}"
-    return [f"{said}{helped} ({_level(result)})."]
+    best = [text for at in range(len(named)) for text in _best(result.isel(metric=at), name(named[at]))]
+    if len(named) > _MOST_BEST or not best:
+        return [f"{said}{helped} ({_level(result)})."]
+    return [f"{of_whom(result)}{best[0]}", *best[1:], f"{said}{helped} ({settled_by(result)})."]
+
+
+def _best(one: xr.Dataset, by: str) -> list[str]:
+    """Which system is best by one metric, in words, and which do not differ; nothing where not all are compared."""
+    first = _leader(one, "system")
+    if first is None:
+        return _level_pegging(one, by)
+    won, compared = decided(one, "system")
+    others = [other for other in labels(one, "other_system") if frozenset((first, other)) in compared]
+    others = sorted(others, key=lambda other: _of_two(one, first, other, "difference"))
+    beaten = [other for other in others if (first, other) in won]
+    rest = [other for other in others if other not in beaten]
+    second = name(others[0])
+    value, low, high = (_of_two(one, first, others[0], each) if each in one else math.nan for each in _OF_TWO)
+    gap = "" if math.isnan(low) else wording.estimate(value, low, high)
+    difference = f" (difference {gap})" if gap else ""
+    if not rest:
+        whom = (
+            f"{second}{difference}"
+            if len(others) == 1
+            else f"every other system{f' ({second} by {gap})' if gap else ''}"
+        )
+        said = [f"{name(first)} is best by {by}: its scores are significantly higher than those of {whom}."]
+    else:
+        than = f" and is significantly better than {listed(beaten)}" if beaten else ""
+        nearest = "" if others[0] not in rest or not gap else f" ({second} by {gap})" if len(rest) > 1 else difference
+        said = [
+            f"{name(first)} has the highest mean by {by}{than}; it does not differ significantly from "
+            f"{listed(rest, last='or')}{nearest}."
+        ]
+    return [*said, *_alike(one, first, won, compared)]
+
+
+def _alike(one: xr.Dataset, first: Hashable, won: list[Pair], compared: set[frozenset[Hashable]]) -> list[str]:
+    """Pairs of other systems without a significant difference, where they are few."""
+    order = labels(one, "system")
+    among = [
+        sorted(pair, key=order.index) for pair in compared if first not in pair and pair not in map(frozenset, won)
+    ]
+    if not 0 < len(among) <= _MOST_ALIKE:
+        return []
+    pairs = sorted(among, key=lambda pair: [order.index(each) for each in pair])
+    between = "; between ".join(f"{name(a)} and {name(b)}" for a, b in pairs)
+    return [f"There is no significant difference between {between}."]
+
+
+def _level_pegging(one: xr.Dataset, by: str) -> list[str]:
+    """Which systems share the highest mean."""
+    rows, columns = labels(one, "system"), labels(one, "other_system")
+    difference = one["difference"].transpose("system", "other_system").values
+    if set(rows) != set(columns) or np.isnan(difference).sum() > len(rows):
+        return []
+    first = [row for row, line in zip(rows, difference, strict=True) if not (line < 0).any()]
+    return [f"{listed(first)} share the highest mean by {by}."] if len(first) > 1 else []
+
+
+def _of_two(one: xr.Dataset, first: Hashable, second: Hashable, variable: str) -> float:
+    at = labels(one, "system").index(first), labels(one, "other_system").index(second)
+    return float(one[variable].transpose("system", "other_system")[at])
 
 
 def discriminative_agreement(result: xr.Dataset) -> list[str]:

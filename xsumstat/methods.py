@@ -53,6 +53,8 @@ _BY_T = {
     "pooled": "by Student's t around the regression estimates",
     "ridge": "by Student's t around the regression estimates",
     "ppi": "by Student's t around the differences of prediction-powered means",
+    "paired_t": "by Student's t of the paired differences",
+    "t": "by Student's t of two samples",
     "tost_analytic": "by Student's t with the standard error of Williams' formula [williams1959regression]",
     "anderson_hauck": "by Student's t with the standard error of Williams' formula [williams1959regression]",
 }

@@ -17,7 +17,7 @@ _SYNONYMS: dict[str, str] = {
     "--gold": "human humans reference target goldstandard goldmetric humanmetric groundtruth",
     "--gold-file": "humanfile ratings ratingsfile annotations annotationsfile humanscores goldpath",
     "--raters": "rater annotators annotator",
-    "--metric": "metrics scorer scorers judge judges",
+    "--metric": "metrics scorer scorers judges",
     "--lower-is-better": "lower minimize minimise negative reversed errors lowerbetter",
     "--level": "granularity grouping averageby",
     "--coefficient": "correlation corr cor method measure statistic kind",
@@ -31,6 +31,8 @@ _SYNONYMS: dict[str, str] = {
     "--alpha": "significance significancelevel siglevel sig pvalue threshold",
     "--seed": "rng randomstate randomseed",
     "--output": "out report html save o outputfile page",
+    "--judge": "judging grading llmjudge graders",
+    "--require": "gate assert check minimum least atleast fail failunder",
     "--dim": "dims group by dimension further",
     "--aggregate": "agg aggfunc aggregation average duplicates",
     "--metric-column": "metriccol metricname",
@@ -76,6 +78,7 @@ _WORDING: tuple[tuple[str, str], ...] = (
     (r" \(method='jackknife' corrects for it\)", ""),
     (r"; rename with xsumstat\.set_dims\(.*\)", "; rename its dims in Python, by xsumstat.set_dims"),
     (r"^rng must", "--seed must"),
+    (r"^require must", "--require must"),
 )
 
 
