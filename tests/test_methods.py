@@ -24,8 +24,9 @@ def cited_by_tables():
 
 
 def test_every_analysis_says_what_was_done():
-    # What simulate gives with `like`, ci with `other`, and plan with `difference`.
-    assert set(AIMS) == set(ANALYSES) | {"simulate_like", "ci_of_differences", "plan_of_differences"}
+    # What simulate gives with `like`, ci with `other`, and plan with `difference`, of means and with costs.
+    plans = {"plan_of_differences", "plan_of_means", "plan_of_costs"}
+    assert set(AIMS) == set(ANALYSES) | {"simulate_like", "ci_of_differences"} | plans
 
 
 def test_every_key_has_an_entry_and_every_entry_is_cited():
