@@ -26,6 +26,8 @@ _SYNONYMS: dict[str, str] = {
     "niter nsamples numsamples bootstrap permutations",
     "--confidence-level": "confidence ci conf cl level95 coverage interval",
     "--adjust": "correction correct multipletesting padjust fdr adjustment",
+    "--positive": "poslabel positivelabel positiveclass",
+    "--labels": "label classes texts categories",
     "--alpha": "significance significancelevel siglevel sig pvalue threshold",
     "--seed": "rng randomstate randomseed",
     "--output": "out report html save o outputfile page",
@@ -38,7 +40,19 @@ _SYNONYMS: dict[str, str] = {
     "--dask": "lazy cluster scheduler distributed",
 }
 # Arguments of functions that are options of the same name, and those of another.
-_SAME = ("gold", "metric", "level", "coefficient", "resample", "n_resamples", "confidence_level", "adjust", "alpha")
+_SAME = (
+    "gold",
+    "metric",
+    "level",
+    "coefficient",
+    "resample",
+    "n_resamples",
+    "confidence_level",
+    "adjust",
+    "alpha",
+    "positive",
+    "labels",
+)
 _COLUMNS = {"metric": "metric", "system": "system", "input": "input", "value": "score", "score": "score"}
 # What messages say for Python, and what the command line says in its place, in this order.
 _WORDING: tuple[tuple[str, str], ...] = (

@@ -29,6 +29,7 @@ from xsumstat.analyses.measure import (
     interval_method,
 )
 from xsumstat.caveats import Caveat
+from xsumstat.coefficients.table import get
 from xsumstat.dataset import facts, leakage, scope, value_checks, wording
 from xsumstat.dataset import scores as schema
 from xsumstat.dataset.value_checks import Checks
@@ -250,6 +251,7 @@ def report(
     name: str = "scores",
     level: str = "auto",
     coefficient: str | CorrelationFunction | None = None,
+    positive: float | str | Sequence[float | str] | None = None,
     resample: str = "auto",
     n_resamples: int | None = None,
     confidence_level: float = 0.95,
@@ -272,6 +274,7 @@ def report(
         "global" for one or two.
     coefficient : str or callable, optional
         As `corr` has them; default "pearson", or "kendall" where "auto" is "input".
+    {positive}
     resample : {"auto", "both", "system", "input"}, default "auto"
         The dims whose labels are random, of intervals and tests. "auto" is "both" where 5 systems or more have scores,
         else "input"; there the tests are made for these systems, too.
@@ -333,6 +336,7 @@ def report(
         metric=metric,
         level=level,
         coefficient=coefficient,
+        positive=positive,
         resample=resample,
         n_resamples=n_resamples,
         confidence_level=confidence_level,
@@ -352,6 +356,7 @@ def make_report(
     metric: Any = None,
     level: str = "auto",
     coefficient: str | CorrelationFunction | None = None,
+    positive: Any = None,
     resample: str = "auto",
     n_resamples: int | None = None,
     confidence_level: float = 0.95,
@@ -373,6 +378,7 @@ def make_report(
     _validate.choice("adjust", adjust, corrections.CORRECTIONS)
     level, coefficient = _what(ds, level, coefficient)
     shared: dict[str, Any] = {"metric": metric, "level": level, "coefficient": coefficient, "progress": progress}
+    shared["positive"] = positive
     measure = checked_measure(level, coefficient, "pairwise", "drop")
     drawn = interval_method(measure, checked_resample(resample, measure, auto=True), None, False) == "bootstrap"
     interval: dict[str, Any] = {"confidence_level": confidence_level, "keep_samples": keep_samples and drawn}
@@ -407,6 +413,8 @@ def _what(ds: xr.Dataset, level: str, coefficient: Any) -> tuple[str, Any]:
     if level != AUTO:
         return level, "pearson" if coefficient is None else coefficient
     systems = schema.checked_scores(ds).sizes["system"]
+    if coefficient is not None and "system" not in (levels := get(coefficient).levels):
+        return ("global" if "global" in levels else levels[0]), coefficient
     level, usual = next((level, usual) for least, level, usual in _LEVELS if systems >= least)
     return level, usual if coefficient is None else coefficient
 

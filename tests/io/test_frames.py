@@ -1,5 +1,6 @@
 import functools
 import itertools
+import re
 import warnings
 
 import numpy as np
@@ -77,9 +78,16 @@ def test_the_same_cell_twice():
 
 
 def test_columns_that_describe_nothing_are_named():
-    with pytest.warns(UserWarning, match=r"column\(s\) left out, as they describe no metric, system or input: 'text'"):
-        ds = TIDY.assign(text=list("uvwxyz")).meta.to_scores()
-    assert "text" not in ds.coords
+    with pytest.warns(UserWarning, match=r"column\(s\) left out, as they describe no metric, system or input: 'tone'"):
+        ds = TIDY.assign(tone=list("uvwxyz")).meta.to_scores()
+    assert "tone" not in ds.coords
+
+
+@pytest.mark.parametrize("name, texts", [("response", list("uvwxyz")), ("tone", [f"{at} " * 30 for at in range(6)])])
+def test_texts_are_left_out_without_a_warning_and_named(name, texts):
+    ds = TIDY.assign(**{name: texts}).meta.to_scores()
+    assert name not in ds.coords and ds.attrs == {"left_out": name}
+    assert re.search(rf"texts left out +{name}\n", repr(ds.meta))
 
 
 @pytest.mark.parametrize(
@@ -156,6 +164,14 @@ def test_a_bad_cell_is_named_and_does_not_cost_the_metric():
     bad = wide_frame(rouge=["0.1", "n/a!", "0.3", "0.4"])
     with pytest.raises(TypeError, match="column 'rouge' must hold numbers, got dtype .*, the first is 'n/a!' in row 1"):
         bad.meta.to_scores(system="model", input="doc", wide=True)
+
+
+def test_from_half_its_values_on_a_column_of_numbers_is_a_metric():
+    how = {"system": "model", "input": "doc", "wide": True}
+    with pytest.raises(TypeError, match="column 'rouge' must hold numbers"):
+        wide_frame(rouge=["0.1", "n/a!", "0.3", "x"]).meta.to_scores(**how)
+    with pytest.warns(UserWarning, match="left out, as they describe no metric, system or input: 'rouge'"):
+        wide_frame(rouge=["0.1", "n/a!", "y", "x"]).meta.to_scores(**how)
 
 
 def test_columns_that_are_hardly_metrics_are_said():
@@ -492,3 +508,12 @@ def test_systems_by_another_usual_name_are_not_made_one():
         frame.meta.to_scores(wide=True)
     with pytest.raises(ValueError, match="system='systems' is not a column"):
         frame.drop(columns="model").meta.to_scores(system="systems", wide=True)
+
+
+def test_means_that_only_rounding_of_the_largest_parts_are_equal():
+    """Of 1e8 + .1, −1e8 and .05 the mean is .05, but for what rounding 1e8 costs."""
+    rows = [("a", 1e8 + 0.1), ("a", -1e8), ("a", 0.05), ("b", 0.05), ("b", 0.05), ("b", 0.05), ("c", 0.0501)]
+    frame = pd.DataFrame(rows, columns=["system", "score"]).assign(metric="m", input="i")
+    assert np.mean([value for system, value in rows if system == "a"]) != 0.05
+    a, b, c = frame.meta.to_scores(aggregate="mean").score.values.ravel()
+    assert a == b != c

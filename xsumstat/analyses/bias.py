@@ -13,8 +13,8 @@ import xarray as xr
 
 from xsumstat import _validate
 from xsumstat.analyses import groups as slices
-from xsumstat.analyses.measure import AUTO, checked_progress, random_dims, these_systems
-from xsumstat.dataset import checks, covariates, facts, results
+from xsumstat.analyses.measure import checked_dims, checked_progress, random_dims, these_systems
+from xsumstat.dataset import calibrated, checks, covariates, facts, results
 from xsumstat.dataset import scores as schema
 from xsumstat.inference import clustered
 from xsumstat.inference.jackknife import t_quantile
@@ -135,10 +135,11 @@ def bias(
     _validate.choice("level", level, _validate.LEVELS)
     _validate.choice("method", method, METHODS)
     _validate.flag("joint", joint)
-    dims = ("system", "input") if resample == AUTO else _validate.dims("resample", resample)
+    dims = checked_dims(resample)
     confidence_level = _validate.fraction("confidence_level", confidence_level)
     ready: dict[str, Any] = {"level": level, "missing": "pairwise", "given": given, "each_word": not joint}
     scores = schema.prepare(ds, gold, metric, these_systems=these_systems(resample, dims), **ready)
+    calibrated.refuse(scores.score, "bias")
     dims = random_dims(resample, dims, scores.shape)
     checks.check_resampled(scores.score, dims)
     question = clustered.Question(level, method, _groups(ds, given, joint), dims)

@@ -13,7 +13,7 @@ import xarray as xr
 from xsumstat import _validate
 from xsumstat.coefficients import arrays, cell_ties, table, ties
 from xsumstat.coefficients.record import Coefficient, Measure
-from xsumstat.dataset import checks, facts
+from xsumstat.dataset import checks, facts, scale_checks
 from xsumstat.dataset import scores as schema
 from xsumstat.resampling import draws
 from xsumstat.types import CorrelationFunction, FloatArray
@@ -80,7 +80,7 @@ def checked_measure(level: Any, coefficient: str | CorrelationFunction, missing:
         compared = {
             "system": " is of systems, and",
             "global": " is of the outputs of each input, all inputs together, and",
-        }.get("".join(record.levels), "")
+        }.get("".join(record.levels), " compares single outputs, and" if record.scale else "")
         needed = " or ".join(f"level={each!r}" for each in record.levels)
         raise ValueError(f"coefficient={record.name!r}{compared} needs {needed}, got level={level!r}")
     return Measure(record, level, missing, undefined)
@@ -109,8 +109,8 @@ def checked_resample(resample: Any, measure: Measure, *, layers: bool = True, au
     Of "auto", where that is allowed, both, until `random_dims` knows how many systems there are.
     """
     level = measure.level
-    resample = "both" if auto and isinstance(resample, str) and resample == AUTO else resample
-    dims = _validate.dims("resample", resample, ("system", "input", "cell", *(LAYERS if layers else ())))
+    allowed = ("system", "input", "cell", *(LAYERS if layers else ()))
+    dims = _validate.dims("resample", resample, allowed, auto=auto)
     if "cell" in dims and (set(dims) & {"system", "input"} or level != "global"):
         beside = (
             "needs level='global', and goes with 'reference' and 'rater' only,"
@@ -126,9 +126,18 @@ def checked_resample(resample: Any, measure: Measure, *, layers: bool = True, au
     return dims
 
 
+def checked_dims(resample: Any) -> tuple[str, ...]:
+    """The dims whose labels are random; of "auto" both, until `random_dims` knows how many systems there are."""
+    return _validate.dims("resample", resample, auto=True)
+
+
+def _is_auto(resample: Any) -> bool:
+    return isinstance(resample, str) and resample == AUTO
+
+
 def random_dims(resample: Any, dims: tuple[str, ...], shape: tuple[int, int]) -> tuple[str, ...]:
     """The dims whose labels are random, of (systems, inputs): for "auto" inputs alone where there are few systems."""
-    if not (isinstance(resample, str) and resample == AUTO):
+    if not _is_auto(resample):
         return dims
     systems, inputs = shape
     return ("input",) if systems < facts.ENOUGH_SYSTEMS and inputs > 1 else dims
@@ -136,7 +145,7 @@ def random_dims(resample: Any, dims: tuple[str, ...], shape: tuple[int, int]) ->
 
 def these_systems(resample: Any, dims: tuple[str, ...]) -> bool | None:
     """Whether an answer speaks of the systems at hand alone; None for "auto", which goes by their number."""
-    return None if isinstance(resample, str) and resample == AUTO else dims == ("input",)
+    return None if _is_auto(resample) else dims == ("input",)
 
 
 def interval_method(measure: Measure, dims: tuple[str, ...], interval: Any, keep_samples: Any) -> str:
@@ -182,8 +191,27 @@ def jackknife_needs(measure: Measure, dims: tuple[str, ...]) -> str:
 # --- Thresholds: how far apart two scores must be ---
 
 
+def on_scale(measure: Measure, scores: schema.Scores, positive: Any = None) -> Measure:
+    """The measure with its positive class, where it compares classes of people's own scale; who is not on it is named.
+
+    Parameters
+    ----------
+    measure : Measure
+    scores : Scores
+        The metrics that are judged.
+    positive : Any
+        As users give it.
+    """
+    return replace(measure, coefficient=scale_checks.settled(measure.coefficient, scores, positive))
+
+
 def settled(
-    measure: Measure, scores: schema.Scores, threshold: Any, calibrate_on: xr.Dataset | None, gold: Any
+    measure: Measure,
+    scores: schema.Scores,
+    threshold: Any,
+    calibrate_on: xr.Dataset | None,
+    gold: Any,
+    positive: Any = None,
 ) -> Measure:
     """The measure with the covariates of the scores, and with its thresholds, one for each metric, or for all.
 
@@ -200,7 +228,10 @@ def settled(
         Held-out scores.
     gold : Any
         The gold of the scores that are judged, as users give it.
+    positive : Any
+        As of `on_scale`.
     """
+    measure = on_scale(measure, scores, positive)
     record, measure = measure.coefficient, replace(measure, given=scores.given)
     if calibrate_on is not None:
         if threshold is not None:
@@ -265,6 +296,8 @@ def why_undefined(record: Coefficient, given: Sequence[str] = ()) -> str:
             f"undefined given {_validate.listing(given)}, as no group has 3 members more than covariates of "
             "which two scores both vary beside these:"
         )
+    if record.scale is not None:
+        return "undefined, as no group has two classes or scores that vary, or none of the class that it is a share of:"
     if record.threshold_of == "gold" and not record.threshold:
         return "undefined, as no two gold scores differ:"
     if record.threshold_of == "gold":

@@ -16,15 +16,18 @@ from xsumstat.analyses import groups as slices
 from xsumstat.analyses.measure import (
     Draws,
     check_given,
+    checked_dims,
     checked_measure,
+    random_dims,
     settled,
+    these_systems,
     threshold_attrs,
     warn_drawn_threshold,
 )
 from xsumstat.analyses.pair_tests import Correction
 from xsumstat.coefficients import ties
 from xsumstat.coefficients.record import Coefficient
-from xsumstat.dataset import checks, facts, metric_pairs
+from xsumstat.dataset import checks, facts, metric_pairs, near_copies
 from xsumstat.resampling.permutation import PairTests
 from xsumstat.resampling.plans import DecisionPlan, DrawPlan, SwapPlan
 from xsumstat.types import CorrelationFunction
@@ -57,6 +60,7 @@ def perm_test(
     by: str | None = None,
     cluster: str | tuple[str, ...] | None = None,
     given: str | xr.DataArray | Sequence[str | xr.DataArray] | None = None,
+    positive: float | str | Sequence[float | str] | None = None,
     threshold: float | xr.DataArray | None = None,
     calibrate_on: xr.Dataset | None = None,
     pool: str | None = None,
@@ -98,6 +102,7 @@ def perm_test(
     {by}
     {cluster}
     {given}
+    {positive}
     {threshold}
     {calibrate_on}
     {pool}
@@ -195,7 +200,7 @@ def perm_test(
         ds, gold, metric=metric, other=other, level=level, coefficient=coefficient, method=method, resample=resample,
         crossed=crossed, swap=swap, alternative=alternative, adjust=adjust, within=within, n_resamples=n_resamples,
         given=given, threshold=threshold, calibrate_on=calibrate_on, missing=missing, undefined=undefined, rng=rng,
-        cluster=cluster, keep_samples=keep_samples, progress=progress,
+        cluster=cluster, keep_samples=keep_samples, progress=progress, positive=positive,
     )()  # fmt: skip
 
 
@@ -225,6 +230,7 @@ def prepared_perm_test(
     keep_samples: bool = False,
     cluster: str | tuple[str, ...] | None = None,
     alpha: float = families.USUAL_LEVEL,
+    positive: float | str | Sequence[float | str] | None = None,
 ) -> Callable[[], xr.Dataset]:
     """`perm_test` with all that is checked before the first swap; called, it gives the result.
 
@@ -251,12 +257,14 @@ def prepared_perm_test(
     ready["compared_within"] = measure.compared_within
     ready["given"], ready["these_systems"] = given, dims == ("input",)
     scores, tested = metric_pairs.prepare(ds, gold, metric, other, **ready)
-    measure = settled(measure, scores, threshold, calibrate_on, gold)
+    measure = settled(measure, scores, threshold, calibrate_on, gold, positive)
     if by_decisions:
         ties.check_number(scores.shape, level, measure.coefficient)
         _warn_of_decisions(dims, level)
     else:
         checks.check_resampled(scores.score, dims)
+    if dims == ("system",):
+        near_copies.check(scores, dims, clusters)
     families.check_correction(adjust, within, metric_pairs.dims(scores))
     plan = (
         DecisionPlan.of(scores.shape, level, len(dims) == 1, draws.n_resamples, draws.seed)
@@ -339,7 +347,7 @@ def boot_test(
     other: Hashable | Sequence[Hashable] | xr.DataArray | None = None,
     level: str = "system",
     coefficient: str | CorrelationFunction = "pearson",
-    resample: str | tuple[str, ...] = "both",
+    resample: str | tuple[str, ...] = "auto",
     alternative: str = "two-sided",
     adjust: str | None = None,
     within: str | Iterable[str] | None = None,
@@ -347,6 +355,7 @@ def boot_test(
     by: str | None = None,
     cluster: str | tuple[str, ...] | None = None,
     given: str | xr.DataArray | Sequence[str | xr.DataArray] | None = None,
+    positive: float | str | Sequence[float | str] | None = None,
     threshold: float | xr.DataArray | None = None,
     calibrate_on: xr.Dataset | None = None,
     pool: str | None = None,
@@ -358,7 +367,8 @@ def boot_test(
 ) -> xr.Dataset:
     """Paired bootstrap test whether two metrics' correlations with gold are equal, among systems and inputs like these.
 
-    ``resample="input"`` tests these systems on inputs like these, "system" tests systems like these on these inputs.
+    ``resample="input"``, the default of fewer than five systems, tests these systems on inputs like these, "system"
+    tests systems like these on these inputs.
 
     Parameters
     ----------
@@ -368,8 +378,8 @@ def boot_test(
     {other.columns}
     {level}
     {coefficient}
-    resample : {"both", "system", "input"} or tuple of dims, default "both"
-        The dims whose labels are drawn with replacement, for the two metrics and the gold together.
+    {resample.auto}
+        Labels are drawn with replacement, for the two metrics and the gold together.
     {alternative}
     {adjust}
     {within}
@@ -377,6 +387,7 @@ def boot_test(
     {by}
     {cluster}
     {given}
+    {positive}
     {threshold}
     {calibrate_on}
     {pool}
@@ -435,18 +446,20 @@ def boot_test(
     """
     measure = checked_measure(level, coefficient, missing, undefined)
     check_given(measure.coefficient, given)
-    dims = _validate.dims("resample", resample)
+    dims = checked_dims(resample)
     _validate.choice("alternative", alternative, _validate.ALTERNATIVES)
     draws = Draws.checked(n_resamples, rng, keep_samples=keep_samples, progress=progress)
     clusters = clustering.checked(cluster, measure, given)
     ready: dict[str, Any] = {"level": level, "missing": measure.missing, "constant": measure.coefficient.of_constants}
     ready["compared_within"] = measure.compared_within
-    ready["given"], ready["these_systems"] = given, dims == ("input",)
+    ready["given"], ready["these_systems"] = given, these_systems(resample, dims)
     scores, tested = metric_pairs.prepare(ds, gold, metric, other, **ready)
-    measure = settled(measure, scores, threshold, calibrate_on, gold)
+    measure = settled(measure, scores, threshold, calibrate_on, gold, positive)
     warn_drawn_threshold(measure, scores.shape)
+    dims = random_dims(resample, dims, scores.shape)
     checks.check_resampled(scores.score, dims)
     families.check_correction(adjust, within, metric_pairs.dims(scores))
+    near_copies.check(scores, dims, clusters)
     of_scores = clustering.of_scores(scores, clusters, dims)
     plan = DrawPlan(scores.shape, dims, draws.n_resamples, draws.seed, clusters=of_scores)
     attrs = {**measure.attrs, **threshold_attrs(measure.coefficient, calibrate_on)}

@@ -13,7 +13,7 @@ import xarray as xr
 
 from xsumstat import _validate, extras
 from xsumstat.coefficients import table
-from xsumstat.dataset import facts, results
+from xsumstat.dataset import calibrated, facts, results
 from xsumstat.dataset import scores as schema
 from xsumstat.resampling import draws, threads
 from xsumstat.simulation.likeness import Likeness
@@ -248,6 +248,7 @@ def prepared(
 ) -> schema.Scores:
     """Scores that others are drawn like, or planned from, in memory and without further dims."""
     found = schema.prepare(ds, gold, metric, level=level, missing="pairwise", these_systems=these_systems)
+    calibrated.refuse(found.score, "a simulation")
     if found.further:
         raise ValueError(
             f"scores have the further dim(s) {_validate.listing(sorted(found.further))}; select one label of each"

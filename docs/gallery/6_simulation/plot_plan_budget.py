@@ -3,8 +3,8 @@ What does a budget buy?
 =======================
 
 The expected width of the interval of the difference of two systems, for each number of ratings of an output, with its
-limits. The numbers are the inputs that the money then buys, the ring is the best design. Where prompts are dear, further
-ratings of each output pay.
+limits. The numbers are the inputs that the money then buys, the ring is the best design. Where prompts are dear,
+further ratings of each output pay.
 
 Reference: :py:meth:`result.meta.plot.plan <xarray.Dataset.meta.plot.plan>`.
 """
