@@ -172,6 +172,18 @@ QUESTIONS = {
     "plan of raters": lambda d: xsumstat.plan(
         apart(d), rating=rating(apart(d)), metric="m0", level="input", n_raters=[1, 2], n_trials=2
     ),
+    "plan of a budget": lambda d: xsumstat.plan(
+        d,
+        rating=rating(d),
+        metric="m0",
+        estimand="difference",
+        budget=[300, 900],
+        n_raters=[1, 2],
+        cost_per_verdict=0.1,
+    ),
+    "plan of the cheapest": lambda d: xsumstat.plan(
+        d, rating=rating(d), metric="m0", level="input", resample="input", target=0.5, cost_per_prompt=2
+    ),
     "coverage of scores like these": lambda d: xsumstat.coverage(
         d, "human", metric="m0", truth="population", intervals={"jackknife": {"method": "jackknife"}}, n_trials=2, **FEW
     ),

@@ -440,7 +440,7 @@ class Plots(_Meta):
         title: str | None = None,
         ax: Axes | None = None,
     ) -> Any:
-        """How wide intervals, or how powerful tests, will be: contours over numbers of inputs and systems."""
+        """How wide intervals, or how powerful tests, will be: contours over numbers of inputs and systems, or costs."""
 
     @_of("plots.preferences")
     def raters(

@@ -134,8 +134,8 @@ def _analysis(result: xr.Dataset) -> str:
     simulated = "truth" in result and result.attrs.get("source") == "simulated"
     made = "simulate_like" if "like" in result.attrs else "simulate"
     name = str(result.attrs.get("analysis", made if simulated else ""))
-    if name == "plan" and "power" in result and "n_trials" not in result.attrs:
-        return "plan_of_differences"
+    if name == "plan" and "n_trials" not in result.attrs:
+        return "plan_of_costs" if "cost" in result else "plan_of_differences" if "power" in result else "plan_of_means"
     if name == "human_ceiling" and wording.scale_of(result.attrs) in ("classes", "two"):
         return "human_ceiling_of_classes"
     return "ci_of_differences" if name == "ci" and "difference" in result else name
