@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from pandas import DataFrame
     from xarray import DataArray, Dataset
 
+    from xsumstat.judge_report import JudgeReport
     from xsumstat.report import Report
 
 _Method = TypeVar("_Method", bound=Callable[..., Any])
@@ -496,6 +497,7 @@ class DatasetMeta(_Meta):
         average: bool = True,
         by: str | None = None,
         given: str | DataArray | Sequence[str | DataArray] | None = None,
+        positive: float | str | Sequence[float | str] | None = None,
         threshold: float | DataArray | None = None,
         calibrate_on: Dataset | None = None,
         pool: str | None = None,
@@ -536,6 +538,7 @@ class DatasetMeta(_Meta):
         by: str | None = None,
         cluster: str | tuple[str, ...] | None = None,
         given: str | DataArray | Sequence[str | DataArray] | None = None,
+        positive: float | str | Sequence[float | str] | None = None,
         threshold: float | DataArray | None = None,
         calibrate_on: Dataset | None = None,
         pool: str | None = None,
@@ -585,6 +588,7 @@ class DatasetMeta(_Meta):
         by: str | None = None,
         cluster: str | tuple[str, ...] | None = None,
         given: str | DataArray | Sequence[str | DataArray] | None = None,
+        positive: float | str | Sequence[float | str] | None = None,
         threshold: float | DataArray | None = None,
         calibrate_on: Dataset | None = None,
         pool: str | None = None,
@@ -616,6 +620,7 @@ class DatasetMeta(_Meta):
         by: str | None = None,
         cluster: str | tuple[str, ...] | None = None,
         given: str | DataArray | Sequence[str | DataArray] | None = None,
+        positive: float | str | Sequence[float | str] | None = None,
         threshold: float | DataArray | None = None,
         calibrate_on: Dataset | None = None,
         pool: str | None = None,
@@ -644,6 +649,7 @@ class DatasetMeta(_Meta):
         by: str | None = None,
         cluster: str | tuple[str, ...] | None = None,
         given: str | DataArray | Sequence[str | DataArray] | None = None,
+        positive: float | str | Sequence[float | str] | None = None,
         threshold: float | DataArray | None = None,
         calibrate_on: Dataset | None = None,
         pool: str | None = None,
@@ -809,6 +815,7 @@ class DatasetMeta(_Meta):
         metric: Hashable | Sequence[Hashable] | DataArray | None = None,
         level: str = "system",
         coefficient: str | Callable = "pearson",
+        positive: float | str | Sequence[float | str] | None = None,
         method: str = "auto",
         interval: str | None = None,
         resample: str | tuple[str, ...] = "auto",
@@ -935,6 +942,7 @@ class DatasetMeta(_Meta):
         n_resamples: int = 9999,
         confidence_level: float = 0.95,
         by: str | None = None,
+        positive: float | str | Sequence[float | str] | None = None,
         missing: str = "pairwise",
         undefined: str = "drop",
         rng: int | SeedSequence | Generator | None = None,
@@ -1086,6 +1094,7 @@ class DatasetMeta(_Meta):
         by: str | None = None,
         cluster: str | tuple[str, ...] | None = None,
         given: str | DataArray | Sequence[str | DataArray] | None = None,
+        positive: float | str | Sequence[float | str] | None = None,
         threshold: float | DataArray | None = None,
         calibrate_on: Dataset | None = None,
         pool: str | None = None,
@@ -1122,6 +1131,7 @@ class DatasetMeta(_Meta):
         within: str | Iterable[str] | None = None,
         cluster: str | tuple[str, ...] | None = None,
         given: str | DataArray | Sequence[str | DataArray] | None = None,
+        positive: float | str | Sequence[float | str] | None = None,
         threshold: float | DataArray | None = None,
         calibrate_on: Dataset | None = None,
         missing: str = "pairwise",
@@ -1176,10 +1186,12 @@ class DatasetMeta(_Meta):
         self,
         gold: Hashable | DataArray | None = None,
         *,
+        kind: str = "metrics",
         metric: Hashable | Sequence[Hashable] | DataArray | None = None,
         name: str = "scores",
         level: str = "auto",
         coefficient: str | Callable | None = None,
+        positive: float | str | Sequence[float | str] | None = None,
         resample: str = "auto",
         n_resamples: int | None = None,
         confidence_level: float = 0.95,
@@ -1187,7 +1199,7 @@ class DatasetMeta(_Meta):
         alpha: float = 0.05,
         rng: int | SeedSequence | Generator | None = 0,
         progress: bool | None = None,
-    ) -> Report:
+    ) -> Report | JudgeReport:
         """The main answers about scores: which metric agrees best with people, how sure that is, and which beats which."""
 
     @_of("analyses.diagnostics")
@@ -1308,6 +1320,7 @@ class FrameMeta(_Meta):
         gold: str | None = None,
         lower_is_better: str | Iterable[str] = (),
         kind: Mapping[str, str | Iterable[str]] | None = None,
+        labels: Sequence[str] | None = None,
     ) -> Dataset:
         """Turn a frame of scores into a Dataset."""
 

@@ -134,6 +134,7 @@ METHODS: Words = {
     "report": words_of("html to_html page dashboard to_report"),
     # The package.
     "add_gold": words_of("with_gold join_gold set_gold merge_gold add_human"),
+    "add_metric": words_of("with_metric join_metric merge_metric append_metric add_metrics add_scores join merge"),
     "read_lm_eval": words_of("lm_eval load_lm_eval lm_evaluation_harness read_harness"),
     "read_inspect": words_of("inspect load_inspect inspect_ai read_inspect_ai"),
     "read_preferences": words_of(

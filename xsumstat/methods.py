@@ -35,6 +35,10 @@ _COEFFICIENTS = {
     "kendall_like": "ma2019results",
     "spa": "thompson2024improving",
     "pdp": "diianni2025sweat",
+    "kappa": "cohen1960coefficient",
+    "weighted_kappa": "cohen1968weighted, lin1989concordance",
+    "icc": "mcgraw1996forming",
+    "mcc": "matthews1975comparison, gorodkin2004comparing",
 }
 _GIVEN = {"kendall": "kendall1942partial"}
 _INTERVALS = {

@@ -12,6 +12,7 @@ import xarray as xr
 
 from xsumstat import _validate, conclusions, offers
 from xsumstat.dataset import directions, facts, leakage, preferences, scope, wording
+from xsumstat.io import added
 from xsumstat.io import rows as rows_io
 from xsumstat.report_pictures import printable
 
@@ -67,6 +68,8 @@ def _of_scores(ds: xr.Dataset) -> list[tuple[str, str]]:
         found.append(("described by", ", ".join(described)))
     if rows_io.LEFT_OUT in ds.attrs:
         found.append(("texts left out", str(ds.attrs[rows_io.LEFT_OUT])))
+    if added.ADDED in ds.attrs:
+        found.append(("added", str(ds.attrs[added.ADDED])))
     beside = [f"{name}({', '.join(map(str, values.dims))})" for name, values in ds.data_vars.items() if name != "score"]
     if beside:
         found.append(("beside them", ", ".join(beside)))

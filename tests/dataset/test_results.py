@@ -81,6 +81,7 @@ def test_every_analysis_is_in_the_table():
         "add_gold",
         "to_preferences",
         "read_preferences",
+        "add_metric",
     }
     methods = {name for name in vars(accessor.DatasetMeta) if not name.startswith("_")}
     functions = {name for name in xsumstat.__all__ if not name.startswith("_")}

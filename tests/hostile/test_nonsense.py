@@ -156,6 +156,10 @@ ASKED = {
         "ds": scores().sel(metric=["m0"]).drop_vars("rating"),
         "human": scores().score.sel(metric="human", drop=True),
     },
+    "add_metric": lambda _: {
+        "ds": scores(),
+        "scores": scores().score.isel(metric=0, drop=True).rename("new").to_dataframe().reset_index(),
+    },
     "coverage": lambda _: {"ds": scores(), **PAIR},
     "power": lambda _: {"ds": scores(), **PAIR},
     "plan": lambda _: {"ds": scores(), **PAIR, "n_systems": [8, 9], "n_inputs": [5, 6]},

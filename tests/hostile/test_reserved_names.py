@@ -86,6 +86,7 @@ def test_every_analysis_is_asked_for_its_names():
         "read_sacrerouge",
         "set_dims",
         "add_gold",
+        "add_metric",
         "to_scores",
         "to_preferences",
         "read_preferences",

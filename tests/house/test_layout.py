@@ -34,7 +34,7 @@ FACE = (
         "methods",
         "offers",
     ),
-    *("options", "overview", "report", "report_data", "report_page", "report_pictures"),
+    *("gate", "options", "overview", "judge_report", "report", "report_data", "report_page", "report_pictures"),
     *("__init__", "__main__"),
 )
 ORDER = ("ground", *ROOMS, "face")
