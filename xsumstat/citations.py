@@ -321,10 +321,6 @@ REFERENCES: dict[str, Reference] = {
         "Length-Controlled AlpacaEval: A Simple Way to Debias Automatic Evaluators", "arXiv preprint", "", "",
         "10.48550/arXiv.2404.04475",
     ),
-    "cohen1960coefficient": _article(
-        "Cohen, Jacob", 1960, "A Coefficient of Agreement for Nominal Scales",
-        "Educational and Psychological Measurement", "20", "37--46", "10.1177/001316446002000104",
-    ),
     "bonett2012adjusted": _article(
         "Bonett, Douglas G.; Price, Robert M.", 2012,
         "Adjusted Wald Confidence Interval for a Difference of Binomial Proportions Based on Paired Data",

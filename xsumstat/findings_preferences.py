@@ -158,7 +158,8 @@ def preference_bias(result: xr.Dataset) -> list[str]:
     """Who prefers what more than people do."""
     p = adjust.decisive(result).transpose("rater", "covariate").values
     raters, covariates = labels(result, "rater"), labels(result, "covariate")
-    found, rest = [], []
+    found: list[tuple[str, xr.Dataset]] = []
+    rest: list[tuple[str, xr.Dataset]] = []
     for at, to in np.ndindex(p.shape):
         if math.isnan(p[at, to]):
             continue

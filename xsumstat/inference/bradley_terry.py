@@ -163,7 +163,7 @@ class Strengths:
     @classmethod
     def of(cls, whole: FloatArray, parts: FloatArray, design: Design, df: float) -> Strengths:
         """From sums (3, pairs) of all, and (3, clusters, pairs) without each."""
-        fit = fitted(*whole, design)
+        fit = fitted(whole[0], whole[1], whole[2], design)
         if not bool(fit.finite):
             return cls(fit, np.full((parts.shape[1], design.n_systems), np.nan), df, 0)
         every = fitted(parts[0], parts[1], parts[2], design, start=fit)
