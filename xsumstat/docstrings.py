@@ -256,7 +256,7 @@ ENTRIES = {
     "rating": """
         rating : str or DataArray, optional
             The ratings, (system, input, rater, ...): a variable of `ds` or a DataArray; NaN where a rater gave none.
-            Default ``ds.attrs["gold"]``.
+            Default ``ds.attrs["gold"]``, or the only variable with such a dim.
     """,
     "along.raters": """
         along : str, default "rater"

@@ -39,10 +39,13 @@ def gold(result: xr.Dataset) -> str:
     return name(result.attrs.get("gold", "gold"))
 
 
-def interval(result: xr.Dataset) -> str:
-    """What kind of interval: "95 % jackknife interval"."""
+def interval(result: xr.Dataset, ending: str = "") -> str:
+    """What kind of interval, or by an `ending` intervals, for whom: "95 % jackknife interval for these systems"."""
     found = wording.intervals(result)
-    return "interval" if found is None else f"{found.level} % {found.kind}".removesuffix("s")
+    if found is None:
+        return f"interval{ending}"
+    whom = f" for {found.over.scope}" if found.over.scope else ""
+    return f"{found.level} % {found.kind.removesuffix('s')}{ending}{whom}"
 
 
 def estimated(one: xr.Dataset, variable: str) -> str:
@@ -215,7 +218,7 @@ def _differences(result: xr.Dataset) -> list[str]:
     neither = int(tested - above.sum() - below.sum())
     if neither:
         said.append(f"{neither:,} {'include' if neither > 1 else 'includes'} 0 (no significant difference)")
-    how = f"{interval(result)}s, not corrected for their number; {coefficient(result)}"
+    how = f"{interval(result, 's')}, not corrected for their number; {coefficient(result)}"
     return [f"Of {tested:,} differences of correlations {'; '.join(said)} ({how})."]
 
 
@@ -243,7 +246,7 @@ def metric_corr(result: xr.Dataset) -> list[str]:
         of_two = estimated(result.isel(metric=at, other_metric=to), "correlation")
         return f"{name(rows[at])} and {name(columns[to])} ({of_two})"
 
-    how = f"; {interval(result)}s" if wording.has_intervals(result) else ""
+    how = f"; {interval(result, 's')}" if wording.has_intervals(result) else ""
     high, low = np.nanargmax(values), np.nanargmin(values)
     if high == low:
         return [f"The correlation of two metrics: {told(high)} ({coefficient(result)}{how})."]
@@ -282,7 +285,7 @@ def system_means(result: xr.Dataset) -> list[str]:
         one = result.isel(system=at) if "system" in result.dims else result
         return estimated(one, "mean")
 
-    how = f"({interval(result)}s)"
+    how = f"({interval(result, 's')})"
     if best == worst:
         said = [f"The mean human score of {name(named[best])} is {told(best)} {how}."]
     else:
@@ -333,7 +336,7 @@ def _along(result: xr.Dataset, dim: str, first: str, then: str) -> list[str]:
         one = part.isel(metric=labels(part).index(best))
         verb = "has" if part.sizes["metric"] == 1 else "agrees best,"
         texts.append(f"{where} {name(best)} {verb} {estimated(one, 'correlation')}")
-    how = f"{interval(result)}s; " if wording.has_intervals(result) else ""
+    how = f"{interval(result, 's')}; " if wording.has_intervals(result) else ""
     return [f"{'; '.join(texts)} ({how}{coefficient(result)})."]
 
 

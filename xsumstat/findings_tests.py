@@ -258,7 +258,9 @@ def margin_sensitivity(result: xr.Dataset) -> list[str]:
     first, last = int(there[0]), int(there[-1])
     half = [at for at in there.tolist() if share[at] >= 0.5]
     tests = f"{n[first]:,} comparisons" if n[first] != 1 else "one comparison"
-    said = f"Of {tests}, a share of {number(share[first])} is equivalent within ±{setting(margin[first])}"
+    whom = of_whom(result)
+    said = f"{whom}{'of' if whom else 'Of'} {tests}, a share of {number(share[first])} is equivalent"
+    said += f" within ±{setting(margin[first])}"
     if last != first:
         said += f", and {number(share[last])} within ±{setting(margin[last])}"
     reached = f"half or more from a margin of {setting(margin[half[0]])} on" if half else "at no margin half of them"
@@ -285,7 +287,8 @@ def dominance(result: xr.Dataset) -> list[str]:
         said.append(text)
     more = f"; and {len(versions) - 3:,} more of {along}" if len(versions) > 3 else ""
     threshold = setting(float(result.attrs.get("threshold", 0.975)))
-    return [f"{'; '.join(said)}{more} (better in a share of {threshold} of the draws; {coefficient(result)})."]
+    how = f"better in a share of {threshold} of the draws; {coefficient(result)}"
+    return [f"{of_whom(result)}{'; '.join(said)}{more} ({how})."]
 
 
 def compare_systems(result: xr.Dataset) -> list[str]:
