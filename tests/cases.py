@@ -251,6 +251,9 @@ BESIDE = {
         xsumstat.simulate(8, 6, agreement={"m": 0.5, "n": 0.5}, rng=0), n_trials=2, **FEW
     ),
     "position_bias": lambda d: preferences(1).meta.position_bias(),
+    "preference_agreement": lambda d: preferences(1).meta.preference_agreement(),
+    "preference_bias": lambda d: preferences(1).meta.preference_bias(given=["length", "family"]),
+    "rank_systems": lambda d: preferences(1).meta.rank_systems(),
     "population": lambda d: xsumstat.coverage(
         xsumstat.simulate(8, 6, agreement={"m": 0.5}, rng=0), truth="population", n_trials=2, **FEW
     ),
@@ -353,6 +356,9 @@ OF_DEMO = {
     "confusion": lambda d: d.assign(score=(d.score > 50) * 1.0).meta.confusion("human", metric=["judge", "rouge"]),
     "discriminative_agreement": lambda d: d.meta.discriminative_agreement("human", **FEW),
     "position_bias": lambda d: preferences(1).meta.position_bias(),
+    "preference_agreement": lambda d: preferences(1).meta.preference_agreement(),
+    "preference_bias": lambda d: preferences(1).meta.preference_bias(given=["length", "family"]),
+    "rank_systems": lambda d: preferences(1).meta.rank_systems(),
     "disagreement": lambda d: d.meta.disagreement(**FEW),
     "improvement_consistency": lambda d: d.meta.improvement_consistency(**FEW),
     "range_drop": lambda d: d.meta.range_drop(above=0.5, unit="quantile", n_simulations=19, **FEW),

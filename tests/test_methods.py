@@ -196,7 +196,10 @@ def test_pairwise_differences_are_of_systems_on_each_input(demo):
 
 
 # Their designs have other sizes than the scores, or tasks of several sizes.
-OTHER_SIZES = ("coverage", "power", "plan", "rank_tasks", "simulate")
+OTHER_SIZES = (
+    *("coverage", "power", "plan", "rank_tasks", "simulate"),
+    *("position_bias", "preference_agreement", "preference_bias", "rank_systems"),
+)
 
 
 def test_systems_and_inputs_are_counted():

@@ -443,6 +443,17 @@ class Plots(_Meta):
         """How wide intervals, or how powerful tests, will be: contours over numbers of inputs and systems, or costs."""
 
     @_of("plots.preferences")
+    def strengths(
+        self,
+        *,
+        order: str | Sequence[Any] = "value",
+        figsize: tuple[float, float] | None = None,
+        title: str | None = None,
+        ax: Axes | None = None,
+    ) -> Any:
+        """Strengths of systems with their intervals: by people, by judges, and by people corrected by a judge."""
+
+    @_of("plots.preferences")
     def raters(
         self,
         *,
@@ -959,6 +970,41 @@ class DatasetMeta(_Meta):
         cluster: str | None = None,
     ) -> Dataset:
         """Test whether raters prefer the output that is shown first, by the pairs whose choice changes with the order."""
+
+    @_of("analyses.preference_agreement")
+    def preference_agreement(
+        self,
+        *,
+        rater: Hashable | Sequence[Hashable] | None = None,
+        ties: str = "count",
+        adjust: str | None = "holm",
+        confidence_level: float = 0.95,
+        cluster: str | None = None,
+    ) -> Dataset:
+        """How often judges choose as people do, beside how often people choose as each other."""
+
+    @_of("analyses.preference_bias")
+    def preference_bias(
+        self,
+        *,
+        given: str | DataArray | Sequence[str | DataArray] | None = None,
+        rater: Hashable | Sequence[Hashable] | None = None,
+        adjust: str | None = "holm",
+        confidence_level: float = 0.95,
+        cluster: str | None = None,
+    ) -> Dataset:
+        """Test whether judges prefer long outputs, or those of some systems, more than people do on the same pairs."""
+
+    @_of("analyses.system_strengths")
+    def rank_systems(
+        self,
+        *,
+        rater: Hashable | Sequence[Hashable] | None = None,
+        adjust: str | None = "holm",
+        confidence_level: float = 0.95,
+        cluster: str | None = None,
+    ) -> Dataset:
+        """Rank systems by the choices between them, by people, by each judge, and by people's few and a judge's many."""
 
     @_of("analyses.inputs")
     def sample_inputs(

@@ -306,6 +306,21 @@ REFERENCES: dict[str, Reference] = {
         "Judging LLM-as-a-Judge with MT-Bench and Chatbot Arena",
         "Advances in Neural Information Processing Systems 36, Datasets and Benchmarks Track", "46595--46623", "",
     ),
+    "bradley1952rank": _article(
+        "Bradley, Ralph Allan; Terry, Milton E.", 1952,
+        "Rank Analysis of Incomplete Block Designs: I. The Method of Paired Comparisons", "Biometrika", "39",
+        "324--345", "10.2307/2334029",
+    ),
+    "davidson1970extending": _article(
+        "Davidson, Roger R.", 1970,
+        "On Extending the Bradley-Terry Model to Accommodate Ties in Paired Comparison Experiments",
+        "Journal of the American Statistical Association", "65", "317--328", "10.1080/01621459.1970.10481082",
+    ),
+    "dubois2024length": _article(
+        "Dubois, Yann; Galambosi, Balázs; Liang, Percy; Hashimoto, Tatsunori B.", 2024,
+        "Length-Controlled AlpacaEval: A Simple Way to Debias Automatic Evaluators", "arXiv preprint", "", "",
+        "10.48550/arXiv.2404.04475",
+    ),
     "bonett2012adjusted": _article(
         "Bonett, Douglas G.; Price, Robert M.", 2012,
         "Adjusted Wald Confidence Interval for a Difference of Binomial Proportions Based on Paired Data",

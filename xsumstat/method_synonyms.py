@@ -97,6 +97,14 @@ METHODS: Words = {
     ),
     "human_ceiling": words_of("ceiling upper_bound human_upper_bound noise_ceiling human_agreement human_performance"),
     "alt_test": words_of("alternative_annotator_test alttest replace_raters judge_test llm_judge replace_annotators"),
+    "preference_agreement": words_of(
+        "judge_agreement pairwise_agreement judge_accuracy human_judge_agreement choice_agreement agree"
+    ),
+    "preference_bias": words_of("length_preference judge_bias length_controlled_win_rate prefers_longer"),
+    "rank_systems": words_of(
+        "bradley_terry bradleyterry btl bt elo elo_rating trueskill arena_rank davidson win_rates win_rate wins",
+        "system_ranking rank_models model_ranking strengths pairwise_ranking",
+    ),
     "position_bias": words_of(
         "position positional_bias order_bias order_effect swap_consistency consistency first_position flips flip_rate"
     ),
@@ -155,6 +163,7 @@ METHODS: Words = {
     ),
     # Pictures.
     "forest": words_of("forest_plot forestplot errorbar caterpillar whiskers dot dotplot pointplot ci intervals point"),
+    "strengths": words_of("rank_systems bradley_terry elo strength"),
     "raters": words_of("judges rater judge position_bias preference_agreement preference_bias"),
     "pvalues": words_of("p_values pvalue pval pvals tests significance significance_matrix"),
     "clusters": words_of(

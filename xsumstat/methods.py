@@ -338,8 +338,8 @@ def _of_level(result: xr.Dataset) -> str:
 def _of_software(result: xr.Dataset) -> str:
     attrs = result.attrs
     sizes = {dim: result.sizes[dim] for dim in ("metric", "system", "input") if dim in result.sizes}
-    sizes |= {dim: int(attrs[f"n_{dim}s"]) for dim in ("system", "input") if f"n_{dim}s" in attrs}
-    sizes = {dim: sizes[dim] for dim in ("metric", "system", "input") if dim in sizes}
+    sizes |= {dim: int(attrs[f"n_{dim}s"]) for dim in ("system", "input", "prompt") if f"n_{dim}s" in attrs}
+    sizes = {dim: sizes[dim] for dim in ("metric", "system", "input", "prompt") if dim in sizes}
     sides = _sides(result)
     if sides is not None and "other_metric" in result.coords and "metric" in sizes:
         sizes["metric"] = len({*sides[0], *sides[1]})

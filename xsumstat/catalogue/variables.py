@@ -96,6 +96,14 @@ VARIABLES: dict[str, Variable] = {
     "difference_low": Variable("lower limit of the difference"),
     "difference_high": Variable("upper limit of the difference"),
     # preferences
+    "kappa": Variable("Cohen's kappa"),
+    "kappa_low": Variable("lower limit of kappa"),
+    "kappa_high": Variable("upper limit of kappa"),
+    "tie_share": Variable("share of ties"),
+    "human_share": Variable("share of people's choices, ties half"),
+    "n_shared": Variable("number of pairs that two people judged too", dtype=int),
+    "strength": Variable("strength of the system, in log odds"),
+    "win_rate": Variable("share of choices won, ties half"),
     "position_bias": Variable("net share of pairs that move to the first"),
     "flip_share": Variable("share of pairs whose choice changes with the order"),
     "flip_low": Variable("lower limit of the share that changes"),
@@ -149,6 +157,7 @@ DETAILS = frozenset(
         *("critical", "gap_low", "gap_high", "truth_error", "covariance_error", "is_group"),
         *("human_ci_low", "human_ci_high", "rated_difference", "rated_pvalue", "clipped"),
         *("flip_low", "flip_high", "n_first", "n_second", "n_prompts"),
+        *("kappa_low", "kappa_high", "tie_share", "n_shared"),
     )
 )
 # What dims that results have and scores have not are labelled by.
