@@ -184,7 +184,9 @@ def _of_calibration(result: xr.Dataset) -> str:
         key = next((works for name, works in cited.items() if calibrated.BY[name] in words), "")
         texts.append(f"The scores of {wording.listed(map(wording.name, names))} were calibrated {words}{key}.")
     if said and wording.has_intervals(result) and result.attrs.get("method") == "jackknife":
-        texts.append("The calibration was refitted for each label that the jackknife left out, with the same folds.")
+        texts.append(
+            "The jackknife refitted it with the same folds, leaving out halves of the inputs [shao1989general]."
+        )
     return " ".join(texts)
 
 
