@@ -7,6 +7,7 @@ import warnings
 import numpy as np
 import xarray as xr
 from helpers import LEVELS
+from preference_cases import preferences
 
 import xsumstat
 
@@ -226,6 +227,7 @@ BESIDE = {
     "type I error": lambda d: xsumstat.power(
         xsumstat.simulate(8, 6, agreement={"m": 0.5, "n": 0.5}, rng=0), n_trials=2, **FEW
     ),
+    "position_bias": lambda d: preferences(1).meta.position_bias(),
     "population": lambda d: xsumstat.coverage(
         xsumstat.simulate(8, 6, agreement={"m": 0.5}, rng=0), truth="population", n_trials=2, **FEW
     ),
@@ -326,6 +328,7 @@ OF_DEMO = {
         xr.concat([d.score.sel(metric=each, drop=True) for each in ("human", "judge", "rouge")], "rater"), **FEW
     ),
     "discriminative_agreement": lambda d: d.meta.discriminative_agreement("human", **FEW),
+    "position_bias": lambda d: preferences(1).meta.position_bias(),
     "disagreement": lambda d: d.meta.disagreement(**FEW),
     "improvement_consistency": lambda d: d.meta.improvement_consistency(**FEW),
     "range_drop": lambda d: d.meta.range_drop(above=0.5, unit="quantile", n_simulations=19, **FEW),

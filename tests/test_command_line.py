@@ -259,7 +259,7 @@ def test_logs_of_evaluation_tools(capsys, tmp_path):
     status, out, err = run(
         capsys, folder, "--gold-file", tmp_path / "human.csv", "--n-resamples", 20, "--level", "input"
     )
-    assert "logs: 3 metrics, 3 systems, 3 inputs" in err and "8 of 8 outputs of logs have a human score" in err
+    assert "logs: 4 metrics, 3 systems, 3 inputs" in err and "8 of 8 outputs of logs have a human score" in err
     assert status == 0 and "similar" in out
 
 

@@ -20,7 +20,7 @@ TABLES = (written._COEFFICIENTS, written._GIVEN, written._INTERVALS, written._TE
 
 
 def cited_by_tables():
-    return {key for table in TABLES for key in table.values()} | {
+    return {key for table in TABLES for keys in table.values() for key in keys.split(", ")} | {
         *(
             "efron1993introduction",
             "deutsch2022reexamining",

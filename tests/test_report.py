@@ -13,6 +13,7 @@ import xarray as xr
 import xsumstat
 from xsumstat import __main__ as cli
 from xsumstat import report
+from xsumstat.io import whole_files
 
 mpl.use("Agg")
 
@@ -376,7 +377,7 @@ def test_a_page_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
 
     monkeypatch.setattr("os.replace", fail)
     with pytest.raises(OSError, match="disk full"):
-        report.write_whole(path, "new")
+        whole_files.write_whole(path, "new")
     assert path.read_text() == "old" and list(tmp_path.iterdir()) == [path]
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from xsumstat import __main__ as cli
-from xsumstat import report
+from xsumstat.io import whole_files
 
 
 def run(capsys, *arguments):
@@ -87,15 +87,15 @@ def test_the_target_of_a_link_is_written_whole_or_not_at_all(tmp_path, monkeypat
         raise OSError("the disk is full")
 
     with monkeypatch.context() as patch:
-        patch.setattr(report.os, "replace", fails)
+        patch.setattr(whole_files.os, "replace", fails)
         with pytest.raises(OSError, match="the disk is full"):
-            report.write_whole(link, "new")
+            whole_files.write_whole(link, "new")
     assert target.read_text() == "old" and link.is_symlink()
     assert [file.name for file in (tmp_path / "sub").iterdir()] == ["page.html"]
 
 
 def test_a_device_is_written_to_and_not_replaced():
-    report.write_whole(Path("/dev/null"), "text")
+    whole_files.write_whole(Path("/dev/null"), "text")
     assert not Path("/dev/null").is_file()
 
 
@@ -109,9 +109,9 @@ def test_a_folder_that_cannot_be_written_into_is_told_by_the_files_name(tmp_path
     def refuses(**_):
         raise PermissionError(errno.EACCES, "Permission denied", str(tmp_path / ".xsumstat-123"))
 
-    monkeypatch.setattr(report.tempfile, "mkstemp", refuses)
+    monkeypatch.setattr(whole_files.tempfile, "mkstemp", refuses)
     with pytest.raises(PermissionError, match="page.html") as error:
-        report.write_whole(tmp_path / "page.html", "new")
+        whole_files.write_whole(tmp_path / "page.html", "new")
     assert ".xsumstat-" not in str(error.value)
 
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import xarray as xr
 
-from xsumstat import _validate, compilation, extras, options, report
+from xsumstat import _validate, compilation, extras, gate, judge_report, options, report
 from xsumstat.coefficients import table
 from xsumstat.dataset import directions, leakage
 from xsumstat.dataset import scores as schema
@@ -23,7 +23,8 @@ from xsumstat.io import columns as usual
 from xsumstat.io import frames as io
 from xsumstat.io import gold as human_scores
 from xsumstat.io import published as datasets
-from xsumstat.io import roles, stores
+from xsumstat.io import roles, stores, texts
+from xsumstat.io.whole_files import write_whole
 from xsumstat.plots import parts as plot_parts
 from xsumstat.resampling import threads
 
@@ -90,6 +91,19 @@ def parser() -> argparse.ArgumentParser:
     add("--level", default="auto", **levels, help="default: system from 8 systems on, input for 3 to 7, else global")
     coefficients = one_of("coefficient", table.COEFFICIENTS)
     add("--coefficient", **coefficients, help="default: pearson, at a level of input that was not asked for kendall")
+    add(
+        "--positive",
+        nargs="+",
+        metavar="VALUE",
+        help="of f1, sensitivity, specificity and other coefficients of classes: the human scores that are positive "
+        "(default: the higher of two)",
+    )
+    add(
+        "--labels",
+        nargs="+",
+        metavar="TEXT",
+        help="the texts that scores in a table are, the lowest first, as --labels fail pass",
+    )
     random = one_of("resample", ("auto", "both", "system", "input"))
     add("--resample", default="auto", **random, help="what is random: by default systems and inputs, and for these "
         "systems inputs alone; of fewer than 5 systems inputs alone")  # fmt: skip
@@ -105,6 +119,20 @@ def parser() -> argparse.ArgumentParser:
     add("--alpha", type=float, default=0.05, help="level of the tests (default: %(default)s)")
     add("--seed", type=_seed, default=0, help="same seed, same numbers (default: %(default)s)")
     add("--output", type=Path, metavar="REPORT.html", help="write a page with the tables and two pictures")
+    add(
+        "--judge",
+        action="store_true",
+        help="answer for who grades outputs: do annotators agree, does the judge agree as well as one of them, where "
+        "does it err, may it replace one, which system is best, how many prompts next time",
+    )
+    add(
+        "--require",
+        action="append",
+        default=[],
+        metavar="RULE",
+        help="of every judge, as 'kappa >= .6' (any coefficient: the interval's lower limit decides), 'alt_test', "
+        "'bias' or 'bias <= .1'; exit status 0 where it is met, 1 where not, 2 where it can't be said",
+    )
     add(
         "--dask",
         nargs="?",
@@ -130,6 +158,19 @@ def parser() -> argparse.ArgumentParser:
     return ready
 
 
+def _positive(words: list[str] | None) -> list[Any] | None:
+    """Numbers as numbers, other words as they are."""
+    if words is None:
+        return None
+    found: list[Any] = []
+    for word in words:
+        try:
+            found.append(float(word))
+        except ValueError:
+            found.append(word)
+    return found
+
+
 def _seed(text: str) -> int:
     if not text.isdecimal():
         raise argparse.ArgumentTypeError(f"must be a whole number of at least 0, got {text!r}")
@@ -153,7 +194,7 @@ def main(argv: list[str] | None = None) -> int:
         warnings.simplefilter("default")
         warnings.showwarning = _show_warning  # type: ignore[assignment]
         try:
-            _run(args)
+            return _run(args)
         except BrokenPipeError:  # whoever read our output has seen enough
             sys.stdout = None
         except (ValueError, TypeError, OSError, ImportError) as error:
@@ -183,17 +224,25 @@ def _compile() -> int:
     return 0
 
 
-def _run(args: argparse.Namespace) -> None:
+def _run(args: argparse.Namespace) -> int:
+    required = [gate.requirement(text) for text in args.require]
     _check_numbers(args)
     if args.output is not None:
         _check_output(args.output, _inputs(args.scores) + ([] if args.gold_file is None else [args.gold_file]))
     lazy = _reads_lazily(args)
     with _workers(args.dask) if lazy else nullcontext():
-        answers = _answers(args, lazy)
+        ds, answers = _answers(args, lazy)
+        how = {"gold": args.gold, "metric": args.metric, "level": args.level, "alpha": args.alpha}
+        how["positive"] = _positive(args.positive)
+        verdicts = [gate.check(ds, each, confidence_level=args.confidence_level, **how) for each in required]
     print(answers.text(shutil.get_terminal_size((100, 24)).columns))
     if args.output is not None:
-        report.write_whole(args.output, answers.html())
+        write_whole(args.output, answers.html())
         _say(f"wrote {args.output}")
+    for verdict in verdicts:
+        print(f"\n{verdict.line}")
+    statuses = {verdict.status for verdict in verdicts}
+    return next((status for status in (gate.NOT_MET, gate.UNKNOWN) if status in statuses), gate.MET)
 
 
 def _check_numbers(args: argparse.Namespace) -> None:
@@ -204,7 +253,8 @@ def _check_numbers(args: argparse.Namespace) -> None:
         _validate.fraction(name, getattr(args, name))
 
 
-def _answers(args: argparse.Namespace, lazy: bool) -> report.Report:
+def _answers(args: argparse.Namespace, lazy: bool) -> tuple[xr.Dataset, report.Report | judge_report.JudgeReport]:
+    """The scores and what is said of them."""
     if args.gold is not None and Path(args.gold).is_file():
         raise ValueError(f"--gold names a metric or variable, and {args.gold} is a file: --gold-file {args.gold}")
     if args.raters is not None and (args.gold is not None or args.gold_file is not None):
@@ -217,26 +267,20 @@ def _answers(args: argparse.Namespace, lazy: bool) -> report.Report:
         raise _no_gold("metrics", schema.checked_scores(ds).indexes["metric"])
     if args.lower_is_better:
         ds = _oriented(ds, args.lower_is_better)
-    metric = _metrics(ds, args)
     started = time.monotonic()
     _say(f"{name}: resampling …")
-    answers = report.make_report(
-        ds,
-        name,
-        gold=args.gold,
-        metric=metric,
-        level=args.level,
-        coefficient=args.coefficient,
-        resample=args.resample,
-        n_resamples=args.n_resamples,
-        confidence_level=args.confidence_level,
-        adjust=args.adjust,
-        alpha=args.alpha,
-        rng=args.seed,
-        keep_samples=args.output is not None,
-    )
+    names = ("gold", "level", "coefficient", "confidence_level", "adjust", "alpha")
+    shared: dict[str, Any] = {name: getattr(args, name) for name in names} | {"rng": args.seed}
+    shared["positive"] = _positive(args.positive)
+    answers: report.Report | judge_report.JudgeReport
+    if args.judge:
+        answers = judge_report.make_report(ds, name, metric=args.metric, **shared)
+    else:
+        drawn = {"resample": args.resample, "n_resamples": args.n_resamples}
+        keep = args.output is not None
+        answers = report.make_report(ds, name, metric=_metrics(ds, args), **drawn, **shared, keep_samples=keep)
     _say(f"done in {time.monotonic() - started:.1f} s")
-    return answers
+    return ds, answers
 
 
 def _reads_lazily(args: argparse.Namespace) -> bool:
@@ -295,6 +339,8 @@ def _load(args: argparse.Namespace, lazy: bool) -> tuple[xr.Dataset, str]:
             raise stores.no_such(path)
         raise FileNotFoundError(f"no such file or folder: {path}{hint} data sets: {', '.join(datasets.NAMES)}")
     how: dict[str, Any] = {"dims": args.dim, "aggregate": args.aggregate}
+    if args.labels is not None:
+        how["labels"] = args.labels
     if args.raters is not None:
         how["ratings"] = args.raters
     if path.suffix.lower() in usual.TABLES and path.is_file():
@@ -318,6 +364,7 @@ def _table(path: Path, args: argparse.Namespace) -> tuple[dict[str, Any], list[s
     """How a table is read: by what options name, and else by what its columns are called; and this in words."""
     with stores.reading(path):
         sample = io.sample(path)
+    sample = texts.coded(sample, texts.checked(args.labels), [])
     named = {field: getattr(args, f"{field}_column") for field in ("metric", "system", "input", "score")}
     found = roles.of(sample, {**named, "value": named["score"]})
     for field in ("system", "input"):
@@ -370,7 +417,11 @@ def _no_gold(what: str, labels: Iterable[Hashable]) -> ValueError:
 def _joined(ds: xr.Dataset, name: str, args: argparse.Namespace) -> xr.Dataset:
     """The scores with the human scores of a file of their own, which become the gold."""
     ratings, how = human_scores.read_human(
-        args.gold_file, system=args.system_column, input=args.input_column, column=args.gold
+        args.gold_file,
+        system=args.system_column,
+        input=args.input_column,
+        column=args.gold,
+        labels=texts.checked(args.labels, schema.texts_of(ds)),
     )
     _say(f"{args.gold_file.name}: {how}")
     ds, match = human_scores.join(ds, ratings, name=args.gold or "human")

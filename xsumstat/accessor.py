@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from pandas import DataFrame
     from xarray import DataArray, Dataset
 
+    from xsumstat.judge_report import JudgeReport
     from xsumstat.report import Report
 
 _Method = TypeVar("_Method", bound=Callable[..., Any])
@@ -441,6 +442,17 @@ class Plots(_Meta):
     ) -> Any:
         """How wide intervals, or how powerful tests, will be: contours over numbers of inputs and systems."""
 
+    @_of("plots.preferences")
+    def raters(
+        self,
+        *,
+        order: str | Sequence[Any] = "value",
+        figsize: tuple[float, float] | None = None,
+        title: str | None = None,
+        ax: Axes | None = None,
+    ) -> Any:
+        """Judges beside each other, and beside people where these were compared, with their intervals."""
+
 
 @xr.register_dataset_accessor("meta")  # type: ignore[no-untyped-call]
 class DatasetMeta(_Meta):
@@ -474,6 +486,7 @@ class DatasetMeta(_Meta):
         average: bool = True,
         by: str | None = None,
         given: str | DataArray | Sequence[str | DataArray] | None = None,
+        positive: float | str | Sequence[float | str] | None = None,
         threshold: float | DataArray | None = None,
         calibrate_on: Dataset | None = None,
         pool: str | None = None,
@@ -514,6 +527,7 @@ class DatasetMeta(_Meta):
         by: str | None = None,
         cluster: str | tuple[str, ...] | None = None,
         given: str | DataArray | Sequence[str | DataArray] | None = None,
+        positive: float | str | Sequence[float | str] | None = None,
         threshold: float | DataArray | None = None,
         calibrate_on: Dataset | None = None,
         pool: str | None = None,
@@ -563,6 +577,7 @@ class DatasetMeta(_Meta):
         by: str | None = None,
         cluster: str | tuple[str, ...] | None = None,
         given: str | DataArray | Sequence[str | DataArray] | None = None,
+        positive: float | str | Sequence[float | str] | None = None,
         threshold: float | DataArray | None = None,
         calibrate_on: Dataset | None = None,
         pool: str | None = None,
@@ -594,6 +609,7 @@ class DatasetMeta(_Meta):
         by: str | None = None,
         cluster: str | tuple[str, ...] | None = None,
         given: str | DataArray | Sequence[str | DataArray] | None = None,
+        positive: float | str | Sequence[float | str] | None = None,
         threshold: float | DataArray | None = None,
         calibrate_on: Dataset | None = None,
         pool: str | None = None,
@@ -622,6 +638,7 @@ class DatasetMeta(_Meta):
         by: str | None = None,
         cluster: str | tuple[str, ...] | None = None,
         given: str | DataArray | Sequence[str | DataArray] | None = None,
+        positive: float | str | Sequence[float | str] | None = None,
         threshold: float | DataArray | None = None,
         calibrate_on: Dataset | None = None,
         pool: str | None = None,
@@ -787,6 +804,7 @@ class DatasetMeta(_Meta):
         metric: Hashable | Sequence[Hashable] | DataArray | None = None,
         level: str = "system",
         coefficient: str | Callable = "pearson",
+        positive: float | str | Sequence[float | str] | None = None,
         method: str = "auto",
         interval: str | None = None,
         resample: str | tuple[str, ...] = "auto",
@@ -913,12 +931,24 @@ class DatasetMeta(_Meta):
         n_resamples: int = 9999,
         confidence_level: float = 0.95,
         by: str | None = None,
+        positive: float | str | Sequence[float | str] | None = None,
         missing: str = "pairwise",
         undefined: str = "drop",
         rng: int | SeedSequence | Generator | None = None,
         progress: bool | None = None,
     ) -> Dataset:
         """What raters reach themselves: each one's correlation with the mean of the others, and the metrics' with the same."""
+
+    @_of("analyses.position_bias")
+    def position_bias(
+        self,
+        *,
+        rater: Hashable | Sequence[Hashable] | None = None,
+        adjust: str | None = "holm",
+        confidence_level: float = 0.95,
+        cluster: str | None = None,
+    ) -> Dataset:
+        """Test whether raters prefer the output that is shown first, by the pairs whose choice changes with the order."""
 
     @_of("analyses.inputs")
     def sample_inputs(
@@ -1018,6 +1048,7 @@ class DatasetMeta(_Meta):
         by: str | None = None,
         cluster: str | tuple[str, ...] | None = None,
         given: str | DataArray | Sequence[str | DataArray] | None = None,
+        positive: float | str | Sequence[float | str] | None = None,
         threshold: float | DataArray | None = None,
         calibrate_on: Dataset | None = None,
         pool: str | None = None,
@@ -1054,6 +1085,7 @@ class DatasetMeta(_Meta):
         within: str | Iterable[str] | None = None,
         cluster: str | tuple[str, ...] | None = None,
         given: str | DataArray | Sequence[str | DataArray] | None = None,
+        positive: float | str | Sequence[float | str] | None = None,
         threshold: float | DataArray | None = None,
         calibrate_on: Dataset | None = None,
         missing: str = "pairwise",
@@ -1108,10 +1140,12 @@ class DatasetMeta(_Meta):
         self,
         gold: Hashable | DataArray | None = None,
         *,
+        kind: str = "metrics",
         metric: Hashable | Sequence[Hashable] | DataArray | None = None,
         name: str = "scores",
         level: str = "auto",
         coefficient: str | Callable | None = None,
+        positive: float | str | Sequence[float | str] | None = None,
         resample: str = "auto",
         n_resamples: int | None = None,
         confidence_level: float = 0.95,
@@ -1119,7 +1153,7 @@ class DatasetMeta(_Meta):
         alpha: float = 0.05,
         rng: int | SeedSequence | Generator | None = 0,
         progress: bool | None = None,
-    ) -> Report:
+    ) -> Report | JudgeReport:
         """The main answers about scores: which metric agrees best with people, how sure that is, and which beats which."""
 
     @_of("analyses.diagnostics")
@@ -1214,7 +1248,7 @@ class DatasetMeta(_Meta):
 
 @pd.api.extensions.register_dataframe_accessor("meta")
 class FrameMeta(_Meta):
-    """From a frame of scores to a Dataset: ``df.meta.to_scores(...)``."""
+    """From a frame to a Dataset: ``df.meta.to_scores(...)`` of scores, ``df.meta.to_preferences(...)`` of choices."""
 
     _obj: pd.DataFrame
 
@@ -1240,8 +1274,24 @@ class FrameMeta(_Meta):
         gold: str | None = None,
         lower_is_better: str | Iterable[str] = (),
         kind: Mapping[str, str | Iterable[str]] | None = None,
+        labels: Sequence[str] | None = None,
     ) -> Dataset:
         """Turn a frame of scores into a Dataset."""
+
+    @_of("io.preferences")
+    def to_preferences(
+        self,
+        *,
+        left: str = "left",
+        right: str = "right",
+        choice: str = "choice",
+        prompt: str | Sequence[str] = "prompt",
+        rater: str | None = None,
+        order: str | None = None,
+        kind: str | Mapping[str, str | Iterable[str]] | None = None,
+        outputs: Mapping[str, tuple[str, str]] | None = None,
+    ) -> Dataset:
+        """Turn a frame of choices between two systems' outputs into a Dataset."""
 
     def __repr__(self) -> str:
         return str(module("overview").as_text(module("offers").frame_rows(self._obj)))

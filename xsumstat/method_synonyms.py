@@ -99,6 +99,9 @@ METHODS: Words = {
     ),
     "human_ceiling": words_of("ceiling upper_bound human_upper_bound noise_ceiling human_agreement human_performance"),
     "alt_test": words_of("alternative_annotator_test alttest replace_raters judge_test llm_judge replace_annotators"),
+    "position_bias": words_of(
+        "position positional_bias order_bias order_effect swap_consistency consistency first_position flips flip_rate"
+    ),
     "calibrate": words_of(
         "calibration calibrated isotonic isotonic_regression rescale map_scores equate equipercentile recalibrate",
         "platt linear_calibration",
@@ -123,8 +126,13 @@ METHODS: Words = {
     "report": words_of("html to_html page dashboard to_report"),
     # The package.
     "add_gold": words_of("with_gold join_gold set_gold merge_gold add_human"),
+    "add_metric": words_of("with_metric join_metric merge_metric append_metric add_metrics add_scores join merge"),
     "read_lm_eval": words_of("lm_eval load_lm_eval lm_evaluation_harness read_harness"),
     "read_inspect": words_of("inspect load_inspect inspect_ai read_inspect_ai"),
+    "read_preferences": words_of(
+        "load_preferences mt_bench read_mt_bench arena read_arena alpaca_eval read_alpaca_eval chatbot_arena fastchat"
+    ),
+    "to_preferences": words_of("to_pairwise pairwise comparisons to_comparisons battles votes preferences choices"),
     "read_promptfoo": words_of("promptfoo load_promptfoo"),
     "read_deepeval": words_of("deepeval load_deepeval read_deep_eval"),
     "load_dataset": words_of(
@@ -149,6 +157,7 @@ METHODS: Words = {
     ),
     # Pictures.
     "forest": words_of("forest_plot forestplot errorbar caterpillar whiskers dot dotplot pointplot ci intervals point"),
+    "raters": words_of("judges rater judge position_bias preference_agreement preference_bias"),
     "pvalues": words_of("p_values pvalue pval pvals tests significance significance_matrix"),
     "clusters": words_of(
         "critical_difference cd cd_diagram critical_difference_diagram rank ranking cluster leaderboard",
@@ -201,6 +210,15 @@ COLUMNS: Words = {
         "generation prediction summary translation hypothesis candidate source src reference references ref context",
         "comment comments note notes reason reasons rationale explanation explanations feedback critique url",
     ),
+}
+
+# The same of frames of choices between two outputs.
+CHOICES: Words = {
+    "left": words_of("left model_a system_a model_1 system_1 generator_1 option_a first"),
+    "right": words_of("right model_b system_b model_2 system_2 generator_2 option_b second"),
+    "choice": words_of("choice winner preference preferred chosen vote verdict label judgment judgement"),
+    "prompt": (*words_of("prompt prompt_id question question_id"), *COLUMNS["input"]),
+    "rater": words_of("rater judge annotator rater_id annotator_id worker worker_id evaluator"),
 }
 
 

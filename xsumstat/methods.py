@@ -35,6 +35,10 @@ _COEFFICIENTS = {
     "kendall_like": "ma2019results",
     "spa": "thompson2024improving",
     "pdp": "diianni2025sweat",
+    "kappa": "cohen1960coefficient",
+    "weighted_kappa": "cohen1968weighted, lin1989concordance",
+    "icc": "mcgraw1996forming",
+    "mcc": "matthews1975comparison, gorodkin2004comparing",
 }
 _GIVEN = {"kendall": "kendall1942partial"}
 _INTERVALS = {
@@ -184,9 +188,10 @@ def _of_calibration(result: xr.Dataset) -> str:
         key = next((works for name, works in cited.items() if calibrated.BY[name] in words), "")
         texts.append(f"The scores of {wording.listed(map(wording.name, names))} were calibrated {words}{key}.")
     if said and wording.has_intervals(result) and result.attrs.get("method") == "jackknife":
-        texts.append(
-            "The jackknife refitted it with the same folds, leaving out halves of the inputs [shao1989general]."
+        halves = (
+            " and left out halves of the inputs [shao1989general]" if int(result.attrs.get("n_inputs", 0)) >= 20 else ""
         )
+        texts.append(f"The jackknife fitted the maps again with the same folds{halves}.")
     return " ".join(texts)
 
 

@@ -10,12 +10,12 @@ import pandas as pd
 import xarray as xr
 
 from xsumstat import __all__ as PACKAGE
-from xsumstat import _validate, catalogue, method_synonyms
+from xsumstat import _validate, catalogue, method_synonyms, synonyms
 from xsumstat.catalogue import ANALYSES
-from xsumstat.dataset import facts, leakage, wording
+from xsumstat.dataset import facts, leakage, preferences, wording
 from xsumstat.io import roles
 
-RATERS, AMONG = "raters and judges", "among metrics"
+RATERS, AMONG, PREFERENCES = "raters and judges", "among metrics", "preferences"
 # What of these needs no single ratings.
 WITHOUT_RATERS = ("calibrate",)
 # Questions to scores, in groups. `of` says which a Dataset has something for.
@@ -29,7 +29,7 @@ OF_TESTS = ("adjust", "significant")
 OF_RESULTS = ("conclusion", "methods", "to_frame", "to_latex", "to_markdown")
 # Pictures of scores; those of results are in the table of analyses.
 PICTURES = ("heatmap", "distribution", "scatter_matrix")
-OF_FRAMES = ("to_scores",)
+OF_FRAMES = ("to_scores", "to_preferences")
 _PAIRS = {"other_metric", "other_system"}
 # Columns that `to_scores` takes where nothing is named, and of how many rows it is looked which are repeated.
 _DEFAULTS = {"metric": "metric", "system": "system", "input": "input", "value": "score"}
@@ -50,9 +50,11 @@ def of(ds: xr.Dataset) -> dict[str, tuple[str, ...]]:
     """The methods of ``ds.meta`` that apply, by group: none where there are neither scores nor a result."""
     if is_result(ds):
         return {"": (*(OF_TESTS if "pvalue" in ds else ()), *OF_RESULTS)}
+    if preferences.is_preferences(ds):
+        return {PREFERENCES: QUESTIONS[PREFERENCES]}
     if not is_scores(ds):
         return {}
-    nothing = {RATERS: not leakage.ratings_in(ds), AMONG: ds.sizes["metric"] < 2}
+    nothing = {RATERS: not leakage.ratings_in(ds), AMONG: ds.sizes["metric"] < 2, PREFERENCES: True}
     asked = {
         group: tuple(name for name in names if not nothing.get(group) or name in WITHOUT_RATERS)
         for group, names in QUESTIONS.items()
@@ -83,6 +85,14 @@ def misplaced(ds: xr.Dataset, name: str) -> str | None:
     if is_result(ds):
         needs = "p-values" if name in OF_TESTS else "scores"
         return f"{name}() needs {needs}, but {_this(ds)}"
+    if preferences.is_preferences(ds):
+        needs = "a result" if name in (*OF_TESTS, *OF_RESULTS) else "scores"
+        return f"{name}() needs {needs}, but this Dataset holds preferences; its methods: {', '.join(methods(ds))}"
+    if is_scores(ds) and name in QUESTIONS[PREFERENCES]:
+        return (
+            f"{name}() needs preferences, but this Dataset holds scores; df.meta.to_preferences(...) makes such a "
+            "Dataset of a frame"
+        )
     if is_scores(ds) and name in OF_TESTS:
         return f"{name}() needs a test's p-values, but this Dataset holds scores; {_first('perm_test', name)}"
     if is_scores(ds) and name in OF_RESULTS:
@@ -112,7 +122,7 @@ def misplaced_picture(ds: xr.Dataset, name: str) -> str | None:
 
 def unknown(ds: xr.Dataset, name: str) -> str:
     """What to say of an attribute that ``ds.meta`` has not."""
-    if not is_scores(ds) and not is_result(ds):
+    if not (is_scores(ds) or is_result(ds) or preferences.is_preferences(ds)):
         return f"ds.meta has no {name!r}, and the Dataset no scores: print(ds.meta) says what they need"
     place = "result.meta" if is_result(ds) else "ds.meta"
     here = {"repr": f"print({place})", **{each: each for each in methods(ds)}, **_as_methods(ds)}
@@ -180,6 +190,9 @@ def frame_rows(frame: pd.DataFrame) -> list[tuple[str, str]]:
     frame = frame.head(_LOOKED_AT)
     if any(name is not None for name in frame.index.names):
         frame = frame.reset_index()
+    choices = _of_choices(frame)
+    if choices:
+        return choices
     found = roles.of(frame)
     fields = ("metric", "system", "input", "value") if found.tidy else ("system", "input")
     columns = {field: getattr(found, field) for field in fields}
@@ -203,3 +216,27 @@ def frame_rows(frame: pd.DataFrame) -> list[tuple[str, str]]:
     if lacking:
         said.append(("to name", f"the column of each {' and '.join(lacking)}"))
     return [*said, ("then", "ds.meta says what can be asked; help(df.meta.to_scores) which other frames there are")]
+
+
+def _of_choices(frame: pd.DataFrame) -> list[tuple[str, str]]:
+    """The call that makes preferences of a frame with columns of two systems and of a choice; none of another frame."""
+    spelt = {synonyms.spelt(name): name for name in reversed(list(frame.columns)) if isinstance(name, str)}
+    found = {
+        role: next((spelt[word] for word in words if word in spelt), None)
+        for role, words in method_synonyms.CHOICES.items()
+    }
+    if None in (found["left"], found["right"], found["choice"]):
+        return []
+    arguments = [
+        f"{role}={column!r}" if column is not None else f"{role}=..."
+        for role, column in found.items()
+        if column != role and (column is not None or role == "prompt")
+    ]
+    known = ", ".join(f"{column!r} ({role})" for role, column in found.items() if column is not None)
+    return [
+        ("columns", _validate.listing(frame.columns, 20)),
+        ("recognised", known),
+        ("choices", f"ds = df.meta.to_preferences({', '.join(arguments)})"),
+        ("", "kind={'human': [...]} names the raters that are people"),
+        ("then", "ds.meta says what can be asked; help(df.meta.to_preferences) which words a choice may be"),
+    ]

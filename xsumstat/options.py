@@ -17,7 +17,7 @@ _SYNONYMS: dict[str, str] = {
     "--gold": "human humans reference target goldstandard goldmetric humanmetric groundtruth",
     "--gold-file": "humanfile ratings ratingsfile annotations annotationsfile humanscores goldpath",
     "--raters": "rater annotators annotator",
-    "--metric": "metrics scorer scorers judge judges",
+    "--metric": "metrics scorer scorers judges",
     "--lower-is-better": "lower minimize minimise negative reversed errors lowerbetter",
     "--level": "granularity grouping averageby",
     "--coefficient": "correlation corr cor method measure statistic kind",
@@ -26,9 +26,13 @@ _SYNONYMS: dict[str, str] = {
     "niter nsamples numsamples bootstrap permutations",
     "--confidence-level": "confidence ci conf cl level95 coverage interval",
     "--adjust": "correction correct multipletesting padjust fdr adjustment",
+    "--positive": "poslabel positivelabel positiveclass",
+    "--labels": "label classes texts categories",
     "--alpha": "significance significancelevel siglevel sig pvalue threshold",
     "--seed": "rng randomstate randomseed",
     "--output": "out report html save o outputfile page",
+    "--judge": "judging grading llmjudge graders",
+    "--require": "gate assert check minimum least atleast fail failunder",
     "--dim": "dims group by dimension further",
     "--aggregate": "agg aggfunc aggregation average duplicates",
     "--metric-column": "metriccol metricname",
@@ -38,7 +42,19 @@ _SYNONYMS: dict[str, str] = {
     "--dask": "lazy cluster scheduler distributed",
 }
 # Arguments of functions that are options of the same name, and those of another.
-_SAME = ("gold", "metric", "level", "coefficient", "resample", "n_resamples", "confidence_level", "adjust", "alpha")
+_SAME = (
+    "gold",
+    "metric",
+    "level",
+    "coefficient",
+    "resample",
+    "n_resamples",
+    "confidence_level",
+    "adjust",
+    "alpha",
+    "positive",
+    "labels",
+)
 _COLUMNS = {"metric": "metric", "system": "system", "input": "input", "value": "score", "score": "score"}
 # What messages say for Python, and what the command line says in its place, in this order.
 _WORDING: tuple[tuple[str, str], ...] = (
@@ -62,6 +78,7 @@ _WORDING: tuple[tuple[str, str], ...] = (
     (r" \(method='jackknife' corrects for it\)", ""),
     (r"; rename with xsumstat\.set_dims\(.*\)", "; rename its dims in Python, by xsumstat.set_dims"),
     (r"^rng must", "--seed must"),
+    (r"^require must", "--require must"),
 )
 
 

@@ -5,21 +5,18 @@ from __future__ import annotations
 import itertools
 import math
 import os
-import stat
 import sys
-import tempfile
 import textwrap
 from collections.abc import Hashable, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import xarray as xr
 
-from xsumstat import _validate, conclusions, extras, methods, report_data, report_page
+from xsumstat import _validate, conclusions, extras, judge_report, methods, report_data, report_page
 from xsumstat.analyses import intervals, metric_comparison
 from xsumstat.analyses.measure import (
     AUTO,
@@ -33,15 +30,16 @@ from xsumstat.dataset import facts, leakage, scope, value_checks, wording
 from xsumstat.dataset import scores as schema
 from xsumstat.dataset.value_checks import Checks
 from xsumstat.inference import corrections
+from xsumstat.io.whole_files import write_whole
+from xsumstat.judge_report import JudgeReport
 from xsumstat.plots import parts as plot_parts
 from xsumstat.report_pictures import printable
 from xsumstat.resampling import draws, threads
 from xsumstat.types import CorrelationFunction
 
 RESAMPLES = 9999
+KINDS = ("metrics", "judge")
 _TABLE = ("metric", "other_metric")
-# From so many systems on their means are correlated; from so many on the outputs of each input.
-_LEVELS = ((8, "system", "pearson"), (3, "input", "kendall"), (0, "global", "pearson"))
 # Metrics that a list of those beaten may leave out, to be told as "all below" it.
 _BUT_FEW = 2
 # So many characters a column of names has at least.
@@ -246,10 +244,12 @@ def report(
     ds: xr.Dataset,
     gold: Hashable | xr.DataArray | None = None,
     *,
+    kind: str = "metrics",
     metric: Hashable | Sequence[Hashable] | xr.DataArray | None = None,
     name: str = "scores",
     level: str = "auto",
     coefficient: str | CorrelationFunction | None = None,
+    positive: float | str | Sequence[float | str] | None = None,
     resample: str = "auto",
     n_resamples: int | None = None,
     confidence_level: float = 0.95,
@@ -257,13 +257,18 @@ def report(
     alpha: float = 0.05,
     rng: int | np.random.SeedSequence | np.random.Generator | None = 0,
     progress: bool | None = None,
-) -> Report:
+) -> Report | JudgeReport:
     """The main answers about scores: which metric agrees best with people, how sure that is, and which beats which.
 
     Parameters
     ----------
     {ds}
     {gold}
+    kind : {"metrics", "judge"}, default "metrics"
+        "judge" is the page for who grades outputs: whether annotators agree, whether a judge agrees with people as well
+        as one of them, where it errs and whether it may replace one, which system is best, and how many prompts to rate
+        next. It takes the ratings of several people that the scores have, and `gold` may name them; of `resample` and
+        `n_resamples` it takes the defaults.
     {metric}
     name : str, default "scores"
         What the scores are called in the heading.
@@ -272,6 +277,7 @@ def report(
         "global" for one or two.
     coefficient : str or callable, optional
         As `corr` has them; default "pearson", or "kendall" where "auto" is "input".
+    {positive}
     resample : {"auto", "both", "system", "input"}, default "auto"
         The dims whose labels are random, of intervals and tests. "auto" is "both" where 5 systems or more have scores,
         else "input"; there the tests are made for these systems, too.
@@ -292,7 +298,8 @@ def report(
     Report
         In a notebook shown as a page; ``str()`` gives it as text, ``.save("report.html")`` writes the page into a file
         that needs no other, ``.intervals``, ``.tests`` and ``.tests_of_these`` are what `ci` and
-        `compare_metrics` gave. With one metric there are no tests.
+        `compare_metrics` gave. With one metric there are no tests. A page of judges has ``.sections``, and in
+        ``.results`` what each analysis gave.
 
     Raises
     ------
@@ -321,6 +328,16 @@ def report(
     ['rouge, length', 'length', '–']
     >>> answers.save("report.html")  # doctest: +SKIP
     """
+    _validate.choice("kind", kind, KINDS)
+    if kind == "judge":
+        how: dict[str, Any] = {
+            "level": level,
+            "coefficient": coefficient,
+            "confidence_level": confidence_level,
+            "adjust": adjust,
+        }
+        seed = draws.seed_of(rng)
+        return judge_report.make_report(ds, name, gold=gold, metric=metric, **how, alpha=alpha, rng=seed)
     if metric is None:
         score = schema.checked_scores(ds)
         own = schema.find_gold(ds, score, gold)[2]
@@ -333,6 +350,7 @@ def report(
         metric=metric,
         level=level,
         coefficient=coefficient,
+        positive=positive,
         resample=resample,
         n_resamples=n_resamples,
         confidence_level=confidence_level,
@@ -352,6 +370,7 @@ def make_report(
     metric: Any = None,
     level: str = "auto",
     coefficient: str | CorrelationFunction | None = None,
+    positive: Any = None,
     resample: str = "auto",
     n_resamples: int | None = None,
     confidence_level: float = 0.95,
@@ -371,8 +390,9 @@ def make_report(
     alpha = _validate.fraction("alpha", alpha)
     progress = checked_progress(progress)
     _validate.choice("adjust", adjust, corrections.CORRECTIONS)
-    level, coefficient = _what(ds, level, coefficient)
+    level, coefficient = report_data.usual_measure(ds, level, coefficient)
     shared: dict[str, Any] = {"metric": metric, "level": level, "coefficient": coefficient, "progress": progress}
+    shared["positive"] = positive
     measure = checked_measure(level, coefficient, "pairwise", "drop")
     drawn = interval_method(measure, checked_resample(resample, measure, auto=True), None, False) == "bootstrap"
     interval: dict[str, Any] = {"confidence_level": confidence_level, "keep_samples": keep_samples and drawn}
@@ -400,15 +420,6 @@ def make_report(
     code = report_data.code(ds, gold, metric, found, tests, source=source)
     both = tests[0] if tests else None, tests[1] if len(tests) > 1 else None
     return Report(name, found, both[0], alpha, both[1], notes, report_data.about(ds, gold, found, missing), code)
-
-
-def _what(ds: xr.Dataset, level: str, coefficient: Any) -> tuple[str, Any]:
-    """The level, by the number of systems where it is "auto", and the coefficient."""
-    if level != AUTO:
-        return level, "pearson" if coefficient is None else coefficient
-    systems = schema.checked_scores(ds).sizes["system"]
-    level, usual = next((level, usual) for least, level, usual in _LEVELS if systems >= least)
-    return level, usual if coefficient is None else coefficient
 
 
 def _computed(
@@ -442,36 +453,3 @@ def _bar(progress: bool | None) -> AbstractContextManager[Any]:
         return nullcontext()
     bar: Any = extras.optional("dask.diagnostics", "dask").ProgressBar
     return bar(minimum=0 if progress else 2, dt=0.5, out=sys.stderr)  # type: ignore[no-any-return]
-
-
-def write_whole(path: Path, text: str) -> None:
-    """Write a file whole or not at all; a link stays, and what it points at is written."""
-    target = path.resolve()
-    try:
-        if target.exists() and not target.is_file():  # a device or a pipe, of which there is no other
-            target.write_text(text, encoding="utf-8")
-        else:
-            _replace(target, text)
-    except OSError as error:  # which names no file where a disk is full, and elsewhere the temporary one
-        if error.errno is None:
-            raise
-        raise OSError(error.errno, os.strerror(error.errno), str(path)) from error
-
-
-def _replace(path: Path, text: str) -> None:
-    mode = stat.S_IMODE(path.stat().st_mode) if path.exists() else 0o666 & ~_umask()
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".xsumstat-")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as stream:
-            stream.write(text)
-        os.chmod(temporary, mode)
-        os.replace(temporary, path)
-    except BaseException:
-        os.unlink(temporary)
-        raise
-
-
-def _umask() -> int:
-    current = os.umask(0)
-    os.umask(current)
-    return current

@@ -11,13 +11,26 @@ import numpy as np
 import xarray as xr
 
 from xsumstat.analyses.measure import AUTO, random_dims
-from xsumstat.coefficients.table import COEFFICIENTS
+from xsumstat.coefficients.table import COEFFICIENTS, get
 from xsumstat.dataset import facts, leakage, wording
 from xsumstat.dataset import scores as schema
 
 _WIDTH = 88
 _MANY = 8
 _GOLD, _SCORES = "missing_gold", "missing"
+# From so many systems on their means are correlated; from so many on the outputs of each input.
+_LEVELS = ((8, "system", "pearson"), (3, "input", "kendall"), (0, "global", "pearson"))
+
+
+def usual_measure(ds: xr.Dataset, level: str, coefficient: Any) -> tuple[str, Any]:
+    """The level, by the number of systems where it is "auto", and the coefficient."""
+    if level != AUTO:
+        return level, "pearson" if coefficient is None else coefficient
+    systems = schema.checked_scores(ds).sizes["system"]
+    if coefficient is not None and "system" not in (levels := get(coefficient).levels):
+        return ("global" if "global" in levels else levels[0]), coefficient
+    level, usual = next((level, usual) for least, level, usual in _LEVELS if systems >= least)
+    return level, usual if coefficient is None else coefficient
 
 
 def missing(ds: xr.Dataset, gold: Any, judged: list[Hashable]) -> xr.Dataset:
@@ -109,11 +122,11 @@ def code(
     how = _given(intervals, "resample", "confidence_level")
     if "seed" in intervals.attrs:
         how += [f"n_resamples={intervals.attrs['n_resamples']}", f"rng={intervals.attrs['seed']}"]
-    lines += ["", _call("intervals = ds.meta.ci", [*shared, *how])]
+    lines += ["", call("intervals = ds.meta.ci", [*shared, *how])]
     names = ("tests", "tests_of_these")[: len(comparisons)]
     for name, tests in zip(names, comparisons, strict=True):
         how = _given(tests, "resample", "confidence_level", "adjust_method")
-        lines.append(_call(f"{name} = ds.meta.compare_metrics", [*shared, *how]))
+        lines.append(call(f"{name} = ds.meta.compare_metrics", [*shared, *how]))
     last = "tests" if comparisons else "intervals"
     lines += ["", f"print({last}.meta.methods(bibtex=True))  # for a paper, with the works that it cites"]
     return "\n".join(lines)
@@ -142,7 +155,7 @@ def _literal(name: str, value: Any) -> str:
     return repr(value)
 
 
-def _call(function: str, arguments: list[str]) -> str:
+def call(function: str, arguments: list[str]) -> str:
     """A call on one line, or where that is too long on several."""
     line = f"{function}({', '.join(arguments)})"
     if len(line) <= _WIDTH:

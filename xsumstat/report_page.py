@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import html
 import re
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Any, Protocol
 
 import pandas as pd
 import xarray as xr
@@ -49,6 +50,7 @@ _STYLE = """
 .xsumstat-report dt { color: var(--soft); font-weight: normal; } .xsumstat-report dd { margin: 0; }
 .xsumstat-report pre { background: var(--code); color: inherit; padding: .7rem .9rem; margin: .5rem 0;
   border-radius: 4px; font: .85rem/1.5 ui-monospace, monospace; white-space: pre-wrap; }
+.xsumstat-report .labelled tbody th { min-width: 5rem; }
 @container (max-width: 38rem) {
   .xsumstat-report thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
   .xsumstat-report :is(table, caption, tbody) { display: block; }
@@ -56,7 +58,8 @@ _STYLE = """
     border-bottom: 1px solid var(--line); padding: .35rem 0; }
   .xsumstat-report tr > * { border: 0; padding: 0; }
   .xsumstat-report .list { grid-column: 1 / -1; }
-  .xsumstat-report .list::before { content: attr(data-label) " "; color: var(--soft); }
+  .xsumstat-report :is(.list, .labelled td)::before { content: attr(data-label) " "; color: var(--soft); }
+  .xsumstat-report .labelled :is(th, td) { grid-column: 1 / -1; white-space: normal; }
 }
 """
 _PAGE_STYLE = f"""
@@ -96,29 +99,85 @@ class Answers(Protocol):
     def tables(self) -> list[tuple[str, pd.DataFrame]]: ...  # noqa: D102
 
 
+class JudgeAnswers(Protocol):
+    """What a page shows of judges; see `xsumstat.judge_report.JudgeReport`."""
+
+    @property
+    def name(self) -> str: ...  # noqa: D102
+    @property
+    def sections(self) -> Sequence[Any]: ...  # noqa: D102
+    @property
+    def notes(self) -> tuple[str, ...]: ...  # noqa: D102
+    @property
+    def data(self) -> tuple[tuple[str, str], ...]: ...  # noqa: D102
+    @property
+    def code(self) -> str: ...  # noqa: D102
+    def about(self) -> str: ...  # noqa: D102
+    def paper(self) -> list[str]: ...  # noqa: D102
+
+
 def page(answers: Answers) -> str:
     """The report as a page of its own."""
-    title = _text(f"{answers.name} – xsumstat")
+    return document(answers.name, _body(answers, 1))
+
+
+def inline(answers: Answers) -> str:
+    """The report as an output in a notebook."""
+    return article(_body(answers, 3))
+
+
+def document(name: str, body: str) -> str:
+    """A page of its own."""
+    title = _text(f"{name} – xsumstat")
     return (
         f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>{title}</title>'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f'<style>{_STYLE}{_PAGE_STYLE}</style></head>\n<body><main class="xsumstat-report">\n'
-        f"{_body(answers, 1)}</main></body></html>\n"
+        f"{body}</main></body></html>\n"
     )
 
 
-def inline(answers: Answers) -> str:
-    """The report as an output in a notebook, whose own style it leaves alone."""
+def article(body: str) -> str:
+    """The same as an output in a notebook, whose own style it leaves alone."""
     return (
-        f'<article class="xsumstat-report" aria-label="Report"><style>{_STYLE}{_INLINE_STYLE}</style>\n'
-        f"{_body(answers, 3)}</article>"
+        f'<article class="xsumstat-report" aria-label="Report"><style>{_STYLE}{_INLINE_STYLE}</style>\n{body}</article>'
     )
+
+
+def of_judges(answers: JudgeAnswers, top: int) -> str:
+    """The questions about judges, each with what was found, as HTML."""
+    parts = [
+        f'<h{top} class="top">Can the judge be trusted? <bdi>{_text(answers.name)}</bdi></h{top}>\n',
+        f'<p class="about">{_text(answers.about())}</p>\n',
+    ]
+    for section in answers.sections:
+        said = "".join(f"<p>{_text(text)}</p>" for text in section.said)
+        parts += [_heading(top, section.question), f'<div class="verdict">{said}</div>\n']
+        parts += [_table(title, table, labelled=True) for title, table in section.tables]
+        parts += [f"{pictures.figure(*picture)}\n" for picture in section.pictures]
+    if answers.notes:
+        parts += [_heading(top, "Mind"), "<ul>", *(f"<li>{_text(note)}</li>" for note in answers.notes), "</ul>\n"]
+    return "".join([*parts, *_ending(answers, top)])
+
+
+def _heading(top: int, text: str) -> str:
+    return f'<h{top + 1} class="part">{_text(text)}</h{top + 1}>\n'
+
+
+def _ending(answers: Answers | JudgeAnswers, top: int) -> list[str]:
+    """What the scores are, what was done, and the code."""
+    rows = "".join(f"<dt>{_text(what)}</dt><dd>{_text(told)}</dd>" for what, told in answers.data)
+    paper = (f"<p>{_text(text)}</p>\n" for text in answers.paper())
+    code = f"<pre><code>{html.escape(answers.code)}</code></pre>\n"
+    return [
+        *(_heading(top, "The scores"), f"<dl>{rows}</dl>\n"),
+        *(_heading(top, "For a paper"), *paper),
+        *(_heading(top, "The same in Python"), code),
+    ]
 
 
 def _body(answers: Answers, top: int) -> str:
-    def heading(text: str) -> str:
-        return f'<h{top + 1} class="part">{_text(text)}</h{top + 1}>\n'
-
+    heading = functools.partial(_heading, top)
     parts = [
         f'<h{top} class="top">How far can the metrics be trusted? <bdi>{_text(answers.name)}</bdi></h{top}>\n',
         f'<p class="about">{_text(answers.about())}</p>\n',
@@ -138,10 +197,7 @@ def _body(answers: Answers, top: int) -> str:
     for tests in answers.comparisons():
         parts += [heading(f"Which metrics differ, for {scope.of(tests.attrs)}?")]
         parts += [_matrix(tests.sel(metric=order, other_metric=order), answers.alpha)]
-    rows = "".join(f"<dt>{_text(what)}</dt><dd>{_text(told)}</dd>" for what, told in answers.data)
-    parts += [heading("The scores"), f"<dl>{rows}</dl>\n"]
-    parts += [heading("For a paper"), *(f"<p>{_text(text)}</p>\n" for text in answers.paper())]
-    return "".join([*parts, heading("The same in Python"), f"<pre><code>{html.escape(answers.code)}</code></pre>\n"])
+    return "".join([*parts, *_ending(answers, top)])
 
 
 def _explained(answers: Answers) -> str:
@@ -176,13 +232,15 @@ def best_first(intervals: xr.Dataset) -> xr.Dataset:
     return intervals.isel(metric=(-r.mean([dim for dim in r.dims if dim != "metric"])).argsort().values)
 
 
-def _table(label: str, table: pd.DataFrame) -> str:
+def _table(label: str, table: pd.DataFrame, *, labelled: bool = False) -> str:
+    """A table; one that is `labelled` names each cell where a narrow page lays rows out as blocks."""
     names = [str(name) for name in table]
     own = "x" + hashlib.sha256(f"{label}{table.to_csv()}".encode(errors="replace")).hexdigest()[:10]
+    kind = ' class="labelled"' if labelled else ""
     head = "".join(f'<th scope="col" role="columnheader">{_text(name)}</th>' for name in names)
     rows = "".join(_row(names, [str(cell) for cell in row]) for row in table.itertuples(index=False))
     return (
-        f'<div class="wide" role="region" tabindex="0" aria-labelledby="{own}"><table role="table">'
+        f'<div class="wide" role="region" tabindex="0" aria-labelledby="{own}"><table role="table"{kind}>'
         f'<caption id="{own}">{_text(label)}</caption><thead role="rowgroup"><tr role="row">{head}</tr></thead>'
         f'<tbody role="rowgroup">{rows}</tbody></table></div>\n'
     )
@@ -193,7 +251,7 @@ def _row(names: Sequence[str], cells: Sequence[str]) -> str:
     ready = [f'<th scope="row" role="rowheader"><bdi>{_breakable(cells[0])}</bdi></th>']
     for name, cell in list(zip(names, cells, strict=True))[1:]:
         listed = name.startswith("beats")
-        kind = f'class="list" data-label="{_text(name)}"' if listed else 'class="number"'
+        kind = f'class="{"list" if listed else "number"}" data-label="{_text(name)}"'
         shown = _breakable(cell) if listed else _text(cell).replace("[ ", "[")
         ready.append(f'<td role="cell" {kind}>{shown}</td>')
     return f'<tr role="row">{"".join(ready)}</tr>'

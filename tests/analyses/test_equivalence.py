@@ -318,6 +318,15 @@ def test_dominance_counts_the_draws(versions):
     assert not got.resolved.sel(metric="a", other_metric="a").any()
 
 
+def test_an_order_is_resolved_from_the_threshold_on(versions):
+    """That all draws agree on, even where all must."""
+    ds = xr.Dataset({"score": versions.score.sel(language="en", drop=True), "human": versions.human})
+    ds["score"] = xr.where(ds.metric == "a", ds.human, -ds.human).transpose(*ds.score.dims)
+    found = ds.meta.dominance("human", threshold=1.0, n_resamples=19, rng=0)
+    assert found.probability.values[[0, 1], [1, 0]].tolist() == [1.0, 0.0]
+    assert found.resolved.values[[0, 1], [1, 0]].tolist() == [True, True]
+
+
 def test_pairs_that_the_base_does_not_resolve_do_not_count(versions):
     score = xr.concat([versions.score, versions.score.sel(metric=["a"]).assign_coords(metric=["c"])], "metric")
     ds = xr.Dataset({"score": score, "human": versions.human})

@@ -317,6 +317,22 @@ def test_limits_in_scores_keep_as_many_normal_scores_as_there_are():
 
 
 @pytest.mark.parametrize(
+    ("between", "counts"),
+    [(None, [2, 2, 0]), ((1.0, 2.0), [1, 2, 1])],  # above 1 is more than 1; from 1 to 2 holds both
+)
+def test_a_score_at_a_limit_is_where_the_mask_has_it(between, counts):
+    """The parameters are the counts, plus shares of all inputs that sum to their concentration."""
+    score = normal(4, 2, 0.6, 8, metrics=1).score
+    score = score.copy(data=np.tile([[0.0], [1.0], [2.0], [3.0]], (1, 1, 2)))
+    above = 1.0 if between is None else None
+    asked = scoring_range.requested(score, above, between, None, None, "all", "score")
+    assert asked.mask(score).sum("system").values.tolist() == [counts[1]] * 2
+    weights = range_drop._Limits.of(score, asked).weights
+    assert weights.shape == (1, 2, 3)
+    np.testing.assert_allclose(weights[0, 0] / weights[0, 0].sum(), np.array(counts) / 4)
+
+
+@pytest.mark.parametrize(
     "keywords, message",
     [
         ({"metric": "judge", "above": 1}, "metric must name at least 2 metrics"),

@@ -120,3 +120,9 @@ def test_any_member_of_a_cluster_may_open_the_next():
     p = np.full((3, 3), 0.5)
     p[1, 2] = 0.01
     assert ranking.ranked(np.array([0.9, 0.8, 0.7]), p, 0.05)[1].tolist() == [1, 1, 2]
+
+
+def test_a_p_value_at_alpha_opens_a_cluster():
+    r = np.array([0.5, 0.9])
+    for p, want in ((0.05, [2, 1]), (0.0501, [1, 1])):
+        assert ranking.ranked(r, np.array([[np.nan, 1.0], [p, np.nan]]), 0.05)[1].tolist() == want

@@ -109,13 +109,13 @@ def squares(values):
 )
 def test_the_jackknife_leaves_out_systems_inputs_and_cells(measurement, resample, seed):
     """By plain loops over lists of ratings; where the cells' part is the larger it takes away no more than it may."""
-    x = rated((5, 6, 3), seed=seed).rating.values
-    x[:, 5, 1:] = np.nan  # an input that says nothing
-    units = {at: [v for v in x[at] if not np.isnan(v)] for at in np.ndindex(5, 6)}
+    x = rated((5, 8, 3), seed=seed).rating.values
+    x[:, 7, 1:] = np.nan  # an input that says nothing
+    units = {at: [v for v in x[at] if not np.isnan(v)] for at in np.ndindex(5, 8)}
     units = {at: unit for at, unit in units.items() if len(unit) > 1}
     value = plain_alpha(list(units.values()), measurement)
     of_system = [plain_alpha([u for at, u in units.items() if at[0] != i], measurement) for i in range(5)]
-    of_input = [plain_alpha([u for at, u in units.items() if at[1] != j], measurement) for j in range(5)]
+    of_input = [plain_alpha([u for at, u in units.items() if at[1] != j], measurement) for j in range(7)]
     margin = Counter(v for unit in units.values() for v in unit)
     weight = lambda c, k: plain_weight(c, k, margin, measurement)  # noqa: E731
     of_cell = [plain_alpha_of([u for at, u in units.items() if at != cell], weight) for cell in units]
@@ -129,7 +129,7 @@ def test_the_jackknife_leaves_out_systems_inputs_and_cells(measurement, resample
         "input": (squares(of_input), [of_input]),
     }[resample]
     centre = value - sum((len(each) - 1) * (np.mean(each) - value) for each in without)
-    reach = scipy.stats.t.ppf(0.95, 4) * np.sqrt(spread) / (1 - value**2)
+    reach = scipy.stats.t.ppf(0.95, min(map(len, without)) - 1) * np.sqrt(spread) / (1 - value**2)
     want = np.tanh([np.arctanh(centre) - reach, np.arctanh(centre) + reach])
     ratings = xr.DataArray(x, dims=("system", "input", "rater"))
     got = xr.Dataset().meta.agreement(ratings, measurement=measurement, resample=resample, confidence_level=0.9)

@@ -10,6 +10,8 @@ import pytest
 import xarray as xr
 from conftest import dataset
 
+from xsumstat.analyses import sentinels
+
 NAMES = ["sentinel: input", "sentinel: system"]
 
 
@@ -125,6 +127,14 @@ def test_covariates_predict_the_gold_by_least_squares():
     want = twin(gold, length, *columns, np.tile(np.arange(9.0) ** 2, (7, 1)))
     np.testing.assert_allclose(watched.score.values[-1], want, rtol=1e-9)
     assert np.isnan(want).any()
+
+
+def test_a_prediction_needs_two_scores_more_than_covariates():
+    gold, given = np.array([[1.0, 3.0, 2.0, np.nan]]), np.array([[1.0, 2.0, 4.0, 5.0]])
+    slope, start = np.polyfit(given[0, :3], gold[0, :3], 1)
+    np.testing.assert_allclose(sentinels._fitted(gold, given), start + slope * given)
+    gold[0, 0] = np.nan
+    assert np.isnan(sentinels._fitted(gold, given)).all()
 
 
 def test_a_covariate_of_inputs_sees_only_these():

@@ -83,6 +83,14 @@ def test_averages_and_their_tests(weights):
     assert table.cluster.values.tolist() == clusters.tolist()
 
 
+def test_a_users_function_is_taken_for_a_correlation():
+    """Its averages are those of the coefficient that it is: (r + 1)/2, not r."""
+    task = {"ds": FIRST, "gold": "human", "resample": "input"}
+    own = xsumstat.rank_tasks({"t": {**task, "coefficient": lambda x, z: np.corrcoef(x, z)[0, 1]}}, n_resamples=19)
+    want = xsumstat.rank_tasks({"t": task}, n_resamples=19)
+    xr.testing.assert_allclose(own.average_score, want.average_score)
+
+
 def test_a_metric_that_is_not_in_all_tasks_comes_last():
     tasks = {"one": TASKS["one, systems"], "two": {"ds": SECOND, "gold": "human"}}
     with pytest.warns(UserWarning, match="not in all tasks, and without an average: 'd'"):

@@ -71,7 +71,18 @@ def test_every_analysis_is_in_the_table():
     }
     others |= {"read_scores", "read_mtme", "read_mqm"}
     others |= {"read_realsumm", "read_sacrerouge", "read_lm_eval", "read_inspect", "read_promptfoo", "read_deepeval"}
-    others |= {"report", "conclusion", "methods", "to_latex", "to_markdown", "to_scores", "add_gold"}
+    others |= {
+        "report",
+        "conclusion",
+        "methods",
+        "to_latex",
+        "to_markdown",
+        "to_scores",
+        "add_gold",
+        "to_preferences",
+        "read_preferences",
+        "add_metric",
+    }
     methods = {name for name in vars(accessor.DatasetMeta) if not name.startswith("_")}
     functions = {name for name in xsumstat.__all__ if not name.startswith("_")}
     assert (methods | functions) - others == set(catalogue.ANALYSES)

@@ -29,11 +29,12 @@ FACE = (
         "findings_outputs",
         "findings_groups",
         "findings_plans",
+        "findings_preferences",
         "findings_tests",
         "methods",
         "offers",
     ),
-    *("options", "overview", "report", "report_data", "report_page", "report_pictures"),
+    *("gate", "options", "overview", "judge_report", "report", "report_data", "report_page", "report_pictures"),
     *("__init__", "__main__"),
 )
 ORDER = ("ground", *ROOMS, "face")

@@ -37,6 +37,16 @@ def test_limits_are_symmetric_after_arctanh_and_hold_the_estimate():
     assert all(math.isnan(each) for each in bounded_interval(0.6, 0.6, math.nan, 8, 0.9))
 
 
+@pytest.mark.parametrize("n_pairs", [4, 9])
+def test_the_variance_is_no_less_than_that_of_independent_pairs(n_pairs):
+    """Of 10 pairs, less the share of them that are there."""
+    alone = (1 - 0.5**2) / n_pairs * (1 - n_pairs / 10)
+    without = 0.5 + np.array([0.0, 0.0, 1.0, -1.0, 0.0])
+    own = (3 / 4) ** 2 * (4 / 5) * 2
+    assert ClosePairs(0.5, without, n_pairs).variance() == pytest.approx(own - alone)
+    assert ClosePairs(0.5, 0.5 + (without - 0.5) / 50, n_pairs).variance() == pytest.approx(alone)
+
+
 def test_pairs_that_share_no_system_vary_by_themselves():
     """Of 2m systems in m pairs that have no system in common: no jackknife could count fewer, and it counts no more."""
     signs = np.array([1, 1, 1, -1, 1, -1, 1, 1, 1, 1.0])

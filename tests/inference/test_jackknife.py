@@ -310,6 +310,19 @@ def test_degrees_of_freedom(level):
     assert jackknife.degrees_of_freedom((9, 5), SYSTEM, level) == 8
     assert jackknife.degrees_of_freedom((9, 5), INPUT, level) == 4
     assert math.isnan(jackknife.degrees_of_freedom((0, 0), BOTH, level))
+    # Covariates take members: systems, or inputs within systems; of all cells they take none.
+    of_systems, of_inputs = (jackknife.degrees_of_freedom((9, 9), dims, level, 2) for dims in (SYSTEM, INPUT))
+    want = {"global": (8, 8), "within_system": (8, 6)}.get(level, (6, 8))
+    assert (of_systems, of_inputs) == want
+
+
+@pytest.mark.parametrize("n", [5, 9])
+def test_an_interval_rests_on_a_system_beyond_fifteen_deviations_of_the_others(n):
+    others = np.random.default_rng(n).normal(size=n - 1)
+    farthest = others.mean() + 15 * others.std(ddof=1) * math.sqrt(n / (n - 1))
+    for far, want in ((1 + 1e-9, n - 1), (1 - 1e-9, -1)):
+        values = np.append(others, others.mean() + far * (farthest - others.mean()))
+        assert jackknife.rests_on(OfAny(0.5, values, np.zeros(3), "input"), SYSTEM) == want
 
 
 def test_quantiles_are_scipys():

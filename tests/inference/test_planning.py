@@ -95,6 +95,15 @@ def covariances():
     return np.array([[[v, r * v], [r * v, v]] for v, r in ((0.36, 0.9), (0.16, 0.5), (1.0, 0.4))])
 
 
+@pytest.mark.parametrize("rho", [0.0, 0.4, -0.9])
+def test_where_cells_have_no_noise_inputs_add_nothing(rho):
+    """Each input says the same then: the variance is that of one correlation of n systems, however many they are."""
+    system = np.array([[1.0, 2.0 * rho], [2.0 * rho, 4.0]])
+    model = planning.FromModel("input", np.array([system, np.eye(2), np.zeros((2, 2))]))
+    for m in (1, 7, math.inf):
+        assert model.variance(11, m) == pytest.approx((1 - rho**2) ** 2 / 10)
+
+
 def test_the_least_number_of_inputs():
     expected, _ = from_parts(*scores(14, 30), "input")
     least = planning.least_inputs(expected, 40, 0.12, 0.95)

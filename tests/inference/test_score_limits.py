@@ -50,6 +50,15 @@ def test_passes_and_fails_have_score_limits_and_never_a_point(n_systems):
         assert result["standard_error"][s] == pytest.approx(half / stats.norm.ppf(0.975))
 
 
+def test_a_metric_adds_nothing_to_ratings_of_one_value():
+    """Of systems whose ratings are all alike nothing tells how much the metric helps; of others it does."""
+    rng = np.random.default_rng(4)
+    truth = rng.normal(size=(3, 60))
+    rated = (truth > -0.5)[:, :20] | np.array([[False], [True], [False]])
+    result = found(rated, 60, truth + 0.3 * rng.normal(size=truth.shape))
+    assert result["n_effective"][1] <= 20 < result["n_effective"][[0, 2]].min()
+
+
 def test_a_metric_counts_by_the_effective_number_of_ratings():
     rng = np.random.default_rng(4)
     truth = rng.normal(size=(3, 60))

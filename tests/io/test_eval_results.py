@@ -9,6 +9,7 @@ import pytest
 import xarray as xr
 
 from xsumstat.io import frames
+from xsumstat.io.eval_cases import Cases
 from xsumstat.io.eval_results import read_deepeval, read_lm_eval, read_promptfoo
 
 FIXTURES = Path(__file__).parent / "fixtures"
@@ -73,6 +74,21 @@ def test_lm_eval_of_a_folder_with_the_results_of_two_runs(tmp_path):
     assert list(read_lm_eval(folder).system.values) == ["first"]
 
 
+def test_a_metric_without_a_stated_direction_is_better_when_higher():
+    cases = Cases()
+    key = cases.begin("s", "", "1", "file", "line 1")
+    for name in ("ppl", "acc", "own"):
+        cases.add(key, name, 1.0, "line 1")
+    cases.direction("ppl", False, "line 1")
+    cases.direction("acc", True, "line 1")
+    ds = cases.dataset("a tool")
+    assert dict(zip(ds.metric.values, ds.higher_is_better.values, strict=True)) == {
+        "ppl": False,
+        "acc": True,
+        "own": True,
+    }
+
+
 def test_lm_eval_without_results_or_metrics(tmp_path):
     for model in ("one", "two"):
         (tmp_path / model).mkdir()
@@ -130,13 +146,14 @@ def test_promptfoo():
     for result in results:
         key = result["provider"]["id"], result["promptIdx"]
         at = {"system": systems.get(key, "second"), "input": str(result["testIdx"])}
-        got = [float(ds.score.sel(metric=metric, **at)) for metric in ("score", "style", "similar")]
+        got = [float(ds.score.sel(metric=metric, **at)) for metric in ("score", "style", "similar", "pass")]
         if result["error"]:
             assert np.isnan(got).all()
             continue
         parts = [each["score"] for each in result["gradingResult"]["componentResults"]]
-        assert got == pytest.approx([result["score"], result["namedScores"]["style"], (parts[1] + parts[2]) / 2])
-    assert ds.score.shape == (3, 3, 3)
+        named = result["score"], result["namedScores"]["style"], (parts[1] + parts[2]) / 2
+        assert got == pytest.approx([*named, float(result["success"])])
+    assert ds.score.shape == (4, 3, 3)
     assert list(ds.topic.values) == ["topic 0", "topic 1", "topic 2"] and ds.length.dims == ("input",)
 
 

@@ -508,3 +508,12 @@ def test_systems_by_another_usual_name_are_not_made_one():
         frame.meta.to_scores(wide=True)
     with pytest.raises(ValueError, match="system='systems' is not a column"):
         frame.drop(columns="model").meta.to_scores(system="systems", wide=True)
+
+
+def test_means_that_only_rounding_of_the_largest_parts_are_equal():
+    """Of 1e8 + .1, −1e8 and .05 the mean is .05, but for what rounding 1e8 costs."""
+    rows = [("a", 1e8 + 0.1), ("a", -1e8), ("a", 0.05), ("b", 0.05), ("b", 0.05), ("b", 0.05), ("c", 0.0501)]
+    frame = pd.DataFrame(rows, columns=["system", "score"]).assign(metric="m", input="i")
+    assert np.mean([value for system, value in rows if system == "a"]) != 0.05
+    a, b, c = frame.meta.to_scores(aggregate="mean").score.values.ravel()
+    assert a == b != c

@@ -81,6 +81,17 @@ def test_values_of_every_kind(tmp_path):
     np.testing.assert_array_equal(ds.score.values.ravel(), [1, 1, 2.5, np.nan])
 
 
+@pytest.mark.parametrize(
+    ("value", "want"),
+    [
+        *[("C", 1), ("I", 0), ("P", 0.5), ("N", 0)],
+        *[("Yes", 1), ("TRUE", 1), ("no", 0), ("False", 0), (" 0.25", 0.25), ("1e-1", 0.1), (True, 1), (3, 3)],
+    ],
+)
+def test_grades_and_words_are_numbers_as_inspect_reads_them(value, want):
+    assert inspect_logs._number(value) == want
+
+
 def test_several_tasks(tmp_path):
     shutil.copy(PLAIN, tmp_path / "a.json")
     content = log()

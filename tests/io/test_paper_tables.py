@@ -107,6 +107,20 @@ def test_a_dagger_where_not_significantly_worse(demo, alternative):
     )
 
 
+def test_where_all_are_alike_none_is_the_best():
+    assert "**" not in made([0.5, 0.5, 0.5], ["a", "b", "c"]).meta.to_markdown()
+    assert made([0.5, 0.4, 0.5], ["a", "b", "c"]).meta.to_markdown().count("**.50**") == 2
+
+
+def test_a_p_value_at_alpha_is_bold():
+    dims, names = ("metric", "other_metric"), ["a", "b"]
+    data = {"pvalue": (dims, [[np.nan, 0.05], [0.0501, np.nan]]), "difference": (dims, [[np.nan, 0.1], [-0.1, np.nan]])}
+    test = xr.Dataset(
+        data, {"metric": names, "other_metric": names}, {"analysis": "perm_test", "method": "permutation"}
+    )
+    assert [row[1:] for row in body_of(test.meta.to_markdown())] == [["–", "**.050**"], [".050", "–"]]
+
+
 def test_tests_of_something_else_are_refused(demo):
     result = demo.meta.corr("human")
     test = demo.meta.corr_test("human")

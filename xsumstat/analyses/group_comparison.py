@@ -57,6 +57,7 @@ def compare_groups(
     within: str | Iterable[str] | None = None,
     cluster: str | tuple[str, ...] | None = None,
     given: str | xr.DataArray | Sequence[str | xr.DataArray] | None = None,
+    positive: float | str | Sequence[float | str] | None = None,
     threshold: float | xr.DataArray | None = None,
     calibrate_on: xr.Dataset | None = None,
     missing: str = "pairwise",
@@ -91,6 +92,7 @@ def compare_groups(
         groups. ``within=("domain", "other_domain")`` corrects each metric separately.
     {cluster}
     {given}
+    {positive}
     {threshold}
     {calibrate_on}
     {missing}
@@ -175,7 +177,7 @@ def compare_groups(
     families.check_correction(adjust, within, ["metric", by, f"other_{by}", *scores.further])
     dims = _random(resample, dims, scores.shape, groups, by)
     checks.check_resampled(scores.score, dims)
-    measure = settled(measure, scores, threshold, calibrate_on, gold)
+    measure = settled(measure, scores, threshold, calibrate_on, gold, positive)
     near_copies.check(scores, dims, names)
     clusters = clustering.of_scores(scores, names, dims)
     targets = tuple((at, row) for at in scores.rows for row in range(groups.n_rows))

@@ -70,8 +70,8 @@ def with_groups(function: Callable[_P, xr.Dataset]) -> Callable[_P, xr.Dataset]:
             given["rng"] = draws.seed_of(given.get("rng"))
         progress = checked_progress(given.get("progress")) if "progress" in signature.parameters else False
 
-        def asked(part: xr.Dataset, human: Any, threshold: float | None = None) -> xr.Dataset:
-            settled = {} if threshold is None or "threshold" not in signature.parameters else {"threshold": threshold}
+        def asked(part: xr.Dataset, human: Any, **of_all: Any) -> xr.Dataset:
+            settled = {name: value for name, value in of_all.items() if name in signature.parameters}
             return function(part, human, **{**given, **settled})  # type: ignore[arg-type]
 
         return _for_each_group(asked, ds, gold, by, progress)
@@ -93,10 +93,10 @@ def _for_each_group(
             whole = each(ds, gold)
         if dim in whole.dims:
             raise ValueError(f"by={by!r} groups the labels of {dim!r}, which the result keeps: group it with xarray")
-        # A threshold that goes by the scale of the gold is that of all scores.
-        threshold = whole.attrs.get("threshold")
-        if isinstance(threshold, float):
-            each = functools.partial(each, threshold=threshold)
+        # A threshold that goes by the scale of the gold is that of all scores, and so is the positive class.
+        of_all = {"threshold": whole.attrs.get("threshold"), "positive": whole.attrs.get("positive")}
+        wanted = isinstance(of_all["threshold"], float), of_all["positive"] is not None
+        each = functools.partial(each, **{name: of_all[name] for name, use in zip(of_all, wanted, strict=True) if use})
         for label in labels:
             places = [at for at, group in enumerate(groups) if group == label]
             with part():

@@ -70,6 +70,7 @@ def ci(
     by: str | None = None,
     cluster: str | tuple[str, ...] | None = None,
     given: str | xr.DataArray | Sequence[str | xr.DataArray] | None = None,
+    positive: float | str | Sequence[float | str] | None = None,
     threshold: float | xr.DataArray | None = None,
     calibrate_on: xr.Dataset | None = None,
     pool: str | None = None,
@@ -103,6 +104,7 @@ def ci(
     {by}
     {cluster}
     {given}
+    {positive}
     {threshold}
         A threshold that is calibrated is found anew in each resample.
     {calibrate_on}
@@ -281,7 +283,7 @@ def ci(
     whole, refits = calibration.with_refits(ds, scores)
     if refits and asked == AUTO and interval is None and not keep_samples and "cell" not in dims:
         method = "jackknife"
-    measure = settled(measure, scores, threshold, calibrate_on, gold)
+    measure = settled(measure, scores, threshold, calibrate_on, gold, positive)
     warn_drawn_threshold(measure, scores.shape)
     checks.warn_few_differences(scores.score, scores.gold, level)
     layers = [dim for dim in dims if dim in LAYERS]

@@ -20,6 +20,7 @@ from xsumstat.analyses.measure import (
     checked_measure,
     checked_resample,
     interval_method,
+    on_scale,
     random_dims,
     these_systems,
     threshold_attrs,
@@ -34,7 +35,7 @@ from xsumstat.inference.calibration import Calibration, of_folds
 from xsumstat.resampling import draws
 from xsumstat.resampling.bootstrap import BootstrapInterval
 from xsumstat.resampling.ceiling import NAMES, BootstrapCeiling, JackknifeCeiling
-from xsumstat.types import TOLERANCE, CorrelationFunction, FloatArray
+from xsumstat.types import TOLERANCE, CorrelationFunction, FloatArray, IntArray
 
 ALIGNMENTS, SCALES, TESTS = (
     ("rmse", "accuracy"),
@@ -342,6 +343,7 @@ def human_ceiling(
     n_resamples: int = 9999,
     confidence_level: float = 0.95,
     by: str | None = None,
+    positive: float | str | Sequence[float | str] | None = None,
     missing: str = "pairwise",
     undefined: str = "drop",
     rng: int | np.random.SeedSequence | np.random.Generator | None = None,
@@ -370,6 +372,7 @@ def human_ceiling(
     {n_resamples}
     {confidence_level}
     {by}
+    {positive}
     {missing}
     {undefined}
     {rng}
@@ -437,11 +440,12 @@ def human_ceiling(
     if RATER in score["metric"].values.tolist():
         raise ValueError(f"metric {RATER!r} has the name that the raters themselves get; rename it")
     constant = measure.coefficient.of_constants
-    ready: dict[str, Any] = {"level": level, "missing": measure.missing}
+    classes = measure.coefficient.scale in ("classes", "two")
+    ready: dict[str, Any] = {"level": level, "missing": measure.missing, "classes": classes}
     ready["these_systems"] = these_systems(resample, dims)
-    scores = _with_raters(score, ratings, name, along, constant=constant, **ready)
+    scores = _with_raters(score, ratings, name, along, constant=constant, texts=schema.texts_of(ds), **ready)
     dims = random_dims(resample, dims, scores.shape)
-    measure = by_gold(measure, scores.gold)
+    measure = by_gold(on_scale(measure, scores, positive), scores.gold)
     checks.check_resampled(scores.score, tuple(dim for dim in dims if dim != "cell") or facts.CELLS)
     near_copies.check(scores, dims)
     method = _interval_method(method, measure, dims, interval, scores, along)
@@ -454,6 +458,9 @@ def human_ceiling(
         how = BootstrapInterval(kind, dims, draws.n_resamples, draws.seed, confidence_level)
         job, attrs = BootstrapCeiling(*of_all, how), {**attrs, "interval": kind, **draws.attrs}
     found = _found(job, scores, along, draws.progress)
+    if classes:
+        by_rater = _by_first(found["by_rater"], along, ratings.sizes[along])
+        found = found.drop_vars("by_rater").assign(by_rater=by_rater)
     if along in ratings.indexes:
         found = found.assign_coords({along: ratings.indexes[along]})
     spreads = facts.spread(scores.score), facts.spread(scores.gold)
@@ -508,8 +515,20 @@ def _interval_method(
     return interval_method(measure, dims, interval, False) if defined else "bootstrap"
 
 
-def _with_raters(score: xr.DataArray, ratings: xr.DataArray, name: str, along: str, **settings: Any) -> schema.Scores:
-    """Metrics, and the raters as one more, beside the mean of the other raters as gold, for each rater."""
+def _with_raters(
+    score: xr.DataArray,
+    ratings: xr.DataArray,
+    name: str,
+    along: str,
+    *,
+    classes: bool,
+    texts: tuple[str, ...],
+    **settings: Any,
+) -> schema.Scores:
+    """Metrics, and the raters as one more, beside the mean of the other raters as gold, for each rater.
+
+    A mean is no class: of `classes` each other rater is gold in turn, for each pair of raters.
+    """
     leakage.warn_of_raters(*xr.align(score, ratings, join="inner"), name, along)
     gold = xr.apply_ufunc(
         lambda values: np.array([_mean_without(values, at) for at in range(len(values))]),
@@ -518,12 +537,29 @@ def _with_raters(score: xr.DataArray, ratings: xr.DataArray, name: str, along: s
         output_core_dims=[[along, "system", "input"]],
         vectorize=True,
     )
+    if classes:
+        first, second = _pairs_of(ratings.sizes[along]).T
+        bare = ratings.drop_vars(along, errors="ignore")
+        ratings, gold = (bare.isel({along: at}) for at in (first, second))
     people = ratings.expand_dims(metric=np.array([RATER], dtype=object))
     each = xr.broadcast(schema.without_coords(score), people, exclude=["metric"])
     everyone = xr.concat(each, "metric", coords="minimal", compat="override")
     labels = everyone["metric"].values.tolist()
     known = everyone.assign_coords(kind=("metric", ["human"] * len(labels)))  # whoever equals a rater was named above
-    return schema.prepare(known.to_dataset(name="score"), gold.rename(name), labels, **settings)
+    ds = known.to_dataset(name="score").assign_attrs({"labels": list(texts)} if texts else {})
+    return schema.prepare(ds, gold.rename(name), labels, **settings)
+
+
+def _pairs_of(raters: int) -> IntArray:
+    """Each rater with each other one, the pairs of one rater together."""
+    return np.array([pair for pair in np.ndindex(raters, raters) if pair[0] != pair[1]])
+
+
+def _by_first(by_pair: xr.DataArray, along: str, raters: int) -> xr.DataArray:
+    """The mean over the other raters, for each rater."""
+    first = _pairs_of(raters)[:, 0]
+    parts = [by_pair.isel({along: np.flatnonzero(first == at)}).mean(along) for at in range(raters)]
+    return xr.concat(parts, along)
 
 
 def _mean_without(values: FloatArray, at: int) -> FloatArray:

@@ -29,7 +29,17 @@ from xsumstat.analyses.measure import (
     warn_of_ranked_means,
 )
 from xsumstat.coefficients.record import Measure
-from xsumstat.dataset import calibrated, checks, facts, labelled, metric_pairs, near_copies, results, value_checks
+from xsumstat.dataset import (
+    calibrated,
+    checks,
+    facts,
+    labelled,
+    metric_pairs,
+    near_copies,
+    results,
+    scale_checks,
+    value_checks,
+)
 from xsumstat.dataset import scores as schema
 from xsumstat.inference import comparison, corrections, two_correlations
 from xsumstat.inference.jackknife import FAR, Estimated, averaged
@@ -64,6 +74,7 @@ def compare_metrics(
     by: str | None = None,
     cluster: str | tuple[str, ...] | None = None,
     given: str | xr.DataArray | Sequence[str | xr.DataArray] | None = None,
+    positive: float | str | Sequence[float | str] | None = None,
     threshold: float | xr.DataArray | None = None,
     calibrate_on: xr.Dataset | None = None,
     pool: str | None = None,
@@ -100,6 +111,7 @@ def compare_metrics(
     {by}
     {cluster}
     {given}
+    {positive}
     {threshold}
     {calibrate_on}
     {pool}
@@ -171,10 +183,12 @@ def compare_metrics(
         if method not in _OF_DRAWS and adjust not in corrections.OF_PVALUES:
             raise ValueError(f"adjust={adjust!r} is made from draws, and method={method!r} has none; use adjust='holm'")
     within = metric_pairs.DIMS if within is None and adjust is not None else within
+    scale_checks.check_positive(measure.coefficient, positive)
     clusters = clustering.checked(cluster, measure, given, f"method={method!r}" if method in FORMULAS else "")
     shared: dict[str, Any] = {"metric": metric, "other": other, "level": level, "coefficient": coefficient}
     shared |= {"missing": missing, "undefined": undefined, "alternative": alternative}
     beside: dict[str, Any] = {"given": given, "threshold": threshold, "calibrate_on": calibrate_on, "pool": pool}
+    beside["positive"] = positive
     if method in _OF_DRAWS:
         how: dict[str, Any] = {"adjust": adjust, "within": within, "n_resamples": n_resamples, "rng": rng}
         how |= {"cluster": cluster, "progress": progress}
@@ -191,7 +205,7 @@ def compare_metrics(
         job = _Comparison((), measure, dims, confidence_level, alternative=alternative)
         if pool is None:
             scores, pairs = asked.prepared(ds, gold, job)
-            job = replace(job, targets=pairs, measure=settled(measure, scores, threshold, calibrate_on, gold))
+            job = replace(job, targets=pairs, measure=settled(measure, scores, threshold, calibrate_on, gold, positive))
             attrs = {**threshold_attrs(job.measure.coefficient, calibrate_on), "cluster": clusters or None}
             job = asked.of_scores(scores, job)
             whole, refits = calibration.with_refits(ds, scores)

@@ -95,6 +95,14 @@ VARIABLES: dict[str, Variable] = {
     "by_rater": Variable("correlation with the mean of the other raters"),
     "difference_low": Variable("lower limit of the difference"),
     "difference_high": Variable("upper limit of the difference"),
+    # preferences
+    "position_bias": Variable("net share of pairs that move to the first"),
+    "flip_share": Variable("share of pairs whose choice changes with the order"),
+    "flip_low": Variable("lower limit of the share that changes"),
+    "flip_high": Variable("upper limit of the share that changes"),
+    "n_first": Variable("number of pairs that move to the output shown first", dtype=int),
+    "n_second": Variable("number of pairs that move to the output shown second", dtype=int),
+    "n_prompts": Variable("number of prompts", dtype=int),
     # variances
     "variance": Variable("variance of the effects", "score²"),
     "covariance": Variable("covariance of the effects", "score²"),
@@ -131,6 +139,7 @@ DETAILS = frozenset(
         *("n_tests", "n_inputs", "n_scores", "n_pairs", "n_outputs", "n_best", "n_items", "n_cells", "mc_error"),
         *("critical", "gap_low", "gap_high", "truth_error", "covariance_error", "is_group"),
         *("human_ci_low", "human_ci_high", "rated_difference", "rated_pvalue", "clipped"),
+        *("flip_low", "flip_high", "n_first", "n_second", "n_prompts"),
     )
 )
 # What dims that results have and scores have not are labelled by.
@@ -143,6 +152,7 @@ COORDINATES: dict[str, Variable] = {
     "metric_verdict": Variable("verdict by the metric"),
     "task": Variable("task"),
     "k": Variable("number of best systems"),
+    "rater": Variable("rater"),
     "covariate": Variable("covariate"),
     "gap": Variable("pairs of systems by how close the metric scores them"),
     "score_bin": Variable("middle of the bin of normalised scores"),

@@ -158,6 +158,25 @@ class OfGroups:
 
 
 @dataclass(frozen=True)
+class Share:
+    """What is known of a share of cells.
+
+    Attributes
+    ----------
+    n : float
+        Of how many cells.
+    inputs : int
+        Of how many inputs these are.
+    rarer : int
+        How many of all cells people give the rarest class.
+    """
+
+    n: float
+    inputs: int
+    rarer: int
+
+
+@dataclass(frozen=True)
 class OfCells:
     """Of the correlation of all cells.
 
@@ -171,6 +190,8 @@ class OfCells:
     n_cells : int
     clustered : bool
         As of `OfMeans`.
+    share : Share or None
+        Where it is the share of cells that are right.
     """
 
     value: float
@@ -179,6 +200,7 @@ class OfCells:
     influence: FloatArray
     n_cells: int
     clustered: bool = False
+    share: Share | None = None
 
     @property
     def shape(self) -> tuple[int, int]:

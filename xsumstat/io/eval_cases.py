@@ -14,8 +14,11 @@ import xarray as xr
 from xsumstat import _validate
 from xsumstat.io import means
 from xsumstat.io.cells import Cell, Names, as_cube, check_density, natural, number, text
+from xsumstat.io.texts import PASSES
 
 Paths = str | Path | Iterable[str | Path]
+# The metric that says which cases passed.
+_PASS = PASSES[1]
 
 
 def files(path: Paths, patterns: tuple[str, ...], what: str) -> list[Path]:
@@ -80,6 +83,7 @@ class Cases:
         self._content: dict[tuple[str, str], tuple[Any, str]] = {}
         self._skipped: dict[str, str] = {}
         self._lower: dict[str, bool] = {}
+        self._verdicts: dict[tuple[str, tuple[str, str]], tuple[bool, str]] = {}
         self._names = Names()
 
     def label(self, what: str, name: Any, where: str) -> str:
@@ -122,6 +126,10 @@ class Cases:
             raise ValueError(f"{where}: {metric!r} of the case {key[1][1]!r} of system {key[0]!r} is given twice")
         values.append(found)
 
+    def verdict(self, key: tuple[str, tuple[str, str]], passed: bool, where: str) -> None:
+        """Whether a case passed: the metric "pass", unless the tool has a metric of this name."""
+        self._verdicts[key] = passed, where
+
     def direction(self, metric: str, higher: bool, where: str) -> None:
         """Whether a metric is better when higher, as the tool says."""
         if self._lower.setdefault(metric, not higher) != (not higher):
@@ -130,6 +138,10 @@ class Cases:
     def dataset(self, source: str) -> xr.Dataset:
         """All as a Dataset."""
         self._names.report()
+        coded = self._verdicts and not any(metric == _PASS for metric, _, _ in self._values)
+        if coded:
+            for key, (passed, where) in self._verdicts.items():
+                self.add(key, _PASS, passed, where)
         metrics = list(dict.fromkeys(metric for metric, _, _ in self._values))
         systems = list(dict.fromkeys(system for _, system, _ in self._values))
         if self._skipped:
@@ -153,4 +165,5 @@ class Cases:
                 "metric",
                 np.array([not self._lower.get(metric, False) for metric in metrics]),
             )
-        return xr.Dataset({"score": (("metric", "system", "input"), cube)}, coords, {"source": source})
+        attrs: dict[str, Any] = {"source": source, **({"labels": list(PASSES)} if coded else {})}
+        return xr.Dataset({"score": (("metric", "system", "input"), cube)}, coords, attrs)

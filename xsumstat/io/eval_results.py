@@ -121,7 +121,8 @@ def read_promptfoo(path: str | Path | Iterable[str | Path]) -> xr.Dataset:
         ``score(metric, system, input)``: a system is a provider, by its label or id, and where a provider answers
         several prompts "provider, prompt"; an input a test, by its description where each test has one of its own,
         else by its number; the metrics are "score", the test's whole score, each named score, and each kind of
-        assertion that has no name, averaged over those of the test. A coordinate of input holds each variable of the
+        assertion that has no name, averaged over those of the test, and "pass", 1 where the test passed
+        (``ds.attrs["labels"]``). A coordinate of input holds each variable of the
         tests that is a number or text. An answer that ended in an error has no score.
 
     Raises
@@ -168,6 +169,8 @@ def read_promptfoo(path: str | Path | Iterable[str | Path]) -> xr.Dataset:
                 failed += 1
                 cases.add(key, "score", None, where)
                 continue
+            if isinstance(entry.get("success"), bool):
+                cases.verdict(key, entry["success"], where)
             for metric, value, averaged in _promptfoo_scores(entry, where):
                 cases.add(key, cases.label("metric", metric, where), value, where, averaged=averaged)
     if failed:
@@ -278,8 +281,9 @@ def read_deepeval(path: str | Path | Iterable[str | Path]) -> xr.Dataset:
     -------
     Dataset
         ``score(metric, system, input)``: a system is a run, by the hyperparameter "model" that was logged, else by
-        the run's identifier, else by the file's name; an input a test case, by its name; a metric by its name. A
-        metric that ended in an error has no score. DeepEval does not say which metrics are better when lower
+        the run's identifier, else by the file's name; an input a test case, by its name; a metric by its name, and
+        "pass", 1 where the test case passed (``ds.attrs["labels"]``). A metric that ended in an error has no score.
+        DeepEval does not say which metrics are better when lower
         (Bias, Hallucination, Toxicity): see `higher_is_better`.
 
     Raises
@@ -319,6 +323,8 @@ def read_deepeval(path: str | Path | Iterable[str | Path]) -> xr.Dataset:
             case = name if counts[name] == 1 and test.get("name") else f"{name}/{test.get('order', at)}"
             key = cases.begin(system, "", cases.label("name", case, where), str(file), where)
             cases.same_content(key, test.get("input"), where)
+            if isinstance(test.get("success"), bool):
+                cases.verdict(key, test["success"], where)
             measured = test.get("metricsData") or test.get("metrics_data") or test.get("metricsMetadata")
             for each in listing(measured, where, "metricsData"):
                 metric = mapping(each, where, "metricsData").get("name") or each.get("metric")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -12,7 +12,7 @@ import pandas as pd
 import xarray as xr
 
 from xsumstat import _validate, extras
-from xsumstat.io import cells, declarations, recognised, rows, stores, tables, tabular
+from xsumstat.io import cells, declarations, recognised, rows, stores, tables, tabular, texts
 from xsumstat.io import columns as usual
 from xsumstat.io import ratings as by_raters
 from xsumstat.io.labels import Place, without_blanks
@@ -36,6 +36,7 @@ def to_scores(
     gold: str | None = None,
     lower_is_better: str | Iterable[str] = (),
     kind: Mapping[str, str | Iterable[str]] | None = None,
+    labels: Sequence[str] | None = None,
 ) -> xr.Dataset:
     """Turn a frame of scores into a Dataset.
 
@@ -80,6 +81,9 @@ def to_scores(
         The metrics of each kind, as ``{"human": ["expert", "crowd"], "judge": ["gpt"]}``: the coordinate
         ``kind(metric)``, "automatic" for those not named, "human" for the gold. Metrics of kind "human" and
         "covariate", such as a length, are judged only where `metric=` of a question names them.
+    labels : list of str, optional
+        The texts that scores are, the lowest first, as ``["fail", "pass"]``: they become 0, 1, ..., and
+        ``ds.attrs["labels"]`` keeps them. Columns of other texts stay as they are.
 
     Returns
     -------
@@ -127,6 +131,8 @@ def to_scores(
     dims = _validate.several("dims", dims, "a column or several")
     table = rows.prepared(tabular.as_pandas(frame), aggregate)
     table = rows.with_system(table, system)
+    scale = texts.checked(labels)
+    table = texts.coded(table, scale, [system, input, *dims, rater], _of_scores(metric, value, ratings, wide))
     settings: dict[str, Any] = {"system": system, "input": input, "value": value, "aggregate": aggregate}
     if ratings is None:
         if rater is not None:
@@ -136,7 +142,16 @@ def to_scores(
         ds = _with_ratings(table, ratings, rater, metric=metric, wide=wide, dims=dims, **settings)
         gold = by_raters.MEAN if gold is None else gold
     cells.report_alike(ds.indexes)
-    return declarations.declared(ds, gold=gold, lower_is_better=lower_is_better, kind=kind, columns=list(table.columns))
+    ds = declarations.declared(ds, gold=gold, lower_is_better=lower_is_better, kind=kind, columns=list(table.columns))
+    return ds.assign_attrs(labels=list(scale)) if scale else ds
+
+
+def _of_scores(metric: Any, value: str, ratings: Any, wide: bool) -> list[Any]:
+    """The columns that are named as scores."""
+    if not wide:
+        return [value]
+    several = ([each] if isinstance(each, str) else list(each) for each in (metric, ratings) if each is not None)
+    return [name for each in several for name in each]
 
 
 def _with_ratings(
@@ -214,6 +229,7 @@ def read_scores(
     kind: Mapping[str, list[str]] | None = None,
     columns: list[str] | None = None,
     chunks: int | Literal["auto"] | Mapping[Any, Any] | None = None,
+    labels: Sequence[str] | None = None,
 ) -> xr.Dataset:
     """Scores from a file or folder, by its ending.
 
@@ -236,6 +252,8 @@ def read_scores(
         Of ``.nc`` and ``.zarr``: leave the values in the file, as a Dask array in chunks of these sizes, as
         `xarray.open_dataset` does; what describes labels is read. ``{"metric": 1}``, a metric at a time, suits scores
         that memory does not hold. Default: all is read.
+    labels : list of str, optional
+        Of a frame: the texts that scores are, as for `to_scores`.
 
     Returns
     -------
@@ -268,12 +286,15 @@ def read_scores(
         frame, place = table(path, [metric, system, input, *dims])
     wide = metric not in frame.columns
     frame = rows.with_system(rows.prepared(frame, aggregate), system)
+    scale = texts.checked(labels)
+    frame = texts.coded(frame, scale, [system, input, *dims, rater], _of_scores(columns, value, ratings, wide))
     how: dict[str, Any] = {"metric": columns if wide else metric, "system": system, "input": input, "value": value}
     how |= {"wide": wide, "dims": dims, "aggregate": aggregate, "place": place}
     ds = rows.of_frame(frame, **how) if ratings is None else _with_ratings(frame, ratings, rater, **how)
     cells.report_alike(ds.indexes)
     gold = by_raters.MEAN if ratings is not None else gold
-    return declarations.declared(ds, gold=gold, lower_is_better=(), kind=kind or None)
+    ds = declarations.declared(ds, gold=gold, lower_is_better=(), kind=kind or None)
+    return ds.assign_attrs(labels=list(scale)) if scale else ds
 
 
 def sample(path: Path, rows_read: int = 10_000) -> pd.DataFrame:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,14 +14,20 @@ import xarray as xr
 from xsumstat import _validate
 from xsumstat.dataset import facts
 from xsumstat.dataset import scores as schema
-from xsumstat.io import cells, columns, frames, roles, rows, stores, tabular
+from xsumstat.io import added, cells, columns, frames, roles, rows, stores, tabular, texts
 from xsumstat.io import ratings as by_raters
 
 _FRAME = "human"  # what messages call a frame, after its argument
 
 
 @_validate.public
-def add_gold(ds: xr.Dataset, human: xr.DataArray | pd.DataFrame, *, name: str = "human") -> xr.Dataset:
+def add_gold(
+    ds: xr.Dataset,
+    human: xr.DataArray | pd.DataFrame,
+    *,
+    name: str = "human",
+    labels: Sequence[str] | None = None,
+) -> xr.Dataset:
     """Join human scores to scores by the labels of systems and inputs, and make them the gold.
 
     Parameters
@@ -35,6 +41,9 @@ def add_gold(ds: xr.Dataset, human: xr.DataArray | pd.DataFrame, *, name: str = 
         rater, annotator; score, rating). Of others `to_scores` makes a DataArray.
     name : str, default "human"
         What the metric is called that human scores become.
+    labels : list of str, optional
+        The texts that human scores are, the lowest first, as ``["fail", "pass"]``. Default: those of `ds`, if it has
+        some.
 
     Returns
     -------
@@ -71,11 +80,14 @@ def add_gold(ds: xr.Dataset, human: xr.DataArray | pd.DataFrame, *, name: str = 
     """
     _validate.label("name", name)
     schema.checked_scores(ds)
-    ratings: Any = _of_frame(human) if tabular.is_frame(human) else human
+    scale = texts.checked(labels, schema.texts_of(ds))
+    ratings: Any = _of_frame(human, scale) if tabular.is_frame(human) else human
+    if isinstance(ratings, xr.DataArray):
+        ratings = texts.coded_array(ratings, scale)
     joined_scores, match = join(ds, ratings, name=name)
     if not match.is_complete:
         _validate.warn(match.text("the scores"), "scores_left_out")
-    return joined_scores
+    return joined_scores.assign_attrs(labels=list(scale)) if scale else joined_scores
 
 
 @dataclass(frozen=True)
@@ -129,33 +141,11 @@ def join(ds: xr.Dataset, human: xr.DataArray, *, name: str) -> tuple[xr.Dataset,
             "no human score is of an output of the scores: the scores have "
             f"{_examples(score)}, the human scores {_examples(mean)}"
         )
-    metrics = list(score.indexes["metric"])
-    as_metric = placed.expand_dims(metric=[name]).broadcast_like(score.isel(metric=0, drop=True))
-    bare = schema.without_coords(score)
-    whole = xr.concat(
-        [bare, as_metric.transpose(*bare.dims)], "metric", join="outer", compat="override", coords="minimal"
-    )
-    beside = ds.drop_vars(["score", *(each for each in ds.coords if each not in ds.dims)])
-    found = beside.reindex(metric=whole.indexes["metric"]).assign(score=whole).assign_attrs(gold=name)
-    found = found.assign_coords(_descriptions(ds, metrics, name))
+    found = added.with_metrics(ds, score, placed.expand_dims(metric=[name]), {name: {"kind": "human"}}, kinds=True)
+    found = found.assign_attrs(gold=name)
     if several:
         found[by_raters.VARIABLE] = _placed(human, labels)
     return found, match
-
-
-def _descriptions(ds: xr.Dataset, metrics: list[Hashable], name: str) -> dict[str, Any]:
-    """The coordinates of a Dataset for one metric more, which is human and better when higher."""
-    new = {"kind": "human", "higher_is_better": True}
-    coords: dict[str, Any] = {}
-    for each, coord in ds.coords.items():
-        if coord.dims == ("metric",) and each != "metric":
-            values = [*coord.values.tolist(), new.get(str(each))]
-            coords[str(each)] = "metric", np.array(values, dtype=bool if coord.dtype == bool else object)
-        elif each not in ds.dims and "metric" not in coord.dims:
-            coords[str(each)] = coord.variable
-    if "kind" not in ds.coords:
-        coords["kind"] = "metric", np.array([*["automatic"] * len(metrics), "human"], dtype=object)
-    return coords
 
 
 def _labels(score: xr.DataArray, dim: str) -> pd.Index:
@@ -211,7 +201,12 @@ def _examples(values: xr.DataArray) -> str:
 
 
 def read_human(
-    path: str | Path, *, system: str | None = None, input: str | None = None, column: str | None = None
+    path: str | Path,
+    *,
+    system: str | None = None,
+    input: str | None = None,
+    column: str | None = None,
+    labels: Sequence[str] = (),
 ) -> tuple[xr.DataArray, str]:
     """Human scores (system, input, or rater too) from a table, and how its columns were read.
 
@@ -224,6 +219,8 @@ def read_human(
         Their columns, where the table has some of these names.
     column : str, optional
         The column of the ratings, where the table has one of this name.
+    labels : sequence of str
+        The texts that ratings are, the lowest first.
     """
     path = Path(path)
     if not path.exists():
@@ -235,15 +232,18 @@ def read_human(
     found = _labels_of(names, {"system": system, "input": input}, path.name)
     with stores.reading(path):
         frame, _ = frames.table(path, list(found.values()))
+    frame = texts.coded(frame, labels, found.values(), [] if column is None else [column])
     ratings, said, _ = _ratings(frame, found, column, path.name)
     return ratings, said
 
 
-def _of_frame(frame: Any) -> xr.DataArray:
+def _of_frame(frame: Any, scale: Sequence[str]) -> xr.DataArray:
     """Human scores from a frame whose columns have their usual names."""
     table = rows.prepared(tabular.as_pandas(frame), None)
     names = [name for name in table.columns if isinstance(name, str)]
-    ratings, _, twice = _ratings(table[names], _labels_of(names, {}, _FRAME), None, _FRAME)
+    found = _labels_of(names, {}, _FRAME)
+    table = texts.coded(table[names], scale, found.values())
+    ratings, _, twice = _ratings(table, found, None, _FRAME)
     if twice:
         _validate.warn(
             f"human: {twice:,} row(s) are of an output that one before is of, and no column names the rater: averaged",

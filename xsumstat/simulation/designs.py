@@ -46,6 +46,11 @@ class Questions:
                 raise ValueError(f"{each} is an empty list")
             _validate.unique(each, values)
         measures = [[checked_measure(each, name, missing, undefined) for name in names] for each in levels]
+        if values := [each.coefficient.name for each in measures[0] if each.coefficient.scale is not None]:
+            raise ValueError(
+                f"coefficient={values[0]!r} compares values on people's own scale, which simulated scores do not keep; "
+                "use a correlation"
+            )
         scalars = tuple(
             name for name, given in (("level", level), ("coefficient", coefficient)) if not _validate.is_list(given)
         )

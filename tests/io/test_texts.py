@@ -1,0 +1,124 @@
+"""Scores that are texts: coded by `labels=`, by the command line, and by readers of verdicts."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+import xarray as xr
+
+import xsumstat
+from xsumstat.__main__ import main
+
+LABELS = ["fail", "pass"]
+
+
+def frame():
+    """Verdicts of people and a judge on five outputs of two systems, beside other texts."""
+    return pd.DataFrame(
+        {
+            "system": list("aaaaabbbbb"),
+            "input": [1, 2, 3, 4, 5] * 2,
+            "human": ["pass", "fail", "pass", " pass", "fail", "pass", "pass", None, "fail", "fail"],
+            "judge": ["pass", "pass", "pass", "pass", "fail", "pass", "fail", "pass", "fail", "fail"],
+            "length": range(10),
+            "topic": ["x", "y", "x", "y", "x"] * 2,
+        }
+    )
+
+
+def wide(**keywords):
+    return frame().meta.to_scores(wide=True, labels=LABELS, gold="human", **keywords)
+
+
+def test_texts_become_codes_in_the_order_given():
+    ds = wide()
+    assert ds.metric.values.tolist() == ["human", "judge", "length"] and ds.attrs["labels"] == LABELS
+    want = [[1, 0, 1, 1, 0], [1, 1, np.nan, 0, 0]]
+    np.testing.assert_array_equal(ds.score.sel(metric="human"), want)
+    turned = frame().meta.to_scores(wide=True, labels=LABELS[::-1])
+    np.testing.assert_array_equal(turned.score.sel(metric="human"), 1 - np.array(want))
+    assert ds.topic.dims == ("input",)
+
+
+def test_tidy_values_and_ratings_are_coded_too():
+    long = frame().melt(["system", "input"], ["human", "judge"], "metric", "score")
+    ds = long.meta.to_scores(labels=LABELS)
+    np.testing.assert_array_equal(ds.score, wide(metric=["human", "judge"]).score)
+    rated = frame().meta.to_scores(wide=True, ratings=["human", "judge"], labels=LABELS, metric=["length"])
+    np.testing.assert_array_equal(rated.rating.isel(rater=0), wide().score.sel(metric="human"))
+
+
+def test_truth_values_are_labels():
+    table = frame().assign(human=frame().human == "pass", judge=frame().judge == "pass")
+    ds = table.meta.to_scores(wide=True, labels=["False", "True"])
+    np.testing.assert_array_equal(ds.score.sel(metric="judge"), wide().score.sel(metric="judge"))
+
+
+@pytest.mark.parametrize(
+    "labels, error, text",
+    [
+        (
+            ["fail", "passed"],
+            ValueError,
+            "has the text 'pass', which is none of labels; did you mean 'passed'",
+        ),
+        (["fail"], ValueError, "labels must be two texts or more"),
+        (["fail", "fail"], ValueError, "labels"),
+        ("pass", TypeError, "labels must be a list of texts"),
+        ([1, 2], TypeError, "labels must be texts, got 1"),
+    ],
+)
+def test_wrong_labels_are_refused(labels, error, text):
+    with pytest.raises(error, match=text):
+        frame().meta.to_scores(wide=True, metric=["human", "judge"], labels=labels)
+
+
+def test_human_labels_of_their_own_file_are_coded_by_those_of_the_scores():
+    scores = wide(metric=["human", "judge"]).sel(metric=["judge"])
+    del scores.attrs["gold"]
+    people = frame()[["system", "input", "human"]].rename(columns={"human": "score"}).dropna()
+    with pytest.warns(UserWarning, match="9 of 10 outputs"):
+        ds = xsumstat.add_gold(scores, people)
+    assert ds.attrs["labels"] == LABELS
+    np.testing.assert_array_equal(ds.score.sel(metric="human"), wide().score.sel(metric="human"))
+    with pytest.raises(ValueError, match="are not those that the scores have"):
+        xsumstat.add_gold(scores, people, labels=["pass", "fail"])
+    array = people.set_index(["system", "input"]).score.to_xarray()
+    with pytest.warns(UserWarning, match="9 of 10 outputs"):
+        same = xsumstat.add_gold(scores, array, labels=LABELS)
+    xr.testing.assert_equal(same.score, ds.score)
+
+
+@pytest.mark.filterwarnings("ignore:.*in the rarer class")
+def test_labels_survive_a_file_and_name_the_positive_class(tmp_path):
+    pytest.importorskip("netCDF4")
+    wide().to_netcdf(tmp_path / "scores.nc")
+    ds = xr.load_dataset(tmp_path / "scores.nc")
+    asked = {"metric": "judge", "level": "global", "coefficient": "f1", "positive": "fail"}
+    found = ds.meta.corr(**asked)
+    assert found.attrs["positive"] == "fail"
+    assert float(found.correlation[0]) == pytest.approx(2 * 3 / (2 * 3 + 1 + 1))
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_the_command_line_reads_them(tmp_path, capsys):
+    frame().to_csv(tmp_path / "outputs.csv", index=False)
+    call = [str(tmp_path / "outputs.csv"), "--gold", "human", "--metric", "judge", "--labels", *LABELS]
+    assert main([*call, "--coefficient", "sensitivity", "--positive", "fail", "--level", "global"]) == 0
+    assert "sensitivity" in capsys.readouterr().out
+    assert main([*call, "--coefficient", "kappa"]) == 0
+    assert main([*call, "--coefficient", "f1", "--positive", "flunk"]) == 2
+    assert "flunk" in capsys.readouterr().err
+
+
+def test_verdicts_of_tools_are_a_metric_with_labels(tmp_path):
+    results = [
+        {"testIdx": at, "provider": {"id": name}, "score": float(ok), "success": ok}
+        for name, oks in {"small": [True, False], "large": [True, True]}.items()
+        for at, ok in enumerate(oks)
+    ]
+    (tmp_path / "results.json").write_text(json.dumps({"results": {"results": results}}))
+    ds = xsumstat.read_promptfoo(tmp_path)
+    assert ds.attrs["labels"] == LABELS
+    np.testing.assert_array_equal(ds.score.sel(metric="pass", system="small"), [1.0, 0.0])

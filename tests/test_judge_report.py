@@ -1,0 +1,256 @@
+"""The page about judges: which questions it asks, what it answers, and the gate of the command line."""
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.stats
+import xarray as xr
+
+import xsumstat
+from xsumstat import __main__ as cli
+from xsumstat import gate, judge_report
+
+QUESTIONS = (
+    "Do the annotators agree?",
+    "Does the judge agree with people as well as one of them?",
+    "Which judge agrees better with people?",
+    "Where does the judge err?",
+    "May the judge replace an annotator?",
+    "Which system is best?",
+    "How many prompts next time?",
+)
+
+
+def outputs(systems=3, prompts=45, seed=0):
+    """A row an output: three annotators with gaps, a good judge, and one that errs more and is better when lower."""
+    rng = np.random.default_rng(seed)
+    quality = rng.normal(size=(systems, 1)) / 2 + rng.normal(size=(systems, prompts))
+    rows = pd.MultiIndex.from_product(
+        [[f"model {at}" for at in range(systems)], range(prompts)], names=["system", "input"]
+    )
+    q = quality.ravel()
+
+    def graded(sd, slope, middle, top):
+        return np.clip(np.round(middle + slope * q + sd * rng.normal(size=q.size)), 1, top)
+
+    people = {name: np.where(rng.random(q.size) < 0.2, np.nan, graded(0.5, 1, 3, 5)) for name in ("ann", "bob", "eve")}
+    judges = {"good": graded(0.8, 2, 5, 10), "bad": graded(2.5, -1, 5, 10)}
+    beside = {
+        "length": np.round(np.exp(4 + 0.5 * rng.normal(size=q.size))),
+        "topic": np.resize(["code", "chat", "math"], q.size),
+    }
+    frame = pd.DataFrame({**people, **judges, **beside}, index=rows).reset_index()
+    return frame.assign(topic=[("code", "chat", "math")[at % 3] for at in frame["input"]])
+
+
+def scores(frame):
+    how = {"ratings": ["ann", "bob", "eve"], "lower_is_better": ["bad"], "kind": {"covariate": ["length"]}}
+    return frame.meta.to_scores(wide=True, **how)
+
+
+@pytest.fixture(scope="module")
+def ds():
+    return scores(outputs())
+
+
+@pytest.fixture(scope="module")
+def page(ds):
+    with pytest.warns(UserWarning):
+        return ds.meta.report(kind="judge", name="outputs")
+
+
+def test_every_question_is_asked_and_answered(page):
+    assert tuple(section.question for section in page.sections) == QUESTIONS
+    assert all(section.said for section in page.sections)
+    assert not any("can't be told" in text for section in page.sections for text in section.said)
+
+
+def test_the_judges_are_those_that_are_no_people_and_describe_nothing(page):
+    assert page.results["compare_metrics"]["metric"].values.tolist() == ["good", "bad"]
+    assert dict(page.data)["judges"] == "good and bad" and dict(page.data)["looked at for bias"] == "length"
+
+
+def test_numbers_are_those_of_plain_python(ds, page):
+    frame = outputs()
+    frame["human"] = frame[["ann", "bob", "eve"]].mean(axis=1)
+    r = {
+        name: np.nanmean(
+            [
+                scipy.stats.kendalltau(*part[[name, "human"]].dropna().T.values).statistic
+                for _, part in frame.groupby("input")
+            ]
+        )
+        for name in ("good", "bad")
+    }
+    difference = page.results["compare_metrics"]["difference"].sel(metric="good", other_metric="bad")
+    assert float(difference) == pytest.approx(r["good"] + r["bad"], abs=1e-12)
+    means = page.results["system_means"]["human_mean"].to_series()
+    assert means.to_dict() == pytest.approx(frame.groupby("system")["human"].mean().to_dict(), abs=1e-12)
+    best = means.idxmax()
+    assert f"is {best} with" in " ".join(page.sections[5].said) or f"{best} is best" in " ".join(page.sections[5].said)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_its_code_gives_its_numbers(ds, page):
+    names = {"ds": ds}
+    exec(page.code, names)
+    for name, result in page.results.items():
+        xr.testing.assert_identical(names[name.replace(" ", "_")], result)
+
+
+def test_lazy_scores_are_computed(ds, page):
+    pytest.importorskip("dask")
+    with pytest.warns(UserWarning):
+        again = ds.chunk(metric=1).meta.report(kind="judge", name="outputs")
+    assert again.text() == page.text()
+
+
+@pytest.mark.parametrize(
+    "change, absent",
+    [
+        (lambda ds: ds.drop_vars("rating"), [QUESTIONS[4]]),
+        (lambda ds: ds.drop_sel(metric="bad"), [QUESTIONS[2]]),
+        (lambda ds: ds.isel(system=[0]), []),
+        (lambda ds: ds.drop_sel(metric="length").drop_vars("topic"), []),
+    ],
+)
+@pytest.mark.filterwarnings("ignore")
+def test_what_is_not_there_is_not_asked_or_told(ds, change, absent):
+    page = change(ds).meta.report(kind="judge")
+    assert [section.question for section in page.sections] == [each for each in QUESTIONS if each not in absent]
+    assert all(section.said for section in page.sections)
+    assert page.text() and page.html()
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_what_is_refused_is_told_in_its_place(ds):
+    page = ds.isel(input=slice(4)).meta.report(kind="judge")
+    told = {section.question: " ".join(section.said) for section in page.sections}
+    assert told["May the judge replace an annotator?"].startswith("This can't be told: ")
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_names_cannot_break_the_page(ds):
+    worse = ds.assign_coords(system=["<b>", "a\x00b", "\u202eabc"], metric=["length", "<i>good", "bad", "human"])
+    html = worse.meta.report(kind="judge", name="<script>").html()
+    assert not any(word in html for word in ("<script>", "<b>", "<i>good", "\x00", "\u202e"))
+
+
+def test_it_is_shown_in_a_notebook_and_saved(page, tmp_path):
+    page.save(tmp_path / "judge.html")
+    html = (tmp_path / "judge.html").read_text(encoding="utf-8")
+    assert (
+        html == page.html()
+        and html.startswith("<!DOCTYPE html>")
+        and "http" not in html.replace("http://www.w3.org", "")
+    )
+    assert page._repr_html_().startswith("<article")
+    assert str(page) == page.text()
+
+
+# --- The gate ---
+
+
+@pytest.mark.parametrize(
+    "text, found",
+    [("kendall >= .6", ("kendall", 0.6)), ("kendall>=0.5", ("kendall", 0.5)), ("alt_test", ("alt_test", None)),
+     ("bias", ("bias", None)), (" bias <= .1 ", ("bias", 0.1)), ("pearson ≥ -1", ("pearson", -1.0))],
+)  # fmt: skip
+def test_a_requirement(text, found):
+    required = gate.requirement(text)
+    assert (required.of, required.bound) == found and required.text == text.strip()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "kendall",
+        "kendall > .6",
+        "kendall <= .6",
+        "kendall >= high",
+        "kendall >= nan",
+        "alt_test >= .5",
+        "bias >= .1",
+        "tau-x >= .1",
+    ],
+)
+def test_what_is_no_requirement(text):
+    with pytest.raises(ValueError, match="require must"):
+        gate.requirement(text)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_the_lower_limit_decides_and_meets_its_own_value(ds):
+    low = float(ds.meta.ci(metric="good", level="input", coefficient="kendall")["ci_low"].squeeze())
+    asked = {
+        bound: gate.check(ds, gate.Requirement("r", "kendall", bound), metric="good")
+        for bound in (low, math.nextafter(low, 1))
+    }
+    assert [verdict.status for verdict in asked.values()] == [gate.MET, gate.NOT_MET]
+    assert "good" in asked[low].line and "these systems" in asked[low].line
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_every_judge_must_meet_it(ds):
+    required = gate.requirement("kendall >= .5")
+    assert gate.check(ds, required, metric="good").status == gate.MET
+    assert gate.check(ds, required).status == gate.NOT_MET
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_what_cannot_be_said(ds):
+    one = ds.drop_vars("rating")
+    assert gate.check(one, gate.requirement("alt_test")).status == gate.UNKNOWN
+    assert gate.check(one.drop_sel(metric="length"), gate.requirement("bias")).status == gate.UNKNOWN
+    constant = ds.copy(deep=True)
+    constant.score.loc[{"metric": "good"}] = 3.0
+    assert gate.check(constant, gate.requirement("pearson >= .1"), metric="good", level="global").status == gate.UNKNOWN
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_bias_by_its_limits_or_by_its_tests(ds):
+    how = {"given": ["length"], "level": "input"}
+    found = ds.meta.bias(metric=["good"], **how)
+    reach = float(np.abs([found["ci_low"], found["ci_high"]]).max())
+    within = [
+        gate.check(ds, gate.Requirement("b", "bias", bound), metric="good").status for bound in (reach, 0.99 * reach)
+    ]
+    assert within == [gate.MET, gate.NOT_MET]
+    longer = ds.copy(deep=True)
+    length = longer.score.sel(metric="length")
+    longer.score.loc[{"metric": "good"}] += 4 * (length - length.mean()) / length.std()
+    required = gate.requirement("bias")
+    p = float(found["pvalue"].squeeze())
+    assert gate.check(ds, required, metric="good", alpha=0.99 * p).status == gate.MET
+    assert gate.check(ds, required, metric="good", alpha=1.01 * p).status == gate.NOT_MET
+    assert gate.check(longer, required, metric="good", alpha=1e-6).status == gate.NOT_MET
+
+
+def test_the_command_line(tmp_path, capsys):
+    outputs().to_csv(tmp_path / "outputs.csv", index=False)
+    asked = [str(tmp_path / "outputs.csv"), "--raters", "ann", "bob", "eve", "--judge", "--metric", "good"]
+    assert cli.main([*asked, "--require", "kendall >= .4", "--output", str(tmp_path / "page.html")]) == 0
+    out, err = capsys.readouterr()
+    assert "Can the judge be trusted? outputs.csv" in out and out.splitlines()[-1].startswith(
+        "kendall >= .4: met. good "
+    )
+    assert (tmp_path / "page.html").read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
+    assert cli.main([*asked, "--require", "kendall >= .99"]) == 1
+    assert cli.main([*asked, "--require", "kendall >= .4", "--require", "spa >= .1"]) == 2
+    capsys.readouterr()
+    assert cli.main([*asked, "--require", "kendal >= .4"]) == 2
+    assert "--require must be one of" in capsys.readouterr().err
+
+
+def test_a_kind_that_there_is_not(ds):
+    with pytest.raises(ValueError, match="kind must be one of 'metrics', 'judge'"):
+        ds.meta.report(kind="judges!")
+
+
+def test_the_best_judge_helps_with_the_systems(page):
+    assert page.results["system_means"].attrs.get("helped_by", "good") == "good"
+    assert judge_report._best_judge(page.results, ["good", "bad"]) == "good"
+    assert isinstance(page, judge_report.JudgeReport) and xsumstat is not None

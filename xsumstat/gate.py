@@ -1,0 +1,146 @@
+"""Whether judges meet a requirement, as ``kappa >= .6``: an interval's lower limit decides, and a line says why."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+from typing import Any
+
+import xarray as xr
+
+from xsumstat import _validate, judge_report, report_data
+from xsumstat.coefficients.table import COEFFICIENTS
+from xsumstat.dataset import scope, value_checks, wording
+
+# Exit statuses: what is required holds, does not, or can't be said.
+MET, NOT_MET, UNKNOWN = 0, 1, 2
+_IN_WORDS = {MET: "met", NOT_MET: "not met", UNKNOWN: "can't be said"}
+_PARTS = re.compile(r"\s*([\w-]+)\s*(?:(>=|<=|≥|≤)\s*(\S+)\s*)?")
+_EXAMPLES = "as 'kappa >= .6', 'alt_test', 'bias' or 'bias <= .1'"
+# From so much on of the annotators a judge wins against, it may replace one.
+_WINNING = 0.5
+
+
+@dataclass(frozen=True)
+class Requirement:
+    """What is asked of every judge: of a coefficient or of a bias with a bound, or of a test without."""
+
+    text: str
+    of: str
+    bound: float | None
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Whether a requirement is met, as an exit status, and why, in a line."""
+
+    status: int
+    line: str
+
+
+def requirement(text: str) -> Requirement:
+    """What a text requires.
+
+    Raises
+    ------
+    ValueError
+        For what is no requirement.
+    """
+    parts = _PARTS.fullmatch(text)
+    if parts is None:
+        raise ValueError(f"require must be {_EXAMPLES}, got {text!r}")
+    of, sign, number = parts[1], parts[2], parts[3]
+    of = _validate.choice("require", of, [*COEFFICIENTS, "alt_test", "bias"])
+    try:
+        bound = None if number is None else float(number)
+    except ValueError as error:
+        raise ValueError(f"require must end in a number, got {text!r}") from error
+    wanted = {"alt_test": (None,), "bias": (None, "<=", "≤")}.get(of, (">=", "≥"))
+    if sign not in wanted or (bound is not None and not math.isfinite(bound)):
+        raise ValueError(f"require must be {_EXAMPLES}, got {text!r}")
+    return Requirement(text.strip(), of, bound)
+
+
+def check(
+    ds: xr.Dataset,
+    required: Requirement,
+    *,
+    gold: Any = None,
+    metric: Any = None,
+    level: str = "auto",
+    positive: Any = None,
+    confidence_level: float = 0.95,
+    alpha: float = 0.05,
+) -> Verdict:
+    """Whether every judge meets a requirement: with one that does not it is not met, else with one unknown unknown."""
+    asked = judge_report.subject(ds, gold, metric)
+    try:
+        with value_checks.held():
+            if required.of == "alt_test":
+                each = _may_replace(asked, alpha)
+            elif required.of == "bias":
+                each = _unbiased(asked, required.bound, alpha)
+            else:
+                each = _agrees(asked, required, level, confidence_level=confidence_level, positive=positive)
+    except ValueError as error:
+        each = [(UNKNOWN, str(error))]
+    statuses = {status for status, _ in each}
+    status = next(each for each in (NOT_MET, UNKNOWN, MET) if each in statuses)
+    return Verdict(status, f"{required.text}: {_IN_WORDS[status]}. {'; '.join(line for _, line in each)}")
+
+
+def _agrees(asked: judge_report.Subject, required: Requirement, level: str, **how: Any) -> list[tuple[int, str]]:
+    """A coefficient's lower limit, for each judge."""
+    bound = -math.inf if required.bound is None else required.bound
+    level, _ = report_data.usual_measure(asked.ds, level, required.of)
+    found = asked.ds.meta.ci(asked.people.gold, metric=asked.judges, level=level, coefficient=required.of, **how)
+    whom = scope.of(found.attrs)
+    of_whom = "" if whom is None else f", {whom.name}"
+    each = []
+    for label in asked.judges:
+        r, low, high = (float(found[name].sel(metric=label)) for name in ("correlation", "ci_low", "ci_high"))
+        status = UNKNOWN if math.isnan(low) else MET if low >= bound else NOT_MET
+        each.append((status, f"{wording.name(label)} {wording.estimate(r, low, high)} ({level} level{of_whom})"))
+    return each
+
+
+def _may_replace(asked: judge_report.Subject, alpha: float) -> list[tuple[int, str]]:
+    """The alternative annotator test, for each judge."""
+    if asked.people.rating is None:
+        raise ValueError("alt_test needs the ratings of several people, and there is one human score for each output")
+    found = asked.ds.meta.alt_test(asked.people.rating, metric=asked.judges, alpha=alpha)
+    each = []
+    for label in asked.judges:
+        rate = float(found["winning_rate"].sel(metric=label))
+        status = UNKNOWN if math.isnan(rate) else MET if rate >= _WINNING else NOT_MET
+        told = "no verdict" if math.isnan(rate) else f"wins against {100 * rate:.0f} % of annotators"
+        each.append((status, f"{wording.name(label)} {told}"))
+    return each
+
+
+def _unbiased(asked: judge_report.Subject, bound: float | None, alpha: float) -> list[tuple[int, str]]:
+    """Slopes that are within a bound, or without one not significantly different from 0 (Holm), for each judge."""
+    if not asked.given:
+        raise ValueError("bias needs a length, a position or the like beside the scores, and there is none")
+    how = {"metric": asked.judges, "given": asked.given, "level": judge_report.level_of_bias(asked.people)}
+    found = asked.ds.meta.bias(asked.people.gold, **how, confidence_level=1 - alpha)
+    found = found.meta.adjust("holm")
+    each = []
+    for label in asked.judges:
+        part = found.sel(metric=label)
+        lines, statuses = [], []
+        for name in part["covariate"].values.tolist():
+            of_one = part.sel(covariate=name)
+            slope, low, high, p = (
+                float(of_one[variable]) for variable in ("slope", "ci_low", "ci_high", "pvalue_adjusted")
+            )
+            if math.isnan(p):
+                statuses.append(UNKNOWN)
+            elif bound is None:
+                statuses.append(MET if p > alpha else NOT_MET)
+            else:
+                statuses.append(MET if max(-low, high) <= bound else NOT_MET)
+            lines.append(f"{name} {wording.estimate(slope, low, high)}")
+        each.append((max(statuses, key=(MET, UNKNOWN, NOT_MET).index), f"{wording.name(label)}: {', '.join(lines)}"))
+    return each

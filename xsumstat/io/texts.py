@@ -1,0 +1,94 @@
+"""Scores that are texts, as "fail" and "pass": coded 0, 1, ... in the order that the user gives."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from xsumstat import _validate
+
+# What readers of evaluation tools code a verdict by.
+PASSES = ("fail", "pass")
+
+
+def checked(labels: Any, known: Sequence[str] = ()) -> tuple[str, ...]:
+    """The keyword `labels`; `known` are those that the scores have already, which must be the same."""
+    if labels is None:
+        return tuple(known)
+    if isinstance(labels, str) or not isinstance(labels, Iterable):
+        raise TypeError(f"labels must be a list of texts, the lowest first, as ['fail', 'pass'], got {labels!r}")
+    found = tuple(str(each).strip() if isinstance(each, str | bool | np.bool_) else each for each in labels)
+    wrong = next((each for each in found if not isinstance(each, str) or not each), None)
+    if wrong is not None:
+        raise TypeError(f"labels must be texts, got {wrong!r}")
+    _validate.unique("labels", found)
+    if len(found) < 2:
+        raise ValueError(f"labels must be two texts or more, the lowest first, got {list(found)}")
+    if known and tuple(known) != found:
+        raise ValueError(f"labels={list(found)} are not those that the scores have: {list(known)}")
+    return found
+
+
+def coded(frame: pd.DataFrame, labels: Sequence[str], named: Iterable[Any], scores: Iterable[Any] = ()) -> pd.DataFrame:
+    """The frame with columns of labels as their codes.
+
+    Parameters
+    ----------
+    frame : DataFrame
+    labels : sequence of str
+        None: the frame as it is.
+    named : iterable
+        Columns that name systems, inputs and the like, which stay as they are.
+    scores : iterable
+        Columns that must hold labels where they hold texts; of others those are coded that hold nothing else.
+    """
+    if not labels:
+        return frame
+    codes = {label: float(at) for at, label in enumerate(labels)}
+    skip, must = set(named), set(scores)
+    changed = {}
+    for column in frame.columns:
+        values = frame[column]
+        if column in skip or not _is_text(values):
+            continue
+        texts = values.map(_text)
+        known = texts.isin(codes) | texts.isna()
+        if known.all() and texts.notna().any():
+            changed[column] = texts.map(codes).astype(float)
+        elif column in must:
+            other = texts[~known].iloc[0]
+            hint = _validate.suggestion(other, labels)
+            raise ValueError(f"column {column!r} has the text {other!r}, which is none of labels{hint} {list(labels)}")
+    return frame.assign(**changed) if changed else frame
+
+
+def coded_array(values: xr.DataArray, labels: Sequence[str]) -> xr.DataArray:
+    """Scores that are labels as their codes."""
+    if not labels or values.dtype.kind not in "OUS":
+        return values
+    codes = {label: float(at) for at, label in enumerate(labels)}
+    flat = [_text(each) for each in values.values.ravel()]
+    other = next((each for each in flat if each is not None and each not in codes), None)
+    if other is not None:
+        raise ValueError(f"human has the text {other!r}, which is none of labels {list(labels)}")
+    found = np.array([np.nan if each is None else codes[each] for each in flat]).reshape(values.shape)
+    return values.copy(data=found)
+
+
+def _is_text(values: Any) -> bool:
+    if not isinstance(values, pd.Series):  # a column that stands twice
+        return False
+    kind = pd.api.types.infer_dtype(values, skipna=True)
+    return kind in ("string", "boolean", "categorical", "mixed")
+
+
+def _text(value: Any) -> Any:
+    if isinstance(value, str):
+        return value.strip() or None
+    if isinstance(value, bool | np.bool_):
+        return str(bool(value))
+    return None if value is None or value != value else str(value)

@@ -1,0 +1,438 @@
+"""Whether a judge can be trusted, on one page: annotators, judges, where they err, which system is best."""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import os
+import textwrap
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from xsumstat import _validate, conclusions, extras, methods, report_data, report_page
+from xsumstat.caveats import Caveat
+from xsumstat.coefficients.table import COEFFICIENTS
+from xsumstat.dataset import facts, leakage, value_checks, wording
+from xsumstat.dataset import scores as schema
+from xsumstat.io import result_tables
+from xsumstat.io.whole_files import write_whole
+from xsumstat.method_synonyms import COLUMNS
+from xsumstat.report_pictures import printable, shortened
+from xsumstat.synonyms import spelt
+
+# Groups of inputs that are asked each by itself: so many at most, and so many inputs in each at least.
+_MOST_GROUPS, _FEWEST_INPUTS = 8, 10
+# So many systems are named.
+_FEW_LABELS = 6
+# Differences of two systems that are planned for, in standard deviations of the human scores.
+_DIFFERENCES = (0.2, 0.5)
+
+
+@dataclass(frozen=True)
+class Ask:
+    """A call of `ds.meta`, or of the package: its name, what it is given, and the picture of what it gives."""
+
+    name: str
+    settings: dict[str, Any]
+    picture: str = ""
+    says: bool = True
+    table: bool = True
+    of_package: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Section:
+    """A question, what is said to it, its tables with their titles, and its pictures: drawing, label and text."""
+
+    question: str
+    said: tuple[str, ...]
+    tables: tuple[tuple[str, pd.DataFrame], ...] = ()
+    pictures: tuple[tuple[Callable[[], Any], str, str], ...] = ()
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class JudgeReport:
+    """Answers about judges of outputs; shown in a notebook as the page that `save` writes, printed as text.
+
+    Attributes
+    ----------
+    name : str
+        What the scores are called.
+    sections : tuple of Section
+        The questions, each with what was found.
+    results : dict of str to Dataset
+        What each analysis gave, by its name.
+    notes : tuple of str
+        Warnings that came with the numbers.
+    data : tuple of (str, str)
+        What the scores are.
+    code : str
+        Python that gives the same numbers.
+    """
+
+    name: str
+    sections: tuple[Section, ...]
+    results: dict[str, xr.Dataset]
+    notes: tuple[str, ...] = ()
+    data: tuple[tuple[str, str], ...] = ()
+    code: str = ""
+
+    def about(self) -> str:
+        """One sentence on what made the page."""
+        return f"xsumstat {extras.package_version()}. Each answer says of whom it speaks."
+
+    def paper(self) -> list[str]:
+        """What was done, in sentences for a paper."""
+        return list(dict.fromkeys(filter(None, map(methods.methods, self.results.values()))))
+
+    def text(self, width: int = 100) -> str:
+        """The page as plain text, about `width` characters wide."""
+        parts = [f"Can the judge be trusted? {printable(self.name)}"]
+        for section in self.sections:
+            said = [textwrap.fill(printable(each), width) for each in section.said]
+            tables = ["\n".join([title, *_lines(table)]) for title, table in section.tables]
+            parts.append("\n".join([section.question, "-" * len(section.question), *said, *tables]))
+        return "\n\n".join(parts)
+
+    def html(self) -> str:
+        """The page, which needs no other file; its pictures need matplotlib."""
+        return report_page.document(self.name, report_page.of_judges(self, 1))
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the page into a file, whole or not at all.
+
+        Parameters
+        ----------
+        path : path
+            As "judge.html"; a file of this name is replaced.
+        """
+        write_whole(_validate.path("path", path), self.html())
+
+    def __str__(self) -> str:
+        return self.text()
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return report_page.article(report_page.of_judges(self, 3))
+
+
+def make_report(
+    ds: xr.Dataset,
+    name: str,
+    *,
+    gold: Any = None,
+    metric: Any = None,
+    level: str = "auto",
+    coefficient: Any = None,
+    positive: Any = None,
+    confidence_level: float = 0.95,
+    adjust: str = "holm",
+    alpha: float = 0.05,
+    rng: int = 0,
+    source: str = "",
+) -> JudgeReport:
+    """Ask every question of the page; one that is refused says why in its place."""
+    about = subject(ds, gold, metric)
+    ds, people, judges, given = about.ds, about.people, about.judges, about.given
+    level, coefficient = report_data.usual_measure(ds, level, coefficient)
+    measure = {"level": level, "coefficient": coefficient, **({} if positive is None else {"positive": positive})}
+    shown: dict[str, xr.Dataset] = {}
+    sections: list[Section] = []
+    code: list[str] = []
+    caveats: list[Caveat] = []
+    limits = {"confidence_level": confidence_level}
+
+    def answer(questions: dict[str, list[Ask]]) -> None:
+        for question, asks in questions.items():
+            section, lines, said = _answered(ds, people, shown, question, asks)
+            sections.append(section)
+            code.extend(lines)
+            caveats.extend(said)
+
+    answer(_about_judges(about, _groups(ds), measure, limits, adjust, alpha, rng))
+    answer(_about_systems(ds, people, _best_judge(shown, judges), limits, adjust))
+    notes = tuple(dict.fromkeys(caveats))
+    for note in notes:
+        _validate.warn(note)
+    rows = _data(ds, people, judges, given)
+    return JudgeReport(name, tuple(sections), shown, notes, rows, _code(people, code, source))
+
+
+@dataclass(frozen=True, eq=False)
+class Subject:
+    """What questions are asked of: scores in memory, people, judges, and what describes outputs."""
+
+    ds: xr.Dataset
+    people: People
+    judges: list[Hashable]
+    given: list[str]
+
+
+def subject(ds: xr.Dataset, gold: Any = None, metric: Any = None) -> Subject:
+    """Who rated and who is judged, found in scores; lazy ones (Dask) are computed."""
+    ds = ds.compute() if any(facts.is_lazy(values) for values in ds.data_vars.values()) else ds
+    people = _people(ds, gold)
+    given = _covariates(ds)
+    return Subject(ds, people, _judges(ds, metric, people.own, given), given)
+
+
+@dataclass(frozen=True)
+class People:
+    """The human scores: ratings by several raters, if there are some, their mean, and how code calls both."""
+
+    rating: Any
+    gold: Any
+    own: list[Hashable]
+    n_raters: int
+    values: xr.DataArray
+
+
+def _people(ds: xr.Dataset, gold: Any) -> People:
+    """Who rated: the gold that is named, or a variable of ratings, and the ratings beside it."""
+    score = schema.checked_scores(ds)
+    ratings = leakage.ratings_in(ds)
+    if isinstance(gold, str) and gold in ratings:
+        rating: Any = gold
+        gold = ds.attrs.get("gold") if gold == "rating" and "gold" in ds.attrs else None
+    else:
+        rating = next(iter(ratings)) if len(ratings) == 1 else None
+    if gold is None and "gold" not in ds.attrs and rating is not None:
+        gold = ratings[rating].mean("rater").rename("human")
+    values, _, own = schema.find_gold(ds, score, gold)
+    if isinstance(gold, xr.DataArray) and "rater" in gold.dims:
+        rating, values = gold, gold.mean("rater")
+        gold = values.rename("human")
+    n_raters = 0 if rating is None else (ratings[rating] if isinstance(rating, str) else rating).sizes["rater"]
+    return People(rating, gold, own, n_raters, values)
+
+
+def _covariates(ds: xr.Dataset) -> list[str]:
+    """What describes outputs and does not judge them: what is so declared, or called as lengths usually are."""
+    kind = ds.coords.get("kind")
+    told = [] if kind is None else ds.indexes["metric"][kind.values == leakage.COVARIATE].tolist()
+    names = [*ds.indexes["metric"], *(name for name, each in ds.variables.items() if each.dtype.kind in "fiu")]
+    return list(dict.fromkeys([*told, *(name for name in names if spelt(str(name)) in COLUMNS["covariate"])]))
+
+
+def _judges(ds: xr.Dataset, metric: Any, own: Sequence[Hashable], given: Sequence[str]) -> list[Hashable]:
+    if metric is not None:
+        labels = ds.indexes["metric"]
+        return [labels[at] for at in schema.choose(schema.checked_scores(ds), metric, "metric")]
+    return [label for label in leakage.judged(ds, list(own)) if label not in given]
+
+
+def _groups(ds: xr.Dataset) -> list[str]:
+    """Coordinates of inputs with a few groups of enough inputs each."""
+    words = [name for name, coord in ds.coords.items() if coord.dims == ("input",) and coord.dtype.kind in "OUT"]
+    counts = {name: pd.Series(ds[name].values).value_counts() for name in words if name not in ds.indexes}
+    return [
+        str(name) for name, each in counts.items() if 2 <= len(each) <= _MOST_GROUPS and each.min() >= _FEWEST_INPUTS
+    ]
+
+
+def _about_judges(
+    about: Subject,
+    groups: list[str],
+    measure: dict[str, Any],
+    limits: dict[str, Any],
+    adjust: str,
+    alpha: float,
+    rng: int,
+) -> dict[str, list[Ask]]:
+    """The questions about annotators and judges."""
+    people, given = about.people, about.given
+    rated: dict[str, Any] = {"rating": people.rating}
+    of_judges: dict[str, Any] = {"gold": people.gold, "metric": about.judges}
+    several = people.n_raters > 1
+    agree = [Ask("agreement", {**rated, **limits, "rng": rng})]
+    ceiling = [Ask("human_ceiling", {**rated, "metric": about.judges, **measure, **limits, "rng": rng}, "forest")]
+    alone = [Ask("ci", {**of_judges, **measure, **limits}, "forest")]
+    found = {
+        "Do the annotators agree?": agree if several else [],
+        "Does the judge agree with people as well as one of them?": ceiling if several else alone,
+    }
+    if len(about.judges) > 1:
+        how = {**of_judges, **measure, "adjust": adjust, "confidence_level": 1 - alpha}
+        found["Which judge agrees better with people?"] = [Ask("compare_metrics", how, table=len(about.judges) > 2)]
+    err = []
+    if given:
+        how = {**of_judges, "given": given, "level": level_of_bias(people), "confidence_level": 1 - alpha}
+        err.append(Ask("bias", how))
+    for name in groups:
+        how = {**of_judges, "by": name, **measure}
+        err += [Ask("compare_groups", {**how, "adjust": adjust}, table=False), Ask("ci", {**how, **limits}, says=False)]
+    found["Where does the judge err?"] = err
+    if several:
+        how = {**rated, "metric": about.judges, "alpha": alpha}
+        found["May the judge replace an annotator?"] = [Ask("alt_test", how)]
+    return found
+
+
+def level_of_bias(people: People) -> str:
+    """Outputs of one prompt are compared, where there are several."""
+    return "global" if people.values.sizes["system"] == 1 else "input"
+
+
+def _about_systems(
+    ds: xr.Dataset, people: People, best: Hashable, limits: dict[str, Any], adjust: str
+) -> dict[str, list[Ask]]:
+    """The questions about systems, with the judge that agrees best, and about the next ratings."""
+    means = Ask("system_means", {"gold": people.gold, "metric": best, **limits}, "system_means")
+    asks = [means]
+    if ds.sizes["system"] > 1:
+        how = {"gold": people.gold, "metric": best, "method": "ppi", "adjust": adjust}
+        asks.append(Ask("compare_systems", how))
+    sd = float(people.values.std(ddof=1))
+    wanted = [float(f"{part * sd:.2g}") for part in _DIFFERENCES]
+    plan = Ask("plan", {"gold": people.gold, "difference": wanted}, table=False, of_package=True)
+    return {
+        "Which system is best?": asks,
+        "How many prompts next time?": [plan] if ds.sizes["system"] > 1 and sd > 0 else [],
+    }
+
+
+def _answered(
+    ds: xr.Dataset, people: People, shown: dict[str, xr.Dataset], question: str, asks: list[Ask]
+) -> tuple[Section, list[str], list[Caveat]]:
+    """A section, the code of its calls, and their caveats; what is refused is said."""
+    said, tables, pictures, code, caveats = [], [], [], [], []
+    for ask in asks:
+        with value_checks.held() as held:
+            try:
+                result = _called(ds, ask)
+            except ValueError as error:
+                said.append(f"This can't be told: {error}.")
+                continue
+        caveats += held.caveats
+        key = ask.name if ask.name not in shown else f"{ask.name} by {ask.settings['by']}"
+        shown[key] = result
+        said += conclusions.sentences(result) if ask.says else []
+        code.append(_line(key, ask, people))
+        table = _table(result)
+        if table is not None and ask.table:
+            tables.append((_title(result), table))
+        if ask.picture:
+            pictures.append(_picture(result, ask.picture, question, table))
+    if not asks:
+        said.append(_nothing(question, people))
+    return Section(question, tuple(said), tuple(tables), tuple(pictures)), code, caveats
+
+
+def _nothing(question: str, people: People) -> str:
+    """Why a question was not asked."""
+    if "annotators" in question:
+        return "The file has one human score for each output: whether people agree can't be told."
+    if "err" in question:
+        return "The file has no length, position or group to look at."
+    return "This needs two systems whose human scores vary."
+
+
+def _called(ds: xr.Dataset, ask: Ask) -> xr.Dataset:
+    if ask.of_package:
+        found = getattr(importlib.import_module("xsumstat"), ask.name)(ds, **ask.settings)
+    else:
+        found = getattr(ds.meta, ask.name)(**ask.settings)
+    return cast(xr.Dataset, found)
+
+
+def _best_judge(shown: dict[str, xr.Dataset], judges: list[Hashable]) -> Hashable:
+    """The judge that agrees best with people; the first where none does."""
+    found = shown.get("human_ceiling", shown.get("ci"))
+    if found is None:
+        return judges[0]
+    values = [float(found["correlation"].sel(metric=label).mean()) for label in judges]
+    return judges[0] if np.isnan(values).all() else judges[int(np.nanargmax(values))]
+
+
+def _table(result: xr.Dataset) -> pd.DataFrame | None:
+    """The cells of a result's table as text, those of a group of columns as one; None where there is but one row."""
+    table = result_tables.table(result, None, 0.05, 2)
+    columns = [[cell.text for cell in cells] for cells in zip(table.columns, *table.rows, strict=True)]
+    first, *rest = columns
+    names, bodies = [first[0]], [first[1:]]
+    places = iter(rest)
+    for title, span in table.groups or [("", 1)] * len(rest):
+        group = [next(places) for _ in range(span)]
+        if title and span > 1:
+            names.append(title)
+            bodies.append([" ".join(cells) for cells in zip(*(each[1:] for each in group), strict=True)])
+        else:
+            names += [title or each[0] for each in group]
+            bodies += [each[1:] for each in group]
+    return pd.DataFrame(dict(enumerate(bodies))).set_axis(names, axis=1) if len(first) > 2 else None
+
+
+def _title(result: xr.Dataset) -> str:
+    """What stands above a table."""
+    a = result.attrs
+    if "coefficient" in a:
+        label = COEFFICIENTS[a["coefficient"]].label if a["coefficient"] in COEFFICIENTS else str(a["coefficient"])
+        return f"{label}, {a['level']} level"
+    return ""
+
+
+def _picture(
+    result: xr.Dataset, name: str, question: str, table: pd.DataFrame | None
+) -> tuple[Callable[[], Any], str, str]:
+    """What draws a result, its label, and its numbers in words."""
+    module, function = {"forest": ("forest", "forest"), "system_means": ("system_means", "system_means")}[name]
+    draw = getattr(importlib.import_module(f"xsumstat.plots.{module}"), function)
+    numbers = "" if table is None else "; ".join(" ".join(map(str, row)) for row in table.itertuples(index=False))
+    return functools.partial(draw, shortened(result)), question, printable(f"{question} {numbers}")
+
+
+def _lines(table: pd.DataFrame) -> list[str]:
+    """A table as lines of text."""
+    cells = [[str(name) for name in table], *([printable(str(cell)) for cell in row] for row in table.values.tolist())]
+    widths = [max(len(row[at]) for row in cells) for at in range(len(cells[0]))]
+    padded = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in cells]
+    return [padded[0], "  ".join("-" * width for width in widths), *padded[1:]]
+
+
+def _data(ds: xr.Dataset, people: People, judges: list[Hashable], given: list[str]) -> tuple[tuple[str, str], ...]:
+    """What the scores are, as (about what, text)."""
+    rows = [("systems", _sized(ds, "system")), ("prompts", _sized(ds, "input"))]
+    rows.append(("judges", wording.listed(map(wording.name, judges), 8)))
+    if people.n_raters:
+        ratings = ds[people.rating] if isinstance(people.rating, str) else people.rating
+        names = ratings.indexes["rater"] if "rater" in ratings.indexes else range(people.n_raters)
+        rows.append(("annotators", f"{people.n_raters}: {wording.listed(map(str, names), 8)}"))
+        rated = ratings.notnull()
+        each = rated.sum("rater")
+        rows.append(("ratings", f"{int(rated.sum()):,}; of {each.size:,} outputs {int((each == 0).sum()):,} have none"))
+    if given:
+        rows.append(("looked at for bias", wording.listed(given, 8)))
+    return tuple(rows)
+
+
+def _sized(ds: xr.Dataset, dim: str) -> str:
+    size = ds.sizes[dim]
+    return (
+        f"{size:,}: {wording.listed(map(str, ds.indexes[dim]), 6)}" if dim in ds.indexes and size <= 6 else f"{size:,}"
+    )
+
+
+def _line(key: str, ask: Ask, people: People) -> str:
+    """The Python of a call."""
+    settings = {
+        name: ("gold" if value is people.gold else "rating") if isinstance(value, xr.DataArray) else repr(value)
+        for name, value in ask.settings.items()
+        if value is not None
+    }
+    arguments = [f"{name}={value}" for name, value in settings.items()]
+    called = f"xsumstat.{ask.name}" if ask.of_package else f"ds.meta.{ask.name}"
+    return report_data.call(f"{key.replace(' ', '_')} = {called}", [*(["ds"] if ask.of_package else []), *arguments])
+
+
+def _code(people: People, lines: list[str], source: str) -> str:
+    """Python that gives the numbers."""
+    first = ["import xsumstat", "", source or "# ds: the scores that this is about"]
+    if isinstance(people.gold, xr.DataArray):
+        first.append("# gold: the mean of the ratings" if people.n_raters else "# gold: the DataArray of human scores")
+    return "\n".join([*first, "", *lines])
