@@ -21,7 +21,13 @@ TABLES = (written._COEFFICIENTS, written._GIVEN, written._INTERVALS, written._TE
 
 def cited_by_tables():
     return {key for table in TABLES for keys in table.values() for key in keys.split(", ")} | {
-        *("efron1993introduction", "deutsch2022reexamining", "barlow1972statistical", "kolen2014test")
+        *(
+            "efron1993introduction",
+            "deutsch2022reexamining",
+            "barlow1972statistical",
+            "kolen2014test",
+            "shao1989general",
+        )
     }
 
 

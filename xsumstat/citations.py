@@ -189,6 +189,10 @@ REFERENCES: dict[str, Reference] = {
         _names("Barlow, Richard E.; Bartholomew, David J.; Bremner, John M.; Brunk, H. Daniel"), 1972,
         "Statistical Inference under Order Restrictions", "Wiley", "book",
     ),
+    "shao1989general": _article(
+        "Shao, Jun; Wu, C. F. Jeff", 1989, "A General Theory for Jackknife Variance Estimation",
+        "The Annals of Statistics", "17", "1176--1197",
+    ),
     "kolen2014test": Reference(
         _names("Kolen, Michael J.; Brennan, Robert L."), 2014, "Test Equating, Scaling, and Linking", "Springer",
         "book",

@@ -192,7 +192,10 @@ def _of_calibration(result: xr.Dataset) -> str:
         key = next((works for name, works in cited.items() if calibrated.BY[name] in words), "")
         texts.append(f"The scores of {wording.listed(map(wording.name, names))} were calibrated {words}{key}.")
     if said and wording.has_intervals(result) and result.attrs.get("method") == "jackknife":
-        texts.append("The calibration was refitted for each label that the jackknife left out, with the same folds.")
+        halves = (
+            " and left out halves of the inputs [shao1989general]" if int(result.attrs.get("n_inputs", 0)) >= 20 else ""
+        )
+        texts.append(f"The jackknife fitted the maps again with the same folds{halves}.")
     return " ".join(texts)
 
 
