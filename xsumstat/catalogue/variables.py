@@ -58,6 +58,9 @@ VARIABLES: dict[str, Variable] = {
     "f1": Variable("support-weighted F1 of verdicts"),
     "is_group": Variable("whether the covariate is a group", dtype=bool),
     "slope": Variable("bias in standard deviations of the metric"),
+    "gold_reliability": Variable("reliability of the human scores"),
+    "corrected_slope": Variable("bias for a reliability of the human scores"),
+    "corrected_pvalue": Variable("p-value of no bias for a reliability of the human scores"),
     "accuracy": Variable("share of verdicts that agree"),
     "confusion": Variable("number of pairs of systems", dtype=int),
     "win_share": Variable("share of resamples in which the system is better by the metric"),
@@ -130,6 +133,7 @@ DETAILS = frozenset(
         *("baseline", "baseline_constant", "pairs_used"),
         *("n_tests", "n_inputs", "n_scores", "n_pairs", "n_outputs", "n_best", "n_items", "n_cells", "mc_error"),
         *("critical", "gap_low", "gap_high", "truth_error", "covariance_error", "is_group"),
+        *("gold_reliability", "corrected_slope", "corrected_pvalue"),
         *("human_ci_low", "human_ci_high", "rated_difference", "rated_pvalue", "clipped"),
     )
 )
@@ -144,6 +148,7 @@ COORDINATES: dict[str, Variable] = {
     "task": Variable("task"),
     "k": Variable("number of best systems"),
     "covariate": Variable("covariate"),
+    "reliability": Variable("reliability of the human scores"),
     "gap": Variable("pairs of systems by how close the metric scores them"),
     "score_bin": Variable("middle of the bin of normalised scores"),
     "margin": Variable("margin of equivalence"),
