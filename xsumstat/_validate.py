@@ -164,18 +164,22 @@ def _is_path(value: Any) -> bool:
     return isinstance(value, str | os.PathLike) and isinstance(os.fspath(value), str)
 
 
-def dims(name: str, value: Any, allowed: tuple[str, ...] = ("system", "input")) -> tuple[str, ...]:
-    """The named dims in the order of `allowed`; "both" stands for system and input."""
+def dims(
+    name: str, value: Any, allowed: tuple[str, ...] = ("system", "input"), *, auto: bool = False
+) -> tuple[str, ...]:
+    """The named dims in the order of `allowed`; "both", and where it is allowed "auto", stands for system and input."""
+    words = ("auto", "both") if auto else ("both",)
+    needed = f"{name} must be {', '.join(map(repr, words))} or names among {listing(allowed)}"
     names = (value,) if isinstance(value, str) else value
-    if isinstance(value, str) and value == "both":
+    if isinstance(value, str) and value in words:
         names = allowed[:2]
     if not isinstance(names, Iterable):
-        raise TypeError(f"{name} must be 'both' or names among {listing(allowed)}, got {given(value)}")
+        raise TypeError(f"{needed}, got {given(value)}")
     names = tuple(names)
     unknown = [item for item in names if not isinstance(item, str) or item not in allowed]
     if unknown or not names or len(set(names)) < len(names):
-        hint = _ending(name, unknown[0], (*allowed, "both")) if unknown else ""
-        raise ValueError(f"{name} must be 'both' or names among {listing(allowed)}, got {given(value)}{hint}")
+        hint = _ending(name, unknown[0], (*allowed, *words)) if unknown else ""
+        raise ValueError(f"{needed}, got {given(value)}{hint}")
     return tuple(item for item in allowed if item in names)
 
 
@@ -487,6 +491,12 @@ def warn_once(text: str, code: str) -> None:
     if said is not None:
         said.add(code)
     warn(text, code)
+
+
+def takes(keyword: str) -> bool:
+    """Whether the public function that was asked has a keyword."""
+    asked = _ASKED.get()
+    return asked is not None and keyword in asked.named
 
 
 def place() -> tuple[str, int]:

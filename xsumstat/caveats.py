@@ -121,6 +121,7 @@ CODES: dict[str, type[MetaEvaluationWarning]] = {
             "few_systems",
             "leakage",
             "look_alike_labels",
+            "near_copies",
             "not_alike",
             "not_random",
             "one_value",

@@ -149,23 +149,11 @@ ENTRIES = {
             ``attrs["resample"]`` has the choice. "cell", at global level, treats single outputs as independent (Braun
             et al. 2022); it undercovers where systems or inputs differ, and does not work for "pdp".
     """,
-    "resample.random": """
-        resample : {"both", "system", "input", "cell"} or tuple of dims, default "both"
-            The dims whose labels are random. "input" speaks of these very systems on new inputs, "system" of new
-            systems on these inputs, "both" of new systems on new inputs. "cell", at global level, draws single cells
-            as if they had nothing in common (Braun et al. 2022): too sure where systems or inputs differ, and not for
-            "pdp".
-    """,
     "resample.auto": """
         resample : {"auto", "both", "input", "system"} or tuple of dims, default "auto"
             What the result generalises to: new systems and inputs ("both"), new inputs for these systems ("input"), or
             new systems on these inputs ("system"). "auto" is "both" if 5 systems or more have scores, else "input";
             ``attrs["resample"]`` has the choice.
-    """,
-    "resample.dims": """
-        resample : {"both", "system", "input"} or tuple of dims, default "both"
-            The dims whose labels are random. "input" speaks of these very systems on new inputs, "system" of new
-            systems on these inputs, "both" of new systems on new inputs.
     """,
     "crossed": """
         crossed : bool, default False

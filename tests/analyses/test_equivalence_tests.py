@@ -96,7 +96,7 @@ def test_the_share_of_equivalent_pairs_by_the_intervals(versions):
 @pytest.mark.filterwarnings("ignore:only 3 systems")
 def test_too_few_systems_have_no_p(versions):
     few = versions.isel(system=[0, 1, 2])
-    how = {"along": "language", "base": "en", "level": "input", "method": "jackknife"}
+    how = {"along": "language", "base": "en", "level": "input", "method": "jackknife", "resample": "both"}
     with pytest.warns(UserWarning, match="no jackknife interval, which needs 4 systems .* for 'a/de'"):
         got = few.meta.equivalence("human", margin=0.3, **how)
     assert got.difference.notnull().any() and np.isnan(got.pvalue).all() and not got.equivalent.any()

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import xarray as xr
 from conftest import dataset
+from helpers import for_each
 
 
 def few(systems, inputs=20, seed=0):
@@ -42,6 +43,73 @@ def test_fewer_than_five_systems_are_spoken_of_alone_by_default(level):
             whom = "these systems" if systems < 5 else "systems like these"
             assert got.attrs["scope"] == whom
         assert (f"these {systems} systems on inputs like these" in got.meta.conclusion()) == (systems < 5)
+
+
+def ratings(ds):
+    """Three raters' grades about the first metric."""
+    noise = np.random.default_rng(1).normal(size=(3, ds.sizes["system"], ds.sizes["input"]))
+    return xr.DataArray(np.rint(2 * ds.score.values[0] + noise), dims=("rater", "system", "input"))
+
+
+DRAWS = {"n_resamples": 50, "rng": 0}
+PAIR = {"metric": "m1", "other": "m2", "level": "input", **DRAWS}
+BY_NUMBER = {
+    "boot_test": lambda ds, **how: ds.meta.boot_test("m0", level="input", **DRAWS, **how),
+    "equivalence": lambda ds, **how: ds.meta.equivalence("m0", margin=0.3, **PAIR, **how),
+    "equivalence, jackknife": lambda ds, **how: ds.meta.equivalence(
+        "m0", margin=0.3, method="jackknife", **PAIR, **how
+    ),
+    "margin_sensitivity": lambda ds, **how: ds.meta.margin_sensitivity("m0", margins=[0.3], **PAIR, **how),
+    "dominance": lambda ds, **how: ds.meta.dominance("m0", level="input", **DRAWS, **how),
+    "top_k_corr": lambda ds, **how: ds.meta.top_k_corr("m0", k=ds.sizes["system"], level="input", **how),
+    "close_corr": lambda ds, **how: ds.meta.close_corr("m0", gap=1.0, **DRAWS, **how),
+    "agreement": lambda ds, **how: ds.meta.agreement(ratings(ds), **how),
+}
+
+
+@for_each("question", BY_NUMBER)
+def test_what_is_random_goes_by_the_number_of_systems_by_default(question):
+    """It is written down, no other warning comes of it, and it is the answer for which one can ask."""
+    ask = BY_NUMBER[question]
+    for systems, resample, whom in ((3, "input", "these systems"), (5, "both", "systems like these")):
+        ds = few(systems, 40)
+        found, said = texts(lambda: ask(ds))  # noqa: B023
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            xr.testing.assert_identical(found, ask(ds, resample=resample))
+        assert (found.attrs["resample"], found.attrs["scope"]) == (resample, whom)
+        assert said == [] or question == "close_corr" and systems == 3
+    with pytest.raises(ValueError, match="resample must be 'auto', 'both' or names among"):
+        ask(few(3), resample="all")
+
+
+def test_systems_without_a_score_do_not_count():
+    ds = few(5, 40)
+    ds = ds.assign(score=ds.score.where(ds.system != "s2"))
+    for question in ("boot_test", "dominance"):
+        with pytest.warns(UserWarning, match="have no cell"):
+            assert BY_NUMBER[question](ds).attrs["scope"] == "these systems"
+    rated = ratings(ds)
+    assert ds.meta.agreement(rated).attrs["resample"] == "input"
+
+
+@pytest.mark.filterwarnings("ignore:at k = 4")
+def test_one_small_k_decides_for_all():
+    ds = few(8, 40)
+    with pytest.warns(UserWarning, match="k = 4 is few systems: the result is for these systems only"):
+        found = ds.meta.top_k_corr("m0", k=[8, 4], level="input")
+    assert found.attrs["scope"] == "these systems"
+    alone = ds.meta.ci("m0", level="input", resample="input")
+    np.testing.assert_array_equal(found.ci_low.sel(k=8), alone.ci_low)
+    kept, said = texts(lambda: ds.meta.top_k_corr("m0", k=[8, 4], level="input", resample="both"))
+    assert kept.attrs["scope"] == "systems like these" and not any("for these systems only" in text for text in said)
+    drawn = ds.meta.top_k_corr("m0", k=[8, 4], level="input", interval="studentized", **DRAWS)
+    assert drawn.attrs["resample"] == "both"
+
+
+@pytest.mark.filterwarnings("ignore:only 4 systems")
+def test_the_jackknife_of_close_systems_needs_systems_that_are_random():
+    assert few(4).meta.close_corr("m0", gap=1.0, method="jackknife").attrs["resample"] == "both"
 
 
 def test_one_system_is_enough_where_the_level_needs_no_two():

@@ -132,10 +132,10 @@ def test_fisher_where_n_is_too_small(small):
         (
             {"resample": "systems"},
             ValueError,
-            r"resample must be 'both' or names among .* got 'systems'; did you mean 'system'\?",
+            r"resample must be 'auto', 'both' or names among .* got 'systems'; did you mean 'system'\?",
         ),
-        ({"resample": ()}, ValueError, "resample must be 'both' or names among"),
-        ({"resample": 3}, TypeError, "resample must be 'both' or names among"),
+        ({"resample": ()}, ValueError, "resample must be 'auto', 'both' or names among"),
+        ({"resample": 3}, TypeError, "resample must be 'auto', 'both' or names among"),
         ({"resample": ("system", "system")}, ValueError, "resample must be"),
         ({"method": "bayes"}, ValueError, "method must be one of 'auto', 'jackknife', 'bootstrap', 'fisher', got"),
         ({"interval": "bc"}, ValueError, "interval must be one of .* got 'bc'; did you mean 'bca'"),

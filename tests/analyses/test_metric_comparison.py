@@ -253,7 +253,7 @@ def test_the_demo_does_not_contradict_itself(demo):
     [
         ({"method": "jacknife"}, "method must be one of .*did you mean 'jackknife'"),
         ({"adjust": "maxt"}, "adjust='maxt' is made from draws, and method='jackknife' has none"),
-        ({"resample": "inputs"}, "resample must be 'both' or names"),
+        ({"resample": "inputs"}, "resample must be 'auto', 'both' or names"),
         ({"resample": "cell", "level": "global"}, "resample='cell' needs method='bootstrap'"),
         (
             {"method": "zou", "resample": "input"},

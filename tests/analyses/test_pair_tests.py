@@ -242,7 +242,8 @@ def test_maxt_is_no_less_than_the_p_value_where_draws_are_undefined():
     score = rng.integers(0, 2, size=(3, 4, 5)).astype(float)
     score[0] = rng.normal(size=(4, 5))
     with pytest.warns(UserWarning):
-        got = dataset(score).meta.boot_test("m0", coefficient="kendall", adjust="maxt", n_resamples=999, rng=1)
+        asked = {"resample": "both", "adjust": "maxt", "n_resamples": 999, "rng": 1}
+        got = dataset(score).meta.boot_test("m0", coefficient="kendall", **asked)
     assert int(got.n_undefined.max()) > 50
     np.testing.assert_allclose(got.pvalue_adjusted, got.pvalue, atol=1e-12)  # one test
 

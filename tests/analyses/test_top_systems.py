@@ -110,7 +110,9 @@ def test_gold_without_labels_goes_with_the_systems_by_their_places(demo):
 def test_top_k_corr_says_once_what_holds_for_several_k(demo):
     assert demo.meta.top_k_corr("human", n_resamples=20).k.values.tolist() == list(range(12, 4, -1))
     with pytest.warns(UserWarning) as caught:
-        demo.meta.top_k_corr("human", metric="judge", k=range(3, 8), n_resamples=50, rng=1, coefficient="kendall")
+        demo.meta.top_k_corr(
+            "human", metric="judge", k=range(3, 8), n_resamples=50, rng=1, coefficient="kendall", resample="both"
+        )
     texts = [str(each.message) for each in caught if "few systems" in str(each.message)]
     assert texts == ["at k = 4, 3: few systems: a correlation over so few says little"]
     for k, message in ((1, "at least 2"), ([13], "at most 12"), ([], "empty"), ([4, 4], "more than once")):

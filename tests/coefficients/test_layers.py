@@ -178,5 +178,7 @@ def test_bad_layers(layered, demo):
         layered.meta.ci(layered.rating.mean("rater"), resample=("cell", "reference"), level="global", interval="bca")
     with pytest.raises(ValueError, match="aggregate must be one of 'mean', 'max', got 'min'"):
         layered.meta.ci(layered.rating, resample="rater", aggregate="min")
-    with pytest.raises(ValueError, match="resample must be 'both' or names among 'system', 'input', got 'rater'"):
+    with pytest.raises(
+        ValueError, match="resample must be 'auto', 'both' or names among 'system', 'input', got 'rater'"
+    ):
         layered.isel(reference=0).meta.boot_test(layered.rating, resample="rater")

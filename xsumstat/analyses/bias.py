@@ -15,7 +15,14 @@ import xarray as xr
 from xsumstat import _validate
 from xsumstat.analyses import clustering
 from xsumstat.analyses import groups as slices
-from xsumstat.analyses.measure import AUTO, checked_measure, checked_progress, random_dims, these_systems
+from xsumstat.analyses.measure import (
+    AUTO,
+    checked_dims,
+    checked_measure,
+    checked_progress,
+    random_dims,
+    these_systems,
+)
 from xsumstat.dataset import checks, covariates, facts, results
 from xsumstat.dataset import scores as schema
 from xsumstat.inference import clustered, noisy_gold
@@ -143,7 +150,7 @@ def bias(
     _validate.choice("level", level, (AUTO, *_validate.LEVELS))
     _validate.choice("method", method, (AUTO, *METHODS))
     _validate.flag("joint", joint)
-    dims = ("system", "input") if resample == AUTO else _validate.dims("resample", resample)
+    dims = checked_dims(resample)
     confidence_level = _validate.fraction("confidence_level", confidence_level)
     columns = covariates.columns(covariates.find(ds, schema.checked_scores(ds), given), each_word=not joint)
     method, pooled = _method(ds, gold, method, along)

@@ -12,12 +12,20 @@ import numpy as np
 import xarray as xr
 
 from xsumstat import _validate
-from xsumstat.analyses.measure import Draws, Measure, checked_measure
+from xsumstat.analyses.measure import (
+    AUTO,
+    Draws,
+    Measure,
+    checked_dims,
+    checked_measure,
+    random_dims,
+    these_systems,
+)
 from xsumstat.coefficients import arrays, leave_one_out
 from xsumstat.coefficients.correlations import Means
 from xsumstat.coefficients.pairs import Draw
 from xsumstat.coefficients.table import COEFFICIENTS
-from xsumstat.dataset import checks, facts, labelled, results
+from xsumstat.dataset import checks, facts, labelled, near_copies, results
 from xsumstat.dataset import scores as schema
 from xsumstat.inference import jackknife
 from xsumstat.inference.close_pairs import ClosePairs
@@ -40,7 +48,7 @@ def close_corr(
     coefficient: str = "kendall",
     method: str = "auto",
     interval: str | None = None,
-    resample: str | tuple[str, ...] = "both",
+    resample: str | tuple[str, ...] = "auto",
     n_resamples: int = 9999,
     confidence_level: float = 0.95,
     missing: str = "pairwise",
@@ -64,9 +72,9 @@ def close_corr(
         What counts the pairs that metric and gold order alike.
     method : {"auto", "jackknife", "bootstrap"}, default "auto"
         "jackknife" leaves out each system in turn (see Notes), and needs systems to be random. "auto" is "jackknife"
-        unless ``resample="input"`` or `interval` is named; ``attrs["method"]`` says which it was.
+        unless inputs alone are random or `interval` is named; ``attrs["method"]`` says which it was.
     {interval.plain}
-    {resample.dims}
+    {resample.auto}
     {n_resamples}
     {confidence_level}
     missing : {"pairwise", "available"}, default "pairwise"
@@ -136,11 +144,15 @@ def close_corr(
         _validate.choice("interval", interval, ("percentile", "basic", "normal"))
     measure = checked_measure("system", coefficient, missing, "drop")
     limits = _limits(gap, unit)
-    dims = _validate.dims("resample", resample)
+    resample = "both" if method == "jackknife" and isinstance(resample, str) and resample == AUTO else resample
+    dims = checked_dims(resample)
     draws = Draws.checked(n_resamples, rng, progress=progress)
     confidence_level = _validate.fraction("confidence_level", confidence_level)
-    scores = schema.prepare(ds, gold, metric, level="system", missing=missing)
+    these = these_systems(resample, dims)
+    scores = schema.prepare(ds, gold, metric, level="system", missing=missing, these_systems=these)
+    dims = random_dims(resample, dims, scores.shape)
     checks.check_resampled(scores.score, dims)
+    near_copies.check(scores, dims)
     method = _interval_method(method, interval, dims)
     attrs: dict[str, Any] = {"coefficient": coefficient, "level": "system", "missing": missing, "unit": unit}
     attrs |= {"method": method, "confidence_level": confidence_level, "resample": dims}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,9 +12,17 @@ import xarray as xr
 from xsumstat import _validate
 from xsumstat.analyses import adjust as families
 from xsumstat.analyses import equivalence_tests
-from xsumstat.analyses.measure import Draws, Measure, checked_measure, checked_resample, jackknife_needs
+from xsumstat.analyses.measure import (
+    Draws,
+    Measure,
+    checked_measure,
+    checked_resample,
+    jackknife_needs,
+    random_dims,
+    these_systems,
+)
 from xsumstat.analyses.versions import Pairs, check_along, check_base, margin_of
-from xsumstat.dataset import checks, metric_pairs, results
+from xsumstat.dataset import checks, metric_pairs, near_copies, results
 from xsumstat.resampling.bootstrap import BootstrapInterval
 from xsumstat.types import CorrelationFunction
 
@@ -37,7 +45,7 @@ def equivalence(
     method: str = "tost",
     level: str = "system",
     coefficient: str | CorrelationFunction = "pearson",
-    resample: str | tuple[str, ...] = "both",
+    resample: str | tuple[str, ...] = "auto",
     alpha: float = 0.05,
     adjust: str | None = None,
     within: str | Iterable[str] | None = None,
@@ -68,7 +76,7 @@ def equivalence(
         See Notes for what they find.
     {level}
     {coefficient}
-    {resample.random}
+    {resample.ci}
         "tost" draws them, "jackknife" leaves each label out and has no "cell".
     {alpha.equivalence}
     {adjust.formula}
@@ -162,7 +170,7 @@ def equivalence(
     Pearson's r, input level).
     """
     test = _Test.of(level, coefficient, missing, undefined, method, resample, alpha, n_resamples, rng, progress)
-    pairs = test.pairs(ds, gold, metric, along, base, other)
+    test, pairs = test.asked(ds, gold, metric, along, base, other)
     families.check_correction(adjust, within, pairs.dims)
     at_base = {} if along is None else {along: base}
     unknown = "the margin is NaN, and so is the p-value, for"
@@ -194,7 +202,7 @@ def margin_sensitivity(
     method: str = "tost",
     level: str = "system",
     coefficient: str | CorrelationFunction = "pearson",
-    resample: str | tuple[str, ...] = "both",
+    resample: str | tuple[str, ...] = "auto",
     alpha: float = 0.05,
     adjust: str | None = None,
     within: str | Iterable[str] | None = None,
@@ -221,7 +229,7 @@ def margin_sensitivity(
     {method.equivalence}
     {level}
     {coefficient}
-    {resample.random}
+    {resample.ci}
     {alpha.equivalence}
     {adjust.formula}
         The tests of each margin are corrected by themselves.
@@ -268,7 +276,7 @@ def margin_sensitivity(
     """
     test = _Test.of(level, coefficient, missing, undefined, method, resample, alpha, n_resamples, rng, progress)
     grid = equivalence_tests.checked_grid(margins)
-    pairs = test.pairs(ds, gold, metric, along, base, other)
+    test, pairs = test.asked(ds, gold, metric, along, base, other)
     kept = [] if by is None else _validate.several("by", by, "a dim or several")
     for dim in kept:
         _validate.known("dim in by", dim, pairs.dims, "dims of the comparisons")
@@ -304,7 +312,7 @@ def dominance(
     threshold: float = 0.975,
     level: str = "system",
     coefficient: str | CorrelationFunction = "pearson",
-    resample: str | tuple[str, ...] = "both",
+    resample: str | tuple[str, ...] = "auto",
     n_resamples: int = 9999,
     missing: str = "pairwise",
     undefined: str = "drop",
@@ -326,7 +334,7 @@ def dominance(
         A pair is resolved where the probability is at least this, or at most 1 less this; between .5 and 1.
     {level}
     {coefficient}
-    {resample.random}
+    {resample.ci}
     {n_resamples}
     {missing}
         With "available" each metric keeps all the cells it has.
@@ -371,12 +379,14 @@ def dominance(
     1  judge       length        1.000      True
     """
     measure = checked_measure(level, coefficient, missing, undefined)
-    dims = checked_resample(resample, measure, layers=False)
+    dims = checked_resample(resample, measure, layers=False, auto=True)
     threshold = _validate.number("threshold", threshold, 0.5, 1)
     draws = Draws.checked(n_resamples, rng, progress=progress)
     ready: dict[str, Any] = {"level": level, "compared_within": measure.compared_within, "missing": measure.missing}
-    ready["these_systems"] = dims == ("input",)
+    ready["these_systems"] = these_systems(resample, dims)
     scores, targets = metric_pairs.prepare(ds, gold, metric, other, **ready)
+    dims = random_dims(resample, dims, scores.shape)
+    near_copies.check(scores, dims)
     check_base(along, base)
     if along is not None:
         check_along(scores.score, along, base)
@@ -414,6 +424,8 @@ class _Test:
         What "tost" draws and "jackknife" leaves out, and the (1 - 2 alpha) interval.
     alpha : float
     progress : bool or None
+    resample : str or tuple of str
+        What is random, as users give it.
     """
 
     measure: Measure
@@ -421,6 +433,7 @@ class _Test:
     interval: BootstrapInterval
     alpha: float
     progress: bool | None
+    resample: Any
 
     @classmethod
     def of(
@@ -438,7 +451,7 @@ class _Test:
     ) -> _Test:
         measure = checked_measure(level, coefficient, missing, undefined)
         _validate.choice("method", method, METHODS)
-        dims = checked_resample(resample, measure, layers=False)
+        dims = checked_resample(resample, measure, layers=False, auto=True)
         if method == "jackknife" and "cell" in dims:
             raise ValueError("method='jackknife' leaves out systems and inputs; resample='cell' needs method='tost'")
         alpha = _validate.fraction("alpha", alpha)
@@ -446,7 +459,7 @@ class _Test:
             raise ValueError(f"alpha must be below 0.5, or the (1 - 2 alpha) interval is none, got {alpha}")
         draws = Draws.checked(n_resamples, rng, progress=progress)
         interval = BootstrapInterval("percentile", dims, draws.n_resamples, draws.seed, 1 - 2 * alpha)
-        return cls(measure, method, interval, alpha, draws.progress)
+        return cls(measure, method, interval, alpha, draws.progress, resample)
 
     def found(self, pairs: Pairs, margins: xr.DataArray) -> dict[str, xr.DataArray]:
         """Difference, interval and a p-value for each of the margins (_margin, ...), by pair."""
@@ -474,10 +487,18 @@ class _Test:
                 "average_for_single",
             )
 
-    def pairs(self, ds: xr.Dataset, gold: Any, metric: Any, along: str | None, base: Any, other: Any) -> Pairs:
-        """What is compared."""
-        these = self.method in ("tost", "jackknife") and self.interval.dims == ("input",)
-        return Pairs.of(ds, gold, metric, along, base, other, self.measure, these_systems=these)
+    def asked(
+        self, ds: xr.Dataset, gold: Any, metric: Any, along: str | None, base: Any, other: Any
+    ) -> tuple[_Test, Pairs]:
+        """What is compared, and the test of it, which by default goes by the number of systems."""
+        by_labels = self.method in ("tost", "jackknife")
+        these = by_labels and these_systems(self.resample, self.interval.dims)
+        pairs = Pairs.of(ds, gold, metric, along, base, other, self.measure, these_systems=these)
+        if not by_labels:
+            return self, pairs
+        dims = random_dims(self.resample, self.interval.dims, pairs.scores.shape)
+        near_copies.check(pairs.scores, dims)
+        return replace(self, interval=replace(self.interval, dims=dims)), pairs
 
     def warn(self, result: xr.Dataset, pairs: Pairs) -> None:
         """Say where there is no jackknife interval, and where another stands in."""

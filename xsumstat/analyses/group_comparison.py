@@ -26,7 +26,7 @@ from xsumstat.analyses.measure import (
     warn_of_ranked_means,
     why_undefined,
 )
-from xsumstat.dataset import checks, facts, labelled, results, value_checks
+from xsumstat.dataset import checks, facts, labelled, near_copies, results, value_checks
 from xsumstat.dataset import scores as schema
 from xsumstat.inference import corrections
 from xsumstat.inference.jackknife import FAR
@@ -175,6 +175,7 @@ def compare_groups(
     dims = _random(resample, dims, scores.shape, groups, by)
     checks.check_resampled(scores.score, dims)
     measure = settled(measure, scores, threshold, calibrate_on, gold)
+    near_copies.check(scores, dims, names)
     clusters = clustering.of_scores(scores, names, dims)
     targets = tuple((at, row) for at in scores.rows for row in range(groups.n_rows))
     job = GroupJackknife(targets, measure, groups, dims, confidence_level, clusters=clusters)

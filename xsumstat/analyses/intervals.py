@@ -33,7 +33,7 @@ from xsumstat.analyses.measure import (
 from xsumstat.coefficients import table
 from xsumstat.coefficients.layers import AGGREGATES
 from xsumstat.coefficients.record import Coefficient
-from xsumstat.dataset import checks, facts, labelled, metric_pairs, results
+from xsumstat.dataset import checks, facts, labelled, metric_pairs, near_copies, results
 from xsumstat.dataset import scores as schema
 from xsumstat.inference.intervals import INTERVALS
 from xsumstat.inference.jackknife import FAR
@@ -44,7 +44,7 @@ from xsumstat.types import CorrelationFunction, FloatArray
 
 _Job = Bootstrap | Jackknife | Studentized
 # Intervals that draw systems, however few.
-_OF_BOTH = ("studentized", "corrected")
+OF_BOTH = ("studentized", "corrected")
 # Intervals that know single labels only.
 _OF_SINGLE = ("bca", "corrected", "studentized")
 _FISHER = ("correlation", "ci_low", "ci_high", "standard_error", "n_undefined")
@@ -258,7 +258,7 @@ def ci(
     clusters = clustering.checked(cluster, measure, given, next((name for name, is_ in refused.items() if is_), ""))
     ready: dict[str, Any] = {"level": level, "missing": measure.missing, "given": given}
     ready["compared_within"] = measure.compared_within
-    resample = dims if interval in _OF_BOTH else resample
+    resample = dims if interval in OF_BOTH else resample
     ready["these_systems"] = method != "fisher" and these_systems(resample, dims)
     if method == "fisher":
         scores = schema.prepare(ds, gold, metric, **ready)
@@ -283,6 +283,7 @@ def ci(
     layers = [dim for dim in dims if dim in LAYERS]
     _check_layers(scores, layers)
     checks.check_resampled(scores.score, tuple(dim for dim in dims if dim not in LAYERS) or facts.CELLS)
+    near_copies.check(scores, dims, clusters)
     kind = "jackknife" if method == "jackknife" else interval or "percentile"
     attrs: dict[str, Any] = {"confidence_level": confidence_level, "resample": dims}
     attrs["cluster"] = clusters or None

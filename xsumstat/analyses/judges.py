@@ -27,7 +27,7 @@ from xsumstat.analyses.measure import (
 )
 from xsumstat.analyses.raters import ratings_of
 from xsumstat.coefficients.layers import pooled
-from xsumstat.dataset import checks, facts, labelled, leakage, results
+from xsumstat.dataset import checks, facts, labelled, leakage, near_copies, results
 from xsumstat.dataset import scores as schema
 from xsumstat.inference import corrections, jackknife
 from xsumstat.resampling.bootstrap import BootstrapInterval
@@ -399,6 +399,7 @@ def human_ceiling(
     dims = random_dims(resample, dims, scores.shape)
     measure = by_gold(measure, scores.gold)
     checks.check_resampled(scores.score, tuple(dim for dim in dims if dim != "cell") or facts.CELLS)
+    near_copies.check(scores, dims)
     method = _interval_method(method, measure, dims, interval, scores, along)
     of_all = range(scores.score.sizes["metric"]), measure, scores.score.sizes[along]
     attrs: dict[str, Any] = {"confidence_level": confidence_level, "resample": dims}

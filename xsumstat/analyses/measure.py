@@ -109,8 +109,8 @@ def checked_resample(resample: Any, measure: Measure, *, layers: bool = True, au
     Of "auto", where that is allowed, both, until `random_dims` knows how many systems there are.
     """
     level = measure.level
-    resample = "both" if auto and isinstance(resample, str) and resample == AUTO else resample
-    dims = _validate.dims("resample", resample, ("system", "input", "cell", *(LAYERS if layers else ())))
+    allowed = ("system", "input", "cell", *(LAYERS if layers else ()))
+    dims = _validate.dims("resample", resample, allowed, auto=auto)
     if "cell" in dims and (set(dims) & {"system", "input"} or level != "global"):
         beside = (
             "needs level='global', and goes with 'reference' and 'rater' only,"
@@ -126,9 +126,18 @@ def checked_resample(resample: Any, measure: Measure, *, layers: bool = True, au
     return dims
 
 
+def checked_dims(resample: Any) -> tuple[str, ...]:
+    """The dims whose labels are random; of "auto" both, until `random_dims` knows how many systems there are."""
+    return _validate.dims("resample", resample, auto=True)
+
+
+def _is_auto(resample: Any) -> bool:
+    return isinstance(resample, str) and resample == AUTO
+
+
 def random_dims(resample: Any, dims: tuple[str, ...], shape: tuple[int, int]) -> tuple[str, ...]:
     """The dims whose labels are random, of (systems, inputs): for "auto" inputs alone where there are few systems."""
-    if not (isinstance(resample, str) and resample == AUTO):
+    if not _is_auto(resample):
         return dims
     systems, inputs = shape
     return ("input",) if systems < facts.ENOUGH_SYSTEMS and inputs > 1 else dims
@@ -136,7 +145,7 @@ def random_dims(resample: Any, dims: tuple[str, ...], shape: tuple[int, int]) ->
 
 def these_systems(resample: Any, dims: tuple[str, ...]) -> bool | None:
     """Whether an answer speaks of the systems at hand alone; None for "auto", which goes by their number."""
-    return None if isinstance(resample, str) and resample == AUTO else dims == ("input",)
+    return None if _is_auto(resample) else dims == ("input",)
 
 
 def interval_method(measure: Measure, dims: tuple[str, ...], interval: Any, keep_samples: Any) -> str:

@@ -29,7 +29,7 @@ from xsumstat.analyses.measure import (
     warn_of_ranked_means,
 )
 from xsumstat.coefficients.record import Measure
-from xsumstat.dataset import checks, facts, labelled, metric_pairs, results, value_checks
+from xsumstat.dataset import checks, facts, labelled, metric_pairs, near_copies, results, value_checks
 from xsumstat.dataset import scores as schema
 from xsumstat.inference import comparison, corrections, two_correlations
 from xsumstat.inference.jackknife import FAR, Estimated, averaged
@@ -224,6 +224,7 @@ class _Asked:
         dims = random_dims(self.resample, job.dims, scores.shape)
         checks.warn_few_differences(scores.score, scores.gold, job.measure.level)
         checks.check_resampled(scores.score, dims)
+        near_copies.check(scores, dims, self.clusters)
         targets = tiled(job.targets, scores.shape)
         return replace(job, targets=targets, dims=dims, clusters=clustering.of_scores(scores, self.clusters, dims))
 

@@ -16,15 +16,18 @@ from xsumstat.analyses import groups as slices
 from xsumstat.analyses.measure import (
     Draws,
     check_given,
+    checked_dims,
     checked_measure,
+    random_dims,
     settled,
+    these_systems,
     threshold_attrs,
     warn_drawn_threshold,
 )
 from xsumstat.analyses.pair_tests import Correction
 from xsumstat.coefficients import ties
 from xsumstat.coefficients.record import Coefficient
-from xsumstat.dataset import checks, facts, metric_pairs
+from xsumstat.dataset import checks, facts, metric_pairs, near_copies
 from xsumstat.resampling.permutation import PairTests
 from xsumstat.resampling.plans import DecisionPlan, DrawPlan, SwapPlan
 from xsumstat.types import CorrelationFunction
@@ -257,6 +260,8 @@ def prepared_perm_test(
         _warn_of_decisions(dims, level)
     else:
         checks.check_resampled(scores.score, dims)
+    if dims == ("system",):
+        near_copies.check(scores, dims, clusters)
     families.check_correction(adjust, within, metric_pairs.dims(scores))
     plan = (
         DecisionPlan.of(scores.shape, level, len(dims) == 1, draws.n_resamples, draws.seed)
@@ -339,7 +344,7 @@ def boot_test(
     other: Hashable | Sequence[Hashable] | xr.DataArray | None = None,
     level: str = "system",
     coefficient: str | CorrelationFunction = "pearson",
-    resample: str | tuple[str, ...] = "both",
+    resample: str | tuple[str, ...] = "auto",
     alternative: str = "two-sided",
     adjust: str | None = None,
     within: str | Iterable[str] | None = None,
@@ -358,7 +363,8 @@ def boot_test(
 ) -> xr.Dataset:
     """Paired bootstrap test whether two metrics' correlations with gold are equal, among systems and inputs like these.
 
-    ``resample="input"`` tests these systems on inputs like these, "system" tests systems like these on these inputs.
+    ``resample="input"``, the default of fewer than five systems, tests these systems on inputs like these, "system"
+    tests systems like these on these inputs.
 
     Parameters
     ----------
@@ -368,8 +374,8 @@ def boot_test(
     {other.columns}
     {level}
     {coefficient}
-    resample : {"both", "system", "input"} or tuple of dims, default "both"
-        The dims whose labels are drawn with replacement, for the two metrics and the gold together.
+    {resample.auto}
+        Labels are drawn with replacement, for the two metrics and the gold together.
     {alternative}
     {adjust}
     {within}
@@ -435,18 +441,20 @@ def boot_test(
     """
     measure = checked_measure(level, coefficient, missing, undefined)
     check_given(measure.coefficient, given)
-    dims = _validate.dims("resample", resample)
+    dims = checked_dims(resample)
     _validate.choice("alternative", alternative, _validate.ALTERNATIVES)
     draws = Draws.checked(n_resamples, rng, keep_samples=keep_samples, progress=progress)
     clusters = clustering.checked(cluster, measure, given)
     ready: dict[str, Any] = {"level": level, "missing": measure.missing, "constant": measure.coefficient.of_constants}
     ready["compared_within"] = measure.compared_within
-    ready["given"], ready["these_systems"] = given, dims == ("input",)
+    ready["given"], ready["these_systems"] = given, these_systems(resample, dims)
     scores, tested = metric_pairs.prepare(ds, gold, metric, other, **ready)
     measure = settled(measure, scores, threshold, calibrate_on, gold)
     warn_drawn_threshold(measure, scores.shape)
+    dims = random_dims(resample, dims, scores.shape)
     checks.check_resampled(scores.score, dims)
     families.check_correction(adjust, within, metric_pairs.dims(scores))
+    near_copies.check(scores, dims, clusters)
     of_scores = clustering.of_scores(scores, clusters, dims)
     plan = DrawPlan(scores.shape, dims, draws.n_resamples, draws.seed, clusters=of_scores)
     attrs = {**measure.attrs, **threshold_attrs(measure.coefficient, calibrate_on)}

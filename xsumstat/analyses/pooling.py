@@ -98,7 +98,8 @@ def _pooled(
     results, weights = [], []
     later = value_checks.Checks()
     requested = {name: value for name, value in given.items() if name not in ("adjust", "within", "keep_samples")}
-    if "resample" in inspect.signature(function).parameters and given.get("resample", AUTO) == AUTO:
+    usual = inspect.signature(function).parameters.get("resample")
+    if usual is not None and given.get("resample", usual.default) == AUTO:
         requested["resample"] = random_of_all(ds)
     labels = ds.indexes[dim] if dim in ds.indexes else range(ds.sizes[dim])
     with threads.one_bar(len(labels), checked_progress(given.get("progress")) if drawn else False) as run:

@@ -12,7 +12,7 @@ import numpy as np
 import xarray as xr
 
 from xsumstat import _validate, catalogue, extras
-from xsumstat.analyses.measure import Draws
+from xsumstat.analyses.measure import Draws, checked_dims, random_dims
 from xsumstat.coefficients.arrays import scaled
 from xsumstat.dataset import checks, facts, labelled, results
 from xsumstat.dataset import scores as schema
@@ -37,7 +37,7 @@ def agreement(
     along: str = "rater",
     measurement: str = "ordinal",
     method: str = "jackknife",
-    resample: str | tuple[str, ...] = "both",
+    resample: str | tuple[str, ...] = "auto",
     n_resamples: int = 999,
     confidence_level: float = 0.95,
     rng: int | np.random.SeedSequence | np.random.Generator | None = None,
@@ -55,7 +55,7 @@ def agreement(
         What a disagreement weighs: all alike, by the ranks between, or by the squared difference.
     method : {"jackknife", "bootstrap"}, default "jackknife"
         How the interval is made: from the alphas without each system and each input, or as quantiles of resamples.
-    {resample.dims}
+    {resample.auto}
         Raters always are these very raters.
     {n_resamples.draws}
         Each takes about as long as the estimate; the jackknife as long as a few together.
@@ -115,11 +115,13 @@ def agreement(
     ratings = ratings.drop_vars([each for each in catalogue.RESERVED if each in ratings.coords])
     _validate.choice("measurement", measurement, MEASUREMENTS)
     _validate.choice("method", method, ("jackknife", "bootstrap"))
-    dims = _validate.dims("resample", resample)
+    dims = checked_dims(resample)
     draws = Draws.checked(n_resamples, rng, progress=progress)
     confidence_level = _validate.fraction("confidence_level", confidence_level)
     how = krippendorff.alpha, measurement, confidence_level
-    sizes = {dim: ratings.sizes[dim] for dim in ("system", "input")}
+    sizes = {dim: ratings.sizes[dim] for dim in facts.CELLS}
+    rated = int(ratings.notnull().any([dim for dim in ratings.dims if dim != "system"]).sum())
+    dims = random_dims(resample, dims, (rated, sizes["input"]))
     plan = DrawPlan((sizes["system"], sizes["input"]), dims, draws.n_resamples, draws.seed)
     left_out = {dim: size for dim, size in sizes.items() if dim in dims}
     job = _Jackknifed(*how, left_out) if method == "jackknife" else _Bootstrapped(*how, plan)

@@ -12,10 +12,10 @@ import xarray as xr
 
 from xsumstat import _validate
 from xsumstat.analyses import groups as slices
-from xsumstat.analyses.intervals import ci
-from xsumstat.analyses.measure import checked_progress
+from xsumstat.analyses.intervals import OF_BOTH, ci
+from xsumstat.analyses.measure import AUTO, checked_progress
 from xsumstat.caveats import Caveat
-from xsumstat.dataset import checks, results, value_checks
+from xsumstat.dataset import checks, facts, results, value_checks
 from xsumstat.dataset import scores as schema
 from xsumstat.dataset.value_checks import Said
 from xsumstat.resampling import draws, threads
@@ -36,7 +36,7 @@ def top_k_corr(
     coefficient: str | CorrelationFunction = "pearson",
     method: str = "auto",
     interval: str | None = None,
-    resample: str | tuple[str, ...] = "both",
+    resample: str | tuple[str, ...] = "auto",
     n_resamples: int = 9999,
     confidence_level: float = 0.95,
     missing: str = "pairwise",
@@ -62,7 +62,8 @@ def top_k_corr(
     {method.ci}
         The jackknife has no interval for fewer than 4 systems.
     {interval}
-    {resample.random}
+    {resample.ci}
+        Of "auto" the smallest k decides, for all of them.
     {n_resamples}
     {confidence_level}
     {missing}
@@ -121,6 +122,7 @@ def top_k_corr(
     by = gold if by is None else by
     order, _ = ranked(ds, by, "gold" if by is gold else "by")
     sizes = _sizes(k, len(order))
+    resample = _random(resample, interval, sizes)
     keywords: dict[str, Any] = {"metric": metric, "level": level, "coefficient": coefficient, "method": method}
     keywords |= {
         "interval": interval,
@@ -145,6 +147,19 @@ def top_k_corr(
     joined = slices.joined(curve, pd.Index(sizes, name="k"))
     joined = joined.transpose("metric", "k", ...).assign_attrs({**curve[0].attrs, "analysis": "top_k_corr"})
     return later.attached(results.described(joined))
+
+
+def _random(resample: Any, interval: Any, sizes: list[int]) -> Any:
+    """What is random at every k: for "auto" inputs alone where there are few systems, be it at one k."""
+    if not (isinstance(resample, str) and resample == AUTO) or interval in OF_BOTH:
+        return resample
+    if sizes[-1] < facts.ENOUGH_SYSTEMS <= sizes[0]:
+        _validate.warn(
+            f"k = {sizes[-1]} is few systems: the result is for these systems only, at every k. For new systems, leave "
+            f"out k below {facts.ENOUGH_SYSTEMS}",
+            "few_systems",
+        )
+    return "both" if sizes[-1] >= facts.ENOUGH_SYSTEMS else "input"
 
 
 def _together(sizes: list[int], told: Sequence[Sequence[Caveat]]) -> list[Caveat]:

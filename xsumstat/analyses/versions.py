@@ -127,7 +127,7 @@ class Pairs:
         other: Any,
         measure: Measure,
         *,
-        these_systems: bool = False,
+        these_systems: bool | None = False,
     ) -> Pairs:
         """Every version with the base, or every pair of metrics, of scores that `schema.prepare` accepts."""
         if (along is None) == (other is None):

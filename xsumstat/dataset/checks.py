@@ -12,7 +12,7 @@ import xarray as xr
 
 from xsumstat import _validate
 from xsumstat.caveats import UnusableGoldError
-from xsumstat.dataset import facts, value_checks
+from xsumstat.dataset import facts
 from xsumstat.dataset.facts import CELLS, Fact, Gaps, Presence
 from xsumstat.types import BoolArray
 
@@ -313,7 +313,7 @@ def warn_resting(places: xr.DataArray, names: list[str], systems: list[str], coe
     _validate.warn_once(
         f"the interval rests on one system, without which the correlation moves more than {far:g} times as far as "
         f"without another, for {shown}: look at its scores{ranks}; or leave it out",
-        value_checks.ONCE,
+        "rests_on_one_system",
     )
 
 

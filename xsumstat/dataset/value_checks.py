@@ -31,7 +31,7 @@ class Said:
 
 
 # What is said once a call, whatever it is said of.
-ONCE = "rests_on_one_system"
+ONCE = ("rests_on_one_system", "near_copies")
 
 
 # What an analysis that asks others makes of what those had to say.
@@ -115,9 +115,9 @@ def each_once(*found: list[Said]) -> list[Said]:
 
 
 def first_of_its_cause(caveats: Sequence[Caveat]) -> list[Caveat]:
-    """The warnings, of those that are given once a call the first alone."""
-    first = next((at for at, each in enumerate(caveats) if each.code == ONCE), -1)
-    return [each for at, each in enumerate(caveats) if each.code != ONCE or at == first]
+    """The warnings, of those that are given once a call the first of each cause alone."""
+    first = {code: next((at for at, each in enumerate(caveats) if each.code == code), -1) for code in ONCE}
+    return [each for at, each in enumerate(caveats) if first.get(each.code, at) == at]
 
 
 def until_error(found: list[Said]) -> tuple[list[Caveat], Caveat | None]:
