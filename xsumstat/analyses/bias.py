@@ -23,7 +23,7 @@ from xsumstat.analyses.measure import (
     random_dims,
     these_systems,
 )
-from xsumstat.dataset import checks, covariates, facts, results
+from xsumstat.dataset import checks, covariates, facts, near_copies, results
 from xsumstat.dataset import scores as schema
 from xsumstat.inference import clustered, noisy_gold
 from xsumstat.inference.clustered import Question
@@ -162,6 +162,7 @@ def bias(
     scores = schema.prepare(ds, gold, metric, **ready)
     dims = random_dims(resample, dims, scores.shape)
     checks.check_resampled(scores.score, dims)
+    near_copies.check(scores, dims, names)
     clusters = clustering.of_scores(scores, names, dims)
     question = Question(level, method, tuple(each.is_group for each in columns), dims, clusters)
     scores, ratings = _ratings(scores, along, method) if pooled else (scores, None)
