@@ -13,7 +13,8 @@ from pathlib import Path
 
 PARTS = [
     "ratios",
-    "scaling",
+    "warm",
+    "growth",
     "threads",
     "import",
     "first",
@@ -59,21 +60,23 @@ def main() -> None:
     asked = made.parse_args()
     os.environ["XSUMSTAT_NUM_THREADS"] = "1"  # read at every call; the whole jobs are given their own
     import fresh
+    import growth
     import jackknife
     import mt
     import page
     import proof
     import ranges
     import readers
-    import scaling
     import speed
     import systems
+    import warm
 
     found = json.loads(asked.output.read_text()) if asked.output.exists() else {}
     measures = {
         "ratios": lambda: speed.updated(found.get("ratios", []) if asked.only else [], asked.runs, asked.only),
-        "scaling": lambda: {kind: scaling.curves(kind == "tied") for kind in ("untied", "tied")},
-        "threads": scaling.threads,
+        "warm": lambda: warm.all_of_it(asked.runs),
+        "growth": growth.curves,
+        "threads": growth.threads,
         "import": lambda: fresh.imports(asked.runs),
         "first": lambda: fresh.first_calls(asked.runs),
         "memory": fresh.memory,

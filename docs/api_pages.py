@@ -20,6 +20,7 @@ GUIDES = {
     "parts of the scores": "parts",
     "systems and inputs": "systems_and_inputs",
     "raters and judges": "raters_and_judges",
+    "preferences": "preferences",
     "all at once": "report",
     "as a table or files": "report",
 }

@@ -7,6 +7,7 @@ import warnings
 import numpy as np
 import xarray as xr
 from helpers import LEVELS
+from preference_cases import preferences
 
 import xsumstat
 
@@ -145,6 +146,8 @@ QUESTIONS = {
     "by": lambda d: d.meta.ci("human", by="type", **FEW),
     "agreement": lambda d: d.meta.agreement(rating(d), n_resamples=5, rng=0),
     "majority": lambda d: d.meta.majority_vote(rating(d)),
+    "calibrate": lambda d: d.meta.calibrate("human", metric="m0", folds=2, rng=0),
+    "refitted": lambda d: d.meta.calibrate("human", metric="m0", rng=0, folds=2).meta.ci("human", level="global"),
     "noisiest": lambda d: d.meta.drop_noisiest_rater(rating(d)),
     "alt_test": lambda d: d.meta.alt_test(rating(d), metric="m0", scale="ranks", min_items=2),
     "human_ceiling": lambda d: d.meta.human_ceiling(rating(d), metric="m0", **FEW),
@@ -208,7 +211,7 @@ MORE = {
     "corrected tests": lambda d: d.meta.perm_test("human", **FEW).meta.adjust("holm"),
 }
 # What holds scores as they came, and results under names that nobody chose.
-GIVES_SCORES = ("top_k", "scoring_range", "majority", "noisiest", "sample_inputs", "sentinels", "outputs")
+GIVES_SCORES = ("top_k", "scoring_range", "majority", "noisiest", "calibrate", "sample_inputs", "sentinels", "outputs")
 
 
 def versions():
@@ -225,6 +228,7 @@ BESIDE = {
     "type I error": lambda d: xsumstat.power(
         xsumstat.simulate(8, 6, agreement={"m": 0.5, "n": 0.5}, rng=0), n_trials=2, **FEW
     ),
+    "position_bias": lambda d: preferences(1).meta.position_bias(),
     "population": lambda d: xsumstat.coverage(
         xsumstat.simulate(8, 6, agreement={"m": 0.5}, rng=0), truth="population", n_trials=2, **FEW
     ),
@@ -325,6 +329,7 @@ OF_DEMO = {
         xr.concat([d.score.sel(metric=each, drop=True) for each in ("human", "judge", "rouge")], "rater"), **FEW
     ),
     "discriminative_agreement": lambda d: d.meta.discriminative_agreement("human", **FEW),
+    "position_bias": lambda d: preferences(1).meta.position_bias(),
     "disagreement": lambda d: d.meta.disagreement(**FEW),
     "improvement_consistency": lambda d: d.meta.improvement_consistency(**FEW),
     "range_drop": lambda d: d.meta.range_drop(above=0.5, unit="quantile", n_simulations=19, **FEW),

@@ -16,6 +16,11 @@ import xsumstat
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 
+def pytest_collection_modifyitems(items):
+    """Those that take longest begin first, so that no core waits for them at the end."""
+    items.sort(key=lambda item: item.get_closest_marker("long") is None)
+
+
 def pytest_collection_finish():
     """The tests, once collected, stay: to look through them for garbage again and again takes a tenth of the time."""
     gc.collect()

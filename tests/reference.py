@@ -6,6 +6,11 @@ Scores are lists of rows, one a system; None marks a missing cell. Nothing here 
 import itertools
 import math
 
+from values_twin import agreement
+
+# Coefficients of scores on one scale, of which those of two classes need to know the positive one.
+OF_VALUES = ("accuracy", "kappa", "weighted_kappa", "icc", "mcc", "f1", "sensitivity", "specificity")
+
 
 def sign(a, b, scale=0.0):
     """Sign of a - b; equal when rounding can make the difference (exactly, where `scale` is None)."""
@@ -85,7 +90,7 @@ def present(cells):
     return [a for a, _ in kept], [b for _, b in kept]
 
 
-def correlation(name, x, z, level, missing="pairwise", undefined="drop", raw_scale=None, threshold=None):
+def correlation(name, x, z, level, missing="pairwise", undefined="drop", raw_scale=None, threshold=None, positive=None):
     """The statistic of two score matrices at a level; scores that were computed have a `raw_scale`."""
     if name == "spa":
         return soft_accuracy(x, z, missing, raw_scale)
@@ -105,7 +110,8 @@ def correlation(name, x, z, level, missing="pairwise", undefined="drop", raw_sca
     for a, b, scale in groups(x, z, level, missing):
         scale = raw_scale if scale is None else scale
         if a:
-            r = coefficient(name, a, b, scale)
+            of_values = name in OF_VALUES
+            r = agreement(name, a, b, positive, scale) if of_values else coefficient(name, a, b, scale)
             values.append(0.0 if math.isnan(r) and undefined == "zero" and level in ("input", "within_system") else r)
     values = [r for r in values if not math.isnan(r)]
     return math.fsum(values) / len(values) if values else math.nan
@@ -137,8 +143,11 @@ def swapped(x, y, swap):
     return [[a for a, _ in row] for row in both], [[b for _, b in row] for row in both]
 
 
-def difference(name, x, y, z, swap, level, missing="pairwise", undefined="drop", threshold=None):
-    """r(X', Z) - r(Y', Z) after standardising X and Y and swapping (Deutsch et al. 2021, Alg. 2)."""
+def difference(name, x, y, z, swap, level, missing="pairwise", undefined="drop", threshold=None, positive=None):
+    """r(X', Z) - r(Y', Z) after standardising X and Y and swapping (Deutsch et al. 2021, Alg. 2).
+
+    Scores on one scale are swapped as they are.
+    """
     gold_needed = not (level == "system" and missing == "available")
     cells = [
         [a is not None and b is not None and (c is not None or not gold_needed) for a, b, c in zip(*rows, strict=True)]
@@ -147,8 +156,16 @@ def difference(name, x, y, z, swap, level, missing="pairwise", undefined="drop",
     z = [
         [c if k or not gold_needed else None for c, k in zip(*rows, strict=True)] for rows in zip(z, cells, strict=True)
     ]
-    new_x, new_y = swapped(standardised(x, cells), standardised(y, cells), swap)
+    if name in OF_VALUES:
+        x, y = (
+            [[a if k else None for a, k in zip(*rows, strict=True)] for rows in zip(m, cells, strict=True)]
+            for m in (x, y)
+        )
+        new_x, new_y = swapped(x, y, swap)
+    else:
+        new_x, new_y = swapped(standardised(x, cells), standardised(y, cells), swap)
     settings = {"level": level, "missing": missing, "undefined": undefined, "raw_scale": 1.0, "threshold": threshold}
+    settings["positive"] = positive
     return correlation(name, new_x, z, **settings) - correlation(name, new_y, z, **settings)
 
 

@@ -84,6 +84,7 @@ def ran(*arguments, **environment):
     return done.stdout
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_a_session_calls_no_kernel_that_the_command_does_not_compile():
     """With the same types of arguments, by which kernels are kept."""

@@ -58,7 +58,7 @@ def test_every_result_says_something(question):
     said = sentences(result)
     assert said or analysis_of(result) == "simulate"
     text = " ".join(said)
-    assert conclusion(result) == text
+    assert conclusion(result).startswith(text)
     assert not re.search(r"nan|None|\binf\b|  |(?<!\.)\.\.(?!\.)|\[\]|\(\)|; \)", text), text
     assert len(text) < 1500
 

@@ -248,6 +248,7 @@ def large(path, inputs):
     return saved(ds.assign_coords(metric=["human", *(f"m{at}" for at in range(1, 24))]), path)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="says what a process took at most")
 def test_the_scores_are_never_in_memory_together(tmp_path):

@@ -20,8 +20,8 @@ TABLES = (written._COEFFICIENTS, written._GIVEN, written._INTERVALS, written._TE
 
 
 def cited_by_tables():
-    return {key for table in TABLES for key in table.values()} | {
-        *("efron1993introduction", "deutsch2022reexamining"),
+    return {key for table in TABLES for keys in table.values() for key in keys.split(", ")} | {
+        *("efron1993introduction", "deutsch2022reexamining", "barlow1972statistical", "kolen2014test"),
         *("fieller1954some", "fuller1987measurement", "carroll2006measurement"),  # of `bias`
     }
 

@@ -34,7 +34,7 @@ OF_SCORES = {
     ),
     *("dominance", "metric_corr", "metric_ci", "pca", "disagreement", "improvement_consistency", "top_k", "top_k_corr"),
     *("close_corr", "scoring_range", "range_drop", "compare_systems", "discriminative_agreement", "input_effect"),
-    *("system_means", "sample_inputs", "variance_components", "report", "to_frame", "to_mtme", "plot"),
+    *("system_means", "sample_inputs", "variance_components", "report", "to_frame", "to_mtme", "plot", "calibrate"),
 }
 OF_RESULTS = {"conclusion", "methods", "to_frame", "to_latex", "to_markdown", "plot"}
 OF_RATINGS = {"agreement", "human_ceiling", "alt_test", "majority_vote", "drop_noisiest_rater"}
@@ -119,7 +119,7 @@ def test_scores_list_their_questions_and_pictures(demo, rated):
         assert hasattr(rated.meta, name) or hasattr(rated.meta.plot, name)
     one = demo.sel(metric=["human"])
     assert set(dir(one.meta)) == OF_SCORES - set(offers.QUESTIONS[offers.AMONG])
-    assert "raters and judges" not in repr(demo.meta) and "agreement, human_ceiling" in repr(rated.meta)
+    assert "majority_vote" not in repr(demo.meta) and "agreement, human_ceiling" in repr(rated.meta)
 
 
 def test_lazy_scores_are_listed_too(rated):
@@ -169,7 +169,7 @@ def test_ipython_completes_what_is_listed(demo):
             found = [each.text for each in completer.completions(text, len(text))]
         return {each for each in found if not each.startswith("_")}
 
-    assert completed("ds.meta.") == OF_SCORES and completed("df.meta.") == {"to_scores"}
+    assert completed("ds.meta.") == OF_SCORES and completed("df.meta.") == {"to_scores", "to_preferences"}
     assert completed("result.meta.") == OF_RESULTS and completed("result.meta.plot.") == {"bars"}
     assert completed("xsumstat.") == set(xsumstat.__all__)
     assert "coefficient=" in completed("ds.meta.ci(coef") and "target=" in completed("xsumstat.plan(tar")
@@ -234,7 +234,7 @@ def test_every_word_for_a_method_is_met_wherever_it_is_asked(places, right):
         ("xsumstat", "load", "did you mean xsumstat.load_dataset?"),
         ("df.meta", "from_csv", "did you mean df.meta.to_scores?"),
         ("df.meta", "corr", "did you mean ds.meta.corr?"),
-        ("df.meta", "zzz", "there are: to_scores"),
+        ("df.meta", "zzz", "there are: to_scores, to_preferences"),
     ],
 )
 def test_a_name_that_is_not_there(places, place, word, text):
@@ -365,9 +365,27 @@ def test_a_frame_says_which_call_makes_scores_of_it(name):
     pd.testing.assert_frame_equal(df, before)
 
 
+def test_the_call_for_a_frame_of_choices():
+    frame = pd.DataFrame(
+        {
+            "model_a": ["x", "y"],
+            "model_b": ["y", "x"],
+            "winner": ["x", "tie"],
+            "question_id": [1, 1],
+            "judge": ["g"] * 2,
+        }
+    )
+    said = "ds = df.meta.to_preferences(left='model_a', right='model_b', choice='winner', prompt='question_id', "
+    assert f"{said}rater='judge')" in repr(frame.meta)
+    call = re.search(r"ds = (df.meta.to_preferences.*)", repr(frame.meta))[1]
+    assert eval(call, {"df": frame}).preference.notnull().sum() == 2
+    ours = frame.rename(columns={"model_a": "left", "model_b": "right", "winner": "choice", "question_id": "text"})
+    assert "ds = df.meta.to_preferences(prompt=..., rater='judge')" in repr(ours.meta)
+
+
 def test_a_frame_whose_columns_are_not_known_by_name_says_what_to_name():
     text = repr(pd.DataFrame({"<b>": ["x"], 3: [1.0]}).meta)
     assert "none by its name" in text and "system=..., input=..., wide=True" in text
     assert "the column of each system and input" in text
     assert "<b>" not in pd.DataFrame({"<b>": ["x"]}).meta._repr_html_()
-    assert "to_scores" in repr(pd.DataFrame().meta) and dir(pd.DataFrame().meta) == ["to_scores"]
+    assert "to_scores" in repr(pd.DataFrame().meta) and dir(pd.DataFrame().meta) == ["to_preferences", "to_scores"]

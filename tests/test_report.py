@@ -405,18 +405,19 @@ def test_bad_input_gets_a_message_and_status_2(capsys, tmp_path, monkeypatch, ar
 
 
 def test_a_file_without_the_gold_lists_what_there_is(capsys, tmp_path, demo):
-    demo.score.to_series().unstack("metric").reset_index().to_csv(tmp_path / "a.csv", index=False)
+    frame = demo.score.to_series().unstack("metric").reset_index().rename(columns={"human": "people"})
+    frame.to_csv(tmp_path / "a.csv", index=False)
     status, _, err = run(capsys, tmp_path / "a.csv")
     assert status == 2 and "--gold must name the human scores" in err and "'judge'" in err
 
 
 def test_the_gold_is_looked_for_before_rows_are_read(capsys, tmp_path):
-    (tmp_path / "a.csv").write_text("system,input, human ,judge\na,1,2,3,4,5\n")  # a row of which an error would be
+    (tmp_path / "a.csv").write_text("system,input, people ,judge\na,1,2,3,4,5\n")  # a row of which an error would be
     for more, message in (
-        ([], "or --gold-file a table of them; columns: 'human', 'judge'"),
-        (["--gold", "humn"], "unknown gold 'humn'; did you mean 'human'? columns: 'human', 'judge'"),
+        ([], "or --gold-file a table of them; columns: 'people', 'judge'"),
+        (["--gold", "peple"], "unknown gold 'peple'; did you mean 'people'? columns: 'people', 'judge'"),
         (["--gold", "input"], "unknown gold 'input'"),
-        (["--gold", "human"], "line 2: 6 field(s), and the header has 4"),
+        (["--gold", "people"], "line 2: 6 field(s), and the header has 4"),
     ):
         status, _, err = run(capsys, tmp_path / "a.csv", *more)
         assert status == 2 and message in err, err

@@ -26,7 +26,7 @@ WORDS = {
         "r": "pearson",
         "spearmanr": "spearman",
         "rho": "spearman",
-        "accuracy": "pairwise_accuracy",
+        "recall": "sensitivity",
         "acc23": "acc_eq",
         "soft_pairwise_accuracy": "spa",
     },

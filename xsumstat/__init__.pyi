@@ -13,6 +13,8 @@ from .io.gold import add_gold as add_gold
 from .io.inspect_logs import read_inspect as read_inspect
 from .io.mqm import read_mqm as read_mqm
 from .io.mtme import read_mtme as read_mtme
+from .io.preference_files import read_preferences as read_preferences
+from .io.preferences import to_preferences as to_preferences
 from .io.published import load_dataset as load_dataset
 from .io.realsumm import read_realsumm as read_realsumm
 from .io.sacrerouge import read_sacrerouge as read_sacrerouge

@@ -23,7 +23,7 @@ from xsumstat.io import columns as usual
 from xsumstat.io import frames as io
 from xsumstat.io import gold as human_scores
 from xsumstat.io import published as datasets
-from xsumstat.io import stores
+from xsumstat.io import roles, stores
 from xsumstat.plots import parts as plot_parts
 from xsumstat.resampling import threads
 
@@ -294,14 +294,18 @@ def _load(args: argparse.Namespace, lazy: bool) -> tuple[xr.Dataset, str]:
         if path.is_symlink():
             raise stores.no_such(path)
         raise FileNotFoundError(f"no such file or folder: {path}{hint} data sets: {', '.join(datasets.NAMES)}")
-    header = _header(path)
-    columns: dict[str, Any] = dict(_columns(path.name, header, args))
-    if header is not None and columns["metric"] not in header:
-        _check_gold(header, columns, args)
-    others = {"dims": args.dim, "aggregate": args.aggregate, "ratings": args.raters}
-    ds = io.read_scores(path, chunks={"metric": 1} if lazy else None, **columns, **others)
+    how: dict[str, Any] = {"dims": args.dim, "aggregate": args.aggregate}
+    if args.raters is not None:
+        how["ratings"] = args.raters
+    if path.suffix.lower() in usual.TABLES and path.is_file():
+        columns, taken = _table(path, args)
+        how |= columns
+    else:
+        taken = []
+    ds = io.read_scores(path, chunks={"metric": 1} if lazy else None, **how)
     if "score" in ds:
-        _say(f"{path.name}: {', '.join(f'{size} {dim}s' for dim, size in ds['score'].sizes.items())}")
+        sizes = ", ".join(f"{size} {dim}s" for dim, size in ds["score"].sizes.items())
+        _say(f"{path.name}: {'; '.join([sizes, *taken])}")
     if lazy and stores.stored_together(ds) > 1:
         _say(
             f"{path.name} holds {stores.stored_together(ds)} metrics in each chunk, which are read again for each; "
@@ -310,22 +314,49 @@ def _load(args: argparse.Namespace, lazy: bool) -> tuple[xr.Dataset, str]:
     return ds, path.name
 
 
-def _header(path: Path) -> list[str] | None:
-    """The names of a table's columns; None of what is no table."""
-    if path.suffix.lower() not in usual.TABLES or not path.is_file():
-        return None
+def _table(path: Path, args: argparse.Namespace) -> tuple[dict[str, Any], list[str]]:
+    """How a table is read: by what options name, and else by what its columns are called; and this in words."""
     with stores.reading(path):
-        return usual.header(path)
+        sample = io.sample(path)
+    named = {field: getattr(args, f"{field}_column") for field in ("metric", "system", "input", "score")}
+    found = roles.of(sample, {**named, "value": named["score"]})
+    for field in ("system", "input"):
+        roles.refuse_ambiguous(found, field)
+    columns = [name for name in sample.columns if name not in (found.system, found.input, *args.dim)]
+    if args.gold_file is None and args.raters is None and not found.tidy:
+        if args.gold is not None:
+            _validate.known("gold", args.gold, columns, "columns")
+        elif not (found.raters or found.rated or found.gold):
+            raise _no_gold("columns", columns)
+    found = found.told(args.gold, args.raters, args.gold_file is not None)
+    how: dict[str, Any] = {
+        field: named[field] or getattr(found, field) or field for field in ("metric", "system", "input")
+    }
+    how |= {"value": named["score"] or found.value or "score", "kind": found.kinds, "columns": found.chosen}
+    if args.gold_file is None and (found.raters or found.rated):
+        how |= {"ratings": found.raters or found.rated, "rater": found.rater if found.rated else None}
+    elif args.gold_file is None:
+        how["gold"] = found.gold
+    return how, _taken(found, how, named, args)
 
 
-def _check_gold(header: list[str], columns: dict[str, str], args: argparse.Namespace) -> None:
-    """Refuse a table with a column a metric, and none of the gold, before its rows are read."""
-    if args.gold_file is not None or args.raters is not None:
-        return
-    others = [name for name in header if name not in (columns["system"], columns["input"], *args.dim)]
-    if args.gold is None:
-        raise _no_gold("columns", others)
-    _validate.known("gold", args.gold, others, "columns")
+def _taken(found: roles.Roles, how: dict[str, Any], named: dict[str, Any], args: argparse.Namespace) -> list[str]:
+    """What was taken for what, in words."""
+    columns = {field: how["value" if field == "score" else field] for field in named}
+    columns = {
+        field: name for field, name in columns.items()
+        if named[field] is None and name != field and (found.tidy or field in ("system", "input"))
+    }  # fmt: skip
+    said = []
+    if columns:
+        options_of = ", ".join(f"--{field}-column" for field in columns)
+        listed = ", ".join(f"{field} from column {name!r}" for field, name in columns.items())
+        said.append(f"{listed} ({options_of} to change)")
+    said += found.words()
+    lower = [name for name in found.lower if name not in args.lower_is_better]
+    if lower:
+        said.append(f"better when lower? {' '.join(lower)} (if so, add --lower-is-better {' '.join(lower)})")
+    return said
 
 
 def _no_gold(what: str, labels: Iterable[Hashable]) -> ValueError:
@@ -334,25 +365,6 @@ def _no_gold(what: str, labels: Iterable[Hashable]) -> ValueError:
         "--gold must name the human scores, --raters the columns of several people's, or --gold-file a table of them; "
         f"{what}: {named}"
     )
-
-
-def _columns(file: str, header: list[str] | None, args: argparse.Namespace) -> dict[str, str]:
-    """The columns of a table: those that options name, and else those that are called as usual, which are told."""
-    named = {field: getattr(args, f"{field}_column") for field in ("metric", "system", "input", "score")}
-    found = {field: name or field for field, name in named.items()}
-    if header is not None:
-        for field in ("system", "input"):
-            found[field] = named[field] or usual.recognised(header, field) or field
-        metric = named["metric"] or usual.recognised(header, "metric")
-        if metric is not None:  # else each metric has a column, and "value" or "rating" may be one
-            score = named["score"] or usual.recognised(header, "score")
-            if metric == "metric" or named["metric"] or score is not None:
-                found |= {"metric": metric, "score": score or "score"}
-    taken = {field: name for field, name in found.items() if named[field] is None and name != field}
-    if taken:
-        said = ", ".join(f"{field} from column {name!r}" for field, name in taken.items())
-        _say(f"{file}: {said} ({', '.join(f'--{field}-column' for field in taken)} to change)")
-    return {"metric": found["metric"], "system": found["system"], "input": found["input"], "value": found["score"]}
 
 
 def _joined(ds: xr.Dataset, name: str, args: argparse.Namespace) -> xr.Dataset:

@@ -441,6 +441,17 @@ class Plots(_Meta):
     ) -> Any:
         """How wide intervals, or how powerful tests, will be: contours over numbers of inputs and systems."""
 
+    @_of("plots.preferences")
+    def raters(
+        self,
+        *,
+        order: str | Sequence[Any] = "value",
+        figsize: tuple[float, float] | None = None,
+        title: str | None = None,
+        ax: Axes | None = None,
+    ) -> Any:
+        """Judges beside each other, and beside people where these were compared, with their intervals."""
+
 
 @xr.register_dataset_accessor("meta")  # type: ignore[no-untyped-call]
 class DatasetMeta(_Meta):
@@ -474,6 +485,7 @@ class DatasetMeta(_Meta):
         average: bool = True,
         by: str | None = None,
         given: str | DataArray | Sequence[str | DataArray] | None = None,
+        positive: float | str | Sequence[float | str] | None = None,
         threshold: float | DataArray | None = None,
         calibrate_on: Dataset | None = None,
         pool: str | None = None,
@@ -514,6 +526,7 @@ class DatasetMeta(_Meta):
         by: str | None = None,
         cluster: str | tuple[str, ...] | None = None,
         given: str | DataArray | Sequence[str | DataArray] | None = None,
+        positive: float | str | Sequence[float | str] | None = None,
         threshold: float | DataArray | None = None,
         calibrate_on: Dataset | None = None,
         pool: str | None = None,
@@ -563,6 +576,7 @@ class DatasetMeta(_Meta):
         by: str | None = None,
         cluster: str | tuple[str, ...] | None = None,
         given: str | DataArray | Sequence[str | DataArray] | None = None,
+        positive: float | str | Sequence[float | str] | None = None,
         threshold: float | DataArray | None = None,
         calibrate_on: Dataset | None = None,
         pool: str | None = None,
@@ -594,6 +608,7 @@ class DatasetMeta(_Meta):
         by: str | None = None,
         cluster: str | tuple[str, ...] | None = None,
         given: str | DataArray | Sequence[str | DataArray] | None = None,
+        positive: float | str | Sequence[float | str] | None = None,
         threshold: float | DataArray | None = None,
         calibrate_on: Dataset | None = None,
         pool: str | None = None,
@@ -622,6 +637,7 @@ class DatasetMeta(_Meta):
         by: str | None = None,
         cluster: str | tuple[str, ...] | None = None,
         given: str | DataArray | Sequence[str | DataArray] | None = None,
+        positive: float | str | Sequence[float | str] | None = None,
         threshold: float | DataArray | None = None,
         calibrate_on: Dataset | None = None,
         pool: str | None = None,
@@ -787,6 +803,7 @@ class DatasetMeta(_Meta):
         metric: Hashable | Sequence[Hashable] | DataArray | None = None,
         level: str = "system",
         coefficient: str | Callable = "pearson",
+        positive: float | str | Sequence[float | str] | None = None,
         method: str = "auto",
         interval: str | None = None,
         resample: str | tuple[str, ...] = "auto",
@@ -867,6 +884,20 @@ class DatasetMeta(_Meta):
     ) -> Dataset:
         """Replace the raters' ratings by the one that most of them gave."""
 
+    @_of("analyses.calibration")
+    def calibrate(
+        self,
+        gold: Hashable | DataArray | None = None,
+        *,
+        metric: Hashable | Sequence[Hashable] | DataArray | None = None,
+        method: str = "isotonic",
+        folds: int = 5,
+        grades: bool | Sequence[float] | None = None,
+        along: str = "rater",
+        rng: int | SeedSequence | Generator | None = None,
+    ) -> Dataset:
+        """Map a judge's scores onto the scale of human scores, cross-fitted over inputs."""
+
     @_of("analyses.judges")
     def alt_test(
         self,
@@ -876,7 +907,7 @@ class DatasetMeta(_Meta):
         along: str = "rater",
         margin: float = 0.2,
         alignment: str = "rmse",
-        scale: str = "raw",
+        scale: str = "auto",
         test: str = "t",
         alpha: float = 0.05,
         by: str | None = None,
@@ -899,12 +930,24 @@ class DatasetMeta(_Meta):
         n_resamples: int = 9999,
         confidence_level: float = 0.95,
         by: str | None = None,
+        positive: float | str | Sequence[float | str] | None = None,
         missing: str = "pairwise",
         undefined: str = "drop",
         rng: int | SeedSequence | Generator | None = None,
         progress: bool | None = None,
     ) -> Dataset:
         """What raters reach themselves: each one's correlation with the mean of the others, and the metrics' with the same."""
+
+    @_of("analyses.position_bias")
+    def position_bias(
+        self,
+        *,
+        rater: Hashable | Sequence[Hashable] | None = None,
+        adjust: str | None = "holm",
+        confidence_level: float = 0.95,
+        cluster: str | None = None,
+    ) -> Dataset:
+        """Test whether raters prefer the output that is shown first, by the pairs whose choice changes with the order."""
 
     @_of("analyses.inputs")
     def sample_inputs(
@@ -1004,6 +1047,7 @@ class DatasetMeta(_Meta):
         by: str | None = None,
         cluster: str | tuple[str, ...] | None = None,
         given: str | DataArray | Sequence[str | DataArray] | None = None,
+        positive: float | str | Sequence[float | str] | None = None,
         threshold: float | DataArray | None = None,
         calibrate_on: Dataset | None = None,
         pool: str | None = None,
@@ -1040,6 +1084,7 @@ class DatasetMeta(_Meta):
         within: str | Iterable[str] | None = None,
         cluster: str | tuple[str, ...] | None = None,
         given: str | DataArray | Sequence[str | DataArray] | None = None,
+        positive: float | str | Sequence[float | str] | None = None,
         threshold: float | DataArray | None = None,
         calibrate_on: Dataset | None = None,
         missing: str = "pairwise",
@@ -1203,7 +1248,7 @@ class DatasetMeta(_Meta):
 
 @pd.api.extensions.register_dataframe_accessor("meta")
 class FrameMeta(_Meta):
-    """From a frame of scores to a Dataset: ``df.meta.to_scores(...)``."""
+    """From a frame to a Dataset: ``df.meta.to_scores(...)`` of scores, ``df.meta.to_preferences(...)`` of choices."""
 
     _obj: pd.DataFrame
 
@@ -1231,6 +1276,21 @@ class FrameMeta(_Meta):
         kind: Mapping[str, str | Iterable[str]] | None = None,
     ) -> Dataset:
         """Turn a frame of scores into a Dataset."""
+
+    @_of("io.preferences")
+    def to_preferences(
+        self,
+        *,
+        left: str = "left",
+        right: str = "right",
+        choice: str = "choice",
+        prompt: str | Sequence[str] = "prompt",
+        rater: str | None = None,
+        order: str | None = None,
+        kind: str | Mapping[str, str | Iterable[str]] | None = None,
+        outputs: Mapping[str, tuple[str, str]] | None = None,
+    ) -> Dataset:
+        """Turn a frame of choices between two systems' outputs into a Dataset."""
 
     def __repr__(self) -> str:
         return str(module("overview").as_text(module("offers").frame_rows(self._obj)))

@@ -130,6 +130,7 @@ CODES: dict[str, type[MetaEvaluationWarning]] = {
             "unequal_groups",
             "outside",
             "perhaps_no_metric",
+            "rare_class",
             "repeated_system",
             "rests_on_one_system",
             "rough_plan",

@@ -76,6 +76,33 @@ def _names(authors: str) -> tuple[str, ...]:
 
 
 REFERENCES: dict[str, Reference] = {
+    "cohen1960coefficient": _article(
+        "Cohen, Jacob", 1960, "A Coefficient of Agreement for Nominal Scales",
+        "Educational and Psychological Measurement", "20", "37--46", "10.1177/001316446002000104",
+    ),
+    "cohen1968weighted": _article(
+        "Cohen, Jacob", 1968,
+        "Weighted Kappa: Nominal Scale Agreement with Provision for Scaled Disagreement or Partial Credit",
+        "Psychological Bulletin", "70", "213--220", "10.1037/h0026256",
+    ),
+    "lin1989concordance": _article(
+        "Lin, Lawrence I-Kuei", 1989, "A Concordance Correlation Coefficient to Evaluate Reproducibility",
+        "Biometrics", "45", "255--268", "10.2307/2532051",
+    ),
+    "mcgraw1996forming": _article(
+        "McGraw, Kenneth O.; Wong, S. P.", 1996,
+        "Forming Inferences about Some Intraclass Correlation Coefficients",
+        "Psychological Methods", "1", "30--46", "10.1037/1082-989X.1.1.30",
+    ),
+    "matthews1975comparison": _article(
+        "Matthews, Brian W.", 1975,
+        "Comparison of the Predicted and Observed Secondary Structure of T4 Phage Lysozyme",
+        "Biochimica et Biophysica Acta", "405", "442--451", "10.1016/0005-2795(75)90109-9",
+    ),
+    "gorodkin2004comparing": _article(
+        "Gorodkin, Jan", 2004, "Comparing Two K-Category Assignments by a K-Category Correlation Coefficient",
+        "Computational Biology and Chemistry", "28", "367--374", "10.1016/j.compbiolchem.2004.09.006",
+    ),
     "deutsch2021statistical": _article(
         "Deutsch, Daniel; Dror, Rotem; Roth, Dan", 2021,
         "A Statistical Analysis of Summarization Evaluation Metrics Using Resampling Methods",
@@ -157,6 +184,14 @@ REFERENCES: dict[str, Reference] = {
         "Calderon, Nitay; Reichart, Roi; Dror, Rotem", 2025,
         "The Alternative Annotator Test for LLM-as-a-Judge: How to Statistically Justify Replacing Human Annotators "
         "with LLMs", _ACL.format("63rd"), "",
+    ),
+    "barlow1972statistical": Reference(
+        _names("Barlow, Richard E.; Bartholomew, David J.; Bremner, John M.; Brunk, H. Daniel"), 1972,
+        "Statistical Inference under Order Restrictions", "Wiley", "book",
+    ),
+    "kolen2014test": Reference(
+        _names("Kolen, Michael J.; Brennan, Robert L."), 2014, "Test Equating, Scaling, and Linking", "Springer",
+        "book",
     ),
     "krippendorff2011computing": Reference(
         _names("Krippendorff, Klaus"), 2011, "Computing Krippendorff's Alpha-Reliability",
@@ -264,6 +299,17 @@ REFERENCES: dict[str, Reference] = {
     "wilcoxon1945individual": _article(
         "Wilcoxon, Frank", 1945, "Individual Comparisons by Ranking Methods", "Biometrics Bulletin", "1", "80--83",
         "10.2307/3001968",
+    ),
+    "zheng2023judging": _paper(
+        "Zheng, Lianmin; Chiang, Wei-Lin; Sheng, Ying; Zhuang, Siyuan; Wu, Zhanghao; Zhuang, Yonghao; Lin, Zi; "
+        "Li, Zhuohan; Li, Dacheng; Xing, Eric P.; Zhang, Hao; Gonzalez, Joseph E.; Stoica, Ion", 2023,
+        "Judging LLM-as-a-Judge with MT-Bench and Chatbot Arena",
+        "Advances in Neural Information Processing Systems 36, Datasets and Benchmarks Track", "46595--46623", "",
+    ),
+    "bonett2012adjusted": _article(
+        "Bonett, Douglas G.; Price, Robert M.", 2012,
+        "Adjusted Wald Confidence Interval for a Difference of Binomial Proportions Based on Paired Data",
+        "Journal of Educational and Behavioral Statistics", "37", "479--488", "10.3102/1076998611411915",
     ),
     "kruskal1952use": _article(
         "Kruskal, William H.; Wallis, W. Allen", 1952, "Use of Ranks in One-Criterion Variance Analysis",

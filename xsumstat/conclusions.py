@@ -12,7 +12,7 @@ import xarray as xr
 
 from xsumstat import _validate
 from xsumstat.catalogue import ANALYSES, Analysis
-from xsumstat.dataset import facts, results, wording
+from xsumstat.dataset import calibrated, facts, results, wording
 
 _MOST_LABELS = 3
 _LAZY = "Not computed yet (Dask): after .compute() it says here what the numbers say."
@@ -49,7 +49,8 @@ def conclusion(result: xr.Dataset) -> str:
     """
     try:
         said = sentences(result)
-        return " ".join([*said, *(_turned(result) if said not in ([], [_LAZY]) else [])])
+        more = [*_turned(result), *_calibrated(result)] if said not in ([], [_LAZY]) else []
+        return " ".join([*said, *more])
     except Exception:  # a result that was renamed or cut in any way still has to be shown
         return ""
 
@@ -62,6 +63,16 @@ def _turned(result: xr.Dataset) -> list[str]:
     lower = result["metric"].values[~better.values.astype(bool)].tolist()
     whose = "its scores were" if len(lower) == 1 else "their scores were"
     return [f"For {wording.listed(map(wording.name, lower), 3)} lower is better; {whose} negated."] if lower else []
+
+
+def _calibrated(result: xr.Dataset) -> list[str]:
+    """A sentence on the metrics that hold calibrated scores."""
+    found = calibrated.labels(result)
+    return (
+        [f"{wording.listed(map(wording.name, found), 3)}: scores calibrated by the ratings of other inputs."]
+        if found
+        else []
+    )
 
 
 def sentences(result: xr.Dataset, *, closing: bool = True) -> list[str]:

@@ -26,7 +26,7 @@ ENTRIES = {
     """,
     "metric": """
         metric : label, list of labels or bool DataArray, optional
-            Metrics to judge; default all but the gold and other scores that the coordinate ``kind`` calls human.
+            Metrics to judge; default all but the gold and what the coordinate ``kind`` calls human or covariate.
     """,
     "level": """
         level : {"system", "input", "global", "within_system"}, default "system"
@@ -40,9 +40,11 @@ ENTRIES = {
             scores differ by no more than a threshold; "tau_eq", which is 2·acc_eq − 1; "kendall_like", WMT's tau of the
             pairs that the gold sets far enough apart; "spa", soft pairwise accuracy, at system level only; "pdp",
             pairwise difference Pearson, Pearson's r of the differences of all pairs of systems on the same input, at
-            global level only. A callable takes two 1-D float arrays without NaN and gives a float, NaN where it is
-            undefined; tests that swap scores standardise a metric's, and warn where the value depends on their
-            scale, as a mean squared error does.
+            global level only. On people's own scale: "accuracy", "kappa" (Cohen's), "mcc" (Matthews'), "f1",
+            "sensitivity" and "specificity" compare classes, not at system level; "weighted_kappa" (quadratic weights:
+            Lin's concordance) and "icc", ICC(A,1), compare values. A callable takes two 1-D float arrays without NaN
+            and gives a float, NaN where it is undefined; tests that swap scores standardise a metric's for it, and
+            warn where the value depends on their scale, as a mean squared error does.
     """,
     "average": """
         average : bool, default True
@@ -64,6 +66,12 @@ ENTRIES = {
             Covariates that are held constant: the result is the partial correlation (only of "pearson", "spearman" and
             "kendall"). A metric's label such as "length", a coordinate or variable of systems, inputs or both (of
             words: one covariate for each word but the first), or such a DataArray. A cell counts where all are there.
+    """,
+    "positive": """
+        positive : number, str or list of these, optional
+            Of coefficients of classes: which values of the human scores, or which texts of ``to_scores(labels=)``, are
+            the positive class; all others are the negative one. Default of "f1", "sensitivity" and "specificity": the
+            higher of two values; of the others: every value is a class.
     """,
     "threshold": """
         threshold : float or DataArray, optional
@@ -114,7 +122,7 @@ ENTRIES = {
     """,
     "metric.rows": """
         metric : label, list of labels or bool DataArray, optional
-            Metrics in the rows of the result; default all but the gold and other scores that the coordinate ``kind``
+            Metrics in the rows of the result; default all but the gold and what the coordinate ``kind``
             calls human.
     """,
     "other.columns": """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
 from importlib.metadata import PackageNotFoundError, version
 from types import ModuleType
@@ -21,6 +22,7 @@ def optional(module: str, extra: str) -> ModuleType:
         raise ImportError(f"this needs {package}, which is not installed; {installing(extra)}", name=package) from error
 
 
+@functools.cache
 def package_version() -> str:
     """Version of the installed package."""
     try:

@@ -392,14 +392,13 @@ def alt_test(result: xr.Dataset) -> list[str]:
         if each:
             texts.append(f"{listed(each)} {verb}")
     verdicts = [f"{'; '.join(texts)} ({how})."] if texts else ["No judge could be tested."]
+    if mapped := result.attrs.get("calibrated"):
+        were = "were" if ", " in str(mapped) else "was"
+        verdicts.append(f"{mapped} {were} calibrated {result.attrs.get('calibration', '')}.")
     if others := result.attrs.get("other_scale"):
-        way_out = '; scale="standardised" or "ranks" brings both to one scale' if _by_distance(result) else ""
-        return [*verdicts, f"No verdict on {others}: not on the scale of the ratings{way_out}."]
+        way_out = 'scale="calibrated" gives them the distribution of the ratings'
+        return [*verdicts, f"No verdict on {others}: not on the scale of the ratings; {way_out}."]
     return [*verdicts, *undefined(result, "winning_rate")] if texts else verdicts
-
-
-def _by_distance(result: xr.Dataset) -> bool:
-    return bool(result.attrs.get("alignment") != "accuracy")
 
 
 def coverage(result: xr.Dataset) -> list[str]:

@@ -4,9 +4,24 @@ from __future__ import annotations
 
 from xsumstat.synonyms import Words, spelt, words_of
 
-# What columns of people's ratings are called, before a number; and metrics that are better when lower.
-RATERS = words_of("rater annotator ann expert human judge worker turker coder assessor evaluator rating")
-LOWER_IS_BETTER = words_of("ter wer cer perplexity ppl edit_distance levenshtein loss error mse mae rmse")
+# How names of columns of single raters begin: before a number, a letter or a name; before a number or a letter only.
+RATERS = words_of("rater annotator annot ann worker turker coder assessor grader labeler labeller")
+NUMBERED_RATERS = words_of("expert human evaluator rating person crowd")
+# What such names end in where the column is no rater's.
+NO_RATERS = words_of(
+    "id ids name names mean avg average median majority vote mode std sd var variance count counts n num number time",
+    "date timestamp comment comments note notes reason reasons agreement kappa alpha total sum min max confidence",
+)
+# Words in the names of metrics that are better when lower.
+LOWER_IS_BETTER = words_of(
+    "ter wer cer perplexity ppl edit_distance levenshtein loss error errors mse mae rmse error_rate n_errors",
+    "flaws defects mistakes penalty toxicity hallucinations",
+)
+# Words in the names of an LLM judge's scores.
+JUDGES = words_of(
+    "judge judges llm gpt gpt3 gpt4 gpt4o gpt5 chatgpt openai claude sonnet opus haiku gemini llama mistral qwen geval",
+    "autorater autograder prometheus",
+)
 
 # Of each method what others call it, whether asked of ds.meta, result.meta, result.meta.plot, df.meta or the package.
 METHODS: Words = {
@@ -84,6 +99,13 @@ METHODS: Words = {
     ),
     "human_ceiling": words_of("ceiling upper_bound human_upper_bound noise_ceiling human_agreement human_performance"),
     "alt_test": words_of("alternative_annotator_test alttest replace_raters judge_test llm_judge replace_annotators"),
+    "position_bias": words_of(
+        "position positional_bias order_bias order_effect swap_consistency consistency first_position flips flip_rate"
+    ),
+    "calibrate": words_of(
+        "calibration calibrated isotonic isotonic_regression rescale map_scores equate equipercentile recalibrate",
+        "platt linear_calibration",
+    ),
     "majority_vote": words_of("majority vote mode aggregate_raters majority_voting"),
     "drop_noisiest_rater": words_of("drop_noisiest noisiest_rater drop_rater remove_rater drop_annotator"),
     "to_frame": words_of(
@@ -106,6 +128,10 @@ METHODS: Words = {
     "add_gold": words_of("with_gold join_gold set_gold merge_gold add_human"),
     "read_lm_eval": words_of("lm_eval load_lm_eval lm_evaluation_harness read_harness"),
     "read_inspect": words_of("inspect load_inspect inspect_ai read_inspect_ai"),
+    "read_preferences": words_of(
+        "load_preferences mt_bench read_mt_bench arena read_arena alpaca_eval read_alpaca_eval chatbot_arena fastchat"
+    ),
+    "to_preferences": words_of("to_pairwise pairwise comparisons to_comparisons battles votes preferences choices"),
     "read_promptfoo": words_of("promptfoo load_promptfoo"),
     "read_deepeval": words_of("deepeval load_deepeval read_deep_eval"),
     "load_dataset": words_of(
@@ -130,6 +156,7 @@ METHODS: Words = {
     ),
     # Pictures.
     "forest": words_of("forest_plot forestplot errorbar caterpillar whiskers dot dotplot pointplot ci intervals point"),
+    "raters": words_of("judges rater judge position_bias preference_agreement preference_bias"),
     "pvalues": words_of("p_values pvalue pval pvals tests significance significance_matrix"),
     "clusters": words_of(
         "critical_difference cd cd_diagram critical_difference_diagram rank ranking cluster leaderboard",
@@ -153,17 +180,44 @@ COLUMNS: Words = {
     "metric": words_of("metric metrics metric_name metric_id scorer measure evaluator metric_key"),
     "system": words_of(
         "system systems system_id system_name sys model models model_id model_name summarizer summarizer_id engine",
-        "mt_system",
+        "mt_system product llm_model variant",
     ),
     "input": words_of(
-        "input inputs input_id doc docs doc_id document document_id item item_id segment segment_id seg seg_id",
-        "instance instance_id example example_id sample sample_id id question question_id prompt prompt_id topic",
-        "topic_id row_id sentence_id task_id",
+        "input input_id inputs item_id prompt_id example_id sample_id question_id doc_id document_id segment_id seg_id",
+        "instance_id sentence_id topic_id row_id task_id case_id conversation_id query_id record_id item doc docs",
+        "document segment seg instance example sample id idx uid uuid question prompt query topic",
     ),
-    "value": words_of("score scores value values metric_value metric_score"),
-    "dims": words_of(
-        "rater raters rater_id annotator annotators annotator_id annotator_name worker worker_id language lang",
+    "value": words_of("score scores value values rating metric_value metric_score grade"),
+    "rater": words_of(
+        "rater raters rater_id rater_name annotator annotators annotator_id annotator_name worker worker_id"
     ),
+    "language": words_of("language lang"),
+    "gold": words_of(
+        "human human_score human_scores human_rating human_ratings human_mean mean_human human_label gold gold_score",
+        "human_judgment human_judgement human_eval",
+    ),
+    "covariate": words_of(
+        "length len n_tokens num_tokens tokens token_count n_words num_words words word_count n_chars num_chars chars",
+        "char_count response_length output_length answer_length n_sentences",
+    ),
+    "category": words_of(
+        "category categories topic domain genre task task_type subset split difficulty type tag source_type dataset",
+        "language lang",
+    ),
+    "text": words_of(
+        "text prompt prompts question query instruction response responses output outputs answer answers completion",
+        "generation prediction summary translation hypothesis candidate source src reference references ref context",
+        "comment comments note notes reason reasons rationale explanation explanations feedback critique url",
+    ),
+}
+
+# The same of frames of choices between two outputs.
+CHOICES: Words = {
+    "left": words_of("left model_a system_a model_1 system_1 generator_1 option_a first"),
+    "right": words_of("right model_b system_b model_2 system_2 generator_2 option_b second"),
+    "choice": words_of("choice winner preference preferred chosen vote verdict label judgment judgement"),
+    "prompt": (*words_of("prompt prompt_id question question_id"), *COLUMNS["input"]),
+    "rater": words_of("rater judge annotator rater_id annotator_id worker worker_id evaluator"),
 }
 
 

@@ -14,7 +14,7 @@ from xsumstat import _validate, extras
 from xsumstat.catalogue import ANALYSES
 from xsumstat.citations import REFERENCES
 from xsumstat.coefficients.table import COEFFICIENTS
-from xsumstat.dataset import wording
+from xsumstat.dataset import calibrated, wording
 from xsumstat.io import paper_tables
 
 # What was done, by analysis and its special kinds.
@@ -35,6 +35,10 @@ _COEFFICIENTS = {
     "kendall_like": "ma2019results",
     "spa": "thompson2024improving",
     "pdp": "diianni2025sweat",
+    "kappa": "cohen1960coefficient",
+    "weighted_kappa": "cohen1968weighted, lin1989concordance",
+    "icc": "mcgraw1996forming",
+    "mcc": "matthews1975comparison, gorodkin2004comparing",
 }
 _GIVEN = {"kendall": "kendall1942partial"}
 _INTERVALS = {
@@ -114,7 +118,7 @@ def methods(result: xr.Dataset, *, bibtex: bool = False) -> str:
     bibtex = _validate.flag("bibtex", bibtex)
     if not isinstance(result, xr.Dataset) or _analysis(result) not in AIMS:
         raise ValueError("this is no result, as ds.meta.ci(...) gives, so that there is nothing to say of its making")
-    parts = [_aim(result), _of_intervals(result), _of_tests(result), _of_software(result)]
+    parts = [_aim(result), _of_calibration(result), _of_intervals(result), _of_tests(result), _of_software(result)]
     text = " ".join(part for part in parts if part)
     keys = [key for found in _CITED.finditer(text) if _known(found) for key in found[1].split(", ")]
     if not bibtex:
@@ -168,6 +172,24 @@ def _aim(result: xr.Dataset) -> str:
     if _analysis(result) == "plan" and "n_trials" not in attrs:  # by formula alone
         aim = f"{aim.partition(';')[0]}."
     return aim.format_map(_Filled(filled)).replace(" ,", ",")
+
+
+def _of_calibration(result: xr.Dataset) -> str:
+    """How scores were calibrated, where some were."""
+    if "calibration" in result.attrs:
+        judges, words = str(result.attrs.get("calibrated", "")), str(result.attrs["calibration"])
+        return f"The scores of {judges} were calibrated {words} [kolen2014test]."
+    said: dict[str, list[Hashable]] = {}
+    for label in calibrated.labels(result):
+        said.setdefault(str(result.coords[calibrated.NAME].sel(metric=label).item()), []).append(label)
+    cited = {"isotonic": " [barlow1972statistical]", "quantile": " [kolen2014test]"}
+    texts = []
+    for words, names in said.items():
+        key = next((works for name, works in cited.items() if calibrated.BY[name] in words), "")
+        texts.append(f"The scores of {wording.listed(map(wording.name, names))} were calibrated {words}{key}.")
+    if said and wording.has_intervals(result) and result.attrs.get("method") == "jackknife":
+        texts.append("The calibration was refitted for each label that the jackknife left out, with the same folds.")
+    return " ".join(texts)
 
 
 def _sides(result: xr.Dataset) -> tuple[list[Hashable], list[Hashable]] | None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import difflib
 import itertools
-import re
 from collections.abc import Collection, Iterable, Mapping
 
 import pandas as pd
@@ -13,9 +12,12 @@ import xarray as xr
 from xsumstat import __all__ as PACKAGE
 from xsumstat import _validate, catalogue, method_synonyms, synonyms
 from xsumstat.catalogue import ANALYSES
-from xsumstat.dataset import facts, leakage, wording
+from xsumstat.dataset import facts, leakage, preferences, wording
+from xsumstat.io import roles
 
-RATERS, AMONG = "raters and judges", "among metrics"
+RATERS, AMONG, PREFERENCES = "raters and judges", "among metrics", "preferences"
+# What of these needs no single ratings.
+WITHOUT_RATERS = ("calibrate",)
 # Questions to scores, in groups. `of` says which a Dataset has something for.
 QUESTIONS = {
     group: tuple(each.name for each in rows)
@@ -27,7 +29,7 @@ OF_TESTS = ("adjust", "significant")
 OF_RESULTS = ("conclusion", "methods", "to_frame", "to_latex", "to_markdown")
 # Pictures of scores; those of results are in the table of analyses.
 PICTURES = ("heatmap", "distribution", "scatter_matrix")
-OF_FRAMES = ("to_scores",)
+OF_FRAMES = ("to_scores", "to_preferences")
 _PAIRS = {"other_metric", "other_system"}
 # Columns that `to_scores` takes where nothing is named, and of how many rows it is looked which are repeated.
 _DEFAULTS = {"metric": "metric", "system": "system", "input": "input", "value": "score"}
@@ -48,10 +50,16 @@ def of(ds: xr.Dataset) -> dict[str, tuple[str, ...]]:
     """The methods of ``ds.meta`` that apply, by group: none where there are neither scores nor a result."""
     if is_result(ds):
         return {"": (*(OF_TESTS if "pvalue" in ds else ()), *OF_RESULTS)}
+    if preferences.is_preferences(ds):
+        return {PREFERENCES: QUESTIONS[PREFERENCES]}
     if not is_scores(ds):
         return {}
-    nothing = {RATERS: not leakage.ratings_in(ds), AMONG: ds.sizes["metric"] < 2}
-    return {group: names for group, names in QUESTIONS.items() if not nothing.get(group)}
+    nothing = {RATERS: not leakage.ratings_in(ds), AMONG: ds.sizes["metric"] < 2, PREFERENCES: True}
+    asked = {
+        group: tuple(name for name in names if not nothing.get(group) or name in WITHOUT_RATERS)
+        for group, names in QUESTIONS.items()
+    }
+    return {group: names for group, names in asked.items() if names}
 
 
 def pictures(ds: xr.Dataset) -> tuple[str, ...]:
@@ -77,6 +85,14 @@ def misplaced(ds: xr.Dataset, name: str) -> str | None:
     if is_result(ds):
         needs = "p-values" if name in OF_TESTS else "scores"
         return f"{name}() needs {needs}, but {_this(ds)}"
+    if preferences.is_preferences(ds):
+        needs = "a result" if name in (*OF_TESTS, *OF_RESULTS) else "scores"
+        return f"{name}() needs {needs}, but this Dataset holds preferences; its methods: {', '.join(methods(ds))}"
+    if is_scores(ds) and name in QUESTIONS[PREFERENCES]:
+        return (
+            f"{name}() needs preferences, but this Dataset holds scores; df.meta.to_preferences(...) makes such a "
+            "Dataset of a frame"
+        )
     if is_scores(ds) and name in OF_TESTS:
         return f"{name}() needs a test's p-values, but this Dataset holds scores; {_first('perm_test', name)}"
     if is_scores(ds) and name in OF_RESULTS:
@@ -106,7 +122,7 @@ def misplaced_picture(ds: xr.Dataset, name: str) -> str | None:
 
 def unknown(ds: xr.Dataset, name: str) -> str:
     """What to say of an attribute that ``ds.meta`` has not."""
-    if not is_scores(ds) and not is_result(ds):
+    if not (is_scores(ds) or is_result(ds) or preferences.is_preferences(ds)):
         return f"ds.meta has no {name!r}, and the Dataset no scores: print(ds.meta) says what they need"
     place = "result.meta" if is_result(ds) else "ds.meta"
     here = {"repr": f"print({place})", **{each: each for each in methods(ds)}, **_as_methods(ds)}
@@ -171,49 +187,56 @@ def _everywhere() -> dict[str, str]:
 
 def frame_rows(frame: pd.DataFrame) -> list[tuple[str, str]]:
     """What is said of a frame, as (about what, text): the call that makes scores of it."""
+    frame = frame.head(_LOOKED_AT)
     if any(name is not None for name in frame.index.names):
-        frame = frame.head(_LOOKED_AT).reset_index()
-    found = {role: _column(frame, role) for role in method_synonyms.COLUMNS}
-    tidy = found["metric"] is not None and found["value"] is not None
-    roles = ("metric", "system", "input", "value") if tidy else ("system", "input")
-    known = [
-        f"{column!r} ({role})" for role, column in found.items() if column is not None and role in (*roles, "dims")
-    ]
-    lacking = [role for role in roles if found[role] is None and (role != "system" or _may_be_named(frame, found))]
-    arguments = [f"{role}={found[role]!r}" for role in roles if found[role] not in (None, _DEFAULTS[role])]
-    arguments += [f"{role}=..." for role in lacking] + ([] if tidy else ["wide=True"])
-    keys = [found[role] for role in ("system", "input", *(["metric"] if tidy else [])) if found[role] is not None]
-    if found["dims"] is not None and keys and frame.head(_LOOKED_AT).duplicated(keys).any():
-        arguments.append(f"dims={found['dims']!r}")
-    arguments += [] if tidy else _declared(frame)
-    said = [
-        ("columns", _validate.listing(frame.columns, 20)),
-        ("recognised", ", ".join(known) or "none by its name"),
-        ("scores", f"ds = df.meta.to_scores({', '.join(arguments)})"),
-    ]
-    if not tidy:
+        frame = frame.reset_index()
+    choices = _of_choices(frame)
+    if choices:
+        return choices
+    found = roles.of(frame)
+    fields = ("metric", "system", "input", "value") if found.tidy else ("system", "input")
+    columns = {field: getattr(found, field) for field in fields}
+    one_system = found.system is None and found.is_one_system(frame)
+    lacking = [field for field, name in columns.items() if name is None and not (field == "system" and one_system)]
+    arguments = [f"{field}={name!r}" for field, name in columns.items() if name not in (None, _DEFAULTS[field])]
+    arguments += [f"{field}=..." for field in lacking] + ([] if found.tidy else ["wide=True"])
+    dims = found.dims(frame)
+    arguments += [f"dims={(dims[0] if len(dims) == 1 else dims)!r}"] if dims else []
+    arguments += [f"{name}={value!r}" for name, value in found.arguments.items()]
+    labels = [f"{name!r} ({field})" for field, name in columns.items() if name is not None]
+    labels += [f"{name!r} (dims)" for name in dims]
+    said = [("columns", _validate.listing(frame.columns, 20)), ("recognised", ", ".join(labels) or "none by its name")]
+    said += [("" if at else "taken for", text) for at, text in enumerate(found.words())]
+    said.append(("scores", f"ds = df.meta.to_scores({', '.join(arguments)})"))
+    for field, names in found.ambiguous.items():
+        others = _validate.listing([name for name in names if name != columns.get(field)])
+        said.append(("", f"or {field}={others}, if that names the {field}s"))
+    if not found.tidy and not (found.metrics or found.raters or found.rated):
         said.append(("", "each column of numbers a metric; or metric=... and value=..., where a row is one score"))
     if lacking:
         said.append(("to name", f"the column of each {' and '.join(lacking)}"))
     return [*said, ("then", "ds.meta says what can be asked; help(df.meta.to_scores) which other frames there are")]
 
 
-def _may_be_named(frame: pd.DataFrame, found: Mapping[str, str | None]) -> bool:
-    """Whether some column of text that has no part yet may hold the systems; without any there is one system."""
-    taken = set(found.values())
-    return any(name not in taken and not pd.api.types.is_numeric_dtype(frame[name].dtype) for name in frame.columns)
-
-
-def _declared(frame: pd.DataFrame) -> list[str]:
-    """Arguments for columns of raters, which have a usual name and a number, and for metrics better when lower."""
-    numeric = [str(name) for name in frame.columns if pd.api.types.is_numeric_dtype(frame[name].dtype)]
-    stems = {name: re.sub(r"[\W_]*\d+$", "", name) for name in numeric}
-    raters = [name for name, stem in stems.items() if stem != name and synonyms.spelt(stem) in method_synonyms.RATERS]
-    lower = [name for name in numeric if synonyms.spelt(name) in method_synonyms.LOWER_IS_BETTER]
-    return [f"ratings={raters!r}"] * (len(raters) > 1) + [f"lower_is_better={lower!r}"] * bool(lower)
-
-
-def _column(frame: pd.DataFrame, role: str) -> str | None:
-    """The column that by its name most likely holds something."""
+def _of_choices(frame: pd.DataFrame) -> list[tuple[str, str]]:
+    """The call that makes preferences of a frame with columns of two systems and of a choice; none of another frame."""
     spelt = {synonyms.spelt(name): name for name in reversed(list(frame.columns)) if isinstance(name, str)}
-    return next((spelt[word] for word in method_synonyms.COLUMNS[role] if word in spelt), None)
+    found = {
+        role: next((spelt[word] for word in words if word in spelt), None)
+        for role, words in method_synonyms.CHOICES.items()
+    }
+    if None in (found["left"], found["right"], found["choice"]):
+        return []
+    arguments = [
+        f"{role}={column!r}" if column is not None else f"{role}=..."
+        for role, column in found.items()
+        if column != role and (column is not None or role == "prompt")
+    ]
+    known = ", ".join(f"{column!r} ({role})" for role, column in found.items() if column is not None)
+    return [
+        ("columns", _validate.listing(frame.columns, 20)),
+        ("recognised", known),
+        ("choices", f"ds = df.meta.to_preferences({', '.join(arguments)})"),
+        ("", "kind={'human': [...]} names the raters that are people"),
+        ("then", "ds.meta says what can be asked; help(df.meta.to_preferences) which words a choice may be"),
+    ]

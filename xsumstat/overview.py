@@ -7,10 +7,12 @@ import textwrap
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
 import xarray as xr
 
 from xsumstat import _validate, conclusions, offers
-from xsumstat.dataset import directions, facts, leakage, scope, wording
+from xsumstat.dataset import directions, facts, leakage, preferences, scope, wording
+from xsumstat.io import rows as rows_io
 from xsumstat.report_pictures import printable
 
 _SHOWN = (
@@ -34,6 +36,8 @@ def rows(ds: xr.Dataset) -> list[tuple[str, str]]:
         return _of_result(ds)
     if offers.is_scores(ds):
         return _of_scores(ds)
+    if preferences.is_preferences(ds):
+        return _of_preferences(ds)
     return [
         ("scores", "none: ds.meta needs a variable 'score' with the dims metric, system and input"),
         ("there are", ", ".join(f"{name}{values.dims}" for name, values in ds.data_vars.items()) or "no variables"),
@@ -61,9 +65,32 @@ def _of_scores(ds: xr.Dataset) -> list[tuple[str, str]]:
     ]
     if described:
         found.append(("described by", ", ".join(described)))
+    if rows_io.LEFT_OUT in ds.attrs:
+        found.append(("texts left out", str(ds.attrs[rows_io.LEFT_OUT])))
     beside = [f"{name}({', '.join(map(str, values.dims))})" for name, values in ds.data_vars.items() if name != "score"]
     if beside:
         found.append(("beside them", ", ".join(beside)))
+    return found + _asked(ds)
+
+
+def _of_preferences(ds: xr.Dataset) -> list[tuple[str, str]]:
+    """What is said of preferences; what is wrong with them, where they cannot be asked anything."""
+    try:
+        choices = preferences.checked(ds)
+    except (ValueError, TypeError) as error:
+        return [("preferences", str(error)), *_asked(ds)]
+    n_prompts, n_pairs, n_orders, _ = choices.values.shape
+    people, judges = ([each for each, human in zip(choices.raters, choices.human, strict=True) if human == wanted]
+                      for wanted in (True, False))  # fmt: skip
+    some = ~np.isnan(choices.values)
+    both = int(some.all(axis=2).sum()) if n_orders > 1 else 0
+    found = [
+        ("preferences", f"{int(some.sum()):,} choices on {n_prompts:,} prompts, {n_pairs:,} pairs"),
+        ("systems", _validate.listing(choices.systems, 12)),
+        ("people", _validate.listing(people, 12) or "none: ds.assign_coords(kind=('rater', [...])) names them"),
+        ("judges", _validate.listing(judges, 12) or "none"),
+        ("both orders", f"{both:,} pairs of outputs" if both else "no pair of outputs was shown both ways round"),
+    ]
     return found + _asked(ds)
 
 

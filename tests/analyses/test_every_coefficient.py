@@ -43,12 +43,17 @@ ASKED = ("coefficient", "level", "method", "interval", "tests", "intervals")
 OF_NO_SCORES = ("rank_tasks", "simulate")
 
 
-def scores():
-    """Eight systems on ten inputs, human scores from 0 to 100 with raters, and two metrics; ties, no gaps."""
+def scores(passes=False):
+    """Eight systems on ten inputs, human scores from 0 to 100 with raters, and two metrics; ties, no gaps.
+
+    Or passes and fails, 1 and 0.
+    """
     rng = np.random.default_rng(0)
     quality = rng.normal(size=(8, 1)) + rng.normal(size=(8, 10))
     x = np.round(np.stack([20 * (quality + noise * rng.normal(size=quality.shape)) for noise in (0.2, 0.8, 1.2)]))
     rating = np.round(20 * quality[..., None] + 10 * rng.normal(size=(8, 10, 3)))
+    if passes:
+        x, rating = (x > 0).astype(float), (rating > 0).astype(float)
     return xr.Dataset(
         {"score": (("metric", "system", "input"), x), "rating": (("system", "input", "rater"), rating)},
         {
@@ -63,9 +68,9 @@ def scores():
     )
 
 
-def asked(name):
+def asked(name, passes=False):
     """The analysis as a function of keywords, and which it has."""
-    ds = scores()
+    ds = scores(passes)
     function = getattr(ds.meta, name) if hasattr(DatasetMeta, name) else getattr(xsumstat, name)
     own = inspect.signature(function).parameters
     data = [] if hasattr(DatasetMeta, name) or name in OF_NO_SCORES else [ds]
@@ -105,11 +110,12 @@ def pairs_of(name, own):
 
 def faults(name, pairs):
     """Each pair that is neither answered in numbers nor refused in words, and how many are answered."""
-    ask, _ = asked(name)
+    ask, of_passes = asked(name)[0], asked(name, passes=True)[0]
     wrong, answers = [], 0
     for pair in pairs:
+        on_scale = pair.get("coefficient") in COEFFICIENTS and COEFFICIENTS[pair["coefficient"]].scale is not None
         try:
-            found = ask(**pair)
+            found = (of_passes if on_scale else ask)(**pair)
         except (ValueError, TypeError) as error:
             named = any(f"{argument}=" in str(error) or f"{argument} must" in str(error) for argument in ASKED)
             if not named or not any(str(each) in str(error) for each in pair.values()):
@@ -143,7 +149,7 @@ HAVE_BOTH = [name for name in ANALYSES if name != "rank_tasks" and has_both(name
 def test_every_coefficient_at_every_level(name):
     pairs = [{"coefficient": coefficient, "level": level} for coefficient in COEFFICIENTS for level in LEVELS]
     wrong, answers = faults(name, pairs)
-    assert not wrong and answers > len(COEFFICIENTS)
+    assert not wrong and answers > sum(record.scale is None for record in COEFFICIENTS.values())
 
 
 def test_a_model_without_a_value_is_a_refusal_that_names_what_power_has():

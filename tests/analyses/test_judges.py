@@ -99,12 +99,18 @@ def test_a_judge_on_another_scale():
     for scale in ("standardised", "ranks"):
         want = ds.meta.alt_test("rating", scale=scale)
         xr.testing.assert_allclose(other.meta.alt_test("rating", scale=scale), want)
-    with pytest.warns(UserWarning, match=r"^no verdict on .*'good', .*; scale='standardised' or 'ranks' brings"):
-        found = other.meta.alt_test("rating")
+    with pytest.warns(UserWarning, match=r"^no verdict on .*'good', .*; scale='calibrated' gives them"):
+        found = other.meta.alt_test("rating", scale="raw")
     assert found.winning_rate.isnull().all() and found.pvalue.isnull().all() and found.pvalue_adjusted.isnull().all()
     assert found.attrs["other_scale"] == ", ".join(other.metric.values)
     said = found.meta.conclusion()
-    assert "may" not in said and "No verdict on good" in said and 'scale="standardised"' in said
+    assert "may" not in said and "No verdict on good" in said and 'scale="calibrated"' in said
+    found = other.meta.alt_test("rating")
+    xr.testing.assert_identical(found, other.meta.alt_test("rating", scale="calibrated").assign_attrs(scale="auto"))
+    assert found.winning_rate.notnull().all() and found.attrs["calibrated"] == ", ".join(other.metric.values)
+    said = found.meta.conclusion()
+    assert "were calibrated to the distribution of the ratings, cross-fitted in 5 folds of inputs" in said
+    assert "cross-fitted in 5 folds of inputs" in found.meta.methods() and "Kolen" in found.meta.methods()
 
 
 GRADES = np.random.default_rng(20).integers(1, 6, (3, 8, 10)).astype(float)  # 1 to 5, all used
@@ -130,9 +136,11 @@ def test_a_verdict_is_given_on_the_scale_of_the_raters_alone(name):
          "rating": (("rater", "system", "input"), GRADES)},
         {"metric": ["m", "known"]},
     )  # fmt: skip
+    assert ds.meta.alt_test("rating").winning_rate.notnull().all()
+    assert ("calibrated" in ds.meta.alt_test("rating").attrs) == other
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        found = ds.meta.alt_test("rating")
+        found = ds.meta.alt_test("rating", scale="raw")
     told = [str(each.message) for each in caught if "no verdict" in str(each.message)]
     assert found.winning_rate.isnull().values.tolist() == [other, False]
     assert len(told) == other and ("other_scale" in found.attrs) == other
@@ -153,7 +161,7 @@ def test_a_grade_of_5_among_ratings_from_0_to_100_is_on_another_scale():
         ds = xr.Dataset({"score": (("metric", *dims[1:]), judge[None]), "rating": (dims, values)}, {"metric": ["m"]})
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)
-            assert bool(ds.meta.alt_test("rating").winning_rate.isnull().all()) == other
+            assert bool(ds.meta.alt_test("rating", scale="raw").winning_rate.isnull().all()) == other
 
 
 @pytest.mark.parametrize("scale", ["standardised", "ranks"])
@@ -240,7 +248,7 @@ def test_further_dims_of_the_ratings_are_each_tested():
     [
         ({"margin": 2}, "margin must be at least 0 and at most 1"),
         ({"alignment": "f1"}, "alignment must be one of"),
-        ({"alignment": "accuracy", "scale": "ranks"}, "needs scale='raw'"),
+        ({"alignment": "accuracy", "scale": "ranks"}, "scale must be 'auto', 'raw' or 'calibrated'"),
         ({"rating": "score"}, "rating must be a DataArray, or a variable with the dim 'rater'"),
         ({"min_items": 1}, "min_items must be at least 2"),
         ({"metric": "nobody"}, "unknown metric 'nobody'"),

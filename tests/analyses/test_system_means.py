@@ -58,6 +58,20 @@ def test_numbers_are_those_of_the_definition(n_systems, rho, target):
         agree(result, ds.score.values[0], ds.human.values, target=target, level=0.9)
 
 
+@pytest.mark.filterwarnings("ignore:fewer than 5 ratings", "ignore:.*fewer than 5 inputs")
+@pytest.mark.parametrize("n_rated", [4, 5])
+def test_the_metric_helps_from_five_ratings_on(n_rated):
+    """Of as many inputs, and of as many ratings of each system."""
+    ds = scores(12, 20, n_rated, rho=0.95, seed=8)
+    result = ds.meta.system_means(metric="judge")
+    helped = (result["weight"].values.ravel() != 0).tolist()
+    assert helped == [n_rated == 5] * 12
+    agree(result, ds.score.values[0], ds.human.values)
+    ds["human"][3, 4:] = NAN
+    helped = (ds.meta.system_means(metric="judge")["weight"].values.ravel() != 0).tolist()
+    assert helped == [n_rated == 5 and at != 3 for at in range(12)]
+
+
 def test_slopes_of_their_own_where_systems_differ():
     ds = scores(5, 80, 40, rho=0.9, seed=3)
     ds["score"] = ds.score * xr.DataArray([1.0, -1.0, 0.2, 3.0, 1.0], dims="system")

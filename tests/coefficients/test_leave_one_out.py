@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -31,6 +32,8 @@ def farthest(x, z):
 
 def made(name, level, missing="pairwise", undefined="drop"):
     measure = checked_measure(level, name, missing, undefined)
+    if measure.coefficient.scale == "two":
+        return replace(measure, coefficient=replace(measure.coefficient, positive=(1.0,)))
     return measure.at(1.0) if name == "kendall_like" else measure
 
 
@@ -112,7 +115,8 @@ def test_kinds_and_shapes(name, level):
     x, _, z = scores(4)
     parts = leave_one_out.of(x, z, made(name, level))
     kinds = {"system": OfMeans, "input": OfGroups, "global": OfCells, "within_system": OfGroups}
-    assert type(parts) is (OfAny if name in OTHERS else kinds[level])
+    by_force = name in OTHERS or level == "system" and table.get(name).scale is not None
+    assert type(parts) is (OfAny if by_force else kinds[level])
     there = ~np.isnan(x + z)
     assert parts.shape == (there.any(axis=1).sum(), there.any(axis=0).sum()) == (5, 4)
 

@@ -1,6 +1,7 @@
 """Every row of the table of coefficients through one battery: a row without an oracle of its name fails."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -16,10 +17,14 @@ NAMES = tuple(table.COEFFICIENTS)
 CASES = [(name, level) for name, record in table.COEFFICIENTS.items() for level in record.levels]
 # WMT's threshold of the gold, in the units of the scores below.
 THRESHOLDS = {"kendall_like": 1.0}
+# The values that are the positive class, where there must be one.
+POSITIVE = {name: (1.0, 2.0) for name, record in table.COEFFICIENTS.items() if record.scale == "two"}
 
 
 def measure(name, level, **keywords):
-    made = Measure(table.COEFFICIENTS[name], level, **keywords)
+    record = table.COEFFICIENTS[name]
+    record = replace(record, positive=POSITIVE[name]) if name in POSITIVE else record
+    made = Measure(record, level, **keywords)
     return made.at(THRESHOLDS[name]) if name in THRESHOLDS else made
 
 
@@ -31,7 +36,9 @@ def scores(seed, shape=(5, 4), gaps=True):
 
 
 def oracle(name, x, z, level, **keywords):
-    return reference.correlation(name, rows(x), rows(z), level, threshold=THRESHOLDS.get(name), **keywords)
+    return reference.correlation(
+        name, rows(x), rows(z), level, threshold=THRESHOLDS.get(name), positive=POSITIVE.get(name), **keywords
+    )
 
 
 @pairwise(
@@ -51,10 +58,18 @@ def test_the_value_is_the_oracles(name, level, missing, undefined):
 
 @for_each(("name", "level"), CASES)
 def test_neither_scale_nor_order_matters(name, level):
+    """Of scores on one scale, their common unit and origin do not, unless these are classes that are named."""
     x, _, z = scores(3)
     made = measure(name, level)
     value = made.estimator(x, z).value()
+    of_scale = made.coefficient.scale
     for factor in (2.0, 3.7, 1e-30, 1e30):
+        if of_scale is not None:
+            named = made.coefficient.positive
+            there = replace(made, coefficient=replace(made.coefficient, positive=tuple(factor * p for p in named)))
+            assert same(there.estimator(factor * x, factor * z).value(), value, 1e-9)
+            assert named or same(made.estimator(x + 1000, z + 1000).value(), value, 1e-9)
+            continue
         assert same(made.estimator(factor * x, z).value(), value, 1e-9)
         gold = made.at(made.coefficient.threshold * factor) if name in THRESHOLDS else made
         assert same(gold.estimator(x, factor * z).value(), value, 1e-9)
@@ -71,8 +86,10 @@ def test_values_lie_within_the_bounds_and_reach_the_upper(name, level):
         value = measure(name, level).estimator(x, z).value()
         assert math.isnan(value) or low - 1e-12 <= value <= high + 1e-12
     z = np.random.default_rng(0).normal(size=(5, 4))
-    assert same(measure(name, level).estimator(10 * z, 10 * z).value(), high, 1e-12)
-    if table.COEFFICIENTS[name].symmetric and name != "spa":
+    z = np.round(z / z.std() / 2) if table.COEFFICIENTS[name].scale in ("classes", "two") else z
+    assert same(measure(name, level).estimator(10 * z, 10 * z).value(), high, 1e-12) or name in POSITIVE
+    assert same(measure(name, level).estimator(z, z).value(), high, 1e-12)
+    if table.COEFFICIENTS[name].symmetric and table.COEFFICIENTS[name].scale is None and name != "spa":
         assert same(measure(name, level).estimator(-z, z).value(), low, 1e-12)
 
 
@@ -87,6 +104,7 @@ def test_symmetry_is_what_the_row_says(name, level):
 @for_each(("name", "level"), CASES)
 def test_a_constant_metric_has_a_value_where_the_row_says(name, level):
     z = np.random.default_rng(2).normal(size=(5, 4)) * 10
+    z = np.where(z > 0, 1.0, 3.0) if name in POSITIVE else z
     value = measure(name, level).estimator(np.ones_like(z), z).value()
     assert math.isnan(value) != table.COEFFICIENTS[name].of_constants
 
@@ -115,7 +133,8 @@ def test_swapped_scores_give_the_difference_of_the_swapped_matrices(name, level,
     threshold = 0.5 if name in THRESHOLDS else None
     for value, swap in zip(got, swaps.tolist(), strict=True):
         given = (rows(each) for each in values)
-        want = reference.difference(name, *given, swap, level, undefined=undefined, threshold=threshold)
+        settings = {"undefined": undefined, "threshold": threshold, "positive": POSITIVE.get(name)}
+        want = reference.difference(name, *given, swap, level, **settings)
         assert same(value, want, 2e-3 if name == "spa" else 1e-9)
 
 
@@ -151,11 +170,14 @@ def test_the_normal_value_is_that_of_a_large_population(name):
 BY_TURNS = [(name, each.levels[at % len(each.levels)]) for at, (name, each) in enumerate(table.COEFFICIENTS.items())]
 
 
+@pytest.mark.filterwarnings("ignore:.*in the rarer class")
 @pytest.mark.parametrize(("name", "level"), BY_TURNS)
 def test_lazy_scores_give_the_same_bits(name, level):
-    ds = dataset(scores(13, (6, 5), gaps=False))
+    values = scores(13, (6, 5), gaps=False)
+    ds = dataset(np.clip(values, 0, 2) if table.COEFFICIENTS[name].scale else values)
     settings = {"level": level, "coefficient": name}
     settings |= {"threshold": THRESHOLDS[name]} if name in THRESHOLDS else {}
+    settings |= {"positive": list(POSITIVE[name])} if name in POSITIVE else {}
     eager, lazy = (each.meta.corr("m2", **settings) for each in (ds, ds.chunk()))
     assert lazy["correlation"].chunks is not None
     xr.testing.assert_identical(eager["correlation"].drop_attrs(), lazy["correlation"].compute().drop_attrs())

@@ -5,6 +5,7 @@ import pytest
 import xarray as xr
 
 import xsumstat
+from xsumstat.dataset import leakage
 
 pytestmark = pytest.mark.filterwarnings("ignore:cells left out")
 
@@ -139,3 +140,15 @@ def test_the_demo_has_no_leak():
     demo = xsumstat.load_dataset("demo")
     human = demo.score.sel(metric="human", drop=True)
     assert demo.meta.corr(human).metric.values.tolist() == demo.metric.values[1:].tolist()
+
+
+def test_scores_that_do_not_vary_are_nobodys():
+    """A constant metric equals a constant gold of one language without being it."""
+    score = np.arange(24.0).reshape(1, 2, 3, 4)
+    score[0, 1] = 3.0
+    gold = score[0] + np.array([1.0, 0.0])[:, None, None] * np.arange(4)
+    labels = {"metric": ["a"], "language": ["en", "de"], "system": list("abc"), "input": list("wxyz")}
+    found = xr.DataArray(score, labels, ("metric", "language", "system", "input"))
+    human = xr.DataArray(gold, {name: each for name, each in labels.items() if name != "metric"}, found.dims[1:])
+    assert leakage.equal_to(found, human).values.tolist() == [[False]]
+    assert leakage.equal_to(found, found[0]).values.tolist() == [[True]]  # as English varies

@@ -60,10 +60,28 @@ def test_nothing_is_declared_that_no_result_has():
 
 def test_every_analysis_is_in_the_table():
     others = {"adjust", "significant", "to_frame", "to_mtme", "plot", "top_k", "scoring_range", "sample_inputs"}
-    others |= {"drop_noisiest_rater", "majority_vote", "load_dataset", "set_dims", "sentinels", "wmt_tasks"}
+    others |= {
+        "drop_noisiest_rater",
+        "majority_vote",
+        "calibrate",
+        "load_dataset",
+        "set_dims",
+        "sentinels",
+        "wmt_tasks",
+    }
     others |= {"read_scores", "read_mtme", "read_mqm"}
     others |= {"read_realsumm", "read_sacrerouge", "read_lm_eval", "read_inspect", "read_promptfoo", "read_deepeval"}
-    others |= {"report", "conclusion", "methods", "to_latex", "to_markdown", "to_scores", "add_gold"}
+    others |= {
+        "report",
+        "conclusion",
+        "methods",
+        "to_latex",
+        "to_markdown",
+        "to_scores",
+        "add_gold",
+        "to_preferences",
+        "read_preferences",
+    }
     methods = {name for name in vars(accessor.DatasetMeta) if not name.startswith("_")}
     functions = {name for name in xsumstat.__all__ if not name.startswith("_")}
     assert (methods | functions) - others == set(catalogue.ANALYSES)

@@ -15,7 +15,7 @@ from xsumstat.coefficients.table import COEFFICIENTS
 from xsumstat.io import frames
 
 ROOT = Path(__file__).parents[2]
-IN_WORDS = {10: "ten", 11: "eleven", 12: "twelve", 13: "thirteen", 14: "fourteen"}
+IN_WORDS = {10: "ten", 11: "eleven", 12: "twelve", 13: "thirteen", 14: "fourteen", 19: "nineteen"}
 EXTRAS = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"]
 # What a package that messages ask for comes with.
 BROUGHT_BY = {"cloudpickle": "dask", "scipy": None}

@@ -21,6 +21,7 @@ import pandas as pd
 import pytest
 import xarray as xr
 from helpers import by_turns
+from preference_cases import preferences, rows
 
 import xsumstat
 from xsumstat import offers
@@ -83,6 +84,15 @@ def scores():
 FRAME = pd.DataFrame(
     {"metric": list("mnmn") * 2, "system": list("aabb") * 2, "input": list("xxxxyyyy"), "score": np.arange(8.0)}
 )
+
+
+CHOICES = rows(2, n_prompts=4, people=())
+
+
+def judgements(folder):
+    path = folder / "judgements.jsonl"
+    path.write_text(json.dumps({"question_id": 1, "model_a": "x", "model_b": "y", "winner": "tie"}))
+    return path
 
 
 def segments():
@@ -155,6 +165,8 @@ ASKED = {
     "load_dataset": lambda _: {"name": "demo"},
     "simulate": lambda _: {"n_systems": 3, "n_inputs": 3, "rng": 0},
     "to_scores": lambda _: {"frame": FRAME},
+    "to_preferences": lambda _: {"frame": CHOICES},
+    "read_preferences": lambda folder: {"path": judgements(folder)},
     "read_mqm": lambda folder: {"file": mqm(folder)},
     "read_mtme": lambda folder: {"folder": mtme(folder), "test_set": "wmt99", "language_pair": "en-de"},
     "read_sacrerouge": lambda folder: {"path": lines(folder)},
@@ -183,7 +195,10 @@ QUICK = {"n_resamples": 19, "n_trials": 3, "rng": 0, "min_items": 2, "n_means": 
 @functools.cache
 def result(question):
     """The result of a question to the scores."""
-    return call(getattr(scores().meta, question), few(f"DatasetMeta.{question}", getattr(DatasetMeta, question)))
+    return call(
+        getattr(data_of(f"DatasetMeta.{question}").meta, question),
+        few(f"DatasetMeta.{question}", getattr(DatasetMeta, question)),
+    )
 
 
 def few(name, function, folder=None):
@@ -194,8 +209,8 @@ def few(name, function, folder=None):
 
 def data_of(name):
     """What a method is called on: scores, or the result that it is for."""
-    if name == "FrameMeta.to_scores":
-        return FRAME
+    if name in ("FrameMeta.to_scores", "FrameMeta.to_preferences"):
+        return FRAME if name.endswith("scores") else CHOICES
     if name == "DatasetMeta.to_mtme":
         return segments()
     owner, _, method = name.partition(".")
@@ -203,7 +218,7 @@ def data_of(name):
         return drawn_from(method)
     if method in (*offers.OF_TESTS, *offers.OF_RESULTS) and method != "to_frame":
         return result("perm_test")
-    return scores()
+    return preferences(2) if method in offers.QUESTIONS[offers.PREFERENCES] else scores()
 
 
 def drawn_from(picture):

@@ -87,6 +87,8 @@ def test_every_analysis_is_asked_for_its_names():
         "set_dims",
         "add_gold",
         "to_scores",
+        "to_preferences",
+        "read_preferences",
     }
     readers |= {"read_lm_eval", "read_inspect", "read_promptfoo", "read_deepeval"}
     assert [name for name in xsumstat.__all__ if name not in readers and f"xsumstat.{name}(" not in text] == []

@@ -10,6 +10,7 @@ from xsumstat.coefficients.table import COEFFICIENTS
 
 DOCS = Path(__file__).parents[2] / "docs"
 OF_TEXTBOOKS = {"pearson", "spearman", "kendall", "kendall_a", "kendall_c", "tau_eq"}  # tau_eq has acc_eq's source
+OF_TEXTBOOKS |= {"accuracy", "f1", "sensitivity", "specificity"}
 
 
 def test_their_names_stand_in_docstrings_and_pages():

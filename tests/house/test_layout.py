@@ -29,6 +29,7 @@ FACE = (
         "findings_outputs",
         "findings_groups",
         "findings_plans",
+        "findings_preferences",
         "findings_tests",
         "methods",
         "offers",

@@ -86,6 +86,7 @@ def test_p_is_at_most_alpha_just_where_the_interval_excludes_0():
     check_agree(1, 300)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_p_is_at_most_alpha_just_where_the_interval_excludes_0_in_20_000_cases():
     check_agree(2, 20_000)

@@ -88,17 +88,19 @@ def test_with_all_ratings_it_is_the_analysis_of_variance():
     np.testing.assert_allclose(found[:, 0, 0], want, rtol=1e-9)
 
 
-def test_errors_are_the_jackknife_without_each_label():
+@pytest.mark.parametrize(("shape", "larger"), [((6, 9), "of systems"), ((12, 4), "of inputs")])
+def test_errors_are_the_jackknife_without_each_label(shape, larger):
     rng = np.random.default_rng(4)
-    x = crossed(rng, (6, 9))
+    x = crossed(rng, shape)
     y = with_gaps(rng, x + rng.normal(size=x.shape), 0.4)
     _, found = components.estimates(np.array([x, y]), EFFECTS)
-    systems = [twin(np.delete(x, at, 0).tolist(), np.delete(y, at, 0).tolist()) for at in range(6)]
-    inputs = [twin(np.delete(x, at, 1).tolist(), np.delete(y, at, 1).tolist()) for at in range(9)]
+    systems = [twin(np.delete(x, at, 0).tolist(), np.delete(y, at, 0).tolist()) for at in range(shape[0])]
+    inputs = [twin(np.delete(x, at, 1).tolist(), np.delete(y, at, 1).tolist()) for at in range(shape[1])]
     one, two = (
         (len(each) - 1) / len(each) * np.square(each - np.mean(each, axis=0)).sum(axis=0)
         for each in map(np.array, (systems, inputs))
     )
+    assert (one[2] > two[2]) == (larger == "of systems")
     want = np.sqrt([one[0], two[1], max(one[2], two[2])])
     np.testing.assert_allclose(found[:, 0, 1], want, rtol=1e-8)
 

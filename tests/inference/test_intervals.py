@@ -7,7 +7,13 @@ import pytest
 import scipy.stats
 
 from xsumstat.coefficients import table
-from xsumstat.inference.intervals import bootstrap_interval, fisher_interval, studentized_interval
+from xsumstat.inference.intervals import (
+    bca_interval,
+    bootstrap_interval,
+    corrected_interval,
+    fisher_interval,
+    studentized_interval,
+)
 
 RNG = np.random.default_rng(31)
 SAMPLES = RNG.normal(0.4, 0.1, size=2001)
@@ -77,3 +83,27 @@ def test_fisher_by_hand(name, lost, factor):
     assert error == pytest.approx((1 - 0.36) * factor / math.sqrt(20 - lost))
     assert all(map(math.isnan, fisher_interval(0.6, lost, table.get(name), 0.95)))
     assert fisher_interval(1.0, 20, table.get(name), 0.95)[:2] == (1.0, 1.0)
+
+
+def test_corrected_interval_by_hand():
+    """Owen's V = 2(V_s + V_i) − V_both, about the estimate; the larger of V_s and V_i where that is more."""
+    both, one, two = (np.array([-1.0, 0.0, 1.0]) * size for size in (3.0, 2.0, 2.5))
+    low, high, error, fell_back = corrected_interval(0.5, both + 0.5, one, two, confidence_level=0.9)
+    v = 2 * (4 + 6.25) - 9
+    assert error == pytest.approx(math.sqrt(v)) and not fell_back
+    quantiles = np.quantile(both, [0.05, 0.95])
+    assert (low, high) == pytest.approx(0.5 + math.sqrt(v) / 3 * quantiles)
+    assert corrected_interval(0.5, both + 0.5, one / 2, two, confidence_level=0.9)[2:] == (2.5, True)
+
+
+def test_bca_counts_ties_with_the_estimate_half():
+    samples = np.concatenate([np.linspace(-1, 0.9, 40), np.full(30, 1.0), np.linspace(1.1, 3, 50)])
+    left_out = np.array([1.0, 1.2, 0.7, 1.9, 1.4])
+    low, high, _, fell_back = bca_interval(1.0, samples, [left_out], 0.8)
+    z_0 = scipy.stats.norm.ppf((40 + 30 / 2) / 120)
+    u = left_out.mean() - left_out
+    a = (u**3).sum() / (6 * (u**2).sum() ** 1.5)
+    z = z_0 + scipy.stats.norm.ppf([0.1, 0.9])
+    want = np.quantile(samples, scipy.stats.norm.cdf(z_0 + z / (1 - a * z)))
+    assert (low, high) == pytest.approx(want) and not fell_back
+    assert tuple(np.quantile(samples, [0.1, 0.9])) != (low, high)

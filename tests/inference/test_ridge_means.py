@@ -48,3 +48,16 @@ def test_without_ratings_there_is_no_mean_and_no_warning():
     assert np.isnan(found["mean"]).all() and (found["n_rated"] == 0).all() and (slopes == 0).all()
     found, slopes = ridge_means(np.full_like(x, np.nan), z, "these", 0.95)
     assert np.isnan(found["mean"]).all() and (found["n_inputs"] == 0).all() and (slopes == 0).all()
+
+
+@pytest.mark.parametrize(("n_metrics", "least"), [(3, 20), (10, 20), (14, 24)])
+def test_slopes_are_used_from_the_least_number_of_ratings_on(n_metrics, least):
+    """Of max(20, k + 10) ratings, by k metrics."""
+    rng = np.random.default_rng(6)
+    x = rng.normal(size=(n_metrics, 2, 60))
+    z = x.sum(axis=0) + rng.normal(size=(2, 60))
+    z[0, least:], z[1, least - 1 :] = np.nan, np.nan
+    found, slopes = ridge_means(x, z, "these", 0.95)
+    assert (slopes[:, 0] != 0).all() and (slopes[:, 1] == 0).all()
+    moved = np.abs(found["mean"] - found["human_mean"])
+    assert moved[0] > 1e-3 and moved[1] < 1e-12

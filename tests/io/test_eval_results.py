@@ -61,6 +61,18 @@ def test_lm_eval_says_what_is_left_out():
         read_lm_eval(FIXTURES / "lm_eval")
 
 
+def test_lm_eval_of_a_folder_with_the_results_of_two_runs(tmp_path):
+    """Samples without a date: which run is theirs is not known, so neither names their model."""
+    folder = tmp_path / "org__small"
+    folder.mkdir()
+    for name in ("first", "second"):
+        (folder / f"results_{name}.json").write_text(json.dumps({"model_name": name}))
+    (folder / "samples_t.jsonl").write_text(json.dumps({"doc_id": 0, "acc": 1.0}))
+    assert list(read_lm_eval(folder).system.values) == ["org__small"]
+    (folder / "results_second.json").unlink()
+    assert list(read_lm_eval(folder).system.values) == ["first"]
+
+
 def test_lm_eval_without_results_or_metrics(tmp_path):
     for model in ("one", "two"):
         (tmp_path / model).mkdir()

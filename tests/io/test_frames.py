@@ -1,5 +1,6 @@
 import functools
 import itertools
+import re
 import warnings
 
 import numpy as np
@@ -77,9 +78,16 @@ def test_the_same_cell_twice():
 
 
 def test_columns_that_describe_nothing_are_named():
-    with pytest.warns(UserWarning, match=r"column\(s\) left out, as they describe no metric, system or input: 'text'"):
-        ds = TIDY.assign(text=list("uvwxyz")).meta.to_scores()
-    assert "text" not in ds.coords
+    with pytest.warns(UserWarning, match=r"column\(s\) left out, as they describe no metric, system or input: 'tone'"):
+        ds = TIDY.assign(tone=list("uvwxyz")).meta.to_scores()
+    assert "tone" not in ds.coords
+
+
+@pytest.mark.parametrize("name, texts", [("response", list("uvwxyz")), ("tone", [f"{at} " * 30 for at in range(6)])])
+def test_texts_are_left_out_without_a_warning_and_named(name, texts):
+    ds = TIDY.assign(**{name: texts}).meta.to_scores()
+    assert name not in ds.coords and ds.attrs == {"left_out": name}
+    assert re.search(rf"texts left out +{name}\n", repr(ds.meta))
 
 
 @pytest.mark.parametrize(
@@ -156,6 +164,14 @@ def test_a_bad_cell_is_named_and_does_not_cost_the_metric():
     bad = wide_frame(rouge=["0.1", "n/a!", "0.3", "0.4"])
     with pytest.raises(TypeError, match="column 'rouge' must hold numbers, got dtype .*, the first is 'n/a!' in row 1"):
         bad.meta.to_scores(system="model", input="doc", wide=True)
+
+
+def test_from_half_its_values_on_a_column_of_numbers_is_a_metric():
+    how = {"system": "model", "input": "doc", "wide": True}
+    with pytest.raises(TypeError, match="column 'rouge' must hold numbers"):
+        wide_frame(rouge=["0.1", "n/a!", "0.3", "x"]).meta.to_scores(**how)
+    with pytest.warns(UserWarning, match="left out, as they describe no metric, system or input: 'rouge'"):
+        wide_frame(rouge=["0.1", "n/a!", "y", "x"]).meta.to_scores(**how)
 
 
 def test_columns_that_are_hardly_metrics_are_said():

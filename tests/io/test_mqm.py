@@ -52,6 +52,13 @@ def test_weights_sums_and_means_over_raters(tmp_path):
     assert ds.rater.values.tolist() == ["r1", "r2"] and ds.input.values.tolist() == [1, 2]
 
 
+@pytest.mark.parametrize(("category", "severity"), [NO, ("No-error", "Minor"), ("No error", "Major"), ("", "no-error")])
+def test_no_error_weighs_nothing_and_is_none_by_its_category_or_its_severity(tmp_path, category, severity):
+    rows = line("A", "d", 1, 1, "r", category, severity), line("B", "d", 1, 1, "r", "Style", "Minor")
+    ds = read(tmp_path, *rows, weights={"no error": 3})
+    assert of(ds) == [[0], [-1]] and of(ds, "n_errors") == [[0], [1]]
+
+
 def test_weights_can_be_given(tmp_path):
     rows = [
         line("A", "d", 1, 1, "r", "Style/Awkward", "Minor"),

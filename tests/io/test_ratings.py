@@ -81,10 +81,10 @@ def test_blanks_around_labels_are_said_once_for_scores_and_ratings(wide):
 
 def test_what_raters_wrote_is_left_out_and_named():
     frame = by_annotator()
-    with pytest.warns(UserWarning, match="left out, as they describe no metric, system or input: 'comment'"):
-        ds = frame.assign(comment=frame.who + " on " + frame.model + frame.doc.astype(str)).meta.to_scores(
-            **KEYS, wide=True, ratings="quality", rater="who"
-        )
+    ds = frame.assign(comment=frame.who + " on " + frame.model + frame.doc.astype(str)).meta.to_scores(
+        **KEYS, wide=True, ratings="quality", rater="who"
+    )
+    assert ds.attrs.pop("left_out") == "comment"
     xr.testing.assert_identical(ds, frame.meta.to_scores(**KEYS, wide=True, ratings="quality", rater="who"))
 
 
@@ -92,6 +92,14 @@ def test_ratings_alone():
     ds = by_annotator().drop(columns="rouge").meta.to_scores(**KEYS, wide=True, ratings="quality", rater="who")
     assert list(ds.metric.values) == ["human"]
     xr.testing.assert_equal(ds.rating, OUTPUTS.meta.to_scores(**KEYS, wide=True, ratings=PEOPLE).rating)
+
+
+@pytest.mark.parametrize("keys", [{"ratings": PEOPLE}, {"ratings": "quality", "rater": "who"}])
+def test_descriptions_of_ratings_alone_are_kept(keys):
+    frame = (OUTPUTS if "rater" not in keys else by_annotator()).drop(columns="rouge")
+    frame = frame.assign(topic=frame.doc.map(str) + "!")
+    ds = frame.meta.to_scores(**KEYS, wide=True, **keys)
+    assert list(ds.metric.values) == ["human"] and list(ds.topic.values) == [f"{label}!" for label in ds.input.values]
 
 
 def test_other_labels_and_descriptions():

@@ -100,3 +100,6 @@ def test_all_swaps_are_listed_from_the_very_number_on():
         of((3, 3), ("system", "input"), False, 512, 0).exact
         and not of((3, 3), ("system", "input"), False, 511, 0).exact
     )
+    of_decisions = DecisionPlan.of  # of 2 systems on 5 inputs: one a group
+    assert of_decisions((2, 5), "input", False, 32, 0).exact and not of_decisions((2, 5), "input", False, 31, 0).exact
+    assert of_decisions((4, 5), "input", True, 32, 0).exact and not of_decisions((4, 5), "input", True, 31, 0).exact

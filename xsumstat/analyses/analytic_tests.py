@@ -108,6 +108,11 @@ def corr_test(
     """
     measure = checked_measure(level, coefficient, missing, undefined)
     check_symmetric(measure.coefficient)
+    if measure.coefficient.scale is not None:
+        raise ValueError(
+            f"the formulas are for correlations, which coefficient={measure.coefficient.name!r} is not; use "
+            "compare_metrics"
+        )
     _validate.choice("method", method, two_correlations.METHODS)
     _validate.choice("alternative", alternative, _validate.ALTERNATIVES)
     confidence_level = _validate.fraction("confidence_level", confidence_level)

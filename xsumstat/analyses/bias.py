@@ -23,7 +23,7 @@ from xsumstat.analyses.measure import (
     random_dims,
     these_systems,
 )
-from xsumstat.dataset import checks, covariates, facts, near_copies, results
+from xsumstat.dataset import calibrated, checks, covariates, facts, near_copies, results
 from xsumstat.dataset import scores as schema
 from xsumstat.inference import clustered, noisy_gold
 from xsumstat.inference.clustered import Question
@@ -160,6 +160,7 @@ def bias(
     ready: dict[str, Any] = {"level": level, "missing": "pairwise", "given": given, "each_word": not joint}
     ready |= {"these_systems": these_systems(resample, dims), "over": along if pooled else None}
     scores = schema.prepare(ds, gold, metric, **ready)
+    calibrated.refuse(scores.score, "bias")
     dims = random_dims(resample, dims, scores.shape)
     checks.check_resampled(scores.score, dims)
     near_copies.check(scores, dims, names)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -25,7 +26,7 @@ from xsumstat.analyses.measure import (
 )
 from xsumstat.coefficients import arrays, long_groups
 from xsumstat.coefficients.record import Estimator
-from xsumstat.dataset import checks, facts, labelled, results
+from xsumstat.dataset import checks, facts, labelled, results, scale_checks
 from xsumstat.dataset import scores as schema
 from xsumstat.dataset.value_checks import Checks, by_metric
 from xsumstat.resampling.jobs import Formula
@@ -45,6 +46,7 @@ def corr(
     average: bool = True,
     by: str | None = None,
     given: str | xr.DataArray | Sequence[str | xr.DataArray] | None = None,
+    positive: float | str | Sequence[float | str] | None = None,
     threshold: float | xr.DataArray | None = None,
     calibrate_on: xr.Dataset | None = None,
     pool: str | None = None,
@@ -63,6 +65,7 @@ def corr(
     {average}
     {by}
     {given}
+    {positive}
     {threshold}
     {calibrate_on}
     {pool}
@@ -116,6 +119,12 @@ def corr(
     ``x_ij − x_kj`` with ``z_ij − z_kj`` over all ordered pairs of systems i, k on all inputs j, so that what makes an
     input easy or hard does not count: ``Σ_j n_j Σ_i a_ij·b_ij / √(Σ_j n_j Σ_i a_ij² · Σ_j n_j Σ_i b_ij²)`` with a, b
     the scores less their input's mean and n_j the systems that both scored there; without gaps Pearson's r of a and b.
+
+    On people's own scale "accuracy" is the share p_o of outputs with the same class, "kappa" ``(p_o − p_e)/(1 − p_e)``
+    with p_e its value for shuffled scores, "mcc" Pearson's r of two classes (of more, Gorodkin's), "f1"
+    ``2TP/(2TP + FP + FN)``, "sensitivity" ``TP/(TP + FN)`` and "specificity" ``TN/(TN + FP)``; "weighted_kappa" is
+    ``2·s_xz/(s_x² + s_z² + (x̄ − z̄)²)`` with ddof 0, and "icc" ``2·s_xz/(s_x² + s_z² + (x̄ − z̄)² − s²_(x−z)/n)`` with
+    ddof 1. Values count as they are, in any unit that both share.
 
     **What is chance?** Two metrics tell nothing: one with the same score for every output (``baseline_constant``), and
     a random one, whose scores are drawn alike for all outputs, no two of them equal (``baseline``, its mean). With T
@@ -172,7 +181,7 @@ def corr(
     ready: dict[str, Any] = {"level": level, "missing": measure.missing, "constant": measure.coefficient.of_constants}
     ready["compared_within"] = measure.compared_within
     scores = schema.prepare(ds, gold, metric, given=given, **ready)
-    measure = settled(measure, scores, threshold, calibrate_on, gold)
+    measure = settled(measure, scores, threshold, calibrate_on, gold, positive)
     record = measure.coefficient
     variables = _correlations(scores.score, scores.human, average, measure)
     variables |= chance.of(scores.score, scores.human, measure, variables["correlation"], average=average)
@@ -254,6 +263,7 @@ def metric_corr(
         raise ValueError(f"top keeps the best outputs of each input and needs level='input', got level={level!r}")
     later = Checks()
     score = schema.prepare_metrics(ds, metric, level=level, later=later)
+    measure = replace(measure, coefficient=scale_checks.of_metrics(measure.coefficient, score))
     rows, columns = np.triu_indices(score.sizes["metric"])
     pairs = np.array([rows, columns]).T
     if not measure.own_cells:

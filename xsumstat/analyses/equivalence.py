@@ -18,6 +18,7 @@ from xsumstat.analyses.measure import (
     checked_measure,
     checked_resample,
     jackknife_needs,
+    on_scale,
     random_dims,
     these_systems,
 )
@@ -171,6 +172,7 @@ def equivalence(
     """
     test = _Test.of(level, coefficient, missing, undefined, method, resample, alpha, n_resamples, rng, progress)
     test, pairs = test.asked(ds, gold, metric, along, base, other)
+    test = replace(test, measure=on_scale(test.measure, pairs.scores))
     families.check_correction(adjust, within, pairs.dims)
     at_base = {} if along is None else {along: base}
     unknown = "the margin is NaN, and so is the p-value, for"
@@ -277,6 +279,7 @@ def margin_sensitivity(
     test = _Test.of(level, coefficient, missing, undefined, method, resample, alpha, n_resamples, rng, progress)
     grid = equivalence_tests.checked_grid(margins)
     test, pairs = test.asked(ds, gold, metric, along, base, other)
+    test = replace(test, measure=on_scale(test.measure, pairs.scores))
     kept = [] if by is None else _validate.several("by", by, "a dim or several")
     for dim in kept:
         _validate.known("dim in by", dim, pairs.dims, "dims of the comparisons")
@@ -390,6 +393,7 @@ def dominance(
     check_base(along, base)
     if along is not None:
         check_along(scores.score, along, base)
+    measure = on_scale(measure, scores)
     pairs = Pairs(scores, targets, None, [], [])
     how = BootstrapInterval("percentile", dims, draws.n_resamples, draws.seed, 0.95)
     found = equivalence_tests.drawn(pairs, measure, how, None, progress)
@@ -452,6 +456,11 @@ class _Test:
         measure = checked_measure(level, coefficient, missing, undefined)
         _validate.choice("method", method, METHODS)
         dims = checked_resample(resample, measure, layers=False, auto=True)
+        if measure.coefficient.scale and method in ("tost_analytic", "anderson_hauck"):
+            raise ValueError(
+                f"method={method!r} has a formula for correlations, which coefficient={measure.coefficient.name!r} is "
+                "not; use method='jackknife' or 'tost'"
+            )
         if method == "jackknife" and "cell" in dims:
             raise ValueError("method='jackknife' leaves out systems and inputs; resample='cell' needs method='tost'")
         alpha = _validate.fraction("alpha", alpha)

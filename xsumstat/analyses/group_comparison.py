@@ -26,7 +26,7 @@ from xsumstat.analyses.measure import (
     warn_of_ranked_means,
     why_undefined,
 )
-from xsumstat.dataset import checks, facts, labelled, near_copies, results, value_checks
+from xsumstat.dataset import calibrated, checks, facts, labelled, near_copies, results, value_checks
 from xsumstat.dataset import scores as schema
 from xsumstat.inference import corrections
 from xsumstat.inference.jackknife import FAR
@@ -57,6 +57,7 @@ def compare_groups(
     within: str | Iterable[str] | None = None,
     cluster: str | tuple[str, ...] | None = None,
     given: str | xr.DataArray | Sequence[str | xr.DataArray] | None = None,
+    positive: float | str | Sequence[float | str] | None = None,
     threshold: float | xr.DataArray | None = None,
     calibrate_on: xr.Dataset | None = None,
     missing: str = "pairwise",
@@ -91,6 +92,7 @@ def compare_groups(
         groups. ``within=("domain", "other_domain")`` corrects each metric separately.
     {cluster}
     {given}
+    {positive}
     {threshold}
     {calibrate_on}
     {missing}
@@ -168,13 +170,14 @@ def compare_groups(
     ready: dict[str, Any] = {"level": level, "missing": measure.missing, "given": given}
     ready |= {"compared_within": measure.compared_within, "constant": measure.coefficient.of_constants}
     scores = schema.prepare(ds, gold, metric, these_systems=these_systems(resample, dims), **ready)
+    calibrated.refuse(scores.score, "compare_groups")
     groups, labels = _groups(ds, scores, by)
     by = str(by)
     within = ("metric", by, f"other_{by}") if within is None and adjust is not None else within
     families.check_correction(adjust, within, ["metric", by, f"other_{by}", *scores.further])
     dims = _random(resample, dims, scores.shape, groups, by)
     checks.check_resampled(scores.score, dims)
-    measure = settled(measure, scores, threshold, calibrate_on, gold)
+    measure = settled(measure, scores, threshold, calibrate_on, gold, positive)
     near_copies.check(scores, dims, names)
     clusters = clustering.of_scores(scores, names, dims)
     targets = tuple((at, row) for at in scores.rows for row in range(groups.n_rows))

@@ -51,7 +51,7 @@ def groups_of(
 
 
 def with_groups(
-    function: Callable[_P, xr.Dataset], *, settled: tuple[str, ...] = ("threshold",)
+    function: Callable[_P, xr.Dataset], *, settled: tuple[str, ...] = ("threshold", "positive")
 ) -> Callable[_P, xr.Dataset]:
     """Give a question of scores and gold, or ratings, its keyword `by`: the answers for all labels, and for each group.
 

@@ -10,7 +10,7 @@ import numpy as np
 import xarray as xr
 
 from xsumstat import _validate
-from xsumstat.analyses import chance, clustering, pooling
+from xsumstat.analyses import calibration, chance, clustering, pooling
 from xsumstat.analyses import groups as slices
 from xsumstat.analyses.measure import (
     AUTO,
@@ -33,7 +33,7 @@ from xsumstat.analyses.measure import (
 from xsumstat.coefficients import table
 from xsumstat.coefficients.layers import AGGREGATES
 from xsumstat.coefficients.record import Coefficient
-from xsumstat.dataset import checks, facts, labelled, metric_pairs, near_copies, results
+from xsumstat.dataset import calibrated, checks, facts, labelled, metric_pairs, near_copies, results
 from xsumstat.dataset import scores as schema
 from xsumstat.inference.intervals import INTERVALS
 from xsumstat.inference.jackknife import FAR
@@ -70,6 +70,7 @@ def ci(
     by: str | None = None,
     cluster: str | tuple[str, ...] | None = None,
     given: str | xr.DataArray | Sequence[str | xr.DataArray] | None = None,
+    positive: float | str | Sequence[float | str] | None = None,
     threshold: float | xr.DataArray | None = None,
     calibrate_on: xr.Dataset | None = None,
     pool: str | None = None,
@@ -103,6 +104,7 @@ def ci(
     {by}
     {cluster}
     {given}
+    {positive}
     {threshold}
         A threshold that is calibrated is found anew in each resample.
     {calibrate_on}
@@ -262,6 +264,7 @@ def ci(
     ready["these_systems"] = method != "fisher" and these_systems(resample, dims)
     if method == "fisher":
         scores = schema.prepare(ds, gold, metric, **ready)
+        calibrated.refuse(scores.score, "Fisher's interval")
         measure = replace(measure, given=scores.given)
         found = _fisher(scores, measure, confidence_level)
         _warn(found, scores, measure, None, dims, draws.n_resamples)
@@ -277,7 +280,10 @@ def ci(
         dims = random_dims(resample, dims, scores.shape)
         method = interval_method(measure, dims, interval, keep_samples) if asked == AUTO else asked
         _check_method(method, measure, dims, interval, other, keep_samples)
-    measure = settled(measure, scores, threshold, calibrate_on, gold)
+    whole, refits = calibration.with_refits(ds, scores)
+    if refits and asked == AUTO and interval is None and not keep_samples and "cell" not in dims:
+        method = "jackknife"
+    measure = settled(measure, scores, threshold, calibrate_on, gold, positive)
     warn_drawn_threshold(measure, scores.shape)
     checks.warn_few_differences(scores.score, scores.gold, level)
     layers = [dim for dim in dims if dim in LAYERS]
@@ -296,7 +302,10 @@ def ci(
             job = replace(job, clusters=of_scores)
         elif isinstance(job, Bootstrap):
             job = replace(job, interval=replace(job.interval, clusters=of_scores))
-    by_target = _found(scores, job, dims, draws)
+    if refits and isinstance(job, Jackknife):
+        by_target = calibration.found_of(_found(whole, replace(job, refits=refits), dims, draws), scores)
+    else:
+        by_target = _found(scores, job, dims, draws)
     resting = by_target.pop("rests_on", None)
     found = results.together(by_target) if other is None else metric_pairs.laid_out(by_target, targets, scores)
     if other is not None:
@@ -370,7 +379,12 @@ def _found(scores: schema.Scores, job: _Job, dims: tuple[str, ...], draws: Draws
     pairs = len(job.targets[0]) > 1
     name = "difference" if pairs else "correlation"
     types = results.types([name, *job.names[1:]])
-    core = ["metric", *(["reference"] if "reference" in dims else []), "system", "input"]
+    core = [
+        "metric" if "metric" in scores.score.dims else "_metric",
+        *(["reference"] if "reference" in dims else []),
+        "system",
+        "input",
+    ]
     gold_core = ["rater", "system", "input"] if "rater" in dims else scores.gold_core
     if set(dims) & set(LAYERS):
         gold = scores.gold.transpose(..., *gold_core, missing_dims="ignore")
@@ -401,7 +415,8 @@ def _warn(
         )
     if kind in ("jackknife", "studentized"):
         called = "bootstrap-t" if kind == "studentized" else "jackknife"
-        message = f"no {called} interval, which needs {jackknife_needs(measure, dims)}, for"
+        needs = jackknife_needs(measure, dims) + (calibrated.NEEDED if calibrated.labels(scores.score) else "")
+        message = f"no {called} interval, which needs {needs}, for"
         later.make(checks.warn_without_limits, found[name], found["ci_low"], message)
     if kind != "jackknife":
         later.make(checks.warn_resamples, found["n_undefined"], n_resamples)

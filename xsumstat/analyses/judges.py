@@ -11,8 +11,8 @@ import numpy as np
 import xarray as xr
 
 from xsumstat import _validate
+from xsumstat.analyses import calibration, scales
 from xsumstat.analyses import groups as slices
-from xsumstat.analyses import scales
 from xsumstat.analyses.measure import (
     Draws,
     Measure,
@@ -20,6 +20,7 @@ from xsumstat.analyses.measure import (
     checked_measure,
     checked_resample,
     interval_method,
+    on_scale,
     random_dims,
     these_systems,
     threshold_attrs,
@@ -27,16 +28,23 @@ from xsumstat.analyses.measure import (
 )
 from xsumstat.analyses.raters import ratings_of
 from xsumstat.coefficients.layers import pooled
-from xsumstat.dataset import checks, facts, labelled, leakage, near_copies, results
+from xsumstat.dataset import calibrated, checks, facts, labelled, leakage, near_copies, results
 from xsumstat.dataset import scores as schema
 from xsumstat.inference import corrections, jackknife
+from xsumstat.inference.calibration import Calibration, of_folds
+from xsumstat.resampling import draws
 from xsumstat.resampling.bootstrap import BootstrapInterval
 from xsumstat.resampling.ceiling import NAMES, BootstrapCeiling, JackknifeCeiling
-from xsumstat.types import TOLERANCE, CorrelationFunction, FloatArray
+from xsumstat.types import TOLERANCE, CorrelationFunction, FloatArray, IntArray
 
-ALIGNMENTS, SCALES, TESTS = ("rmse", "accuracy"), ("raw", "standardised", "ranks"), ("t", "wilcoxon")
+ALIGNMENTS, SCALES, TESTS = (
+    ("rmse", "accuracy"),
+    ("auto", "raw", "calibrated", "standardised", "ranks"),
+    ("t", "wilcoxon"),
+)
 # What the raters themselves are called among metrics.
 RATER = "rater"
+_FOLDS = 5  # in which a judge is calibrated
 _OF_RATER = ("advantage", "human_advantage", "pvalue", "n_items")
 
 
@@ -50,7 +58,7 @@ def alt_test(
     along: str = "rater",
     margin: float = 0.2,
     alignment: str = "rmse",
-    scale: str = "raw",
+    scale: str = "auto",
     test: str = "t",
     alpha: float = 0.05,
     by: str | None = None,
@@ -72,10 +80,11 @@ def alt_test(
     alignment : {"rmse", "accuracy"}, default "rmse"
         How near one is to the other raters: minus the root mean square of the differences, or the share that gave the
         same.
-    scale : {"raw", "standardised", "ranks"}, default "raw"
-        Scores as they are; of each rater and judge brought to mean 0 and sd 1; or made ranks, between 0 and 1. A judge
-        that is not on the raters' scale needs one of the last two, and "rmse". Ties of ratings count no longer then,
-        which may turn a verdict.
+    scale : {"auto", "raw", "calibrated", "standardised", "ranks"}, default "auto"
+        "raw" compares scores as they are. "calibrated" gives a judge's scores the distribution of the ratings, rounded
+        to the raters' grades and cross-fitted over inputs (see `calibrate`). "auto" does so for judges whose scores are
+        on another scale than the ratings. "standardised" (mean 0, SD 1) and "ranks" change ratings too: their ties no
+        longer count, which may change a verdict.
     test : {"t", "wilcoxon"}, default "t"
         One-sided test of the items; with fewer than 30 of them its authors advise Wilcoxon's. That one takes
         differences to be symmetric about the margin, which wins and losses are not: where a judge wins by just the
@@ -93,8 +102,9 @@ def alt_test(
         raters as the rater is, ``human_advantage``, the other way round, ``n_items``, ``pvalue`` and
         ``pvalue_adjusted`` (NaN where a rater is left out). On (metric, ...): ``winning_rate``, the share of raters
         with ``pvalue_adjusted ≤ alpha``, and ``advantage_probability``, the mean of `advantage`. A judge may replace a
-        rater where the winning rate is at least .5. With ``scale="raw"`` a judge whose scores are on another scale than
-        the ratings gets no verdict: its p-values and its winning rate are NaN, and ``attrs["other_scale"]`` names it.
+        rater where the winning rate is at least .5. ``attrs["calibrated"]`` names the judges that were calibrated. With
+        ``scale="raw"`` a judge whose scores are on another scale than the ratings gets no verdict: its p-values and its
+        winning rate are NaN, and ``attrs["other_scale"]`` names it.
 
     Raises
     ------
@@ -138,27 +148,61 @@ def alt_test(
     _validate.choice("alignment", alignment, ALIGNMENTS)
     _validate.choice("scale", scale, SCALES)
     _validate.choice("test", test, TESTS)
-    if alignment == "accuracy" and scale != "raw":
-        raise ValueError(f"alignment='accuracy' compares scores as they are, and needs scale='raw', got {scale!r}")
+    if alignment == "accuracy" and scale in ("standardised", "ranks"):
+        raise ValueError(
+            f"alignment='accuracy' compares the values that raters give: scale must be 'auto', 'raw' or 'calibrated', "
+            f"got {scale!r}"
+        )
     alpha = _validate.fraction("alpha", alpha)
     min_items = _validate.integer("min_items", min_items, 2)
     score = schema.prepare_computed(ds, schema.automatic(ds, metric))
     score, human, _ = schema.aligned(score, ratings.transpose(..., "system", "input"))
     leakage.warn_of_raters(score, human, name, along)
-    found = _beside_each_rater(score, human, along, _Comparison(margin, alignment, scale, test))
+    other = scales.elsewhere(score, human) if scale in ("auto", "raw") else None
+    attrs: dict[str, Any] = {}
+    if other is not None and scale == "auto" and score.sizes["input"] > 1:
+        score, attrs = _calibrated(score, human, along, other)
+        other = xr.zeros_like(other)
+    elif scale == "calibrated":
+        score, attrs = _calibrated(score, human, along, xr.ones_like(score["metric"], dtype=bool))
+    kept = scale if scale in ("standardised", "ranks") else "raw"
+    found = _beside_each_rater(score, human, along, _Comparison(margin, alignment, kept, test))
     found = _with_items(found, min_items)
-    other = scales.elsewhere(score, human) if scale == "raw" else None
     if other is not None:
-        scales.warn(score, human, other, alignment)
+        scales.warn(score, human, other)
         found["pvalue"] = found["pvalue"].where(~other)
     found = _over_raters(found, along, alpha)
-    attrs: dict[str, Any] = {"rating": name, "along": along, "margin": margin, "alignment": alignment, "scale": scale}
+    attrs |= {"rating": name, "along": along, "margin": margin, "alignment": alignment, "scale": scale}
     attrs |= {"method": test, "alpha": alpha, "adjust_method": "by", "alternative": "less", "min_items": min_items}
     if other is not None and bool(other.any()):
         attrs["other_scale"] = ", ".join(map(str, score["metric"].values[other.values]))
     order = found.transpose("metric", along, ..., missing_dims="ignore")
     attrs |= results.sizes(score)
     return results.result(order, (*score.dims, *human.dims), analysis="alt_test", **attrs)
+
+
+def _calibrated(
+    score: xr.DataArray, ratings: xr.DataArray, along: str, which: xr.DataArray
+) -> tuple[xr.DataArray, dict[str, Any]]:
+    """Scores, those of some metrics with the distribution of single ratings, and attrs that say so.
+
+    Means of ratings would not do: they spread less than ratings do, and what is drawn to the mean lies near all raters.
+    """
+    names = score["metric"].values[which.values]
+    if not len(names):
+        return score, {}
+    folds = min(_FOLDS, score.sizes["input"])
+    if folds < 2:
+        raise ValueError("scale='calibrated' fits a judge's scores on other inputs, and there is only one")
+    of_input = of_folds(score.sizes["input"], folds, draws.generator(0, 0))
+    given = np.unique(ratings.values[~np.isnan(ratings.values)])
+    grades = tuple(given.tolist()) if 1 < len(given) <= calibration.MOST_GRADES else ()
+    each = ratings.rename({along: "_rater"}).drop_vars("_rater", errors="ignore")
+    new = calibration.cross_fitted(score, each, of_input, Calibration("quantile", grades))
+    rounded = " and rounded to their grades" if grades else ""
+    words = f"to the distribution of the ratings, cross-fitted in {folds} folds of inputs{rounded}"
+    mapped = schema.in_order(new.where(which, schema.without_coords(score)), facts.CORE)
+    return mapped.assign_coords(score.coords), {"calibrated": ", ".join(map(str, names)), "calibration": words}
 
 
 @dataclass(frozen=True)
@@ -299,6 +343,7 @@ def human_ceiling(
     n_resamples: int = 9999,
     confidence_level: float = 0.95,
     by: str | None = None,
+    positive: float | str | Sequence[float | str] | None = None,
     missing: str = "pairwise",
     undefined: str = "drop",
     rng: int | np.random.SeedSequence | np.random.Generator | None = None,
@@ -327,6 +372,7 @@ def human_ceiling(
     {n_resamples}
     {confidence_level}
     {by}
+    {positive}
     {missing}
     {undefined}
     {rng}
@@ -390,14 +436,16 @@ def human_ceiling(
     draws = Draws.checked(n_resamples, rng, progress=progress)
     confidence_level = _validate.fraction("confidence_level", confidence_level)
     score = schema.prepare_computed(ds, schema.automatic(ds, metric))
+    calibrated.refuse(score, "human_ceiling")
     if RATER in score["metric"].values.tolist():
         raise ValueError(f"metric {RATER!r} has the name that the raters themselves get; rename it")
     constant = measure.coefficient.of_constants
-    ready: dict[str, Any] = {"level": level, "missing": measure.missing}
+    classes = measure.coefficient.scale in ("classes", "two")
+    ready: dict[str, Any] = {"level": level, "missing": measure.missing, "classes": classes}
     ready["these_systems"] = these_systems(resample, dims)
-    scores = _with_raters(score, ratings, name, along, constant=constant, **ready)
+    scores = _with_raters(score, ratings, name, along, constant=constant, texts=schema.texts_of(ds), **ready)
     dims = random_dims(resample, dims, scores.shape)
-    measure = by_gold(measure, scores.gold)
+    measure = by_gold(on_scale(measure, scores, positive), scores.gold)
     checks.check_resampled(scores.score, tuple(dim for dim in dims if dim != "cell") or facts.CELLS)
     near_copies.check(scores, dims)
     method = _interval_method(method, measure, dims, interval, scores, along)
@@ -410,6 +458,9 @@ def human_ceiling(
         how = BootstrapInterval(kind, dims, draws.n_resamples, draws.seed, confidence_level)
         job, attrs = BootstrapCeiling(*of_all, how), {**attrs, "interval": kind, **draws.attrs}
     found = _found(job, scores, along, draws.progress)
+    if classes:
+        by_rater = _by_first(found["by_rater"], along, ratings.sizes[along])
+        found = found.drop_vars("by_rater").assign(by_rater=by_rater)
     if along in ratings.indexes:
         found = found.assign_coords({along: ratings.indexes[along]})
     spreads = facts.spread(scores.score), facts.spread(scores.gold)
@@ -464,8 +515,20 @@ def _interval_method(
     return interval_method(measure, dims, interval, False) if defined else "bootstrap"
 
 
-def _with_raters(score: xr.DataArray, ratings: xr.DataArray, name: str, along: str, **settings: Any) -> schema.Scores:
-    """Metrics, and the raters as one more, beside the mean of the other raters as gold, for each rater."""
+def _with_raters(
+    score: xr.DataArray,
+    ratings: xr.DataArray,
+    name: str,
+    along: str,
+    *,
+    classes: bool,
+    texts: tuple[str, ...],
+    **settings: Any,
+) -> schema.Scores:
+    """Metrics, and the raters as one more, beside the mean of the other raters as gold, for each rater.
+
+    A mean is no class: of `classes` each other rater is gold in turn, for each pair of raters.
+    """
     leakage.warn_of_raters(*xr.align(score, ratings, join="inner"), name, along)
     gold = xr.apply_ufunc(
         lambda values: np.array([_mean_without(values, at) for at in range(len(values))]),
@@ -474,12 +537,29 @@ def _with_raters(score: xr.DataArray, ratings: xr.DataArray, name: str, along: s
         output_core_dims=[[along, "system", "input"]],
         vectorize=True,
     )
+    if classes:
+        first, second = _pairs_of(ratings.sizes[along]).T
+        bare = ratings.drop_vars(along, errors="ignore")
+        ratings, gold = (bare.isel({along: at}) for at in (first, second))
     people = ratings.expand_dims(metric=np.array([RATER], dtype=object))
     each = xr.broadcast(schema.without_coords(score), people, exclude=["metric"])
     everyone = xr.concat(each, "metric", coords="minimal", compat="override")
     labels = everyone["metric"].values.tolist()
     known = everyone.assign_coords(kind=("metric", ["human"] * len(labels)))  # whoever equals a rater was named above
-    return schema.prepare(known.to_dataset(name="score"), gold.rename(name), labels, **settings)
+    ds = known.to_dataset(name="score").assign_attrs({"labels": list(texts)} if texts else {})
+    return schema.prepare(ds, gold.rename(name), labels, **settings)
+
+
+def _pairs_of(raters: int) -> IntArray:
+    """Each rater with each other one, the pairs of one rater together."""
+    return np.array([pair for pair in np.ndindex(raters, raters) if pair[0] != pair[1]])
+
+
+def _by_first(by_pair: xr.DataArray, along: str, raters: int) -> xr.DataArray:
+    """The mean over the other raters, for each rater."""
+    first = _pairs_of(raters)[:, 0]
+    parts = [by_pair.isel({along: np.flatnonzero(first == at)}).mean(along) for at in range(raters)]
+    return xr.concat(parts, along)
 
 
 def _mean_without(values: FloatArray, at: int) -> FloatArray:

@@ -13,7 +13,7 @@ import xarray as xr
 from xsumstat import _validate
 from xsumstat.coefficients import arrays, cell_ties, table, ties
 from xsumstat.coefficients.record import Coefficient, Measure
-from xsumstat.dataset import checks, facts
+from xsumstat.dataset import checks, facts, scale_checks
 from xsumstat.dataset import scores as schema
 from xsumstat.resampling import draws
 from xsumstat.types import CorrelationFunction, FloatArray
@@ -80,7 +80,7 @@ def checked_measure(level: Any, coefficient: str | CorrelationFunction, missing:
         compared = {
             "system": " is of systems, and",
             "global": " is of the outputs of each input, all inputs together, and",
-        }.get("".join(record.levels), "")
+        }.get("".join(record.levels), " compares single outputs, and" if record.scale else "")
         needed = " or ".join(f"level={each!r}" for each in record.levels)
         raise ValueError(f"coefficient={record.name!r}{compared} needs {needed}, got level={level!r}")
     return Measure(record, level, missing, undefined)
@@ -191,8 +191,27 @@ def jackknife_needs(measure: Measure, dims: tuple[str, ...]) -> str:
 # --- Thresholds: how far apart two scores must be ---
 
 
+def on_scale(measure: Measure, scores: schema.Scores, positive: Any = None) -> Measure:
+    """The measure with its positive class, where it compares classes of people's own scale; who is not on it is named.
+
+    Parameters
+    ----------
+    measure : Measure
+    scores : Scores
+        The metrics that are judged.
+    positive : Any
+        As users give it.
+    """
+    return replace(measure, coefficient=scale_checks.settled(measure.coefficient, scores, positive))
+
+
 def settled(
-    measure: Measure, scores: schema.Scores, threshold: Any, calibrate_on: xr.Dataset | None, gold: Any
+    measure: Measure,
+    scores: schema.Scores,
+    threshold: Any,
+    calibrate_on: xr.Dataset | None,
+    gold: Any,
+    positive: Any = None,
 ) -> Measure:
     """The measure with the covariates of the scores, and with its thresholds, one for each metric, or for all.
 
@@ -209,7 +228,10 @@ def settled(
         Held-out scores.
     gold : Any
         The gold of the scores that are judged, as users give it.
+    positive : Any
+        As of `on_scale`.
     """
+    measure = on_scale(measure, scores, positive)
     record, measure = measure.coefficient, replace(measure, given=scores.given)
     if calibrate_on is not None:
         if threshold is not None:
@@ -274,6 +296,8 @@ def why_undefined(record: Coefficient, given: Sequence[str] = ()) -> str:
             f"undefined given {_validate.listing(given)}, as no group has 3 members more than covariates of "
             "which two scores both vary beside these:"
         )
+    if record.scale is not None:
+        return "undefined, as no group has two classes or scores that vary, or none of the class that it is a share of:"
     if record.threshold_of == "gold" and not record.threshold:
         return "undefined, as no two gold scores differ:"
     if record.threshold_of == "gold":

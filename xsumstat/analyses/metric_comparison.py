@@ -12,7 +12,7 @@ import xarray as xr
 
 from xsumstat import _validate
 from xsumstat.analyses import adjust as families
-from xsumstat.analyses import analytic_tests, clustering, metric_tests, pooling
+from xsumstat.analyses import analytic_tests, calibration, clustering, metric_tests, pooling
 from xsumstat.analyses import groups as slices
 from xsumstat.analyses.measure import (
     AUTO,
@@ -29,7 +29,17 @@ from xsumstat.analyses.measure import (
     warn_of_ranked_means,
 )
 from xsumstat.coefficients.record import Measure
-from xsumstat.dataset import checks, facts, labelled, metric_pairs, near_copies, results, value_checks
+from xsumstat.dataset import (
+    calibrated,
+    checks,
+    facts,
+    labelled,
+    metric_pairs,
+    near_copies,
+    results,
+    scale_checks,
+    value_checks,
+)
 from xsumstat.dataset import scores as schema
 from xsumstat.inference import comparison, corrections, two_correlations
 from xsumstat.inference.jackknife import FAR, Estimated, averaged
@@ -64,6 +74,7 @@ def compare_metrics(
     by: str | None = None,
     cluster: str | tuple[str, ...] | None = None,
     given: str | xr.DataArray | Sequence[str | xr.DataArray] | None = None,
+    positive: float | str | Sequence[float | str] | None = None,
     threshold: float | xr.DataArray | None = None,
     calibrate_on: xr.Dataset | None = None,
     pool: str | None = None,
@@ -100,6 +111,7 @@ def compare_metrics(
     {by}
     {cluster}
     {given}
+    {positive}
     {threshold}
     {calibrate_on}
     {pool}
@@ -171,10 +183,12 @@ def compare_metrics(
         if method not in _OF_DRAWS and adjust not in corrections.OF_PVALUES:
             raise ValueError(f"adjust={adjust!r} is made from draws, and method={method!r} has none; use adjust='holm'")
     within = metric_pairs.DIMS if within is None and adjust is not None else within
+    scale_checks.check_positive(measure.coefficient, positive)
     clusters = clustering.checked(cluster, measure, given, f"method={method!r}" if method in FORMULAS else "")
     shared: dict[str, Any] = {"metric": metric, "other": other, "level": level, "coefficient": coefficient}
     shared |= {"missing": missing, "undefined": undefined, "alternative": alternative}
     beside: dict[str, Any] = {"given": given, "threshold": threshold, "calibrate_on": calibrate_on, "pool": pool}
+    beside["positive"] = positive
     if method in _OF_DRAWS:
         how: dict[str, Any] = {"adjust": adjust, "within": within, "n_resamples": n_resamples, "rng": rng}
         how |= {"cluster": cluster, "progress": progress}
@@ -191,9 +205,11 @@ def compare_metrics(
         job = _Comparison((), measure, dims, confidence_level, alternative=alternative)
         if pool is None:
             scores, pairs = asked.prepared(ds, gold, job)
-            job = replace(job, targets=pairs, measure=settled(measure, scores, threshold, calibrate_on, gold))
+            job = replace(job, targets=pairs, measure=settled(measure, scores, threshold, calibrate_on, gold, positive))
             attrs = {**threshold_attrs(job.measure.coefficient, calibrate_on), "cluster": clusters or None}
-            found = _compared(scores, asked.of_scores(scores, job), progress, attrs)
+            job = asked.of_scores(scores, job)
+            whole, refits = calibration.with_refits(ds, scores)
+            found = _compared(scores, whole, replace(job, refits=refits), progress, attrs)
         else:
             pooling.check(ds, pool, {**shared, **beside})
             found = _pooled(ds, gold, pool, asked, job)
@@ -249,7 +265,7 @@ class _Comparison(Jackknife):
 
     def ready(self, at: slice, x: FloatArray, z: FloatArray, *beside: Any) -> FloatArray:
         """The numbers of the pairs, as there is nothing to draw."""
-        found = estimated(x, z, self.targets[at], self.measure, self.dims, self.clusters)
+        found = estimated(x, z, self.targets[at], self.measure, self.dims, self.clusters, self.refits)
         return np.array([self.numbers(*each) for each in found], dtype=float).T
 
     def numbers(self, each: Estimated, undefined: int, resting: int) -> tuple[float, ...]:
@@ -259,10 +275,14 @@ class _Comparison(Jackknife):
         return (each.estimate, low, high, *known, *pvalues, resting)
 
 
-def _compared(scores: schema.Scores, job: _Comparison, progress: bool | None, attrs: dict[str, Any]) -> xr.Dataset:
-    """All pairs, for each further label."""
+def _compared(
+    scores: schema.Scores, whole: schema.Scores, job: _Comparison, progress: bool | None, attrs: dict[str, Any]
+) -> xr.Dataset:
+    """All pairs, for each further label; the `whole` scores are those with what calibrated metrics are made of."""
     warn_drawn_threshold(job.measure, scores.shape)
-    by_pair = labelled.run(job, scores, "_pair", results.types(job.names), progress=progress)
+    core = ["_metric" if job.refits else "metric", *facts.CELLS]
+    by_pair = labelled.run(job, whole, "_pair", results.types(job.names), core=core, progress=progress)
+    by_pair = calibration.found_of(by_pair, scores) if job.refits else by_pair
     resting = by_pair.pop("rests_on")
     found = metric_pairs.laid_out(by_pair, job.targets, scores)
     _warn(found, by_pair["difference"], resting, scores, job)
@@ -279,6 +299,7 @@ def _pooled(ds: xr.Dataset, gold: Any, pool: str, asked: _Asked, job: _Compariso
         part, human = pooling.of_label(ds, gold, pool, at)
         prepared = functools.partial(asked.prepared, part, human, job)
         scores, pairs = pooling.answer(prepared, f"{pool}={label!r}", later)
+        calibrated.refuse(scores.score, f"pool={pool!r}")
         if scores.further or facts.is_lazy(scores.score):
             raise ValueError(
                 f"pool={pool!r} needs method='permutation' or 'bootstrap' where scores are lazy or have other further "
@@ -334,7 +355,8 @@ def _warn(
     metric_pairs.warn_undefined(difference, job.targets, scores)
     warn_of_ranked_means(job.measure, job.dims, "metrics", "use method='permutation'")
     later = scores.later
-    message = f"no jackknife interval, which needs {jackknife_needs(job.measure, job.dims)}, for"
+    needs = jackknife_needs(job.measure, job.dims) + (calibrated.NEEDED if job.refits else "")
+    message = f"no jackknife interval, which needs {needs}, for"
     later.make(checks.warn_without_limits, found["difference"], found["ci_low"], message)
     later.make(checks.warn_where, found["fell_back"], checks.FELL_BACK["jackknife"], "fell_back")
     labels = scores.score["metric"].values.tolist()

@@ -16,7 +16,7 @@ from xsumstat.analyses.intervals import ci
 from xsumstat.analyses.measure import check_symmetric, checked_progress
 from xsumstat.caveats import Caveat, UnusableGoldError
 from xsumstat.coefficients import table
-from xsumstat.dataset import checks, facts, metric_pairs, results, value_checks
+from xsumstat.dataset import calibrated, checks, facts, metric_pairs, results, value_checks
 from xsumstat.dataset import scores as schema
 from xsumstat.dataset.value_checks import Said
 from xsumstat.resampling import draws, threads
@@ -111,6 +111,7 @@ def metric_ci(
     later = value_checks.Checks()
     with value_checks.held() as of_scores:
         score = schema.prepare_metrics(ds, metric, level=level, later=later)
+    calibrated.refuse(score, "metric_ci")
     labels = score["metric"].values.tolist()
     if len(labels) < 2:
         raise ValueError("metric must name at least 2 metrics, which are correlated with each other")

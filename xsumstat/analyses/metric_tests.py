@@ -60,6 +60,7 @@ def perm_test(
     by: str | None = None,
     cluster: str | tuple[str, ...] | None = None,
     given: str | xr.DataArray | Sequence[str | xr.DataArray] | None = None,
+    positive: float | str | Sequence[float | str] | None = None,
     threshold: float | xr.DataArray | None = None,
     calibrate_on: xr.Dataset | None = None,
     pool: str | None = None,
@@ -101,6 +102,7 @@ def perm_test(
     {by}
     {cluster}
     {given}
+    {positive}
     {threshold}
     {calibrate_on}
     {pool}
@@ -198,7 +200,7 @@ def perm_test(
         ds, gold, metric=metric, other=other, level=level, coefficient=coefficient, method=method, resample=resample,
         crossed=crossed, swap=swap, alternative=alternative, adjust=adjust, within=within, n_resamples=n_resamples,
         given=given, threshold=threshold, calibrate_on=calibrate_on, missing=missing, undefined=undefined, rng=rng,
-        cluster=cluster, keep_samples=keep_samples, progress=progress,
+        cluster=cluster, keep_samples=keep_samples, progress=progress, positive=positive,
     )()  # fmt: skip
 
 
@@ -228,6 +230,7 @@ def prepared_perm_test(
     keep_samples: bool = False,
     cluster: str | tuple[str, ...] | None = None,
     alpha: float = families.USUAL_LEVEL,
+    positive: float | str | Sequence[float | str] | None = None,
 ) -> Callable[[], xr.Dataset]:
     """`perm_test` with all that is checked before the first swap; called, it gives the result.
 
@@ -254,7 +257,7 @@ def prepared_perm_test(
     ready["compared_within"] = measure.compared_within
     ready["given"], ready["these_systems"] = given, dims == ("input",)
     scores, tested = metric_pairs.prepare(ds, gold, metric, other, **ready)
-    measure = settled(measure, scores, threshold, calibrate_on, gold)
+    measure = settled(measure, scores, threshold, calibrate_on, gold, positive)
     if by_decisions:
         ties.check_number(scores.shape, level, measure.coefficient)
         _warn_of_decisions(dims, level)
@@ -352,6 +355,7 @@ def boot_test(
     by: str | None = None,
     cluster: str | tuple[str, ...] | None = None,
     given: str | xr.DataArray | Sequence[str | xr.DataArray] | None = None,
+    positive: float | str | Sequence[float | str] | None = None,
     threshold: float | xr.DataArray | None = None,
     calibrate_on: xr.Dataset | None = None,
     pool: str | None = None,
@@ -383,6 +387,7 @@ def boot_test(
     {by}
     {cluster}
     {given}
+    {positive}
     {threshold}
     {calibrate_on}
     {pool}
@@ -449,7 +454,7 @@ def boot_test(
     ready["compared_within"] = measure.compared_within
     ready["given"], ready["these_systems"] = given, these_systems(resample, dims)
     scores, tested = metric_pairs.prepare(ds, gold, metric, other, **ready)
-    measure = settled(measure, scores, threshold, calibrate_on, gold)
+    measure = settled(measure, scores, threshold, calibrate_on, gold, positive)
     warn_drawn_threshold(measure, scores.shape)
     dims = random_dims(resample, dims, scores.shape)
     checks.check_resampled(scores.score, dims)

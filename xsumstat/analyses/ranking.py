@@ -40,6 +40,7 @@ def rank(
     by: str | None = None,
     cluster: str | tuple[str, ...] | None = None,
     given: str | xr.DataArray | Sequence[str | xr.DataArray] | None = None,
+    positive: float | str | Sequence[float | str] | None = None,
     threshold: float | xr.DataArray | None = None,
     calibrate_on: xr.Dataset | None = None,
     pool: str | None = None,
@@ -73,6 +74,7 @@ def rank(
     {by}
     {cluster}
     {given}
+    {positive}
     {threshold}
     {calibrate_on}
     {pool}
@@ -136,6 +138,7 @@ def rank(
         _validate.choice("adjust", adjust, corrections.CORRECTIONS)
     shared: dict[str, Any] = {"level": level, "coefficient": coefficient, "missing": missing, "undefined": undefined}
     shared |= {"threshold": threshold, "calibrate_on": calibrate_on, "given": given, "metric": metric}
+    shared["positive"] = positive
     how: dict[str, Any] = {"adjust": adjust, "within": adjust and metric_pairs.DIMS, "progress": progress, **shared}
     how["cluster"] = cluster
     before = value_checks.Held()

@@ -8,7 +8,7 @@ import xarray as xr
 from xsumstat import _validate
 from xsumstat.dataset import checks
 
-WAY_OUT = "scale='standardised' or 'ranks' brings both to one scale; ties of ratings then no longer count"
+WAY_OUT = "scale='calibrated' gives them the distribution of the ratings"
 
 
 def elsewhere(score: xr.DataArray, ratings: xr.DataArray) -> xr.DataArray:
@@ -32,15 +32,14 @@ def elsewhere(score: xr.DataArray, ratings: xr.DataArray) -> xr.DataArray:
     return apart | shares | low_only
 
 
-def warn(score: xr.DataArray, ratings: xr.DataArray, other: xr.DataArray, alignment: str) -> None:
+def warn(score: xr.DataArray, ratings: xr.DataArray, other: xr.DataArray) -> None:
     """Say which judges get no verdict, as `other` says, and which others leave the range of the ratings."""
     low, high = float(ratings.min()), float(ratings.max())
     reach = 0.1 * (high - low)
     outside = ((score < low - reach) | (score > high + reach)).any([dim for dim in score.dims if dim != "metric"])
-    way_out = WAY_OUT if alignment == "rmse" else "map the judge's scores to the values that raters give"
     checks.warn_where(
         outside & ~other,
-        f"scores outside the range of the ratings, {low:g} to {high:g}, which are compared as they are ({way_out}), "
+        f"scores outside the range of the ratings, {low:g} to {high:g}, which are compared as they are ({WAY_OUT}), "
         "of metric",
         "other_scale",
     )
@@ -48,6 +47,6 @@ def warn(score: xr.DataArray, ratings: xr.DataArray, other: xr.DataArray, alignm
         names = _validate.listing(score["metric"].values[other.values].tolist())
         _validate.warn(
             f"no verdict on {names}: the ratings go from {low:g} to {high:g}, and these scores are on another scale; "
-            f"{way_out}",
+            f"{WAY_OUT}",
             "no_verdict",
         )

@@ -34,6 +34,7 @@ def top_k_corr(
     metric: Hashable | Sequence[Hashable] | xr.DataArray | None = None,
     level: str = "system",
     coefficient: str | CorrelationFunction = "pearson",
+    positive: float | str | Sequence[float | str] | None = None,
     method: str = "auto",
     interval: str | None = None,
     resample: str | tuple[str, ...] = "auto",
@@ -59,6 +60,7 @@ def top_k_corr(
     {metric}
     {level}
     {coefficient}
+    {positive}
     {method.ci}
         The jackknife has no interval for fewer than 4 systems.
     {interval}
@@ -131,6 +133,7 @@ def top_k_corr(
         "confidence_level": confidence_level,
     }
     keywords |= {"missing": missing, "undefined": undefined, "rng": draws.seed_of(rng), "keep_samples": keep_samples}
+    keywords["positive"] = positive
     progress = checked_progress(progress)
     curve: list[xr.Dataset] = []
     said: list[value_checks.Held] = []

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 from typing import Any
 
-from xsumstat.catalogue import agreement, among_metrics, better, parts, raters, simulations, systems
+from xsumstat.catalogue import agreement, among_metrics, better, parts, preferences, raters, simulations, systems
 from xsumstat.catalogue.record import Analysis, Question, Variable
 from xsumstat.catalogue.variables import COORDINATES, DETAILS, VARIABLES
 
@@ -21,7 +21,7 @@ __all__ = [
     "variable",
 ]
 
-FAMILIES = (agreement, better, among_metrics, parts, systems, raters, simulations)
+FAMILIES = (agreement, better, among_metrics, parts, systems, raters, preferences, simulations)
 QUESTIONS: tuple[Question, ...] = (
     *(each for family in FAMILIES for each in family.ANALYSES),
     Question("report", "all at once"),

@@ -42,6 +42,7 @@ ANALYSES = (
         say="findings_tests.alt_test",
         core=("metric", "rater"),
     ),
+    Question("calibrate", GROUP),
     Question("majority_vote", GROUP),
     Question("drop_noisiest_rater", GROUP),
 )

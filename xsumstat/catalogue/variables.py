@@ -98,6 +98,14 @@ VARIABLES: dict[str, Variable] = {
     "by_rater": Variable("correlation with the mean of the other raters"),
     "difference_low": Variable("lower limit of the difference"),
     "difference_high": Variable("upper limit of the difference"),
+    # preferences
+    "position_bias": Variable("net share of pairs that move to the first"),
+    "flip_share": Variable("share of pairs whose choice changes with the order"),
+    "flip_low": Variable("lower limit of the share that changes"),
+    "flip_high": Variable("upper limit of the share that changes"),
+    "n_first": Variable("number of pairs that move to the output shown first", dtype=int),
+    "n_second": Variable("number of pairs that move to the output shown second", dtype=int),
+    "n_prompts": Variable("number of prompts", dtype=int),
     # variances
     "variance": Variable("variance of the effects", "score²"),
     "covariance": Variable("covariance of the effects", "score²"),
@@ -135,6 +143,7 @@ DETAILS = frozenset(
         *("critical", "gap_low", "gap_high", "truth_error", "covariance_error", "is_group"),
         *("gold_reliability", "corrected_slope", "corrected_pvalue"),
         *("human_ci_low", "human_ci_high", "rated_difference", "rated_pvalue", "clipped"),
+        *("flip_low", "flip_high", "n_first", "n_second", "n_prompts"),
     )
 )
 # What dims that results have and scores have not are labelled by.
@@ -147,6 +156,7 @@ COORDINATES: dict[str, Variable] = {
     "metric_verdict": Variable("verdict by the metric"),
     "task": Variable("task"),
     "k": Variable("number of best systems"),
+    "rater": Variable("rater"),
     "covariate": Variable("covariate"),
     "reliability": Variable("reliability of the human scores"),
     "gap": Variable("pairs of systems by how close the metric scores them"),

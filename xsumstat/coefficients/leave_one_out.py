@@ -158,6 +158,25 @@ class OfGroups:
 
 
 @dataclass(frozen=True)
+class Share:
+    """What is known of a share of cells.
+
+    Attributes
+    ----------
+    n : float
+        Of how many cells.
+    inputs : int
+        Of how many inputs these are.
+    rarer : int
+        How many of all cells people give the rarest class.
+    """
+
+    n: float
+    inputs: int
+    rarer: int
+
+
+@dataclass(frozen=True)
 class OfCells:
     """Of the correlation of all cells.
 
@@ -171,6 +190,8 @@ class OfCells:
     n_cells : int
     clustered : bool
         As of `OfMeans`.
+    share : Share or None
+        Where it is the share of cells that are right.
     """
 
     value: float
@@ -179,6 +200,7 @@ class OfCells:
     influence: FloatArray
     n_cells: int
     clustered: bool = False
+    share: Share | None = None
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -209,6 +231,8 @@ class OfAny:
     taking_part : tuple of arrays of bool, optional
     clustered : bool
         As of `OfMeans`.
+    cells : array, optional
+        The values without each cell, or without each of many groups of cells.
     """
 
     value: float
@@ -217,6 +241,7 @@ class OfAny:
     level: str
     taking_part: TakingPart | None = None
     clustered: bool = False
+    cells: FloatArray | None = None
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -227,7 +252,8 @@ class OfAny:
         """Those of the difference of two estimates, over the systems and inputs of either."""
         systems = _of_either(self.systems, other.systems, self, other, 0)
         inputs = _of_either(self.inputs, other.inputs, self, other, 1)
-        return OfAny(self.value - other.value, systems, inputs, self.level, clustered=self.clustered)
+        cells = None if self.cells is None or other.cells is None else self.cells - other.cells
+        return OfAny(self.value - other.value, systems, inputs, self.level, clustered=self.clustered, cells=cells)
 
 
 def _of_either(

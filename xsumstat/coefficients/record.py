@@ -116,7 +116,7 @@ class Coefficient:
     label : str
         What axes say.
     bounds : tuple of float
-        The least and the largest value.
+        The least and the largest value; an intraclass correlation of a few outputs may be less than -1.
     levels : tuple of str
         Levels that it is defined at.
     estimator : callable
@@ -165,6 +165,13 @@ class Coefficient:
     chance : callable or None
         What a constant metric and a random one reach in each group, of a metric's scores and the gold's (see `chance`);
         None where it is 0 or undefined.
+    scale : {"classes", "two", "values"} or None
+        What it compares on people's own scale: classes, two of them (positive, and all others), or numbers. None where
+        unit and origin do not matter.
+    positive : tuple of float
+        The values that are the positive class. Empty: every value is a class, or not settled yet.
+    texts : tuple of str
+        What the values 0, 1, ... stand for, where they were texts.
     function : callable or None
         An ``f(x, z) -> float`` of two 1-D arrays, a user's or one of ours that `function.estimator` calls; None for
         those with kernels.
@@ -196,6 +203,9 @@ class Coefficient:
     poolable: bool = False
     within_inputs: bool = False
     chance: Callable[[FloatArray, FloatArray, Measure], tuple[FloatArray, FloatArray]] | None = None
+    scale: str | None = None
+    positive: tuple[float, ...] = ()
+    texts: tuple[str, ...] = ()
     function: CorrelationFunction | None = field(default=None)
 
     def __post_init__(self) -> None:
@@ -207,6 +217,14 @@ class Coefficient:
                 )
         if not set(self.levels) <= set(LEVELS):
             raise ValueError(f"levels of coefficient {self.name!r} must be among {LEVELS}, got {self.levels}")
+
+    @property
+    def positive_attrs(self) -> dict[str, Any]:
+        """Attrs of a result: what the positive class is, a number or a text, or a list of them."""
+        if not self.positive:
+            return {}
+        some: list[Any] = [self.texts[int(each)] if self.texts else each for each in self.positive]
+        return {"positive": some[0] if len(some) == 1 else some}
 
     @property
     def threshold(self) -> float:
@@ -229,7 +247,8 @@ class Coefficient:
 
     def at(self, threshold: float) -> Coefficient:
         """The same with another threshold; NaN calibrates it."""
-        return replace(self, thresholds=() if math.isnan(threshold) else (threshold,))
+        thresholds = () if math.isnan(threshold) else (threshold,)
+        return self if thresholds == self.thresholds else replace(self, thresholds=thresholds)
 
     def rescaled(self, x: FloatArray, z: FloatArray) -> Coefficient:
         """The same with its threshold as `arrays.scaled` makes the scores that it is of."""
@@ -300,7 +319,7 @@ class Measure:
         """Attrs of a result."""
         settings = {"level": self.level, "missing": self.missing, "undefined": self.undefined}
         given = {"given": ", ".join(self.given)} if self.given else {}
-        return {"coefficient": self.coefficient.name, **settings, **given}
+        return {"coefficient": self.coefficient.name, **self.coefficient.positive_attrs, **settings, **given}
 
     def of_metric(self, place: int) -> Measure:
         """The same for one of several metrics."""
@@ -312,7 +331,8 @@ class Measure:
 
     def at(self, threshold: float) -> Measure:
         """The same with another threshold; NaN calibrates it."""
-        return replace(self, coefficient=self.coefficient.at(threshold))
+        coefficient = self.coefficient.at(threshold)
+        return self if coefficient is self.coefficient else replace(self, coefficient=coefficient)
 
     def estimator(self, x: FloatArray, z: FloatArray) -> Estimator:
         """Make a metric's scores and the gold's, (systems, inputs), ready (Deutsch et al. 2021, §2)."""

@@ -23,6 +23,7 @@ from xsumstat.coefficients import (
     tau_with_ties,
     tie_swaps,
     ties,
+    values,
 )
 from xsumstat.coefficients import partial as partials
 from xsumstat.coefficients.record import Coefficient, LeaveOneOut, MakeEstimator, MakeSwapped, Partial
@@ -119,6 +120,9 @@ def _given(kind: int) -> Partial:
         partial(partials.pvalue, kind=kind),
     )
 
+
+# Levels of what is said of single outputs: systems' means are no classes.
+_OF_CELLS = ("input", "global", "within_system")
 
 _ROWS = (
     Coefficient(
@@ -247,14 +251,76 @@ _ROWS = (
         leave_one_out=LeaveOneOut(pair_differences.parts, _pearson_step, of_ranks=False),
         within_inputs=True,
     ),
+    Coefficient(
+        "accuracy",
+        "accuracy",
+        bounds=(0.0, 1.0),
+        levels=_OF_CELLS,
+        of_constants=True,
+        **values.row(values.accuracy, "classes", _pearson_step, "all"),
+    ),
+    Coefficient(
+        "kappa",
+        "Cohen's κ",
+        levels=_OF_CELLS,
+        of_constants=True,
+        **values.row(values.kappa, "classes", _pearson_step),
+    ),
+    Coefficient(
+        "weighted_kappa",
+        "quadratically weighted κ",
+        of_constants=True,
+        **values.row(values.weighted_kappa, "values", _pearson_step),
+    ),
+    Coefficient(
+        "icc",
+        "ICC(A,1)",
+        of_constants=True,
+        **values.row(values.icc, "values", _pearson_step),
+    ),
+    Coefficient(
+        "mcc",
+        "Matthews' correlation",
+        levels=_OF_CELLS,
+        **values.row(values.mcc, "classes", _pearson_step),
+    ),
+    Coefficient(
+        "f1",
+        "F1",
+        bounds=(0.0, 1.0),
+        levels=_OF_CELLS,
+        of_constants=True,
+        **values.row(values.f1, "two", _pearson_step),
+    ),
+    Coefficient(
+        "sensitivity",
+        "sensitivity",
+        bounds=(0.0, 1.0),
+        levels=_OF_CELLS,
+        of_constants=True,
+        symmetric=False,
+        **values.row(values.sensitivity, "two", _pearson_step, "positive"),
+    ),
+    Coefficient(
+        "specificity",
+        "specificity",
+        bounds=(0.0, 1.0),
+        levels=_OF_CELLS,
+        of_constants=True,
+        symmetric=False,
+        **values.row(values.specificity, "two", _pearson_step, "negative"),
+    ),
 )
 
 COEFFICIENTS = {record.name: record for record in _ROWS}
+# Other names of a row, which results do not use.
+ALIASES = {"ccc": "weighted_kappa"}
 # Those that a model of the scores has a true value of, whatever the number of systems and inputs.
 OF_POPULATIONS = tuple(record.name for record in _ROWS if record.normal_value is not None)
 
 
 def get(coefficient: str | CorrelationFunction) -> Coefficient:
     """The record of a coefficient given by name or as a function of two 1-D arrays."""
-    value = _validate.coefficient_function(coefficient, COEFFICIENTS)
+    asked = ALIASES.get(coefficient, coefficient) if isinstance(coefficient, str) else coefficient
+    value = _validate.coefficient_function(asked, COEFFICIENTS)
     return COEFFICIENTS[value] if isinstance(value, str) else function.coefficient(value)

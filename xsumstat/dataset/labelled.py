@@ -9,6 +9,7 @@ import numpy as np
 import xarray as xr
 
 from xsumstat import extras
+from xsumstat.dataset import calibrated
 from xsumstat.dataset.facts import CORE
 from xsumstat.dataset.scores import Scores
 from xsumstat.resampling import jobs, tasks
@@ -50,7 +51,13 @@ def run(
     -------
     dict of DataArray
         By name; the samples, on `dim` and dim `resample`, as "samples".
+
+    Raises
+    ------
+    ValueError
+        For calibrated metrics, which a job takes as fixed; one that refits them is given what they are made of.
     """
+    calibrated.refuse(scores.score)
     of_gold = scores.gold_core if gold_core is None else gold_core
     inputs = [(scores.score, core), (scores.human, of_gold), *([] if beside is None else [(beside, ["_row", dim])])]
     used = None if scores.used is None else (scores.used[0].data, scores.used[1].data)

@@ -10,7 +10,7 @@ import numpy.typing as npt
 import xarray as xr
 
 from xsumstat import _validate
-from xsumstat.dataset import facts
+from xsumstat.dataset import calibrated, facts
 from xsumstat.dataset.facts import Fact
 from xsumstat.dataset.value_checks import Checks
 from xsumstat.types import FloatArray
@@ -21,24 +21,32 @@ _NEAR = 1e-12
 _FIRST = 64
 
 
+# Kinds of metrics that are judged only where they are named.
+HUMAN, COVARIATE = "human", "covariate"
+
+
 def human_labels(values: xr.DataArray | xr.Dataset) -> list[Hashable]:
     """The metrics that the coordinate `kind` calls human."""
+    return _of_kind(values, HUMAN)
+
+
+def _of_kind(values: xr.DataArray | xr.Dataset, name: str) -> list[Hashable]:
     kind = values.coords.get("kind")
     if kind is None or kind.dims != ("metric",) or "metric" not in values.indexes:
         return []
     # Labels are looked at at once, also where the scores beside them are lazy.
     kind = kind.compute(scheduler="synchronous") if facts.is_lazy(kind) else kind
-    return list(values.indexes["metric"][kind.values == "human"])
+    return list(values.indexes["metric"][kind.values == name])
 
 
 def judged(values: xr.DataArray | xr.Dataset, own: list[Hashable]) -> list[Hashable]:
-    """The metrics that are judged where nobody names them: without the gold's own labels and other human scores.
+    """The metrics that are judged where nobody names them: not the gold's own labels, human scores nor covariates.
 
     Where that leaves none, all but the gold.
     """
     labels = [label for label in values.indexes["metric"] if label not in own]
-    people = set(human_labels(values))
-    return [label for label in labels if label not in people] or labels
+    unasked = {*human_labels(values), *_of_kind(values, COVARIATE)}
+    return [label for label in labels if label not in unasked] or labels
 
 
 def warn_of_people(
@@ -68,13 +76,18 @@ def warn_of_people(
         Metrics that the gold is by name, and that are no surprise.
     """
     people = [_people(name, gold), *(_people(each, values) for each, values in ratings.items())]
-    later.make(_warn, score["metric"].values.tolist(), [*own, *human_labels(score)], people, equal)
+    later.make(_warn, score["metric"].values.tolist(), [*own, *_known(score)], people, equal)
 
 
 def warn_of_raters(score: xr.DataArray, ratings: xr.DataArray, name: str, along: str) -> None:
     """Warn of metrics that are the raters' mean, or one of the raters, of ratings aligned with them."""
     equal = [equal_to(score, ratings, along)]
-    _warn(score["metric"].values.tolist(), human_labels(score), [_people(name, ratings, along)], equal)
+    _warn(score["metric"].values.tolist(), _known(score), [_people(name, ratings, along)], equal)
+
+
+def _known(score: xr.DataArray) -> list[Hashable]:
+    """The metrics that are known to be human, or to be made to look so: of a calibrated one its judge may be told."""
+    return [*human_labels(score), *calibrated.labels(score)]
 
 
 def ratings_in(ds: xr.Dataset) -> dict[str, xr.DataArray]:

@@ -51,6 +51,9 @@ class Scope:
         """As a sentence says it: "these 12 systems on inputs like these"."""
         if "cell" in self.random:
             return "cells like these"
+        clusters = [f"clustered by {' and '.join(self.clusters.split())}"] if self.clusters else []
+        if "prompt" in self.random:
+            return ", ".join([f"{_these(self.systems, 'system')} on prompts like these", *clusters])
         if {"system", "input"} <= set(self.random):
             found = "systems and inputs like these"
         elif self.exchanged:
@@ -62,7 +65,6 @@ class Scope:
             )
             found = f"{systems} on {inputs}"
         layers = [f"{dim}s like these" for dim in self.random if dim not in ("system", "input")]
-        clusters = [f"clustered by {' and '.join(self.clusters.split())}"] if self.clusters else []
         return ", ".join([found, *layers, *clusters])
 
 

@@ -87,6 +87,8 @@ class Scores:
         What is held constant. The gold is missing where one of them is.
     given : tuple of str
         What they are called.
+    labels : tuple of str
+        The texts that scores of 0, 1, ... stand for, where they were such.
     """
 
     score: xr.DataArray
@@ -100,6 +102,7 @@ class Scores:
     later: Checks = field(default_factory=Checks)
     covariates: tuple[xr.DataArray, ...] = ()
     given: tuple[str, ...] = ()
+    labels: tuple[str, ...] = ()
 
     @property
     def human(self) -> xr.DataArray:
@@ -179,10 +182,18 @@ def prepare(
     seen = by_metric(_seen, [score, *([raw] if ratings else [])], human, used, missing, list(ratings.values()))
     spreads = seen[0], of_values(_spread, human if over is None else human.mean(over), used)
     directions.warn_of_sentinels(score, ds.attrs.get("sentinels_level"), compared_within or level)
-    scores = Scores(score, human, name, dropped, places[0], places[1], used, spreads, later, tuple(held), names)
+    scores = Scores(
+        score, human, name, dropped, places[0], places[1], used, spreads, later, tuple(held), names, texts_of(ds)
+    )
     _check_values(scores, seen[1], constant=constant, n_metrics=ds["score"].sizes["metric"], **few)
     leakage.warn_of_people(later, seen[2], score, human, name, ratings, own_labels)
     return scores
+
+
+def texts_of(ds: xr.Dataset) -> tuple[str, ...]:
+    """The texts that scores of 0, 1, ... stand for, as `to_scores(labels=)` keeps them."""
+    labels = ds.attrs.get("labels", ())
+    return (labels,) if isinstance(labels, str) else tuple(map(str, labels))
 
 
 def _covariates(

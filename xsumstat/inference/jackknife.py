@@ -19,8 +19,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from xsumstat.coefficients.curvature import second_order
-from xsumstat.coefficients.leave_one_out import OfAny, OfCells, OfGroups, OfMeans, Parts
+from xsumstat.coefficients.leave_one_out import OfAny, OfCells, OfGroups, OfMeans, Parts, Share
 from xsumstat.coefficients.record import Coefficient, Measure
+from xsumstat.inference.score_limits import wilson_about
 from xsumstat.types import FloatArray, IntArray
 
 # Fewer members that are correlated have no interval, nor fewer groups (inputs) that are random.
@@ -29,6 +30,8 @@ LEAST_MEMBERS, LEAST_CLUSTERS, LEAST_GROUPS = 4, 3, 2
 NOTHING = 1e-12
 # An interval rests on one system that moves the estimate so many times as far as others do, of so many at least.
 FAR, LEAST_TO_REST = 15.0, 5
+# A class of fewer cells is rare: its shares have score limits.
+FEW_OF_A_CLASS = 10
 
 
 # A limit, or those of many quantiles.
@@ -125,6 +128,8 @@ def variance(parts: Parts, dims: tuple[str, ...]) -> float:
     if len(found) == 2 and isinstance(parts, OfCells):
         cells = float(np.sum(parts.influence**2)) / parts.n_cells**2
         found[1] = max(0.0, found[1] - cells)
+    elif len(found) == 2 and isinstance(parts, OfAny) and parts.cells is not None:
+        found[1] = max(0.0, found[1] - deleted_variance(parts.cells))
     return sum(found)
 
 
@@ -313,6 +318,8 @@ def of_one(parts: Parts, measure: Measure, dims: tuple[str, ...]) -> Estimated:
     if math.isnan(spread):
         return Estimated(parts.value, math.nan, math.nan, df)
     off, error = bias(parts, dims), math.sqrt(spread)
+    if isinstance(parts, OfCells) and parts.share is not None and few_of_a_class(parts.share, parts.value):
+        return of_share(parts, parts.share, spread, df)
     if not within_one(parts, measure.coefficient):
         return Estimated(
             parts.value, off, error, df, about=lambda t: (parts.value - off - t * error, parts.value - off + t * error)
@@ -331,6 +338,28 @@ def of_one(parts: Parts, measure: Measure, dims: tuple[str, ...]) -> Estimated:
     else:
         found = bounded(value, off, error, df, step)
     return found if scale == 1.0 else _accuracy(found, parts.value)
+
+
+def few_of_a_class(share: Share, value: float) -> bool:
+    """Whether a share of cells has score limits: the rarer class has few cells, or all cells agree, or none."""
+    return share.rarer < FEW_OF_A_CLASS or unvarying(2 * value - 1, math.inf)
+
+
+def of_share(parts: OfCells, share: Share, spread: float, df: float) -> Estimated:
+    """A share p of cells with score limits (Wilson 1927) of so many cells as would be as sure: p(1 − p)/V, at most all.
+
+    Where all agree, or none, nothing tells how sure it is, and cells of one input count as one.
+    """
+    value = parts.value
+    alone = value * (1 - value) / spread if spread > 0 else math.inf
+    n = float(share.inputs) if unvarying(2 * value - 1, math.inf) else min(alone, share.n)
+    error = math.sqrt(max(value * (1 - value), 1 / (4 * n)) / n)
+
+    def about(t: Limit) -> Limits:
+        low, high = wilson_about(np.asarray(value), 1 / n, np.asarray(t, dtype=float))
+        return (low, high) if isinstance(t, np.ndarray) else (float(low), float(high))
+
+    return Estimated(value, 0.0, error if unvarying(2 * value - 1, math.inf) else math.sqrt(spread), df, about=about)
 
 
 def varying(shape: tuple[int, int], dims: tuple[str, ...]) -> tuple[str, ...]:
@@ -359,7 +388,7 @@ def too_few(
 def within_one(parts: Parts, coefficient: Coefficient) -> bool:
     """Whether the estimate is a correlation or an accuracy, as far as can be seen of a function."""
     if not isinstance(parts, OfAny) or coefficient.function is None:
-        return True
+        return math.isnan(parts.value) or parts.value >= coefficient.bounds[0] - NOTHING
     return bool(np.nanmax(np.abs([parts.value, *parts.systems, *parts.inputs])) <= 1.0)
 
 

@@ -49,8 +49,12 @@ def wilson(share: FloatArray, per_n: npt.ArrayLike, level: float) -> tuple[Float
     """Wilson's limits of a share from 1/n, where n need be no whole number and may be infinite."""
     from scipy.special import ndtri
 
-    z2 = float(ndtri(0.5 + level / 2)) ** 2
-    u = z2 * np.asarray(per_n, dtype=float)
+    return wilson_about(share, per_n, np.asarray(ndtri(0.5 + level / 2)))
+
+
+def wilson_about(share: FloatArray, per_n: npt.ArrayLike, quantile: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """The same from a quantile of the normal distribution, or of t."""
+    u = quantile**2 * np.asarray(per_n, dtype=float)
     share = np.clip(share, 0.0, 1.0)
     with np.errstate(invalid="ignore"):
         half = np.sqrt(share * (1 - share) * u + u**2 / 4) / (1 + u)

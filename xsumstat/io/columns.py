@@ -13,11 +13,10 @@ from xsumstat.method_synonyms import COLUMNS
 from xsumstat.synonyms import spelt
 
 TABLES = (".csv", ".tsv", ".parquet")
-# What columns are usually called, as `spelt` has it; the first is our own name.
+# What columns are usually called, as `spelt` has it, beside our own names.
 _NAMES: dict[str, tuple[str, ...]] = {
-    **{field: COLUMNS[field] for field in ("metric", "system", "input")},
-    "score": ("score", "value", "rating"),
-    "rater": ("rater", "raterid", "ratername", "annotator", "annotatorid", "annotatorname", "worker", "workerid"),
+    **{field: COLUMNS[field] for field in ("metric", "system", "input", "rater")},
+    "score": COLUMNS["value"],
 }
 
 
@@ -41,10 +40,9 @@ def header(path: Path) -> list[str]:
 
 def recognised(columns: Sequence[str], field: str) -> str | None:
     """The column that has the field's own name, or else the only one with another of its usual names; None for none."""
-    own, *_ = names = _NAMES[field]
-    if own in columns:
-        return own
-    found = [column for column in columns if spelt(column) in names]
+    if field in columns:
+        return field
+    found = [column for column in columns if spelt(column) in _NAMES[field]]
     if len(found) > 1:
         raise ValueError(
             f"{len(found)} columns could name the {field}: {_validate.listing(found)}; say which one: {field}=..."

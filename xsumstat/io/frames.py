@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
+import numpy as np
 import pandas as pd
 import xarray as xr
 
@@ -76,15 +78,15 @@ def to_scores(
         so many systems, divided among the metrics), if the correlation asked for is negative too.
     kind : mapping, optional
         The metrics of each kind, as ``{"human": ["expert", "crowd"], "judge": ["gpt"]}``: the coordinate
-        ``kind(metric)``, "automatic" for those not named, "human" for the gold. Metrics of kind "human" are judged
-        only where `metric=` of a question names them.
+        ``kind(metric)``, "automatic" for those not named, "human" for the gold. Metrics of kind "human" and
+        "covariate", such as a length, are judged only where `metric=` of a question names them.
 
     Returns
     -------
     Dataset
         ``score(metric, system, input, ...)``, float64, labels in the order in which they appear, NaN where
         the frame has no row. A further column that has one value for each label of a dim, as a system's type,
-        becomes a coordinate of that dim.
+        becomes a coordinate of that dim. ``ds.attrs["left_out"]`` names columns of texts that are left out.
 
     Raises
     ------
@@ -96,10 +98,10 @@ def to_scores(
     Warns
     -----
     UserWarning
-        Names the columns that are neither scores nor labels nor descriptions, and are left out, the labels with blanks
-        around them, which are left out too, and labels of a dim that look the same and are not, as "é" can be one sign
-        or two. An index of text without a name is left out: pandas makes one where
-        the rows of a file have a field more than its header.
+        Names the columns that are neither scores, labels, descriptions nor texts, and are left out, the labels with
+        blanks around them, which are left out too, and labels of a dim that look the same and are not, as "é" can be
+        one sign or two. An index of text without a name is left out: pandas makes one where the rows of a file have a
+        field more than its header.
 
     Examples
     --------
@@ -166,7 +168,9 @@ def _with_ratings(
         split = by_raters.split_wide(frame, names, rater, labelled, place)
         if metric is not None:
             metric = [name for name in ([metric] if isinstance(metric, str) else metric) if name not in names]
-        others = split.scores if metric or len(split.scores.columns) > len(labelled) else None
+        others = split.scores if len(split.scores.columns) > len(labelled) else None
+        if others is not None and not metric and not rows.has_metrics(others, labelled):
+            others, metric = others.assign(**{by_raters.VALUES: np.nan}), [by_raters.VALUES]
     else:
         rows.known_columns(frame, {"metric": "metric" if metric is None else metric, "value": value})
         split = by_raters.split_tidy(
@@ -191,6 +195,7 @@ def _with_ratings(
             others, metric=metric, system=system, input=input, value=value, wide=wide, dims=dims,
             aggregate=aggregate, place=split.place_of_score,
         )  # fmt: skip
+        scores = scores.sel(metric=scores.indexes["metric"] != by_raters.VALUES)
     return by_raters.joined(scores, each["score"].isel(metric=0, drop=True), mean["score"])
 
 
@@ -203,7 +208,11 @@ def read_scores(
     value: str = "score",
     dims: Iterable[str] = (),
     aggregate: str | None = None,
-    ratings: list[str] | None = None,
+    ratings: list[str] | str | None = None,
+    rater: str | None = None,
+    gold: str | None = None,
+    kind: Mapping[str, list[str]] | None = None,
+    columns: list[str] | None = None,
     chunks: int | Literal["auto"] | Mapping[Any, Any] | None = None,
 ) -> xr.Dataset:
     """Scores from a file or folder, by its ending.
@@ -219,6 +228,10 @@ def read_scores(
     ratings : list of str, optional
         Of a frame: the columns, or where it is tidy the metrics, that are several people's ratings. Their mean becomes
         the metric "human", the gold.
+    rater, gold, kind
+        As for `to_scores`.
+    columns : list of str, optional
+        Of a frame that is not tidy: the metrics. Default: every column of numbers.
     chunks : int, mapping or "auto", optional
         Of ``.nc`` and ``.zarr``: leave the values in the file, as a Dask array in chunks of these sizes, as
         `xarray.open_dataset` does; what describes labels is read. ``{"metric": 1}``, a metric at a time, suits scores
@@ -255,11 +268,28 @@ def read_scores(
         frame, place = table(path, [metric, system, input, *dims])
     wide = metric not in frame.columns
     frame = rows.with_system(rows.prepared(frame, aggregate), system)
-    how: dict[str, Any] = {"metric": None if wide else metric, "system": system, "input": input, "value": value}
+    how: dict[str, Any] = {"metric": columns if wide else metric, "system": system, "input": input, "value": value}
     how |= {"wide": wide, "dims": dims, "aggregate": aggregate, "place": place}
-    ds = rows.of_frame(frame, **how) if ratings is None else _with_ratings(frame, ratings, None, **how)
+    ds = rows.of_frame(frame, **how) if ratings is None else _with_ratings(frame, ratings, rater, **how)
     cells.report_alike(ds.indexes)
-    return ds if ratings is None else ds.assign_attrs(gold=by_raters.MEAN)
+    gold = by_raters.MEAN if ratings is not None else gold
+    return declarations.declared(ds, gold=gold, lower_is_better=(), kind=kind or None)
+
+
+def sample(path: Path, rows_read: int = 10_000) -> pd.DataFrame:
+    """The first rows of a table, by which it is told what its columns hold; its header alone where they are broken."""
+    names = usual.header(path)
+    try:
+        if path.suffix.lower() == ".parquet":
+            frame = pd.read_parquet(path)
+        else:
+            separator = "\t" if path.suffix.lower() == ".tsv" else ","
+            with warnings.catch_warnings():
+                warnings.simplefilter("error")
+                frame = pd.read_csv(path, sep=separator, encoding="utf-8-sig", index_col=False, nrows=rows_read)
+    except (ValueError, OSError, pd.errors.ParserWarning):  # of which the reader says more
+        return pd.DataFrame(columns=names)
+    return frame.set_axis([str(name).strip() for name in frame.columns], axis=1)
 
 
 def table(path: Path, labels: list[str]) -> tuple[pd.DataFrame, Place]:

@@ -14,7 +14,7 @@ import xarray as xr
 from xsumstat import _validate
 from xsumstat.dataset import facts
 from xsumstat.dataset import scores as schema
-from xsumstat.io import cells, columns, frames, rows, stores, tabular
+from xsumstat.io import cells, columns, frames, roles, rows, stores, tabular
 from xsumstat.io import ratings as by_raters
 
 _FRAME = "human"  # what messages call a frame, after its argument
@@ -304,11 +304,14 @@ def _value_columns(frame: pd.DataFrame, others: list[str], column: str | None, f
         return [usual]
     if len(numeric) == 1 or columns.numbered(numeric):
         return numeric
+    raters = roles.raters_in(frame, numeric)
+    if len(raters) > 1:
+        return raters
     if not numeric:
         named = _validate.listing(frame.columns)
         raise ValueError(f"{file} has no column of numbers beside its labels; columns: {named}")
     which = "leave the others out" if file == _FRAME else "gold=... says which holds the human scores"
     raise ValueError(
-        f"{file} has several columns of numbers: {_validate.listing(numeric)}; {which}, and raters have columns of one "
-        "name and a number, as annotator_1, annotator_2"
+        f"{file} has several columns of numbers: {_validate.listing(numeric)}; {which}, and columns of raters are "
+        "called annotator_1 and annotator_2, or ann_alice and ann_bob"
     )

@@ -9,7 +9,7 @@ from typing import Any
 
 import xarray as xr
 
-from xsumstat.io import eval_results, inspect_logs, sacrerouge
+from xsumstat.io import eval_results, inspect_logs, preference_files, sacrerouge
 from xsumstat.io.cells import check_density
 from xsumstat.io.eval_cases import mapping, parsed
 
@@ -46,13 +46,16 @@ def _of_lines(path: Path) -> Callable[[Path], xr.Dataset]:
         line = json.loads(first)
     except (ValueError, RecursionError):
         line = None  # which the reader of SacreROUGE's lines says
+    _refuse_preferences(line, path)
     if isinstance(line, dict) and "doc_id" in line:
         return eval_results.read_lm_eval
     return eval_results.read_promptfoo if isinstance(line, dict) and "testIdx" in line else sacrerouge.read_sacrerouge
 
 
 def _of_json(path: Path) -> Callable[[Path], xr.Dataset]:
-    content: dict[str, Any] = mapping(parsed(path.read_bytes(), path.name), path.name)
+    found = parsed(path.read_bytes(), path.name)
+    _refuse_preferences(found[0] if isinstance(found, list) and found else None, path)
+    content: dict[str, Any] = mapping(found, path.name)
     if "eval" in content:
         return inspect_logs.read_inspect
     if any(key in content for key in _DEEPEVAL):
@@ -69,3 +72,12 @@ def _of_json(path: Path) -> Callable[[Path], xr.Dataset]:
         f"cannot tell what {path.name} holds: it is no log of Inspect, no results of promptfoo, "
         "and no test run of DeepEval"
     )
+
+
+def _refuse_preferences(line: Any, path: Path) -> None:
+    kind = preference_files.kind_of(line)
+    if kind:
+        raise ValueError(
+            f"{path.name} holds preferences between systems, and no scores of outputs: "
+            f"xsumstat.read_preferences({path.name!r}) reads them"
+        )

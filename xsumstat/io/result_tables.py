@@ -31,6 +31,7 @@ _ESTIMATES = (
     "ratio",
     "share",
     "slope",
+    "position_bias",
     "coverage",
     "power",
     "type_i_error",

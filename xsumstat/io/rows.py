@@ -16,12 +16,14 @@ import xarray as xr
 from xsumstat import _validate
 from xsumstat.coefficients import arrays
 from xsumstat.io import columns as usual
-from xsumstat.io import labels, tabular
+from xsumstat.io import labels, roles, tabular
 from xsumstat.io.labels import Codes, Labels, Place
 from xsumstat.types import FloatArray, IntArray
 
 # The name of the system of a frame that names none, and of the column of systems.
 SYSTEM = "system"
+# The attribute that names the columns of texts that are left out.
+LEFT_OUT = "left_out"
 _LARGEST_FLOAT = sys.float_info.max
 _LOOKED_AT = 100  # values by which a column of percentages is known
 _MEANS = {
@@ -78,7 +80,7 @@ def of_frame(
     tabular.check_flat(frame, [*names.values(), *metrics])
     rows = {dim: labels.of_rows(frame[column], dim, column, place) for dim, column in names.items()}
     chosen = wide and metric is not None  # numbers that were not chosen as metrics are not lost unawares
-    described = _descriptions(rows, frame, [*names.values(), *metrics], quiet_numbers=chosen)
+    described, texts = _descriptions(rows, frame, [*names.values(), *metrics], quiet_numbers=chosen)
     scores = [numbers(frame[column], column, place) for column in metrics]
     if wide and not chosen:
         _report_constant(metrics, scores, rows["system"].codes)
@@ -88,7 +90,8 @@ def of_frame(
         of_metrics = Labels(named, np.repeat(np.arange(len(metrics)), len(frame)))
         rows = {"metric": of_metrics, **repeated}
     dims_of_scores = {key: rows[key] for key in ("metric", "system", "input", *dims)}
-    return _filled(dims_of_scores, np.concatenate(scores), aggregate, described)
+    ds = _filled(dims_of_scores, np.concatenate(scores), aggregate, described)
+    return ds.assign_attrs({LEFT_OUT: ", ".join(texts)}) if texts else ds
 
 
 def _native(frame: pd.DataFrame) -> pd.DataFrame:
@@ -167,6 +170,15 @@ def _metric_columns(
             f"{_of_percentages(frame, others)}"
         )
     return metrics
+
+
+def has_metrics(frame: pd.DataFrame, named: list[str]) -> bool:
+    """Whether a wide frame has a column of numbers beside those that are named."""
+    return any(
+        _mostly_numbers(frame[column]) for column in frame.columns
+        if column not in named and not re.fullmatch(r"Unnamed: \d+", str(column))
+        and not pd.api.types.is_bool_dtype(frame[column].dtype) and not tabular.is_nested(frame[column])
+    )  # fmt: skip
 
 
 def _report_constant(metrics: list[str], scores: list[FloatArray], systems: Codes) -> None:
@@ -250,10 +262,14 @@ def _at(column: pd.Series[Any], rows: np.ndarray[Any, Any], place: Place) -> str
 
 def _descriptions(
     rows: dict[str, Labels], frame: pd.DataFrame, used: list[str], quiet_numbers: bool
-) -> dict[str, tuple[str, np.ndarray[Any, Any]]]:
-    """The dim that each further column describes, and its value for each label; what describes none is reported."""
+) -> tuple[dict[str, tuple[str, np.ndarray[Any, Any]]], list[str]]:
+    """The dim that each further column describes, and its value for each label; and texts that describe none.
+
+    What else describes none is reported.
+    """
     described: dict[str, tuple[str, np.ndarray[Any, Any]]] = {}
-    loose = []
+    loose: list[str] = []
+    texts: list[str] = []
     taken = {"metric", "score", *rows}
     for column in frame.columns:
         if column in used or re.fullmatch(r"Unnamed: \d+", str(column)):
@@ -262,6 +278,8 @@ def _descriptions(
         found = None if no_label else labels.described(frame[column], rows)
         if found is not None:
             described[str(column)] = found
+        elif roles.is_text(frame[column], column):
+            texts.append(str(column))
         elif not (quiet_numbers and pd.api.types.is_numeric_dtype(frame[column].to_numpy().dtype)):
             loose.append(column)
     if loose:
@@ -270,7 +288,7 @@ def _descriptions(
             f"{_of_percentages(frame, loose)}",
             "columns_left_out",
         )
-    return described
+    return described, texts
 
 
 def _filled(

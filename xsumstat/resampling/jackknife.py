@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -11,12 +11,12 @@ import numpy as np
 from xsumstat.coefficients import arrays, leave_one_out, pairs
 from xsumstat.coefficients import clusters as by_cluster
 from xsumstat.coefficients.clusters import Clusters
-from xsumstat.coefficients.leave_one_out import Parts
+from xsumstat.coefficients.leave_one_out import OfAny, Parts
 from xsumstat.coefficients.record import Measure
-from xsumstat.inference import jackknife
+from xsumstat.inference import calibration, jackknife
 from xsumstat.inference.jackknife import Estimated
 from xsumstat.resampling import jobs
-from xsumstat.resampling.jobs import AtOnce, OfMetrics
+from xsumstat.resampling.jobs import AtOnce, Job, OfMetrics
 from xsumstat.types import FloatArray
 
 # One metric, or two of which the second's correlation is taken from the first's.
@@ -32,20 +32,41 @@ def estimated(
     measure: Measure,
     dims: tuple[str, ...],
     clusters: Clusters | None = None,
+    refits: Sequence[RefitOf] = (),
 ) -> list[tuple[Estimated, int, int]]:
     """Each target's estimate, how many of its values without one label are undefined, and on which system it rests.
 
     Scores are (metrics, systems, inputs). Two metrics are compared on the cells that both have; under
     ``missing="available"``, which is of system means, each keeps all of its own. The system is a place among all, -1
     for none; a difference rests on what one of its metrics does. Where there are clusters of systems or inputs, these
-    are left out whole.
+    are left out whole. A metric that is calibrated is calibrated anew each time, and what it is compared with is
+    evaluated anew beside it.
     """
+    by_metric = {each.metric: each for each in refits}
+    anew = [any(metric in by_metric for metric in target) for target in targets]
+    if any(anew) and not all(anew):
+        order = sorted(range(len(targets)), key=anew.__getitem__)
+        each = [
+            estimated(scores, z, [targets[at] for at in order if anew[at] == kind], measure, dims, clusters, refits)
+            for kind in (False, True)
+        ]
+        by_place = dict(zip(order, [*each[0], *each[1]], strict=True))
+        return [by_place[at] for at in range(len(targets))]
+
+    def parts_of(x: FloatArray, metric: int) -> Parts:
+        of_metric = measure.of_metric(metric)
+        if not any(anew):
+            return by_cluster.of(x, z, of_metric, clusters)
+        known = by_metric[metric].refit(scores) if metric in by_metric else None
+        return calibration.refitted(x, z, known, of_metric, dims, clusters)
 
     def make(x: FloatArray, metric: int) -> _OfMetric:
         of_metric = measure.of_metric(metric)
-        parts = by_cluster.of(x, z, of_metric, clusters)
+        parts = parts_of(x, metric)
         at = jackknife.rests_on(parts, dims) if clusters is None else -1
-        at = at if at < 0 else int(np.flatnonzero(leave_one_out.taking_part(x, z, of_metric)[0])[at])
+        taking_part = parts.taking_part if any(anew) and isinstance(parts, OfAny) else None
+        systems = (taking_part or leave_one_out.taking_part(x, z, of_metric))[0]
+        at = at if at < 0 else int(np.flatnonzero(systems)[at])
         return _OfMetric(parts, jackknife.of_one(parts, measure, dims), jackknife.n_undefined(parts, dims), at)
 
     found = []
@@ -59,6 +80,46 @@ def estimated(
         resting = one.resting if one.resting >= 0 else two.resting
         found.append((both, max(one.undefined, two.undefined), resting))
     return found
+
+
+@dataclass(frozen=True)
+class RefitOf:
+    """Of which metric, by its place, the calibration is fitted anew, and where what it is made of stands.
+
+    Attributes
+    ----------
+    metric : int
+    judge, folds : int
+        Places, after all metrics, of the judge's own scores and of the folds of inputs.
+    human : tuple of int
+        Those of the human scores, by one rater or several.
+    how : Calibration
+    name : str
+        What the metric is called.
+    """
+
+    metric: int
+    judge: int
+    folds: int
+    human: tuple[int, ...]
+    how: calibration.Calibration
+    name: str
+
+    @property
+    def places(self) -> tuple[int, ...]:
+        """Where what it is made of stands."""
+        return self.judge, self.folds, *self.human
+
+    def refit(self, scores: FloatArray) -> calibration.Refit:
+        """What the metric is made of."""
+        folds = scores[self.folds][0].astype(np.int64)
+        people = np.array([scores[at] for at in self.human])
+        return calibration.Refit(self.how, scores[self.judge], people, folds, self.name)
+
+    def among(self, places: Sequence[int]) -> RefitOf:
+        """The same among the scores at some places."""
+        metric, judge, folds, *human = map(places.index, (self.metric, *self.places))
+        return replace(self, metric=metric, judge=judge, folds=folds, human=tuple(human))
 
 
 @dataclass(frozen=True)
@@ -92,10 +153,11 @@ def intervals(
     dims: tuple[str, ...],
     confidence_level: float,
     clusters: Clusters | None = None,
+    refits: Sequence[RefitOf] = (),
 ) -> FloatArray:
     """The numbers of `NAMES`, (names, targets)."""
     numbers = []
-    for one, undefined, resting in estimated(scores, z, targets, measure, dims, clusters):
+    for one, undefined, resting in estimated(scores, z, targets, measure, dims, clusters, refits):
         limits = one.interval(confidence_level)
         known = one.standard_error, undefined, one.bias, one.df, one.fell_back
         numbers.append((one.estimate, *limits, *known, resting))
@@ -116,6 +178,8 @@ class Jackknife(AtOnce, OfMetrics[FloatArray]):
     confidence_level : float
     clusters : tuple of arrays of int, optional
         The cluster of each system and of each input.
+    refits : tuple of RefitOf
+        The metrics that are calibrated.
     """
 
     targets: tuple[Target, ...]
@@ -123,8 +187,22 @@ class Jackknife(AtOnce, OfMetrics[FloatArray]):
     dims: tuple[str, ...]
     confidence_level: float
     clusters: Clusters | None = field(default=None, kw_only=True)
+    refits: tuple[RefitOf, ...] = field(default=(), kw_only=True)
 
     names = NAMES
+
+    def metrics_of(self, target: Target) -> tuple[int, ...]:
+        """The metrics of a target, and what those that are calibrated are made of."""
+        return (*target, *(place for each in self.refits if each.metric in target for place in each.places))
+
+    def narrowed(self, at: slice, places: Sequence[int] | None) -> Job[FloatArray]:
+        """A job of some targets, that sees some metrics and what those that are calibrated are made of."""
+        assert places is not None
+        targets = tuple(tuple(places.index(metric) for metric in target) for target in self.targets[at])
+        refits = tuple(each.among(places) for each in self.refits if {each.metric, *each.places} <= set(places))
+        beside = {place for each in self.refits for place in each.places}
+        measure = self.measure.of_metrics([place for place in places if place not in beside])
+        return replace(self, targets=targets, measure=measure, refits=refits)
 
     def bytes_each(self, x: Any, z: Any, *beside: Any) -> int:
         """About how many bytes a target takes."""
@@ -147,4 +225,5 @@ class Jackknife(AtOnce, OfMetrics[FloatArray]):
 
     def ready(self, at: slice, x: FloatArray, z: FloatArray, *beside: Any) -> FloatArray:
         """The numbers of the targets, as there is nothing to draw."""
-        return intervals(x, z, self.targets[at], self.measure, self.dims, self.confidence_level, self.clusters)
+        how = self.measure, self.dims, self.confidence_level, self.clusters, self.refits
+        return intervals(x, z, self.targets[at], *how)

@@ -15,6 +15,7 @@ from xsumstat import _validate
 from xsumstat.analyses.measure import checked_measure
 from xsumstat.coefficients import table
 from xsumstat.coefficients.record import Coefficient, Measure
+from xsumstat.dataset import calibrated
 from xsumstat.dataset import scores as schema
 from xsumstat.resampling.bootstrap import Target
 from xsumstat.simulation import simulate as simulation
@@ -45,6 +46,11 @@ class Questions:
                 raise ValueError(f"{each} is an empty list")
             _validate.unique(each, values)
         measures = [[checked_measure(each, name, missing, undefined) for name in names] for each in levels]
+        if values := [each.coefficient.name for each in measures[0] if each.coefficient.scale is not None]:
+            raise ValueError(
+                f"coefficient={values[0]!r} compares values on people's own scale, which simulated scores do not keep; "
+                "use a correlation"
+            )
         scalars = tuple(
             name for name, given in (("level", level), ("coefficient", coefficient)) if not _validate.is_list(given)
         )
@@ -136,6 +142,7 @@ class Source:
             raise TypeError(f"ds must be a Dataset of scores, got {type(ds).__name__}")
         first = questions.levels[0]
         found = schema.prepare(ds, gold, metric, level=first, missing=questions.missing, other=other)
+        calibrated.refuse(found.score, "a simulation")
         if found.further:
             raise ValueError(
                 f"scores have the further dim(s) {_validate.listing(sorted(found.further))}; select one label of each"

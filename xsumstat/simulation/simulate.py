@@ -13,7 +13,7 @@ import xarray as xr
 
 from xsumstat import _validate, extras
 from xsumstat.coefficients import table
-from xsumstat.dataset import facts, results
+from xsumstat.dataset import calibrated, facts, results
 from xsumstat.dataset import scores as schema
 from xsumstat.resampling import draws, threads
 from xsumstat.simulation.likeness import Likeness
@@ -246,6 +246,7 @@ def _labelled(values: FloatArray, names: list[Any]) -> xr.Dataset:
 def prepared(ds: xr.Dataset, gold: Any, metric: Any) -> schema.Scores:
     """Scores that others are drawn like, in memory and without further dims."""
     found = schema.prepare(ds, gold, metric, level="input", missing="pairwise")
+    calibrated.refuse(found.score, "a simulation")
     if found.further:
         raise ValueError(
             f"scores have the further dim(s) {_validate.listing(sorted(found.further))}; select one label of each"

@@ -1,0 +1,26 @@
+"""
+Judges beside each other
+========================
+
+By how much each judge prefers the output that is shown first, with its 95 % limits. A judge whose limits exclude the
+line at 0 prefers a position. Choices that stay the same in both orders count as no preference.
+
+Reference: :py:meth:`result.meta.plot.raters <xarray.Dataset.meta.plot.raters>`.
+"""
+
+import numpy as np
+import pandas as pd
+
+import xsumstat  # noqa: F401 - registers df.meta
+
+rng = np.random.default_rng(1)
+quality = rng.normal(size=200)
+rows = []
+for judge, pull in {"gpt": 0.2, "llama": 0.8, "qwen": 0.0}.items():
+    for swapped in (False, True):
+        seen = quality + 0.4 * rng.normal(size=200) + (-pull if swapped else pull)
+        choice = np.where(np.abs(seen) < 0.1, "tie", np.where(seen > 0, "small", "large"))
+        rows += [("small", "large", each, at, judge, swapped) for at, each in enumerate(choice)]
+frame = pd.DataFrame(rows, columns=["left", "right", "choice", "prompt", "judge", "swapped"])
+found = frame.meta.to_preferences(rater="judge", order="swapped").meta.position_bias()
+found.meta.plot.raters()

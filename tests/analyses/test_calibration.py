@@ -1,0 +1,306 @@
+"""A judge's scores on people's scale, in a Dataset: what it holds, who may use them, and that intervals refit them."""
+
+import json
+
+import numpy as np
+import pytest
+import xarray as xr
+from helpers import for_each, same
+from sklearn.isotonic import IsotonicRegression
+
+import xsumstat
+from xsumstat.dataset import calibrated
+
+JUDGE = "judge (calibrated)"
+
+
+def data(n=3, m=40, seed=0, gaps=0.1, lower=False):
+    """Outputs rated 1 to 5 by three raters with gaps, a judge from 0 to 100 and one that is better when lower."""
+    rng = np.random.default_rng(seed)
+    truth = rng.normal(size=(n, m))
+    raters = np.clip(np.round(3 + truth + 0.6 * rng.normal(size=(3, n, m))), 1, 5)
+    raters[rng.random(raters.shape) < gaps] = np.nan
+    judge = np.round(50 + 15 * (truth + 0.6 * rng.normal(size=(n, m))))
+    errors = np.round(20 - 4 * (truth + 0.9 * rng.normal(size=(n, m))))
+    labels = {"metric": ["judge", "errors"], "system": [f"s{at}" for at in range(n)], "input": np.arange(m)}
+    ds = xr.Dataset({"score": (("metric", "system", "input"), np.array([judge, errors]))}, labels)
+    ds = ds.assign(rating=(("rater", "system", "input"), raters)).assign_coords(rater=["a", "b", "c"])
+    return ds.assign_coords(higher_is_better=("metric", [True, False]), kind=("metric", ["automatic"] * 2))
+
+
+def plain(x, z, folds):
+    """With scikit-learn, in a loop over folds."""
+    out = np.full(x.shape, np.nan)
+    for fold in np.unique(folds):
+        train = (folds != fold) & ~np.isnan(x) & ~np.isnan(z)
+        new = (folds == fold) & ~np.isnan(x)
+        out[new] = IsotonicRegression(out_of_bounds="clip").fit(x[train], z[train]).predict(x[new])
+    return out
+
+
+def test_scores_of_each_judge_beside_its_own():
+    """Ratings are averaged over the raters there are; a judge that is better when lower is turned."""
+    ds = data()
+    before = ds.copy(deep=True)
+    found = ds.meta.calibrate("rating", rng=3)
+    xr.testing.assert_identical(ds, before)
+    assert found["metric"].values.tolist() == ["judge", "errors", JUDGE, "errors (calibrated)"]
+    folds = np.broadcast_to(found["calibration_fold"].values, (3, 40))
+    people = ds["rating"].mean("rater").values
+    for name, sign in (("judge", 1), ("errors", -1)):
+        want = plain(sign * ds.score.sel(metric=name).values, people, folds)
+        np.testing.assert_allclose(found.score.sel(metric=f"{name} (calibrated)").values, want, rtol=1e-9)
+    np.testing.assert_array_equal(found.score.isel(metric=[0, 1]).values, ds.score.values)
+    assert found["higher_is_better"].values.tolist() == [True, False, True, True]
+    assert found["calibrated"].values.tolist() == [
+        "",
+        "",
+        *["to rating by isotonic regression in 5 folds of inputs (seed 3)"] * 2,
+    ]
+    assert set(found.data_vars) == {"score", "rating"}
+
+
+def test_the_seed_makes_the_folds():
+    ds = data()
+    one, two, other = (ds.meta.calibrate("rating", rng=seed, folds=4) for seed in (1, 1, 2))
+    xr.testing.assert_identical(one, two)
+    assert not one["calibration_fold"].equals(other["calibration_fold"])
+    assert np.bincount(one["calibration_fold"].values).tolist() == [10] * 4
+
+
+def test_grades_are_those_that_people_give():
+    ds = data()
+    found = ds.meta.calibrate("rating", metric="judge", grades=True, rng=0).score.sel(metric=JUDGE)
+    assert set(np.unique(found.values)) <= {1.0, 2.0, 3.0, 4.0, 5.0}
+    listed = ds.meta.calibrate("rating", metric="judge", grades=[1, 3, 5], rng=0).score.sel(metric=JUDGE)
+    assert set(np.unique(listed.values)) <= {1.0, 3.0, 5.0}
+    exact = ds.meta.calibrate("rating", metric="judge", rng=0).score.sel(metric=JUDGE).values
+    np.testing.assert_array_equal(found.values, np.floor(exact + 0.5 + 1e-9))
+
+
+def test_human_scores_that_are_better_when_lower():
+    """Errors that people count: the metric that they are calibrated to is better when lower, too."""
+    ds = data(gaps=0.0)
+    errors = 5 - ds["rating"].mean("rater")
+    bare = ds.score.drop_vars(["higher_is_better", "kind"])
+    whole = xr.concat([bare, errors.expand_dims(metric=["human"])], "metric")
+    ds = whole.to_dataset(name="score").assign_coords(
+        higher_is_better=("metric", [True, False, False]), kind=("metric", ["automatic"] * 3)
+    )
+    found = ds.meta.calibrate("human", metric="judge", rng=1)
+    assert found["higher_is_better"].values.tolist() == [True, False, False, False]
+    folds = np.broadcast_to(found["calibration_fold"].values, (3, 40))
+    want = -plain(ds.score.sel(metric="judge").values, -errors.values, folds)
+    np.testing.assert_allclose(found.score.sel(metric=JUDGE).values, want, rtol=1e-9)
+    limits = found.meta.ci("human", metric=JUDGE, level="global")
+    turned = (
+        data(gaps=0.0)
+        .meta.calibrate("rating", metric="judge", rng=1)
+        .meta.ci(data(gaps=0.0)["rating"].mean("rater"), metric=JUDGE, level="global")
+    )
+    for name in ("correlation", "ci_low", "ci_high"):
+        assert same(limits[name].item(), turned[name].item(), 1e-9)
+
+
+def test_human_scores_that_come_apart():
+    """Those that the Dataset does not hold are kept with it; they may lack inputs, and have further ones."""
+    ds = data(gaps=0.0)
+    human = ds["rating"].mean("rater").isel(input=slice(5, None))
+    more = xr.concat([human, human.isel(input=[0]).assign_coords(input=[99])], "input")
+    with pytest.warns(UserWarning, match=r"gold has input\(s\) without scores, which are left out: 99"):
+        found = ds.drop_vars("rating").meta.calibrate(more, metric="judge", rng=1)
+    assert found["calibration_gold"].isnull().sum() == 15
+    assert found.score.sel(metric=JUDGE).notnull().all()  # outputs without a rating are mapped, too
+    with pytest.warns(UserWarning, match="5 input"):
+        interval = found.meta.ci("calibration_gold", metric=JUDGE, level="global")
+    assert interval["ci_low"] < interval["correlation"] < interval["ci_high"]
+
+
+def test_further_dims_by_name():
+    """Each language and each quality is calibrated by itself."""
+    parts = [data(seed=seed) for seed in (1, 2)]
+    both = xr.concat(parts, xr.DataArray(["en", "de"], dims="language", name="language"), coords="minimal")
+    found = both.meta.calibrate("rating", metric="judge", rng=7)
+    for label, part in zip(("en", "de"), parts, strict=True):
+        want = part.meta.calibrate("rating", metric="judge", rng=7).score.sel(metric=JUDGE)
+        np.testing.assert_array_equal(found.score.sel(metric=JUDGE, language=label).transpose(*want.dims), want)
+    noisy = parts[0]["rating"] + 0.5 * np.arange(3)[:, None]
+    qualities = xr.concat([parts[0]["rating"], noisy], "quality").assign_coords(quality=["a", "b"])
+    found = parts[0].assign(rating=qualities).meta.calibrate("rating", metric="judge", rng=7)
+    want = parts[0].meta.calibrate("rating", metric="judge", rng=7).score.sel(metric=JUDGE)
+    np.testing.assert_array_equal(found.score.sel(metric=JUDGE, quality="a").transpose(*want.dims), want)
+    limits = found.meta.ci(found["rating"].mean("rater"), metric=JUDGE, level="global")
+    assert set(limits["ci_low"].dims) == {"metric", "quality"} and limits["ci_low"].notnull().all()
+
+
+def test_one_system_and_several_metrics():
+    found = data(n=1, m=60).meta.calibrate("rating", rng=0)
+    limits = found.meta.ci(found["rating"].mean("rater"), metric=[JUDGE, "judge"], level="global")
+    assert limits["ci_low"].notnull().all() and limits.attrs["resample"] == "input"
+
+
+def test_lazy_scores_give_the_same_bits():
+    ds = data(n=6)
+    eager = ds.meta.calibrate("rating", rng=1)
+    lazy = ds.chunk(metric=1, input=15).meta.calibrate("rating", rng=1)
+    assert lazy["score"].chunks is not None
+    xr.testing.assert_identical(lazy.compute(), eager)
+    gold = eager["rating"].mean("rater")
+    for question in (
+        lambda d, z: d.meta.ci(z, level="input", metric=["errors", JUDGE]),
+        lambda d, z: d.meta.ci(z, level="global", metric=JUDGE, other=["judge", "errors (calibrated)"]),
+        lambda d, z: d.meta.compare_metrics(z, level="input", metric=["judge", JUDGE, "errors"]),
+    ):
+        got, want = question(eager.chunk(), gold.chunk()).compute(), question(eager, gold)
+        xr.testing.assert_identical(got, want)
+
+
+def test_intervals_refit_the_calibration():
+    """They differ from those at fixed values, and those of other metrics stay as they are."""
+    found = data(n=8).meta.calibrate("rating", metric="judge", grades=True, rng=1)
+    gold = found["rating"].mean("rater")
+    fixed = found.drop_vars("calibrated")
+    for level in ("global", "input"):
+        refitted, plainly = (each.meta.ci(gold, level=level, coefficient="kendall") for each in (found, fixed))
+        assert same(refitted["correlation"].sel(metric=JUDGE).item(), plainly["correlation"].sel(metric=JUDGE).item())
+        assert abs(refitted["standard_error"] / plainly["standard_error"] - 1).sel(metric=JUDGE) > 0.005
+        for name in ("ci_low", "ci_high"):
+            np.testing.assert_array_equal(refitted[name].sel(metric="judge"), plainly[name].sel(metric="judge"))
+    assert "calibrated" in refitted.coords
+
+
+def test_a_metric_compared_with_its_calibrated_self():
+    found = data(n=8).meta.calibrate("rating", method="linear", metric="judge", rng=1)
+    gold = found["rating"].mean("rater")
+    compared = found.meta.compare_metrics(gold, metric=["judge", JUDGE], level="global")
+    limits = found.meta.ci(gold, metric="judge", other=JUDGE, level="global")
+    cell = {"metric": "judge", "other_metric": JUDGE}
+    # MOVER's two sides are those of `ci`.
+    assert same(compared["difference"].sel(cell).item(), limits["difference"].item())
+    assert limits["ci_low"] < limits["difference"] < limits["ci_high"]
+    assert compared["pvalue"].sel(cell) > 0.01
+
+
+@for_each(
+    "question",
+    [
+        lambda d, z: d.meta.perm_test(z, level="global", n_resamples=19),
+        lambda d, z: d.meta.boot_test(z, level="global", n_resamples=19),
+        lambda d, z: d.meta.corr_test(z),
+        lambda d, z: d.meta.ci(z, method="bootstrap", n_resamples=19),
+        lambda d, z: d.meta.ci(z, interval="bca", n_resamples=19),
+        lambda d, z: d.meta.ci(z, method="fisher"),
+        lambda d, z: d.meta.rank(z, method="permutation", adjust=None, n_resamples=19),
+        lambda d, z: d.meta.equivalence(z, other="judge", margin=0.1, n_resamples=19),
+        lambda d, z: d.meta.human_ceiling("rating"),
+        lambda d, z: d.meta.compare_groups(z, by="kind_of_input"),
+        lambda d, z: d.meta.bias(z, given="errors"),
+        lambda d, z: d.meta.metric_ci(),
+        lambda d, z: xsumstat.coverage(d, z, n_trials=2),
+    ],
+)
+def test_what_takes_scores_as_fixed_refuses_them(question):
+    found = data(n=8).meta.calibrate("rating", metric="judge", rng=1)
+    found = found.assign_coords(kind_of_input=("input", ["a", "b"] * 20))
+    with pytest.raises(ValueError, match=r"'judge \(calibrated\)' holds calibrated scores.*ds\.meta\.ci and"):
+        question(found, found["rating"].mean("rater"))
+
+
+def test_what_they_were_made_of_must_be_there():
+    found = data(n=8).meta.calibrate("rating", metric="judge", rng=1)
+    gold = found["rating"].mean("rater")
+    asked = {"metric": JUDGE, "level": "global"}
+    for without, message in (
+        (found.sel(metric=["errors", JUDGE]), "calibrated from metric 'judge', which the Dataset does not hold"),
+        (found.drop_vars("rating"), "calibrated from gold 'rating', which the Dataset does not hold"),
+        (found.drop_vars("calibration_fold"), "'calibration_fold', a coordinate"),
+        (found.drop_attrs(), "does not say how they were made"),
+        (found.isel(input=slice(20)), r"does not come out again .* select systems and inputs first"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            without.meta.ci(gold.sel(input=without["input"]), **asked)
+        assert without.meta.corr(gold.sel(input=without["input"]), **asked)["correlation"].notnull().all()
+
+
+def test_they_chain_and_are_stored(tmp_path):
+    """Through netCDF, into other questions, and after other metrics are left out."""
+    found = data(n=4).meta.calibrate("rating", metric="judge", grades=True, rng=1)
+    found.to_netcdf(tmp_path / "scores.nc")
+    again = xr.open_dataset(tmp_path / "scores.nc").load()
+    gold = found["rating"].mean("rater")
+    one, two = (each.meta.ci(gold, metric=JUDGE, level="global") for each in (found, again))
+    np.testing.assert_array_equal(one["ci_low"], two["ci_low"])
+    assert json.loads(found.attrs["calibrations"])[JUDGE]["of"] == "judge"
+    few = gold.isel(input=slice(15))
+    means = found.meta.system_means(few, metric=JUDGE)
+    assert means["mean"].notnull().all()
+    raters = found.meta.alt_test("rating", metric=JUDGE)
+    assert raters["winning_rate"].notnull().all()
+    second = found.meta.calibrate("rating", metric="errors", rng=2)
+    words = "to rating by isotonic regression in 5 folds of inputs (seed 1)"
+    assert second["calibrated"].values.tolist()[-2:] == [f"{words}, rounded to grades", words.replace("1", "2")]
+    limits = second.meta.ci(gold, level="global")
+    assert limits["ci_low"].notnull().all()
+    assert same(limits["ci_low"].sel(metric=JUDGE).item(), one["ci_low"].item())
+
+
+def test_scores_that_equal_the_ratings_are_no_leak():
+    """A judge that is a map of the ratings is told; its calibrated scores, which then equal them, are not."""
+    ds = data(gaps=0.0)
+    judge = 10 * ds["rating"].sel(rater="a", drop=True)
+    ds = (
+        ds.drop_vars("rating")
+        .assign(human=judge / 10, score=judge.expand_dims(metric=["judge"]))
+        .drop_sel(metric="errors")
+    )
+    found = ds.meta.calibrate("human", grades=True, rng=1)
+    np.testing.assert_array_equal(found.score.sel(metric=JUDGE), ds["human"])
+    found.meta.corr("human", level="global")
+
+
+def test_nearly_constant_scores_have_no_interval():
+    ds = data(n=2, m=50, gaps=0.0)
+    ds = ds.assign(human=ds["rating"].mean("rater").round()).drop_vars("rating")
+    turned = ds.assign_coords(higher_is_better=("metric", [False, False]))
+    found = turned.meta.calibrate("human", metric="judge", rng=1)
+    with pytest.warns(UserWarning, match="10 outputs with other scores than the most common one of their fold"):
+        limits = found.meta.ci("human", metric=JUDGE, level="global")
+    assert limits["ci_low"].isnull().all()
+
+
+@for_each(
+    "asked, message",
+    [
+        ({"method": "isotone"}, "did you mean 'isotonic'"),
+        ({"folds": 1}, "folds must be"),
+        ({"folds": 41}, "folds=41 is more than there are inputs"),
+        ({"metric": "judg"}, "did you mean 'judge'"),
+        ({"gold": "ratings"}, "unknown gold 'ratings'"),
+        ({"grades": [1]}, "grades must be two different numbers"),
+        ({"grades": ["a", "b"]}, "grades must"),
+        ({"grades": True, "gold": "continuous"}, "list the grades"),
+        ({"metric": JUDGE, "again": True}, "is calibrated already"),
+        ({"metric": "judge", "again": True}, "there is a metric 'judge \\(calibrated\\)' already"),
+    ],
+)
+def test_wrong_arguments(asked, message):
+    ds = data()
+    ds = ds.assign(continuous=ds["rating"].mean("rater") + 0.01 * np.arange(40))
+    if asked.pop("again", False):
+        ds = ds.meta.calibrate("rating", metric="judge", rng=1)
+    with pytest.raises((ValueError, TypeError), match=message):
+        ds.meta.calibrate(**{"gold": "rating", **asked})
+
+
+def test_ratings_in_one_fold():
+    ds = data(m=10, gaps=0.0)
+    one = ds.assign(rating=ds["rating"].where(ds["input"] == 3))
+    with pytest.raises(ValueError, match="all rated outputs lie in one fold"):
+        one.meta.calibrate("rating", metric="judge", rng=1)
+    with pytest.warns(UserWarning, match="fewer than 30 rated outputs"):
+        ds.assign(rating=ds["rating"].where(ds["input"] < 5)).meta.calibrate("rating", metric="judge", rng=1)
+
+
+def test_recipes_that_cannot_be_read():
+    ds = data().assign_attrs(calibrations="not JSON")
+    assert calibrated.recipes(ds) == {}

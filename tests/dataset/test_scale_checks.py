@@ -1,0 +1,137 @@
+"""What is on people's own scale, which class is positive, and what is said of those that are rare."""
+
+import warnings
+
+import numpy as np
+import pytest
+import xarray as xr
+from conftest import dataset
+
+from xsumstat.caveats import CautionWarning
+
+
+def passes(seed=0, shape=(2, 40), share=0.5):
+    """People's passes, and a judge's."""
+    rng = np.random.default_rng(seed)
+    z = (rng.random(shape) < share).astype(float)
+    x = np.where(rng.random(shape) < 0.8, z, 1 - z)
+    return dataset(np.stack([x, z])).assign_coords(metric=["judge", "human"])
+
+
+ASK = {"level": "global", "coefficient": "f1"}
+
+
+def test_the_higher_of_two_values_is_positive_unless_another_is_named():
+    ds = passes()
+    two = ds.assign(score=ds.score + 1)
+    assert float(two.meta.corr("human", **ASK).correlation[0]) == float(ds.meta.corr("human", **ASK).correlation[0])
+    assert two.meta.corr("human", **ASK).attrs["positive"] == 2.0
+    turned = ds.assign(score=1 - ds.score)
+    want = turned.meta.corr("human", **ASK).correlation
+    xr.testing.assert_equal(ds.meta.corr("human", positive=0, **ASK).correlation, want)
+
+
+def test_texts_name_classes_where_they_were_coded():
+    ds = passes().assign_attrs(labels=["fail", "pass"])
+    found = ds.meta.corr("human", positive="fail", **ASK)
+    assert found.attrs["positive"] == "fail"
+    xr.testing.assert_equal(found.correlation, ds.meta.corr("human", positive=0, **ASK).correlation)
+    with pytest.raises(ValueError, match="unknown positive 'pas'; did you mean 'pass'"):
+        ds.meta.corr("human", positive="pas", **ASK)
+    with pytest.raises(ValueError, match="positive='pass' is a text, and the scores are numbers"):
+        passes().meta.corr("human", positive="pass", **ASK)
+
+
+def test_several_values_may_be_positive():
+    rng = np.random.default_rng(1)
+    z = rng.integers(1, 6, (2, 40)).astype(float)
+    x = np.clip(z + rng.integers(-1, 2, z.shape), 1, 5)
+    ds = dataset(np.stack([x, z]))
+    both = ds.meta.corr("m1", positive=[4, 5], **ASK)
+    plain = dataset(np.stack([x > 3, z > 3]).astype(float)).meta.corr("m1", **ASK)
+    assert float(both.correlation[0]) == float(plain.correlation[0])
+    kappa = ds.meta.corr("m1", level="global", coefficient="kappa", positive=[4, 5])
+    want = dataset(np.stack([x > 3, z > 3]).astype(float)).meta.corr("m1", level="global", coefficient="kappa")
+    assert float(kappa.correlation[0]) == float(want.correlation[0])
+    with pytest.raises(
+        ValueError, match="coefficient='f1' is of two classes, and gold 'm1' has the values 1, 2, 3, 4, 5"
+    ):
+        ds.meta.corr("m1", **ASK)
+
+
+@pytest.mark.parametrize(
+    "positive, error, text",
+    [
+        (3, ValueError, "positive=3 is no value of gold 'human': 0, 1"),
+        ([0, 1], ValueError, "names all values"),
+        ([], ValueError, "must name one value or more"),
+        (None, None, ""),
+        (1j, TypeError, "positive must be number, str or list of these, got 1j"),
+        (float("nan"), TypeError, "must be a value"),
+    ],
+)
+def test_a_wrong_positive_class_is_refused(positive, error, text):
+    if error is None:
+        passes().meta.corr("human", positive=positive, **ASK)
+        return
+    with pytest.raises(error, match=text):
+        passes().meta.corr("human", positive=positive, **ASK)
+
+
+def test_a_positive_class_of_a_correlation_is_refused():
+    with pytest.raises(ValueError, match="positive needs a coefficient of classes.*got coefficient='pearson'"):
+        passes().meta.corr("human", positive=1, level="global")
+
+
+@pytest.mark.parametrize("lazy", [False, True])
+def test_a_metric_with_values_that_people_never_give_is_refused(lazy):
+    ds = passes()
+    odd = ds.score.sel(metric=["judge"]).assign_coords(metric=["cosine"]) * 0.37
+    ds = xr.Dataset({"score": xr.concat([ds.score, odd], "metric")})
+    ds = ds.chunk() if lazy else ds
+    with pytest.raises(
+        ValueError, match=r"people give 0, 1 .*metric\(s\) 'cosine' have other values, as 0.37.*calibrate"
+    ):
+        ds.meta.ci("human", level="global", coefficient="kappa").compute()
+    ds.meta.ci("human", metric="judge", level="global", coefficient="kappa").compute()
+
+
+def test_grades_between_those_that_people_gave_are_on_the_scale():
+    z = np.tile([1.0, 2.0, 4.0, 5.0], (2, 10))
+    x = np.tile([1.0, 3.0, 4.0, 5.0], (2, 10))
+    found = dataset(np.stack([x, z])).meta.corr("m1", level="global", coefficient="accuracy")
+    assert float(found.correlation[0]) == 0.75
+    with pytest.raises(ValueError, match="have other values, as 6"):
+        dataset(np.stack([x + 1, z])).meta.corr("m1", level="global", coefficient="accuracy")
+
+
+def test_fine_scores_are_no_classes():
+    values = np.random.default_rng(0).normal(size=(2, 3, 30))
+    with pytest.raises(ValueError, match="compares classes, and gold 'm1' has 90 different values.*'weighted_kappa'"):
+        dataset(values).meta.corr("m1", level="global", coefficient="kappa")
+
+
+def test_another_scale_is_remarked_on_where_values_count():
+    z = np.tile([1.0, 2.0, 4.0, 5.0], (2, 10))
+    with pytest.warns(CautionWarning, match="weighted_kappa compares values.*go from 1 to 5.*metric 'm0'"):
+        dataset(np.stack([20 * z, z])).meta.corr("m1", level="global", coefficient="weighted_kappa")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        dataset(np.stack([z + 0.3, z])).meta.corr("m1", level="global", coefficient="icc")
+
+
+def test_a_rare_class_is_counted():
+    ds = passes(share=0.05)
+    count = int(ds.score.sel(metric="human").sum())
+    assert 0 < count < 10
+    with pytest.warns(CautionWarning, match=f"only {count} of 80 outputs in the rarer class") as told:
+        ds.meta.ci("human", level="global", coefficient="kappa")
+    assert [each.message.code for each in told] == ["rare_class"]
+    assert told[0].message.fields == {"count": count}
+
+
+def test_groups_share_the_positive_class_of_all():
+    ds = passes().assign_coords(half=("input", ["a", "b"] * 20))
+    found = ds.assign(score=ds.score + 1).meta.corr("human", by="half", **ASK)
+    want = ds.isel(input=slice(0, None, 2)).meta.corr("human", **ASK)
+    assert float(found.correlation.sel(half="a")[0]) == float(want.correlation[0])

@@ -1,0 +1,182 @@
+"""What each column of a table holds: the one table of names that df.meta and the command line read by."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from xsumstat import __main__ as cli
+from xsumstat.io import roles
+
+SYSTEMS, PROMPTS = ("a", "b", "c"), 4
+N = len(SYSTEMS) * PROMPTS
+
+
+def outputs(**more):
+    frame = pd.DataFrame({"model": np.repeat(SYSTEMS, PROMPTS), "prompt_id": [f"p{at}" for at in range(PROMPTS)] * 3})
+    return frame.assign(**more)
+
+
+def grades(seed=0):
+    return np.random.default_rng(seed).integers(1, 6, N).astype(float)
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ["ann_alice", "ann_bob"],
+        ["rater_2", "rater_3", "rater_10"],
+        ["annotator.bob", "annotator.eve"],
+        ["annotator 3", "annotator 4"],
+        ["human_1", "human_2"],
+        ["Annotator1", "AnnotatorB"],
+        ["annAlice", "annBob"],
+        ["expert_a", "expert_b"],
+    ],
+)
+def test_columns_of_single_raters(names):
+    found = roles.of(outputs(rouge=grades(), **{name: grades(at) for at, name in enumerate(names)}))
+    assert found.raters == names and found.metrics == ["rouge"] and found.gold is None
+    assert found.words()[0] == f"{len(names)} raters: {', '.join(names)}"
+    assert roles.of(pd.DataFrame(columns=["model", "doc", *names])).raters == names  # of a header alone
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ["human_fluency", "human_coherence"],
+        ["expert_relevance", "expert_fluency"],
+        ["ann_mean", "ann_count"],
+        ["annotation", "annual"],
+        ["rouge_1", "rouge_2"],
+        ["ann_1_fluency", "ann_1_coherence", "ann_2_fluency", "ann_2_coherence"],  # the qualities of each rater
+        ["judge_1", "judge_2"],
+    ],
+)
+def test_columns_that_are_no_single_raters(names):
+    found = roles.of(outputs(**{name: grades(at) for at, name in enumerate(names)}))
+    assert found.raters == [] and found.metrics == names
+
+
+def test_one_rater_is_the_gold_and_comments_of_raters_are_none():
+    found = roles.of(outputs(rouge=grades(), ann_1=grades(1)))
+    assert (found.raters, found.gold) == ([], "ann_1")
+    comments = [f"Of output {at} I think that it is long." for at in range(N)]
+    assert roles.of(outputs(ann_1=grades(), ann_2=grades(1), ann_3=comments)).raters == ["ann_1", "ann_2"]
+
+
+@pytest.mark.parametrize("name", ["id", "prompt_id", "example_id", "sample_id", "question_id", "Item ID", "doc", "uid"])
+def test_ids(name):
+    assert roles.of(outputs(judge=grades()).rename(columns={"prompt_id": name})).input == name
+
+
+def test_of_several_ids_the_one_that_systems_share():
+    found = roles.of(outputs(id=range(N), prompt=[f"Tell me of {at}" for at in range(PROMPTS)] * 3, judge=grades()))
+    assert found.input == "prompt_id" and found.numbers == ["id"] and not found.ambiguous
+    assert found.described == {"prompt": "input"} and found.chosen == ["judge"]
+    documents = outputs(doc=[1, 1, 2, 2] * 3, judge=grades())  # which do not tell a system's outputs apart
+    assert roles.of(documents).input == "prompt_id"
+    either = roles.of(outputs(item=["x", "z", "y", "w"] * 3).drop(columns="prompt_id").assign(doc=[2, 1, 3, 4] * 3))
+    assert either.input == "item" and not either.ambiguous  # they tell the same outputs apart
+    neither = roles.of(outputs(doc=[1, 1, 2, 2] * 3, seg=[1, 2, 1, 2] * 3).drop(columns="prompt_id"))
+    assert set(neither.ambiguous["input"]) == {"doc", "seg"}
+    with pytest.raises(ValueError, match="2 columns could name the input: .*; say which one: input=..."):
+        roles.refuse_ambiguous(neither, "input")
+
+
+def test_categories_lengths_judges_texts_and_directions():
+    found = roles.of(
+        outputs(
+            category=["news", "chat"] * 6, difficulty=[1, 2, 1, 3] * 3, provider=np.repeat(["x", "y", "x"], PROMPTS),
+            response=[f"answer {at}" for at in range(N)], length=grades(), judge_gpt=grades(1), claude_errors=grades(2),
+            rouge=grades(3), human=grades(4),
+        )
+    )  # fmt: skip
+    assert found.described == {"category": "input", "difficulty": "input", "provider": "system"}
+    assert found.texts == ["response"] and found.covariates == ["length"] and found.gold == "human"
+    assert found.judges == ["judge_gpt", "claude_errors"] and found.lower == ["claude_errors"]
+    assert found.words() == [
+        "human scores: human",
+        "judges: judge_gpt, claude_errors",
+        "covariate: length",
+        "other metric: rouge",
+        "category, difficulty: coordinates of inputs",
+        "provider: a coordinate of systems",
+        "text left out: response",
+    ]
+
+
+def test_human_scores_beside_raters_are_not_judged():
+    frame = outputs(rouge=grades(3), ann_1=grades(), ann_2=grades(1)).assign(human=lambda df: df.ann_1)
+    found = roles.of(frame)
+    assert found.raters == ["ann_1", "ann_2"] and found.arguments == {
+        "metric": ["rouge"],
+        "ratings": ["ann_1", "ann_2"],
+    }
+    found = roles.of(frame.rename(columns={"human": "human_mean"}))
+    assert found.arguments == {"ratings": ["ann_1", "ann_2"], "kind": {"human": ["human_mean"]}}
+    named = found.told("human_mean", None, False)
+    assert named.raters == [] and named.kinds == {"human": ["ann_1", "ann_2"]}
+    elsewhere = found.told(None, None, True)
+    assert elsewhere.kinds == {"human": ["ann_1", "ann_2", "human_mean"]} and elsewhere.gold is None
+
+
+FRAMES = {
+    "raters": outputs(ann_x=grades(), ann_y=grades(1), judge=grades(2), length=grades(3), tag=["u", "v"] * 6),
+    "one system": outputs(ann_x=grades(), ann_y=grades(1), judge=grades(2)).iloc[:PROMPTS].drop(columns="model"),
+    "a row a rating": pd.concat(
+        outputs(judge=grades(2), annotator=who, grade=grades(at)) for at, who in enumerate("xyz")
+    ).reset_index(drop=True),
+    "a row a score": outputs(ann_x=grades(), ann_y=grades(1), judge=grades(2)).melt(
+        ["model", "prompt_id"], var_name="metric", value_name="score"
+    ),
+    "human": outputs(human=grades(), judge=grades(1), id=range(N)),
+    "ratings alone": outputs(ann_x=grades(), ann_y=grades(1), category=["u", "v"] * 6),
+}
+
+
+def _call(frame):
+    text = next(line for line in repr(frame.meta).splitlines() if "df.meta.to_scores(" in line)
+    return eval(text.partition(" = ")[2], {"df": frame})
+
+
+@pytest.mark.parametrize("name", FRAMES)
+def test_the_call_reads_what_the_command_line_reads(tmp_path, monkeypatch, name):
+    """Both have the same scores, gold and kinds."""
+    frame = FRAMES[name]
+    before = frame.copy()
+    called = _call(frame)
+    pd.testing.assert_frame_equal(frame, before)
+    frame.to_csv(tmp_path / "outputs.csv", index=False)
+    seen = []
+    monkeypatch.setattr(cli.report, "make_report", lambda ds, *_, **__: seen.append(ds) or _Answers())
+    assert cli.main([str(tmp_path / "outputs.csv")]) == 0
+    (read,) = seen
+    assert read.score.sizes == called.score.sizes and read.attrs["gold"] == called.attrs["gold"]
+    np.testing.assert_array_equal(read.score.values, called.score.values)
+    assert ("rating" in read) == ("rating" in called) and called.attrs["gold"] == "human"
+    for coord in ("kind", "category", "tag"):
+        assert (coord in read.coords) == (coord in called.coords) or coord == "kind"
+        if coord in read.coords:
+            assert read[coord].values.tolist() == called[coord].values.tolist()
+    if name != "human":
+        mean = FRAMES["raters"][["ann_x", "ann_y"]].mean(axis=1).iloc[: read.score[0].size].values
+        if name != "a row a rating":
+            np.testing.assert_allclose(read.score.sel(metric="human").values.ravel(), mean)
+
+
+class _Answers:
+    def text(self, width):
+        return ""
+
+
+def test_what_was_taken_for_what_is_said_once(tmp_path, capsys, monkeypatch):
+    FRAMES["raters"].assign(loss=grades(5)).to_csv(tmp_path / "outputs.csv", index=False)
+    monkeypatch.setattr(cli.report, "make_report", lambda *_, **__: _Answers())
+    assert cli.main([str(tmp_path / "outputs.csv")]) == 0
+    said = [line for line in capsys.readouterr().err.splitlines() if "raters" in line]
+    assert said == [
+        "xsumstat: outputs.csv: 4 metrics, 3 systems, 4 inputs; system from column 'model', input from column "
+        "'prompt_id' (--system-column, --input-column to change); 2 raters: ann_x, ann_y; judge: judge; "
+        "covariate: length; other metric: loss; tag: a coordinate of inputs; better when lower? loss (if so, add "
+        "--lower-is-better loss)"
+    ]

@@ -1,0 +1,380 @@
+"""A judge's scores on people's scale, each output mapped by the ratings of other inputs: `calibrate`."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from xsumstat import _validate
+from xsumstat.dataset import calibrated, checks, facts, leakage, results
+from xsumstat.dataset import scores as schema
+from xsumstat.dataset.value_checks import Checks
+from xsumstat.inference.calibration import METHODS, Calibration, of_folds
+from xsumstat.resampling import draws
+from xsumstat.resampling.jackknife import RefitOf
+from xsumstat.types import FloatArray, IntArray
+
+# Fewer rated outputs make a rough map; more different ratings are no grades.
+_ENOUGH, MOST_GRADES = 30, 50
+
+
+@_validate.public
+def calibrate(
+    ds: xr.Dataset,
+    gold: Hashable | xr.DataArray | None = None,
+    *,
+    metric: Hashable | Sequence[Hashable] | xr.DataArray | None = None,
+    method: str = "isotonic",
+    folds: int = 5,
+    grades: bool | Sequence[float] | None = None,
+    along: str = "rater",
+    rng: int | np.random.SeedSequence | np.random.Generator | None = None,
+) -> xr.Dataset:
+    """Map a judge's scores onto the scale of human scores, cross-fitted over inputs.
+
+    Parameters
+    ----------
+    {ds}
+    {gold}
+        Several raters are averaged over the ratings that an output has.
+    metric : label, list of labels or bool DataArray, optional
+        The judges; default all metrics that are neither human nor calibrated already.
+    method : {"isotonic", "linear", "quantile"}, default "isotonic"
+        "isotonic" fits a rising step function by least squares, "linear" a rising line. Both draw uncertain scores
+        towards the mean. "quantile" gives the judge's scores the distribution of single ratings instead, so grades stay
+        as frequent as people give them.
+    folds : int, default 5
+        Number of random groups of inputs. The map of each group is fitted to all other groups.
+    grades : bool or list of numbers, optional
+        Round to these values, or with True to the values that people gave.
+    along : str, default "rater"
+        The dim of the raters, if the human scores have one.
+    {rng}
+
+    Returns
+    -------
+    Dataset
+        `ds` with a metric "... (calibrated)" for each judge. The coordinate ``calibrated(metric)`` says how it was
+        made and ``calibration_fold(input)`` holds the groups of inputs. Human scores that `ds` does not hold are added
+        as ``calibration_gold``.
+
+    Raises
+    ------
+    ValueError, TypeError
+        For an unknown label, method or grade, too many folds, and if a fold has no rated outputs outside it.
+
+    Warns
+    -----
+    UserWarning
+        If fewer than 30 outputs are rated, or human scores name outputs that `ds` does not hold.
+
+    Notes
+    -----
+    No output is mapped by its own rating or by a rating of the same input. A judge that is better when lower is turned
+    (coordinate ``higher_is_better``). Scores between those that a map was fitted to are interpolated.
+
+    Calibrated scores depend on the ratings, so an interval that takes them as fixed is too narrow. `ci` and
+    `compare_metrics` refit the calibration each time they leave out an input or a system, with the same folds.
+    Bootstrap intervals and permutation tests raise an error. Select systems and inputs before you calibrate.
+
+    References
+    ----------
+    Barlow, Bartholomew, Bremner & Brunk (1972), "Statistical Inference under Order Restrictions".
+
+    Examples
+    --------
+    >>> import xsumstat
+    >>> ds = xsumstat.load_dataset("demo").meta.calibrate("human", metric="judge", rng=1)
+    >>> three = ["human", "judge", "judge (calibrated)"]
+    >>> ds.score.sel(metric=three).isel(input=0, system=[0, 1, 2]).to_pandas().round(1)
+    system              extractor-1  extractor-2  extractor-3
+    metric
+    human                      52.6         48.6         60.2
+    judge                      61.3         59.6         79.2
+    judge (calibrated)         54.7         53.5         69.7
+    """
+    score = schema.checked_scores(ds)
+    human, name, own = schema.find_gold(ds, score, gold)
+    _validate.choice("method", method, METHODS)
+    folds = _validate.integer("folds", folds, 2)
+    seed = draws.seed_of(rng)
+    chosen = _chosen(score, metric, own)
+    if folds > score.sizes["input"]:
+        raise ValueError(f"folds={folds} is more than there are inputs ({score.sizes['input']}); give fewer folds")
+    sign = _sign(human)
+    human = _on_outputs(human.drop_vars("metric", errors="ignore"), score, along)
+    how = Calibration(method, _grades(grades, human))
+    of_input = of_folds(score.sizes["input"], folds, draws.generator(seed, 0))
+    ds, kept = _with_gold(ds, gold, human, name)
+    ds, fold_name = _with_folds(ds, of_input)
+    recipe = calibrated.Recipe("", kept, along, sign, fold_name, how)
+    judge = schema.oriented(score, ("metric",)).isel(metric=chosen)
+    people = sign * _people(human, along, method)
+    later = Checks()
+    new = sign * cross_fitted(judge, people, of_input, recipe.oriented)
+    later.make(_check, judge, people, new)
+    names = [f"{label} (calibrated)" for label in score["metric"].values[chosen].tolist()]
+    words = _words(name, how, folds, seed)
+    made = {
+        label: replace(recipe, of=str(of)) for label, of in zip(names, judge["metric"].values.tolist(), strict=True)
+    }
+    return later.attached(results.of_its_own(_joined(ds, score, new, chosen, names, words, sign, made)))
+
+
+def _chosen(score: xr.DataArray, metric: Any, own: list[Hashable]) -> list[int]:
+    """Places of the judges."""
+    there = calibrated.labels(score)
+    if metric is None:
+        metric = [label for label in leakage.judged(score, own) if label not in there]
+    chosen = schema.choose(score, metric, "metric")
+    labels = list(score.indexes["metric"])
+    for label in (labels[at] for at in chosen):
+        if label in there:
+            raise ValueError(f"metric {label!r} is calibrated already; name the judge that it was made of")
+        if label in own:
+            raise ValueError(f"metric {label!r} is the gold itself; name the judges")
+        if f"{label} (calibrated)" in labels:
+            raise ValueError(
+                f"there is a metric '{label} (calibrated)' already; calibrate the Dataset without it, or leave "
+                f"{label!r} out of metric="
+            )
+    return chosen
+
+
+def _sign(human: xr.DataArray) -> int:
+    """-1 of human scores that are better when lower."""
+    better = human.coords.get("higher_is_better")
+    if better is None:
+        return 1
+    if better.ndim:
+        raise ValueError(f"higher_is_better of the gold must be one value, it has the dim(s) {better.dims}")
+    return 1 if bool(better) else -1
+
+
+def _on_outputs(human: xr.DataArray, score: xr.DataArray, along: str) -> xr.DataArray:
+    """Human scores (..., system, input) on the systems and inputs of the scores, NaN where there are none."""
+    human = schema.as_gold(human, score, "input")
+    places: dict[str, Any] = {}
+    for dim in facts.CELLS:
+        if not schema.have_labels(score, human, dim):
+            continue
+        schema.check_shared(score, human, dim)
+        theirs, ours = human.indexes[dim], score.indexes[dim]
+        if lost := theirs[~theirs.isin(ours)].tolist():
+            _validate.warn(f"gold has {dim}(s) without scores, which are left out: {_validate.listing(lost)}",
+                           "labels_left_out")  # fmt: skip
+        places[dim] = ours
+    return human.reindex(places)
+
+
+def _grades(grades: Any, human: xr.DataArray) -> tuple[float, ...]:
+    """The values that scores are rounded to; none where they are not."""
+    if grades is None or grades is False:
+        return ()
+    if grades is True:
+        found = np.unique(human.compute().values)
+        found = found[~np.isnan(found)]
+        if len(found) > MOST_GRADES:
+            raise ValueError(
+                f"grades=True rounds to the values that people gave, which are {len(found):,} here; list the grades, "
+                "as in grades=[1, 2, 3, 4, 5]"
+            )
+    else:
+        each = grades.tolist() if isinstance(grades, np.ndarray) else grades
+        listed = _validate.several("grades", each, "numbers")
+        found = np.unique([_validate.number("grades", one, -np.inf, np.inf) for one in listed])
+    if len(found) < 2 or not np.isfinite(found).all():
+        raise ValueError(f"grades must be two different numbers or more, got {found.tolist()}")
+    return tuple(found.tolist())
+
+
+def _with_gold(ds: xr.Dataset, gold: Any, human: xr.DataArray, name: str) -> tuple[xr.Dataset, str]:
+    """A Dataset that holds the human scores, and what they are called there."""
+    if gold is None or not isinstance(gold, xr.DataArray):
+        return ds, name
+    if name in ds.data_vars and name != "score" and ds[name].equals(gold):
+        return ds, name
+    if "metric" in gold.coords and name in map(str, ds.indexes.get("metric", [])):
+        label = gold.coords["metric"].item()
+        if schema.without_coords(ds["score"].sel(metric=label, drop=True)).equals(
+            schema.without_coords(gold.drop_vars("metric"))
+        ):
+            return ds, name
+    new = _free("calibration_gold", ds)
+    return ds.assign({new: schema.without_coords(human)}), new
+
+
+def _with_folds(ds: xr.Dataset, folds: IntArray) -> tuple[xr.Dataset, str]:
+    """A Dataset that holds the fold of each input, and what they are called there."""
+    name = calibrated.FOLDS
+    if name in ds.coords and ds[name].dims == ("input",) and np.array_equal(ds[name].values, folds):
+        return ds, name
+    name = _free(name, ds)
+    return ds.assign_coords({name: ("input", folds)}), name
+
+
+def _free(name: str, ds: xr.Dataset) -> str:
+    """A name that nothing has."""
+    taken = {*map(str, ds.variables), *map(str, ds.dims), *map(str, ds.indexes.get("metric", []))}
+    return next(each for each in (name, *(f"{name}_{at}" for at in range(2, 1000))) if each not in taken)
+
+
+def _people(human: xr.DataArray, along: str, method: str) -> xr.DataArray:
+    """What maps are fitted to, ("_rater", ..., system, input): the mean rating, or for "quantile" every rating."""
+    if along in human.dims and method == "quantile":
+        return human.rename({along: "_rater"}).drop_vars("_rater", errors="ignore")
+    return calibrated.mean_of_raters(human, along).expand_dims("_rater")
+
+
+def cross_fitted(judge: xr.DataArray, human: xr.DataArray, folds: IntArray, how: Calibration) -> xr.DataArray:
+    """Calibrated scores of each judge and label of further dims, by human scores ("_rater", ..., system, input)."""
+    bare = [schema.without_coords(each) for each in (judge, human)]
+    lazy = any(map(facts.is_lazy, bare))
+    core = ["_rater", *facts.CELLS]
+    whole = [each.chunk({dim: -1 for dim in core if dim in each.dims}) for each in bare] if lazy else bare
+
+    def each(x: FloatArray, z: FloatArray) -> FloatArray:
+        return how.cross_fitted(x, z, folds)
+
+    found: xr.DataArray = xr.apply_ufunc(
+        each,
+        *whole,
+        input_core_dims=[facts.CELLS, core],
+        output_core_dims=[facts.CELLS],
+        vectorize=True,
+        dask="parallelized",
+        output_dtypes=[float],
+        keep_attrs=False,
+    )
+    return found
+
+
+def _check(judge: xr.DataArray, human: xr.DataArray, new: xr.DataArray) -> None:
+    """Say where there is no map, or a rough one."""
+    there = judge.notnull()
+    rated = (there & human.notnull().any("_rater")).sum(facts.CELLS)
+    if not bool((rated > 0).all()):
+        raise ValueError("no output has both a score by the judge and a human score")
+    if bool((there & new.isnull()).any()):
+        raise ValueError("all rated outputs lie in one fold, so its own scores cannot be calibrated; use other folds")
+    checks.warn_where(
+        rated < _ENOUGH, f"fewer than {_ENOUGH} rated outputs, so that maps are rough, for", "few_ratings"
+    )
+
+
+def _words(name: str, how: Calibration, folds: int, seed: int) -> str:
+    """How a metric was calibrated."""
+    rounded = ", rounded to grades" if how.grades else ""
+    return f"to {name} by {calibrated.BY[how.method]} in {folds} folds of inputs (seed {seed}){rounded}"
+
+
+def _joined(
+    ds: xr.Dataset,
+    score: xr.DataArray,
+    new: xr.DataArray,
+    chosen: list[int],
+    names: list[str],
+    words: str,
+    sign: int,
+    made: dict[str, calibrated.Recipe],
+) -> xr.Dataset:
+    """The Dataset with the calibrated metrics, which have the descriptions of their judges."""
+    size = score.sizes["metric"]
+    labels = np.array([*score["metric"].values.tolist(), *names], dtype=object)
+    each = xr.broadcast(schema.without_coords(score), new.assign_coords(metric=names), exclude=["metric"])
+    whole = xr.concat([one.drop_vars("metric") for one in each], "metric", coords="minimal", compat="override")
+    dims = [*score.dims, *(dim for dim in whole.dims if dim not in score.dims)]
+    found = ds.drop_vars("score").isel(metric=[*range(size), *chosen]) if "metric" in ds.drop_vars("score").dims else ds
+    found = found.drop_vars("score", errors="ignore").assign_coords(metric=labels)
+    old_metrics = xr.DataArray(np.arange(len(labels)) < size, dims="metric")
+    beside = {name: values for name, values in found.data_vars.items() if "metric" in values.dims}
+    found = found.assign(
+        {name: values.where(old_metrics) for name, values in beside.items()}
+    )  # said of the judge alone
+    found = found.assign(score=whole.transpose(*dims).assign_coords(metric=labels).assign_attrs(ds["score"].attrs))
+    known = found.coords[calibrated.NAME].values.tolist()[:size] if calibrated.NAME in found.coords else [""] * size
+    found = found.assign_coords({calibrated.NAME: ("metric", np.array([*known, *[words] * len(names)], dtype=object))})
+    if "higher_is_better" in found.coords or sign < 0:
+        better = score.coords.get("higher_is_better")
+        old = [True] * size if better is None else better.values.astype(bool).tolist()
+        found = found.assign_coords(higher_is_better=("metric", np.array([*old, *[sign > 0] * len(names)])))
+    return found.assign_attrs(calibrated.with_recipes(ds, made))
+
+
+# --- For analyses that refit ---
+
+
+def with_refits(ds: xr.Dataset, scores: schema.Scores) -> tuple[schema.Scores, tuple[RefitOf, ...]]:
+    """The scores (..., _metric, system, input) with what calibrated metrics were made of, and where this stands.
+
+    Scores without calibrated metrics are given back as they are.
+    """
+    found = calibrated.labels(scores.score)
+    if not found:
+        return scores, ()
+    own = schema.checked_scores(ds)
+    recipes, labels = calibrated.recipes(ds), list(scores.score.indexes["metric"])
+    parts, refits = [scores.score], []
+    for label in found:
+        if str(label) not in recipes:
+            raise ValueError(
+                f"{label!r} holds calibrated scores, and ds.attrs does not say how they were made, so they have no "
+                "interval; calibrate again with ds.meta.calibrate(...)"
+            )
+        recipe = recipes[str(label)]
+        made_of = _made_of(ds, own, recipe, scores.score, str(label))
+        at = len(labels) + len(parts) - 1
+        raters = tuple(range(at + 2, at + len(made_of)))
+        refits.append(RefitOf(labels.index(label), at, at + 1, raters, recipe.oriented, str(label)))
+        parts.extend(made_of)
+    bare = [schema.without_coords(each) for each in parts]
+    bare[0] = bare[0].drop_vars("metric").rename(metric="_metric")
+    bare[1:] = [each.expand_dims("_metric") for each in bare[1:]]
+    whole = xr.concat(xr.broadcast(*bare, exclude=["_metric"]), "_metric", coords="minimal", compat="override")
+    whole = schema.in_order(whole, ("_metric", *facts.CELLS))
+    return replace(scores, score=whole), tuple(refits)
+
+
+def _made_of(
+    ds: xr.Dataset, own: xr.DataArray, recipe: calibrated.Recipe, score: xr.DataArray, label: str
+) -> list[xr.DataArray]:
+    """The judge's scores, the folds, and the scores of people, on the systems and inputs of some scores."""
+    judge = schema.oriented(own, ("metric",)).sel(
+        metric=calibrated.known(list(own.indexes["metric"]), recipe.of, "metric", label), drop=True
+    )
+    places = [*own.indexes["metric"], *(name for name in ds.data_vars if name != "score")]
+    human = schema.find_gold(ds, own, calibrated.known(places, recipe.gold, "gold", label))[0]
+    human = recipe.sign * _people(human.drop_vars("metric", errors="ignore"), recipe.along, recipe.calibration.method)
+    folds = ds.coords.get(recipe.folds)
+    if folds is None:
+        raise ValueError(f"{label!r} was calibrated with the folds {recipe.folds!r}, a coordinate that ds has no more")
+    folds = folds.astype(float).drop_vars(recipe.folds).expand_dims(system=score.sizes["system"])
+    raters = [human.isel(_rater=at) for at in range(human.sizes["_rater"])]
+    return [_at(each, score) for each in (judge, folds, *raters)]
+
+
+def _at(values: xr.DataArray, score: xr.DataArray) -> xr.DataArray:
+    """Values on the systems and inputs of some scores."""
+    for dim in facts.CELLS:
+        if dim in values.indexes and dim in score.indexes:
+            values = values.reindex({dim: score.indexes[dim]})
+        elif values.sizes[dim] != score.sizes[dim]:
+            raise ValueError(f"calibrated metrics need labels along {dim!r} where some are left out")
+        elif dim in score.indexes:
+            values = values.assign_coords({dim: score.indexes[dim]})
+    return values
+
+
+def found_of(found: dict[str, xr.DataArray], scores: schema.Scores) -> dict[str, xr.DataArray]:
+    """Numbers of metrics (or of pairs) from scores with refits, with the labels and descriptions that scores have."""
+    kept = {
+        name: coord for name, coord in scores.score.coords.variables.items() if not set(coord.dims) & set(facts.CELLS)
+    }
+    return {
+        name: values.assign_coords({at: coord for at, coord in kept.items() if set(coord.dims) <= set(values.dims)})
+        for name, values in found.items()
+    }

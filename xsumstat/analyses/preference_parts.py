@@ -1,0 +1,90 @@
+"""What the questions about preferences share: their keywords, and results along raters."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from xsumstat import _validate
+from xsumstat.dataset import preferences as schema
+from xsumstat.dataset import results
+from xsumstat.inference import corrections
+from xsumstat.types import FloatArray
+
+
+@dataclass(frozen=True)
+class Asked:
+    """Preferences, and what is asked of them."""
+
+    choices: schema.Choices
+    confidence_level: float
+    adjust: str | None
+
+    @classmethod
+    def checked(cls, ds: xr.Dataset, confidence_level: float, adjust: str | None, cluster: str | None) -> Asked:
+        """The same, checked."""
+        level = _validate.fraction("confidence_level", confidence_level)
+        if adjust is not None:
+            _validate.choice("adjust", adjust, corrections.OF_PVALUES)
+        return cls(schema.checked(ds, cluster), level, adjust)
+
+    @property
+    def alpha(self) -> float:
+        """The significance level of tests that agree with the intervals."""
+        return round(1 - self.confidence_level, 12)
+
+    def result(
+        self,
+        numbers: Mapping[str, FloatArray],
+        raters: Sequence[Any],
+        analysis: str,
+        dims: Mapping[str, Sequence[Any]] | None = None,
+        **settings: Any,
+    ) -> xr.Dataset:
+        """A result along raters, and perhaps along further dims with these labels."""
+        labels = {"rater": raters, **(dims or {})}
+        coords = {dim: (dim, _labels(each)) for dim, each in labels.items()}
+        shape = tuple(len(each) for each in labels.values())
+        ds = xr.Dataset(
+            {name: (tuple(labels), np.asarray(values).reshape(shape)) for name, values in numbers.items()}, coords
+        )
+        return self.described(ds, analysis, **settings)
+
+    def described(self, ds: xr.Dataset, analysis: str, **settings: Any) -> xr.Dataset:
+        """A result with what attrs say."""
+        choices = self.choices
+        kinds = {
+            schema.PEOPLE: "human",
+            **dict(zip(choices.raters, np.where(choices.human, "human", "judge"), strict=True)),
+        }
+        if "rater" in ds.dims:
+            ds = ds.assign_coords(
+                kind=(
+                    "rater",
+                    np.array([kinds.get(each, "judge") for each in ds["rater"].values.tolist()], dtype=object),
+                )
+            )
+        attrs: dict[str, Any] = {"method": "jackknife", "resample": ("prompt",)}
+        attrs |= {"confidence_level": self.confidence_level, "alpha": self.alpha}
+        attrs |= {"n_systems": len(choices.systems), "n_prompts": int(choices.values.shape[0])}
+        attrs |= {"cluster": choices.cluster or None}
+        return results.result(ds, None, analysis=analysis, **{**attrs, **settings})
+
+
+def _labels(values: Sequence[Any]) -> np.ndarray[Any, Any]:
+    return np.array(values, dtype=object) if any(isinstance(each, str) for each in values) else np.array(values)
+
+
+def warn_single(result: xr.Dataset, variable: str) -> None:
+    """Warn of raters with an estimate and no interval."""
+    lacking = result[variable].notnull() & result["ci_low"].isnull()
+    if bool(lacking.any()):
+        names = result["rater"].values[lacking.values.reshape(result.sizes["rater"], -1).any(axis=1)].tolist()
+        _validate.warn(
+            f"no interval, which needs two prompts, and an estimate without each, for {_validate.listing(names)}",
+            "no_interval",
+        )

@@ -1,0 +1,205 @@
+"""What preferences must hold: which of two systems' outputs people and judges chose for a prompt, in which order."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from xsumstat import _validate
+from xsumstat.types import BoolArray, FloatArray, IntArray
+
+NAME = "preference"
+DIMS = ("prompt", "pair", "order", "rater")
+ORDERS = ("left first", "right first")
+HUMAN, JUDGE = "human", "judge"
+# What the human raters together are called among raters.
+PEOPLE = "people"
+
+
+def is_preferences(ds: Any) -> bool:
+    """Whether a Dataset holds preferences, and is no result."""
+    return isinstance(ds, xr.Dataset) and NAME in ds.data_vars and "analysis" not in ds.attrs
+
+
+@dataclass(frozen=True)
+class Choices:
+    """Preferences as arrays.
+
+    Attributes
+    ----------
+    values : array, (prompts, pairs, orders, raters)
+        1 where the left system of the pair was chosen, -1 where the right one was, 0 for a tie, NaN without a choice.
+    systems : tuple
+        Labels of the systems.
+    left, right : array of int, (pairs,)
+        The systems of each pair, as places among `systems`.
+    raters : tuple
+        Labels of the raters.
+    human : array of bool, (raters,)
+    clusters : array of int, (prompts,)
+        Which prompts belong together, by numbers from 0 on.
+    cluster : str
+        The coordinate that says so; empty where each prompt stands alone.
+    """
+
+    values: FloatArray
+    systems: tuple[Any, ...]
+    left: IntArray
+    right: IntArray
+    raters: tuple[Any, ...]
+    human: BoolArray
+    clusters: IntArray
+    cluster: str = ""
+
+    @property
+    def verdicts(self) -> FloatArray:
+        """One choice for both orders, (prompts, pairs, raters): of two that differ a tie, of one order its own."""
+        found = self.values[:, :, 0]
+        for at in range(1, self.values.shape[2]):
+            other = self.values[:, :, at]
+            both = ~np.isnan(found) & ~np.isnan(other)
+            found = np.where(np.isnan(found), other, np.where(both & (found != other), 0.0, found))
+        return found
+
+    def by_cluster(self, values: FloatArray) -> FloatArray:
+        """Sums over the prompts of each cluster, for values (prompts, ...)."""
+        out = np.zeros((int(self.clusters.max(initial=-1)) + 1, *values.shape[1:]))
+        np.add.at(out, self.clusters, values)
+        return out
+
+    def judges(self, rater: Any) -> list[int]:
+        """The places of the judges that are asked for: by default all."""
+        return self._chosen(rater, np.flatnonzero(~self.human).tolist(), "judges")
+
+    def any_of(self, rater: Any) -> list[int]:
+        """The places of the raters that are asked for: by default all."""
+        return self._chosen(rater, list(range(len(self.raters))), "raters")
+
+    def _chosen(self, rater: Any, places: list[int], what: str) -> list[int]:
+        known = [self.raters[at] for at in places]
+        if rater is None:
+            return places
+        asked = _validate.listed(rater)
+        for label in asked:
+            _validate.known("rater", label, known, what)
+        _validate.unique("rater", asked)
+        return [places[known.index(label)] for label in asked]
+
+    def needs_people(self, question: str) -> None:
+        """An error where no rater is human."""
+        if not self.human.any():
+            raise ValueError(
+                f"{question} compares judges with people, and no rater is of kind 'human': name them, as in "
+                "to_preferences(frame, ..., kind={'human': ['ann', 'ben']}) or ds.assign_coords(kind=('rater', [...]))"
+            )
+
+    def needs_judges(self, question: str) -> None:
+        """An error where every rater is human."""
+        if self.human.all():
+            raise ValueError(
+                f"{question} compares judges with people, and no rater is of kind 'judge'; "
+                f"raters: {_validate.listing(self.raters)}"
+            )
+
+
+def checked(ds: Any, cluster: str | None = None) -> Choices:
+    """The choices of a Dataset, in memory; an error says what is not as it should be."""
+    if not isinstance(ds, xr.Dataset) or NAME not in ds:
+        raise ValueError(
+            f"the Dataset has no variable {NAME!r}: xsumstat.to_preferences(frame, left=..., right=..., choice=..., "
+            "prompt=...) makes such a Dataset"
+        )
+    values = ds[NAME]
+    for dim in DIMS:
+        single = dim == "order" or dim in values.coords and not values.coords[dim].dims
+        if dim not in values.dims and single:
+            values = values.expand_dims(dim)
+    lacking = [dim for dim in DIMS if dim not in values.dims]
+    if lacking:
+        raise ValueError(f"{NAME} must have the dims {_validate.listing(DIMS)}; {lacking[0]!r} is missing")
+    further = [str(dim) for dim in values.dims if dim not in DIMS]
+    if further:
+        raise ValueError(f"{NAME} has the further dim {further[0]!r}: choose a label of it, ds.isel({further[0]}=0)")
+    for dim in ("prompt", "pair", "rater"):
+        _check_labels(values, dim)
+    numbers = values.transpose(*DIMS)
+    if numbers.dtype.kind not in "fiub":
+        raise TypeError(f"{NAME} must hold numbers, got dtype {numbers.dtype}")
+    array = np.asarray(numbers.values, dtype=float)
+    _check_values(array)
+    left, right = (_sides(values, side) for side in ("left", "right"))
+    systems = list(dict.fromkeys(sorted([*left, *right], key=str)))
+    places = {label: at for at, label in enumerate(systems)}
+    codes, named = _clusters(values, ds.attrs.get("cluster") if cluster is None else cluster)
+    return Choices(
+        array,
+        tuple(systems),
+        np.array([places[label] for label in left], dtype=np.int64),
+        np.array([places[label] for label in right], dtype=np.int64),
+        tuple(values["rater"].values.tolist()),
+        _human(values),
+        codes,
+        named,
+    )
+
+
+def _check_labels(values: xr.DataArray, dim: str) -> None:
+    index = values.indexes.get(dim)
+    if index is None:
+        raise ValueError(f"{NAME} has no labels along {dim!r}: ds.assign_coords({dim}=[...]) gives some")
+    if isinstance(index, pd.MultiIndex):
+        raise ValueError(f"{NAME} has a MultiIndex along {dim!r}; ds.reset_index({dim!r}).assign_coords({dim}=[...])")
+    _validate.unique(dim, index)
+
+
+def _check_values(values: FloatArray) -> None:
+    there = values[~np.isnan(values)]
+    if not there.size:
+        raise ValueError(f"{NAME} holds no choice")
+    wrong = there[~np.isin(there, (-1.0, 0.0, 1.0))]
+    if wrong.size:
+        raise ValueError(
+            f"{NAME} must be 1 (the left system of the pair), -1 (the right one), 0 (a tie) or NaN, got {wrong[0]:g}"
+        )
+
+
+def _sides(values: xr.DataArray, side: str) -> list[Any]:
+    coord = values.coords.get(side)
+    if coord is None or coord.dims not in (("pair",), ()):
+        raise ValueError(f"{NAME} needs the coordinate {side!r}, which names the {side} system of each pair")
+    labels: list[Any] = np.ravel(coord.values).tolist()
+    return labels
+
+
+def _human(values: xr.DataArray) -> BoolArray:
+    coord = values.coords.get("kind")
+    if coord is None or coord.dims not in (("rater",), ()):
+        return np.zeros(values.sizes["rater"], dtype=bool)
+    kinds = np.ravel(coord.values).tolist()
+    for each in kinds:
+        _validate.known("kind", each, (HUMAN, JUDGE), "kinds")
+    return np.array([each == HUMAN for each in kinds], dtype=bool)
+
+
+def _clusters(values: xr.DataArray, cluster: Any) -> tuple[IntArray, str]:
+    """The cluster of each prompt, by its number, and what says so."""
+    if cluster is None:
+        return np.arange(values.sizes["prompt"]), ""
+    fitting = [str(name) for name, coord in values.coords.items() if coord.dims == ("prompt",) and name != "prompt"]
+    if cluster not in fitting:
+        raise ValueError(
+            f"cluster must be a coordinate that describes each prompt, got {_validate.given(cluster)}"
+            f"{_validate.suggestion(cluster, fitting) if isinstance(cluster, str) else ';'} there are: "
+            f"{_validate.listing(fitting) or 'none'}"
+        )
+    labels = values[cluster].values
+    if pd.isna(labels).any():
+        raise ValueError(
+            f"cluster={cluster!r}: {int(pd.isna(labels).sum())} prompt(s) have no {cluster}; each needs one"
+        )
+    codes, _ = pd.factorize(labels)
+    return codes.astype(np.int64), str(cluster)

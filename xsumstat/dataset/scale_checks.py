@@ -1,0 +1,213 @@
+"""Agreement on people's own scale: which values are classes, which is the positive one, and who is not on the scale."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from xsumstat import _validate
+from xsumstat.coefficients import arrays
+from xsumstat.coefficients.record import Coefficient
+from xsumstat.coefficients.table import COEFFICIENTS
+from xsumstat.dataset import checks, facts
+from xsumstat.dataset.facts import Fact
+from xsumstat.dataset.scores import Scores
+from xsumstat.dataset.value_checks import by_metric, of_values
+from xsumstat.inference.jackknife import FEW_OF_A_CLASS
+from xsumstat.types import FloatArray
+
+# With more different values there are no classes.
+MOST_CLASSES = 50
+_SHOWN = 6
+_CALIBRATE = "bring it to people's scale with ds.meta.calibrate, or name metrics that are on it (metric=...)"
+
+
+def settled(record: Coefficient, scores: Scores, positive: Any = None) -> Coefficient:
+    """The coefficient of scores with its positive class; metrics that are on another scale are named.
+
+    Lazy human scores are read for it; the values of lazy metrics are looked at when a result is computed.
+    """
+    check_positive(record, positive)
+    if record.scale is None:
+        return record
+    score, gold, name = scores.score, scores.gold, scores.gold_name
+    if record.scale == "values":
+        by_range = by_metric(_range, [score]), of_values(_range, [gold])
+        scores.later.make(_warn_other_scale, *by_range, record.name, name)
+        return record
+    known = _classes(values_of(gold), f"gold {name!r}", record, scores.labels)
+    texts = scores.labels if len(scores.labels) == len(known) else ()
+    record = replace(with_positive(record, known, positive, f"gold {name!r}", texts), texts=texts)
+    scores.later.make(_check_known, by_metric(_unknown, [score], known), known, record, name, scores.labels)
+    if record.positive or len(known) == 2:
+        rarer = of_values(_rarer, gold, record.positive or tuple(known[-1:]))
+        scores.later.make(_warn_rare, rarer, record, name)
+    return record
+
+
+def of_metrics(record: Coefficient, score: xr.DataArray) -> Coefficient:
+    """The same of metrics that are set beside each other, where there are no human scores."""
+    if record.scale is None or record.scale == "values":
+        return record
+    known = _classes(values_of(score), "score", record, ())
+    return with_positive(record, known, None, "score", ())
+
+
+def check_positive(record: Coefficient, positive: Any) -> None:
+    """The keyword `positive` goes with classes alone."""
+    if positive is not None and record.scale not in ("classes", "two"):
+        some = _validate.listing([name for name, each in COEFFICIENTS.items() if each.scale in ("classes", "two")])
+        raise ValueError(f"positive needs a coefficient of classes, {some}; got coefficient={record.name!r}")
+
+
+def values_of(values: xr.DataArray) -> FloatArray:
+    """The different values, in order."""
+    found = np.unique(values.compute().values)
+    return np.asarray(found[~np.isnan(found)], dtype=float)
+
+
+def _classes(known: FloatArray, whose: str, record: Coefficient, labels: Sequence[str]) -> FloatArray:
+    """The values that are classes: those that people give, and those between on the grid of three grades or more."""
+    if len(known) > MOST_CLASSES:
+        raise ValueError(
+            f"coefficient={record.name!r} compares classes, and {whose} has {len(known)} different values (at most "
+            f"{MOST_CLASSES}); use 'weighted_kappa' or 'icc', which go by value, or a correlation"
+        )
+    if labels and len(known) and known[0] >= 0 and known[-1] < len(labels):
+        return np.arange(len(labels), dtype=float)
+    step = arrays.whole_step(known) if len(known) > 2 else 0.0
+    if step:
+        grid = known[0] + step * np.arange(round((known[-1] - known[0]) / step) + 1)
+        known = np.unique(np.concatenate([known, grid[~np.isclose(grid[:, None], known).any(axis=1)]]))
+    return known
+
+
+def with_positive(
+    record: Coefficient, known: FloatArray, positive: Any, whose: str, labels: Sequence[str]
+) -> Coefficient:
+    """The coefficient with the values that are the positive class: as given, or the higher of two."""
+    if positive is not None:
+        return replace(record, positive=_given(positive, known, whose, labels))
+    if record.scale != "two":
+        return record
+    if set(known.tolist()) <= {0.0, 1.0}:
+        return replace(record, positive=(1.0,))
+    if len(known) == 2:
+        return replace(record, positive=(float(known[-1]),))
+    raise ValueError(
+        f"coefficient={record.name!r} is of two classes, and {whose} has the values {_shown(known, labels)}: say which "
+        "are positive, as in positive="
+        f"{_text(float(known[-1]) if len(known) else 1.0, labels)!r}, or use 'kappa'"
+    )
+
+
+def _given(positive: Any, known: FloatArray, whose: str, labels: Sequence[str]) -> tuple[float, ...]:
+    some = positive.tolist() if isinstance(positive, np.ndarray) else positive
+    some = list(some) if isinstance(some, list | tuple) else [some]
+    if not some:
+        raise ValueError("positive must name one value or more, got none")
+    found = []
+    for each in some:
+        if isinstance(each, str):
+            if not labels:
+                raise ValueError(
+                    f"positive={each!r} is a text, and the scores are numbers: to_scores(labels=[...]) codes texts and "
+                    f"keeps them; {whose} has the values {_shown(known, labels)}"
+                )
+            _validate.known("positive", each, labels, "labels:")
+            found.append(float(list(labels).index(each)))
+            continue
+        if isinstance(each, bool | np.bool_):
+            each = float(each)
+        if not isinstance(each, int | float | np.number) or np.isnan(each):
+            raise TypeError(f"positive must be a value of the human scores, a label or a list of these, got {each!r}")
+        value = float(each)
+        found.append(-value if value not in known and -value in known else value)
+    unknown = [each for each in found if each not in known]
+    if unknown:
+        raise ValueError(f"positive={unknown[0]:g} is no value of {whose}: {_shown(known, labels)}")
+    if set(known.tolist()) <= set(found):
+        raise ValueError(f"positive={positive!r} names all values of {whose}: {_shown(known, labels)}")
+    return tuple(sorted(set(found)))
+
+
+def _text(value: float, labels: Sequence[str]) -> Any:
+    if labels and value in range(len(labels)):
+        return labels[int(value)]
+    return int(value) if value == int(value) else value
+
+
+def _shown(known: Sequence[float] | FloatArray, labels: Sequence[str]) -> str:
+    texts = [str(_text(float(each), labels)) for each in known]
+    return ", ".join(texts[:_SHOWN] + (["…"] if len(texts) > _SHOWN else []))
+
+
+def _unknown(scores: Sequence[xr.DataArray], known: FloatArray) -> Fact:
+    """A value that is none of the known ones, of each metric; NaN where there is none."""
+    score = scores[0]
+    values = score.values
+    odd = ~(np.isnan(values) | np.isin(values, known))
+    axes = tuple(at for at, dim in enumerate(score.dims) if dim != "metric")
+    first = np.where(odd, values, np.inf).min(axis=axes, initial=np.inf)
+    return Fact.of(["metric"], np.where(np.isinf(first), np.nan, first), score)
+
+
+def _check_known(found: Fact, known: FloatArray, record: Coefficient, name: str, labels: Sequence[str]) -> None:
+    odd = ~np.isnan(found.values)
+    if not odd.any():
+        return
+    names: list[Hashable] = found.array["metric"].values[odd].tolist()
+    raise ValueError(
+        f"coefficient={record.name!r} compares classes, and people give {_shown(known, labels)} (gold {name!r}); "
+        f"metric(s) {_validate.listing(names)} have other values, as {found.values[odd][0]:g}: {_CALIBRATE}"
+    )
+
+
+def _range(scores: Sequence[xr.DataArray]) -> Fact:
+    """The least and the highest value of each metric, or of all."""
+    values = scores[0]
+    axes = tuple(at for at, dim in enumerate(values.dims) if dim != "metric")
+    ends = np.array([function.reduce(values.values, axis=axes) for function in (np.fmin, np.fmax)])
+    return Fact.of(["_end", *(dim for dim in values.dims if dim == "metric")], ends, values)
+
+
+def _warn_other_scale(of_metrics: Fact, of_gold: Fact, coefficient: str, name: str) -> None:
+    (low, high), (least, most) = of_gold.values, of_metrics.values
+    reach = 0.1 * (high - low)
+    outside = (least < low - reach) | (most > high + reach)
+    shared = np.minimum(most, high) - np.maximum(least, low)
+    apart = outside & (shared < 0.5 * np.maximum(most - least, high - low))
+    apart |= (least >= 0) & (most <= 1) & ((low < 0) | (high > 1)) & (shared < 0.5 * (high - low))
+    if apart.any():
+        checks.warn_where(
+            xr.DataArray(apart, {"metric": of_metrics.array["metric"]}, "metric"),
+            f"{coefficient} compares values as they are, and those of gold {name!r} go from {low:g} to {high:g}; "
+            f"{_CALIBRATE}; on another scale is metric",
+            "other_scale",
+        )
+
+
+def _rarer(gold: xr.DataArray, positive: Sequence[float]) -> Fact:
+    """How many outputs have the rarer of two classes, and how many outputs there are, for each further label."""
+    cells = tuple(gold.dims.index(dim) for dim in facts.CELLS)
+    there = ~np.isnan(gold.values)
+    n, of_one = there.sum(axis=cells), np.isin(gold.values, positive).sum(axis=cells)
+    dims = [dim for dim in gold.dims if dim not in facts.CELLS]
+    return Fact.of(["_count", *dims], np.array([np.minimum(of_one, n - of_one), n]), gold)
+
+
+def _warn_rare(found: Fact, record: Coefficient, name: str) -> None:
+    least, n = (each.ravel() for each in found.values)
+    few = (least < FEW_OF_A_CLASS) & (n > 0)
+    if few.any():
+        at = int(np.argmin(np.where(few, least, np.inf)))
+        _validate.warn(
+            f"gold {name!r} has only {least[at]} of {n[at]} outputs in the rarer class: {record.name} of so few is "
+            f"uncertain, and intervals may be too narrow; rate more outputs, {FEW_OF_A_CLASS} or more of that class",
+            "rare_class",
+            count=int(least[at]),
+        )

@@ -1,0 +1,368 @@
+"""A judge's scores on people's scale: maps that are fitted to some outputs and applied to others; plain arrays.
+
+References
+----------
+Barlow, Bartholomew, Bremner & Brunk (1972), "Statistical Inference under Order Restrictions".
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from xsumstat.coefficients import arrays, leave_one_out
+from xsumstat.coefficients.clusters import Clusters
+from xsumstat.coefficients.leave_one_out import OfAny
+from xsumstat.coefficients.record import Measure
+from xsumstat.types import BoolArray, FloatArray, IntArray
+
+METHODS = ("isotonic", "linear", "quantile")
+# Scores so near to the middle of two grades, as a share of the gap between these, lie on it.
+_NEAR = 1e-9
+# Scores that should be reproduced differ by no more than this share of the largest.
+_REPRODUCED = 1e-9
+# Fewer outputs whose calibrated score is not the usual one of their fold have no interval.
+LEAST_APART = 10
+# Cells are left out one by one, or in so many groups where they are more.
+_MOST_CELLS = 1000
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """How scores are calibrated.
+
+    Attributes
+    ----------
+    method : {"isotonic", "linear", "quantile"}
+    grades : tuple of float
+        Scores become the nearest of these, of two as near the higher; none where they stay as they are.
+    """
+
+    method: str
+    grades: tuple[float, ...] = ()
+
+    def cross_fitted(self, x: FloatArray, z: FloatArray, folds: IntArray) -> FloatArray:
+        """Scores (systems, inputs) on the scale of z, the map of each fold of inputs fitted to all other folds.
+
+        Both are better when higher. Several ratings (raters, systems, inputs) count each by itself. NaN where the other
+        folds have no output with both scores.
+        """
+        return _Outputs.of(x, z, folds, self).mapped()
+
+    def on_grades(self, values: FloatArray) -> FloatArray:
+        """Values rounded to the grades."""
+        if not self.grades:
+            return values
+        grades = np.array(sorted(self.grades))
+        middles = (grades[1:] + grades[:-1]) / 2 - _NEAR * np.diff(grades)
+        found = grades[np.searchsorted(middles, values, side="right")]
+        return np.where(np.isnan(values), np.nan, found)
+
+
+def of_folds(size: int, folds: int, generator: np.random.Generator) -> IntArray:
+    """The fold of each input: random, and of sizes that differ by 1 at most."""
+    found: IntArray = np.empty(size, dtype=np.int64)
+    found[generator.permutation(size)] = np.arange(size) % folds
+    return found
+
+
+# --- Maps ---
+
+
+@dataclass(frozen=True)
+class _Counted:
+    """Outputs with both scores, counted by their scores in each fold.
+
+    Attributes
+    ----------
+    counts, sums : array, (folds, values of x)
+        How many there are, and the sum of their z.
+    of_z : array of int, (folds, values of z)
+        How many there are; empty where it does not matter.
+    """
+
+    counts: FloatArray
+    sums: FloatArray
+    of_z: IntArray
+
+    def __sub__(self, other: _Counted) -> _Counted:
+        return _Counted(self.counts - other.counts, self.sums - other.sums, self.of_z - other.of_z)
+
+    def without(self, fold: int) -> tuple[FloatArray, FloatArray, IntArray]:
+        """Those of all other folds together."""
+        kept = np.arange(len(self.counts)) != fold
+        return self.counts[kept].sum(axis=0), self.sums[kept].sum(axis=0), self.of_z[kept].sum(axis=0)
+
+
+@dataclass(frozen=True)
+class _Fitted:
+    """What a map is fitted to: the different x, how many outputs have each, the sum of their z, and all z, rising."""
+
+    x: FloatArray
+    counts: FloatArray
+    sums: FloatArray
+    z: FloatArray
+
+
+def _isotonic(known: _Fitted, x: FloatArray) -> FloatArray:
+    """Means that rise with x and lie nearest to those of z, by least squares; lines between these, and level beyond."""
+    from scipy.optimize import isotonic_regression
+
+    means = isotonic_regression(known.sums / known.counts, weights=known.counts.astype(float)).x
+    return np.asarray(np.interp(x, known.x, means))
+
+
+def _linear(known: _Fitted, x: FloatArray) -> FloatArray:
+    """The line of least squares, which does not fall."""
+    n = known.counts.sum()
+    mean = known.counts @ known.x / n
+    off = known.x - mean
+    spread = known.counts @ off**2
+    slope = max(0.0, float(off @ (known.sums - known.counts * (known.sums.sum() / n)) / spread)) if spread > 0 else 0.0
+    return np.asarray(known.sums.sum() / n + slope * (x - mean))
+
+
+def _quantile(known: _Fitted, x: FloatArray) -> FloatArray:
+    """The quantiles of z at the mean rank of each x: of n values the k-th is that of (k − 1/2)/n; lines between."""
+    ranks = np.cumsum(known.counts) - known.counts / 2 - 0.5
+    return np.asarray(np.interp(x, known.x, np.interp(ranks, np.arange(len(known.z)), known.z)))
+
+
+_MAPS: dict[str, Callable[[_Fitted, FloatArray], FloatArray]] = {
+    "isotonic": _isotonic,
+    "linear": _linear,
+    "quantile": _quantile,
+}
+
+
+@dataclass(frozen=True)
+class _Outputs:
+    """The outputs of a judge and of people, coded so that maps can be fitted again without some of them.
+
+    Attributes
+    ----------
+    how : Calibration
+    values_x, values_z : array
+        The different scores of each, rising.
+    codes : array of int, (systems, inputs)
+        The place of each x among its values; -1 where there is none.
+    folds : array of int, (inputs,)
+    fitted : tuple of arrays
+        Of each rating of an output that has x: its fold, the places of x and z among their values, and z.
+    numbers : array of int, (raters, systems, inputs)
+        Where these ratings stand; -1 where there is none.
+    power : tuple of int
+        Of 2, by which x and z were divided.
+    """
+
+    how: Calibration
+    values_x: FloatArray
+    values_z: FloatArray
+    codes: IntArray
+    folds: IntArray
+    fitted: tuple[IntArray, IntArray, IntArray, FloatArray]
+    numbers: IntArray
+    power: tuple[int, int]
+    n_folds: int
+
+    @classmethod
+    def of(cls, x: FloatArray, z: FloatArray, folds: IntArray, how: Calibration) -> _Outputs:
+        """From scores (systems, inputs), those of people perhaps by several raters, and the fold of each input."""
+        z = z if z.ndim == 3 else z[None]
+        power = arrays.exponent(x), arrays.exponent(z)
+        x, z = (np.ldexp(each, -by) if by else each for each, by in zip((x, z), power, strict=True))
+        there, both = ~np.isnan(x), ~np.isnan(x) & ~np.isnan(z)
+        values_x, codes_of_x = np.unique(x[there], return_inverse=True)
+        values_z, codes_of_z = np.unique(z[both], return_inverse=True)
+        codes = np.full(x.shape, -1)
+        codes[there] = codes_of_x.reshape(-1)
+        fold, of_x = (np.broadcast_to(each, z.shape)[both] for each in (folds, codes))
+        numbers = np.where(both, np.cumsum(both).reshape(both.shape) - 1, -1)
+        n_folds = int(folds.max(initial=0)) + 1
+        fitted = fold, of_x, codes_of_z.reshape(-1), z[both]
+        return cls(how, values_x, values_z, codes, folds, fitted, numbers, power, n_folds)
+
+    def counted(self, which: IntArray | slice) -> _Counted:
+        """Some of the outputs with both scores, by their number."""
+        (fold, of_x, of_z), z = (each[which] for each in self.fitted[:3]), self.fitted[3][which]
+
+        def by_fold(codes: IntArray, size: int, weights: FloatArray | None = None) -> FloatArray:
+            found = np.bincount(fold * size + codes, weights, minlength=self.n_folds * size)
+            return np.asarray(found, dtype=float).reshape(self.n_folds, size)
+
+        size = len(self.values_x)
+        of_people = by_fold(of_z, len(self.values_z)) if self.how.method == "quantile" else np.empty((self.n_folds, 0))
+        return _Counted(by_fold(of_x, size), by_fold(of_x, size, z), of_people.astype(np.int64))
+
+    @functools.cached_property
+    def all(self) -> _Counted:
+        """All outputs with both scores."""
+        return self.counted(slice(None))
+
+    def fold_maps(self, counted: _Counted) -> FloatArray:
+        """The map of each fold, (folds, values of x), from the outputs of the other folds."""
+        maps = np.full((self.n_folds, len(self.values_x)), np.nan)
+        for fold in range(self.n_folds):
+            counts, sums, of_z = counted.without(fold)
+            here = counts > 0
+            if not here.any():
+                continue
+            z = np.repeat(self.values_z, of_z) if of_z.size else self.values_z
+            known = _Fitted(self.values_x[here], counts[here], sums[here], z)
+            maps[fold] = _MAPS[self.how.method](known, self.values_x)
+        return self.how.on_grades(np.ldexp(maps, self.power[1]) if self.power[1] else maps)
+
+    def mapped(self, gone: BoolArray | None = None) -> FloatArray:
+        """Calibrated scores (systems, inputs), when the outputs that are `gone` were not there to fit maps to."""
+        counted = self.all
+        if gone is not None:
+            which = self.numbers[:, gone]
+            counted = counted - self.counted(which[which >= 0])
+        if not len(self.values_x):
+            return np.full(self.codes.shape, np.nan)
+        maps = self.fold_maps(counted)
+        return np.where(self.codes < 0, np.nan, maps[self.folds[None, :], self.codes])
+
+
+# --- Refitted where labels are left out ---
+
+
+@dataclass(frozen=True)
+class Refit:
+    """What a calibrated metric was made of.
+
+    Attributes
+    ----------
+    how : Calibration
+    x : array, (systems, inputs)
+        The judge's own scores, better when higher.
+    z : array, (raters, systems, inputs)
+        The scores of people that they were calibrated to.
+    folds : array of int, (inputs,)
+    name : str
+        What the calibrated metric is called.
+    """
+
+    how: Calibration
+    x: FloatArray
+    z: FloatArray
+    folds: IntArray
+    name: str
+
+    @property
+    def used(self) -> BoolArray:
+        """The outputs that maps were fitted to, (systems, inputs)."""
+        return np.asarray(~np.isnan(self.x) & ~np.isnan(self.z).all(axis=0))
+
+    def outputs(self, calibrated: FloatArray) -> _Outputs:
+        """The outputs, whose calibrated scores must come out as they are: else they were made of other scores."""
+        outputs = _Outputs.of(self.x, self.z, self.folds, self.how)
+        there = ~np.isnan(calibrated)
+        off = np.abs(outputs.mapped()[there] - calibrated[there])
+        if not (off <= _REPRODUCED * max(float(np.abs(calibrated[there]).max(initial=0.0)), 1e-300)).all():
+            raise ValueError(
+                f"{self.name!r} does not come out again from the scores and ratings here, so it has no interval, which "
+                "refits the calibration: select systems and inputs first, and then ds.meta.calibrate(...)"
+            )
+        return outputs
+
+
+def nearly_constant(calibrated: FloatArray, folds: IntArray) -> bool:
+    """Whether fewer than `LEAST_APART` outputs (systems, inputs) have another score than most of their fold."""
+    apart = 0
+    for fold in np.unique(folds):
+        values = calibrated[:, folds == fold]
+        counts = np.unique(values[~np.isnan(values)], return_counts=True)[1]
+        apart += int(counts.sum() - counts.max(initial=0))
+    return apart < LEAST_APART
+
+
+def refitted(
+    x: FloatArray,
+    z: FloatArray,
+    refit: Refit | None,
+    measure: Measure,
+    dims: tuple[str, ...],
+    clusters: Clusters | None,
+) -> OfAny:
+    """The estimate without each label, a calibrated metric being calibrated anew each time with its folds as they are.
+
+    Where both dims are random also without each cell, or each of many groups of cells. Nothing is known of a metric
+    that is nearly constant once it is calibrated but its estimate.
+
+    Parameters
+    ----------
+    x, z : array, (systems, inputs)
+        Scores of a metric, and of the gold as for `leave_one_out.of`.
+    refit : Refit or None
+        Of a metric that is not calibrated None: its scores stay as they are.
+    measure : Measure
+    dims : tuple of str
+        The dims whose labels are random.
+    clusters : tuple of arrays of int, optional
+        The cluster of each system and of each input, which are left out whole.
+    """
+    outputs = None if refit is None else refit.outputs(x)
+    value = _value(x, z, measure)
+    if refit is not None and nearly_constant(x, refit.folds):
+        return OfAny(value, np.empty(0), np.empty(0), measure.level)
+    kept = _taking_part(x, z, refit, measure)
+    codes = clusters or (np.arange(x.shape[0]), np.arange(x.shape[1]))
+
+    def without(gone: BoolArray, systems: BoolArray, inputs: BoolArray) -> float:
+        again = x if outputs is None else np.where(np.isnan(x), np.nan, outputs.mapped(gone))
+        one, two = (np.where(gone, np.nan, each)[..., systems, :][..., inputs] for each in (again, z))
+        return _value(one, two, measure)
+
+    def without_each(axis: int) -> FloatArray:
+        names = np.unique(codes[axis][kept[axis]])
+        if ("system", "input")[axis] not in dims:
+            return np.full(len(names), np.nan)
+        found = []
+        for name in names:
+            systems, inputs = (each & (codes[at] != name) if at == axis else each for at, each in enumerate(kept))
+            found.append(without(~(systems[:, None] & inputs), systems, inputs))
+        return np.array(found)
+
+    cells = None
+    if len(dims) > 1:
+        groups, used = _groups_of_cells(codes), _used(x, z, refit, measure)
+        each = (used & (groups == group) for group in range(groups.max() + 1))
+        cells = np.array([without(gone, *kept) if gone.any() else value for gone in each])
+    systems, inputs = without_each(0), without_each(1)
+    return OfAny(value, systems, inputs, measure.level, kept, clusters is not None, cells)
+
+
+def _value(x: FloatArray, z: FloatArray, measure: Measure) -> float:
+    """The estimate; NaN where no output has both scores."""
+    there = ~np.isnan(x), ~np.isnan(arrays.human(z, measure.own_cells))
+    if not (there[0].any() and there[1].any()) or not measure.own_cells and not (there[0] & there[1]).any():
+        return math.nan
+    return measure.estimator(np.ascontiguousarray(x), np.ascontiguousarray(z)).value()
+
+
+def _used(x: FloatArray, z: FloatArray, refit: Refit | None, measure: Measure) -> BoolArray:
+    """The outputs that are compared, or that a calibration was fitted to."""
+    human = arrays.human(z, measure.own_cells)
+    used = ~np.isnan(x) | ~np.isnan(human) if measure.own_cells else arrays.present(x, human)
+    return used if refit is None else used | refit.used
+
+
+def _taking_part(x: FloatArray, z: FloatArray, refit: Refit | None, measure: Measure) -> tuple[BoolArray, BoolArray]:
+    """The systems and the inputs that the estimate, or a calibration, rests on."""
+    systems, inputs = leave_one_out.taking_part(x, z, measure)
+    if refit is None:
+        return systems, inputs
+    used = _used(x, z, refit, measure)
+    return systems | used.any(axis=1), inputs | used.any(axis=0)
+
+
+def _groups_of_cells(codes: Sequence[IntArray]) -> IntArray:
+    """Which cells (systems, inputs) are left out together, the same for all metrics: neighbours are apart."""
+    blocks = codes[0][:, None] * (codes[1].max() + 1) + codes[1]
+    spread = np.argsort(np.arange(blocks.max() + 1) * 2654435761 % 2**32, kind="stable")
+    return np.asarray(spread[blocks] % min(len(spread), _MOST_CELLS))

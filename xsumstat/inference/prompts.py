@@ -1,0 +1,124 @@
+"""Estimates from sums over prompts, and how sure they are by leaving each prompt, or cluster of prompts, out."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from xsumstat.inference.intervals import normal_quantile
+from xsumstat.inference.jackknife import t_quantile
+from xsumstat.inference.score_limits import wilson
+from xsumstat.types import FloatArray
+
+Limits = tuple[float, float]
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """An estimate with all prompts, and without each.
+
+    Attributes
+    ----------
+    value : float
+    without : array, (clusters,)
+        Of the clusters of prompts that have anything to say; NaN where the estimate is undefined without one.
+    """
+
+    value: float
+    without: FloatArray
+
+    @property
+    def n(self) -> int:
+        """How many clusters."""
+        return len(self.without)
+
+    @property
+    def variance(self) -> float:
+        """``(n−1)/n·Σ(θ(−j) − mean)²``; NaN with fewer than two clusters, or an undefined θ(−j)."""
+        if self.n < 2 or np.isnan(self.without).any():
+            return math.nan
+        return (self.n - 1) / self.n * float(((self.without - self.without.mean()) ** 2).sum())
+
+    @property
+    def standard_error(self) -> float:
+        """The root of the variance."""
+        return math.sqrt(self.variance)
+
+    def less(self, other: LeftOut) -> LeftOut:
+        """The difference of two estimates from the same clusters."""
+        return LeftOut(self.value - other.value, self.without - other.without)
+
+    def by_t(self, level: float) -> Limits:
+        """Limits by Student's t with a degree of freedom less than there are clusters."""
+        half = t_quantile(level, self.n - 1) * self.standard_error if self.n > 1 else math.nan
+        return self.value - half, self.value + half
+
+    def of_share(self, level: float, n: float) -> Limits:
+        """Score limits (Wilson) of a share of `n` cases, which count as fewer where those of one cluster are alike.
+
+        Where all cases are alike nothing says how much those of one cluster are: each cluster counts as one.
+        """
+        if self.n < 2 or math.isnan(self.value):
+            return math.nan, math.nan
+        spread, v = self.value * (1 - self.value), self.variance
+        per_n = 1 / self.n if spread <= 0 else max(v / spread, 1 / n)
+        per_n *= (t_quantile(level, self.n - 1) / normal_quantile(level)) ** 2
+        low, high = wilson(np.array(self.value), per_n, level)
+        return float(low), float(high)
+
+    def pvalue(self) -> float:
+        """Student's two-sided p-value of the value 0."""
+        from scipy.special import stdtr
+
+        error = self.standard_error
+        if self.n < 2 or math.isnan(error):
+            return math.nan
+        if error == 0:
+            return 1.0 if self.value == 0 else math.nan
+        return float(2 * stdtr(self.n - 1, -abs(self.value) / error))
+
+
+def left_out(function: Callable[[FloatArray], FloatArray], sums: FloatArray, counted: FloatArray) -> LeftOut:
+    """A function of sums over prompts, with all of them and without each.
+
+    Parameters
+    ----------
+    function : callable
+        From sums (..., numbers) to values (...), NaN where it is undefined.
+    sums : array, (clusters, numbers)
+    counted : array, (clusters,)
+        How many cases each cluster has; clusters without any do not count.
+    """
+    sums = sums[counted > 0]
+    total = sums.sum(axis=0)
+    return LeftOut(float(function(total)), np.asarray(function(total - sums), dtype=float))
+
+
+def ratio(top: int, bottom: int) -> Callable[[FloatArray], FloatArray]:
+    """The ratio of two of the sums, by their places."""
+
+    def of(sums: FloatArray) -> FloatArray:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.where(sums[..., bottom] > 0, sums[..., top] / sums[..., bottom], np.nan)
+
+    return of
+
+
+def difference_of_shares(one: float, two: float, found: LeftOut, n: float, level: float) -> Limits:
+    """Limits of the difference of two shares of the same cases, with one case added to each (Bonett & Price 2012).
+
+    `one` and `two` are the numbers of cases, of `n`, that are of the one kind and of the other. They count as fewer
+    where cases of one cluster are alike.
+    """
+    if found.n < 2 or math.isnan(found.value):
+        return math.nan, math.nan
+    p, q = one / n, two / n
+    spread, v = p + q - (p - q) ** 2, found.variance
+    size = float(found.n) if spread <= 0 or v <= 0 else min(n, spread / v)
+    p, q = (p * size + 1) / (size + 2), (q * size + 1) / (size + 2)
+    half = t_quantile(level, found.n - 1) * math.sqrt((p + q - (p - q) ** 2) / (size + 2))
+    low, high = max(-1.0, p - q - half), min(1.0, p - q + half)
+    return min(low, found.value), max(high, found.value)

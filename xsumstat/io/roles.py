@@ -1,0 +1,387 @@
+"""What each column of a table holds, by the names that columns usually have and a look at their first rows.
+
+`df.meta` and the command line read tables by it, so that both find the same.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pandas as pd
+
+from xsumstat import _validate
+from xsumstat.io import tabular
+from xsumstat.method_synonyms import (
+    COLUMNS,
+    JUDGES,
+    LOWER_IS_BETTER,
+    NO_RATERS,
+    NUMBERED_RATERS,
+    RATERS,
+)
+from xsumstat.synonyms import spelt
+
+# A column of text is a text, and no label, from so many characters a cell on.
+_LONG = 40
+# A column of words may be ratings where it has so few of them.
+_FEW_WORDS = 12
+# What the raters' mean is called.
+MEAN = "human"
+_FIELDS = ("metric", "system", "input", "value", "rater", "language")
+
+
+@dataclass(frozen=True)
+class Roles:
+    """What the columns of a table hold.
+
+    Attributes
+    ----------
+    metric, system, input, value, rater, language : str or None
+        The column that names it; None where there is none. `value` are scores, a row each.
+    tidy : bool
+        Whether a row is one score.
+    raters, people, gold, rated : list, list, str or None, str or None
+        The columns, or metrics, of single raters, of other people that are not judged, and of human scores; and the
+        column of the ratings by `rater`.
+    metrics, judges, covariates, lower : list of str
+        Its metrics, and those of them that are an LLM's judgements, that may explain the errors of others, as a
+        length, or that are usually better when lower.
+    described : dict
+        Further columns that describe inputs or systems, and which.
+    texts : list of str
+        Texts that describe neither, and are left out.
+    numbers : list of str
+        Numbers that are no scores, as a further column of ids.
+    ambiguous : dict
+        Of a field the columns that could name it, where there are several.
+    """
+
+    metric: str | None
+    system: str | None
+    input: str | None
+    value: str | None
+    rater: str | None
+    language: str | None
+    tidy: bool
+    raters: list[str]
+    people: list[str]
+    gold: str | None
+    rated: str | None
+    metrics: list[str]
+    judges: list[str]
+    covariates: list[str]
+    lower: list[str]
+    described: dict[str, str]
+    texts: list[str]
+    numbers: list[str]
+    ambiguous: dict[str, list[str]]
+
+    def told(self, gold: str | None, raters: list[str] | None, elsewhere: bool) -> Roles:
+        """The same where it is said which metric, or whose ratings, are the gold, or that it is in another table."""
+        own = [name for name in (*self.raters, self.rated) if name is not None]
+        if raters is not None:
+            rest = [name for name in (*self.metrics, *own) if name not in raters]
+            return replace(self, raters=list(raters), rated=None, metrics=rest, gold=None)
+        if gold is None and not elsewhere:
+            return self
+        people = [name for name in (*own, self.gold) if name not in (None, gold)]
+        return replace(self, gold=gold, raters=[], rated=None, metrics=[*self.metrics, *own], people=people)
+
+    @property
+    def kinds(self) -> dict[str, list[str]]:
+        """The kinds of metrics, as `to_scores` takes them."""
+        beside = [self.gold] if self.gold not in (None, MEAN) and (self.raters or self.rated) else []
+        people = [*self.people, *(name for name in beside if name is not None)]
+        kinds = {"human": people, "judge": self.judges, "covariate": self.covariates}
+        return {kind: names for kind, names in kinds.items() if names}
+
+    @property
+    def chosen(self) -> list[str] | None:
+        """The metrics, where not all numbers are one."""
+        doubled = self.gold == MEAN and bool(self.raters or self.rated)  # the mean of the raters takes its name
+        names = [name for name in self.metrics if not (doubled and name == self.gold)]
+        return names if not self.tidy and (self.numbers or doubled) else None
+
+    @property
+    def arguments(self) -> dict[str, Any]:
+        """What `to_scores` is to be told beside the columns of labels."""
+        rated = self.raters or self.rated
+        told = {
+            "metric": self.chosen,
+            "ratings": rated,
+            "rater": self.rater if self.rated is not None else None,
+            "gold": None if rated else self.gold,
+            "lower_is_better": self.lower,
+            "kind": self.kinds,
+        }
+        return {name: value for name, value in told.items() if value}
+
+    def dims(self, frame: pd.DataFrame) -> list[str]:
+        """Columns that must be further dims, as rows of one output, and one metric, differ by them."""
+        fields = [self.system, self.input, *([self.metric] if self.tidy else [])]
+        keys = [name for name in fields if name is not None]
+        found: list[str] = []
+        for name in (self.language, None if self.rated else self.rater):
+            if name is not None and keys and frame.duplicated([*keys, *found]).any():
+                found.append(name)
+        return found
+
+    def is_one_system(self, frame: pd.DataFrame) -> bool:
+        """Whether a table without a column of systems, of the usual names, is of one system."""
+        if self.input is not None and not self.tidy and self.rated is None:
+            return not frame.duplicated([self.input, *self.dims(frame)]).any()
+        named = {*vars_of(self), *self.texts, *self.described, *self.raters, *self.metrics}
+        return not any(
+            name not in named and not pd.api.types.is_numeric_dtype(frame[name].dtype) for name in frame.columns
+        )
+
+    def words(self) -> list[str]:
+        """What was taken for what, beside the columns of labels."""
+        said = []
+        if self.raters:
+            said.append(f"{len(self.raters)} raters: {', '.join(self.raters)}")
+        if self.rated is not None:
+            said.append(f"ratings: {self.rated}, by {self.rater}")
+        if self.gold is not None:
+            beside = f"{'left out' if self.gold == MEAN else 'not judged'}, as the raters' mean is the gold"
+            said.append(f"human scores: {self.gold}{f' ({beside})' if self.raters or self.rated else ''}")
+        if self.people:
+            said.append(f"people, not judged: {', '.join(self.people)}")
+        for names, what in ((self.judges, "judge"), (self.covariates, "covariate")):
+            if names:
+                said.append(f"{what}{'s' * (len(names) > 1)}: {', '.join(names)}")
+        rest = [name for name in self.metrics if name not in (self.gold, *self.people, *self.judges, *self.covariates)]
+        if rest:
+            said.append(f"{'other ' * bool(self.judges)}metric{'s' * (len(rest) > 1)}: {_several(rest)}")
+        for dim in ("input", "system"):
+            names = [name for name, described in self.described.items() if described == dim]
+            if names:
+                said.append(f"{', '.join(names)}: {'a coordinate' if len(names) == 1 else 'coordinates'} of {dim}s")
+        if self.texts:
+            said.append(f"text{'s' * (len(self.texts) > 1)} left out: {', '.join(self.texts)}")
+        if self.numbers:
+            said.append(f"no scores: {', '.join(self.numbers)}")
+        return said
+
+
+def vars_of(found: Roles) -> set[str]:
+    """The columns of labels."""
+    return {name for name in (getattr(found, field) for field in _FIELDS) if name is not None}
+
+
+def _several(names: list[str]) -> str:
+    return ", ".join(names[:12]) + (f", … ({len(names)} in all)" if len(names) > 12 else "")
+
+
+def of(frame: pd.DataFrame, named: Mapping[str, str | None] | None = None) -> Roles:
+    """What the columns of a table hold; `named` says of some fields which column is theirs."""
+    given = {field: name for field, name in (named or {}).items() if name in frame.columns and name is not None}
+    columns = [name for name in frame.columns if isinstance(name, str) and not re.fullmatch(r"Unnamed: \d+", name)]
+    raters = raters_in(frame, [name for name in columns if name not in given.values()])
+    free = [name for name in columns if name not in raters]
+    fields, ambiguous = _fields(frame, free, given)
+    tidy = fields["metric"] is not None and (fields["value"] is not None or fields["metric"] == "metric")
+    taken = {name for field, name in fields.items() if name is not None and (tidy or field not in ("metric", "value"))}
+    rest = [name for name in free if name not in taken]
+    found = Roles(
+        **fields, tidy=tidy, raters=raters, people=[], gold=None, rated=None, metrics=[], judges=[], covariates=[],
+        lower=[], described=_described(frame, rest, fields), texts=[], numbers=[], ambiguous=ambiguous,
+    )  # fmt: skip
+    return _of_tidy(frame, found, rest) if tidy else _of_wide(frame, replace(found, metric=None, value=None), rest)
+
+
+def _of_tidy(frame: pd.DataFrame, found: Roles, rest: list[str]) -> Roles:
+    """The metrics of a table with a row a score."""
+    labels = frame[found.metric].dropna().unique().tolist() if found.rater is None else []
+    labels = [label for label in labels if isinstance(label, str)]
+    raters = _single([label for label in labels if _is_rater(label)])
+    metrics = [label for label in labels if label not in raters]
+    return _classified(replace(found, texts=_texts(frame, rest, found.described)), metrics, raters)
+
+
+def _of_wide(frame: pd.DataFrame, found: Roles, rest: list[str]) -> Roles:
+    """The metrics of a table with a row an output."""
+    numeric = [name for name in rest if _is_number(frame[name])]
+    labels = {*COLUMNS["input"], *COLUMNS["category"], *COLUMNS["system"]}
+    numbers = [name for name in numeric if spelt(name) in labels]
+    metrics = [name for name in numeric if name not in numbers]
+    if found.rater is not None and not found.raters:
+        rated = _rated(frame, found, metrics)
+        found, metrics = replace(found, rated=rated), [name for name in metrics if name != rated]
+    found = replace(
+        found,
+        texts=_texts(frame, rest, found.described),
+        numbers=[name for name in numbers if name not in found.described],
+    )
+    return _classified(found, metrics, found.raters)
+
+
+def _classified(found: Roles, metrics: list[str], raters: list[str]) -> Roles:
+    """Which metrics are human scores, judges, lengths, and better when lower."""
+    gold = next(iter(_candidates(metrics, "gold", set())), None)
+    if len(raters) == 1:  # whose ratings need no mean
+        metrics, gold, raters = [*metrics, *raters], raters[0] if gold is None else gold, []
+    return replace(
+        found,
+        raters=raters,
+        gold=gold,
+        metrics=metrics,
+        judges=[name for name in metrics if name != gold and set(_words(name)) & set(JUDGES)],
+        covariates=[name for name in metrics if spelt(name) in COLUMNS["covariate"]],
+        lower=[name for name in metrics if name != gold and is_lower(name)],
+    )
+
+
+def is_lower(name: str) -> bool:
+    """Whether a metric of this name is usually better when lower."""
+    return spelt(name) in LOWER_IS_BETTER or bool(set(_words(name)) & set(LOWER_IS_BETTER))
+
+
+def _fields(
+    frame: pd.DataFrame, columns: list[str], given: Mapping[str, str]
+) -> tuple[dict[str, str | None], dict[str, list[str]]]:
+    """The columns of labels, and those of a field that has several."""
+    fields: dict[str, str | None] = {field: given.get(field) for field in _FIELDS}
+    ambiguous: dict[str, list[str]] = {}
+    for field in ("metric", "value", "system", "rater", "language", "input"):
+        if fields[field] is not None:
+            continue
+        candidates = _candidates(columns, field, {name for name in fields.values() if name is not None})
+        if field == "input":
+            keys = [fields[each] for each in ("system", "rater", "language") if fields[each] is not None]
+            keys += [fields["metric"]] if fields["metric"] is not None and fields["value"] is not None else []
+            candidates = _inputs(frame, candidates, [key for key in keys if key in frame.columns])
+        fields[field] = candidates[0] if candidates else None
+        if len(candidates) > 1 and candidates[0] != field and not _alike(frame, candidates):
+            ambiguous[field] = candidates
+    return fields, ambiguous
+
+
+def _candidates(columns: Iterable[str], field: str, taken: set[str]) -> list[str]:
+    """Columns with a usual name of a field, in the order of these names; its own name alone where there is one."""
+    names = COLUMNS[field]
+    own = "score" if field == "value" else field
+    if own in columns and own not in taken:
+        return [own]
+    free = [name for name in columns if spelt(name) in names and name not in taken]
+    return sorted(free, key=lambda name: names.index(spelt(name)))
+
+
+def _inputs(frame: pd.DataFrame, candidates: list[str], keys: list[Any]) -> list[str]:
+    """Of the columns that could name the inputs those that tell the rows of one system apart, if any does.
+
+    Of these those that different systems share, if any is.
+    """
+    if len(candidates) < 2 or not len(frame):
+        return candidates
+    apart = [name for name in candidates if not frame.duplicated([*keys, name]).any()] or candidates
+    shared = [name for name in apart if frame[name].duplicated().any()] if keys else []
+    return shared or apart
+
+
+def _alike(frame: pd.DataFrame, columns: list[str]) -> bool:
+    """Whether columns tell the same rows apart, as ids and names of the same things do."""
+    if not len(frame):
+        return False
+    codes = [pd.factorize(frame[name])[0].tolist() for name in columns]
+    return all(each == codes[0] for each in codes)
+
+
+def raters_in(frame: pd.DataFrame, columns: Iterable[str]) -> list[str]:
+    """The columns of single raters, which are called so, and hold numbers or few words."""
+    return _single([name for name in columns if _is_rater(name) and _may_be_ratings(frame[name])])
+
+
+def _single(columns: list[str]) -> list[str]:
+    """The columns, unless one rater has several, as for the qualities that are rated."""
+    people = {tuple(_words(name)[:2]) for name in columns}
+    return columns if len(people) == len(columns) else []
+
+
+def _is_rater(name: str) -> bool:
+    first, *others = _words(name) or [""]
+    if not others or first not in {*RATERS, *NUMBERED_RATERS} or others[-1] in NO_RATERS:
+        return False
+    short = len(others) == 1 and (others[0].isdecimal() or len(others[0]) == 1)
+    return short or first in RATERS
+
+
+def _may_be_ratings(column: pd.Series[Any]) -> bool:
+    if _is_number(column) or pd.api.types.is_bool_dtype(column.dtype):
+        return True
+    if tabular.is_nested(column):
+        return False
+    words = column.dropna().unique()
+    return len(words) <= _FEW_WORDS and all(len(str(word).split()) <= 3 for word in words)
+
+
+def _is_number(column: pd.Series[Any]) -> bool:
+    """Whether a column holds numbers, or, of a header alone, may do so."""
+    if not len(column):
+        return True
+    return bool(pd.api.types.is_numeric_dtype(column.dtype)) and not pd.api.types.is_bool_dtype(column.dtype)
+
+
+def _words(name: str) -> list[str]:
+    """The words of a name, in small letters: "annotator.Bob2" has three."""
+    return [word.lower() for word in re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+|[^\W\d_A-Za-z]+", name)]
+
+
+def _rated(frame: pd.DataFrame, found: Roles, metrics: list[str]) -> str | None:
+    """The column of the ratings where each has a row of its own: that by its name, or the only one that varies."""
+    named = [*_candidates(metrics, "value", set()), *_candidates(metrics, "gold", set())]
+    if named:
+        return named[0]
+    keys = [name for name in (found.system, found.input, found.language) if name is not None]
+    if not keys:
+        return None
+    varying = [name for name in metrics if (frame.groupby(keys, dropna=False)[name].nunique() > 1).any()]
+    return varying[0] if len(varying) == 1 else metrics[0] if len(metrics) == 1 else None
+
+
+def _described(frame: pd.DataFrame, columns: list[str], fields: Mapping[str, str | None]) -> dict[str, str]:
+    """Columns that have one value for each input, or each system, and are no scores; and which."""
+    found: dict[str, str] = {}
+    for name in columns:
+        is_number = _is_number(frame[name])
+        if tabular.is_nested(frame[name]) or (is_number and spelt(name) not in COLUMNS["category"]):
+            continue
+        codes = pd.Series(pd.factorize(frame[name])[0], index=frame.index)
+        for dim in ("system", "input"):
+            label = fields[dim]
+            if label is None or not len(frame) or not frame[label].duplicated().any():
+                continue
+            if (codes.groupby(frame[label].to_numpy()).nunique() <= 1).all():
+                found[name] = dim
+                break
+        else:
+            if fields["input"] is not None and fields["system"] is None and len(frame):
+                found[name] = "input"
+    return found
+
+
+def _texts(frame: pd.DataFrame, columns: list[str], described: Mapping[str, str]) -> list[str]:
+    """Columns of texts that describe nothing."""
+    return [name for name in columns if name not in described and is_text(frame[name], name)]
+
+
+def is_text(column: pd.Series[Any], name: Any) -> bool:
+    """Whether a column holds texts, by its name or their length."""
+    if not isinstance(name, str) or pd.api.types.is_numeric_dtype(column.dtype) or tabular.is_nested(column):
+        return False
+    if spelt(name) in COLUMNS["text"]:
+        return True
+    there = column.dropna().head(1000)
+    return len(there) > 0 and float(there.map(lambda value: len(str(value))).mean()) >= _LONG
+
+
+def refuse_ambiguous(found: Roles, field: str) -> None:
+    """Refuse a table of which several columns could name a field."""
+    if field in found.ambiguous:
+        names = found.ambiguous[field]
+        raise ValueError(
+            f"{len(names)} columns could name the {field}: {_validate.listing(names)}; say which one: {field}=..."
+        )

@@ -1,0 +1,120 @@
+"""Pictures of what preferences say: raters beside each other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import xarray as xr
+
+from xsumstat import _validate
+from xsumstat.dataset import preferences as schema
+from xsumstat.dataset import results, wording
+from xsumstat.plots.parts import (
+    PLAIN,
+    ZERO_LINE,
+    axes_for,
+    check_not_empty,
+    faint,
+    finished,
+    grey,
+    grid_of,
+    label_width,
+    on_its_ground,
+    panel_title,
+    panels_of,
+    shown,
+    style_of,
+    texts,
+    variable_label,
+    with_values,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_DRAWN = ("position_bias",)
+_INCHES = 3.8  # across a panel
+
+
+@_validate.public
+@on_its_ground
+def raters(
+    result: xr.Dataset,
+    *,
+    order: str | Sequence[Any] = "value",
+    figsize: tuple[float, float] | None = None,
+    title: str | None = None,
+    ax: Axes | None = None,
+) -> Any:
+    """Judges beside each other, and beside people where these were compared, with their intervals.
+
+    Parameters
+    ----------
+    result : Dataset
+        From ``ds.meta.position_bias``.
+    {order}
+    {figsize}
+    {title}
+    {ax}
+
+    Returns
+    -------
+    Axes or array of Axes
+        One, or where there are several covariates an array of them.
+
+    Raises
+    ------
+    ValueError
+        If the result is of another analysis.
+    {errors.plot}
+
+    Examples
+    --------
+    >>> import pandas as pd, xsumstat
+    >>> rows = [("a", "b", "left", at, swapped) for at in range(9) for swapped in (False, True)]
+    >>> rows += [("a", "b", "right", 9, True), ("a", "b", "left", 9, False)]
+    >>> frame = pd.DataFrame(rows, columns=["left", "right", "choice", "prompt", "swapped"])
+    >>> found = frame.meta.to_preferences(order="swapped").meta.position_bias()
+    >>> axes = found.meta.plot.raters()
+    >>> [label.get_text() for label in axes.get_yticklabels()]
+    ['judge']
+    """
+    if result.attrs.get("analysis") not in _DRAWN or "ci_low" not in result:
+        raise ValueError(f"the result has no raters to draw; this draws what {wording.listed(_DRAWN)} give")
+    main = results.main_variable(result)
+    check_not_empty(result[main])
+    result = result if "rater" in result.dims else result.expand_dims("rater")
+    result, left_out = shown(result, main, order=order, dims=("rater",))
+    result, undefined = with_values(result, main, "rater")
+    panels = panels_of(result, [str(dim) for dim in result[main].dims if dim != "rater"])
+    names = texts(result["rater"])
+    across, down = grid_of(len(panels))
+    size = (label_width(result["rater"]) + _INCHES * across, 0.9 + (0.6 + 0.35 * len(names)) * down)
+    axes = axes_for(len(panels), size, ax, sharex=True, figsize=figsize)
+    axes[0].set_yticks(range(len(names)), names, **PLAIN)
+    axes[0].set_ylim(len(names) - 0.4, -0.6)
+    for axis, (name, panel) in zip(axes, panels, strict=True):
+        _rows(axis, panel, main)
+        panel_title(axis, name, _INCHES)
+        axis.set_xlabel(variable_label(result, main), fontsize=9.5, **PLAIN)
+    return finished(axes, ax, title=title, notes=[wording.how(result), left_out, undefined])
+
+
+def _rows(axis: Any, panel: xr.Dataset, main: str) -> None:
+    """Each rater's interval; behind them that of people, or a line at 0."""
+    value, low, high = (panel[each].values for each in (main, "ci_low", "ci_high"))
+    people = np.flatnonzero(panel["rater"].values == schema.PEOPLE)
+    if len(people):
+        at = int(people[0])
+        if np.isfinite(low[at]):
+            axis.axvspan(low[at], high[at], color=grey(), alpha=0.35, lw=0, zorder=0)
+        axis.axvline(value[at], color=ZERO_LINE, lw=1, ls="--", zorder=1)
+    else:
+        axis.axvline(0, color=ZERO_LINE, lw=1, zorder=1)
+    rows, (color, marker) = np.arange(panel.sizes["rater"]), style_of(0)
+    axis.hlines(rows, low, high, color=color, lw=1.8, zorder=3)
+    axis.plot(value, rows, marker, ms=5, color=color, zorder=4)
+    axis.grid(axis="x", color=faint(), lw=0.7, zorder=0)
+    axis.set_axisbelow(True)
