@@ -68,7 +68,7 @@ class Case:
         ratings = sum(quality) + offsets + ERRORS * rng.normal(size=(self.raters, sets, n, m))
         if self.kind == "grades 1-5":
             ratings = np.clip(np.rint(3 + 1.2 * ratings), 1, 5)
-        if self.raters > 1:
+        if self.raters > 1 and self.kind != "power, no gaps":
             ratings[rng.random(ratings.shape) < GAPS] = np.nan
         covariate = np.broadcast_to(covariate, (sets, n, m))
         ds = xr.Dataset({"score": (("metric", "set", "system", "input"), judge[None])}, labels)
@@ -108,6 +108,8 @@ def cases() -> list[Case]:
     for level in ("input", "global"):
         for of in ("cell", "system"):
             found += [Case("families", 12, 60, of, level, 3, 0.3, cluster=each) for each in ("", "family")]
+    for level in ("global", "input", "within_system"):
+        found += [Case("power, no gaps", 3, 120, "cell", level, 3, rho, 0.15) for rho in GO_TOGETHER]
     return found
 
 
@@ -149,7 +151,8 @@ def page(rows: list[dict]) -> str:
     lines = [header, "| --- | --- | --- | --- | --- | --- | --- | --- |"]
     groups: dict[tuple, dict[float, dict]] = {}
     for row in rows:
-        kind = {"none": "no bias", "power": "bias .15", "families": "no bias, families"}.get(row["kind"], row["kind"])
+        named = {"none": "no bias", "power": "bias .15", "power, no gaps": "bias .15, no gaps"}
+        kind = {**named, "families": "no bias, families"}.get(row["kind"], row["kind"])
         if row["kind"] == "families":
             kind += ", cluster=" if row["cluster"] else ", no cluster="
         if row["kind"] == "grades 1-5":
