@@ -126,6 +126,7 @@ QUESTIONS = {
     "given, swaps": lambda d: d.meta.perm_test("human", given="m2", level="global", coefficient="kendall", **FEW),
     "bias": lambda d: d.meta.bias("human", given=["m2", "type"]),
     "bias of differences": lambda d: d.meta.bias("human", given="m2", level="input", method="difference", joint=True),
+    "bias of ratings": lambda d: d.meta.bias(rating(d), given="m2", metric=["m0", "m1"]),
     "discriminative": lambda d: d.meta.discriminative_agreement("human", **FEW),
     "scoring_range": lambda d: d.meta.scoring_range(above=0.5, unit="quantile").meta.metric_corr(level="input"),
     "range_drop": lambda d: d.meta.range_drop(above=0.5, unit="quantile", n_simulations=19, **FEW),

@@ -28,6 +28,7 @@ def cited_by_tables():
             "kolen2014test",
             "shao1989general",
         )
+        *("fieller1954some", "fuller1987measurement", "carroll2006measurement"),  # of `bias`
     }
 
 

@@ -1157,15 +1157,18 @@ class DatasetMeta(_Meta):
         *,
         given: str | DataArray | Sequence[str | DataArray] | None = None,
         metric: Hashable | Sequence[Hashable] | DataArray | None = None,
-        level: str = "system",
-        method: str = "regression",
+        level: str = "auto",
+        method: str = "auto",
         joint: bool = False,
+        reliability: float | Sequence[float] | None = None,
+        along: str = "rater",
         resample: str | tuple[str, ...] = "auto",
         confidence_level: float = 0.95,
+        cluster: str | tuple[str, ...] | None = None,
         by: str | None = None,
         progress: bool | None = None,
     ) -> Dataset:
-        """How each metric's error against people moves with a covariate, or differs for a group of systems."""
+        """How each metric's error against people moves with a covariate, or differs for a group of systems or inputs."""
 
     @_of("analyses.diagnostics")
     def normality(

@@ -347,6 +347,18 @@ REFERENCES: dict[str, Reference] = {
         "Cameron, A. Colin; Gelbach, Jonah B.; Miller, Douglas L.", 2011, "Robust Inference with Multiway Clustering",
         "Journal of Business & Economic Statistics", "29", "238--249", "10.1198/jbes.2010.07136",
     ),
+    "fieller1954some": _article(
+        "Fieller, E. C.", 1954, "Some Problems in Interval Estimation",
+        "Journal of the Royal Statistical Society, Series B", "16", "175--185", "10.1111/j.2517-6161.1954.tb00159.x",
+    ),
+    "fuller1987measurement": Reference(
+        _names("Fuller, Wayne A."), 1987, "Measurement Error Models", "Wiley", "book", doi="10.1002/9780470316665",
+    ),
+    "carroll2006measurement": Reference(
+        _names("Carroll, Raymond J.; Ruppert, David; Stefanski, Leonard A.; Crainiceanu, Ciprian M."), 2006,
+        "Measurement Error in Nonlinear Models: A Modern Perspective", "Chapman & Hall/CRC", "book",
+        doi="10.1201/9781420010138",
+    ),
     "kendall1942partial": _article(
         "Kendall, Maurice G.", 1942, "Partial Rank Correlation", "Biometrika", "32", "277--283",
         "10.1093/biomet/32.3-4.277",

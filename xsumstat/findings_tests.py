@@ -17,6 +17,7 @@ from xsumstat.analyses import adjust
 from xsumstat.dataset import results, scope, wording
 from xsumstat.dataset.wording import alpha_of, listed, name, number, setting
 from xsumstat.findings import chance, coefficient, gold, labels, undefined
+from xsumstat.types import FloatArray
 
 Pair = tuple[Hashable, Hashable]
 
@@ -533,30 +534,104 @@ def _beside(result: xr.Dataset, variable: str, level: float, dim: str) -> list[s
 
 
 def bias(result: xr.Dataset) -> list[str]:
-    """Which metrics err with which covariate, and which way."""
-    alpha = alpha_of(result)
-    p, slope = adjust.decisive(result), result["slope"]
+    """Which metrics err with which covariate, and which way; not where noise in the human scores may explain it."""
     said = []
+    p = adjust.decisive(result)
     for covariate in labels(result, "covariate"):
-        one, each = p.sel(covariate=covariate).values, slope.sel(covariate=covariate).values
-        is_group = bool(result["is_group"].sel(covariate=covariate)) if "is_group" in result else False
-        tested = int((~np.isnan(one)).sum())
-        found = np.flatnonzero(one <= alpha)
+        one = result.sel(covariate=covariate)
+        is_group = "is_group" in result and bool(one["is_group"])
         where = f"of {name(covariate)}" if is_group else f"with a higher {name(covariate)}"
-        if not tested:
-            said.append(f"No bias can be tested for {name(covariate)}.")
-        elif not len(found):
-            low, high = (result[end].sel(covariate=covariate).values for end in ("ci_low", "ci_high"))
-            reach = wording.limits(float(np.nanmin(low)), float(np.nanmax(high)))
-            said.append(
-                f"No bias was found {where} ({tested:,} metric{'s' * (tested > 1)}), which does not show that there is "
-                f"none: slopes may lie within {reach}, in sds of the metric."
-            )
-        else:
-            parts = []
-            for word, side in (("too high", each > 0), ("too low", each < 0)):
-                named = [f"{name(labels(result)[at])} ({number(each[at])})" for at in found if side[at]]
-                if named:
-                    parts.append(f"{listed(named)} {'score' if len(named) > 1 else 'scores'} outputs {where} {word}")
-            said.append(f"{'; '.join(parts)}, in sds of the metric ({_level(result)}).")
+        said += _biases(one, p.sel(covariate=covariate).values, name(covariate), where)
     return said
+
+
+def _biases(one: xr.Dataset, p: FloatArray, covariate: str, where: str) -> list[str]:
+    """Of one covariate, the p-values of whose slopes are given."""
+    tested = int((~np.isnan(p)).sum())
+    if not tested:
+        return [f"No bias can be tested for {covariate}."]
+    clear, explained = p <= alpha_of(one), _explained_below(one)
+    low, high = one["ci_low"].values, one["ci_high"].values
+    untold = ~clear & np.isinf(low) & np.isinf(high)
+    noisy = clear & ~np.isnan(explained)
+    said = []
+    parts = []
+    for word, side in (("too high", _sign(one) > 0), ("too low", _sign(one) < 0)):
+        if named := [_with_slope(one, int(at)) for at in np.flatnonzero(clear & ~noisy & side)]:
+            parts.append(f"{listed(named)} {'score' if len(named) > 1 else 'scores'} outputs {where} {word}")
+    if parts:
+        said.append(f"{'; '.join(parts)}, in sds of the metric ({_level(one)}).")
+    for word, side in (("higher", _sign(one) > 0), ("lower", _sign(one) < 0)):
+        if (at := np.flatnonzero(noisy & side)).size:
+            named = [f"{name(labels(one)[each])} ({number(one['slope'].values[each])})" for each in at]
+            several = len(named) > 1
+            said.append(
+                f"{listed(named)} {'score' if several else 'scores'} outputs {where} {word} than human scores imply. "
+                "Noise in the human scores alone may explain that: no bias is shown if their reliability is "
+                f"{number(float(explained[at].max()))} or less{' for some of these metrics' if several else ''}."
+            )
+    if untold.any():
+        named = [name(labels(one)[at]) for at in np.flatnonzero(untold)]
+        said.append(
+            f"These ratings can't tell how {listed(named)} {'score' if len(named) > 1 else 'scores'} outputs {where}: "
+            "too little of the human scores is beyond noise, or apart from the covariate."
+        )
+    rest = ~np.isnan(p) & ~clear & ~untold
+    if rest.any() and not (clear & ~noisy).any():
+        n = int(rest.sum())
+        within = wording.limits(float(np.nanmin(low[rest])), float(np.nanmax(high[rest])))
+        said.append(
+            f"No bias was found {where} ({n:,} metric{'s' * (n > 1)}), which does not show that there is none: slopes "
+            f"may lie within {within}, in sds of the metric."
+        )
+    return said
+
+
+def _sign(one: xr.Dataset) -> FloatArray:
+    """Which way slopes go; of one without a value the way of its limit."""
+    slope = one["slope"].values
+    return np.where(np.isnan(slope), np.isfinite(one["ci_low"].values) - 0.5, slope)
+
+
+def _with_slope(one: xr.Dataset, at: int) -> str:
+    """A metric and its slope, or the limit of one that noise leaves without the other."""
+    low, high = float(one["ci_low"].values[at]), float(one["ci_high"].values[at])
+    called = name(labels(one)[at])
+    if math.isinf(high):
+        return f"{called} (at least {number(low)})"
+    if math.isinf(low):
+        return f"{called} ({number(high)} or below)"
+    return f"{called} ({number(one['slope'].values[at])})"
+
+
+def _explained_below(one: xr.Dataset) -> FloatArray:
+    """The greatest reliability of human scores at which noise explains each slope; NaN where none that may be does.
+
+    At system level a reliability may be that is next below the least that the spread of single outputs allows.
+    """
+    if "corrected_pvalue" not in one:
+        return np.full(one["slope"].shape, np.nan)
+    p, slope = (one[each].transpose("metric", "reliability").values for each in ("corrected_pvalue", "corrected_slope"))
+    values = one["reliability"].values
+    if "gold_reliability" in one:
+        least = one["gold_reliability"].values[:, None]
+        below = np.where(values <= least, values, -np.inf).max(axis=1, keepdims=True)
+        possible = values >= below
+    else:
+        possible = np.ones(p.shape, bool)
+    shown = (p <= alpha_of(one)) & ((slope > 0) == (one["slope"].values[:, None] > 0)) & ~np.isnan(slope)
+    found = np.where(possible & ~shown, values, -np.inf).max(axis=1)
+    return np.where(np.isfinite(found), found, np.nan)
+
+
+def bias_closing(result: xr.Dataset) -> list[str]:
+    """Which errors are compared where nobody said so."""
+    if "level_reason" not in result.attrs:
+        return []
+    compared = {
+        "input": "outputs of the same input",
+        "within_system": "outputs of the same system",
+        "global": "all outputs",
+        "system": "the systems' means",
+    }[result.attrs["level"]]
+    return [f"This compares {compared} (level={result.attrs['level']!r}), as {result.attrs['level_reason']}."]

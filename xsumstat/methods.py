@@ -248,7 +248,13 @@ def _errors(attrs: Mapping[Any, Any]) -> str:
             "within_system": "of outputs, within systems"}.get(str(attrs.get("level")), "of scores")  # fmt: skip
     if attrs.get("method") == "difference":
         return f"the differences {what} by metric and people, both standardised"
-    return f"in a regression {what} by the metric on those by people"
+    found = f"in a regression {what} by the metric on those by people"
+    if attrs.get("method") == "corrected":
+        found += (
+            ", with raters' offsets taken out by least squares and the noise of the ratings subtracted (errors in "
+            "variables) [fuller1987measurement, carroll2006measurement]"
+        )
+    return found
 
 
 def _text(value: Any) -> str:
@@ -292,6 +298,8 @@ def _of_intervals(result: xr.Dataset) -> str:
         return "Shares of trials have 95 % Wilson intervals."
     method = str(attrs.get("method"))
     key = _INTERVALS.get(str(attrs.get("interval", method)) if method == "bootstrap" else method)
+    if attrs.get("analysis") == "bias":
+        key = "fieller1954some" if method == "corrected" else None
     if method in ("bootstrap", "tost"):
         key = key or "efron1993introduction"
     kind = found.kind if found.kind != "intervals" else f"confidence intervals {_BY_T.get(method, '')}".rstrip()

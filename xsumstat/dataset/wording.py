@@ -155,7 +155,7 @@ def interval_kind(attrs: Mapping[Any, Any]) -> str:
     if attrs.get("analysis") == "range_drop":
         return "percentile bootstrap "
     if attrs.get("analysis") == "bias":
-        return "cluster-robust "
+        return "Fieller " if method == "corrected" else "cluster-robust "
     named = {"jackknife": "jackknife ", "fisher": "Fisher ", "tost": "bootstrap ", "zou": "Zou's "}
     named["kruskal-wallis"] = "Tukey-Kramer "
     return named.get(method, "")
