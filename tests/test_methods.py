@@ -27,7 +27,7 @@ def cited_by_tables():
             "barlow1972statistical",
             "kolen2014test",
             "shao1989general",
-        )
+        ),
         *("fieller1954some", "fuller1987measurement", "carroll2006measurement"),  # of `bias`
     }
 

@@ -309,7 +309,7 @@ def test_recipes_that_cannot_be_read():
 
 
 def test_a_map_of_a_rater_reaches_the_raters_kappa():
-    """By quantiles exactly, as its ranks are the rater's; its in-sample map flatters a noisy judge, the other does not."""
+    """By quantiles exactly; a map within the sample flatters a noisy judge, a map across folds does not."""
     rng = np.random.default_rng(4)
     truth = rng.normal(size=(2, 400))
     one, two = (np.clip(np.round(3 + truth + 0.4 * rng.normal(size=truth.shape)), 1, 5) for _ in range(2))
