@@ -18,7 +18,7 @@ import xsumstat  # noqa: F401
 
 HERE = Path(__file__).parent
 SYSTEMS, INPUTS, LARGE = (1, 2, 3, 4), (30, 120, 500), 10_000
-KINDS = ("normal", "grades 1-5", "pass or fail", "gaps")
+KINDS = ("normal", "grades 1-5", "pass or fail", "gaps", "one in ten fails")
 ASKED = (("input", "pearson"), ("input", "kendall"), ("global", "pearson"), ("within_system", "pearson"))
 METRICS = ("gold", "good", "fair")
 NOISE = {"good": 0.7, "fair": 1.2}
@@ -44,6 +44,8 @@ class World:
             values = np.clip(np.rint(3 + values), 1, 5)
         elif self.kind == "pass or fail":
             values = (values > 0).astype(float)
+        elif self.kind == "one in ten fails":
+            values = (values > -1.63).astype(float)
         elif self.kind == "gaps":
             values[0][self.rng.random(shape) < 0.3] = np.nan
         return xr.Dataset({"score": (("metric", "system", "input"), values)}, {"metric": list(METRICS)})
@@ -66,10 +68,10 @@ def truths(world: World, level: str, coefficient: str) -> list[float]:
     return [good, good - fair]
 
 
-def measured(trials: int) -> list[dict]:
+def measured(trials: int, kinds: list[str]) -> list[dict]:
     """A row for each kind of scores, number of systems and inputs, level and question."""
     found: dict[tuple, list] = {}
-    for kind in KINDS:
+    for kind in kinds:
         for n in SYSTEMS:
             for trial in range(trials):
                 world = World(n, kind, np.random.default_rng([KINDS.index(kind), n, trial]))
@@ -128,12 +130,17 @@ def main() -> None:
     made = argparse.ArgumentParser(prog="python benchmarks/few_systems.py", description=__doc__.splitlines()[0])
     made.add_argument("--trials", type=int, default=200, help="sets of scores of each design (default: %(default)s)")
     made.add_argument("--output", type=Path, default=HERE / "few_systems.json", help="the JSON to write")
+    made.add_argument(
+        "--kinds", nargs="+", default=list(KINDS), choices=KINDS, help="measure these kinds of scores only"
+    )
     made.add_argument("--page", action="store_true", help="write the page only")
     asked = made.parse_args()
     os.environ.setdefault("XSUMSTAT_NUM_THREADS", "1")
     warnings.simplefilter("ignore")
     if not asked.page:
-        asked.output.write_text(json.dumps(measured(asked.trials), indent=1) + "\n")
+        known = json.loads(asked.output.read_text()) if asked.output.exists() else []
+        kept = [row for row in known if row["kind"] not in asked.kinds]
+        asked.output.write_text(json.dumps(kept + measured(asked.trials, asked.kinds), indent=1) + "\n")
     if asked.output == HERE / "few_systems.json":
         into_page("few systems", page(json.loads(asked.output.read_text())))
 

@@ -28,6 +28,7 @@ DIMS = ("metric", "system", "input")
 DESIGNS = ((10, 100), (16, 100), (25, 300))
 RANGES = ((16, 40), (10, 40))
 SMALL = ((10, 30), (12, 40), (16, 100))
+RANKED = ((8, 60), (16, 100), (25, 60))
 COMPARED = ((5, 100), (8, 60), (12, 40), (16, 100), (25, 60), (60, 100))
 GROUPS = {"input": "input", "within_system": "system"}
 LEVELS = ("system", "input", "global", "within_system")
@@ -47,6 +48,7 @@ NULLS = {
     "own effects, t5": "the same, the systems' effects with t of 5 degrees of freedom",
     "own effects, outlying": "the same, each system's effects four times as large by a chance of .1",
     "own effects, of these": "two metrics that agree equally well with gold on these systems, each favouring others",
+    "own effects, ranks of these": "two metrics whose means rank these systems as well as each other, and differently",
     "power": "not a null hypothesis: two metrics whose population correlations are .8 and .5",
     "margin": "two metrics whose population correlations (.8 and .6) differ by the margin",
     "margin, high": "the same with .95 and .85",
@@ -82,8 +84,8 @@ AGREEMENT = {
 
 def scores_and_gold(null: str, shape: Shape, rng: np.random.Generator, metrics: int, likert: int | None) -> np.ndarray:
     """Scores of metrics of which a null hypothesis holds, and the gold, which comes last."""
-    if null == "own effects, of these":
-        return of_these_systems(shape, rng)
+    if null in ("own effects, of these", "own effects, ranks of these"):
+        return of_these_systems(shape, rng, ranked="ranks" in null)
     agreement = (0.6,) * metrics if null.startswith("own effects") else AGREEMENT[null]
     usual = {"likert": likert, "missing": 0.0}
     model = Model(tuple((each,) * 3 for each in agreement), EFFECTS, EFFECTS, 0.3, **usual | OTHERWISE.get(null, {}))
@@ -92,11 +94,21 @@ def scores_and_gold(null: str, shape: Shape, rng: np.random.Generator, metrics: 
     return np.concatenate([scores, gold[None]])
 
 
-def of_these_systems(shape: Shape, rng: np.random.Generator) -> np.ndarray:
-    """Two metrics whose systems' effects have the same sd and the same correlation with the gold's, and the gold."""
+def of_these_systems(shape: Shape, rng: np.random.Generator, ranked: bool = False) -> np.ndarray:
+    """Two metrics whose systems' effects have the same sd and the same correlation with the gold's, and the gold.
+
+    Where they are ranked, the second metric has the ranks of the inverse permutation, by gold, of the first one's:
+    Kendall's and Spearman's coefficients are the same for both.
+    """
     effects = np.linalg.qr(np.column_stack([np.ones(shape[0]), rng.normal(size=(shape[0], 3))]))[0][:, 1:]
     gold, *own = effects.T * math.sqrt(shape[0])
-    systems = np.array([*(0.6 * gold + 0.8 * each for each in own), gold])
+    one, two = (0.6 * gold + 0.8 * each for each in own)
+    if ranked:
+        order = np.argsort(gold)
+        values, places = np.sort(one), np.argsort(np.argsort(one[order]))
+        two = np.empty_like(one)
+        two[order[places]] = values
+    systems = np.array([one, two, gold])
     cells = rng.normal(size=(3, *shape)) + EFFECTS[1] * rng.normal(size=(3, 1, shape[1]))
     return EFFECTS[0] * systems[..., None] + cells
 
@@ -333,6 +345,21 @@ def of_comparisons() -> Iterator[Case]:
             for null in nulls:
                 test = of_pair("compare_metrics", null, drawn=False, level=level, coefficient=name, resample=scope)
                 yield Case("compare_metrics", f"resample='{scope}', {name}", level, null, test, shapes=COMPARED)
+    yield from of_ranked_means()
+
+
+def of_ranked_means() -> Iterator[Case]:
+    """`compare_metrics` of ranked system means, for these systems, by three methods, and Kendall's for others too."""
+    for name in ("spearman", "kendall"):
+        for method in ("jackknife", "bootstrap", "permutation"):
+            how = {"level": "system", "coefficient": name, "resample": "input", "method": method}
+            for null in ("noise", "own effects, ranks of these"):
+                test = of_pair("compare_metrics", null, drawn=method != "jackknife", **how)
+                settings = f"resample='input', {name}, method='{method}'"
+                yield Case("compare_metrics", settings, "system", null, test, shapes=RANKED, trials=400)
+    for null in ("noise", "own effects"):
+        test = of_pair("compare_metrics", null, drawn=False, level="system", coefficient="kendall", resample="both")
+        yield Case("compare_metrics", "resample='both', kendall", "system", null, test, shapes=RANKED, trials=400)
 
 
 def of_equivalence() -> Iterator[Case]:

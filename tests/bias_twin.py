@@ -47,26 +47,32 @@ def regress(rows, dummies, spread, groups, method, weights=None, y=None):
     return told, y - design @ b
 
 
-def slopes(x, z, covariates, level, method, groups, dims=("system", "input")):
-    """Slope, standard error and degrees of freedom of each covariate, (3, covariates)."""
+def slopes(x, z, covariates, level, method, groups, dims=("system", "input"), clusters=None):
+    """Slope, standard error and degrees of freedom of each covariate, (3, covariates).
+
+    `clusters` says which systems, and which inputs, belong together.
+    """
     rows, dummies, systems, inputs = table(x, z, covariates, level)
+    own = clusters is None
+    clusters = (np.arange(x.shape[0]), np.arange(x.shape[1])) if own else tuple(map(np.asarray, clusters))
+    systems, inputs = clusters[0][systems], clusters[1][inputs]
     spread = spreads(rows, dummies)
     slope, residuals = regress(rows, dummies, spread, groups, method)
     labels = np.unique(systems)
     error, df = [], []
-    of_system, of_cell = components(residuals, systems, level)
+    of_system, of_cell = components(residuals, systems, level if own else "clusters")
     for k in range(len(groups)):
         variance, freedom = 0.0, math.inf
         if "system" in dims:
             variance, freedom = of_systems(k, rows, dummies, systems, groups, method, level, of_system, of_cell)
         if "input" in dims:
             if level in ("global", "within_system"):
-                added, own = inputs_left_out(k, rows, dummies, systems, inputs, groups, method, level, residuals)
+                added, freedom_i = inputs_left_out(k, rows, dummies, systems, inputs, groups, method, level, residuals)
             else:
                 there = ~np.isnan(np.array([x, z, *covariates])).any(axis=0)
-                added, own = None, there.any(axis=0).sum() - 1
-            variance += of_inputs(k, x, z, covariates, level, method, groups, spread, dims, added)
-            freedom = min(freedom, own)
+                added, freedom_i = None, len(np.unique(clusters[1][there.any(axis=0)])) - 1
+            variance += of_inputs(k, x, z, covariates, level, method, groups, spread, dims, clusters, added)
+            freedom = min(freedom, freedom_i)
         error.append(math.sqrt(variance))
         df.append(freedom)
     assert len(labels) > 2
@@ -128,7 +134,7 @@ def jackknife(k, keeps, arguments):
     return (n - 1) / n * np.sum((values - values.mean()) ** 2), whole, moved.T @ moved * (n - 1) / n
 
 
-def of_inputs(k, x, z, covariates, level, method, groups, spread, dims, left_out=None):
+def of_inputs(k, x, z, covariates, level, method, groups, spread, dims, clusters, left_out=None):
     """What inputs add, from what a little more of each cell does to the slope."""
     whole = np.array([x, z, *covariates], float)
     whole[:, np.isnan(whole).any(axis=0)] = np.nan
@@ -149,7 +155,13 @@ def of_inputs(k, x, z, covariates, level, method, groups, spread, dims, left_out
                 weights = 1.0 + sign * step * ((systems == i) & (inputs == j))
                 ends.append(regress(rows, dummies, spread, groups, method, weights)[0][k])
         moved[i, j] = (ends[0] - ends[1]) / (2 * step)
-    n, m = there.any(axis=1).sum(), there.any(axis=0).sum()
+    blocks = {}
+    for i, j in np.argwhere(there):
+        block = clusters[0][i], clusters[1][j]
+        blocks[block] = blocks.get(block, 0.0) + moved[i, j]
+    labels = [sorted({block[at] for block in blocks}) for at in (0, 1)]
+    n, m = map(len, labels)
+    moved = np.array([[blocks.get((g, h), 0.0) for h in labels[1]] for g in labels[0]])
     of_inputs = m / (m - 1) * np.sum(moved.sum(axis=0) ** 2) if left_out is None else left_out
     if "system" not in dims:
         return of_inputs

@@ -62,6 +62,12 @@ def apart(ds):
     return ds.copy(data={name: each.values + by if name == "score" else each.values for name, each in ds.items()})
 
 
+def passes(ds):
+    """The scores as passes and fails, 1 and 0."""
+    passed = ds.score.data * 0.0 + (ds.score.data > 2)  # NaN stays
+    return ds.copy(data={name: passed if name == "score" else each.data for name, each in ds.items()})
+
+
 QUESTIONS = {
     **{
         f"corr, {level}, {name}": lambda d, level=level, name=name: d.meta.corr("human", level=level, coefficient=name)
@@ -120,6 +126,7 @@ QUESTIONS = {
     "given, swaps": lambda d: d.meta.perm_test("human", given="m2", level="global", coefficient="kendall", **FEW),
     "bias": lambda d: d.meta.bias("human", given=["m2", "type"]),
     "bias of differences": lambda d: d.meta.bias("human", given="m2", level="input", method="difference", joint=True),
+    "bias of ratings": lambda d: d.meta.bias(rating(d), given="m2", metric=["m0", "m1"]),
     "discriminative": lambda d: d.meta.discriminative_agreement("human", **FEW),
     "scoring_range": lambda d: d.meta.scoring_range(above=0.5, unit="quantile").meta.metric_corr(level="input"),
     "range_drop": lambda d: d.meta.range_drop(above=0.5, unit="quantile", n_simulations=19, **FEW),
@@ -144,6 +151,11 @@ QUESTIONS = {
     "variances of ratings": lambda d: d.meta.variance_components(rating=rating(d), metric="m0"),
     "by": lambda d: d.meta.ci("human", by="type", **FEW),
     "agreement": lambda d: d.meta.agreement(rating(d), n_resamples=5, rng=0),
+    "confusion": lambda d: passes(d).meta.confusion("human"),
+    "kappa": lambda d: passes(d).meta.ci("human", level="global", coefficient="kappa"),
+    "f1, drawn": lambda d: passes(d).meta.ci("human", level="input", coefficient="f1", method="bootstrap", **FEW),
+    "mcc, swaps": lambda d: passes(d).meta.perm_test("human", level="global", coefficient="mcc", **FEW),
+    "icc": lambda d: d.meta.compare_metrics("human", coefficient="icc"),
     "majority": lambda d: d.meta.majority_vote(rating(d)),
     "calibrate": lambda d: d.meta.calibrate("human", metric="m0", folds=2, rng=0),
     "refitted": lambda d: d.meta.calibrate("human", metric="m0", rng=0, folds=2).meta.ci("human", level="global"),
@@ -160,6 +172,18 @@ QUESTIONS = {
     "plan of two": lambda d: xsumstat.plan(apart(d), "human", metric="m0", other="m1", n_trials=2, **FEW),
     "plan of raters": lambda d: xsumstat.plan(
         apart(d), rating=rating(apart(d)), metric="m0", level="input", n_raters=[1, 2], n_trials=2
+    ),
+    "plan of a budget": lambda d: xsumstat.plan(
+        d,
+        rating=rating(d),
+        metric="m0",
+        estimand="difference",
+        budget=[300, 900],
+        n_raters=[1, 2],
+        cost_per_verdict=0.1,
+    ),
+    "plan of the cheapest": lambda d: xsumstat.plan(
+        d, rating=rating(d), metric="m0", level="input", resample="input", target=0.5, cost_per_prompt=2
     ),
     "coverage of scores like these": lambda d: xsumstat.coverage(
         d, "human", metric="m0", truth="population", intervals={"jackknife": {"method": "jackknife"}}, n_trials=2, **FEW
@@ -228,6 +252,9 @@ BESIDE = {
         xsumstat.simulate(8, 6, agreement={"m": 0.5, "n": 0.5}, rng=0), n_trials=2, **FEW
     ),
     "position_bias": lambda d: preferences(1).meta.position_bias(),
+    "preference_agreement": lambda d: preferences(1).meta.preference_agreement(),
+    "preference_bias": lambda d: preferences(1).meta.preference_bias(given=["length", "family"]),
+    "rank_systems": lambda d: preferences(1).meta.rank_systems(),
     "population": lambda d: xsumstat.coverage(
         xsumstat.simulate(8, 6, agreement={"m": 0.5}, rng=0), truth="population", n_trials=2, **FEW
     ),
@@ -327,8 +354,12 @@ OF_DEMO = {
     "human_ceiling": lambda d: d.meta.human_ceiling(
         xr.concat([d.score.sel(metric=each, drop=True) for each in ("human", "judge", "rouge")], "rater"), **FEW
     ),
+    "confusion": lambda d: d.assign(score=(d.score > 50) * 1.0).meta.confusion("human", metric=["judge", "rouge"]),
     "discriminative_agreement": lambda d: d.meta.discriminative_agreement("human", **FEW),
     "position_bias": lambda d: preferences(1).meta.position_bias(),
+    "preference_agreement": lambda d: preferences(1).meta.preference_agreement(),
+    "preference_bias": lambda d: preferences(1).meta.preference_bias(given=["length", "family"]),
+    "rank_systems": lambda d: preferences(1).meta.rank_systems(),
     "disagreement": lambda d: d.meta.disagreement(**FEW),
     "improvement_consistency": lambda d: d.meta.improvement_consistency(**FEW),
     "range_drop": lambda d: d.meta.range_drop(above=0.5, unit="quantile", n_simulations=19, **FEW),

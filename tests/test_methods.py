@@ -21,13 +21,23 @@ TABLES = (written._COEFFICIENTS, written._GIVEN, written._INTERVALS, written._TE
 
 def cited_by_tables():
     return {key for table in TABLES for keys in table.values() for key in keys.split(", ")} | {
-        *("efron1993introduction", "deutsch2022reexamining", "barlow1972statistical", "kolen2014test")
+        *(
+            "efron1993introduction",
+            "deutsch2022reexamining",
+            "barlow1972statistical",
+            "kolen2014test",
+            "shao1989general",
+        ),
+        *("fieller1954some", "fuller1987measurement", "carroll2006measurement"),  # of `bias`
     }
 
 
 def test_every_analysis_says_what_was_done():
-    # What simulate gives with `like`, ci with `other`, and plan with `difference`.
-    assert set(AIMS) == set(ANALYSES) | {"simulate_like", "ci_of_differences", "plan_of_differences"}
+    # What simulate gives with `like`, ci with `other`, plan with `difference`, of means and with costs, and raters
+    # who give classes.
+    plans = {"plan_of_differences", "plan_of_means", "plan_of_costs"}
+    special = {"simulate_like", "ci_of_differences", "human_ceiling_of_classes"}
+    assert set(AIMS) == set(ANALYSES) | special | plans
 
 
 def test_every_key_has_an_entry_and_every_entry_is_cited():
@@ -193,7 +203,10 @@ def test_pairwise_differences_are_of_systems_on_each_input(demo):
 
 
 # Their designs have other sizes than the scores, or tasks of several sizes.
-OTHER_SIZES = ("coverage", "power", "plan", "rank_tasks", "simulate")
+OTHER_SIZES = (
+    *("coverage", "power", "plan", "rank_tasks", "simulate"),
+    *("position_bias", "preference_agreement", "preference_bias", "rank_systems"),
+)
 
 
 def test_systems_and_inputs_are_counted():

@@ -265,7 +265,7 @@ class Plots(_Meta):
         title: str | None = None,
         ax: Axes | None = None,
     ) -> Any:
-        """How often each metric gives which verdict on two systems, by the gold's verdict, a panel for each metric."""
+        """How often each metric gives which label or verdict, by that of the gold, a panel for each metric."""
 
     @_of("plots.bars")
     def bars(
@@ -440,7 +440,18 @@ class Plots(_Meta):
         title: str | None = None,
         ax: Axes | None = None,
     ) -> Any:
-        """How wide intervals, or how powerful tests, will be: contours over numbers of inputs and systems."""
+        """How wide intervals, or how powerful tests, will be: contours over numbers of inputs and systems, or costs."""
+
+    @_of("plots.preferences")
+    def strengths(
+        self,
+        *,
+        order: str | Sequence[Any] = "value",
+        figsize: tuple[float, float] | None = None,
+        title: str | None = None,
+        ax: Axes | None = None,
+    ) -> Any:
+        """Strengths of systems with their intervals: by people, by judges, and by people corrected by a judge."""
 
     @_of("plots.preferences")
     def raters(
@@ -508,6 +519,16 @@ class DatasetMeta(_Meta):
         undefined: str = "drop",
     ) -> Dataset:
         """Correlation of each metric with each other metric."""
+
+    @_of("analyses.confusion")
+    def confusion(
+        self,
+        gold: Hashable | DataArray | None = None,
+        *,
+        metric: Hashable | Sequence[Hashable] | DataArray | None = None,
+        by: str | None = None,
+    ) -> Dataset:
+        """Count which labels each judge gives, by the labels that people give."""
 
     @_of("analyses.intervals")
     def ci(
@@ -950,6 +971,41 @@ class DatasetMeta(_Meta):
     ) -> Dataset:
         """Test whether raters prefer the output that is shown first, by the pairs whose choice changes with the order."""
 
+    @_of("analyses.preference_agreement")
+    def preference_agreement(
+        self,
+        *,
+        rater: Hashable | Sequence[Hashable] | None = None,
+        ties: str = "count",
+        adjust: str | None = "holm",
+        confidence_level: float = 0.95,
+        cluster: str | None = None,
+    ) -> Dataset:
+        """How often judges choose as people do, beside how often people choose as each other."""
+
+    @_of("analyses.preference_bias")
+    def preference_bias(
+        self,
+        *,
+        given: str | DataArray | Sequence[str | DataArray] | None = None,
+        rater: Hashable | Sequence[Hashable] | None = None,
+        adjust: str | None = "holm",
+        confidence_level: float = 0.95,
+        cluster: str | None = None,
+    ) -> Dataset:
+        """Test whether judges prefer long outputs, or those of some systems, more than people do on the same pairs."""
+
+    @_of("analyses.system_strengths")
+    def rank_systems(
+        self,
+        *,
+        rater: Hashable | Sequence[Hashable] | None = None,
+        adjust: str | None = "holm",
+        confidence_level: float = 0.95,
+        cluster: str | None = None,
+    ) -> Dataset:
+        """Rank systems by the choices between them, by people, by each judge, and by people's few and a judge's many."""
+
     @_of("analyses.inputs")
     def sample_inputs(
         self,
@@ -1101,15 +1157,18 @@ class DatasetMeta(_Meta):
         *,
         given: str | DataArray | Sequence[str | DataArray] | None = None,
         metric: Hashable | Sequence[Hashable] | DataArray | None = None,
-        level: str = "system",
-        method: str = "regression",
+        level: str = "auto",
+        method: str = "auto",
         joint: bool = False,
+        reliability: float | Sequence[float] | None = None,
+        along: str = "rater",
         resample: str | tuple[str, ...] = "auto",
         confidence_level: float = 0.95,
+        cluster: str | tuple[str, ...] | None = None,
         by: str | None = None,
         progress: bool | None = None,
     ) -> Dataset:
-        """How each metric's error against people moves with a covariate, or differs for a group of systems."""
+        """How each metric's error against people moves with a covariate, or differs for a group of systems or inputs."""
 
     @_of("analyses.diagnostics")
     def normality(

@@ -135,6 +135,7 @@ CODES: dict[str, type[MetaEvaluationWarning]] = {
             "rests_on_one_system",
             "rough_plan",
             "sentinels_level",
+            "skewed",
             "too_short",
             "two_raters",
         ),

@@ -189,6 +189,10 @@ REFERENCES: dict[str, Reference] = {
         _names("Barlow, Richard E.; Bartholomew, David J.; Bremner, John M.; Brunk, H. Daniel"), 1972,
         "Statistical Inference under Order Restrictions", "Wiley", "book",
     ),
+    "shao1989general": _article(
+        "Shao, Jun; Wu, C. F. Jeff", 1989, "A General Theory for Jackknife Variance Estimation",
+        "The Annals of Statistics", "17", "1176--1197",
+    ),
     "kolen2014test": Reference(
         _names("Kolen, Michael J.; Brennan, Robert L."), 2014, "Test Equating, Scaling, and Linking", "Springer",
         "book",
@@ -306,6 +310,21 @@ REFERENCES: dict[str, Reference] = {
         "Judging LLM-as-a-Judge with MT-Bench and Chatbot Arena",
         "Advances in Neural Information Processing Systems 36, Datasets and Benchmarks Track", "46595--46623", "",
     ),
+    "bradley1952rank": _article(
+        "Bradley, Ralph Allan; Terry, Milton E.", 1952,
+        "Rank Analysis of Incomplete Block Designs: I. The Method of Paired Comparisons", "Biometrika", "39",
+        "324--345", "10.2307/2334029",
+    ),
+    "davidson1970extending": _article(
+        "Davidson, Roger R.", 1970,
+        "On Extending the Bradley-Terry Model to Accommodate Ties in Paired Comparison Experiments",
+        "Journal of the American Statistical Association", "65", "317--328", "10.1080/01621459.1970.10481082",
+    ),
+    "dubois2024length": _article(
+        "Dubois, Yann; Galambosi, Balázs; Liang, Percy; Hashimoto, Tatsunori B.", 2024,
+        "Length-Controlled AlpacaEval: A Simple Way to Debias Automatic Evaluators", "arXiv preprint", "", "",
+        "10.48550/arXiv.2404.04475",
+    ),
     "bonett2012adjusted": _article(
         "Bonett, Douglas G.; Price, Robert M.", 2012,
         "Adjusted Wald Confidence Interval for a Difference of Binomial Proportions Based on Paired Data",
@@ -327,6 +346,18 @@ REFERENCES: dict[str, Reference] = {
     "cameron2011robust": _article(
         "Cameron, A. Colin; Gelbach, Jonah B.; Miller, Douglas L.", 2011, "Robust Inference with Multiway Clustering",
         "Journal of Business & Economic Statistics", "29", "238--249", "10.1198/jbes.2010.07136",
+    ),
+    "fieller1954some": _article(
+        "Fieller, E. C.", 1954, "Some Problems in Interval Estimation",
+        "Journal of the Royal Statistical Society, Series B", "16", "175--185", "10.1111/j.2517-6161.1954.tb00159.x",
+    ),
+    "fuller1987measurement": Reference(
+        _names("Fuller, Wayne A."), 1987, "Measurement Error Models", "Wiley", "book", doi="10.1002/9780470316665",
+    ),
+    "carroll2006measurement": Reference(
+        _names("Carroll, Raymond J.; Ruppert, David; Stefanski, Leonard A.; Crainiceanu, Ciprian M."), 2006,
+        "Measurement Error in Nonlinear Models: A Modern Perspective", "Chapman & Hall/CRC", "book",
+        doi="10.1201/9781420010138",
     ),
     "kendall1942partial": _article(
         "Kendall, Maurice G.", 1942, "Partial Rank Correlation", "Biometrika", "32", "277--283",

@@ -110,6 +110,24 @@ ENTRIES = {
         confidence_level : float, default 0.95
             Between 0 and 1.
     """,
+    "ds.preferences": """
+        ds : Dataset
+            Choices, ``preference(prompt, pair, order, rater)``, as `to_preferences` gives them. Lazy ones are computed.
+    """,
+    "rater.judges": """
+        rater : label or list of labels, optional
+            Judges to ask about; default all.
+    """,
+    "adjust.raters": """
+        adjust : {"holm", "bonferroni", "bh", "by"} or None, default "holm"
+            Correct the p-values for the number of tests; None for no correction.
+    """,
+    "cluster.prompts": """
+        cluster : str, optional
+            A coordinate of prompts that names which belong together, as the turns of one question. Such prompts are
+            left out together. Default ``ds.attrs["cluster"]``, which `to_preferences` sets where several columns name a
+            prompt; else each prompt stands alone.
+    """,
     "rng": """
         rng : None, int, SeedSequence or Generator, optional
             Source of the draws. One seed gives the same numbers with any number of threads, and a longer run begins
@@ -238,7 +256,7 @@ ENTRIES = {
     "rating": """
         rating : str or DataArray, optional
             The ratings, (system, input, rater, ...): a variable of `ds` or a DataArray; NaN where a rater gave none.
-            Default ``ds.attrs["gold"]``.
+            Default ``ds.attrs["gold"]``, or the only variable with such a dim.
     """,
     "along.raters": """
         along : str, default "rater"

@@ -28,6 +28,8 @@ def coefficient(result: xr.Dataset) -> str:
     """What the coefficient is called, and at which level: "Pearson's r, system level"."""
     asked = str(result.attrs.get("coefficient", ""))
     called = COEFFICIENTS[asked].label if asked in COEFFICIENTS else asked
+    if called and "positive" in result.attrs:
+        called = f"{called} of {wording.positive(result.attrs)}"
     if called and "given" in result.attrs:
         called = f"partial {called} given {name(result.attrs['given'])}"
     level = result.attrs.get("level")
@@ -39,10 +41,13 @@ def gold(result: xr.Dataset) -> str:
     return name(result.attrs.get("gold", "gold"))
 
 
-def interval(result: xr.Dataset) -> str:
-    """What kind of interval: "95 % jackknife interval"."""
+def interval(result: xr.Dataset, ending: str = "") -> str:
+    """What kind of interval, or by an `ending` intervals, for whom: "95 % jackknife interval for these systems"."""
     found = wording.intervals(result)
-    return "interval" if found is None else f"{found.level} % {found.kind}".removesuffix("s")
+    if found is None:
+        return f"interval{ending}"
+    whom = f" for {found.over.scope}" if found.over.scope else ""
+    return f"{found.level} % {found.kind.removesuffix('s')}{ending}{whom}"
 
 
 def estimated(one: xr.Dataset, variable: str) -> str:
@@ -57,6 +62,26 @@ def undefined(result: xr.Dataset, variable: str) -> list[str]:
     lacking = values.isnull().all([dim for dim in values.dims if dim != "metric"]).values
     named = [label for label, nothing in zip(labels(result), lacking, strict=True) if nothing]
     return [f"Undefined: {listed(named)}."] if named else []
+
+
+def confusion(result: xr.Dataset) -> list[str]:
+    """How many outputs get the label that people give, and which error each metric makes most often."""
+    counts = result["n_outputs"].transpose("metric", "human_label", "judge_label").values
+    names = [str(each) for each in labels(result, "human_label")]
+    said = []
+    for label, table in zip(labels(result), counts, strict=True):
+        total = int(table.sum())
+        if not total:
+            continue
+        same = int(np.trace(table))
+        text = f"{name(label)} gives {same:,} of {total:,} outputs the label that {gold(result)} gives"
+        errors = np.where(np.eye(len(names), dtype=bool), 0, table)
+        if errors.any():
+            row, column = np.unravel_index(int(errors.argmax()), errors.shape)
+            text += f"; most often it gives {names[column]!r} for {names[row]!r}"
+            text += f" ({int(errors[row, column]):,} of {int(table[row].sum()):,})"
+        said.append(f"{text}.")
+    return said or ["No output has both labels."]
 
 
 def best_metric(result: xr.Dataset) -> Hashable | None:
@@ -77,7 +102,8 @@ def _leads(result: xr.Dataset, values: FloatArray, shown: list[str], by: str = "
     measured = f"{by}; {coefficient(result)}" if by else coefficient(result)
     if len(named) == 1:
         told = f"{measured}{chance(result)}"
-        return f"{name(named[0])} has a correlation of {shown[0]} with {gold(result)} ({told})."
+        what = "a correlation" if wording.scale_of(result.attrs) is None else "an agreement"
+        return f"{name(named[0])} has {what} of {shown[0]} with {gold(result)} ({told})."
     who = listed(named[at] for at in best)
     verb = "agrees best" if len(best) == 1 else "agree best, and alike,"
     told = f"{measured}, {len(named)} metrics{chance(result)}"
@@ -144,7 +170,9 @@ def ci(result: xr.Dataset) -> list[str]:
     texts = [estimate(*each) if not math.isnan(each[1]) else f"{text}, no interval"
              for text, each in zip(shown, zip(values, low, high, strict=True), strict=True)]  # fmt: skip
     said = [_leads(result, values, texts, interval(result))]
-    told = _level_and_width(named, low, high, *_chance_level(result))
+    # Of a share, as of right answers, 0 is no level that says nothing.
+    of_share = wording.scale_of(result.attrs) is not None and COEFFICIENTS[result.attrs["coefficient"]].bounds[0] == 0
+    told = [] if of_share else _level_and_width(named, low, high, *_chance_level(result))
     return [*said, *told, *undefined(result, "correlation"), *_stand_ins(result)]
 
 
@@ -215,7 +243,7 @@ def _differences(result: xr.Dataset) -> list[str]:
     neither = int(tested - above.sum() - below.sum())
     if neither:
         said.append(f"{neither:,} {'include' if neither > 1 else 'includes'} 0 (no significant difference)")
-    how = f"{interval(result)}s, not corrected for their number; {coefficient(result)}"
+    how = f"{interval(result, 's')}, not corrected for their number; {coefficient(result)}"
     return [f"Of {tested:,} differences of correlations {'; '.join(said)} ({how})."]
 
 
@@ -243,7 +271,7 @@ def metric_corr(result: xr.Dataset) -> list[str]:
         of_two = estimated(result.isel(metric=at, other_metric=to), "correlation")
         return f"{name(rows[at])} and {name(columns[to])} ({of_two})"
 
-    how = f"; {interval(result)}s" if wording.has_intervals(result) else ""
+    how = f"; {interval(result, 's')}" if wording.has_intervals(result) else ""
     high, low = np.nanargmax(values), np.nanargmin(values)
     if high == low:
         return [f"The correlation of two metrics: {told(high)} ({coefficient(result)}{how})."]
@@ -282,13 +310,16 @@ def system_means(result: xr.Dataset) -> list[str]:
         one = result.isel(system=at) if "system" in result.dims else result
         return estimated(one, "mean")
 
-    how = f"({interval(result)}s)"
+    how = f"({interval(result, 's')})"
     if best == worst:
         said = [f"The mean human score of {name(named[best])} is {told(best)} {how}."]
     else:
         highest, lowest = (f"{name(named[at])} with {told(at)}" for at in (best, worst))
         where = " over these inputs" if result.attrs["target"] == "these" else ""
-        said = [f"Of mean human scores{where} the highest is {highest}, the lowest {lowest} {how}."]
+        said = [
+            f"Of mean human scores{where} the highest is {highest}, the lowest {lowest} {how}.",
+            *_best_mean(result, best, there.tolist()),
+        ]
     rated, effective = (np.atleast_1d(result[each].values) for each in ("n_rated", "n_effective"))
     usable = np.flatnonzero((rated > 0) & np.isfinite(effective))
     if len(usable):
@@ -303,6 +334,22 @@ def system_means(result: xr.Dataset) -> list[str]:
     if alone:
         said.append(f"The ratings of {alone:,} of {len(there):,} systems are too few for help and stand alone.")
     return said
+
+
+def _best_mean(result: xr.Dataset, best: int, there: list[int]) -> list[str]:
+    """Whether the interval of the best system lies above all others, and else which it overlaps."""
+    named, high = labels(result, "system"), np.atleast_1d(result["ci_high"].values)
+    low = float(np.atleast_1d(result["ci_low"].values)[best])
+    others = [at for at in there if at != best]
+    if math.isnan(low) or np.isnan(high[others]).any():
+        return []
+    overlapping = [name(named[at]) for at in others if high[at] >= low]
+    if not overlapping:
+        return [f"{name(named[best])} is best: its interval lies above those of all other systems."]
+    return [
+        f"Its interval overlaps with that of {listed(overlapping, 4, 'and')}: whether {name(named[best])} is best, "
+        'compare_systems(method="ppi") tests.'
+    ]
 
 
 def top_k_corr(result: xr.Dataset) -> list[str]:
@@ -333,7 +380,7 @@ def _along(result: xr.Dataset, dim: str, first: str, then: str) -> list[str]:
         one = part.isel(metric=labels(part).index(best))
         verb = "has" if part.sizes["metric"] == 1 else "agrees best,"
         texts.append(f"{where} {name(best)} {verb} {estimated(one, 'correlation')}")
-    how = f"{interval(result)}s; " if wording.has_intervals(result) else ""
+    how = f"{interval(result, 's')}; " if wording.has_intervals(result) else ""
     return [f"{'; '.join(texts)} ({how}{coefficient(result)})."]
 
 
@@ -372,7 +419,8 @@ def human_ceiling(result: xr.Dataset) -> list[str]:
         return []
     own = result.isel(metric=named.index("rater"))
     how = f"{interval(result)}; {coefficient(result)}"
-    said = [f"A rater agrees with the mean of the others by {estimated(own, 'correlation')} ({how})."]
+    others = "each other rater" if wording.scale_of(result.attrs) in ("classes", "two") else "the mean of the others"
+    said = [f"A rater agrees with {others} by {estimated(own, 'correlation')} ({how})."]
     rest = [at for at, label in enumerate(named) if label != "rater"]
     low, high = result["difference_low"].values, result["difference_high"].values
     groups = (

@@ -45,7 +45,7 @@ def improvement_consistency(result: xr.Dataset) -> list[str]:
         return ["No output can be improved on."]
     mean = number(float((np.nan_to_num(ratio) * n).sum() / n.sum()))
     texts = [estimated(result.isel(score_bin=at), "ratio") for at in range(len(ratio))]
-    how = f" ({interval(result)}s)" if wording.has_intervals(result) else ""
+    how = f" ({interval(result, 's')})" if wording.has_intervals(result) else ""
     return [
         f"Of what is better by some metric, the share that is better by all metrics is {mean} on average over "
         f"{n.sum():,} outputs.",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import xarray as xr
 
+from xsumstat.dataset import scope
 from xsumstat.dataset.wording import listed, name, number, setting
 from xsumstat.findings import labels
 
@@ -56,6 +57,8 @@ def components_closing(result: xr.Dataset) -> list[str]:
 
 def plan(result: xr.Dataset) -> list[str]:
     """What the smallest design is that reaches the target, or what the smallest and the largest design give."""
+    if "cost" in result:
+        return _bought(result)
     what = "width" if "width" in result else "power"
     values = result[what]
     if bool(values.isnull().all()):
@@ -72,7 +75,8 @@ def plan(result: xr.Dataset) -> list[str]:
         if bool(result[what].isel(dict(zip(dims, at, strict=True))).isnull().all()):
             continue
         who = " against ".join(name(one[dim].item()) for dim in dims if dim in ("metric", "other_metric"))
-        who = f"a difference of {number(float(one['difference']))}" if "difference" in dims else who
+        if "difference" in dims:
+            who = f"a difference of {number(float(one['difference']))}" + (f" with {who}" if who else "")
         if "n_raters" in dims:
             raters = int(one["n_raters"])
             who = f"{who}, " * bool(who) + f"{raters:,} {'rater' if raters == 1 else 'raters'}"
@@ -81,6 +85,78 @@ def plan(result: xr.Dataset) -> list[str]:
     most = 3
     told = "; ".join(said[:most]) + (f"; and {len(said) - most:,} more" if len(said) > most else "")
     return [f"For {wanted} the least is: {told}."]
+
+
+def _bought(result: xr.Dataset) -> list[str]:
+    """The best design that a budget buys, or the cheapest that reaches a target."""
+    dims = [dim for dim in ("metric", "difference", "budget") if dim in result["best"].dims]
+    said = []
+    for at in np.ndindex(*(result.sizes[dim] for dim in dims)):
+        one = result.isel(dict(zip(dims, at, strict=True)))
+        best = one["best"].values
+        if not best.any():
+            who = f" with {name(one['metric'].item())}" if "metric" in dims else ""
+            said.append(f"No design reaches the target{who}.")
+            continue
+        place = np.unravel_index(int(best.argmax()), best.shape)
+        said.append(_design(one.isel(dict(zip(one["best"].dims, place, strict=True)))))
+    most = 3
+    more = [f"And {len(said) - most:,} more."] if len(said) > most else []
+    return [*said[:most], *more, f"Planned for {scope.of(result.attrs)}."]
+
+
+def _of(one: xr.Dataset, what: str) -> float | None:
+    """A label of a design, from its coordinates or from attrs."""
+    value = one.coords[what].item() if what in one.coords else one.attrs.get(what)
+    return None if value is None else float(value)
+
+
+def _design(one: xr.Dataset) -> str:
+    """What one design is, costs and gives."""
+    raters, systems = int(_of(one, "n_raters") or 1), int(_of(one, "n_systems") or 0)
+    rated = int(one["rated_inputs"])
+    outputs = f"output of {systems:,} system{'s' if systems > 1 else ''}"
+    design = f"{rated:,} {_inputs(rated)}, {raters:,} rating{'s' if raters > 1 else ''} of each {outputs}"
+    if "judged_inputs" in one:
+        design += f", {int(one['judged_inputs']):,} {_inputs(int(one['judged_inputs']))} scored by {_judge(one)}"
+    alone = f"{_alone(one)}" if "judged_inputs" in one else ""
+    budget = _of(one, "budget")
+    if budget is not None:
+        return f"With a budget of {budget:,g}: {design}, for {float(one['cost']):,.6g}; {_reached(one, alone)}."
+    return f"The cheapest design, for {float(one['cost']):,.6g}: {design}; {_reached(one, alone)}."
+
+
+def _judge(one: xr.Dataset) -> str:
+    return name(one.coords["metric"].item()) if "metric" in one.coords else "the judge"
+
+
+def _alone(one: xr.Dataset) -> str:
+    """What ratings alone give, or cost."""
+    for what in ("width", "power", "cost"):
+        if f"{what}_alone" in one and not bool(one[f"{what}_alone"].isnull()):
+            value = float(one[f"{what}_alone"])
+            return f"; by ratings alone {f'a cost of {value:,.6g}' if what == 'cost' else number(value)}"
+    return ""
+
+
+def _reached(one: xr.Dataset, alone: str) -> str:
+    """How wide the interval is, or how powerful the test."""
+    what = "width" if "width" in one else "power"
+    value, low, high = (float(one[each]) for each in (what, f"{what}_low", f"{what}_high"))
+    limits = "" if np.isnan(low) else f"{number(low)} to {number(high)} by these data"
+    beside = "; ".join(filter(None, (limits, alone.removeprefix("; "))))
+    beside = f" ({beside})" if beside else ""
+    if what == "power":
+        return (
+            f"a difference of {number(_of(one, 'difference') or 0.0)} is found with a power of {number(value)}{beside}"
+        )
+    level = f"{100 * float(one.attrs['confidence_level']):.4g} %"
+    estimand = str(one.attrs["estimand"])
+    if estimand == "agreement":
+        r = number(float(one["correlation"]))
+        return f"{_judge(one)} is expected to agree by {r}, with a {level} interval {number(value)} wide{beside}"
+    whose = {"mean": "a system's mean", "difference": "the difference of two systems"}[estimand]
+    return f"the {level} interval of {whose} is {number(value)} wide{beside}"
 
 
 def _ratios(result: xr.Dataset) -> tuple[float, float] | None:

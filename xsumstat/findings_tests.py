@@ -17,12 +17,16 @@ from xsumstat.analyses import adjust
 from xsumstat.dataset import results, scope, wording
 from xsumstat.dataset.wording import alpha_of, listed, name, number, setting
 from xsumstat.findings import chance, coefficient, gold, labels, undefined
+from xsumstat.types import FloatArray
 
 Pair = tuple[Hashable, Hashable]
 
 _WITHIN_CLUSTERS = (
     "Differences within a cluster are not significant; this does not show that the metrics are equally good"
 )
+# Of so many metrics each is told who is best; pairs without a significant difference are named if they are no more.
+_MOST_BEST, _MOST_ALIKE = 2, 3
+_OF_TWO = ("difference", "ci_low", "ci_high")
 _OF_ONE = ("difference", "ci_low", "ci_high", "pvalue")
 
 
@@ -71,10 +75,14 @@ def decided(result: xr.Dataset, dim: str = "metric") -> tuple[list[Pair], set[fr
 
 def leader(result: xr.Dataset) -> Hashable | None:
     """The metric that is ahead of all others in a whole table; None where there is none."""
-    rows, columns = labels(result), labels(result, "other_metric")
+    return _leader(result, "metric")
+
+
+def _leader(result: xr.Dataset, dim: str) -> Hashable | None:
+    rows, columns = labels(result, dim), labels(result, f"other_{dim}")
     if set(rows) != set(columns):
         return None
-    difference = result["difference"].transpose("metric", "other_metric").values
+    difference = result["difference"].transpose(dim, f"other_{dim}").values
     compared = ~np.isnan(difference) & ~np.eye(len(rows), dtype=bool)[[columns.index(row) for row in rows]].T
     behind = (compared & ~(difference > 0)).sum(axis=1)
     first = [row for row, losses, any_ in zip(rows, behind, compared.any(axis=1), strict=True) if any_ and not losses]
@@ -258,7 +266,9 @@ def margin_sensitivity(result: xr.Dataset) -> list[str]:
     first, last = int(there[0]), int(there[-1])
     half = [at for at in there.tolist() if share[at] >= 0.5]
     tests = f"{n[first]:,} comparisons" if n[first] != 1 else "one comparison"
-    said = f"Of {tests}, a share of {number(share[first])} is equivalent within ±{setting(margin[first])}"
+    whom = of_whom(result)
+    said = f"{whom}{'of' if whom else 'Of'} {tests}, a share of {number(share[first])} is equivalent"
+    said += f" within ±{setting(margin[first])}"
     if last != first:
         said += f", and {number(share[last])} within ±{setting(margin[last])}"
     reached = f"half or more from a margin of {setting(margin[half[0]])} on" if half else "at no margin half of them"
@@ -285,11 +295,12 @@ def dominance(result: xr.Dataset) -> list[str]:
         said.append(text)
     more = f"; and {len(versions) - 3:,} more of {along}" if len(versions) > 3 else ""
     threshold = setting(float(result.attrs.get("threshold", 0.975)))
-    return [f"{'; '.join(said)}{more} (better in a share of {threshold} of the draws; {coefficient(result)})."]
+    how = f"better in a share of {threshold} of the draws; {coefficient(result)}"
+    return [f"{of_whom(result)}{'; '.join(said)}{more} ({how})."]
 
 
 def compare_systems(result: xr.Dataset) -> list[str]:
-    """How many pairs of systems differ, by each metric."""
+    """Which system is best, and how many pairs of systems differ, by each metric."""
     pvalue = adjust.decisive(result)
     again = results.mirrored(result, pvalue)
     pvalue = pvalue if again is None else pvalue.where(~again)
@@ -311,7 +322,69 @@ def compare_systems(result: xr.Dataset) -> list[str]:
         said = f"By {len(named):,} metrics, {' to '.join(ends)} {what}"
     helper = result.attrs.get("helped_by")
     helped = "" if helper is None else f", with the help of {name(helper)}"
-    return [f"{said}{helped} ({_level(result)})."]
+    best = [text for at in range(len(named)) for text in _best(result.isel(metric=at), name(named[at]))]
+    if len(named) > _MOST_BEST or not best:
+        return [f"{said}{helped} ({_level(result)})."]
+    return [f"{of_whom(result)}{best[0]}", *best[1:], f"{said}{helped} ({settled_by(result)})."]
+
+
+def _best(one: xr.Dataset, by: str) -> list[str]:
+    """Which system is best by one metric, in words, and which do not differ; nothing where not all are compared."""
+    first = _leader(one, "system")
+    if first is None:
+        return _level_pegging(one, by)
+    won, compared = decided(one, "system")
+    others = [other for other in labels(one, "other_system") if frozenset((first, other)) in compared]
+    others = sorted(others, key=lambda other: _of_two(one, first, other, "difference"))
+    beaten = [other for other in others if (first, other) in won]
+    rest = [other for other in others if other not in beaten]
+    second = name(others[0])
+    value, low, high = (_of_two(one, first, others[0], each) if each in one else math.nan for each in _OF_TWO)
+    gap = "" if math.isnan(low) else wording.estimate(value, low, high)
+    difference = f" (difference {gap})" if gap else ""
+    if not rest:
+        whom = (
+            f"{second}{difference}"
+            if len(others) == 1
+            else f"every other system{f' ({second} by {gap})' if gap else ''}"
+        )
+        said = [f"{name(first)} is best by {by}: its scores are significantly higher than those of {whom}."]
+    else:
+        than = f" and is significantly better than {listed(beaten)}" if beaten else ""
+        nearest = "" if others[0] not in rest or not gap else f" ({second} by {gap})" if len(rest) > 1 else difference
+        said = [
+            f"{name(first)} has the highest mean by {by}{than}; it does not differ significantly from "
+            f"{listed(rest, last='or')}{nearest}."
+        ]
+    return [*said, *_alike(one, first, won, compared)]
+
+
+def _alike(one: xr.Dataset, first: Hashable, won: list[Pair], compared: set[frozenset[Hashable]]) -> list[str]:
+    """Pairs of other systems without a significant difference, where they are few."""
+    order = labels(one, "system")
+    among = [
+        sorted(pair, key=order.index) for pair in compared if first not in pair and pair not in map(frozenset, won)
+    ]
+    if not 0 < len(among) <= _MOST_ALIKE:
+        return []
+    pairs = sorted(among, key=lambda pair: [order.index(each) for each in pair])
+    between = "; between ".join(f"{name(a)} and {name(b)}" for a, b in pairs)
+    return [f"There is no significant difference between {between}."]
+
+
+def _level_pegging(one: xr.Dataset, by: str) -> list[str]:
+    """Which systems share the highest mean."""
+    rows, columns = labels(one, "system"), labels(one, "other_system")
+    difference = one["difference"].transpose("system", "other_system").values
+    if set(rows) != set(columns) or np.isnan(difference).sum() > len(rows):
+        return []
+    first = [row for row, line in zip(rows, difference, strict=True) if not (line < 0).any()]
+    return [f"{listed(first)} share the highest mean by {by}."] if len(first) > 1 else []
+
+
+def _of_two(one: xr.Dataset, first: Hashable, second: Hashable, variable: str) -> float:
+    at = labels(one, "system").index(first), labels(one, "other_system").index(second)
+    return float(one[variable].transpose("system", "other_system")[at])
 
 
 def discriminative_agreement(result: xr.Dataset) -> list[str]:
@@ -461,30 +534,104 @@ def _beside(result: xr.Dataset, variable: str, level: float, dim: str) -> list[s
 
 
 def bias(result: xr.Dataset) -> list[str]:
-    """Which metrics err with which covariate, and which way."""
-    alpha = alpha_of(result)
-    p, slope = adjust.decisive(result), result["slope"]
+    """Which metrics err with which covariate, and which way; not where noise in the human scores may explain it."""
     said = []
+    p = adjust.decisive(result)
     for covariate in labels(result, "covariate"):
-        one, each = p.sel(covariate=covariate).values, slope.sel(covariate=covariate).values
-        is_group = bool(result["is_group"].sel(covariate=covariate)) if "is_group" in result else False
-        tested = int((~np.isnan(one)).sum())
-        found = np.flatnonzero(one <= alpha)
+        one = result.sel(covariate=covariate)
+        is_group = "is_group" in result and bool(one["is_group"])
         where = f"of {name(covariate)}" if is_group else f"with a higher {name(covariate)}"
-        if not tested:
-            said.append(f"No bias can be tested for {name(covariate)}.")
-        elif not len(found):
-            low, high = (result[end].sel(covariate=covariate).values for end in ("ci_low", "ci_high"))
-            reach = wording.limits(float(np.nanmin(low)), float(np.nanmax(high)))
-            said.append(
-                f"No bias was found {where} ({tested:,} metric{'s' * (tested > 1)}), which does not show that there is "
-                f"none: slopes may lie within {reach}, in sds of the metric."
-            )
-        else:
-            parts = []
-            for word, side in (("too high", each > 0), ("too low", each < 0)):
-                named = [f"{name(labels(result)[at])} ({number(each[at])})" for at in found if side[at]]
-                if named:
-                    parts.append(f"{listed(named)} {'score' if len(named) > 1 else 'scores'} outputs {where} {word}")
-            said.append(f"{'; '.join(parts)}, in sds of the metric ({_level(result)}).")
+        said += _biases(one, p.sel(covariate=covariate).values, name(covariate), where)
     return said
+
+
+def _biases(one: xr.Dataset, p: FloatArray, covariate: str, where: str) -> list[str]:
+    """Of one covariate, the p-values of whose slopes are given."""
+    tested = int((~np.isnan(p)).sum())
+    if not tested:
+        return [f"No bias can be tested for {covariate}."]
+    clear, explained = p <= alpha_of(one), _explained_below(one)
+    low, high = one["ci_low"].values, one["ci_high"].values
+    untold = ~clear & np.isinf(low) & np.isinf(high)
+    noisy = clear & ~np.isnan(explained)
+    said = []
+    parts = []
+    for word, side in (("too high", _sign(one) > 0), ("too low", _sign(one) < 0)):
+        if named := [_with_slope(one, int(at)) for at in np.flatnonzero(clear & ~noisy & side)]:
+            parts.append(f"{listed(named)} {'score' if len(named) > 1 else 'scores'} outputs {where} {word}")
+    if parts:
+        said.append(f"{'; '.join(parts)}, in sds of the metric ({_level(one)}).")
+    for word, side in (("higher", _sign(one) > 0), ("lower", _sign(one) < 0)):
+        if (at := np.flatnonzero(noisy & side)).size:
+            named = [f"{name(labels(one)[each])} ({number(one['slope'].values[each])})" for each in at]
+            several = len(named) > 1
+            said.append(
+                f"{listed(named)} {'score' if several else 'scores'} outputs {where} {word} than human scores imply. "
+                "Noise in the human scores alone may explain that: no bias is shown if their reliability is "
+                f"{number(float(explained[at].max()))} or less{' for some of these metrics' if several else ''}."
+            )
+    if untold.any():
+        named = [name(labels(one)[at]) for at in np.flatnonzero(untold)]
+        said.append(
+            f"These ratings can't tell how {listed(named)} {'score' if len(named) > 1 else 'scores'} outputs {where}: "
+            "too little of the human scores is beyond noise, or apart from the covariate."
+        )
+    rest = ~np.isnan(p) & ~clear & ~untold
+    if rest.any() and not (clear & ~noisy).any():
+        n = int(rest.sum())
+        within = wording.limits(float(np.nanmin(low[rest])), float(np.nanmax(high[rest])))
+        said.append(
+            f"No bias was found {where} ({n:,} metric{'s' * (n > 1)}), which does not show that there is none: slopes "
+            f"may lie within {within}, in sds of the metric."
+        )
+    return said
+
+
+def _sign(one: xr.Dataset) -> FloatArray:
+    """Which way slopes go; of one without a value the way of its limit."""
+    slope = one["slope"].values
+    return np.where(np.isnan(slope), np.isfinite(one["ci_low"].values) - 0.5, slope)
+
+
+def _with_slope(one: xr.Dataset, at: int) -> str:
+    """A metric and its slope, or the limit of one that noise leaves without the other."""
+    low, high = float(one["ci_low"].values[at]), float(one["ci_high"].values[at])
+    called = name(labels(one)[at])
+    if math.isinf(high):
+        return f"{called} (at least {number(low)})"
+    if math.isinf(low):
+        return f"{called} ({number(high)} or below)"
+    return f"{called} ({number(one['slope'].values[at])})"
+
+
+def _explained_below(one: xr.Dataset) -> FloatArray:
+    """The greatest reliability of human scores at which noise explains each slope; NaN where none that may be does.
+
+    At system level a reliability may be that is next below the least that the spread of single outputs allows.
+    """
+    if "corrected_pvalue" not in one:
+        return np.full(one["slope"].shape, np.nan)
+    p, slope = (one[each].transpose("metric", "reliability").values for each in ("corrected_pvalue", "corrected_slope"))
+    values = one["reliability"].values
+    if "gold_reliability" in one:
+        least = one["gold_reliability"].values[:, None]
+        below = np.where(values <= least, values, -np.inf).max(axis=1, keepdims=True)
+        possible = values >= below
+    else:
+        possible = np.ones(p.shape, bool)
+    shown = (p <= alpha_of(one)) & ((slope > 0) == (one["slope"].values[:, None] > 0)) & ~np.isnan(slope)
+    found = np.where(possible & ~shown, values, -np.inf).max(axis=1)
+    return np.where(np.isfinite(found), found, np.nan)
+
+
+def bias_closing(result: xr.Dataset) -> list[str]:
+    """Which errors are compared where nobody said so."""
+    if "level_reason" not in result.attrs:
+        return []
+    compared = {
+        "input": "outputs of the same input",
+        "within_system": "outputs of the same system",
+        "global": "all outputs",
+        "system": "the systems' means",
+    }[result.attrs["level"]]
+    return [f"This compares {compared} (level={result.attrs['level']!r}), as {result.attrs['level_reason']}."]

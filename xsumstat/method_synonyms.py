@@ -87,9 +87,7 @@ METHODS: Words = {
         "systems system_test system_tests ttest t_test ttest_rel wilcoxon compare_models paired_ttest model_test",
         "compare_system",
     ),
-    "discriminative_agreement": words_of(
-        "discriminative discriminative_power discrimination f1 confusion_matrix verdicts"
-    ),
+    "discriminative_agreement": words_of("discriminative discriminative_power discrimination verdicts"),
     "system_means": words_of("ppi prediction_powered_inference mean means human_mean human_means few_ratings debias"),
     "input_effect": words_of("kruskal kruskal_wallis input_difficulty inputs difficulty input_effects"),
     "sample_inputs": words_of("sample subsample stratified_sample sampling select_inputs choose_inputs"),
@@ -99,6 +97,14 @@ METHODS: Words = {
     ),
     "human_ceiling": words_of("ceiling upper_bound human_upper_bound noise_ceiling human_agreement human_performance"),
     "alt_test": words_of("alternative_annotator_test alttest replace_raters judge_test llm_judge replace_annotators"),
+    "preference_agreement": words_of(
+        "judge_agreement pairwise_agreement judge_accuracy human_judge_agreement choice_agreement agree"
+    ),
+    "preference_bias": words_of("length_preference judge_bias length_controlled_win_rate prefers_longer"),
+    "rank_systems": words_of(
+        "bradley_terry bradleyterry btl bt elo elo_rating trueskill arena_rank davidson win_rates win_rate wins",
+        "system_ranking rank_models model_ranking strengths pairwise_ranking",
+    ),
     "position_bias": words_of(
         "position positional_bias order_bias order_effect swap_consistency consistency first_position flips flip_rate"
     ),
@@ -157,6 +163,7 @@ METHODS: Words = {
     ),
     # Pictures.
     "forest": words_of("forest_plot forestplot errorbar caterpillar whiskers dot dotplot pointplot ci intervals point"),
+    "strengths": words_of("rank_systems bradley_terry elo strength"),
     "raters": words_of("judges rater judge position_bias preference_agreement preference_bias"),
     "pvalues": words_of("p_values pvalue pval pvals tests significance significance_matrix"),
     "clusters": words_of(
@@ -165,7 +172,7 @@ METHODS: Words = {
     "sensitivity": words_of("margin_sensitivity margins line lineplot curve"),
     "shifts": words_of("shift dominance probability_shift slope slopegraph"),
     "heatmap": words_of("heat_map imshow image grid tile heat"),
-    "confusion": words_of("confusion_matrix discriminative_agreement crosstab"),
+    "confusion": words_of("confusion_matrix discriminative_agreement crosstab contingency contingency_table"),
     "bars": words_of("bar barplot bar_plot barh barchart bar_chart column columns hbar"),
     "matrix": words_of("corr_matrix correlation_matrix clustermap metric_corr corrplot heatmap heat_map"),
     "scatter_matrix": words_of("scatter pairplot pair_plot pairs splom scatterplot scatter_plot pairgrid regplot"),

@@ -53,6 +53,8 @@ _BY_T = {
     "pooled": "by Student's t around the regression estimates",
     "ridge": "by Student's t around the regression estimates",
     "ppi": "by Student's t around the differences of prediction-powered means",
+    "paired_t": "by Student's t of the paired differences",
+    "t": "by Student's t of two samples",
     "tost_analytic": "by Student's t with the standard error of Williams' formula [williams1959regression]",
     "anderson_hauck": "by Student's t with the standard error of Williams' formula [williams1959regression]",
 }
@@ -132,8 +134,10 @@ def _analysis(result: xr.Dataset) -> str:
     simulated = "truth" in result and result.attrs.get("source") == "simulated"
     made = "simulate_like" if "like" in result.attrs else "simulate"
     name = str(result.attrs.get("analysis", made if simulated else ""))
-    if name == "plan" and "power" in result and "n_trials" not in result.attrs:
-        return "plan_of_differences"
+    if name == "plan" and "n_trials" not in result.attrs:
+        return "plan_of_costs" if "cost" in result else "plan_of_differences" if "power" in result else "plan_of_means"
+    if name == "human_ceiling" and wording.scale_of(result.attrs) in ("classes", "two"):
+        return "human_ceiling_of_classes"
     return "ci_of_differences" if name == "ci" and "difference" in result else name
 
 
@@ -188,7 +192,10 @@ def _of_calibration(result: xr.Dataset) -> str:
         key = next((works for name, works in cited.items() if calibrated.BY[name] in words), "")
         texts.append(f"The scores of {wording.listed(map(wording.name, names))} were calibrated {words}{key}.")
     if said and wording.has_intervals(result) and result.attrs.get("method") == "jackknife":
-        texts.append("The calibration was refitted for each label that the jackknife left out, with the same folds.")
+        halves = (
+            " and left out halves of the inputs [shao1989general]" if int(result.attrs.get("n_inputs", 0)) >= 20 else ""
+        )
+        texts.append(f"The jackknife fitted the maps again with the same folds{halves}.")
     return " ".join(texts)
 
 
@@ -241,7 +248,13 @@ def _errors(attrs: Mapping[Any, Any]) -> str:
             "within_system": "of outputs, within systems"}.get(str(attrs.get("level")), "of scores")  # fmt: skip
     if attrs.get("method") == "difference":
         return f"the differences {what} by metric and people, both standardised"
-    return f"in a regression {what} by the metric on those by people"
+    found = f"in a regression {what} by the metric on those by people"
+    if attrs.get("method") == "corrected":
+        found += (
+            ", with raters' offsets taken out by least squares and the noise of the ratings subtracted (errors in "
+            "variables) [fuller1987measurement, carroll2006measurement]"
+        )
+    return found
 
 
 def _text(value: Any) -> str:
@@ -265,6 +278,8 @@ def _correlation(attrs: Mapping[Any, Any]) -> str:
     if "given" in attrs:
         called = f"partial {called}"
         cited = f" [{_GIVEN[asked]}]" if asked in _GIVEN else ""
+    if "positive" in attrs:
+        called = f"{called} of {wording.positive(attrs)}"
     within = asked in COEFFICIENTS and COEFFICIENTS[asked].within_inputs
     over = "over the pairs of systems on each input" if within else _LEVELS.get(str(attrs.get("level")), "")
     parts = [f"by {called}{cited}", over]
@@ -283,6 +298,8 @@ def _of_intervals(result: xr.Dataset) -> str:
         return "Shares of trials have 95 % Wilson intervals."
     method = str(attrs.get("method"))
     key = _INTERVALS.get(str(attrs.get("interval", method)) if method == "bootstrap" else method)
+    if attrs.get("analysis") == "bias":
+        key = "fieller1954some" if method == "corrected" else None
     if method in ("bootstrap", "tost"):
         key = key or "efron1993introduction"
     kind = found.kind if found.kind != "intervals" else f"confidence intervals {_BY_T.get(method, '')}".rstrip()
@@ -332,8 +349,8 @@ def _of_level(result: xr.Dataset) -> str:
 def _of_software(result: xr.Dataset) -> str:
     attrs = result.attrs
     sizes = {dim: result.sizes[dim] for dim in ("metric", "system", "input") if dim in result.sizes}
-    sizes |= {dim: int(attrs[f"n_{dim}s"]) for dim in ("system", "input") if f"n_{dim}s" in attrs}
-    sizes = {dim: sizes[dim] for dim in ("metric", "system", "input") if dim in sizes}
+    sizes |= {dim: int(attrs[f"n_{dim}s"]) for dim in ("system", "input", "prompt") if f"n_{dim}s" in attrs}
+    sizes = {dim: sizes[dim] for dim in ("metric", "system", "input", "prompt") if dim in sizes}
     sides = _sides(result)
     if sides is not None and "other_metric" in result.coords and "metric" in sizes:
         sizes["metric"] = len({*sides[0], *sides[1]})

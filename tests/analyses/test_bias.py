@@ -1,6 +1,7 @@
 """Whether errors of metrics move with covariates: `bias` and its picture."""
 
 import bias_twin
+import noisy_gold_twin
 import numpy as np
 import pytest
 import xarray as xr
@@ -125,7 +126,7 @@ def test_a_bar_moves_with_the_metrics(ds, capsys, covariates):
 
 def test_what_cannot_be_told_is_told(ds):
     alone = ds.assign_coords(family=("system", ["one", *["many"] * 11]))
-    with pytest.warns(UserWarning, match="no interval, as without one system or input the slope is undefined"):
+    with pytest.warns(UserWarning, match="no interval, as without one system, input or cluster the slope is undefined"):
         found = alone.meta.bias("human", metric="judge", given="family")
     assert np.isfinite(found.slope).all() and np.isnan(found.ci_low).all() and np.isnan(found.pvalue).all()
     known = alone.meta.bias("human", metric="judge", given="family", resample="input")
@@ -174,3 +175,195 @@ def test_the_picture_draws_the_numbers(ds):
         found.meta.plot.bias(hue="metric")
     with pytest.raises(ValueError, match="draws a result of ds.meta.bias, but this is a result of ci"):
         ds.meta.ci("human").meta.plot.bias()
+
+
+# --- Ratings by several people, and noise in the human scores ---
+
+
+def rated(systems=3, inputs=40, raters=3, gaps=0.2, rho=0.5, seed=0, gamma=0.0):
+    """An unbiased judge, ratings with offsets and gaps, and a length that goes with quality."""
+    rng = np.random.default_rng(seed)
+    q = rng.normal(size=(systems, inputs))
+    length = rho * q + np.sqrt(1 - rho**2) * rng.normal(size=q.shape)
+    judge = q + gamma * length + 0.6 * rng.normal(size=q.shape)
+    ratings = q + 0.5 * rng.normal(size=(raters, 1, 1)) + 0.8 * rng.normal(size=(raters, *q.shape))
+    ratings[rng.random(ratings.shape) < gaps] = np.nan
+    ratings[0] = np.where(np.isnan(ratings).all(axis=0), 0.0, ratings[0])
+    labels = {"metric": ["judge", "length"], "system": [f"s{i}" for i in range(systems)], "input": list(range(inputs))}
+    score = xr.DataArray(np.array([judge, length]), labels, ("metric", "system", "input"))
+    ds = xr.Dataset({"score": score, "rating": (("system", "rater", "input"), ratings.transpose(1, 0, 2))})
+    topics = [["news", "law", "fun"][at % 3] for at in range(inputs)]
+    return ds.assign_coords(rater=["ann", "bob", "eve"][:raters], topic=("input", topics))
+
+
+def test_ratings_are_corrected_by_default_and_are_those_of_the_twin():
+    ds = rated()
+    found = ds.meta.bias("rating", given="length")
+    assert found.attrs["method"] == "corrected" and found.attrs["level"] == "input" and found.attrs["along"] == "rater"
+    assert found.slope.dims == ("metric", "covariate") and found.attrs["resample"] == "input"
+    ratings = ds.rating.transpose("rater", "system", "input").values
+    x, c = values(ds, "judge", "length")
+    df = found.df.item()
+    expected = noisy_gold_twin.slope(x, ratings, [c], "input", False, ("input",), df)
+    for name in ("slope", "standard_error", "pvalue"):
+        assert found[name].item() == pytest.approx(expected[name], rel=1e-8)
+    assert found.gold_reliability.item() == pytest.approx(expected["reliability"], rel=1e-9)
+    for end, inward in ((found.ci_low.item(), 1e-6), (found.ci_high.item(), -1e-6)):
+        assert expected["accepted"](end + inward) and not expected["accepted"](end - inward)
+    text = found.meta.methods()
+    assert "Fuller, 1987; Carroll et al., 2006" in text and "Fieller intervals (Fieller, 1954)" in text
+    assert "(level='input'), as there are 3 systems." in found.meta.conclusion()
+
+
+def test_a_regression_of_each_rater_is_still_had():
+    ds = rated()
+    found = ds.meta.bias("rating", given="length", method="regression", level="input")
+    assert set(found.slope.dims) == {"metric", "covariate", "rater"}
+    one = ds.meta.bias(ds.rating.sel(rater="bob", drop=True), given="length", level="input")
+    np.testing.assert_allclose(found.slope.sel(rater="bob").values, one.slope.values, rtol=1e-9)
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize(
+    ("systems", "given", "level"),
+    [
+        (1, "length", "global"),
+        (2, "length", "global"),
+        (3, "length", "input"),
+        (9, "length", "input"),
+        (3, "topic", "within_system"),
+        (1, "topic", "global"),
+        (4, ["topic", "kind"], "global"),
+    ],
+)
+def test_the_default_level_is_one_at_which_the_question_can_be_asked(systems, given, level):
+    ds = rated(systems).assign_coords(
+        kind=("system", ["old", "new", "new", "old", "new", "old", "old", "new", "new"][:systems])
+    )
+    found = ds.meta.bias("rating", given=given, metric="judge")
+    assert found.attrs["level"] == level and np.isfinite(found.pvalue).all()
+    assert f"(level={level!r}), as " in found.meta.conclusion()
+    xr.testing.assert_identical(
+        found.drop_attrs(), ds.meta.bias("rating", given=given, metric="judge", level=level).drop_attrs()
+    )
+
+
+def test_systems_means_are_the_default_of_single_scores(ds):
+    assert ds.meta.bias("human", given="length").attrs["level"] == "system"
+    assert "level_reason" not in ds.meta.bias("human", given="length").attrs
+    assert ds.isel(system=slice(7)).meta.bias("human", given="length").attrs["level"] == "input"
+    words = ds.assign_coords(words=("input", np.arange(7.0) ** 2))
+    assert words.meta.bias("human", given="words").attrs["level_reason"] == "words describes inputs only"
+
+
+def test_a_slope_that_noise_explains_is_not_called_a_bias():
+    ds = rated(inputs=120, seed=3)
+    ds["human"] = ds.rating.mean("rater")
+    found = ds.meta.bias("human", given="length")
+    assert found.pvalue.item() < 0.01 and found.reliability.values.tolist() == [0.5, 0.6, 0.7, 0.8, 0.9, 1.0]
+    said = found.meta.conclusion()
+    assert "Noise in the human scores alone may explain that" in said and "too high" not in said
+    least = found.corrected_pvalue.isel(metric=0, covariate=0)
+    shown = max(found.reliability.values[(least > 0.05).values])
+    assert f"no bias is shown if their reliability is {shown:.2f} or".replace("0.", ".") in said
+    assert found.corrected_slope.sel(reliability=1.0).item() == pytest.approx(found.slope.item(), rel=1e-9)
+    certain = ds.meta.bias("human", given="length", reliability=0.95)
+    assert certain.reliability.values.tolist() == [0.95] and "too high" in certain.meta.conclusion()
+    corrected = ds.meta.bias("rating", given="length")
+    assert corrected.pvalue.item() > 0.05 and "No bias was found" in corrected.meta.conclusion()
+
+
+def test_a_bias_is_found_in_spite_of_noise():
+    ds = rated(inputs=120, seed=4, gamma=0.4)
+    found = ds.meta.bias("rating", given="length")
+    assert found.pvalue.item() < 0.05 and "judge (" in found.meta.conclusion()
+    assert "scores outputs with a higher length too high" in found.meta.conclusion()
+    no_rho = rated(inputs=120, seed=4, gamma=0.6, rho=0.0)
+    plain = no_rho.meta.bias(no_rho.rating.mean("rater"), given="length")
+    assert "too high" in plain.meta.conclusion() and "may explain" not in plain.meta.conclusion()
+
+
+def test_ratings_that_cannot_tell_say_so():
+    ds = rated(inputs=40, gaps=0.3, seed=5)
+    ds["rating"] = ds.rating.copy(data=np.random.default_rng(1).normal(size=ds.rating.shape))
+    found = ds.meta.bias("rating", given="length")
+    assert found.ci_low.item() == -np.inf and found.ci_high.item() == np.inf
+    assert "These ratings can't tell how judge scores outputs with a higher length" in found.meta.conclusion()
+    plt = pytest.importorskip("matplotlib.pyplot")
+    axis = found.meta.plot.bias()
+    assert np.isfinite(axis.get_xlim()).all()
+    plt.close("all")
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_lazy_ratings_groups_and_further_labels_give_the_same():
+    pytest.importorskip("dask")
+    ds = rated(6, 20).assign_coords(kind=("system", list("aabbab")))
+    ds = xr.concat([ds, ds.assign(score=ds.score**3)], "language", data_vars="all").assign_coords(language=["en", "de"])
+    ds["rating"] = ds.rating.isel(language=0)
+    found = ds.meta.bias("rating", given="length", by="kind")
+    lazy = ds.chunk(metric=1, system=2, rater=1).meta.bias("rating", given="length", by="kind")
+    assert lazy.slope.chunks is not None
+    xr.testing.assert_identical(lazy.compute(), found)
+    alone = ds.sel(language="de").isel(system=[0, 1, 4]).meta.bias("rating", given="length")
+    np.testing.assert_array_equal(found.ci_low.sel(language="de", kind="a").squeeze(), alone.ci_low.squeeze())
+
+
+def test_a_group_without_repeated_ratings_has_no_result():
+    ds = rated(6, 20).assign_coords(kind=("system", list("aabbbb")))
+    ds["rating"] = ds.rating.where((ds.kind == "b") | (ds.rater == "ann"))
+    with pytest.warns(UserWarning) as said:
+        found = ds.meta.bias("rating", given="length", by="kind")
+    assert any(
+        "kind='a' has no result: method='corrected' needs an output with two" in str(each.message) for each in said
+    )
+    assert np.isnan(found.slope.sel(kind="a")).all() and np.isfinite(found.slope.sel(kind="b")).all()
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_clusters_are_left_out_whole(ds):
+    family = [0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5]
+    document = [0, 0, 1, 1, 2, 2, 3]
+    ds = ds.assign_coords(family=("system", [f"f{at}" for at in family]), document=("input", document))
+    x, z, c = values(ds, "judge", "human", "length")
+    for level in ("system", "input", "global"):
+        found = ds.meta.bias("human", metric="judge", given="length", level=level, cluster=("family", "document"))
+        expected = bias_twin.slopes(x, z, [c], level, "regression", (False,), clusters=(family, document))
+        np.testing.assert_allclose(numbers(found, "judge", "length"), expected[:, 0], rtol=1e-6)
+        assert found.attrs["cluster"] == "family document"
+    assert "clustered by family and document" in found.meta.methods()
+    both = rated(6, 20).assign_coords(family=("system", list("aabbcc")))
+    found = both.meta.bias("rating", given="length", cluster="family")
+    ratings = both.rating.transpose("rater", "system", "input").values
+    judge, length = values(both, "judge", "length")
+    clusters = np.array([0, 0, 1, 1, 2, 2]), np.arange(20)
+    expected = noisy_gold_twin.slope(
+        judge, ratings, [length], "input", False, ("system", "input"), found.df.item(), clusters=clusters
+    )
+    assert found.pvalue.item() == pytest.approx(expected["pvalue"], rel=1e-7) and found.df.item() <= 2
+
+
+@pytest.mark.parametrize(
+    ("keywords", "text"),
+    [
+        ({"method": "corrected"}, "needs ratings with the dim 'rater'"),
+        ({"method": "difference", "reliability": 0.5}, "reliability=0.5 goes with method='regression'"),
+        ({"reliability": 0.0}, "reliability must be different numbers above 0"),
+        ({"reliability": [0.5, 0.5]}, "reliability must be different numbers above 0"),
+        ({"reliability": 1.5}, "reliability must"),
+        ({"cluster": "nothing"}, "cluster must be a coordinate"),
+    ],
+)
+def test_bad_questions_about_noise_are_refused(ds, keywords, text):
+    with pytest.raises((ValueError, TypeError), match=text):
+        ds.meta.bias("human", given="length", **keywords)
+
+
+def test_ratings_without_repetition_are_refused():
+    ds = rated()
+    ds["rating"] = ds.rating.where(ds.rater == "ann")
+    with pytest.raises(ValueError, match="needs an output with two ratings or more, gold 'rating' has none"):
+        ds.meta.bias("rating", given="length", method="corrected")
+    with pytest.raises(ValueError, match="method='corrected' finds it itself"):
+        rated().meta.bias("rating", given="length", reliability=0.5)
+    assert ds.meta.bias("rating", given="length").attrs["method"] == "regression"

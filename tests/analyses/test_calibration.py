@@ -7,9 +7,11 @@ import pytest
 import xarray as xr
 from helpers import for_each, same
 from sklearn.isotonic import IsotonicRegression
+from sklearn.metrics import cohen_kappa_score
 
 import xsumstat
 from xsumstat.dataset import calibrated
+from xsumstat.inference.calibration import Calibration
 
 JUDGE = "judge (calibrated)"
 
@@ -304,3 +306,27 @@ def test_ratings_in_one_fold():
 def test_recipes_that_cannot_be_read():
     ds = data().assign_attrs(calibrations="not JSON")
     assert calibrated.recipes(ds) == {}
+
+
+def test_a_map_of_a_rater_reaches_the_raters_kappa():
+    """By quantiles exactly; a map within the sample flatters a noisy judge, a map across folds does not."""
+    rng = np.random.default_rng(4)
+    truth = rng.normal(size=(2, 400))
+    one, two = (np.clip(np.round(3 + truth + 0.4 * rng.normal(size=truth.shape)), 1, 5) for _ in range(2))
+    score = np.array([one, 7 * one**2 + 3, 50 + 10 * rng.normal(size=truth.shape)])
+    labels = {"metric": ["rater", "judge", "noise"], "system": ["a", "b"], "input": np.arange(400)}
+    ds = xr.Dataset({"score": (("metric", "system", "input"), score), "person": (("system", "input"), two)}, labels)
+    own = cohen_kappa_score(one.ravel(), two.ravel())
+    for method in ("quantile", "isotonic"):
+        found = ds.meta.calibrate("person", metric=["judge", "noise"], method=method, grades=True, rng=1)
+        kappa = found.meta.ci("person", metric=["rater", JUDGE], coefficient="kappa", level="global")
+        got = found.score.sel(metric=JUDGE).values.ravel()
+        assert same(kappa["correlation"].sel(metric=JUDGE).item(), cohen_kappa_score(got, two.ravel()), 1e-9)
+        assert abs(kappa["correlation"].sel(metric=JUDGE) - own) < 0.02
+        assert kappa["ci_low"].sel(metric=JUDGE) < own < kappa["ci_high"].sel(metric=JUDGE)
+        noise = found.score.sel(metric="noise (calibrated)").values.ravel()
+        assert abs(cohen_kappa_score(noise, two.ravel())) < 0.06
+    within = Calibration("isotonic", (1.0, 2.0, 3.0, 4.0, 5.0)).cross_fitted(
+        np.tile(score[2], 2), np.tile(two, 2), np.repeat([0, 1], 400)
+    )
+    assert cohen_kappa_score(within[:, :400].ravel(), two.ravel()) > cohen_kappa_score(noise, two.ravel())

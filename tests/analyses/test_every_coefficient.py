@@ -113,7 +113,8 @@ def faults(name, pairs):
     ask, of_passes = asked(name)[0], asked(name, passes=True)[0]
     wrong, answers = [], 0
     for pair in pairs:
-        on_scale = pair.get("coefficient") in COEFFICIENTS and COEFFICIENTS[pair["coefficient"]].scale is not None
+        of_values = pair.get("coefficient") in COEFFICIENTS and COEFFICIENTS[pair["coefficient"]].scale is not None
+        on_scale = of_values or name == "confusion"
         try:
             found = (of_passes if on_scale else ask)(**pair)
         except (ValueError, TypeError) as error:

@@ -47,6 +47,8 @@ def test_concordant_pairs_of_all_languages_over_all_pairs(ds):
 @pytest.mark.filterwarnings("ignore:.*the resamples are biased")
 def test_languages_are_drawn_independently(ds):
     got = ds.meta.ci("human", n_resamples=4000, rng=0, keep_samples=True, **KW)
+    np.testing.assert_allclose(got.bias, got.samples.mean("resample") - got.correlation, atol=1e-12)
+    assert (abs(got.bias) > 1e-6).all()
     settings = {"method": "bootstrap", "n_resamples": 4000, "rng": 5, "coefficient": "pairwise_accuracy"}
     alone = [part.meta.ci("human", **settings) for part in PARTS.values()]
     want = np.sqrt((21 * alone[0].standard_error) ** 2 + (15 * alone[1].standard_error) ** 2) / 36

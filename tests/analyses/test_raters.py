@@ -406,7 +406,6 @@ def test_bad_arguments(demo):
         ({"rating": "rating", "measurement": "ratio"}, "measurement must be one of"),
         ({"rating": "rating", "n_resamples": 1}, "n_resamples must be at least 2"),
         ({"rating": ds.rating.isel(rater=0)}, "lacks the dim"),
-        ({}, "rating must be a DataArray, or a variable"),
         ({"rating": "rating", "along": "system"}, "along must be the dim of the raters"),
         ({"rating": ds.rating.expand_dims(alpha=2)}, "rating has the dim 'alpha', a name that results need"),
     ]
@@ -415,6 +414,18 @@ def test_bad_arguments(demo):
             ds.meta.agreement(**keywords)
     with pytest.raises(TypeError, match="must hold numbers"):
         ds.meta.agreement(ds.rating.astype(str))
+    with pytest.raises(ValueError, match="rating must be a DataArray, or a variable"):
+        ds.assign(again=ds.rating).meta.agreement()
+
+
+def test_the_only_ratings_need_no_name():
+    """Also where the gold is their mean; of two one must be named."""
+    ds = rated()
+    named = ds.meta.agreement("rating")
+    for each in (ds, ds.assign(human=ds.rating.mean("rater")).assign_attrs(gold="human")):
+        xr.testing.assert_identical(each.meta.agreement(), named)
+    again = ds.assign(again=ds.rating).assign_attrs(gold="again")
+    assert again.meta.agreement().attrs["rating"] == "again"
 
 
 def test_without_the_package_the_extra_is_named(monkeypatch):

@@ -22,8 +22,8 @@ def asked(method, alternative="two-sided", statistic="t", n_resamples=300, seed=
 
 
 def compare(x, pairs, test):
-    """The numbers of each pair of systems, (names, pairs)."""
-    return jobs.on_threads(system_tests.SystemTests(pairs, test), [(x,)])[0]
+    """The numbers of each pair of systems that all methods give, (names, pairs)."""
+    return jobs.on_threads(system_tests.SystemTests(pairs, test), [(x,)])[0][: len(system_tests.NAMES)]
 
 
 def cube(systems, inputs, *, points=None, missing=0.0, seed=0):
@@ -296,3 +296,10 @@ def test_wilcoxon_with_a_difference_of_zero_is_normal_beyond_thirteen(alternativ
     got = ds.meta.compare_systems(method="wilcoxon", alternative=alternative).pvalue.values[0, 0, 1]
     want = scipy.stats.wilcoxon(d[1:], alternative=alternative, method="asymptotic", correction=False).pvalue
     assert got == pytest.approx(want, rel=1e-9)
+
+
+@pytest.mark.parametrize(("n_resamples", "exact"), [(32, True), (31, False)])
+def test_it_is_said_where_all_swaps_of_five_inputs_are_listed(n_resamples, exact):
+    said = system_tests.settings_of(asked("monte_carlo", n_resamples=n_resamples), 5)
+    assert said.get("exact", False) == exact and said["n_resamples"] == n_resamples
+    assert "exact" not in system_tests.settings_of(asked("hybrid", n_resamples=n_resamples), 5)

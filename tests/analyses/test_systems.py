@@ -1,3 +1,5 @@
+import re
+
 import numpy as np
 import pytest
 import scipy.stats
@@ -159,7 +161,8 @@ def test_it_saves_and_makes_a_table(small, tmp_path):
     xr.testing.assert_identical(xr.load_dataset(tmp_path / "test.nc"), test)
     frame = test.meta.to_frame()
     assert not (frame.system == frame.other_system).any() and len(frame) == 4 * 30
-    assert list(frame.columns)[-5:] == ["pvalue", "difference", "pvalue_adjusted", "statistic", "n_inputs"]
+    limits = ["ci_low", "ci_high", "pvalue_adjusted", "statistic", "n_inputs", "standard_error", "df"]
+    assert list(frame.columns)[-9:] == ["pvalue", "difference", *limits]
     assert len(test[["n_significant"]].meta.to_frame()) == 4 * 9
 
 
@@ -193,3 +196,100 @@ def test_pairs_without_a_common_input_are_named(small):
 def test_bad_arguments(small, keywords, message):
     with pytest.raises(ValueError, match=message):
         small.meta.compare_systems(**keywords)
+
+
+@pytest.mark.parametrize("method, function", [("paired_t", scipy.stats.ttest_rel), ("t", scipy.stats.ttest_ind)])
+@pytest.mark.parametrize("alpha", [0.05, 0.2])
+def test_limits_are_scipys_and_agree_with_p_values(small, method, function, alpha):
+    gaps = small.score.where(~((small.system == "s2") & (small.input == "i1")))
+    ds = small.assign(score=gaps).assign_coords(higher_is_better=("metric", [True, False, True, True]))
+    test = ds.meta.compare_systems(method=method, alpha=alpha)
+    assert test.attrs["confidence_level"] == 1 - alpha
+    excluded = (test.ci_low > 0) | (test.ci_high < 0)
+    np.testing.assert_array_equal(excluded, test.pvalue <= alpha)
+    for name in ("difference", "ci_low", "ci_high"):
+        turned = test[{"ci_low": "ci_high", "ci_high": "ci_low"}.get(name, name)].values.transpose(0, 2, 1)
+        np.testing.assert_array_equal(test[name].values, -turned)
+    for metric, sign in zip(ds.metric.values, (1, -1, 1, 1), strict=True):
+        for a, b in (("s0", "s1"), ("s1", "s2"), ("s5", "s3")):
+            x, z = (sign * ds.score.sel(metric=metric, system=each).values for each in (a, b))
+            both = ~np.isnan(x) & ~np.isnan(z)
+            want = function(x[both], z[both])
+            low, high = want.confidence_interval(1 - alpha)
+            cell = test.sel(metric=metric, system=a, other_system=b)
+            assert float(cell.ci_low) == pytest.approx(low, rel=1e-9) and float(cell.ci_high) == pytest.approx(high)
+            assert float(cell.df) == pytest.approx(want.df)
+            assert float(cell.standard_error) * float(cell.statistic) == pytest.approx(float(cell.difference))
+    large = ds.assign(score=ds.score * 1e300)
+    np.testing.assert_allclose(large.meta.compare_systems(method=method, alpha=alpha).ci_low, 1e300 * test.ci_low)
+
+
+def test_limits_where_differences_do_not_vary_and_of_other_methods():
+    scores = np.array([[[1.0, 2, 3, 4], [1.0, 2, 3, 4], [0.5, 1.5, 2.5, 3.5]]])
+    ds = xr.Dataset({"score": (("metric", "system", "input"), scores)}, {"metric": ["m"], "system": list("abc")})
+    test = ds.meta.compare_systems().sel(metric="m", system="a")
+    assert [float(test[end].sel(other_system="b")) for end in ("ci_low", "ci_high", "pvalue")] == [0, 0, 1]
+    assert [float(test[end].sel(other_system="c")) for end in ("ci_low", "ci_high", "pvalue")] == [0.5, 0.5, 0]
+    for method in ("wilcoxon", "monte_carlo", "hybrid", "bootstrap"):
+        other = ds.meta.compare_systems(method=method, n_resamples=99, rng=1)
+        assert "ci_low" not in other and "confidence_level" not in other.attrs
+
+
+def means(*rows, noise=0.0):
+    """Scores of systems a, b ... with these means, on 40 inputs."""
+    rng = np.random.default_rng(1)
+    values = np.array(rows)[:, None] + rng.normal(size=40) + noise * rng.normal(size=(len(rows), 40))
+    names = list("abcdefgh"[: len(rows)])
+    return xr.Dataset({"score": (("metric", "system", "input"), values[None])}, {"metric": ["human"], "system": names})
+
+
+@pytest.mark.parametrize(
+    "ds, want",
+    [
+        (
+            means(0, 5, 0.01, noise=1),
+            r"For these 3 systems on inputs like these, b is best by human: its scores are significantly higher than "
+            r"those of every other system \([ac] by [\d.]+ \[[\d., ]+\]\)\. There is no significant difference between "
+            r"a and c\. Pairs of systems differ significantly: 2 of 3 by human \(paired t tests; Holm",
+        ),
+        (
+            means(5, 5.01, 0, noise=1),
+            r"[ab] has the highest mean by human and is significantly better than c; it does not differ significantly "
+            r"from [ab] \(difference [\d.]+ \[-.*\]\)\. Pairs",
+        ),
+        (means(0, 3, noise=1), r"b is best by human: .* than those of a \(difference [\d.]+ \[[\d., ]+\]\)\. Pairs"),
+        (means(0, 0, noise=1), r"[ab] has the highest mean by human; it does not differ significantly from [ab] \("),
+        (means(1, 1), r"For these 2 systems on inputs like these, a and b share the highest mean by human\. Pairs"),
+        (
+            means(0, 0, 0.0, noise=1),
+            r"[abc] has the highest mean by human; it does not differ significantly from [abc] or [abc] \([abc] by .*\)"
+            r"\. There is no significant difference between [abc] and [abc]\.",
+        ),
+    ],
+)
+def test_the_conclusion_says_who_is_best(ds, want):
+    said = ds.meta.compare_systems(adjust="holm").meta.conclusion()
+    assert re.search(want, said), said
+
+
+def test_who_is_best_agrees_with_the_means_and_the_tests(small):
+    """By a plain look at the frame, for every metric and method."""
+    for method in ("paired_t", "wilcoxon"):
+        for metric in small.metric.values:
+            test = small.meta.compare_systems(metric=metric, method=method, alpha=0.3)
+            frame = test.meta.to_frame()
+            mean = small.score.sel(metric=metric).mean("input").to_series().sort_values()
+            best = mean.index[-1]
+            rows = frame[(frame.system == best)]
+            beaten = set(rows.other_system[rows.pvalue <= 0.3])
+            said = test.meta.conclusion()
+            assert f"{best} {'is best' if len(beaten) == 5 else 'has the highest mean'} by {metric}" in said
+            if 0 < len(beaten) < 5:
+                told = re.search(r"significantly better than (.*?); it", said)[1]
+                assert set(re.findall(r"s\d", told)) == beaten
+
+
+def test_a_part_of_the_table_names_no_best(small):
+    said = small.meta.compare_systems(metric="m1", system="s1", other=["s2", "s3"]).meta.conclusion()
+    assert "best" not in said and "highest mean" not in said and "Pairs of systems differ significantly" in said
+    assert "best" not in small.meta.compare_systems().meta.conclusion()  # of four metrics

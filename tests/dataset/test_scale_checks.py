@@ -101,8 +101,12 @@ def test_grades_between_those_that_people_gave_are_on_the_scale():
     x = np.tile([1.0, 3.0, 4.0, 5.0], (2, 10))
     found = dataset(np.stack([x, z])).meta.corr("m1", level="global", coefficient="accuracy")
     assert float(found.correlation[0]) == 0.75
-    with pytest.raises(ValueError, match="have other values, as 6"):
-        dataset(np.stack([x + 1, z])).meta.corr("m1", level="global", coefficient="accuracy")
+    ds = dataset(np.stack([x + 1, z]))  # a grade of 6, which people happen not to have given
+    assert float(ds.meta.corr("m1", level="global", coefficient="accuracy").correlation[0]) == 0.0
+    assert ds.meta.confusion("m1").judge_label.values.tolist() == [1, 2, 3, 4, 5, 6]
+    assert ds.meta.confusion("m1").n_outputs.sum() == z.size
+    with pytest.raises(ValueError, match="have other values, as 8"):
+        dataset(np.stack([2 * x, z])).meta.corr("m1", level="global", coefficient="accuracy")
 
 
 def test_fine_scores_are_no_classes():
@@ -135,3 +139,16 @@ def test_groups_share_the_positive_class_of_all():
     found = ds.assign(score=ds.score + 1).meta.corr("human", by="half", **ASK)
     want = ds.isel(input=slice(0, None, 2)).meta.corr("human", **ASK)
     assert float(found.correlation.sel(half="a")[0]) == float(want.correlation[0])
+
+
+def test_words_name_the_positive_class():
+    ds = passes().assign_attrs(labels=["fail", "pass"])
+    found = ds.meta.ci("human", positive="fail", **ASK)
+    assert "F1 of 'fail', global level" in found.meta.conclusion()
+    assert "by F1 of 'fail' over all outputs" in found.meta.methods()
+
+
+def test_means_of_raters_are_remarked_on():
+    z = np.tile([0.0, 1 / 3, 1.0, 1.0], (2, 10))
+    with pytest.warns(CautionWarning, match="values between classes, as 0.333"):
+        dataset(np.stack([np.round(z), z])).meta.corr("m1", level="global", coefficient="accuracy")

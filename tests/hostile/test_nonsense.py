@@ -186,6 +186,7 @@ ASKED = {
     "DatasetMeta.scoring_range": lambda _: ABOVE,
     "DatasetMeta.compare_groups": lambda _: {"by": "type"},
     "DatasetMeta.bias": lambda _: {"given": "length"},
+    "DatasetMeta.preference_bias": lambda _: {"given": "length"},
     "DatasetMeta.sentinels": lambda _: {"given": "length"},
     **{f"DatasetMeta.{name}": lambda _: {"rating": "rating"} for name in offers.QUESTIONS[offers.RATERS]},
     "DatasetMeta.sample_inputs": lambda _: {**PAIR, "n_means": 2, "n_spreads": 1},

@@ -163,7 +163,7 @@ def test_the_variance_refits_the_calibration(method, level, name):
     """Everything calibrated anew from smaller matrices, with scikit-learn."""
     x, z, folds = scores(5, shape=(5, 8), gaps=0.0)
     calibrated = Calibration(method).cross_fitted(x, z, folds)
-    refit = Refit(Calibration(method), x, z, folds, "judge")
+    refit = Refit(Calibration(method), x, z[None], folds, "judge")
     (of_systems, of_inputs, of_cells), *_ = plain_variances(x, z, folds, method, level, name)
     for dims, want in (
         (("system",), of_systems),
@@ -176,24 +176,31 @@ def test_the_variance_refits_the_calibration(method, level, name):
 
 
 def test_limits_over_inputs_alone():
-    """Fisher's scale, Student's t with one degree of freedom less than inputs, and the jackknife's bias."""
+    """From 20 inputs on without halves of them; Fisher's scale, and t with one degree of freedom less than inputs."""
     x, z, folds = scores(6, shape=(2, 40), gaps=0.0)
     how = Calibration("isotonic", (1.0, 2.0, 3.0, 4.0, 5.0))
     calibrated = how.cross_fitted(x, z, folds)
-    parts = calibration.refitted(calibrated, z, Refit(how, x, z, folds, "judge"), measure(), ("input",), None)
+    parts = calibration.refitted(calibrated, z, Refit(how, x, z[None], folds, "judge"), measure(), ("input",), None)
     found = jackknife.of_one(parts, measure(), ("input",)).interval(0.9)
     value = estimate(x, z, folds, "isotonic", "global", "pearson", how.grades)
     without = [
-        estimate(np.delete(x, at, 1), np.delete(z, at, 1), np.delete(folds, at), "isotonic", "global", "pearson",
-                 how.grades)
-        for at in range(40)
-    ]  # fmt: skip
-    off = 39 * (np.mean(without) - value)
-    error = math.sqrt(39 / 40 * sum((each - np.mean(without)) ** 2 for each in without))
+        estimate(x[:, ~half], z[:, ~half], folds[~half], "isotonic", "global", "pearson", how.grades)
+        for half in calibration._halves(40)
+    ]
+    error = math.sqrt(sum((each - np.mean(without)) ** 2 for each in without) / len(without))
     reach = scipy.stats.t.ppf(0.95, 39) * error / (1 - value**2)
-    # The bias is taken out before the slope of arctanh is.
-    want = np.tanh(np.arctanh(value - off) + np.array([-1, 1]) * reach)
-    np.testing.assert_allclose(found, want, rtol=1e-7)
+    np.testing.assert_allclose(found, np.tanh(np.arctanh(value) + np.array([-1, 1]) * reach), rtol=1e-7)
+
+
+def test_halves_are_random_halves():
+    """Each label is left out in half of them, each two labels in about a quarter."""
+    for size in (20, 21, 500):
+        halves = calibration._halves(size)
+        assert halves.shape == (200, size) and set(halves.sum(axis=1)) == {size // 2, size - size // 2}
+        assert (halves.sum(axis=0) == 100).all()
+        together = (halves.T.astype(float) @ halves)[np.triu_indices(size, 1)] / 200
+        assert abs(together.mean() - 0.25) < 0.02 and 0.02 < together.std() < 0.06
+        assert len(np.unique(halves, axis=0)) == 200
 
 
 def test_fixed_values_would_be_too_sure():
@@ -205,7 +212,7 @@ def test_fixed_values_would_be_too_sure():
         calibrated = how.cross_fitted(x, z, folds)
         each = [
             calibration.refitted(calibrated, z, refit, measure(), ("input",), None)
-            for refit in (Refit(how, x, z, folds, "judge"), None)
+            for refit in (Refit(how, x, z[None], folds, "judge"), None)
         ]
         ratios.append(jackknife.variance(each[0], ("input",)) / jackknife.variance(each[1], ("input",)))
     assert np.mean(ratios) > 1.2
@@ -216,7 +223,7 @@ def test_scores_that_do_not_come_out_again():
     how = Calibration("linear")
     calibrated = how.cross_fitted(x, z, folds)
     with pytest.raises(ValueError, match=r"'judge' does not come out again .* ds\.meta\.calibrate"):
-        Refit(how, x, z[:, ::-1], folds, "judge").outputs(calibrated)
+        Refit(how, x, z[None, :, ::-1], folds, "judge").outputs(calibrated)
 
 
 def test_nearly_constant_scores_have_no_variance():
@@ -224,7 +231,7 @@ def test_nearly_constant_scores_have_no_variance():
     how = Calibration("isotonic")
     calibrated = how.cross_fitted(-z, z, folds)
     assert calibration.nearly_constant(calibrated, folds)
-    refit = Refit(how, -z, z, folds, "judge")
+    refit = Refit(how, -z, z[None], folds, "judge")
     parts = calibration.refitted(calibrated, z, refit, measure(), ("input",), None)
     assert math.isnan(jackknife.of_one(parts, measure(), ("input",)).standard_error)
     assert not calibration.nearly_constant(how.cross_fitted(x, z, folds), folds)
@@ -235,7 +242,7 @@ def test_clusters_of_inputs_are_left_out_whole():
     how, codes = Calibration("linear"), np.arange(12) // 2
     calibrated = how.cross_fitted(x, z, folds)
     clusters = np.arange(2), codes
-    parts = calibration.refitted(calibrated, z, Refit(how, x, z, folds, "judge"), measure(), ("input",), clusters)
+    parts = calibration.refitted(calibrated, z, Refit(how, x, z[None], folds, "judge"), measure(), ("input",), clusters)
     want = [
         estimate(x[:, codes != at], z[:, codes != at], folds[codes != at], "linear", "global", "pearson")
         for at in range(6)
@@ -243,19 +250,17 @@ def test_clusters_of_inputs_are_left_out_whole():
     np.testing.assert_allclose(parts.inputs, want, rtol=1e-9)
 
 
-def test_many_cells_are_left_out_in_groups(monkeypatch):
-    """Groups of cells tell about as much of the noise of cells as single cells do."""
-    x, z, folds = scores(11, shape=(20, 30), gaps=0.0)
-    how = Calibration("isotonic")
+@pytest.mark.slow
+def test_halves_tell_what_single_labels_do():
+    """Of a line, which moves smoothly: the variances without halves of inputs and cells, and without each."""
+    x, z, folds = scores(11, shape=(6, 24), gaps=0.0)
+    how = Calibration("linear")
     calibrated = how.cross_fitted(x, z, folds)
-    both = ("system", "input")
-
-    def noise():
-        parts = calibration.refitted(calibrated, z, Refit(how, x, z, folds, "judge"), measure(), both, None)
-        return len(parts.cells), jackknife.deleted_variance(parts.cells)
-
-    each = noise()
-    monkeypatch.setattr(calibration, "_MOST_CELLS", 150)
-    grouped = noise()
-    assert (each[0], grouped[0]) == (600, 150)
-    assert 0.7 < grouped[1] / each[1] < 1.4
+    parts = calibration.refitted(
+        calibrated, z, Refit(how, x, z[None], folds, "judge"), measure(), ("system", "input"), None
+    )
+    assert parts.shape == (6, 24)
+    (of_systems, of_inputs, of_cells), *_ = plain_variances(x, z, folds, "linear", "global", "pearson")
+    assert same(jackknife.deleted_variance(parts.systems), of_systems, 1e-9)
+    for values, want in ((parts.inputs, of_inputs), (parts.cells, of_cells)):
+        assert 0.75 < jackknife.deleted_variance(values) / want < 1.35

@@ -40,6 +40,31 @@ def test_numbers_are_those_of_the_twin(level, method, dims, covariates):
     np.testing.assert_allclose(found, bias_twin.slopes(x, z, c, level, method, groups, dims), rtol=1e-6, atol=1e-9)
 
 
+@pairwise(
+    {
+        "covariates": [1, 2],
+        "dims": [BOTH, ("system",), ("input",)],
+        "method": ["regression", "difference"],
+        "level": LEVELS,
+    }
+)
+def test_clusters_are_left_out_whole_as_the_twin_has_it(level, method, dims, covariates):
+    x, z, c = scores(9, systems=10, inputs=6, covariates=covariates)
+    clusters = np.array([3, 3, 0, 7, 7, 7, 1, 0, 4, 1]), np.array([1, 0, 1, 2, 0, 5])
+    groups = (False,) * covariates
+    found = slopes(x, z, c, Question(level, method, groups, dims, clusters))
+    expected = bias_twin.slopes(x, z, c, level, method, groups, dims, clusters)
+    np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-9)
+
+
+def test_clusters_of_one_label_each_change_nothing():
+    x, z, c = scores(10)
+    for level in LEVELS:
+        question = Question(level, "regression", (False,), BOTH)
+        alone = Question(level, "regression", (False,), BOTH, (np.arange(7)[::-1], np.arange(5) + 3))
+        np.testing.assert_array_equal(slopes(x, z, c, question), slopes(x, z, c, alone))
+
+
 @pytest.mark.parametrize("level", ["system", "input", "global"])
 @pytest.mark.parametrize("method", ["regression", "difference"])
 def test_groups_are_those_of_the_twin(level, method):
@@ -60,10 +85,10 @@ def test_sums_tell_what_regressions_without_each_system_do(level, method, covari
     x, z, c = scores(3, systems=12, inputs=30, gaps=0.2, covariates=covariates)
     cells = np.array([x, z, *c])
     there = ~np.isnan(cells).any(axis=0)
-    rows, present = clustered._rows(cells, there, level)
+    rows, present = clustered.rows_of(cells, there, level)
     question = Question(level, method, (False,) * covariates, BOTH)
     by_sums = clustered._by_sums(rows, present, question)
-    by_refits = clustered._by_refits(rows, present, question)
+    by_refits = clustered._by_refits(rows, present, question, np.arange(len(present)))
     moved = by_refits.cells.max()  # within systems no more than rounding is left of sums over them
     for name, size in (("slopes", abs(by_refits.slopes).max()), ("own", math.sqrt(moved)), ("cells", moved)):
         np.testing.assert_allclose(getattr(by_sums, name), getattr(by_refits, name), rtol=1e-11, atol=1e-12 * size)
@@ -77,7 +102,7 @@ def test_one_system_that_all_but_makes_up_a_variance_costs_no_digits(level, at):
     (x, z, c[0])[at][2] *= 1e7
     question = Question(level, "regression", (False,), BOTH)
     cells = np.array([x, z, *c])
-    assert clustered._by_sums(*clustered._rows(cells, ~np.isnan(cells).any(axis=0), level), question) is None
+    assert clustered._by_sums(*clustered.rows_of(cells, ~np.isnan(cells).any(axis=0), level), question) is None
     expected = bias_twin.slopes(x, z, c, level, "regression", (False,))
     np.testing.assert_allclose(slopes(x, z, c, question)[0], expected[0], rtol=1e-6)
     np.testing.assert_allclose(slopes(x, z, c, question), expected, rtol=1e-3)

@@ -62,9 +62,14 @@ def test_the_formula_of_the_system_level_is_as_written():
         total = system + cell / m
         return total[0, 1] / math.sqrt(total[0, 0] * total[1, 1])
 
-    ratio = ((1 - of_means(50) ** 2) / (1 - of_means(20) ** 2)) ** 2
-    want = 11 / 29 * expected.systems * ratio + expected.inputs * 20 / 50
-    assert expected.variance(30, 50) == pytest.approx(want)
+    rng, drawn = np.random.default_rng(0), {}
+    for n, m in ((12, 20), (30, 50)):  # the variance of r in samples of n pairs
+        one = rng.normal(size=(40_000, n))
+        two = of_means(m) * one + math.sqrt(1 - of_means(m) ** 2) * rng.normal(size=one.shape)
+        one, two = (each - each.mean(axis=1, keepdims=True) for each in (one, two))
+        drawn[n] = np.var((one * two).sum(axis=1) / np.sqrt((one**2).sum(axis=1) * (two**2).sum(axis=1)))
+    want = expected.systems * drawn[30] / drawn[12] + expected.inputs * 20 / 50
+    assert expected.variance(30, 50) == pytest.approx(want, rel=0.03)
     assert expected.value(50) == pytest.approx(np.corrcoef(x.mean(1), z.mean(1))[0, 1] * of_means(50) / of_means(20))
 
 

@@ -50,6 +50,7 @@ def test_nested_names_lists_and_natural_order(tmp_path):
     assert float(ds.score.sel(metric="METEOR", system="M10", input="d10")) == pytest.approx(0.6)
     assert float(ds.score.sel(metric="expert_relevance", system="M10", input="d10")) == 3
     assert ds.rating.dims == ("judgment", "system", "input", "rater")
+    assert ds.rater.values.tolist() == list(range(1, ds.sizes["rater"] + 1))
     np.testing.assert_array_equal(ds.rating.sel(judgment="expert_relevance", system="M10", input="d10"), [2, 3, 4])
     np.testing.assert_array_equal(ds.rating.sel(judgment="expert_fluency", system="M2", input="d2"), [5, 5, np.nan])
 

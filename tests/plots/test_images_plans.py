@@ -66,6 +66,14 @@ def test_powers_of_differences(demo):
     return figure_of(xsumstat.plan(demo, difference=[1, 2, 5], n_trials=100, rng=0).meta.plot.plan())
 
 
+@image()
+def test_designs_for_budgets(demo):
+    noise = xr.DataArray(np.random.default_rng(0).normal(size=(3, 12, 30)), dims=("rater", "system", "input"))
+    rating = (demo.score.sel(metric="human", drop=True) + 20 * noise).rename("rating")
+    asked = {"rating": rating, "metric": "judge", "estimand": "difference", "cost_per_verdict": 0.05}
+    return figure_of(xsumstat.plan(demo, budget=[1000, 3000], cost_per_prompt=4, **asked).meta.plot.plan())
+
+
 def test_further_dims_have_a_panel_each(demo):
     both = xr.concat([demo, demo**2], xr.DataArray(["en", "de"], dims="language", name="language"))
     axes = both.meta.variance_components("human", metric=["judge"]).meta.plot.variance_components()

@@ -123,6 +123,12 @@ def test_matrix_has_a_square_a_test_and_a_frame_where_the_correction_is_survived
     assert ax.figure.legends[0].get_title().get_text() == "is the row metric better than the column's?"
 
 
+def test_a_corrected_p_value_at_alpha_has_a_frame(table):
+    for p, framed in ((0.25, 6), (0.2501, 0)):
+        drawn = table.assign(pvalue_adjusted=table.pvalue.where(table.pvalue.isnull(), p))
+        assert len(frames(drawn.meta.plot.pvalues(alpha=0.25))) == framed
+
+
 def test_each_p_value_stands_in_its_cell(table):
     ax = table.transpose("other_metric", "metric").meta.plot.pvalues(annotate=True, order="given")
     names = ["m1", "m2", "m3"]

@@ -7,6 +7,7 @@ mpl.use("Agg")
 import matplotlib.pyplot as plt  # noqa: E402
 import numpy as np  # noqa: E402
 import pytest  # noqa: E402
+import xarray as xr  # noqa: E402
 from preference_cases import preferences  # noqa: E402
 
 import xsumstat  # noqa: E402
@@ -56,8 +57,46 @@ def test_a_single_rater_and_given_axes():
     assert len(given.get_yticklabels()) == 1
 
 
+def strengths():
+    ds = preferences(3, judges=("gpt",), n_prompts=60)
+    early = xr.DataArray(np.arange(60) < 30, dims="prompt")
+    return ds.assign(preference=ds["preference"].where((ds["kind"] != "human") | early)).meta.rank_systems()
+
+
+def test_people_among_raters_are_a_band():
+    found = preferences(2).meta.preference_agreement()
+    axis = found.meta.plot.raters(order="given")
+    assert [label.get_text() for label in axis.get_yticklabels()] == ["gpt", "people"]
+    band = axis.patches[0]
+    ends = found.sel(rater="people")
+    assert band.get_x() == float(ends.ci_low) and band.get_x() + band.get_width() == pytest.approx(float(ends.ci_high))
+
+
+def test_covariates_have_panels():
+    found = preferences(2).meta.preference_bias(given=["length", "family"])
+    axes = found.meta.plot.raters()
+    assert [axis.get_title() for axis in axes] == ["length", "family=own"]
+
+
+def test_strengths_of_systems_by_each():
+    found = strengths()
+    axis = found.meta.plot.strengths()
+    order = found.strength.mean("rater").to_series().sort_values(ascending=False).index.tolist()
+    assert [label.get_text() for label in axis.get_yticklabels()] == order
+    for at, rater in enumerate(found.rater.values):
+        own = found.sel(rater=rater, system=order)
+        np.testing.assert_array_equal(axis.lines[1 + at].get_xdata(), own.strength)
+        segments = np.array([line[:, 0] for line in axis.collections[at].get_segments()])
+        np.testing.assert_array_equal(segments, np.stack([own.ci_low, own.ci_high], axis=1))
+    named = [text.get_text() for text in axis.figure.legends[0].get_texts()]
+    assert named == ["by people", "by gpt", "by people + gpt"]
+    assert not found.sel(rater="gpt").meta.plot.strengths().figure.legends
+    with pytest.raises(ValueError, match="has no strengths of systems"):
+        found.drop_vars("ci_low").meta.plot.strengths()
+
+
 def test_what_is_not_drawn():
-    with pytest.raises(ValueError, match=r"plot.raters\(\) draws a result of ds.meta.position_bias"):
+    with pytest.raises(ValueError, match=r"plot.raters\(\) draws a result of ds.meta.preference_agreement, ds.meta"):
         xsumstat.load_dataset("demo").meta.corr("human").meta.plot.raters()
     with pytest.raises(ValueError, match="has no raters to draw"):
         positions().drop_vars("ci_low").meta.plot.raters()
@@ -67,6 +106,18 @@ def test_what_is_not_drawn():
 @image()
 def test_image_raters():
     return positions().meta.plot.raters().figure
+
+
+@newest
+@image()
+def test_image_strengths():
+    return strengths().meta.plot.strengths().figure
+
+
+@newest
+@image("dark_background")
+def test_image_strengths_dark():
+    return strengths().meta.plot.strengths().figure
 
 
 @newest

@@ -108,6 +108,17 @@ def test_grades_and_gaps_are_those_of_the_data():
     assert len(np.unique(drawn[0])) == drawn[0].size
 
 
+@pytest.mark.parametrize(
+    ("values", "each", "graded"),
+    [(3, 5, True), (3, 4, False), (100, 5, True), (101, 5, False)],
+)
+def test_a_score_has_grades_where_they_are_few_and_each_stands_often(values, each, graded):
+    found = likeness._grades(np.tile(np.arange(float(values)), each).reshape(1, -1))
+    assert (found is not None) == graded
+    if graded:
+        np.testing.assert_array_equal(found, np.arange(values))
+
+
 def test_effects_that_cannot_be_told_apart_are_refused():
     gold = np.full((3, 6), np.nan)
     for at in range(6):

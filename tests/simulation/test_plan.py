@@ -5,7 +5,6 @@ import pytest
 import xarray as xr
 
 import xsumstat
-from xsumstat.simulation import differences
 
 pytestmark = pytest.mark.filterwarnings("ignore:the variance of systems", "ignore:not like the given")
 
@@ -120,36 +119,22 @@ def test_power_is_that_of_statsmodels(demo):
         assert float(found.least_inputs.sel(difference=d)) == np.ceil(least)
 
 
-def test_the_variance_of_differences_is_that_of_pairs():
-    gold = np.array([[1.0, 2, 3, 4, 5, np.nan], [1, 1, 1, 1, 1, 1], [np.nan] * 5 + [2]])
-    assert differences.variance_of_pairs(gold) == pytest.approx(2.5)
-    with pytest.raises(ValueError, match="no two systems share 5 inputs"):
-        differences.variance_of_pairs(gold[1:])
-
-
-def test_the_least_inputs_of_the_closed_form():
-    """A variance of 1.232 needs 110 inputs for .3 and 244 for .2; a normal approximation agrees far out."""
-    assert [differences.least_inputs(d, 1.232, 0.8, 0.05) for d in (0.3, 0.2)] == [110, 244]
-    assert differences.least_inputs(0.001, 1.0, 0.8, 0.05) == pytest.approx(7.848880 * 1e6, rel=1e-4)
-    assert differences.least_inputs(0.3, 0.0, 0.8, 0.05) == 2
-    assert np.isnan(differences.least_inputs(0.3, 1.0, 1.5, 0.05))
-
-
 def test_what_is_refused(demo):
     with pytest.raises(ValueError, match="7 systems are too few to plan from"):
-        xsumstat.plan(demo.isel(system=slice(7)))
+        xsumstat.plan(demo.isel(system=slice(7)), resample="both")
     flat = demo.copy(deep=True)
     rng = np.random.default_rng(0)
     flat["score"][0] = rng.normal(size=flat.score[0].shape)
     with pytest.raises(ValueError, match="too uncertain to plan from"):
         xsumstat.plan(flat, "human", metric="judge")
     for keywords, message in (
-        ({"level": "global"}, "level must be one of 'system', 'input'"),
+        ({"level": "globl"}, "did you mean 'global'"),
+        ({"level": "global", "resample": "both"}, "planned for these systems alone"),
         ({"coefficient": "spa"}, "there is no plan for coefficient='spa'"),
         ({"other": "bleu", "difference": 1.0}, "plan one thing at a time"),
         ({"difference": 0.0}, "difference must be above 0"),
         ({"difference": 1.0, "n_systems": 5}, "whatever n_systems is"),
-        ({"difference": 1.0, "metric": "judge"}, "leave metric out"),
+        ({"difference": 1.0, "metric": "judge"}, "say how many, as n_judged=1000"),
         ({"n_inputs": []}, "n_inputs is an empty list"),
         ({"n_inputs": 1}, "n_inputs must be at least 2"),
         ({"method": "formulas"}, "did you mean 'formula'"),
@@ -234,7 +219,7 @@ def test_what_is_refused_of_raters():
         with pytest.raises(ValueError, match=message):
             xsumstat.plan(ds, **keywords)
     with pytest.raises(ValueError, match="no cell of 'people' has two ratings"):
-        xsumstat.plan(alone, rating="people")
+        xsumstat.plan(alone, rating="people", n_raters=[1, 2])
 
 
 def test_plans_for_raters_in_words_and_pictures():

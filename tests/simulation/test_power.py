@@ -6,6 +6,7 @@ import xarray as xr
 
 import xsumstat
 from xsumstat.resampling import draws
+from xsumstat.simulation.power import _copies
 
 MODEL = {"agreement": {"a": 0.8, "b": 0.4}, "effects": {"system": 0.6, "input": 0.3, "cell": 1.0}}
 
@@ -13,6 +14,19 @@ MODEL = {"agreement": {"a": 0.8, "b": 0.4}, "effects": {"system": 0.6, "input": 
 def source(trial):
     """The source of chance of a trial, and the seed of its resamples once its scores are drawn."""
     return draws.generator(3, trial)
+
+
+@pytest.mark.parametrize("null", [False, True])
+def test_copies_have_noise_of_the_size_that_is_asked_for(null):
+    """In standard deviations of the metric: of the copy, and under the null hypothesis of both copies alike."""
+    x = np.random.default_rng(0).normal(3, 5, size=(2, 40, 50))
+    found = _copies(x, [0.5, 3.0], null, np.random.default_rng(1))
+    assert found.shape == (2, 2, 2, 40, 50)
+    noise = (found - x[:, None, None]) / x.std(axis=(1, 2))[:, None, None, None, None]
+    sizes = noise.std(axis=(3, 4))
+    np.testing.assert_allclose(sizes[:, :, 1], [[0.5, 3.0]] * 2, rtol=0.06)
+    np.testing.assert_allclose(sizes[:, :, 0], [[0.5 * null, 3.0 * null]] * 2, rtol=0.06)
+    np.testing.assert_allclose(noise[:, 1], 6 * noise[:, 0], atol=1e-9)
 
 
 @pytest.mark.filterwarnings("ignore:corr_test takes the average")

@@ -46,12 +46,12 @@ ROOMS = {
     "io": ["tests/io"],
     "": [f"tests/{path.name}" for path in sorted((ROOT / "tests").glob("test_*.py"))],
 }
-_WORDS = ["tests/test_conclusions.py", "tests/test_methods.py"]
+_WORDS = ["tests/test_sentences.py", "tests/test_conclusions.py", "tests/test_methods.py"]
 _OF_SYSTEMS = ["tests/analyses/test_system_means.py", "tests/analyses/test_system_differences.py"]
 # The tests of files that no file of tests is called after; an entry's `tests` are tried beside them.
 OWN = {
     **dict.fromkeys(("findings", "findings_tests", "findings_plans", "findings_groups", "findings_outputs"), _WORDS),
-    **dict.fromkeys(("dataset/wording", "dataset/scope"), _WORDS),
+    **dict.fromkeys(("conclusions", "methods", "dataset/wording", "dataset/scope"), _WORDS),
     "kernels/pair_differences": ["tests/coefficients/test_pair_differences.py"],
     "coefficients/sorted_ranks": ["tests/coefficients/test_correlations.py"],
     "coefficients/curvature": ["tests/inference/test_jackknife_mends.py", "tests/coefficients/test_leave_one_out.py"],
@@ -73,16 +73,18 @@ OWN = {
     "analyses/heights": ["tests/analyses/test_disagreement.py"],
     "analyses/clustering": ["tests/analyses/test_clusters.py"],
     "analyses/wmt_data": ["tests/analyses/test_wmt_tasks.py"],
+    "simulation/model": ["tests/simulation/test_systems.py", "tests/simulation/test_simulate.py"],
     "simulation/designs": ["tests/simulation/test_trials.py", "tests/simulation/test_coverage.py"],
     "simulation/differences": ["tests/simulation/test_plan.py"],
     "io/result_tables": ["tests/io/test_paper_tables.py"],
     "io/rows": ["tests/io/test_frames.py"],
     "io/eval_cases": ["tests/io/test_eval_results.py"],
     "plots/pvalues": ["tests/plots/test_metrics.py", "tests/plots/test_systems.py"],
-    "plots/matrices": ["tests/plots/test_metrics.py"],
+    "plots/forest": ["tests/plots/test_metrics.py"],
+    "plots/matrices": ["tests/plots/test_outputs.py"],
     "plots/bars": ["tests/plots/test_metrics.py"],
     "plots/scores": ["tests/plots/test_outputs.py"],
-    "plots/distributions": ["tests/plots/test_metrics.py"],
+    "plots/distributions": ["tests/plots/test_outputs.py"],
     "plots/plans": ["tests/plots/test_simulation.py"],
     "plots/components": ["tests/plots/test_simulation.py"],
 }
@@ -114,7 +116,7 @@ def stages(entry: dict) -> list[list[str]]:
     file = entry["file"].removesuffix(".py")
     room, _, name = file.rpartition("/")
     own = ROOT / "tests" / room / f"test_{name}.py"
-    first = [*entry.get("tests", []), *([own.relative_to(ROOT).as_posix()] if own.exists() else []), *OWN.get(file, [])]
+    first = [*entry.get("tests", []), *OWN.get(file, []), *([own.relative_to(ROOT).as_posix()] if own.exists() else [])]
     rooms = [each for each in ROOMS[room] if each not in first]
     return [stage for stage in (list(dict.fromkeys(first)), rooms) if stage]
 

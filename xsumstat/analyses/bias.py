@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Hashable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,68 +13,97 @@ import pandas as pd
 import xarray as xr
 
 from xsumstat import _validate
+from xsumstat.analyses import clustering
 from xsumstat.analyses import groups as slices
-from xsumstat.analyses.measure import checked_dims, checked_progress, random_dims, these_systems
-from xsumstat.dataset import calibrated, checks, covariates, facts, results
+from xsumstat.analyses.measure import (
+    AUTO,
+    checked_dims,
+    checked_measure,
+    checked_progress,
+    random_dims,
+    these_systems,
+)
+from xsumstat.dataset import calibrated, checks, covariates, facts, near_copies, results
 from xsumstat.dataset import scores as schema
-from xsumstat.inference import clustered
+from xsumstat.inference import clustered, noisy_gold
+from xsumstat.inference.clustered import Question
 from xsumstat.inference.jackknife import t_quantile
 from xsumstat.resampling import threads
 from xsumstat.types import FloatArray
 
+METHODS = ("regression", "corrected", "difference")
+# What the gold's reliability may be where nobody rated an output twice.
+RELIABILITIES = (0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 _NAMES = ("slope", "ci_low", "ci_high", "standard_error", "df", "pvalue")
-METHODS = ("regression", "difference")
+_CORRECTED = (*_NAMES, "gold_reliability")
+_BY_RELIABILITY = ("corrected_slope", "corrected_pvalue")
+# From so many systems on their means are points enough; from so many on, the outputs of an input are.
+_FOR_MEANS, _FOR_INPUTS = 8, 3
 
 
 @_validate.public
-@slices.with_groups
+@functools.partial(slices.with_groups, settled=("level", "method"))
 def bias(
     ds: xr.Dataset,
     gold: Hashable | xr.DataArray | None = None,
     *,
     given: str | xr.DataArray | Sequence[str | xr.DataArray] | None = None,
     metric: Hashable | Sequence[Hashable] | xr.DataArray | None = None,
-    level: str = "system",
-    method: str = "regression",
+    level: str = "auto",
+    method: str = "auto",
     joint: bool = False,
+    reliability: float | Sequence[float] | None = None,
+    along: str = "rater",
     resample: str | tuple[str, ...] = "auto",
     confidence_level: float = 0.95,
+    cluster: str | tuple[str, ...] | None = None,
     by: str | None = None,
     progress: bool | None = None,
 ) -> xr.Dataset:
-    """How each metric's error against people moves with a covariate, or differs for a group of systems.
+    """How each metric's error against people moves with a covariate, or differs for a group of systems or inputs.
 
     Parameters
     ----------
     {ds}
     {gold}
+        With the dim `along`, several ratings of an output, their noise can be taken into account.
     given : str, DataArray or list of these
         Covariates: a metric's label such as "length", a coordinate or variable of systems, inputs or both, or such a
         DataArray. One of words or of True and False makes groups: each (of two the second) is set against the rest. It
         has to be given.
     {metric}
-    level : {"system", "input", "global", "within_system"}, default "system"
-        Of what the errors are: of the systems' means; of the cells, less the mean of their input, or of all, or of
-        their system. See Notes for what the noise of human scores does off system level.
-    method : {"regression", "difference"}, default "regression"
-        What an error is: what a metric's score has beyond what the human score tells, or the difference of both,
-        standardised.
+    level : {"auto", "system", "input", "global", "within_system"}, default "auto"
+        Which errors are compared: those of the systems' means; of single outputs, less the mean of their input; of all
+        outputs; or less the mean of their system. "auto" is the first at which every covariate varies: "system" from 8
+        systems on (not for "corrected"), "input" from 3 on, "within_system", "global" (for 1 or 2 systems always);
+        ``attrs["level"]`` has it.
+    method : {"auto", "corrected", "regression", "difference"}, default "auto"
+        "corrected" subtracts the noise of the human scores and needs outputs with two ratings or more, where it is the
+        default; "regression", the default elsewhere, takes human scores for quality itself; "difference" compares
+        standardised scores.
     joint : bool, default False
         Put all covariates into one regression, so that each is asked with the others held constant; of words each but
         the first is then set against the first. Default: each by itself, on the outputs that have all of them.
+    reliability : float or list of floats, optional
+        For "regression": what share of the variance of human scores at this level may be quality, above 0 to 1; the
+        slope that each share implies is shown. Default .5, .6, .7, .8, .9 and 1.
+    {along.raters}
     {resample.auto}
         A group of a single system needs "input".
     {confidence_level}
+    {cluster}
     {by}
     {progress}
 
     Returns
     -------
     Dataset
-        ``slope``, ``ci_low``, ``ci_high``, ``standard_error``, ``df`` (the degrees of freedom of t) and ``pvalue``
-        (two-sided, of a slope of 0), each (metric, covariate, ...). A slope is by how many standard deviations of its
-        scores a metric scores higher where the covariate is one standard deviation higher; of a group, than the rest.
-        ``is_group(covariate)`` tells groups.
+        On (metric, covariate, ...): ``slope``, ``ci_low``, ``ci_high``, ``standard_error``, ``df`` (degrees of freedom
+        of t) and ``pvalue`` (two-sided, for a slope of 0). A slope is by how many standard deviations of its scores a
+        metric scores higher where the covariate is one standard deviation higher, or for a group than for the rest.
+        ``is_group(covariate)`` marks groups. "corrected" adds ``gold_reliability``; "regression" ``corrected_slope``
+        and ``corrected_pvalue`` (metric, covariate, reliability, ...) and at system level ``gold_reliability``, the
+        least that the spread of single outputs allows.
 
     Raises
     ------
@@ -86,37 +116,22 @@ def bias(
 
     Notes
     -----
-    With x the metric's, z the human score and c the covariate, each less its mean (at input level, of its input) and
-    over its standard deviation, "regression" is ``x = β·z + γ·c + e``: γ is how much higher the metric scores at equal
-    human scores. "difference" is ``x − z = γ·c + e``.
+    With x the metric's and z the human score, c the covariate: ``x = β·z + γ·c + e``; γ is the slope. Noise in z lowers
+    β and leaves to c what c shares with quality: an unbiased metric seems to favour long outputs where these are
+    better. "corrected" removes raters' offsets (least squares) and subtracts the noise S, estimated within outputs:
+    ``γ = [(z'z − S)c'x − z'c·z'x] / [(z'z − S)c'c − (z'c)²]``. Limits are Fieller's: they are infinite where the
+    denominator may be 0, because too little of z is beyond noise. "difference" takes metric and people for equally
+    reliable.
 
-    Which of the two is right depends on noise, and neither is always. A "difference" takes metric and people to be
-    equally reliable: of a metric that is noisier, a group that is truly better seems to be scored too low. A
-    "regression" takes the human scores to be the quality itself: noise in them lets a group that is truly better seem
-    to be favoured. The means of systems over many inputs have little of that noise, single cells have much: so systems'
-    means and "regression" are the default. In simulations in which a metric was not biased, and systems of a group
-    were better by one standard deviation, γ was .02 by regression at system level, .19 at input level, and −.14 by
-    difference at both (40 inputs; single human scores with as much noise as quality).
-
-    The variance is ``V_s + max(0, V_i − V_c)``, that of the two-way jackknife of `ci`: V_s from the slopes without each
-    system, V_i from what inputs move, V_c from what each cell does. At global level and within_system V_i comes from
-    the slopes without each input. V_s is divided by what its expectation is too large by. The degrees of freedom of t
-    are Satterthwaite's (Bell & McCaffrey 2002), with errors as large as the residuals show them to be: the lesser
-    number of V_s and V_i. At system and input level those of inputs are their number less 1. The degrees of freedom are
-    few where few systems, or few inputs, decide a slope: for a group of 3 of 12 systems about 3.
-
-    In simulations without a bias (single scores with as much noise as quality, effects of systems and inputs beside,
-    200 trials each at the 5 % level), covariates of inputs had p <= .05 in 4 to 6 % of trials at global level and
-    within_system (8 systems x 30 inputs, 16 x 40, 16 x 15), covariates of systems in 3 to 4 %, of single outputs in
-    2.5 to 6 %. Coverage of 95 % intervals, for 12 to 30 systems and 40 inputs (400 trials of each of 60 designs, system
-    and input level), was 94 to 98 % for covariates of systems and 94 to 99 % for groups of 3 systems or more. Intervals
-    for a group of 2 of 16 systems are conservative (99 to 100 %).
+    Variances come from leaving out each system, input or cluster; "corrected" estimates offsets and noise anew each
+    time. "regression" removes their bias and takes Satterthwaite's degrees of freedom (Bell & McCaffrey 2002), which
+    "corrected" uses, too. Sizes and power: documentation, "Calibration".
 
     References
     ----------
-    Bell & McCaffrey (2002), Survey Methodology 28. Cameron, Gelbach & Miller (2011), Journal of Business & Economic
-    Statistics 29. MacKinnon, Nielsen & Webb (2024), "Jackknife inference with two-way clustering". Lord (1967), "A
-    paradox in the interpretation of group comparisons".
+    Fuller (1987), "Measurement Error Models". Carroll, Ruppert, Stefanski & Crainiceanu (2006), "Measurement Error in
+    Nonlinear Models". Bell & McCaffrey (2002), Survey Methodology 28. Cameron, Gelbach & Miller (2011), Journal of
+    Business & Economic Statistics 29. Lord (1967), "A paradox in the interpretation of group comparisons".
 
     Examples
     --------
@@ -132,77 +147,204 @@ def bias(
     """
     if given is None:
         raise ValueError("bias needs given, a covariate such as 'length', or a coordinate of groups of systems")
-    _validate.choice("level", level, _validate.LEVELS)
-    _validate.choice("method", method, METHODS)
+    _validate.choice("level", level, (AUTO, *_validate.LEVELS))
+    _validate.choice("method", method, (AUTO, *METHODS))
     _validate.flag("joint", joint)
     dims = checked_dims(resample)
     confidence_level = _validate.fraction("confidence_level", confidence_level)
+    columns = covariates.columns(covariates.find(ds, schema.checked_scores(ds), given), each_word=not joint)
+    method, pooled = _method(ds, gold, method, along)
+    level, reason = _level(ds, gold, columns, level, method)
+    asked = _Asked(method, joint, confidence_level, _reliabilities(reliability, method))
+    names = clustering.checked(cluster, checked_measure(level, "pearson", "pairwise", "drop"), None)
     ready: dict[str, Any] = {"level": level, "missing": "pairwise", "given": given, "each_word": not joint}
-    scores = schema.prepare(ds, gold, metric, these_systems=these_systems(resample, dims), **ready)
+    ready |= {"these_systems": these_systems(resample, dims), "over": along if pooled else None}
+    scores = schema.prepare(ds, gold, metric, **ready)
     calibrated.refuse(scores.score, "bias")
     dims = random_dims(resample, dims, scores.shape)
     checks.check_resampled(scores.score, dims)
-    question = clustered.Question(level, method, _groups(ds, given, joint), dims)
-    found = _slopes(scores, question, joint, confidence_level, checked_progress(progress))
-    none = found["slope"].isnull()
-    text = "no slope is defined, as scores or covariates do not vary beside each other, for"
-    scores.later.make(checks.warn_where, none, text, "undefined")
-    scores.later.make(
-        checks.warn_where,
-        ~none & found["standard_error"].isnull(),
-        "no interval, as without one system or input the slope is undefined or nothing varies, for",
-        "no_interval",
-    )
+    near_copies.check(scores, dims, names)
+    clusters = clustering.of_scores(scores, names, dims)
+    question = Question(level, method, tuple(each.is_group for each in columns), dims, clusters)
+    scores, ratings = _ratings(scores, along, method) if pooled else (scores, None)
+    found = _slopes(scores, ratings, question, asked, checked_progress(progress))
+    _warn(found, scores, method)
     return results.result(
-        found, scores, analysis="bias", method=method, level=level, given=", ".join(scores.given), joint=joint,
-        resample=dims, confidence_level=confidence_level,
+        found, scores, analysis="bias", method=method, level=level, level_reason=reason, given=", ".join(scores.given),
+        joint=joint, resample=dims, confidence_level=confidence_level, cluster=names or None,
+        along=along if ratings is not None else None,
     )  # fmt: skip
 
 
-def _groups(ds: xr.Dataset, given: Any, joint: bool) -> tuple[bool, ...]:
-    """Which covariates are groups."""
-    found = covariates.find(ds, schema.checked_scores(ds), given)
-    return tuple(each.is_group for each in covariates.columns(found, each_word=not joint))
+@dataclass(frozen=True)
+class _Asked:
+    """The keywords of `bias` of these names."""
+
+    method: str
+    joint: bool
+    confidence_level: float
+    reliabilities: tuple[float, ...]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What the numbers of each covariate are called."""
+        return _NAMES if self.method == "difference" else _CORRECTED
+
+
+# --- What is asked ---
+
+
+def _level(
+    ds: xr.Dataset, gold: Any, given: Sequence[covariates.Covariate], level: str, method: str
+) -> tuple[str, str | None]:
+    """The level that "auto" stands for, and why it is not the systems' means."""
+    if level != AUTO:
+        return level, None
+    score = schema.checked_scores(ds)
+    human = schema.find_gold(ds, score, gold)[0]
+    systems = _n_systems(score, human)
+    if "input" not in human.dims:
+        return "system", None
+    of_means = systems >= _FOR_MEANS and method != "corrected"
+    usual = ["system"] * of_means + ["input", "within_system"] * (systems >= _FOR_INPUTS) + ["global"]
+    chosen = next(each for each in usual if all(covariates.varies(one, each) for one in given))
+    if chosen == "system":
+        return chosen, None
+    if chosen == usual[0] and systems >= _FOR_MEANS:
+        return chosen, "the noise of single ratings is subtracted"
+    if chosen == usual[0]:
+        return chosen, f"there {'is' if systems == 1 else 'are'} {systems} system{'s' * (systems != 1)}"
+    still = next(each for each in given if not covariates.varies(each, usual[0]))
+    return chosen, f"{still.source} describes {still.values.dims[-1]}s only"
+
+
+def _n_systems(score: xr.DataArray, human: xr.DataArray) -> int:
+    """How many systems have scores by a metric and by people; of lazy scores, or without labels, how many there are."""
+    if "system" in score.indexes and "system" in human.indexes:
+        shared = score.indexes["system"].intersection(human.indexes["system"])
+        score, human = score.sel(system=shared), human.sel(system=shared)
+    if facts.is_lazy(score) or facts.is_lazy(human) or "system" not in human.dims:
+        return int(score.sizes["system"])
+    some = [
+        ~np.isnan(np.moveaxis(each.values, each.get_axis_num("system"), 0))
+        .reshape(each.sizes["system"], -1)
+        .all(axis=1)
+        for each in (score, human)
+    ]
+    return int((some[0] & some[1]).sum()) if len(some[0]) == len(some[1]) else len(some[0])
+
+
+def _method(ds: xr.Dataset, gold: Any, method: str, along: str) -> tuple[str, bool]:
+    """The method that "auto" stands for, and whether the gold is the ratings of several raters, taken together."""
+    score = schema.checked_scores(ds)
+    human, name, _ = schema.find_gold(ds, score, gold)
+    _validate.column("along", along)
+    rated = along in human.dims and along not in score.dims and along not in facts.CORE
+    if method == "corrected" and not rated:
+        raise ValueError(
+            f"method='corrected' needs ratings with the dim {along!r} (see along), of which some output has two or "
+            f"more; gold {name!r} has the dims {_validate.listing(human.dims)}"
+        )
+    if method not in (AUTO, "corrected") or not rated:
+        return "regression" if method == AUTO else method, False
+    repeated = bool((human.notnull().sum(along) > 1).any().compute())
+    if method == "corrected" and not repeated:
+        raise ValueError(f"method='corrected' needs an output with two ratings or more, gold {name!r} has none")
+    return "corrected" if repeated else "regression", True
+
+
+def _reliabilities(reliability: Any, method: str) -> tuple[float, ...]:
+    """The keyword; none of methods that have no use for it."""
+    if reliability is None:
+        return RELIABILITIES if method == "regression" else ()
+    if method != "regression":
+        raise ValueError(
+            f"reliability={reliability!r} goes with method='regression'; method={method!r} "
+            f"{'finds it itself' if method == 'corrected' else 'does not use it'}"
+        )
+    several = reliability if isinstance(reliability, list | tuple | np.ndarray) else [reliability]
+    found = tuple(_validate.number("reliability", each, 0.0, 1.0) for each in several)
+    if not found or 0.0 in found or len(set(found)) < len(found):
+        raise ValueError(f"reliability must be different numbers above 0 and up to 1, got {reliability!r}")
+    return found
+
+
+def _ratings(scores: schema.Scores, along: str, method: str) -> tuple[schema.Scores, xr.DataArray | None]:
+    """Scores whose gold is the mean of the ratings, and the ratings, where their spread is asked for."""
+    ratings = scores.gold
+    pooled = replace(scores, gold=ratings.mean(along).transpose(..., *facts.CELLS))
+    if method != "corrected":
+        return pooled, None
+    core = [along, *facts.CELLS]
+    return pooled, checks.whole(schema.without_coords(ratings).transpose(..., *core), core)
+
+
+# --- The numbers ---
 
 
 def _slopes(
-    scores: schema.Scores, question: clustered.Question, joint: bool, confidence_level: float, progress: bool | None
+    scores: schema.Scores, ratings: xr.DataArray | None, question: Question, asked: _Asked, progress: bool | None
 ) -> xr.Dataset:
-    """The numbers of `_NAMES`; lazy scores have the bars of Dask."""
-    lazy, n_metrics = scores.used is not None, scores.score.sizes["metric"]
-    n_calls = n_metrics * math.prod(scores.further.values())
+    """The numbers of each metric and covariate; lazy scores have the bars of Dask."""
+    lazy = scores.used is not None or (ratings is not None and facts.is_lazy(ratings))
+    n_calls = scores.score.sizes["metric"] * math.prod(scores.further.values())
+    by_reliability = _BY_RELIABILITY if asked.reliabilities else ()
     with threads.progress_bar(n_calls, False if lazy else progress, desc="slopes", unit="metric") as bar:
 
-        def each(x: FloatArray, human: FloatArray) -> tuple[FloatArray, ...]:
-            slope, error, df = _of_metric(x, human[0], human[1:], question, joint)
+        def each(x: FloatArray, human: FloatArray, *rated: FloatArray) -> tuple[FloatArray, ...]:
+            found = _of_metric(x, rated[0] if rated else human[:1], human[1:], question, asked)
             bar()
-            return _with_limits(slope, error, df, confidence_level)
+            return found
 
+        of_ratings = [] if ratings is None else [ratings]
+        dims = [["covariate"]] * len(asked.names) + [["covariate", "reliability"]] * len(by_reliability)
+        sizes = {"reliability": len(asked.reliabilities)} if by_reliability else {}
         outputs = xr.apply_ufunc(
             each,
             scores.score,
             scores.human,
-            input_core_dims=[facts.CELLS, scores.gold_core],
-            output_core_dims=[["covariate"]] * len(_NAMES),
+            *of_ratings,
+            input_core_dims=[facts.CELLS, scores.gold_core, *(one.dims[-3:] for one in of_ratings)],
+            output_core_dims=dims,
             vectorize=True,
             dask="parallelized",
-            dask_gufunc_kwargs={"output_sizes": {"covariate": len(question.groups)}},
-            output_dtypes=[float] * len(_NAMES),
+            dask_gufunc_kwargs={"output_sizes": {"covariate": len(question.groups), **sizes}},
+            output_dtypes=[float] * len(dims),
             keep_attrs=False,
         )
-    found = results.together(dict(zip(_NAMES, outputs, strict=True)))
+    found = results.together(dict(zip((*asked.names, *by_reliability), outputs, strict=True)))
     found = found.assign_coords(covariate=pd.Index(scores.given, dtype=object))
-    return found.transpose("metric", "covariate", ...).assign(is_group=("covariate", list(question.groups)))
+    if by_reliability:
+        found = found.assign_coords(reliability=list(asked.reliabilities))
+    if question.method == "regression" and question.level != "system":
+        found = found.drop_vars("gold_reliability")
+    order = ["metric", "covariate", *(["reliability"] if by_reliability else [])]
+    return found.transpose(*order, ...).assign(is_group=("covariate", list(question.groups)))
 
 
 def _of_metric(
-    x: FloatArray, z: FloatArray, given: FloatArray, question: clustered.Question, joint: bool
-) -> FloatArray:
-    """Slope, standard error and degrees of freedom of each covariate, in one regression or in one each."""
-    if joint:
-        return clustered.slopes(x, z, given, question)
+    x: FloatArray, z: FloatArray, given: FloatArray, question: Question, asked: _Asked
+) -> tuple[FloatArray, ...]:
+    """The numbers of each covariate, in one regression or in one each; z are ratings, (raters, systems, inputs)."""
+    if asked.joint:
+        return _of_covariates(x, z, given, question, asked)
     alone = [replace(question, groups=(is_group,)) for is_group in question.groups]
-    return np.hstack([clustered.slopes(x, z, c[None], how) for c, how in zip(given, alone, strict=True)])
+    found = [_of_covariates(x, z, c[None], how, asked) for c, how in zip(given, alone, strict=True)]
+    return tuple(np.concatenate(each) for each in zip(*found, strict=True))
+
+
+def _of_covariates(
+    x: FloatArray, z: FloatArray, given: FloatArray, question: Question, asked: _Asked
+) -> tuple[FloatArray, ...]:
+    if asked.method == "corrected":
+        return tuple(noisy_gold.corrected(x, z, given, question, asked.confidence_level))
+    slope, error, df = clustered.slopes(x, z[0], given, question)
+    numbers = _with_limits(slope, error, df, asked.confidence_level)
+    if asked.method == "difference":
+        return numbers
+    by_reliability = noisy_gold.by_reliability(x, z[0], given, question, asked.reliabilities, df)
+    least = noisy_gold.least_reliability(x, z[0], given)
+    return *numbers, np.full(len(given), least), *by_reliability
 
 
 def _with_limits(
@@ -214,3 +356,18 @@ def _with_limits(
     reach = np.array([t_quantile(confidence_level, each) for each in df]) * error
     pvalue = np.where(np.isnan(error), np.nan, 2 * stdtr(df, -np.abs(slope) / error))
     return slope, slope - reach, slope + reach, error, df, pvalue
+
+
+def _warn(found: xr.Dataset, scores: schema.Scores, method: str) -> None:
+    """Say which slopes are undefined, and which have no limits."""
+    none = found["slope"].isnull() & found["pvalue"].isnull()
+    text = "no slope is defined, as scores or covariates do not vary beside each other, for"
+    if method == "corrected":
+        text = f"{text[: text.index(', for')]}, or raters rate too few of the same outputs, for"
+    scores.later.make(checks.warn_where, none, text, "undefined")
+    scores.later.make(
+        checks.warn_where,
+        ~none & found["pvalue"].isnull(),
+        "no interval, as without one system, input or cluster the slope is undefined or nothing varies, for",
+        "no_interval",
+    )

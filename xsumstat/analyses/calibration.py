@@ -78,7 +78,7 @@ def calibrate(
     (coordinate ``higher_is_better``). Scores between those that a map was fitted to are interpolated.
 
     Calibrated scores depend on the ratings, so an interval that takes them as fixed is too narrow. `ci` and
-    `compare_metrics` refit the calibration each time they leave out an input or a system, with the same folds.
+    `compare_metrics` refit the calibration each time they leave out systems or inputs, with the same folds.
     Bootstrap intervals and permutation tests raise an error. Select systems and inputs before you calibrate.
 
     References

@@ -179,7 +179,7 @@ def corr(
     check_given(measure.coefficient, given)
     _validate.flag("average", average)
     ready: dict[str, Any] = {"level": level, "missing": measure.missing, "constant": measure.coefficient.of_constants}
-    ready["compared_within"] = measure.compared_within
+    ready |= {"compared_within": measure.compared_within, "these_systems": True}
     scores = schema.prepare(ds, gold, metric, given=given, **ready)
     measure = settled(measure, scores, threshold, calibrate_on, gold, positive)
     record = measure.coefficient

@@ -275,7 +275,9 @@ def _warn(
     """Warn of what is undefined, has no limits or other limits, rests on one system, or goes by the groups' sizes."""
     later, measure = scores.later, job.measure
     warn_drawn_threshold(measure, scores.shape)
-    warn_of_ranked_means(measure, job.dims, "metrics", "use coefficient='pearson' or level='input'")
+    warn_of_ranked_means(
+        measure, job.dims, "10 % of equally good metrics", "use coefficient='pearson' or level='input'"
+    )
     sizes = [len(each) for each in job.groups.places if len(each)]
     if measure.level == "system" and job.groups.dim == "input" and max(sizes) > _MUCH_LARGER * min(sizes):
         _validate.warn(

@@ -50,11 +50,13 @@ def groups_of(
     return dim, [None if missing else str(next(named)) for missing in without], list(dict.fromkeys(map(str, ordered)))
 
 
-def with_groups(function: Callable[_P, xr.Dataset]) -> Callable[_P, xr.Dataset]:
+def with_groups(
+    function: Callable[_P, xr.Dataset], *, settled: tuple[str, ...] = ("threshold", "positive")
+) -> Callable[_P, xr.Dataset]:
     """Give a question of scores and gold, or ratings, its keyword `by`: the answers for all labels, and for each group.
 
-    One seed serves all groups. What keeps a group from an answer is a warning, and its values are NaN; what keeps all
-    scores from one is an error.
+    One seed serves all groups, and what all scores have `settled`. What keeps a group from an answer is a warning, and
+    its values are NaN; what keeps all scores from one is an error.
     """
     signature = inspect.signature(function)
     people = list(signature.parameters)[1]
@@ -71,16 +73,16 @@ def with_groups(function: Callable[_P, xr.Dataset]) -> Callable[_P, xr.Dataset]:
         progress = checked_progress(given.get("progress")) if "progress" in signature.parameters else False
 
         def asked(part: xr.Dataset, human: Any, **of_all: Any) -> xr.Dataset:
-            settled = {name: value for name, value in of_all.items() if name in signature.parameters}
-            return function(part, human, **{**given, **settled})  # type: ignore[arg-type]
+            return function(part, human, **{**given, **of_all})  # type: ignore[arg-type]
 
-        return _for_each_group(asked, ds, gold, by, progress)
+        names = [name for name in settled if name in signature.parameters]
+        return _for_each_group(asked, ds, gold, by, progress, names)
 
     return grouped
 
 
 def _for_each_group(
-    each: Callable[..., xr.Dataset], ds: xr.Dataset, gold: Any, by: Any, progress: bool | None
+    each: Callable[..., xr.Dataset], ds: xr.Dataset, gold: Any, by: Any, progress: bool | None, settled: Sequence[str]
 ) -> xr.Dataset:
     dim, groups, labels = groups_of(ds, "by", by, ("system", "input"))
     if by in catalogue.RESERVED:
@@ -93,10 +95,11 @@ def _for_each_group(
             whole = each(ds, gold)
         if dim in whole.dims:
             raise ValueError(f"by={by!r} groups the labels of {dim!r}, which the result keeps: group it with xarray")
-        # A threshold that goes by the scale of the gold is that of all scores, and so is the positive class.
-        of_all = {"threshold": whole.attrs.get("threshold"), "positive": whole.attrs.get("positive")}
-        wanted = isinstance(of_all["threshold"], float), of_all["positive"] is not None
-        each = functools.partial(each, **{name: of_all[name] for name, use in zip(of_all, wanted, strict=True) if use})
+        # A threshold that goes by the scale of the gold is that of all scores; in words attrs say how it was found.
+        known = {name: whole.attrs[name] for name in settled if name in whole.attrs}
+        if not isinstance(known.get("threshold", 0.0), float):
+            del known["threshold"]
+        each = functools.partial(each, **known)
         for label in labels:
             places = [at for at, group in enumerate(groups) if group == label]
             with part():

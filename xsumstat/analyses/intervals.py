@@ -33,7 +33,17 @@ from xsumstat.analyses.measure import (
 from xsumstat.coefficients import table
 from xsumstat.coefficients.layers import AGGREGATES
 from xsumstat.coefficients.record import Coefficient
-from xsumstat.dataset import calibrated, checks, facts, labelled, metric_pairs, near_copies, results
+from xsumstat.dataset import (
+    calibrated,
+    checks,
+    facts,
+    labelled,
+    metric_pairs,
+    near_copies,
+    results,
+    skewness,
+    two_values,
+)
 from xsumstat.dataset import scores as schema
 from xsumstat.inference.intervals import INTERVALS
 from xsumstat.inference.jackknife import FAR
@@ -285,11 +295,13 @@ def ci(
         method = "jackknife"
     measure = settled(measure, scores, threshold, calibrate_on, gold, positive)
     warn_drawn_threshold(measure, scores.shape)
-    checks.warn_few_differences(scores.score, scores.gold, level)
+    two_values.check(scores, measure, dims)
     layers = [dim for dim in dims if dim in LAYERS]
     _check_layers(scores, layers)
     checks.check_resampled(scores.score, tuple(dim for dim in dims if dim not in LAYERS) or facts.CELLS)
     near_copies.check(scores, dims, clusters)
+    if other is None:
+        skewness.check(scores, measure, dims)
     kind = "jackknife" if method == "jackknife" else interval or "percentile"
     attrs: dict[str, Any] = {"confidence_level": confidence_level, "resample": dims}
     attrs["cluster"] = clusters or None

@@ -382,10 +382,11 @@ def human_ceiling(
     -------
     Dataset
         Metrics, and "rater", the raters themselves, along `metric`. ``by_rater(metric, rater, ...)``: the correlation
-        with the mean of all raters but this one, of a metric or of this rater. ``correlation(metric, ...)``, its mean
-        over raters, with ``ci_low``, ``ci_high``, ``standard_error`` and ``n_undefined``; ``difference(metric, ...)``,
-        metric less rater, with ``difference_low`` and ``difference_high`` (NaN for "rater"). ``attrs["method"]`` says
-        how the intervals were had.
+        with the mean of all raters but this one, of a metric or of this rater; of coefficients of classes, as "kappa",
+        the mean of the agreement with each other rater, because a mean is no class. ``correlation(metric, ...)``, its
+        mean over raters, with ``ci_low``, ``ci_high``, ``standard_error`` and ``n_undefined``;
+        ``difference(metric, ...)``, metric less rater, with ``difference_low`` and ``difference_high`` (NaN for
+        "rater"). ``attrs["method"]`` says how the intervals were had.
 
     Raises
     ------

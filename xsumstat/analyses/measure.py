@@ -170,8 +170,8 @@ def warn_of_ranked_means(measure: Measure, dims: tuple[str, ...], compared: str,
     """Warn where the jackknife compares ranked system means over inputs alone."""
     if measure.coefficient.leave_one_out is not None and not jackknife_holds(measure, dims):
         _validate.warn(
-            "the jackknife of ranked system means over inputs alone is liberal: in simulations up to 10 % of equally "
-            f"good {compared} differed at .05, and 95 % intervals covered the true difference in about 80 %; {advice}",
+            f"the jackknife of ranked system means over inputs alone is liberal: in simulations up to {compared} "
+            f"differed at .05, and 95 % intervals covered the true difference in about 80 %; {advice}",
             "too_short",
         )
 

@@ -38,6 +38,7 @@ from xsumstat.dataset import (
     near_copies,
     results,
     scale_checks,
+    two_values,
     value_checks,
 )
 from xsumstat.dataset import scores as schema
@@ -52,6 +53,7 @@ _ORDER = (
     *("difference", "ci_low", "ci_high", "standard_error", "df"),
     *("statistic", "pvalue", "pvalue_adjusted", "significant"),
 )
+_DRAWN = "use compare_metrics(..., method='bootstrap')"
 _OF_DRAWS: dict[str, Any] = {"permutation": metric_tests.perm_test, "bootstrap": metric_tests.boot_test}
 
 
@@ -238,7 +240,7 @@ class _Asked:
     def of_scores(self, scores: schema.Scores, job: _Comparison) -> _Comparison:
         """The job for scores: what is random, and which systems and inputs belong together."""
         dims = random_dims(self.resample, job.dims, scores.shape)
-        checks.warn_few_differences(scores.score, scores.gold, job.measure.level)
+        two_values.check(scores, job.measure, dims)
         checks.check_resampled(scores.score, dims)
         near_copies.check(scores, dims, self.clusters)
         targets = tiled(job.targets, scores.shape)
@@ -353,7 +355,7 @@ def _warn(
 ) -> None:
     """Warn of what is undefined, has no limits or other limits, or rests on one system."""
     metric_pairs.warn_undefined(difference, job.targets, scores)
-    warn_of_ranked_means(job.measure, job.dims, "metrics", "use method='permutation'")
+    warn_of_ranked_means(job.measure, job.dims, "22 % of equally good metrics", _DRAWN)
     later = scores.later
     needs = jackknife_needs(job.measure, job.dims) + (calibrated.NEEDED if job.refits else "")
     message = f"no jackknife interval, which needs {needs}, for"

@@ -33,17 +33,12 @@ def position_bias(
 
     Parameters
     ----------
-    ds : Dataset
-        Choices, ``preference(prompt, pair, order, rater)``, as `to_preferences` gives them. Lazy ones are computed.
+    {ds.preferences}
     rater : label or list of labels, optional
         Raters to ask about; default all who saw pairs in both orders.
-    adjust : {"holm", "bonferroni", "bh", "by"} or None, default "holm"
-        Correct the p-values for the number of tests; None for no correction.
+    {adjust.raters}
     {confidence_level}
-    cluster : str, optional
-        A coordinate of prompts that names which belong together, as the turns of one question. Such prompts are
-        left out together. Default ``ds.attrs["cluster"]``, which `to_preferences` sets where several columns name a
-        prompt; else each prompt stands alone.
+    {cluster.prompts}
 
     Returns
     -------

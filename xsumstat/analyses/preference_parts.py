@@ -47,7 +47,7 @@ class Asked:
     ) -> xr.Dataset:
         """A result along raters, and perhaps along further dims with these labels."""
         labels = {"rater": raters, **(dims or {})}
-        coords = {dim: (dim, _labels(each)) for dim, each in labels.items()}
+        coords = {dim: (dim, labels_of(each)) for dim, each in labels.items()}
         shape = tuple(len(each) for each in labels.values())
         ds = xr.Dataset(
             {name: (tuple(labels), np.asarray(values).reshape(shape)) for name, values in numbers.items()}, coords
@@ -65,7 +65,7 @@ class Asked:
             ds = ds.assign_coords(
                 kind=(
                     "rater",
-                    np.array([kinds.get(each, "judge") for each in ds["rater"].values.tolist()], dtype=object),
+                    np.array([kinds.get(each, "both") for each in ds["rater"].values.tolist()], dtype=object),
                 )
             )
         attrs: dict[str, Any] = {"method": "jackknife", "resample": ("prompt",)}
@@ -75,7 +75,8 @@ class Asked:
         return results.result(ds, None, analysis=analysis, **{**attrs, **settings})
 
 
-def _labels(values: Sequence[Any]) -> np.ndarray[Any, Any]:
+def labels_of(values: Sequence[Any]) -> np.ndarray[Any, Any]:
+    """Labels as a coordinate."""
     return np.array(values, dtype=object) if any(isinstance(each, str) for each in values) else np.array(values)
 
 

@@ -444,8 +444,10 @@ def ratings_of(ds: xr.Dataset, rating: Any, along: str) -> tuple[xr.DataArray, s
     """Ratings with their systems, inputs and raters, as float64, and their name."""
     if not isinstance(ds, xr.Dataset):
         raise TypeError(f"ds must be a Dataset, got {type(ds).__name__}")
+    variables = [str(name) for name in ds.data_vars if along in ds[name].dims]
     if rating is None:
-        rating = ds.attrs.get("gold")
+        gold = ds.attrs.get("gold")
+        rating = variables[0] if len(variables) == 1 and gold not in variables else gold
     if along in ("system", "input"):
         raise ValueError(f"along must be the dim of the raters, got {along!r}")
     if isinstance(rating, xr.DataArray):
@@ -453,7 +455,6 @@ def ratings_of(ds: xr.Dataset, rating: Any, along: str) -> tuple[xr.DataArray, s
         values = rating if named else rating.rename("rating")
         _warn_unmatched(ds, values)
     else:
-        variables = [str(name) for name in ds.data_vars if along in ds[name].dims]
         if not isinstance(rating, str) or rating not in variables:
             raise ValueError(
                 f"rating must be a DataArray, or a variable with the dim {along!r}, got {_validate.given(rating)}"

@@ -25,6 +25,9 @@ STATISTICS = ("t", "wilcoxon")
 SAMPLED = ("monte_carlo", "hybrid", "bootstrap")
 SWAPPED = ("monte_carlo", "hybrid")
 NAMES = ("difference", "statistic", "forward", "backward", "n_inputs")
+# Tests of means by Student's t have limits, too.
+WITH_LIMITS = ("paired_t", "t")
+LIMITS = ("ci_low", "ci_high", "standard_error", "df")
 
 # The signed-rank test is exact, as SciPy's, for so many inputs: without ties, and with ties or differences of 0.
 _EXACT, _EXACT_TIED = 50, 13
@@ -43,6 +46,8 @@ class Test:
     alternative : str
     n_resamples, seed : int
         For the methods that sample.
+    level : float
+        Of the limits.
     """
 
     method: str
@@ -50,6 +55,7 @@ class Test:
     alternative: str
     n_resamples: int
     seed: int
+    level: float = 0.95
 
 
 @dataclass(frozen=True)
@@ -149,7 +155,11 @@ class SystemTests(Job[Ready]):
 
     targets: IntArray  # type: ignore[assignment]
     test: Test
-    names = NAMES
+
+    @property
+    def names(self) -> tuple[str, ...]:  # type: ignore[override]
+        """The numbers of each pair."""
+        return (*NAMES, *LIMITS) if self.test.method in WITH_LIMITS else NAMES
 
     @property
     def n_resamples(self) -> int:  # type: ignore[override]
@@ -190,12 +200,15 @@ class SystemTests(Job[Ready]):
 
     def finish(self, ready: Ready, counts: IntArray | None, samples: FloatArray) -> FloatArray:
         """The numbers of each pair, (names, pairs)."""
-        found = np.full((len(NAMES), len(ready.n_inputs)), np.nan)
+        found = np.full((len(self.names), len(ready.n_inputs)), np.nan)
         found[0], found[4] = ready.differences, ready.n_inputs
         for group in ready.groups:
             at = group.pairs.at
             found[:4, at] = group.numbers(None if counts is None else counts[:, at])
+            if len(found) > len(NAMES):
+                found[len(NAMES) :, at] = _limits(group.pairs, self.test)
         scores = [0, 1] if self.test.method == "bootstrap" else [0]  # its statistic is the difference
+        scores += [at for at, name in enumerate(self.names) if name in ("ci_low", "ci_high", "standard_error")]
         with np.errstate(over="ignore"):
             found[scores] = np.ldexp(found[scores], ready.power)
         return found
@@ -259,7 +272,7 @@ class _Group:
         if test.method == "wilcoxon":
             statistic, (forward, backward) = pairs.ranks[0].sum(axis=1), _wilcoxon(pairs, test.alternative)
         elif test.method in ("paired_t", "t"):
-            statistic, degrees = _paired_t(pairs) if test.method == "paired_t" else _pooled_t(pairs)
+            statistic, degrees = _of_t(pairs, test.method)
             forward, backward = _student(statistic, degrees, test.alternative)
         else:
             assert counts is not None
@@ -279,19 +292,36 @@ class _Group:
 def _ratio(top: FloatArray, variance: FloatArray, size: FloatArray) -> FloatArray:
     """Top over the root of a variance, infinite where that is nothing but rounding of numbers of a size."""
     with np.errstate(divide="ignore", invalid="ignore"):
-        return np.asarray(top / np.sqrt(np.where(variance <= size**2, 0.0, variance)))
+        return np.asarray(top / np.sqrt(_beyond_rounding(variance, size)))
 
 
-def _paired_t(group: Pairs) -> tuple[FloatArray, int]:
-    """Student's t of the differences, and its degrees of freedom."""
-    variance = group.differences.var(axis=1, ddof=1)
-    return _ratio(group.differences.mean(axis=1), variance / group.n, group.near), group.n - 1
+def _beyond_rounding(variance: FloatArray, size: FloatArray) -> FloatArray:
+    return np.where(variance <= size**2, 0.0, variance)
 
 
-def _pooled_t(group: Pairs) -> tuple[FloatArray, int]:
-    """Student's t of two independent samples of the same variance, and its degrees of freedom."""
+def _of_mean(group: Pairs, method: str) -> tuple[FloatArray, int]:
+    """The variance of the difference of means, and its degrees of freedom: of pairs, or of independent samples."""
+    if method == "paired_t":
+        return group.differences.var(axis=1, ddof=1) / group.n, group.n - 1
     variance = group.first.var(axis=1, ddof=1) + group.second.var(axis=1, ddof=1)
-    return _ratio(group.differences.mean(axis=1), variance / group.n, group.near), 2 * group.n - 2
+    return variance / group.n, 2 * group.n - 2
+
+
+def _of_t(group: Pairs, method: str) -> tuple[FloatArray, int]:
+    """Student's t, and its degrees of freedom."""
+    variance, degrees = _of_mean(group, method)
+    return _ratio(group.differences.mean(axis=1), variance, group.near), degrees
+
+
+def _limits(group: Pairs, test: Test) -> FloatArray:
+    """Limits of the difference of means, its standard error and degrees of freedom, (4, pairs)."""
+    from scipy.special import stdtrit
+
+    variance, degrees = _of_mean(group, test.method)
+    error = np.sqrt(_beyond_rounding(variance, group.near))
+    half = stdtrit(degrees, (1 + test.level) / 2) * error
+    difference = group.differences.mean(axis=1)
+    return np.array([difference - half, difference + half, error, np.full(len(error), float(degrees))])
 
 
 def _student(statistic: FloatArray, degrees: int, alternative: str) -> tuple[FloatArray, FloatArray]:
@@ -345,7 +375,7 @@ def _statistic(group: Pairs, test: Test, difference: FloatArray) -> FloatArray:
     """What a sampling method's statistic is for the data: t, the rank sum, or the difference of the means."""
     if test.method == "bootstrap":
         return difference
-    return _paired_t(group)[0] if test.statistic == "t" else group.ranks[0].sum(axis=1)
+    return _of_t(group, "paired_t")[0] if test.statistic == "t" else group.ranks[0].sum(axis=1)
 
 
 def _values(group: Pairs, test: Test) -> FloatArray:

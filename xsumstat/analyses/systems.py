@@ -78,7 +78,7 @@ def compare_systems(
     between : str, optional
         A coordinate of the systems, such as "system_type": significant pairs are counted for each pair of its groups.
     alpha : float, default 0.05
-        Level at which pairs are counted as significant, between 0 and 1.
+        Level at which pairs are counted as significant, between 0 and 1; limits are those of confidence 1 − alpha.
     {adjust.formula}
         Significant pairs are counted after it.
     {within}
@@ -95,11 +95,12 @@ def compare_systems(
         where the row's system is better (a metric that is better when lower is negated), ``statistic``, ``pvalue``, and
         ``n_inputs``. NaN where a system meets itself, or shares only one input. ``n_significant`` and
         ``n_tests`` (metric, ...): pairs with p ≤ alpha, and pairs in all; with `between` for each
-        (group, other_group). A two-sided test counts once for a pair, a one-sided one for each direction. With "ppi"
-        the label of `metric` is the gold, and ``n_inputs`` are those that people rated for both; there are also
-        ``ci_low`` and ``ci_high`` at confidence 1 − alpha, ``standard_error``, ``df`` and, where all systems are
-        compared with all, ``rank`` and ``cluster`` (metric, system, ...): systems by their mean difference from the
-        others, in clusters made as by `rank`.
+        (group, other_group). A two-sided test counts once for a pair, a one-sided one for each direction. With
+        "paired_t", "t" and "ppi" also ``ci_low``, ``ci_high``, ``standard_error`` and ``df``: limits of the difference
+        at confidence 1 − alpha, not corrected by `adjust`, which exclude 0 exactly where the two-sided ``pvalue`` is at
+        most alpha. With "ppi" the label of `metric` is the gold, and ``n_inputs`` are those that people rated for both;
+        where all systems are compared with all, there are ``rank`` and ``cluster`` (metric, system, ...): systems by
+        their mean difference from the others, in clusters made as by `rank`.
 
     Raises
     ------
@@ -148,14 +149,13 @@ def compare_systems(
     >>> ds = xsumstat.load_dataset("demo")
     >>> systems = ["extractor-1", "extractor-2", "abstractor-1"]
     >>> test = ds.meta.compare_systems(metric="human", system=systems, adjust="holm")
-    >>> test.meta.to_frame(brief=True).round(3)
-      metric        system  other_system  pvalue  difference  pvalue_adjusted
-    0  human   extractor-1   extractor-2   0.010       6.557            0.019
-    1  human   extractor-1  abstractor-1   0.033      -6.593            0.033
-    2  human   extractor-2   extractor-1   0.010      -6.557            0.019
-    3  human   extractor-2  abstractor-1   0.000     -13.149            0.000
-    4  human  abstractor-1   extractor-1   0.033       6.593            0.033
-    5  human  abstractor-1   extractor-2   0.000      13.149            0.000
+    >>> limits = ["system", "other_system", "difference", "ci_low", "ci_high"]
+    >>> test.meta.to_frame()[limits].round(2).head(2)
+            system  other_system  difference  ci_low  ci_high
+    0  extractor-1   extractor-2        6.56    1.72    11.40
+    1  extractor-1  abstractor-1       -6.59  -12.63    -0.56
+    >>> test.meta.conclusion().partition(":")[0]
+    'For these 3 systems on inputs like these, abstractor-1 is best by human'
     """
     _validate.choice("method", method, (*system_tests.METHODS, system_differences.METHOD))
     _validate.choice("statistic", statistic, system_tests.STATISTICS)
@@ -192,8 +192,10 @@ def compare_systems(
         attrs = {**system_differences.settings_of(ratings, target, alternative), "confidence_level": 1 - alpha, **attrs}
         result = results.result(found, ratings, analysis="compare_systems", **attrs)
     else:
-        test = Test(method, statistic, alternative, draws.n_resamples, draws.seed)
+        test = Test(method, statistic, alternative, draws.n_resamples, draws.seed, 1 - alpha)
         settings = system_tests.settings_of(test, score.sizes["input"])
+        if method in system_tests.WITH_LIMITS:
+            settings["confidence_level"] = 1 - alpha
         if adjust is not None:
             tests = _compared(score, rows, columns)
             families.check_resamples(adjust, within, tests, alpha=alpha, analysis="compare_systems", **settings)

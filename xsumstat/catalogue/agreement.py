@@ -80,14 +80,19 @@ ANALYSES = (
         "bias",
         GROUP,
         main=("slope",),
-        others=(*LIMITS, "standard_error", "df", "pvalue", "is_group"),
-        dims=("covariate",),
+        others=(
+            *(*LIMITS, "standard_error", "df", "pvalue", "is_group"),
+            *("gold_reliability", "corrected_slope", "corrected_pvalue"),
+        ),
+        dims=("covariate", "reliability"),
         pictures=("bias",),
         own=limits_of("slope"),
-        tests=dict.fromkeys(("regression", "difference"), TestName("t tests of slopes")),
+        tests=dict.fromkeys(("regression", "difference"), TestName("t tests of slopes"))
+        | {"corrected": TestName("t tests of slopes, corrected for noise in the human scores")},
         aim="We tested whether the errors of each metric against {gold} move with {given}, {errors}; variances respect "
         "systems and inputs as clusters [bell2002bias, cameron2011robust].",
         say="findings_tests.bias",
+        closing="findings_tests.bias_closing",
         core=("metric", "covariate"),
     ),
     Analysis(

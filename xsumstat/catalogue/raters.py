@@ -27,6 +27,10 @@ ANALYSES = (
         in_table="correlation",
         aim="We correlated each rater, and each metric, with the mean of the other raters, {correlation}, and "
         "averaged over raters.",
+        special_aims={
+            "human_ceiling_of_classes": "We measured how well each rater, and each metric, agrees with each other "
+            "rater, {correlation}, and averaged over pairs of raters."
+        },
         say="findings.human_ceiling",
         core=("metric", "rater"),
     ),
@@ -41,6 +45,18 @@ ANALYSES = (
         "where it wins against half of the raters or more [calderon2025alternative].",
         say="findings_tests.alt_test",
         core=("metric", "rater"),
+    ),
+    Analysis(
+        "confusion",
+        GROUP,
+        main=("n_outputs",),
+        others=("share",),
+        dims=("human_label", "judge_label"),
+        pictures=("confusion",),
+        own={"share": Variable("share of the outputs with this human label")},
+        aim="We counted which labels each metric gives, by the labels that {gold} gives.",
+        say="findings.confusion",
+        core=("metric", "human_label", "judge_label"),
     ),
     Question("calibrate", GROUP),
     Question("majority_vote", GROUP),

@@ -78,11 +78,14 @@ ANALYSES = (
             "simulated",
             "floor",
             "least_inputs",
+            *("power_low", "power_high", "rated_inputs", "judged_inputs", "cost", "best"),
+            *("width_alone", "power_alone", "cost_alone"),
         ),
-        dims=(*PAIRS, "difference", "n_systems", "n_inputs", "n_raters"),
+        dims=(*PAIRS, "difference", "n_systems", "n_inputs", "n_raters", "n_judged", "budget"),
         pictures=("plan",),
         own={
             **limits_of("share of trials"),
+            **limits_of("power", "power_low", "power_high"),
             "width": Variable("width of the interval"),
             "correlation": Variable("expected correlation with gold"),
         },
@@ -93,9 +96,13 @@ ANALYSES = (
         special_aims={
             "plan_of_differences": "We planned the number of inputs from the power of a paired t-test of two "
             "systems at a level of {alpha}, by the noncentral t distribution, with the mean "
-            "variance of the differences of two systems' scores."
+            "variance of the differences of two systems' scores.",
+            "plan_of_means": "We planned the number of inputs from the variance components of the scores "
+            "[searle1992variance]{sought}.",
+            "plan_of_costs": "We planned the numbers of inputs and ratings, by their costs, from the variance "
+            "components and the jackknife's variance in a pilot [searle1992variance, efron1981jackknife]{sought}.",
         },
         say="findings_plans.plan",
-        core=(*PAIR, "difference", "n_systems", "n_inputs", "n_raters"),
+        core=(*PAIR, "difference", "n_systems", "n_inputs", "n_raters", "n_judged", "budget"),
     ),
 )

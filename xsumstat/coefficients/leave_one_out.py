@@ -232,7 +232,7 @@ class OfAny:
     clustered : bool
         As of `OfMeans`.
     cells : array, optional
-        The values without each cell, or without each of many groups of cells.
+        The values without each cell.
     """
 
     value: float
@@ -254,6 +254,24 @@ class OfAny:
         inputs = _of_either(self.inputs, other.inputs, self, other, 1)
         cells = None if self.cells is None or other.cells is None else self.cells - other.cells
         return OfAny(self.value - other.value, systems, inputs, self.level, clustered=self.clustered, cells=cells)
+
+
+@dataclass(frozen=True)
+class OfRefits(OfAny):
+    """The same of scores that are made anew each time, so that single labels do not tell its bias.
+
+    Attributes
+    ----------
+    sizes : tuple of int
+        Number of systems and of inputs.
+    """
+
+    sizes: tuple[int, int] = (0, 0)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Number of systems and of inputs."""
+        return self.sizes
 
 
 def _of_either(

@@ -146,6 +146,8 @@ class Coefficient:
         The function of ``scipy.stats`` whose p-value belongs to it; None where there is none.
     normal_value, normal_r : callable or None
         Its value for normal scores from their Pearson's r, and r from that value; None where there is no formula.
+    normal_sample : callable or None
+        The mean and the variance in samples of n normal scores, from Pearson's r and n: the latter but for a factor.
     threshold_of : {"metric", "gold"} or None
         Whose scores must lie further apart than a threshold to differ.
     thresholds : tuple of float
@@ -194,6 +196,7 @@ class Coefficient:
     test: str | None = None
     normal_value: Curve | None = None
     normal_r: Curve | None = None
+    normal_sample: Callable[[float, int], tuple[float, float]] | None = None
     threshold_of: str | None = None
     thresholds: tuple[float, ...] = ()
     calibrate: Callable[[Estimator, FloatArray, FloatArray, Measure], float] | None = None

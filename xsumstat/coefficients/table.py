@@ -16,6 +16,7 @@ from xsumstat.coefficients import (
     correlations,
     function,
     long_groups,
+    normal_samples,
     pair_differences,
     partial_swaps,
     rank_swaps,
@@ -134,6 +135,7 @@ _ROWS = (
         test="pearsonr",
         normal_value=_same,
         normal_r=_same,
+        normal_sample=normal_samples.of_pearson,
     ),
     Coefficient(
         "spearman",
@@ -145,6 +147,7 @@ _ROWS = (
         test="spearmanr",
         normal_value=_rho,
         normal_r=_r_of_rho,
+        normal_sample=normal_samples.of_rho,
     ),
     Coefficient(
         "kendall",
@@ -156,6 +159,7 @@ _ROWS = (
         test="kendalltau",
         normal_value=_tau,
         normal_r=_r_of_tau,
+        normal_sample=normal_samples.of_tau,
         **_of_many(kernels.KENDALL),
     ),
     Coefficient(
@@ -166,6 +170,7 @@ _ROWS = (
         test="kendalltau",
         normal_value=_tau,
         normal_r=_r_of_tau,
+        normal_sample=normal_samples.of_tau,
         **_of_many(kernels.KENDALL_A),
     ),
     Coefficient(
@@ -175,6 +180,7 @@ _ROWS = (
         linear_in_swaps="untied",
         test="kendalltau",
         normal_value=_tau,
+        normal_sample=normal_samples.of_tau,
     ),
     Coefficient(
         "pairwise_accuracy",
@@ -184,6 +190,7 @@ _ROWS = (
         linear_in_swaps="always",
         of_constants=True,
         normal_value=_accuracy,
+        normal_sample=normal_samples.of_accuracy,
         **_of_many(kernels.ACCURACY),
         poolable=True,
         chance=chance.of_order,

@@ -373,7 +373,7 @@ def swapped(
     tests: list[Differences] = []
     for pair in pairs:
         cells = arrays.common_cells(scores, z, pair, measure.missing)
-        both = np.where(cells, scores[list(pair)], np.nan)
+        both = np.where(cells, np.stack([scores[metric] for metric in pair]), np.nan)
         gold = z if own_cells else np.where(cells, z, np.nan)
         if measure.level == "system":
             both, gold = _units(both, gold)

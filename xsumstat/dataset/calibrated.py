@@ -20,8 +20,8 @@ NEEDED = f", of a calibrated metric {LEAST_APART} outputs with other scores than
 # How a calibration is called in words, by its method.
 BY = {"isotonic": "isotonic regression", "linear": "linear regression", "quantile": "matching quantiles"}
 _WAY_OUT = (
-    "ds.meta.ci and ds.meta.compare_metrics (method='jackknife') calibrate anew each time they leave out an input or a "
-    "system; or name other metrics in metric="
+    "ds.meta.ci and ds.meta.compare_metrics (method='jackknife') calibrate anew each time they leave out inputs or "
+    "systems; or name other metrics in metric="
 )
 
 

@@ -95,19 +95,21 @@ def check_counts(systems: int, inputs: int, level: str, *, these_systems: bool |
         _validate.warn(few_systems(f"only {systems}"), "few_systems")
 
 
-def warn_few_differences(score: xr.DataArray, gold: xr.DataArray, level: str) -> None:
+def warn_few_differences(score: xr.DataArray, gold: xr.DataArray) -> bool:
     """Warn where two systems differ on few inputs; an input shows no more than their order. Lazy scores are skipped."""
-    if level != "input" or score.sizes["system"] != 2 or facts.is_lazy(score) or facts.is_lazy(gold):
-        return
+    if score.sizes["system"] != 2 or facts.is_lazy(score) or facts.is_lazy(gold):
+        return False
     apart = [(each.isel(system=0, drop=True) - each.isel(system=1, drop=True) != 0) & each.notnull().all("system")
              for each in (score, gold)]  # fmt: skip
     least = int((apart[0] & apart[1]).sum("input").min())
-    if least < _FEW_INPUTS:
+    few = least < _FEW_INPUTS
+    if few:
         _validate.warn(
             f"the two systems differ by a metric and by the gold on {least} input(s) only: with fewer than "
             f"{_FEW_INPUTS} such inputs, intervals at input level undercover; use level='global'",
             "few_inputs",
         )
+    return few
 
 
 def few_systems(how_many: str) -> str:

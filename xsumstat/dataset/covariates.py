@@ -132,11 +132,16 @@ def columns(found: Sequence[Sequence[Covariate]], *, each_word: bool) -> list[Co
     return [each for several in found for each in several[len(several) == 2 or len(several) > 2 and not each_word :]]
 
 
+def varies(covariate: Covariate, level: str) -> bool:
+    """Whether a covariate has a dim of what is correlated at a level."""
+    return bool(set(_MEMBERS[level]) & set(covariate.values.dims))
+
+
 def check_level(found: Sequence[Covariate], level: str) -> None:
     """Covariates that vary among what is correlated."""
     for each in found:
         members = _MEMBERS[level]
-        if not set(members) & set(each.values.dims):
+        if not varies(each, level):
             raise ValueError(
                 f"given={each.source!r} has only the dim(s) {_validate.listing(each.values.dims)}, and does not vary "
                 f"among the {members[0]}s that are correlated at level={level!r}"

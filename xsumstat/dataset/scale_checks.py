@@ -42,11 +42,30 @@ def settled(record: Coefficient, scores: Scores, positive: Any = None) -> Coeffi
     known = _classes(values_of(gold), f"gold {name!r}", record, scores.labels)
     texts = scores.labels if len(scores.labels) == len(known) else ()
     record = replace(with_positive(record, known, positive, f"gold {name!r}", texts), texts=texts)
-    scores.later.make(_check_known, by_metric(_unknown, [score], known), known, record, name, scores.labels)
+    allowed = _allowed(known, scores.labels)
+    scores.later.make(_check_known, by_metric(_unknown, [score], allowed), known, record, name, scores.labels)
     if record.positive or len(known) == 2:
         rarer = of_values(_rarer, gold, record.positive or tuple(known[-1:]))
         scores.later.make(_warn_rare, rarer, record, name)
     return record
+
+
+def classes_of(scores: Scores) -> FloatArray:
+    """The values that people give, which are the classes; metrics that have other values are refused."""
+    record, name = COEFFICIENTS["accuracy"], scores.gold_name
+    known = _classes(values_of(scores.gold), f"gold {name!r}", record, scores.labels)
+    allowed = _allowed(known, scores.labels)
+    scores.later.make(_check_known, by_metric(_unknown, [scores.score], allowed), known, record, name, scores.labels)
+    beyond = [each for each in (allowed[0], allowed[-1]) if each not in known and bool((scores.score == each).any())]
+    return np.unique([*known, *beyond])
+
+
+def as_texts(known: FloatArray, labels: Sequence[str]) -> list[Any]:
+    """Classes as the texts that they stand for, or as numbers, whole where all of them are."""
+    if len(labels) == len(known):
+        return list(labels)
+    whole = bool((known == np.rint(known)).all())
+    return [int(each) if whole else float(each) for each in known.tolist()]
 
 
 def of_metrics(record: Coefficient, score: xr.DataArray) -> Coefficient:
@@ -91,6 +110,12 @@ def _classes(known: FloatArray, whose: str, record: Coefficient, labels: Sequenc
         grid = known[0] + step * np.arange(round((known[-1] - known[0]) / step) + 1)
         known = np.unique(np.concatenate([known, grid[~np.isclose(grid[:, None], known).any(axis=1)]]))
     return known
+
+
+def _allowed(known: FloatArray, labels: Sequence[str]) -> FloatArray:
+    """The classes, and of grades one step more at each end, which people may happen not to have used."""
+    step = 0.0 if labels or len(known) < 3 else arrays.whole_step(known)
+    return np.array([known[0] - step, *known, known[-1] + step]) if step else known
 
 
 def with_positive(

@@ -84,9 +84,10 @@ def of(attrs: Mapping[Any, Any]) -> Scope | None:
     """The scope of a result with these attrs; None where it infers nothing.
 
     A permutation test that swaps whole systems speaks of systems like these, one that swaps cells or inputs does not.
-    The groups of ``by=`` differ in size.
+    The groups of ``by=`` differ in size, and so do the best k systems.
     """
     systems, inputs = (0 if "by" in attrs else _size(attrs.get(name)) for name in ("n_systems", "n_inputs"))
+    systems = 0 if attrs.get("analysis") == "top_k_corr" else systems
     named = str(attrs.get("resample", ""))
     random = ("system", "input") if named == "both" else tuple(named.split())
     if attrs.get("analysis") == "compare_systems":

@@ -144,11 +144,14 @@ def prepare(
     each_word: bool = False,
     compared_within: str | None = None,
     these_systems: bool | None = False,
+    over: str | None = None,
 ) -> Scores:
     """Check a Dataset, find its gold and its metrics, which may be constant, align them, and report what is left out.
 
     Of a metric that is `given`, a covariate, it is not asked unless it is named. A covariate of words is one for each
     word but the first, or for `each_word` where there are three or more.
+
+    A gold of ratings that will be pooled `over` their raters needs to vary in the mean only.
 
     Sentinels must have been made for the level at which outputs are compared, if it is another. An answer that is of
     `these_systems` alone does not warn that they are few; nor one that decides by their number, which is None.
@@ -177,7 +180,7 @@ def prepare(
     score, human, held, used = _usable(score, human, held, dropped, missing=missing, **few)
     ratings = leakage.ratings_in(ds)
     seen = by_metric(_seen, [score, *([raw] if ratings else [])], human, used, missing, list(ratings.values()))
-    spreads = seen[0], of_values(_spread, human, used)
+    spreads = seen[0], of_values(_spread, human if over is None else human.mean(over), used)
     directions.warn_of_sentinels(score, ds.attrs.get("sentinels_level"), compared_within or level)
     scores = Scores(
         score, human, name, dropped, places[0], places[1], used, spreads, later, tuple(held), names, texts_of(ds)

@@ -31,7 +31,7 @@ class Said:
 
 
 # What is said once a call, whatever it is said of.
-ONCE = ("rests_on_one_system", "near_copies")
+ONCE = ("rests_on_one_system", "near_copies", "rare_class", "skewed")
 
 
 # What an analysis that asks others makes of what those had to say.

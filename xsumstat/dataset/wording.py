@@ -7,10 +7,12 @@ from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
 import xarray as xr
 
 from xsumstat.catalogue import ANALYSES
 from xsumstat.catalogue.record import TestName
+from xsumstat.coefficients.table import COEFFICIENTS
 from xsumstat.dataset import scope
 
 _TESTS = {
@@ -153,7 +155,7 @@ def interval_kind(attrs: Mapping[Any, Any]) -> str:
     if attrs.get("analysis") == "range_drop":
         return "percentile bootstrap "
     if attrs.get("analysis") == "bias":
-        return "cluster-robust "
+        return "Fieller " if method == "corrected" else "cluster-robust "
     named = {"jackknife": "jackknife ", "fisher": "Fisher ", "tost": "bootstrap ", "zou": "Zou's "}
     named["kruskal-wallis"] = "Tukey-Kramer "
     return named.get(method, "")
@@ -348,3 +350,16 @@ def _over(attrs: Mapping[Any, Any], unit: str) -> Over:
     elif "n_resamples" in attrs and attrs.get("method") not in ("analytic", "jackknife", "fisher"):
         drawn = f"{int(attrs['n_resamples']):,} {unit}"
     return Over(str(scope.of(attrs) or ""), drawn)
+
+
+def scale_of(attrs: Mapping[Any, Any]) -> str | None:
+    """What the coefficient compares on people's own scale (see `Coefficient`); None of a correlation."""
+    record = COEFFICIENTS.get(str(attrs.get("coefficient")))
+    return None if record is None else record.scale
+
+
+def positive(attrs: Mapping[Any, Any]) -> str:
+    """The positive class: "'fail'", or "4 and 5"."""
+    some = attrs["positive"]
+    several = some if isinstance(some, list | tuple | np.ndarray) else [some]
+    return listed(repr(each) if isinstance(each, str) else f"{float(each):g}" for each in several)

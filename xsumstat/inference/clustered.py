@@ -17,7 +17,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from xsumstat.coefficients import arrays
-from xsumstat.types import BoolArray, FloatArray
+from xsumstat.coefficients.clusters import Clusters
+from xsumstat.types import BoolArray, FloatArray, IntArray
 
 # So small a share of a variance is none; rounding makes differences of so small a share of scores.
 _NOTHING, _ROUNDING = 1e-10, 1e-12
@@ -39,12 +40,15 @@ class Question:
         Of each covariate whether it says which have a property, 1 or 0; its slope is then a difference of means.
     dims : tuple of str
         The dims whose labels are random.
+    clusters : pair of array, or None
+        Which systems, and which inputs, belong together; None: each is a cluster of its own.
     """
 
     level: str
     method: str
     groups: tuple[bool, ...]
     dims: tuple[str, ...]
+    clusters: Clusters | None = None
 
 
 @dataclass(frozen=True)
@@ -104,21 +108,55 @@ def slopes(x: FloatArray, z: FloatArray, covariates: FloatArray, question: Quest
     arrays.check_finite(cells)
     cells = np.stack([arrays.scaled(each) for each in cells])
     there = np.asarray(~np.isnan(cells).any(axis=0))
-    systems, inputs = there.any(axis=1), there.any(axis=0)
+    systems, inputs = (np.asarray(there.any(axis=axis)) for axis in (1, 0))
     cells, there = cells[:, systems][:, :, inputs], there[systems][:, inputs]
-    rows, present = _rows(cells, there, question.level)
+    rows, present = rows_of(cells, there, question.level)
     fit = _fit(rows, present, question) if present.any() else None
     if fit is None:
         return np.full((3, len(covariates)), math.nan)
-    own, df = _of_systems(rows, present, fit, question) if "system" in question.dims else (0.0, math.inf)
-    added, df_inputs = _of_inputs(cells, there, fit, question)
+    clusters = used(question.clusters, systems, inputs)
+    random = "system" in question.dims
+    own, df = _of_systems(rows, present, fit, question, clusters[0]) if random else (0.0, math.inf)
+    added, df_inputs = _of_inputs(cells, there, fit, question, clusters)
     df = np.minimum(df, df_inputs)
     error = np.sqrt(own + added)
     known = np.isfinite(error) & (error > 0) & (df > 0)
     return np.array([fit.slopes, np.where(known, error, np.nan), np.where(known, df, np.nan)])
 
 
-def _rows(cells: FloatArray, there: BoolArray, level: str) -> tuple[FloatArray, BoolArray]:
+def used(clusters: Clusters | None, systems: BoolArray, inputs: BoolArray) -> Clusters:
+    """The clusters of the systems and inputs that are used, numbered as they come."""
+    if clusters is None:
+        return np.arange(systems.sum()), np.arange(inputs.sum())
+    return _in_order(clusters[0][systems]), _in_order(clusters[1][inputs])
+
+
+def _in_order(codes: IntArray) -> IntArray:
+    """Codes by when they first come."""
+    _, first, inverse = np.unique(codes, return_index=True, return_inverse=True)
+    return np.asarray(np.argsort(np.argsort(first))[inverse.reshape(-1)])
+
+
+def _trivial(codes: IntArray) -> bool:
+    """Whether each label is a cluster of its own."""
+    return bool(codes[-1] == len(codes) - 1)
+
+
+def blocks(values: FloatArray, systems: IntArray, inputs: IntArray) -> FloatArray:
+    """Values (..., systems, inputs) summed over each cluster of systems and each of inputs."""
+    return _sums_of(_sums_of(values, systems, -2), inputs, -1)
+
+
+def _sums_of(values: FloatArray, codes: IntArray, axis: int) -> FloatArray:
+    """Values summed over each cluster along an axis."""
+    if _trivial(codes):
+        return values
+    found: FloatArray = np.zeros((codes.max() + 1, *np.moveaxis(values, axis, 0).shape[1:]))
+    np.add.at(found, codes, np.moveaxis(values, axis, 0))
+    return np.moveaxis(found, 0, axis)
+
+
+def rows_of(cells: FloatArray, there: BoolArray, level: str) -> tuple[FloatArray, BoolArray]:
     """What is regressed: the cells, or at system level the systems' means, as one column."""
     if level != "system":
         return cells, there
@@ -127,7 +165,7 @@ def _rows(cells: FloatArray, there: BoolArray, level: str) -> tuple[FloatArray, 
     return means[..., None], count[:, None] > 0
 
 
-def _centred(rows: FloatArray, present: BoolArray, level: str) -> FloatArray:
+def centred_rows(rows: FloatArray, present: BoolArray, level: str) -> FloatArray:
     """Rows less the mean of their input, of their system, or of all; 0 where there is none."""
     axes = {"input": (0,), "within_system": (1,)}.get(level, (0, 1))
     count = present.sum(axis=axes, keepdims=True)
@@ -145,7 +183,7 @@ def _sides(values: FloatArray, method: str) -> tuple[FloatArray, FloatArray]:
 
 def _fit(rows: FloatArray, present: BoolArray, question: Question) -> _Fit | None:
     """The regression of rows; None where one of the variables is constant, or determined by others."""
-    centred = _centred(rows, present, question.level)
+    centred = centred_rows(rows, present, question.level)
     n = int(present.sum())
     spread: FloatArray = np.sqrt((centred**2).sum(axis=(1, 2)) / max(n, 1))
     size = np.abs(np.where(present, rows, 0.0)).max(axis=(1, 2), initial=0.0)
@@ -167,29 +205,33 @@ def _fit(rows: FloatArray, present: BoolArray, question: Question) -> _Fit | Non
 # --- Variances ---
 
 
-def _of_systems(rows: FloatArray, present: BoolArray, fit: _Fit, question: Question) -> tuple[FloatArray, FloatArray]:
-    """The variance over systems, and its degrees of freedom.
+def _of_systems(
+    rows: FloatArray, present: BoolArray, fit: _Fit, question: Question, codes: IntArray
+) -> tuple[FloatArray, FloatArray]:
+    """The variance over systems, or clusters of them, and its degrees of freedom.
 
     ``(N−1)/N·Σ(γ(−i) − mean)²`` is, with errors of given variances, a quadratic form in them: it is divided by what its
     mean is too large by, and has the degrees of freedom of the chi-squared distribution of its mean and variance. The
     errors are those of systems and of cells, whose variances come from the residuals. NaN where a slope is undefined
     without one system.
     """
-    systems = len(present)
+    systems = int(codes.max()) + 1
     without = None
     if systems > 2:
-        without = _by_sums(rows, present, question) or _by_refits(rows, present, question)
+        without = _by_sums(rows, present, question) if _trivial(codes) else None
+        without = without or _by_refits(rows, present, question, codes)
     if without is None:
         nothing = np.full(len(fit.slopes), math.nan)
         return nothing, nothing
     whole, share = fit.of_errors, (systems - 1) / systems
     variance = share * ((without.slopes - without.slopes.mean(axis=0)) ** 2).sum(axis=0)
-    of_system, of_cell = _components(fit.residuals, present)
+    of_system, of_cell = _components(fit.residuals, present, codes)
     found, df = [], []
     for at in range(len(fit.slopes)):
         own = without.own[at]
         products = of_system * own @ own.T + of_cell * without.cells[at]
-        expected = of_system * (whole[at].sum(axis=1) ** 2).sum() + of_cell * (whole[at] ** 2).sum()
+        by_cluster = _sums_of(whole[at].sum(axis=1), codes, 0)
+        expected = of_system * (by_cluster**2).sum() + of_cell * (whole[at] ** 2).sum()
         mean = np.trace(products)
         found.append(variance[at] * min(1.0, expected / (share * mean)) if mean > 0 else math.nan)
         df.append(mean**2 / (products**2).sum() if mean > 0 else math.nan)
@@ -198,15 +240,15 @@ def _of_systems(rows: FloatArray, present: BoolArray, fit: _Fit, question: Quest
 
 @dataclass(frozen=True)
 class _Without:
-    """The slopes without each system in turn, and by how much they move with the metric's scores.
+    """The slopes without each system, or cluster, in turn, and by how much they move with the metric's scores.
 
     Attributes
     ----------
-    slopes : array, (systems, covariates)
-    own : array, (covariates, systems, systems)
-        By how much the slope without one system moves with all scores of another; less the mean over the former.
-    cells : array, (covariates, systems, systems)
-        The products, summed over cells, of how much the slopes without two systems move with a score, less that mean.
+    slopes : array, (clusters, covariates)
+    own : array, (covariates, clusters, clusters)
+        By how much the slope without one cluster moves with all scores of another; less the mean over the former.
+    cells : array, (covariates, clusters, clusters)
+        The products, summed over cells, of how much the slopes without two clusters move with a score, less that mean.
     """
 
     slopes: FloatArray
@@ -214,17 +256,17 @@ class _Without:
     cells: FloatArray
 
 
-def _by_refits(rows: FloatArray, present: BoolArray, question: Question) -> _Without | None:
-    """By a regression without each system; None where one of them is undefined.
+def _by_refits(rows: FloatArray, present: BoolArray, question: Question, codes: IntArray) -> _Without | None:
+    """By a regression without each cluster of systems; None where one of them is undefined.
 
-    The systems that covariates vary by most are left out first: if one regression is undefined, it is likely theirs.
+    The clusters that covariates vary by most are left out first: if one regression is undefined, it is likely theirs.
     """
-    systems = len(present)
-    squares = (_centred(rows, present, question.level)[2:] ** 2).sum(axis=2)
-    slopes = np.zeros((systems, len(squares)))
-    moved = np.zeros((systems, len(squares), *present.shape))
+    n = int(codes.max()) + 1
+    squares = _sums_of((centred_rows(rows, present, question.level)[2:] ** 2).sum(axis=2), codes, 1)
+    slopes = np.zeros((n, len(squares)))
+    moved = np.zeros((n, len(squares), *present.shape))
     for i in np.argsort(-(squares / squares.sum(axis=1, keepdims=True)).max(axis=0)):
-        others = np.arange(systems) != i
+        others = codes != i
         fit = _fit(rows[:, others], present[others], question)
         if fit is None:
             return None
@@ -232,8 +274,8 @@ def _by_refits(rows: FloatArray, present: BoolArray, question: Question) -> _Wit
         moved[i][:, others] = fit.of_errors
     moved -= moved.mean(axis=0)
     by_covariate = moved.transpose(1, 0, 2, 3)
-    flat = by_covariate.reshape(len(squares), systems, -1)
-    return _Without(slopes, by_covariate.sum(axis=3), flat @ flat.transpose(0, 2, 1))
+    flat = by_covariate.reshape(len(squares), n, -1)
+    return _Without(slopes, _sums_of(by_covariate.sum(axis=3), codes, 2), flat @ flat.transpose(0, 2, 1))
 
 
 def _by_sums(rows: FloatArray, present: BoolArray, question: Question) -> _Without | None:
@@ -275,7 +317,7 @@ class _Sums:
 
 def _sums(rows: FloatArray, present: BoolArray, question: Question) -> _Sums:
     """All regressions without one system at once; where digits are lost their numbers are NaN."""
-    centred = _centred(rows, present, question.level)
+    centred = centred_rows(rows, present, question.level)
     shift = _shifts(centred, present, question.level)
     flat = centred.reshape(len(centred), -1)
     whole = flat @ flat.T
@@ -337,19 +379,21 @@ def _moved_by_sums(
     return own - own.mean(axis=0), cells - cells.mean(axis=1, keepdims=True)
 
 
-def _components(residuals: FloatArray, present: BoolArray) -> tuple[float, float]:
-    """About the variances of systems and of cells beside, in residuals; one column is of systems alone."""
-    n, n_i = present.sum(), present.sum(axis=1)
-    if residuals.shape[1] == 1:
+def _components(residuals: FloatArray, present: BoolArray, codes: IntArray) -> tuple[float, float]:
+    """About the variances of clusters of rows and of cells beside; of single rows of one column, of clusters alone."""
+    n, n_i = present.sum(), _sums_of(present.sum(axis=1), codes, 0)
+    if residuals.shape[1] == 1 and _trivial(codes):
         return 1.0, 0.0
-    sums = residuals.sum(axis=1)
+    sums = _sums_of(residuals.sum(axis=1), codes, 0)
     between = float((sums**2 / np.maximum(n_i, 1)).sum())
     within = (float((residuals**2).sum()) - between) / max(1, n - len(n_i))
     of_system = (between / max(1, len(n_i) - 1) - within) / max(1.0, float((n_i**2).sum() / n))
     return max(0.0, of_system), max(within, _NOTHING)
 
 
-def _of_inputs(cells: FloatArray, there: BoolArray, fit: _Fit, question: Question) -> tuple[FloatArray, FloatArray]:
+def _of_inputs(
+    cells: FloatArray, there: BoolArray, fit: _Fit, question: Question, clusters: Clusters
+) -> tuple[FloatArray, FloatArray]:
     """What inputs add to the variance beyond the noise of single cells, and its degrees of freedom.
 
     Where inputs alone are random it is all of their variance.
@@ -357,14 +401,14 @@ def _of_inputs(cells: FloatArray, there: BoolArray, fit: _Fit, question: Questio
     shape = np.shape(fit.slopes)
     if "input" not in question.dims:
         return np.zeros(shape), np.full(shape, math.inf)
-    systems, inputs = there.shape
+    systems, inputs = (int(codes.max()) + 1 for codes in clusters)
     alone = question.dims == ("input",)
     if inputs < 2:
         return np.full(shape, math.nan if alone else 0.0), np.full(shape, float(inputs - 1))
-    influence = _influence(cells, there, fit, question) * fit.unit[:, None, None]
+    influence = blocks(_influence(cells, there, fit, question) * fit.unit[:, None, None], *clusters)
     lost = inputs / (inputs - 1)
     if question.level in ("global", "within_system"):
-        whole, df = _inputs_left_out(cells, there, fit, question)
+        whole, df = _inputs_left_out(cells, there, fit, question, clusters[1])
     else:
         whole = np.asarray(lost * (influence.sum(axis=1) ** 2).sum(axis=1))
         df = np.full(shape, inputs - 1.0)
@@ -375,12 +419,12 @@ def _of_inputs(cells: FloatArray, there: BoolArray, fit: _Fit, question: Questio
 
 
 def _inputs_left_out(
-    cells: FloatArray, there: BoolArray, fit: _Fit, question: Question
+    cells: FloatArray, there: BoolArray, fit: _Fit, question: Question, codes: IntArray
 ) -> tuple[FloatArray, FloatArray]:
     """The jackknife's variance over inputs, ``(M−1)/M·Σ(γ(−j) − mean)²``, and Satterthwaite's degrees of freedom.
 
-    It is that over systems with the sides changed. As inputs may be many, their products are never made. NaN where a
-    slope is undefined without one input.
+    It is that over systems with the sides changed. As inputs may be many, their products are made of clusters only. NaN
+    where a slope is undefined without one input, or cluster.
     """
     # Rows are inputs now: what was centred within rows is centred within columns.
     sides = {"within_system": "input", "input": "within_system", "global": "global"}
@@ -388,13 +432,26 @@ def _inputs_left_out(
     rows = np.ascontiguousarray(cells.transpose(0, 2, 1))
     present = np.ascontiguousarray(there.T)
     nothing = np.full(np.shape(fit.slopes), math.nan)
-    found = _with_refits(_sums(rows, present, turned), rows, present, turned, fit) if len(present) > 2 else None
+    inputs = int(codes.max()) + 1
+    found: _Sums | _Without | None = None
+    if inputs > 2:
+        every = _trivial(codes)
+        found = _with_refits(_sums(rows, present, turned), rows, present, turned, fit) if every else None
+        found = found if every else _by_refits(rows, present, turned, codes)
     if found is None:
         return nothing, nothing
-    inputs = len(present)
     variance = (inputs - 1) / inputs * ((found.slopes - found.slopes.mean(axis=0)) ** 2).sum(axis=0)
-    parts = _components(np.ascontiguousarray(fit.residuals.T), present)
-    return variance, np.array([_df_of_many(c, found.centred, found.shift, present, parts) for c in found.c])
+    parts = _components(np.ascontiguousarray(fit.residuals.T), present, codes)
+    if isinstance(found, _Sums):
+        return variance, np.array([_df_of_many(c, found.centred, found.shift, present, parts) for c in found.c])
+    return variance, np.array([_df(own, each, parts) for own, each in zip(found.own, found.cells, strict=True)])
+
+
+def _df(own: FloatArray, cells: FloatArray, parts: tuple[float, float]) -> float:
+    """Satterthwaite's degrees of freedom, with errors of clusters and of cells of given variances."""
+    products = parts[0] * own @ own.T + parts[1] * cells
+    mean = float(np.trace(products))
+    return mean**2 / float((products**2).sum()) if mean > 0 else math.nan
 
 
 def _with_refits(sums: _Sums, rows: FloatArray, present: BoolArray, question: Question, whole: _Fit) -> _Sums | None:

@@ -176,6 +176,26 @@ def estimates(values: FloatArray, effects: tuple[Axes, ...], errors: bool = True
     return found, spread
 
 
+def crossed(values: FloatArray) -> FloatArray:
+    """Covariances (systems, inputs and cells; scores, scores) of scores (scores, systems, inputs).
+
+    Of one system inputs and cells are the same, and all is in the cells.
+    """
+    if values.shape[1] > 1:
+        return estimates(values, tuple(EFFECTS.values()), errors=False)[0]
+    cells, _ = estimates(values, (EFFECTS["cell"],), errors=False)
+    return np.concatenate([np.zeros((2, *cells.shape[1:])), cells])
+
+
+def of_ratings(values: FloatArray) -> dict[str, float]:
+    """Variances by effect of ratings (systems, inputs, raters), all of one system's inputs in the cells."""
+    effects = EFFECTS_OF_RATINGS
+    if values.shape[0] == 1:
+        effects = {"cell": (1,), "rater": (2,), "residual": (0, 1, 2)}
+    found, _ = estimates(values[None], tuple(effects.values()), errors=False)
+    return dict(zip(effects, found[:, 0, 0].tolist(), strict=True))
+
+
 def repaired(covariances: FloatArray) -> FloatArray:
     """The same (..., scores, scores) as covariances can be: variances below 0 become 0, correlations fit together.
 

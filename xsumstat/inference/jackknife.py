@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from xsumstat.coefficients.curvature import second_order
-from xsumstat.coefficients.leave_one_out import OfAny, OfCells, OfGroups, OfMeans, Parts, Share
+from xsumstat.coefficients.leave_one_out import OfAny, OfCells, OfGroups, OfMeans, OfRefits, Parts, Share
 from xsumstat.coefficients.record import Coefficient, Measure
 from xsumstat.inference.score_limits import wilson_about
 from xsumstat.types import FloatArray, IntArray
@@ -241,10 +241,16 @@ def _summed(values: FloatArray, clusters: IntArray) -> FloatArray:
 def bias(parts: Parts, dims: tuple[str, ...]) -> float:
     """By how much the estimate errs on average when the labels of `dims` are random.
 
-    0 at system level, where taking it out does harm. Of averages ``mean over groups of (n_j−1)(mean_i r_j(−i) − r_j)``,
-    0 for a group with an undefined r_j(−i), where the members are random; else ``(n−1)(mean θ(−i) − θ)``.
+    0 at system level and where scores are calibrated anew, as taking it out does harm there. Of averages
+    ``mean over groups of (n_j−1)(mean_i r_j(−i) − r_j)``, 0 for a group with an undefined r_j(−i), where the members
+    are random; else ``(n−1)(mean θ(−i) − θ)``.
     """
-    if isinstance(parts, OfMeans) or isinstance(parts, OfAny) and parts.level == "system":
+    if (
+        isinstance(parts, OfMeans)
+        or isinstance(parts, OfRefits)
+        or isinstance(parts, OfAny)
+        and parts.level == "system"
+    ):
         return 0.0
     if isinstance(parts, OfGroups):
         return _bias_of_groups(parts) if parts.members in dims else 0.0

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import Protocol
+from dataclasses import dataclass, replace
+from typing import Protocol, TypeVar
 
 import numpy as np
 
 from xsumstat.coefficients.leave_one_out import OfGroups, OfMeans, Parts
 from xsumstat.coefficients.record import Measure
 from xsumstat.inference import jackknife
+from xsumstat.inference.rating_plans import least_number
 from xsumstat.types import FloatArray
 
 # Correlations are kept a step from 1.
 _STEP = 1e-6
+
+_Data = TypeVar("_Data", "FromParts", "OfTheseSystems")
 
 
 class Expected(Protocol):
@@ -32,13 +35,18 @@ class Expected(Protocol):
         """By how much the estimate errs with n systems."""
         ...
 
+    def df(self, n: int, m: float) -> float:
+        """Degrees of freedom of the interval; NaN where there is none."""
+        ...
+
 
 @dataclass(frozen=True)
 class FromParts:
     """From the jackknife's parts on N systems and M inputs.
 
     At input level ``V(n, m) = (N−1)/(n−1)·[(V_s − V_c) + V_c·M/m] + P·M/m``, at system level
-    ``V(n, m) = (N−1)/(n−1)·V_s·((1 − r_m²)/(1 − r_M²))² + P·M/m``: r_m is Pearson's correlation of means over m inputs.
+    ``V(n, m) = V_s·v(r_m, n)/v(r_M, N) + P·M/m``: r_m is Pearson's correlation of means over m inputs, and v(r, n) the
+    coefficient's variance in samples of n normal scores; Pearson's is about ``(1 − r²)²/(n − 1)``.
 
     Attributes
     ----------
@@ -49,8 +57,9 @@ class FromParts:
         Of the data, and its bias.
     systems, cells, inputs : float
         V_s, V_c (0 at system level) and P.
-    covariances : array (3, 2, 2)
-        Of the effects of systems, inputs and cells of the metric and the gold.
+    covariances, then : array (3, 2, 2)
+        Of the effects of systems, inputs and cells of the metric and the gold: in the data, and with the raters of the
+        design. With other raters variances change as those of normal scores do.
     """
 
     shape: tuple[int, int]
@@ -61,6 +70,7 @@ class FromParts:
     cells: float
     inputs: float
     covariances: FloatArray
+    then: FloatArray
 
     @classmethod
     def of(cls, parts: Parts, measure: Measure, covariances: FloatArray) -> FromParts:
@@ -71,76 +81,126 @@ class FromParts:
         inputs = max(0.0, jackknife.variance(parts, both) - systems)
         cells = jackknife.noise_of_cells(parts) if isinstance(parts, OfGroups) else 0.0
         off = jackknife.bias(parts, both)
-        return cls(parts.shape, measure, parts.value, off, systems, min(cells, systems), inputs, covariances)
-
-    def _factor(self, n: int) -> float:
-        return (self.shape[0] - 1) / (n - 1)
+        of_data = parts.shape, measure, parts.value, off, systems, min(cells, systems), inputs
+        return cls(*of_data, covariances, covariances)
 
     def variance(self, n: int, m: float) -> float:
         """The variance of the estimate for n systems and m inputs, which may be infinite."""
         fewer = self.shape[1] / m
-        if self.measure.level == "input":
-            return self._factor(n) * (self.systems - self.cells + self.cells * fewer) + self.inputs * fewer
-        ratio = ((1 - self.of_means(m) ** 2) / (1 - self.of_means(self.shape[1]) ** 2)) ** 2
-        return self._factor(n) * self.systems * ratio + self.inputs * fewer
-
-    def of_means(self, m: float) -> float:
-        """Pearson's correlation of means over m inputs, from the components."""
-        system, _, cell = self.covariances
-        return _correlation(system + cell / m)
+        if self.measure.level == "system":
+            own = _of_normal_scores(self.measure, self.covariances, *self.shape)
+            ratio = _of_normal_scores(self.measure, self.then, n, m) / own
+            return self.systems * ratio + self.inputs * fewer
+        factor = (self.shape[0] - 1) / (n - 1)
+        found = factor * (self.systems - self.cells + self.cells * fewer) + self.inputs * fewer
+        if self.then is self.covariances:
+            return found
+        then, now = (_of_normal_scores(self.measure, each, n, m) for each in (self.then, self.covariances))
+        return found * then / now
 
     def value(self, m: float) -> float:
         """The correlation with m inputs."""
-        if self.measure.level != "system":
+        level = self.measure.level
+        if level != "system" and self.then is self.covariances:
             return self.estimate
-        return self.scaled(self.of_means(m))
-
-    def scaled(self, r: float) -> float:
-        """The correlation where Pearson's is r in the place of what the components say of the data."""
-        own = FromModel(self.measure.level, self.covariances).value(self.shape[1])
-        normal, (low, high) = self.measure.coefficient.normal_value, self.measure.coefficient.bounds
+        normal = self.measure.coefficient.normal_value
         assert normal is not None
-        now, then = (float(normal(np.array([each]))[0]) for each in (own, r))
-        middle = (low + high) / 2
-        value = middle + (self.estimate - middle) * ((then - middle) / (now - middle) if now != middle else 1.0)
-        return min(high - _STEP, max(low + _STEP, value))
+        each = FromModel(level, self.covariances).value(self.shape[1]), FromModel(level, self.then).value(m)
+        return _scaled(self.estimate, self.measure, *(float(normal(np.array([r]))[0]) for r in each))
 
     def bias(self, n: int) -> float:
         """By how much the estimate errs with n systems."""
-        return self.off * self._factor(n)
+        return self.off * (self.shape[0] - 1) / (n - 1)
+
+    def df(self, n: int, m: float) -> float:
+        """Degrees of freedom of the interval; NaN where there is none."""
+        return _of_systems(n)
+
+    def with_noise(self, now: float, then: float) -> FromParts:
+        """The same with another variance of the gold's cells, `then`, where it is `now`."""
+        return _with_noises(self, now, then)
 
 
 @dataclass(frozen=True)
-class WithNoise:
-    """The same where the gold has another noise of cells: of more raters or fewer.
+class OfTheseSystems:
+    """Of very systems, on other inputs: the jackknife over inputs alone, by as many times as there are more of them.
 
     Attributes
     ----------
-    base : FromParts
-    covariances : array (3, 2, 2)
-        As those of `base`, with the other noise. What `base` expects is scaled as that of normal scores is.
+    shape : (int, int)
+        Systems and inputs of the data.
+    measure : Measure
+    estimate, off, spread : float
+        Of the data, its bias, and its variance over inputs.
+    covariances, then : array (3, 2, 2)
+        Of the effects of systems, inputs and cells of the metric and the gold: in the data, and with the raters of the
+        design. Variances change as those of normal scores would.
     """
 
-    base: FromParts
+    shape: tuple[int, int]
+    measure: Measure
+    estimate: float
+    off: float
+    spread: float
     covariances: FloatArray
+    then: FloatArray
 
-    @property
-    def _models(self) -> tuple[FromModel, FromModel]:
-        level = self.base.measure.level
-        return FromModel(level, self.covariances), FromModel(level, self.base.covariances)
+    @classmethod
+    def of(cls, parts: Parts, measure: Measure, covariances: FloatArray) -> OfTheseSystems:
+        """From what leaving out labels gave."""
+        spread, off = (each(parts, ("input",)) for each in (jackknife.variance, jackknife.bias))
+        return cls(parts.shape, measure, parts.value, off, spread, covariances, covariances)
 
     def variance(self, n: int, m: float) -> float:
-        """The variance of the estimate for n systems and m inputs, which may be infinite."""
-        then, now = self._models
-        return self.base.variance(n, m) * then.variance(n, m) / now.variance(n, m)
+        """The variance of the estimate for m inputs, whatever n is."""
+        if self._as_it_is:
+            return self.spread * self.shape[1] / m
+        return self.spread * self._of_inputs(self.then, m)[1] / self._of_inputs(self.covariances, self.shape[1])[1]
 
     def value(self, m: float) -> float:
         """The correlation with m inputs."""
-        return self.base.scaled(self._models[0].value(m))
+        if self._as_it_is:
+            return self.estimate
+        own, then = self._of_inputs(self.covariances, self.shape[1])[0], self._of_inputs(self.then, m)[0]
+        return _scaled(self.estimate, self.measure, own, then)
+
+    @property
+    def _as_it_is(self) -> bool:
+        """Whether more inputs change nothing but the number of what is averaged."""
+        return self.measure.level != "system" and self.then is self.covariances
+
+    def _of_inputs(self, covariances: FloatArray, m: float) -> tuple[float, float]:
+        """The coefficient of normal scores with m inputs, and but for a factor what inputs make of its variance.
+
+        Of systems' means ``(1 − r_m²)·(a + b − 2·r_m·d)/m``: a, b and d are the cells' variances and covariance over
+        the variances of means, and their geometric mean. At input level what a sample of so few systems has, less the
+        share c of the variance that inputs have in common.
+        """
+        model, coefficient = FromModel(self.measure.level, covariances), self.measure.coefficient
+        assert coefficient.normal_value is not None and coefficient.normal_sample is not None
+        r = model.value(m)
+        value = float(coefficient.normal_value(np.array([r]))[0])
+        if self.measure.level == "system":
+            system, _, cell = covariances
+            sd = np.sqrt(np.diag(system + cell / m))
+            noise = cell / np.outer(sd, sd)
+            return value, float((1 - r**2) * (noise[0, 0] + noise[1, 1] - 2 * r * noise[0, 1]) / m)
+        if self.measure.level == "input" and self.shape[0] > 1:
+            value, spread = coefficient.normal_sample(r, self.shape[0])
+            return value, spread * max(_STEP, 1 - model.shared() / (1 - r**2) ** 2) / m
+        return value, (1 - r**2) ** 2 / m
 
     def bias(self, n: int) -> float:
-        """By how much the estimate errs with n systems."""
-        return self.base.bias(n)
+        """By how much the estimate errs: less than can be planned."""
+        return 0.0
+
+    def df(self, n: int, m: float) -> float:
+        """One less than there are inputs."""
+        return m - 1
+
+    def with_noise(self, now: float, then: float) -> OfTheseSystems:
+        """The same with another variance of the gold's cells, `then`, where it is `now`."""
+        return _with_noises(self, now, then)
 
 
 @dataclass(frozen=True)
@@ -158,22 +218,72 @@ class FromModel:
         """The variance of the estimate for n systems and m inputs, which may be infinite."""
         if self.level == "system":
             return float((1 - self.value(m) ** 2) ** 2 / (n - 1))
+        c = self.shared()
+        return (c + ((1 - self.value(m) ** 2) ** 2 - c) / m) / (n - 1)
+
+    def shared(self) -> float:
+        """How much of a variance at input level inputs share, as the systems' effects are the same in all."""
         system, _, cell = self.covariances
         within = np.sqrt(np.diag(system + cell))
-        rho = self.value(m)
+        rho = self.value(1)
         q = np.array([[-rho / 2, 0.5], [0.5, -rho / 2]])
         turned = q @ (system / np.outer(within, within))
-        c = 2 * float(np.trace(turned @ turned))
-        return (c + ((1 - rho**2) ** 2 - c) / m) / (n - 1)
+        return 2 * float(np.trace(turned @ turned))
 
     def value(self, m: float) -> float:
         """The correlation with m inputs."""
-        system, _, cell = self.covariances
-        return _correlation(system + cell / (m if self.level == "system" else 1.0))
+        system, of_input, cell = self.covariances
+        by_level = {
+            "system": lambda: system + cell / m,
+            "input": lambda: system + cell,
+            "within_system": lambda: of_input + cell,
+            "global": lambda: system + of_input + cell,
+        }
+        return _correlation(by_level[self.level]())
 
     def bias(self, n: int) -> float:
         """By how much the estimate errs with n systems: it is not known."""
         return 0.0
+
+    def df(self, n: int, m: float) -> float:
+        """Degrees of freedom of the interval; NaN where there is none."""
+        return _of_systems(n)
+
+
+def _of_systems(n: int) -> float:
+    return float(n - 1) if n >= jackknife.LEAST_MEMBERS else math.nan
+
+
+def _with_noises(base: _Data, now: float, then: float) -> _Data:
+    each = []
+    for noise in (now, then):
+        covariances = base.covariances.copy()
+        covariances[2, 1, 1] = noise
+        each.append(covariances)
+    return replace(base, covariances=each[0], then=each[1])
+
+
+def _of_normal_scores(measure: Measure, covariances: FloatArray, n: int, m: float) -> float:
+    """The variance of a coefficient of normal scores of n systems and m inputs.
+
+    At input level it is ``v·(f + (1 − f)/m)``: the share f of the variance v of one input's inputs have in common.
+    """
+    model, sample = FromModel(measure.level, covariances), measure.coefficient.normal_sample
+    assert sample is not None
+    r = model.value(m)
+    found = sample(r, n)[1]
+    if measure.level == "system":
+        return found
+    common = model.shared() / (1 - r**2) ** 2
+    return found * (common + (1 - common) / m)
+
+
+def _scaled(estimate: float, measure: Measure, now: float, then: float) -> float:
+    """A correlation that changes as that of normal scores does, from its middle: 0, or one half of shares."""
+    low, high = measure.coefficient.bounds
+    middle = (low + high) / 2
+    value = middle + (estimate - middle) * ((then - middle) / (now - middle) if now != middle else 1.0)
+    return min(high - _STEP, max(low + _STEP, value))
 
 
 def _correlation(covariance: FloatArray) -> float:
@@ -189,11 +299,12 @@ def interval(
     `scale` is 2 for shares from 0 to 1, whose limits are had on the scale 2p − 1; `variance` takes the place of the
     expected one.
     """
-    if n < jackknife.LEAST_MEMBERS:
+    df = expected.df(n, m)
+    if not df >= 1:
         return math.nan, math.nan, math.nan
     error = math.sqrt(max(0.0, expected.variance(n, m) if variance is None else variance))
     value, off = scale * expected.value(m) - (scale - 1), scale * expected.bias(n)
-    found = jackknife.bounded(value, off, scale * error, n - 1, jackknife.NOTHING)
+    found = jackknife.bounded(value, off, scale * error, df, jackknife.NOTHING)
     low, high = found.interval(confidence_level)
     return (low + scale - 1) / scale, (high + scale - 1) / scale, error
 
@@ -220,7 +331,4 @@ def least_inputs(
     if narrow is None:
         return math.nan
     low, high = (tried[narrow - 1] if narrow else 0), tried[narrow]
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if wide(middle) else (low, middle)
-    return float(high)
+    return least_number(lambda m: not wide(m), low + 1, high)

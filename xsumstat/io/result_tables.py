@@ -24,6 +24,7 @@ _NAMED = ("k", "gap")  # dims whose labels say little without the dim
 _LIMITS = ("ci_low", "ci_high")
 # What the limits are of, in a table with a row for each label: the first that there is.
 _ESTIMATES = (
+    "accuracy",
     "difference",
     "correlation",
     "mean",
@@ -32,6 +33,7 @@ _ESTIMATES = (
     "share",
     "slope",
     "position_bias",
+    "strength",
     "coverage",
     "power",
     "type_i_error",

@@ -35,6 +35,13 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
+# What is done about noise in the human scores, by method.
+_NOISE = {
+    "regression": "noise in the human scores is not subtracted",
+    "corrected": "noise in the human scores is subtracted",
+}
+
+
 @_validate.public
 @on_its_ground
 def bias(
@@ -76,7 +83,8 @@ def bias(
     Notes
     -----
     A full point has an interval without 0, an open one an interval that holds it, or none. On the right of the line a
-    metric scores what is longer, or of the group, too high.
+    metric scores what is longer, or of the group, too high. An interval without a limit on one side goes to the edge.
+    A note says whether noise in the human scores is subtracted.
 
     Examples
     --------
@@ -104,17 +112,32 @@ def bias(
     axes = axes_for(len(panels), size, ax, sharex=True, figsize=figsize)
     axes[0].set_yticks(range(len(names)), names, **PLAIN)
     axes[0].set_ylim(len(names) - 0.45, -0.55)
+    edges = _edges(result)
     for axis, (name, panel) in zip(axes, panels, strict=True):
-        _panel(axis, panel, hue)
+        _panel(axis, panel, hue, edges)
         panel_title(axis, name, 3.2)
     items = [] if hue is None else lines_of(result[hue])
     items += [("interval holds 0", {"color": ink(), "marker": "o", "mfc": ground(), "ls": "", "ms": 5})]
+    if edges is not None:
+        axes[0].set_xlim(*edges)
+    noise = _NOISE.get(str(result.attrs.get("method")), "")
     return finished(
-        axes, ax, title=title, items=items, heading=hue or "", notes=[wording.how(result), left_out, undefined]
+        axes, ax, title=title, items=items, heading=hue or "", notes=[wording.how(result), noise, left_out, undefined]
     )
 
 
-def _panel(axis: Any, panel: xr.Dataset, hue: str | None) -> None:
+def _edges(result: xr.Dataset) -> tuple[float, float] | None:
+    """The ends of the axis where intervals have none; None where all have."""
+    low, high = result["ci_low"].values, result["ci_high"].values
+    if not (np.isinf(low).any() or np.isinf(high).any()):
+        return None
+    drawn = np.concatenate([each.ravel() for each in (low, high, result["slope"].values)])
+    drawn = np.append(drawn[np.isfinite(drawn)], [-0.1, 0.1])
+    room = 0.15 * float(np.ptp(drawn))
+    return float(drawn.min()) - room, float(drawn.max()) + room
+
+
+def _panel(axis: Any, panel: xr.Dataset, hue: str | None, edges: tuple[float, float] | None) -> None:
     hues = [None] if hue is None else list(range(panel.sizes[hue]))
     for at, number in enumerate(hues):
         drawn = panel if number is None else panel.isel({hue: number})
@@ -122,7 +145,8 @@ def _panel(axis: Any, panel: xr.Dataset, hue: str | None) -> None:
         rows = np.arange(drawn.sizes["metric"]) + offset
         color, marker = style_of(at)
         slope, low, high = (drawn[name].values for name in ("slope", "ci_low", "ci_high"))
-        axis.hlines(rows, low, high, color=color, lw=1.8, zorder=3)
+        ends = (low, high) if edges is None else (np.maximum(low, edges[0]), np.minimum(high, edges[1]))
+        axis.hlines(rows, *ends, color=color, lw=1.8, zorder=3)
         clear = (low > 0) | (high < 0)
         for there, face in ((clear, color), (~clear, ground())):
             axis.plot(slope[there], rows[there], marker, ms=5, mfc=face, mec=color, mew=1.2, zorder=4)

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 _WITHOUT_BIAS = "estimate less its bias\n(drawn where that exceeds ¼ standard error)"
 _STROKE = {"marker": "|", "ms": 9, "mew": 1.6}
 _PEOPLE = {"marker": "D", "ms": 5}
-_CEILING = "human ceiling: a rater with the mean of the others"
+_CEILING, _OTHERS = "human ceiling: a rater with the mean of the others", "the mean of the other raters"
 # The tails of a confidence distribution that are not drawn.
 _TAIL = 0.001
 # arctanh of what is 1 to rounding.
@@ -231,7 +231,8 @@ def _panel(
 
 def _x_label(result: xr.Dataset) -> str:
     if _of_raters(result):
-        return f"{coefficient_label(result.attrs.get('coefficient', 'correlation'))} with the mean of the other raters"
+        others = "each other rater" if wording.scale_of(result.attrs) in ("classes", "two") else _OTHERS
+        return f"{coefficient_label(result.attrs.get('coefficient', 'correlation'))} with {others}"
     label = correlation_label(result)
     return label if "correlation" in result else f"difference in {label}"
 
@@ -298,10 +299,12 @@ def _band(axis: Any, raters: xr.Dataset, drawn: xr.Dataset, color: str) -> None:
 
 
 def _ceiling_words(raters: xr.Dataset) -> str:
+    of_classes = wording.scale_of(raters.attrs) in ("classes", "two")
+    what = "human ceiling: a rater with each other rater" if of_classes else _CEILING
     if raters["correlation"].ndim:
-        return _CEILING
+        return what
     middle, low, high = (float(raters[name]) for name in ("correlation", "ci_low", "ci_high"))
-    return f"{_CEILING}, {middle:.2f} [{low:.2f}, {high:.2f}]"
+    return f"{what}, {middle:.2f} [{low:.2f}, {high:.2f}]"
 
 
 def _forest_rows(axis: Any, drawn: xr.Dataset, rows: Any, height: float, style: tuple[str, str], density: bool) -> None:

@@ -31,7 +31,10 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _AXES = ("n_inputs", "n_systems")
-_WORDS = {"n_systems": "systems", "n_inputs": "inputs"}
+_WORDS = {"n_systems": "systems", "n_inputs": "inputs", "n_raters": "ratings of each output", "budget": "budget",
+          "n_judged": "judged inputs", "difference": "difference"}  # fmt: skip
+# What designs with costs vary in, the axis first.
+_VARIED = ("n_raters", "budget", "n_systems", "n_judged", "difference")
 _WIDE, _HIGH = 3.2, 2.7
 _WIDTHS = (0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.6, 0.8, 1.0, 1.5)
 _POWERS = (0.1, 0.3, 0.5, 0.7, 0.8, 0.9, 0.95)
@@ -48,7 +51,7 @@ def plan(
     title: str | None = None,
     ax: Axes | None = None,
 ) -> Any:
-    """How wide intervals, or how powerful tests, will be: contours over numbers of inputs and systems.
+    """How wide intervals, or how powerful tests, will be: contours over numbers of inputs and systems, or costs.
 
     Parameters
     ----------
@@ -79,6 +82,9 @@ def plan(
     one number of systems, or for differences of two systems, there are lines over the number of inputs instead, with
     the simulation's limits of a power.
 
+    With costs there is a point for each number of raters (or budget, or systems), with its limits and the number of
+    rated inputs; the best design is ringed. For a target the points are costs.
+
     Examples
     --------
     >>> import xsumstat
@@ -86,6 +92,8 @@ def plan(
     >>> found.meta.plot.plan().get_xlabel()
     'inputs'
     """
+    if "rated_inputs" in result:
+        return _priced(result, metric=metric, order=order, figsize=figsize, title=title, ax=ax)
     name = next((each for each in ("width", "power") if each in result), None)
     if name is None or not set(_AXES) & set(result[name].dims):
         raise ValueError("the result is no plan of several designs; this draws what plan gives")
@@ -120,11 +128,67 @@ def plan(
     )
 
 
+def _priced(
+    result: xr.Dataset, *, metric: Any, order: Any, figsize: tuple[float, float] | None, title: str | None, ax: Any
+) -> Any:
+    """Widths, powers or costs of the designs that money buys."""
+    name = "cost" if "target" in result.attrs else "width" if "width" in result else "power"
+    varied = [dim for dim in _VARIED if result.sizes.get(dim, 1) > 1]
+    if not varied:
+        raise ValueError("the result has one design; this draws several, as n_raters=[1, 2, 3] gives")
+    check_not_empty(result[name])
+    result, left_out = shown(result, name, metric=metric, order=order)
+    x, hue = varied[0], varied[1] if len(varied) > 1 else None
+    result = result.squeeze([dim for dim in _VARIED if result.sizes.get(dim) == 1], drop=True)
+    panels = panels_of(result, [str(dim) for dim in result[name].dims if dim not in (x, hue)])
+    across, down = grid_of(len(panels))
+    axes = axes_for(len(panels), (0.8 + _WIDE * across, 0.9 + _HIGH * down), ax, sharex=True, figsize=figsize)
+    items: list[tuple[str, dict[str, Any]]] = []
+    for axis, (words, panel) in zip(axes, panels, strict=True):
+        items = _points(axis, panel, name, x, hue)
+        axis.set_xlabel(_WORDS[x], fontsize=9.5, **PLAIN)
+        panel_title(axis, words, _WIDE)
+    for axis in axes[::across]:
+        axis.set_ylabel(variable_label(result, name), fontsize=9.5, **PLAIN)
+    notes = [*_notes(result, name, False), "numbers: rated inputs", "ring: the best design", left_out]
+    return finished(axes, ax, title=title, items=items, heading=_WORDS[hue] if hue else "", notes=notes)
+
+
+def _points(axis: Any, panel: xr.Dataset, name: str, x: str, hue: str | None) -> list[tuple[str, dict[str, Any]]]:
+    """A row of points for each label of the hue, side by side, with their limits and rated inputs."""
+    labels = [f"{each:,g}" for each in panel[hue].values.tolist()] if hue is not None else [""]
+    styles = []
+    for at in range(len(labels)):
+        one = panel.isel({hue: at}) if hue is not None else panel
+        place = np.arange(one.sizes[x]) + 0.5 * ((at + 0.5) / len(labels) - 0.5)
+        value, (color, marker) = one[name].values, style_of(at)
+        axis.plot(place, value, color=color, marker=marker, ms=5, mec=ground(), mew=0.6, lw=1.2, zorder=3)
+        top = value
+        if f"{name}_low" in one:
+            low, high = one[f"{name}_low"].values, one[f"{name}_high"].values
+            axis.vlines(place, low, high, color=color, lw=1.4, zorder=2)
+            top = np.fmax(value, high)
+        best = one["best"].values
+        axis.plot(place[best], value[best], "o", ms=11, mfc="none", mec=ink(), mew=1.1, ls="", zorder=4)
+        for where, height, inputs in zip(place, top, one["rated_inputs"].values, strict=True):
+            if np.isfinite(height):
+                axis.annotate(f"{inputs:,}", (where, height), (0, 7), textcoords="offset points", ha="center",
+                              fontsize=7.5, color=ink())  # fmt: skip
+        styles.append({"color": color, "marker": marker, "lw": 1.6, "ms": 5})
+    axis.set_xticks(np.arange(panel.sizes[x]), [f"{each:,g}" for each in panel[x].values.tolist()])
+    axis.margins(x=0.12, y=0.2)
+    axis.set_ylim(bottom=0)
+    axis.grid(axis="y", color=faint(), lw=0.7)
+    axis.set_axisbelow(True)
+    return list(zip(labels, styles, strict=True)) if hue is not None else []
+
+
 def _notes(result: xr.Dataset, name: str, contours: bool) -> list[str]:
     attrs = result.attrs
     target = f"target {float(attrs['target']):.2g}" if "target" in attrs else ""
     lines = f"contours: {variable_label(result, name)}" if contours else ""
-    level = f"{100 * float(attrs['confidence_level']):.4g} % intervals" if "confidence_level" in attrs else ""
+    of_widths = "confidence_level" in attrs and "power" not in result
+    level = f"{100 * float(attrs['confidence_level']):.4g} % intervals" if of_widths else ""
     tested = f"tests at {float(attrs['alpha']):.2g}" if "alpha" in attrs else ""
     drawn = "simulated" in result and bool(result["simulated"].any())
     simulated = "open circles: simulated" if drawn else ""

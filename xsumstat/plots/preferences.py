@@ -34,7 +34,7 @@ from xsumstat.plots.parts import (
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_DRAWN = ("position_bias",)
+_DRAWN = ("position_bias", "preference_agreement", "preference_bias")
 _INCHES = 3.8  # across a panel
 
 
@@ -53,7 +53,7 @@ def raters(
     Parameters
     ----------
     result : Dataset
-        From ``ds.meta.position_bias``.
+        From ``ds.meta.position_bias``, ``preference_agreement`` or ``preference_bias``.
     {order}
     {figsize}
     {title}
@@ -118,3 +118,74 @@ def _rows(axis: Any, panel: xr.Dataset, main: str) -> None:
     axis.plot(value, rows, marker, ms=5, color=color, zorder=4)
     axis.grid(axis="x", color=faint(), lw=0.7, zorder=0)
     axis.set_axisbelow(True)
+
+
+@_validate.public
+@on_its_ground
+def strengths(
+    result: xr.Dataset,
+    *,
+    order: str | Sequence[Any] = "value",
+    figsize: tuple[float, float] | None = None,
+    title: str | None = None,
+    ax: Axes | None = None,
+) -> Any:
+    """Strengths of systems with their intervals: by people, by judges, and by people corrected by a judge.
+
+    Parameters
+    ----------
+    result : Dataset
+        From ``ds.meta.rank_systems``.
+    {order}
+    {figsize}
+    {title}
+    {ax}
+
+    Returns
+    -------
+    Axes
+        With a line for each rater and system.
+
+    Raises
+    ------
+    ValueError
+        If the result has no strengths of systems.
+    {errors.plot}
+
+    Examples
+    --------
+    >>> import pandas as pd, xsumstat
+    >>> words = ["left", "left", "tie", "right", "left", "tie", "left", "right"]
+    >>> frame = pd.DataFrame({"left": "a", "right": "b", "choice": words, "prompt": range(8)})
+    >>> axes = frame.meta.to_preferences().meta.rank_systems().meta.plot.strengths()
+    >>> [label.get_text() for label in axes.get_yticklabels()]
+    ['a', 'b']
+    """
+    if not {"strength", "ci_low", "ci_high"} <= set(result.data_vars):
+        raise ValueError("the result has no strengths of systems; this draws what rank_systems gives")
+    check_not_empty(result["strength"])
+    for dim in ("rater", "system"):
+        result = result if dim in result.dims else result.expand_dims(dim)
+    result, left_out = shown(result, "strength", order=order, dims=("system",))
+    result, undefined = with_values(result, "strength", "system")
+    names, sources = texts(result["system"]), texts(result["rater"])
+    size = (label_width(result["system"]) + _INCHES, 0.9 + 0.6 + (0.2 + 0.17 * len(sources)) * len(names))
+    axes = axes_for(1, size, ax, sharex=False, figsize=figsize)
+    axis = axes[0]
+    axis.set_yticks(range(len(names)), names, **PLAIN)
+    axis.set_ylim(len(names) - 0.4, -0.6)
+    axis.axvline(0, color=ZERO_LINE, lw=1, zorder=1)
+    offsets = np.linspace(-0.25, 0.25, len(sources)) if len(sources) > 1 else np.zeros(1)
+    items = []
+    for at, (source, offset) in enumerate(zip(sources, offsets, strict=True)):
+        color, marker = style_of(at)
+        value, low, high = (result[each].isel(rater=at).values for each in ("strength", "ci_low", "ci_high"))
+        rows = np.arange(len(names)) + offset
+        axis.hlines(rows, low, high, color=color, lw=1.6, zorder=3)
+        axis.plot(value, rows, marker, ms=4.5, color=color, zorder=4)
+        items.append((f"by {source}", {"color": color, "marker": marker, "lw": 1.6}))
+    axis.set_xlabel(variable_label(result, "strength"), fontsize=9.5, **PLAIN)
+    axis.grid(axis="x", color=faint(), lw=0.7, zorder=0)
+    axis.set_axisbelow(True)
+    notes = [wording.how(result), left_out, undefined]
+    return finished(axes, ax, title=title, items=items if len(sources) > 1 else [], notes=notes)

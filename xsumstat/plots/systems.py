@@ -21,6 +21,7 @@ from xsumstat.plots.parts import (
     faint,
     finished,
     grid_of,
+    label_width,
     legend_height,
     on_its_ground,
     panel_title,
@@ -172,16 +173,16 @@ def confusion(
     title: str | None = None,
     ax: Axes | None = None,
 ) -> Any:
-    r"""How often each metric gives which verdict on two systems, by the gold's verdict, a panel for each metric.
+    r"""How often each metric gives which label or verdict, by that of the gold, a panel for each metric.
 
-    Draws what `discriminative_agreement` gave.
+    Draws what `ds.meta.confusion` gave, labels of outputs, or `discriminative_agreement`, verdicts on pairs of systems.
 
     Parameters
     ----------
     {result}
     {metric.drawn}
     {order}
-        "value": the largest F1 first.
+        "value": the largest F1 of verdicts, or the largest share of equal labels, first.
     {figsize}
     {title}
     {ax}
@@ -194,7 +195,7 @@ def confusion(
     Raises
     ------
     ValueError
-        If the result has no confusion of verdicts.
+        If the result has no confusion of labels or verdicts.
     {errors.plot}
 
     Notes
@@ -211,8 +212,13 @@ def confusion(
     >>> [each.get_title() for each in axes]
     ['judge\nF1 0.76', 'rouge\nF1 0.64']
     """
+    if "human_label" in result.dims and "n_outputs" in result:
+        return _labels(result, metric, order, figsize, title, ax)
     if "confusion" not in result:
-        raise ValueError("the result has no confusion of verdicts; this draws what discriminative_agreement gives")
+        raise ValueError(
+            "the result has no confusion of labels or verdicts; this draws what ds.meta.confusion and "
+            "discriminative_agreement give"
+        )
     result, left_out = shown(result, "f1", metric=metric, order=order)
     check_not_empty(result["confusion"])
     panels = panels_of(result, [str(dim) for dim in result["f1"].dims])
@@ -233,8 +239,38 @@ def confusion(
     return finished(axes, ax, title=title, notes=[meaning, wording.how(result), left_out])
 
 
+def _labels(result: xr.Dataset, metric: Any, order: Any, figsize: Any, title: str | None, ax: Axes | None) -> Any:
+    """Outputs by the labels that people and a judge give."""
+    counts = result["n_outputs"]
+    total = counts.sum(("human_label", "judge_label"))
+    same = (counts * (counts["human_label"] == counts["judge_label"])).sum(("human_label", "judge_label"))
+    result, left_out = shown(result.assign(alike=same / total.where(total > 0)), "alike", metric=metric, order=order)
+    check_not_empty(result["alike"])
+    panels = panels_of(result, [str(dim) for dim in result["alike"].dims])
+    names, side = texts(result["judge_label"]), 0.5 + 0.5 * result.sizes["judge_label"]
+    across, down = grid_of(len(panels))
+    room = label_width(result["human_label"])
+    size = (side + 0.4) * across + room, (side + 0.9) * down + 0.4
+    axes = axes_for(len(panels), size, ax, sharex=False, figsize=figsize)
+    for axis, (name, panel) in zip(axes, panels, strict=True):
+        _counts(axis, panel["n_outputs"].transpose("human_label", "judge_label").values)
+        panel_title(axis, f"{name}\n{100 * float(panel['alike']):.0f} % alike".lstrip(), max(2.0, side))
+        axis.set_xticks(range(len(names)), names, fontsize=8, **PLAIN)
+        axis.set_yticks(range(len(names)), texts(result["human_label"]), fontsize=8, **PLAIN)
+    for axis in axes[::across]:
+        axis.set_ylabel(f"label by {clipped(str(result.attrs.get('gold', 'gold')))}", fontsize=9, **PLAIN)
+    for axis in axes[-across:]:
+        axis.set_xlabel("label by the metric", fontsize=9, **PLAIN)
+    meaning = "numbers of outputs; colour: share of the row"
+    return finished(axes, ax, title=title, notes=[meaning, wording.how(result), left_out])
+
+
 def _verdicts(axis: Any, panel: xr.Dataset) -> None:
-    counts = panel["confusion"].transpose("gold_verdict", "metric_verdict").values
+    _counts(axis, panel["confusion"].transpose("gold_verdict", "metric_verdict").values)
+
+
+def _counts(axis: Any, counts: Any) -> None:
+    """A table of counts, each cell as dark as its share of the row."""
     shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
     image = axis.imshow(shares, cmap="Blues", vmin=0, vmax=1.15)
     for i, j in np.ndindex(counts.shape):

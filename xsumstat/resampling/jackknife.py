@@ -11,7 +11,7 @@ import numpy as np
 from xsumstat.coefficients import arrays, leave_one_out, pairs
 from xsumstat.coefficients import clusters as by_cluster
 from xsumstat.coefficients.clusters import Clusters
-from xsumstat.coefficients.leave_one_out import OfAny, Parts
+from xsumstat.coefficients.leave_one_out import OfRefits, Parts
 from xsumstat.coefficients.record import Measure
 from xsumstat.inference import calibration, jackknife
 from xsumstat.inference.jackknife import Estimated
@@ -64,9 +64,8 @@ def estimated(
         of_metric = measure.of_metric(metric)
         parts = parts_of(x, metric)
         at = jackknife.rests_on(parts, dims) if clusters is None else -1
-        taking_part = parts.taking_part if any(anew) and isinstance(parts, OfAny) else None
-        systems = (taking_part or leave_one_out.taking_part(x, z, of_metric))[0]
-        at = at if at < 0 else int(np.flatnonzero(systems)[at])
+        if at >= 0 and not isinstance(parts, OfRefits):
+            at = int(np.flatnonzero(leave_one_out.taking_part(x, z, of_metric)[0])[at])
         return _OfMetric(parts, jackknife.of_one(parts, measure, dims), jackknife.n_undefined(parts, dims), at)
 
     found = []

@@ -16,14 +16,16 @@ from xsumstat.dataset import results
 from xsumstat.dataset import scores as schema
 from xsumstat.inference import components, planning
 from xsumstat.resampling import draws, jackknife
-from xsumstat.simulation import differences, plan_bands, trials
+from xsumstat.simulation import plan_bands, plan_budget, plan_systems, trials
 from xsumstat.simulation import power as tests_of
 from xsumstat.simulation import simulate as simulation
 from xsumstat.simulation.designs import Design, Questions, Source
 from xsumstat.simulation.likeness import means_of
 from xsumstat.simulation.plan_bands import Planned
+from xsumstat.simulation.plan_budget import LEAST_INPUTS, Money
 from xsumstat.simulation.plan_designs import Asked, Sizes
 from xsumstat.simulation.plan_raters import Ratings
+from xsumstat.simulation.plan_systems import OF_SYSTEMS
 from xsumstat.types import FloatArray
 
 N_SYSTEMS, N_INPUTS = (10, 15, 20, 30, 50, 100), (10, 20, 50, 100, 200, 500, 1000)
@@ -33,6 +35,9 @@ _LEAST_SYSTEMS = 8
 # The standard error of the systems' variance over it, above which plans are rough, and above which none is made.
 _ROUGH, _TOO_ROUGH = 0.6, 1.0
 _BOTH = ("system", "input")
+LEVELS = (*_BOTH, "global", "within_system")
+ESTIMANDS = ("agreement", *OF_SYSTEMS)
+RESAMPLE = ("auto", "both", "input")
 # What is said of each design.
 _NUMBERS = ("width", "standard_error", "correlation", "mc_error", "width_low", "width_high")
 
@@ -51,8 +56,15 @@ def plan(
     coefficient: str = "pearson",
     n_systems: int | Sequence[int] | None = None,
     n_inputs: int | Sequence[int] | None = None,
-    n_raters: int | Sequence[int] = (1, 2, 3, 5),
+    n_raters: int | Sequence[int] | None = None,
     target: float | None = None,
+    budget: float | Sequence[float] | None = None,
+    cost_per_rating: float | None = None,
+    cost_per_prompt: float | None = None,
+    cost_per_verdict: float | None = None,
+    estimand: str | None = None,
+    n_judged: int | Sequence[int] | None = None,
+    resample: str = "auto",
     method: str = "auto",
     test: Mapping[str, str | bool] | None = None,
     alpha: float = 0.05,
@@ -62,175 +74,213 @@ def plan(
     rng: int | np.random.SeedSequence | np.random.Generator | None = None,
     progress: bool | None = None,
 ) -> xr.Dataset:
-    """How many systems and inputs are needed: for a narrow interval, or to find a difference.
+    """How many systems, inputs and raters the next study needs, or a budget buys.
 
     Parameters
     ----------
     {ds}
-        Without further dims. What `simulate` gave, of a model, is planned from the model: no data are needed.
+        A pilot, without further dims. What `simulate` gave, of a model, is planned from the model.
     {gold}
-    {metric}
+    metric : label, list of labels or bool DataArray, optional
+        Whose agreement with the gold is planned; for a mean or a difference the judge, who scores more inputs than
+        people rate.
     other : label, list of labels or bool DataArray, optional
         Plan a test that `metric` agrees better with the gold than each of these.
     difference : float or list of float, optional
-        Plan a paired t-test of two systems whose mean gold scores differ by so much, in the gold's units; a list gives
-        a dim of that name. Only the number of inputs matters.
+        Plan a paired t-test of two systems whose mean gold scores differ by so much.
     rating : str or DataArray, optional
-        Single ratings, a variable of `ds` or a DataArray with the dims `system`, `input` and `along`: their mean is the
-        gold, and plans are made for each of `n_raters`, by formula. Not with `other`.
+        Single ratings, with the dims `system`, `input` and `along`: their mean is the gold, for each of `n_raters`.
     {along.raters}
-    level : {"system", "input"}, default "system"
-        What is correlated: the systems' means, or the systems within each input, averaged over inputs.
+    level : {"system", "input", "global", "within_system"}, default "system"
+        What is correlated; the last two only for these systems.
     coefficient : str, default "pearson"
-        "pearson", "spearman", "kendall", "kendall_a", "kendall_c" or "pairwise_accuracy".
+        Of a plan for other systems or raters, one whose value for normal scores is known.
     n_systems, n_inputs : int or list of int, optional
-        The designs that are looked at, each number of systems with each number of inputs; a list gives a dim of that
-        name. Default 10 to 100 systems and 10 to 1,000 inputs; with `other` the data's number of systems, and a half to
-        four times its inputs.
-    n_raters : int or list of int, default 1, 2, 3 and 5
-        With `rating`, how many people rate each cell; a list gives a dim of that name.
+        The designs. Default 10 to 100 systems and 10 to 1,000 inputs; with `other` the data's systems, and a half to
+        four times its inputs; with costs the data's systems, and inputs are found.
+    n_raters : int or list of int, optional
+        With `rating`, how many people rate each output. Default 1, 2, 3 and 5.
     target : float, optional
-        The width, or the power, that is wanted; then the least number of inputs that reaches it is given. Default .8
-        for a power.
+        The width, or the power (default .8), that is wanted: the least inputs, or the least costs, that reach it.
+    budget : float or list of float, optional
+        The money: the best design that it buys, for each number of systems and raters.
+    cost_per_rating, cost_per_prompt, cost_per_verdict : float, optional
+        Of one rating of an output (default 1), of one input, and of one score by the judge (0).
+    estimand : {"agreement", "mean", "difference"}, optional
+        Whose interval is planned: of the correlation, of a system's mean gold score, or of the difference of two.
+        Default "agreement", or "difference" where that is given.
+    n_judged : int or list of int, optional
+        How many inputs the judge scores, for a mean or a difference. Default what is best for the money.
+    resample : {"auto", "both", "input"}, default "auto"
+        "both" plans for systems and inputs like these, "input" for these systems; "auto" is "both" from 8 systems on.
     method : {"auto", "formula", "simulation"}, default "auto"
-        How widths are computed. "formula" scales the jackknife's variance; "simulation" draws scores like the given
-        ones in each design; "auto" takes the formula, but at system level simulates designs of fewer than 15 systems,
-        and all for coefficients other than Pearson's.
+        "auto" simulates, at system level, fewer than 15 systems, and coefficients other than Pearson's; all else is by
+        formula, with raters, costs or for these systems always.
     test : mapping, optional
-        With `other`: ``"test"``, one of "perm_test", "boot_test" and "corr_test", and the keywords `resample`,
-        `crossed` or `method` of that one. Default ``{"test": "perm_test"}``.
+        With `other`: ``"test"``, one of "perm_test" (default), "boot_test" and "corr_test", and its keywords.
     alpha : float, default 0.05
-        Level of the tests, between 0 and 1.
+        Significance level of the tests.
     {confidence_level}
-    n_trials : int, default 200
-        Simulated trials of each design.
-    n_resamples : int, default 999
-        Of each test with `other`.
+    n_trials, n_resamples : int, default 200 and 999
+        Simulated trials of each design, and resamples of each test with `other`.
     {rng}
     {progress}
 
     Returns
     -------
     Dataset
-        On ``n_systems`` and ``n_inputs``, by ``metric``:
-
-        - ``width`` of its jackknife interval, ``standard_error`` and ``correlation`` that are expected, ``mc_error`` of
-          the width (NaN of a formula), ``simulated``, and ``floor(metric, n_systems)``, the width with any number
-          of inputs (by formula), which is the least where widths fall with the inputs;
-        - ``width_low`` and ``width_high``, limits of that width: how rough the plan is (NaN of a model);
-        - with `rating` all of these for each of ``n_raters``;
-        - with `other` ``power(metric, other_metric, ...)``, ``ci_low``, ``ci_high`` and ``mc_error``;
-        - with `difference` ``power`` on ``difference`` and ``n_inputs``, by formula;
-        - with `target` ``least_inputs``, the least number of inputs that reaches it, NaN where none does: of any by
-          formula, else of those that were simulated.
+        ``width`` or ``power``, their limits ``*_low`` and ``*_high`` (how rough the plan is), ``standard_error``,
+        ``correlation``, ``mc_error`` and ``simulated``, on dims of what varies; ``floor``, the width with any number of
+        inputs; with `target` ``least_inputs``. With costs ``rated_inputs``, ``judged_inputs``, ``cost``, ``best``, and
+        what ratings alone give: ``width_alone``, ``power_alone`` or ``cost_alone``.
 
     Raises
     ------
     ValueError, TypeError
-        For an unknown label, level or coefficient; for data that say too little to plan from: fewer than 8 systems, or
-        a variance of systems whose standard error is larger than itself.
-
-    Warns
-    -----
-    UserWarning
-        For data that make rough plans, and for metrics whose simulated scores are not like the given ones.
+        For data that say too little to plan from, and a budget that is too small.
 
     Notes
     -----
-    With N systems and M inputs in the data, n and m in the design, and V_s, V_c and P the parts of the jackknife's
-    variance (of systems, of the noise of cells in it, and what inputs add), at input level
-    ``V(n, m) = (N−1)/(n−1)·[(V_s − V_c) + V_c·M/m] + P·M/m``. More inputs make only V_c and P smaller: ``floor`` is
-    what is left. At system level ``V(n, m) = (N−1)/(n−1)·V_s·((1 − r_m²)/(1 − r_M²))² + P·M/m``, r_m being Pearson's
-    correlation of means over m inputs, from the components of variance (`variance_components`). The limits are the
-    jackknife's, with n − 1 degrees of freedom.
-
-    Simulated scores are drawn like the given ones (`simulate` with `like`). The mean of their jackknife's variances in
-    a design, over that in the data's own, multiplies the data's own variance. What is expected is the root of a mean
-    variance; a single study's standard error, with few systems, is mostly smaller and sometimes much larger.
-
-    Of a model, at system level ``V = (1 − r_m²)²/(n − 1)``; at input level ``V = [c + ((1 − ρ²)² − c)/m]/(n − 1)`` with
-    ``c = 2·tr(Q·R·Q·R)``, ``Q = [[−ρ/2, ½], [½, −ρ/2]]`` and R the systems' covariance over the standard deviations
-    within an input; Pearson's r and normal scores only.
-
-    With `rating` and r raters of a cell, the gold's cells have the variance ``σ_c² + σ_e²/r``, by the components of the
-    ratings; variances and correlations change as those of normal scores would. What a rater thinks of a system counts
-    as noise that more inputs make smaller.
-
-    With `difference` d the power is ``P(|T'| > t)`` of a paired t-test on n inputs, T' of the noncentral t distribution
-    with n − 1 degrees of freedom and the centre ``d/√(σ²/n)``. σ² is the variance of the differences of two systems on
-    an input, the mean over all pairs of systems.
-
-    A plan from few systems knows little of others. Limits of a width w are ``w·exp(±t·s)``, no wider than the
-    coefficient's range, with s² the jackknife's variance of ``log w``: the plan is made again without each system
-    (without each of 50 groups of more systems), and without each of up to 20 groups of inputs, and both variances are
-    added, with that of the simulation where there is one. t has a degree of freedom less than there are systems, or
-    groups. From 100 pilots of 20 systems and 50 inputs with agreements of .6 and .9, widths scattered by 32 and 45 % of
-    themselves at system level (27 and 29 % at input level), and the 95 % limits held the expected width in 93 to 97 %.
-
-    Gaps are supposed to be as frequent as in the data.
-
-    References
-    ----------
-    Efron & Stein (1981), "The Jackknife Estimate of Variance". Searle, Casella & McCulloch (1992), "Variance
-    Components". Brennan (2001), "Generalizability Theory" (decision studies).
+    N systems, n rated and m judged inputs and r ratings cost ``prompt·max(n, m) + N·(rating·n·r + verdict·m)``. Gaps
+    are supposed to be as frequent as in the data, and raters to be these. Formulas and how right they are:
+    documentation, "Simulations".
 
     Examples
     --------
     >>> import xsumstat
     >>> ds = xsumstat.load_dataset("demo")
-    >>> found = xsumstat.plan(ds, metric="judge", level="input", n_systems=[12, 24, 48], n_inputs=[30, 300], target=0.1)
-    >>> found.width.squeeze().to_pandas().round(2)
-    n_inputs     30    300
-    n_systems
-    12         0.18  0.14
-    24         0.12  0.09
-    48         0.08  0.07
+    >>> found = xsumstat.plan(ds, metric="judge", level="input", n_systems=[12, 24, 48], target=0.1)
     >>> found.least_inputs.squeeze().values.tolist()
     [nan, 104.0, 14.0]
+    >>> found = xsumstat.plan(ds, difference=3, metric="judge", budget=1000, cost_per_verdict=0.02)
+    >>> for part in found.meta.conclusion().partition(" (")[0].split("; "):
+    ...     print(part)
+    With a budget of 1,000: 73 inputs, 1 rating of each output of 12 systems, 516 inputs scored by judge, for 999.84
+    a difference of 3.00 is found with a power of .67
     """
-    measure = _checked_level(level, coefficient)
+    estimand = _estimand(estimand, difference, other)
+    measure = _checked_measure(level, coefficient)
     _validate.choice("method", method, METHODS)
-    if other is not None and difference is not None:
-        raise ValueError("other and difference are both given; plan one thing at a time")
+    _validate.choice("resample", resample, RESAMPLE)
     confidence_level, alpha = (
         _validate.fraction("confidence_level", confidence_level),
         _validate.fraction("alpha", alpha),
     )
     n_trials = _validate.n_draws("n_trials", n_trials, 2)
     _validate.n_draws("n_resamples", n_resamples, 2)
-    target = None if target is None else _validate.number("target", target, 0, 2)
     asked = Asked(measure, Sizes(n_systems, n_inputs), method, alpha, confidence_level, n_trials, draws.seed_of(rng))
     if test is not None and not isinstance(test, Mapping):
         raise TypeError(f"test must map keywords of a test to values, as {{'method': 'analytic'}}, got {test!r:.100}")
-    if rating is None and along != "rater":
-        raise ValueError(f"along={along!r} is the dim of the raters in rating, which is not given; add rating=...")
-    numbers_of_raters = asked.sizes.raters(n_raters)
+    if rating is None and (along != "rater" or n_raters is not None):
+        what = f"along={along!r}" if along != "rater" else f"n_raters={n_raters!r}"
+        raise ValueError(f"{what} tells of the raters in rating, which is not given; add rating=...")
+    prices = (cost_per_rating, cost_per_prompt, cost_per_verdict)
+    if other is not None and any(each is not None for each in (budget, *prices)):
+        raise ValueError("other is planned by simulation, without costs; leave them out, or other")
+    target = _target(target, difference, other, budget, estimand)
+    judged = _judged(n_judged, estimand, metric)
+    money = Money.checked(budget, target, prices)
+    if money is not None:
+        _check_priced(money, asked, estimand, metric, judged)
+    numbers_of_raters = Sizes.raters(n_raters)
     ratings = None if rating is None else _ratings(ds, gold, other, method, rating, along)
     gold = gold if ratings is None else ratings.gold
-    raters = [None] if ratings is None else numbers_of_raters
-    if difference is not None:
-        if metric is not None:
-            raise ValueError("difference is of two systems by the gold, and no metric has part in it; leave metric out")
-        target = 0.8 if target is None else target
-        each = [_differences(ds, gold, difference, target, asked, ratings, at) for at in raters]
+    raters = [None] if ratings is None else _raters(numbers_of_raters, ratings, n_raters)
+    if estimand in OF_SYSTEMS:
+        if resample == "both":
+            raise ValueError(f"the {estimand} is that of these systems, over new inputs; leave resample out")
+        found = _of_systems(ds, gold, metric, difference, target, asked, estimand, ratings, raters, judged, money)
     elif other is not None:
-        each = [_powers(ds, gold, metric, other, test, n_resamples, asked, progress)]
+        found = _powers(ds, gold, metric, other, test, n_resamples, asked, progress)
+        found["least_inputs"] = _least_of_these(found, 0.8 if target is None else target)
     else:
-        given = _given(ds, gold, metric, asked, ratings)
-        each = [_widths(given, target, asked, checked_progress(progress), at) for at in raters]
-    found = _by_raters(each, raters, n_raters)
-    if other is not None:
-        target = 0.8 if target is None else target
-        found["least_inputs"] = _least_of_these(found, target)
-    attrs: dict[str, Any] = {"target": target, "method": "formula" if difference is not None else method}
-    attrs |= {} if difference is not None else {"n_trials": n_trials, "seed": str(asked.seed)}
-    attrs |= {"alpha": alpha} if "power" in found else {"confidence_level": confidence_level}
-    attrs |= {} if difference is not None else measure.attrs
+        found = _of_agreement(ds, gold, metric, target, asked, ratings, raters, resample, money, progress)
+    given = {"difference": difference, "n_raters": n_raters, "n_judged": n_judged, "budget": budget}
+    given |= {} if money is None and estimand == "agreement" else {"n_systems": n_systems, "n_inputs": n_inputs}
+    found = _without_scalars(found, given)
+    by_formula = estimand != "agreement" or money is not None
+    attrs: dict[str, Any] = {"target": target, "method": "formula" if by_formula else method}
+    attrs |= {} if by_formula else {"n_trials": n_trials, "seed": str(asked.seed)}
+    attrs |= {"alpha": alpha} if "power" in found else {}
+    attrs |= {} if other is not None else {"confidence_level": confidence_level}
+    attrs |= {} if estimand != "agreement" else measure.attrs
     attrs |= {} if rating is None else {"rating": found.attrs["gold"], "along": along}
-    named = {name: size for name, size in asked.sizes.scalars(found.attrs).items() if name not in found.dims}
-    return results.result(
-        xr.Dataset(found.data_vars), None, analysis="plan", gold=found.attrs["gold"], **attrs, **named
-    )
+    attrs |= {"estimand": estimand} if by_formula else {}
+    attrs |= {} if money is None else money.attrs
+    return results.result(xr.Dataset(found.data_vars), None, analysis="plan", **attrs, **found.attrs)
+
+
+# --- What is asked ---
+
+
+def _estimand(estimand: Any, difference: Any, other: Any) -> str:
+    """Whose precision is planned."""
+    if other is not None and difference is not None:
+        raise ValueError("other and difference are both given; plan one thing at a time")
+    if estimand is None:
+        return "agreement" if difference is None else "difference"
+    _validate.choice("estimand", estimand, ESTIMANDS)
+    if estimand != "difference" and difference is not None:
+        raise ValueError(f"difference={difference!r} is of two systems, and estimand is {estimand!r}; leave one out")
+    if estimand != "agreement" and other is not None:
+        raise ValueError(f"other compares agreements, and estimand is {estimand!r}; leave one out")
+    return str(estimand)
+
+
+def _checked_measure(level: Any, coefficient: Any) -> Measure:
+    _validate.choice("level", level, LEVELS)
+    measure = checked_measure(level, coefficient, "pairwise", "drop")
+    if not _scales(measure) and (level == "system" or measure.coefficient.function is not None):
+        raise ValueError(f"there is no plan for coefficient={coefficient!r}, whose value of normal scores is not known")
+    return measure
+
+
+def _scales(measure: Measure) -> bool:
+    """Whether it is known what a coefficient becomes with more inputs at system level, or with more raters."""
+    return measure.coefficient.normal_value is not None
+
+
+def _target(target: Any, difference: Any, other: Any, budget: Any, estimand: str) -> float | None:
+    """The target; a power is .8 unless it is said, or money decides."""
+    if target is not None:
+        powers = difference is not None or other is not None
+        return _validate.number("target", target, 0, 1 if powers else math.inf if estimand in OF_SYSTEMS else 2)
+    return 0.8 if (difference is not None and budget is None) or other is not None else None
+
+
+def _judged(n_judged: Any, estimand: str, metric: Any) -> list[int | None]:
+    """The numbers of inputs that a judge scores; None where that is open."""
+    if n_judged is None:
+        return [None]
+    if estimand not in OF_SYSTEMS or metric is None:
+        raise ValueError(
+            "n_judged is how many inputs a judge scores, beside those that people rate, for a mean or a difference; "
+            "add metric= and estimand='difference', or leave it out"
+        )
+    return list(_whole("n_judged", n_judged, LEAST_INPUTS))
+
+
+def _check_priced(money: Money, asked: Asked, estimand: str, metric: Any, judged: Sequence[int | None]) -> None:
+    """Refuse what costs have no part in."""
+    if asked.sizes.n_inputs is not None:
+        raise ValueError("how many inputs is what costs decide; leave n_inputs out")
+    if asked.method == "simulation":
+        raise ValueError("method='simulation' knows no costs: what a budget buys is planned by formula")
+    free = money.costs.prompt == 0 and money.costs.verdict == 0
+    if estimand in OF_SYSTEMS and metric is not None and judged == [None] and free:
+        raise ValueError(
+            "inputs and the judge's scores cost nothing, so that more of them always pay: say how many there are, "
+            "n_judged=1000, or what they cost, cost_per_verdict="
+        )
+
+
+def _whole(name: str, value: Any, least: int) -> list[int]:
+    """One whole number or several."""
+    sizes = [_validate.integer(name, each, least, _validate.MOST_DRAWS) for each in _validate.listed(value)]
+    if not sizes:
+        raise ValueError(f"{name} is an empty list")
+    _validate.unique(name, sizes)
+    return sizes
 
 
 def _ratings(ds: Any, gold: Any, other: Any, method: str, rating: Any, along: str) -> Ratings:
@@ -245,22 +295,144 @@ def _ratings(ds: Any, gold: Any, other: Any, method: str, rating: Any, along: st
     return Ratings.of(ds, rating, along)
 
 
-def _by_raters(each: list[xr.Dataset], raters: Sequence[int | None], given: Any) -> xr.Dataset:
+def _raters(asked: Sequence[int], ratings: Ratings, given: Any) -> list[int | None]:
+    """The numbers of raters that are planned: of single ratings it is not known what a second one adds."""
+    if not ratings.single:
+        return list(asked)
+    if given is not None and list(asked) != [1]:
+        raise ValueError(
+            f"no cell of {ratings.gold.name!r} has two ratings, so that raters cannot be told from cells; "
+            "only n_raters=1 can be planned"
+        )
+    return [1]
+
+
+def _without_scalars(found: xr.Dataset, given: Mapping[str, Any]) -> xr.Dataset:
+    """Without the dims of what was one number, which attrs have."""
+    for dim, value in given.items():
+        if dim in found.dims and found.sizes[dim] == 1 and not _validate.is_list(value):
+            label = found[dim].values[0].item()
+            found = found.squeeze(dim, drop=True)
+            found = found.assign_attrs({dim: label})
+    return found
+
+
+# --- Means and differences ---
+
+
+def _of_systems(
+    ds: xr.Dataset,
+    gold: Any,
+    metric: Any,
+    difference: Any,
+    target: float | None,
+    asked: Asked,
+    estimand: str,
+    ratings: Ratings | None,
+    raters: Sequence[int | None],
+    judged: Sequence[int | None],
+    money: Money | None,
+) -> xr.Dataset:
+    """Intervals of means or differences, or the power to find a difference, in all designs."""
+    sizes = [None] if difference is None else _differences(difference)
+    if money is None and asked.sizes.n_systems is not None:
+        which = "two systems are compared" if estimand == "difference" else "the mean is of one system"
+        raise ValueError(f"{which}, whatever n_systems is; leave it out")
+    if money is None and metric is not None and judged == [None]:
+        raise ValueError("metric helps by scoring more inputs than people rate: say how many, as n_judged=1000")
+    found = plan_systems.prepared(ds, gold, metric)
+    labels: list[Any] = [None] if metric is None else list(found.score.indexes["metric"])
+    planned = plan_systems.spreads(found, estimand, ratings, metric is not None)
+    wanted = [
+        ({"metric": label, "difference": size}, plan_systems.Wanted(each, size, asked.alpha, asked.confidence_level))
+        for label, each in zip(labels, planned, strict=True)
+        for size in sizes
+    ]
+    if money is None:
+        _, inputs = asked.sizes.of([4], N_INPUTS)
+        made = plan_systems.in_designs(wanted, inputs, raters, judged, target)
+        return made.assign_attrs(gold=found.gold_name)
+    least = 2 if estimand == "difference" else 1
+    own = found.shape[0] if asked.sizes.n_systems is None else asked.sizes.n_systems
+    designs = {"n_systems": _whole("n_systems", own, least), "n_raters": raters, "n_judged": judged}
+    verdicts = "none" if metric is None else "more"
+    questions = [(at, each.question(verdicts)) for at, each in wanted]
+    made = plan_budget.planned(questions, money.costs, designs, money.budgets, target)
+    return made.assign_attrs(gold=found.gold_name, resample="input")
+
+
+def _differences(given: Any) -> list[float]:
+    sizes = [_validate.number("difference", each, 0, math.inf) for each in _validate.listed(given)]
+    if not sizes or min(sizes) == 0:
+        raise ValueError(f"difference must be above 0, got {given!r}")
+    _validate.unique("difference", sizes)
+    return sizes
+
+
+# --- Agreement ---
+
+
+def _of_agreement(
+    ds: xr.Dataset,
+    gold: Any,
+    metric: Any,
+    target: float | None,
+    asked: Asked,
+    ratings: Ratings | None,
+    raters: Sequence[int | None],
+    resample: str,
+    money: Money | None,
+    progress: bool | None,
+) -> xr.Dataset:
+    """Widths of intervals of correlations in all designs."""
+    given = _given(ds, gold, metric, asked, ratings, resample)
+    if given.these:
+        if asked.sizes.n_systems is not None:
+            raise ValueError(
+                f"intervals for these {given.systems} systems are planned, whatever n_systems is; leave it out, or ask "
+                "resample='both'"
+            )
+        asked = replace(asked, sizes=replace(asked.sizes, n_systems=given.systems, least_systems=1), method="formula")
+    about = {"resample": "input" if given.these else "both"}
+    if money is None:
+        each = [_widths(given, target, asked, checked_progress(progress), at) for at in raters]
+        found = _by_raters(each, raters)
+        return found.assign_attrs(about | asked.sizes.scalars())
+    own = given.systems if asked.sizes.n_systems is None else asked.sizes.n_systems
+    designs = {"n_systems": _whole("n_systems", own, 1 if given.these else 4), "n_raters": raters, "n_judged": [None]}
+    by_raters = {at: given.by_raters(at) for at in raters}
+    questions = [
+        ({"metric": label}, _priced({at: each[place] for at, each in by_raters.items()}, asked))
+        for place, label in enumerate(given.labels)
+    ]
+    made = plan_budget.planned(questions, money.costs, designs, money.budgets, target)
+    return made.assign_attrs(about | {"gold": given.gold_name})
+
+
+def _priced(planned: Mapping[int | None, Planned[planning.Expected]], asked: Asked) -> plan_budget.Question:
+    """What is asked of designs that money buys."""
+
+    def widths(design: plan_budget.Design, rated: FloatArray, judged: FloatArray) -> FloatArray:
+        own = planned[design.raters].own
+        found = [planning.width(own, design.systems, n, asked.confidence_level, scale=asked.scale) for n in rated]
+        return np.array(found)
+
+    def told(design: plan_budget.Design, rated: int, judged: int) -> dict[str, float]:
+        one, n = planned[design.raters], design.systems
+        low, high, error = planning.interval(one.own, n, rated, asked.confidence_level, scale=asked.scale)
+        limits = _limits(one, (n, rated), high - low, math.nan, asked)
+        return {"width": high - low, "width_low": limits[0], "width_high": limits[1], "standard_error": error,
+                "correlation": one.own.value(rated)}  # fmt: skip
+
+    return plan_budget.Question(widths, False, "rated", told)
+
+
+def _by_raters(each: list[xr.Dataset], raters: Sequence[int | None]) -> xr.Dataset:
     """The plans of all numbers of raters."""
     if raters[0] is None:
         return each[0]
-    if not _validate.is_list(given):
-        return each[0].assign_attrs(n_raters=raters[0])
     return xr.concat(each, xr.DataArray(list(raters), dims="n_raters", name="n_raters"), combine_attrs="override",
                      data_vars="all").transpose(..., "n_raters")  # fmt: skip
-
-
-def _checked_level(level: Any, coefficient: Any) -> Measure:
-    _validate.choice("level", level, _BOTH)
-    measure = checked_measure(level, coefficient, "pairwise", "drop")
-    if measure.coefficient.normal_value is None:
-        raise ValueError(f"there is no plan for coefficient={coefficient!r}, whose value of normal scores is not known")
-    return measure
 
 
 # --- Widths ---
@@ -272,8 +444,10 @@ class _Given:
 
     labels: list[Any]
     gold_name: str
-    source: Source
-    by_raters: Callable[[int | None], list[Planned]]
+    source: Source | None
+    systems: int
+    these: bool
+    by_raters: Callable[[int | None], list[Planned[planning.Expected]]]
 
 
 def _widths(given: _Given, target: float | None, asked: Asked, progress: bool | None, raters: int | None) -> xr.Dataset:
@@ -287,7 +461,7 @@ def _widths(given: _Given, target: float | None, asked: Asked, progress: bool | 
     floor, least = np.full(shape[:2], np.nan), np.full(shape[:2], np.nan)
     drawn = [(n, m) for n in systems if not asked.by_formula(n) for m in inputs]
     expected = [each.own for each in planned]
-    by_design = _simulated(given.source, drawn, expected, asked, progress) if drawn else {}
+    by_design = _simulated(given.source, drawn, expected, asked, progress) if drawn and given.source else {}
     for at, one in enumerate(expected):
         for row, n in enumerate(systems):
             floor[at, row] = planning.width(one, n, math.inf, asked.confidence_level, scale=asked.scale)
@@ -315,7 +489,9 @@ def _widths(given: _Given, target: float | None, asked: Asked, progress: bool | 
     return asked.sizes.squeezed(found.assign_attrs(gold=given.gold_name))
 
 
-def _limits(planned: Planned, design: Design, width: float, error: float, asked: Asked) -> tuple[float, float]:
+def _limits(
+    planned: Planned[planning.Expected], design: Design, width: float, error: float, asked: Asked
+) -> tuple[float, float]:
     """Limits of a width that is expected of a design; `error` is its Monte-Carlo error, NaN of a formula."""
     n, m = design
     low, high = planned.limits(
@@ -327,19 +503,45 @@ def _limits(planned: Planned, design: Design, width: float, error: float, asked:
     return low, min(high, 2.0 / asked.scale) if high == high else high
 
 
-def _given(ds: xr.Dataset, gold: Any, metric: Any, asked: Asked, ratings: Ratings | None) -> _Given:
+def _given(ds: xr.Dataset, gold: Any, metric: Any, asked: Asked, ratings: Ratings | None, resample: str) -> _Given:
     """What widths are planned from: the model, or the data."""
-    questions = Questions.of(asked.measure.level, asked.measure.coefficient.name, "pairwise", "drop")
-    if isinstance(ds, xr.Dataset) and "model" in ds.attrs:
+    measure = asked.measure
+    if not _scales(measure) and ratings is not None:
+        raise ValueError(
+            f"it is not known what more raters do to coefficient={measure.coefficient.name!r}; give their mean or "
+            "majority as gold=, not rating="
+        )
+    questions = Questions.of(measure.level, measure.coefficient.name, "pairwise", "drop")
+    if isinstance(ds, xr.Dataset) and "model" in ds.attrs and resample != "input":
+        _check_like_these(measure)
         source = Source.of(ds, gold, metric, questions, True, None, None)
         known = [Planned(each) for each in _of_model(ds, source, asked)]
-        return _Given(source.labels, source.gold_name, source, lambda raters: known)
-    found = simulation.prepared(ds, gold, metric)
-    _check_enough(found)
-    bases = plan_bands.bases(found, asked.measure, ratings)
-    source = Source.of(ds, gold, metric, questions, True, None, None)
+        return _Given(source.labels, source.gold_name, source, source.scores.shape[1], False, lambda raters: known)
+    whom = True if resample == "input" else None  # too few for "both" is an error, below
+    found = simulation.prepared(ds, gold, metric, level=measure.level, these_systems=whom)
+    alike = measure.level in _BOTH and _scales(measure)
+    these = resample == "input" or (resample == "auto" and not (alike and found.shape[0] >= _LEAST_SYSTEMS))
+    if these and asked.method == "simulation":
+        raise ValueError("method='simulation' draws systems like these; for these very systems plans are by formula")
+    if not these:
+        _check_like_these(measure)
+        _check_enough(found)
+    bases = plan_bands.bases(found, measure, ratings, these)
+    drawn = None if these else Source.of(ds, gold, metric, questions, True, None, None)
     labels = list(found.score.indexes["metric"])
-    return _Given(labels, found.gold_name, source, lambda raters: [each.planned(raters) for each in bases])
+    return _Given(labels, found.gold_name, drawn, found.shape[0], these,
+                  lambda raters: [each.planned(raters) for each in bases])  # fmt: skip
+
+
+def _check_like_these(measure: Measure) -> None:
+    """Refuse what is not known of other systems."""
+    if measure.level not in _BOTH:
+        raise ValueError(f"level={measure.level!r} is planned for these systems alone; ask resample='input'")
+    if not _scales(measure):
+        raise ValueError(
+            f"there is no plan for coefficient={measure.coefficient.name!r} and systems like these, as its value of "
+            "normal scores is not known; ask resample='input'"
+        )
 
 
 def _of_model(ds: xr.Dataset, source: Source, asked: Asked) -> list[planning.Expected]:
@@ -446,36 +648,6 @@ def _powers(
     names = ["power", "ci_low", "ci_high", "mc_error"]
     found_powers = power[names].squeeze("test", drop=True)
     return found_powers.drop_attrs().assign_attrs(gold=power.attrs["gold"])
-
-
-def _differences(
-    ds: xr.Dataset,
-    gold: Any,
-    difference: Any,
-    target: float,
-    asked: Asked,
-    ratings: Ratings | None,
-    raters: int | None,
-) -> xr.Dataset:
-    """The power of a paired t-test of two systems that differ by so much, and the inputs that it needs."""
-    if asked.sizes.n_systems is not None:
-        raise ValueError("two systems are compared, whatever n_systems is; leave it out")
-    sizes = [_validate.number("difference", each, 0, math.inf) for each in _validate.listed(difference)]
-    if not sizes or min(sizes) == 0:
-        raise ValueError(f"difference must be above 0, got {difference!r}")
-    _validate.unique("difference", sizes)
-    found = simulation.prepared(ds, gold, None)
-    _, inputs = asked.sizes.of([4], N_INPUTS)
-    variance = differences.variance_of_pairs(found.gold.values)
-    if ratings is not None and raters is not None:
-        variance *= ratings.noise.scale(raters) ** 2
-    power = [[differences.power(each, variance, m, asked.alpha) for m in inputs] for each in sizes]
-    least = [differences.least_inputs(each, variance, target, asked.alpha) for each in sizes]
-    coords = {"difference": sizes, "n_inputs": inputs}
-    made = xr.Dataset({"power": (list(coords), power), "least_inputs": (["difference"], least)}, coords)
-    if not _validate.is_list(difference):
-        made = made.squeeze("difference", drop=True)
-    return asked.sizes.squeezed(made.assign_attrs(gold=found.gold_name))
 
 
 def _least_of_these(found: xr.Dataset, target: float) -> xr.DataArray:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Generic, TypeVar
 
 import numpy as np
+import xarray as xr
 
 from xsumstat.coefficients import leave_one_out
 from xsumstat.coefficients.record import Measure
@@ -18,24 +20,28 @@ from xsumstat.types import FloatArray, IntArray
 # More systems, and more inputs, than these are left out in so many blocks.
 _BLOCKS = (50, 20)
 
-Width = Callable[[planning.Expected], float]
+T = TypeVar("T")
+FromData = planning.FromParts | planning.OfTheseSystems
 
 
 @dataclass(frozen=True)
-class Planned:
-    """What is expected of one metric by data, and by the data without each block of systems, and of inputs.
+class Planned(Generic[T]):
+    """What is expected by data, and by the data without each block of labels.
 
     Attributes
     ----------
-    own : Expected
-    without : tuple of two lists of Expected
-        None where what is left says too little.
+    own : Expected or Spread
+    without : tuple of lists of the same
+        Of systems and of inputs, or of inputs alone where the systems are these. None where what is left says too
+        little.
     """
 
-    own: planning.Expected
-    without: tuple[list[planning.Expected | None], ...] = ()
+    own: T
+    without: tuple[list[T | None], ...] = ()
 
-    def limits(self, width: float, width_of: Width, confidence_level: float, error: float = 0.0) -> tuple[float, float]:
+    def limits(
+        self, width: float, width_of: Callable[[T], float], confidence_level: float, error: float = 0.0
+    ) -> tuple[float, float]:
         """Limits of an expected width: ``width·exp(±t·s)`` by the jackknife of its logarithm.
 
         ``s²`` is the sum of the variances over systems and over inputs, and of the square of `error`, the width's own
@@ -61,20 +67,20 @@ class Basis:
 
     Attributes
     ----------
-    own : FromParts
-    without : tuple of two lists of FromParts
+    own : FromParts or OfTheseSystems
+    without : tuple of lists of the same
     noise : Noise, optional
         Of the ratings, whose mean is the gold.
-    noises : tuple of two lists of Noise
+    noises : tuple of lists of Noise
         Without the same blocks.
     """
 
-    own: planning.FromParts
-    without: tuple[list[planning.FromParts | None], ...]
+    own: FromData
+    without: tuple[list[FromData | None], ...]
     noise: Noise | None
     noises: tuple[list[Noise | None], ...]
 
-    def planned(self, raters: int | None) -> Planned:
+    def planned(self, raters: int | None) -> Planned[planning.Expected]:
         """With so many raters of each cell, or as they are."""
         if raters is None or self.noise is None:
             return Planned(self.own, tuple(list(each) for each in self.without))
@@ -86,33 +92,41 @@ class Basis:
         return Planned(self.noise.expected(self.own, raters), tuple(without))
 
 
-def bases(found: Scores, measure: Measure, ratings: Ratings | None) -> list[Basis]:
-    """What plans of each metric are made from."""
+def bases(found: Scores, measure: Measure, ratings: Ratings | None, these: bool) -> list[Basis]:
+    """What plans of each metric are made from; of `these` systems no other systems are thought of."""
     human = found.gold.values
-    blocks = tuple(_blocks(size, most) for size, most in zip(human.shape, _BLOCKS, strict=True))
-    noise: Noise | None = None
-    noises: tuple[list[Noise | None], ...] = ()
-    if ratings is not None:
-        noise = ratings.noise
-        noises = tuple(
-            [
-                ratings.without(dim, found.gold.indexes[dim][each] if dim in found.gold.indexes else each)
-                for each in left_out
-            ]
-            for dim, left_out in zip(("system", "input"), blocks, strict=True)
-        )
+    blocks = blocks_of(human.shape, these)
+    noise, noises = (None, ()) if ratings is None else (ratings.noise, noises_of(ratings, found.gold, blocks))
     of_cells = measure.level == "system" or ratings is not None
     made = []
     for x in found.score.values:
-        own = _parts(x, human, measure)
+        own = _parts(x, human, measure, these, of_cells or not these)
         if own is None:
             raise ValueError("some metric shares too few cells with the gold to tell systems, inputs and cells apart")
         without = tuple(
-            [_parts(np.delete(x, each, axis), np.delete(human, each, axis), measure, of_cells) for each in left_out]
-            for axis, left_out in enumerate(blocks)
-        )
+            [_parts(np.delete(x, each, axis), np.delete(human, each, axis), measure, these, of_cells)
+             for each in left_out]
+            for axis, left_out in blocks.items()
+        )  # fmt: skip
         made.append(Basis(own, without, noise, noises))
     return made
+
+
+def blocks_of(shape: tuple[int, ...], these: bool) -> dict[int, list[IntArray]]:
+    """Which labels are left out together, of systems (axis 0) and of inputs (1), or of inputs alone."""
+    return {axis: _blocks(shape[axis], _BLOCKS[axis]) for axis in ((1,) if these else (0, 1))}
+
+
+def noises_of(
+    ratings: Ratings, gold: xr.DataArray, blocks: dict[int, list[IntArray]]
+) -> tuple[list[Noise | None], ...]:
+    """The noise of ratings without each block of the gold's labels."""
+    dims = {axis: ("system", "input")[axis] for axis in blocks}
+    return tuple(
+        [ratings.without(dims[axis], gold.indexes[dims[axis]][each] if dims[axis] in gold.indexes else each)
+         for each in left_out]
+        for axis, left_out in blocks.items()
+    )  # fmt: skip
 
 
 def _blocks(size: int, most: int) -> list[IntArray]:
@@ -121,15 +135,16 @@ def _blocks(size: int, most: int) -> list[IntArray]:
     return [np.arange(start, size, step) for start in range(step)]
 
 
-def _parts(x: FloatArray, human: FloatArray, measure: Measure, of_cells: bool = True) -> planning.FromParts | None:
+def _parts(x: FloatArray, human: FloatArray, measure: Measure, these: bool, of_cells: bool) -> FromData | None:
     """What is expected by scores (systems, inputs); None where they do not tell systems, inputs and cells apart.
 
     Without `of_cells` components are not computed: formulas at input level need none.
     """
     covariances = np.full((len(components.EFFECTS), 2, 2), math.nan)
     if of_cells:
-        raw, _ = components.estimates(np.array([x, human]), tuple(components.EFFECTS.values()), errors=False)
+        raw = components.crossed(np.array([x, human]))
         if np.isnan(raw).any():
             return None
         covariances = components.repaired(raw)
-    return planning.FromParts.of(leave_one_out.of(x, human, measure), measure, covariances)
+    kind = planning.OfTheseSystems if these else planning.FromParts
+    return kind.of(leave_one_out.of(x, human, measure), measure, covariances)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +13,7 @@ from xsumstat.analyses.measure import Measure
 
 # Designs of fewer systems are simulated at system level.
 _FEW_SYSTEMS = 15
+N_RATERS = (1, 2, 3, 5)
 
 
 @dataclass(frozen=True)
@@ -21,12 +22,13 @@ class Sizes:
 
     n_systems: Any
     n_inputs: Any
+    least_systems: int = 4
 
     def of(self, n_systems: Sequence[int], n_inputs: Sequence[int]) -> tuple[list[int], list[int]]:
         """All of them, or these."""
         found = []
         for name, given, default, least in (
-            ("n_systems", self.n_systems, n_systems, 4),
+            ("n_systems", self.n_systems, n_systems, self.least_systems),
             ("n_inputs", self.n_inputs, n_inputs, 2),
         ):
             sizes = [
@@ -40,13 +42,14 @@ class Sizes:
         return found[0], found[1]
 
     @staticmethod
-    def raters(n_raters: Any) -> list[int | None]:
+    def raters(n_raters: Any) -> list[int]:
         """The numbers of raters."""
-        sizes = [_validate.integer("n_raters", each, 1, _validate.MOST_DRAWS) for each in _validate.listed(n_raters)]
+        given = N_RATERS if n_raters is None else n_raters
+        sizes = [_validate.integer("n_raters", each, 1, _validate.MOST_DRAWS) for each in _validate.listed(given)]
         if not sizes:
             raise ValueError("n_raters is an empty list")
         _validate.unique("n_raters", sizes)
-        return list(sizes)
+        return sizes
 
     def squeezed(self, ds: xr.Dataset) -> xr.Dataset:
         """Without the dims of what was one number."""
@@ -55,12 +58,10 @@ class Sizes:
         ]
         return ds.squeeze(single, drop=True)
 
-    def scalars(self, attrs: Mapping[Any, Any]) -> dict[str, int]:
+    def scalars(self) -> dict[str, int]:
         """What was one number."""
         own = {name: getattr(self, name) for name in ("n_systems", "n_inputs")}
-        return {name: value for name, value in own.items() if isinstance(value, int)} | {
-            name: int(attrs[name]) for name in (*own, "n_raters") if name in attrs
-        }
+        return {name: value for name, value in own.items() if isinstance(value, int)}
 
 
 @dataclass(frozen=True)

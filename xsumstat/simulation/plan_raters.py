@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+import math
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -24,35 +25,48 @@ class Noise:
         Variances of what raters of a cell share, and of what each rating has by itself.
     shared : float
         The mean of ``1/r`` over cells with r ratings.
+    offsets : float
+        The variance of what raters' strictness adds to a cell's mean where not all rate all: of r out of R raters
+        ``σ²·(1/r − 1/R)``.
     """
 
     cell: float
     residual: float
     shared: float
+    offsets: float = 0.0
 
     @classmethod
     def of(cls, values: FloatArray) -> Noise | None:
-        """From ratings (systems, inputs, raters); None where they do not give the components."""
+        """From ratings (systems, inputs, raters); None where they do not give the components.
+
+        Where no cell has two ratings, their noise cannot be told from what raters of a cell share.
+        """
         counts = np.isfinite(values).sum(axis=-1)
-        found, _ = components.estimates(values[None], tuple(components.EFFECTS_OF_RATINGS.values()), errors=False)
-        if np.isnan(found).any():
+        if counts.max(initial=0) < 2:
+            single = np.where(counts > 0, np.nansum(values, axis=-1), np.nan)
+            return cls.of_gold(components.crossed(single[None]))
+        parts = components.of_ratings(values)
+        if np.isnan(list(parts.values())).any():
             return None
-        parts = dict(zip(components.EFFECTS_OF_RATINGS, found[:, 0, 0], strict=True))
-        cell, residual = (max(0.0, float(parts[each])) for each in ("cell", "residual"))
-        return cls(cell, residual, float(np.mean(1 / counts[counts > 0])))
+        cell, residual, rater = (max(0.0, parts[each]) for each in ("cell", "residual", "rater"))
+        shared, raters = float(np.mean(1 / counts[counts > 0])), int(np.isfinite(values).any(axis=(0, 1)).sum())
+        return cls(cell, residual, shared, rater * max(0.0, shared - 1 / raters))
+
+    @classmethod
+    def of_gold(cls, covariances: FloatArray) -> Noise | None:
+        """From the effects (3, scores, scores) of scores, the gold last, whose ratings are not known."""
+        cell = float(covariances[2, -1, -1])
+        return None if math.isnan(cell) else cls(max(0.0, cell), 0.0, 1.0)
 
     def variance(self, raters: int | None) -> float:
         """The variance of the gold's cells with so many raters of each, or as they are."""
-        return self.cell + self.residual * (self.shared if raters is None else 1 / raters)
+        if raters is None:
+            return self.cell + self.residual * self.shared + self.offsets
+        return self.cell + self.residual / raters
 
-    def scale(self, raters: int) -> float:
-        """The standard deviation of cells with so many raters over that of cells as they are."""
-        return float(np.sqrt(self.variance(raters) / self.variance(None)))
-
-    def expected(self, base: planning.FromParts, raters: int) -> planning.Expected:
+    def expected(self, base: planning.FromParts | planning.OfTheseSystems, raters: int) -> planning.Expected:
         """What is expected with so many raters."""
-        now, then = (_with_noise(base.covariances, self.variance(each)) for each in (None, raters))
-        return planning.WithNoise(replace(base, covariances=now), then)
+        return base.with_noise(self.variance(None), self.variance(raters))
 
 
 @dataclass(frozen=True)
@@ -65,11 +79,14 @@ class Ratings:
         Their mean.
     values : DataArray, (system, input, raters)
     noise : Noise
+    single : bool
+        Whether no cell has two ratings: nothing is known of other numbers of raters.
     """
 
     gold: xr.DataArray
     values: xr.DataArray
     noise: Noise
+    single: bool
 
     @classmethod
     def of(cls, ds: xr.Dataset, rating: Any, along: str) -> Ratings:
@@ -81,21 +98,14 @@ class Ratings:
             )
         values = values.transpose("system", "input", along)
         simulation.check_size(values.values)
-        if values.notnull().sum(along).values.max(initial=0) < 2:
-            raise ValueError(f"no cell of {name!r} has two ratings, so that raters cannot be told from cells")
         noise = Noise.of(values.values)
         if noise is None:
             raise ValueError(f"the ratings {name!r} do not tell systems, inputs, cells and raters apart")
-        return cls(values.mean(along).rename(name), values, noise)
+        single = bool(values.notnull().sum(along).max() < 2)
+        return cls(values.mean(along).rename(name), values, noise, single)
 
     def without(self, dim: str, labels: Any) -> Noise | None:
         """The noise of ratings of all systems, or inputs, but these labels, or places where there are no labels."""
         if dim in self.values.indexes:
             return Noise.of(self.values.drop_sel({dim: labels}, errors="ignore").values)
         return Noise.of(self.values.drop_isel({dim: labels}).values)
-
-
-def _with_noise(covariances: FloatArray, noise: float) -> FloatArray:
-    out = covariances.copy()
-    out[2, 1, 1] = noise
-    return out

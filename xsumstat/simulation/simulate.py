@@ -243,9 +243,11 @@ def _labelled(values: FloatArray, names: list[Any]) -> xr.Dataset:
     return xr.Dataset({"score": (facts.CORE, values)}, coords)
 
 
-def prepared(ds: xr.Dataset, gold: Any, metric: Any) -> schema.Scores:
-    """Scores that others are drawn like, in memory and without further dims."""
-    found = schema.prepare(ds, gold, metric, level="input", missing="pairwise")
+def prepared(
+    ds: xr.Dataset, gold: Any, metric: Any, *, level: str = "input", these_systems: bool | None = False
+) -> schema.Scores:
+    """Scores that others are drawn like, or planned from, in memory and without further dims."""
+    found = schema.prepare(ds, gold, metric, level=level, missing="pairwise", these_systems=these_systems)
     calibrated.refuse(found.score, "a simulation")
     if found.further:
         raise ValueError(

@@ -1,0 +1,23 @@
+"""
+What does a budget buy?
+=======================
+
+The expected width of the interval of the difference of two systems, for each number of ratings of an output, with its
+limits. The numbers are the inputs that the money then buys, the ring is the best design. Where prompts are dear,
+further ratings of each output pay.
+
+Reference: :py:meth:`result.meta.plot.plan <xarray.Dataset.meta.plot.plan>`.
+"""
+
+import numpy as np
+import xarray as xr
+
+import xsumstat
+
+ds = xsumstat.load_dataset("demo")
+noise = xr.DataArray(np.random.default_rng(0).normal(size=(3, 12, 30)), dims=("rater", "system", "input"))
+rating = (ds.score.sel(metric="human", drop=True) + 20 * noise).rename("rating")
+plan = xsumstat.plan(
+    ds, rating=rating, estimand="difference", budget=[2000, 5000], cost_per_rating=1, cost_per_prompt=20
+)
+plan.meta.plot.plan()

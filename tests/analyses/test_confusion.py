@@ -1,0 +1,72 @@
+"""Which labels a judge gives, by the labels that people give."""
+
+import numpy as np
+import pytest
+import xarray as xr
+from conftest import dataset
+
+
+def graded(seed=0, shape=(3, 30), gaps=0.1):
+    """Grades 1, 2, 4 and 5 of people, and of two judges, of whom one has gaps."""
+    rng = np.random.default_rng(seed)
+    z = rng.choice([1.0, 2.0, 4.0, 5.0], shape)
+    x = np.clip(z + rng.integers(-1, 2, (2, *shape)), 1, 5)
+    x[0][rng.random(shape) < gaps] = np.nan
+    return dataset(np.concatenate([x, z[None]])).assign_coords(domain=("input", ["a", "b", "b"] * 10))
+
+
+def test_counts_are_those_of_scikit_learn():
+    metrics = pytest.importorskip("sklearn.metrics")
+    ds = graded()
+    found = ds.meta.confusion("m2")
+    assert found.human_label.values.tolist() == [1, 2, 3, 4, 5]
+    z = ds.score.sel(metric="m2").values
+    for metric in ("m0", "m1"):
+        x = ds.score.sel(metric=metric).values
+        there = ~np.isnan(x)
+        want = metrics.confusion_matrix(z[there], x[there], labels=[1, 2, 3, 4, 5])
+        np.testing.assert_array_equal(found.n_outputs.sel(metric=metric), want)
+    rows = found.n_outputs.sum("judge_label")
+    assert np.isnan(found.share.sel(human_label=3)).all()  # a grade that people could have given
+    np.testing.assert_allclose((found.share * rows).fillna(0), found.n_outputs)
+
+
+def test_groups_add_up_and_labels_are_texts():
+    ds = graded()
+    found = ds.meta.confusion("m2", by="domain")
+    one = ds.isel(input=ds.domain.values == "a").meta.confusion("m2")
+    np.testing.assert_array_equal(found.n_outputs.sel(domain="a"), one.n_outputs)
+    parts = found.n_outputs.sel(domain=["a", "b"]).sum("domain")
+    np.testing.assert_array_equal(parts, found.n_outputs.sel(domain="all"))
+    passed = ds.assign(score=(ds.score > 2) * 1.0).assign_attrs(labels=["fail", "pass"])
+    assert passed.meta.confusion("m2", metric="m1").judge_label.values.tolist() == ["fail", "pass"]
+
+
+def test_lazy_scores_and_further_dims():
+    ds = graded()
+    both = xr.concat([ds, graded(1)], xr.DataArray(["en", "de"], dims="language", name="language"))
+    found = both.meta.confusion("m2")
+    np.testing.assert_array_equal(found.n_outputs.sel(language="en"), ds.meta.confusion("m2").n_outputs)
+    lazy = ds.chunk().meta.confusion("m2")
+    assert lazy.n_outputs.chunks is not None
+    xr.testing.assert_equal(lazy.compute().drop_attrs(), ds.meta.confusion("m2").drop_attrs())
+
+
+def test_words():
+    z = np.array([[1.0] * 10 + [0.0] * 5])
+    x = z.copy()
+    x[0, :2], x[0, 12:] = 0.0, 1.0
+    ds = dataset(np.stack([x, z])).assign_attrs(labels=["fail", "pass"])
+    assert ds.meta.confusion("m1").meta.conclusion() == (
+        "m0 gives 10 of 15 outputs the label that m1 gives; most often it gives 'pass' for 'fail' (3 of 5)."
+    )
+
+
+def test_what_has_no_labels_is_refused():
+    ds = graded()
+    with pytest.raises(ValueError, match="have other values, as 1.5"):
+        ds.assign(score=ds.score.where(ds.metric != "m0", 1.5)).meta.confusion("m2")
+    with pytest.raises(ValueError, match="different values"):
+        dataset(np.random.default_rng(0).normal(size=(2, 3, 40))).meta.confusion("m1")
+    with pytest.raises(ValueError, match="by must be a coordinate"):
+        ds.meta.confusion("m2", by="domian")

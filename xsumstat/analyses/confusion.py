@@ -1,0 +1,118 @@
+"""Which labels a judge gives, by the labels that people give: `confusion`."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from xsumstat import _validate, catalogue
+from xsumstat.analyses import groups as slices
+from xsumstat.coefficients import arrays
+from xsumstat.dataset import facts, results, scale_checks, value_checks
+from xsumstat.dataset import scores as schema
+from xsumstat.types import FloatArray
+
+LABELS = ("human_label", "judge_label")
+
+
+@_validate.public
+def confusion(
+    ds: xr.Dataset,
+    gold: Hashable | xr.DataArray | None = None,
+    *,
+    metric: Hashable | Sequence[Hashable] | xr.DataArray | None = None,
+    by: str | None = None,
+) -> xr.Dataset:
+    """Count which labels each judge gives, by the labels that people give.
+
+    Parameters
+    ----------
+    {ds}
+    {gold}
+    {metric}
+    {by}
+
+    Returns
+    -------
+    Dataset
+        On (metric, human_label, judge_label, ...): ``n_outputs``, the number of outputs with these two labels, and
+        ``share``, their share of the outputs with this human label (NaN where there are none). Labels are the values
+        that people give, as texts where ``to_scores(labels=)`` coded them.
+
+    Raises
+    ------
+    ValueError, TypeError
+        For an unknown label or dim, for human scores with more than 50 different values, and for a metric with values
+        that people never give: ``ds.meta.calibrate(..., grades=True)`` brings it to their scale.
+
+    Warns
+    -----
+    {errors.warned}
+
+    Examples
+    --------
+    >>> import xsumstat
+    >>> ds = xsumstat.load_dataset("demo")
+    >>> passed = ds.assign(score=(ds.score > 50) * 1.0)
+    >>> found = passed.meta.confusion("human", metric="judge")
+    >>> found.n_outputs.squeeze("metric", drop=True).to_pandas()
+    judge_label    0    1
+    human_label
+    0            134   21
+    1             44  161
+    """
+    scores = schema.prepare(ds, gold, metric, level="global", missing="pairwise", constant=True, these_systems=True)
+    known = scale_checks.classes_of(scores)
+    whole = _table(scores, known, slice(None), "system")
+    if by is None:
+        return whole
+    dim, _, names = slices.groups_of(ds, "by", by, facts.CELLS)
+    if by in catalogue.RESERVED or slices.ALL in names:
+        raise ValueError(f"by={by!r} is, or has a group that is, a name that results need; rename it")
+    with value_checks.held():  # labels without a group were named already
+        own = slices.groups_of(scores.score, "by", by, facts.CELLS)[1]
+    places = [[at for at, group in enumerate(own) if group == name] for name in names]
+    tables = [*(_table(scores, known, at, dim) for at in places), whole]
+    found = slices.joined(tables, pd.Index([*names, slices.ALL], name=by, dtype=object))
+    return found.transpose("metric", by, *LABELS, ...).assign_attrs({**whole.attrs, "by": by})
+
+
+def _table(scores: schema.Scores, known: FloatArray, at: Any, dim: str) -> xr.Dataset:
+    """Counts and shares of some systems or inputs."""
+    score = scores.score.isel(metric=scores.rows)
+    counts = _counts(score.isel({dim: at}), scores.gold.isel({dim: at} if dim in scores.gold.dims else {}), known)
+    of_row = counts.sum(LABELS[1])
+    found = xr.Dataset({"n_outputs": counts, "share": counts / of_row.where(of_row > 0)})
+    coords = {name: coord for name, coord in score.coords.items() if coord.dims == ("metric",)}
+    texts = scale_checks.as_texts(known, scores.labels)
+    found = found.assign_coords({**coords, **{name: (name, np.array(texts, dtype=object)) for name in LABELS}})
+    return results.result(found.transpose("metric", *LABELS, ...), scores, analysis="confusion")
+
+
+def _counts(x: xr.DataArray, z: xr.DataArray, known: FloatArray) -> xr.DataArray:
+    """How many outputs have which two labels."""
+
+    def each(x: FloatArray, z: FloatArray) -> Any:
+        there = arrays.present(x, z)
+        places = [np.searchsorted(known, values[there]) for values in (z, x)]
+        table = np.zeros((len(known) + 1, len(known) + 1), dtype=np.int64)
+        np.add.at(table, tuple(places), 1)
+        return table[:-1, :-1]
+
+    found: xr.DataArray = xr.apply_ufunc(
+        each,
+        x,
+        z,
+        input_core_dims=[facts.CELLS, facts.CELLS],
+        output_core_dims=[LABELS],
+        vectorize=True,
+        dask="parallelized",
+        output_dtypes=[int],
+        dask_gufunc_kwargs={"output_sizes": dict.fromkeys(LABELS, len(known)), "allow_rechunk": True},
+        keep_attrs=False,
+    )
+    return found

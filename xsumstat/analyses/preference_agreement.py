@@ -1,0 +1,246 @@
+"""Do judges choose as people do, beside how far people choose alike: `preference_agreement`."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from xsumstat import _validate
+from xsumstat.analyses import adjust as families
+from xsumstat.analyses import preference_parts as parts
+from xsumstat.dataset import preferences as schema
+from xsumstat.inference import prompts
+from xsumstat.inference.jackknife import bounded
+from xsumstat.inference.prompts import LeftOut
+from xsumstat.types import FloatArray
+
+TIES = ("count", "drop")
+_NAMES = (
+    *("accuracy", "ci_low", "ci_high", "kappa", "kappa_low", "kappa_high"),
+    *("difference", "difference_low", "difference_high", "pvalue", "tie_share", "n_pairs", "n_shared", "n_prompts"),
+)
+
+
+@_validate.public
+def preference_agreement(
+    ds: xr.Dataset,
+    *,
+    rater: Hashable | Sequence[Hashable] | None = None,
+    ties: str = "count",
+    adjust: str | None = "holm",
+    confidence_level: float = 0.95,
+    cluster: str | None = None,
+) -> xr.Dataset:
+    """How often judges choose as people do, beside how often people choose as each other.
+
+    Parameters
+    ----------
+    {ds.preferences}
+    {rater.judges}
+    ties : {"count", "drop"}, default "count"
+        A tie is a choice like others, so that two ties agree and a tie and a choice do not; or pairs are left out in
+        which one of the two raters gave a tie.
+    {adjust.raters}
+    {confidence_level}
+    {cluster.prompts}
+
+    Returns
+    -------
+    Dataset
+        On (rater,): each judge, and "people", the human raters among themselves. ``accuracy``, the share of pairs on
+        which the judge and a human rater made the same choice, with ``ci_low`` and ``ci_high``; ``kappa``, Cohen's,
+        with ``kappa_low`` and ``kappa_high``; ``difference`` of the judge's accuracy from people's on the pairs that
+        two people judged, with ``difference_low``, ``difference_high``, ``pvalue``, ``pvalue_adjusted`` and
+        ``significant``; ``tie_share``, the share of ties; ``n_pairs`` and ``n_prompts`` of the accuracy, ``n_shared``
+        pairs of the difference.
+
+    Raises
+    ------
+    ValueError, TypeError
+        For preferences that are not as `to_preferences` gives them, an unknown judge, and where no pair was judged by a
+        judge and by people.
+
+    Warns
+    -----
+    UserWarning
+        Where no pair was judged by two people, so that there is nothing to compare judges with, or there is a single
+        prompt.
+
+    Notes
+    -----
+    A pair that a rater judged in both orders counts once: as the choice, where both orders agree, else as a tie. Each
+    pair of outputs counts the same, however many people judged it: the accuracy of a pair is the share of these people
+    who chose as the judge did; that of people the share of pairs of people who chose alike. So a judge who chose as one
+    more person would has the accuracy of people.
+
+    Cohen's kappa ``(p − p_chance)/(1 − p_chance)`` counts each pair from both sides, and so does not depend on which
+    system is named first: with shares of ties t and u, ``p_chance = t·u + (1 − t)(1 − u)/2``.
+
+    All limits leave out one prompt at a time. Those of an accuracy are score limits (Wilson 1927), those of kappa by
+    arctanh, those of a difference by t.
+
+    References
+    ----------
+    Cohen (1960), "A coefficient of agreement for nominal scales". Zheng et al. (2023), "Judging LLM-as-a-judge with
+    MT-Bench and Chatbot Arena".
+
+    Examples
+    --------
+    >>> import numpy as np, pandas as pd, xsumstat
+    >>> rng = np.random.default_rng(0)
+    >>> gap = rng.normal(size=90)
+    >>> rows = [
+    ...     ("small", "large", "left" if each + rng.normal() > 0 else "right", at, rater)
+    ...     for at, each in enumerate(gap)
+    ...     for rater in ("ann", "ben", "gpt")
+    ... ]
+    >>> frame = pd.DataFrame(rows, columns=["left", "right", "choice", "prompt", "rater"])
+    >>> ds = frame.meta.to_preferences(rater="rater", kind={"human": ["ann", "ben"]})
+    >>> found = ds.meta.preference_agreement()
+    >>> found[["accuracy", "ci_low", "ci_high", "kappa"]].to_dataframe().drop(columns="kind").round(2)
+            accuracy  ci_low  ci_high  kappa
+    rater
+    gpt         0.71    0.62     0.79   0.42
+    people      0.62    0.52     0.72   0.24
+    """
+    _validate.choice("ties", ties, TIES)
+    asked = parts.Asked.checked(ds, confidence_level, adjust, cluster)
+    choices = asked.choices
+    choices.needs_people("preference_agreement")
+    choices.needs_judges("preference_agreement")
+    people = _People.of(choices, drop=ties == "drop")
+    rows = {choices.raters[at]: _of_judge(choices, people, at, asked.confidence_level) for at in choices.judges(rater)}
+    lacking = [label for label, row in rows.items() if row is None]
+    found: dict[Any, tuple[float, ...]] = {label: row for label, row in rows.items() if row is not None}
+    if not found:
+        raise ValueError(f"no pair was judged both by people and by {_validate.listing(lacking)}")
+    if lacking:
+        _validate.warn(
+            f"{len(lacking)} judge(s) share no pair with people, and are left out: {_validate.listing(lacking)}",
+            "labels_left_out",
+        )
+    found[schema.PEOPLE] = _of_people(choices, people, asked.confidence_level)
+    if not people.several.any():
+        _validate.warn(
+            "no pair was judged by two people, so that it is not known how far people agree with each other",
+            "no_rating",
+        )
+    numbers = dict(zip(_NAMES, np.array(list(found.values())).T, strict=True))
+    result = asked.result(numbers, list(found), "preference_agreement", ties=ties)
+    parts.warn_single(result, "accuracy")
+    return families.decided(families.adjusted(result, asked.adjust, None), asked.alpha, _NAMES)
+
+
+@dataclass(frozen=True)
+class _People:
+    """What people chose of each pair.
+
+    Attributes
+    ----------
+    counts : array, (prompts, pairs, 3)
+        How many chose the right system, a tie, the left system.
+    n : array, (prompts, pairs)
+    alike : array, (prompts, pairs)
+        Share of pairs of people who chose alike; 0 with fewer than two.
+    drop : bool
+        Whether ties are left out.
+    """
+
+    counts: FloatArray
+    n: FloatArray
+    alike: FloatArray
+    drop: bool
+
+    @classmethod
+    def of(cls, choices: schema.Choices, *, drop: bool) -> _People:
+        """From all human raters."""
+        verdicts = choices.verdicts[:, :, choices.human]
+        counts = np.stack([(verdicts == each).sum(axis=2) for each in (-1, 0, 1)], axis=-1).astype(float)
+        if drop:
+            counts[..., 1] = 0.0
+        n = counts.sum(axis=-1)
+        alike = np.where(n > 1, (counts * (counts - 1)).sum(axis=-1) / np.maximum(n * (n - 1), 1), 0.0)
+        return cls(counts, n, alike, drop)
+
+    @property
+    def several(self) -> Any:
+        """Where two people or more chose."""
+        return self.n > 1
+
+    @property
+    def ties(self) -> FloatArray:
+        """The share of ties of each pair."""
+        return np.asarray(self.counts[..., 1] / np.maximum(self.n, 1))
+
+
+def _kappa(sums: FloatArray) -> FloatArray:
+    """Cohen's kappa from sums of agreement, of ties of the one and of the other, and the number of pairs."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        p, t, u = (sums[..., at] / sums[..., 3] for at in range(3))
+        chance = t * u + (1 - t) * (1 - u) / 2
+        return np.where((sums[..., 3] > 0) & (chance < 1 - 1e-12), (p - chance) / (1 - chance), np.nan)
+
+
+def _of_judge(choices: schema.Choices, people: _People, at: int, level: float) -> tuple[float, ...] | None:
+    """The numbers of `_NAMES` of a judge; None where people chose of none of its pairs."""
+    verdict = choices.verdicts[:, :, at]
+    judged = ~np.isnan(verdict) & ((verdict != 0) | (not people.drop))
+    there = judged & (people.n > 0)
+    if not there.any():
+        return None
+    place = np.where(judged, verdict + 1, 0).astype(np.int64)
+    same = np.take_along_axis(people.counts, place[..., None], axis=-1)[..., 0] / np.maximum(people.n, 1)
+    sums = _summed(choices, there, [same, verdict == 0, people.ties])
+    shared = there & people.several
+    both = _summed(choices, shared, [same, people.alike])
+    apart = prompts.left_out(
+        lambda s: (prompts.ratio(0, 2)(s) - prompts.ratio(1, 2)(s)), both, both[:, 2]
+    ) if shared.any() else None  # fmt: skip
+    return _numbers(sums, apart, level, int(shared.sum()), int(there.any(axis=1).sum()))
+
+
+def _of_people(choices: schema.Choices, people: _People, level: float) -> tuple[float, ...]:
+    """The same of people among themselves."""
+    there = people.several
+    if not there.any():
+        return (*[math.nan] * 11, 0.0, 0.0, 0.0)
+    sums = _summed(choices, there, [people.alike, people.ties, people.ties])
+    return _numbers(sums, None, level, 0, int(there.any(axis=1).sum()))
+
+
+def _summed(choices: schema.Choices, there: Any, values: list[Any]) -> FloatArray:
+    """Sums of values, and of the number of pairs, over each cluster of prompts, (clusters, values + 1)."""
+    each = [np.where(there, value, 0.0).sum(axis=1) for value in (*values, 1.0)]
+    return choices.by_cluster(np.stack(each, axis=1))
+
+
+def _numbers(sums: FloatArray, apart: LeftOut | None, level: float, n_shared: int, n_prompts: int) -> tuple[float, ...]:
+    accuracy = prompts.left_out(prompts.ratio(0, 3), sums, sums[:, 3])
+    kappa = prompts.left_out(_kappa, sums, sums[:, 3])
+    limits = accuracy.of_share(level, math.inf)
+    total = sums.sum(axis=0)
+    difference = (math.nan,) * 4 if apart is None else (apart.value, *_within(apart.by_t(level)), apart.pvalue())
+    return (
+        *(accuracy.value, *limits, kappa.value, *_of_kappa(kappa, limits, total, level)),
+        *(*difference, float(total[1] / total[3]), float(total[3]), float(n_shared), float(n_prompts)),
+    )
+
+
+def _within(limits: tuple[float, float]) -> tuple[float, float]:
+    return max(-1.0, limits[0]), min(1.0, limits[1])
+
+
+def _of_kappa(kappa: LeftOut, accuracy: tuple[float, float], total: FloatArray, level: float) -> tuple[float, float]:
+    """Limits of kappa by arctanh; where nothing varies, from those of the accuracy at the same shares of ties."""
+    if math.isnan(kappa.value) or math.isnan(kappa.variance):
+        return math.nan, math.nan
+    found = bounded(kappa.value, 0.0, kappa.standard_error, kappa.n - 1.0)
+    if not found.fell_back:
+        return found.interval(level)
+    ends = [float(_kappa(np.array([end, *total[1:3] / total[3], 1.0]))) for end in accuracy]
+    return min(ends[0], kappa.value), max(ends[1], kappa.value)

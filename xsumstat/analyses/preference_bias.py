@@ -1,0 +1,222 @@
+"""Does a judge prefer long outputs, or those of some systems, more than people do: `preference_bias`."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from xsumstat import _validate
+from xsumstat.analyses import adjust as families
+from xsumstat.analyses import preference_parts as parts
+from xsumstat.dataset import preferences as schema
+from xsumstat.inference import prompts
+from xsumstat.types import FloatArray
+
+_NAMES = (
+    *("difference", "ci_low", "ci_high", "standard_error", "pvalue", "share", "human_share"),
+    *("n_pairs", "n_prompts"),
+)
+
+
+@_validate.public
+def preference_bias(
+    ds: xr.Dataset,
+    *,
+    given: str | xr.DataArray | Sequence[str | xr.DataArray] | None = None,
+    rater: Hashable | Sequence[Hashable] | None = None,
+    adjust: str | None = "holm",
+    confidence_level: float = 0.95,
+    cluster: str | None = None,
+) -> xr.Dataset:
+    """Test whether judges prefer long outputs, or those of some systems, more than people do on the same pairs.
+
+    Parameters
+    ----------
+    {ds.preferences}
+    given : str, DataArray or list of these
+        What outputs differ in: a variable such as ``length(prompt, system)``, a coordinate of systems such as their
+        family, or such a DataArray. One of words, or of True and False, makes groups of systems. It has to be given.
+    {rater.judges}
+    {adjust.raters}
+    {confidence_level}
+    {cluster.prompts}
+
+    Returns
+    -------
+    Dataset
+        On (rater, covariate): ``difference``, the judge's share less people's, with ``ci_low``, ``ci_high``,
+        ``standard_error``, ``pvalue``, ``pvalue_adjusted`` and ``significant``; ``share``, of the judge's choices for
+        the output with the higher number (of a group: of that group), ties half; ``human_share``, of people's on the
+        same pairs; ``n_pairs`` and ``n_prompts``. ``is_group(covariate)`` tells groups.
+
+    Raises
+    ------
+    ValueError, TypeError
+        For preferences that are not as `to_preferences` gives them, an unknown covariate or judge, and where people and
+        a judge share no pair whose outputs differ in the covariate.
+
+    Warns
+    -----
+    UserWarning
+        Names the judges without such pairs, and those with a single prompt.
+
+    Notes
+    -----
+    Only pairs count that people and the judge both judged, and whose outputs differ in the covariate; of several people
+    the mean of their choices. So a judge who prefers long outputs as people do is not biased: longer answers may be
+    better. A pair that was judged in both orders counts as the choice, where both orders agree, else as a tie.
+
+    Limits and p-values are by t, leaving out one prompt at a time. Where the judge chose as people did on every pair,
+    limits are those of a difference of two shares (Bonett & Price 2012).
+
+    A judge that is noisier than people chooses either output more nearly half of the time. A share that is nearer to
+    50 % than people's may be noise alone; one that is farther from it, on the same side, is not.
+
+    References
+    ----------
+    Zheng et al. (2023), "Judging LLM-as-a-judge with MT-Bench and Chatbot Arena". Dubois et al. (2024),
+    "Length-controlled AlpacaEval".
+
+    Examples
+    --------
+    >>> import numpy as np, pandas as pd, xsumstat
+    >>> rng = np.random.default_rng(0)
+    >>> rows = []
+    >>> for at in range(100):
+    ...     lengths, gap = rng.integers(50, 500, 2), rng.normal()
+    ...     longer = 0.5 if lengths[0] > lengths[1] else -0.5
+    ...     for rater in ("ann", "gpt"):
+    ...         seen = gap + 0.5 * rng.normal() + (longer if rater == "gpt" else 0)
+    ...         rows.append(("small", "large", "left" if seen > 0 else "right", at, rater, *lengths))
+    >>> frame = pd.DataFrame(rows, columns=["left", "right", "choice", "prompt", "rater", "len_l", "len_r"])
+    >>> ds = frame.meta.to_preferences(
+    ...     rater="rater", kind={"human": "ann"}, outputs={"length": ("len_l", "len_r")}
+    ... )
+    >>> found = ds.meta.preference_bias(given="length")
+    >>> columns = ["rater", "covariate", "difference", "ci_low", "ci_high", "share", "human_share"]
+    >>> found.meta.to_frame(brief=True)[columns].round(2)
+      rater covariate  difference  ci_low  ci_high  share  human_share
+    0   gpt    length        0.19    0.11     0.27   0.65         0.46
+    """
+    if given is None:
+        raise ValueError("preference_bias needs given, a variable such as 'length', or a coordinate of systems")
+    asked = parts.Asked.checked(ds, confidence_level, adjust, cluster)
+    choices = asked.choices
+    choices.needs_people("preference_bias")
+    choices.needs_judges("preference_bias")
+    columns = [each for name in _validate.listed(given) for each in _columns(ds, choices, name)]
+    _validate.unique("given", [label for label, _, _ in columns])
+    human = _mean(choices.verdicts[:, :, choices.human])
+    places = choices.judges(rater)
+    rows = [[_compared(choices, human, at, sign, asked.confidence_level) for _, sign, _ in columns] for at in places]
+    empty = [choices.raters[at] for at, row in zip(places, rows, strict=True) if all(each is None for each in row)]
+    if len(empty) == len(places):
+        raise ValueError(
+            f"no pair whose outputs differ in {_validate.listing(label for label, _, _ in columns)} was judged both by "
+            "people and by a judge"
+        )
+    if empty:
+        _validate.warn(
+            f"{len(empty)} judge(s) share no such pair with people, and are left out: {_validate.listing(empty)}",
+            "labels_left_out",
+        )
+    kept = [at for at, label in enumerate(choices.raters[at] for at in places) if label not in empty]
+    nothing = (*[np.nan] * 7, 0.0, 0.0)
+    numbers = np.array([[nothing if each is None else each for each in rows[at]] for at in kept])
+    result = asked.result(
+        dict(zip(_NAMES, np.moveaxis(numbers, -1, 0), strict=True)),
+        [choices.raters[places[at]] for at in kept],
+        "preference_bias",
+        {"covariate": [label for label, _, _ in columns]},
+        given=", ".join(label for label, _, _ in columns),
+    )
+    result = result.assign(is_group=("covariate", [group for _, _, group in columns]))
+    parts.warn_single(result, "difference")
+    return families.decided(families.adjusted(result, asked.adjust, None), asked.alpha, _NAMES)
+
+
+def _mean(verdicts: FloatArray) -> FloatArray:
+    """The mean over raters, NaN without any."""
+    some = ~np.isnan(verdicts)
+    n = some.sum(axis=2)
+    return np.where(n > 0, np.where(some, verdicts, 0.0).sum(axis=2) / np.maximum(n, 1), np.nan)
+
+
+def _columns(ds: xr.Dataset, choices: schema.Choices, given: Any) -> list[tuple[str, FloatArray, bool]]:
+    """Each covariate: its name, on which side of each pair it is higher (prompts, pairs), and whether it is a group."""
+    values = _found(ds, given)
+    name = str(values.name if values.name is not None else "given")
+    values = _on_systems(values, choices, name)
+    filled = values.values
+    if filled.dtype.kind in "iuf":
+        return [(name, _sides(filled.astype(float), choices), False)]
+    if filled.dtype.kind == "b":
+        return [(name, _sides(filled.astype(float), choices), True)]
+    there = ~pd.isna(filled)
+    words = sorted({str(each) for each in filled[there].tolist()})
+    if len(words) < 2:
+        raise ValueError(f"given={name!r} has the one value {words[0]!r}" if words else f"given={name!r} has no value")
+    members = [(word, np.where(there, filled.astype(str) == word, np.nan).astype(float)) for word in words]
+    # Of two groups the one says all that the other does.
+    chosen = members[1:] if len(members) == 2 else members
+    return [(f"{name}={word}", _sides(each, choices), True) for word, each in chosen]
+
+
+def _found(ds: xr.Dataset, given: Any) -> xr.DataArray:
+    if isinstance(given, xr.DataArray):
+        return given
+    fitting = [str(name) for name, each in ds.variables.items() if "system" in each.dims and name != "system"]
+    if not isinstance(given, str) or given not in fitting:
+        hint = _validate.suggestion(given, fitting) if isinstance(given, str) else ";"
+        raise ValueError(
+            f"given must be a variable or coordinate of systems, such as length(prompt, system), got "
+            f"{_validate.given(given)}{hint} there are: {_validate.listing(fitting) or 'none'}"
+        )
+    return ds[given]
+
+
+def _on_systems(values: xr.DataArray, choices: schema.Choices, name: str) -> xr.DataArray:
+    """A covariate on (prompt, system), for the systems in our order."""
+    if not set(values.dims) <= {"prompt", "system"} or "system" not in values.dims:
+        raise ValueError(f"given={name!r} must have the dims system, or prompt and system, got {values.dims}")
+    index = values.indexes.get("system")
+    lacking = [each for each in choices.systems if index is None or each not in index]
+    if lacking:
+        raise ValueError(f"given={name!r} has no value for the systems {_validate.listing(lacking)}")
+    values = values.compute().sel(system=list(choices.systems))
+    if "prompt" not in values.dims:
+        return values.expand_dims(prompt=1)
+    if values.sizes["prompt"] != choices.values.shape[0]:
+        raise ValueError(
+            f"given={name!r} has {values.sizes['prompt']:,} prompts, and the preferences {choices.values.shape[0]:,}"
+        )
+    return values.transpose("prompt", "system")
+
+
+def _sides(values: FloatArray, choices: schema.Choices) -> FloatArray:
+    """1 where the left output has the higher number, -1 where the right one has, 0 where neither, or one has none."""
+    sides = np.sign(values[:, choices.left] - values[:, choices.right])
+    return np.broadcast_to(np.nan_to_num(sides), choices.values.shape[:2])
+
+
+def _compared(
+    choices: schema.Choices, human: FloatArray, at: int, sign: FloatArray, level: float
+) -> tuple[float, ...] | None:
+    """The numbers of `_NAMES` of one judge and covariate; None without a pair."""
+    judge = choices.verdicts[:, :, at]
+    there = ~np.isnan(judge) & ~np.isnan(human) & (sign != 0)
+    if not there.any():
+        return None
+    own, theirs = (np.where(there, (1 + sign * each) / 2, 0.0) for each in (judge, human))
+    sums = choices.by_cluster(np.stack([each.sum(axis=1) for each in (own, theirs, there.astype(float))], axis=1))
+    one, two = (prompts.left_out(prompts.ratio(each, 2), sums, sums[:, 2]) for each in (0, 1))
+    apart = one.less(two)
+    n = float(sums[:, 2].sum())
+    limits = apart.by_t(level) if apart.variance != 0 else prompts.difference_of_shares(0.0, 0.0, apart, n, level)
+    limits = max(-1.0, limits[0]), min(1.0, limits[1])
+    numbers = (apart.value, *limits, apart.standard_error, apart.pvalue(), one.value, two.value)
+    return (*numbers, n, float(there.any(axis=1).sum()))

@@ -1,0 +1,305 @@
+"""Which system is preferred, by people, by a judge, and by both: `rank_systems`."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from xsumstat import _validate
+from xsumstat.analyses import adjust as families
+from xsumstat.analyses import preference_parts as parts
+from xsumstat.analyses import ranking
+from xsumstat.dataset import preferences as schema
+from xsumstat.inference import bradley_terry
+from xsumstat.inference.bradley_terry import Design, Strengths
+from xsumstat.inference.jackknife import t_quantile
+from xsumstat.inference.system_means import Slope
+from xsumstat.types import FloatArray
+
+_OF_SYSTEMS = ("strength", "ci_low", "ci_high", "standard_error", "win_rate")
+_OF_PAIRS = ("difference", "difference_low", "difference_high", "pvalue")
+_ORDER = ("strength", "ci_low", "ci_high", "rank", "cluster", "win_rate", *_OF_PAIRS, "pvalue_adjusted", "significant")
+
+
+@_validate.public
+def rank_systems(
+    ds: xr.Dataset,
+    *,
+    rater: Hashable | Sequence[Hashable] | None = None,
+    adjust: str | None = "holm",
+    confidence_level: float = 0.95,
+    cluster: str | None = None,
+) -> xr.Dataset:
+    """Rank systems by the choices between them, by people, by each judge, and by people's few and a judge's many.
+
+    Parameters
+    ----------
+    {ds.preferences}
+    {rater.judges}
+    {adjust.raters}
+        The pairs of systems of one rater are one family.
+    {confidence_level}
+    {cluster.prompts}
+
+    Returns
+    -------
+    Dataset
+        Along `rater`: "people", all human raters together; each judge; and "people + JUDGE", people's choices corrected
+        by a judge's, where the judge chose on outputs that people did not see. On (rater, system): ``strength``, whose
+        mean is 0, with ``ci_low``, ``ci_high`` and ``standard_error``; ``rank``, ``cluster`` and ``win_rate``, the
+        share of choices won, ties half. On (rater, system, other_system): ``difference`` of strengths,
+        ``difference_low``, ``difference_high``, ``pvalue``, ``pvalue_adjusted`` and ``significant``. On (rater,):
+        ``n_pairs``, choices, and ``n_prompts``.
+
+    Raises
+    ------
+    ValueError, TypeError
+        For preferences that are not as `to_preferences` gives them, an unknown judge, a single prompt, and systems that
+        no choices connect.
+
+    Warns
+    -----
+    UserWarning
+        Where strengths are infinite, as a system wins or loses all its choices, or all choices are ties; and where
+        limits rest on single prompts.
+
+    Notes
+    -----
+    Bradley and Terry's model with ties (Davidson 1970): a system of strength λ₁ is chosen over one of strength λ₂ with
+    odds ``exp(λ₁ − λ₂)``, and ties take a share of their own. A pair that a rater judged in both orders counts once: as
+    the choice, where both orders agree, else as a tie. Of several people each choice is a part of one.
+
+    Limits, tests and p-values leave out one prompt at a time (t, prompts less one), so they speak of new prompts and of
+    these systems. Choices taken one by one, as most leaderboards take them, are too sure: a prompt that suits one
+    system moves all its choices.
+
+    "people + JUDGE" is prediction-powered (Angelopoulos et al. 2023): people's mean choice of each pair is moved by a
+    slope times how the judge's choices on all prompts differ from those on the prompts that people saw. It needs these
+    prompts to be a random sample. The slope is shrunk to 0 as far as it may be chance.
+
+    Clusters are made as by `rank`: a system starts a new one if some system of the current cluster beats it.
+
+    References
+    ----------
+    Bradley & Terry (1952), "Rank analysis of incomplete block designs". Davidson (1970), "On extending the
+    Bradley-Terry model to accommodate ties in paired comparison experiments". Angelopoulos, Duchi & Zrnic (2023).
+
+    Examples
+    --------
+    >>> import itertools, numpy as np, pandas as pd, xsumstat
+    >>> rng = np.random.default_rng(0)
+    >>> quality = {"large": 1.0, "medium": 0.7, "small": 0.0}
+    >>> rows = []
+    >>> for prompt, (left, right) in itertools.product(range(80), itertools.combinations(quality, 2)):
+    ...     gap = quality[left] - quality[right] + rng.normal()
+    ...     rows.append((left, right, "tie" if abs(gap) < 0.2 else left if gap > 0 else right, prompt))
+    >>> frame = pd.DataFrame(rows, columns=["left", "right", "choice", "prompt"])
+    >>> found = frame.meta.to_preferences().meta.rank_systems()
+    >>> found.meta.to_frame(brief=True).round(2)
+       rater  system  strength  ci_low  ci_high  rank  cluster  win_rate
+    0  judge   large      0.76    0.51     1.02     1        1      0.67
+    1  judge  medium      0.23    0.01     0.45     2        2      0.56
+    2  judge   small     -1.00   -1.26    -0.73     3        3      0.28
+    """
+    asked = parts.Asked.checked(ds, confidence_level, adjust, cluster)
+    choices = asked.choices
+    design = Design(choices.left, choices.right, len(choices.systems))
+    rows: dict[Any, _Row] = {}
+    people = _Units.of(choices, np.flatnonzero(choices.human).tolist())
+    judges = {choices.raters[at]: _Units.of(choices, [at]) for at in choices.judges(rater)}
+    if people is not None:
+        rows[schema.PEOPLE] = people.row(choices, design)
+    for label, judge in judges.items():
+        if judge is not None:
+            rows[label] = judge.row(choices, design)
+    if people is not None:
+        for label, judge in judges.items():
+            if judge is not None and (judge.there & ~people.there).any():
+                both = _both(choices, people, judge, design)
+                rows |= {} if both is None else {f"{schema.PEOPLE} + {label}": both}
+    _check_connected(rows, choices, design)
+    result = _result(asked, rows)
+    _warn(result, rows)
+    result = families.adjusted(result, asked.adjust, ["system", "other_system"] if asked.adjust else None)
+    return families.decided(_in_order(result, asked.alpha), asked.alpha, _ORDER)
+
+
+class _Row:
+    """What one rater, or people and a judge, say: sums over pairs, strengths, and how many choices and prompts."""
+
+    def __init__(self, whole: FloatArray, without: FloatArray, design: Design, df: float, there: Any) -> None:
+        self.whole, self.design, self.df, self.there = whole, design, df, there
+        self._without = without
+
+    def strengths(self) -> Strengths:
+        """The fit, with and without each cluster of prompts."""
+        return Strengths.of(self.whole, self._without, self.design, self.df)
+
+    @property
+    def n_clusters(self) -> int:
+        """How many clusters of prompts have choices."""
+        return int(self._without.shape[1])
+
+    def win_rates(self) -> FloatArray:
+        """Each system's share of choices won, ties half."""
+        n, net, _ = self.whole
+        signs = self.design.signs
+        played = n @ np.abs(signs)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.asarray(np.where(played > 0, 0.5 + net @ signs / (2 * played), np.nan))
+
+
+class _Units:
+    """One verdict of some raters together on each prompt and pair: the mean of theirs, and the share of ties."""
+
+    def __init__(self, net: FloatArray, ties: FloatArray) -> None:
+        self.net, self.ties, self.there = net, ties, ~np.isnan(net)
+
+    @classmethod
+    def of(cls, choices: schema.Choices, places: list[int]) -> _Units | None:
+        """Of raters by their places; None where they chose nothing."""
+        verdicts = choices.verdicts[:, :, places]
+        some = ~np.isnan(verdicts)
+        n = some.sum(axis=2)
+        if not n.any():
+            return None
+        with np.errstate(invalid="ignore"):
+            net = np.where(n > 0, np.where(some, verdicts, 0.0).sum(axis=2) / n, np.nan)
+            return cls(net, np.where(n > 0, (verdicts == 0).sum(axis=2) / n, np.nan))
+
+    def row(self, choices: schema.Choices, design: Design) -> _Row:
+        """What these raters say."""
+        sums = choices.by_cluster(_sums(self.there, [np.ones_like(self.net), self.net, self.ties]))
+        sums = sums[sums[:, 0].sum(axis=1) > 0]
+        total = sums.sum(axis=0)
+        return _Row(total, (total - sums).transpose(1, 0, 2), design, len(sums) - 1.0, self.there)
+
+
+def _sums(there: Any, values: list[FloatArray]) -> FloatArray:
+    """Values where they are there, (prompts, values, pairs)."""
+    return np.stack([np.where(there, each, 0.0) for each in values], axis=1)
+
+
+def _both(choices: schema.Choices, people: _Units, judge: _Units, design: Design) -> _Row | None:
+    """What people say, corrected by a judge; None where there are no pairs that both judged."""
+    both = people.there & judge.there
+    if not both.any():
+        return None
+    means, rests = [], []
+    n_people = len(np.unique(choices.clusters[both.any(axis=1)]))
+    for human, other in ((people.net, judge.net), (people.ties, judge.ties)):
+        judged = choices.by_cluster(_sums(judge.there, [np.ones_like(other), other]))
+        shared = choices.by_cluster(_sums(both, [np.ones_like(other), human, other, other**2, other * human]))
+        kept = _kept(human, other, both)
+        some = judged[:, 0].sum(axis=1) > 0
+        totals = judged.sum(axis=0), shared.sum(axis=0)
+        means.append(bradley_terry.corrected(*totals, kept))
+        without = [
+            (total - each[some]).transpose(1, 0, 2) for total, each in zip(totals, (judged, shared), strict=True)
+        ]
+        rests.append((without[1][0], bradley_terry.corrected(without[0], without[1], kept)))
+    n = totals[1][0]
+    whole = np.stack([n, n * means[0], n * means[1]])
+    left = np.stack([rests[0][0], rests[0][0] * rests[0][1], rests[1][0] * rests[1][1]])
+    return _Row(whole, left, design, n_people - 2.0, both)
+
+
+def _kept(human: FloatArray, judge: FloatArray, both: Any) -> float:
+    """How much of the slope of people's on the judge's choices is kept when it is shrunk."""
+    n = both.sum(axis=0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        f, h = (np.where(both, each - np.where(both, each, 0.0).sum(axis=0) / n, 0.0).T for each in (judge, human))
+    prompts = np.array(float(both.any(axis=1).sum()))
+    return float(Slope.of(f, h, prompts, np.array(float(np.maximum(n - 1, 0).sum()) - 1)).kept)
+
+
+def _check_connected(rows: dict[Any, _Row], choices: schema.Choices, design: Design) -> None:
+    for label, row in rows.items():
+        groups = design.groups(row.whole[0])
+        if groups.max() > 0:
+            apart = [[choices.systems[at] for at in np.flatnonzero(groups == each)] for each in (0, 1)]
+            raise ValueError(
+                f"by {label}, no choices connect {_validate.listing(apart[0])} with {_validate.listing(apart[1])}: "
+                "systems can be ranked where each was compared with each other, directly or through others. Select "
+                "some of the pairs, or of the raters: ds.sel(pair=...), rater="
+            )
+        if row.n_clusters < 2:
+            raise ValueError(f"by {label}, there is one prompt with choices, and limits need two or more")
+
+
+def _result(asked: parts.Asked, rows: dict[Any, _Row]) -> xr.Dataset:
+    """All numbers."""
+    k = len(asked.choices.systems)
+    of_systems = {name: np.full((len(rows), k), np.nan) for name in _OF_SYSTEMS}
+    of_pairs = {name: np.full((len(rows), k, k), np.nan) for name in _OF_PAIRS}
+    for at, row in enumerate(rows.values()):
+        found = row.strengths()
+        t = t_quantile(asked.confidence_level, found.df) if found.df > 0 else np.nan
+        for i in range(k):
+            error = found.error(np.eye(k)[i] - 1 / k)
+            value = float(found.whole.strengths[i])
+            numbers = (value, value - t * error, value + t * error, error)
+            for name, number in zip(_OF_SYSTEMS, numbers, strict=False):
+                of_systems[name][at, i] = number
+        of_systems["win_rate"][at] = row.win_rates()
+        for i, j in np.ndindex(k, k):
+            if i != j:
+                numbers = _compared(found, i, j, t)
+                for name, number in zip(_OF_PAIRS, numbers, strict=True):
+                    of_pairs[name][at, i, j] = number
+    labels = list(rows)
+    systems = parts.labels_of(asked.choices.systems)
+    ds = xr.Dataset(
+        {
+            **{name: (("rater", "system"), each) for name, each in of_systems.items()},
+            **{name: (("rater", "system", "other_system"), each) for name, each in of_pairs.items()},
+            "n_pairs": ("rater", [int(row.there.sum()) for row in rows.values()]),
+            "n_prompts": ("rater", [int(row.there.any(axis=1).sum()) for row in rows.values()]),
+        },
+        {"rater": parts.labels_of(labels), "system": systems, "other_system": systems},
+    )
+    return asked.described(ds, "rank_systems", alternative="two-sided")
+
+
+def _compared(found: Strengths, i: int, j: int, t: float) -> tuple[float, float, float, float]:
+    """The difference of two systems' strengths, its limits and p-value."""
+    from scipy.special import stdtr
+
+    contrast = np.zeros(found.without.shape[1])
+    contrast[i], contrast[j] = 1.0, -1.0
+    value, error = float(found.whole.strengths[i] - found.whole.strengths[j]), found.error(contrast)
+    if not np.isfinite(value) or not np.isfinite(error) or not found.df > 0:
+        return value, np.nan, np.nan, np.nan
+    p = float(2 * stdtr(found.df, -abs(value) / error)) if error > 0 else float(value == 0)
+    return value, value - t * error, value + t * error, p
+
+
+def _in_order(result: xr.Dataset, alpha: float) -> xr.Dataset:
+    """With rank and cluster of each system."""
+    p, apart = families.decisive(result).values, result["difference"].values
+    found = np.array([
+        ranking.ranked(strengths, np.where(apart[at] > 0, p[at], np.nan), alpha)
+        for at, strengths in enumerate(result["strength"].values)
+    ])  # fmt: skip
+    return result.assign(rank=(("rater", "system"), found[:, 0]), cluster=(("rater", "system"), found[:, 1]))
+
+
+def _warn(result: xr.Dataset, rows: dict[Any, _Row]) -> None:
+    infinite = [str(each) for each in result["rater"].values[result["strength"].isnull().any("system").values]]
+    if infinite:
+        _validate.warn(
+            f"by {_validate.listing(infinite)} strengths are infinite: some systems win, or lose, all their choices "
+            "against the others, or all choices are ties; see win_rate",
+            "undefined",
+        )
+    resting = {label: row.strengths().fell_back for label, row in rows.items() if label not in infinite}
+    resting = {label: n for label, n in resting.items() if n}
+    if resting:
+        _validate.warn(
+            f"without one prompt the strengths would be infinite, by {_validate.listing(resting)}: limits rest on few "
+            "prompts there",
+            "fell_back",
+        )

@@ -1,0 +1,68 @@
+"""Human scores of two values, as pass and fail, of which one is so rare that intervals undercover."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import xarray as xr
+
+from xsumstat import _validate
+from xsumstat.coefficients.record import Measure
+from xsumstat.dataset import checks, facts, value_checks
+from xsumstat.dataset.facts import Fact
+from xsumstat.dataset.scores import Scores
+
+# Where fewer inputs than these have both values, coverage at input level fell below 90 % in simulations (see
+# docs/calibration.md): two systems order an input or do not, so that a correlation is 1 or -1.
+_FEWEST_INPUTS, _FEWEST_OF_TWO_SYSTEMS = 20, 100
+# For new systems, inputs that these systems leave constant are missed where they are more than this share.
+_MISSED = 0.25
+# At global level so many outputs must have the rarer value.
+_FEWEST_OUTPUTS = 10
+
+
+def check(scores: Scores, measure: Measure, dims: Sequence[str]) -> None:
+    """Warn where the human scores have two values, and too few inputs, or outputs, have the rarer one.
+
+    Coefficients of classes tell it themselves (`scale_checks`).
+    """
+    level = measure.level
+    if level == "input" and checks.warn_few_differences(scores.score, scores.gold):
+        return
+    if level not in ("input", "global") or measure.coefficient.scale is not None:
+        return
+    found = value_checks.of_values(_of_used, scores.gold, scores.used)
+    scores.later.make(_warn, found, scores.gold_name, level, "system" in dims)
+
+
+def _of_used(gold: xr.DataArray, used: Sequence[xr.DataArray] | None) -> Fact:
+    return of(gold if used is None else checks.where_used(gold, *used))
+
+
+def of(gold: xr.DataArray) -> Fact:
+    """Along a last dim: outputs of the rarer of two values, 0 of more values; systems; inputs; those with both."""
+    values = gold.transpose(..., *facts.CELLS).values
+    high, low = (reduce(values, axis=(-2, -1), keepdims=True) for reduce in (np.fmax.reduce, np.fmin.reduce))
+    above, below = values == high, values == low
+    two = (high > low)[..., 0, 0] & (above | below | np.isnan(values)).all(axis=(-2, -1))
+    rarer = np.where(two, np.minimum(above.sum(axis=(-2, -1)), below.sum(axis=(-2, -1))), 0)
+    both = (above.any(axis=-2) & below.any(axis=-2)).sum(axis=-1)
+    inputs = (above | below).any(axis=-2).sum(axis=-1)
+    systems = np.full_like(inputs, values.shape[-2])
+    further = [dim for dim in gold.dims if dim not in facts.CELLS]
+    return Fact.of([*further, "_what"], np.stack([rarer, systems, inputs, both], axis=-1), gold)
+
+
+def _warn(found: Fact, gold: str, level: str, new_systems: bool) -> None:
+    for rarer, systems, inputs, both in found.values.reshape(-1, 4).tolist():
+        if not rarer:
+            continue
+        fewest = _FEWEST_OF_TWO_SYSTEMS if systems == 2 else _FEWEST_INPUTS
+        if level == "input" and (both < fewest or new_systems and inputs - both > _MISSED * inputs):
+            text = f"only {both} of {inputs} inputs have both: intervals at input level undercover; use level='global'"
+        elif level == "global" and rarer < _FEWEST_OUTPUTS:
+            text = f"only {rarer} outputs have the rarer one: intervals undercover"
+        else:
+            continue
+        _validate.warn_once(f"the human scores {gold!r} have two values, and {text}", "rare_class")

@@ -1,0 +1,204 @@
+"""Strengths of systems from choices between them: Bradley and Terry's model with ties, as Davidson has it.
+
+With strengths λ and ``δ = λ_left − λ_right``, the left system of a pair is chosen with a chance in proportion to
+``exp(δ/2)``, the right one to ``exp(−δ/2)``, and a tie to ``exp(η)``. The model is fitted to sums over pairs, which may
+be corrected ones. Plain arrays; further leading dims.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from xsumstat.types import BoolArray, FloatArray, IntArray
+
+_STEPS, _LONGEST_STEP, _ENOUGH = 100, 2.0, 1e-9
+# A strength that is farther than this from the mean is on its way to infinity: a chance of 1 in 160,000.
+_FAR = 12.0
+
+
+@dataclass(frozen=True)
+class Design:
+    """Which two systems each pair has.
+
+    Attributes
+    ----------
+    left, right : array of int, (pairs,)
+    n_systems : int
+    """
+
+    left: IntArray
+    right: IntArray
+    n_systems: int
+
+    @property
+    def signs(self) -> FloatArray:
+        """1 for the left and −1 for the right system of each pair, (pairs, systems)."""
+        each = np.eye(self.n_systems)
+        return np.asarray(each[self.left] - each[self.right])
+
+    def groups(self, n: FloatArray) -> IntArray:
+        """The group of systems that pairs with choices join, by number, (systems,)."""
+        group = np.arange(self.n_systems)
+        for one, two in zip(self.left[n > 0], self.right[n > 0], strict=True):
+            group[group == group[two]] = group[one]
+        return np.unique(group, return_inverse=True)[1].ravel()
+
+
+@dataclass(frozen=True)
+class Fit:
+    """Strengths, whose mean is 0, and η.
+
+    Attributes
+    ----------
+    strengths : array, (..., systems)
+        NaN where they are not finite: some systems always beat the others, or are not compared with them.
+    eta : array, (...)
+        Minus infinity without ties.
+    finite : array of bool, (...)
+    """
+
+    strengths: FloatArray
+    eta: FloatArray
+    finite: BoolArray
+
+
+def fitted(n: FloatArray, net: FloatArray, ties: FloatArray, design: Design, start: Fit | None = None) -> Fit:
+    """The maximum likelihood by Newton's method, of which all leading dims are taken together.
+
+    Parameters
+    ----------
+    n, net, ties : array, (..., pairs)
+        Numbers of choices; choices of the left system less those of the right one; ties.
+    design : Design
+    start : Fit, optional
+        From where, without leading dims.
+    """
+    lead = n.shape[:-1]
+    n, net, ties = (each.reshape(-1, each.shape[-1]) for each in (n, net, ties))
+    tied = ties.sum(axis=1) > 0
+    # The last system's strength is 0 while the others are sought; the last column is η.
+    x = design.signs[:, :-1]
+    theta = np.zeros((len(n), design.n_systems))
+    if start is not None and bool(start.finite):
+        theta[:, :-1] = start.strengths[:-1] - start.strengths[-1]
+        theta[:, -1] = start.eta if np.isfinite(start.eta) else 0.0
+    active = np.ones(len(n), dtype=bool)
+    done = np.zeros(len(n), dtype=bool)
+    for _ in range(_STEPS):
+        at = np.flatnonzero(active)
+        if not len(at):
+            break
+        step, size = _step(n[at], net[at], ties[at], tied[at], x, theta[at])
+        small = size <= _ENOUGH * np.maximum(n[at].sum(axis=1), 1.0)
+        theta[at] += np.clip(step, -_LONGEST_STEP, _LONGEST_STEP)
+        away = np.abs(theta[at]).max(axis=1) > 4 * _FAR
+        done[at[small & ~away]] = True
+        active[at[small | away]] = False
+    strengths = np.concatenate([theta[:, :-1], np.zeros((len(n), 1))], axis=1)
+    strengths -= strengths.mean(axis=1, keepdims=True)
+    eta = np.where(tied, theta[:, -1], -np.inf)
+    finite = done & (np.abs(strengths).max(axis=1) <= _FAR) & (eta <= _FAR)
+    strengths = np.where(finite[:, None], strengths, np.nan)
+    return Fit(strengths.reshape(*lead, -1), eta.reshape(lead), finite.reshape(lead))
+
+
+def _step(
+    n: FloatArray, net: FloatArray, ties: FloatArray, tied: BoolArray, x: FloatArray, theta: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Newton's step, and the largest part of the gradient."""
+    half = theta[:, :-1] @ x.T / 2
+    eta = np.where(tied, theta[:, -1], -np.inf)[:, None]
+    top = np.maximum(np.abs(half), eta)
+    parts = np.exp(half - top), np.exp(-half - top), np.exp(eta - top)
+    total = sum(parts)
+    win, loss, tie = (each / total for each in parts)
+    apart = win - loss
+    gradient = np.concatenate(
+        [(net - n * apart) @ x / 2, np.where(tied, (ties - n * tie).sum(axis=1), 0.0)[:, None]], axis=1
+    )
+    curve = n * (win + loss - apart**2) / 4
+    k = x.shape[1]
+    hessian = np.zeros((len(n), k + 1, k + 1))
+    hessian[:, :k, :k] = np.einsum("bp,pi,pj->bij", curve, x, x)
+    hessian[:, :k, k] = hessian[:, k, :k] = -((n * apart * tie) @ x) / 2
+    hessian[:, k, k] = np.where(tied, (n * tie * (1 - tie)).sum(axis=1), 1.0)
+    # A ridge far below any curvature that data give keeps what goes to infinity solvable.
+    hessian += 1e-10 * np.maximum(n.sum(axis=1), 1.0)[:, None, None] * np.eye(k + 1)
+    step = np.linalg.solve(hessian, gradient[..., None])[..., 0]
+    return step, np.abs(gradient).max(axis=1)
+
+
+def one_step(n: FloatArray, net: FloatArray, ties: FloatArray, design: Design, whole: Fit) -> FloatArray:
+    """Strengths one step of Newton's from those of a whole of which these are parts, (..., systems)."""
+    x = design.signs[:, :-1]
+    eta = float(whole.eta) if np.isfinite(whole.eta) else 0.0
+    free = np.append(whole.strengths[:-1] - whole.strengths[-1], eta)
+    tied = np.full(len(n), bool(np.isfinite(whole.eta)))
+    step, _ = _step(n, net, ties, tied, x, np.broadcast_to(free, (len(n), len(free))))
+    strengths = np.concatenate([(free + step)[:, :-1], np.zeros((len(n), 1))], axis=1)
+    return np.asarray(strengths - strengths.mean(axis=1, keepdims=True))
+
+
+@dataclass(frozen=True)
+class Strengths:
+    """Strengths with all prompts, and without each cluster of them.
+
+    Attributes
+    ----------
+    whole : Fit
+    without : array, (clusters, systems)
+    df : float
+        Degrees of freedom of t.
+    fell_back : int
+        How many of those without a cluster are one step of Newton's, as they are not finite otherwise.
+    """
+
+    whole: Fit
+    without: FloatArray
+    df: float
+    fell_back: int
+
+    @classmethod
+    def of(cls, whole: FloatArray, parts: FloatArray, design: Design, df: float) -> Strengths:
+        """From sums (3, pairs) of all, and (3, clusters, pairs) without each."""
+        fit = fitted(whole[0], whole[1], whole[2], design)
+        if not bool(fit.finite):
+            return cls(fit, np.full((parts.shape[1], design.n_systems), np.nan), df, 0)
+        every = fitted(parts[0], parts[1], parts[2], design, start=fit)
+        lost = ~every.finite
+        strengths = every.strengths
+        if lost.any():
+            strengths = strengths.copy()
+            strengths[lost] = one_step(parts[0][lost], parts[1][lost], parts[2][lost], design, fit)
+        return cls(fit, strengths, df, int(lost.sum()))
+
+    def error(self, contrast: FloatArray) -> float:
+        """The jackknife's standard error of a sum of strengths times a contrast (systems,)."""
+        values = self.without @ contrast
+        n = len(values)
+        return float(np.sqrt((n - 1) / n * ((values - values.mean()) ** 2).sum())) if n > 1 else float("nan")
+
+
+def corrected(judged: FloatArray, both: FloatArray, kept: float) -> FloatArray:
+    """Means of what people say of each pair, (..., pairs), corrected by what a judge says of all.
+
+    ``h̄ + κ·b·(f̄_all − f̄_both)``: h what people say, f what the judge says, b the slope of h on f within pairs.
+
+    Parameters
+    ----------
+    judged : array, (2, ..., pairs)
+        Numbers of units that the judge judged, and the sum of f.
+    both : array, (5, ..., pairs)
+        Of units that people judged too: their number, and the sums of h, f, f² and f·h.
+    kept : float
+        κ.
+    """
+    n, h, f, ff, fh = both
+    with np.errstate(divide="ignore", invalid="ignore"):
+        spread = np.where(n > 0, ff - f**2 / n, 0.0).sum(axis=-1, keepdims=True)
+        shared = np.where(n > 0, fh - f * h / n, 0.0).sum(axis=-1, keepdims=True)
+        slope = np.where(spread > 1e-12, kept * shared / spread, 0.0)
+        gap = judged[1] / judged[0] - f / n
+        return np.asarray(np.where(n > 0, h / n + slope * gap, 0.0))

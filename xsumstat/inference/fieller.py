@@ -1,0 +1,77 @@
+"""Limits and p-values of a ratio of two estimates, by Fieller's theorem: they may be unbounded.
+
+References
+----------
+Fieller (1954), "Some problems in interval estimation", Journal of the Royal Statistical Society B 16.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from xsumstat.types import FloatArray
+
+
+def limits(estimates: FloatArray, variances: Sequence[FloatArray], t: float) -> tuple[float, float]:
+    """The limits of N/D: where ``(N − γD)² ≤ t²·(V_N − 2γV_ND + γ²V_D)`` by the larger of some variances.
+
+    Where D may be 0 they are unbounded: both, or, where N can't be 0, the one on its side, as D is known not to be
+    negative.
+
+    Parameters
+    ----------
+    estimates : array, (2,)
+        N and D.
+    variances : sequence of array, (2, 2)
+        At each ratio the largest of what these say counts.
+    t : float
+        Quantile of Student's t.
+    """
+    n, d = estimates
+    if not (np.isfinite(estimates).all() and np.isfinite(variances).all() and math.isfinite(t)):
+        return math.nan, math.nan
+    roots: list[float] = []
+    bounded = True
+    for v in variances:
+        a, b, c = d * d - t * t * v[1, 1], n * d - t * t * v[0, 1], n * n - t * t * v[0, 0]
+        bounded &= a > 0
+        roots += _roots(a, b, c)
+    if bounded:
+        return (min(roots), max(roots)) if roots else (math.nan, math.nan)
+    if n * n <= t * t * max(v[0, 0] for v in variances):
+        return -math.inf, math.inf
+    beyond = [abs(root) for root in roots if root * n > 0]
+    nearest = min(beyond, default=0.0)
+    return (nearest, math.inf) if n > 0 else (-math.inf, -nearest)
+
+
+def _roots(a: float, b: float, c: float) -> list[float]:
+    """The ratios at which ``aγ² − 2bγ + c`` is 0."""
+    inner = b * b - a * c
+    if inner < 0:
+        return []
+    q = b + math.copysign(math.sqrt(inner), b)
+    return [q / a if a else math.nan, c / q] if q and a else ([c / q] if q else [0.0])
+
+
+def pvalue(estimates: FloatArray, variances: Sequence[FloatArray], df: float) -> float:
+    """The two-sided p-value of a ratio of 0."""
+    from scipy.special import stdtr
+
+    largest = max(float(v[0, 0]) for v in variances)
+    if not (largest > 0 and df > 0 and math.isfinite(estimates[0])):
+        return math.nan
+    return float(2 * stdtr(df, -abs(float(estimates[0])) / math.sqrt(largest)))
+
+
+def standard_error(estimates: FloatArray, variances: Sequence[FloatArray]) -> float:
+    """That of the ratio, where the denominator is positive."""
+    n, d = estimates
+    if not d > 0:
+        return math.nan
+    ratio = n / d
+    largest = max(float(v[0, 0] - 2 * ratio * v[0, 1] + ratio**2 * v[1, 1]) for v in variances)
+    return math.sqrt(largest) / float(d) if largest > 0 else math.nan
