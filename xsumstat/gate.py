@@ -95,8 +95,8 @@ def _agrees(asked: judge_report.Subject, required: Requirement, level: str, **ho
     bound = -math.inf if required.bound is None else required.bound
     level, _ = report_data.usual_measure(asked.ds, level, required.of)
     record = COEFFICIENTS[required.of]
-    on = judge_report.OnScale(asked.ds, asked.people.gold, asked.judges, ())
-    on = on if record.scale is None else judge_report.on_scale(asked, record, rng=0)
+    plain = judge_report.OnScale(asked.ds, asked.people.gold, asked.judges)
+    on = plain if record.scale is None else judge_report.on_scale(asked, record, rng=0)
     found = on.ds.meta.ci(on.gold, metric=on.judges, level=level, coefficient=required.of, **how)
     whom = scope.of(found.attrs)
     of_whom = "" if whom is None else f", {whom.name}"
@@ -123,11 +123,14 @@ def _may_replace(asked: judge_report.Subject, alpha: float) -> list[tuple[int, s
 
 
 def _unbiased(asked: judge_report.Subject, bound: float | None, alpha: float) -> list[tuple[int, str]]:
-    """Slopes that are within a bound, or without one not significantly different from 0 (Holm), for each judge."""
+    """Slopes that are within a bound, or without one not significantly different from 0 (Holm), for each judge.
+
+    Of single ratings a slope that their noise may explain is no verdict.
+    """
     if not asked.given:
         raise ValueError("bias needs a length, a position or the like beside the scores, and there is none")
-    how = {"metric": asked.judges, "given": asked.given, "level": judge_report.level_of_bias(asked.people)}
-    found = asked.ds.meta.bias(asked.people.gold, **how, confidence_level=1 - alpha)
+    how = {"metric": asked.judges, "given": asked.given}
+    found = asked.ds.meta.bias(asked.people.noisy, **how, confidence_level=1 - alpha)
     found = found.meta.adjust("holm")
     each = []
     for label in asked.judges:
@@ -140,8 +143,11 @@ def _unbiased(asked: judge_report.Subject, bound: float | None, alpha: float) ->
             )
             if math.isnan(p):
                 statuses.append(UNKNOWN)
+            elif bound is None and p > alpha:
+                statuses.append(MET)
             elif bound is None:
-                statuses.append(MET if p > alpha else NOT_MET)
+                noise = "corrected_pvalue" in part and bool((of_one["corrected_pvalue"] > alpha).any())
+                statuses.append(UNKNOWN if noise else NOT_MET)
             else:
                 statuses.append(MET if max(-low, high) <= bound else NOT_MET)
             lines.append(f"{name} {wording.estimate(slope, low, high)}")

@@ -46,16 +46,24 @@ class OnScale:
     ds: xr.Dataset
     gold: Any
     judges: list[Hashable]
-    code: tuple[str, ...]
+    code: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """The scores' name in the code."""
+        return "calibrated" if any(line.startswith("calibrated") for line in self.code) else "ds"
 
 
 @dataclass(frozen=True)
 class Ask:
-    """A call of `ds.meta`, or of the package: its name, what it is given, of which scores, and the picture of it."""
+    """A call of `ds.meta`, or of the package: its name, what it is given, and the picture of it.
+
+    One that compares grades or classes is `of` judges on people's scale.
+    """
 
     name: str
     settings: dict[str, Any]
-    of: OnScale | None = None
+    of: Callable[[], OnScale] | None = None
     picture: str = ""
     says: bool = True
     table: bool = True
@@ -210,6 +218,11 @@ class People:
     values: xr.DataArray
     single: FloatArray
 
+    @property
+    def noisy(self) -> Any:
+        """Single ratings where there are several of an output, whose noise can be measured; else the human scores."""
+        return self.rating if self.n_raters > 1 else self.gold
+
 
 def _people(ds: xr.Dataset, gold: Any) -> People:
     """Who rated: the gold that is named, or a variable of ratings, and the ratings beside it."""
@@ -240,8 +253,10 @@ def on_scale(about: Subject, coefficient: Coefficient, rng: int) -> OnScale:
     gold, code = people.gold, []
     values = people.values
     if coefficient.scale in ("classes", "two") and people.n_raters > 1:
-        gold = values = analyses_of_raters.majority_vote(ds, people.rating)[_vote_name(people)].rename("vote")
-        code.append(f"vote = {_call_of('majority_vote', {'rating': people.rating}, people)}.{_vote_name(people)}")
+        name = people.rating if isinstance(people.rating, str) else "rating"
+        gold = values = analyses_of_raters.majority_vote(ds, people.rating)[name].rename("vote")
+        voted = _call_of("majority_vote", {"rating": people.rating}, people)
+        code.append(f"vote = {voted}[{name!r}].rename('vote')")
     score = schema.checked_scores(ds).sel(metric=about.judges)
     if coefficient.scale == "values":
         other = scales.elsewhere(score, values).values
@@ -255,10 +270,6 @@ def on_scale(about: Subject, coefficient: Coefficient, rng: int) -> OnScale:
         ds = calibration.calibrate(ds, **how)
     names = [f"{label} (calibrated)" if label in off else label for label in about.judges]
     return OnScale(ds, gold, names, tuple(code))
-
-
-def _vote_name(people: People) -> str:
-    return people.rating if isinstance(people.rating, str) else "rating"
 
 
 def _covariates(ds: xr.Dataset) -> list[str]:
@@ -313,10 +324,10 @@ def _about_judges(
         found["Which judge agrees better with people?"] = [Ask("compare_metrics", how, table=len(about.judges) > 2)]
     classes = np.unique(people.single[~np.isnan(people.single)])
     if 2 <= len(classes) <= _MOST_GRADES:
-        found["How often do judge and people give the same?"] = _same(about, len(classes), limits, rng)
+        found["How often do judge and people give the same?"] = _same(about, len(classes) == 2, limits, rng)
     err = []
     if given:
-        how = {**of_judges, "given": given, "level": level_of_bias(people), "confidence_level": 1 - alpha}
+        how = {"gold": people.noisy, "metric": about.judges, "given": given, "confidence_level": 1 - alpha}
         err.append(Ask("bias", how))
     for name in groups:
         how = {**of_judges, "by": name, **measure}
@@ -328,18 +339,16 @@ def _about_judges(
     return found
 
 
-def _same(about: Subject, classes: int, limits: dict[str, Any], rng: int) -> list[Ask]:
-    """Agreement of grades or classes, by chance left out, with the vote of several people."""
-    name = "kappa" if classes == 2 else "weighted_kappa"
-    with value_checks.held():
-        on = on_scale(about, COEFFICIENTS["kappa"], rng)
-    how = {"gold": on.gold, "metric": on.judges, "level": "global", "coefficient": name, **limits}
-    return [Ask("ci", how, of=on)]
+def _same(about: Subject, two: bool, limits: dict[str, Any], rng: int) -> list[Ask]:
+    """Agreement of grades or classes beyond chance, with the vote of several people."""
+    name = "kappa" if two else "weighted_kappa"
 
+    @functools.cache
+    def on() -> OnScale:
+        return on_scale(about, COEFFICIENTS["kappa"], rng)
 
-def level_of_bias(people: People) -> str:
-    """Outputs of one prompt are compared, where there are several."""
-    return "global" if people.values.sizes["system"] == 1 else "input"
+    agree = Ask("ci", {"level": "global", "coefficient": name, **limits}, of=on)
+    return [agree, Ask("confusion", {}, of=on, picture="confusion", table=False)]
 
 
 def _about_systems(
@@ -368,16 +377,20 @@ def _answered(
     for ask in asks:
         with value_checks.held() as held:
             try:
-                result = _called(ds, ask)
+                on = OnScale(ds, people.gold, []) if ask.of is None else ask.of()
+                settings = ask.settings if ask.of is None else {"gold": on.gold, "metric": on.judges, **ask.settings}
+                result = _called(on.ds, ask, settings)
             except ValueError as error:
-                said.append(f"This can't be told: {error}.")
+                told = f"This can't be told: {error}."
+                said += [told] if told not in said else []
                 continue
         caveats += held.caveats
         key = _key(ask, shown)
         shown[key] = result
         said += conclusions.sentences(result) if ask.says else []
-        code += [] if ask.of is None else ask.of.code
-        code.append(_line(key, ask, people))
+        said += _reversed(result) if ask.picture == "forest" else []
+        code += [line for line in on.code if line not in code]
+        code.append(f"{key.replace(' ', '_')} = {_call_of(ask.name, settings, people, on.name, ask.of_package)}")
         table = _table(result)
         if table is not None and ask.table:
             tables.append((_title(result), table))
@@ -397,12 +410,24 @@ def _nothing(question: str, people: People) -> str:
     return "This needs two systems whose human scores vary."
 
 
-def _called(ds: xr.Dataset, ask: Ask) -> xr.Dataset:
-    ds = ds if ask.of is None else ask.of.ds
+def _reversed(result: xr.Dataset) -> list[str]:
+    """Which judges fall where human scores rise, as those that are better when lower do."""
+    falls = result["metric"].values[result["ci_high"].values < 0].tolist()
+    if not falls:
+        return []
+    one = len(falls) == 1
+    names = wording.listed(map(wording.name, falls))
+    return [
+        f"{names} {'gives' if one else 'give'} lower scores where people give higher ones. If lower is better there, "
+        f"say so: lower_is_better={falls!r} in to_scores, --lower-is-better on the command line."
+    ]
+
+
+def _called(ds: xr.Dataset, ask: Ask, settings: dict[str, Any]) -> xr.Dataset:
     if ask.of_package:
-        found = getattr(importlib.import_module("xsumstat"), ask.name)(ds, **ask.settings)
+        found = getattr(importlib.import_module("xsumstat"), ask.name)(ds, **settings)
     else:
-        found = getattr(ds.meta, ask.name)(**ask.settings)
+        found = getattr(ds.meta, ask.name)(**settings)
     return cast(xr.Dataset, found)
 
 
@@ -446,8 +471,8 @@ def _picture(
     result: xr.Dataset, name: str, question: str, table: pd.DataFrame | None
 ) -> tuple[Callable[[], Any], str, str]:
     """What draws a result, its label, and its numbers in words."""
-    module, function = {"forest": ("forest", "forest"), "system_means": ("system_means", "system_means")}[name]
-    draw = getattr(importlib.import_module(f"xsumstat.plots.{module}"), function)
+    module = {"confusion": "systems"}.get(name, name)
+    draw = getattr(importlib.import_module(f"xsumstat.plots.{module}"), name)
     numbers = "" if table is None else "; ".join(" ".join(map(str, row)) for row in table.itertuples(index=False))
     return functools.partial(draw, shortened(result)), question, printable(f"{question} {numbers}")
 
@@ -486,15 +511,10 @@ def _sized(ds: xr.Dataset, dim: str) -> str:
 def _key(ask: Ask, shown: dict[str, xr.Dataset]) -> str:
     """What a result is called: its analysis, and where there are several what it is of."""
     beside = ask.settings.get("by", ask.settings.get("coefficient"))
-    return f"{ask.name} {beside}" if ask.of is not None or ask.name in shown else ask.name
+    return f"{ask.name} {beside}" if beside is not None and (ask.of or ask.name in shown) else ask.name
 
 
-def _line(key: str, ask: Ask, people: People) -> str:
-    """The Python of a call."""
-    return f"{key.replace(' ', '_')} = {_call_of(ask.name, ask.settings, people, ask)}"
-
-
-def _call_of(name: str, settings: dict[str, Any], people: People, ask: Ask | None = None) -> str:
+def _call_of(name: str, settings: dict[str, Any], people: People, of: str = "ds", of_package: bool = False) -> str:
     """A call, in which arrays stand by their names."""
     arrays = {id(people.gold): "gold", id(people.rating): "rating"}
     given = {key: value for key, value in settings.items() if value is not None}
@@ -503,9 +523,8 @@ def _call_of(name: str, settings: dict[str, Any], people: People, ask: Ask | Non
         for key, value in given.items()
     }
     arguments = [f"{key}={value}" for key, value in shown.items()]
-    if ask is not None and ask.of_package:
-        return report_data.call(f"xsumstat.{name}", ["ds", *arguments])
-    of = "calibrated" if ask is not None and ask.of is not None and len(ask.of.code) > 1 else "ds"
+    if of_package:
+        return report_data.call(f"xsumstat.{name}", [of, *arguments])
     return report_data.call(f"{of}.meta.{name}", arguments)
 
 
