@@ -64,8 +64,9 @@ def apart(ds):
 
 def passes(ds):
     """The scores as passes and fails, 1 and 0."""
-    passed = ds.score.data * 0.0 + (ds.score.data > 2)  # NaN stays
-    return ds.copy(data={name: passed if name == "score" else each.data for name, each in ds.items()})
+    score = ds.score
+    passed = xr.where(np.isfinite(score), (score > 2) * 1.0, score).transpose(*score.dims)
+    return ds.copy(data={name: passed.data if name == "score" else each.data for name, each in ds.items()})
 
 
 QUESTIONS = {
@@ -184,6 +185,12 @@ QUESTIONS = {
     ),
     "plan of the cheapest": lambda d: xsumstat.plan(
         d, rating=rating(d), metric="m0", level="input", resample="input", target=0.5, cost_per_prompt=2
+    ),
+    "plan of judged inputs": lambda d: xsumstat.plan(
+        d, "human", metric="m0", difference=0.5, budget=900, n_judged=[50, 90]
+    ),
+    "plan of the cheapest difference": lambda d: xsumstat.plan(
+        d, "human", metric="m0", difference=0.5, target=0.8, cost_per_verdict=0.1
     ),
     "coverage of scores like these": lambda d: xsumstat.coverage(
         d, "human", metric="m0", truth="population", intervals={"jackknife": {"method": "jackknife"}}, n_trials=2, **FEW

@@ -322,7 +322,8 @@ def test_a_map_of_a_rater_reaches_the_raters_kappa():
         kappa = found.meta.ci("person", metric=["rater", JUDGE], coefficient="kappa", level="global")
         got = found.score.sel(metric=JUDGE).values.ravel()
         assert same(kappa["correlation"].sel(metric=JUDGE).item(), cohen_kappa_score(got, two.ravel()), 1e-9)
-        assert abs(kappa["correlation"].sel(metric=JUDGE) - own) < 0.02
+        # A mean of ratings lies between grades: isotonic regression gives extreme ones less often than the rater.
+        assert abs(kappa["correlation"].sel(metric=JUDGE) - own) < {"quantile": 0.005, "isotonic": 0.05}[method]
         assert kappa["ci_low"].sel(metric=JUDGE) < own < kappa["ci_high"].sel(metric=JUDGE)
         noise = found.score.sel(metric="noise (calibrated)").values.ravel()
         assert abs(cohen_kappa_score(noise, two.ravel())) < 0.06

@@ -318,6 +318,7 @@ def test_dominance_counts_the_draws(versions):
     assert not got.resolved.sel(metric="a", other_metric="a").any()
 
 
+@pytest.mark.filterwarnings("ignore:system means of 'b'", "ignore:metrics that are people's own")
 def test_an_order_is_resolved_from_the_threshold_on(versions):
     """That all draws agree on, even where all must."""
     ds = xr.Dataset({"score": versions.score.sel(language="en", drop=True), "human": versions.human})

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import xarray as xr
 from helpers import by_turns
+from preference_cases import preferences
 
 import xsumstat
 from xsumstat.accessor import DatasetMeta
@@ -30,6 +31,7 @@ NEEDED = {
     "alt_test": {"rating": "rating"},
     "compare_groups": {"by": "half"},
     "bias": {"given": "b", "metric": "a"},
+    "preference_bias": {"given": "length"},
     "system_means": {"metric": "a"},
     "range_drop": {"metric": ["human", "a", "b"], "above": 0.0},
     "close_corr": {"metric": "a", "gap": [0.5, 1.0]},
@@ -70,7 +72,7 @@ def scores(passes=False):
 
 def asked(name, passes=False):
     """The analysis as a function of keywords, and which it has."""
-    ds = scores(passes)
+    ds = preferences() if ANALYSES[name].group == "preferences" else scores(passes)
     function = getattr(ds.meta, name) if hasattr(DatasetMeta, name) else getattr(xsumstat, name)
     own = inspect.signature(function).parameters
     data = [] if hasattr(DatasetMeta, name) or name in OF_NO_SCORES else [ds]

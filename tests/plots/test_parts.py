@@ -15,6 +15,7 @@ import pytest  # noqa: E402
 import xarray as xr  # noqa: E402
 from helpers import by_turns  # noqa: E402
 from matplotlib.backends.backend_agg import RendererAgg  # noqa: E402
+from preference_cases import preferences  # noqa: E402
 
 import xsumstat  # noqa: E402
 from xsumstat import accessor
@@ -106,7 +107,15 @@ def tasks(ds):
 
 
 HUE = {"hue": "$quality_x$"}
+
+
+def of_preferences():
+    return preferences(0, systems=SYSTEMS[:2], people=("$ann$", "b"), judges=("_gpt^2",))
+
+
 PICTURES = {
+    "raters": lambda ds, qs: (of_preferences().meta.preference_agreement().meta.plot.raters(), ["_gpt^2"]),
+    "strengths": lambda ds, qs: (of_preferences().meta.rank_systems().meta.plot.strengths(), ["_gpt^2", *SYSTEMS[:2]]),
     "forest": lambda ds, qs: (intervals().meta.plot.forest(**HUE), [GOLD, *METRICS, *QUALITIES, *HUE.values()]),
     "forest in panels": lambda ds, qs: (intervals().meta.plot.forest(), [GOLD, *METRICS, *QUALITIES]),
     "pvalues": lambda ds, qs: (qs.meta.perm_test(**DRAWS).meta.plot.pvalues(), [*METRICS, *QUALITIES]),

@@ -60,10 +60,10 @@ def confusion(
     >>> passed = ds.assign(score=(ds.score > 50) * 1.0)
     >>> found = passed.meta.confusion("human", metric="judge")
     >>> found.n_outputs.squeeze("metric", drop=True).to_pandas()
-    judge_label    0    1
+    judge_label   0    1
     human_label
-    0            134   21
-    1             44  161
+    0            23   58
+    1             9  270
     """
     scores = schema.prepare(ds, gold, metric, level="global", missing="pairwise", constant=True, these_systems=True)
     known = scale_checks.classes_of(scores)

@@ -100,7 +100,7 @@ def preference_bias(
     >>> columns = ["rater", "covariate", "difference", "ci_low", "ci_high", "share", "human_share"]
     >>> found.meta.to_frame(brief=True)[columns].round(2)
       rater covariate  difference  ci_low  ci_high  share  human_share
-    0   gpt    length        0.19    0.11     0.27   0.65         0.46
+    0   gpt    length        0.19     0.1     0.28   0.65         0.46
     """
     if given is None:
         raise ValueError("preference_bias needs given, a variable such as 'length', or a coordinate of systems")

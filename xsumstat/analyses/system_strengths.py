@@ -100,9 +100,9 @@ def rank_systems(
     >>> found = frame.meta.to_preferences().meta.rank_systems()
     >>> found.meta.to_frame(brief=True).round(2)
        rater  system  strength  ci_low  ci_high  rank  cluster  win_rate
-    0  judge   large      0.76    0.51     1.02     1        1      0.67
-    1  judge  medium      0.23    0.01     0.45     2        2      0.56
-    2  judge   small     -1.00   -1.26    -0.73     3        3      0.28
+    0  judge   large      0.84    0.56     1.13     1        1      0.72
+    1  judge  medium      0.42    0.15     0.70     2        1      0.61
+    2  judge   small     -1.27   -1.61    -0.92     3        2      0.18
     """
     asked = parts.Asked.checked(ds, confidence_level, adjust, cluster)
     choices = asked.choices

@@ -88,15 +88,20 @@ class FromParts:
         """The variance of the estimate for n systems and m inputs, which may be infinite."""
         fewer = self.shape[1] / m
         if self.measure.level == "system":
-            own = _of_normal_scores(self.measure, self.covariances, *self.shape)
-            ratio = _of_normal_scores(self.measure, self.then, n, m) / own
-            return self.systems * ratio + self.inputs * fewer
+            return self.systems * self._ratio((n, m), self.shape) + self.inputs * fewer
         factor = (self.shape[0] - 1) / (n - 1)
         found = factor * (self.systems - self.cells + self.cells * fewer) + self.inputs * fewer
         if self.then is self.covariances:
             return found
-        then, now = (_of_normal_scores(self.measure, each, n, m) for each in (self.then, self.covariances))
-        return found * then / now
+        return found * self._ratio((n, m), (n, m))
+
+    def _ratio(self, then: tuple[int, float], now: tuple[int, float]) -> float:
+        """The variance of normal scores in a design with the raters that are planned, over that with those there are.
+
+        NaN where scores do not vary.
+        """
+        own = _of_normal_scores(self.measure, self.covariances, *now)
+        return _of_normal_scores(self.measure, self.then, *then) / own if own > 0 else math.nan
 
     def value(self, m: float) -> float:
         """The correlation with m inputs."""

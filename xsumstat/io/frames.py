@@ -150,8 +150,10 @@ def _of_scores(metric: Any, value: str, ratings: Any, wide: bool) -> list[Any]:
     """The columns that are named as scores."""
     if not wide:
         return [value]
-    several = ([each] if isinstance(each, str) else list(each) for each in (metric, ratings) if each is not None)
-    return [name for each in several for name in each]
+    columns = [] if metric is None else _validate.several("metric", metric, "a column or several")
+    return columns + (
+        [] if ratings is None else _validate.several("ratings", ratings, "a metric or column, or several")
+    )
 
 
 def _with_ratings(

@@ -337,7 +337,8 @@ def _of_systems(
     sizes = [None] if difference is None else _differences(difference)
     if money is None and asked.sizes.n_systems is not None:
         which = "two systems are compared" if estimand == "difference" else "the mean is of one system"
-        raise ValueError(f"{which}, whatever n_systems is; leave it out")
+        asked_of = f"difference={difference}" if difference is not None else f"estimand={estimand!r}"
+        raise ValueError(f"{asked_of}: {which}, whatever n_systems is; leave n_systems out")
     if money is None and metric is not None and judged == [None]:
         raise ValueError("metric helps by scoring more inputs than people rate: say how many, as n_judged=1000")
     found = plan_systems.prepared(ds, gold, metric)
