@@ -75,7 +75,7 @@ OWN = {
     "analyses/wmt_data": ["tests/analyses/test_wmt_tasks.py"],
     "simulation/model": ["tests/simulation/test_systems.py", "tests/simulation/test_simulate.py"],
     "simulation/designs": ["tests/simulation/test_trials.py", "tests/simulation/test_coverage.py"],
-    "simulation/differences": ["tests/simulation/test_plan.py"],
+    "simulation/plan_systems": ["tests/simulation/test_plan_budget.py", "tests/simulation/test_plan.py"],
     "io/result_tables": ["tests/io/test_paper_tables.py"],
     "io/rows": ["tests/io/test_frames.py"],
     "io/eval_cases": ["tests/io/test_eval_results.py"],
