@@ -1,5 +1,6 @@
 """Plans with costs: what a budget buys, and what is cheapest, against a search of all designs in plain Python."""
 
+import functools
 import itertools
 import math
 
@@ -53,8 +54,14 @@ def width_of(parts, n, m, r):
     variance = total / n
     if m > n >= 5:
         variance, df = left * (1 / n - 1 / m) * (1 + 1 / (n - 3)) + total / m, n - 2
+    return mean_root_width(df) * math.sqrt(variance)
+
+
+@functools.cache
+def mean_root_width(df):
+    """Two t quantiles times the mean of the root of a chi-squared variable over its degrees of freedom."""
     of_root = math.sqrt(2 / df) * math.exp(math.lgamma((df + 1) / 2) - math.lgamma(df / 2))
-    return 2 * stats.t.ppf(0.975, df) * math.sqrt(variance) * of_root
+    return 2 * stats.t.ppf(0.975, df) * of_root
 
 
 def cost_of(n, m, r, systems, rating, prompt, verdict):
