@@ -96,7 +96,16 @@ def artists(ax):
     found = []
     for each in ax.figure.findobj():
         found.append(type(each).__name__)
-        for what in ("get_text", "get_xydata", "get_facecolor", "get_offsets", "get_array", "get_clim", "get_extent"):
+        for what in (
+            "get_text",
+            "get_xydata",
+            "get_facecolor",
+            "get_offsets",
+            "get_array",
+            "get_clim",
+            "get_extent",
+            "get_segments",
+        ):
             if hasattr(each, what):
                 try:
                     found.append((what, getattr(each, what)()))
