@@ -328,7 +328,9 @@ def test_f1_is_that_of_the_metric_that_is_named():
     data = {"accuracy": ("metric", [0.8, 0.7]), "f1": ("metric", [0.6, 0.9])}
     said = conclusion(made("discriminative_agreement", data, {"metric": ["a", "b"]}, confidence_level=0.95))
     assert said.startswith("a gives .80 of the verdicts on pairs of systems of human") and ", F1 .60: most of 2" in said
-    assert "least gives b, .70." in said
+    assert "least gives b, .70." in said and "a win in 95 % of the resamples" in said
+    other = conclusion(made("discriminative_agreement", data, {"metric": ["a", "b"]}, confidence_level=0.8))
+    assert "a win in 80 % of the resamples" in other
 
 
 def test_the_interval_of_one_equivalence_has_the_level_that_decides():
