@@ -66,7 +66,7 @@ def plan(result: xr.Dataset) -> list[str]:
     if "target" not in result.attrs or "least_inputs" not in result:
         low, high = (number(float(each)) for each in (values.min(), values.max()))
         designs = f"in {values.size:,} designs; target= finds the least that do."
-        return [f"The expected {what} is {low} to {high} {designs}", *_doubt(result)]
+        return [f"The expected {what} is {low} to {high} {designs}", *_whom(result), *_doubt(result)]
     wanted = f"a {what} of {setting(float(result.attrs['target']))}"
     said = []
     dims = [dim for dim in ("metric", "other_metric", "difference", "n_raters") if dim in result["least_inputs"].dims]
@@ -84,7 +84,7 @@ def plan(result: xr.Dataset) -> list[str]:
         said.append(f"{who}: {least}" if who else least)
     most = 3
     told = "; ".join(said[:most]) + (f"; and {len(said) - most:,} more" if len(said) > most else "")
-    return [f"For {wanted} the least is: {told}."]
+    return [f"For {wanted} the least is: {told}.", *_whom(result)]
 
 
 def _bought(result: xr.Dataset) -> list[str]:
@@ -102,7 +102,13 @@ def _bought(result: xr.Dataset) -> list[str]:
         said.append(_design(one.isel(dict(zip(one["best"].dims, place, strict=True)))))
     most = 3
     more = [f"And {len(said) - most:,} more."] if len(said) > most else []
-    return [*said[:most], *more, f"Planned for {scope.of(result.attrs)}."]
+    return [*said[:most], *more, *_whom(result)]
+
+
+def _whom(result: xr.Dataset) -> list[str]:
+    """For which systems and inputs a plan is."""
+    whom = scope.words(result.attrs, "Planned for ")
+    return [f"{whom}."] if whom else []
 
 
 def _of(one: xr.Dataset, what: str) -> float | None:
