@@ -265,6 +265,14 @@ def test_clusters_that_are_not_shown_are_counted(n, more):
     assert said.endswith(f"; and {more} more clusters") if more else said.endswith("(5) e (.70)")
 
 
+@pytest.mark.parametrize(("n", "over"), [(1, "one task"), (2, "the average over 2 tasks"), (1000, "1,000 tasks")])
+def test_tasks_are_counted(n, over):
+    data = {"average_score": ("metric", [0.2, 0.4]), "cluster": ("metric", [2, 1])}
+    data["score"] = (("task", "metric"), np.ones((n, 2)))
+    said = conclusion(made("rank_tasks", data, {"metric": ["a", "b"]}, method="permutation", alpha=0.05))
+    assert said.startswith("By ") and f"{over}: 2 clusters, best first: (1) b (.40); (2) a (.20)." in said
+
+
 def test_uncorrected_tests_of_clusters_are_of_either_order():
     assert "(jackknife tests; 6 p-values not corrected; alpha .05)." in conclusion(ranked(3))
 
@@ -320,7 +328,9 @@ def test_f1_is_that_of_the_metric_that_is_named():
     data = {"accuracy": ("metric", [0.8, 0.7]), "f1": ("metric", [0.6, 0.9])}
     said = conclusion(made("discriminative_agreement", data, {"metric": ["a", "b"]}, confidence_level=0.95))
     assert said.startswith("a gives .80 of the verdicts on pairs of systems of human") and ", F1 .60: most of 2" in said
-    assert "least gives b, .70." in said
+    assert "least gives b, .70." in said and "a win in 95 % of the resamples" in said
+    other = conclusion(made("discriminative_agreement", data, {"metric": ["a", "b"]}, confidence_level=0.8))
+    assert "a win in 80 % of the resamples" in other
 
 
 def test_the_interval_of_one_equivalence_has_the_level_that_decides():
@@ -332,6 +342,23 @@ def test_the_interval_of_one_equivalence_has_the_level_that_decides():
     one = made("equivalence", data, {"metric": ["a"], "other_metric": ["b"]}, method="jackknife", alpha=0.05)
     assert "they differ by .02 (90 % interval [-.03, .07]), p = .010" in conclusion(one)
     assert "The 90 % intervals" in methods(one)
+
+
+@pytest.mark.parametrize(
+    ("analysis", "dim", "first", "last"),
+    [
+        ("top_k_corr", "k", "Among the 12 best systems", "among the 4"),
+        ("close_corr", "gap", "Among pairs of systems in the gap 12 (scores)", "in the gap 4"),
+    ],
+)
+def test_the_best_of_the_first_and_of_the_last_number_are_told(analysis, dim, first, last):
+    values = np.array([[0.9, 0.5, 0.25], [0.8, 0.6, NAN], [NAN, NAN, NAN]])
+    result = made(analysis, {"correlation": (("metric", dim), values)}, {"metric": ["a", "b", "c"], dim: [12, 8, 4]})
+    assert f"{first} a agrees best, .90; {last} a agrees best, .25 (" in conclusion(result)
+    backwards = conclusion(result.isel({dim: [1, 0]}))
+    assert "8 best systems b agrees best, .60; among the 12 a" in backwards or dim == "gap"
+    only = conclusion(result.isel({dim: [2], "metric": [1]}))
+    assert f"{first.replace('12', '4')} no metric has a correlation (" in only
 
 
 # --- Groups ---
@@ -357,6 +384,14 @@ def test_the_higher_of_two_groups_is_above(difference, said):
     assert text.endswith(f": {said}.") and "1 of 1 pairs of groups differ significantly" in text
     first, second = ("news", "chat") if difference > 0 else ("chat", "news")
     assert f"m ({first} .50 and {second} .20; F(1, 9.0) = 5.00, p = .010" in text
+
+
+@pytest.mark.parametrize(("n", "rest"), [(3, ""), (4, "; and for 1 more"), (6, "; and for 3 more")])
+def test_metrics_that_are_not_shown_are_counted(n, rest):
+    many = xr.concat([groups(0.3, 0.01).assign_coords(metric=[label]) for label in "abcdef"[:n]], "metric")
+    text = conclusion(many.assign_attrs(groups(0.3, 0.01).attrs))
+    assert f"= 5.00, p = .010){rest}." in text and text.count("; for ") == 2
+    assert f"{n} of {n} comparisons of two groups are significant" in text
 
 
 # --- Simulations and plans ---

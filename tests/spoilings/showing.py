@@ -12,6 +12,9 @@ import xarray as xr
 import xsumstat
 
 ROOT = Path(__file__).parents[2]
+sys.path.insert(0, str(ROOT / "tests"))
+
+from preference_cases import preferences  # noqa: E402
 
 
 def of(module):
@@ -31,6 +34,38 @@ def scores(seed=0, metrics=4, systems=8, inputs=6, *, ties=False, gaps=0.0):
         "input": [f"i{at}" for at in range(inputs)],
     }
     return xr.Dataset({"score": (("metric", "system", "input"), values)}, labels)
+
+
+def passed(data):
+    """The same scores as 0 and 1."""
+    return data.assign(score=(data.score > 0).where(data.score.notnull()) * 1.0)
+
+
+def graded(data):
+    """The same scores as whole grades from 1 to 5."""
+    return data.assign(score=data.score.round().clip(-2, 2) + 3)
+
+
+def ratings(data, raters=3, *, gaps=0.0, seed=1):
+    """Ratings of the gold's outputs by several raters, who differ in strictness."""
+    rng = np.random.default_rng(seed)
+    gold = data.score.sel(metric="human", drop=True)
+    shape = (raters, *gold.shape)
+    noise = 0.7 * rng.normal(size=shape) + 0.3 * np.arange(raters)[:, None, None]
+    noise[rng.random(shape) < gaps] = np.nan
+    return (gold + xr.DataArray(noise, {"rater": list("abcdefg"[:raters])}, ("rater", *gold.dims))).rename("rating")
+
+
+def report(data, **settings):
+    """All that the page about judges says: text, data, code."""
+    page = of("judge_report").make_report(data, "x", **settings)
+    return [page.text(), page.data, page.code, page.notes]
+
+
+def gate(text, data, **settings):
+    """A requirement's verdict."""
+    module = of("gate")
+    return module.check(data, module.requirement(text), **settings)
 
 
 def result(analysis, data, coords, **attrs):
@@ -61,7 +96,16 @@ def artists(ax):
     found = []
     for each in ax.figure.findobj():
         found.append(type(each).__name__)
-        for what in ("get_text", "get_xydata", "get_facecolor", "get_offsets", "get_array", "get_clim", "get_extent"):
+        for what in (
+            "get_text",
+            "get_xydata",
+            "get_facecolor",
+            "get_offsets",
+            "get_array",
+            "get_clim",
+            "get_extent",
+            "get_segments",
+        ):
             if hasattr(each, what):
                 try:
                     found.append((what, getattr(each, what)()))
@@ -85,6 +129,9 @@ def in_full(answer):
     return str(answer)
 
 
+_HELPERS = (of, scores, passed, graded, ratings, preferences, report, gate, result, warned, refused, artists)
+
+
 def main(expression):
     """Print what it gives."""
     if ROOT not in Path(xsumstat.__file__).parents:
@@ -101,7 +148,7 @@ def main(expression):
             "nan": np.nan,
             "FEW": {"n_resamples": 99, "rng": 0},
         },
-        **{each.__name__: each for each in (of, scores, result, warned, refused, artists)},
+        **{each.__name__: each for each in _HELPERS},
         "demo": xsumstat.load_dataset("demo"),
     }
     print(in_full(eval(expression, names)))
