@@ -126,10 +126,14 @@ def _design(one: xr.Dataset) -> str:
     if "judged_inputs" in one:
         design += f", {int(one['judged_inputs']):,} {_inputs(int(one['judged_inputs']))} scored by {_judge(one)}"
     alone = f"{_alone(one)}" if "judged_inputs" in one else ""
-    budget = _of(one, "budget")
+    budget, cost = _of(one, "budget"), f"{float(one['cost']):,.6g}"
+    # Where one rating costs 1 and all else nothing, costs are numbers of ratings.
+    prices = tuple(one.attrs.get(f"cost_per_{of}") for of in ("rating", "prompt", "verdict"))
+    unit = " ratings" if prices == (1, 0, 0) else ""
     if budget is not None:
-        return f"With a budget of {budget:,g}: {design}, for {float(one['cost']):,.6g}; {_reached(one, alone)}."
-    return f"The cheapest design, for {float(one['cost']):,.6g}: {design}; {_reached(one, alone)}."
+        return f"With a budget of {budget:,g}{unit}: {design}, for {cost}{unit}; {_reached(one, alone)}."
+    least = f"The least is {cost} ratings" if unit else f"The cheapest design, for {cost}"
+    return f"{least}: {design}; {_reached(one, alone)}."
 
 
 def _judge(one: xr.Dataset) -> str:
