@@ -21,7 +21,7 @@ QUESTIONS = (
     "Where does the judge err?",
     "May the judge replace an annotator?",
     "Which system is best?",
-    "How many prompts next time?",
+    "How many ratings next time?",
 )
 
 
@@ -260,6 +260,16 @@ def test_bias_by_its_limits_or_by_its_tests(ds):
     assert gate.check(ds, required, metric="good", alpha=0.99 * p).status == gate.MET
     assert gate.check(ds, required, metric="good", alpha=1.01 * p).status == gate.NOT_MET
     assert gate.check(longer, required, metric="good", alpha=1e-6).status == gate.NOT_MET
+
+
+@pytest.mark.filterwarnings("always")
+def test_cells_that_are_left_out_are_told_once():
+    frame = outputs()
+    frame.loc[[3, 50], "good"] = np.nan
+    with pytest.warns(UserWarning, match="cells left out") as caught:
+        page = scores(frame).meta.report(kind="judge")
+    told = [str(each.message) for each in caught if "cells left out" in str(each.message)]
+    assert len(told) == 1 and "good (2 of 135)" in told[0] and told[0] in page.notes
 
 
 @pytest.mark.filterwarnings("ignore")

@@ -108,7 +108,7 @@ def test_inputs_that_differ_from_some_other_are_counted():
     data = {"pvalue": ("metric", [0.01]), "n_distinct": (("metric", "input"), [[0, 2, 1, 0, 3]])}
     data["mean_rank"] = (("metric", "input"), [[1.0, 2.0, 3.0, 4.0, 5.0]])
     one = made("input_effect", data, {"metric": ["m"], "input": list("abcde")}, confidence_level=0.95)
-    assert "p = .010); 3 of 5 differ from some other." in conclusion(one)
+    assert "p = .010, systems like these on these inputs); 3 of 5 differ from some other." in conclusion(one)
     assert "no difference of the inputs was found" in conclusion(one.assign(pvalue=one.pvalue + 0.05))
     assert "differ in difficulty" in conclusion(one.assign(pvalue=one.pvalue + 0.05).assign_attrs(confidence_level=0.9))
 

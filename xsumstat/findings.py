@@ -12,7 +12,7 @@ import numpy as np
 import xarray as xr
 
 from xsumstat.coefficients.table import COEFFICIENTS
-from xsumstat.dataset import results, wording
+from xsumstat.dataset import results, scope, wording
 from xsumstat.dataset.wording import estimate, limits, listed, name, number, numbers, setting
 from xsumstat.types import FloatArray
 
@@ -289,11 +289,12 @@ def input_effect(result: xr.Dataset) -> list[str]:
         count = int((result["n_distinct"].values > 0).sum())
         beside = f"; {count:,} of {size:,} differ from some other" if differ else ""
         verdict = "inputs differ in difficulty" if differ else "no difference of the inputs was found"
-        return [f"By {name(named[0])} {verdict} (Kruskal and Wallis's test, {wording.pvalue(float(p[0]))}){beside}."]
+        how = f"Kruskal and Wallis's test, {wording.pvalue(float(p[0]))}{scope.words(result.attrs)}"
+        return [f"By {name(named[0])} {verdict} ({how}){beside}."]
     who = f" ({listed(named[at] for at in differ)})" if differ else ""
     return [
         f"By {len(differ):,} of {len(named):,} metrics inputs differ in difficulty{who}: Kruskal and Wallis's test, "
-        f"p ≤ {setting(alpha)}, not corrected for the number of metrics.",
+        f"p ≤ {setting(alpha)}{scope.words(result.attrs)}, not corrected for the number of metrics.",
         *undefined(result, "pvalue"),
     ]
 

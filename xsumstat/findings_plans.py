@@ -66,7 +66,7 @@ def plan(result: xr.Dataset) -> list[str]:
     if "target" not in result.attrs or "least_inputs" not in result:
         low, high = (number(float(each)) for each in (values.min(), values.max()))
         designs = f"in {values.size:,} designs; target= finds the least that do."
-        return [f"The expected {what} is {low} to {high} {designs}", *_doubt(result)]
+        return [f"The expected {what} is {low} to {high} {designs}", *_whom(result), *_doubt(result)]
     wanted = f"a {what} of {setting(float(result.attrs['target']))}"
     said = []
     dims = [dim for dim in ("metric", "other_metric", "difference", "n_raters") if dim in result["least_inputs"].dims]
@@ -84,7 +84,7 @@ def plan(result: xr.Dataset) -> list[str]:
         said.append(f"{who}: {least}" if who else least)
     most = 3
     told = "; ".join(said[:most]) + (f"; and {len(said) - most:,} more" if len(said) > most else "")
-    return [f"For {wanted} the least is: {told}."]
+    return [f"For {wanted} the least is: {told}.", *_whom(result)]
 
 
 def _bought(result: xr.Dataset) -> list[str]:
@@ -102,7 +102,13 @@ def _bought(result: xr.Dataset) -> list[str]:
         said.append(_design(one.isel(dict(zip(one["best"].dims, place, strict=True)))))
     most = 3
     more = [f"And {len(said) - most:,} more."] if len(said) > most else []
-    return [*said[:most], *more, f"Planned for {scope.of(result.attrs)}."]
+    return [*said[:most], *more, *_whom(result)]
+
+
+def _whom(result: xr.Dataset) -> list[str]:
+    """For which systems and inputs a plan is."""
+    whom = scope.words(result.attrs, "Planned for ")
+    return [f"{whom}."] if whom else []
 
 
 def _of(one: xr.Dataset, what: str) -> float | None:
@@ -120,10 +126,14 @@ def _design(one: xr.Dataset) -> str:
     if "judged_inputs" in one:
         design += f", {int(one['judged_inputs']):,} {_inputs(int(one['judged_inputs']))} scored by {_judge(one)}"
     alone = f"{_alone(one)}" if "judged_inputs" in one else ""
-    budget = _of(one, "budget")
+    budget, cost = _of(one, "budget"), f"{float(one['cost']):,.6g}"
+    # Where one rating costs 1 and all else nothing, costs are numbers of ratings.
+    prices = tuple(one.attrs.get(f"cost_per_{of}") for of in ("rating", "prompt", "verdict"))
+    unit = " ratings" if prices == (1, 0, 0) else ""
     if budget is not None:
-        return f"With a budget of {budget:,g}: {design}, for {float(one['cost']):,.6g}; {_reached(one, alone)}."
-    return f"The cheapest design, for {float(one['cost']):,.6g}: {design}; {_reached(one, alone)}."
+        return f"With a budget of {budget:,g}{unit}: {design}, for {cost}{unit}; {_reached(one, alone)}."
+    least = f"The least is {cost} ratings" if unit else f"The cheapest design, for {cost}"
+    return f"{least}: {design}; {_reached(one, alone)}."
 
 
 def _judge(one: xr.Dataset) -> str:

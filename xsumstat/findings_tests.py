@@ -436,7 +436,7 @@ def range_drop(result: xr.Dataset) -> list[str]:
         if tested
         else "what the narrower range itself brings about is not known"
     )
-    how = f"not corrected; alpha {setting(alpha)}; {coefficient(result)}"
+    how = f"not corrected; alpha {setting(alpha)}{scope.words(result.attrs)}; {coefficient(result)}"
     largest = f"{name(rows[at])} and {name(columns[to])}, {number(values['difference'][at, to])}"
     return [
         f"In {len(drops):,} of {len(cells):,} pairs of metrics the correlation is lower there, {second} ({how}).",
@@ -456,7 +456,8 @@ def alt_test(result: xr.Dataset) -> list[str]:
     along = str(result.attrs.get("along", "rater"))
     raters = result["pvalue"].notnull().sum(along).values.ravel()
     margin = setting(float(result.attrs.get("margin", math.nan)))
-    how = f"margin {margin}, alpha {setting(alpha_of(result))}; {wording.correction_words(result)}"
+    whom = scope.words(result.attrs)
+    how = f"margin {margin}, alpha {setting(alpha_of(result))}{whom}; {wording.correction_words(result)}"
     texts = []
     for may, verb in ((True, "may replace a rater"), (False, "may not replace a rater")):
         found = [at for at, rate in enumerate(rates) if not math.isnan(rate) and (rate >= 0.5) == may]
@@ -626,12 +627,17 @@ def _explained_below(one: xr.Dataset) -> FloatArray:
 
 def bias_closing(result: xr.Dataset) -> list[str]:
     """Which errors are compared where nobody said so."""
+    whom = scope.words(result.attrs, "Slopes are for ")
+    closing = [f"{whom}."] if whom else []
     if "level_reason" not in result.attrs:
-        return []
+        return closing
     compared = {
         "input": "outputs of the same input",
         "within_system": "outputs of the same system",
         "global": "all outputs",
         "system": "the systems' means",
     }[result.attrs["level"]]
-    return [f"This compares {compared} (level={result.attrs['level']!r}), as {result.attrs['level_reason']}."]
+    return [
+        f"This compares {compared} (level={result.attrs['level']!r}), as {result.attrs['level_reason']}.",
+        *closing,
+    ]

@@ -36,7 +36,7 @@ _MOST_GRADES = 10
 # So many systems are named.
 _FEW_LABELS = 6
 # Differences of two systems that are planned for, in standard deviations of the human scores.
-_DIFFERENCES = (0.2, 0.5)
+_DIFFERENCES, _POWER = (0.2, 0.5), 0.8
 
 
 @dataclass(frozen=True, eq=False)
@@ -182,11 +182,17 @@ def make_report(
 
     answer(_about_judges(about, _groups(ds), measure, limits, adjust, alpha, rng))
     answer(_about_systems(ds, people, _best_judge(shown, judges), limits, adjust))
-    notes = tuple(dict.fromkeys(caveats))
+    notes = tuple(dict.fromkeys(_of_the_whole(caveats)))
     for note in notes:
         _validate.warn(note)
     rows = _data(ds, people, judges, given)
     return JudgeReport(name, tuple(sections), shown, notes, rows, _code(people, code, source))
+
+
+def _of_the_whole(caveats: list[Caveat]) -> list[Caveat]:
+    """Warnings without those of groups, and of calibrated scores, about cells that are left out of the whole."""
+    first = next((at for at, each in enumerate(caveats) if each.code == "cells_left_out"), None)
+    return [each for at, each in enumerate(caveats) if each.code != "cells_left_out" or at == first]
 
 
 @dataclass(frozen=True, eq=False)
@@ -362,10 +368,13 @@ def _about_systems(
         asks.append(Ask("compare_systems", how))
     sd = float(people.values.std(ddof=1))
     wanted = [float(f"{part * sd:.2g}") for part in _DIFFERENCES]
-    plan = Ask("plan", {"gold": people.gold, "difference": wanted}, table=False, of_package=True)
+    of_whom = {"gold": people.gold}
+    if people.n_raters > 1:
+        of_whom = {"rating": people.rating, "target": _POWER, "cost_per_rating": 1}
+    plan = Ask("plan", {**of_whom, "difference": wanted}, table=False, of_package=True)
     return {
         "Which system is best?": asks,
-        "How many prompts next time?": [plan] if ds.sizes["system"] > 1 and sd > 0 else [],
+        "How many ratings next time?": [plan] if ds.sizes["system"] > 1 and sd > 0 else [],
     }
 
 

@@ -31,7 +31,8 @@ def test_the_least_design_that_reaches_a_target(demo):
     low, high = (float((found[each] / found.width).median()) / 10 for each in ("width_low", "width_high"))
     assert found.expand_dims("metric").meta.conclusion() == (
         "For a width of .10 the least is: judge: 48 systems on 14 inputs "
-        f"(widths may be {low:.2f} to {high:.2f}).".replace("0.", ".")
+        + f"(widths may be {low:.2f} to {high:.2f}).".replace("0.", ".")
+        + " Planned for systems and inputs like these."
     )
 
 

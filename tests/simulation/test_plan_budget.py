@@ -193,7 +193,7 @@ def test_pilots_with_gaps_one_rater_one_system_or_two_metrics():
     mean = xsumstat.plan(alone, rating="people", estimand="mean", budget=100, n_raters=2)
     own = alone.people.values[0].mean(axis=1)
     assert float(mean.standard_error) == pytest.approx(own.std(ddof=1) / math.sqrt(50), rel=1e-9)
-    assert "2 ratings of each output of 1 system, for 100; the 95 % interval of a system's mean is" in (
+    assert "2 ratings of each output of 1 system, for 100 ratings; the 95 % interval of a system's mean is" in (
         mean.meta.conclusion()
     )
     two = xr.concat([alone, alone.assign_coords(metric=["other"])], "metric", data_vars="minimal")
@@ -256,8 +256,7 @@ def test_words_tables_and_pictures(tmp_path):
     found = xsumstat.plan(pilot(), rating="people", estimand="difference", budget=[300, 600])
     said = found.meta.conclusion()
     assert (
-        "With a budget of 300: 100 inputs, 1 rating of each output of 3 systems, for 300; the 95 % interval of the"
-        in (said)
+        "With a budget of 300 ratings: 100 inputs, 1 rating of each output of 3 systems, for 300 ratings; the" in said
     )
     assert said.endswith("Planned for these 3 systems on inputs like these.")
     assert found.meta.methods().startswith("We planned the numbers of inputs and ratings, by their costs")

@@ -70,8 +70,10 @@ def input_effect(
     >>> import xsumstat
     >>> ds = xsumstat.load_dataset("demo")
     >>> effect = ds.meta.input_effect(metric="human")
-    >>> print(effect.meta.conclusion())
-    By human inputs differ in difficulty (Kruskal and Wallis's test, p = .003); 2 of 30 differ from some other.
+    >>> for part in effect.meta.conclusion().split("; "):
+    ...     print(part)
+    By human inputs differ in difficulty (Kruskal and Wallis's test, p = .003, systems like these on these 30 inputs)
+    2 of 30 differ from some other.
     """
     confidence_level = _validate.fraction("confidence_level", confidence_level)
     later = Checks()

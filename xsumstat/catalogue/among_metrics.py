@@ -58,6 +58,7 @@ ANALYSES = (
             **limits_of("share"),
         },
         further=False,
+        random=("input",),
         aim="We counted how many pairs of outputs of an input two metrics order oppositely, by the height of "
         "their scores [peyrard2019studying].",
         say="findings_outputs.disagreement",
@@ -72,6 +73,7 @@ ANALYSES = (
         pictures=("improvement",),
         own=limits_of("ratio"),
         further=False,
+        random=("input",),
         aim="We counted, of the outputs of an input that some metric holds to be better, those that all do, by "
         "the height of the scores [peyrard2019studying].",
         say="findings_outputs.improvement_consistency",

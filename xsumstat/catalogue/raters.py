@@ -39,6 +39,7 @@ ANALYSES = (
         GROUP,
         main=("winning_rate",),
         others=("advantage_probability", "advantage", "human_advantage", "pvalue", "n_items"),
+        random=("cell",),
         in_table="winning_rate",
         beside=("advantage_probability",),
         aim="We applied the alternative annotator test with a margin of {margin}: a judge may replace a rater "

@@ -91,6 +91,10 @@ class Analysis(Question):
         Whether its results lie along the groups of attrs["by"], and along these once more as "other_...".
     undirected : bool
         Whether its test of a pair is the same when the two change places, whatever attrs["alternative"] says.
+    random : tuple of str
+        Dims whose labels stand for others like them, where no keyword says which do.
+    exchanged : bool
+        Whether its test exchanges single scores of these systems, as no keyword says.
     tests : mapping
         What its tests are called, by method, where the method alone does not say it; "" of any method.
     in_table : str
@@ -119,6 +123,8 @@ class Analysis(Question):
     further: bool = True
     between_groups: bool = False
     undirected: bool = False
+    random: tuple[str, ...] = ()
+    exchanged: bool = False
     tests: Mapping[str, TestName] = field(default_factory=dict)
     in_table: str = ""
     beside: tuple[str, ...] = ()

@@ -17,6 +17,7 @@ ANALYSES = (
         pictures=("tasks",),
         own={"difference": Variable("difference of average scores", turned="negated")},
         further=False,
+        exchanged=True,
         tests={"": TestName("permutation tests of the average score", draws="swaps")},
         in_table="average_score",
         beside=("rank", "cluster"),

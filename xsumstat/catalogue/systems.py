@@ -24,6 +24,7 @@ ANALYSES = (
             "standard_error": Variable("standard error", "score"),
             "cluster": Variable("cluster of systems without significant differences, 1 is best", dtype=int),
         },
+        random=("input",),
         tests={"bootstrap": TestName("paired bootstrap tests", one="a paired bootstrap test")},
         aim="We tested {whether} differ{helped} [rankel2011ranking].",
         say="findings_tests.compare_systems",
@@ -47,6 +48,7 @@ ANALYSES = (
             "n_inputs": Variable("number of inputs that the metric scored", dtype=int),
             "fell_back": Variable("whether ratings stand alone", dtype=bool),
         },
+        random=("input",),
         aim="We estimated each system's mean of {gold} over {inputs} from the outputs with ratings and the scores that "
         "{helped_by} gave to all, by a regression estimator, prediction-powered inference with {slopes} "
         "[angelopoulos2023ppi, chaganty2018price].",
@@ -75,6 +77,7 @@ ANALYSES = (
         others=("statistic", "pvalue", "critical", *LIMITS, "n_distinct", "n_scores"),
         pictures=("input_effect",),
         own={"statistic": Variable("Kruskal and Wallis's H"), **limits_of("mean rank, to compare")},
+        random=("system",),
         aim="We tested whether inputs differ in difficulty, and compared the mean ranks of each pair of "
         "[rankel2011ranking, hochberg1982graphical].",
         say="findings.input_effect",

@@ -8,8 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from xsumstat import catalogue
+
 # By formulas for two correlations: the labels that are correlated stand for others like them.
-_FORMULAS = ("williams", "steiger", "meng", "zou", "tost_analytic", "anderson_hauck")
+_FORMULAS = ("fisher", "williams", "steiger", "meng", "zou", "tost_analytic", "anderson_hauck")
 _CORRELATED = {
     "system": ("system",),
     "input": ("system",),
@@ -50,7 +52,7 @@ class Scope:
     def __str__(self) -> str:
         """As a sentence says it: "these 12 systems on inputs like these"."""
         if "cell" in self.random:
-            return "cells like these"
+            return "outputs like these"
         clusters = [f"clustered by {' and '.join(self.clusters.split())}"] if self.clusters else []
         if "prompt" in self.random:
             return ", ".join([f"{_these(self.systems, 'system')} on prompts like these", *clusters])
@@ -66,6 +68,12 @@ class Scope:
             found = f"{systems} on {inputs}"
         layers = [f"{dim}s like these" for dim in self.random if dim not in ("system", "input")]
         return ", ".join([found, *layers, *clusters])
+
+
+def words(attrs: Mapping[Any, Any], before: str = ", ") -> str:
+    """The scope of a result behind a comma or another word; nothing of a result that infers nothing."""
+    found = of(attrs)
+    return "" if found is None else f"{before}{found}"
 
 
 def _these(size: int, dim: str) -> str:
@@ -88,14 +96,18 @@ def of(attrs: Mapping[Any, Any]) -> Scope | None:
     """
     systems, inputs = (0 if "by" in attrs else _size(attrs.get(name)) for name in ("n_systems", "n_inputs"))
     systems = 0 if attrs.get("analysis") == "top_k_corr" else systems
+    about = catalogue.ANALYSES.get(str(attrs.get("analysis")))
     named = str(attrs.get("resample", ""))
     random = ("system", "input") if named == "both" else tuple(named.split())
-    if attrs.get("analysis") == "compare_systems":
-        random = ("input",)
-    elif attrs.get("method") in _FORMULAS and not random:
+    if about is not None and not random:
+        random = about.random
+    if not random and attrs.get("method") in _FORMULAS:
         random = _CORRELATED.get(str(attrs.get("level")), ())
+    if attrs.get("target") == "these":
+        return Scope((), systems, inputs)
+    exchanged = about is not None and about.exchanged
+    if exchanged or ("swap" in attrs and set(random) == {"system", "input"}):
+        return Scope((), systems, inputs, exchanged=True)
     if not random:
         return None
-    if "swap" in attrs and set(random) == {"system", "input"}:
-        return Scope((), systems, inputs, exchanged=True)
     return Scope(random, systems, inputs, clusters=str(attrs.get("cluster", "")))

@@ -352,7 +352,7 @@ def _of_systems(
     if money is None:
         _, inputs = asked.sizes.of([4], N_INPUTS)
         made = plan_systems.in_designs(wanted, inputs, raters, judged, target)
-        return made.assign_attrs(gold=found.gold_name)
+        return made.assign_attrs(gold=found.gold_name, resample="input")
     least = 2 if estimand == "difference" else 1
     own = found.shape[0] if asked.sizes.n_systems is None else asked.sizes.n_systems
     designs = {"n_systems": _whole("n_systems", own, least), "n_raters": raters, "n_judged": judged}

@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
+from xsumstat import _validate
+from xsumstat.dataset import value_checks
 from xsumstat.dataset.scores import Scores
 from xsumstat.inference import components, rating_plans
 from xsumstat.inference.rating_plans import Spread
@@ -23,8 +25,13 @@ OF_SYSTEMS = ("mean", "difference")
 
 
 def prepared(ds: xr.Dataset, gold: Any, metric: Any) -> Scores:
-    """Scores of very systems, in memory."""
-    return simulation.prepared(ds, gold, metric, level="global", these_systems=True)
+    """Scores of very systems, in memory; where no judge helps, what metrics lack is of no account."""
+    with value_checks.held() as held:
+        found = simulation.prepared(ds, gold, metric, level="global", these_systems=True)
+    for caveat in held.caveats:
+        if metric is not None or caveat.code not in ("cells_left_out", "fewer_labels"):
+            _validate.warn(caveat)
+    return found
 
 
 def spreads(found: Scores, estimand: str, ratings: Ratings | None, judged: bool) -> list[Planned[Spread]]:
