@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from xsumstat.inference import components
+from xsumstat.simulation import plan_systems
 from xsumstat.simulation.plan_raters import Noise
 
 CELL, RESIDUAL, RATER = 0.5, 1.0, 0.3
@@ -39,6 +40,15 @@ def test_the_noise_of_means_is_the_variance_of_the_cells_of_means():
         found.append(float(components.crossed(np.nanmean(values, axis=-1)[None])[2, 0, 0]))
     assert np.mean(told) == pytest.approx(np.mean(found), rel=0.04)
     assert np.mean(told) == pytest.approx(CELL + RESIDUAL * 0.625 + RATER * (0.625 - 0.25), rel=0.06)
+
+
+def test_a_judge_explains_no_more_than_ratings_leave():
+    """Where ratings say that outputs hardly differ, a judge of the same means can't explain more than that."""
+    human = np.nanmean(ratings(2), axis=-1)
+    for cell, most in ((0.01, True), (50.0, False)):
+        spread = plan_systems._spread(human + 1e-6, human, Noise(cell, 1.0, 0.5), False, "difference")
+        assert spread.between == 2 * cell and spread.noise == 2
+        assert spread.explained == spread.between if most else 0 < spread.explained < spread.between
 
 
 def test_strictness_cancels_where_all_rate_all_and_single_ratings_tell_no_noise():
