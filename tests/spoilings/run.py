@@ -54,6 +54,7 @@ OWN = {
     **dict.fromkeys(("findings", "findings_tests", "findings_plans", "findings_groups", "findings_outputs"), _WORDS),
     **dict.fromkeys(("conclusions", "methods", "dataset/wording", "dataset/scope"), _WORDS),
     "findings_preferences": [
+        "tests/test_sentences_preferences.py",
         "tests/analyses/test_position_bias.py",
         "tests/analyses/test_preference_agreement.py",
         "tests/analyses/test_preference_bias.py",
