@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import xarray as xr
 from conftest import dataset
+from sklearn.metrics import cohen_kappa_score
 
 from xsumstat.caveats import CautionWarning
 
@@ -124,6 +125,17 @@ def test_another_scale_is_remarked_on_where_values_count():
         dataset(np.stack([z + 0.3, z])).meta.corr("m1", level="global", coefficient="icc")
 
 
+@pytest.mark.parametrize(("high", "told"), [(4.0, True), (2.5, True), (1.9, False), (1.0, False)])
+def test_shares_are_not_on_a_scale_that_goes_beyond_one(high, told):
+    """A judge's shares lie within people's range from 0 on; only of half of it or more may they be the same scale."""
+    x = np.tile(np.linspace(0, 1, 5), (2, 8))
+    ds = dataset(np.stack([x, np.roll(x * high, 1, axis=1)]))
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        ds.meta.corr("m1", level="global", coefficient="icc")
+    assert [each.message.code for each in caught] == ["other_scale"] * told
+
+
 def test_a_rare_class_is_counted():
     ds = passes(share=0.05)
     count = int(ds.score.sel(metric="human").sum())
@@ -132,6 +144,30 @@ def test_a_rare_class_is_counted():
         ds.meta.ci("human", level="global", coefficient="kappa")
     assert [each.message.code for each in told] == ["rare_class"]
     assert told[0].message.fields == {"count": count}
+
+
+@pytest.mark.parametrize("turned", [False, True])
+@pytest.mark.parametrize(("count", "rare"), [(9, True), (10, False)])
+def test_ten_of_a_class_are_enough(count, rare, turned):
+    z = (np.arange(80).reshape(2, 40) < count) ^ turned
+    ds = dataset(np.stack([np.roll(z, 1, axis=1), z]).astype(float)).assign_coords(metric=["judge", "human"])
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        ds.meta.corr("human", **ASK)
+    assert [each.message.code for each in told] == ["rare_class"] * rare
+
+
+@pytest.mark.parametrize(("most", "message"), [(49, ""), (50, "gold 'human' has 51 different values")])
+def test_fifty_values_are_classes_and_more_are_not(most, message):
+    z = np.minimum(np.arange(80).reshape(2, 40), most).astype(float)
+    x = np.roll(z, 1, axis=1)
+    ds = dataset(np.stack([x, z])).assign_coords(metric=["judge", "human"])
+    if not message:
+        found = float(ds.meta.corr("human", level="global", coefficient="kappa").correlation[0])
+        assert found == pytest.approx(cohen_kappa_score(x.ravel(), z.ravel()), abs=1e-12)
+        return
+    with pytest.raises(ValueError, match=message):
+        ds.meta.corr("human", level="global", coefficient="kappa")
 
 
 def test_groups_share_the_positive_class_of_all():
