@@ -245,7 +245,7 @@ def test_numbers_on_colour_can_be_read(style):
     found = of_demo("discriminative_agreement", "human", metric=["judge", "length"], n_resamples=99, rng=1)
     with plt.style.context(style):
         for axis in found.meta.plot.confusion():
-            (image,) = axis.images
+            (image,) = axis.collections
             for text in axis.texts:
                 column, row = text.get_position()
                 ground = image.to_rgba(image.get_array())[row, column, :3]
