@@ -318,3 +318,10 @@ def test_the_best_judge_helps_with_the_systems(page):
     assert page.results["system_means"].attrs.get("helped_by", "good") == "good"
     assert judge_report._best_judge(page.results, ["good", "bad"]) == "good"
     assert isinstance(page, judge_report.JudgeReport) and xsumstat is not None
+
+
+def test_without_a_judge_the_page_says_what_to_do():
+    frame = outputs(prompts=8).drop(columns=["good", "bad"])
+    ds = frame.meta.to_scores(wide=True, ratings=["ann", "bob", "eve"], kind={"covariate": ["length"]})
+    with pytest.raises(ValueError, match="there is no judge beside .* if judges are among the raters"):
+        ds.meta.report(kind="judge")

@@ -210,7 +210,14 @@ def subject(ds: xr.Dataset, gold: Any = None, metric: Any = None) -> Subject:
     ds = ds.compute() if any(facts.is_lazy(values) for values in ds.data_vars.values()) else ds
     people = _people(ds, gold)
     given = _covariates(ds)
-    return Subject(ds, people, _judges(ds, metric, people.own, given), given)
+    judges = _judges(ds, metric, people.own, given)
+    if not judges:
+        known = _validate.listing(ds.indexes["metric"])
+        raise ValueError(
+            f"there is no judge beside the human scores and what describes outputs; metrics: {known}. Name one by "
+            "metric=...; if judges are among the raters of ratings, make them metrics (to_scores: metric=, ratings=)"
+        )
+    return Subject(ds, people, judges, given)
 
 
 @dataclass(frozen=True)
