@@ -1,6 +1,7 @@
 """A judge's scores on people's scale, in a Dataset: what it holds, who may use them, and that intervals refit them."""
 
 import json
+import warnings
 
 import numpy as np
 import pytest
@@ -301,6 +302,33 @@ def test_ratings_in_one_fold():
         one.meta.calibrate("rating", metric="judge", rng=1)
     with pytest.warns(UserWarning, match="fewer than 30 rated outputs"):
         ds.assign(rating=ds["rating"].where(ds["input"] < 5)).meta.calibrate("rating", metric="judge", rng=1)
+
+
+@pytest.mark.parametrize(("n", "few"), [(29, True), (30, False)])
+def test_thirty_rated_outputs_are_enough(demo, n, few):
+    rated = xr.DataArray(np.arange(30).reshape(5, 6) < n, dims=("system", "input"))
+    ds = demo.isel(system=slice(5), input=slice(6))
+    ds = ds.assign(score=ds.score.where(rated | (ds.metric != "human")))
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        ds.meta.calibrate("human", metric="judge", folds=3, rng=1)
+    assert [each.message.code for each in told] == ["few_ratings"] * few
+
+
+def test_as_many_folds_as_inputs_and_no_more_grades_than_fifty(demo):
+    ds = demo.isel(input=slice(6))
+    assert len(set(ds.meta.calibrate("human", metric="judge", folds=6, rng=1).calibration_fold.values)) == 6
+    with pytest.raises(ValueError, match="folds=7 is more than there are inputs"):
+        ds.meta.calibrate("human", metric="judge", folds=7, rng=1)
+    for n in (50, 51):
+        human = (np.arange(72).reshape(12, 6) % n).astype(float)
+        graded = ds.assign(score=ds.score.where(ds.metric != "human", xr.DataArray(human, dims=("system", "input"))))
+        if n == 50:
+            found = graded.meta.calibrate("human", metric="judge", grades=True, rng=1)
+            assert set(np.unique(found.score.sel(metric="judge (calibrated)"))) <= set(range(50))
+        else:
+            with pytest.raises(ValueError, match="which are 51 here; list the grades"):
+                graded.meta.calibrate("human", metric="judge", grades=True, rng=1)
 
 
 def test_recipes_that_cannot_be_read():

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import xarray as xr
 from conftest import dataset
+from sklearn.metrics import cohen_kappa_score
 
 from xsumstat.caveats import CautionWarning
 
@@ -132,6 +133,30 @@ def test_a_rare_class_is_counted():
         ds.meta.ci("human", level="global", coefficient="kappa")
     assert [each.message.code for each in told] == ["rare_class"]
     assert told[0].message.fields == {"count": count}
+
+
+@pytest.mark.parametrize("turned", [False, True])
+@pytest.mark.parametrize(("count", "rare"), [(9, True), (10, False)])
+def test_ten_of_a_class_are_enough(count, rare, turned):
+    z = (np.arange(80).reshape(2, 40) < count) ^ turned
+    ds = dataset(np.stack([np.roll(z, 1, axis=1), z]).astype(float)).assign_coords(metric=["judge", "human"])
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        ds.meta.corr("human", **ASK)
+    assert [each.message.code for each in told] == ["rare_class"] * rare
+
+
+@pytest.mark.parametrize(("most", "message"), [(49, ""), (50, "gold 'human' has 51 different values")])
+def test_fifty_values_are_classes_and_more_are_not(most, message):
+    z = np.minimum(np.arange(80).reshape(2, 40), most).astype(float)
+    x = np.roll(z, 1, axis=1)
+    ds = dataset(np.stack([x, z])).assign_coords(metric=["judge", "human"])
+    if not message:
+        found = float(ds.meta.corr("human", level="global", coefficient="kappa").correlation[0])
+        assert found == pytest.approx(cohen_kappa_score(x.ravel(), z.ravel()), abs=1e-12)
+        return
+    with pytest.raises(ValueError, match=message):
+        ds.meta.corr("human", level="global", coefficient="kappa")
 
 
 def test_groups_share_the_positive_class_of_all():

@@ -2,6 +2,7 @@
 
     python tests/spoilings/run.py                all, on two cores some half an hour; goes on where it was stopped
     python tests/spoilings/run.py --only ID ...  some; file names such as words.toml name all in them
+    python tests/spoilings/run.py --own          own files of tests alone: what these do not notice stays open
     python tests/spoilings/run.py --again        those that no test noticed the last time, too
     python tests/spoilings/run.py --prove        no tests: whether the answer of each changes
 
@@ -52,16 +53,30 @@ _OF_SYSTEMS = ["tests/analyses/test_system_means.py", "tests/analyses/test_syste
 OWN = {
     **dict.fromkeys(("findings", "findings_tests", "findings_plans", "findings_groups", "findings_outputs"), _WORDS),
     **dict.fromkeys(("conclusions", "methods", "dataset/wording", "dataset/scope"), _WORDS),
+    "findings_preferences": [
+        "tests/analyses/test_position_bias.py",
+        "tests/analyses/test_preference_agreement.py",
+        "tests/analyses/test_preference_bias.py",
+        "tests/analyses/test_system_strengths.py",
+    ],
+    "gate": ["tests/test_judge_report.py", "tests/test_command_line.py"],
+    "kernels/values": ["tests/coefficients/test_values.py"],
+    "kernels/jackknife": ["tests/coefficients/test_leave_one_out.py"],
+    "kernels/outputs": ["tests/analyses/test_disagreement.py"],
     "kernels/pair_differences": ["tests/coefficients/test_pair_differences.py"],
     "coefficients/sorted_ranks": ["tests/coefficients/test_correlations.py"],
     "coefficients/curvature": ["tests/inference/test_jackknife_mends.py", "tests/coefficients/test_leave_one_out.py"],
     "coefficients/clusters": ["tests/analyses/test_clusters.py", "tests/inference/test_clustered.py"],
     "coefficients/partial_swaps": ["tests/coefficients/test_partial.py"],
     "coefficients/chance": ["tests/analyses/test_chance.py"],
+    "inference/prompts": ["tests/analyses/test_position_bias.py"],
+    "inference/rater_offsets": ["tests/inference/test_noisy_gold.py"],
     "inference/system_means": _OF_SYSTEMS[:1],
     "inference/system_differences": _OF_SYSTEMS[1:],
     "resampling/ceiling": ["tests/analyses/test_judges.py"],
     "resampling/group_jackknife": ["tests/analyses/test_group_comparison.py"],
+    "dataset/preferences": ["tests/analyses/test_preference_agreement.py", "tests/analyses/test_position_bias.py"],
+    "dataset/scale_checks": ["tests/coefficients/test_values.py"],
     "dataset/facts": ["tests/dataset/test_scores.py", "tests/dataset/test_checks.py"],
     "dataset/directions": ["tests/analyses/test_sentinels.py"],
     "dataset/covariates": ["tests/analyses/test_given.py"],
@@ -75,6 +90,8 @@ OWN = {
     "analyses/wmt_data": ["tests/analyses/test_wmt_tasks.py"],
     "simulation/model": ["tests/simulation/test_systems.py", "tests/simulation/test_simulate.py"],
     "simulation/designs": ["tests/simulation/test_trials.py", "tests/simulation/test_coverage.py"],
+    "simulation/plan_designs": ["tests/simulation/test_plan.py"],
+    "simulation/plan_raters": ["tests/simulation/test_plan.py", "tests/simulation/test_plan_budget.py"],
     "simulation/plan_systems": ["tests/simulation/test_plan_budget.py", "tests/simulation/test_plan.py"],
     "io/result_tables": ["tests/io/test_paper_tables.py"],
     "io/rows": ["tests/io/test_frames.py"],
@@ -82,6 +99,7 @@ OWN = {
     "plots/pvalues": ["tests/plots/test_metrics.py", "tests/plots/test_systems.py"],
     "plots/forest": ["tests/plots/test_metrics.py"],
     "plots/matrices": ["tests/plots/test_outputs.py"],
+    "plots/biases": ["tests/plots/test_preferences.py"],
     "plots/bars": ["tests/plots/test_metrics.py"],
     "plots/scores": ["tests/plots/test_outputs.py"],
     "plots/distributions": ["tests/plots/test_outputs.py"],
@@ -192,9 +210,9 @@ class Copy:
         self.spoil(entry)
         return self.run(entry, "tests/spoilings/showing.py", entry["shows"]) != before
 
-    def tested(self, entry: dict) -> dict:
-        """Which test notices, if any does."""
-        for stage in stages(entry):
+    def tested(self, entry: dict, own: bool = False) -> dict:
+        """Which test notices, if any does; `own` asks those of its own files alone."""
+        for stage in stages(entry)[: 1 if own else None]:
             ended, said = self.run(entry, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", *stage)
             if ended is None:
                 return {"verdict": "noticed", "by": f"not ended after {SECONDS} s: {' '.join(stage)}"}
@@ -204,10 +222,10 @@ class Copy:
             if ended != 0:
                 errors = [line for line in said.splitlines() if line.startswith("ERROR ")]
                 return {"verdict": "noticed" if errors else "broken", "by": errors[0] if errors else said[-1000:]}
-        return {"verdict": "survived" if self.changes(entry) else "void", "by": ""}
+        return {"verdict": "open" if own else "survived" if self.changes(entry) else "void", "by": ""}
 
 
-def campaign(chosen: list[dict], jobs: int, work: Path, results: Path, prove: bool) -> None:
+def campaign(chosen: list[dict], jobs: int, work: Path, results: Path, prove: bool, own: bool) -> None:
     """Each entry in one of the copies; each result is written as soon as it is there."""
     copies: SimpleQueue[Copy] = SimpleQueue()
     for at in range(jobs):
@@ -221,7 +239,7 @@ def campaign(chosen: list[dict], jobs: int, work: Path, results: Path, prove: bo
                 found = {"verdict": "changes" if copy.changes(entry) else "void", "by": ""}
             else:
                 copy.spoil(entry)
-                found = copy.tested(entry)
+                found = copy.tested(entry, own)
         except (RuntimeError, SyntaxError) as error:
             found = {"verdict": "broken", "by": str(error)}
         finally:
@@ -230,7 +248,7 @@ def campaign(chosen: list[dict], jobs: int, work: Path, results: Path, prove: bo
         seconds = round(time.monotonic() - start, 1)
         with lock:
             print(f"{found['verdict']:<9} {seconds:6.1f} s  {entry['id']:<40} {found['by']}", flush=True)
-            if not prove:
+            if not prove and found["verdict"] != "open":
                 with results.open("a", encoding="utf-8") as file:
                     file.write(json.dumps({"entry": keyed(entry), **found, "seconds": seconds}) + "\n")
 
@@ -281,6 +299,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", nargs="+", metavar="ID", help="ids, or lists such as words.toml")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--own", action="store_true", help="run an entry's own files of tests alone")
     parser.add_argument("--again", action="store_true", help="run those again that were not noticed")
     parser.add_argument("--fresh", action="store_true", help="forget former results of those that are run")
     parser.add_argument("--prove", action="store_true", help="run no tests, but show that answers change")
@@ -298,7 +317,7 @@ def main() -> int:
     known = ("noticed",) if asked.again else ("noticed", "survived")
     left = [each for each in chosen if done.get(tuple(keyed(each)), {"verdict": ""})["verdict"] not in known]
     if left and not asked.table:
-        campaign(left, min(asked.jobs, len(left)), asked.work, results, asked.prove)
+        campaign(left, min(asked.jobs, len(left)), asked.work, results, asked.prove, asked.own)
     if not asked.prove:
         print(table(chosen, read(results)))
     return 0

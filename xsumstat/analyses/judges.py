@@ -266,6 +266,19 @@ def _check_raters(ratings: xr.DataArray, along: str) -> None:
         raise ValueError(f"rating has only {ratings.sizes[along]} rater along {along!r}; two are needed at least")
 
 
+def _who_rated(ratings: xr.DataArray, along: str) -> xr.DataArray:
+    """Without the raters who rated nothing, who would make a gold of all the others; they are named."""
+    rated = ratings.notnull().any([dim for dim in ratings.dims if dim != along]).values
+    if rated.all() or not rated.any():
+        return ratings
+    lost = np.flatnonzero(~rated)
+    names = ratings.indexes[along][lost].tolist() if along in ratings.indexes else lost.tolist()
+    _validate.warn(
+        f"{len(lost)} rater(s) gave no rating, and are left out: {_validate.listing(names)}", "labels_left_out"
+    )
+    return ratings.isel({along: np.flatnonzero(rated)})
+
+
 def _of_rater(x: FloatArray, z: FloatArray, at: int, comparison: _Comparison) -> tuple[float, float, float, float]:
     """Of one judge (systems, inputs) and one of the raters (raters, systems, inputs): the numbers of `_OF_RATER`."""
     scale = comparison.scale
@@ -396,8 +409,8 @@ def human_ceiling(
     Warns
     -----
     {errors.warned}
-        Also when a metric that ``kind`` does not call human equals a rater; when more than 5 % of the resamples are
-        undefined.
+        Also when a metric that ``kind`` does not call human equals a rater; names raters without ratings, who are left
+        out; when more than 5 % of the resamples are undefined.
 
     Notes
     -----
@@ -428,6 +441,7 @@ def human_ceiling(
     Name: correlation, dtype: float64
     """
     ratings, name = ratings_of(ds, rating, along)
+    ratings = _who_rated(ratings, along)
     _check_raters(ratings, along)
     _validate.choice("method", method, ("auto", "jackknife", "bootstrap"))
     if interval is not None:

@@ -77,23 +77,25 @@ def _moderated(variance: FloatArray, df: FloatArray, typical: FloatArray) -> Flo
 def shared_slope(f: FloatArray, z: FloatArray) -> Slope:
     """The slope of human on metric scores (..., systems, inputs) that all pairs share.
 
-    Where all systems have ratings of the same inputs, differences of systems are what is explained: systems and inputs
-    are centred. Else only systems are.
+    Where all systems that have ratings have them of the same inputs, differences of systems are what is explained:
+    systems and inputs are centred. Else only systems are.
     """
     scored = ~np.isnan(f)
     rated = scored & ~np.isnan(z)
     whole = Strata.none(f.shape[-1])
     f0, z0 = whole.centred(f, rated), whole.centred(z, rated)
     n_inputs = rated.any(axis=-2).sum(axis=-1).astype(float)
-    same = (rated == rated.any(axis=-2, keepdims=True)).all(axis=(-2, -1)) & (f.shape[-2] > 1)
+    known = rated.any(axis=-1, keepdims=True)
+    k = known.sum(axis=-2, keepdims=True)
+    same = ((rated == rated.any(axis=-2, keepdims=True)) | ~known).all(axis=(-2, -1)) & (k > 1)[..., 0, 0]
     df = np.maximum(rated.sum(axis=-1) - 1, 0).sum(axis=-1) - 1.0
     single = Slope.of(f0, z0, n_inputs, df)
     if not same.any():
         return single
-    f1, z1 = (each - each.mean(axis=-2, keepdims=True) for each in (f0, z0))
+    f1, z1 = (np.where(known, each - each.sum(axis=-2, keepdims=True) / np.maximum(k, 1), 0.0) for each in (f0, z0))
     f1 = np.where(np.abs(f1) <= TOLERANCE * np.abs(f0).max(axis=(-2, -1), keepdims=True, initial=0.0), 0.0, f1)
     z1 = np.where(np.abs(z1) <= TOLERANCE * np.abs(z0).max(axis=(-2, -1), keepdims=True, initial=0.0), 0.0, z1)
-    double = Slope.of(f1, z1, n_inputs, (f.shape[-2] - 1) * np.maximum(n_inputs - 1, 0) - 1)
+    double = Slope.of(f1, z1, n_inputs, (k[..., 0, 0] - 1) * np.maximum(n_inputs - 1, 0) - 1)
     pairs = [(getattr(double, name), getattr(single, name)) for name in ("b", "variance", "kept")]
     return Slope(*(np.where(same, one, other) for one, other in pairs))
 
