@@ -90,7 +90,9 @@ def check_counts(systems: int, inputs: int, level: str, *, these_systems: bool |
     needed = {"system": "system", "input": "system", "within_system": "input"}.get(level)
     size = {"system": systems, "input": inputs, None: systems * inputs}[needed]
     if size < 2:
-        raise ValueError(f"level={level!r} correlates over {needed or 'cell'}s and needs at least 2, got {size}")
+        other = {"system": "; level='global' correlates single outputs", "input": "; level='input' correlates systems"}
+        way = other.get(needed or "", "") if systems * inputs > 1 else ""
+        raise ValueError(f"level={level!r} correlates over {needed or 'cell'}s and needs at least 2, got {size}{way}")
     if needed == "system" and systems < facts.ENOUGH_SYSTEMS and not (these_systems and level == "input"):
         _validate.warn(few_systems(f"only {systems}"), "few_systems")
 
