@@ -201,20 +201,24 @@ def test_every_judge_must_meet_it(ds):
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_grades_agree_by_the_vote_of_people_and_on_their_scale(page):
+def test_grades_agree_with_the_mean_of_people_on_their_scale_and_are_counted_by_their_vote(ds, page):
     found = page.results["ci weighted_kappa"]
-    names = {"ds": scores(outputs())}
-    exec("\n".join(line for line in page.code.splitlines() if line.startswith(("vote", "import"))), names)
+    names = {"ds": ds}
+    exec(page.code, names)
+    frame = outputs().set_index(["system", "input"])[["ann", "bob", "eve"]]
+    assert names["vote"].to_series().dropna().to_dict() == frame.mode(axis=1)[0].dropna().to_dict()
+    counted = names["calibrated"].score.sel(metric=["good (calibrated)", "bad (calibrated)"])
+    assert set(np.unique(counted)) <= {1, 2, 3, 4, 5}
     start = page.code.index("calibrated = ")
     exec(page.code[start : page.code.index("ci_weighted_kappa")], names)
-    vote, calibrated = names["vote"], names["calibrated"]
-    frame = outputs().set_index(["system", "input"])[["ann", "bob", "eve"]]
-    assert vote.to_series().dropna().to_dict() == frame.mode(axis=1)[0].dropna().to_dict()
     for label in ("good (calibrated)", "bad (calibrated)"):
-        both = pd.DataFrame({"a": calibrated.score.sel(metric=label).to_series(), "b": vote.to_series()}).dropna()
-        kappa = sklearn.metrics.cohen_kappa_score(*both.astype(int).T.values, weights="quadratic")
+        judge = names["calibrated"].score.sel(metric=label).to_series()
+        a, b = pd.DataFrame({"a": judge, "b": frame.mean(axis=1)}).dropna().T.values
+        kappa = 2 * np.cov(a, b, ddof=0)[0, 1] / (a.var() + b.var() + (a.mean() - b.mean()) ** 2)
         assert float(found["correlation"].sel(metric=label)) == pytest.approx(kappa, abs=1e-12)
-        assert set(both["a"]) <= {1, 2, 3, 4, 5}
+    low = found["ci_low"].sel(metric="good (calibrated)").item()
+    for bound, status in ((low, gate.MET), (math.nextafter(low, 1), gate.NOT_MET)):
+        assert gate.check(ds, gate.Requirement("w", "weighted_kappa", bound), metric="good").status == status
 
 
 @pytest.mark.filterwarnings("ignore")

@@ -353,15 +353,15 @@ def _about_judges(
 
 
 def _same(about: Subject, two: bool, limits: dict[str, Any], rng: int) -> list[Ask]:
-    """Agreement of grades or classes beyond chance, with the vote of several people."""
+    """Agreement beyond chance: of classes with the vote of several people, of grades with their mean, as in gates."""
     name = "kappa" if two else "weighted_kappa"
 
     @functools.cache
-    def on() -> OnScale:
-        return on_scale(about, COEFFICIENTS["kappa"], rng)
+    def on(name: str) -> OnScale:
+        return on_scale(about, COEFFICIENTS[name], rng)
 
-    agree = Ask("ci", {"level": "global", "coefficient": name, **limits}, of=on)
-    return [agree, Ask("confusion", {}, of=on, picture="confusion", table=False)]
+    agree = Ask("ci", {"level": "global", "coefficient": name, **limits}, of=functools.partial(on, name))
+    return [agree, Ask("confusion", {}, of=functools.partial(on, "kappa"), picture="confusion", table=False)]
 
 
 def _about_systems(

@@ -251,6 +251,7 @@ def test_the_default_level_is_one_at_which_the_question_can_be_asked(systems, gi
 def test_systems_means_are_the_default_of_single_scores(ds):
     assert ds.meta.bias("human", given="length").attrs["level"] == "system"
     assert "level_reason" not in ds.meta.bias("human", given="length").attrs
+    assert ds.isel(system=slice(8)).meta.bias("human", given="length").attrs["level"] == "system"
     assert ds.isel(system=slice(7)).meta.bias("human", given="length").attrs["level"] == "input"
     words = ds.assign_coords(words=("input", np.arange(7.0) ** 2))
     assert words.meta.bias("human", given="words").attrs["level_reason"] == "words describes inputs only"

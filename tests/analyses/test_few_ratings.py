@@ -30,6 +30,14 @@ def test_several_metrics_are_averaged_over_their_spread_within_systems():
             assert found[i, j] == pytest.approx(want, nan_ok=True)
 
 
+def test_a_metric_that_only_rounding_moves_does_not_help():
+    x = np.array([[[0.3, 0.1 + 0.2, 0.3, 0.3], [5.0, 5.0, 5.0, 5.0]], [[1.0, 2.0, 4.0, 8.0], [2.0, 1.0, 1.0, 2.0]]])
+    assert np.ptp(x[0, 0]) > 0
+    found, factors = few_ratings.combined(x, np.ones(2))
+    assert factors[0] == 0 and factors[1] > 0
+    np.testing.assert_allclose(found, factors[1] * x[1])
+
+
 @pytest.mark.parametrize(("share", "n", "told"), [(0.61, 5, True), (0.61, 4, False), (0.6, 50, False)])
 def test_ratings_that_are_mostly_one_value_are_told_from_five_on(share, n, told):
     labels = {"system": ["a", "b"]}

@@ -134,6 +134,30 @@ def test_strata_with_too_few_ratings_are_named_with_the_way_out(lazy):
         assert joined.meta.system_means(metric="judge", strata="bin")["mean"].notnull().all()
 
 
+@pytest.mark.filterwarnings("ignore:fewer than 5 ratings")
+def test_strata_take_a_rating_each():
+    """From 4 ratings and one of each group on a system has a slope: 7 of three groups, and not 6."""
+    ds = scores(4, 60, 60, rho=0.9, seed=5).assign_coords(bin=("input", np.repeat([0, 1, 2], 20)))
+    rated = np.ones((4, 60), dtype=bool)
+    rated[:2] = np.arange(60) % 20 < 2
+    rated[1, 2] = True
+    rated[2:] = np.arange(60) % 20 < 6
+    ds["human"] = ds.human.where(xr.DataArray(rated, dims=("system", "input")))
+    result = ds.meta.system_means(metric="judge", strata="bin")
+    assert (result["weight"].values.ravel() != 0).tolist() == [False, True, True, True]
+    agree(result, ds.score.values[0], ds.human.values, groups=ds.bin.values.tolist())
+
+
+def test_a_metric_that_is_constant_in_one_system_says_nothing_of_slopes_there():
+    ds = scores(5, 80, 40, rho=0.9, seed=3)
+    ds["score"] = ds.score * xr.DataArray([1.0, -1.0, 0.2, 3.0, 1.0], dims="system")
+    ds["score"][0, 4] = 0.5
+    result = ds.meta.system_means(metric="judge")
+    agree(result, ds.score.values[0], ds.human.values)
+    without = ds.isel(system=slice(4)).meta.system_means(metric="judge")
+    np.testing.assert_allclose(result["weight"][:4], without["weight"], atol=0.02)
+
+
 def test_the_point_is_that_of_prediction_powered_inference_for_its_weight():
     """θ = mean over rated of (z − λ·f) + λ · mean of f over the unrated, ppi_mean_pointestimate's formula."""
     ds = scores(3, 50, 12, seed=6)
@@ -155,6 +179,9 @@ def test_rated_inputs_are_compared_with_the_others_by_students_test():
         t = stats.ttest_ind(f[:15], f[15:])
         assert result["rated_pvalue"].values[at] == pytest.approx(t.pvalue)
         assert result["rated_difference"].values[at] == pytest.approx(f[:15].mean() - f[15:].mean())
+        unused = estimator.Strata(np.zeros(40, dtype=np.int64), 3)  # two of three groups have no inputs
+        difference, p = estimator.rated_gap(ds.score.values[0], ds.human.values, unused)
+        assert p[at] == pytest.approx(t.pvalue) and difference[at] == pytest.approx(f[:15].mean() - f[15:].mean())
 
 
 def test_rated_inputs_that_were_chosen_by_the_metric_are_told():

@@ -108,6 +108,8 @@ def test_people_corrected_by_a_judge_against_the_plain_twin():
         for key in seen[pair]:
             outcomes[key] = (corrected[pair, 0], corrected[pair, 1])
     np.testing.assert_allclose(found.strength, fitted(ds, outcomes), atol=1e-5)
+    t = stats.t.ppf(0.975, len({prompt for prompt, _ in human}) - 2)  # one for the mean, one for the slope
+    np.testing.assert_allclose(found.ci_high - found.strength, t * found.standard_error, rtol=1e-9)
     alone = ds.meta.rank_systems().sel(rater="people")
     assert float(found.standard_error.mean()) < float(alone.standard_error.mean())
 

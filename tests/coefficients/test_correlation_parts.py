@@ -13,7 +13,15 @@ from xsumstat.analyses.measure import checked_measure
 from xsumstat.coefficients import leave_one_out
 
 NAMES = ("pearson", "spearman", "kendall", "kendall_a", "kendall_c", "pairwise_accuracy")
-SETS = {"plain": (8, 7), "grades": (7, 6), "gaps": (7, 8), "graded gaps": (6, 7), "equal": (5, 4), "few": (4, 3)}
+SETS = {
+    "plain": (8, 7),
+    "grades": (7, 6),
+    "gaps": (7, 8),
+    "graded gaps": (6, 7),
+    "equal": (5, 4),
+    "few": (4, 3),
+    "alone": (5, 4),
+}
 
 
 def data(kind, seed=0):
@@ -27,6 +35,8 @@ def data(kind, seed=0):
         x = np.where(rng.random(shape) < 0.25, np.nan, x)
         x[1], z[:, 2] = np.nan, np.nan  # nothing of a system, nor of an input
         x[2:4, 3] = np.nan
+    if kind == "alone":
+        x[1:, 2] = np.nan  # an input that one system alone has
     if kind == "equal":
         x = 2 * z + 1
     return x, z

@@ -173,6 +173,49 @@ def test_shares_of_a_rare_class_have_score_limits():
     assert (low, high) == pytest.approx(proportion_confint(0.75 * effective, effective, method="wilson"), abs=1e-9)
 
 
+def test_a_share_of_some_outputs_knows_how_many_these_are():
+    """People pass 6 of 40 outputs on 20 inputs, the judge 3 others: all of what people fail is specificity's."""
+    z, x = np.zeros((2, 20)), np.zeros((2, 20))
+    z[0, :6] = x[1, 17:] = 1.0
+    z[1, 0] = x[1, 3] = np.nan
+    n = int((~np.isnan(x + z)).sum())
+    for name, cells in (("specificity", n - 6), ("sensitivity", 6), ("accuracy", n)):
+        share = leave_one_out.of(x, z, measured(name)).share
+        assert (share.n, share.rarer) == (cells, 6)
+        there = ~np.isnan(x + z) & {"specificity": z == 0, "sensitivity": z == 1, "accuracy": True}[name]
+        assert share.inputs == there.any(axis=0).sum()
+
+
+def icc(x, z):
+    """McGraw and Wong's ICC(A,1) by mean squares."""
+    values = np.stack([x, z], axis=1)
+    n, k = values.shape
+    rows, columns, mean = values.mean(axis=1), values.mean(axis=0), values.mean()
+    of_rows, of_columns = k * ((rows - mean) ** 2).sum() / (n - 1), n * ((columns - mean) ** 2).sum() / (k - 1)
+    error = ((values - rows[:, None] - columns + mean) ** 2).sum() / (n - 1) / (k - 1)
+    return (of_rows - error) / (of_rows + (k - 1) * error + k / n * (of_columns - error))
+
+
+@pytest.mark.filterwarnings("ignore:only 3 systems")
+def test_swapped_means_are_of_the_cells_that_all_three_have():
+    rng = np.random.default_rng(8)
+    z = rng.integers(0, 5, (3, 3)) + 2.0 * np.arange(3)[:, None]
+    x, y = (np.round(z + rng.normal(size=z.shape)) for _ in range(2))
+    x[0, 1] = y[2, 0] = np.nan
+    there = ~np.isnan(x + y)
+    how = {"metric": "m0", "other": "m1", "coefficient": "icc", "rng": 0}
+    found = dataset(np.stack([x, y, z])).meta.perm_test("m2", **how)
+
+    def means(values):
+        return np.array([row[cells].mean() for row, cells in zip(values, there, strict=True)])
+
+    swaps = [np.array(swap).reshape(3, 3) for swap in itertools.product([False, True], repeat=9)]
+    gold = means(z)
+    apart = np.array([icc(means(np.where(s, y, x)), gold) - icc(means(np.where(s, x, y)), gold) for s in swaps])
+    assert float(found.difference.squeeze()) == pytest.approx(apart[0], abs=1e-12)
+    assert float(found.pvalue.squeeze()) == pytest.approx(np.mean(np.abs(apart) >= abs(apart[0]) - 1e-12), abs=1e-12)
+
+
 def test_swaps_trade_scores_as_they_are():
     """All ways to swap two judges, of whom one is higher by a grade throughout: standardised they would be one."""
     z, x, _ = judged(6, (2, 4), grades=4)

@@ -125,6 +125,17 @@ def test_another_scale_is_remarked_on_where_values_count():
         dataset(np.stack([z + 0.3, z])).meta.corr("m1", level="global", coefficient="icc")
 
 
+@pytest.mark.parametrize(("high", "told"), [(4.0, True), (2.5, True), (1.9, False), (1.0, False)])
+def test_shares_are_not_on_a_scale_that_goes_beyond_one(high, told):
+    """A judge's shares lie within people's range from 0 on; only of half of it or more may they be the same scale."""
+    x = np.tile(np.linspace(0, 1, 5), (2, 8))
+    ds = dataset(np.stack([x, np.roll(x * high, 1, axis=1)]))
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        ds.meta.corr("m1", level="global", coefficient="icc")
+    assert [each.message.code for each in caught] == ["other_scale"] * told
+
+
 def test_a_rare_class_is_counted():
     ds = passes(share=0.05)
     count = int(ds.score.sel(metric="human").sum())

@@ -14,6 +14,7 @@ import pytest
 
 import xsumstat
 from xsumstat import __main__ as cli
+from xsumstat import gate
 
 ROOT = Path(__file__).parents[2]
 PAGES = {
@@ -88,16 +89,24 @@ def folder(tmp_path, monkeypatch):
     for rater in ("ann_1", "ann_2", "ann_3"):
         own[rater] = np.clip(np.round(3 + own.human + 0.7 * rng.normal(size=len(own))), 1, 5)
     own.drop(columns="human").to_csv("outputs.csv", index=False)
+    run(CODE[JUDGES][0], {})  # graded.csv
     yield tmp_path
     plt.close("all")
 
 
+JUDGES = "docs/guides/raters_and_judges.md"
 CODE = {name: blocks(path.read_text("utf-8")) for name, path in PAGES.items()}
 SHELL = [(name, line) for name, path in PAGES.items() for line in shell(path.read_text("utf-8"))[0]]
+# Lines of a file for continuous integration.
+CI = re.findall(r"^ +- run: (.+)$", "".join(body for language, body in BLOCK.findall(PAGES[JUDGES].read_text("utf-8"))
+                                           if language == "yaml"), re.MULTILINE)  # fmt: skip
+SHELL += [(JUDGES, line) for line in CI if line.startswith("xsumstat ")]
 RUN = [(name, line) for name, line in SHELL if why_left_out(line, SHELL_LEFT_OUT) is None]
 
 
-@pytest.mark.parametrize(("name", "line"), RUN)
+@pytest.mark.parametrize(
+    ("name", "line"), [pytest.param(*each, marks=pytest.mark.slow if "--judge" in each[1] else ()) for each in RUN]
+)
 def test_lines_of_the_shell(folder, capsys, name, line):
     words = shlex.split(line.removeprefix("python -m "))[1:]
     if "--gold-file" in words:  # its scores have no human ones of their own
@@ -106,6 +115,31 @@ def test_lines_of_the_shell(folder, capsys, name, line):
     status = cli.main(words)
     assert status == 0, capsys.readouterr().err
     assert "--output" not in words or Path(words[words.index("--output") + 1]).stat().st_size > 10_000
+
+
+def test_the_parser_takes_each_line():
+    for _, line in RUN:
+        args = cli.parser().parse_args(shlex.split(line.removeprefix("python -m "))[1:])
+        assert [gate.requirement(rule).text for rule in args.require] == args.require
+
+
+def test_the_file_for_continuous_integration_asks_what_the_guide_asks():
+    """It installs what README installs, and its gate names a judge and files that the guide has made."""
+    install, asked = CI
+    assert install == 'pip install "./xsumstat[plot]"'
+    args = cli.parser().parse_args(shlex.split(asked)[1:])
+    assert (args.scores, args.metric, args.judge) == ("graded.csv", ["judge"], True) and len(args.require) == 2
+    assert f"path: {args.output}" in PAGES[JUDGES].read_text("utf-8")
+
+
+@pytest.mark.slow
+def test_exit_statuses_are_those_that_the_guide_tells(folder, capsys):
+    statuses = re.findall(r"^\| (\d) \| (.+?) \|$", PAGES[JUDGES].read_text("utf-8"), re.MULTILINE)
+    assert [int(status) for status, _ in statuses] == [gate.MET, gate.NOT_MET, gate.UNKNOWN]
+    asked = ["graded.csv", "--judge", "--metric", "judge", "--require"]
+    assert [cli.main([*asked, rule]) for rule in ("kendall >= .1", "kendall >= .99", "spa >= .1")] == [0, 1, 2]
+    assert cli.main(["missing.csv", *asked[1:], "kendall >= .1"]) == 2
+    capsys.readouterr()
 
 
 @pytest.mark.slow

@@ -237,6 +237,26 @@ def test_nearly_constant_scores_have_no_variance():
     assert not calibration.nearly_constant(how.cross_fitted(x, z, folds), folds)
 
 
+@pytest.mark.parametrize(("n", "constant"), [(9, True), (10, False)])
+def test_ten_outputs_with_other_scores_than_most_of_their_fold_are_enough(n, constant):
+    calibrated, folds = np.tile([2.0, 3.0], (1, 20)), np.tile([0, 1], 20)  # each fold has a value of its own
+    calibrated[0, :n] = 5.0
+    assert calibration.nearly_constant(calibrated, folds) == constant
+
+
+@pytest.mark.parametrize(("n", "size"), [(19, 19), (20, 200), (21, 200)])
+def test_halves_of_twenty_inputs_are_left_out_and_fewer_singly(n, size):
+    x, z, folds = scores(6, shape=(2, n), gaps=0.0)
+    how = Calibration("linear")
+    refit = Refit(how, x, z[None], folds, "judge")
+    parts = calibration.refitted(how.cross_fitted(x, z, folds), z, refit, measure(), ("input",), None)
+    assert len(parts.inputs) == size and parts.shape == (2, n)
+    if n < 20:
+        kept = [np.arange(n) != at for at in range(n)]
+        want = [estimate(x[:, k], z[:, k], folds[k], "linear", "global", "pearson", ()) for k in kept]
+        np.testing.assert_allclose(parts.inputs, want, rtol=1e-9)
+
+
 def test_clusters_of_inputs_are_left_out_whole():
     x, z, folds = scores(10, shape=(2, 12), gaps=0.0)
     how, codes = Calibration("linear"), np.arange(12) // 2

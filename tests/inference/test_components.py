@@ -103,6 +103,8 @@ def test_errors_are_the_jackknife_without_each_label(shape, larger):
     assert (one[2] > two[2]) == (larger == "of systems")
     want = np.sqrt([one[0], two[1], max(one[2], two[2])])
     np.testing.assert_allclose(found[:, 0, 1], want, rtol=1e-8)
+    padded = np.pad(np.array([x, y]), ((0, 0), (0, 1), (1, 0)), constant_values=np.nan)  # labels without a score
+    np.testing.assert_allclose(components.estimates(padded, EFFECTS)[1][:, 0, 1], want, rtol=1e-8)
 
 
 def test_effects_that_cells_do_not_tell_apart_are_undefined():

@@ -148,6 +148,15 @@ def test_one_cluster_that_all_but_makes_up_a_variance_costs_no_digits(level, axi
     assert found["pvalue"][0] == pytest.approx(expected["pvalue"], rel=1e-4)
 
 
+def test_the_least_reliability_is_that_of_means_over_unequal_numbers_of_inputs():
+    """Noise alone lies within systems; half of these have 2 inputs, half 40: 1/(1 + (1/2 + 1/40)/2) = .79."""
+    rng = np.random.default_rng(4)
+    z = rng.normal(size=(400, 1)) + rng.normal(size=(400, 40))
+    z[::2, 2:] = np.nan
+    found = noisy_gold.least_reliability(np.zeros(z.shape), z, np.zeros((1, *z.shape)))
+    assert found == pytest.approx(1 / (1 + (1 / 2 + 1 / 40) / 2), abs=0.03)
+
+
 def test_what_cannot_be_told_is_nan():
     x, ratings, c = scores(8)
     question = Question("global", "regression", (False,), BOTH)

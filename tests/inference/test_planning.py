@@ -1,6 +1,7 @@
 """Expected variances in other designs, against the jackknife itself, closed forms and simulations."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -71,6 +72,31 @@ def test_the_formula_of_the_system_level_is_as_written():
     want = expected.systems * drawn[30] / drawn[12] + expected.inputs * 20 / 50
     assert expected.variance(30, 50) == pytest.approx(want, rel=0.03)
     assert expected.value(50) == pytest.approx(np.corrcoef(x.mean(1), z.mean(1))[0, 1] * of_means(50) / of_means(20))
+
+
+def test_the_bias_of_other_numbers_of_systems():
+    expected = replace(from_parts(*scores(12, 20, 3), "input")[0], off=0.06)
+    assert [expected.bias(n) for n in (12, 23, 34)] == pytest.approx([0.06, 0.03, 0.02])  # as 1/(n − 1)
+
+
+def test_of_these_systems_the_variance_falls_as_that_of_noisy_means():
+    """Effects of eight systems stay; what is drawn is the noise of means, that of the gold three times the metric's."""
+    rng = np.random.default_rng(5)
+    x, z = scores(8, 40, 4)
+    cov = np.array([[[1.0, 0.8], [0.8, 1.0]], np.zeros((2, 2)), [[1.0, 0.9], [0.9, 9.0]]])
+    measure = checked_measure("system", "pearson", "pairwise", "drop")
+    expected = planning.OfTheseSystems((8, 40), measure, 0.7, 0.0, 0.01, cov, cov)
+    apart = rng.normal(size=(8, 2))
+    apart = np.linalg.qr(apart - apart.mean(axis=0))[0].T * math.sqrt(8)  # of covariance 1
+    fixed = np.linalg.cholesky(cov[0]) @ apart
+    spread = {}
+    for m in (40, 160):
+        noise = np.einsum("ab,rbs->ras", np.linalg.cholesky(cov[2] / m), rng.normal(size=(20_000, 2, 8)))
+        one, two = np.moveaxis(fixed + noise, 1, 0)
+        one, two = (each - each.mean(axis=1, keepdims=True) for each in (one, two))
+        spread[m] = np.var((one * two).sum(axis=1) / np.sqrt((one**2).sum(axis=1) * (two**2).sum(axis=1)))
+    assert expected.variance(8, 160) / expected.variance(8, 40) == pytest.approx(spread[160] / spread[40], rel=0.1)
+    assert expected.variance(8, 40) == pytest.approx(0.01)
 
 
 @pytest.mark.parametrize("level", ["system", "input"])

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from xsumstat.inference.ridge_means import ridge_means
+from xsumstat.inference.ridge_means import _ridge, ridge_means
 
 
 def scores(n_systems=4, n_inputs=60, n_rated=30):
@@ -48,6 +48,47 @@ def test_without_ratings_there_is_no_mean_and_no_warning():
     assert np.isnan(found["mean"]).all() and (found["n_rated"] == 0).all() and (slopes == 0).all()
     found, slopes = ridge_means(np.full_like(x, np.nan), z, "these", 0.95)
     assert np.isnan(found["mean"]).all() and (found["n_inputs"] == 0).all() and (slopes == 0).all()
+
+
+@pytest.mark.parametrize("target", ["these", "new"])
+def test_the_variance_is_that_of_the_terms_and_of_the_slopes_left_out(target):
+    """Of two systems, whose variances are not drawn together; slopes are those of the points, input by input."""
+    x, z = scores(2, 50, 30)
+    z[1, 25:] = np.nan
+    found, _ = ridge_means(x, z, target, 0.95)
+    places = range(30)
+    spread = np.sqrt(((x - x.mean(axis=2, keepdims=True)) ** 2).sum(axis=(1, 2)) / (2 * 49))
+
+    def slopes(without):
+        rows, targets = [], []
+        for s in range(2):
+            kept = [j for j in places if j != without and not np.isnan(z[s, j])]
+            each = x[:, s, kept] / spread[:, None]
+            rows.append((each - each.mean(axis=1, keepdims=True)).T)
+            targets.append(z[s, kept] - z[s, kept].mean())
+        a, y = np.concatenate(rows), np.concatenate(targets)
+        least = np.linalg.lstsq(a, y, rcond=None)[0]
+        df = sum(len(each) - 1 for each in targets) - 3
+        k = 3 * ((y - a @ least) ** 2).sum() / df / (least @ least)
+        return np.linalg.solve(a.T @ a + k * np.eye(3), a.T @ y) / spread
+
+    left_out = np.array([slopes(j) for j in places])
+    for s, n in enumerate((30, 25)):
+        terms = [z[s, j] + (x[:, s].mean(axis=1) - x[:, s, j]) @ left_out[j] for j in range(n)]
+        gap = x[:, s].mean(axis=1) - x[:, s, :n].mean(axis=1)
+        moved = left_out @ gap
+        want = (1 / n - 1 / 50) * np.var(terms, ddof=1) + 29 / 30 * ((moved - moved.mean()) ** 2).sum()
+        want += np.var(z[s, :n], ddof=1) / 50 * (target == "new")
+        assert found["standard_error"][s] ** 2 == pytest.approx(want, rel=1e-9)
+        assert found["mean"][s] == pytest.approx(np.mean(terms))
+
+
+def test_ridge_needs_a_degree_of_freedom_more_than_there_are_metrics():
+    inner, cross, square = np.diag([3.0, 2.0]), np.array([1.0, 0.5]), 4.0
+    assert _ridge(inner, cross, square, 2.0).tolist() == [0, 0]
+    least = cross / [3.0, 2.0]
+    k = 2 * (square - least @ cross) / 1 / (least @ least)
+    np.testing.assert_allclose(_ridge(inner, cross, square, 3.0), cross / ([3.0, 2.0] + k), rtol=1e-12)
 
 
 @pytest.mark.parametrize(("n_metrics", "least"), [(3, 20), (10, 20), (14, 24)])

@@ -31,6 +31,12 @@ def test_whole_counts_are_those_of_scipy(n, level):
         assert (float(low), float(high)) == pytest.approx((exact.low, exact.high), abs=1e-12)
 
 
+def test_limits_of_none_and_of_all_are_the_very_ends():
+    per_n = 1 / np.arange(1.0, 200.0)
+    assert (score_limits.wilson(np.zeros(199), per_n, 0.95)[0] == 0).all()
+    assert (score_limits.wilson(np.ones(199), per_n, 0.95)[1] == 1).all()
+
+
 @pytest.mark.parametrize("n", [0.7, 6.4, 1e6])
 @pytest.mark.parametrize("share", [0.0, 0.3, 1.0])
 def test_other_numbers_solve_wilsons_equation(share, n):

@@ -75,6 +75,10 @@ def test_the_same_cell_twice():
         ds = doubled.meta.to_scores(aggregate=rule)
         assert float(ds.score.sel(metric="human", system="b", input=2)) == 4 + shift
         assert "system_type" in ds.coords
+    once = pd.concat([TIDY, TIDY.assign(score=TIDY.score + 1).iloc[[3]]])
+    assert float(once.meta.to_scores(aggregate="mean").score.sel(metric="human", system="b", input=2)) == 4.5
+    with pytest.raises(ValueError, match=r"1 cell\(s\) appear more than once"):
+        once.meta.to_scores()
 
 
 def test_columns_that_describe_nothing_are_named():

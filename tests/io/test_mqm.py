@@ -130,6 +130,8 @@ def test_inputs_are_segments_of_documents(tmp_path):
     assert two.input.values.tolist() == ["a:1"]
     named = read(tmp_path, line("A", "a", 1, "x", "r", *NO), line("A", "a", 2, "7", "r", *NO))
     assert named.input.values.tolist() == ["7", "x"]
+    zeros = read(tmp_path, line("A", "a", 1, "007", "r", *NO), line("A", "a", 2, "8", "r", *NO))
+    assert zeros.input.values.tolist() == ["007", "8"]  # as numbers they would be 7 and 8
 
 
 def test_numbers_that_part_the_rows_of_one_segment_are_told(tmp_path):

@@ -60,7 +60,9 @@ OWN = {
         "tests/analyses/test_system_strengths.py",
     ],
     "gate": ["tests/test_judge_report.py", "tests/test_command_line.py"],
-    "kernels/values": ["tests/coefficients/test_values.py"],
+    "kernels/values": ["tests/coefficients/test_values.py", "tests/coefficients/test_table.py"],
+    "kernels/cell_ties": ["tests/coefficients/test_cell_ties.py"],
+    "kernels/correlation": ["tests/coefficients/test_table.py"],
     "kernels/jackknife": ["tests/coefficients/test_leave_one_out.py"],
     "kernels/outputs": ["tests/analyses/test_disagreement.py"],
     "kernels/pair_differences": ["tests/coefficients/test_pair_differences.py"],
@@ -216,6 +218,8 @@ class Copy:
             ended, said = self.run(entry, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", *stage)
             if ended is None:
                 return {"verdict": "noticed", "by": f"not ended after {SECONDS} s: {' '.join(stage)}"}
+            if ended < 0:
+                return {"verdict": "noticed", "by": f"crashed, by signal {-ended}: {' '.join(stage)}"}
             if ended == 1:
                 failed = [line for line in said.splitlines() if line.startswith(("FAILED ", "ERROR "))]
                 return {"verdict": "noticed", "by": failed[0].split(" - ")[0].split(" ", 1)[1] if failed else "?"}
