@@ -350,7 +350,7 @@ def _load(args: argparse.Namespace, lazy: bool) -> tuple[xr.Dataset, str]:
         taken = []
     ds = io.read_scores(path, chunks={"metric": 1} if lazy else None, **how)
     if "score" in ds:
-        sizes = ", ".join(f"{size} {dim}s" for dim, size in ds["score"].sizes.items())
+        sizes = ", ".join(f"{size} {dim}{'s' * (size != 1)}" for dim, size in ds["score"].sizes.items())
         _say(f"{path.name}: {'; '.join([sizes, *taken])}")
     if lazy and stores.stored_together(ds) > 1:
         _say(

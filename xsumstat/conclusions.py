@@ -132,7 +132,9 @@ def _labelled(label: str, said: list[str]) -> list[str]:
 
 def _of_many(result: xr.Dataset, further: list[Hashable], size: int, how: Analysis) -> list[str]:
     """Of many labels: what is best in how many of them; of not too many, too, what each says."""
-    brief = [] if size > _MOST_IN_BRIEF else [(label, _function(how.say)(part)) for label, part in _parts(result, further)]
+    brief = (
+        [] if size > _MOST_IN_BRIEF else [(label, _function(how.say)(part)) for label, part in _parts(result, further)]
+    )
     if how.best:
         return [_counted(result, further, how), *_in_brief(brief)]
     where = f"{size:,} labels of {wording.listed(further)}"

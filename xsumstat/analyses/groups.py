@@ -138,7 +138,7 @@ def _of_group(
     whole: xr.Dataset,
     told: Sequence[Caveat],
 ) -> tuple[xr.Dataset, str]:
-    """The answer for some labels of a dim, with warnings that name the group and that all did not give; NaN, and why."""
+    """The answer for some labels of a dim, with warnings that all did not give and that name the group; NaN and why."""
     part = ds.isel({dim: at})
     if isinstance(gold, xr.DataArray) and dim in gold.dims:
         labels = ds.indexes[dim][at] if dim in ds.indexes else None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -112,6 +112,16 @@ def warn_few_differences(score: xr.DataArray, gold: xr.DataArray) -> bool:
             "few_inputs",
         )
     return few
+
+
+def refuse_copies(ratings: Mapping[str, xr.DataArray]) -> None:
+    """No ratings of each metric, which `xr.concat` makes of those of outputs."""
+    name = next((name for name, values in ratings.items() if "metric" in values.dims), None)
+    if name is not None:
+        raise ValueError(
+            f"variable {name!r} has a dim 'metric', as if each metric had ratings of its own; xr.concat adds it "
+            "unless told otherwise: xr.concat([...], 'metric', data_vars='minimal')"
+        )
 
 
 def few_systems(how_many: str) -> str:
