@@ -225,7 +225,7 @@ def test_confusion_writes_the_numbers_of_pairs(demo):
         for (row, column), count in places.items():
             assert count == here.confusion.sel(gold_verdict=verdicts[row], metric_verdict=verdicts[column])
         rows = here.confusion.transpose("gold_verdict", "metric_verdict").values
-        np.testing.assert_allclose(axis.images[0].get_array(), [row / sum(row) for row in rows])
+        np.testing.assert_allclose(axis.collections[0].get_array(), [row / sum(row) for row in rows])
         assert [text.get_text() for text in axis.get_xticklabels()] == verdicts
     assert [text.get_text() for text in axes[0].get_yticklabels()] == verdicts
     assert axes[0].get_ylabel() == "verdict by human" and axes[0].get_xlabel() == "verdict by the metric"
@@ -245,7 +245,7 @@ def test_numbers_on_colour_can_be_read(style):
     found = of_demo("discriminative_agreement", "human", metric=["judge", "length"], n_resamples=99, rng=1)
     with plt.style.context(style):
         for axis in found.meta.plot.confusion():
-            (image,) = axis.images
+            (image,) = axis.collections
             for text in axis.texts:
                 column, row = text.get_position()
                 ground = image.to_rgba(image.get_array())[row, column, :3]

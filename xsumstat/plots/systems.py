@@ -272,7 +272,10 @@ def _verdicts(axis: Any, panel: xr.Dataset) -> None:
 def _counts(axis: Any, counts: Any) -> None:
     """A table of counts, each cell as dark as its share of the row."""
     shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
-    image = axis.imshow(shares, cmap="Blues", vmin=0, vmax=1.15)
+    places = [np.arange(size + 1) - 0.5 for size in counts.shape]
+    # No image, which a page that needs no other file could not show.
+    image = axis.pcolormesh(*places[::-1], shares, cmap="Blues", vmin=0, vmax=1.15, edgecolors="white", linewidth=1)
+    axis.set(aspect="equal", ylim=(counts.shape[0] - 0.5, -0.5))
     for i, j in np.ndindex(counts.shape):
         color = words_on(image.to_rgba(shares[i, j])[:3])
         axis.text(j, i, f"{counts[i, j]:,}", ha="center", va="center", fontsize=9, color=color, **PLAIN)
