@@ -167,6 +167,16 @@ def test_the_picture_draws_the_numbers(ds):
         np.testing.assert_allclose(drawn, np.sort(found.slope[:, at]))
         there = (found.ci_low[:, at] > 0) | (found.ci_high[:, at] < 0)
         assert len(clear.get_xdata()) == there.sum()
+        np.testing.assert_allclose(np.sort(clear.get_xdata()), np.sort(found.slope[:, at][there]))
+        assert clear.get_markerfacecolor() == clear.get_markeredgecolor()  # filled where the interval excludes 0
+        assert unclear.get_markerfacecolor() != unclear.get_markeredgecolor()
+    plt.close("all")
+    without_end = found.isel(covariate=0, metric=[0, 1]).copy(deep=True)
+    without_end["ci_low"][0], without_end["ci_high"][1] = -np.inf, np.inf
+    axis = without_end.meta.plot.bias(order="given")
+    (left, right), ends = axis.get_xlim(), [segment[:, 0] for segment in axis.collections[0].get_segments()]
+    np.testing.assert_allclose(ends[0], [left, float(without_end.ci_high[0])])
+    np.testing.assert_allclose(ends[1], [float(without_end.ci_low[1]), right])
     plt.close("all")
     axis = found.meta.plot.bias(hue="covariate", metric="judge", title="who favours whom")
     assert [text.get_text() for text in axis.figure.legends[0].get_texts()][:2] == ["length", "system_type=extractive"]

@@ -97,15 +97,30 @@ def test_systems_keep_spreads_of_their_own():
 
 def test_grades_and_gaps_are_those_of_the_data():
     scores, gold = crossed(9)
-    gold = with_gaps(np.clip(np.rint(gold), 1, 5), 0.3)
+    gold = with_gaps(np.clip(np.rint(gold - 3), -2, 2), 0.3)
     gold[3, 5:] = np.nan
     model = Likeness.of(scores, gold)
     assert not model.whole
     drawn, human = model.draw((200, 40), np.random.default_rng(1))
-    assert set(human[np.isfinite(human)]) <= {1, 2, 3, 4, 5}
+    assert set(human[np.isfinite(human)]) <= {-2, -1, 0, 1, 2}
+    assert np.nanmean(human) == pytest.approx(np.nanmean(gold), abs=0.25)  # the nearest grade, not the one below
+    for grade in (-2, 2):
+        assert np.nanmean(human == grade) == pytest.approx(np.nanmean(gold == grade), abs=0.08)
     assert np.isnan(human).mean() == pytest.approx(np.isnan(gold).mean(), abs=0.05)
     assert (np.isfinite(human).mean(axis=1) < 0.3).mean() == pytest.approx(1 / 12, abs=0.08)
     assert len(np.unique(drawn[0])) == drawn[0].size
+
+
+def test_cells_of_systems_vary_as_their_unbiased_variances():
+    """Of ten and of 40 cells: what is drawn from n cells has their spread by n − 1, but for one factor."""
+    rng = np.random.default_rng(3)
+    residuals = rng.normal(size=(2, 40, 1)) * np.array([1.0, 2.0])[:, None, None]
+    residuals[0, 10:] = np.nan
+    pools, counts = likeness._pools(residuals, np.eye(1))
+    assert counts.tolist() == [10, 40]
+    drawn = [(each[:n] ** 2).mean() for each, n in zip(pools, counts, strict=True)]
+    want = [np.var(residuals[0, :10], ddof=1), np.var(residuals[1], ddof=1)]
+    assert drawn[1] / drawn[0] == pytest.approx(want[1] / want[0]) and np.mean(drawn) == pytest.approx(1)
 
 
 @pytest.mark.parametrize(

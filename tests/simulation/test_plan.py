@@ -46,6 +46,12 @@ def test_few_systems_are_simulated_at_system_level(demo):
     assert bool(ranks.simulated) and ranks.attrs["n_systems"] == 20 and ranks.width.dims == ("metric",)
 
 
+def test_fifteen_systems_have_a_formula():
+    model = xsumstat.simulate(agreement={"judge": 0.8}, truth=False, rng=1)
+    found = xsumstat.plan(model, n_systems=[14, 15], n_inputs=5, n_trials=2, rng=1)
+    assert found.simulated.values.ravel().tolist() == [True, False]
+
+
 def test_a_plan_is_the_same_for_one_seed(demo):
     asked = {"metric": "judge", "n_systems": 10, "n_inputs": 20, "n_trials": 20}
     one, two = (xsumstat.plan(demo, rng=3, **asked) for _ in range(2))

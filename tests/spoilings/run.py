@@ -54,6 +54,7 @@ OWN = {
     **dict.fromkeys(("findings", "findings_tests", "findings_plans", "findings_groups", "findings_outputs"), _WORDS),
     **dict.fromkeys(("conclusions", "methods", "dataset/wording", "dataset/scope"), _WORDS),
     "findings_preferences": [
+        "tests/test_sentences_preferences.py",
         "tests/analyses/test_position_bias.py",
         "tests/analyses/test_preference_agreement.py",
         "tests/analyses/test_preference_bias.py",
@@ -101,7 +102,7 @@ OWN = {
     "plots/pvalues": ["tests/plots/test_metrics.py", "tests/plots/test_systems.py"],
     "plots/forest": ["tests/plots/test_metrics.py"],
     "plots/matrices": ["tests/plots/test_outputs.py"],
-    "plots/biases": ["tests/plots/test_preferences.py"],
+    "plots/biases": ["tests/analyses/test_bias.py"],
     "plots/bars": ["tests/plots/test_metrics.py"],
     "plots/scores": ["tests/plots/test_outputs.py"],
     "plots/distributions": ["tests/plots/test_outputs.py"],
@@ -272,6 +273,15 @@ def wilson(count: int, n: int, z: float = 1.959964) -> tuple[float, float]:
     return middle - half, middle + half
 
 
+def _share(counts: Counter[str]) -> str:
+    """How many of those that were tried were noticed, with Wilson's interval."""
+    n = counts["noticed"] + counts["survived"]
+    if not n:
+        return "  0 of   0"
+    low, high = wilson(counts["noticed"], n)
+    return f"{counts['noticed']:>3} of {n:>3}, {counts['noticed'] / n:.0%} ({low:.0%} to {high:.0%})"
+
+
 def table(chosen: list[dict], done: dict[tuple[str, ...], dict]) -> str:
     """How many were noticed, by room, and which were not."""
     lines, whole = [], Counter()
@@ -280,11 +290,8 @@ def table(chosen: list[dict], done: dict[tuple[str, ...], dict]) -> str:
         counts = Counter(done.get(tuple(keyed(each)), {"verdict": "not run"})["verdict"] for each in of_room)
         whole += counts
         rest = ", ".join(f"{count} {verdict}" for verdict, count in counts.items() if verdict != "noticed")
-        lines.append(f"{room.removesuffix('.toml'):<14} {counts['noticed']:>3} of {len(of_room):>3}  {rest}")
-    n = whole["noticed"] + whole["survived"]
-    if n:
-        low, high = wilson(whole["noticed"], n)
-        lines.append(f"noticed: {whole['noticed']} of {n}, {whole['noticed'] / n:.0%} (95 % {low:.0%} to {high:.0%})")
+        lines.append(f"{room.removesuffix('.toml'):<14} {_share(counts):<32}{rest}")
+    lines.append(f"{'all':<14} {_share(whole)}")
     for each in chosen:
         found = done.get(tuple(keyed(each)), {"verdict": "not run"})["verdict"]
         if found not in ("noticed", "not run"):
