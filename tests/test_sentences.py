@@ -473,6 +473,18 @@ def test_of_many_labels_the_best_are_counted_and_those_without(without):
     assert f"Of 5 labels of input the best is a in {4 - without} and b in 1{rest}." in conclusion(one)
 
 
+def test_some_labels_get_a_sentence_each_and_the_common_part_once():
+    r = np.array([[0.5, 0.1, 0.25, 0.75, 0.6], [0.4, 0.4, 0.125, 0.5, 0.5]])
+    kinds = {"metric": ["a", "b"], "kind": [*"vwxy", "all"]}
+    one = made("corr", {"correlation": (("metric", "kind"), r)}, kinds).assign_attrs(by="kind")
+    said = conclusion(one)
+    assert said.startswith("Of 4 labels of kind the best is a in 3 and b in 1.")  # all together are no further kind
+    for label, best in (("v", "a agrees best with human: .50"), ("w", "b agrees best with human: .40")):
+        assert f"kind {label}: {best}." in said
+    assert "kind all: a agrees best with human: .60." in said and said.count("(") == 0
+    assert said.count("Pearson's r") == 1 and "Each of these: Pearson's r" in said
+
+
 LEVELS = {
     "system": "of the systems' mean scores",
     "input": "over the systems within each input, averaged over inputs",

@@ -101,7 +101,8 @@ def _mend(element: Any, own: str) -> None:
     elif "id" in attributes:
         attributes["id"] = own + attributes["id"]
     if _LINK in attributes:
-        attributes["href"] = "#" + own + attributes.pop(_LINK)[1:]
+        link = attributes.pop(_LINK)
+        attributes["href"] = f"#{own}{link[1:]}" if link.startswith("#") else link  # else an image, within the page
     if "clip-path" in attributes:
         attributes["clip-path"] = attributes["clip-path"].replace("(#", f"(#{own}")
     if "d" in attributes:
