@@ -212,9 +212,10 @@ def compare_systems(
 def _check_ppi(method: str, gold: Any, target: str) -> None:
     """What is for "ppi" alone."""
     _validate.choice("target", target, TARGETS)
-    for name, given in (("gold", gold is not None), ("target", target != "new")):
-        if given and method != system_differences.METHOD:
-            raise ValueError(f"{name}= is for method='ppi', which compares ratings with the help of a metric")
+    for name, is_given in (("gold", gold is not None), ("target", target != "new")):
+        if is_given and method != system_differences.METHOD:
+            alone = f"; metric={gold!r} compares the human scores alone" if isinstance(gold, str) else ""
+            raise ValueError(f"{name}= is for method='ppi', which compares ratings with the help of a metric{alone}")
 
 
 def _with_counts(result: xr.Dataset, alpha: float, groups: Any, rows: list[int], columns: list[int]) -> xr.Dataset:
