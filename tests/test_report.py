@@ -12,7 +12,7 @@ import xarray as xr
 
 import xsumstat
 from xsumstat import __main__ as cli
-from xsumstat import report
+from xsumstat import report, report_pictures
 from xsumstat.io import whole_files
 
 mpl.use("Agg")
@@ -355,6 +355,19 @@ def test_too_few_systems_have_no_interval(demo):
         made = report.make_report(few, "few", metric=["judge", "rouge"], level="input", resample="both")
     assert made.text().count(" none ") == 2 and "nan" not in made.text()
     assert "no jackknife interval, which needs 4 systems" in made.html()
+
+
+def test_pictures_of_a_page_leave_a_notebook_s_own_pictures_on(monkeypatch):
+    """A notebook's backend comes with the first figure and switches interactive mode on, here as well."""
+    from matplotlib import pyplot as plt
+
+    def draw():
+        plt.interactive(True)
+        return plt.subplots()[1]
+
+    monkeypatch.setitem(plt.rcParams, "interactive", False)
+    report_pictures.figure(draw, "label", "words")
+    assert plt.isinteractive()
 
 
 def test_names_cannot_break_the_page(demo):

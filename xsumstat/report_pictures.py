@@ -62,6 +62,9 @@ def _drawing(draw: Callable[[], Any], theme: str) -> str:
         drawn = (axes if not hasattr(axes, "flat") else axes.flat[0]).figure
         drawn.savefig(buffer, format="svg", bbox_inches="tight", transparent=True, metadata={"Date": None})
         plt.close(drawn)
+        interactive = plt.isinteractive()
+    # A notebook's backend, loaded with the first figure, turns this on; the style's end would turn it off for good.
+    plt.interactive(interactive)
     return _inline(buffer.getvalue())
 
 
