@@ -489,7 +489,10 @@ def test_the_level_goes_by_the_number_of_systems(demo, systems, level, coefficie
 def test_warnings_stand_in_the_page(demo):
     with pytest.warns(UserWarning, match="only 4 systems"):
         made = report.make_report(demo.isel(system=slice(4)), "few", level="system")
-    assert made.notes[0] == "only 4 systems: a correlation over so few says little"
+    assert (
+        made.notes[0]
+        == "only 4 systems: a correlation over so few says little; level='input' compares systems within inputs"
+    )
     assert "only 4 systems" in made.html()
 
 

@@ -324,6 +324,19 @@ def test_pairs_of_systems_that_differ_at_alpha(p, found):
     assert f" b. Pairs of systems differ significantly: {found} of 1 by m (" in conclusion(one)
 
 
+@pytest.mark.parametrize(
+    ("last", "said"),
+    [(0.01, "By each of 4 metrics, 1 of 1 pairs"), (0.9, "By 4 metrics, 0 of 1 (d) to 1 of 1 (a) pairs")],
+)
+def test_metrics_that_find_equally_many_pairs_are_told_once(last, said):
+    dims = ("metric", "system", "other_system")
+    p = [[[NAN, each], [each, NAN]] for each in (0.01, 0.02, 0.03, last)]
+    data = {"pvalue": (dims, p), "difference": (dims, [[[NAN, 1.0], [-1.0, NAN]]] * 4)}
+    coords = {"metric": list("abcd"), "system": ["x", "y"], "other_system": ["x", "y"]}
+    one = made("compare_systems", data, coords, method="paired_t", alternative="two-sided", alpha=0.05)
+    assert said in conclusion(one)
+
+
 def test_f1_is_that_of_the_metric_that_is_named():
     data = {"accuracy": ("metric", [0.8, 0.7]), "f1": ("metric", [0.6, 0.9])}
     said = conclusion(made("discriminative_agreement", data, {"metric": ["a", "b"]}, confidence_level=0.95))

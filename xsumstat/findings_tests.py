@@ -320,6 +320,8 @@ def compare_systems(result: xr.Dataset) -> list[str]:
         least, most = int(np.argmin(share)), int(np.argmax(share))
         ends = [f"{found[at]:,} of {tests[at]:,} ({name(named[at])})" for at in (least, most)]
         said = f"By {len(named):,} metrics, {' to '.join(ends)} {what}"
+        if np.ptp(found) == np.ptp(tests) == 0:
+            said = f"By each of {len(named):,} metrics, {found[0]:,} of {tests[0]:,} {what}"
     helper = result.attrs.get("helped_by")
     helped = "" if helper is None else f", with the help of {name(helper)}"
     best = [text for at in range(len(named)) for text in _best(result.isel(metric=at), name(named[at]))]

@@ -174,7 +174,10 @@ def test_groups_repeat_no_warning_and_one_tells_all_that_have_no_answer(demo):
     with pytest.warns(UserWarning) as caught:
         got = ds.meta.corr("human", by="system_type")
     few, none = [str(each.message) for each in caught]
-    assert few == "only 3 systems: a correlation over so few says little" and got.correlation[:, :-1].isnull().all()
+    assert (
+        few.startswith("only 3 systems: a correlation over so few says little")
+        and got.correlation[:, :-1].isnull().all()
+    )
     assert none.startswith("system_type='x', 'y', 'z' have no result: level='system'")
     with pytest.warns(UserWarning) as caught:
         by_half = demo.isel(system=slice(3)).assign_coords(half=("input", ["a", "b"] * 15)).meta.ci("human", by="half")

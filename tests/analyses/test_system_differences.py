@@ -216,3 +216,10 @@ def test_limits_hold_the_difference(design, n_systems, n):
         *((0.5, True, "new"), (0.9, False, "new"), (0.9, True, "these")),
     ):
         assert 0.92 < held(design, n_systems, n, 200, rho, 1000, target, likert) < 0.985
+
+
+def test_gold_without_ppi_says_how_human_scores_alone_are_compared(demo):
+    with pytest.raises(ValueError, match=r"; metric='human' compares the human scores alone"):
+        demo.meta.compare_systems(gold="human")
+    with pytest.raises(ValueError, match="with the help of a metric$"):
+        scores().meta.compare_systems(gold="human")  # which is no metric

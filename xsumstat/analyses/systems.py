@@ -164,7 +164,7 @@ def compare_systems(
             f"statistic={statistic!r} is for methods that swap, 'monte_carlo' and 'hybrid', not {method!r}"
         )
     _validate.choice("alternative", alternative, _validate.ALTERNATIVES)
-    _check_ppi(method, gold, target)
+    _check_ppi(ds, method, gold, target)
     alpha = _validate.fraction("alpha", alpha)
     draws = Draws.checked(n_resamples, rng, progress=progress)
     if adjust is not None:
@@ -209,12 +209,14 @@ def compare_systems(
     return _with_counts(result, alpha, groups, rows, columns)
 
 
-def _check_ppi(method: str, gold: Any, target: str) -> None:
+def _check_ppi(ds: xr.Dataset, method: str, gold: Any, target: str) -> None:
     """What is for "ppi" alone."""
     _validate.choice("target", target, TARGETS)
-    for name, given in (("gold", gold is not None), ("target", target != "new")):
-        if given and method != system_differences.METHOD:
-            raise ValueError(f"{name}= is for method='ppi', which compares ratings with the help of a metric")
+    is_metric = isinstance(gold, str) and gold in ds.indexes.get("metric", ())
+    for name, is_given in (("gold", gold is not None), ("target", target != "new")):
+        if is_given and method != system_differences.METHOD:
+            alone = f"; metric={gold!r} compares the human scores alone" if is_metric else ""
+            raise ValueError(f"{name}= is for method='ppi', which compares ratings with the help of a metric{alone}")
 
 
 def _with_counts(result: xr.Dataset, alpha: float, groups: Any, rows: list[int], columns: list[int]) -> xr.Dataset:

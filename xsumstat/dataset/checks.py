@@ -94,7 +94,9 @@ def check_counts(systems: int, inputs: int, level: str, *, these_systems: bool |
         way = other.get(needed or "", "") if systems * inputs > 1 else ""
         raise ValueError(f"level={level!r} correlates over {needed or 'cell'}s and needs at least 2, got {size}{way}")
     if needed == "system" and systems < facts.ENOUGH_SYSTEMS and not (these_systems and level == "input"):
-        _validate.warn(few_systems(f"only {systems}"), "few_systems")
+        ways = {1: "", 2: "; level='global' compares single outputs"}
+        way = ways.get(systems, "; level='input' compares systems within inputs") if level == "system" else ""
+        _validate.warn(few_systems(f"only {systems}") + (way if inputs > 1 else ""), "few_systems")
 
 
 def warn_few_differences(score: xr.DataArray, gold: xr.DataArray) -> bool:
