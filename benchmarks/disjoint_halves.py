@@ -80,7 +80,24 @@ def measured(name: str, level: str, coefficient: str, scope: str, trials: int) -
 
 def page(rows: list[dict]) -> str:
     """The table, and what is off in it."""
-    lines = ["| data | level | coefficient | of | coverage of `ci` | size of `compare_metrics` |", "| " + "--- | " * 6]
+    said = []
+    for whom in SCOPES.values():
+        own = [row for row in rows if row["of"] == whom]
+        mean = {what: np.mean([row[what] for row in own]) for what in ("coverage", "size")}
+        off = [
+            f"{row['data']} {row['level']} {row['coefficient']} {row[what]:.2f}"
+            for row in own
+            for what in ("coverage", "size")
+            if (row[what] < 0.88 if what == "coverage" else row[what] > 0.10)
+        ]
+        apart = f" Below .88 or above .10: {', '.join(off)}." if off else ""
+        on_average = f"coverage is {mean['coverage']:.3f} and size {mean['size']:.3f} on average"
+        said += [f"*{whom.capitalize()}*: {on_average}.{apart}", ""]
+    lines = [
+        *said,
+        "| data | level | coefficient | of | coverage of `ci` | size of `compare_metrics` |",
+        "| " + "--- | " * 6,
+    ]
     for row in rows:
         texts = [f"{row[what]:.3f} ± {row[f'{what} mc_error']:.3f}" for what in ("coverage", "size")]
         about = [row[each] for each in ("data", "level", "coefficient", "of")]

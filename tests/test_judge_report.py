@@ -1,7 +1,10 @@
 """The page about judges: which questions it asks, what it answers, and the gate of the command line."""
 
+import base64
 import math
+import re
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
@@ -11,7 +14,7 @@ import xarray as xr
 
 import xsumstat
 from xsumstat import __main__ as cli
-from xsumstat import gate, judge_report
+from xsumstat import gate, judge_report, report_pictures
 
 QUESTIONS = (
     "Do the annotators agree?",
@@ -323,3 +326,53 @@ def test_the_best_judge_helps_with_the_systems(page):
     assert page.results["system_means"].attrs.get("helped_by", "good") == "good"
     assert judge_report._best_judge(page.results, ["good", "bad"]) == "good"
     assert isinstance(page, judge_report.JudgeReport) and xsumstat is not None
+
+
+def test_without_a_judge_the_page_says_what_to_do():
+    frame = outputs(prompts=8).drop(columns=["good", "bad"])
+    ds = frame.meta.to_scores(wide=True, ratings=["ann", "bob", "eve"], kind={"covariate": ["length"]})
+    with pytest.raises(ValueError, match="there is no judge beside .* if judges are among the raters"):
+        ds.meta.report(kind="judge")
+
+
+def test_one_system_gets_a_plan_of_its_mean_and_no_name_that_nobody_gave():
+    frame = outputs(systems=1, prompts=90).drop(columns="system")
+    frame["ann"] = frame["ann"].fillna(3)
+    people = frame[["ann", "bob", "eve"]]
+    how = {"ratings": list(people), "lower_is_better": ["bad"], "kind": {"covariate": ["length"]}}
+    page = frame.meta.to_scores(wide=True, **how).meta.report(kind="judge")
+    text = page.text(10_000)
+    assert f"The mean human score is {people.mean(axis=1).mean():.2f} [" in text
+    plan = page.results["plan"]
+    width = 2 * float(f"{0.2 * people.mean(axis=1).std():.2g}")
+    assert "the 95 % interval of a system's mean is" in text and plan.attrs["estimand"] == "mean"
+    # the variance of one rating: that of the mean of all raters without their noise, and the noise of one
+    least = int(plan.rated_inputs.sel(n_raters=1))
+    noise = people.sub(people.mean()).var(axis=1, ddof=1).mean()
+    each = people.mean(axis=1).var() - noise * (1 / people.notna().sum(axis=1)).mean() + noise
+    n = 4 * scipy.stats.t.ppf(0.975, least - 1) ** 2 * each / width**2
+    assert abs(n / least - 1) < 0.1
+
+
+def test_a_judge_below_the_raters_that_may_replace_one_is_explained():
+    high = xr.DataArray([-0.1, 0.2, -0.1], {"metric": ["low", "even", "worst"]}, ("metric",))
+    ceiling = xr.Dataset({"difference_high": high})
+    test = xr.Dataset({"winning_rate": high.copy(data=[1.0, 1.0, 0.0])}, attrs={"margin": 0.2})
+    (said,) = judge_report._within_margin(test, {"human_ceiling": ceiling})
+    assert said.startswith("low may do so although it agrees less with people than a rater does") and ".20" in said
+    assert judge_report._within_margin(test.isel(metric=[1, 2]), {"human_ceiling": ceiling}) == []
+    assert judge_report._within_margin(test, {}) == []
+
+
+def test_where_people_rated_all_a_judge_adds_nothing():
+    frame = outputs()
+    page = scores(frame.assign(ann=frame["ann"].fillna(3))).meta.report(kind="judge")
+    assert "People rated every output, so good adds nothing." in page.text(10_000)
+
+
+def test_an_image_within_a_picture_stands_in_the_page():
+    """It is PNG in the page itself; the link to it led nowhere."""
+    drawing = report_pictures._drawing(lambda: plt.subplots()[1].imshow(np.eye(2)).axes, "light")
+    (image,) = re.findall(r'<image [^>]*href="([^"]*)"', drawing)
+    kind, _, content = image.partition(",")
+    assert kind == "data:image/png;base64" and base64.b64decode(content).startswith(b"\x89PNG")

@@ -12,7 +12,7 @@ import xarray as xr
 
 import xsumstat
 from xsumstat import __main__ as cli
-from xsumstat import report
+from xsumstat import report, report_pictures
 from xsumstat.io import whole_files
 
 mpl.use("Agg")
@@ -357,6 +357,19 @@ def test_too_few_systems_have_no_interval(demo):
     assert "no jackknife interval, which needs 4 systems" in made.html()
 
 
+def test_pictures_of_a_page_leave_a_notebook_s_own_pictures_on(monkeypatch):
+    """A notebook's backend comes with the first figure and switches interactive mode on, here as well."""
+    from matplotlib import pyplot as plt
+
+    def draw():
+        plt.interactive(True)
+        return plt.subplots()[1]
+
+    monkeypatch.setitem(plt.rcParams, "interactive", False)
+    report_pictures.figure(draw, "label", "words")
+    assert plt.isinteractive()
+
+
 def test_names_cannot_break_the_page(demo):
     evil = ["<script>alert(1)</script>", "a\"b'c&d", "\u202etxt.exe", "a\x00\x1bb", "אבג", "two\nlines", "$x_1"]
     odd = demo.assign_coords(metric=["human", *evil[:6]])
@@ -476,7 +489,10 @@ def test_the_level_goes_by_the_number_of_systems(demo, systems, level, coefficie
 def test_warnings_stand_in_the_page(demo):
     with pytest.warns(UserWarning, match="only 4 systems"):
         made = report.make_report(demo.isel(system=slice(4)), "few", level="system")
-    assert made.notes[0] == "only 4 systems: a correlation over so few says little"
+    assert (
+        made.notes[0]
+        == "only 4 systems: a correlation over so few says little; level='input' compares systems within inputs"
+    )
     assert "only 4 systems" in made.html()
 
 

@@ -324,6 +324,19 @@ def test_pairs_of_systems_that_differ_at_alpha(p, found):
     assert f" b. Pairs of systems differ significantly: {found} of 1 by m (" in conclusion(one)
 
 
+@pytest.mark.parametrize(
+    ("last", "said"),
+    [(0.01, "By each of 4 metrics, 1 of 1 pairs"), (0.9, "By 4 metrics, 0 of 1 (d) to 1 of 1 (a) pairs")],
+)
+def test_metrics_that_find_equally_many_pairs_are_told_once(last, said):
+    dims = ("metric", "system", "other_system")
+    p = [[[NAN, each], [each, NAN]] for each in (0.01, 0.02, 0.03, last)]
+    data = {"pvalue": (dims, p), "difference": (dims, [[[NAN, 1.0], [-1.0, NAN]]] * 4)}
+    coords = {"metric": list("abcd"), "system": ["x", "y"], "other_system": ["x", "y"]}
+    one = made("compare_systems", data, coords, method="paired_t", alternative="two-sided", alpha=0.05)
+    assert said in conclusion(one)
+
+
 def test_f1_is_that_of_the_metric_that_is_named():
     data = {"accuracy": ("metric", [0.8, 0.7]), "f1": ("metric", [0.6, 0.9])}
     said = conclusion(made("discriminative_agreement", data, {"metric": ["a", "b"]}, confidence_level=0.95))
@@ -471,6 +484,18 @@ def test_of_many_labels_the_best_are_counted_and_those_without(without):
     one = made("corr", {"correlation": (("metric", "input"), r)}, {"metric": ["a", "b"], "input": list("vwxyz")})
     rest = f", and {without} have none" if without else ""
     assert f"Of 5 labels of input the best is a in {4 - without} and b in 1{rest}." in conclusion(one)
+
+
+def test_some_labels_get_a_sentence_each_and_the_common_part_once():
+    r = np.array([[0.5, 0.1, 0.25, 0.75, 0.6], [0.4, 0.4, 0.125, 0.5, 0.5]])
+    kinds = {"metric": ["a", "b"], "kind": [*"vwxy", "all"]}
+    one = made("corr", {"correlation": (("metric", "kind"), r)}, kinds).assign_attrs(by="kind")
+    said = conclusion(one)
+    assert said.startswith("Of 4 labels of kind the best is a in 3 and b in 1.")  # all together are no further kind
+    for label, best in (("v", "a agrees best with human: .50"), ("w", "b agrees best with human: .40")):
+        assert f"kind {label}: {best}." in said
+    assert "kind all: a agrees best with human: .60." in said and said.count("(") == 0
+    assert said.count("Pearson's r") == 1 and "Each of these: Pearson's r" in said
 
 
 LEVELS = {

@@ -23,7 +23,7 @@ from xsumstat.io import columns as usual
 from xsumstat.io import frames as io
 from xsumstat.io import gold as human_scores
 from xsumstat.io import published as datasets
-from xsumstat.io import roles, stores, texts
+from xsumstat.io import recognised, roles, stores, texts
 from xsumstat.io.whole_files import write_whole
 from xsumstat.plots import parts as plot_parts
 from xsumstat.resampling import threads
@@ -343,14 +343,14 @@ def _load(args: argparse.Namespace, lazy: bool) -> tuple[xr.Dataset, str]:
         how["labels"] = args.labels
     if args.raters is not None:
         how["ratings"] = args.raters
-    if path.suffix.lower() in usual.TABLES and path.is_file():
+    if (path.suffix.lower() in usual.TABLES and path.is_file()) or recognised.is_records(path):
         columns, taken = _table(path, args)
         how |= columns
     else:
         taken = []
     ds = io.read_scores(path, chunks={"metric": 1} if lazy else None, **how)
     if "score" in ds:
-        sizes = ", ".join(f"{size} {dim}s" for dim, size in ds["score"].sizes.items())
+        sizes = ", ".join(f"{size} {dim}{'s' * (size != 1)}" for dim, size in ds["score"].sizes.items())
         _say(f"{path.name}: {'; '.join([sizes, *taken])}")
     if lazy and stores.stored_together(ds) > 1:
         _say(
@@ -364,7 +364,8 @@ def _table(path: Path, args: argparse.Namespace) -> tuple[dict[str, Any], list[s
     """How a table is read: by what options name, and else by what its columns are called; and this in words."""
     with stores.reading(path):
         sample = io.sample(path)
-    sample = texts.coded(sample, texts.checked(args.labels), [])
+    labels = [] if args.labels is not None else roles.labels_of(sample)
+    sample = texts.coded(sample, labels or texts.checked(args.labels), [])
     named = {field: getattr(args, f"{field}_column") for field in ("metric", "system", "input", "score")}
     found = roles.of(sample, {**named, "value": named["score"]})
     for field in ("system", "input"):
@@ -384,7 +385,11 @@ def _table(path: Path, args: argparse.Namespace) -> tuple[dict[str, Any], list[s
         how |= {"ratings": found.raters or found.rated, "rater": found.rater if found.rated else None}
     elif args.gold_file is None:
         how["gold"] = found.gold
-    return how, _taken(found, how, named, args)
+    taken = _taken(found, how, named, args)
+    if labels:
+        how["labels"] = labels
+        taken.append(f"{labels[0]} is below {labels[1]} (--labels {labels[1]} {labels[0]} if not)")
+    return how, taken
 
 
 def _taken(found: roles.Roles, how: dict[str, Any], named: dict[str, Any], args: argparse.Namespace) -> list[str]:

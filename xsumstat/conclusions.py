@@ -15,6 +15,10 @@ from xsumstat.catalogue import ANALYSES, Analysis
 from xsumstat.dataset import calibrated, facts, results, wording
 
 _MOST_LABELS = 3
+# What `by=` calls all labels together.
+_ALL = "all"
+# Of so many labels each gets a sentence with its numbers, in brief.
+_MOST_IN_BRIEF = 12
 _LAZY = "Not computed yet (Dask): after .compute() it says here what the numbers say."
 
 
@@ -127,14 +131,51 @@ def _labelled(label: str, said: list[str]) -> list[str]:
 
 
 def _of_many(result: xr.Dataset, further: list[Hashable], size: int, how: Analysis) -> list[str]:
-    """Of many labels: what is best in how many of them."""
+    """Of many labels: what is best in how many of them; of not too many, too, what each says."""
+    brief = (
+        [] if size > _MOST_IN_BRIEF else [(label, _function(how.say)(part)) for label, part in _parts(result, further)]
+    )
+    if how.best:
+        return [_counted(result, further, how), *_in_brief(brief)]
     where = f"{size:,} labels of {wording.listed(further)}"
-    if not how.best:
-        return [f"There are {where}; select one, as in result.sel({further[0]}=...), to read what it says."]
+    refer = f"There are {where}; select one, as in result.sel({further[0]}=...), to read what it says."
+    return _in_brief(brief) or [refer]
+
+
+def _counted(result: xr.Dataset, further: list[Hashable], how: Analysis) -> str:
+    """What is best in how many labels; all of them together (`by=`) are no further one."""
+    by = result.attrs.get("by")
+    if by in further:
+        result = result.isel({by: result[by].values != _ALL})
     best = Counter(_function(how.best)(part) for _, part in _parts(result, further))
+    where = f"{sum(best.values()):,} labels of {wording.listed(further)}"
     undefined = best.pop(None, 0)
     if not best:
-        return [f"In none of {where} is there a best metric."]
+        return f"In none of {where} is there a best metric."
     counts = [f"{wording.name(metric)} in {count:,}" for metric, count in best.most_common()]
     without = f", and {undefined:,} have none" if undefined else ""
-    return [f"Of {where} the best is {wording.listed(counts)}{without}."]
+    return f"Of {where} the best is {wording.listed(counts)}{without}."
+
+
+def _in_brief(said: list[tuple[str, list[str]]]) -> list[str]:
+    """The first sentence for each label; of whom it speaks and how it was made stand once where all share them."""
+    first = [(label, each[0]) for label, each in said if each]
+    whom = {sentence.partition(", ")[0] if sentence.startswith("For ") else "" for _, sentence in first}
+    shared = whom.pop() if len(whom) == 1 else ""
+    parts = [(label, *_without_how(sentence.removeprefix(f"{shared}, "))) for label, sentence in first]
+    hows = {how for _, _, how in parts if how}
+    if len(hows) > 1:
+        return [f"{label}: {sentence}" for label, sentence in first]
+    told = "; ".join(filter(None, [shared[:1].lower() + shared[1:], *hows]))
+    return [*(f"{label}: {body}." for label, body, _ in parts), *([f"Each of these: {told}."] if told else [])]
+
+
+def _without_how(sentence: str) -> tuple[str, str]:
+    """A sentence without its point and the brackets that end it, and what they hold: how it was made."""
+    sentence = sentence.removesuffix(".")
+    depth = 0
+    for at in range(len(sentence) - 1, -1, -1):
+        depth += {")": 1, "(": -1}.get(sentence[at], 0)
+        if not depth:
+            break
+    return (sentence[:at].rstrip(), sentence[at + 1 : -1]) if sentence.endswith(")") and not depth else (sentence, "")

@@ -313,7 +313,8 @@ def system_means(result: xr.Dataset) -> list[str]:
 
     how = f"({interval(result, 's')})"
     if best == worst:
-        said = [f"The mean human score of {name(named[best])} is {told(best)} {how}."]
+        whose = "" if named == ["system"] else f" of {name(named[best])}"  # what a table without systems calls its one
+        said = [f"The mean human score{whose} is {told(best)} {how}."]
     else:
         highest, lowest = (f"{name(named[at])} with {told(at)}" for at in (best, worst))
         where = " over these inputs" if result.attrs["target"] == "these" else ""
@@ -330,7 +331,12 @@ def system_means(result: xr.Dataset) -> list[str]:
             equal = 1 / ((1 - n / inputs) / equal + 1 / inputs)
         helper = name(str(result.attrs.get("helped_by")))
         times = number(float(np.median(equal / n)))
-        said.append(f"With {helper} the ratings say as much as {times} times as many would alone (median).")
+        all_rated = bool((n == inputs).all())
+        said.append(
+            f"People rated every output, so {helper} adds nothing."
+            if all_rated
+            else f"With {helper} the ratings say as much as {times} times as many would alone (median)."
+        )
     alone = int(np.atleast_1d(result["fell_back"].values)[there].sum())
     if alone:
         said.append(f"The ratings of {alone:,} of {len(there):,} systems are too few for help and stand alone.")

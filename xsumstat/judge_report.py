@@ -210,7 +210,14 @@ def subject(ds: xr.Dataset, gold: Any = None, metric: Any = None) -> Subject:
     ds = ds.compute() if any(facts.is_lazy(values) for values in ds.data_vars.values()) else ds
     people = _people(ds, gold)
     given = _covariates(ds)
-    return Subject(ds, people, _judges(ds, metric, people.own, given), given)
+    judges = _judges(ds, metric, people.own, given)
+    if not judges:
+        known = _validate.listing(ds.indexes["metric"])
+        raise ValueError(
+            f"there is no judge beside the human scores and what describes outputs; metrics: {known}. Name one by "
+            "metric=...; if judges are among the raters of ratings, make them metrics (to_scores: metric=, ratings=)"
+        )
+    return Subject(ds, people, judges, given)
 
 
 @dataclass(frozen=True)
@@ -371,10 +378,11 @@ def _about_systems(
     of_whom = {"gold": people.gold}
     if people.n_raters > 1:
         of_whom = {"rating": people.rating, "target": _POWER, "cost_per_rating": 1}
-    plan = Ask("plan", {**of_whom, "difference": wanted}, table=False, of_package=True)
+    what = {"difference": wanted} if ds.sizes["system"] > 1 else {"estimand": "mean", "target": 2 * wanted[0]}
+    plan = Ask("plan", {**of_whom, **what}, table=False, of_package=True)
     return {
         "Which system is best?": asks,
-        "How many ratings next time?": [plan] if ds.sizes["system"] > 1 and sd > 0 else [],
+        "How many ratings next time?": [plan] if sd > 0 else [],
     }
 
 
@@ -398,6 +406,7 @@ def _answered(
         shown[key] = result
         said += conclusions.sentences(result) if ask.says else []
         said += _reversed(result) if ask.picture == "forest" else []
+        said += _within_margin(result, shown) if ask.name == "alt_test" else []
         code += [line for line in on.code if line not in code]
         code.append(f"{key.replace(' ', '_')} = {_call_of(ask.name, settings, people, on.name, ask.of_package)}")
         table = _table(result)
@@ -416,7 +425,7 @@ def _nothing(question: str, people: People) -> str:
         return "The file has one human score for each output: whether people agree can't be told."
     if "err" in question:
         return "The file has no length, position or group to look at."
-    return "This needs two systems whose human scores vary."
+    return "This needs human scores that vary."
 
 
 def _reversed(result: xr.Dataset) -> list[str]:
@@ -429,6 +438,23 @@ def _reversed(result: xr.Dataset) -> list[str]:
     return [
         f"{names} {'gives' if one else 'give'} lower scores where people give higher ones. If lower is better there, "
         f"say so: lower_is_better={falls!r} in to_scores, --lower-is-better on the command line."
+    ]
+
+
+def _within_margin(test: xr.Dataset, shown: dict[str, xr.Dataset]) -> list[str]:
+    """Why judges that agree less with people than a rater does may replace one, where some do."""
+    high = shown["human_ceiling"]["difference_high"] if "human_ceiling" in shown else None
+    rates = test["winning_rate"]
+    if high is None or rates.dims != ("metric",) or high.dims != ("metric",):
+        return []
+    found = [label for label in rates["metric"].values if rates.sel(metric=label) >= 0.5 and high.sel(metric=label) < 0]
+    if not found:
+        return []
+    names = wording.listed(map(wording.name, found))
+    return [
+        f"{names} may do so although {'it agrees' if len(found) == 1 else 'they agree'} less with people than a rater "
+        f"does: the test allows a margin of {wording.setting(float(test.attrs['margin']))}, as it costs less. "
+        "alt_test(margin=0) allows none."
     ]
 
 

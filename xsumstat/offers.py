@@ -13,7 +13,7 @@ from xsumstat import __all__ as PACKAGE
 from xsumstat import _validate, catalogue, method_synonyms, synonyms
 from xsumstat.catalogue import ANALYSES
 from xsumstat.dataset import facts, leakage, preferences, wording
-from xsumstat.io import roles
+from xsumstat.io import roles, texts
 
 RATERS, AMONG, PREFERENCES = "raters and judges", "among metrics", "preferences"
 # What of these needs no single ratings.
@@ -193,6 +193,8 @@ def frame_rows(frame: pd.DataFrame) -> list[tuple[str, str]]:
     choices = _of_choices(frame)
     if choices:
         return choices
+    texts_of_scores = roles.labels_of(frame)
+    frame = texts.coded(frame, texts_of_scores, [])
     found = roles.of(frame)
     fields = ("metric", "system", "input", "value") if found.tidy else ("system", "input")
     columns = {field: getattr(found, field) for field in fields}
@@ -203,6 +205,7 @@ def frame_rows(frame: pd.DataFrame) -> list[tuple[str, str]]:
     dims = found.dims(frame)
     arguments += [f"dims={(dims[0] if len(dims) == 1 else dims)!r}"] if dims else []
     arguments += [f"{name}={value!r}" for name, value in found.arguments.items()]
+    arguments += [f"labels={texts_of_scores!r}"] if texts_of_scores else []
     labels = [f"{name!r} ({field})" for field, name in columns.items() if name is not None]
     labels += [f"{name!r} (dims)" for name in dims]
     said = [("columns", _validate.listing(frame.columns, 20)), ("recognised", ", ".join(labels) or "none by its name")]

@@ -62,6 +62,9 @@ def _drawing(draw: Callable[[], Any], theme: str) -> str:
         drawn = (axes if not hasattr(axes, "flat") else axes.flat[0]).figure
         drawn.savefig(buffer, format="svg", bbox_inches="tight", transparent=True, metadata={"Date": None})
         plt.close(drawn)
+        interactive = plt.isinteractive()
+    # A notebook's backend, loaded with the first figure, turns this on; the style's end would turn it off for good.
+    plt.interactive(interactive)
     return _inline(buffer.getvalue())
 
 
@@ -98,7 +101,8 @@ def _mend(element: Any, own: str) -> None:
     elif "id" in attributes:
         attributes["id"] = own + attributes["id"]
     if _LINK in attributes:
-        attributes["href"] = "#" + own + attributes.pop(_LINK)[1:]
+        link = attributes.pop(_LINK)
+        attributes["href"] = f"#{own}{link[1:]}" if link.startswith("#") else link  # else an image, within the page
     if "clip-path" in attributes:
         attributes["clip-path"] = attributes["clip-path"].replace("(#", f"(#{own}")
     if "d" in attributes:

@@ -61,7 +61,9 @@ def test_a_group_without_an_answer_is_nan_and_said(demo):
     ds = demo.assign_coords(system_type=("system", kinds))
     with pytest.warns(UserWarning) as caught:
         got = ds.meta.corr("human", by="system_type")
-    reason = "level='system' correlates over systems and needs at least 2, got 1"
+    reason = (
+        "level='system' correlates over systems and needs at least 2, got 1; level='global' correlates single outputs"
+    )
     assert f"system_type='human' has no result: {reason}" in [str(each.message) for each in caught]
     assert np.isnan(got.correlation.sel(system_type="human")).all() and got.n_undefined.dtype.kind == "i"
     assert (got.n_undefined == 0).all()
@@ -165,3 +167,18 @@ def test_ratings_that_are_given_as_an_array_are_grouped_too(demo):
     by_name = ds.meta.human_ceiling("rating", metric="judge", level="input", by="system_type")
     by_array = demo.meta.human_ceiling(ds.rating, metric="judge", level="input", by="system_type")
     xr.testing.assert_equal(by_name, by_array)
+
+
+def test_groups_repeat_no_warning_and_one_tells_all_that_have_no_answer(demo):
+    ds = demo.isel(system=slice(3)).assign_coords(system_type=("system", list("xyz")))
+    with pytest.warns(UserWarning) as caught:
+        got = ds.meta.corr("human", by="system_type")
+    few, none = [str(each.message) for each in caught]
+    assert (
+        few.startswith("only 3 systems: a correlation over so few says little")
+        and got.correlation[:, :-1].isnull().all()
+    )
+    assert none.startswith("system_type='x', 'y', 'z' have no result: level='system'")
+    with pytest.warns(UserWarning) as caught:
+        by_half = demo.isel(system=slice(3)).assign_coords(half=("input", ["a", "b"] * 15)).meta.ci("human", by="half")
+    assert [str(each.message) for each in caught if "few" in str(each.message)] == [few] and by_half.sizes["half"] == 3

@@ -92,11 +92,37 @@ def _of_a_further_dim(name):
     return report.report(two, "human", name=name, n_resamples=999)
 
 
+def _of_judges(name, labels=("judge", "errors", "length")):
+    """Three systems, three annotators with gaps, two judges on a scale of their own, lengths and categories."""
+    rng = np.random.default_rng(5)
+    quality = rng.normal(size=(3, 60))
+    noise = rng.normal(size=(6, 3, 60))
+    ratings = np.clip(np.round(3 + quality + 0.6 * noise[:3]), 1, 5)
+    ratings[rng.random(ratings.shape) < 0.3] = np.nan
+    judges = [6 + 2 * quality + noise[3], 5 - quality + 2 * noise[4], np.exp(5 + 0.4 * noise[5])]
+    ds = xr.Dataset(
+        {
+            "score": (("metric", "system", "input"), np.clip(np.round(judges), 1, [[[10]], [[10]], [[1000]]])),
+            "rating": (("rater", "system", "input"), ratings),
+        },
+        {
+            "metric": list(labels),
+            "kind": ("metric", ["judge", "judge", "covariate"]),
+            "higher_is_better": ("metric", [True, False, True]),
+            "category": ("input", np.resize(["code", "chat", "mail"], 60)),
+            "rater": ["ann", "bob", "eve"],
+        },
+    )
+    return ds.meta.report(kind="judge", name=name)
+
+
 KINDS = {
     "six": lambda: report.report(xsumstat.load_dataset("demo"), "human", name="demo"),
     "many": lambda: report.report(_scores([f"metric_{at}" for at in range(42)]), "metric_0", n_resamples=999),
     "long": lambda: report.report(_scores(["human", *LONG]), "human", name=" ".join(LONG), n_resamples=999),
     "hostile": lambda: report.report(_scores(["</title>", *HOSTILE]), "</title>", name="<img src=x>", n_resamples=999),
+    "judges": lambda: _of_judges("graded.csv"),
+    "hostile judges": lambda: _of_judges("<img src=x>", ("<script>alert(1)</script>", "x" * 300, "length")),
     "further": lambda: _of_a_further_dim("two languages"),
 }
 

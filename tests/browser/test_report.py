@@ -49,6 +49,38 @@ def test_a_page_fits_is_reached_by_keyboard_and_can_be_read(look, page_of, name,
     assert looks.unreached(page, "table, figure") == 0
 
 
+@pytest.mark.parametrize("width", looks.WIDTHS)
+@pytest.mark.parametrize("name", ["judges", "hostile judges"])
+def test_the_page_about_judges_fits_is_reached_by_keyboard_and_can_be_read(look, page_of, name, width):
+    page = look(page_of(name), width)
+    grounds = set()
+    for scheme in looks.SCHEMES:
+        page.emulate_media(color_scheme=scheme)
+        grounds.add(page.evaluate("getComputedStyle(document.body).backgroundColor"))
+        assert looks.overflow(page) <= 0
+        assert looks.lies_outside(page, "h1, h2, .verdict p, tbody th, tbody td, caption") == []
+        seen = looks.contrasts(page)
+        assert sum(drawn for *_, drawn in seen) >= 20 and len(seen) >= 100
+        assert [each for each in seen if each[1] < 4.5] == []
+    assert len(grounds) == 2
+    assert looks.unreached(page, "table, figure") == 0
+    assert page.locator("script, img, [onclick]").count() == 0
+
+
+@pytest.mark.parametrize("width", looks.WIDTHS)
+def test_what_a_screen_reader_is_told_about_judges(look, page_of, report_of, width):
+    told = looks.told(look(page_of("judges"), width))
+    headings = [name for role, name in told if role == "heading"]
+    questions = [section.question for section in report_of("judges").sections]
+    assert headings == ["Can the judge be trusted? graded.csv", *questions, *headings[1 + len(questions) :]]
+    assert len(questions) == 8 and [role for role, _ in told].count("main") == 1
+    n_tables = sum(len(section.tables) for section in report_of("judges").sections)
+    assert [role for role, _ in told].count("table") == n_tables >= 6
+    pictures = [name for role, name in told if role == "image"]
+    assert len(pictures) == sum(len(section.pictures) for section in report_of("judges").sections) >= 3
+    assert all(any(picture.startswith(question) for question in questions) for picture in pictures)
+
+
 def test_whom_a_metric_beats_is_told_on_a_telephone(look, page_of):
     page = look(page_of("six"), 375)
     row = page.get_by_role("row", name="judge")

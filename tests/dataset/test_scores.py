@@ -507,3 +507,18 @@ def test_labels_that_only_one_has_are_named_whosever_they_are(small, dim, label)
         other = small.meta.corr(gold.drop_sel({dim: label}), metric=["m1", "m2"])
     np.testing.assert_array_equal(fewer.correlation, other.correlation)
     assert fewer.attrs[f"dropped_{dim}"] == other.attrs[f"dropped_{dim}"] == label
+
+
+def test_ratings_of_each_metric_as_concat_makes_them_say_what_to_type():
+    made = xsumstat.simulate(8, 12, agreement={"a": 0.8, "b": 0.5}, truth=False, rng=1)
+    human = made.score.sel(metric="human", drop=True)
+    made["rating"] = xr.concat([human, human + 1.0], pd.Index(["ann", "bob"], name="rater"))
+    parts = [made.sel(metric=["a", "human"]), made.sel(metric=["b"])]
+    with pytest.raises(
+        ValueError, match=r"'rating' has a dim 'metric'.*xr.concat\(\[...\], 'metric', data_vars='minimal'\)"
+    ):
+        xr.concat(parts, "metric", data_vars="all").meta.corr("human")
+    joined = xr.concat(parts, "metric", data_vars="minimal")
+    xr.testing.assert_allclose(
+        joined.meta.corr("human").correlation.sel(metric=["a", "b"]), made.meta.corr("human").correlation
+    )

@@ -44,6 +44,44 @@ def test_how_often_swaps_of_decisions_find_a_difference_is_what_was_measured():
         assert quoted and all(each.startswith(figure) for each in quoted), page
 
 
+def test_sizes_of_the_comparison_of_metrics_are_what_was_measured():
+    """On the page of choices: at system, input and global level, but for the method that the page warns of."""
+    rows = json.loads((ROOT / "benchmarks" / "sizes.json").read_text("utf-8"))
+    lines = [line for line in (ROOT / "docs" / "which.md").read_text("utf-8").splitlines() if line.startswith("| ")]
+
+    def range_of(resample, kind):
+        shares = [
+            100 * row["found"] / row["trials"]
+            for row in rows
+            if row["test"] == "compare_metrics" and row["settings"].startswith(f"resample='{resample}'")
+            if row["level"] in ("system", "input", "global") and "method=" not in row["settings"]
+            if kind(row["null"]) and row["found"] is not None
+        ]
+        return f"{min(shares):.0f} to {max(shares):.0f} %"
+
+    (general,) = [line for line in lines if "`ds.meta.compare_metrics(h)`" in line]
+    own = range_of("both", lambda null: null.startswith("own effects") and "outlying" not in null)
+    outlying = range_of("both", lambda null: null == "own effects, outlying")
+    copies = range_of("both", lambda null: null == "noise")
+    assert f"| {own} of metrics" in general and f"{outlying} where single systems" in general
+    assert f"{copies} of copies" in general
+    (here,) = [line for line in lines if '`ds.meta.compare_metrics(h, resample="input")`' in line]
+    assert f"| {range_of('input', lambda null: null.startswith(('own effects, of these', 'noise')))} of" in here
+
+
+def test_coverage_of_few_systems_and_of_agreement_and_sizes_of_bias_are_those_of_the_calibration():
+    """What the page of choices says are the summaries of the tables on the page of the calibration."""
+    text = (ROOT / "docs" / "which.md").read_text("utf-8")
+    measured = (ROOT / "docs" / "calibration.md").read_text("utf-8")
+    few = re.search(r"On average (0\.\d+) of the intervals held the truth", measured)
+    agree = re.search(r"mean coverage ([\d.]+) %, least ([\d.]+) %, most ([\d.]+) %", measured)
+    bias = re.search(r"p ≤ \.05 in (0\.\d+) of sets on average \(least (0\.\d+), most (0\.\d+)\)", measured)
+    assert f"coverage {100 * float(few[1]):.1f} % on average" in text
+    assert f"coverage {agree[1]} % on average ({agree[2]} to {agree[3]} %; one to four" in text
+    mean, least, most = (f"{100 * float(each):.2g}" for each in bias.groups())
+    assert f"{mean} % on average ({least} to {most} %) of unbiased judges" in text
+
+
 def test_sizes_of_the_comparison_of_groups_are_what_was_measured():
     """On the page of choices: shares of sets without a difference in which one was found, and of sets with one."""
     rows = json.loads((ROOT / "benchmarks" / "groups.json").read_text("utf-8"))

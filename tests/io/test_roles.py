@@ -64,6 +64,13 @@ def test_one_rater_is_the_gold_and_comments_of_raters_are_none():
     assert roles.of(outputs(ann_1=grades(), ann_2=grades(1), ann_3=comments)).raters == ["ann_1", "ann_2"]
 
 
+def test_a_rating_beside_judges_is_the_gold_where_there_is_no_other():
+    assert roles.of(outputs(rating=grades(), gpt_judge=grades(1))).gold == "rating"
+    assert roles.of(outputs(rating=grades(), rouge=grades(1))).gold is None  # it may be a metric's
+    assert roles.of(outputs(rating=grades(), human=grades(2), gpt_judge=grades(1))).gold == "human"
+    assert roles.of(outputs(ann_x=grades(), ann_y=grades(2), rating=grades(), gpt_judge=grades(1))).gold is None
+
+
 @pytest.mark.parametrize("name", ["id", "prompt_id", "example_id", "sample_id", "question_id", "Item ID", "doc", "uid"])
 def test_ids(name):
     assert roles.of(outputs(judge=grades()).rename(columns={"prompt_id": name})).input == name
@@ -162,6 +169,49 @@ def test_the_call_reads_what_the_command_line_reads(tmp_path, monkeypatch, name)
         mean = FRAMES["raters"][["ann_x", "ann_y"]].mean(axis=1).iloc[: read.score[0].size].values
         if name != "a row a rating":
             np.testing.assert_allclose(read.score.sel(metric="human").values.ravel(), mean)
+
+
+def _words(values):
+    return np.where(np.asarray(values) > np.median(values), "Pass", "Fail")
+
+
+OTHERS = {
+    "judges among the raters": pd.concat(
+        outputs(annotator=who, grade=grades(at)) for at, who in enumerate(["x", "y", "gpt_judge"])
+    ).reset_index(drop=True),
+    "words": outputs(ann_x=_words(grades()), ann_y=_words(grades(1)), gpt_judge=_words(grades(2)), tag=["u", "v"] * 6),
+}
+
+
+@pytest.mark.parametrize("ending", [".csv", ".jsonl", ".json"])
+@pytest.mark.parametrize("name", OTHERS)
+def test_judges_among_raters_words_and_records_are_read(tmp_path, monkeypatch, capsys, name, ending):
+    """The call and the command line find people, judges and the order of texts, in a table or in JSON."""
+    frame, path = OTHERS[name], tmp_path / f"outputs{ending}"
+    if ending == ".csv":
+        frame.to_csv(path, index=False)
+    else:
+        frame.to_json(path, orient="records", lines=ending == ".jsonl")
+    seen = []
+    monkeypatch.setattr(cli.report, "make_report", lambda ds, *_, **__: seen.append(ds) or _Answers())
+    assert cli.main([str(path)]) == 0, capsys.readouterr().err
+    people, judge = [grades(), grades(1)], grades(2)
+    if name == "words":
+        people, judge = [(_words(each) == "Pass") * 1.0 for each in people], (_words(judge) == "Pass") * 1.0
+        assert "Fail is below Pass (--labels Pass Fail if not)" in capsys.readouterr().err
+    for ds in (_call(frame), seen[0]):
+        assert set(ds.metric.values) == {"gpt_judge", "human"} and ds.attrs["gold"] == "human"
+        np.testing.assert_allclose(ds.score.sel(metric="human").values.ravel(), np.mean(people, axis=0))
+        np.testing.assert_allclose(ds.score.sel(metric="gpt_judge").values.ravel(), judge)
+        assert ds.kind.sel(metric="gpt_judge") == "judge" and ds.rating.sizes["rater"] == 2
+
+
+def test_texts_of_unknown_order_are_to_be_named():
+    frame = outputs(ann_x=["poor", "fine"] * 6, ann_y=["fine", "poor"] * 6, judge=grades())
+    with pytest.raises(TypeError, match=r"name them from the lowest to the highest, such as labels=\['poor', 'fine'\]"):
+        frame.meta.to_scores(system="model", input="prompt_id", wide=True, ratings=["ann_x", "ann_y"])
+    assert roles.labels_of(frame) == [] and roles.labels_of(outputs(judge=["yes", "no"] * 6)) == ["no", "yes"]
+    assert roles.labels_of(outputs(judge=["yes", "no"] * 6, ann_x=["good", "bad"] * 6)) == []  # two pairs of texts
 
 
 class _Answers:

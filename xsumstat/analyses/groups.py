@@ -89,10 +89,10 @@ def _for_each_group(
         raise ValueError(f"by={by!r} is a name that results need; rename the coordinate")
     if ALL in labels:
         raise ValueError(f"by={by!r} has a group {ALL!r}, which is what all {dim}s together are called; rename it")
-    by_group = []
+    by_group, reasons = [], dict[str, list[str]]()
     with threads.one_bar(1 + len(labels), progress) as part:
         with part():
-            whole = each(ds, gold)
+            whole, told = _of_all(each, ds, gold)
         if dim in whole.dims:
             raise ValueError(f"by={by!r} groups the labels of {dim!r}, which the result keeps: group it with xarray")
         # A threshold that goes by the scale of the gold is that of all scores; in words attrs say how it was found.
@@ -103,8 +103,12 @@ def _for_each_group(
         for label in labels:
             places = [at for at, group in enumerate(groups) if group == label]
             with part():
-                found = _of_group(each, ds, gold, dim, places, f"{by}={label!r}", whole)
+                found, reason = _of_group(each, ds, gold, dim, places, f"{by}={label!r}", whole, told)
             by_group.append(_in_order(found, whole))
+            if reason:
+                reasons.setdefault(reason, []).append(label)
+    for reason, without in reasons.items():
+        _validate.warn(_no_result(f"{by}={_validate.listing(without, 8)}", reason, len(without)))
     result = joined([*by_group, whole], pd.Index([*labels, ALL], name=by, dtype=object))
     first = next(iter(whole.data_vars))
     tail = [name for name in whole[first].dims if name != "metric"]
@@ -132,8 +136,9 @@ def _of_group(
     at: list[int],
     name: str,
     whole: xr.Dataset,
-) -> xr.Dataset:
-    """The answer for some labels of a dim, with warnings that name the group; NaN, and a warning, without one."""
+    told: Sequence[Caveat],
+) -> tuple[xr.Dataset, str]:
+    """The answer for some labels of a dim, with warnings that all did not give and that name the group; NaN and why."""
     part = ds.isel({dim: at})
     if isinstance(gold, xr.DataArray) and dim in gold.dims:
         labels = ds.indexes[dim][at] if dim in ds.indexes else None
@@ -147,14 +152,29 @@ def _of_group(
             found = whole.assign({name: xr.full_like(whole[name], blank) for name, blank in blanks.items()})
             reason = str(error)
     for caveat in said.caveats:
-        _validate.warn(caveat.of(name))
-    if reason:
-        _validate.warn(_no_result(name, reason))
-    elif (scope := found.attrs.get("scope")) != whole.attrs.get("scope"):
+        if caveat not in told:
+            _validate.warn(caveat.of(name))
+    if not reason and (scope := found.attrs.get("scope")) != whole.attrs.get("scope"):
         _validate.warn(f"{name} has few systems; its result is for {scope} only", "few_systems")
     later = value_checks.Checks()
     later.take(functools.partial(_of_named, name), said.checks)
-    return later.attached(found)
+    return later.attached(found), reason
+
+
+def _of_all(each: Callable[..., xr.Dataset], ds: xr.Dataset, gold: Any) -> tuple[xr.Dataset, list[Caveat]]:
+    """The answer for all labels, and the warnings that came with it, which groups need not repeat."""
+    with value_checks.held() as said:
+        try:
+            whole, error = each(ds, gold), None
+        except (ValueError, TypeError) as raised:
+            whole, error = xr.Dataset(), raised
+    for caveat in said.caveats:
+        _validate.warn(caveat)
+    if error is not None:
+        raise error
+    later = value_checks.Checks()
+    later.take(list, said.checks)
+    return later.attached(whole), said.caveats
 
 
 def _of_named(name: str, found: list[value_checks.Said]) -> list[value_checks.Said]:
@@ -164,5 +184,5 @@ def _of_named(name: str, found: list[value_checks.Said]) -> list[value_checks.Sa
     return [value_checks.Said(named if reason is None else [*named, _no_result(name, reason)])]
 
 
-def _no_result(name: str, reason: str) -> Caveat:
-    return Caveat(f"{name} has no result: {reason}", "no_result")
+def _no_result(name: str, reason: str, count: int = 1) -> Caveat:
+    return Caveat(f"{name} {'has' if count == 1 else 'have'} no result: {reason}", "no_result")

@@ -255,7 +255,7 @@ def prepared_perm_test(
     clusters = clustering.checked(cluster, measure, given, refused)
     ready: dict[str, Any] = {"level": level, "missing": measure.missing, "constant": record.of_constants}
     ready["compared_within"] = measure.compared_within
-    ready["given"], ready["these_systems"] = given, dims == ("input",)
+    ready["given"], ready["these_systems"] = given, dims != ("system",)  # swaps of cells are of these, too
     scores, tested = metric_pairs.prepare(ds, gold, metric, other, **ready)
     measure = settled(measure, scores, threshold, calibrate_on, gold, positive)
     if by_decisions:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -90,9 +90,13 @@ def check_counts(systems: int, inputs: int, level: str, *, these_systems: bool |
     needed = {"system": "system", "input": "system", "within_system": "input"}.get(level)
     size = {"system": systems, "input": inputs, None: systems * inputs}[needed]
     if size < 2:
-        raise ValueError(f"level={level!r} correlates over {needed or 'cell'}s and needs at least 2, got {size}")
+        other = {"system": "; level='global' correlates single outputs", "input": "; level='input' correlates systems"}
+        way = other.get(needed or "", "") if systems * inputs > 1 else ""
+        raise ValueError(f"level={level!r} correlates over {needed or 'cell'}s and needs at least 2, got {size}{way}")
     if needed == "system" and systems < facts.ENOUGH_SYSTEMS and not (these_systems and level == "input"):
-        _validate.warn(few_systems(f"only {systems}"), "few_systems")
+        ways = {1: "", 2: "; level='global' compares single outputs"}
+        way = ways.get(systems, "; level='input' compares systems within inputs") if level == "system" else ""
+        _validate.warn(few_systems(f"only {systems}") + (way if inputs > 1 else ""), "few_systems")
 
 
 def warn_few_differences(score: xr.DataArray, gold: xr.DataArray) -> bool:
@@ -110,6 +114,16 @@ def warn_few_differences(score: xr.DataArray, gold: xr.DataArray) -> bool:
             "few_inputs",
         )
     return few
+
+
+def refuse_copies(ratings: Mapping[str, xr.DataArray]) -> None:
+    """No ratings of each metric, which `xr.concat` makes of those of outputs."""
+    name = next((name for name, values in ratings.items() if "metric" in values.dims), None)
+    if name is not None:
+        raise ValueError(
+            f"variable {name!r} has a dim 'metric', as if each metric had ratings of its own; xr.concat adds it "
+            "unless told otherwise: xr.concat([...], 'metric', data_vars='minimal')"
+        )
 
 
 def few_systems(how_many: str) -> str:

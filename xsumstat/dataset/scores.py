@@ -179,6 +179,7 @@ def prepare(
     few: dict[str, Any] = {"level": level, "these_systems": these_systems}
     score, human, held, used = _usable(score, human, held, dropped, missing=missing, **few)
     ratings = leakage.ratings_in(ds)
+    checks.refuse_copies(ratings)
     seen = by_metric(_seen, [score, *([raw] if ratings else [])], human, used, missing, list(ratings.values()))
     spreads = seen[0], of_values(_spread, human if over is None else human.mean(over), used)
     directions.warn_of_sentinels(score, ds.attrs.get("sentinels_level"), compared_within or level)

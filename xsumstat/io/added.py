@@ -14,7 +14,7 @@ import xarray as xr
 from xsumstat import _validate
 from xsumstat.dataset import directions, facts
 from xsumstat.dataset import scores as schema
-from xsumstat.io import cells, columns, eval_cases, frames, roles, rows, stores, tabular
+from xsumstat.io import cells, columns, frames, recognised, roles, rows, stores, tabular
 from xsumstat.method_synonyms import COLUMNS
 from xsumstat.synonyms import spelt
 from xsumstat.types import FloatArray, IntArray
@@ -164,10 +164,7 @@ def _read(scores: Any) -> tuple[pd.DataFrame, Path | None]:
     if suffix not in _SUFFIXES:
         raise ValueError(f"scores must be a table ({', '.join(_SUFFIXES)}), got {path.name}")
     if suffix == ".jsonl":
-        lines = [line for _, line in eval_cases.json_lines(path)]
-        if not lines:
-            raise ValueError(f"{path.name} is empty")
-        return rows.prepared(pd.json_normalize(lines), None), None
+        return rows.prepared(recognised.records(path), None), None
     with stores.reading(path):
         return frames.table(path, [])[0], None if suffix == ".parquet" else path
 

@@ -240,7 +240,8 @@ def read_scores(
     path : str or Path
         ``.csv``, ``.tsv`` or ``.parquet``: a frame, tidy if it has the metric column, else wide. ``.nc`` or ``.zarr``:
         a saved Dataset. ``.jsonl``, ``.json``, ``.eval``, or a folder of such: SacreROUGE, or what
-        lm-evaluation-harness, Inspect AI, promptfoo and DeepEval write, told by what is in it.
+        lm-evaluation-harness, Inspect AI, promptfoo and DeepEval write, told by what is in it; other ``.jsonl`` and
+        ``.json`` with a record a row are frames, too.
     metric, system, input, value, dims, aggregate
         Columns of a frame, and what to do with repeated cells, as for `to_scores`.
     ratings : list of str, optional
@@ -273,9 +274,10 @@ def read_scores(
     if chunks is not None and suffix not in stores.STORES:
         known = _validate.listing(stores.STORES)
         raise ValueError(f"chunks={chunks!r} needs a file of which parts can be read ({known}), got {path.name}")
-    if ratings is not None and suffix not in usual.TABLES:
+    is_records = recognised.is_records(path)
+    if ratings is not None and suffix not in usual.TABLES and not is_records:
         raise ValueError(f"ratings={ratings!r} names columns, and {path.name} is no table")
-    if suffix in recognised.SUFFIXES or (path.is_dir() and suffix != ".zarr"):
+    if (suffix in recognised.SUFFIXES and not is_records) or (path.is_dir() and suffix != ".zarr"):
         return recognised.reader_of(path)(path)
     if suffix not in FORMATS:
         raise ValueError(f"cannot tell what {path.name} holds by its ending; known: {_validate.listing(FORMATS)}")
@@ -301,6 +303,8 @@ def read_scores(
 
 def sample(path: Path, rows_read: int = 10_000) -> pd.DataFrame:
     """The first rows of a table, by which it is told what its columns hold; its header alone where they are broken."""
+    if recognised.is_records(path):
+        return recognised.records(path).head(rows_read)
     names = usual.header(path)
     try:
         if path.suffix.lower() == ".parquet":
@@ -318,6 +322,8 @@ def sample(path: Path, rows_read: int = 10_000) -> pd.DataFrame:
 def table(path: Path, labels: list[str]) -> tuple[pd.DataFrame, Place]:
     """A table, in which the columns of labels are text, and what its rows are called."""
     suffix = path.suffix.lower()
+    if suffix in recognised.SUFFIXES:
+        return recognised.records(path), lambda row: f"{path.name}, row {row}"
     if suffix == ".parquet":
         extras.optional("pyarrow", "data")
         stores.check_parquet(path)

@@ -7,14 +7,45 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import xarray as xr
 
 from xsumstat.io import eval_results, inspect_logs, preference_files, sacrerouge
 from xsumstat.io.cells import check_density
-from xsumstat.io.eval_cases import mapping, parsed
+from xsumstat.io.eval_cases import json_lines, mapping, parsed
 
 SUFFIXES = (".jsonl", ".json", ".eval")
+# Keys of lines that SacreROUGE and promptfoo write.
+_TOOLS = {"instance_id", "summarizer_id", "testIdx"}
+# Some of them stand in each line of lm-evaluation-harness, beside "doc_id".
+_SAMPLES = {"resps", "filtered_resps", "arguments", "metrics"}
 _DEEPEVAL = ("testRunData", "testCases", "conversationalTestCases", "test_cases", "test_results")
+
+
+def is_records(path: Path) -> bool:
+    """Whether a file of JSON holds the rows of a table, as pandas writes them, and not what some tool wrote."""
+    suffix = path.suffix.lower()
+    if suffix not in (".jsonl", ".json") or not path.is_file():
+        return False
+    if suffix == ".jsonl":
+        line = _first(path)
+        keys = set(line) if isinstance(line, dict) else set()
+        of_tool = _TOOLS & keys or ("doc_id" in keys and (_SAMPLES & keys or path.name.startswith("samples_")))
+        return bool(keys) and not of_tool and not preference_files.kind_of(line)
+    found = parsed(path.read_bytes(), path.name)
+    rows = isinstance(found, list) and bool(found) and all(isinstance(each, dict) for each in found)
+    return rows and not preference_files.kind_of(found[0])
+
+
+def records(path: Path) -> pd.DataFrame:
+    """The rows of a file of JSON; what lies within others gets a name with a point, as "scores.judge"."""
+    if path.suffix.lower() == ".jsonl":
+        rows = [line for _, line in json_lines(path)]
+    else:
+        rows = parsed(path.read_bytes(), path.name)
+    if not rows:
+        raise ValueError(f"{path.name} is empty")
+    return pd.json_normalize(rows)
 
 
 def reader_of(path: Path) -> Callable[[Path], xr.Dataset]:
@@ -38,14 +69,19 @@ def _of_folder(folder: Path) -> Callable[[Path], xr.Dataset]:
     return _of_json(whole) if whole is not None and lines is None else sacrerouge.read_sacrerouge
 
 
-def _of_lines(path: Path) -> Callable[[Path], xr.Dataset]:
+def _first(path: Path) -> Any:
+    """The first line of a file; None where it is no JSON, which the reader of SacreROUGE's lines says."""
     with path.open("rb") as stream:
         first = stream.readline()
     check_density(first, f"{path.name}, line 1")
     try:
-        line = json.loads(first)
+        return json.loads(first)
     except (ValueError, RecursionError):
-        line = None  # which the reader of SacreROUGE's lines says
+        return None
+
+
+def _of_lines(path: Path) -> Callable[[Path], xr.Dataset]:
+    line = _first(path)
     _refuse_preferences(line, path)
     if isinstance(line, dict) and "doc_id" in line:
         return eval_results.read_lm_eval

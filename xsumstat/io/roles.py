@@ -13,7 +13,7 @@ from typing import Any
 import pandas as pd
 
 from xsumstat import _validate
-from xsumstat.io import tabular
+from xsumstat.io import tabular, texts
 from xsumstat.method_synonyms import (
     COLUMNS,
     JUDGES,
@@ -28,6 +28,8 @@ from xsumstat.synonyms import spelt
 _LONG = 40
 # A column of words may be ratings where it has so few of them.
 _FEW_WORDS = 12
+# Beside judges, and without other human scores, these are people's.
+_RATINGS = ("rating", "grade")
 # What the raters' mean is called.
 MEAN = "human"
 _FIELDS = ("metric", "system", "input", "value", "rater", "language")
@@ -190,7 +192,20 @@ def of(frame: pd.DataFrame, named: Mapping[str, str | None] | None = None) -> Ro
         **fields, tidy=tidy, raters=raters, people=[], gold=None, rated=None, metrics=[], judges=[], covariates=[],
         lower=[], described=_described(frame, rest, fields), texts=[], numbers=[], ambiguous=ambiguous,
     )  # fmt: skip
-    return _of_tidy(frame, found, rest) if tidy else _of_wide(frame, replace(found, metric=None, value=None), rest)
+    if tidy:
+        return _of_tidy(frame, found, rest)
+    return _judges_apart(frame, _of_wide(frame, replace(found, metric=None, value=None), rest))
+
+
+def _judges_apart(frame: pd.DataFrame, found: Roles) -> Roles:
+    """Ratings with a row each, some of them by judges that are no people: each rater then counts as a metric."""
+    labels = [] if found.rated is None else frame[found.rater].dropna().unique().tolist()
+    judges = [label for label in labels if isinstance(label, str) and _is_judge(label)]
+    people = [label for label in labels if label not in judges]
+    if not judges or not people or set(found.metrics) - set(found.covariates):
+        return found
+    apart = replace(found, tidy=True, metric=found.rater, rater=None, value=found.rated, rated=None)
+    return _classified(apart, judges, people)
 
 
 def _of_tidy(frame: pd.DataFrame, found: Roles, rest: list[str]) -> Roles:
@@ -222,6 +237,8 @@ def _of_wide(frame: pd.DataFrame, found: Roles, rest: list[str]) -> Roles:
 def _classified(found: Roles, metrics: list[str], raters: list[str]) -> Roles:
     """Which metrics are human scores, judges, lengths, and better when lower."""
     gold = next(iter(_candidates(metrics, "gold", set())), None)
+    if gold is None and found.rated is None and not (raters or found.tidy) and any(map(_is_judge, metrics)):
+        gold = next((name for name in metrics if spelt(name) in _RATINGS), None)
     if len(raters) == 1:  # whose ratings need no mean
         metrics, gold, raters = [*metrics, *raters], raters[0] if gold is None else gold, []
     return replace(
@@ -229,10 +246,21 @@ def _classified(found: Roles, metrics: list[str], raters: list[str]) -> Roles:
         raters=raters,
         gold=gold,
         metrics=metrics,
-        judges=[name for name in metrics if name != gold and set(_words(name)) & set(JUDGES)],
+        judges=[name for name in metrics if name != gold and _is_judge(name)],
         covariates=[name for name in metrics if spelt(name) in COLUMNS["covariate"]],
         lower=[name for name in metrics if name != gold and is_lower(name)],
     )
+
+
+def _is_judge(name: str) -> bool:
+    return bool(set(_words(name)) & set(JUDGES))
+
+
+def labels_of(frame: pd.DataFrame) -> list[str]:
+    """The texts that ratings and judgements are, the lowest first; none where they are numbers, or of unknown order."""
+    usual = {*COLUMNS["value"], *COLUMNS["gold"]}
+    names = [name for name in frame.columns if isinstance(name, str)]
+    return texts.usual(frame[[name for name in names if _is_rater(name) or _is_judge(name) or spelt(name) in usual]])
 
 
 def is_lower(name: str) -> bool:

@@ -26,6 +26,7 @@ SYSTEM = "system"
 LEFT_OUT = "left_out"
 _LARGEST_FLOAT = sys.float_info.max
 _LOOKED_AT = 100  # values by which a column of percentages is known
+_FEW_GRADES = 7  # a column with more words than these is no column of grades
 _MEANS = {
     np.mean: "mean",
     np.nanmean: "mean",
@@ -218,6 +219,14 @@ def _within_floats(value: Any) -> Any:
     return value
 
 
+def _way_to_numbers(texts: pd.Series[Any]) -> str:
+    """What to do with a column of texts: a few words are grades, perhaps."""
+    words = [each for each in texts.unique() if isinstance(each, str)]
+    if not 2 <= len(words) <= _FEW_GRADES:
+        return "convert with pd.to_numeric"
+    return f"if these are grades, name them from the lowest to the highest, such as labels={words!r}"
+
+
 def numbers(column: pd.Series[Any], name: str, place: Place) -> np.ndarray[Any, np.dtype[np.float64]]:
     """A column's values as floats, NaN where it has none."""
     kind = pd.api.types.infer_dtype(column, skipna=True)
@@ -228,7 +237,7 @@ def numbers(column: pd.Series[Any], name: str, place: Place) -> np.ndarray[Any, 
     else:
         wrong = np.flatnonzero((_parsed(column).isna() & column.notna()).to_numpy())
         first = f", the first is {_at(column, wrong, place)}" if len(wrong) else ""
-        way = _without_percent_signs(name) if _holds_percentages(column) else "convert with pd.to_numeric"
+        way = _without_percent_signs(name) if _holds_percentages(column) else _way_to_numbers(column.iloc[wrong])
         raise TypeError(f"column {name!r} must hold numbers, got dtype {column.dtype}{first}; {way}")
     infinite = np.flatnonzero(np.isinf(values))
     if len(infinite):

@@ -13,6 +13,16 @@ from xsumstat import _validate
 
 # What readers of evaluation tools code a verdict by.
 PASSES = ("fail", "pass")
+# Texts of scores whose order is known, the lowest first.
+_USUAL = (
+    PASSES,
+    ("failed", "passed"),
+    ("no", "yes"),
+    ("false", "true"),
+    ("incorrect", "correct"),
+    ("wrong", "right"),
+    ("bad", "good"),
+)
 
 
 def checked(labels: Any, known: Sequence[str] = ()) -> tuple[str, ...]:
@@ -31,6 +41,17 @@ def checked(labels: Any, known: Sequence[str] = ()) -> tuple[str, ...]:
     if known and tuple(known) != found:
         raise ValueError(f"labels={list(found)} are not those that the scores have: {list(known)}")
     return found
+
+
+def usual(frame: pd.DataFrame) -> list[str]:
+    """The texts that columns hold, the lowest first, where all that are text hold the same two whose order is known."""
+    found: set[str] = set()
+    for column in frame.columns:
+        if _is_text(frame[column]) and not pd.api.types.is_bool_dtype(frame[column].dtype):
+            found |= {text for text in frame[column].map(_text).unique() if isinstance(text, str)}
+    spelt = {text.lower(): text for text in found}
+    pair = next((each for each in _USUAL if set(each) == set(spelt)), ()) if len(found) == 2 else ()
+    return [spelt[text] for text in pair]
 
 
 def coded(frame: pd.DataFrame, labels: Sequence[str], named: Iterable[Any], scores: Iterable[Any] = ()) -> pd.DataFrame:
