@@ -64,6 +64,13 @@ def test_one_rater_is_the_gold_and_comments_of_raters_are_none():
     assert roles.of(outputs(ann_1=grades(), ann_2=grades(1), ann_3=comments)).raters == ["ann_1", "ann_2"]
 
 
+def test_a_rating_beside_judges_is_the_gold_where_there_is_no_other():
+    assert roles.of(outputs(rating=grades(), gpt_judge=grades(1))).gold == "rating"
+    assert roles.of(outputs(rating=grades(), rouge=grades(1))).gold is None  # it may be a metric's
+    assert roles.of(outputs(rating=grades(), human=grades(2), gpt_judge=grades(1))).gold == "human"
+    assert roles.of(outputs(ann_x=grades(), ann_y=grades(2), rating=grades(), gpt_judge=grades(1))).gold is None
+
+
 @pytest.mark.parametrize("name", ["id", "prompt_id", "example_id", "sample_id", "question_id", "Item ID", "doc", "uid"])
 def test_ids(name):
     assert roles.of(outputs(judge=grades()).rename(columns={"prompt_id": name})).input == name

@@ -28,6 +28,8 @@ from xsumstat.synonyms import spelt
 _LONG = 40
 # A column of words may be ratings where it has so few of them.
 _FEW_WORDS = 12
+# Beside judges, and without other human scores, these are people's.
+_RATINGS = ("rating", "grade")
 # What the raters' mean is called.
 MEAN = "human"
 _FIELDS = ("metric", "system", "input", "value", "rater", "language")
@@ -235,6 +237,8 @@ def _of_wide(frame: pd.DataFrame, found: Roles, rest: list[str]) -> Roles:
 def _classified(found: Roles, metrics: list[str], raters: list[str]) -> Roles:
     """Which metrics are human scores, judges, lengths, and better when lower."""
     gold = next(iter(_candidates(metrics, "gold", set())), None)
+    if gold is None and found.rated is None and not (raters or found.tidy) and any(map(_is_judge, metrics)):
+        gold = next((name for name in metrics if spelt(name) in _RATINGS), None)
     if len(raters) == 1:  # whose ratings need no mean
         metrics, gold, raters = [*metrics, *raters], raters[0] if gold is None else gold, []
     return replace(
