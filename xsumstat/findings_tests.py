@@ -26,6 +26,8 @@ _WITHIN_CLUSTERS = (
 )
 # Of so many metrics each is told who is best; pairs without a significant difference are named if they are no more.
 _MOST_BEST, _MOST_ALIKE = 2, 3
+# Differences that lie so many standard errors from those of the means beside them are remarked on.
+_NOTABLE = 0.1
 _OF_TWO = ("difference", "ci_low", "ci_high")
 _OF_ONE = ("difference", "ci_low", "ci_high", "pvalue")
 
@@ -326,8 +328,22 @@ def compare_systems(result: xr.Dataset) -> list[str]:
     helped = "" if helper is None else f", with the help of {name(helper)}"
     best = [text for at in range(len(named)) for text in _best(result.isel(metric=at), name(named[at]))]
     if len(named) > _MOST_BEST or not best:
-        return [f"{said}{helped} ({_level(result)})."]
-    return [f"{of_whom(result)}{best[0]}", *best[1:], f"{said}{helped} ({settled_by(result)})."]
+        return [f"{said}{helped} ({_level(result)}).", *_beside_means(result)]
+    return [f"{of_whom(result)}{best[0]}", *best[1:], f"{said}{helped} ({settled_by(result)}).", *_beside_means(result)]
+
+
+def _beside_means(result: xr.Dataset) -> list[str]:
+    """How far differences lie from those of the means that `system_means` gives, and which to use for what."""
+    if "mean_difference" not in result:
+        return []
+    off = np.abs(result["mean_difference"] - result["difference"])
+    if not bool((off > _NOTABLE * result["standard_error"]).any()):
+        return []
+    return [
+        f"These differences are up to {number(float(off.max()))} away from those of the means that system_means gives "
+        "(mean_difference).",
+        "Use these differences to say which system is better, and the means to say how good each system is.",
+    ]
 
 
 def _best(one: xr.Dataset, by: str) -> list[str]:

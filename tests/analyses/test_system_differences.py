@@ -62,6 +62,35 @@ def test_numbers_are_those_of_the_definition(design, n_systems, n, rho, target):
     assert result.metric.item() == "human" and result.attrs["helped_by"] == "judge"
 
 
+@pytest.mark.parametrize("design", ["same", "half", "different"])
+def test_the_differences_of_the_means_stand_beside_and_add_up(design):
+    ds = scores(design, seed=8)
+    result = ds.meta.compare_systems(method="ppi", metric="judge").squeeze("metric")
+    each = twin.system_means(ds.score.values[0].tolist(), ds.human.values.tolist())
+    mean = np.array([one["mean"] for one in each])
+    gap = result["mean_difference"].values
+    pairs = ~np.eye(4, dtype=bool)
+    np.testing.assert_allclose(gap[pairs], np.subtract.outer(mean, mean)[pairs], atol=1e-12)
+    assert np.isnan(np.diag(gap)).all()
+    beside = ds.meta.system_means(metric="judge")["mean"].values
+    np.testing.assert_allclose(gap[0, 1:], beside[0] - beside[1:], atol=1e-12)
+    off = np.abs(gap - result["difference"].values) / result["standard_error"].values
+    assert ("Use these differences to say" in result.meta.conclusion()) == (np.nanmax(off) > 0.1)
+    assert np.nanmax(off) > 0.1 or design == "different"
+
+
+def test_part_of_the_systems_keeps_the_means_of_all():
+    ds = scores("half", seed=9)
+    people = ds.human.assign_coords(higher_is_better=False)
+    whole, part = (
+        ds.meta.compare_systems(gold=people, method="ppi", metric="judge", **how)["mean_difference"]
+        for how in ({}, {"system": ["s2"], "other": ["s1"]})
+    )
+    assert part.item() == whole.sel(system="s2", other_system="s1").item()
+    mean = ds.meta.system_means(metric="judge")["mean"]
+    assert part.item() == pytest.approx(float(mean.sel(system="s1").item() - mean.sel(system="s2").item()))
+
+
 @pytest.mark.parametrize(("n_systems", "apart"), [(2, 1e-9), (4, 0.02)])
 def test_all_rated_is_the_paired_test_but_for_what_other_pairs_say_of_the_variance(n_systems, apart):
     ds = scores(n=60, n_systems=n_systems)

@@ -11,12 +11,14 @@ import xarray as xr
 from xsumstat.analyses import few_ratings, ranking
 from xsumstat.dataset import checks, labelled, results
 from xsumstat.inference import system_differences as estimator
+from xsumstat.inference import system_means
+from xsumstat.inference.system_means import Strata
 from xsumstat.resampling.jobs import AtOnce
 from xsumstat.types import FloatArray, IntArray
 
 METHOD = "ppi"
-NAMES = (*estimator.NAMES, "forward", "backward")
-_SCORES = ("difference", "standard_error", "ci_low", "ci_high")
+NAMES = (*estimator.NAMES, "mean_difference", "forward", "backward")
+_SCORES = ("difference", "standard_error", "ci_low", "ci_high", "mean_difference")
 # Whether a first system's ratings, and a second's, are mostly one value; that a rating has no score.
 _NOTED = ("_one_value", "_other_one_value", "_n", "_other_n", "_left_out")
 
@@ -61,6 +63,8 @@ class Differences(AtOnce):
         x, z, _, power = few_ratings.in_range(x, self.gold_sign * np.asarray(z))
         one, _ = few_ratings.combined(x, np.array(self.signs))
         found = estimator.system_differences(one, z, pairs, self.target, self.level)
+        means = system_means.system_means(one, z, Strata.none(z.shape[-1]), self.target, self.level)["mean"]
+        found["mean_difference"] = means[pairs[:, 0]] - means[pairs[:, 1]]
         found["forward"], found["backward"] = _pvalues(found["statistic"], found["df"], self.alternative)
         with np.errstate(over="ignore"):
             found |= {name: np.ldexp(found[name], power) for name in _SCORES}

@@ -99,7 +99,8 @@ def compare_systems(
         "paired_t", "t" and "ppi" also ``ci_low``, ``ci_high``, ``standard_error`` and ``df``: limits of the difference
         at confidence 1 − alpha, not corrected by `adjust`, which exclude 0 exactly where the two-sided ``pvalue`` is at
         most alpha. With "ppi" the label of `metric` is the gold, and ``n_inputs`` are those that people rated for both;
-        where all systems are compared with all, there are ``rank`` and ``cluster`` (metric, system, ...): systems by
+        ``mean_difference`` is the difference of the means that `system_means` gives (see Notes). Where all systems are
+        compared with all, there are ``rank`` and ``cluster`` (metric, system, ...): systems by
         their mean difference from the others, in clusters made as by `rank`.
 
     Raises
@@ -136,8 +137,9 @@ def compare_systems(
     as if by 1 degree of freedom, which serves pairs whose few ratings happen to agree. Over the other rated inputs it
     is the difference of the means of z − κb·f, plus κb times that of the metric's means on all inputs. The two are
     weighted by inverse variance, with Meier's (1953) allowance for weights that are estimated, and Student's t has
-    Satterthwaite's degrees of freedom. These differences are not quite those of the means of `system_means`, which have
-    slopes of their own and weigh all ratings alike.
+    Satterthwaite's degrees of freedom. ``difference`` is not quite ``mean_difference``, as the means of `system_means`
+    have slopes of their own and weigh all ratings alike. Use ``difference`` and its limits to say which system is
+    better, as inputs that both have ratings of count for more there; use the means to say how good each system is.
 
     References
     ----------
@@ -267,6 +269,9 @@ def _laid_out(
         "pvalue": turned(rows, columns, picked["backward"], picked["forward"]),
         "n_inputs": picked["n_inputs"],
     }
+    if "mean_difference" in picked:
+        means = picked["mean_difference"]
+        cells["mean_difference"] = turned(rows, columns, -means, means)
     if "ci_low" in picked:
         low, high = picked["ci_low"], picked["ci_high"]
         cells |= {"ci_low": turned(rows, columns, -high, low), "ci_high": turned(rows, columns, -low, high)}

@@ -13,7 +13,7 @@ ANALYSES = (
         main=("pvalue",),
         others=(
             *("difference", "statistic", "n_inputs", "n_significant", "n_tests"),
-            *(*LIMITS, "standard_error", "df", "rank", "cluster"),
+            *(*LIMITS, "standard_error", "df", "mean_difference", "rank", "cluster"),
         ),
         dims=("other_system", "group", "other_group"),
         pictures=("pvalues",),

@@ -68,6 +68,7 @@ VARIABLES: dict[str, Variable] = {
     "gap_low": Variable("smallest difference of means by the metric", "score"),
     "gap_high": Variable("largest difference of means by the metric", "score"),
     "n_pairs": Variable("number of pairs", dtype=int),
+    "mean_difference": Variable("difference of the means of system_means", "score", turned="negated"),
     "mean": Variable("mean human score", "score"),
     "human_mean": Variable("mean of the ratings alone", "score"),
     "human_ci_low": Variable("lower limit from the ratings alone", "score"),
