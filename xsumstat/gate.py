@@ -100,11 +100,13 @@ def _agrees(asked: judge_report.Subject, required: Requirement, level: str, **ho
     found = on.ds.meta.ci(on.gold, metric=on.judges, level=level, coefficient=required.of, **how)
     whom = scope.of(found.attrs)
     of_whom = "" if whom is None else f", {whom.name}"
+    people = wording.name(found.attrs["gold"])
     each = []
     for label in on.judges:
         r, low, high = (float(found[name].sel(metric=label)) for name in ("correlation", "ci_low", "ci_high"))
         status = UNKNOWN if math.isnan(low) else MET if low >= bound else NOT_MET
-        each.append((status, f"{wording.name(label)} {wording.estimate(r, low, high)} ({level} level{of_whom})"))
+        told = f"{wording.name(label)} {wording.estimate(r, low, high)} with {people} ({level} level{of_whom})"
+        each.append((status, told))
     return each
 
 

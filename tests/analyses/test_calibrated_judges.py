@@ -1,6 +1,7 @@
 """Judges on another scale than the raters, in the alternative annotator test: calibrated, and as people would do."""
 
 import numpy as np
+import pytest
 import xarray as xr
 
 from xsumstat.inference.calibration import of_folds
@@ -91,3 +92,18 @@ def test_a_map_of_a_grading_judge_gets_its_verdict():
     assert found.winning_rate.values.tolist() == [1, 0, 0] * 2
     gap = found.advantage_probability.values[:3] - found.advantage_probability.values[3:]
     assert np.abs(gap).max() < 0.03
+
+
+@pytest.mark.filterwarnings("ignore:scores outside the range")
+@pytest.mark.parametrize("top, other", [(5, False), (6, False), (7, True), (8, True), (10, True)])
+def test_whole_grades_far_beyond_those_of_the_raters_are_on_another_scale(top, other):
+    """Also where most of its grades are ones that raters give. A good judge wins then, which it would not raw."""
+    rng = np.random.default_rng(22)
+    quality = rng.normal(size=(3, 60))
+    rating = np.clip(np.round(3 + quality + 0.6 * rng.normal(size=(3, 3, 60))), 1, 5)
+    judge = np.clip(np.round((top + 1) / 2 + (top - 1) / 4 * quality + 0.3 * rng.normal(size=(3, 60))), 1, top)
+    dims = ("rater", "system", "input")
+    ds = xr.Dataset({"score": (("metric", *dims[1:]), judge[None]), "rating": (dims, rating)}, {"metric": ["m"]})
+    found = ds.meta.alt_test("rating")
+    assert ("calibrated" in found.attrs) == other and judge.max() == top
+    assert found.winning_rate.item() == 1 or top == 6

@@ -83,6 +83,16 @@ def test_parts_of_groups(name, kind, level, undefined):
     np.testing.assert_array_equal(got.there, want["cells"])
 
 
+@for_each("level", ["input", "within_system"])
+@for_each("name", NAMES)
+def test_a_group_of_a_single_member_counts_as_zero_with_it_and_not_without(name, level):
+    x, z = data("alone") if level == "input" else (each.T for each in data("alone"))
+    got, want = both(x, z, name, level, "zero")
+    assert got.r[2] == 0 and np.isnan(got.without[:, 2]).all()
+    agree(got.without, want["r_without"])
+    agree(got.averages, want["without_system"])
+
+
 @for_each("kind", SETS)
 @for_each("name", NAMES)
 def test_parts_of_all_cells(name, kind):

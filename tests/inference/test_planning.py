@@ -89,13 +89,18 @@ def test_of_these_systems_the_variance_falls_as_that_of_noisy_means():
     apart = rng.normal(size=(8, 2))
     apart = np.linalg.qr(apart - apart.mean(axis=0))[0].T * math.sqrt(8)  # of covariance 1
     fixed = np.linalg.cholesky(cov[0]) @ apart
-    spread = {}
-    for m in (40, 160):
-        noise = np.einsum("ab,rbs->ras", np.linalg.cholesky(cov[2] / m), rng.normal(size=(20_000, 2, 8)))
+
+    def drawn(cell, m):
+        noise = np.einsum("ab,rbs->ras", np.linalg.cholesky(cell / m), rng.normal(size=(20_000, 2, 8)))
         one, two = np.moveaxis(fixed + noise, 1, 0)
         one, two = (each - each.mean(axis=1, keepdims=True) for each in (one, two))
-        spread[m] = np.var((one * two).sum(axis=1) / np.sqrt((one**2).sum(axis=1) * (two**2).sum(axis=1)))
-    assert expected.variance(8, 160) / expected.variance(8, 40) == pytest.approx(spread[160] / spread[40], rel=0.1)
+        return np.var((one * two).sum(axis=1) / np.sqrt((one**2).sum(axis=1) * (two**2).sum(axis=1)))
+
+    now = drawn(cov[2], 40)
+    assert expected.variance(8, 160) / expected.variance(8, 40) == pytest.approx(drawn(cov[2], 160) / now, rel=0.1)
+    surer = expected.with_noise(9.0, 2.0)  # of more raters
+    less = np.array([[1.0, 0.9], [0.9, 2.0]])
+    assert surer.variance(8, 40) / expected.variance(8, 40) == pytest.approx(drawn(less, 40) / now, rel=0.1)
     assert expected.variance(8, 40) == pytest.approx(0.01)
 
 

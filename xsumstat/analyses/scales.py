@@ -15,8 +15,9 @@ def elsewhere(score: xr.DataArray, ratings: xr.DataArray) -> xr.DataArray:
     """Which judges (metric) give scores on another scale than the ratings.
 
     Their scores leave the range of the ratings by more than a tenth of it, and the two ranges share less than half of
-    the wider one; or they are shares (0 to 1, values that no rater gives) beside ratings that go further; or they vary
-    within the lowest fifth of the range of the ratings, but for the highest of these.
+    the wider one; or they are whole numbers that leave it by half of it or more, as grades up to 8 beside 1 to 5;
+    or they are shares (0 to 1, values that no rater gives) beside ratings that go further; or they vary within the
+    lowest fifth of the range of the ratings, but for the highest of these.
     """
     cells = [dim for dim in score.dims if dim != "metric"]
     low, high = float(ratings.min()), float(ratings.max())
@@ -24,12 +25,14 @@ def elsewhere(score: xr.DataArray, ratings: xr.DataArray) -> xr.DataArray:
     outside = (least < low - 0.1 * (high - low)) | (most > high + 0.1 * (high - low))
     shared = np.minimum(most, high) - np.maximum(least, low)
     apart = outside & (shared < 0.5 * np.maximum(most - least, high - low))
+    reach = np.maximum(low - least, most - high)
+    beyond = ((score % 1 == 0) | score.isnull()).all(cells) & (reach >= 0.5 * (high - low)) & (high > low)
     given = np.unique(ratings.values[~np.isnan(ratings.values)])
     unknown = (~score.isin(given) & score.notnull()).any(cells)
     shares = (least >= 0) & (most <= 1) & unknown & ((low < 0) | (high > 1))
     usual = float(ratings.quantile(0.95))  # one huge rating makes no scale
     low_only = (most > least) & (least >= low) & (most <= low + 0.2 * (usual - low))
-    return apart | shares | low_only
+    return apart | beyond | shares | low_only
 
 
 def warn(score: xr.DataArray, ratings: xr.DataArray, other: xr.DataArray) -> None:
