@@ -573,6 +573,7 @@ def _biases(one: xr.Dataset, p: FloatArray, covariate: str, where: str) -> list[
     low, high = one["ci_low"].values, one["ci_high"].values
     untold = ~clear & np.isinf(low) & np.isinf(high)
     noisy = clear & ~np.isnan(explained)
+    whom = scope.words(one.attrs, ", for ")
     said = []
     parts = []
     for word, side in (("too high", _sign(one) > 0), ("too low", _sign(one) < 0)):
@@ -584,8 +585,9 @@ def _biases(one: xr.Dataset, p: FloatArray, covariate: str, where: str) -> list[
         if (at := np.flatnonzero(noisy & side)).size:
             named = [f"{name(labels(one)[each])} ({number(one['slope'].values[each])})" for each in at]
             several = len(named) > 1
+            verb = "score" if several else "scores"
             said.append(
-                f"{listed(named)} {'score' if several else 'scores'} outputs {where} {word} than human scores imply. "
+                f"{listed(named)} {verb} outputs {where} {word} than human scores imply{whom}. "
                 "Noise in the human scores alone may explain that: no bias is shown if their reliability is "
                 f"{number(float(explained[at].max()))} or less{' for some of these metrics' if several else ''}."
             )
@@ -601,7 +603,7 @@ def _biases(one: xr.Dataset, p: FloatArray, covariate: str, where: str) -> list[
         within = wording.limits(float(np.nanmin(low[rest])), float(np.nanmax(high[rest])))
         said.append(
             f"No bias was found {where} ({n:,} metric{'s' * (n > 1)}), which does not show that there is none: slopes "
-            f"may lie within {within}, in sds of the metric."
+            f"may lie within {within}, in sds of the metric{whom}."
         )
     return said
 
@@ -645,17 +647,12 @@ def _explained_below(one: xr.Dataset) -> FloatArray:
 
 def bias_closing(result: xr.Dataset) -> list[str]:
     """Which errors are compared where nobody said so."""
-    whom = scope.words(result.attrs, "Slopes are for ")
-    closing = [f"{whom}."] if whom else []
     if "level_reason" not in result.attrs:
-        return closing
+        return []
     compared = {
         "input": "outputs of the same input",
         "within_system": "outputs of the same system",
         "global": "all outputs",
         "system": "the systems' means",
     }[result.attrs["level"]]
-    return [
-        f"This compares {compared} (level={result.attrs['level']!r}), as {result.attrs['level_reason']}.",
-        *closing,
-    ]
+    return [f"This compares {compared} (level={result.attrs['level']!r}), as {result.attrs['level_reason']}."]

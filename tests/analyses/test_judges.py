@@ -363,7 +363,8 @@ def test_ties_in_the_mean_of_others_are_those_of_fractions(level, coefficient, r
     got = ds.meta.human_ceiling("rating", **draws)
     ratings = ds.rating.values
     everyone = np.concatenate([ds.score.values, ratings])
-    people = xr.Dataset({"score": (("metric", "system", "input"), everyone)}, {"metric": range(raters + 1)})
+    rated = np.where(np.isnan(ratings)[:, None], np.nan, everyone)  # all on the outputs that one rater rated
+    people = xr.Dataset({"score": (("other", "metric", "system", "input"), rated)}, {"metric": range(raters + 1)})
     gold = np.array([exact_means(ratings, r) for r in range(raters)])
     want = people.meta.corr(xr.DataArray(gold, dims=("other", "system", "input")), **kw).correlation
     for r in range(raters):
@@ -389,7 +390,11 @@ def test_each_rater_against_the_others_beside_the_metrics(level, coefficient):
     for r in range(4):
         own, others = leave_one_out(ds, r)
         alone = xr.concat(
-            [ds.score, own.expand_dims(metric=["rater"])], "metric", join="outer", coords="minimal", compat="override"
+            [ds.score.where(own.notnull()), own.expand_dims(metric=["rater"])],
+            "metric",
+            join="outer",
+            coords="minimal",
+            compat="override",
         )
         want = alone.to_dataset(name="score").meta.corr(others, **kw).correlation
         np.testing.assert_allclose(got.by_rater.isel(rater=r).transpose("metric"), want, atol=1e-12)

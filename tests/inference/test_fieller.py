@@ -70,3 +70,5 @@ def test_nothing_is_told_of_what_is_not_known():
     assert all(map(math.isnan, fieller.limits(np.array([math.nan, 1.0]), variances, 2.0)))
     assert math.isnan(fieller.pvalue(np.array([1.0, 1.0]), [0 * np.eye(2)], 5.0))
     assert math.isnan(fieller.standard_error(np.array([1.0, -1.0]), variances))
+    nothing = [np.zeros((2, 2))]  # without any variance there is no error, and no test
+    assert math.isnan(fieller.standard_error(np.array([1.0, 2.0]), nothing))

@@ -1,6 +1,6 @@
 """Do the tests notice? Spoils the package at one point at a time, and runs the tests that should fail.
 
-    python tests/spoilings/run.py                all, on two cores some half an hour; goes on where it was stopped
+    python tests/spoilings/run.py                all, on two cores some hour; goes on where it was stopped
     python tests/spoilings/run.py --only ID ...  some; file names such as words.toml name all in them
     python tests/spoilings/run.py --own          own files of tests alone: what these do not notice stays open
     python tests/spoilings/run.py --again        those that no test noticed the last time, too
@@ -94,8 +94,8 @@ OWN = {
     "simulation/model": ["tests/simulation/test_systems.py", "tests/simulation/test_simulate.py"],
     "simulation/designs": ["tests/simulation/test_trials.py", "tests/simulation/test_coverage.py"],
     "simulation/plan_designs": ["tests/simulation/test_plan.py"],
-    "simulation/plan_raters": ["tests/simulation/test_plan.py", "tests/simulation/test_plan_budget.py"],
-    "simulation/plan_systems": ["tests/simulation/test_plan_budget.py", "tests/simulation/test_plan.py"],
+    "simulation/plan_raters": ["tests/simulation/test_plan_budget.py"],
+    "simulation/plan_systems": ["tests/simulation/test_plan_budget.py", "tests/simulation/test_plan_raters.py"],
     "io/result_tables": ["tests/io/test_paper_tables.py"],
     "io/rows": ["tests/io/test_frames.py"],
     "io/eval_cases": ["tests/io/test_eval_results.py"],

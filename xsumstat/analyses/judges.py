@@ -395,9 +395,10 @@ def human_ceiling(
     -------
     Dataset
         Metrics, and "rater", the raters themselves, along `metric`. ``by_rater(metric, rater, ...)``: the correlation
-        with the mean of all raters but this one, of a metric or of this rater; of coefficients of classes, as "kappa",
-        the mean of the agreement with each other rater, because a mean is no class. ``correlation(metric, ...)``, its
-        mean over raters, with ``ci_low``, ``ci_high``, ``standard_error`` and ``n_undefined``;
+        with the mean of all raters but this one, of a metric or of this rater, on the outputs that this one rated; of
+        coefficients of classes, as "kappa", the mean of the agreement with each other rater, because a mean is no
+        class. ``correlation(metric, ...)``, its mean over raters, with ``ci_low``, ``ci_high``, ``standard_error`` and
+        ``n_undefined``;
         ``difference(metric, ...)``, metric less rater, with ``difference_low`` and ``difference_high`` (NaN for
         "rater"). ``attrs["method"]`` says how the intervals were had.
 
@@ -559,6 +560,7 @@ def _with_raters(
     people = ratings.expand_dims(metric=np.array([RATER], dtype=object))
     each = xr.broadcast(schema.without_coords(score), people, exclude=["metric"])
     everyone = xr.concat(each, "metric", coords="minimal", compat="override")
+    everyone = everyone.where(people.squeeze("metric", drop=True).notnull())  # all on the outputs that a rater rated
     labels = everyone["metric"].values.tolist()
     known = everyone.assign_coords(kind=("metric", ["human"] * len(labels)))  # whoever equals a rater was named above
     ds = known.to_dataset(name="score").assign_attrs({"labels": list(texts)} if texts else {})

@@ -152,7 +152,7 @@ def disagreement(
         items.append(("other pairs", {"color": grey(), "lw": 1.2}))
     items += _sizes(most, "pairs")
     hollow = f"hollow: fewer than {_FEW} pairs, or one input"
-    return finished(axes, ax, title=title, items=items, notes=[_intervals(result), hollow])
+    return finished(axes, ax, title=title, items=items, notes=[wording.interval_words(result), hollow])
 
 
 def _checked_metrics(result: xr.Dataset, metric: Any, order: Any) -> xr.Dataset:
@@ -287,11 +287,6 @@ def _sizes(most: float, noun: str) -> list[tuple[str, dict[str, Any]]]:
     return [(f"{n:,} {noun}", {**style, "ms": float(np.sqrt(_area(n, most)))}) for n in numbers]
 
 
-def _intervals(result: xr.Dataset) -> str:
-    words = wording.interval_words(result)
-    return f"{words}, over inputs" if words and "resample" not in result.attrs else words
-
-
 @_validate.public
 @on_its_ground
 def improvement(
@@ -354,7 +349,7 @@ def improvement(
     names = str(result.attrs.get("metrics", "")).split(", ")
     metrics = "metrics: " + ", ".join(map(clipped, names[:MOST])) + (", …" if len(names) > MOST else "")
     hollow = f"hollow: fewer than {_FEW} outputs, or one input"
-    notes = [metrics if names[0] else "", _intervals(result), hollow]
+    notes = [metrics if names[0] else "", wording.interval_words(result), hollow]
     return finished(axes, ax, title=title, items=_sizes(most, "outputs"), notes=notes)
 
 
@@ -456,7 +451,7 @@ def range_drop(
     looks = [{"color": colour(0), "marker": "o", "lw": 1.8}, {"color": grey(), "marker": "s", "ls": "", "ms": 9}]
     items = list(zip(["observed", "expected of the range alone"], looks, strict=True))
     part = str(result.attrs.get("range", ""))
-    notes = [f"part: {clipped(part, 120)}" if part else "", _intervals(result), left_out]
+    notes = [f"part: {clipped(part, 120)}" if part else "", wording.interval_words(result), left_out]
     return finished(axes, ax, title=title, items=items, notes=notes)
 
 
