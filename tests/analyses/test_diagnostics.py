@@ -102,6 +102,7 @@ def test_versions_are_points_and_those_without_scores_are_nan(demo):
 
 
 def test_pca_of_too_little(demo):
+    assert 7 in demo.meta.pca(n_components=7).sizes.values()  # as many as there are metrics
     with pytest.raises(ValueError, match="n_components must be at most the number of points, .*: 7"):
         demo.meta.pca(n_components=8)
     with pytest.raises(ValueError, match="n_components must be at least 1, got 0"):

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.stats import rankdata
 
 from xsumstat.coefficients import arrays
 from xsumstat.kernels import means
@@ -46,3 +47,10 @@ def test_means_of_scores_that_cancel_are_equal_by_the_size_of_these():
 @pytest.mark.parametrize(("n", "step"), [(2, 0.5), (1000, 0.5), (1001, 0.0), (1, 0.0)])
 def test_scores_of_a_thousand_values_have_a_step(n, step):
     assert arrays.step_of(0.5 * np.arange(float(n))) == step
+
+
+def test_equal_values_share_a_dense_rank():
+    values = np.array([[3.0, 1.0, 3.0, 2.0, 1.0], [5.0, 5.0, 5.0, 5.0, 5.0]])
+    order, codes = arrays.dense_codes(values)
+    np.testing.assert_array_equal(codes, rankdata(values, "dense", axis=1) - 1)
+    np.testing.assert_array_equal(np.take_along_axis(values, order, axis=1), np.sort(values, axis=1))
