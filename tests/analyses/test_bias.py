@@ -258,6 +258,15 @@ def test_the_default_level_is_one_at_which_the_question_can_be_asked(systems, gi
     )
 
 
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize(
+    ("systems", "reason"), [(7, "there are 7 systems"), (8, "the noise of single ratings is subtracted")]
+)
+def test_why_it_is_not_the_means_of_systems(systems, reason):
+    found = rated(systems, inputs=12).meta.bias("rating", given="length", metric="judge")
+    assert (found.attrs["level"], found.attrs["level_reason"]) == ("input", reason)
+
+
 def test_systems_means_are_the_default_of_single_scores(ds):
     assert ds.meta.bias("human", given="length").attrs["level"] == "system"
     assert "level_reason" not in ds.meta.bias("human", given="length").attrs

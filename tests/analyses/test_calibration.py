@@ -315,6 +315,13 @@ def test_thirty_rated_outputs_are_enough(demo, n, few):
     assert [each.message.code for each in told] == ["few_ratings"] * few
 
 
+def test_two_grades_are_enough(demo):
+    found = demo.meta.calibrate("human", metric="judge", grades=[40, 60], rng=1)
+    assert set(np.unique(found.score.sel(metric="judge (calibrated)"))) == {40, 60}
+    with pytest.raises(ValueError, match="grades must be two different numbers or more, got \\[40"):
+        demo.meta.calibrate("human", metric="judge", grades=[40, 40], rng=1)
+
+
 def test_as_many_folds_as_inputs_and_no_more_grades_than_fifty(demo):
     ds = demo.isel(input=slice(6))
     assert len(set(ds.meta.calibrate("human", metric="judge", folds=6, rng=1).calibration_fold.values)) == 6

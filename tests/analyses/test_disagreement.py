@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import scipy.stats
 import xarray as xr
+from conftest import dataset
 from helpers import padded, pairwise
 
 import xsumstat  # noqa: F401
@@ -427,3 +428,14 @@ def test_pairs_drawn_some_at_a_time_are_those_drawn_at_once(monkeypatch):
     generator = draws.generator(1, 2)
     first, step = generator.integers(0, 30, 1000), generator.integers(1, 30, 1000)
     np.testing.assert_array_equal(np.concatenate(parts), np.array([first, (first + step) % 30]).T)
+
+
+@pytest.mark.parametrize(("name", "pairs"), [("disagreement", 15), ("improvement_consistency", 30)])
+def test_as_many_pairs_as_there_are_are_not_drawn(name, pairs):
+    """Six outputs make 15 pairs, and 30 of an output and one that may be better."""
+    ds = dataset(np.random.default_rng(0).normal(size=(2, 6, 4)))
+    for most, drawn in ((pairs, False), (pairs - 1, True)):
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always")
+            getattr(ds.meta, name)(n_bins=1, max_pairs=most, rng=1)
+        assert bool([each for each in said if "drawn" in str(each.message)]) == drawn

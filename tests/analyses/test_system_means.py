@@ -65,7 +65,7 @@ def test_the_metric_helps_from_five_ratings_on(n_rated):
     ds = scores(12, 20, n_rated, rho=0.95, seed=8)
     result = ds.meta.system_means(metric="judge")
     helped = (result["weight"].values.ravel() != 0).tolist()
-    assert helped == [n_rated == 5] * 12
+    assert helped == [n_rated == 5] * 12 and result["fell_back"].values.tolist() == [n_rated == 4] * 12
     agree(result, ds.score.values[0], ds.human.values)
     ds["human"][3, 4:] = NAN
     helped = (ds.meta.system_means(metric="judge")["weight"].values.ravel() != 0).tolist()
@@ -330,6 +330,14 @@ def test_lazy_scores_give_the_same():
         lazy = ds.chunk(input=7).meta.system_means(metric=["judge", "other"], **how)
         assert lazy["mean"].chunks is not None
         xr.testing.assert_identical(lazy.compute(), eager)
+
+
+def test_ridge_needs_three_systems():
+    ds = scores(3, 60, 30, seed=2, extra=("b",))
+    result = ds.meta.system_means(metric=["judge", "b"], method="ridge")
+    assert (result["weight"] != 0).all()
+    with pytest.raises(ValueError, match="needs 3 systems or more, and no strata; got 2 systems"):
+        ds.isel(system=slice(2)).meta.system_means(metric=["judge", "b"], method="ridge")
 
 
 def test_ridge_leaves_out_each_input_in_turn():

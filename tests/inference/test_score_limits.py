@@ -103,6 +103,9 @@ def test_one_value_alone_has_no_limits_without_a_scale():
 def test_two_different_ratings_of_many_are_not_taken_for_two_values():
     few = score_limits.few_valued(np.array([[3.7, 4.2], [1.1, 2.6]]), np.ones((2, 2), dtype=bool))
     assert not few.any()
+    for z in ([[3.7, 4.2]], [[3.7, 4.2], [3.7, np.nan]]):  # as many ratings as values; one more
+        few = score_limits.few_valued(np.array(z), ~np.isnan(np.array(z)))
+        assert few[0] == (len(z) > 1)
     few = score_limits.few_valued(np.array([[0.0, 1.0], [1.0, 1.0]]), np.ones((2, 2), dtype=bool))
     assert few.all()
     one = np.array([[True, False], [True, True]])
