@@ -113,57 +113,6 @@ def test_a_judge_on_another_scale():
     assert "cross-fitted in 5 folds of inputs" in found.meta.methods() and "Kolen" in found.meta.methods()
 
 
-GRADES = np.random.default_rng(20).integers(1, 6, (3, 8, 10)).astype(float)  # 1 to 5, all used
-SCALES = {  # of the judge: its scores, and whether they are on another scale than grades from 1 to 5
-    "the same grades": (GRADES[0], False),
-    "a harsh judge": (np.maximum(GRADES[0] - 1, 1), False),
-    "a judge that gives one grade": (GRADES[0] * 0 + 2, False),
-    "between the grades": (GRADES[0] / 2 + 1.7, False),
-    "up to 7": (GRADES[0] * 1.5 - 0.5, False),
-    "0 to 100": (GRADES[0] * 25 - 25, True),
-    "1 to 10": (GRADES[0] * 2.25 - 1.25, True),
-    "-1 to 1": (GRADES[0] / 2 - 1.5, True),
-    "a share": (GRADES[0] / 4 - 0.25, True),
-}
-
-
-@pytest.mark.filterwarnings("ignore:scores outside the range", "ignore:metrics that are people")
-@pytest.mark.parametrize("name", SCALES)
-def test_a_verdict_is_given_on_the_scale_of_the_raters_alone(name):
-    judge, other = SCALES[name]
-    ds = xr.Dataset(
-        {"score": (("metric", "system", "input"), np.stack([judge + 1e-9, GRADES[1]])),
-         "rating": (("rater", "system", "input"), GRADES)},
-        {"metric": ["m", "known"]},
-    )  # fmt: skip
-    assert ds.meta.alt_test("rating").winning_rate.notnull().all()
-    assert ("calibrated" in ds.meta.alt_test("rating").attrs) == other
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        found = ds.meta.alt_test("rating", scale="raw")
-    told = [str(each.message) for each in caught if "no verdict" in str(each.message)]
-    assert found.winning_rate.isnull().values.tolist() == [other, False]
-    assert len(told) == other and ("other_scale" in found.attrs) == other
-    if other:
-        assert told[0].startswith("no verdict on 'm': the ratings go from 1 to 5")
-        assert found.attrs["other_scale"] == "m" and "No verdict on m:" in found.meta.conclusion()
-        ranked = ds.meta.alt_test("rating", scale="ranks")
-        assert ranked.winning_rate.notnull().all() and "other_scale" not in ranked.attrs
-
-
-def test_a_grade_of_5_among_ratings_from_0_to_100_is_on_another_scale():
-    """And 0 and 1, which raters give, are on theirs."""
-    rng = np.random.default_rng(21)
-    rating = rng.integers(0, 101, (3, 8, 10)).astype(float)
-    passes = rng.integers(0, 2, (3, 8, 10)).astype(float)
-    dims = ("rater", "system", "input")
-    for values, judge, other in ((rating, GRADES[0], True), (passes, passes[0] * (GRADES[0] > 1), False)):
-        ds = xr.Dataset({"score": (("metric", *dims[1:]), judge[None]), "rating": (dims, values)}, {"metric": ["m"]})
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)
-            assert bool(ds.meta.alt_test("rating", scale="raw").winning_rate.isnull().all()) == other
-
-
 @pytest.mark.parametrize("scale", ["standardised", "ranks"])
 def test_scores_brought_to_a_scale_are_the_same_algorithm(scale):
     ds = rated(15, gaps=0.15)
