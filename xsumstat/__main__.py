@@ -131,7 +131,14 @@ def parser() -> argparse.ArgumentParser:
         default=[],
         metavar="RULE",
         help="of every judge, as 'kappa >= .6' (any coefficient: the interval's lower limit decides), 'alt_test', "
-        "'bias' or 'bias <= .1'; exit status 0 where it is met, 1 where not, 2 where it can't be said",
+        "'bias' or 'bias <= .1'; with --anchor 'drift <= .05' (agreement changed by less); exit status 0 where it is "
+        "met, 1 where not, 2 where it can't be said",
+    )
+    add(
+        "--anchor",
+        metavar="SCORES",
+        help="scores by an older version of the judge, or of an earlier month, of the same outputs and with the same "
+        "columns, for --require 'drift <= .05'",
     )
     add(
         "--dask",
@@ -226,14 +233,22 @@ def _compile() -> int:
 
 def _run(args: argparse.Namespace) -> int:
     required = [gate.requirement(text) for text in args.require]
+    if (args.anchor is not None) != any(each.of == "drift" for each in required):
+        raise ValueError("--anchor and --require 'drift <= .05' need each other: older scores, and how much may change")
     _check_numbers(args)
     if args.output is not None:
-        _check_output(args.output, _inputs(args.scores) + ([] if args.gold_file is None else [args.gold_file]))
+        _check_output(
+            args.output,
+            _inputs(args.scores)
+            + ([] if args.gold_file is None else [args.gold_file])
+            + ([] if args.anchor is None else _inputs(args.anchor)),
+        )
     lazy = _reads_lazily(args)
     with _workers(args.dask) if lazy else nullcontext():
         ds, answers = _answers(args, lazy)
         how = {"gold": args.gold, "metric": args.metric, "level": args.level, "alpha": args.alpha}
         how["positive"] = _positive(args.positive)
+        how |= {"anchor": _anchor(args), "coefficient": args.coefficient}
         verdicts = [gate.check(ds, each, confidence_level=args.confidence_level, **how) for each in required]
     print(answers.text(shutil.get_terminal_size((100, 24)).columns))
     if args.output is not None:
@@ -243,6 +258,13 @@ def _run(args: argparse.Namespace) -> int:
         print(f"\n{verdict.line}")
     statuses = {verdict.status for verdict in verdicts}
     return next((status for status in (gate.NOT_MET, gate.UNKNOWN) if status in statuses), gate.MET)
+
+
+def _anchor(args: argparse.Namespace) -> xr.Dataset | None:
+    """The scores by the older version of the judge."""
+    if args.anchor is None:
+        return None
+    return _load(argparse.Namespace(**{**vars(args), "scores": args.anchor}), lazy=False)[0]
 
 
 def _check_numbers(args: argparse.Namespace) -> None:

@@ -9,7 +9,8 @@ from typing import Any
 
 import xarray as xr
 
-from xsumstat import _validate, judge_report, report_data
+from xsumstat import _validate, drift, judge_report, report_data
+from xsumstat.analyses import adjust
 from xsumstat.coefficients.table import COEFFICIENTS
 from xsumstat.dataset import scope, value_checks, wording
 
@@ -17,7 +18,7 @@ from xsumstat.dataset import scope, value_checks, wording
 MET, NOT_MET, UNKNOWN = 0, 1, 2
 _IN_WORDS = {MET: "met", NOT_MET: "not met", UNKNOWN: "can't be said"}
 _PARTS = re.compile(r"\s*([\w-]+)\s*(?:(>=|<=|≥|≤)\s*(\S+)\s*)?")
-_EXAMPLES = "as 'kappa >= .6', 'alt_test', 'bias' or 'bias <= .1'"
+_EXAMPLES = "as 'kappa >= .6', 'alt_test', 'bias', 'bias <= .1' or 'drift <= .05'"
 # From so much on of the annotators a judge wins against, it may replace one.
 _WINNING = 0.5
 
@@ -51,14 +52,16 @@ def requirement(text: str) -> Requirement:
     if parts is None:
         raise ValueError(f"require must be {_EXAMPLES}, got {text!r}")
     of, sign, number = parts[1], parts[2], parts[3]
-    of = _validate.choice("require", of, [*COEFFICIENTS, "alt_test", "bias"])
+    of = _validate.choice("require", of, [*COEFFICIENTS, "alt_test", "bias", "drift"])
     try:
         bound = None if number is None else float(number)
     except ValueError as error:
         raise ValueError(f"require must end in a number, got {text!r}") from error
-    wanted = {"alt_test": (None,), "bias": (None, "<=", "≤")}.get(of, (">=", "≥"))
+    wanted = {"alt_test": (None,), "bias": (None, "<=", "≤"), "drift": ("<=", "≤")}.get(of, (">=", "≥"))
     if sign not in wanted or (bound is not None and not math.isfinite(bound)):
         raise ValueError(f"require must be {_EXAMPLES}, got {text!r}")
+    if of == "drift" and bound is not None and bound <= 0:
+        raise ValueError(f"require: a drift must be allowed to be above 0, got {text!r}")
     return Requirement(text.strip(), of, bound)
 
 
@@ -72,12 +75,18 @@ def check(
     positive: Any = None,
     confidence_level: float = 0.95,
     alpha: float = 0.05,
+    anchor: xr.Dataset | None = None,
+    coefficient: Any = None,
 ) -> Verdict:
     """Whether every judge meets a requirement: with one that does not it is not met, else with one unknown unknown."""
     asked = judge_report.subject(ds, gold, metric)
     try:
         with value_checks.held():
-            if required.of == "alt_test":
+            if required.of == "drift":
+                anchored = None if anchor is None else drift.Anchored.of(ds, anchor, gold, metric)
+                level, coefficient = report_data.usual_measure(ds, level, coefficient)
+                each = _drifts(anchored, required, alpha, level=level, coefficient=coefficient)
+            elif required.of == "alt_test":
                 each = _may_replace(asked, alpha)
             elif required.of == "bias":
                 each = _unbiased(asked, required.bound, alpha)
@@ -155,3 +164,47 @@ def _unbiased(asked: judge_report.Subject, bound: float | None, alpha: float) ->
             lines.append(f"{name} {wording.estimate(slope, low, high)}")
         each.append((max(statuses, key=(MET, UNKNOWN, NOT_MET).index), f"{wording.name(label)}: {', '.join(lines)}"))
     return each
+
+
+def _drifts(
+    anchored: drift.Anchored | None, required: Requirement, alpha: float, **measure: Any
+) -> list[tuple[int, str]]:
+    """The test that agreement changed by less than a bound, for each judge; what else changed is told beside it."""
+    if anchored is None or required.bound is None:
+        raise ValueError("drift needs the scores of an older version of the judge on the same outputs: anchor")
+    each = []
+    for label in anchored.judges:
+        found = anchored.agreement(label, required.bound, alpha=alpha, **measure)
+        change, low, high, p = (float(found[name]) for name in ("difference", "ci_low", "ci_high", "pvalue"))
+        status = UNKNOWN if math.isnan(p) else MET if bool(found["equivalent"]) else NOT_MET
+        how = f"{measure['coefficient']}, {measure['level']} level, {_scope(found)}"
+        told = [f"agreement changed by {wording.estimate(change, low, high)} ({how})"]
+        n = int(anchored.changes(label).notnull().sum())
+        flips = wording.estimate(*anchored.flips(label, 1 - alpha))
+        told.append(f"share of scores that changed {flips}, on {n:,} of {anchored.n_new:,} outputs")
+        told += _shifted(anchored, label, alpha)
+        each.append((status, f"{wording.name(label)}: {', '.join(told)}"))
+    return each
+
+
+def _scope(found: xr.Dataset) -> str:
+    """Of whom a result speaks."""
+    whom = scope.of(found.attrs)
+    return "" if whom is None else str(whom.name)
+
+
+def _shifted(anchored: drift.Anchored, label: Any, alpha: float) -> list[str]:
+    """Systems whose mean changed significantly, and pairs of which one rose more than the other."""
+    said = []
+    shifts = anchored.shifts(label, alpha)
+    p = adjust.decisive(shifts).values
+    for at in [int(at) for at in (p <= alpha).nonzero()[0]]:
+        one = shifts.isel(system_label=at)
+        value, low, high = (float(one[name]) for name in ("difference", "ci_low", "ci_high"))
+        system = wording.name(one["system_label"].item())
+        said.append(f"mean of {system} changed by {wording.estimate(value, low, high)}")
+    if len(p) > 1:
+        pairs = anchored.interaction(label, alpha)
+        n, of = int(pairs["n_significant"]), int(pairs["n_tests"])
+        said.append(f"shifts differ significantly in {n:,} of {of:,} pairs of systems")
+    return said

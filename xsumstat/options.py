@@ -33,6 +33,7 @@ _SYNONYMS: dict[str, str] = {
     "--output": "out report html save o outputfile page",
     "--judge": "judging grading llmjudge graders",
     "--require": "gate assert check minimum least atleast fail failunder",
+    "--anchor": "baseline previous before old oldscores anchorset",
     "--dim": "dims group by dimension further",
     "--aggregate": "agg aggfunc aggregation average duplicates",
     "--metric-column": "metriccol metricname",

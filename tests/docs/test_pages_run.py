@@ -84,6 +84,9 @@ def folder(tmp_path, monkeypatch):
     frame.to_csv("scores.csv", index=False)
     frame[["system", "input", "human"]].to_csv("human.csv", index=False)
     rng = np.random.default_rng(1)
+    frame.to_csv("old.csv", index=False)
+    frame.assign(judge=frame["judge"] + 0.2 * rng.normal(size=len(frame))).to_csv("new.csv", index=False)
+    rng = np.random.default_rng(1)
     made = xsumstat.simulate(14, 60, agreement={"judge": 0.8, "TER": 0.4}, truth=False, rng=1)
     own = made.score.to_series().unstack("metric").rename_axis(["model", "doc"]).reset_index()
     for rater in ("ann_1", "ann_2", "ann_3"):

@@ -34,7 +34,17 @@ FACE = (
         "methods",
         "offers",
     ),
-    *("gate", "options", "overview", "judge_report", "report", "report_data", "report_page", "report_pictures"),
+    *(
+        "drift",
+        "gate",
+        "options",
+        "overview",
+        "judge_report",
+        "report",
+        "report_data",
+        "report_page",
+        "report_pictures",
+    ),
     *("__init__", "__main__"),
 )
 ORDER = ("ground", *ROOMS, "face")
