@@ -136,7 +136,7 @@ def _of_group(
     at: list[int],
     name: str,
     whole: xr.Dataset,
-    told: Sequence[Caveat],
+    told: value_checks.Held,
 ) -> tuple[xr.Dataset, str]:
     """The answer for some labels of a dim, with warnings that all did not give and that name the group; NaN and why."""
     part = ds.isel({dim: at})
@@ -152,16 +152,16 @@ def _of_group(
             found = whole.assign({name: xr.full_like(whole[name], blank) for name, blank in blanks.items()})
             reason = str(error)
     for caveat in said.caveats:
-        if caveat not in told:
+        if caveat not in told.caveats:
             _validate.warn(caveat.of(name))
     if not reason and (scope := found.attrs.get("scope")) != whole.attrs.get("scope"):
         _validate.warn(f"{name} has few systems; its result is for {scope} only", "few_systems")
     later = value_checks.Checks()
-    later.take(functools.partial(_of_named, name), said.checks)
+    later.take(functools.partial(_of_named, name), said.checks, told.checks)
     return later.attached(found), reason
 
 
-def _of_all(each: Callable[..., xr.Dataset], ds: xr.Dataset, gold: Any) -> tuple[xr.Dataset, list[Caveat]]:
+def _of_all(each: Callable[..., xr.Dataset], ds: xr.Dataset, gold: Any) -> tuple[xr.Dataset, value_checks.Held]:
     """The answer for all labels, and the warnings that came with it, which groups need not repeat."""
     with value_checks.held() as said:
         try:
@@ -174,13 +174,14 @@ def _of_all(each: Callable[..., xr.Dataset], ds: xr.Dataset, gold: Any) -> tuple
         raise error
     later = value_checks.Checks()
     later.take(list, said.checks)
-    return later.attached(whole), said.caveats
+    return later.attached(whole), said
 
 
-def _of_named(name: str, found: list[value_checks.Said]) -> list[value_checks.Said]:
-    """What checks say of a group."""
+def _of_named(name: str, found: list[value_checks.Said], told: list[value_checks.Said]) -> list[value_checks.Said]:
+    """What checks say of a group and did not say of all."""
     caveats, reason = value_checks.until_error(found)
-    named = [each.of(name) for each in caveats]
+    known, _ = value_checks.until_error(told)
+    named = [each.of(name) for each in caveats if each not in known]
     return [value_checks.Said(named if reason is None else [*named, _no_result(name, reason)])]
 
 
