@@ -74,12 +74,15 @@ def questions() -> dict[str, Callable[[], object]]:
 
 def _of_measure(ds: xr.Dataset, *, level: str, coefficient: str) -> None:
     """What is asked of every coefficient at every level."""
+    record = table.COEFFICIENTS[coefficient]
+    if record.scale in ("classes", "two"):
+        ds = ds.assign(score=(ds.score > 0).astype(float).where(ds.score.notnull()))
     meta, measure = ds.meta, {"level": level, "coefficient": coefficient}
     meta.corr(**measure)
     meta.ci(metric="a", **measure, **_DRAWS)
     meta.ci(metric="a", method="bootstrap", **measure, **_DRAWS)
     meta.perm_test(**_TWO, **measure, **_DRAWS)
-    if table.COEFFICIENTS[coefficient].symmetric:
+    if record.symmetric:
         meta.metric_corr(metric=["a", "b"], **measure)
 
 

@@ -20,6 +20,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
+from cases import passes
 from helpers import by_turns
 from preference_cases import preferences, rows
 
@@ -54,7 +55,7 @@ NUMBER, TEXT = ("a whole number",), ("empty text", "odd text")
 SENSIBLE = {
     **{name: NUMBER for name in ("rng", "max_pairs", "n_inputs", "n_raters", "noise", "margin", "margins")},
     **{name: NUMBER for name in ("major", "minor", "non_translation", "punctuation")},
-    **{name: TEXT for name in ("title", "caption", "label")},
+    **{name: TEXT for name in ("title", "caption", "label", "kind")},
     "name": (*NUMBER, "a negative number", *TEXT),  # of the metric that add_gold makes, and of a report
     "test": ("a mapping",),  # whose keywords `plan` reads only where two metrics are compared
 }
@@ -188,7 +189,11 @@ ASKED = {
     "DatasetMeta.bias": lambda _: {"given": "length"},
     "DatasetMeta.preference_bias": lambda _: {"given": "length"},
     "DatasetMeta.sentinels": lambda _: {"given": "length"},
-    **{f"DatasetMeta.{name}": lambda _: {"rating": "rating"} for name in offers.QUESTIONS[offers.RATERS]},
+    **{
+        f"DatasetMeta.{name}": lambda _: {"rating": "rating"}
+        for name in offers.QUESTIONS[offers.RATERS]
+        if name not in offers.WITHOUT_RATERS
+    },
     "DatasetMeta.sample_inputs": lambda _: {**PAIR, "n_means": 2, "n_spreads": 1},
     "DatasetMeta.system_means": lambda _: PAIR,
     "DatasetMeta.to_mtme": lambda folder: {"folder": folder / "a", "test_set": "b", "language_pair": "en-de"},
@@ -218,6 +223,8 @@ def data_of(name):
         return FRAME if name.endswith("scores") else CHOICES
     if name == "DatasetMeta.to_mtme":
         return segments()
+    if name == "DatasetMeta.confusion":
+        return passes(scores())
     owner, _, method = name.partition(".")
     if owner == "Plots" and method not in offers.PICTURES:
         return drawn_from(method)

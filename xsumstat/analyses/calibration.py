@@ -98,7 +98,11 @@ def calibrate(
     judge (calibrated)         54.7         53.5         69.7
     """
     score = schema.checked_scores(ds)
+    if calibrated.NAME in score.dims:
+        raise ValueError(f"the further dim {calibrated.NAME!r} has the name of a coordinate that this makes; rename it")
     human, name, own = schema.find_gold(ds, score, gold)
+    if _validate.text("along", along) != "rater" and along not in human.dims:
+        raise ValueError(f"along={along!r} is no dim of the gold, which has {_validate.listing(human.dims)}")
     _validate.choice("method", method, METHODS)
     folds = _validate.integer("folds", folds, 2)
     seed = draws.seed_of(rng)

@@ -180,7 +180,8 @@ def _keys(ds: xr.Dataset, score: xr.DataArray, frame: pd.DataFrame, on: Any) -> 
         keys = {dim: dim if dim in frame.columns else usual.get(dim) or "" for dim in dims}
         keys = {dim: column for dim, column in keys.items() if column}
     else:
-        keys = {_dim_of(ds, dims, column): column for column in _validate.several("on", on, "a column or several")}
+        columns = [_validate.text("on", column) for column in _validate.several("on", on, "a column or several")]
+        keys = {_dim_of(ds, dims, column): column for column in columns}
     rows.known_columns(
         frame, {f"on[{dim!r}]" if isinstance(on, Mapping) else "on": column for dim, column in keys.items()}
     )
@@ -190,7 +191,7 @@ def _keys(ds: xr.Dataset, score: xr.DataArray, frame: pd.DataFrame, on: Any) -> 
         if dim not in covered and score.sizes[dim] > 1:
             named = _validate.listing(frame.columns, 20)
             raise ValueError(
-                f"no column names the {dim} of each row, and there are {score.sizes[dim]:,} {dim}s: pass "
+                f"scores has no column of {dim}s, of which there are {score.sizes[dim]:,}: pass "
                 f"on={{'system': ..., 'input': ...}}; columns: {named}"
             )
     return keys

@@ -390,8 +390,8 @@ def _of_agreement(
     if given.these:
         if asked.sizes.n_systems is not None:
             raise ValueError(
-                f"intervals for these {given.systems} systems are planned, whatever n_systems is; leave it out, or ask "
-                "resample='both'"
+                f"level={asked.measure.level!r}: intervals for these {given.systems} systems are planned, whatever "
+                "n_systems is; leave n_systems out, or ask resample='both'"
             )
         asked = replace(asked, sizes=replace(asked.sizes, n_systems=given.systems, least_systems=1), method="formula")
     about = {"resample": "input" if given.these else "both"}
