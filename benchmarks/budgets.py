@@ -16,6 +16,7 @@ from pathlib import Path
 
 import numpy as np
 import xarray as xr
+from calibration import into_page
 from scipy import stats
 
 import xsumstat
@@ -178,6 +179,16 @@ def measured(case: Case, pilots: int, trials: int) -> dict:
     }  # fmt: skip
 
 
+def page(rows: list[dict]) -> str:
+    """A row for each design."""
+    lines = ["| planned | systems × inputs × ratings | judged inputs | planned | found | ratio |", "| " + "--- | " * 6]
+    for row in rows:
+        sizes = f"{row['study_systems'] or row['systems']} × {row['inputs']} × {row['study_raters']}"
+        numbers = f"{row['planned']:.3f} | {row['measured']:.3f} | {row['ratio']:.2f} ± {row['mc_error']:.2f}"
+        lines.append(f"| {row['name']}, {row['what']} | {sizes} | {row['judged'] or ''} | {numbers} |")
+    return "\n".join(each.rstrip() for each in lines)
+
+
 def main() -> None:
     """Measure all cases."""
     made = argparse.ArgumentParser(prog="python benchmarks/budgets.py", description=__doc__.splitlines()[0])
@@ -185,15 +196,18 @@ def main() -> None:
     made.add_argument("--trials", type=int, default=500)
     made.add_argument("--only", type=int, nargs="*")
     made.add_argument("--output", type=Path, default=Path(__file__).parent / "budgets.json")
+    made.add_argument("--page", action="store_true", help="write the page only")
     asked = made.parse_args()
     warnings.simplefilter("ignore")
-    rows = []
-    for at, case in enumerate(CASES):
+    rows = json.loads(asked.output.read_text()) if asked.page else []
+    for at, case in enumerate(() if asked.page else CASES):
         if asked.only is None or at in asked.only:
             rows.append(measured(case, asked.pilots, asked.trials))
             print({name: rows[-1][name] for name in SHOWN}, flush=True)
     if asked.only is None:
         asked.output.write_text("[\n" + ",\n".join(json.dumps(row) for row in rows) + "\n]\n")
+        if asked.output == Path(__file__).parent / "budgets.json":
+            into_page("budgets", page(rows))
 
 
 if __name__ == "__main__":
