@@ -67,6 +67,7 @@ COMPUTED = {
     "agreement": lambda d: d.meta.agreement(_rating(d)),
     "alt_test": lambda d: d.meta.alt_test(_rating(d), metric="m1", scale="ranks", min_items=2),
     "human_ceiling": lambda d: d.meta.human_ceiling(_rating(d), metric="m1"),
+    "confusion": lambda d: d.assign(score=(d.score > 0) * 1.0).meta.confusion("gold"),
     "sentinels": lambda d: d.meta.sentinels("gold", given="m2"),
     "simulate": lambda d: xsumstat.simulate(like=d, gold="gold", rng=0),
     "plan": lambda d: xsumstat.plan(d, "gold", metric="m1", n_trials=2, rng=0),
@@ -88,8 +89,9 @@ DRAWN = {
 
 
 def unmeasured() -> set[str]:
-    """The analyses of the catalogue that no call asks."""
-    return set(catalogue.ANALYSES) - {name.partition(",")[0] for name in (*COMPUTED, *DRAWN)}
+    """The analyses of scores in the catalogue that no call asks."""
+    of_scores = {name for name, about in catalogue.ANALYSES.items() if about.group != "preferences"}
+    return of_scores - {name.partition(",")[0] for name in (*COMPUTED, *DRAWN)}
 
 
 def cpu(call, sizes: dict[str, int], **draws) -> float:
