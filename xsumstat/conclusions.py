@@ -11,12 +11,10 @@ from typing import Any
 import xarray as xr
 
 from xsumstat import _validate
-from xsumstat.catalogue import ANALYSES, Analysis
+from xsumstat.catalogue import ALL, ANALYSES, Analysis
 from xsumstat.dataset import calibrated, facts, results, wording
 
 _MOST_LABELS = 3
-# What `by=` calls all labels together.
-_ALL = "all"
 # Of so many labels each gets a sentence with its numbers, in brief.
 _MOST_IN_BRIEF = 12
 _LAZY = "Not computed yet (Dask): after .compute() it says here what the numbers say."
@@ -146,7 +144,7 @@ def _counted(result: xr.Dataset, further: list[Hashable], how: Analysis) -> str:
     """What is best in how many labels; all of them together (`by=`) are no further one."""
     by = result.attrs.get("by")
     if by in further:
-        result = result.isel({by: result[by].values != _ALL})
+        result = result.isel({by: result[by].values != ALL})
     best = Counter(_function(how.best)(part) for _, part in _parts(result, further))
     where = f"{sum(best.values()):,} labels of {wording.listed(further)}"
     undefined = best.pop(None, 0)

@@ -12,7 +12,7 @@ import xarray as xr
 from xsumstat import _validate, drift, judge_report, report_data
 from xsumstat.analyses import adjust
 from xsumstat.coefficients.table import COEFFICIENTS
-from xsumstat.dataset import scope, value_checks, wording
+from xsumstat.dataset import value_checks, wording
 
 # Exit statuses: what is required holds, does not, or can't be said.
 MET, NOT_MET, UNKNOWN = 0, 1, 2
@@ -107,14 +107,12 @@ def _agrees(asked: judge_report.Subject, required: Requirement, level: str, **ho
     plain = judge_report.OnScale(asked.ds, asked.people.gold, asked.judges)
     on = plain if record.scale is None else judge_report.on_scale(asked, record, rng=0)
     found = on.ds.meta.ci(on.gold, metric=on.judges, level=level, coefficient=required.of, **how)
-    whom = scope.of(found.attrs)
-    of_whom = "" if whom is None else f", {whom.name}"
-    people = wording.name(found.attrs["gold"])
+    people, how_told = wording.name(found.attrs["gold"]), f"{level} level, {found.attrs['scope']}"
     each = []
     for label in on.judges:
         r, low, high = (float(found[name].sel(metric=label)) for name in ("correlation", "ci_low", "ci_high"))
         status = UNKNOWN if math.isnan(low) else MET if low >= bound else NOT_MET
-        told = f"{wording.name(label)} {wording.estimate(r, low, high)} with {people} ({level} level{of_whom})"
+        told = f"{wording.name(label)} {wording.estimate(r, low, high)} with {people} ({how_told})"
         each.append((status, told))
     return each
 
@@ -177,7 +175,7 @@ def _drifts(
         found = anchored.agreement(label, required.bound, alpha=alpha, **measure)
         change, low, high, p = (float(found[name]) for name in ("difference", "ci_low", "ci_high", "pvalue"))
         status = UNKNOWN if math.isnan(p) else MET if bool(found["equivalent"]) else NOT_MET
-        how = f"{measure['coefficient']}, {measure['level']} level, {_scope(found)}"
+        how = f"{measure['coefficient']}, {measure['level']} level, {found.attrs['scope']}"
         told = [f"agreement changed by {wording.estimate(change, low, high)} ({how})"]
         n = int(anchored.changes(label).notnull().sum())
         flips = wording.estimate(*anchored.flips(label, 1 - alpha))
@@ -185,12 +183,6 @@ def _drifts(
         told += _shifted(anchored, label, alpha)
         each.append((status, f"{wording.name(label)}: {', '.join(told)}"))
     return each
-
-
-def _scope(found: xr.Dataset) -> str:
-    """Of whom a result speaks."""
-    whom = scope.of(found.attrs)
-    return "" if whom is None else str(whom.name)
 
 
 def _shifted(anchored: drift.Anchored, label: Any, alpha: float) -> list[str]:

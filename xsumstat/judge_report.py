@@ -20,7 +20,7 @@ from xsumstat.analyses import raters as analyses_of_raters
 from xsumstat.caveats import Caveat
 from xsumstat.coefficients.record import Coefficient
 from xsumstat.coefficients.table import COEFFICIENTS
-from xsumstat.dataset import facts, leakage, value_checks, wording
+from xsumstat.dataset import calibrated, facts, leakage, value_checks, wording
 from xsumstat.dataset import scores as schema
 from xsumstat.io import result_tables
 from xsumstat.io.whole_files import write_whole
@@ -182,17 +182,12 @@ def make_report(
 
     answer(_about_judges(about, _groups(ds), measure, limits, adjust, alpha, rng))
     answer(_about_systems(ds, people, _best_judge(shown, judges), limits, adjust))
-    notes = tuple(dict.fromkeys(_of_the_whole(caveats)))
+    # Groups and calibrated scores lack no cells but those that the whole lacks.
+    notes = tuple(dict.fromkeys(value_checks.first_of_its_cause(caveats, ("cells_left_out",))))
     for note in notes:
         _validate.warn(note)
     rows = _data(ds, people, judges, given)
     return JudgeReport(name, tuple(sections), shown, notes, rows, _code(people, code, source))
-
-
-def _of_the_whole(caveats: list[Caveat]) -> list[Caveat]:
-    """Warnings without those of groups, and of calibrated scores, about cells that are left out of the whole."""
-    first = next((at for at, each in enumerate(caveats) if each.code == "cells_left_out"), None)
-    return [each for at, each in enumerate(caveats) if each.code != "cells_left_out" or at == first]
 
 
 @dataclass(frozen=True, eq=False)
@@ -281,7 +276,7 @@ def on_scale(about: Subject, coefficient: Coefficient, rng: int) -> OnScale:
         how = {"gold": gold, "metric": off, "grades": coefficient.scale != "values" or None, "rng": rng}
         code.append(f"calibrated = {_call_of('calibrate', how, people)}")
         ds = calibration.calibrate(ds, **how)
-    names = [f"{label} (calibrated)" if label in off else label for label in about.judges]
+    names = [calibrated.called(label) if label in off else label for label in about.judges]
     return OnScale(ds, gold, names, tuple(code))
 
 

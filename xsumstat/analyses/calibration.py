@@ -121,7 +121,7 @@ def calibrate(
     later = Checks()
     new = sign * cross_fitted(judge, people, of_input, recipe.oriented)
     later.make(_check, judge, people, new)
-    names = [f"{label} (calibrated)" for label in score["metric"].values[chosen].tolist()]
+    names = [calibrated.called(label) for label in score["metric"].values[chosen].tolist()]
     words = _words(name, how, folds, seed)
     made = {
         label: replace(recipe, of=str(of)) for label, of in zip(names, judge["metric"].values.tolist(), strict=True)
@@ -141,9 +141,9 @@ def _chosen(score: xr.DataArray, metric: Any, own: list[Hashable]) -> list[int]:
             raise ValueError(f"metric {label!r} is calibrated already; name the judge that it was made of")
         if label in own:
             raise ValueError(f"metric {label!r} is the gold itself; name the judges")
-        if f"{label} (calibrated)" in labels:
+        if calibrated.called(label) in labels:
             raise ValueError(
-                f"there is a metric '{label} (calibrated)' already; calibrate the Dataset without it, or leave "
+                f"there is a metric '{calibrated.called(label)}' already; calibrate the Dataset without it, or leave "
                 f"{label!r} out of metric="
             )
     return chosen

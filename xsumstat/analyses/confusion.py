@@ -71,13 +71,13 @@ def confusion(
     if by is None:
         return whole
     dim, _, names = slices.groups_of(ds, "by", by, facts.CELLS)
-    if by in catalogue.RESERVED or slices.ALL in names:
+    if by in catalogue.RESERVED or catalogue.ALL in names:
         raise ValueError(f"by={by!r} is, or has a group that is, a name that results need; rename it")
     with value_checks.held():  # labels without a group were named already
         own = slices.groups_of(scores.score, "by", by, facts.CELLS)[1]
     places = [[at for at, group in enumerate(own) if group == name] for name in names]
     tables = [*(_table(scores, known, at, dim) for at in places), whole]
-    found = slices.joined(tables, pd.Index([*names, slices.ALL], name=by, dtype=object))
+    found = slices.joined(tables, pd.Index([*names, catalogue.ALL], name=by, dtype=object))
     return found.transpose("metric", by, *LABELS, ...).assign_attrs({**whole.attrs, "by": by})
 
 

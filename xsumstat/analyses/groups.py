@@ -12,12 +12,11 @@ import xarray as xr
 
 from xsumstat import _validate, catalogue
 from xsumstat.analyses.measure import checked_progress
+from xsumstat.catalogue import ALL
 from xsumstat.caveats import Caveat
 from xsumstat.dataset import checks, value_checks
 from xsumstat.resampling import draws, threads
 
-# What the group of all systems, or inputs, is called.
-ALL = "all"
 _P = ParamSpec("_P")
 
 

@@ -8,7 +8,6 @@ import numpy as np
 import xarray as xr
 
 from xsumstat import _validate
-from xsumstat.analyses import adjust as families
 from xsumstat.analyses import preference_parts as parts
 from xsumstat.dataset import preferences as schema
 from xsumstat.inference import prompts, sign_sums
@@ -107,16 +106,11 @@ def position_bias(
             f"no rater chose between the same two outputs in both orders; raters: {_validate.listing(lacking)}. "
             "position_bias needs pairs that were shown both ways round"
         )
-    if lacking:
-        _validate.warn(
-            f"{len(lacking)} rater(s) saw no pair in both orders, and are left out: {_validate.listing(lacking)}",
-            "labels_left_out",
-        )
+    parts.warn_left_out(lacking, "rater(s) saw no pair in both orders")
     result = asked.result(
         dict(zip(_NAMES, np.array(list(found.values())).T, strict=True)), list(found), "position_bias"
     )
-    parts.warn_single(result, "position_bias")
-    return families.decided(families.adjusted(result, asked.adjust, None), asked.alpha, _NAMES)
+    return asked.tested(result, "position_bias", _NAMES)
 
 
 def _of_rater(choices: schema.Choices, at: int, level: float) -> tuple[float, ...] | None:

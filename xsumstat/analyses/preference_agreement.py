@@ -11,7 +11,6 @@ import numpy as np
 import xarray as xr
 
 from xsumstat import _validate
-from xsumstat.analyses import adjust as families
 from xsumstat.analyses import preference_parts as parts
 from xsumstat.dataset import preferences as schema
 from xsumstat.inference import prompts
@@ -119,11 +118,7 @@ def preference_agreement(
     found: dict[Any, tuple[float, ...]] = {label: row for label, row in rows.items() if row is not None}
     if not found:
         raise ValueError(f"no pair was judged both by people and by {_validate.listing(lacking)}")
-    if lacking:
-        _validate.warn(
-            f"{len(lacking)} judge(s) share no pair with people, and are left out: {_validate.listing(lacking)}",
-            "labels_left_out",
-        )
+    parts.warn_left_out(lacking, "judge(s) share no pair with people")
     found[schema.PEOPLE] = _of_people(choices, people, asked.confidence_level)
     if not people.several.any():
         _validate.warn(
@@ -132,8 +127,7 @@ def preference_agreement(
         )
     numbers = dict(zip(_NAMES, np.array(list(found.values())).T, strict=True))
     result = asked.result(numbers, list(found), "preference_agreement", ties=ties)
-    parts.warn_single(result, "accuracy")
-    return families.decided(families.adjusted(result, asked.adjust, None), asked.alpha, _NAMES)
+    return asked.tested(result, "accuracy", _NAMES)
 
 
 @dataclass(frozen=True)
@@ -224,15 +218,11 @@ def _numbers(sums: FloatArray, apart: LeftOut | None, level: float, n_shared: in
     kappa = prompts.left_out(_kappa, sums, sums[:, 3])
     limits = accuracy.of_share(level, math.inf)
     total = sums.sum(axis=0)
-    difference = (math.nan,) * 4 if apart is None else (apart.value, *_within(apart.by_t(level)), apart.pvalue())
+    difference = (math.nan,) * 4 if apart is None else (apart.value, *prompts.within(apart.by_t(level)), apart.pvalue())
     return (
         *(accuracy.value, *limits, kappa.value, *_of_kappa(kappa, limits, total, level)),
         *(*difference, float(total[1] / total[3]), float(total[3]), float(n_shared), float(n_prompts)),
     )
-
-
-def _within(limits: tuple[float, float]) -> tuple[float, float]:
-    return max(-1.0, limits[0]), min(1.0, limits[1])
 
 
 def _of_kappa(kappa: LeftOut, accuracy: tuple[float, float], total: FloatArray, level: float) -> tuple[float, float]:

@@ -10,7 +10,6 @@ import pandas as pd
 import xarray as xr
 
 from xsumstat import _validate
-from xsumstat.analyses import adjust as families
 from xsumstat.analyses import preference_parts as parts
 from xsumstat.dataset import preferences as schema
 from xsumstat.inference import prompts
@@ -110,7 +109,7 @@ def preference_bias(
     choices.needs_judges("preference_bias")
     columns = [each for name in _validate.listed(given) for each in _columns(ds, choices, name)]
     _validate.unique("given", [label for label, _, _ in columns])
-    human = _mean(choices.verdicts[:, :, choices.human])
+    human = parts.mean_verdicts(choices.verdicts[:, :, choices.human])
     places = choices.judges(rater)
     rows = [[_compared(choices, human, at, sign, asked.confidence_level) for _, sign, _ in columns] for at in places]
     empty = [choices.raters[at] for at, row in zip(places, rows, strict=True) if all(each is None for each in row)]
@@ -119,11 +118,7 @@ def preference_bias(
             f"no pair whose outputs differ in {_validate.listing(label for label, _, _ in columns)} was judged both by "
             "people and by a judge"
         )
-    if empty:
-        _validate.warn(
-            f"{len(empty)} judge(s) share no such pair with people, and are left out: {_validate.listing(empty)}",
-            "labels_left_out",
-        )
+    parts.warn_left_out(empty, "judge(s) share no such pair with people")
     kept = [at for at, label in enumerate(choices.raters[at] for at in places) if label not in empty]
     nothing = (*[np.nan] * 7, 0.0, 0.0)
     numbers = np.array([[nothing if each is None else each for each in rows[at]] for at in kept])
@@ -135,15 +130,7 @@ def preference_bias(
         given=", ".join(label for label, _, _ in columns),
     )
     result = result.assign(is_group=("covariate", [group for _, _, group in columns]))
-    parts.warn_single(result, "difference")
-    return families.decided(families.adjusted(result, asked.adjust, None), asked.alpha, _NAMES)
-
-
-def _mean(verdicts: FloatArray) -> FloatArray:
-    """The mean over raters, NaN without any."""
-    some = ~np.isnan(verdicts)
-    n = some.sum(axis=2)
-    return np.where(n > 0, np.where(some, verdicts, 0.0).sum(axis=2) / np.maximum(n, 1), np.nan)
+    return asked.tested(result, "difference", _NAMES)
 
 
 def _columns(ds: xr.Dataset, choices: schema.Choices, given: Any) -> list[tuple[str, FloatArray, bool]]:
@@ -217,6 +204,5 @@ def _compared(
     apart = one.less(two)
     n = float(sums[:, 2].sum())
     limits = apart.by_t(level) if apart.variance != 0 else prompts.difference_of_shares(0.0, 0.0, apart, n, level)
-    limits = max(-1.0, limits[0]), min(1.0, limits[1])
-    numbers = (apart.value, *limits, apart.standard_error, apart.pvalue(), one.value, two.value)
+    numbers = (apart.value, *prompts.within(limits), apart.standard_error, apart.pvalue(), one.value, two.value)
     return (*numbers, n, float(there.any(axis=1).sum()))

@@ -10,6 +10,7 @@ import numpy as np
 import xarray as xr
 
 from xsumstat import _validate
+from xsumstat.analyses import adjust as families
 from xsumstat.dataset import preferences as schema
 from xsumstat.dataset import results
 from xsumstat.inference import corrections
@@ -54,6 +55,11 @@ class Asked:
         )
         return self.described(ds, analysis, **settings)
 
+    def tested(self, result: xr.Dataset, variable: str, names: Sequence[str]) -> xr.Dataset:
+        """A result along raters with corrected and decided p-values, its variables in the order of `names`."""
+        warn_single(result, variable)
+        return families.decided(families.adjusted(result, self.adjust, None), self.alpha, names)
+
     def described(self, ds: xr.Dataset, analysis: str, **settings: Any) -> xr.Dataset:
         """A result with what attrs say."""
         choices = self.choices
@@ -78,6 +84,19 @@ class Asked:
 def labels_of(values: Sequence[Any]) -> np.ndarray[Any, Any]:
     """Labels as a coordinate."""
     return np.array(values, dtype=object) if any(isinstance(each, str) for each in values) else np.array(values)
+
+
+def mean_verdicts(verdicts: FloatArray) -> FloatArray:
+    """The mean over raters (prompts, pairs, raters), NaN without any."""
+    some = ~np.isnan(verdicts)
+    n = some.sum(axis=2)
+    return np.where(n > 0, np.where(some, verdicts, 0.0).sum(axis=2) / np.maximum(n, 1), np.nan)
+
+
+def warn_left_out(raters: Sequence[Any], why: str) -> None:
+    """Warn of raters without an answer: "judge(s) share no pair with people"."""
+    if raters:
+        _validate.warn(f"{len(raters)} {why}, and are left out: {_validate.listing(raters)}", "labels_left_out")
 
 
 def warn_single(result: xr.Dataset, variable: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Hashable, Sequence
 from typing import Any
 
@@ -134,6 +135,7 @@ class _Row:
         self.whole, self.design, self.df, self.there = whole, design, df, there
         self._without = without
 
+    @functools.cached_property
     def strengths(self) -> Strengths:
         """The fit, with and without each cluster of prompts."""
         return Strengths.of(self.whole, self._without, self.design, self.df)
@@ -163,12 +165,12 @@ class _Units:
         """Of raters by their places; None where they chose nothing."""
         verdicts = choices.verdicts[:, :, places]
         some = ~np.isnan(verdicts)
-        n = some.sum(axis=2)
-        if not n.any():
+        if not some.any():
             return None
-        with np.errstate(invalid="ignore"):
-            net = np.where(n > 0, np.where(some, verdicts, 0.0).sum(axis=2) / n, np.nan)
-            return cls(net, np.where(n > 0, (verdicts == 0).sum(axis=2) / n, np.nan))
+        return cls(
+            parts.mean_verdicts(verdicts),
+            parts.mean_verdicts(np.where(some, verdicts == 0, np.nan)),
+        )
 
     def row(self, choices: schema.Choices, design: Design) -> _Row:
         """What these raters say."""
@@ -236,7 +238,7 @@ def _result(asked: parts.Asked, rows: dict[Any, _Row]) -> xr.Dataset:
     of_systems = {name: np.full((len(rows), k), np.nan) for name in _OF_SYSTEMS}
     of_pairs = {name: np.full((len(rows), k, k), np.nan) for name in _OF_PAIRS}
     for at, row in enumerate(rows.values()):
-        found = row.strengths()
+        found = row.strengths
         t = t_quantile(asked.confidence_level, found.df) if found.df > 0 else np.nan
         for i in range(k):
             error = found.error(np.eye(k)[i] - 1 / k)
@@ -295,7 +297,7 @@ def _warn(result: xr.Dataset, rows: dict[Any, _Row]) -> None:
             "against the others, or all choices are ties; see win_rate",
             "undefined",
         )
-    resting = {label: row.strengths().fell_back for label, row in rows.items() if label not in infinite}
+    resting = {label: row.strengths.fell_back for label, row in rows.items() if label not in infinite}
     resting = {label: n for label, n in resting.items() if n}
     if resting:
         _validate.warn(

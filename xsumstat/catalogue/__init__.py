@@ -10,6 +10,7 @@ from xsumstat.catalogue.record import Analysis, Question, Variable
 from xsumstat.catalogue.variables import COORDINATES, DETAILS, VARIABLES
 
 __all__ = [
+    "ALL",
     "ANALYSES",
     "COORDINATES",
     "DETAILS",
@@ -29,6 +30,8 @@ QUESTIONS: tuple[Question, ...] = (
     Question("to_mtme", "as a table or files"),
 )
 ANALYSES: dict[str, Analysis] = {each.name: each for each in QUESTIONS if isinstance(each, Analysis)}
+# What `by=` calls all labels together, beside the groups.
+ALL = "all"
 # Names that results give to variables and dims: further dims may not have them, and coordinates lose them.
 RESERVED = frozenset(name for each in ANALYSES.values() if each.further for name in each.names)
 

@@ -25,6 +25,11 @@ _WAY_OUT = (
 )
 
 
+def called(label: Hashable) -> str:
+    """What a judge is called with its scores on people's scale."""
+    return f"{label} (calibrated)"
+
+
 def labels(values: xr.DataArray | xr.Dataset) -> list[Hashable]:
     """The metrics that hold calibrated scores."""
     words = values.coords.get(NAME)

@@ -114,9 +114,9 @@ def each_once(*found: list[Said]) -> list[Said]:
     return [Said(list(dict.fromkeys(caveats)), error)]
 
 
-def first_of_its_cause(caveats: Sequence[Caveat]) -> list[Caveat]:
-    """The warnings, of those that are given once a call the first of each cause alone."""
-    first = {code: next((at for at, each in enumerate(caveats) if each.code == code), -1) for code in ONCE}
+def first_of_its_cause(caveats: Sequence[Caveat], once: Sequence[str] = ONCE) -> list[Caveat]:
+    """The warnings, of those that are given `once` (a call) the first of each cause alone."""
+    first = {code: next((at for at, each in enumerate(caveats) if each.code == code), -1) for code in once}
     return [each for at, each in enumerate(caveats) if first.get(each.code, at) == at]
 
 

@@ -118,8 +118,7 @@ def corrected(
     if made is None:
         return nothing
     cells, clusters, unit, df = made
-    whole = _whole(cells)
-    left = {dim: _without(cells, at, clusters[at]) for dim, at in _LEFT_OUT.items() if dim in question.dims}
+    whole, left = _sums(cells, clusters, question)
     influence = _influence(cells, whole, _noise_of_rows(cells))
     return _answers(whole, left, influence, question, clusters, unit, df, confidence_level)
 
@@ -140,8 +139,7 @@ def by_reliability(
     if made is None:
         return np.full((2, len(covariates), len(reliabilities)), math.nan)
     cells, clusters, unit, df = made
-    whole = _whole(cells)
-    left = {dim: _without(cells, at, clusters[at]) for dim, at in _LEFT_OUT.items() if dim in question.dims}
+    whole, left = _sums(cells, clusters, question)
     found = []
     for each in reliabilities:
         share = {dim: one.with_reliability(each) for dim, one in left.items()}
@@ -217,6 +215,12 @@ def _made(
 
 
 # --- Without each cluster ---
+
+
+def _sums(cells: _Cells, clusters: tuple[IntArray, IntArray], question: Question) -> tuple[_Left, dict[str, _Left]]:
+    """Of all cells, and without each cluster of the dims that are random."""
+    left = {dim: _without(cells, at, clusters[at]) for dim, at in _LEFT_OUT.items() if dim in question.dims}
+    return _whole(cells), left
 
 
 def _without(cells: _Cells, axis: int, codes: IntArray) -> _Left:

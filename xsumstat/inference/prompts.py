@@ -97,6 +97,11 @@ def left_out(function: Callable[[FloatArray], FloatArray], sums: FloatArray, cou
     return LeftOut(float(function(total)), np.asarray(function(total - sums), dtype=float))
 
 
+def within(limits: Limits) -> Limits:
+    """Limits of a difference of two shares, which lies between -1 and 1."""
+    return max(-1.0, limits[0]), min(1.0, limits[1])
+
+
 def ratio(top: int, bottom: int) -> Callable[[FloatArray], FloatArray]:
     """The ratio of two of the sums, by their places."""
 
@@ -120,5 +125,5 @@ def difference_of_shares(one: float, two: float, found: LeftOut, n: float, level
     size = float(found.n) if spread <= 0 or v <= 0 else min(n, spread / v)
     p, q = (p * size + 1) / (size + 2), (q * size + 1) / (size + 2)
     half = t_quantile(level, found.n - 1) * math.sqrt((p + q - (p - q) ** 2) / (size + 2))
-    low, high = max(-1.0, p - q - half), min(1.0, p - q + half)
+    low, high = within((p - q - half, p - q + half))
     return min(low, found.value), max(high, found.value)
