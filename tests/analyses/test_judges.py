@@ -356,6 +356,28 @@ def test_each_rater_against_the_others_beside_the_metrics(level, coefficient):
     assert (got.ci_low <= got.ci_high).all()
 
 
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+def test_a_judge_as_good_as_a_rater_is_level_with_raters_who_have_gaps():
+    """Of grades, compared on all outputs, and the rater beside it on its own, such a judge came out .05 lower."""
+
+    def graded(values):
+        return np.clip(np.round(3 + values), 1, 5)
+
+    apart = []
+    for seed in range(150):
+        rng = np.random.default_rng([3, seed])
+        quality = 0.5 * rng.normal(size=(3, 1)) + rng.normal(size=(3, 100))
+        people = graded(quality[..., None] + 0.8 * rng.normal(size=(3, 100, 3)))
+        people[rng.random(people.shape) < 0.4] = np.nan
+        judge = graded(quality + 0.8 * rng.normal(size=quality.shape))
+        data = {"score": (("metric", "system", "input"), judge[None]), "rating": (("system", "input", "rater"), people)}
+        ds = xr.Dataset(data, {"metric": ["judge"], "system": list("abc"), "input": range(100), "rater": list("xyz")})
+        found = ds.meta.human_ceiling("rating", level="input", coefficient="kendall", n_resamples=9, rng=0)
+        apart.append(float(found.difference.sel(metric="judge")))
+    assert abs(np.mean(apart)) < 3 * np.std(apart) / math.sqrt(len(apart)) < 0.025
+
+
 def test_a_perfect_judge_stands_above_raters_and_a_careless_one_below():
     got = rated(8, systems=10, inputs=20).meta.human_ceiling("rating", level="input", n_resamples=199, rng=1)
     assert got.difference_low.sel(metric="good") > 0 > got.difference_high.sel(metric="bad")
