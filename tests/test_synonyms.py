@@ -6,6 +6,7 @@ import re
 
 import pandas as pd
 import pytest
+import scipy.stats
 import xarray as xr
 from helpers import by_turns
 
@@ -258,6 +259,7 @@ def test_the_table_is_spelt_as_it_is_looked_up():
         ),
         *synonyms.VALUES.values(),
         *synonyms.KEYWORDS_OF.values(),
+        *synonyms.NO_VALUE.values(),
     ]
     for table in tables:
         for words in table.values():
@@ -383,6 +385,26 @@ def test_a_value_of_another_keyword_is_met_with_that_keyword(demo, name, keyword
     ):
         with pytest.raises(ValueError, match=re.escape(f"; did you mean {right}?") + "$"):
             ask("human", **keywords)
+
+
+@pytest.mark.parametrize("word", ["rmcorr", "rm_corr", "Repeated-measures correlation"])
+def test_repeated_measures_correlation_is_met_with_what_to_type(demo, word):
+    right = "; did you mean 'pdp' with level='global'? It equals rmcorr (inputs as subjects) if no score is missing"
+    for name in ("corr", "ci", "compare_metrics"):
+        with pytest.raises(ValueError, match=re.escape(f"got {word!r}{right}") + "$"):
+            getattr(demo.meta, name)("human", coefficient=word)
+
+
+@pytest.mark.parametrize("word", ["weightedtau", "weighted_kendall", "Weighted Kendall's tau"])
+def test_weighted_kendall_is_met_with_the_function_to_pass(demo, word):
+    with pytest.raises(ValueError, match="pass a function") as caught:
+        demo.meta.corr("human", coefficient=word)
+    shown = str(caught.value).partition("coefficient=")[2]
+    function = eval(shown, {"scipy": scipy})
+    x, z = (demo.score.sel(metric=name).values for name in ("judge", "human"))
+    got = demo.meta.corr("human", metric="judge", level="input", coefficient=function).correlation.item()
+    want = [scipy.stats.weightedtau(x[:, j], z[:, j]).statistic for j in range(x.shape[1])]
+    assert got == pytest.approx(sum(want) / len(want), abs=1e-12)
 
 
 @pytest.mark.parametrize(

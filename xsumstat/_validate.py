@@ -66,6 +66,9 @@ def _ending(name: str, value: Any, options: Collection[str]) -> str:
     if not isinstance(value, str):
         return ""
     argument = name.rstrip("']").rpartition("'")[2]  # tests['a']['method'] is a method
+    note = synonyms.in_place_of_value(argument, value)
+    if note is not None:
+        return f"; {note}"
     meant = synonyms.values_meant(argument, value)
     here = next((each for each in meant if each in options), None)
     if here is not None:

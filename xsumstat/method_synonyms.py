@@ -36,7 +36,7 @@ METHODS: Words = {
     "corr(coefficient='pairwise_accuracy')": words_of("pairwise_accuracy accuracy system_accuracy"),
     "corr(coefficient='spa')": words_of("spa soft_pairwise_accuracy"),
     "corr(coefficient='acc_eq')": words_of("acc_eq acc23 tie_calibration"),
-    "corr(coefficient='pdp', level='global')": words_of("pdp pairwise_difference_pearson"),
+    "corr(coefficient='pdp', level='global')": words_of("pdp pairwise_difference_pearson rmcorr"),
     "ci": words_of(
         "bootstrap bootstrap_ci confidence_interval confidence_intervals confint conf_int conf_interval interval",
         "intervals cis compute_bootci bootci jackknife credible_interval standard_error error_bars uncertainty",

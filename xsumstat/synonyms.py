@@ -336,12 +336,29 @@ NO_KEYWORD_OF_PICTURES: Words = {
     ),
 }
 
+# Words that no one value of an argument means, and what to write in their place.
+NO_VALUE: dict[str, Words] = {
+    "coefficient": {
+        "did you mean 'pdp' with level='global'? It equals rmcorr (inputs as subjects) if no score is missing": (
+            words_of("rmcorr repeated_measures repeated_measures_correlation repeated_measures_corr")
+        ),
+        "pass a function: coefficient=lambda metric, human: scipy.stats.weightedtau(metric, human).statistic": (
+            words_of("weightedtau weighted_tau weighted_kendall weighted_kendalltau weighted_kendalls_tau")
+        ),
+    },
+}
+
 
 def values_meant(argument: str, word: str) -> list[str]:
     """The values of an argument that a word may mean, the one of that very name first."""
     found = VALUES.get(argument, {})
     same = [meant for meant in found if spelt(meant) == spelt(word)]
     return [*same, *(meant for meant, words in found.items() if spelt(word) in words and meant not in same)]
+
+
+def in_place_of_value(argument: str, word: str) -> str | None:
+    """What to write in place of a word that no one value of an argument means."""
+    return next((text for text, words in NO_VALUE.get(argument, {}).items() if spelt(word) in words), None)
 
 
 def keywords_meant(function: str, word: str) -> list[str]:

@@ -58,6 +58,64 @@ def test_what_inputs_have_in_common_does_not_count():
     assert pearson[1] > 0.98 and pdp[0] == pytest.approx(pdp[1], abs=1e-12) and abs(pdp[0]) < 0.05
 
 
+# pH and PaCO2 of eight patients (Bland & Altman 1995), for which the package rmcorr gives r = −0.507.
+BLAND = """6.68 3.97 6.53 4.12 6.43 4.09 6.33 3.97; 6.85 5.27 7.06 5.37 7.13 5.41 7.17 5.44;
+7.40 5.67 7.42 3.64 7.41 4.32 7.37 4.73 7.34 4.96 7.35 5.04 7.28 5.22 7.30 4.82 7.34 5.07;
+7.36 5.67 7.33 5.10 7.29 5.53 7.30 4.75 7.35 5.51;
+7.35 4.28 7.30 4.44 7.30 4.32 7.37 3.23 7.27 4.46 7.28 4.72 7.32 4.75 7.32 4.99;
+7.38 4.78 7.30 4.73 7.29 5.12 7.33 4.93 7.31 5.03 7.33 4.93; 6.86 6.85 6.94 6.44 6.92 6.52;
+7.19 5.28 7.29 4.56 7.21 4.34 7.25 4.32 7.20 4.41 7.19 3.69 6.77 6.09 6.82 5.58"""
+
+
+def bland():
+    """Scores (patients as inputs, NaN where one was measured less often)."""
+    x, z = np.full((2, 9, 8), np.nan)
+    for j, patient in enumerate(BLAND.split(";")):
+        both = np.array(patient.split(), dtype=float).reshape(-1, 2)
+        x[: len(both), j], z[: len(both), j] = both.T
+    return x, z
+
+
+def residual_squares(design, response):
+    """What least squares leave, by Gaussian elimination of the normal equations."""
+    columns = [*zip(*design, strict=True), response]
+    rows = [[math.fsum(map(math.prod, zip(a, b, strict=True))) for b in columns] for a in columns]
+    for k in range(len(rows) - 1):
+        for i in range(k + 1, len(rows)):
+            factor = rows[i][k] / rows[k][k]
+            rows[i] = [a - factor * b for a, b in zip(rows[i], rows[k], strict=True)]
+    return rows[-1][-1], rows[-2][-1]
+
+
+def rmcorr(x, z):
+    """Analysis of covariance: a column for each input, with and without a common slope of x."""
+    cells = [(a, b, j) for row in zip(x, z, strict=True) for j, (a, b) in enumerate(zip(*row, strict=True))]
+    cells = [(a, b, j) for a, b, j in cells if not math.isnan(a + b)]
+    response = [b for _, b, _ in cells]
+    inputs = [[float(j == k) for k in range(len(x[0]))] for _, _, j in cells]
+    error, _ = residual_squares(inputs, response)
+    left, slope = residual_squares([[*row, a] for row, (a, _, _) in zip(inputs, cells, strict=True)], response)
+    return math.copysign(math.sqrt((error - left) / error), slope)
+
+
+def test_the_twin_of_repeated_measures_correlation_has_its_published_value():
+    assert rmcorr(*bland()) == pytest.approx(-0.507, abs=0.0005)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_without_gaps_it_is_repeated_measures_correlation(seed):
+    """Of inputs; of systems if the dims change places; with gaps, if each input has as many systems as any."""
+    x, _, z = scores(seed, (6, 5), 0.0, 0)
+    ds = dataset(np.stack([x, z]))
+    turned = ds.rename(system="input", input="system").transpose("metric", "system", "input")
+    assert ds.meta.corr("m1", **PDP).correlation.item() == pytest.approx(rmcorr(x, z), abs=1e-9)
+    assert turned.meta.corr("m1", **PDP).correlation.item() == pytest.approx(rmcorr(x.T, z.T), abs=1e-9)
+    x[[0, 3, 1, 5, 2], range(5)] = np.nan
+    assert measure().estimator(x, z).value() == pytest.approx(rmcorr(x, z), abs=1e-9)
+    x[[1, 2, 4], 0] = np.nan
+    assert abs(measure().estimator(x, z).value() - rmcorr(x, z)) > 1e-3
+
+
 @pytest.mark.parametrize("offset", [0.0, 1e6, 1e9])
 def test_large_scores_that_differ_little(offset):
     """Differences are those of the scores as they are stored."""

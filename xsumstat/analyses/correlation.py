@@ -118,7 +118,8 @@ def corr(
     "tau_eq" is ``2·acc_eq − 1`` (a group without pairs that counts as 0 is 0 in both). "pdp" is Pearson's r of
     ``x_ij − x_kj`` with ``z_ij − z_kj`` over all ordered pairs of systems i, k on all inputs j, so that what makes an
     input easy or hard does not count: ``Σ_j n_j Σ_i a_ij·b_ij / √(Σ_j n_j Σ_i a_ij² · Σ_j n_j Σ_i b_ij²)`` with a, b
-    the scores less their input's mean and n_j the systems that both scored there; without gaps Pearson's r of a and b.
+    the scores less their input's mean and n_j the systems that both scored there; without gaps Pearson's r of a and b,
+    which is the repeated-measures correlation of Bakdash & Marusich (2017), "rmcorr", with inputs as subjects.
 
     On people's own scale "accuracy" is the share p_o of outputs with the same class, "kappa" ``(p_o − p_e)/(1 − p_e)``
     with p_e its value for shuffled scores, "mcc" Pearson's r of two classes (of more, Gorodkin's), "f1"
