@@ -128,6 +128,27 @@ def test_segments_after_systems_replace_what_was_put_there_for_them(tmp_path):
     assert len(opened(tmp_path, gold={"sys": "mqm", "seg": "mqm"}).sources) == 5
 
 
+def test_scores_that_stay_must_fit_a_new_list_of_documents(tmp_path):
+    for granularity in LABELS:
+        given(granularity).meta.to_mtme(tmp_path, "set", "en-de", granularity=granularity)
+    before = files(tmp_path)
+    wrong = {
+        "doc": {"document": ["d1", "d1", "d2", "d2", "d2"], "domain": ["news"] * 2 + ["social"] * 3},
+        "domain": {"domain": ["news", "news", "sport", "sport", "news"]},
+    }
+    for level, labels in wrong.items():
+        ds = given(**{name: ("input", values) for name, values in labels.items()})
+        with pytest.raises(ValueError, match=f"{level}.score does not fit the new list of documents; move it away"):
+            ds.meta.to_mtme(tmp_path, "set", "en-de", overwrite=True)
+    with pytest.raises(ValueError, match="does not fit the new list"):
+        given().isel(input=slice(4), metric=[1, 4]).meta.to_mtme(tmp_path, "set", "en-de", overwrite=True)
+    assert files(tmp_path) == before
+    given(domain=("input", ["social", "social", "news", "news", "news"])).meta.to_mtme(
+        tmp_path, "set", "en-de", overwrite=True
+    )
+    assert opened(tmp_path).domain_of[0] == "social"
+
+
 def test_texts_that_are_there_stay_and_must_fit(tmp_path):
     places = {
         "sources/en-de.txt": "a\nb\nc\nd\ne\n",

@@ -359,6 +359,8 @@ def _contents(
         lines = _lines(name, people, systems, values, starts)
         found[mtme_names.file(f"{where}.{granularity}.score")] = "".join(lines)
     listed, segments = mtme_texts.documents(ds, root, pair, granularity, inputs)
+    for body in listed.values():
+        mtme_texts.check_scores_that_stay(root, pair, found, body)
     own_texts = mtme_texts.own_texts(ds, pair, references, systems) if granularity == "seg" else {}
     replaced, added = mtme_texts.texts(root, pair, references, systems, segments, own_texts)
     further = [each for each in mtme_texts.outputs(root, pair) if each not in systems]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import glob
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -80,6 +80,26 @@ def _kept(there: Path, granularity: str, lines: _Lines) -> _Lines:
                 "they must be the same, documents in the same order"
             )
     return kept
+
+
+def check_scores_that_stay(root: Path, pair: str, written: Collection[Path], listed: str) -> None:
+    """Scores that are there and are not written anew fit the new list of documents."""
+    lines = [line.split("\t") for line in listed.splitlines()]
+    domains = {domain for domain, _ in lines}
+    sizes = {"seg": len(lines), "doc": len({document for _, document in lines}), "sys": 1}
+    there = (
+        *(root / "human-scores").glob(f"{glob.escape(pair)}.*.score"),
+        *(root / "metric-scores" / pair).glob("*.score"),
+    )
+    for file in sorted(there):
+        if file.relative_to(root) in written:
+            continue
+        granularity = file.name.split(".")[-2]
+        words = [line.split() for line in _lines(file)]
+        counts = set(Counter(each[-2] for each in words if len(each) > 1).values())
+        unknown = granularity == "domain" and not {each[0] for each in words if each} <= domains
+        if unknown or (granularity in sizes and counts != {sizes[granularity]}):
+            raise ValueError(f"{file} does not fit the new list of documents; move it away, or use another test_set")
 
 
 def references(root: Path, pair: str, named: Iterable[str]) -> list[str]:
