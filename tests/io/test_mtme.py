@@ -205,7 +205,8 @@ def test_nothing_is_written_where_something_is_wrong(folder, demo, tmp_path):
     ds = xsumstat.read_mtme(folder, "wmt99", "en-de", granularity="sys")
     with pytest.raises(FileExistsError, match="overwrite=True replaces"):
         ds.meta.to_mtme(folder, "wmt99", "en-de", granularity="sys")
-    ds.meta.to_mtme(folder, "wmt99", "en-de", granularity="sys", overwrite=True)
+    with pytest.warns(UserWarning, match="'COMET-22-refA', 'QE-src' have no score of 'refB': mt-metrics-eval reads 0"):
+        ds.meta.to_mtme(folder, "wmt99", "en-de", granularity="sys", overwrite=True)
     named = demo.assign_coords(reference=("metric", ["refA"] * 7)).drop_sel(metric="perplexity")
     gaps = named.copy(deep=True)
     gaps.score[1, 2, 3] = np.nan

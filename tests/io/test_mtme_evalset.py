@@ -242,6 +242,15 @@ def test_where_the_toolkit_would_fill_in_zeros_is_told(tmp_path):
     assert opened(tmp_path, strict=False).scores["seg"]["QE-src"]["A"] == [0] * 5
 
 
+def test_metrics_that_are_there_lack_the_systems_that_are_new(tmp_path):
+    given().sel(system=["A", "refB"]).meta.to_mtme(tmp_path, "set", "en-de")
+    new = given().isel(metric=[0, 4]).assign_coords(metric=["da", "New-src"])
+    with pytest.warns(UserWarning, match="'COMET-22-refB', 'QE-src', 'X-refA.refB' have no score of 'B.1': mt-metrics"):
+        new.meta.to_mtme(tmp_path, "set", "en-de")
+    with pytest.raises(Refused, match="no scores of B.1"):
+        opened(tmp_path)
+
+
 METRICS = ["mqm", "wmt.z", "COMET-22-refB", "X-refA.refB", "QE-src"]
 
 

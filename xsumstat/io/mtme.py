@@ -363,8 +363,10 @@ def _contents(
         mtme_texts.check_scores_that_stay(root, pair, found, body)
     own_texts = mtme_texts.own_texts(ds, pair, references, systems) if granularity == "seg" else {}
     replaced, added = mtme_texts.texts(root, pair, references, systems, segments, own_texts)
-    further = [each for each in mtme_texts.outputs(root, pair) if each not in systems]
-    _say_zeros([*systems, *further], references, {name: named[name][1] for name in automatic})
+    before = mtme_texts.outputs(root, pair)
+    scored = [(name, _scored(systems, named[name][1])) for name in automatic]
+    scored += [(name, {*has, *before}) for name, has in mtme_texts.metrics_that_stay(root, pair, found)]
+    _say_zeros(list(dict.fromkeys([*systems, *before])), references, scored)
     return found | listed | replaced, added
 
 
@@ -411,18 +413,25 @@ def _lines(name: str, people: bool, systems: list[str], values: FloatArray, star
     return lines
 
 
-def _say_zeros(systems: list[str], references: list[str], scores: dict[str, FloatArray]) -> None:
+def _scored(systems: list[str], values: FloatArray) -> set[str]:
+    """The systems that a metric scores."""
+    return {systems[at] for at in np.flatnonzero(~np.isnan(values).all(axis=1))}
+
+
+def _say_zeros(systems: list[str], references: list[str], scored: list[tuple[str, set[str]]]) -> None:
     """Which metrics do not score a system that is not their reference: mt-metrics-eval fills such scores with 0."""
     lacking: dict[str, list[str]] = {}
-    for name, values in scores.items():
+    for name, there in scored:
         every = name.rpartition("-")[2] == mtme_names.EVERY
         own = references if every else mtme_names.references_of(name)
-        there = {systems[at] for at in np.flatnonzero(~np.isnan(values).all(axis=1))}
         absent = [system for system in systems if system not in there and system not in own]
         if absent:
             lacking.setdefault(_validate.listing(absent), []).append(name)
     if lacking:
-        said = [f"metric(s) {_validate.listing(each)} have no score of {absent}" for absent, each in lacking.items()]
+        said = [
+            f"metric(s) {_validate.listing(dict.fromkeys(each))} have no score of {absent}"
+            for absent, each in lacking.items()
+        ]
         more = "; and so on" if len(said) > _GROUPS_SHOWN else ""
         _validate.warn(
             f"{'; '.join(said[:_GROUPS_SHOWN])}{more}: mt-metrics-eval reads 0 there, or refuses the folder with "

@@ -102,6 +102,16 @@ def check_scores_that_stay(root: Path, pair: str, written: Collection[Path], lis
             raise ValueError(f"{file} does not fit the new list of documents; move it away, or use another test_set")
 
 
+def metrics_that_stay(root: Path, pair: str, written: Collection[Path]) -> list[tuple[str, set[str]]]:
+    """The metrics in files that are there and are not written anew, and the systems that each scores."""
+    files = sorted((root / "metric-scores" / pair).glob("*-*.*.score"))
+    return [
+        (file.name.rsplit(".", 2)[0], {line.split()[-2] for line in _lines(file) if len(line.split()) > 1})
+        for file in files
+        if file.relative_to(root) not in written
+    ]
+
+
 def references(root: Path, pair: str, named: Iterable[str]) -> list[str]:
     """The references that are to be there; one at least, as mt-metrics-eval demands it."""
     there = [path.name.removeprefix(f"{pair}.").rpartition(".")[0] for path in _there(root, pair)[0]]
