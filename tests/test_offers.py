@@ -158,6 +158,7 @@ def test_the_package_lists_its_functions():
     assert set(dir(xsumstat)) == {*xsumstat.__all__, "__version__"}
 
 
+@pytest.mark.slow
 def test_ipython_completes_what_is_listed(demo):
     pytest.importorskip("jedi")
     ipython = pytest.importorskip("IPython.core.completer")

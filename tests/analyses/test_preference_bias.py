@@ -93,6 +93,7 @@ def lengths_matter(seed, pull, n_prompts=80):
     )  # fmt: skip
 
 
+@pytest.mark.slow
 def test_size_where_long_outputs_are_better():
     """A judge as good as people is flagged in 5 % of sets, though it prefers the longer output in 70 % of pairs."""
     p, share = [], []

@@ -5,7 +5,7 @@ import math
 import noisy_gold_twin as twin
 import numpy as np
 import pytest
-from helpers import pairwise
+from helpers import by_turns, pairwise
 
 from xsumstat.inference import clustered, noisy_gold
 from xsumstat.inference.clustered import Question
@@ -105,7 +105,7 @@ def test_the_regression_is_that_of_statsmodels():
 
 
 @pytest.mark.parametrize("level", ["input", "global", "within_system"])
-@pytest.mark.parametrize("gamma", [0.0, 0.5])
+@pytest.mark.parametrize("gamma", by_turns([0.5, 0.0]))
 def test_many_inputs_tell_the_truth_that_a_regression_misses(level, gamma):
     """Quality and covariate correlate by .6; two or three raters of five rate an output, some of them once."""
     rng = np.random.default_rng(5)

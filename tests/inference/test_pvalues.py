@@ -2,8 +2,9 @@
 
 import numpy as np
 import pytest
+from scipy import stats
 
-from xsumstat.inference.pvalues import equivalence_pvalues, permutation_pvalues
+from xsumstat.inference.pvalues import equivalence_pvalues, permutation_pvalues, two_sided_by_t
 
 
 def counts(at_least, at_most, beyond, undefined=0):
@@ -41,3 +42,13 @@ def test_equivalence_is_the_larger_of_two_one_sided_shares():
         want = (1 + max(above, below)) / (len(defined) + 1) if margin == margin else np.nan
         assert got == pytest.approx(want, nan_ok=True), margin
     assert equivalence_pvalues(np.array([np.nan, np.nan]), margins[:1]).tolist() == [1.0]
+
+
+def test_two_sided_by_t_is_scipys_and_says_nothing_without_error():
+    x = np.array([0.3, -0.1, 0.5, 0.2])
+    for sign in (1, -1):
+        want = stats.ttest_1samp(sign * x, 0).pvalue
+        assert two_sided_by_t(sign * x.mean(), x.std(ddof=1) / 2, 3) == pytest.approx(want, rel=1e-12)
+    assert two_sided_by_t(0.0, 0.0, 3) == 1.0
+    for value, error, df in ((0.2, 0.0, 3), (0.2, 0.1, 0), (np.nan, 0.1, 3), (0.2, np.nan, 3), (0.2, np.inf, 3)):
+        assert np.isnan(two_sided_by_t(value, error, df)), (value, error, df)

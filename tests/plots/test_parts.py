@@ -230,7 +230,7 @@ def test_names_are_drawn_as_they_are(picture):
     assert [name for name in names if name not in drawn] == []
 
 
-@pytest.mark.parametrize("picture", ["pvalues", "forest", "bars", "clusters", "heatmap"])
+@pytest.mark.parametrize("picture", by_turns(["pvalues", "bars", "forest", "clusters", "heatmap"]))
 def test_names_of_thousands_of_signs_leave_room_for_the_panels(demo, picture):
     long = {"human": "human " * 500, "bleu": "bleu " * 600}
     ds = demo.assign_coords(metric=[long.get(name, name) for name in demo.metric.values])

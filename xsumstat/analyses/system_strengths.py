@@ -17,6 +17,7 @@ from xsumstat.dataset import preferences as schema
 from xsumstat.inference import bradley_terry
 from xsumstat.inference.bradley_terry import Design, Strengths
 from xsumstat.inference.jackknife import t_quantile
+from xsumstat.inference.pvalues import two_sided_by_t
 from xsumstat.inference.system_means import Slope
 from xsumstat.types import FloatArray
 
@@ -268,15 +269,12 @@ def _result(asked: parts.Asked, rows: dict[Any, _Row]) -> xr.Dataset:
 
 def _compared(found: Strengths, i: int, j: int, t: float) -> tuple[float, float, float, float]:
     """The difference of two systems' strengths, its limits and p-value."""
-    from scipy.special import stdtr
-
     contrast = np.zeros(found.without.shape[1])
     contrast[i], contrast[j] = 1.0, -1.0
     value, error = float(found.whole.strengths[i] - found.whole.strengths[j]), found.error(contrast)
     if not np.isfinite(value) or not np.isfinite(error) or not found.df > 0:
         return value, np.nan, np.nan, np.nan
-    p = float(2 * stdtr(found.df, -abs(value) / error)) if error > 0 else float(value == 0)
-    return value, value - t * error, value + t * error, p
+    return value, value - t * error, value + t * error, two_sided_by_t(value, error, found.df)
 
 
 def _in_order(result: xr.Dataset, alpha: float) -> xr.Dataset:

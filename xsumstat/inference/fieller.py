@@ -12,6 +12,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from xsumstat.inference.pvalues import two_sided_by_t
 from xsumstat.types import FloatArray
 
 
@@ -59,12 +60,8 @@ def _roots(a: float, b: float, c: float) -> list[float]:
 
 def pvalue(estimates: FloatArray, variances: Sequence[FloatArray], df: float) -> float:
     """The two-sided p-value of a ratio of 0."""
-    from scipy.special import stdtr
-
     largest = max(float(v[0, 0]) for v in variances)
-    if not (largest > 0 and df > 0 and math.isfinite(estimates[0])):
-        return math.nan
-    return float(2 * stdtr(df, -abs(float(estimates[0])) / math.sqrt(largest)))
+    return two_sided_by_t(float(estimates[0]), math.sqrt(largest), df) if largest >= 0 else math.nan
 
 
 def standard_error(estimates: FloatArray, variances: Sequence[FloatArray]) -> float:

@@ -10,6 +10,7 @@ import numpy as np
 
 from xsumstat.inference.intervals import normal_quantile
 from xsumstat.inference.jackknife import t_quantile
+from xsumstat.inference.pvalues import two_sided_by_t
 from xsumstat.inference.score_limits import wilson
 from xsumstat.types import FloatArray
 
@@ -71,14 +72,7 @@ class LeftOut:
 
     def pvalue(self) -> float:
         """Student's two-sided p-value of the value 0."""
-        from scipy.special import stdtr
-
-        error = self.standard_error
-        if self.n < 2 or math.isnan(error):
-            return math.nan
-        if error == 0:
-            return 1.0 if self.value == 0 else math.nan
-        return float(2 * stdtr(self.n - 1, -abs(self.value) / error))
+        return two_sided_by_t(self.value, self.standard_error, self.n - 1)
 
 
 def left_out(function: Callable[[FloatArray], FloatArray], sums: FloatArray, counted: FloatArray) -> LeftOut:

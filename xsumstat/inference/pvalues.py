@@ -43,6 +43,30 @@ def permutation_pvalues(
     return (forward + added) / usable, (backward + added) / usable
 
 
+def two_sided_by_t(value: float, error: float, df: float) -> float:
+    """Student's two-sided p-value of the value 0.
+
+    Parameters
+    ----------
+    value, error : float
+        An estimate and its standard error.
+    df : float
+
+    Returns
+    -------
+    p : float
+        Without error: 1 if the value is 0, else NaN, as nothing says how often such a value comes by chance. NaN too
+        where there is no value, error or degree of freedom.
+    """
+    from scipy.special import stdtr
+
+    if not (df > 0 and error >= 0 and np.isfinite(value) and np.isfinite(error)):
+        return np.nan
+    if error == 0:
+        return 1.0 if value == 0 else np.nan
+    return float(2 * stdtr(df, -abs(value) / error))
+
+
 def equivalence_pvalues(samples: FloatArray, margins: FloatArray) -> FloatArray:
     """p-values of two one-sided tests (TOST) from resampled differences, one for each margin.
 
