@@ -16,12 +16,11 @@ import xarray as xr
 from xsumstat import _validate
 from xsumstat.dataset import facts
 from xsumstat.dataset import scores as schema
-from xsumstat.io import score_files
+from xsumstat.io import mtme_names, mtme_texts, score_files
 from xsumstat.io.cells import natural, report_alike, text
 from xsumstat.types import FloatArray
 
 GRANULARITIES = ("seg", "doc", "domain", "sys")
-_LONGEST_NAME = 255  # bytes
 _GROUPS_SHOWN = 3  # of metrics that lack the same, in one warning
 
 
@@ -245,17 +244,16 @@ def to_mtme(
     Parameters
     ----------
     ds : Dataset
-        ``score(metric, system, input)``. What is human says ``kind(metric)``, or the gold in ``ds.attrs["gold"]`` is.
-        Automatic metrics are called NAME-REF, by their labels, or by the coordinates ``base`` and ``reference``.
+        ``score(metric, system, input)``. The coordinate ``kind(metric)`` or ``ds.attrs["gold"]`` says what is human.
+        Automatic metrics are called NAME-REF, by their labels or by the coordinates ``base`` and ``reference``.
     folder : str or Path
         Where test sets are; made where it is not there.
     test_set, language_pair : str
         Such as "wmt23" and "en-de".
     granularity : {"seg", "doc", "domain", "sys"}, default "seg"
-        What the inputs are. Segments bring their list of documents, from the coordinates ``document`` and ``domain``
-        (one of each, called "all", where there are none).
+        What the inputs are. Of several, write "seg" first: the others use its list of documents.
     overwrite : bool, default False
-        Whether files that are there may be replaced.
+        Whether files that are there may be replaced. Texts that are there stay where `ds` has none.
 
     Returns
     -------
@@ -265,18 +263,27 @@ def to_mtme(
     Raises
     ------
     FileExistsError
-        If a file is there, and may not be replaced, or a folder in a file's place, or the other way round.
+        If a file is there and may not be replaced, or a folder is in a file's place, or a file in a folder's.
     ValueError
-        For a name that the layout or a file system cannot hold, labels that differ by type only, as 1 and "1", an
-        automatic metric that scores a system in part (the layout has no "None" for metrics; one without any score is
-        left out), or a further dim. Nothing is written then.
+        For a name that the layout or a file system cannot hold, an automatic metric that scores part of a system,
+        a document in several places, texts or documents there that do not fit, or a further dim. Nothing is written.
+
+    Warns
+    -----
+    UserWarning
+        Which metrics are written negated (``higher_is_better`` is False), and which score not all systems: the toolkit
+        reads 0 there.
 
     Notes
     -----
-    The layout has no word for a metric that is better when lower: where the coordinate ``higher_is_better`` is False
-    scores are written negated, with a warning. All files are made before the first is put in its place. Sources,
-    references and outputs are texts, which a Dataset of scores does not hold; mt-metrics-eval wants them beside the
-    scores.
+    ``EvalSet(test_set, language_pair, True, path=folder, info=MetaInfo(...))`` opens what is written. ``info`` names a
+    standard reference, and may be left out for WMT's own test sets, if their standard human scores are there.
+
+    The toolkit demands sources, references and outputs. Of segments, ``source(input)`` and ``target(system, input)``
+    are written, line breaks as blanks. Each line of other texts is the toolkit's own "[No translation supplied]".
+    References are those in metrics' names and the systems of ``system_type`` "human", or else one "refA".
+    Without coordinates ``document`` and ``domain``, all segments are one document "all" (one each, if only ``domain``
+    is known); an input that is a document, domain or system is one segment.
 
     Examples
     --------
@@ -293,13 +300,13 @@ def to_mtme(
     _validate.flag("overwrite", overwrite)
     above = _validate.path("folder", folder)
     score = _plain(ds)
-    _check_name("test_set", test_set)
-    _check_name("language_pair", language_pair)
-    if "." in language_pair:
-        raise ValueError(f"language_pair must hold no '.', got {language_pair!r}")
-    contents = _contents(ds, score, language_pair, granularity)
+    mtme_names.check_folder("test_set", test_set)
+    mtme_names.check_part("language_pair", language_pair)
     root = above / test_set
+    contents, texts = _contents(ds, score, root, language_pair, granularity)
     _check_places(root, contents, overwrite)
+    _check_places(root, texts, overwrite=True)
+    contents |= texts
     root.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=root) as scratch:
         for number, body in enumerate(contents.values()):
@@ -336,50 +343,102 @@ def _plain(ds: xr.Dataset) -> xr.DataArray:
     return schema.oriented(score, ("metric",)).transpose(*facts.CORE).compute()
 
 
-def _contents(ds: xr.Dataset, score: xr.DataArray, pair: str, granularity: str) -> dict[Path, str]:
-    """What goes into each file."""
-    metrics, systems, inputs = (
-        score[dim].values.tolist() if dim in score.coords else list(range(score.sizes[dim])) for dim in score.dims
+def _contents(
+    ds: xr.Dataset, score: xr.DataArray, root: Path, pair: str, granularity: str
+) -> tuple[dict[Path, str], dict[Path, str]]:
+    """What goes into each file, and into those of texts that are lacking and replace nothing."""
+    systems, inputs = _units(score, granularity)
+    named = _checked_metrics(ds, score)
+    automatic = [name for name, (people, _) in named.items() if not people]
+    own = [each for name in automatic for each in mtme_names.references_of(name)]
+    references = mtme_texts.references(root, pair, [*own, *_people(ds, systems)])
+    starts = [f"{each}\t" if granularity == "domain" else "" for each in inputs]
+    found: dict[Path, str] = {}
+    for name, (people, values) in named.items():
+        where = f"human-scores/{pair}.{name}" if people else f"metric-scores/{pair}/{name}"
+        lines = _lines(name, people, systems, values, starts)
+        found[mtme_names.file(f"{where}.{granularity}.score")] = "".join(lines)
+    listed, segments = mtme_texts.documents(ds, root, pair, granularity, inputs)
+    own_texts = mtme_texts.own_texts(ds, pair, references, systems) if granularity == "seg" else {}
+    replaced, added = mtme_texts.texts(root, pair, references, systems, segments, own_texts)
+    further = [each for each in mtme_texts.outputs(root, pair) if each not in systems]
+    _say_zeros([*systems, *further], references, {name: named[name][1] for name in automatic})
+    return found | listed | replaced, added
+
+
+def _units(score: xr.DataArray, granularity: str) -> tuple[list[str], list[Any]]:
+    """The systems, and what the scores are of."""
+    systems, inputs = (
+        score[dim].values.tolist() if dim in score.coords else list(range(score.sizes[dim])) for dim in score.dims[1:]
     )
     if granularity == "sys" and len(inputs) != 1:
         raise ValueError(f"granularity='sys' has one score a system, and there are {len(inputs)} inputs")
-    systems = [_check_name("system", system) for system in systems]
-    _validate.unique("systems' names", systems)
-    if granularity == "domain":
-        _validate.unique("inputs' names", map(str, inputs))
+    names = [mtme_names.checked("system", system) for system in systems]
+    _validate.unique("systems' names", names)
+    if granularity in ("domain", "doc"):
+        inputs = [mtme_names.checked("input", each) for each in inputs]
+        _validate.unique("inputs' names", inputs)
+    return names, inputs
+
+
+def _checked_metrics(ds: xr.Dataset, score: xr.DataArray) -> dict[str, tuple[bool, FloatArray]]:
+    """Whether each metric is human, and its scores, by the name that it has in the layout."""
+    metrics = score["metric"].values.tolist() if "metric" in score.coords else list(range(score.sizes["metric"]))
     human = _human(ds, metrics)
-    names = [_check_name("metric", name) for name in _names(ds, metrics, human)]
+    names = [mtme_names.checked("metric", name) for name in _names(ds, metrics, human)]
     _validate.unique("metrics' names", names)
-    found: dict[Path, str] = {}
-    for name, people, values in zip(names, human, score.values, strict=True):
-        lines = []
-        for system, row in zip(systems, values.tolist(), strict=True):
-            gone = [value != value for value in row]
-            if not people and all(gone):
-                continue
-            if not people and any(gone):
-                raise ValueError(
-                    f"metric {name!r} has no score of system {system!r} on {sum(gone)} of {len(row)} inputs, for which "
-                    "the layout has no word in metrics; leave the system or the inputs out"
-                )
-            start = [f"{_check_name('input', each)}\t" if granularity == "domain" else "" for each in inputs]
-            lines += [f"{a}{system}\t{'None' if b != b else repr(b)}\n" for a, b in zip(start, row, strict=True)]
-        if not lines:
-            raise ValueError(f"metric {name!r} has no score at all")
-        where = f"human-scores/{pair}.{name}" if people else f"metric-scores/{pair}/{name}"
-        found[_file(f"{where}.{granularity}.score")] = "".join(lines)
-    if granularity == "seg":
-        found[_file(f"documents/{pair}.docs")] = _documents(ds, len(inputs))
-    return found
+    mtme_names.check_distinct(name for name, people in zip(names, human, strict=True) if not people)
+    return dict(zip(names, zip(human, score.values, strict=True), strict=True))
 
 
-def _documents(ds: xr.Dataset, size: int) -> str:
-    described = [
-        ds[name].values.tolist() if name in ds.coords and ds[name].dims == ("input",) else [score_files.WHOLE] * size
-        for name in ("domain", "document")
+def _lines(name: str, people: bool, systems: list[str], values: FloatArray, starts: list[str]) -> list[str]:
+    """The lines of one metric's file."""
+    lines = []
+    for system, row in zip(systems, values.tolist(), strict=True):
+        gone = [value != value for value in row]
+        if not people and all(gone):
+            continue
+        if not people and any(gone):
+            raise ValueError(
+                f"metric {name!r} has no score of system {system!r} on {sum(gone)} of {len(row)} inputs, for which "
+                "the layout has no word in metrics; leave the system or the inputs out"
+            )
+        lines += [f"{a}{system}\t{'None' if b != b else repr(b)}\n" for a, b in zip(starts, row, strict=True)]
+    if not lines:
+        raise ValueError(f"metric {name!r} has no score at all")
+    return lines
+
+
+def _say_zeros(systems: list[str], references: list[str], scores: dict[str, FloatArray]) -> None:
+    """Which metrics do not score a system that is not their reference: mt-metrics-eval fills such scores with 0."""
+    lacking: dict[str, list[str]] = {}
+    for name, values in scores.items():
+        every = name.rpartition("-")[2] == mtme_names.EVERY
+        own = references if every else mtme_names.references_of(name)
+        there = {systems[at] for at in np.flatnonzero(~np.isnan(values).all(axis=1))}
+        absent = [system for system in systems if system not in there and system not in own]
+        if absent:
+            lacking.setdefault(_validate.listing(absent), []).append(name)
+    if lacking:
+        said = [f"metric(s) {_validate.listing(each)} have no score of {absent}" for absent, each in lacking.items()]
+        more = "; and so on" if len(said) > _GROUPS_SHOWN else ""
+        _validate.warn(
+            f"{'; '.join(said[:_GROUPS_SHOWN])}{more}: mt-metrics-eval reads 0 there, or refuses the folder with "
+            "strict=True; leave these systems or metrics out",
+            "no_score",
+        )
+
+
+def _people(ds: xr.Dataset, systems: list[str]) -> list[str]:
+    """The systems that are references."""
+    if "system_type" not in ds.coords or ds["system_type"].dims != ("system",):
+        return []
+    kinds = ds["system_type"].values.tolist()
+    return [
+        mtme_names.reference(f"system {system!r}, whose system_type is 'human',", system)
+        for system, kind in zip(systems, kinds, strict=True)
+        if kind == "human"
     ]
-    lines = (f"{_check_name('domain', a)}\t{_check_name('document', b)}\n" for a, b in zip(*described, strict=True))
-    return "".join(lines)
 
 
 def _human(ds: xr.Dataset, metrics: list[Any]) -> list[bool]:
@@ -391,11 +450,17 @@ def _human(ds: xr.Dataset, metrics: list[Any]) -> list[bool]:
 
 def _names(ds: xr.Dataset, metrics: list[Any], human: list[bool]) -> Iterator[Any]:
     """What each metric is called in the layout."""
-    parts = {name: ds[name].values.tolist() for name in ("base", "reference") if name in ds.coords}
+    parts = {
+        name: ds[name].values.tolist()
+        for name in ("base", "reference")
+        if name in ds.coords and ds[name].dims == ("metric",)
+    }
     for at, (metric, people) in enumerate(zip(metrics, human, strict=True)):
         if people:
             yield metric
         elif parts.get("reference", [""] * len(metrics))[at]:
+            if "-" in str(parts["reference"][at]):
+                mtme_names.reference(f"metric {metric!r}", parts["reference"][at])
             yield f"{parts.get('base', metrics)[at]}-{parts['reference'][at]}"
         elif "-" in str(metric):
             yield metric
@@ -404,23 +469,3 @@ def _names(ds: xr.Dataset, metrics: list[Any], human: list[bool]) -> Iterator[An
                 f"metric {metric!r} must be called NAME-REF, with REF 'src' for a metric without a reference, or have "
                 "a coordinate reference(metric); which metrics are human says the coordinate kind(metric)"
             )
-
-
-def _file(path: str) -> Path:
-    """A file's path, if a file system can hold it."""
-    name = Path(path).name
-    if len(name.encode()) > _LONGEST_NAME:
-        raise ValueError(f"{name!r} has {len(name.encode())} bytes, and a file's name at most {_LONGEST_NAME}")
-    return Path(path)
-
-
-def _check_name(what: str, name: Any) -> str:
-    """A name that can be part of a line and of a file's name."""
-    word = str(name)
-    if not word or word.split() != [word] or "/" in word or "\\" in word or "\0" in word or word in (".", ".."):
-        raise ValueError(f"{what} {word!r} cannot be written: names hold no blanks and no slashes")
-    try:
-        word.encode()
-    except UnicodeEncodeError as error:
-        raise ValueError(f"{what} {word!r} cannot be written: {error.reason}") from error
-    return word

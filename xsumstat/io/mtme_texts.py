@@ -1,0 +1,178 @@
+"""What mt-metrics-eval demands beside scores: a list of documents, and texts, in whose place a word stands."""
+
+from __future__ import annotations
+
+import glob
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import xarray as xr
+
+from xsumstat import _validate
+from xsumstat.io import mtme_names, score_files
+
+NO_TEXT = "[No translation supplied]"  # what mt-metrics-eval itself has for a text that is not there
+_ONLY_REFERENCE = "refA"  # where no metric names one: the toolkit demands a standard reference
+_ENDINGS = (".txt", ".jsonl")
+
+_Lines = list[tuple[str, str]]
+
+
+def documents(
+    ds: xr.Dataset, root: Path, pair: str, granularity: str, inputs: list[Any]
+) -> tuple[dict[Path, str], int]:
+    """The list of documents, if it is to be written, and how many segments it has.
+
+    A list that is there stays where it says the same, or where the Dataset does not say what it is to be.
+    """
+    place = mtme_names.file(f"documents/{pair}.docs")
+    lines = _described(ds, granularity, inputs)
+    there = root / place
+    if there.is_file():
+        kept = _kept(there, granularity, lines)
+        invented = not {"domain", "document"} & set(ds.coords)
+        if granularity != "seg" or kept == lines or (invented and len(kept) == len(lines)):
+            return {}, len(kept)
+    return {place: "".join(f"{domain}\t{document}\n" for domain, document in lines)}, len(lines)
+
+
+def _described(ds: xr.Dataset, granularity: str, inputs: list[Any]) -> _Lines:
+    """Domain and document of each segment; of scores that are no segments' each input is one."""
+    whole = [score_files.WHOLE] * len(inputs)
+    own = {
+        name: ds[name].values.tolist()
+        for name in ("domain", "document")
+        if name in ds.coords and ds[name].dims == ("input",)
+    }
+    if granularity == "seg":
+        numbered = list(range(1, len(inputs) + 1))
+        found = own.get("domain", whole), own.get("document", numbered if "domain" in own else whole)
+    elif granularity == "sys":
+        found = whole, whole
+    else:
+        found = inputs if granularity == "domain" else own.get("domain", whole), inputs
+    lines = [
+        (mtme_names.checked("domain", domain), mtme_names.checked("document", document))
+        for domain, document in zip(*found, strict=True)
+    ]
+    blocks = [each for at, each in enumerate(lines) if at == 0 or each != lines[at - 1]]
+    twice = sorted(name for name, count in Counter(document for _, document in blocks).items() if count > 1)
+    if twice:
+        raise ValueError(
+            f"document(s) {_validate.listing(twice)} cannot be written: the segments of a document must follow each "
+            'other and have one domain; ds.sortby("document") puts them together'
+        )
+    return lines
+
+
+def _kept(there: Path, granularity: str, lines: _Lines) -> _Lines:
+    """The list of documents that is there, if the scores fit it."""
+    segments = score_files.read_units(there, "seg")
+    kept = list(zip(segments.domain or [], segments.document or [], strict=True))
+    if granularity in ("doc", "domain"):
+        part = 1 if granularity == "doc" else 0
+        wanted, found = list(dict.fromkeys(each[part] for each in lines)), list(dict.fromkeys(x[part] for x in kept))
+        if sorted(wanted) != sorted(found) or (granularity == "doc" and wanted != found):
+            raise ValueError(
+                f"inputs are {_validate.listing(wanted)}, and {there} has {_validate.listing(found)}: "
+                "they must be the same, documents in the same order"
+            )
+    return kept
+
+
+def references(root: Path, pair: str, named: Iterable[str]) -> list[str]:
+    """The references that are to be there; one at least, as mt-metrics-eval demands it."""
+    there = [path.name.removeprefix(f"{pair}.").rpartition(".")[0] for path in _there(root, pair)[0]]
+    return list(dict.fromkeys([*named, *there])) or [_ONLY_REFERENCE]
+
+
+def outputs(root: Path, pair: str) -> list[str]:
+    """The systems whose outputs are there."""
+    return [path.name.removesuffix(path.suffix) for path in _there(root, pair)[1]]
+
+
+def _there(root: Path, pair: str) -> tuple[list[Path], list[Path]]:
+    """The files of references and of outputs that are there."""
+    references = (root / "references").glob(f"{glob.escape(pair)}.*.*")
+    both = references, (root / "system-outputs" / pair).glob("*.*")
+    of_references, of_outputs = (sorted(path for path in each if path.suffix in _ENDINGS) for each in both)
+    return of_references, of_outputs
+
+
+def own_texts(ds: xr.Dataset, pair: str, named: Iterable[str], systems: list[str]) -> dict[Path, str]:
+    """The files of the texts that stand beside scores of segments: `source` and `target`, as `read_mqm` gives them."""
+    found = {}
+    if _is_text(ds, "source", ("input",)):
+        found[mtme_names.file(f"sources/{pair}.txt")] = _body("source", ds["source"].values.tolist())
+    if _is_text(ds, "target", ("system", "input")):
+        references = set(named)
+        for system, row in zip(systems, ds["target"].transpose("system", "input").values.tolist(), strict=True):
+            body = found[mtme_names.file(f"system-outputs/{pair}/{system}.txt")] = _body("target", row)
+            if system in references:
+                found[mtme_names.file(f"references/{pair}.{system}.txt")] = body
+    return found
+
+
+def _is_text(ds: xr.Dataset, name: str, dims: tuple[str, ...]) -> bool:
+    return name in ds and sorted(map(str, ds[name].dims)) == sorted(dims) and ds[name].dtype.kind in "OUT"
+
+
+def _body(name: str, lines: list[Any]) -> str:
+    """Texts as lines, without the line breaks that are in them."""
+    joined = (" ".join(text.splitlines()).strip() if isinstance(text, str) else "" for text in lines)
+    body = "".join(f"{text or NO_TEXT}\n" for text in joined)
+    try:
+        body.encode()
+    except UnicodeEncodeError as error:
+        raise ValueError(f"{name} has a text that cannot be written: {error.reason}") from error
+    return body
+
+
+def texts(
+    root: Path, pair: str, named: Iterable[str], systems: Iterable[str], segments: int, own: dict[Path, str]
+) -> tuple[dict[Path, str], dict[Path, str]]:
+    """Texts that take the place of others, and those that are lacking, or for which only a word stands.
+
+    What is there and is not the Dataset's own stays, and must be as long as the source.
+    """
+    wanted = (
+        mtme_names.file(each)
+        for each in (
+            f"sources/{pair}.txt",
+            *(f"references/{pair}.{name}.txt" for name in named),
+            *(f"system-outputs/{pair}/{system}.txt" for system in systems),
+        )
+    )
+    others = (path.relative_to(root) for each in _there(root, pair) for path in each)
+    replaced, added = {}, {}
+    for place in dict.fromkeys([*wanted, *others]):
+        body = own.get(place, f"{NO_TEXT}\n" * segments)
+        there = next(_either(root / place), None)
+        if there is None:
+            added[place] = body
+            continue
+        lines = _lines(there)
+        if there.suffix == ".txt" and set(lines) <= {NO_TEXT}:
+            added[place] = body
+        elif place in own and there.suffix == ".txt":
+            if lines != _stripped(body.split("\n")[:-1]):
+                replaced[place] = body
+        elif len(lines) != segments:
+            raise ValueError(f"{there} has {len(lines)} lines, and there are {segments} segments; move it away")
+    return replaced, added
+
+
+def _either(path: Path) -> Iterator[Path]:
+    """The file, as text or as JSON lines."""
+    return (each for each in map(path.with_suffix, _ENDINGS) if each.is_file())
+
+
+def _lines(there: Path) -> list[str]:
+    with there.open(encoding="utf-8", errors="replace") as stream:
+        return _stripped(stream)
+
+
+def _stripped(lines: Iterable[str]) -> list[str]:
+    return [line.rstrip() for line in lines]
