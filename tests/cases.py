@@ -107,6 +107,7 @@ QUESTIONS = {
     "computed": lambda d: d.meta.perm_test("human", level="input", coefficient="kendall", method="auto", **FEW),
     "boot_test": lambda d: d.meta.boot_test("human", **FEW),
     "corr_test": lambda d: d.meta.corr_test("human", method="zou"),
+    "corr_test of ranks": lambda d: d.meta.corr_test("human", method="wilcoxon", level="input"),
     "metric_corr": lambda d: d.meta.metric_corr(),
     "metric_ci": lambda d: d.meta.metric_ci(**FEW),
     "equivalence": lambda d: d.meta.equivalence("human", other="m1", margin=0.1, **FEW),

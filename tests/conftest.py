@@ -14,6 +14,8 @@ import xsumstat
 
 # For the workers of xdist, which fill the cores already: more threads of BLAS wait for each other.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+# Whether a slow machine compiles for more than a second is no part of what a test reads.
+os.environ["XSUMSTAT_QUIET"] = "1"
 
 
 def pytest_collection_modifyitems(items):

@@ -135,7 +135,7 @@ ENTRIES = {
     """,
     "progress": """
         progress : bool, optional
-            Show a progress bar (needs tqdm). Default: one comes by itself in a terminal or notebook, after two seconds.
+            Show a progress bar (needs tqdm). Default: one comes by itself in a terminal or notebook, after a second.
             Lazy scores have the bars of Dask instead.
     """,
     "metric.rows": """

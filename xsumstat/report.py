@@ -448,8 +448,8 @@ def _computed(
 
 
 def _bar(progress: bool | None) -> AbstractContextManager[Any]:
-    """Dask's bar of what this machine computes, where it is asked for, or takes two seconds and somebody watches."""
+    """Dask's bar of what this machine computes, where it is asked for, or takes a second and somebody watches."""
     if progress is False or (progress is None and not (sys.stderr is not None and sys.stderr.isatty())):
         return nullcontext()
     bar: Any = extras.optional("dask.diagnostics", "dask").ProgressBar
-    return bar(minimum=0 if progress else 2, dt=0.5, out=sys.stderr)  # type: ignore[no-any-return]
+    return bar(minimum=0 if progress else 1, dt=0.5, out=sys.stderr)  # type: ignore[no-any-return]

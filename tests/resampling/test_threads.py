@@ -8,6 +8,7 @@ import time
 import numpy as np
 import pytest
 
+from xsumstat.kernels import jit
 from xsumstat.resampling import draws, threads
 
 
@@ -136,3 +137,21 @@ def test_a_bar_that_failed_stops_its_clock(monkeypatch):
         assert threading.active_count() == before + 1
         raise ValueError("work")
     assert threading.active_count() == before
+
+
+def test_a_log_gets_one_line_once_in_a_process(capsys, monkeypatch):
+    monkeypatch.setattr(threads, "_watched", lambda: False)
+    monkeypatch.setattr(threads, "_DELAY", 0.05)
+    monkeypatch.setattr(jit, "_printed", False)
+
+    def said(progress=None):
+        with threads.progress_bar(4, progress) as bar:
+            bar()
+            time.sleep(0.3)
+        return capsys.readouterr().err
+
+    assert said() == ""  # XSUMSTAT_QUIET
+    monkeypatch.delenv("XSUMSTAT_QUIET")
+    assert said(progress=False) == ""
+    assert said() == "xsumstat: resampling, 25% done after 0.05 s (progress=True shows a bar)\n"
+    assert said() == ""

@@ -5,12 +5,13 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from xsumstat.coefficients import arrays
+from xsumstat.inference import signed_ranks
 from xsumstat.inference.pvalues import permutation_pvalues
 from xsumstat.kernels import swaps as _kernels_swaps
 from xsumstat.kernels import systems as kernels
@@ -28,9 +29,6 @@ NAMES = ("difference", "statistic", "forward", "backward", "n_inputs")
 # Tests of means by Student's t have limits, too.
 WITH_LIMITS = ("paired_t", "t")
 LIMITS = ("ci_low", "ci_high", "standard_error", "df")
-
-# The signed-rank test is exact, as SciPy's, for so many inputs: without ties, and with ties or differences of 0.
-_EXACT, _EXACT_TIED = 50, 13
 
 
 @dataclass(frozen=True)
@@ -102,9 +100,7 @@ class Pairs:
     @cached_property
     def ranks(self) -> tuple[FloatArray, FloatArray]:
         """Signed midranks of the differences (Wilcoxon leaves out those that are 0), and Σ(t³ − t) over ties."""
-        ranks, tied = np.empty(self.first.shape), np.empty(len(self.at))
-        kernels.signed_ranks(self.differences, self.near, ranks, tied)
-        return ranks, tied
+        return signed_ranks.ranked(self.differences, self.near)
 
 
 def in_common(x: FloatArray, pairs: IntArray) -> Iterator[tuple[IntArray, BoolArray]]:
@@ -270,7 +266,10 @@ class _Group:
         pairs, test = self.pairs, self.test
         difference = pairs.differences.mean(axis=1)
         if test.method == "wilcoxon":
-            statistic, (forward, backward) = pairs.ranks[0].sum(axis=1), _wilcoxon(pairs, test.alternative)
+            statistic, (forward, backward) = (
+                pairs.ranks[0].sum(axis=1),
+                signed_ranks.pvalues(*pairs.ranks, test.alternative),
+            )
         elif test.method in ("paired_t", "t"):
             statistic, degrees = _of_t(pairs, test.method)
             forward, backward = _student(statistic, degrees, test.alternative)
@@ -332,40 +331,6 @@ def _student(statistic: FloatArray, degrees: int, alternative: str) -> tuple[Flo
         return p, p
     below, above = (np.asarray(stdtr(degrees, sign * statistic)) for sign in (1, -1))
     return (above, below) if alternative == "greater" else (below, above)
-
-
-def _wilcoxon(group: Pairs, alternative: str) -> tuple[FloatArray, FloatArray]:
-    """p-values of the signed-rank test: exact for few inputs, as SciPy's are, else by the normal distribution."""
-    from scipy.special import ndtr
-
-    ranks, tied = group.ranks
-    n = (ranks != 0).sum(axis=1)
-    total = ranks.sum(axis=1)  # 2·W₊ − n(n + 1)/2, of variance n(n + 1)(2n + 1)/6 − ties/12
-    variance = n * (n + 1) * (2 * n + 1) / 6 - tied / 12
-    with np.errstate(divide="ignore", invalid="ignore"):
-        z = total / np.sqrt(variance)
-    at_least, at_most = np.asarray(ndtr(-z)), np.asarray(ndtr(z))
-    few = np.where((tied == 0) & (n == group.n), _EXACT, _EXACT_TIED)
-    for at in np.flatnonzero((group.n <= few) & (n > 0)):
-        doubled = tuple(sorted(np.rint(2 * np.abs(ranks[at][ranks[at] != 0])).astype(int).tolist()))
-        chances = _rank_sum_chances(doubled)
-        positive = round(float((sum(doubled) + 2 * total[at]) / 2))  # of doubled ranks
-        at_least[at], at_most[at] = chances[positive:].sum(), chances[: positive + 1].sum()
-    if alternative == "two-sided":
-        p = np.minimum(1.0, 2 * np.minimum(at_least, at_most))
-        return p, p
-    return (at_least, at_most) if alternative == "greater" else (at_most, at_least)
-
-
-@lru_cache(maxsize=256)
-def _rank_sum_chances(doubled: tuple[int, ...]) -> FloatArray:
-    """Chances of each sum of the ranks that are positive, when signs are fair; ranks and sums are doubled."""
-    chances = np.zeros(sum(doubled) + 1)
-    chances[0] = 1.0
-    for rank in doubled:
-        chances[rank:] = (chances[rank:] + chances[:-rank]) / 2
-        chances[:rank] /= 2
-    return chances
 
 
 # --- By sampling ---

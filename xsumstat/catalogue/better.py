@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from xsumstat.catalogue.record import Analysis, TestName, Variable
-from xsumstat.catalogue.variables import LIMITS, PAIR, PAIRS
+from xsumstat.catalogue.variables import LIMITS, PAIR, PAIRS, UNDEFINED_GROUPS
 
 GROUP = "better, or equally good"
 ANALYSES = (
@@ -50,9 +50,10 @@ ANALYSES = (
         "corr_test",
         GROUP,
         main=("pvalue",),
-        others=("difference", "statistic", *LIMITS),
+        others=("difference", "statistic", *LIMITS, "n_undefined"),
         dims=PAIRS,
         pictures=("pvalues",),
+        own=UNDEFINED_GROUPS,
         aim="We tested {whether} with {gold}, {correlation}, differs [graham2014testing].",
         say="findings_tests.metric_tests",
         best="findings_tests.leader",

@@ -18,6 +18,8 @@ _CORRELATED = {
     "within_system": ("input",),
     "global": ("system", "input"),
 }
+# By a test of the correlations of single inputs or systems, which stand for others like them.
+_GROUPS = {"input": ("input",), "within_system": ("system",)}
 THESE, LIKE_THESE = "these systems", "systems like these"
 
 
@@ -103,6 +105,8 @@ def of(attrs: Mapping[Any, Any]) -> Scope | None:
         random = about.random
     if not random and attrs.get("method") in _FORMULAS:
         random = _CORRELATED.get(str(attrs.get("level")), ())
+    if attrs.get("analysis") == "corr_test" and attrs.get("method") == "wilcoxon":
+        random = _GROUPS.get(str(attrs.get("level")), ())
     if attrs.get("target") == "these":
         return Scope((), systems, inputs)
     exchanged = about is not None and about.exchanged

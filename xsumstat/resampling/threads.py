@@ -18,8 +18,8 @@ from xsumstat.kernels import jit
 
 # No kernel should run longer than this many nanoseconds before somebody can stop it.
 _PATIENCE = 3e8
-# A bar that nobody asked for comes after so many seconds.
-_DELAY = 2.0
+# A bar that nobody asked for, or a line in a log, comes after so many seconds.
+_DELAY = 1.0
 
 Bar = Callable[[], object]
 # What moves the bar of the whole, by a share of the run that is under way, where several runs have one bar.
@@ -46,8 +46,8 @@ def _watched() -> bool:
 def progress_bar(total: int, progress: bool | None, *, desc: str = "resampling", unit: str = "block") -> Iterator[Bar]:
     """A function to call after each of `total` steps; it moves a tqdm bar where one is shown.
 
-    With None a bar comes by itself where somebody watches and the work takes more than two seconds. Within `one_bar` it
-    moves the bar of the whole.
+    With None a bar comes by itself where somebody watches and the work takes more than a second; a log gets one line,
+    once in a process. Within `one_bar` it moves the bar of the whole.
     """
     whole = _WHOLE.get()
     if whole is not None:
@@ -93,8 +93,12 @@ def _part(advance: Callable[[float], object]) -> Iterator[None]:
 @contextmanager
 def _shown(total: int, progress: bool | None, **style: str) -> Iterator[Callable[[float], object]]:
     """A function that moves a tqdm bar, or does nothing where none is shown."""
-    if progress is False or (progress is None and not _watched()):
+    if progress is False:
         yield lambda n: None
+        return
+    if progress is None and not _watched():
+        with _line_in_a_log(total, style["desc"]) as count:
+            yield count
         return
     tqdm = extras.optional("tqdm.auto", "progress").tqdm
     if progress:
@@ -106,6 +110,22 @@ def _shown(total: int, progress: bool | None, **style: str) -> Iterator[Callable
         yield late.update
     finally:
         late.close()
+
+
+@contextmanager
+def _line_in_a_log(total: int, desc: str) -> Iterator[Callable[[float], object]]:
+    """A function that counts steps, for the one line of a process that says how far they are after a second."""
+    done = 0.0
+
+    def count(n: float) -> None:
+        nonlocal done
+        done += n
+
+    def line() -> str:
+        return f"xsumstat: {desc}, {done / total:.0%} done after {_DELAY:g} s (progress=True shows a bar)"
+
+    with jit.line_after(_DELAY, line):
+        yield count
 
 
 class _LateBar:
