@@ -303,10 +303,7 @@ def to_mtme(
     mtme_names.check_folder("test_set", test_set)
     mtme_names.check_part("language_pair", language_pair)
     root = above / test_set
-    contents, texts = _contents(ds, score, root, language_pair, granularity)
-    _check_places(root, contents, overwrite)
-    _check_places(root, texts, overwrite=True)
-    contents |= texts
+    contents = _contents(ds, score, root, language_pair, granularity, overwrite)
     root.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=root) as scratch:
         for number, body in enumerate(contents.values()):
@@ -344,9 +341,9 @@ def _plain(ds: xr.Dataset) -> xr.DataArray:
 
 
 def _contents(
-    ds: xr.Dataset, score: xr.DataArray, root: Path, pair: str, granularity: str
-) -> tuple[dict[Path, str], dict[Path, str]]:
-    """What goes into each file, and into those of texts that are lacking and replace nothing."""
+    ds: xr.Dataset, score: xr.DataArray, root: Path, pair: str, granularity: str, overwrite: bool
+) -> dict[Path, str]:
+    """What goes into each file, if it may go there."""
     systems, inputs = _units(score, granularity)
     named = _checked_metrics(ds, score)
     automatic = [name for name, (people, _) in named.items() if not people]
@@ -363,11 +360,13 @@ def _contents(
         mtme_texts.check_scores_that_stay(root, pair, found, body)
     own_texts = mtme_texts.own_texts(ds, pair, references, systems) if granularity == "seg" else {}
     replaced, added = mtme_texts.texts(root, pair, references, systems, segments, own_texts)
+    _check_places(root, [*found, *listed, *replaced], overwrite)
+    _check_places(root, added, overwrite=True)
     before = mtme_texts.outputs(root, pair)
     scored = [(name, _scored(systems, named[name][1])) for name in automatic]
     scored += [(name, {*has, *before}) for name, has in mtme_texts.metrics_that_stay(root, pair, found)]
     _say_zeros(list(dict.fromkeys([*systems, *before])), references, scored)
-    return found | listed | replaced, added
+    return found | listed | replaced | added
 
 
 def _units(score: xr.DataArray, granularity: str) -> tuple[list[str], list[Any]]:
