@@ -75,7 +75,8 @@ def test_bootstrap_equals_gathering_the_drawn_labels(pair, level, name, seed, un
         for got, s in zip(made.bootstrap(w, v), range(3), strict=True):
             i, j = w[min(s, len(w) - 1)], v[min(s, len(v) - 1)]
             drawn = reference.drawn(rows(x), i, j), reference.drawn(rows(z), i, j)
-            assert same(got, reference.correlation(name, *drawn, level, undefined=undefined))
+            want = reference.correlation(name, *drawn, level, undefined=undefined)
+            assert same(got, want, atol=1e-12 * max(1.0, abs(want)))  # icc can be far below -1
 
 
 @pytest.mark.parametrize("name", NAMES)
