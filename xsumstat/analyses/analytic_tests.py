@@ -102,10 +102,9 @@ def corr_test(
     "wilcoxon" ranks the differences d_j of the two metrics' correlations on input j: ``Σ sgn(d_j)·rank|d_j|``, as
     `scipy.stats.wilcoxon` with its defaults. Differences of 0 are left out, tied ones share their mean rank; if all are
     0, p is 1. An input on which one of the two has no correlation is left out, or with ``undefined="zero"`` the
-    correlation is 0. p is exact up to 50 inputs, with ties or differences of 0 up to 13, else normal. The test takes
-    the d_j to be symmetric about 0, and is of these systems on inputs like these: p was at most .05 for 4 to 6 % of
-    metrics that differ by noise alone, but for 10 to 71 % of metrics that are equally good in the long run and favour
-    systems of their own. For systems like these use `compare_metrics`.
+    correlation is 0; ``difference`` is that of the two averages. p is exact up to 50 inputs, with ties or differences
+    of 0 up to 13, else normal. The test assumes that the d_j are symmetric about 0. At input level it speaks of these
+    systems on inputs like these. For systems like these it is very liberal; use `compare_metrics`.
 
     References
     ----------

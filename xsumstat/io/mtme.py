@@ -271,8 +271,8 @@ def to_mtme(
     Warns
     -----
     UserWarning
-        Which metrics are written negated (``higher_is_better`` is False), and which score not all systems: the toolkit
-        reads 0 there.
+        Which metrics are written negated (``higher_is_better`` is False), and which do not score all systems: the
+        toolkit reads 0 there.
 
     Notes
     -----
@@ -356,15 +356,16 @@ def _contents(
         lines = _lines(name, people, systems, values, starts)
         found[mtme_names.file(f"{where}.{granularity}.score")] = "".join(lines)
     listed, segments = mtme_texts.documents(ds, root, pair, granularity, inputs)
+    stay = mtme_texts.scores_that_stay(root, pair, found)
     for body in listed.values():
-        mtme_texts.check_scores_that_stay(root, pair, found, body)
+        mtme_texts.check_fit(stay, body)
     own_texts = mtme_texts.own_texts(ds, pair, references, systems) if granularity == "seg" else {}
     replaced, added = mtme_texts.texts(root, pair, references, systems, segments, own_texts)
     _check_places(root, [*found, *listed, *replaced], overwrite)
     _check_places(root, added, overwrite=True)
     before = mtme_texts.outputs(root, pair)
     scored = [(name, _scored(systems, named[name][1])) for name in automatic]
-    scored += [(name, {*has, *before}) for name, has in mtme_texts.metrics_that_stay(root, pair, found)]
+    scored += [(name, {*has, *before}) for name, has in mtme_texts.systems_of_metrics(stay)]
     _say_zeros(list(dict.fromkeys([*systems, *before])), references, scored)
     return found | listed | replaced | added
 

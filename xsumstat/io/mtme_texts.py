@@ -18,6 +18,7 @@ _ONLY_REFERENCE = "refA"  # where no metric names one: the toolkit demands a sta
 _ENDINGS = (".txt", ".jsonl")
 
 _Lines = list[tuple[str, str]]
+Lines = dict[Path, list[list[str]]]  # the words of each line of files
 
 
 def documents(
@@ -57,8 +58,7 @@ def _described(ds: xr.Dataset, granularity: str, inputs: list[Any]) -> _Lines:
         (mtme_names.checked("domain", domain), mtme_names.checked("document", document))
         for domain, document in zip(*found, strict=True)
     ]
-    blocks = [each for at, each in enumerate(lines) if at == 0 or each != lines[at - 1]]
-    twice = sorted(name for name, count in Counter(document for _, document in blocks).items() if count > 1)
+    _, twice = score_files.documents_of(lines)
     if twice:
         raise ValueError(
             f"document(s) {_validate.listing(twice)} cannot be written: the segments of a document must follow each "
@@ -82,33 +82,38 @@ def _kept(there: Path, granularity: str, lines: _Lines) -> _Lines:
     return kept
 
 
-def check_scores_that_stay(root: Path, pair: str, written: Collection[Path], listed: str) -> None:
-    """Scores that are there and are not written anew fit the new list of documents."""
-    lines = [line.split("\t") for line in listed.splitlines()]
-    domains = {domain for domain, _ in lines}
-    sizes = {"seg": len(lines), "doc": len({document for _, document in lines}), "sys": 1}
+def scores_that_stay(root: Path, pair: str, written: Collection[Path]) -> Lines:
+    """The words of each line of the files of scores that are there and are not written anew."""
     there = (
         *(root / "human-scores").glob(f"{glob.escape(pair)}.*.score"),
         *(root / "metric-scores" / pair).glob("*.score"),
     )
-    for file in sorted(there):
-        if file.relative_to(root) in written:
-            continue
+    return {file: _words(file) for file in sorted(there) if file.relative_to(root) not in written}
+
+
+def _words(file: Path) -> list[list[str]]:
+    return [words for words in map(str.split, _lines(file)) if len(words) > 1]
+
+
+def check_fit(scores: Lines, listed: str) -> None:
+    """Scores that stay fit the new list of documents."""
+    lines = [line.split("\t") for line in listed.splitlines()]
+    domains = {domain for domain, _ in lines}
+    sizes = {"seg": len(lines), "doc": len({document for _, document in lines}), "sys": 1}
+    for file, words in scores.items():
         granularity = file.name.split(".")[-2]
-        words = [line.split() for line in _lines(file)]
-        counts = set(Counter(each[-2] for each in words if len(each) > 1).values())
-        unknown = granularity == "domain" and not {each[0] for each in words if each} <= domains
+        counts = set(Counter(each[-2] for each in words).values())
+        unknown = granularity == "domain" and not {each[0] for each in words} <= domains
         if unknown or (granularity in sizes and counts != {sizes[granularity]}):
             raise ValueError(f"{file} does not fit the new list of documents; move it away, or use another test_set")
 
 
-def metrics_that_stay(root: Path, pair: str, written: Collection[Path]) -> list[tuple[str, set[str]]]:
-    """The metrics in files that are there and are not written anew, and the systems that each scores."""
-    files = sorted((root / "metric-scores" / pair).glob("*-*.*.score"))
+def systems_of_metrics(scores: Lines) -> list[tuple[str, set[str]]]:
+    """The automatic metrics of files, and the systems that each scores."""
     return [
-        (file.name.rsplit(".", 2)[0], {line.split()[-2] for line in _lines(file) if len(line.split()) > 1})
-        for file in files
-        if file.relative_to(root) not in written
+        (file.name.rsplit(".", 2)[0], {each[-2] for each in words})
+        for file, words in scores.items()
+        if file.parent.parent.name == "metric-scores" and "-" in file.name
     ]
 
 

@@ -68,12 +68,18 @@ def read_units(file: Path, granularity: str) -> Units:
     if granularity == "domain":
         names = sorted(set(domains))
         return Units(names, None, names)
-    blocks = [each for at, each in enumerate(segments) if at == 0 or each != segments[at - 1]]
-    names = [document for _, document in blocks]
-    twice = [name for name, count in Counter(names).items() if count > 1]
+    blocks, twice = documents_of(segments)
     if twice:
-        raise ValueError(f"{file.name}: the segments of {_validate.listing(sorted(twice))} do not follow each other")
+        raise ValueError(f"{file.name}: the segments of {_validate.listing(twice)} do not follow each other")
+    names = [document for _, document in blocks]
     return Units(names, names, [domain for domain, _ in blocks])
+
+
+def documents_of(segments: list[tuple[str, str]]) -> tuple[list[tuple[str, str]], list[str]]:
+    """Domain and document of each run of segments, and the documents that have several runs."""
+    blocks = [each for at, each in enumerate(segments) if at == 0 or each != segments[at - 1]]
+    counts = Counter(document for _, document in blocks)
+    return blocks, sorted(name for name, count in counts.items() if count > 1)
 
 
 def read_scores(file: Path, units: Units, granularity: str) -> Scores:

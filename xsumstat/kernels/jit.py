@@ -14,8 +14,8 @@ from typing import Any
 
 # Seconds that a process may still compile until it says why nothing happens.
 _patience = 1.0
-# Whether it compiles now, and whether it has printed its line.
-_compiling = _printed = False
+# Whether it has printed its one line.
+_printed = False
 _WAIT = "xsumstat: compiling what this call needs, once (python -m xsumstat compile does so beforehand)"
 
 
@@ -29,42 +29,27 @@ def watched() -> bool:
 @contextmanager
 def announced() -> Iterator[None]:
     """Print a line if a process compiles for more than a second in all, in a terminal, notebook or log."""
-    global _patience, _compiling
-    if _patience <= 0.0:
+    global _patience
+    if _patience <= 0.0 or os.environ.get("XSUMSTAT_QUIET"):
         yield
         return
-    start, _compiling = time.monotonic(), True
-    try:
-        with line_after(_patience, lambda: _WAIT):
-            yield
-    finally:
-        _compiling = False
-        _patience -= time.monotonic() - start
-
-
-@contextmanager
-def line_after(seconds: float, line: Callable[[], str]) -> Iterator[None]:
-    """Print a line to stderr if what is done within takes longer: the first such line of a process, and no other.
-
-    Nothing is printed where the environment variable XSUMSTAT_QUIET is set.
-    """
-    if _printed or sys.stderr is None or os.environ.get("XSUMSTAT_QUIET"):
-        yield
-        return
-
-    def say() -> None:
-        global _printed
-        if not _printed:
-            _printed = True
-            print(_WAIT if _compiling else line(), file=sys.stderr, flush=True)
-
-    timer = threading.Timer(seconds, say)
+    start = time.monotonic()
+    timer = threading.Timer(_patience, print_once, [_WAIT])
     timer.daemon = True
     timer.start()
     try:
         yield
     finally:
         timer.cancel()
+        _patience -= time.monotonic() - start
+
+
+def print_once(line: str) -> None:
+    """Print a line to stderr: the first such line of a process, and none where XSUMSTAT_QUIET is set."""
+    global _printed
+    if not (_printed or sys.stderr is None or os.environ.get("XSUMSTAT_QUIET")):
+        _printed = True
+        print(line, file=sys.stderr, flush=True)
 
 
 class Kernel:

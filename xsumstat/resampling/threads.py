@@ -46,8 +46,8 @@ def _watched() -> bool:
 def progress_bar(total: int, progress: bool | None, *, desc: str = "resampling", unit: str = "block") -> Iterator[Bar]:
     """A function to call after each of `total` steps; it moves a tqdm bar where one is shown.
 
-    With None a bar comes by itself where somebody watches and the work takes more than a second; a log gets one line,
-    once in a process. Within `one_bar` it moves the bar of the whole.
+    With None a bar comes by itself where somebody watches and the work takes more than a second; a log gets one line
+    in a process. Within `one_bar` it moves the bar of the whole.
     """
     whole = _WHOLE.get()
     if whole is not None:
@@ -97,8 +97,7 @@ def _shown(total: int, progress: bool | None, **style: str) -> Iterator[Callable
         yield lambda n: None
         return
     if progress is None and not _watched():
-        with _line_in_a_log(total, style["desc"]) as count:
-            yield count
+        yield _line_in_a_log(total, style["desc"])
         return
     tqdm = extras.optional("tqdm.auto", "progress").tqdm
     if progress:
@@ -112,20 +111,23 @@ def _shown(total: int, progress: bool | None, **style: str) -> Iterator[Callable
         late.close()
 
 
-@contextmanager
-def _line_in_a_log(total: int, desc: str) -> Iterator[Callable[[float], object]]:
-    """A function that counts steps, for the one line of a process that says how far they are after a second."""
-    done = 0.0
+def _line_in_a_log(total: int, desc: str) -> Callable[[float], object]:
+    """A function that counts steps, and prints how far they are at the first that ends after a second.
+
+    A thread that watched the time, as a bar has, would cost a short call a tenth.
+    """
+    start, done = time.monotonic(), 0.0
 
     def count(n: float) -> None:
         nonlocal done
         done += n
+        passed = time.monotonic() - start
+        if passed >= _DELAY and done < total:
+            jit.print_once(
+                f"xsumstat: {desc}, {done / total:.0%} done after {passed:.0f} s (progress=True shows a bar)"
+            )
 
-    def line() -> str:
-        return f"xsumstat: {desc}, {done / total:.0%} done after {_DELAY:g} s (progress=True shows a bar)"
-
-    with jit.line_after(_DELAY, line):
-        yield count
+    return count
 
 
 class _LateBar:
