@@ -22,6 +22,8 @@ os.environ["XSUMSTAT_QUIET"] = "1"  # pages do not say that something is compile
 DatasetMeta.plot = Plots
 
 project = "xsumstat"
+# The address of the public repository, such as "https://github.com/OWNER/xsumstat"; "" shows no link.
+REPOSITORY = ""
 author = "The xsumstat developers"
 copyright = f"2026, {author}"
 version = release = xsumstat.__version__
@@ -98,9 +100,9 @@ html_theme_options = {
     "pygments_light_style": "a11y-high-contrast-light",
     "pygments_dark_style": "a11y-high-contrast-dark",
 }
-# Pages with no others below them have nothing for the sidebar.
-ALONE = ("own_csv", "which", "papers", "coming_from", "large_work", "how_it_works", "calibration", "glossary")
-html_sidebars = dict.fromkeys(("index", *ALONE, "changelog", "contributing"), [])
+if REPOSITORY:
+    html_theme_options["icon_links"] = [{"name": "Repository", "url": REPOSITORY, "icon": "fa-solid fa-code-branch"}]
+html_sidebars = {"index": []}
 
 
 def _copy_notebooks():
