@@ -126,7 +126,8 @@ def test_pictures_are_loaded(visit, name):
 def test_the_start_page_leads_on(visit):
     page = visit("index.html")
     assert page.locator("article img").count() >= 1
-    for heading in ("Five minutes with your own CSV", "Judges", "Which interval, which test?", "Guides", "Gallery", "API"):
+    doors = ("Five minutes with your own CSV", "Judges", "Which interval, which test?", "Guides", "Gallery", "API")
+    for heading in doors:
         assert page.locator(".sd-card", has_text=heading).locator("a").count() >= 1, heading
     page.locator(".sd-card", has_text="Gallery").click()
     page.wait_for_load_state("networkidle")
