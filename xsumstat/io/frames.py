@@ -12,12 +12,12 @@ import pandas as pd
 import xarray as xr
 
 from xsumstat import _validate, extras
-from xsumstat.io import cells, declarations, recognised, rows, stores, tables, tabular, texts
+from xsumstat.io import cells, declarations, mtme, recognised, rows, score_files, stores, tables, tabular, texts
 from xsumstat.io import columns as usual
 from xsumstat.io import ratings as by_raters
 from xsumstat.io.labels import Place, without_blanks
 
-FORMATS = (".csv", ".tsv", ".parquet", ".nc", ".zarr", *recognised.SUFFIXES)
+FORMATS = (".csv", ".tsv", ".parquet", ".nc", ".zarr", score_files.SUFFIX, *recognised.SUFFIXES)
 
 
 @_validate.public
@@ -241,7 +241,7 @@ def read_scores(
         ``.csv``, ``.tsv`` or ``.parquet``: a frame, tidy if it has the metric column, else wide. ``.nc`` or ``.zarr``:
         a saved Dataset. ``.jsonl``, ``.json``, ``.eval``, or a folder of such: SacreROUGE, or what
         lm-evaluation-harness, Inspect AI, promptfoo and DeepEval write, told by what is in it; other ``.jsonl`` and
-        ``.json`` with a record a row are frames, too.
+        ``.json`` with a record a row are frames, too. ``.score``, or a folder of such: mt-metrics-eval.
     metric, system, input, value, dims, aggregate
         Columns of a frame, and what to do with repeated cells, as for `to_scores`.
     ratings : list of str, optional
@@ -279,6 +279,8 @@ def read_scores(
         raise ValueError(f"ratings={ratings!r} names columns, and {path.name} is no table")
     if (suffix in recognised.SUFFIXES and not is_records) or (path.is_dir() and suffix != ".zarr"):
         return recognised.reader_of(path)(path)
+    if suffix == score_files.SUFFIX:
+        return mtme.read_files(path)
     if suffix not in FORMATS:
         raise ValueError(f"cannot tell what {path.name} holds by its ending; known: {_validate.listing(FORMATS)}")
     with stores.reading(path):
