@@ -1247,7 +1247,7 @@ class DatasetMeta(_Meta):
         *,
         brief: bool = False,
     ) -> DataFrame:
-        """A tidy frame of a result or of scores: a row for each interval, test or score."""
+        """Turn a result or scores into a tidy frame: one row per interval, test or score."""
 
     @_of("io.paper_tables")
     def to_latex(
@@ -1259,7 +1259,7 @@ class DatasetMeta(_Meta):
         caption: str | None = None,
         label: str | None = None,
     ) -> str:
-        """A table in LaTeX as papers print it, for the package booktabs."""
+        """Write a result as a LaTeX table for papers (package booktabs)."""
 
     @_of("io.paper_tables")
     def to_markdown(
@@ -1270,7 +1270,7 @@ class DatasetMeta(_Meta):
         digits: int = 2,
         caption: str | None = None,
     ) -> str:
-        """A table in Markdown (GitHub's), as papers print it."""
+        """Write a result as a Markdown table (GitHub's) for papers."""
 
     @_of("conclusions")
     def conclusion(self) -> str:
