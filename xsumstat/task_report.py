@@ -162,61 +162,48 @@ def shared_task(
     rng: int | np.random.SeedSequence | np.random.Generator | None = 0,
     progress: bool | None = None,
 ) -> TaskReport:
-    """Rank the metrics of a shared task's folder, one's own beside them: all tasks, clusters, the table, a page.
+    """Rank the metrics of a shared task's folder together with your own: all tasks, clusters, table and page.
 
     Parameters
     ----------
     folder : str or Path
         A test set in the layout of mt-metrics-eval, such as "mt-metrics-eval-v2/wmt24".
     metric_files : str, Path or several, optional
-        Scores of further metrics: ``.score`` files, or folders of such. A file is called ``NAME-REF.seg.score``, or
-        ``NAME.seg.score``. Its language pair is the name of its folder, or stands before its name,
-        ``en-de.NAME-REF.seg.score``; otherwise it is the only pair that the lines fit. Scores of systems
-        (``NAME-REF.sys.score``) are taken where the rules ask for them; default means of the segments' scores.
+        Scores of further metrics: files ``NAME-REF.seg.score``, or folders of such files. The language pair is the
+        name of the file's folder, or precedes the name (``en-de.NAME-REF.seg.score``), or the lines fit only one.
+        Rules with system scores use ``NAME-REF.sys.score`` or else means of segments.
     language_pair : str or list of str, optional
-        Default those with MQM by which WMT ranked metrics in 2022 to 2024; of others all with human scores.
+        Default: those in WMT's ranking (MQM), 2022 to 2024; otherwise all with human scores.
     rules : {"wmt22", "wmt23", "wmt24", "wmt25"}, optional
-        Whose tasks; default those of the folder's name.
-    gold : str or mapping, optional
-        The human scores, of all pairs or by pair; default those that WMT's ranking took.
-    reference : str or mapping, optional
-        The reference whose metrics are ranked, of all pairs or by pair; default WMT's standard reference, or the only
-        one that there is.
+        The year whose tasks apply; default the folder's name.
+    gold, reference : str or mapping, optional
+        Human scores, and the reference of the ranked metrics, for all pairs or by pair; default WMT's.
     leave_out : list of str or mapping, optional
-        Systems that are left out, of all pairs or by pair; default WMT's outliers.
+        Systems to leave out, for all pairs or by pair; default WMT's outliers.
     lower_is_better : str or list of str, optional
         Metrics that are better when lower, by label or by base name.
     {alpha.beats}
     n_resamples : int, default 9999
         Number of random swaps in each task.
     rng : None, int, SeedSequence or Generator, default 0
-        Source of the draws; one seed gives the same numbers.
+        Source of the draws; the same seed gives the same numbers.
     {progress}
 
     Returns
     -------
     TaskReport
-        In a notebook shown as a page; ``str()`` gives it as text, ``.save("ranking.html")`` writes the page,
-        ``.dump("folder")`` writes scores and results as TSV. ``.table`` is what `rank_tasks` gave, ``.tasks`` what
-        `wmt_tasks` gave, ``.scores`` the scores of each language pair.
+        Shown as a page in a notebook; ``str()`` gives text, ``.save("ranking.html")`` writes the page,
+        ``.dump("folder")`` writes TSV. ``.table`` is the result of `rank_tasks`, ``.tasks`` of `wmt_tasks`.
 
     Raises
     ------
-    FileNotFoundError
-        If there is no such folder or file.
-    ValueError, TypeError
-        For a folder that is no test set, a file that fits no language pair, a metric whose reference is not the one
-        whose metrics are ranked, and what `read_mtme`, `wmt_tasks` and `rank_tasks` refuse.
+    FileNotFoundError, ValueError, TypeError
+        For a folder that is not a test set, a file that fits no language pair, and a metric with another reference.
 
     Warns
     -----
     UserWarning
-        What `read_mtme`, `add_metric`, `wmt_tasks` and `rank_tasks` warn of; the page repeats it.
-
-    Notes
-    -----
-    `read_mtme`, `add_metric`, `wmt_tasks` and `rank_tasks` are the steps, in this order. On the command line:
-    ``xsumstat wmt24 --metric-file NEW-refA.seg.score --output ranking.html``.
+        The warnings of `read_mtme`, `add_metric`, `wmt_tasks` and `rank_tasks`; the page repeats them.
 
     Examples
     --------
