@@ -20,7 +20,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
-from cases import passes
+from cases import again, passes
 from helpers import by_turns
 from preference_cases import preferences, rows
 
@@ -225,6 +225,8 @@ def data_of(name):
         return segments()
     if name == "DatasetMeta.confusion":
         return passes(scores())
+    if name == "DatasetMeta.repeatability":
+        return again(scores())
     owner, _, method = name.partition(".")
     if owner == "Plots" and method not in offers.PICTURES:
         return drawn_from(method)
