@@ -10,7 +10,8 @@ import matplotlib
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))
 
-import api_links  # noqa: E402 - these two lie beside this file
+import alternative_texts  # noqa: E402 - these three lie beside this file
+import api_links  # noqa: E402
 import api_pages  # noqa: E402
 
 import xsumstat  # noqa: E402
@@ -124,5 +125,6 @@ def setup(app):
     _copy_notebooks()
     api_pages.write(HERE)
     app.connect("include-read", _links_of_the_repository)
+    app.connect("doctree-read", alternative_texts.add)
     app.connect("missing-reference", api_links.reference)
     app.connect("object-description-transform", api_links.name_as_typed)
