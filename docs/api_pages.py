@@ -63,7 +63,7 @@ def groups() -> dict[str, list[Entry]]:
     """All public names, each in one group."""
     found = {title: [_question(name) for name in names] for title, names in offers.QUESTIONS.items()}
     asked = {name for names in offers.QUESTIONS.values() for name in names}
-    of_results = [name for name in (*offers.OF_RESULTS, *offers.OF_TESTS) if name not in asked]
+    of_results = [name for name in (*offers.OF_RESULTS, *offers.OF_TESTS, *offers.OF_TASKS) if name not in asked]
     found["asked of results"] = [
         Entry(f"result.meta.{name}", _DATASET + name, "report", getattr(DatasetMeta, name)) for name in of_results
     ]

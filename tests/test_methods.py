@@ -207,7 +207,7 @@ def test_pairwise_differences_are_of_systems_on_each_input(demo):
 
 # Their designs have other sizes than the scores, or tasks of several sizes.
 OTHER_SIZES = (
-    *("coverage", "power", "plan", "rank_tasks", "simulate"),
+    *("coverage", "power", "plan", "rank_tasks", "ranks_by", "rank_stability", "simulate"),
     *("position_bias", "preference_agreement", "preference_bias", "rank_systems"),
 )
 
