@@ -63,7 +63,7 @@ def groups() -> dict[str, list[Entry]]:
     """All public names, each in one group."""
     found = {title: [_question(name) for name in names] for title, names in offers.QUESTIONS.items()}
     asked = {name for names in offers.QUESTIONS.values() for name in names}
-    of_results = [name for name in (*offers.OF_RESULTS, *offers.OF_TESTS, *offers.OF_TASKS) if name not in asked]
+    of_results = [name for name in (*offers.OF_RESULTS, *offers.OF_TESTS) if name not in asked]
     found["asked of results"] = [
         Entry(f"result.meta.{name}", _DATASET + name, "report", getattr(DatasetMeta, name)) for name in of_results
     ]
@@ -72,7 +72,13 @@ def groups() -> dict[str, list[Entry]]:
         *(Entry(f"df.meta.{name}", _FRAME + name, "scores_in", getattr(FrameMeta, name)) for name in offers.OF_FRAMES),
         *(_function(name) for name in offers.PACKAGE if name not in (*SIMULATION, *TASKS)),
     ]
-    found["over several tasks"] = [_function(name) for name in TASKS]
+    found["over several tasks"] = [
+        *map(_function, TASKS),
+        *(
+            Entry(f"result.meta.{name}", _DATASET + name, "better", getattr(DatasetMeta, name))
+            for name in offers.OF_TASKS
+        ),
+    ]
     found["simulation"] = [_function(name) for name in SIMULATION]
     return found
 

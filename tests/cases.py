@@ -351,8 +351,6 @@ OF_DEMO = {
     "compare_groups": lambda d: d.meta.compare_groups("human", by="system_type", level="input"),
     "rank": lambda d: d.meta.rank("human"),
     "rank_tasks": lambda d: xsumstat.rank_tasks({"a": {"ds": d, "gold": "human"}}, **FEW),
-    "ranks_by": lambda d: two_tasks(d).meta.ranks_by("level"),
-    "rank_stability": lambda d: two_tasks(d).meta.rank_stability(**FEW),
     "metric_corr": lambda d: d.meta.metric_corr(),
     "metric_ci": lambda d: d.meta.metric_ci(metric=["judge", "bleu", "rouge"], **FEW),
     "equivalence": lambda d: d.meta.equivalence("human", other="bleu", margin=0.1, **FEW),

@@ -200,19 +200,19 @@ def clusters_closing(result: xr.Dataset) -> list[str]:
 
 def rank_tasks(result: xr.Dataset) -> list[str]:
     """The clusters by average score over tasks."""
-    size = result.sizes.get("task", 1)
-    over = f"the average over {size:,} tasks" if size > 1 else "one task"
     return [
-        f"By {over}: {_clusters(result, 'average_score')[0]}",
+        f"By {_over_tasks(result.sizes.get('task', 1))}: {_clusters(result, 'average_score')[0]}",
         f"{_WITHIN_CLUSTERS} ({_level(result)}).",
     ]
 
 
 def ranks_by(result: xr.Dataset) -> list[str]:
     """The clusters by average score over the tasks of one group."""
-    size = int(result["n_tasks"]) if "n_tasks" in result else 1
-    over = f"the average over {size:,} tasks" if size > 1 else "one task"
-    return [f"by {over}: {_clusters(result, 'average_score')[0]}"]
+    return [f"by {_over_tasks(int(result['n_tasks']))}: {_clusters(result, 'average_score')[0]}"]
+
+
+def _over_tasks(size: int) -> str:
+    return f"the average over {size:,} tasks" if size > 1 else "one task"
 
 
 def ranks_closing(result: xr.Dataset) -> list[str]:

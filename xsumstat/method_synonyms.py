@@ -124,7 +124,7 @@ METHODS: Words = {
     "adjust('bh')": words_of("fdr bh benjamini_hochberg fdr_correction"),
     "significant": words_of("significance is_significant reject sig decisions decide"),
     "subset": words_of("select filter_tasks subset_tasks task_subset part_of_tasks"),
-    "ranks_by": words_of("rank_by ranks_by_domain by_domain by_language group_ranks breakdown"),
+    "ranks_by": words_of("ranks_by_domain by_domain by_language group_ranks breakdown"),
     "rank_stability": words_of("stability rank_bootstrap bootstrap_ranks first_share robustness leave_one_task_out"),
     "to_mtme": words_of("write_mtme to_wmt save export write"),
     "plot": words_of("plots figure draw show viz chart visualize visualise picture graph"),

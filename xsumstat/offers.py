@@ -186,7 +186,7 @@ def _everywhere() -> dict[str, str]:
     homes |= {each: f"ds.meta.plot.{each}" for each in PICTURES}
     homes |= {each: f"xsumstat.{each}" for each in PACKAGE} | {"plot": "ds.meta.plot"}
     homes |= {each: f"df.meta.{each}" for each in OF_FRAMES}
-    homes |= {each: f"result.meta.{each}" for each in (*OF_TESTS, *OF_RESULTS)}
+    homes |= {each: f"result.meta.{each}" for each in (*OF_TASKS, *OF_TESTS, *OF_RESULTS)}
     return homes | {each: f"ds.meta.{each}" for names in QUESTIONS.values() for each in names}
 
 

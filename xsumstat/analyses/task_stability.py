@@ -66,14 +66,17 @@ def rank_stability(
     --------
     >>> import xsumstat
     >>> ds = xsumstat.load_dataset("demo")
-    >>> tasks = {name: {"ds": ds, "gold": "human", "coefficient": name} for name in ("pearson", "kendall", "spearman")}
-    >>> table = xsumstat.rank_tasks(tasks, n_resamples=99, rng=1)
-    >>> table.meta.rank_stability(rng=1).first_share.to_pandas().round(2).head(3)
-    metric
-    judge        0.96
-    bertscore    0.04
-    rouge        0.00
-    Name: first_share, dtype: float64
+    >>> parts = {f"part {at}": ds.isel(input=slice(6 * at, 6 * at + 6)) for at in range(5)}
+    >>> table = xsumstat.rank_tasks({name: {"ds": each, "gold": "human"} for name, each in parts.items()},
+    ...                             n_resamples=99, rng=1)
+    >>> table.meta.rank_stability(rng=1).meta.to_frame(brief=False)[["metric", "rank", "rank_low", "rank_high"]]
+           metric  rank  rank_low  rank_high
+    0       judge     1         1          1
+    1   bertscore     2         2          2
+    2       rouge     3         3          4
+    3  perplexity     4         3          4
+    4        bleu     5         4          5
+    5      length     6         6          6
     """
     check_ranked(result, "rank_stability")
     if stratify is not None:
