@@ -40,78 +40,60 @@ def rank_tasks(
     rng: int | np.random.SeedSequence | np.random.Generator | None = None,
     progress: bool | None = None,
 ) -> xr.Dataset:
-    """Metrics in order of their weighted average over tasks, in clusters, as WMT's metrics task ranks them.
-
-    The tests ask whether two metrics are exchangeable on these systems, by swaps in each task.
+    """Rank metrics by their weighted average over tasks, in clusters, as WMT does.
 
     Parameters
     ----------
     tasks : mapping
-        From each task's name to what it is: ``ds``, its Dataset, ``gold``, and whatever `perm_test` takes: level,
-        coefficient, metric, missing, undefined, threshold, calibrate_on, pool, resample, crossed and swap; and
-        ``weight``, what it weighs, at least 0 (default 1). A metric must have one name in all tasks. `wmt_tasks` makes
-        WMT's.
+        Names and tasks, e.g. by `wmt_tasks`: mappings with ``ds``, ``gold``, keywords of `perm_test` (level,
+        coefficient, metric, missing, undefined, threshold, calibrate_on, pool, resample, crossed, swap) and ``weight``
+        (default 1). A metric must have one name in all tasks.
     weights : mapping, optional
-        What each task weighs, at least 0; default the tasks' own ``weight``.
+        Weight of each task, at least 0. Default: the tasks' own ``weight``.
     {alpha.beats}
     n_resamples : int, default 9999
         Number of random swaps in each task.
     {rng}
-        Each task has draws of its own.
     {progress}
-        One bar for all tasks.
 
     Returns
     -------
     Dataset
-        Of each task ``correlation``, ``task_rank`` and ``task_cluster`` (metric, task; 1 is best), and its
-        ``weight(task)``. Of all together ``average_score(metric)``, between 0 and 1, ``average_rank(metric)``, the
-        average of the clusters' numbers, ``rank`` and ``cluster`` (metric) by average score, and ``difference`` and
-        ``pvalue`` (metric, other_metric) of the tests that clusters are made of ("greater"). The metrics are in order;
-        one that is not in all tasks comes last, without an average.
+        In order of the average: ``correlation``, ``task_rank`` and ``task_cluster`` (metric, task), ``weight(task)``;
+        ``average_score`` (0 to 1), ``average_rank``, ``rank`` and ``cluster`` (metric); ``difference`` and ``pvalue``
+        (metric, other_metric), "greater". Metrics that are not in all tasks come last.
 
     Raises
     ------
     ValueError, TypeError
-        With the task's name, for an unknown label, dim, level or coefficient, and scores that are not numbers,
-        infinite, or all missing; for unknown keywords, and for scores with a further dim that is not pooled, of which
-        each label is a task.
+        Names the task, for an unknown label, option or keyword, unusable scores, and a further dim that is not pooled.
 
     Warns
     -----
     UserWarning
-        Which metrics are not in all tasks, and whose undefined correlations count as 0.
+        For metrics that are not in all tasks, and undefined correlations that count as 0.
 
     Notes
     -----
-    A metric whose correlation is undefined in a task, as that of constant scores, is not in it; with
-    ``"undefined": "zero"`` in the task it has the correlation 0 there, which is WMT's rule.
-
-    Correlations between −1 and 1 are brought to 0 to 1, as accuracies are, before they are averaged. Of two metrics the
-    averages are compared by the average of the tasks' differences under swaps, drawn in each task independently, of
-    which p is ``(1 + #{δ_s ≥ δ − 1e-12})/(k + 1)``. From the best down, a metric starts a new cluster where some member
-    of the current one beats it.
+    Null hypothesis: two metrics are exchangeable on these systems, by swaps in each task. Correlations are scaled from
+    [−1, 1] to [0, 1] before averaging. A metric without a correlation in a task is not in it; with
+    ``"undefined": "zero"`` it has 0 there, which is WMT's rule. Clusters are made as by `rank`.
 
     References
     ----------
-    Freitag et al. (2023), "Results of WMT23 Metrics Shared Task", §6; Freitag et al. (2024), the same of WMT24.
+    Freitag et al. (2023), "Results of WMT23 Metrics Shared Task", §6; Freitag et al. (2024).
 
     Examples
     --------
     >>> import xsumstat
     >>> ds = xsumstat.load_dataset("demo")
-    >>> outputs = {"ds": ds, "gold": "human", "level": "input", "coefficient": "acc_eq", "resample": "input"}
-    >>> tasks = {"systems": {"ds": ds, "gold": "human", "coefficient": "spa"}, "outputs": outputs}
-    >>> table = xsumstat.rank_tasks(tasks, n_resamples=99, rng=1)
-    >>> table.correlation.to_pandas().round(2)
-    task        systems  outputs
+    >>> outputs = {"ds": ds, "gold": "human", "level": "input", "coefficient": "acc_eq", "metric": ["judge", "bleu"]}
+    >>> tasks = {"systems": {**outputs, "level": "system", "coefficient": "spa"}, "outputs": outputs}
+    >>> xsumstat.rank_tasks(tasks, n_resamples=99, rng=1).correlation.to_pandas().round(2)
+    task    systems  outputs
     metric
-    judge          0.88     0.78
-    bertscore      0.83     0.68
-    rouge          0.83     0.67
-    perplexity     0.76     0.67
-    bleu           0.70     0.58
-    length         0.68     0.52
+    judge      0.88     0.78
+    bleu       0.70     0.58
     """
     if not isinstance(tasks, Mapping) or not tasks:
         raise TypeError(f"tasks must be a mapping of names to tasks, at least one, got {tasks!r:.80}")
@@ -139,7 +121,6 @@ def rank_tasks(
 
 
 def _shares(tasks: Mapping[str, Any], weights: Mapping[str, float] | None) -> dict[str, float]:
-    """What each task weighs, all together 1."""
     if weights is None:
         weights = {name: task.get("weight", 1.0) if isinstance(task, Mapping) else 1.0 for name, task in tasks.items()}
     if not isinstance(weights, Mapping) or set(weights) != set(tasks):
@@ -153,8 +134,6 @@ def _shares(tasks: Mapping[str, Any], weights: Mapping[str, float] | None) -> di
 
 @dataclass(frozen=True)
 class _Asked:
-    """One task."""
-
     name: str
     ds: xr.Dataset
     gold: Any
@@ -172,7 +151,6 @@ class _Asked:
         return cls(name, task["ds"], task.get("gold"), keywords)
 
     def correlations(self) -> xr.Dataset:
-        """What `corr` says."""
         found = self._said(correlation.corr, {key: self.keywords[key] for key in _OF_CORR if key in self.keywords})
         further = [str(dim) for dim in found["correlation"].dims if dim != "metric"]
         if further:
@@ -195,7 +173,6 @@ class _Asked:
         return self.keywords.get("undefined") == "zero"
 
     def differences(self, rows: list[Any], columns: list[Any], **keywords: Any) -> xr.Dataset:
-        """What `perm_test` says of some metrics and others."""
         with _validate.kept_warnings():  # `correlations` gave them
             requested = {**self.keywords, "metric": rows, "other": columns, **keywords}
             return self._said(comparison.perm_test, {**requested, "alternative": "greater", "keep_samples": True})
@@ -295,7 +272,6 @@ class _Tests:
             row += share * mine / span
 
     def _count(self, start: int, difference: FloatArray, samples: FloatArray) -> None:
-        """p-values of the averages of some rows."""
         for row, (observed, drawn) in enumerate(zip(difference, samples, strict=True)):
             observed, drawn, at = observed[row + 1 :], drawn[row + 1 :], start + row
             counts = np.empty((4, len(observed)), dtype=np.int64)
@@ -305,14 +281,12 @@ class _Tests:
             self.difference[at, at + 1 :], self.difference[at + 1 :, at] = observed, -observed
 
     def of_task(self, at: int, alpha: float) -> xr.Dataset:
-        """Ranks and clusters of one task."""
         there = np.flatnonzero(~np.isnan(self.r[at]))
         ranks, clusters = ranking.ranked(self.r[at][there], self.own[at][np.ix_(there, there)], alpha)
         coords = {"metric": np.array(self.labels, dtype=object)[there]}
         return xr.Dataset({"task_rank": ("metric", ranks), "task_cluster": ("metric", clusters)}, coords)
 
     def averaged(self, table: xr.Dataset, ranked: list[xr.Dataset], alpha: float) -> xr.Dataset:
-        """The table with averages, in their order."""
         score, average_rank = np.zeros(len(self.metrics)), np.zeros(len(self.metrics))
         for r, single, found, share in zip(self.r, self.single, ranked, self.shares, strict=True):
             low, span = _range_of(single)
@@ -344,7 +318,6 @@ def _range_of(single: xr.Dataset) -> tuple[float, float]:
 def _table(
     single: Mapping[str, xr.Dataset], ranked: list[xr.Dataset], metrics: list[Any], tasks: list[str]
 ) -> xr.Dataset:
-    """Correlations, ranks and clusters of all tasks, NaN where a metric is not in one."""
     parts = [
         xr.merge(
             [
