@@ -389,21 +389,9 @@ ENTRIES = {
             Source of the draws. Trial t depends only on the seed and t; everything compared sees the same trials.
     """,
     # Sections
-    "errors.draws": """
-        ValueError, TypeError
-            For an unknown label or option, a number that is not allowed, unusable scores, and constant human scores.
-    """,
-    "errors.ratings": """
-        ValueError, TypeError
-            For ratings or a dim that are missing or not allowed.
-    """,
     "errors.warned": """
         UserWarning
             For anything left out, constant scores, fewer than 5 correlated systems, and undefined results.
-    """,
-    "errors.scores": """
-        ValueError, TypeError
-            For an unknown label or option, unusable scores, and constant human scores.
     """,
 }
 

@@ -68,7 +68,6 @@ def agreement(
 
     Raises
     ------
-    {errors.ratings}
     ImportError
         Without krippendorff (extra "agreement").
 
