@@ -1241,6 +1241,37 @@ class DatasetMeta(_Meta):
     ) -> DataArray:
         """Which tests are significant: the adjusted p-value, if any, is at most `alpha`."""
 
+    @_of("analyses.task_subsets")
+    def subset(
+        self,
+        task: Hashable | Sequence[Hashable] | None = None,
+        *,
+        language_pair: str | Sequence[str] | None = None,
+        domain: str | Sequence[str] | None = None,
+        level: str | Sequence[str] | None = None,
+        coefficient: str | Sequence[str] | None = None,
+        weights: Mapping[str, float] | None = None,
+    ) -> Dataset:
+        """Rank the metrics by their average over some of the tasks, with tests from the swaps that were kept."""
+
+    @_of("analyses.task_subsets")
+    def ranks_by(
+        self,
+        by: str,
+    ) -> Dataset:
+        """Rank the metrics within each group of tasks: by language pair, domain, level or coefficient."""
+
+    @_of("analyses.task_stability")
+    def rank_stability(
+        self,
+        *,
+        stratify: str | None = None,
+        confidence_level: float = 0.95,
+        n_resamples: int = 9999,
+        rng: int | SeedSequence | Generator | None = None,
+    ) -> Dataset:
+        """Draw the tasks with replacement, and count how often each metric comes first."""
+
     @_of("io.result_frames")
     def to_frame(
         self,

@@ -60,8 +60,9 @@ def wmt_tasks(
     Returns
     -------
     dict
-        Tasks by name, each with ``ds``, ``gold``, ``level``, ``coefficient`` and ``weight``. Metrics are labelled by
-        ``base``, with "[noref]" if needed to distinguish two.
+        Tasks by name, each with ``ds``, ``gold``, ``level``, ``coefficient``, ``weight`` and, for a single pair or
+        domain, ``language_pair`` or ``domain``. Metrics are labelled by ``base``, with "[noref]" if needed to
+        distinguish two.
 
     Raises
     ------
@@ -134,6 +135,7 @@ def _by_pair(data: Any, argument: str = "data") -> dict[str, xr.Dataset]:
 class _Pair:
     """Scores of one language pair: of segments, of systems, and of domains where they are given."""
 
+    name: str
     segments: xr.Dataset
     systems: xr.Dataset
     domains: xr.Dataset | None
@@ -173,18 +175,21 @@ class _Pair:
         assert segments is not None and whole is not None
         kinds = segments.get("system_type")
         people = () if kinds is None else tuple(segments["system"].values[(kinds == "human").values].tolist())
-        return cls(segments, whole, single, gold, people, human)
+        return cls(pair, segments, whole, single, gold, people, human)
 
     def without_people(self, ds: xr.Dataset) -> xr.Dataset:
+        """Without other references as systems."""
         return ds.sel(system=~ds["system"].isin(list(self.people))) if self.people else ds
 
     def task(self, level: str, coefficient: str, *, human: bool | None = None, domain: str | None = None) -> Task:
+        """One task."""
         of_means = level == "system" and coefficient != "spa"
         ds = self.systems if of_means and domain is None else self.segments
         if domain is not None:
             ds = self._of_domain(domain, of_means)
         ds = ds if (self.human if human is None else human) else self.without_people(ds)
         found = {"ds": ds, "gold": self.gold, "level": level, "coefficient": coefficient, "weight": 1.0}
+        found |= {"language_pair": self.name} | ({} if domain is None else {"domain": domain})
         if of_means:
             found["missing"] = "available"
         zero = coefficient in ("pearson", "kendall") and level in ("system", "global")
@@ -211,6 +216,7 @@ def _gold(pair: str, ds: xr.Dataset, gold: Any, settled: wmt_data.Settled | None
 
 
 def _warn_of_two(pairs: Mapping[str, _Pair], data: Mapping[str, xr.Dataset], gold: Any) -> None:
+    """Say which of two raters' scores are the gold."""
     first, second = _TWO_OF_ESA
     named = set(data) if isinstance(gold, str) else set(gold or ())
     both = [name for name, pair in pairs.items() if pair.gold == first and second in data[name]["metric"].values]
@@ -309,6 +315,7 @@ def _of_2022(pairs: dict[str, _Pair]) -> dict[str, Task]:
 
 
 def _accuracy(pairs: dict[str, _Pair]) -> Task:
+    """The pairwise accuracy of the systems of all pairs, each pair's among themselves."""
     parts, golds = [], {pair.gold for pair in pairs.values()}
     gold = golds.pop() if len(golds) == 1 else "gold"
     human = any(pair.human for pair in pairs.values())  # one task, which has people or not
