@@ -257,13 +257,13 @@ def test_why_nothing_is_defined_is_said():
 
 # --- Swaps of decisions ---
 
-ONE_BY_ONE = pytest.mark.filterwarnings("ignore:decisions trade places one by one")
+ONE_BY_ONE = pytest.mark.filterwarnings("ignore:swapping single decisions")
 
 
 @pytest.mark.parametrize("level, instead", [("input", "resample='input', the default"), ("system", "swap='scores'")])
 def test_coins_for_single_decisions_are_warned_of(level, instead):
     ds = cube(*tied(0))
-    with pytest.warns(UserWarning, match=f"the test finds too much, .*; {instead}"):
+    with pytest.warns(UserWarning, match=f"the test is liberal .*; use {instead}"):
         ds.meta.perm_test("human", level=level, coefficient="acc_eq", swap="decisions", n_resamples=19, rng=0)
 
 

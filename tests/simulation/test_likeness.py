@@ -138,7 +138,7 @@ def test_effects_that_cannot_be_told_apart_are_refused():
     gold = np.full((3, 6), np.nan)
     for at in range(6):
         gold[at % 3, at] = at**2
-    with pytest.raises(ValueError, match="too few cells to tell the effects"):
+    with pytest.raises(ValueError, match="too few outputs to separate the effects"):
         Likeness.of(np.random.default_rng(0).normal(size=(1, 3, 6)), gold)
 
 

@@ -161,8 +161,8 @@ def _warn_of_averages(level: str) -> None:
     """Warn that an average over groups varies less than the formulas know."""
     if level in _OF_GROUPS:
         _validate.warn(
-            f"corr_test takes the average correlation at level={level!r} for a single one, which varies far more: "
-            "it finds almost nothing (its size at .05 is about 0); use perm_test",
+            f"corr_test treats the average correlation at level={level!r} as a single one, which varies far more: "
+            "the test is very conservative (its size at .05 is about 0); use perm_test",
             "average_for_single",
         )
 
