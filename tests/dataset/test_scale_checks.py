@@ -55,7 +55,7 @@ def test_several_values_may_be_positive():
     want = dataset(np.stack([x > 3, z > 3]).astype(float)).meta.corr("m1", level="global", coefficient="kappa")
     assert float(kappa.correlation[0]) == float(want.correlation[0])
     with pytest.raises(
-        ValueError, match="coefficient='f1' is of two classes, and gold 'm1' has the values 1, 2, 3, 4, 5"
+        ValueError, match="coefficient='f1' needs two classes, and gold 'm1' has the values 1, 2, 3, 4, 5"
     ):
         ds.meta.corr("m1", **ASK)
 

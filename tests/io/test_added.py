@@ -112,7 +112,7 @@ def test_labels_of_another_type_are_refused_with_the_way_out():
         (mine(rouge=1.0), {}, "there is a metric 'rouge' .*metric="),
         (mine(), {"on": ["model", "dok"]}, "on='dok' names neither a dim nor a coordinate"),
         (mine(), {"on": {"input": "dok"}}, "is not a column; did you mean 'doc'"),
-        (mine(), {"on": "doc"}, "scores has no column of systems, of which there are 3"),
+        (mine(), {"on": "doc"}, "scores has no column of systems, and ds has 3"),
         (mine(), {"on": {"domian": "doc"}}, "on names 'domian', which is neither a dim nor a coordinate"),
         (mine(domain="odd"), {"on": ["model", "domain"]}, "coordinate 'domain' does not identify inputs: several are"),
         (mine().assign(doc=99), {}, "no row matches an output: the rows have 'c/99'"),

@@ -147,7 +147,7 @@ def test_further_columns_of_documents_are_told(folder):
     (folder / "wmt99/documents/en-de.docs").write_text("news d1 x\nnews d1 x y\nsocial d2\nnews d3\n")
     ds, said = read(folder)
     assert ds.document.values.tolist() == ["d1", "d1", "d2", "d3"]
-    assert "en-de.docs has 4 columns, of which the first two, domain and document, are read" in said
+    assert "en-de.docs has 4 columns; only the first two, domain and document, are read" in said
 
 
 def test_the_word_nan_is_a_missing_score_and_told(folder):

@@ -123,7 +123,7 @@ def test_directions_of_a_column_leave_the_mean_as_it_is():
     [
         ({"ratings": ["ann", "bbo"]}, ValueError, "ratings='bbo' is not a column; did you mean 'bob'"),
         ({"ratings": []}, ValueError, "ratings must name at least one metric or column"),
-        ({"ratings": ["ann", "ann"]}, ValueError, "ratings has 1 label.* repeats"),
+        ({"ratings": ["ann", "ann"]}, ValueError, "ratings repeats"),
         ({"ratings": ["ann", "bob"], "rater": "cat"}, ValueError, "ratings must name one .* where rater='cat'"),
         ({"rater": "cat"}, ValueError, "rater='cat' says who rated: name the metrics that are ratings"),
         ({"ratings": "ann", "rater": "who"}, ValueError, "rater='who' is not a column"),
