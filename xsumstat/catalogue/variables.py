@@ -1,4 +1,4 @@
-"""The variables of results, and what dims of results are labelled by."""
+"""Variables of results, and the labels of their dims."""
 
 from __future__ import annotations
 
@@ -207,7 +207,7 @@ GRID = ("level", "coefficient", "n_systems", "n_inputs")
 
 
 def limits_of(what: str, low: str = "ci_low", high: str = "ci_high") -> dict[str, Variable]:
-    """The limits of something, that do not change places."""
+    """Limits of something, which do not change places."""
     return {low: Variable(f"lower limit of the {what}"), high: Variable(f"upper limit of the {what}")}
 
 
