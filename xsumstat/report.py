@@ -299,8 +299,8 @@ def report(
 
     Raises
     ------
-    {errors.draws}
-        Also for an unknown correction.
+    ValueError, TypeError
+        For an unknown label or option, a number that is not allowed, unusable scores, and constant human scores.
 
     Warns
     -----

@@ -47,6 +47,9 @@ _TITLES = {
     "pvalue": "p",
     "pvalue_adjusted": "corrected p",
     "f1": "F1",
+    "first_share": "share first",
+    "rank_low": "rank from",
+    "rank_high": "rank to",
     "other_metric": "other metric",
     "human_mean": "ratings alone",
     "n_effective": "effective ratings",
@@ -307,7 +310,7 @@ def _note(result: xr.Dataset) -> str:
     what = COEFFICIENTS[asked].label if asked in COEFFICIENTS else asked
     what += f" with {wording.name(attrs['gold'])}" if what and "gold" in attrs else ""
     what += f", {str(attrs['level']).replace('_', ' ')} level" if what and "level" in attrs else ""
-    said = "; ".join(filter(None, [what, wording.made(result)]))
+    said = "; ".join(filter(None, [what, wording.made(result), wording.drawn_tasks(attrs)]))
     return f"{said}." if said else ""
 
 
