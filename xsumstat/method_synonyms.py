@@ -97,6 +97,10 @@ METHODS: Words = {
     ),
     "human_ceiling": words_of("ceiling upper_bound human_upper_bound noise_ceiling human_agreement human_performance"),
     "alt_test": words_of("alternative_annotator_test alttest replace_raters judge_test llm_judge replace_annotators"),
+    "repeatability": words_of(
+        "repeat repeated repeats runs reruns rerun run_variance self_consistency test_retest intra_rater stability",
+        "intrarater reproducibility determinism nondeterminism self_agreement",
+    ),
     "preference_agreement": words_of(
         "judge_agreement pairwise_agreement judge_accuracy human_judge_agreement choice_agreement agree"
     ),

@@ -17,7 +17,9 @@ from xsumstat.io import roles, texts
 
 RATERS, AMONG, PREFERENCES = "raters and judges", "among metrics", "preferences"
 # What of these needs no single ratings.
-WITHOUT_RATERS = ("confusion", "calibrate")
+WITHOUT_RATERS = ("confusion", "repeatability", "calibrate")
+# What needs a further dim of the scores of this name.
+NEEDS_DIM = {"repeatability": "run"}
 # Questions to scores, in groups. `of` says which a Dataset has something for.
 QUESTIONS = {
     group: tuple(each.name for each in rows)
@@ -58,7 +60,11 @@ def of(ds: xr.Dataset) -> dict[str, tuple[str, ...]]:
         return {}
     nothing = {RATERS: not leakage.ratings_in(ds), AMONG: ds.sizes["metric"] < 2, PREFERENCES: True}
     asked = {
-        group: tuple(name for name in names if not nothing.get(group) or name in WITHOUT_RATERS)
+        group: tuple(
+            name
+            for name in names
+            if (not nothing.get(group) or name in WITHOUT_RATERS) and NEEDS_DIM.get(name, "metric") in ds["score"].dims
+        )
         for group, names in QUESTIONS.items()
     }
     return {group: names for group, names in asked.items() if names}

@@ -21,6 +21,8 @@ _FEW_INPUTS = 20
 _OFTEN = 0.05
 _NEAR = 1e-9
 _MANY = 99
+# Scores beyond this have squares that are no numbers.
+_LARGEST = 1e150
 _NAMED = 3
 # A bootstrap whose bias is more than this many standard errors.
 MUCH_BIAS = 0.25
@@ -235,6 +237,17 @@ def check_gold(spread: Fact, name: str) -> None:
         raise UnusableGoldError(f"gold {name!r} is constant, so that no correlation with it is defined")
     warn_where(spread.array == 0, f"gold {name!r} is constant", "constant_gold", gold=name)
     warn_where(spread.array.isnull(), f"gold {name!r} has no score", "no_gold_score", gold=name)
+
+
+def largest(values: xr.DataArray) -> xr.DataArray:
+    """The largest magnitude of scores."""
+    return abs(values).max()
+
+
+def check_squares(size: xr.DataArray, name: str) -> None:
+    """Scores whose squares are numbers; of the `largest`."""
+    if float(size) > _LARGEST:
+        raise ValueError(f"{name} has values up to {float(size):.3g}, whose squares are too large; divide them first")
 
 
 def _all_vary(spread: Fact) -> bool:
