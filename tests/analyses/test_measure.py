@@ -69,8 +69,8 @@ def test_a_function_is_a_coefficient_too():
         ({"missing": "listwise"}, "missing must be one of 'pairwise', 'available', got 'listwise'"),
         ({"undefined": "nan"}, "undefined must be one of 'drop', 'zero', got 'nan'; did you mean 'drop'"),
         ({"coefficient": "tau"}, "coefficient must be one of .* got 'tau'; did you mean 'kendall'"),
-        ({"coefficient": "spa"}, "coefficient='spa' is of systems, and needs level='system', got level='input'"),
-        ({"coefficient": "pdp"}, "coefficient='pdp' is of the outputs of each input, .* level='global', got level="),
+        ({"coefficient": "spa"}, "coefficient='spa' compares systems, and needs level='system', got level='input'"),
+        ({"coefficient": "pdp"}, "coefficient='pdp' compares the outputs of each input, .* level='global', got level="),
     ],
 )
 def test_keywords_that_make_none(keywords, message):

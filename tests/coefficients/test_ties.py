@@ -409,7 +409,7 @@ def test_held_out_thresholds_are_those_of_the_other_scores():
         ({"calibrate_on": 3}, "calibrate_on must be a Dataset"),
         ({"calibrate_on": xr.Dataset(), "threshold": 1}, "give one of them"),
         ({"calibrate_on": xr.Dataset()}, "calibrate_on: the Dataset has no variable 'score'"),
-        ({"coefficient": "spa"}, "coefficient='spa' is of systems, and needs level='system'"),
+        ({"coefficient": "spa"}, "coefficient='spa' compares systems, and needs level='system'"),
         (
             {"threshold": xr.DataArray([1.0], dims="metric", coords={"metric": ["m0"]})},
             "unknown metric of threshold 'm1'",
@@ -428,7 +428,7 @@ def test_wrong_thresholds(keywords, text):
     [
         ({"swap": "decisions", "coefficient": "kendall"}, "swap='decisions' needs coefficient='acc_eq'"),
         ({"swap": "decisions", "resample": "system"}, "resample must be 'both' or 'input' where decisions are swapped"),
-        ({"swap": "decisions", "crossed": True}, "crossed=True is for swaps of scores"),
+        ({"swap": "decisions", "crossed": True}, "crossed=True applies to swaps of scores"),
         ({"swap": "scores", "threshold": 0.3}, "swap='scores' would give a score to another metric's threshold"),
         ({"swap": "scores", "method": "analytic"}, "needs a difference that is linear in the swaps"),
     ],

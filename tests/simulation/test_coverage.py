@@ -236,7 +236,7 @@ def test_keywords_are_told_as_they_were_completed(demo):
         ),
         (
             {"intervals": {"a": {"method": "jackknife", "interval": "bca"}}},
-            r"intervals\['a'\]: interval= is for method='bootstrap', and 'jackknife' has none to choose",
+            r"intervals\['a'\]: interval= applies only to method='bootstrap'",
         ),
         (
             {"other": "rouge", "intervals": {"f": {"method": "fisher"}}},

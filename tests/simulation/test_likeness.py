@@ -190,7 +190,7 @@ def test_simulate_like_refuses(demo, keywords, error, message):
 def test_simulate_like_refuses_what_are_no_scores(demo):
     with pytest.raises(TypeError, match="like must be a Dataset"):
         xsumstat.simulate(like=demo.score)
-    with pytest.raises(ValueError, match="gold= is of the scores that like= gives"):
+    with pytest.raises(ValueError, match="gold= names scores in like="):
         xsumstat.simulate(gold="human")
     with pytest.raises(ValueError, match="further dim"):
         xsumstat.simulate(like=demo.expand_dims(language=["en", "de"]))

@@ -95,7 +95,7 @@ def test_results_can_be_saved(demo, tmp_path):
     "function, keywords, error, message",
     [
         ("coverage", {"truth": "half"}, ValueError, "truth must be one of 'halves', 'population', got 'half'; did you"),
-        ("power", {"other": "bleu", "noise": 1.0}, ValueError, "noise is of a metric and its noisy copy"),
+        ("power", {"other": "bleu", "noise": 1.0}, ValueError, "noise compares a metric with its noisy copy"),
         ("coverage", {"n_systems": 5}, ValueError, "n_systems and n_inputs need scores drawn anew"),
         ("coverage", {"intervals": ["both"]}, TypeError, "intervals must map names to keywords"),
         ("coverage", {"intervals": {"a": "both"}}, TypeError, r"intervals\['a'\] must map keywords to their values"),
@@ -136,7 +136,7 @@ def test_results_can_be_saved(demo, tmp_path):
             ValueError,
             "crossed=True swaps over both dims",
         ),
-        ("power", {"other": "bleu", "null": True}, ValueError, "null=True is of a metric and its noisy copy"),
+        ("power", {"other": "bleu", "null": True}, ValueError, "null=True compares a metric with its noisy copy"),
         ("power", {"alpha": 5}, ValueError, "alpha must lie strictly between 0 and 1"),
         ("power", {"null": 1}, TypeError, "null must be True or False"),
     ],

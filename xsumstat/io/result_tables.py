@@ -20,7 +20,7 @@ from xsumstat.io import result_frames
 
 _NOTHING = "–"
 _MOST_GROUPS = 6
-_NAMED = ("k", "gap")  # dims whose labels say little without the dim
+_NAMED = ("k", "gap", "n_runs")  # dims whose labels say little without the dim
 _LIMITS = ("ci_low", "ci_high")
 # What the limits are of, in a table with a row for each label: the first that there is.
 _ESTIMATES = (
@@ -47,6 +47,9 @@ _TITLES = {
     "pvalue": "p",
     "pvalue_adjusted": "corrected p",
     "f1": "F1",
+    "first_share": "share first",
+    "rank_low": "rank from",
+    "rank_high": "rank to",
     "other_metric": "other metric",
     "human_mean": "ratings alone",
     "n_effective": "effective ratings",
@@ -310,7 +313,7 @@ def _note(result: xr.Dataset) -> str:
     what = COEFFICIENTS[asked].label if asked in COEFFICIENTS else asked
     what += f" with {wording.name(attrs['gold'])}" if what and "gold" in attrs else ""
     what += f", {str(attrs['level']).replace('_', ' ')} level" if what and "level" in attrs else ""
-    said = "; ".join(filter(None, [what, wording.made(result)]))
+    said = "; ".join(filter(None, [what, wording.made(result), wording.drawn_tasks(attrs)]))
     return f"{said}." if said else ""
 
 
