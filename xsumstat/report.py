@@ -303,7 +303,8 @@ def report(
 
     Raises
     ------
-    {errors.draws}
+    ValueError, TypeError
+        For an unknown label or option, a number that is not allowed, unusable scores, and constant human scores.
         Also for a correction that is not allowed.
 
     Warns
