@@ -186,7 +186,7 @@ def test_refusals_and_warnings():
     ds = runs()
     with pytest.raises(ValueError, match=r"along='run' must be the dim .* score has no further dim; .*run='column'"):
         ds.isel(run=0).meta.repeatability("human")
-    with pytest.raises(ValueError, match=r"score has 1 label\(s\) along 'run', and 2 runs or more are needed"):
+    with pytest.raises(ValueError, match=r"score must have 2 or more runs along 'run', got 1"):
         ds.isel(run=[0]).meta.repeatability("human")
     with pytest.raises(ValueError, match="n_runs"):
         ds.meta.repeatability("human", n_runs=0)
