@@ -203,6 +203,18 @@ class Plots(_Meta):
     ) -> Any:
         """Draw `variance_components`: shares of systems, inputs and cells in the variance, one bar per metric."""
 
+    @_of("plots.runs")
+    def repeatability(
+        self,
+        *,
+        metric: Hashable | Sequence[Hashable] | None = None,
+        order: str | Sequence[Hashable] = "value",
+        figsize: tuple[float, float] | None = None,
+        title: str | None = None,
+        ax: Axes | None = None,
+    ) -> Any:
+        """Reliability of the mean of several runs, and its expected correlation with human scores, by how many runs."""
+
     @_of("plots.equivalence")
     def shifts(
         self,
@@ -519,6 +531,19 @@ class DatasetMeta(_Meta):
         undefined: str = "drop",
     ) -> Dataset:
         """Correlation of each metric with each other metric."""
+
+    @_of("analyses.repeated_runs")
+    def repeatability(
+        self,
+        gold: Hashable | DataArray | None = None,
+        *,
+        metric: Hashable | Sequence[Hashable] | DataArray | None = None,
+        along: str = "run",
+        level: str = "auto",
+        n_runs: int | Sequence[int] = (1, 2, 3, 5, 10),
+        confidence_level: float = 0.95,
+    ) -> Dataset:
+        """Measure how well several runs of a judge agree, and what averaging runs gains."""
 
     @_of("analyses.confusion")
     def confusion(
@@ -1213,7 +1238,7 @@ class DatasetMeta(_Meta):
         rng: int | SeedSequence | Generator | None = 0,
         progress: bool | None = None,
     ) -> Report | JudgeReport:
-        """The main answers about scores: which metric agrees best with people, how sure that is, and which beats which."""
+        """Report the main answers: which metric agrees best with the human scores, how certain that is, which is better."""
 
     @_of("analyses.diagnostics")
     def pca(
@@ -1305,7 +1330,7 @@ class DatasetMeta(_Meta):
 
     @_of("conclusions")
     def conclusion(self) -> str:
-        """What a result says, in a few plain sentences."""
+        """State a result in a few plain sentences."""
 
     @_of("methods")
     def methods(
@@ -1313,7 +1338,7 @@ class DatasetMeta(_Meta):
         *,
         bibtex: bool = False,
     ) -> str:
-        """What was done, in a few sentences for the methods section of a paper, with citations."""
+        """Describe how a result was computed, in sentences for the methods section of a paper, with citations."""
 
     @_of("io.mtme")
     def to_mtme(
@@ -1360,6 +1385,7 @@ class FrameMeta(_Meta):
         dims: Iterable[str] = (),
         ratings: str | list[str] | None = None,
         rater: str | None = None,
+        run: str | None = None,
         aggregate: str | Callable[..., float] | None = None,
         gold: str | None = None,
         lower_is_better: str | Iterable[str] = (),

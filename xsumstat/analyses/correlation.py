@@ -94,8 +94,8 @@ def corr(
     With x_ij and z_ij the metric's and the human score of system i on input j, the levels are "system"
     ``corr_i(mean_j x_ij, mean_j z_ij)``, "input" ``mean_j corr_i(x_ij, z_ij)``, "global" ``corr_ij(x_ij, z_ij)`` and
     "within_system" ``mean_i corr_j(x_ij, z_ij)``. Metrics whose ``higher_is_better`` is False are negated first.
-    Formulas of all coefficients, their chance values and partial correlations: documentation, "How intervals and tests
-    are computed"; which to use: "Which interval, which test?".
+    Formulas of all coefficients, their chance values and partial correlations: documentation, "Coefficients"; which to
+    use: "Which interval, which test?".
 
     References
     ----------

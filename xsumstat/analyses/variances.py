@@ -20,8 +20,6 @@ from xsumstat.types import FloatArray
 
 N_INPUTS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
 N_RATERS = (1, 2, 3, 5, 10)
-# Of scores whose squares are no numbers.
-_LARGEST = 1e150
 _MATRIX = ["_effect", "_row", "_column"]
 _OUTPUTS = ("covariance", "covariance_error", "correlation", "raw")
 
@@ -186,20 +184,9 @@ def _prepared(ds: Any, gold: Any, metric: Any, rating: Any, along: str) -> _Scor
     later.make(checks.check_gold, spreads[0], name)
     later.make(checks.check_metrics, spreads[1], True)
     for each, what in ((human, f"gold {name!r}"), (score, "score")):
-        later.make(_check_large, of_values(_largest, each), what)
+        later.make(checks.check_squares, of_values(checks.largest, each), what)
     names = [own[0] if own else name, *labels]
     return _Scores(score, human, ratings, names, called, dropped, later)
-
-
-def _largest(values: xr.DataArray) -> xr.DataArray:
-    return abs(values).max()
-
-
-def _check_large(largest: xr.DataArray, what: str) -> None:
-    if float(largest) > _LARGEST:
-        raise ValueError(
-            f"{what} has values up to {float(largest):.3g}, whose squares are too large; divide them first"
-        )
 
 
 def _check(raw: xr.DataArray, repair: bool) -> None:
