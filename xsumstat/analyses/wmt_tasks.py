@@ -64,11 +64,6 @@ def wmt_tasks(
         domain, ``language_pair`` or ``domain``. Metrics are labelled by ``base``, with "[noref]" if needed to
         distinguish two.
 
-    Raises
-    ------
-    ValueError, TypeError
-        For data without language pairs, unknown rules, gold, reference or systems, and several possible references.
-
     Warns
     -----
     UserWarning
@@ -133,8 +128,6 @@ def _by_pair(data: Any, argument: str = "data") -> dict[str, xr.Dataset]:
 
 @dataclass(frozen=True)
 class _Pair:
-    """Scores of one language pair: of segments, of systems, and of domains where they are given."""
-
     name: str
     segments: xr.Dataset
     systems: xr.Dataset
@@ -196,7 +189,6 @@ class _Pair:
         return {**found, "undefined": "zero"} if zero else found
 
     def _of_domain(self, domain: str, of_means: bool) -> xr.Dataset:
-        """The segments of a domain, or its own scores, where they are given and asked for."""
         if of_means and self.domains is not None:
             return self.domains.isel(input=(self.domains["input"] == domain).values)
         return self.segments.isel(input=(self.segments["domain"] == domain).values)
@@ -230,7 +222,6 @@ def _warn_of_two(pairs: Mapping[str, _Pair], data: Mapping[str, xr.Dataset], gol
 
 
 def _reference(pair: str, ds: xr.Dataset, reference: Any, settled: wmt_data.Settled | None) -> str | None:
-    """The reference whose metrics are ranked; None where none is known."""
     if "reference" not in ds.coords:
         if reference is not None:
             raise ValueError(f"reference={reference!r}: the metrics of {pair} have no coordinate reference(metric)")
