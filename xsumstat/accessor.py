@@ -1238,7 +1238,7 @@ class DatasetMeta(_Meta):
         rng: int | SeedSequence | Generator | None = 0,
         progress: bool | None = None,
     ) -> Report | JudgeReport:
-        """The main answers about scores: which metric agrees best with people, how sure that is, and which beats which."""
+        """Report the main answers: which metric agrees best with the human scores, how certain that is, which is better."""
 
     @_of("analyses.diagnostics")
     def pca(
@@ -1330,7 +1330,7 @@ class DatasetMeta(_Meta):
 
     @_of("conclusions")
     def conclusion(self) -> str:
-        """What a result says, in a few plain sentences."""
+        """State a result in a few plain sentences."""
 
     @_of("methods")
     def methods(
@@ -1338,7 +1338,7 @@ class DatasetMeta(_Meta):
         *,
         bibtex: bool = False,
     ) -> str:
-        """What was done, in a few sentences for the methods section of a paper, with citations."""
+        """Describe how a result was computed, in sentences for the methods section of a paper, with citations."""
 
     @_of("io.mtme")
     def to_mtme(

@@ -1,4 +1,4 @@
-"""What papers and other libraries call our methods, and the columns of frames: words that users try first."""
+"""Names that papers and other libraries use for our methods and the columns of frames."""
 
 from __future__ import annotations
 
@@ -238,6 +238,6 @@ CHOICES: Words = {
 
 
 def methods_meant(word: str) -> list[str]:
-    """The methods that a word may mean, those of that very name first."""
+    """Methods that a word may mean, exact names first."""
     same = [meant for meant in METHODS if spelt(meant) == spelt(word)]
     return [*same, *(meant for meant, words in METHODS.items() if spelt(word) in words and meant not in same)]

@@ -66,11 +66,6 @@ def wmt_tasks(
         domain, ``language_pair`` or ``domain``. Metrics are labelled by ``base``, with "[noref]" if needed to
         distinguish two.
 
-    Raises
-    ------
-    ValueError, TypeError
-        For data without language pairs, unknown rules, gold, reference or systems, and several possible references.
-
     Warns
     -----
     UserWarning
@@ -135,8 +130,6 @@ def _by_pair(data: Any, argument: str = "data") -> dict[str, xr.Dataset]:
 
 @dataclass(frozen=True)
 class _Pair:
-    """Scores of one language pair: of segments, of systems, and of domains where they are given."""
-
     name: str
     segments: xr.Dataset
     systems: xr.Dataset
@@ -198,7 +191,6 @@ class _Pair:
         return {**found, "undefined": "zero"} if zero else found
 
     def _of_domain(self, domain: str, of_means: bool) -> xr.Dataset:
-        """The segments of a domain, or its own scores, where they are given and asked for."""
         if of_means and self.domains is not None:
             return self.domains.isel(input=(self.domains["input"] == domain).values)
         return self.segments.isel(input=(self.segments["domain"] == domain).values)
@@ -218,7 +210,7 @@ def _gold(pair: str, ds: xr.Dataset, gold: Any, settled: wmt_data.Settled | None
     if not found and ds.attrs.get("gold") in there:
         found = [ds.attrs["gold"]]
     if not found:
-        raise ValueError(f"{pair} has none of the human scores {_validate.listing(GOLDS)}; name the gold")
+        raise ValueError(f"{pair} needs human scores called {_validate.listing(GOLDS)}; or name the gold")
     return str(found[0])
 
 
@@ -237,7 +229,6 @@ def _warn_of_two(pairs: Mapping[str, _Pair], data: Mapping[str, xr.Dataset], gol
 
 
 def _reference(pair: str, ds: xr.Dataset, reference: Any, settled: wmt_data.Settled | None) -> str | None:
-    """The reference whose metrics are ranked; None where none is known."""
     if "reference" not in ds.coords:
         if reference is not None:
             raise ValueError(f"reference={reference!r}: the metrics of {pair} have no coordinate reference(metric)")
@@ -302,8 +293,8 @@ def _of_2022(pairs: dict[str, _Pair]) -> dict[str, Task]:
         there = set(pair.segments["domain"].values.tolist()) if "domain" in pair.segments.coords else set()
         if there and not there & set(_DOMAINS["wmt22"]):
             _validate.warn(
-                f"{name} has none of the domains {_validate.listing(_DOMAINS['wmt22'])}, by which WMT22 ranked metrics "
-                f"too; it has {_validate.listing(sorted(map(str, there)), 4)}",
+                f"{name} lacks the domains {_validate.listing(_DOMAINS['wmt22'])} of WMT22's tasks; "
+                f"it has {_validate.listing(sorted(map(str, there)), 4)}",
                 "no_such_domain",
             )
         domains = [None, *(each for each in _DOMAINS["wmt22"] if each in there)]

@@ -1,4 +1,4 @@
-"""People beside each other, and judges beside people."""
+"""Human raters compared with each other, and judges with human raters."""
 
 from __future__ import annotations
 

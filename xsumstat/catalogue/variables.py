@@ -1,4 +1,4 @@
-"""The variables of results, and what dims of results are labelled by."""
+"""Variables of results, and the labels of their dims."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ VARIABLES: dict[str, Variable] = {
     "bias": Variable("estimated bias", turned="negated"),
     "df": Variable("degrees of freedom"),
     "n_undefined": Variable("number of resamples, or values without one label, that are undefined", dtype=int),
-    "fell_back": Variable("whether another interval stands in", dtype=bool),
+    "fell_back": Variable("whether another interval is used instead", dtype=bool),
     "samples": Variable("resampled value", turned="negated"),
     "threshold": Variable("threshold of a tie", "score"),
     "baseline": Variable("expected value of a random metric"),
@@ -109,8 +109,8 @@ VARIABLES: dict[str, Variable] = {
     "kappa_low": Variable("lower limit of kappa"),
     "kappa_high": Variable("upper limit of kappa"),
     "tie_share": Variable("share of ties"),
-    "human_share": Variable("share of people's choices, ties half"),
-    "n_shared": Variable("number of pairs that two people judged too", dtype=int),
+    "human_share": Variable("share of human choices, ties half"),
+    "n_shared": Variable("number of pairs that two humans judged too", dtype=int),
     "strength": Variable("strength of the system, in log odds"),
     "win_rate": Variable("share of choices won, ties half"),
     "position_bias": Variable("net share of pairs that move to the first"),
@@ -151,7 +151,7 @@ VARIABLES: dict[str, Variable] = {
     "width_low": Variable("lower limit of the width"),
     "width_high": Variable("upper limit of the width"),
     "least_inputs": Variable("least number of inputs that reaches the target"),
-    "rated_inputs": Variable("number of inputs that people rate", dtype=int),
+    "rated_inputs": Variable("number of inputs with human ratings", dtype=int),
     "judged_inputs": Variable("number of inputs that the judge scores", dtype=int),
     "cost": Variable("cost"),
     "best": Variable("whether the design is the best", dtype=bool),
@@ -223,7 +223,7 @@ GRID = ("level", "coefficient", "n_systems", "n_inputs")
 
 
 def limits_of(what: str, low: str = "ci_low", high: str = "ci_high") -> dict[str, Variable]:
-    """The limits of something, that do not change places."""
+    """Limits of something, which do not change places."""
     return {low: Variable(f"lower limit of the {what}"), high: Variable(f"upper limit of the {what}")}
 
 
