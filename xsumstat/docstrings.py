@@ -299,6 +299,10 @@ ENTRIES = {
         metric : label or list of labels, optional
             Metrics to draw. Default all; of more than 20 the first 20, which a note below the picture says.
     """,
+    "highlight": """
+        highlight : label or list of labels, optional
+            Metrics to emphasise with a bold name in a tinted row, such as one's own.
+    """,
     "metric.few": """
         metric : label or list of labels, optional
             Metrics to draw. Default all.

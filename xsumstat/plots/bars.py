@@ -15,6 +15,7 @@ from xsumstat.plots.parts import (
     PLAIN,
     axes_for,
     check_not_empty,
+    emphasise,
     faint,
     finished,
     grid_of,
@@ -48,6 +49,7 @@ def bars(
     metric: Hashable | Sequence[Hashable] | None = None,
     order: str | Sequence[Hashable] = "value",
     hue: str | None = None,
+    highlight: Hashable | Sequence[Hashable] | None = None,
     figsize: tuple[float, float] | None = None,
     title: str | None = None,
     ax: Axes | None = None,
@@ -66,6 +68,7 @@ def bars(
         "value": the largest on top.
     hue : str, optional
         A further dim whose labels share a row; default the first. Each label of the others has a panel.
+    {highlight}
     {figsize}
     {title}
     {ax}
@@ -99,7 +102,7 @@ def bars(
     if hue is not None:
         _validate.known("hue", hue, further, "further dims")
     hue = further[0] if hue is None and further else hue
-    result, left_out = shown(result, variable, metric=metric, order=order)
+    result, left_out = shown(result, variable, metric=metric, order=order, highlight=highlight)
     check_not_empty(result[variable])
     panels = panels_of(result, [dim for dim in further if dim != hue])
     kinds = chance.kinds_of(result, variable)
@@ -121,6 +124,8 @@ def bars(
         axis.set_xlabel(variable_label(result, variable), fontsize=9.5, **PLAIN)
     axes[0].set_yticks(range(n), texts(result["metric"]), **PLAIN)
     axes[0].set_ylim(n - 0.45, -0.55)
+    for axis in axes:
+        emphasise(axis, result["metric"].values.tolist(), highlight)
     items: list[tuple[str, Mapping[str, Any]]] = [
         (label, {"color": style_of(at)[0], "marker": "s", "ls": "", "ms": 8}) for at, label in enumerate(labels) if hue
     ]

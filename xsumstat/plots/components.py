@@ -101,6 +101,7 @@ def pca(
         for at, group in enumerate(groups)
         if hue and beside
     ]
+    result = result.assign(coordinate=result["coordinate"] / _spread_of_ranks(result))
     limits = _limits(result["coordinate"])
     shape = (limits[1][1] - limits[1][0]) / (limits[0][1] - limits[0][0])
     wide = 6.4 if group_of.size <= MOST else 9.0
@@ -160,11 +161,25 @@ def _components(axis: Any, shares: Any) -> None:
         line(0, color=faint(), lw=0.8, zorder=1)
 
 
+def _spread_of_ranks(result: xr.Dataset) -> xr.DataArray | float:
+    """Square root of the sum of squares of the ranks of all outputs around their mean, without ties.
+
+    In this unit the squared distance of two points is 2 − 2 rho, Spearman's, if two components have all the variance.
+    """
+    if "n_cells" not in result:
+        return 1.0
+    n = result["n_cells"].astype(float)
+    return np.sqrt(np.maximum(n * (n**2 - 1) / 12, 1.0))
+
+
 def _cells(result: xr.Dataset) -> str:
-    """Number of cells that the components are computed from."""
+    """Number of outputs behind the components, and how to read distances."""
     if "n_cells" not in result or result["n_cells"].size != 1:
         return ""
-    return f"of the ranks of {int(result['n_cells']):,} cells that all points have; one scale on both axes"
+    return (
+        f"ranks of {int(result['n_cells']):,} outputs; at distance d, Spearman's ρ of two points is about 1 − d²/2, as "
+        "far as two components show it"
+    )
 
 
 @_validate.public

@@ -21,6 +21,7 @@ from xsumstat.plots.parts import (
     check_not_empty,
     coefficient_label,
     correlation_label,
+    emphasise,
     faint,
     finished,
     grey,
@@ -44,6 +45,7 @@ from xsumstat.types import FloatArray
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+_DENSITY = "density of plausible values"
 _WITHOUT_BIAS = "estimate less its bias\n(drawn where that exceeds ¼ standard error)"
 _STROKE = {"marker": "|", "ms": 9, "mew": 1.6}
 _PEOPLE = {"marker": "D", "ms": 5}
@@ -63,6 +65,7 @@ def forest(
     metric: Hashable | Sequence[Hashable] | None = None,
     order: str | Sequence[Hashable] = "value",
     hue: str | None = None,
+    highlight: Hashable | Sequence[Hashable] | None = None,
     density: bool = True,
     ceiling: xr.Dataset | None = None,
     figsize: tuple[float, float] | None = None,
@@ -83,6 +86,7 @@ def forest(
     hue : str, optional
         A further dim whose labels share a panel in colours. Each label of the others, and each ``other_metric``, has a
         panel.
+    {highlight}
     density : bool, default True
         Draw behind each interval the density of the bootstrap (``keep_samples=True``), or the confidence distribution
         of the jackknife.
@@ -134,19 +138,21 @@ def forest(
     if hue is not None:
         _validate.known("hue", hue, further, "further dims")
     raters = _raters_of(result, ceiling)
-    result, *notes = _chosen(result, middle, metric, order)
+    result, *notes = _chosen(result, middle, metric, order, highlight)
     check_not_empty(result[middle])
     panels = panels_of(result, [dim for dim in further if dim != hue])
     rows = [_rows_of(panel, middle) for _, panel in panels]
     axes = _axes(result, rows, hue, figsize, ax)
+    shaded = False
     for axis, (name, _), panel in zip(axes, panels, rows, strict=True):
-        _panel(axis, panel, result, hue, density, raters)
+        shaded |= _panel(axis, panel, result, hue, density, raters)
+        emphasise(axis, np.atleast_1d(panel["metric"].values).tolist() if "metric" in panel.coords else [], highlight)
         panel_title(axis, name, 3.8)
-    items = _items(result, hue, raters)
+    items = _items(result, hue, raters, shaded)
     return finished(axes, ax, title=title, items=items, heading=hue or "", notes=[wording.how(result), *notes])
 
 
-def _chosen(result: xr.Dataset, middle: str, metric: Any, order: Any) -> tuple[xr.Dataset, str, str, str]:
+def _chosen(result: xr.Dataset, middle: str, metric: Any, order: Any, highlight: Any) -> tuple[xr.Dataset, str, str, str]:
     """Rows and panels to draw, and notes of those that are not."""
     others = ""
     value = beside_all(result[middle], ("metric", "other_metric"))
@@ -155,7 +161,7 @@ def _chosen(result: xr.Dataset, middle: str, metric: Any, order: Any) -> tuple[x
         others = f"beside {_MOST_OTHERS} of {result.sizes['other_metric']} other metrics, the best first"
         best = value.mean([dim for dim in value.dims if dim != "other_metric"])
         result = result.isel(other_metric=np.argsort(best.fillna(np.inf).values, kind="stable")[:_MOST_OTHERS])
-    result, left_out = shown(result, "_value", metric=metric, order=order)
+    result, left_out = shown(result, "_value", metric=metric, order=order, highlight=highlight)
     if "metric" not in result.dims:
         return result, left_out, others, ""
     result, undefined = with_values(result, middle, "metric")
@@ -191,7 +197,9 @@ def _axes(
 
 def _panel(
     axis: Any, panel: xr.Dataset, result: xr.Dataset, hue: str | None, density: bool, raters: xr.Dataset | None
-) -> None:
+) -> bool:
+    """Draw the rows of a panel; whether some interval has a density."""
+    shaded = False
     people = _people(panel)
     if not people.all():
         for row in np.flatnonzero(people):
@@ -205,9 +213,9 @@ def _panel(
             parts = ((~people, style_of(at)), (people, (ink(), "D")))
             for those, style in parts:
                 there = np.flatnonzero(those)
-                _forest_rows(axis, drawn.isel(metric=there), rows[there] + offset, 0.8, style, density)
+                shaded |= _forest_rows(axis, drawn.isel(metric=there), rows[there] + offset, 0.8, style, density)
         else:
-            _forest_rows(axis, drawn, rows + offset, 0.8 / len(hues), style_of(at), density)
+            shaded |= _forest_rows(axis, drawn, rows + offset, 0.8 / len(hues), style_of(at), density)
         chance.draw(axis, drawn, rows + offset, 1.0 if hue is None else 0.8 / len(hues), chance.kinds_of(result))
         if raters is not None and (hue is None or at == 0 or hue in raters.dims):
             _band(axis, raters, drawn, ink() if hue is None or hue not in raters.dims else style_of(at)[0])
@@ -215,6 +223,7 @@ def _panel(
     axis.grid(axis="x", color=faint(), lw=0.7, zorder=0)
     axis.set_axisbelow(True)
     axis.set_xlabel(_x_label(result), fontsize=9.5, **PLAIN)
+    return shaded
 
 
 def _x_label(result: xr.Dataset) -> str:
@@ -225,7 +234,9 @@ def _x_label(result: xr.Dataset) -> str:
     return label if "correlation" in result else f"difference in {label}"
 
 
-def _items(result: xr.Dataset, hue: str | None, raters: xr.Dataset | None) -> list[tuple[str, dict[str, Any]]]:
+def _items(
+    result: xr.Dataset, hue: str | None, raters: xr.Dataset | None, shaded: bool
+) -> list[tuple[str, dict[str, Any]]]:
     items: list[tuple[str, dict[str, Any]]] = []
     people = _people(result)
     if hue is not None:
@@ -233,7 +244,10 @@ def _items(result: xr.Dataset, hue: str | None, raters: xr.Dataset | None) -> li
     elif people.any() and not people.all():
         color, marker = style_of(0)
         items += [("metric", {"color": color, "marker": marker, "lw": 2})]
-        items += [("people", {"color": ink(), "lw": 2, **_PEOPLE})]
+        items += [("human scores", {"color": ink(), "lw": 2, **_PEOPLE})]
+    if shaded:
+        color = style_of(0)[0] if hue is None else grey()
+        items.append((_DENSITY, {"color": color, "alpha": _shade(), "marker": "s", "ls": "", "ms": 9, "mew": 0}))
     if bool(_biased(result).any()):
         items.append((_WITHOUT_BIAS, {"color": ink(), **_STROKE, "ls": ""}))
     items += chance.items_of(chance.kinds_of(result))
@@ -294,7 +308,14 @@ def _ceiling_words(raters: xr.Dataset) -> str:
     return f"{what}, {middle:.2f} [{low:.2f}, {high:.2f}]"
 
 
-def _forest_rows(axis: Any, drawn: xr.Dataset, rows: Any, height: float, style: tuple[str, str], density: bool) -> None:
+def _shade() -> float:
+    """How strong the colour of a density is."""
+    return 0.5 if is_dark() else 0.25
+
+
+def _forest_rows(axis: Any, drawn: xr.Dataset, rows: Any, height: float, style: tuple[str, str], density: bool) -> bool:
+    """Draw intervals; whether some has a density."""
+    shaded = False
     color, marker = style
     name = "correlation" if "correlation" in drawn else "difference"
     middle, low, high = (np.atleast_1d(drawn[each].values) for each in (name, "ci_low", "ci_high"))
@@ -303,7 +324,8 @@ def _forest_rows(axis: Any, drawn: xr.Dataset, rows: Any, height: float, style: 
             if each is not None:
                 x, bulge = each
                 peak = row - 0.85 * height * bulge / bulge.max()
-                axis.fill_between(x, row, peak, color=color, alpha=0.5 if is_dark() else 0.25, lw=0, zorder=2)
+                axis.fill_between(x, row, peak, color=color, alpha=_shade(), lw=0, zorder=2)
+                shaded = True
     axis.hlines(rows, low, high, color=color, lw=1.8, zorder=3)
     axis.plot(middle, rows, marker, ms=4.5, color=color, mec=ground(), mew=0.8, zorder=4)
     biased = np.atleast_1d(_biased(drawn).values)
@@ -312,6 +334,7 @@ def _forest_rows(axis: Any, drawn: xr.Dataset, rows: Any, height: float, style: 
         axis.plot(without[biased], rows[biased], ls="", color=color, zorder=5, **_STROKE)
     if "by_rater" in drawn and _of_raters(drawn):
         _single_raters(axis, drawn, rows, color)
+    return shaded
 
 
 def _single_raters(axis: Any, drawn: xr.Dataset, rows: Any, color: str) -> None:

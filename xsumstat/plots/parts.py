@@ -23,12 +23,13 @@ INK = "#333333"
 ZERO_LINE = "#999999"  # on either ground
 # Words are drawn as they are: no "$" in a name starts a formula, in TeX or in matplotlib's own mathematics.
 PLAIN = {"parse_math": False, "usetex": False}
-SMALL = 7.0  # points: no words of a picture are smaller
+SMALL, NOTE = 7.0, 8.0  # points: of numbers in cells, which no words are smaller than, and of notes
 MOST = 20  # metrics that a picture shows unless others are named
 ORDERS = ("value", "name", "given")
 _LONGEST, _LONGEST_TITLE = 40, 80  # signs of a name that are drawn, and of one above a panel, which has lines
 _ACROSS = 4  # panels beside each other
-_INCHES_A_SIGN, _INCHES_A_LINE = 0.052, 0.125  # of words of the size SMALL
+_INCHES_A_SIGN, _INCHES_A_LINE = 0.059, 0.143  # of words of the size NOTE
+_INCHES_A_DIGIT = 0.08  # of the numbers of an axis
 _TITLES = {
     "other_metric": "vs {}",
     "n_systems": "{} systems",
@@ -210,11 +211,12 @@ def shown(
     order: Any = "value",
     dims: tuple[str, ...] = ("metric",),
     most: int | None = MOST,
+    highlight: Any = None,
 ) -> tuple[xr.Dataset, str]:
     """The part of a result to show, its metrics in order, and a note of those left out.
 
     `variable`, averaged over all dims except the first of `dims`, is the value of a metric; `dims` are ("metric",), or
-    ("metric", "other_metric") for a matrix. At most `most` labels are shown unless `metric` or `order` names them.
+    ("metric", "other_metric") for a matrix. At most `most` labels, and those to `highlight`, are shown unless `metric` or `order` names them.
     """
     dim = dims[0]
     labels = np.ravel(result[dim].values).tolist() if dim in result.coords or dim in result.dims else []
@@ -236,16 +238,32 @@ def shown(
         chosen = sorted(chosen, key=lambda label: -value_of[label])
     elif order == "name":
         chosen = sorted(chosen, key=str)
+    wanted = [] if highlight is None else _validate.listed(highlight)
+    for label in wanted:
+        _validate.known("highlight", label, labels, f"{dim}s")
     note = ""
     if not listed and most is not None and len(chosen) > most:
         largest, keyword = ("best", "metric") if dim == "metric" else ("largest", "order")
         which = {"value": largest, "name": "first by name", "given": "first"}[order]
-        note = f"the {most} {which} of {len(chosen)} {dim}s; {keyword}= names others"
-        chosen = chosen[:most]
+        further = [label for label in chosen[most:] if label in wanted]
+        also = f" and {_validate.counted(len(further), 'highlighted one')}" if further else ""
+        note = f"the {most} {which}{also} of {len(chosen)} {dim}s; {keyword}= names others"
+        chosen = [*chosen[:most], *further]
     for each in dims:
         there = set(result[each].values.tolist())
         result = result.isel({each: [result[each].values.tolist().index(label) for label in chosen if label in there]})
     return result, note
+
+
+def emphasise(axis: Any, labels: Sequence[Hashable], highlight: Any) -> None:
+    """A tinted row and a bold name for each of the metrics to highlight, in rows of `labels`."""
+    wanted = [] if highlight is None else _validate.listed(highlight)
+    names = axis.get_yticklabels()
+    for row, label in enumerate(labels):
+        if label in wanted:
+            axis.axhspan(row - 0.5, row + 0.5, color=colour(4), alpha=0.18, lw=0, zorder=0.3)
+            if row < len(names):
+                names[row].set_fontweight("bold")
 
 
 def beside_all(differences: xr.DataArray, sides: tuple[str, str]) -> xr.DataArray:
@@ -284,6 +302,7 @@ def finished(
     """
     note = "; ".join(each for each in notes if each)
     _keep_names_plain(axes)
+    _keep_ticks_apart(axes)
     if ax is None:
         _finish_figure(axes[0].figure, title, items, heading, note)
     else:
@@ -300,12 +319,26 @@ def _keep_names_plain(axes: Sequence[Any]) -> None:
                 text.set(**PLAIN)
 
 
+def _keep_ticks_apart(axes: Sequence[Any]) -> None:
+    """Fewer ticks along x where the numbers of an axis would touch."""
+    ticker: Any = extras.optional("matplotlib.ticker", "plot")
+    for axis in axes:
+        if not isinstance(axis.xaxis.get_major_locator(), ticker.AutoLocator):
+            continue
+        low, high = sorted(axis.get_xlim())
+        ticks = [each for each in axis.get_xticks() if low <= each <= high]
+        signs = max(map(len, axis.xaxis.get_major_formatter().format_ticks(ticks)), default=1)
+        most = max(2, int(axis.get_window_extent().width / axis.figure.dpi / (_INCHES_A_DIGIT * signs + 0.12)))
+        if len(ticks) > most:
+            axis.xaxis.set_major_locator(ticker.MaxNLocator(most - 1, steps=[1, 2, 5, 10]))
+
+
 def _finish_figure(figure: Any, title: str | None, items: Any, heading: str, note: str) -> None:
     strip = 0.0  # of the figure's height, which the panels leave free
     if note:
         lines = textwrap.wrap(note, max(20, int(figure.get_figwidth() / _INCHES_A_SIGN) - 4))
         strip = (_INCHES_A_LINE * len(lines) + 0.06) / figure.get_figheight()
-        style: dict[str, Any] = {"fontsize": SMALL, "color": muted(), "linespacing": 1.15, **PLAIN}
+        style: dict[str, Any] = {"fontsize": NOTE, "color": muted(), "linespacing": 1.15, **PLAIN}
         figure.text(0.012, 0.03 / figure.get_figheight(), "\n".join(lines), va="bottom", **style)
     if items:
         place = {"loc": "lower center", "bbox_to_anchor": (0.5, strip), "borderaxespad": 0.2}
@@ -331,7 +364,7 @@ def _finish_axes(axis: Any, title: str | None, items: Any, heading: str, note: s
         below = axis.transAxes + move
         if what is note:
             words = textwrap.fill(note, max(20, int(width / _INCHES_A_SIGN)))
-            axis.text(0, 0, words, transform=below, va="top", fontsize=SMALL, color=muted(), **PLAIN)
+            axis.text(0, 0, words, transform=below, va="top", fontsize=NOTE, color=muted(), **PLAIN)
         else:
             keywords = {"loc": "upper left", "bbox_to_anchor": (0, 0), "bbox_transform": below, "borderaxespad": 0.0}
             _legend(axis, width, items, heading, keywords)

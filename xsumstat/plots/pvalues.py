@@ -40,7 +40,8 @@ if TYPE_CHECKING:
 _FRAME = "#D55E00"
 # Of p <= alpha/50, alpha/5, alpha, and above: the smallest stands out most from the ground.
 _STEPS = ("#08519c", "#6baed6", "#c6dbef", "#f5f5f5")
-_DARK_STEPS = ("#c6dbef", "#4292c6", "#1c4f82", "#262626")
+_SHOWN = 0.5  # of one-sided tests; a larger p-value says no more than that of the opposite test
+_DARK_STEPS = ("#5aa5d8", "#2f74ad", "#1b4468", "#262626")
 
 
 @_validate.public
@@ -124,7 +125,8 @@ def pvalues(
     axes[0].set_yticks(range(rows), texts(result[sides[0]]), **PLAIN)
     question, items = _question(result, sides[0]), _steps_legend(result, alpha)
     measured = correlation_label(result) if "coefficient" in result.attrs else ""
-    notes = [measured, wording.how(result), too_few, left_out, undefined]
+    without = f"without a number: p > {_SHOWN:g}" if annotate and _is_one_sided(result) else ""
+    notes = [measured, wording.how(result), without, too_few, left_out, undefined]
     return finished(axes, ax, title=title, items=items, heading=question, notes=notes)
 
 
@@ -167,6 +169,7 @@ def _sorted_sides(result: xr.Dataset, sides: tuple[str, str], metric: Any, order
 
 
 def _matrix(axis: Any, panel: xr.Dataset, order: tuple[str, str], alpha: float, annotate: bool) -> None:
+    one_sided = _is_one_sided(panel)
     p = panel["pvalue"].transpose(*order).values
     adjusted = (
         panel["pvalue_adjusted"].transpose(*order).values if "pvalue_adjusted" in panel else np.full(p.shape, np.nan)
@@ -180,7 +183,7 @@ def _matrix(axis: Any, panel: xr.Dataset, order: tuple[str, str], alpha: float, 
         axis.add_patch(_square(j, i, 0.92, facecolor=steps[step], edgecolor="none"))
         if adjusted[i, j] <= alpha:
             axis.add_patch(_square(j, i, 0.84, facecolor="none", edgecolor=_FRAME, lw=1.8, zorder=3))
-        if annotate:
+        if annotate and (p[i, j] <= _SHOWN or not one_sided):
             style = {"fontsize": SMALL, "color": words_on(steps[step]), **PLAIN}
             axis.text(j, i, _short(float(p[i, j])), ha="center", va="center", **style)
     axis.set_xlim(-0.5, p.shape[1] - 0.5)
@@ -191,6 +194,11 @@ def _matrix(axis: Any, panel: xr.Dataset, order: tuple[str, str], alpha: float, 
     axis.tick_params(length=0)
     for spine in axis.spines.values():
         spine.set_visible(False)
+
+
+def _is_one_sided(result: xr.Dataset) -> bool:
+    """Whether a cell and its mirror image ask for opposite differences, so one of each two is above .5."""
+    return result.attrs.get("alternative") in ("greater", "less") and result.attrs.get("analysis") != "equivalence"
 
 
 def _steps() -> tuple[str, ...]:

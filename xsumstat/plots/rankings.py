@@ -19,6 +19,7 @@ from xsumstat.plots.parts import (
     coefficient_label,
     colour,
     correlation_label,
+    emphasise,
     faint,
     finished,
     grid_of,
@@ -51,6 +52,7 @@ def clusters(
     tests: xr.Dataset | None = None,
     metric: Hashable | Sequence[Hashable] | None = None,
     order: str | Sequence[Hashable] = "value",
+    highlight: Hashable | Sequence[Hashable] | None = None,
     figsize: tuple[float, float] | None = None,
     title: str | None = None,
     ax: Axes | None = None,
@@ -68,6 +70,7 @@ def clusters(
     {metric.drawn}
     {order}
         "value": the best on top.
+    {highlight}
     {figsize}
     {title}
     {ax}
@@ -108,7 +111,7 @@ def clusters(
     alpha = float(result.attrs.get("alpha", 0.05))
     n = result.sizes["metric"]
     too_few = too_few_words(result, alpha, n * (n - 1))
-    result, left_out = shown(result, "correlation", metric=metric, order=order)
+    result, left_out = shown(result, "correlation", metric=metric, order=order, highlight=highlight)
     check_not_empty(result["cluster"])
     panels = panels_of(result, [str(dim) for dim in result["cluster"].dims if dim != "metric"])
     rows = result.sizes["metric"]
@@ -117,7 +120,7 @@ def clusters(
     axes = axes_for(len(panels), size, ax, sharex=True, sharey=False, figsize=figsize)
     drawn = []
     for axis, (name, panel) in zip(axes, panels, strict=True):
-        drawn += _cluster_rows(axis, panel, intervals, tests, alpha, by_value=order == "value")
+        drawn += _cluster_rows(axis, panel, intervals, tests, alpha, highlight, by_value=order == "value")
         panel_title(axis, name, 3.8)
         axis.set_xlabel(correlation_label(result), fontsize=9.5, **PLAIN)
     undefined = result["metric"].values[(result["rank"] == 0).transpose("metric", ...).values.reshape(rows, -1).all(1)]
@@ -151,7 +154,13 @@ def _check_beside(result: xr.Dataset, other: xr.Dataset | None, name: str, neede
 
 
 def _cluster_rows(
-    axis: Any, panel: xr.Dataset, intervals: xr.Dataset | None, tests: xr.Dataset | None, alpha: float, by_value: bool
+    axis: Any,
+    panel: xr.Dataset,
+    intervals: xr.Dataset | None,
+    tests: xr.Dataset | None,
+    alpha: float,
+    highlight: Any,
+    by_value: bool,
 ) -> list[tuple[int, int]]:
     """Draw a panel's metrics, best first; return the first and last row of each bar."""
     panel = panel.isel(metric=np.flatnonzero(panel["rank"].values > 0))
@@ -175,6 +184,7 @@ def _cluster_rows(
     bars = [run for run in (groups if tests is None else _not_told_apart(panel, tests, alpha)) if run[1] > run[0]]
     _draw_bars(axis, bars)
     axis.set_yticks(range(len(r)), texts(panel["metric"]), **PLAIN)
+    emphasise(axis, panel["metric"].values.tolist(), highlight)
     axis.set_ylim(len(r) - 0.5, -0.5)
     axis.margins(x=0.15)
     axis.grid(axis="x", color=faint(), lw=0.7, zorder=1)

@@ -319,16 +319,17 @@ def _ranked_inputs(axis: Any, panel: xr.Dataset, order: Any, highlight: Any, nam
     for each, look in enumerate(_looks()):
         inside = {"mfc": ground()} if "mfc" in look else {}
         axis.plot(mean[kind == each], rows[kind == each], ls="", ms=3.6, zorder=3, **{**look, **inside})
-    name = clipped(str(labels[at]))
-    lines = 1 if len(name) <= 18 else 2
+    whose = "" if named else f"{clipped(str(labels[at]))}: "
+    left = low[at] - low.min() > high.max() - high[at]  # where more of the row is free
     axis.annotate(
-        f"{name}:{' ' if lines == 1 else chr(10)}differs from {differs.sum()} of {len(mean) - 1}", (0, 1),
-        xytext=(2, -2), xycoords="axes fraction", textcoords="offset points", ha="left", va="top", fontsize=8,
-        color=colour(0), **PLAIN,
+        f"{whose}differs from {differs.sum()} of {len(mean) - 1}", (low[at] if left else high[at], at),
+        xytext=(-4 if left else 4, 0), textcoords="offset points", ha="right" if left else "left", va="center",
+        fontsize=8, color=colour(0), zorder=4,
+        bbox={"boxstyle": "square,pad=0.1", "fc": ground(), "ec": "none", "alpha": 0.85}, **PLAIN,
     )  # fmt: skip
     axis.set_yticks(rows if named else [], texts(panel["input"]) if named else [], fontsize=SMALL, **PLAIN)
     axis.set_ylabel("" if named else _counted(len(mean), "input"), fontsize=9, **PLAIN)
-    axis.set_ylim(-0.8, len(mean) + lines * max(1.0, 0.05 * len(mean)))  # room for the words above
+    axis.set_ylim(-0.8, len(mean) - 0.2)
     total = int(n.sum())
     margin = 0.03 * float(high.max() - low.min())
     axis.set_xlim(max(1.0, float(low.min()) - margin), min(float(total), float(high.max()) + margin))
