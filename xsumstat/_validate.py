@@ -44,12 +44,10 @@ def listing(labels: Iterable[Hashable], limit: int = 8) -> str:
 
 
 def is_list(value: Any) -> bool:
-    """Whether several values were given, which become a dim of the result."""
     return isinstance(value, list | tuple | np.ndarray | range)
 
 
 def listed(value: Any) -> list[Any]:
-    """A list's items, or the one value."""
     return list(value) if is_list(value) else [value]
 
 
@@ -104,7 +102,6 @@ def _check_figsize(value: Any) -> None:
 
 
 def n_draws(name: str, value: Any, minimum: int) -> int:
-    """A number of resamples or trials."""
     return integer(name, value, minimum, MOST_DRAWS)
 
 
@@ -120,7 +117,6 @@ def number(name: str, value: Any, least: float, most: float) -> float:
 
 
 def fraction(name: str, value: Any) -> float:
-    """A number strictly between 0 and 1."""
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
         raise TypeError(f"{name} must be a number between 0 and 1, got {given(value)}")
     if not 0 < float(value) < 1:
@@ -129,7 +125,6 @@ def fraction(name: str, value: Any) -> float:
 
 
 def flag(name: str, value: Any) -> bool:
-    """True or False, and no other value."""
     if type(value).__name__ in ("bool", "bool_"):
         return bool(value)
     raise TypeError(f"{name} must be True or False, got {given(value)}")
@@ -189,7 +184,6 @@ def known(name: str, value: Hashable, labels: Collection[Hashable], kind: str) -
 
 
 def label(name: str, value: Any) -> Any:
-    """A new label: readable text, or a whole number."""
     if isinstance(value, bool) or not isinstance(value, str | numbers.Integral):
         raise TypeError(f"{name} must be text or a whole number, got {given(value)}")
     if isinstance(value, str) and (not value.strip() or not value.isprintable()):
@@ -211,7 +205,6 @@ def _check_hashable(name: str, value: Any) -> None:
 
 
 def unique(name: str, labels: Iterable[Hashable]) -> None:
-    """Raise for repeated labels."""
     seen: dict[Hashable, int] = {}
     for label in labels:
         _check_hashable(name, label)
@@ -228,7 +221,6 @@ def text(name: str, value: Any) -> str:
 
 
 def coefficient_function(value: Any, allowed: Collection[str]) -> str | Callable[..., float]:
-    """The name of a coefficient, or a function of two 1-D arrays."""
     if callable(value) and not isinstance(value, type):
         function: Callable[..., float] = value
         return function
@@ -275,7 +267,6 @@ class _Asked:
         return (*(each for each in self.positional if each not in _DATA), *self.named)
 
     def error(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> TypeError:
-        """What is wrong with arguments that the function does not take."""
         for word, value in kwargs.items():
             if word not in self.positional and word not in self.named:
                 return TypeError(f"{self.name}() has no keyword {word!r}; {self._hint(word, value)}")
@@ -286,7 +277,6 @@ class _Asked:
         return TypeError(f"{self.name}() got too many positional arguments: {which} must be named; {hint}")
 
     def check_kinds(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
-        """Raise if an argument has a wrong type, such as a table."""
         for name, value in (*zip(self.positional, args, strict=False), *kwargs.items()):
             allowed = self.kinds[name]
             if name == "figsize" and value is not None:
@@ -311,7 +301,6 @@ class _Asked:
         return found
 
     def _hint(self, word: str, value: Any) -> str:
-        """The hint for a wrong keyword."""
         meant = [each for each in synonyms.keywords_meant(self.name, word) if each in self.keywords]
         meant = sorted(meant, key=lambda each: not self._takes(each, value))
         found = None
@@ -383,7 +372,6 @@ class _Asked:
 
 
 def _as_number(value: Any) -> float:
-    """A float, NaN for non-numbers."""
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
         return float("nan")
     return float(value)
@@ -483,7 +471,6 @@ def warn_once(text: str, code: str) -> None:
 
 
 def takes(keyword: str) -> bool:
-    """Whether the public function that was called has a keyword."""
     asked = _ASKED.get()
     return asked is not None and keyword in asked.named
 

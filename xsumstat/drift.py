@@ -55,7 +55,6 @@ class Anchored:
         return cls(ds, human, about.judges, outputs)
 
     def changes(self, judge: Hashable) -> xr.DataArray:
-        """Change of each output's score."""
         score = self.ds["score"].sel(metric=judge, drop=True)
         return (score.sel(version=NEW, drop=True) - score.sel(version=OLD, drop=True)).transpose("system", "input")
 

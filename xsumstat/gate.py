@@ -94,7 +94,6 @@ def check(
 
 
 def _agrees(asked: judge_report.Subject, required: Requirement, level: str, **how: Any) -> list[tuple[int, str]]:
-    """A coefficient's lower limit, for each judge."""
     bound = -math.inf if required.bound is None else required.bound
     level, _ = report_data.usual_measure(asked.ds, level, required.of)
     record = COEFFICIENTS[required.of]
@@ -112,7 +111,6 @@ def _agrees(asked: judge_report.Subject, required: Requirement, level: str, **ho
 
 
 def _may_replace(asked: judge_report.Subject, alpha: float) -> list[tuple[int, str]]:
-    """The alternative annotator test, for each judge."""
     if asked.people.rating is None:
         raise ValueError("alt_test needs the ratings of several people, and there is one human score for each output")
     found = asked.ds.meta.alt_test(asked.people.rating, metric=asked.judges, alpha=alpha)

@@ -106,7 +106,6 @@ def _mend(element: Any, own: str) -> None:
 
 
 def shortened(result: xr.Dataset) -> xr.Dataset:
-    """The result with distinct labels that fit into a figure."""
     coords = {}
     for dim in result.dims:
         if dim in result.coords and result[dim].dtype.kind in "OU":
@@ -143,7 +142,6 @@ def _is_plain(sign: str) -> bool:
 
 
 def intervals_in_words(intervals: xr.Dataset) -> str:
-    """Estimate and interval of each metric."""
     none = " (no interval)" if wording.has_intervals(intervals) else ""
     parts = []
     for where, part in _labels(intervals, ("metric",)):

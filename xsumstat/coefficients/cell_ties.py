@@ -129,7 +129,6 @@ class _Sizes:
         return out
 
     def numbers(self) -> IntArray:
-        """Number of pairs of kinds between the edges."""
         below = (self.equal[:, None] - self.places).sum(axis=0, dtype=np.int64)
         return np.asarray(np.diff(below, prepend=0))
 
@@ -191,7 +190,6 @@ def _sorted_pairs(
 
 
 def _runs(places: IntArray, sizes: IntArray) -> list[tuple[int, int]]:
-    """First and last of neighbouring places whose pairs fit into one list."""
     runs: list[tuple[int, int]] = []
     size = 0
     for at in places.tolist():

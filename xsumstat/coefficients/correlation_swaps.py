@@ -45,7 +45,6 @@ def swapped(
 
 
 def moments(scores: FloatArray, z: FloatArray, pairs: tuple[Pair, ...], measure: Measure) -> Sequence[Differences]:
-    """Prepare pairs of metrics for swaps under Pearson's r, by groups or over all cells."""
     tests: list[Differences] = []
     by_pair = arrays.pairs_and_gold(scores, z, pairs, measure.level, measure.missing)
     for pair, (x, y, gold, _) in zip(pairs, by_pair, strict=True):
@@ -61,8 +60,6 @@ def moments(scores: FloatArray, z: FloatArray, pairs: tuple[Pair, ...], measure:
 
 @dataclass(frozen=True)
 class _System:
-    """Pairs that share their cells, at system level."""
-
     pairs: tuple[Pair, ...]
     kind: int
     threshold: float
@@ -92,7 +89,6 @@ class _System:
         return out
 
     def _one_by_one(self, places: IntArray, swapped_means: FloatArray) -> FloatArray:
-        """Each pair from the means of its X' and Y'."""
         (base, size), (gold, scale_z) = self.of_metrics, self.of_gold
         resamples = swapped_means.shape[2]
         swapped, weights, z = (arrays.lanes(count, len(gold)) for count in (resamples, 1, 1))

@@ -23,7 +23,6 @@ _LANE_COLUMNS = 64
 
 
 def estimator(x: FloatArray, z: FloatArray, measure: Measure, *, kind: int) -> Estimator:
-    """Prepare two score matrices for the kernel of the level; `kind` is the kernels' number."""
     if measure.level == "system":
         return of_means(x, z, measure, kind=kind)
     x, z = arrays.scaled(x), arrays.scaled(z)
@@ -35,7 +34,6 @@ def estimator(x: FloatArray, z: FloatArray, measure: Measure, *, kind: int) -> E
 
 
 def of_means(x: FloatArray, z: FloatArray, measure: Measure, *, kind: int) -> Estimator:
-    """Prepare two score matrices at system level for any coefficient of means."""
     threshold = measure.coefficient.rescaled(x, z).threshold
     return _System(kind, threshold, Means.of(arrays.scaled(x), arrays.scaled(z), measure.own_cells))
 
@@ -78,8 +76,6 @@ def correlate_means(
 
 @dataclass(frozen=True)
 class Means:
-    """Scores of a metric and of the gold, (systems, inputs), whose means are resampled."""
-
     x: FloatArray
     z: FloatArray
     mask_x: FloatArray | None
@@ -139,8 +135,6 @@ def _in_turn(values: FloatArray) -> float:
 
 @dataclass(frozen=True)
 class _System:
-    """Correlation over systems of means over inputs."""
-
     kind: int
     threshold: float
     means: Means
@@ -203,8 +197,6 @@ class _Global:
 
 @dataclass(frozen=True)
 class _Grouped:
-    """Average of one correlation for each group: over systems per input, or over inputs per system."""
-
     kind: int
     form: str  # "moments", "pairs", "signs" or "sorted": which kernel, and what `data` holds
     data: tuple[Any, ...]

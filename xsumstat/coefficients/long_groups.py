@@ -43,7 +43,6 @@ def groups(
 
 
 def _suits(shape: tuple[int, int], measure: Measure) -> bool:
-    """Whether scores (systems, inputs) form groups of many members."""
     if measure.level not in ("input", "within_system"):
         return False
     return not arrays.by_pairs(*(shape if measure.level == "input" else shape[::-1]))
@@ -52,7 +51,6 @@ def _suits(shape: tuple[int, int], measure: Measure) -> bool:
 def of_pairs(
     x: Sequence[FloatArray], pairs: Any, measure: Measure, best: Mapping[int, BoolArray], *, kind: int
 ) -> tuple[FloatArray, FloatArray]:
-    """`groups` for the coefficient with this number in the kernels."""
     used = sorted({metric for pair in pairs for metric in pair})
     rows = np.array([(used.index(one), used.index(other)) for one, other in pairs], dtype=np.int64)
     turned = measure.level == "within_system"
@@ -97,7 +95,6 @@ def _by_bits(
 def _sorted(
     kind: int, pairs: IntArray, values: FloatArray, there: BoolArray, best: BoolArray | None
 ) -> tuple[FloatArray, FloatArray]:
-    """The same by counting while sorting."""
     order, codes = arrays.dense_codes(values)
     codes = codes.astype(np.int32)
     r, n = np.empty((2, len(pairs)))

@@ -28,7 +28,6 @@ class Draw:
 
     @property
     def counts(self) -> tuple[IntArray, IntArray]:
-        """Counts of systems and of inputs."""
         return self.systems, self.inputs
 
     def __len__(self) -> int:
@@ -116,7 +115,6 @@ def in_turn(
 
 
 def _cells(scores: FloatArray, z: FloatArray, target: tuple[int, ...], measure: Measure) -> BoolArray:
-    """Cells (systems, inputs) on which a target's metrics are correlated."""
     if measure.own_cells or len(target) == 1:
         return np.full(z.shape[-2:], True)
     return arrays.common_cells(scores, arrays.human(z), (target[0], target[1]), measure.missing)

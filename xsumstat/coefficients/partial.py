@@ -104,7 +104,6 @@ def variables_of(x: FloatArray, z: FloatArray, own_cells: bool) -> FloatArray:
 
 
 def estimator(x: FloatArray, z: FloatArray, measure: Measure, *, kind: int) -> Estimator:
-    """Prepare a metric, and gold with covariates; `kind` is the kernels' number."""
     whole = variables_of(x, z, measure.own_cells)
     if measure.level == "system":
         return _OfMeans.of(whole, kind)
@@ -150,7 +149,6 @@ class Members:
 
     @property
     def cost(self) -> float:
-        """Approximate nanoseconds for one pass over all groups."""
         pairs = self.variables * (self.variables - 1) / 2
         each = 3.0 if self.kind == kernels.PEARSON else 10.0 + 10.0 * math.log2(max(2, self.mask.shape[1]))
         return each * pairs * self.mask.size

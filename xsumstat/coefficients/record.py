@@ -195,11 +195,9 @@ class Coefficient:
         return self.calibrate is not None and not self.thresholds
 
     def of_metric(self, place: int) -> Coefficient:
-        """The same for one of several metrics."""
         return replace(self, thresholds=(self.thresholds[place],)) if len(self.thresholds) > 1 else self
 
     def of_metrics(self, places: Sequence[int]) -> Coefficient:
-        """The same for some of several metrics."""
         several = len(self.thresholds) > 1
         return replace(self, thresholds=tuple(self.thresholds[place] for place in places)) if several else self
 
@@ -263,21 +261,17 @@ class Measure:
 
     @property
     def attrs(self) -> dict[str, str]:
-        """Attrs of a result."""
         settings = {"level": self.level, "missing": self.missing, "undefined": self.undefined}
         given = {"given": ", ".join(self.given)} if self.given else {}
         return {"coefficient": self.coefficient.name, **self.coefficient.positive_attrs, **settings, **given}
 
     def of_metric(self, place: int) -> Measure:
-        """The same for one of several metrics."""
         return replace(self, coefficient=self.coefficient.of_metric(place))
 
     def of_metrics(self, places: Sequence[int]) -> Measure:
-        """The same for some of several metrics."""
         return replace(self, coefficient=self.coefficient.of_metrics(places))
 
     def at(self, threshold: float) -> Measure:
-        """The same with another threshold; NaN calibrates it."""
         coefficient = self.coefficient.at(threshold)
         return self if coefficient is self.coefficient else replace(self, coefficient=coefficient)
 

@@ -20,8 +20,6 @@ Small = npt.NDArray[np.int32]
 
 
 class _Room(NamedTuple):
-    """Arrays that the kernels write to."""
-
     tree: Small
     scratch: Small
     sums: FloatArray
@@ -123,6 +121,5 @@ class Sorted:
 
 
 def _columns(counts: npt.NDArray[Any], start: int, lanes: int) -> Small:
-    """Rows of counts as columns; the last row repeats to fill up."""
     rows = np.minimum(np.arange(start, start + lanes), len(counts) - 1)
     return np.ascontiguousarray(counts[rows].T, np.int32)

@@ -39,7 +39,6 @@ class Scope:
 
     @property
     def name(self) -> str:
-        """In two or three words, for attrs."""
         return LIKE_THESE if "system" in self.random else THESE
 
     def __str__(self) -> str:
@@ -77,7 +76,6 @@ def _these(size: int, dim: str) -> str:
 
 
 def _size(value: Any) -> int:
-    """Number of labels in attrs; 0 without one."""
     return int(value) if isinstance(value, int | np.integer) else 0
 
 

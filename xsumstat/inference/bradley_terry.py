@@ -19,8 +19,6 @@ _FAR = 12.0
 
 @dataclass(frozen=True)
 class Design:
-    """The two systems of each pair, (pairs,)."""
-
     left: IntArray
     right: IntArray
     n_systems: int
@@ -89,7 +87,6 @@ def fitted(n: FloatArray, net: FloatArray, ties: FloatArray, design: Design, sta
 def _step(
     n: FloatArray, net: FloatArray, ties: FloatArray, tied: BoolArray, x: FloatArray, theta: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """Newton's step, and the largest component of the gradient."""
     half = theta[:, :-1] @ x.T / 2
     eta = np.where(tied, theta[:, -1], -np.inf)[:, None]
     top = np.maximum(np.abs(half), eta)
@@ -137,7 +134,6 @@ class Strengths:
 
     @classmethod
     def of(cls, whole: FloatArray, parts: FloatArray, design: Design, df: float) -> Strengths:
-        """From sums (3, pairs) of all, and (3, clusters, pairs) without each."""
         fit = fitted(whole[0], whole[1], whole[2], design)
         if not bool(fit.finite):
             return cls(fit, np.full((parts.shape[1], design.n_systems), np.nan), df, 0)

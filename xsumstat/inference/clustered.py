@@ -57,7 +57,6 @@ class _Fit:
 
     @property
     def covariates(self) -> slice:
-        """Places of the covariates among the regressors."""
         return slice(len(self.b) - len(self.slopes), None)
 
     @property
@@ -100,7 +99,6 @@ def used(clusters: Clusters | None, systems: BoolArray, inputs: BoolArray) -> Cl
 
 
 def _in_order(codes: IntArray) -> IntArray:
-    """Codes numbered by first appearance."""
     _, first, inverse = np.unique(codes, return_index=True, return_inverse=True)
     return np.asarray(np.argsort(np.argsort(first))[inverse.reshape(-1)])
 
@@ -115,7 +113,6 @@ def blocks(values: FloatArray, systems: IntArray, inputs: IntArray) -> FloatArra
 
 
 def _sums_of(values: FloatArray, codes: IntArray, axis: int) -> FloatArray:
-    """Values summed over each cluster along an axis."""
     if _trivial(codes):
         return values
     found: FloatArray = np.zeros((codes.max() + 1, *np.moveaxis(values, axis, 0).shape[1:]))

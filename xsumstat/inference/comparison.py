@@ -43,7 +43,6 @@ def compared(estimated: Estimated, confidence_level: float, alternative: str) ->
 
 
 def _pvalue(tail: float, ahead: bool, alternative: str) -> float:
-    """From the tail of t beyond q0, for a difference `ahead` of 0 or behind it."""
     if math.isnan(tail):
         return math.nan
     if alternative == "two-sided":
@@ -135,7 +134,6 @@ def _peaks(estimated: Estimated, quantiles: FloatArray, distances: FloatArray, s
 
 @functools.lru_cache
 def _quantiles(df: float) -> FloatArray:
-    """Quantiles from 0 to that of the least p-value, in growing steps."""
     from scipy.special import stdtrit
 
     last = -float(stdtrit(df, LEAST_PVALUE / 2))

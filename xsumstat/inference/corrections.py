@@ -70,7 +70,6 @@ def pool_pvalues(
 
 
 def pvalues_of_counts(counts: npt.NDArray[np.integer[Any]], defined: int) -> FloatArray:
-    """p-values of some pool members from `pool_counts`."""
     return np.where(counts == 0, np.inf, counts / max(defined, 1))
 
 
@@ -104,7 +103,6 @@ def step_down_counts(pvalues: FloatArray, counts: Sequence[npt.NDArray[Any]], de
 
 
 def step_down_of_shares(pvalues: FloatArray, shares: FloatArray) -> FloatArray:
-    """The p-values of `step_down` from each test's share."""
     out = np.full(pvalues.shape, np.nan)
     order = _largest_first(pvalues)[::-1]
     out[order] = np.maximum.accumulate(np.maximum(shares[order], pvalues[order]))
@@ -121,6 +119,5 @@ def _reached(pvalues: FloatArray, pools: Callable[[IntArray], Iterable[FloatArra
 
 
 def _largest_first(pvalues: FloatArray) -> IntArray:
-    """Places of the tests, largest p-value first."""
     tested = np.flatnonzero(~np.isnan(pvalues))
     return tested[np.argsort(-pvalues[tested], kind="stable")]

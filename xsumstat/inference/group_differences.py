@@ -39,14 +39,11 @@ class Group:
 
     @property
     def has_limits(self) -> bool:
-        """Whether the estimate has an interval."""
         return self.estimated.about is not None
 
 
 @dataclass(frozen=True)
 class Component:
-    """A part of the covariance matrix of the groups' estimates, with its degrees of freedom."""
-
     matrix: FloatArray
     df: float
 

@@ -175,7 +175,6 @@ def _variance_of_groups(parts: OfGroups, dims: tuple[str, ...]) -> float:
 
 
 def noise_of_cells(parts: OfGroups) -> float:
-    """V_c of an average over groups."""
     here = ~np.isnan(parts.r)
     n, squares = _members(parts), _off_mean(parts) ** 2
     # Two metrics may share no group.
@@ -213,7 +212,6 @@ def _off_mean(parts: OfGroups) -> FloatArray:
 
 
 def _summed(values: FloatArray, clusters: IntArray) -> FloatArray:
-    """Rows summed over each cluster."""
     places = np.unique(clusters, return_inverse=True)[1]
     found: FloatArray = np.zeros((places.max(initial=-1) + 1, *values.shape[1:]))
     np.add.at(found, places, values)
@@ -366,7 +364,6 @@ def within_one(parts: Parts, coefficient: Coefficient) -> bool:
 
 
 def unvarying(value: float, error: float) -> bool:
-    """Whether a correlation is ±1, or has no error."""
     return 1 - abs(value) <= NOTHING or error <= NOTHING
 
 
@@ -445,7 +442,6 @@ def of_two(parts: Sequence[Parts], each: Sequence[Estimated], dims: tuple[str, .
 
 
 def difference(one: Estimated, two: Estimated, spread: float, df: float) -> Estimated:
-    """The difference of two estimates with a known variance, as in `of_two`."""
     value, off = one.estimate - two.estimate, one.bias - two.bias
     if one.about is None or two.about is None:
         return Estimated(value, math.nan, math.nan, df)

@@ -71,7 +71,6 @@ class _Left:
     n: FloatArray
 
     def with_reliability(self, reliability: float) -> _Left:
-        """With noise as a known share of the gold's sum of squares."""
         return _Left(self.products, (1 - reliability) * self.products[:, 0, 0], self.n)
 
 
@@ -180,13 +179,11 @@ def _made(
 
 
 def _sums(cells: _Cells, clusters: tuple[IntArray, IntArray], question: Question) -> tuple[_Left, dict[str, _Left]]:
-    """Sums over all cells, and without each cluster of the random dims."""
     left = {dim: _without(cells, at, clusters[at]) for dim, at in _LEFT_OUT.items() if dim in question.dims}
     return _whole(cells), left
 
 
 def _without(cells: _Cells, axis: int, codes: IntArray) -> _Left:
-    """Without each cluster of systems (axis 0) or of inputs (axis 1)."""
     left_out = (codes == np.arange(codes.max() + 1)[:, None]).astype(float)
     rated, present = (cells.rated.turned, cells.present.T) if axis else (cells.rated, cells.present)
     noise = Noise.of(rated, left_out)
@@ -275,7 +272,6 @@ def _turned(products: FloatArray, weights: FloatArray) -> FloatArray:
 
 
 def _whole(cells: _Cells) -> _Left:
-    """Of all cells."""
     rows, present = cells.rows
     flat = rows.reshape(len(rows), -1)
     noise = _noise_of_rows(cells).sum()
@@ -283,7 +279,6 @@ def _whole(cells: _Cells) -> _Left:
 
 
 def _noise_of_rows(cells: _Cells) -> FloatArray:
-    """Noise in the gold's sum of squares, of each row."""
     each = Noise.of(cells.rated, np.zeros((1, len(cells.present)))).of_cells()
     there = cells.present.astype(float)
     if cells.level == "system":
@@ -416,7 +411,6 @@ def _answers(
     df: FloatArray,
     confidence_level: float,
 ) -> FloatArray:
-    """The numbers of `NAMES`, (names, covariates)."""
     reliability = 1 - float(whole.noise[0] / whole.products[0, 0, 0])
     found = []
     for at, freedom in enumerate(df):
@@ -450,7 +444,6 @@ def _variances(
 
 
 def _deleted(values: FloatArray) -> FloatArray:
-    """Jackknife variances and covariances, (2, 2)."""
     apart = values - values.mean(axis=0)
     n = len(values)
     return np.asarray((n - 1) / n * apart.T @ apart)

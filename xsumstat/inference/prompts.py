@@ -40,11 +40,9 @@ class LeftOut:
         return math.sqrt(self.variance)
 
     def less(self, other: LeftOut) -> LeftOut:
-        """The difference of two estimates from the same clusters."""
         return LeftOut(self.value - other.value, self.without - other.without)
 
     def by_t(self, level: float) -> Limits:
-        """Limits by Student's t, with degrees of freedom one less than clusters."""
         half = t_quantile(level, self.n - 1) * self.standard_error if self.n > 1 else math.nan
         return self.value - half, self.value + half
 
@@ -62,7 +60,6 @@ class LeftOut:
         return float(low), float(high)
 
     def pvalue(self) -> float:
-        """Student's two-sided p-value of the value 0."""
         return two_sided_by_t(self.value, self.standard_error, self.n - 1)
 
 
@@ -82,8 +79,6 @@ def within(limits: Limits) -> Limits:
 
 
 def ratio(top: int, bottom: int) -> Callable[[FloatArray], FloatArray]:
-    """Function for the ratio of two of the sums, by their places."""
-
     def of(sums: FloatArray) -> FloatArray:
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.where(sums[..., bottom] > 0, sums[..., top] / sums[..., bottom], np.nan)

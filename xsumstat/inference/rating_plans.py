@@ -47,7 +47,6 @@ class Spread:
         return found
 
     def width(self, rated: Any, raters: int, judged: Any, confidence_level: float) -> FloatArray:
-        """Average width of the interval by Student's t."""
         from scipy.special import gammaln, stdtrit
 
         df = degrees_of_freedom(rated, judged)
@@ -57,7 +56,6 @@ class Spread:
         return np.asarray(2 * stdtrit(df, (1 + confidence_level) / 2) * error * of_root)
 
     def power(self, size: float, rated: Any, raters: int, judged: Any, alpha: float) -> FloatArray:
-        """Power of the test of a difference."""
         return power(size, self.variance(rated, raters, judged), degrees_of_freedom(rated, judged), alpha)
 
 

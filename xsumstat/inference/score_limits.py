@@ -21,7 +21,6 @@ def few_valued(z: FloatArray, rated: BoolArray) -> BoolArray:
 
 
 def _two_valued(z: FloatArray, rated: BoolArray) -> BoolArray:
-    """Whether all systems' ratings together have one or two values, (..., 1)."""
     flat = (*z.shape[:-2], z.shape[-2] * z.shape[-1])
     distinct = _distinct(z.reshape(flat), rated.reshape(flat))
     return np.asarray((distinct <= 2) & (rated.sum(axis=(-2, -1)) > distinct))[..., None]

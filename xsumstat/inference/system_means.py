@@ -31,20 +31,16 @@ class Strata:
 
     @classmethod
     def none(cls, n_inputs: int) -> Strata:
-        """All inputs in one group."""
         return cls(np.zeros(n_inputs, dtype=np.int64), 1)
 
     @property
     def members(self) -> FloatArray:
-        """Membership of inputs, (inputs, groups)."""
         return np.asarray(np.eye(self.n)[self.codes])
 
     def counts(self, there: BoolArray) -> FloatArray:
-        """Number of present inputs of each group, (..., systems, groups)."""
         return np.asarray(there.astype(float) @ self.members)
 
     def means(self, values: FloatArray, there: BoolArray) -> FloatArray:
-        """Mean of each group, NaN where empty."""
         sums = np.where(there, values, 0.0) @ self.members
         return divided(sums, self.counts(there), np.nan)
 
@@ -91,7 +87,6 @@ class Slope:
 
     @property
     def used(self) -> FloatArray:
-        """The shrunk slope."""
         return self.kept * self.b
 
 
@@ -111,7 +106,6 @@ class _Slopes:
 
 
 def _slopes(f: FloatArray, z: FloatArray, rated: BoolArray, n_strata: int) -> _Slopes:
-    """The slopes of centred scores."""
     n = rated.sum(axis=-1).astype(float)
     df = np.maximum(n - n_strata, 0.0)
     shared = Slope.of(f, z, rated.any(axis=-2).sum(axis=-1).astype(float), df.sum(axis=-1) - 1)
@@ -221,7 +215,6 @@ def with_limits(
 
 
 def over_strata(share: FloatArray, values: FloatArray) -> FloatArray:
-    """Sum of shares times values, over groups with inputs."""
     none = np.isnan(share).any(axis=-1)
     return np.where(none, np.nan, np.where(share > 0, share * values, 0.0).sum(axis=-1))
 

@@ -81,7 +81,6 @@ def coded(frame: pd.DataFrame, labels: Sequence[str], named: Iterable[Any], scor
 
 
 def coded_array(values: xr.DataArray, labels: Sequence[str]) -> xr.DataArray:
-    """Scores that are labels as their codes."""
     if not labels or values.dtype.kind not in "OUS":
         return values
     codes = {label: float(at) for at, label in enumerate(labels)}

@@ -135,7 +135,6 @@ def _groups(result: xr.Dataset, dims: list[str], hue: str | None) -> tuple[xr.Da
 
 
 def _points(coordinate: xr.DataArray, chosen: xr.DataArray, beside: list[str]) -> tuple[Any, Any, list[str]]:
-    """Places and names of the chosen points with a coordinate."""
     x, y = (coordinate.isel(component=at) for at in (0, 1))
     where = np.argwhere(chosen.values & x.notnull().values)
     labels = [
@@ -296,7 +295,6 @@ def _within(box: Any, frame: Any) -> bool:
 
 
 def _lead(axis: Any, box: Any, place: tuple[float, float]) -> None:
-    """A line from a point to its name, where that is not beside it."""
     point = axis.transData.transform(place)
     nearest = np.clip(point, box.min, box.max)
     if np.hypot(*(nearest - point)) > 0.11 * axis.figure.dpi:

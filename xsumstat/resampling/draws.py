@@ -67,13 +67,11 @@ class Stream:
         return np.asarray(raw, dtype=np.uint64).reshape(rows, words_each)
 
     def counts(self, size: int, rows: int) -> npt.NDArray[np.int64]:
-        """As `counts`, for the next `rows` resamples."""
         out = np.zeros((rows, size), dtype=np.int64)
         count_labels(self._words(rows, -(-size // 2)), size, out)
         return out
 
     def sign_bits(self, units: int, rows: int) -> npt.NDArray[np.uint8]:
-        """As `sign_bits`, for the next `rows` resamples."""
         words = self._words(rows, -(-units // 64))
         return words.astype("<u8", copy=False).view(np.uint8)[:, : -(-units // 8)]
 
@@ -111,7 +109,6 @@ def n_blocks(n_resamples: int) -> int:
 
 
 def block_rows(n_resamples: int, block: int) -> int:
-    """Resamples in a block."""
     return min(BLOCK, n_resamples - block * BLOCK)
 
 

@@ -128,7 +128,6 @@ def sharing(job: Job[Any], most_targets: int, most_metrics: int) -> list[tuple[s
 
 
 def over_blocks(job: Job[R], ready: R, bar: threads.Bar = lambda: None) -> tuple[IntArray | None, FloatArray]:
-    """Counts and samples of all blocks."""
     samples = np.empty((job.rows(ready), job.n_resamples))
     totals: list[IntArray] = []
     lock = threading.Lock()

@@ -92,7 +92,6 @@ def _part(advance: Callable[[float], object]) -> Iterator[None]:
 
 @contextmanager
 def _shown(total: int, progress: bool | None, **style: str) -> Iterator[Callable[[float], object]]:
-    """A function that moves a tqdm bar, or does nothing."""
     if progress is False:
         yield lambda n: None
         return

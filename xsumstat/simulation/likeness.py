@@ -74,7 +74,6 @@ class Likeness:
 
     @property
     def whole(self) -> bool:
-        """Whether scores are plain sums of effects, without grades and gaps."""
         return not self.gaps.any() and all(each is None for each in self.grades)
 
     def draw(
@@ -132,7 +131,6 @@ class Likeness:
         return values, errors
 
     def covariances(self) -> FloatArray:
-        """Of the effects of systems, inputs and cells, (3, scores, scores)."""
         of_labels = [
             each.T @ each / len(each) + rest @ rest for each, rest in zip(self.effects, self.rest, strict=True)
         ]
@@ -227,7 +225,6 @@ def _intervals(scores: FloatArray, gold: FloatArray, bar: threads.Bar) -> FloatA
 
 
 def means_of(values: FloatArray) -> FloatArray:
-    """Means of defined values over the first axis; NaN for none."""
     there = np.isfinite(values)
     count = there.sum(axis=0)
     total = np.where(there, values, 0.0).sum(axis=0)

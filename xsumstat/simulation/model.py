@@ -135,7 +135,6 @@ class Model:
 
     @property
     def _whole(self) -> bool:
-        """Whether the gold is unrounded and without gaps."""
         return self.likert is None and not self.missing
 
     def _is_closed(self, level: str, record: Coefficient) -> bool:
@@ -174,7 +173,6 @@ class Model:
     def _integrated(
         self, level: str, records: Sequence[Coefficient], n_inputs: int, missing: str
     ) -> tuple[FloatArray, FloatArray]:
-        """Averages over simulated populations, and their errors."""
         repeats, draw = self._populations(level, n_inputs)
         # Means stand as the cells of one input, which many systems are sorted by.
         of_means = "input" if self._whole else "global"

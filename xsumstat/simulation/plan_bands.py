@@ -62,7 +62,6 @@ class Basis:
     noises: tuple[list[Noise | None], ...]
 
     def planned(self, raters: int | None) -> Planned[planning.Expected]:
-        """With so many raters of each cell, or as given."""
         if raters is None or self.noise is None:
             return Planned(self.own, tuple(list(each) for each in self.without))
         without = [

@@ -58,7 +58,6 @@ class Noise:
         return self.cell + self.residual / raters
 
     def expected(self, base: planning.FromParts | planning.OfTheseSystems, raters: int) -> planning.Expected:
-        """Expectations with so many raters."""
         return base.with_noise(self.variance(None), self.variance(raters))
 
 
@@ -73,7 +72,6 @@ class Ratings:
 
     @classmethod
     def of(cls, ds: xr.Dataset, rating: Any, along: str) -> Ratings:
-        """From a variable of a Dataset, or a DataArray, with a dim of raters."""
         values, name = ratings_of(ds, rating, along)
         if set(values.dims) != {"system", "input", along}:
             raise ValueError(
