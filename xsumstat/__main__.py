@@ -44,7 +44,7 @@ _EXAMPLES = """examples:
   {prog} scores.zarr --gold human --dask
 
 {prog} compile
-  compiles all that the library can need, on all cores, so that no later call waits for it: for images and clusters
+  compiles all that the library can need, on all cores, so no later call waits for it: for images and clusters
 """
 
 
@@ -53,7 +53,7 @@ def parser() -> argparse.ArgumentParser:
     ready = options.Parser(
         prog=prog,
         usage="%(prog)s SCORES [--gold NAME | --gold-file FILE] [options]\n       %(prog)s compile",
-        description="How well does each metric agree with people, how sure are we, and which metric beats which?",
+        description="How well does each metric agree with human scores, how sure is that, and which metric is better?",
         epilog=_EXAMPLES.format(prog=prog),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -64,13 +64,13 @@ def parser() -> argparse.ArgumentParser:
         help=f"a file ({', '.join(io.FORMATS)}), a folder of such logs, or a data set's name: "
         f"{', '.join(datasets.NAMES)}",
     )
-    add("--gold", metavar="NAME", help="the human scores: a metric, or a variable (default: what the data set says)")
+    add("--gold", metavar="NAME", help="the human scores: a metric or a variable (default: the data set's own)")
     add(
         "--gold-file",
         type=Path,
         metavar="FILE",
-        help="human scores in a table of their own (.csv, .tsv, .parquet), joined by system and input: a row a rating, "
-        "with a column of raters or not, or a column a rater; --gold names the column of the ratings, if it must",
+        help="human scores in a table of their own (.csv, .tsv, .parquet), joined by system and input: one row per "
+        "rating, perhaps with a column of raters, or one column per rater; --gold names the column of the ratings",
     )
     add(
         "--raters",
@@ -115,9 +115,14 @@ def parser() -> argparse.ArgumentParser:
     add("--confidence-level", type=float, default=0.95, metavar="P", help="default: %(default)s")
     correction = one_of("adjust", corrections.OF_PVALUES)
     add("--adjust", default="holm", **correction, help="for many tests (default: %(default)s)")
-    add("--alpha", type=float, default=0.05, help="level of the tests (default: %(default)s)")
-    add("--seed", type=_seed, default=0, help="same seed, same numbers (default: %(default)s)")
-    add("--output", type=Path, metavar="REPORT.html", help="write a page with the tables and two pictures")
+    add("--alpha", type=float, default=0.05, help="significance level (default: %(default)s)")
+    add(
+        "--seed",
+        type=_seed,
+        default=0,
+        help="seed of the resamples; the same seed gives the same numbers (default: %(default)s)",
+    )
+    add("--output", type=Path, metavar="REPORT.html", help="write an HTML report with tables and two pictures")
     add(
         "--judge",
         action="store_true",
@@ -131,7 +136,7 @@ def parser() -> argparse.ArgumentParser:
         metavar="RULE",
         help="of every judge, as 'kappa >= .6' (any coefficient: the interval's lower limit decides), 'alt_test', "
         "'bias' or 'bias <= .1'; with --anchor 'drift <= .05' (agreement changed by less); exit status 0 where it is "
-        "met, 1 where not, 2 where it can't be said",
+        "met, 1 where not, 2 where this cannot be decided",
     )
     add(
         "--anchor",
@@ -151,16 +156,16 @@ def parser() -> argparse.ArgumentParser:
     )
     add("--version", action="version", version=f"xsumstat {extras.package_version()}")
     columns = ready.add_argument_group(
-        "columns of a .csv, .tsv or .parquet (a row a score, or a column a metric)",
+        "columns of a .csv, .tsv or .parquet file (one row per score, or one column per metric)",
         "Columns that are called as usual (system, model; input, doc, item, segment, id; metric, scorer; score, value) "
         "are found.",
     )
     for name in ("metric", "system", "input", "score"):
         columns.add_argument(f"--{name}-column", metavar="COLUMN", help=f"default: {name}, or as usual")
     columns.add_argument(
-        "--aggregate", metavar="RULE", help="make one score of several of a cell: mean, median, first ..."
+        "--aggregate", metavar="RULE", help="how to combine several scores of one output: mean, median, first ..."
     )
-    columns.add_argument("--dim", action="append", default=[], metavar="COLUMN", help="a further dim, as language")
+    columns.add_argument("--dim", action="append", default=[], metavar="COLUMN", help="a further dim, e.g. language")
     return ready
 
 
@@ -323,7 +328,7 @@ def _reads_lazily(args: argparse.Namespace) -> bool:
         return False
     _say(
         f"{path.name}: {size / 1e9:.1f} GB are more than a quarter of this machine's memory, "
-        "so that it is read a metric at a time (--dask)"
+        "so xsumstat reads one metric at a time (--dask)"
     )
     return True
 
@@ -480,7 +485,7 @@ def _check_output(path: Path, inputs: list[Path]) -> None:
     try:
         folder = path.resolve().parent
     except RuntimeError as error:  # how Python before 3.13 says so
-        raise OSError(f"--output {path}: its links lead in a circle") from error
+        raise OSError(f"--output {path}: its links form a loop") from error
     if not folder.is_dir():
         raise FileNotFoundError(f"--output {path}: there is no folder {folder}")
     same = next((each for each in inputs if path.exists() and each.exists() and path.samefile(each)), None)

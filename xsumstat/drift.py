@@ -19,10 +19,7 @@ NEW, OLD = "new", "old"
 
 @dataclass(frozen=True)
 class Anchored:
-    """Scores (metric, version, system, input) of common outputs by both versions of the judges, with the new gold.
-
-    `n_new` counts the outputs of the new file, with or without a partner.
-    """
+    """Scores (metric, version, system, input) of common outputs by both versions of the judges, with the new gold."""
 
     ds: xr.Dataset
     gold: xr.DataArray

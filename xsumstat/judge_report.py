@@ -244,10 +244,7 @@ def _people(ds: xr.Dataset, gold: Any) -> People:
 
 
 def on_scale(about: Subject, coefficient: Coefficient, rng: int) -> OnScale:
-    """Judges for a coefficient of agreement; those on another scale are calibrated.
-
-    Classes are the majority of raters, because a mean is no class.
-    """
+    """Judges for a coefficient of agreement; those on another scale are calibrated."""
     ds, people = about.ds, about.people
     gold, code = people.gold, []
     values = people.values
@@ -315,14 +312,16 @@ def _about_judges(
     alone = [Ask("ci", {**of_judges, **measure, **limits}, picture="forest")]
     found = {
         "Do the annotators agree?": agree if several else [],
-        "Does the judge agree with people as well as one of them?": ceiling if several else alone,
+        "Does the judge agree with humans as well as one of them does?": ceiling if several else alone,
     }
     if len(about.judges) > 1:
         how = {**of_judges, **measure, "adjust": adjust, "confidence_level": 1 - alpha}
-        found["Which judge agrees better with people?"] = [Ask("compare_metrics", how, table=len(about.judges) > 2)]
+        found["Which judge agrees better with human scores?"] = [
+            Ask("compare_metrics", how, table=len(about.judges) > 2)
+        ]
     classes = np.unique(people.single[~np.isnan(people.single)])
     if 2 <= len(classes) <= _MOST_GRADES:
-        found["How often do judge and people give the same?"] = _same(about, len(classes) == 2, limits, rng)
+        found["How often do the judge and humans give the same score?"] = _same(about, len(classes) == 2, limits, rng)
     err = []
     if given:
         how = {"gold": people.noisy, "metric": about.judges, "given": given, "confidence_level": 1 - alpha}
@@ -382,7 +381,7 @@ def _answered(
                 settings = ask.settings if ask.of is None else {"gold": on.gold, "metric": on.judges, **ask.settings}
                 result = _called(on.ds, ask, settings)
             except ValueError as error:
-                told = f"This can't be told: {error}."
+                told = f"Not answered: {error}."
                 said += [told] if told not in said else []
                 continue
         caveats += held.caveats
@@ -405,7 +404,7 @@ def _answered(
 
 def _nothing(question: str, people: People) -> str:
     if "annotators" in question:
-        return "The file has one human score for each output: whether people agree can't be told."
+        return "The file has one human score for each output, so human agreement is unknown."
     if "err" in question:
         return "The file has no length, position or group to look at."
     return "This needs human scores that vary."
@@ -419,7 +418,7 @@ def _reversed(result: xr.Dataset) -> list[str]:
     one = len(falls) == 1
     names = wording.listed(map(wording.name, falls))
     return [
-        f"{names} {'gives' if one else 'give'} lower scores where people give higher ones. If lower is better there, "
+        f"{names} {'gives' if one else 'give'} lower scores where humans give higher ones. If lower is better there, "
         f"say so: lower_is_better={falls!r} in to_scores, --lower-is-better on the command line."
     ]
 

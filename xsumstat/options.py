@@ -67,7 +67,7 @@ _WORDING: tuple[tuple[str, str], ...] = (
     (r"^ratings=\[.*\] names columns", "--raters names columns"),
     (r"^ratings must", "--raters must"),
     (r"pass aggregate='mean'", "add --aggregate mean"),
-    (r"or name the column that tells them apart in dims", "or --dim COLUMN with the column that tells them apart"),
+    (r"or name the column that distinguishes them in dims", "or --dim COLUMN with the column that distinguishes them"),
     (r"aggregate must be a rule of pandas', as 'mean' or 'median'", "--aggregate must be a rule as mean or median"),
     (r"name the metrics with metric=\[\.\.\.\]", "name the metrics with --metric NAME ..."),
     (r"leave them out with ds\.drop_sel\(metric=\[\.\.\.\]\)", "name the others with --metric NAME ..."),

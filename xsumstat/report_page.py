@@ -195,7 +195,7 @@ def _explained(answers: Answers) -> str:
     said = []
     if wording.has_intervals(answers.intervals):
         whom = scope.of(answers.intervals.attrs)
-        said.append(f"An interval holds the correlations that are plausible for {whom}.")
+        said.append(f"An interval shows the plausible correlations for {whom}.")
     if answers.comparisons():
         said.append("A metric beats another where the test of their difference survives the correction.")
     return " ".join(said)

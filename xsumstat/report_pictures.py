@@ -32,10 +32,7 @@ _PIXELS, _LEAST = 4 / 3, 0.7
 
 
 def figure(draw: Callable[[], Any], label: str, alt: str) -> str:
-    """A picture as an HTML figure that scrolls if too wide.
-
-    `draw` returns Axes; `label` describes the picture; `alt` has its numbers in words.
-    """
+    """A picture as an HTML figure that scrolls if too wide."""
     try:
         drawings = "".join(f'<div class="{theme}">{_drawing(draw, theme)}</div>' for theme in _STYLES)
     except ImportError as error:

@@ -288,7 +288,9 @@ def _warn_out_of_reach(attrs: dict[str, Any], most_tests: xr.DataArray, method: 
         return
     swaps = f"all {n_resamples} swaps" if exact else f"{n_resamples} resamples"
     advice = "" if exact else f"; use n_resamples of at least {resamples_needed(factor, alpha)}"
-    family, after = ("", "") if method is None else (f" and {size} test(s) in a family", " after correction")
+    family, after = (
+        ("", "") if method is None else (f" and {_validate.counted(size, 'test')} in a family", " after correction")
+    )
     _validate.warn(
         f"no test can be significant at {alpha:g}: with {swaps}{family} the least p-value, {smallest:.3g}, is too "
         f"large{after}{advice}",

@@ -133,8 +133,8 @@ def corr_test(
 def _warn_of_averages(level: str) -> None:
     if level in _OF_GROUPS:
         _validate.warn(
-            f"corr_test takes the average correlation at level={level!r} for a single one, which varies far more: "
-            "it finds almost nothing (its size at .05 is about 0); use perm_test",
+            f"corr_test treats the average correlation at level={level!r} as a single one, which varies far more: "
+            "the test is very conservative (its size at .05 is about 0); use perm_test",
             "average_for_single",
         )
 

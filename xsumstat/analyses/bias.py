@@ -220,14 +220,16 @@ def _method(ds: xr.Dataset, gold: Any, method: str, along: str) -> tuple[str, bo
     rated = along in human.dims and along not in score.dims and along not in facts.CORE
     if method == "corrected" and not rated:
         raise ValueError(
-            f"method='corrected' needs ratings with the dim {along!r} (see along), of which some output has two or "
-            f"more; gold {name!r} has the dims {_validate.listing(human.dims)}"
+            f"method='corrected' needs ratings with the dim {along!r} (see along), and an output with two or more; "
+            f"gold {name!r} has the dims {_validate.listing(human.dims)}"
         )
     if method not in (AUTO, "corrected") or not rated:
         return "regression" if method == AUTO else method, False
     repeated = bool((human.notnull().sum(along) > 1).any().compute())
     if method == "corrected" and not repeated:
-        raise ValueError(f"method='corrected' needs an output with two ratings or more, gold {name!r} has none")
+        raise ValueError(
+            f"method='corrected' needs an output with two ratings or more; gold {name!r} has at most one per output"
+        )
     return "corrected" if repeated else "regression", True
 
 
@@ -337,13 +339,13 @@ def _with_limits(
 
 def _warn(found: xr.Dataset, scores: schema.Scores, method: str) -> None:
     none = found["slope"].isnull() & found["pvalue"].isnull()
-    text = "no slope is defined, as scores or covariates do not vary beside each other, for"
+    text = "undefined slope, because scores or covariates do not vary, for"
     if method == "corrected":
         text = f"{text[: text.index(', for')]}, or raters rate too few of the same outputs, for"
     scores.later.make(checks.warn_where, none, text, "undefined")
     scores.later.make(
         checks.warn_where,
         ~none & found["pvalue"].isnull(),
-        "no interval, as without one system, input or cluster the slope is undefined or nothing varies, for",
+        "no interval, because the slope is undefined without one system, input or cluster, for",
         "no_interval",
     )

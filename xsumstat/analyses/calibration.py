@@ -142,7 +142,7 @@ def _sign(human: xr.DataArray) -> int:
     if better is None:
         return 1
     if better.ndim:
-        raise ValueError(f"higher_is_better of the gold must be one value, it has the dim(s) {better.dims}")
+        raise ValueError(f"higher_is_better of the gold must be one value, without a dim, got the dims {better.dims}")
     return 1 if bool(better) else -1
 
 
@@ -156,7 +156,7 @@ def _on_outputs(human: xr.DataArray, score: xr.DataArray, along: str) -> xr.Data
         schema.check_shared(score, human, dim)
         theirs, ours = human.indexes[dim], score.indexes[dim]
         if lost := theirs[~theirs.isin(ours)].tolist():
-            _validate.warn(f"gold has {dim}(s) without scores, which are left out: {_validate.listing(lost)}",
+            _validate.warn(f"left out {dim}s of the gold that have no metric scores: {_validate.listing(lost)}",
                            "labels_left_out")  # fmt: skip
         places[dim] = ours
     return human.reindex(places)
@@ -248,10 +248,8 @@ def _check(judge: xr.DataArray, human: xr.DataArray, new: xr.DataArray) -> None:
     if not bool((rated > 0).all()):
         raise ValueError("no output has both a score by the judge and a human score")
     if bool((there & new.isnull()).any()):
-        raise ValueError("all rated outputs lie in one fold, so its own scores cannot be calibrated; use other folds")
-    checks.warn_where(
-        rated < _ENOUGH, f"fewer than {_ENOUGH} rated outputs, so that maps are rough, for", "few_ratings"
-    )
+        raise ValueError("all rated outputs are in one fold; use other folds")
+    checks.warn_where(rated < _ENOUGH, f"fewer than {_ENOUGH} rated outputs: calibration is rough, for", "few_ratings")
 
 
 def _words(name: str, how: Calibration, folds: int, seed: int) -> str:

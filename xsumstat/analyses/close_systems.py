@@ -138,7 +138,7 @@ def close_corr(
         labelled.run(job, scores, "gap", results.types(job.names), core=facts.CELLS, progress=draws.progress)
     )
     found = found.assign_coords(gap=np.array([_label(*each) for each in limits], dtype=object))
-    later, text = scores.later, "no correlation, as no pairs, or none that are untied, for"
+    later, text = scores.later, "undefined correlation, because no pairs are untied, for"
     later.make(checks.warn_where, found["correlation"].isnull(), text)
     if method == "bootstrap":
         later.make(checks.warn_resamples, found["n_undefined"], n_resamples)
@@ -153,7 +153,7 @@ def _interval_method(method: str, interval: Any, dims: tuple[str, ...]) -> str:
     if method == "auto":
         return "bootstrap" if interval is not None or "system" not in dims else "jackknife"
     if method == "jackknife" and interval is not None:
-        raise ValueError(f"interval={interval!r} is of the bootstrap's samples, and method='jackknife' draws none")
+        raise ValueError(f"interval={interval!r} needs method='bootstrap', got method='jackknife'")
     if method == "jackknife" and "system" not in dims:
         raise ValueError(f"method='jackknife' leaves out systems: resample={dims[0]!r} needs method='bootstrap'")
     return method

@@ -241,13 +241,17 @@ def _outputs(ds: xr.Dataset, metric: Any, later: Checks) -> xr.DataArray:
 
 def _warn_drawn_pairs(n_drawn: Any, n_inputs: int, max_pairs: int) -> None:
     if n_drawn:
-        _validate.warn(f"{max_pairs:,} pairs of outputs are drawn on {int(n_drawn)} of {n_inputs} input(s)", "drawn")
+        _validate.warn(
+            f"{max_pairs:,} pairs of outputs are drawn on {int(n_drawn)} of {_validate.counted(n_inputs, 'input')}",
+            "drawn",
+        )
 
 
 def _warn_drawn_outputs(n_drawn: Any, n_inputs: int, max_pairs: int) -> None:
     if n_drawn:
         _validate.warn(
-            f"outputs are drawn on {int(n_drawn)} of {n_inputs} input(s), as there are over {max_pairs:,} pairs",
+            f"outputs are drawn on {int(n_drawn)} of {_validate.counted(n_inputs, 'input')}, which have over "
+            f"{max_pairs:,} pairs",
             "drawn",
         )
 
@@ -262,4 +266,4 @@ def _warn_silent(n_pairs: FloatArray, labels: list[Any]) -> None:
 
 def _warn_none(n_outputs: FloatArray) -> None:
     if not n_outputs.any():
-        _validate.warn("no output, with scores by every metric, that another one improves on", "no_common_scores")
+        _validate.warn("no output with scores by every metric has a better one", "no_common_scores")

@@ -27,9 +27,7 @@ from xsumstat.dataset import checks, metric_pairs, near_copies, results
 from xsumstat.resampling.bootstrap import BootstrapInterval
 from xsumstat.types import CorrelationFunction
 
-_FELL_BACK = (
-    "no scores vary when one system or input is left out, and another jackknife interval stands in (see `ci`), for"
-)
+_FELL_BACK = "no scores vary without one system or input: another jackknife interval is used (see `ci`), for"
 METHODS = ("tost", "jackknife", "tost_analytic", "anderson_hauck")
 
 
@@ -404,8 +402,8 @@ class _Test:
     def _warn_of_averages(self) -> None:
         if self.measure.level in ("input", "within_system"):
             _validate.warn(
-                f"{self.method!r} takes the average correlation at level={self.measure.level!r} for a single one, "
-                "which varies far more: it finds far too little; use method='jackknife'",
+                f"{self.method!r} treats the average correlation at level={self.measure.level!r} as a single one, "
+                "which varies far more: the test is very conservative; use method='jackknife'",
                 "average_for_single",
             )
 

@@ -238,7 +238,7 @@ def _check_method(
     """Keywords that do not go with the method are refused."""
     layers = [dim for dim in dims if dim in LAYERS]
     if method != "bootstrap" and interval is not None:
-        raise ValueError(f"interval={interval!r} is of the bootstrap's samples, and method={method!r} draws none")
+        raise ValueError(f"interval={interval!r} needs method='bootstrap', got method={method!r}")
     if method != "bootstrap" and keep_samples:
         raise ValueError(f"keep_samples=True needs method='bootstrap': {method!r} draws no samples")
     if method == "fisher":

@@ -253,7 +253,8 @@ def _who_rated(ratings: xr.DataArray, along: str) -> xr.DataArray:
     lost = np.flatnonzero(~rated)
     names = ratings.indexes[along][lost].tolist() if along in ratings.indexes else lost.tolist()
     _validate.warn(
-        f"{len(lost)} rater(s) gave no rating, and are left out: {_validate.listing(names)}", "labels_left_out"
+        f"left out {_validate.counted(len(lost), 'rater')} without a rating: {_validate.listing(names)}",
+        "labels_left_out",
     )
     return ratings.isel({along: np.flatnonzero(rated)})
 
@@ -465,7 +466,7 @@ def _interval_method(
 ) -> str:
     """The method that "auto" stands for; the jackknife sets the same labels of all metrics and raters side by side."""
     if method == "jackknife" and interval is not None:
-        raise ValueError(f"interval={interval!r} is of the bootstrap's samples, and method='jackknife' draws none")
+        raise ValueError(f"interval={interval!r} needs method='bootstrap', got method='jackknife'")
     if method == "jackknife" and "cell" in dims:
         raise ValueError("method='jackknife' leaves out systems and inputs; draws of 'cell' need method='bootstrap'")
     there, rated = scores.score.notnull(), scores.gold.notnull()

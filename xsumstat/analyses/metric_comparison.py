@@ -153,7 +153,7 @@ def compare_metrics(
     if adjust is not None:
         _validate.choice("adjust", adjust, corrections.CORRECTIONS)
         if method not in _OF_DRAWS and adjust not in corrections.OF_PVALUES:
-            raise ValueError(f"adjust={adjust!r} is made from draws, and method={method!r} has none; use adjust='holm'")
+            raise ValueError(f"adjust={adjust!r} needs draws, and method={method!r} does not draw; use adjust='holm'")
     within = metric_pairs.DIMS if within is None and adjust is not None else within
     scale_checks.check_positive(measure.coefficient, positive)
     clusters = clustering.checked(cluster, measure, given, f"method={method!r}" if method in FORMULAS else "")

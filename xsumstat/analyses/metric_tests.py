@@ -244,9 +244,9 @@ def _warn_of_decisions(dims: tuple[str, ...], level: str) -> None:
         group = _GROUPS.get(level)
         instead = "swap='scores'" if group is None else f"resample={group!r}, the default, or swap='scores'"
         _validate.warn(
-            "decisions trade places one by one, as if those that share an output had nothing in common: the test finds "
-            f"too much, at .05 a difference of equally good metrics in {_FOUND} of sets of scores at input level; "
-            f"{instead} holds its level (see perm_test)",
+            "swapping single decisions ignores that decisions share outputs: the test is liberal (at .05 it found "
+            f"a difference of equally good metrics in {_FOUND} of simulated scores at input level); "
+            f"use {instead} (see perm_test)",
             "decisions_swapped",
         )
 
@@ -257,7 +257,7 @@ def _check_decisions(resample: Any, dims: tuple[str, ...], crossed: bool, level:
         allowed = "'both'" if group is None else f"'both' or {group!r}"
         raise ValueError(f"resample must be {allowed} where decisions are swapped at level={level!r}, got {resample!r}")
     if crossed:
-        raise ValueError("crossed=True is for swaps of scores; a decision is of two outputs")
+        raise ValueError("crossed=True applies to swaps of scores; a decision involves two outputs")
 
 
 @_validate.public

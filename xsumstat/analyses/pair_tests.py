@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
+from xsumstat import _validate
 from xsumstat.analyses import adjust as families
 from xsumstat.analyses.measure import Draws, Measure
 from xsumstat.coefficients.rank_swaps import Ranks
@@ -243,10 +244,10 @@ def _why_not(test: Any, metrics: list[Any], coefficient: Coefficient) -> str:
     pair = " and ".join(map(repr, metrics))
     if coefficient.linear_in_swaps == "always":
         return (
-            f"method='analytic' needs every swap to leave a correlation: {pair} have a group of which a swap makes all "
+            f"method='analytic' needs every swap to leave a correlation: {pair} have a group where a swap makes all "
             "scores equal; undefined='zero' counts it as 0, and method='permutation' leaves it out"
         )
-    groups = "" if test.coefficients is None else f" in {len(test.rest.at)} group(s)"
+    groups = "" if test.coefficients is None else f" in {_validate.counted(len(test.rest.at), 'group')}"
     return (
         f"method='analytic' needs scores that are not tied: {pair}, standardised and taken together, have equal scores "
         f"of different outputs{groups}; method='auto' or 'permutation' takes them as they are"

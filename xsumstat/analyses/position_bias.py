@@ -94,7 +94,7 @@ def position_bias(
             f"no rater chose between the same two outputs in both orders; raters: {_validate.listing(lacking)}. "
             "position_bias needs pairs that were shown both ways round"
         )
-    parts.warn_left_out(lacking, "rater(s) saw no pair in both orders")
+    parts.warn_left_out(lacking, "rater", "saw no pair in both orders")
     result = asked.result(
         dict(zip(_NAMES, np.array(list(found.values())).T, strict=True)), list(found), "position_bias"
     )

@@ -97,12 +97,12 @@ def preference_agreement(
     lacking = [label for label, row in rows.items() if row is None]
     found: dict[Any, tuple[float, ...]] = {label: row for label, row in rows.items() if row is not None}
     if not found:
-        raise ValueError(f"no pair was judged both by people and by {_validate.listing(lacking)}")
-    parts.warn_left_out(lacking, "judge(s) share no pair with people")
+        raise ValueError(f"no pair was judged both by a human and by {_validate.listing(lacking)}")
+    parts.warn_left_out(lacking, "judge", "shared no pair with a human")
     found[schema.PEOPLE] = _of_people(choices, people, asked.confidence_level)
     if not people.several.any():
         _validate.warn(
-            "no pair was judged by two people, so that it is not known how far people agree with each other",
+            "no pair was judged by two humans: human agreement is unknown",
             "no_rating",
         )
     numbers = dict(zip(_NAMES, np.array(list(found.values())).T, strict=True))

@@ -100,7 +100,7 @@ def preference_bias(
             f"no pair whose outputs differ in {_validate.listing(label for label, _, _ in columns)} was judged both by "
             "people and by a judge"
         )
-    parts.warn_left_out(empty, "judge(s) share no such pair with people")
+    parts.warn_left_out(empty, "judge", "shared no such pair with a human")
     kept = [at for at, label in enumerate(choices.raters[at] for at in places) if label not in empty]
     nothing = (*[np.nan] * 7, 0.0, 0.0)
     numbers = np.array([[nothing if each is None else each for each in rows[at]] for at in kept])

@@ -134,7 +134,7 @@ def range_drop(
     if score.sizes["metric"] < 2:
         raise ValueError("metric must name at least 2 metrics, which are correlated with each other")
     if score.sizes["input"] < 2:
-        raise ValueError("there is only one input to draw, so that nothing can vary")
+        raise ValueError("only one input to draw: nothing can vary")
     requested = ranges.requested(deciding, above, between, baseline, top, keep, unit)
     mask = requested.mask(deciding)
     ranges.warn_empty(mask, deciding.notnull().any("metric"))

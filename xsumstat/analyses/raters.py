@@ -412,7 +412,7 @@ def ratings_of(ds: xr.Dataset, rating: Any, along: str) -> tuple[xr.DataArray, s
     lacking = [dim for dim in ("system", "input", along) if dim not in values.dims]
     if lacking:
         raise ValueError(
-            f"rating lacks the dim(s) {_validate.listing(lacking)}; it has {_validate.listing(values.dims)}"
+            f"rating must have the dims {_validate.listing(lacking)}, got {_validate.listing(values.dims)}"
         )
     values = schema.checked(values, "rating")
     return values.compute() if facts.is_lazy(values) else values, str(values.name)

@@ -181,7 +181,8 @@ def _of_baseline(score: xr.DataArray, baseline: Any, later: Checks) -> tuple[int
 def _warn_of_baseline(lacking: xr.DataArray, baseline: Any) -> None:
     if lacking:
         _validate.warn(
-            f"the baseline {baseline!r} has no score on {int(lacking)} input(s), of which nothing is kept", "no_score"
+            f"left out {_validate.counted(int(lacking), 'input')} without a score of the baseline {baseline!r}",
+            "no_score",
         )
 
 
@@ -192,7 +193,7 @@ def _limits(score: xr.DataArray, name: str, given: Any, unit: str) -> xr.DataArr
     elif isinstance(given, Mapping):
         lacking = [label for label in labels if label not in given]
         if lacking:
-            raise ValueError(f"{name} has no limit for the metric(s) {_validate.listing(lacking)}, which decide too")
+            raise ValueError(f"{name} has no limit for {_validate.named('metric', lacking)}, named in metrics=")
         for label in given:
             _validate.known(f"metric in {name}", label, labels, "metrics that decide")
         numbers = [_validate.number(f"{name}[{label!r}]", given[label], -np.inf, np.inf) for label in labels]
@@ -211,13 +212,13 @@ def _matched(score: xr.DataArray, name: str, given: xr.DataArray) -> xr.DataArra
     odd = [dim for dim in given.dims if dim not in score.dims or dim == "system"]
     if odd:
         allowed = [dim for dim in score.dims if dim != "system"]
-        raise ValueError(f"{name} has the dim(s) {_validate.listing(odd)}; allowed are {_validate.listing(allowed)}")
+        raise ValueError(f"{name} may have the dims {_validate.listing(allowed)}, got {_validate.listing(odd)}")
     limits = schema.without_coords(given.astype(float))
     for dim in map(str, limits.dims):
         if dim in limits.indexes and dim in score.indexes:
             lacking = score.indexes[dim][~score.indexes[dim].isin(limits.indexes[dim])].tolist()
             if lacking:
-                raise ValueError(f"{name} has no limit for the {dim}(s) {_validate.listing(lacking)}")
+                raise ValueError(f"{name} has no limit for {_validate.named(str(dim), lacking)}")
             limits = limits.sel({dim: score.indexes[dim]})
         elif limits.sizes[dim] != score.sizes[dim]:
             raise ValueError(
@@ -314,5 +315,6 @@ def _warn_empty(left: xr.DataArray, there: xr.DataArray) -> None:
     gone = there & ~left
     if bool(gone.any()):
         _validate.warn(
-            f"on {int(gone.sum())} of {gone.size} input(s) no output is in the scoring range", "input_not_in_range"
+            f"{int(gone.sum())} of {_validate.counted(gone.size, 'input')} without an output in the scoring range",
+            "input_not_in_range",
         )

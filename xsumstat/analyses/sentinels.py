@@ -221,7 +221,9 @@ def _joined(ds: xr.Dataset, score: xr.DataArray, added: dict[str, xr.DataArray],
     labels = score.indexes["metric"].tolist()
     taken = [label for label in added if label in labels]
     if taken:
-        raise ValueError(f"the metric(s) {_validate.listing(taken)} are there already; leave them out with ds.drop_sel")
+        raise ValueError(
+            f"the scores already have {_validate.named('metric', taken)}; drop these first, with ds.drop_sel"
+        )
     if "kind" not in ds.variables:
         kinds = ["human" if label in own else "automatic" for label in labels]
         ds = ds.assign_coords(kind=("metric", np.array(kinds, dtype=object)))

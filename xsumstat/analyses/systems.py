@@ -264,9 +264,7 @@ def _warn_of_pairs(ours: pd.Index[Any], theirs: pd.Index[Any], few: BoolArray, w
     names = {frozenset((str(ours[a]), str(theirs[b]))) for a, b in np.argwhere(few)}
     if names:
         texts = sorted(" and ".join(sorted(each)) for each in names)
-        _validate.warn(
-            f"{len(texts)} pair(s) of systems have {what} in common: {_validate.listing(texts)}", "no_common_scores"
-        )
+        _validate.warn(f"systems with {what} in common: {_validate.listing(texts)}", "no_common_scores")
 
 
 def _counted(

@@ -185,7 +185,7 @@ class _Asked:
         further = [str(dim) for dim in found["correlation"].dims if dim != "metric"]
         if further:
             raise ValueError(
-                f"task {self.name!r} has the further dim(s) {_validate.listing(further)}; make each label a task"
+                f"task {self.name!r} has further dims: {_validate.listing(further)}; make each label a task"
             )
         if not self.counts_as_zero:
             return found

@@ -246,7 +246,7 @@ def ranked(ds: xr.Dataset, by: Any, argument: str) -> tuple[list[int], list[int]
     further = [str(dim) for dim in human.dims if dim not in ("system", "input", "rater", "reference")]
     if further:
         raise ValueError(
-            f"{argument}={name!r} has the further dim(s) {_validate.listing(further)}; select one label of each"
+            f"{argument}={name!r} has further dims: {_validate.listing(further)}; select one label of each"
         )
     if "system" in score.indexes and "system" in human.indexes:
         human = human.reindex(system=score.indexes["system"])

@@ -176,7 +176,7 @@ def _prepared(ds: Any, gold: Any, metric: Any, rating: Any, along: str) -> _Scor
     chosen = [at for at in chosen if score.indexes["metric"][at] not in own]
     labels = [score.indexes["metric"][at] for at in chosen]
     if not labels:
-        raise ValueError(f"metric leaves nothing beside the gold {name!r}")
+        raise ValueError(f"metric names only the gold {name!r}")
     if name in map(str, labels):
         raise ValueError(f"gold is called {name!r} and so is a metric; rename one of them")
     score = schema.oriented(score.isel(metric=chosen), ("metric",)).transpose(..., *facts.CORE)
@@ -201,7 +201,7 @@ def _check(raw: xr.DataArray, repair: bool) -> None:
     if "residual" in own["effect"].values:  # metrics have no raters
         metrics = xr.DataArray(np.arange(own.sizes["metric"]) > 0, dims="metric")
         own = own.where(~(own["effect"].isin(["rater", "residual"]) & metrics), 0.0)
-    checks.warn_where(own.isnull(), "no component, as the cells that are there do not tell effects apart, of")
+    checks.warn_where(own.isnull(), "undefined component: too few shared outputs to separate the effects, of")
     what = "estimated below 0, and set to 0" if repair else "estimated below 0"
     checks.warn_where(own < 0, f"variance {what}, of", "negative_variance")
 

@@ -211,7 +211,7 @@ def _gold(pair: str, ds: xr.Dataset, gold: Any, settled: wmt_data.Settled | None
     if not found and ds.attrs.get("gold") in there:
         found = [ds.attrs["gold"]]
     if not found:
-        raise ValueError(f"{pair} has none of the human scores {_validate.listing(GOLDS)}; name the gold")
+        raise ValueError(f"{pair} needs human scores called {_validate.listing(GOLDS)}; or name the gold")
     return str(found[0])
 
 
@@ -294,8 +294,8 @@ def _of_2022(pairs: dict[str, _Pair]) -> dict[str, Task]:
         there = set(pair.segments["domain"].values.tolist()) if "domain" in pair.segments.coords else set()
         if there and not there & set(_DOMAINS["wmt22"]):
             _validate.warn(
-                f"{name} has none of the domains {_validate.listing(_DOMAINS['wmt22'])}, by which WMT22 ranked metrics "
-                f"too; it has {_validate.listing(sorted(map(str, there)), 4)}",
+                f"{name} lacks the domains {_validate.listing(_DOMAINS['wmt22'])} of WMT22's tasks; "
+                f"it has {_validate.listing(sorted(map(str, there)), 4)}",
                 "no_such_domain",
             )
         domains = [None, *(each for each in _DOMAINS["wmt22"] if each in there)]

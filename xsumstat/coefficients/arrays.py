@@ -318,10 +318,7 @@ def padded(values: FloatArray) -> FloatArray:
 def pairs_and_gold(
     scores: FloatArray, z: FloatArray, pairs: Iterable[Pair], level: str, missing: str
 ) -> Iterator[tuple[FloatArray, FloatArray, FloatArray, BoolArray]]:
-    """Each pair's two metrics, standardised on their common cells, the gold, and these cells.
-
-    Consecutive pairs on the same cells share the same arrays.
-    """
+    """Each pair's two metrics, standardised on their common cells, the gold, and these cells."""
     own_cells = level == "system" and missing == "available"
     cells, gold, known = np.zeros((0, 0), dtype=bool), z, dict[int, FloatArray]()
     for pair in pairs:

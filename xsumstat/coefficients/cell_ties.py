@@ -103,10 +103,7 @@ def _share(right: int, n: int) -> float:
 
 @dataclass(frozen=True)
 class _Sizes:
-    """Pairs of kinds by their difference, between ascending edges; other fields as in `CellTies`.
-
-    `order` lists the kinds by `z`; `places` (kinds, edges) is the first kind at most an edge below each.
-    """
+    """Pairs of kinds by their difference, between ascending edges; other fields as in `CellTies`."""
 
     edges: FloatArray
     z: IntArray
@@ -172,10 +169,7 @@ def _best(x: FloatArray, z: IntArray, equal: IntArray, counts: IntArray) -> floa
 def _sorted_pairs(
     sizes: _Sizes, x: FloatArray, counts: IntArray, low: int, high: int
 ) -> tuple[FloatArray, IntArray, BoolArray]:
-    """Pairs between some edges by difference: the difference, the gain of a tie, and the last of equal ones.
-
-    Differences equal up to rounding may continue just beyond the last edge, so these pairs are included.
-    """
+    """Pairs between some edges by difference: the difference, the gain of a tie, and the last of equal ones."""
     start, stop = float(sizes.edges[low - 1]) if low else 0.0, float(sizes.edges[high])
     beyond = stop + 4 * arrays.RAW * float(np.abs(x).max())
     places = np.empty((len(x), 2), dtype=np.int32)

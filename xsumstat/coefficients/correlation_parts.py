@@ -238,10 +238,7 @@ class _Cells:
         return np.asarray(a * b - rho * (a**2 + b**2) / 2 + moved - moved.mean())
 
     def kendall_without(self, axis: int, kind: int) -> FloatArray:
-        """A Kendall-type coefficient without each system (axis 0) or input.
-
-        The pairs that leave have a cell of the label; pairs of two such cells were counted twice.
-        """
+        """A Kendall-type coefficient without each system (axis 0) or input."""
         label, groups = self.labels(axis), self.there.shape[axis]
         each = (self.alike, self.opposite, *self.untied)
         lost = np.array([np.bincount(label, of_cell, groups) for of_cell in each])

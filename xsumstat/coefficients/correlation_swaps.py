@@ -23,10 +23,7 @@ from xsumstat.types import Bits, BoolArray, FloatArray, IntArray, Pair
 def swapped(
     scores: FloatArray, z: FloatArray, pairs: tuple[Pair, ...], measure: Measure, *, kind: int, off_system: MakeSwapped
 ) -> Sequence[Differences]:
-    """Prepare pairs of metrics for swaps: by system means, or else by `off_system`.
-
-    Pairs on the cells of the first metric share the sums of what each metric adds to that one's.
-    """
+    """Prepare pairs of metrics for swaps: by system means, or else by `off_system`."""
     if measure.level != "system":
         return off_system(scores, z, pairs, measure)
     shared = arrays.common_cells(scores, z, (0, 0), measure.missing)
@@ -135,10 +132,7 @@ def _system_test(
 def beyond_first(
     scores: FloatArray, used: list[int], cells: BoolArray, there: IntArray, count: FloatArray
 ) -> tuple[FloatArray, tuple[FloatArray, FloatArray]]:
-    """What each cell adds to its system's mean beyond the first metric, padded, (metrics, systems, inputs).
-
-    Also returns the means, and the sizes that rounding is relative to.
-    """
+    """What each cell adds to its system's mean beyond the first metric, padded, (metrics, systems, inputs)."""
     inputs = cells.shape[1]
     added = np.zeros((len(used), len(there), inputs + -inputs % 8))
     means, sizes = np.empty((2, len(used), len(there)))

@@ -41,10 +41,7 @@ def of_means(x: FloatArray, z: FloatArray, measure: Measure, *, kind: int) -> Es
 def close_pairs(
     means: Means, low: FloatArray, high: FloatArray, systems: IntArray, inputs: IntArray, *, kind: int
 ) -> tuple[FloatArray, FloatArray]:
-    """The coefficient of close pairs of systems and their number, in each resample, (gaps, resamples).
-
-    A gap holds the pairs whose metric means differ by at least `low` and at most `high`.
-    """
+    """The coefficient of close pairs of systems and their number, in each resample, (gaps, resamples)."""
     x, z, weights = means.drawn(systems, inputs)
     out, pairs = (np.empty((len(low), len(weights), weights.shape[2])) for _ in range(2))
     tie_kernels.close_blocks(kind, low, high, x, z, means.scale_x, means.scale_z, weights, out, pairs)

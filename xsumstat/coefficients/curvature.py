@@ -59,10 +59,7 @@ class Curvature:
 
 @dataclass(frozen=True)
 class Bend:
-    """Curvature of one correlation as a term of a sum, with a `weight`.
-
-    `places` are its inputs among those of all terms; None where these are the same.
-    """
+    """Curvature of one correlation as a term of a sum, with a `weight`."""
 
     curvature: Curvature
     weight: float = 1.0

@@ -127,10 +127,7 @@ class Share:
 
 @dataclass(frozen=True)
 class OfCells:
-    """Correlation of all cells, and without each system and input; `influence` (systems, inputs) has mean 0.
-
-    `share` is set where the coefficient is the share of right cells.
-    """
+    """Correlation of all cells, and without each system and input; `influence` (systems, inputs) has mean 0."""
 
     value: float
     systems: FloatArray

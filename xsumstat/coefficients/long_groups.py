@@ -26,10 +26,7 @@ _MOST_MEMBERS, _MOST_BYTES = 10_000, 2**27
 def groups(
     x: FloatArray | Sequence[FloatArray], pairs: Any, measure: Measure, best: Mapping[int, BoolArray] | None = None
 ) -> tuple[FloatArray, FloatArray]:
-    """Coefficient and number of members of each pair of matrices in each group, (pairs, groups).
-
-    A pair is compared on common cells; with `best`, only those among the best of one of the two.
-    """
+    """Coefficient and number of members of each pair of matrices in each group, (pairs, groups)."""
     of_pairs = measure.coefficient.of_pairs
     if of_pairs is not None and _suits((x[0].shape[0], x[0].shape[1]), measure):
         arrays.check_finite(*x)

@@ -17,10 +17,7 @@ Made = TypeVar("Made")
 
 @dataclass(frozen=True)
 class Draw:
-    """How often each label was drawn, (resamples, labels); one row of ones for a dim that is not drawn.
-
-    `layers` holds the counts of references and raters, where there are any.
-    """
+    """How often each label was drawn, (resamples, labels); one row of ones for a dim that is not drawn."""
 
     systems: IntArray
     inputs: IntArray
@@ -83,10 +80,7 @@ def correlations(
 def estimators(
     scores: FloatArray, z: FloatArray, targets: Sequence[tuple[int, ...]], measure: Measure
 ) -> tuple[tuple[Estimator, ...], IntArray]:
-    """The estimators of all targets (a metric, or two), each made once, and their places for each target.
-
-    The gold is (systems, inputs), or with covariates (1 + covariates, systems, inputs).
-    """
+    """The estimators of all targets (a metric, or two), each made once, and their places for each target."""
     cells = [_cells(scores, z, target, measure) for target in targets]
     return each_once(scores, targets, cells, lambda x, metric: measure.of_metric(metric).estimator(x, z))
 

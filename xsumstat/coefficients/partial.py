@@ -32,10 +32,7 @@ def least_members(variables: int) -> int:
 
 
 def combined(r: FloatArray, variables: int) -> FloatArray:
-    """Partial correlation of the first two variables from all correlations, (pairs, ...) as in `places`.
-
-    NaN where other variables determine a variable, or a correlation is undefined.
-    """
+    """Partial correlation of the first two variables from all correlations, (pairs, ...) as in `places`."""
     s = _matrices(r, variables)
     defined = np.ones(r.shape[1:], dtype=bool)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -90,10 +87,7 @@ def pvalue(value: float, n: float, covariates: int, kind: int) -> float:
 
 
 def variables_of(x: FloatArray, z: FloatArray, own_cells: bool) -> FloatArray:
-    """All variables (variables, systems, inputs), scaled, on common cells.
-
-    With own cells, each is averaged over all its cells, on the systems where all have some.
-    """
+    """All variables (variables, systems, inputs), scaled, on common cells."""
     whole = np.concatenate([x[None], z])
     there = ~np.isnan(whole)
     kept = there.any(axis=2).all(axis=0)[:, None] if own_cells else there.all(axis=0)

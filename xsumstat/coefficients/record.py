@@ -76,11 +76,7 @@ class LeaveOneOut:
 
 @dataclass(frozen=True)
 class Partial:
-    """A coefficient given covariates; gold with covariates is (1 + covariates, systems, inputs).
-
-    `estimator` and `swapped` as in `Coefficient`, `parts` as in `LeaveOneOut`; `pvalue(value, members, covariates)` is
-    the two-sided p-value of no association.
-    """
+    """A coefficient given covariates; gold with covariates is (1 + covariates, systems, inputs)."""
 
     estimator: MakeEstimator
     swapped: MakeSwapped
@@ -212,10 +208,7 @@ class Coefficient:
         return self.at(arrays.shifted(self.threshold, -power))
 
     def pvalue(self, x: FloatArray, z: FloatArray) -> float:
-        """SciPy's two-sided p-value of no association; NaN where SciPy has none.
-
-        Kendall's test is one of C − D, so the three variants of tau share it.
-        """
+        """SciPy's two-sided p-value of no association; NaN where SciPy has none."""
         if self.test is None or len(x) < 2 or np.ptp(x) == 0 or np.ptp(z) == 0:
             return math.nan
         import scipy.stats

@@ -15,10 +15,7 @@ from xsumstat.types import Bits, FloatArray, IntArray, Pair
 
 @dataclass(frozen=True)
 class TauWithTies:
-    """Accuracy with ties on the scale of a correlation.
-
-    `defined` gives the share of groups with a pair, where those without one count as 0; else None.
-    """
+    """Accuracy with ties on the scale of a correlation."""
 
     accuracy: Estimator
     defined: Estimator | None

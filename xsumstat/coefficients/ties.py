@@ -32,10 +32,7 @@ _COUNTED_MEMBERS, _COUNTED_PAIRS = 64, 2**15
 
 @dataclass(frozen=True)
 class Members:
-    """The outputs compared within each group, (members, groups), NaN where missing; at system level means.
-
-    `near_x` and `near_z` bound what rounding can change in each.
-    """
+    """The outputs compared within each group, (members, groups), NaN where missing; at system level means."""
 
     x: FloatArray
     z: FloatArray
@@ -230,10 +227,7 @@ def _tied(codes: IntArray) -> float:
 def changed(
     u: FloatArray, v: FloatArray, z: FloatArray, rounding: float, first: IntArray, second: IntArray, groups: slice
 ) -> tuple[npt.NDArray[Any], ...]:
-    """Pairs that a tie in the metric changes: first, second, group, gain, difference, and bound of its rounding.
-
-    Scores are (members, groups), those of the first members `u`, of the second `v`.
-    """
+    """Pairs that a tie in the metric changes: first, second, group, gain, difference, and bound of its rounding."""
     u, v, z = u[:, groups], v[:, groups], z[:, groups]
     gap = u[first] - v[second]
     product = np.sign(gap) * np.sign(z[first] - z[second])

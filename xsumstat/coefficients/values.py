@@ -106,10 +106,7 @@ def icc(sums: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True)
 class Kind:
-    """What a coefficient is made of: its formula, and the numbers of each cell.
-
-    `share_of` ("all", "positive", "negative") is set where it is a share of right cells.
-    """
+    """What a coefficient is made of: its formula, and the numbers of each cell."""
 
     formula: Formula
     numbers: str
@@ -353,11 +350,7 @@ def swapped(
 
 
 def parts(x: FloatArray, z: FloatArray, measure: Measure, *, kind: Kind) -> OfAny | OfGroups | OfCells:
-    """The estimate without each system and each input, and the influence of each cell.
-
-    Over all cells it is ``(n − 1)(mean − θ(−c))`` of the values without each cell. At system level it is not known
-    apart.
-    """
+    """The estimate without each system and each input, and the influence of each cell."""
     made = estimator(x, z, measure, kind=kind)
     if not isinstance(made, OfSums):
         shape = x.shape[0], x.shape[1]

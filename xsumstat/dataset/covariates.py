@@ -124,7 +124,7 @@ def check_level(found: Sequence[Covariate], level: str) -> None:
         members = _MEMBERS[level]
         if not varies(each, level):
             raise ValueError(
-                f"given={each.source!r} has only the dim(s) {_validate.listing(each.values.dims)}, and does not vary "
+                f"given={each.source!r} has only the dims {_validate.listing(each.values.dims)}, and does not vary "
                 f"among the {members[0]}s that are correlated at level={level!r}"
             )
 
@@ -151,10 +151,7 @@ def laid_out(values: xr.DataArray, score: xr.DataArray, name: str) -> xr.DataArr
 def where_given(
     gold: xr.DataArray, covariates: Sequence[xr.DataArray], missing: str, later: Checks, names: Sequence[str]
 ) -> xr.DataArray:
-    """The gold where the covariates exist too; lost cells are reported.
-
-    With ``missing="available"`` in the systems where every covariate has some cell.
-    """
+    """The gold where the covariates exist too; lost cells are reported."""
     for name, values in zip(names, covariates, strict=True):
         there = values.notnull()
         if missing == "available":

@@ -95,11 +95,7 @@ def declare(ds: xr.Dataset, labels: Iterable[Hashable], argument: str) -> xr.Dat
 
 
 def remark(score: xr.DataArray, gold: xr.DataArray, name: str, *, level: str, n_metrics: int) -> None:
-    """Warn of metrics that seem to be better when lower, and are not declared so.
-
-    `score` (metric, ..., system, input) is in memory and aligned with `gold`; the correlation must be negative at
-    `level` too. `n_metrics` is the number of chances for a false alarm.
-    """
+    """Warn of metrics that seem to be better when lower, and are not declared so."""
     from scipy.special import ndtri
 
     n_systems = score.sizes["system"]

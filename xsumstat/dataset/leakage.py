@@ -54,11 +54,7 @@ def warn_of_people(
     ratings: Mapping[str, xr.DataArray],
     own: Sequence[Hashable] = (),
 ) -> None:
-    """Warn of metrics that equal the gold, a rater, or the raters' mean.
-
-    `equal` has for gold and ratings the result of `equal_to`; `own` are metrics that are the gold by name. For lazy
-    scores the check belongs to `later`.
-    """
+    """Warn of metrics that equal the gold, a rater, or the raters' mean."""
     people = [_people(name, gold), *(_people(each, values) for each, values in ratings.items())]
     later.make(_warn, score["metric"].values.tolist(), [*own, *_known(score)], people, equal)
 
@@ -123,8 +119,8 @@ def _warn(
         return
     more = f"; … ({len(texts)} in all)" if len(texts) > 8 else ""
     _validate.warn(
-        f"metrics that are people's own scores: {'; '.join(texts[:8])}{more}. What they reach says nothing of a "
-        "metric: leave them out, or call them human in the coordinate kind(metric)",
+        f"metrics that equal human scores: {'; '.join(texts[:8])}{more}. Their agreement says nothing about a "
+        "metric: leave them out, or mark them as human in the coordinate kind(metric)",
         "leakage",
     )
 

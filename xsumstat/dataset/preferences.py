@@ -76,14 +76,14 @@ class Choices:
     def needs_people(self, question: str) -> None:
         if not self.human.any():
             raise ValueError(
-                f"{question} compares judges with people, and no rater is of kind 'human': name them, as in "
+                f"{question} compares judges with humans, and no rater has the kind 'human': name them, as in "
                 "to_preferences(frame, ..., kind={'human': ['ann', 'ben']}) or ds.assign_coords(kind=('rater', [...]))"
             )
 
     def needs_judges(self, question: str) -> None:
         if self.human.all():
             raise ValueError(
-                f"{question} compares judges with people, and no rater is of kind 'judge'; "
+                f"{question} compares judges with humans, and no rater has the kind 'judge'; "
                 f"raters: {_validate.listing(self.raters)}"
             )
 
@@ -180,7 +180,8 @@ def _clusters(values: xr.DataArray, cluster: Any) -> tuple[IntArray, str]:
     labels = values[cluster].values
     if pd.isna(labels).any():
         raise ValueError(
-            f"cluster={cluster!r}: {int(pd.isna(labels).sum())} prompt(s) have no {cluster}; each needs one"
+            f"cluster={cluster!r}: {_validate.counted(int(pd.isna(labels).sum()), 'prompt')} without {cluster}; "
+            f"each prompt needs one"
         )
     codes, _ = pd.factorize(labels)
     return codes.astype(np.int64), str(cluster)

@@ -47,10 +47,7 @@ def _finished(
 def _assembled(
     every: Mapping[Hashable, xr.Variable], coords: Collection[Hashable], attrs: Mapping[Any, Any]
 ) -> xr.Dataset:
-    """A Dataset from variables on the same labels, in order; assigning them one by one is slow.
-
-    Variables in `coords` with the name of their dim are its labels.
-    """
+    """A Dataset from variables on the same labels, in order; assigning them one by one is slow."""
     beside = {name for name in coords if every[name].dims != (name,)}
     return xr.Dataset(
         {name: values for name, values in every.items() if name not in beside},

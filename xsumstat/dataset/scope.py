@@ -80,11 +80,7 @@ def _size(value: Any) -> int:
 
 
 def of(attrs: Mapping[Any, Any]) -> Scope | None:
-    """The scope of a result with these attrs; None without inference.
-
-    Swaps of whole systems speak of new systems, swaps of cells or inputs do not. Groups of ``by=`` and the best k
-    systems have no fixed number.
-    """
+    """The scope of a result with these attrs; None without inference."""
     systems, inputs = (0 if "by" in attrs else _size(attrs.get(name)) for name in ("n_systems", "n_inputs"))
     systems = 0 if attrs.get("analysis") == "top_k_corr" else systems
     about = catalogue.ANALYSES.get(str(attrs.get("analysis")))

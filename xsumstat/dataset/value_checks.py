@@ -128,10 +128,7 @@ def of_values(function: Callable[..., Any], *values: Any) -> Any:
 
 
 def by_metric(function: Callable[..., Any], scores: Sequence[xr.DataArray], *beside: Any) -> Any:
-    """Facts along `metric` from a function of a list of scores and other arrays.
-
-    For lazy scores it is called for one metric at a time; each task reads the scores of its metric.
-    """
+    """Facts along `metric` from a function of a list of scores and other arrays."""
     if not any(map(_is_lazy, (*scores, *beside))):
         return function(scores, *beside)
     values, apart = [_for_task(each) for each in beside], max(each.nbytes for each in scores) > tasks.SHARED

@@ -212,10 +212,7 @@ def _sum_of_others(values: FloatArray) -> FloatArray:
 
 
 def _squares_of_others(n: FloatArray, mean: FloatArray, squares: FloatArray) -> FloatArray:
-    """Squares about the mean of all groups except each, from each group's own (Chan, Golub & LeVeque 1983).
-
-    Nothing is subtracted, so a group far from the others leaves no error in the sums without it.
-    """
+    """Squares about the mean of all groups except each, from each group's own (Chan, Golub & LeVeque 1983)."""
     parts = n, mean, squares
     before = [_before(each) for each in _running(*parts)]
     after = [_before(each)[::-1] for each in _running(*(each[::-1] for each in parts))]

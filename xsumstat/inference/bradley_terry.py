@@ -39,10 +39,7 @@ class Design:
 
 @dataclass(frozen=True)
 class Fit:
-    """Strengths (..., systems) with mean 0, and η (minus infinity without ties).
-
-    Strengths are NaN where not `finite`: some systems always beat the others, or are not compared with them.
-    """
+    """Strengths (..., systems) with mean 0, and η (minus infinity without ties)."""
 
     strengths: FloatArray
     eta: FloatArray
@@ -122,10 +119,7 @@ def one_step(n: FloatArray, net: FloatArray, ties: FloatArray, design: Design, w
 
 @dataclass(frozen=True)
 class Strengths:
-    """Strengths with all prompts, and `without` each cluster of them (clusters, systems).
-
-    `fell_back` counts those without a cluster that are one Newton step, because they are not finite.
-    """
+    """Strengths with all prompts, and `without` each cluster of them (clusters, systems)."""
 
     whole: Fit
     without: FloatArray

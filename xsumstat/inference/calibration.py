@@ -64,10 +64,7 @@ def of_folds(size: int, folds: int, generator: np.random.Generator) -> IntArray:
 
 @dataclass(frozen=True)
 class _Counted:
-    """Outputs with both scores, counted by score in each fold.
-
-    `counts` and `sums` of z are (folds, values of x); `of_z` (folds, values of z) is empty where it is not needed.
-    """
+    """Outputs with both scores, counted by score in each fold."""
 
     counts: FloatArray
     sums: FloatArray
@@ -282,11 +279,7 @@ def refitted(
 
 
 def _spread(names: IntArray, without: Callable[[BoolArray], float], value: float, halved: bool) -> FloatArray:
-    """Values without each label, spread about the estimate.
-
-    Those of halves are scaled, so n of them have the variance of the jackknife that leaves out d of N labels: ``(N −
-    d)/d`` times the mean square.
-    """
+    """Values without each label, spread about the estimate."""
     labels = np.unique(names)
     if not halved:
         return np.array([without(names == label) for label in labels])

@@ -52,11 +52,7 @@ def _pvalue(tail: float, ahead: bool, alternative: str) -> float:
 
 @dataclass(frozen=True)
 class _Reach:
-    """How far the limits have reached from the centre.
-
-    `quantiles` (steps,) of t are ascending; `farthest` (2, steps) is the reach of the lower and upper limits up to
-    each.
-    """
+    """How far the limits have reached from the centre."""
 
     estimated: Estimated
     quantiles: FloatArray
@@ -114,10 +110,7 @@ def _distances(estimated: Estimated, quantiles: FloatArray) -> FloatArray:
 
 
 def _peaks(estimated: Estimated, quantiles: FloatArray, distances: FloatArray, side: int, t: float) -> FloatArray:
-    """Quantiles where a limit turns back before t, or before it reaches 0.
-
-    By golden sections, to the square root of double precision, because near a peak values differ by the square of that.
-    """
+    """Quantiles where a limit turns back before t, or before it reaches 0."""
     distance = distances[max(side, 0)]
     at = np.flatnonzero((distance[1:-1] > distance[:-2]) & (distance[1:-1] >= distance[2:])) + 1
     reached = np.flatnonzero(distance >= abs(estimated.centre)) if side * estimated.centre < 0 else np.zeros(1, int)

@@ -127,10 +127,7 @@ def _inverse(tables: FloatArray) -> FloatArray:
 
 
 def estimates(values: FloatArray, effects: tuple[Axes, ...], errors: bool = True) -> tuple[FloatArray, FloatArray]:
-    """Covariances of the effects of any two scores, and their standard errors, (effects, scores, scores).
-
-    `values` is (scores, systems, inputs, ...), NaN missing; two scores are compared on common cells.
-    """
+    """Covariances of the effects of any two scores, and their standard errors, (effects, scores, scores)."""
     size = len(values)
     found, spread = np.full((2, len(effects), size, size), np.nan)
     layouts: dict[bytes, Layout] = {}
@@ -149,10 +146,7 @@ def estimates(values: FloatArray, effects: tuple[Axes, ...], errors: bool = True
 
 
 def crossed(values: FloatArray) -> FloatArray:
-    """Covariances (systems, inputs and cells; scores, scores) of scores (scores, systems, inputs).
-
-    With one system the effects of inputs and cells coincide and count as cells.
-    """
+    """Covariances (systems, inputs and cells; scores, scores) of scores (scores, systems, inputs)."""
     if values.shape[1] > 1:
         return estimates(values, tuple(EFFECTS.values()), errors=False)[0]
     cells, _ = estimates(values, (EFFECTS["cell"],), errors=False)

@@ -87,11 +87,7 @@ def step_down(pvalues: FloatArray, pools: Callable[[IntArray], Iterable[FloatArr
 
 
 def step_down_counts(pvalues: FloatArray, counts: Sequence[npt.NDArray[Any]], defined: IntArray) -> IntArray:
-    """In how many of some pool members min_{l ≥ h} P_(l)^s ≤ p_(h), for each test h.
-
-    The sums over all members, divided by their number, are the shares of `step_down_of_shares`. `counts` (tests,
-    members) and `defined` (tests,) come from `pool_counts`.
-    """
+    """In how many of some pool members min_{l ≥ h} P_(l)^s ≤ p_(h), for each test h."""
     out = np.zeros(len(pvalues), dtype=np.int64)
 
     def pools(order: IntArray) -> Iterator[FloatArray]:

@@ -133,10 +133,7 @@ def least_reliability(x: FloatArray, z: FloatArray, covariates: FloatArray) -> f
 def _made(
     x: FloatArray, ratings: FloatArray, covariates: FloatArray, question: Question, df: FloatArray | None = None
 ) -> tuple[_Cells, tuple[IntArray, IntArray], FloatArray, FloatArray] | None:
-    """Standardised cells, clusters, units of slopes, and the regression's degrees of freedom on the same cells.
-
-    Ratings of two dims are scores without repetition.
-    """
+    """Standardised cells, clusters, units of slopes, and the regression's degrees of freedom on the same cells."""
     arrays.check_finite(x, ratings, covariates)
     plain = np.stack([arrays.scaled(each) for each in (*covariates, x)])
     ratings = arrays.scaled(ratings)
@@ -294,10 +291,7 @@ def _noise_of_rows(cells: _Cells) -> FloatArray:
 
 @dataclass(frozen=True)
 class _Moments:
-    """Mean products of gold z, covariate c and metric x given the other covariates, for each cluster.
-
-    `kept` is zz without noise; `c` and `x` are the unadjusted squares of covariate and metric.
-    """
+    """Mean products of gold z, covariate c and metric x given the other covariates, for each cluster."""
 
     zz: FloatArray
     zc: FloatArray

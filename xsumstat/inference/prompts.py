@@ -47,10 +47,7 @@ class LeftOut:
         return self.value - half, self.value + half
 
     def of_share(self, level: float, n: float) -> Limits:
-        """Score limits (Wilson) of a share of `n` cases; similar cases of a cluster count as fewer.
-
-        Where all cases are equal, each cluster counts as one.
-        """
+        """Score limits (Wilson) of a share of `n` cases; similar cases of a cluster count as fewer."""
         if self.n < 2 or math.isnan(self.value):
             return math.nan, math.nan
         spread, v = self.value * (1 - self.value), self.variance
@@ -64,10 +61,7 @@ class LeftOut:
 
 
 def left_out(function: Callable[[FloatArray], FloatArray], sums: FloatArray, counted: FloatArray) -> LeftOut:
-    """A function of sums over prompts, with all clusters and without each.
-
-    `function` maps sums (..., numbers) to values (...). Clusters that `counted` gives no cases are not used.
-    """
+    """A function of sums over prompts, with all clusters and without each."""
     sums = sums[counted > 0]
     total = sums.sum(axis=0)
     return LeftOut(float(function(total)), np.asarray(function(total - sums), dtype=float))
@@ -87,10 +81,7 @@ def ratio(top: int, bottom: int) -> Callable[[FloatArray], FloatArray]:
 
 
 def difference_of_shares(one: float, two: float, found: LeftOut, n: float, level: float) -> Limits:
-    """Limits of the difference of two shares of the same cases, with one case added to each (Bonett & Price 2012).
-
-    `one` and `two` are numbers of the `n` cases; similar cases of a cluster count as fewer.
-    """
+    """Limits of the difference of two shares of the same cases, with one case added to each (Bonett & Price 2012)."""
     if found.n < 2 or math.isnan(found.value):
         return math.nan, math.nan
     p, q = one / n, two / n

@@ -59,10 +59,7 @@ def fitted(ratings: FloatArray, present: BoolArray) -> RatedCells:
 
 @dataclass(frozen=True)
 class _Offsets:
-    """Raters' offsets (clusters, raters) without each cluster of rows, relative to those of all cells.
-
-    `rank` (clusters,) is the number of identified offsets, `spare` ratings less cells.
-    """
+    """Raters' offsets (clusters, raters) without each cluster of rows, relative to those of all cells."""
 
     offsets: FloatArray
     rank: FloatArray

@@ -19,10 +19,7 @@ MOST = 10**9
 
 @dataclass(frozen=True)
 class Spread:
-    """Variance of one rating (or difference of two systems' ratings) `between` inputs, and its rating `noise`.
-
-    `explained` is the part of `between` that a judge explains; `noise` is 0 where ratings are taken as they are.
-    """
+    """Variance of one rating (or difference of two systems' ratings) `between` inputs, and its rating `noise`."""
 
     between: float
     noise: float = 0.0

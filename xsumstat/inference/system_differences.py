@@ -59,10 +59,7 @@ def _moderated(variance: FloatArray, df: FloatArray, typical: FloatArray) -> Flo
 
 
 def shared_slope(f: FloatArray, z: FloatArray) -> Slope:
-    """The slope of human on metric scores (..., systems, inputs) that all pairs share.
-
-    Systems are centred; inputs too where all rated systems have ratings of the same inputs.
-    """
+    """The slope of human on metric scores (..., systems, inputs) that all pairs share."""
     scored = ~np.isnan(f)
     rated = scored & ~np.isnan(z)
     whole = Strata.none(f.shape[-1])
@@ -86,10 +83,7 @@ def shared_slope(f: FloatArray, z: FloatArray) -> Slope:
 def system_differences(
     f: FloatArray, z: FloatArray, pairs: IntArray, target: str, level: float
 ) -> dict[str, FloatArray]:
-    """Differences of the first and second system of each pair, (..., pairs), by the names of `NAMES`.
-
-    `f` and `z` (..., systems, inputs) are metric and human scores; `target` is "new" or "these" inputs.
-    """
+    """Differences of the first and second system of each pair, (..., pairs), by the names of `NAMES`."""
     slope = shared_slope(f, z)
     scored = ~np.isnan(f)
     rated = scored & ~np.isnan(z)
@@ -186,10 +180,7 @@ def _paired(
 
 
 def _least_variance(mean: FloatArray, width: FloatArray, n: FloatArray) -> FloatArray:
-    """Variance of n equal differences and two pseudo-inputs (Agresti and Min 2005).
-
-    These have differences 0, 0, and the ratings' width in either direction, each counting as half an input.
-    """
+    """Variance of n equal differences and two pseudo-inputs (Agresti and Min 2005)."""
     size = n + 2
     return np.asarray((n * mean**2 + width**2) / size - (n * mean / size) ** 2)
 

@@ -264,7 +264,7 @@ def read_scores(
     suffix = path.suffix.lower()
     if chunks is not None and suffix not in stores.STORES:
         known = _validate.listing(stores.STORES)
-        raise ValueError(f"chunks={chunks!r} needs a file of which parts can be read ({known}), got {path.name}")
+        raise ValueError(f"chunks={chunks!r} needs a file that can be read in parts ({known}), got {path.name}")
     is_records = recognised.is_records(path)
     for name, given in (("ratings", ratings), ("run", run)):
         if given is not None and suffix not in usual.TABLES and not is_records:

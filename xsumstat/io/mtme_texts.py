@@ -24,10 +24,7 @@ Lines = dict[Path, list[list[str]]]  # the words of each line of files
 def documents(
     ds: xr.Dataset, root: Path, pair: str, granularity: str, inputs: list[Any]
 ) -> tuple[dict[Path, str], int]:
-    """The list of documents to write, if any, and its number of segments.
-
-    An existing list stays where it agrees, or where the Dataset does not define one.
-    """
+    """The list of documents to write, if any, and its number of segments."""
     place = mtme_names.file(f"documents/{pair}.docs")
     lines = _described(ds, granularity, inputs)
     there = root / place
@@ -61,7 +58,7 @@ def _described(ds: xr.Dataset, granularity: str, inputs: list[Any]) -> _Lines:
     _, twice = score_files.documents_of(lines)
     if twice:
         raise ValueError(
-            f"document(s) {_validate.listing(twice)} cannot be written: the segments of a document must follow each "
+            f"cannot write {_validate.named('document', twice)}: the segments of a document must follow each "
             'other and have one domain; ds.sortby("document") puts them together'
         )
     return lines
@@ -164,10 +161,7 @@ def _body(name: str, lines: list[Any]) -> str:
 def texts(
     root: Path, pair: str, named: Iterable[str], systems: Iterable[str], segments: int, own: dict[Path, str]
 ) -> tuple[dict[Path, str], dict[Path, str]]:
-    """Texts to replace, and placeholders for missing ones.
-
-    Existing texts that the Dataset does not have stay, and must be as long as the source.
-    """
+    """Texts to replace, and placeholders for missing ones."""
     wanted = (
         mtme_names.file(each)
         for each in (

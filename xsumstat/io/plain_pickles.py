@@ -73,10 +73,7 @@ _STRINGS = {code: each.width for code, each in _OPCODES.items() if each.name in 
 
 
 def _check(content: bytes) -> None:
-    """Refuse what would end the process, by walking through the opcodes without executing them.
-
-    The stack holds the number of values in each object's tuples, 1 for other objects.
-    """
+    """Refuse what would end the process, by walking through the opcodes without executing them."""
     stack: list[int] = []
     marks: list[int] = []
     memo: dict[int, int] = {}

@@ -25,10 +25,7 @@ METRIC = "_metric"
 
 @dataclass(frozen=True)
 class Split:
-    """Rows of a frame that are ratings, rows that are scores, and the names of rows.
-
-    Columns of ratings: system, input, further dims, "rater", `METRIC` and `VALUES`.
-    """
+    """Rows of a frame that are ratings, rows that are scores, and the names of rows."""
 
     ratings: pd.DataFrame
     place_of_rating: Place

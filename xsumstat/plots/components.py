@@ -256,10 +256,7 @@ def _shares(axis: Any, panel: xr.Dataset) -> None:
 
 
 def label_points(axis: Any, places: Sequence[tuple[float, float]], names: Sequence[str]) -> None:
-    """Write names beside points without overlap, with a thin line to distant points.
-
-    Names without room are left out, and a note counts them. Call it last: it needs the size of the axes.
-    """
+    """Write names beside points without overlap, with a thin line to distant points."""
     adjust: Any = extras.optional("adjustText", "plot")
     if not names:
         return
@@ -285,7 +282,7 @@ def label_points(axis: Any, places: Sequence[tuple[float, float]], names: Sequen
             kept.append(box)
             _lead(axis, box, place)
     if len(kept) < len(words):
-        left_out = f"{len(words) - len(kept)} of {len(words)} names left out: no room"
+        left_out = f"{len(words) - len(kept)} of {len(words)} names left out for lack of space"
         corner: dict[str, Any] = {"transform": axis.transAxes, "ha": "right", "va": "bottom", "fontsize": SMALL}
         axis.text(0.995, 0.005, left_out, color=muted(), **corner, **PLAIN)
 

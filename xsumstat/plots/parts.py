@@ -254,10 +254,7 @@ def beside_all(differences: xr.DataArray, sides: tuple[str, str]) -> xr.DataArra
 
 
 def with_values(result: xr.Dataset, variable: str, dim: str) -> tuple[xr.Dataset, str]:
-    """The part of a result whose labels have a value, and a note that names the others.
-
-    Where no label has a value, all are kept.
-    """
+    """The part of a result whose labels have a value, and a note that names the others."""
     there = result[variable].notnull().any([each for each in result[variable].dims if each != dim]).values
     lacking = texts(result[dim][~there]) if dim in result.coords and not there.all() else []
     if "other_metric" in result.coords:

@@ -225,7 +225,7 @@ def _steps_legend(result: xr.Dataset, alpha: float) -> list[tuple[str, dict[str,
 def _question(result: xr.Dataset, rows: str) -> str:
     if result.attrs.get("analysis") == "equivalence":
         base = result.attrs.get("base")
-        return "are the two as good?" if base is None else f"is it as good as with {clipped(str(base))}?"
+        return "are the two equally good?" if base is None else f"is it equally good with {clipped(str(base))}?"
     asked = {
         "greater": f"is the row {rows} better than the column's?",
         "less": f"is the row {rows} worse than the column's?",

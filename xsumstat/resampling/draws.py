@@ -77,18 +77,12 @@ class Stream:
 
 
 def counts(seed: int, dim: str, size: int, block: int, rows: int = BLOCK) -> npt.NDArray[np.int64]:
-    """Draws of each label with replacement, (rows, size), for the first `rows` resamples of a block.
-
-    A label is a 32-bit word times `size`, shifted right by 32: its chance is off by at most 2⁻³².
-    """
+    """Draws of each label with replacement, (rows, size), for the first `rows` resamples of a block."""
     return Stream(seed, dim, block).counts(size, rows)
 
 
 def sign_bits(seed: int, dim: str, units: int, block: int, rows: int = BLOCK) -> npt.NDArray[np.uint8]:
-    """Fair coins for `units` units in the first `rows` resamples of a block, (rows, bytes), lowest bit first.
-
-    Bits beyond `units` are coins without meaning.
-    """
+    """Fair coins for `units` units in the first `rows` resamples of a block, (rows, bytes), lowest bit first."""
     return Stream(seed, dim, block).sign_bits(units, rows)
 
 

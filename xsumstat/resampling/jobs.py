@@ -211,10 +211,7 @@ class Formula(AtOnce, OfMetrics[FloatArray]):
 
 @dataclass(frozen=True)
 class OverInputs(Job[slice]):
-    """Numbers of each row from a statistic of resampled inputs.
-
-    `statistic` maps counts (inputs, resamples) to values of rows; `numbers_of` maps a row and its samples to `names`.
-    """
+    """Numbers of each row from a statistic of resampled inputs."""
 
     targets: range
     statistic: Callable[[FloatArray, slice], FloatArray]

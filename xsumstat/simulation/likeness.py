@@ -54,14 +54,11 @@ class Likeness:
 
     @classmethod
     def of(cls, scores: FloatArray, gold: FloatArray) -> Likeness:
-        """From scores (metrics, systems, inputs) and gold (systems, inputs).
-
-        Raises ValueError where components cannot be estimated.
-        """
+        """From scores (metrics, systems, inputs) and gold (systems, inputs)."""
         values = np.concatenate([scores, gold[None]])
         raw, _ = components.estimates(values, tuple(components.EFFECTS.values()), errors=False)
         if np.isnan(raw).any():
-            raise ValueError("some scores share too few cells to tell the effects of systems, inputs and cells apart")
+            raise ValueError("some scores share too few outputs to separate the effects of systems, inputs and outputs")
         system, input, cell = components.repaired(raw)
         fits = [_additive(each) for each in values]
         mean, rows, columns, residuals = (np.array([fit[at] for fit in fits]) for at in range(4))
@@ -139,10 +136,7 @@ class Likeness:
         return np.array([*of_labels, of_cells])
 
     def compared(self, scores: FloatArray, gold: FloatArray) -> tuple[dict[str, list[int]], dict[str, list[int]]]:
-        """Metrics, by level, whose mean r leaves the interval of the given scores, or whose error differs greatly.
-
-        Means are over new scores of the given size.
-        """
+        """Metrics, by level, whose mean r leaves the interval of the given scores, or whose error differs greatly."""
         generators = (np.random.Generator(np.random.SFC64(each)) for each in np.random.SeedSequence(1).spawn(_COMPARED))
         with threads.progress_bar((1 + _COMPARED) * len(scores), False) as bar:
             own = _intervals(scores, gold, bar)

@@ -82,7 +82,10 @@ def bases(found: Scores, measure: Measure, ratings: Ratings | None, these: bool)
     for x in found.score.values:
         own = _parts(x, human, measure, these, of_cells or not these)
         if own is None:
-            raise ValueError("some metric shares too few cells with the gold to tell systems, inputs and cells apart")
+            raise ValueError(
+                "some metric shares too few outputs with the gold to separate the effects of systems, inputs and "
+                "outputs"
+            )
         without = tuple(
             [_parts(np.delete(x, each, axis), np.delete(human, each, axis), measure, these, of_cells)
              for each in left_out]
@@ -116,10 +119,7 @@ def _blocks(size: int, most: int) -> list[IntArray]:
 
 
 def _parts(x: FloatArray, human: FloatArray, measure: Measure, these: bool, of_cells: bool) -> FromData | None:
-    """Expectations from scores (systems, inputs); None where components are not identified.
-
-    `of_cells` False skips the components, which formulas at input level do not need.
-    """
+    """Expectations from scores (systems, inputs); None where components are not identified."""
     covariances = np.full((len(components.EFFECTS), 2, 2), math.nan)
     if of_cells:
         raw = components.crossed(np.array([x, human]))

@@ -30,10 +30,7 @@ class Noise:
 
     @classmethod
     def of(cls, values: FloatArray) -> Noise | None:
-        """From ratings (systems, inputs, raters); None where components are not identified.
-
-        Without repeated ratings of a cell, their noise is not separable from what its raters share.
-        """
+        """From ratings (systems, inputs, raters); None where components are not identified."""
         counts = np.isfinite(values).sum(axis=-1)
         if counts.max(initial=0) < 2:
             single = np.where(counts > 0, np.nansum(values, axis=-1), np.nan)
