@@ -58,16 +58,18 @@ def by_design(rows: pd.DataFrame, coefficient: str) -> pd.DataFrame:
     here = rows[(rows.coefficient == coefficient) & (rows.target == "one metric")]
     grouped = here.groupby(["n_systems", "n_inputs", "interval", "kind"])
     mean, least = 100 * grouped.coverage.mean(), 100 * grouped.coverage.min()
-    text = pd.Series([f"{one:.0f} ({two:.0f})" for one, two in zip(mean, least, strict=True)], mean.index)
+    text = pd.Series([f"{one:.0f}\u00a0({two:.0f})" for one, two in zip(mean, least, strict=True)], mean.index)
     wide = text.xs("jackknife", level="interval").unstack("kind").reindex(columns=list(KINDS))
     normal = {"interval": "jackknife", "kind": "normal"}
     width = grouped.relative_width.mean().xs(tuple(normal.values()), level=tuple(normal))
     trials = grouped.trials.min().xs(tuple(normal.values()), level=tuple(normal))
     found = wide.rename(columns=KINDS)
-    found["percentile interval, normal"] = text.xs(("percentile", "normal"), level=("interval", "kind"))
+    found["percentile, normal"] = text.xs(("percentile", "normal"), level=("interval", "kind"))
     found["relative width"] = width.map("{:.2f}".format)
     found["trials"] = trials.astype(str)
-    return found.fillna("–").reset_index()
+    found = found.fillna("–")
+    found.insert(0, "systems × inputs", [f"{systems} × {inputs}" for systems, inputs in found.index])
+    return found
 
 
 def markdown(frame: pd.DataFrame) -> str:
