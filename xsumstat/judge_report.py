@@ -22,7 +22,7 @@ from xsumstat.coefficients.record import Coefficient
 from xsumstat.coefficients.table import COEFFICIENTS
 from xsumstat.dataset import calibrated, facts, leakage, value_checks, wording
 from xsumstat.dataset import scores as schema
-from xsumstat.io import result_tables
+from xsumstat.io import result_frames, result_tables
 from xsumstat.io.whole_files import write_whole
 from xsumstat.method_synonyms import COLUMNS
 from xsumstat.report_pictures import printable, shortened
@@ -133,6 +133,10 @@ class JudgeReport:
             Such as "judge.html"; an existing file is replaced.
         """
         write_whole(_validate.path("path", path), self.html())
+
+    def frames(self) -> dict[str, pd.DataFrame]:
+        """What each analysis gave as a frame, by its name."""
+        return {name: result_frames.to_frame(result) for name, result in self.results.items()}
 
     def __str__(self) -> str:
         return self.text()

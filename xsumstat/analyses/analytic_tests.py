@@ -46,11 +46,7 @@ def corr_test(
     Parameters
     ----------
     {ds}
-    {gold}
-    {metric.rows}
-    {other.columns}
-    {level}
-    {coefficient}
+    {pairs}
     method : {"williams", "steiger", "meng", "zou", "wilcoxon"}, default "williams"
         "wilcoxon" is the signed-rank test of the correlations on single inputs (or, at within_system level, systems).
     {alternative}
@@ -89,11 +85,8 @@ def corr_test(
     --------
     >>> import xsumstat
     >>> ds = xsumstat.load_dataset("demo")
-    >>> test = ds.meta.corr_test("human", metric="judge", other=["rouge", "length"])
-    >>> test.meta.to_frame(brief=True).round(3)
-      metric other_metric  pvalue  difference
-    0  judge        rouge   0.131       0.137
-    1  judge       length   0.006       0.616
+    >>> ds.meta.corr_test("human", metric="judge", other=["rouge", "length"]).pvalue.values.round(3)
+    array([[0.131, 0.006]])
     """
     measure = checked_measure(level, coefficient, missing, undefined)
     check_symmetric(measure.coefficient)

@@ -99,11 +99,6 @@ def bias(
         ``gold_reliability``; "regression" adds ``corrected_slope`` and ``corrected_pvalue`` (metric, covariate,
         reliability, ...).
 
-    Warns
-    -----
-    UserWarning
-        For what is left out or undefined, and slopes without an interval, such as a group of one system.
-
     Notes
     -----
     Null hypothesis: the slope γ is 0 in ``x = β·z + γ·c + e``, with x the metric, z the human score and c the
@@ -120,11 +115,8 @@ def bias(
     --------
     >>> import xsumstat
     >>> ds = xsumstat.load_dataset("demo")
-    >>> found = ds.meta.bias("human", metric="judge", given=["length", "system_type"], level="input")
-    >>> found.meta.to_frame(brief=True)[["metric", "covariate", "slope"]].round(2)
-      metric               covariate  slope
-    0  judge                  length  -0.00
-    1  judge  system_type=extractive   0.12
+    >>> ds.meta.bias("human", metric="judge", given="length", level="input").pvalue.values.round(2)
+    array([[0.96]])
     """
     if given is None:
         raise ValueError("bias needs given, a covariate such as 'length', or a coordinate of groups of systems")
@@ -234,7 +226,6 @@ def _method(ds: xr.Dataset, gold: Any, method: str, along: str) -> tuple[str, bo
 
 
 def _reliabilities(reliability: Any, method: str) -> tuple[float, ...]:
-    """The keyword; none of methods that have no use for it."""
     if reliability is None:
         return RELIABILITIES if method == "regression" else ()
     if method != "regression":
@@ -265,7 +256,6 @@ def _ratings(scores: schema.Scores, along: str, method: str) -> tuple[schema.Sco
 def _slopes(
     scores: schema.Scores, ratings: xr.DataArray | None, question: Question, asked: _Asked, progress: bool | None
 ) -> xr.Dataset:
-    """The numbers of each metric and covariate; lazy scores have the bars of Dask."""
     lazy = scores.used is not None or (ratings is not None and facts.is_lazy(ratings))
     n_calls = scores.score.sizes["metric"] * math.prod(scores.further.values())
     by_reliability = _BY_RELIABILITY if asked.reliabilities else ()

@@ -183,7 +183,6 @@ def _grades(grades: Any, human: xr.DataArray) -> tuple[float, ...]:
 
 
 def _with_gold(ds: xr.Dataset, gold: Any, human: xr.DataArray, name: str) -> tuple[xr.Dataset, str]:
-    """A Dataset that holds the human scores, and what they are called there."""
     if gold is None or not isinstance(gold, xr.DataArray):
         return ds, name
     if name in ds.data_vars and name != "score" and ds[name].equals(gold):
@@ -199,7 +198,6 @@ def _with_gold(ds: xr.Dataset, gold: Any, human: xr.DataArray, name: str) -> tup
 
 
 def _with_folds(ds: xr.Dataset, folds: IntArray) -> tuple[xr.Dataset, str]:
-    """A Dataset that holds the fold of each input, and what they are called there."""
     name = calibrated.FOLDS
     if name in ds.coords and ds[name].dims == ("input",) and np.array_equal(ds[name].values, folds):
         return ds, name
@@ -267,7 +265,6 @@ def _joined(
     sign: int,
     made: dict[str, calibrated.Recipe],
 ) -> xr.Dataset:
-    """The Dataset with the calibrated metrics, which have the descriptions of their judges."""
     size = score.sizes["metric"]
     labels = np.array([*score["metric"].values.tolist(), *names], dtype=object)
     each = xr.broadcast(schema.without_coords(score), new.assign_coords(metric=names), exclude=["metric"])

@@ -103,10 +103,8 @@ def close_corr(
     >>> import xsumstat
     >>> ds = xsumstat.load_dataset("demo")
     >>> close = ds.meta.close_corr("human", gap=[0.25, 1.0], metric="judge")
-    >>> close.meta.to_frame(brief=True).round(2)
-      metric      gap  correlation  ci_low  ci_high
-    0  judge  to 0.25         0.29   -0.18     0.66
-    1  judge     to 1         0.73    0.44     0.88
+    >>> close.correlation.sel(metric="judge").to_series().round(2).to_dict()
+    {'to 0.25': 0.29, 'to 1': 0.73}
     """
     close = [name for name, record in COEFFICIENTS.items() if record.close is not None]
     _validate.choice("coefficient", coefficient, close)
@@ -230,8 +228,6 @@ class _Bootstrapped(_Close):
 
 @dataclass(frozen=True)
 class _Jackknifed(_Close):
-    """With intervals from the correlations without each system; there is nothing to draw."""
-
     dims: tuple[str, ...]
     confidence_level: float
     n_resamples = 0

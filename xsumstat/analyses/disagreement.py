@@ -49,11 +49,7 @@ def disagreement(
     {normalise}
     max_pairs : int, default 5,000,000
         Draw this many pairs of outputs of an input if it has more.
-    {method.bands}
-    {n_resamples.draws}
-    {confidence_level}
-    {rng}
-    {progress}
+    {bands}
 
     Returns
     -------
@@ -61,11 +57,6 @@ def disagreement(
         On (metric, other_metric, score_bin), the middles of the bins: ``share`` in [0, 1], ``ci_low``, ``ci_high``,
         ``n_pairs``; NaN in an empty bin and on the diagonal. ``attrs["n_sampled_inputs"]``: inputs whose pairs were
         drawn (not for lazy scores).
-
-    Warns
-    -----
-    UserWarning
-        If pairs of outputs are drawn, or two metrics share no pair of outputs.
 
     Notes
     -----
@@ -142,11 +133,7 @@ def improvement_consistency(
     {normalise}
     max_pairs : int, default 5,000,000
         Draw outputs of an input if they form more pairs.
-    {method.bands}
-    {n_resamples.draws}
-    {confidence_level}
-    {rng}
-    {progress}
+    {bands}
 
     Returns
     -------
@@ -154,11 +141,6 @@ def improvement_consistency(
         On (score_bin), the middles of the bins: ``ratio`` (mean of F/N, in [0, 1]), ``ci_low``, ``ci_high``,
         ``n_outputs``, and ``n_best``, outputs that none beats. ``attrs["n_sampled_inputs"]``: inputs whose outputs were
         drawn (not for lazy scores).
-
-    Warns
-    -----
-    UserWarning
-        If outputs are drawn, or no output has a ratio.
 
     Notes
     -----
@@ -209,7 +191,6 @@ def improvement_consistency(
 def _checked(
     n_bins: Any, normalise: Any, max_pairs: Any, method: Any, n_resamples: Any, confidence_level: Any, rng: Any
 ) -> tuple[Counting, Bands]:
-    """How pairs of outputs are looked at, and how the bands are had."""
     _validate.choice("normalise", normalise, NORMALISATIONS)
     _validate.choice("method", method, ("jackknife", "bootstrap"))
     n_bins, max_pairs = _validate.integer("n_bins", n_bins, 1, 10_000), _validate.integer("max_pairs", max_pairs, 1)
@@ -220,7 +201,6 @@ def _checked(
 
 
 def _attrs(counting: Counting, bands: Bands, n_drawn: Any) -> dict[str, Any]:
-    """Attrs of a result; the seed where something was drawn, or may be when lazy scores are computed."""
     known = isinstance(n_drawn, int)
     attrs: dict[str, Any] = {"max_pairs": counting.max_pairs}
     attrs |= {"n_sampled_inputs": n_drawn} if known else {}

@@ -301,10 +301,8 @@ def dominance(
     --------
     >>> import xsumstat
     >>> ds = xsumstat.load_dataset("demo")
-    >>> found = ds.meta.dominance("human", metric="judge", other="rouge", level="input", rng=1)
-    >>> found.meta.to_frame(brief=True).round(3)
-      metric other_metric  probability  resolved
-    0  judge        rouge        0.999      True
+    >>> ds.meta.dominance("human", metric="judge", other="rouge", level="input", rng=1).probability.values.round(3)
+    array([[0.999]])
     """
     measure = checked_measure(level, coefficient, missing, undefined)
     dims = checked_resample(resample, measure, layers=False, auto=True)
@@ -410,7 +408,6 @@ class _Test:
     def asked(
         self, ds: xr.Dataset, gold: Any, metric: Any, along: str | None, base: Any, other: Any
     ) -> tuple[_Test, Pairs]:
-        """What is compared, and the test of it, which by default goes by the number of systems."""
         by_labels = self.method in ("tost", "jackknife")
         these = by_labels and these_systems(self.resample, self.interval.dims)
         pairs = Pairs.of(ds, gold, metric, along, base, other, self.measure, these_systems=these)

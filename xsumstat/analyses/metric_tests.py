@@ -77,11 +77,7 @@ def perm_test(
     Parameters
     ----------
     {ds}
-    {gold}
-    {metric.rows}
-    {other.columns}
-    {level}
-    {coefficient}
+    {pairs}
     method : {"permutation", "analytic", "auto"}, default "permutation"
         "analytic" computes the p-value of rank coefficients without sampling; "auto" does so where that is exact.
     resample : {"both", "system", "input"} or tuple of dims, optional
@@ -229,7 +225,6 @@ def prepared_perm_test(
 
 
 def _decided(swap: Any, record: Coefficient, level: str, resample: Any, crossed: bool) -> bool:
-    """Whether decisions trade places, and not scores; by default those of a group, where there are any."""
     if swap is None:
         group = _GROUPS.get(level) if record.swapped_decisions is not None and not crossed else None
         return group is not None and (resample is None or _validate.dims("resample", resample) == (group,))
@@ -239,7 +234,6 @@ def _decided(swap: Any, record: Coefficient, level: str, resample: Any, crossed:
 
 
 def _warn_of_decisions(dims: tuple[str, ...], level: str) -> None:
-    """Warn that sign bits for single decisions find too much, and what does not."""
     if len(dims) > 1:
         group = _GROUPS.get(level)
         instead = "swap='scores'" if group is None else f"resample={group!r}, the default, or swap='scores'"
@@ -296,11 +290,7 @@ def boot_test(
     Parameters
     ----------
     {ds}
-    {gold}
-    {metric.rows}
-    {other.columns}
-    {level}
-    {coefficient}
+    {pairs}
     {resample.auto}
     {alternative}
     {adjust}

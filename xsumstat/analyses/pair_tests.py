@@ -112,7 +112,6 @@ def _plan_attrs(plan: PairPlan) -> dict[str, Any]:
 
 
 def _drawn(scores: schema.Scores, job: PairTests, progress: bool | None) -> dict[str, xr.DataArray]:
-    """The test of every pair, along dim `_pair`."""
     types = results.types(job.names)
     by_pair = labelled.run(job, scores, "_pair", types, keep_samples=job.keep_samples, progress=progress)
     metric_pairs.warn_undefined(by_pair["difference"], job.targets, scores)
@@ -143,7 +142,6 @@ def _step_down(
     seen = labelled.labels_of(scores)
 
     def drawn_again(numbers: IntArray) -> FloatArray:
-        """Differences in all resamples, (tests, n_resamples), of pairs numbered label by label, pair by pair."""
         out = np.empty((len(numbers), job.n_resamples))
         label, pair = np.divmod(numbers, len(job.targets))
         for at in np.unique(label):
@@ -255,7 +253,6 @@ def _why_not(test: Any, metrics: list[Any], coefficient: Coefficient) -> str:
 
 
 def _computed_or_drawn(scores: schema.Scores, job: PairTests, progress: bool | None) -> dict[str, xr.DataArray]:
-    """Every pair's test: computed where that is exact, else drawn; along dim `_pair`."""
     found = _computed(scores, job, every=False, progress=progress)
     exact = found["exact"]
     left = np.flatnonzero(~exact.all([dim for dim in exact.dims if dim != "_pair"]).values)

@@ -61,13 +61,7 @@ def scoring_range(
     Parameters
     ----------
     {ds.outputs}
-    {above}
-    {between}
-    {baseline}
-    {top}
-    {metrics}
-    {keep}
-    {unit}
+    {range}
 
     Returns
     -------
@@ -79,11 +73,6 @@ def scoring_range(
     ------
     ValueError, TypeError
         For not exactly one of `above`, `between`, `baseline` and `top`, or a label or number that is not allowed.
-
-    Warns
-    -----
-    UserWarning
-        For inputs without an output in the range, or without a score of the baseline.
 
     Notes
     -----
@@ -208,7 +197,6 @@ def _limits(score: xr.DataArray, name: str, given: Any, unit: str) -> xr.DataArr
 
 
 def _matched(score: xr.DataArray, name: str, given: xr.DataArray) -> xr.DataArray:
-    """Limits given as an array, for every label of the scores."""
     odd = [dim for dim in given.dims if dim not in score.dims or dim == "system"]
     if odd:
         allowed = [dim for dim in score.dims if dim != "system"]
@@ -228,7 +216,6 @@ def _matched(score: xr.DataArray, name: str, given: xr.DataArray) -> xr.DataArra
 
 
 def _signs(score: xr.DataArray) -> xr.DataArray:
-    """-1 for a metric that is better when lower, whose scores have been negated."""
     better = score.coords.get("higher_is_better")
     if better is None:
         return xr.ones_like(score["metric"], dtype=float)

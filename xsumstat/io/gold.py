@@ -14,7 +14,20 @@ import xarray as xr
 from xsumstat import _validate
 from xsumstat.dataset import facts
 from xsumstat.dataset import scores as schema
-from xsumstat.io import added, cells, columns, frames, roles, rows, stores, tabular, texts
+from xsumstat.io import (
+    added,
+    added_files,
+    cells,
+    columns,
+    frames,
+    mtme,
+    roles,
+    rows,
+    score_files,
+    stores,
+    tabular,
+    texts,
+)
 from xsumstat.io import ratings as by_raters
 
 _FRAME = "human"  # what messages call a frame, after its argument
@@ -203,14 +216,18 @@ def read_human(
 ) -> tuple[xr.DataArray, str]:
     """Human scores (system, input, or also rater) from a table, and how its columns were read.
 
-    `path` is a ``.csv``, ``.tsv`` or ``.parquet`` file as for `add_gold`; `system`, `input` and `column` (ratings) name
-    columns if they exist; `labels` are the texts that ratings are.
+    `path` is a ``.csv``, ``.tsv`` or ``.parquet`` file as for `add_gold`, or a ``.score`` file; `system`, `input` and
+    `column` (ratings) name columns if they exist; `labels` are the texts that ratings are.
     """
     path = Path(path)
     if not path.exists():
         raise stores.no_such(path)
+    if added_files.is_scores(path):
+        ds = mtme.read_files(path)
+        return ds["score"].isel(metric=0, drop=True), f"human scores {ds['metric'].values[0]!r}, in the order of inputs"
     if path.suffix.lower() not in columns.TABLES:
-        raise ValueError(f"human scores must be a table ({', '.join(columns.TABLES)}), got {path.name}")
+        known = ", ".join((*columns.TABLES, score_files.SUFFIX))
+        raise ValueError(f"human scores must be a table ({known}), got {path.name}")
     with stores.reading(path):
         names = columns.header(path)
     found = _labels_of(names, {"system": system, "input": input}, path.name)

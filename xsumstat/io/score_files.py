@@ -19,6 +19,8 @@ from xsumstat import _validate
 from xsumstat.io.cells import text
 from xsumstat.types import FloatArray
 
+SUFFIX = ".score"
+GRANULARITIES = ("seg", "doc", "domain", "sys")
 WHOLE = "all"  # what the one input of system-level scores is called
 _PRINTED = bytes(range(ord("!"), ord("~") + 1))
 # What makes read_csv read the float that Python reads; what newer versions do in any case, and warn of when asked for.
@@ -40,6 +42,13 @@ class Units:
     labels: list[Any] | None
     document: list[str] | None = None
     domain: list[str] | None = None
+
+
+def named(file: Path) -> tuple[str, str]:
+    """What a file's name says: the scores' name, and their granularity, "" where it is not said."""
+    name = file.name.removesuffix(SUFFIX)
+    base, _, granularity = name.rpartition(".")
+    return (base, granularity) if base and granularity in GRANULARITIES else (name, "")
 
 
 def read_units(file: Path, granularity: str) -> Units:
