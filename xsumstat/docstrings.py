@@ -35,7 +35,7 @@ ENTRIES = {
         coefficient : str or callable, default "pearson"
             "pearson", "spearman", "kendall" (tau-b), "kendall_a", "kendall_c", "pairwise_accuracy", "acc_eq", "tau_eq",
             "kendall_like", "spa", "pdp"; on the human scale "accuracy", "kappa", "mcc", "f1", "sensitivity",
-            "specificity", "weighted_kappa", "icc"; or a function f(x, z) -> float. See "Which interval, which test?".
+            "specificity", "weighted_kappa", "icc"; or a function f(x, z) -> float. Documentation: "Coefficients".
     """,
     "average": """
         average : bool, default True

@@ -121,8 +121,7 @@ def pca(
 
     Notes
     -----
-    Midranks over the outputs, less the mean point, are decomposed by singular values. Signs are arbitrary; the farthest
-    point along each component is positive.
+    Midranks over the outputs, less the mean point, are decomposed by singular values. Signs are arbitrary.
 
     References
     ----------

@@ -83,8 +83,7 @@ def compare_groups(
     adjust : {"holm", "bonferroni", "bh", "by"}, default "holm"
         Correction of the p-values for the number of tests; None for no correction.
     within : dim or dims, optional
-        Dims of one family of tests. Default: all tests. ``within=("domain", "other_domain")`` corrects each metric
-        alone.
+        Dims of one family of tests. Default: all tests. ``("domain", "other_domain")`` corrects each metric alone.
     {cluster}
     {given}
     {positive}

@@ -37,8 +37,6 @@ def preference_agreement(
 ) -> xr.Dataset:
     """Share of pairs on which a judge chooses as human raters do.
 
-    ``ds.meta.preference_agreement()`` also returns how often human raters choose alike.
-
     Parameters
     ----------
     {ds.preferences}

@@ -33,8 +33,6 @@ def preference_bias(
 ) -> xr.Dataset:
     """Test whether judges prefer e.g. long outputs more than human raters do.
 
-    ``ds.meta.preference_bias(given="length")`` compares choices on the same pairs.
-
     Parameters
     ----------
     {ds.preferences}
@@ -50,7 +48,6 @@ def preference_bias(
         On (rater, covariate): ``difference`` (the judge's share less people's), ``ci_low``, ``ci_high``,
         ``standard_error``, ``pvalue``, ``pvalue_adjusted``, ``significant``; ``share`` of the judge's choices for the
         output with the higher value, or of that group (ties half), ``human_share``, ``n_pairs``, ``n_prompts``.
-        ``is_group(covariate)``.
 
     Notes
     -----

@@ -78,15 +78,13 @@ def rank(
     -------
     Dataset
         On (metric, ...), in order: ``correlation``, ``rank`` (1 is best; equal ones share it) and ``cluster`` (1 is
-        best); 0 without a correlation. Coefficients of pairs add ``baseline`` and ``baseline_constant`` (chance),
-        "kendall_like" ``pairs_used``.
+        best); 0 without a correlation. Further variables are those of `corr`.
 
     Notes
     -----
     From the best down, a metric starts a new cluster if some member of the current cluster beats it: it correlates
     better, with p ≤ alpha. Differences within a cluster are not significant; this does not show that the metrics are
-    equally good. `resample` sets the scope. ``method="permutation", adjust=None`` gives WMT's clusters, for these
-    systems.
+    equally good. `resample` sets the scope. ``method="permutation", adjust=None`` is WMT's rule.
 
     References
     ----------

@@ -78,8 +78,8 @@ def scoring_range(
     -----
     A narrower range lowers correlations by itself: see `range_drop`. Metrics whose ``higher_is_better`` is False count
     from the worst. Peyrard's range (T) is ``baseline=``, (A) e.g.
-    ``between=(0.25, 0.75), unit="quantile", keep="all"``; his published code uses one range for each pair of metrics,
-    as ``metric_corr(top=50)`` does.
+    ``between=(0.25, 0.75), unit="quantile", keep="all"``; his code has a range for each pair, as
+    ``metric_corr(top=50)``.
 
     References
     ----------

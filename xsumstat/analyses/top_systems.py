@@ -179,8 +179,8 @@ def top_k(ds: xr.Dataset, k: int, *, by: Hashable | xr.DataArray | None = None) 
     k : int
         Number of systems, from 1 to the number of those with a score.
     by : label, str or DataArray, optional
-        Score to choose by: a label of `metric`, a variable or a DataArray. Default ``ds.attrs["gold"]``. It is averaged
-        over inputs, raters and references.
+        Score to choose by: a label of `metric`, a variable or a DataArray. Default ``ds.attrs["gold"]``. It is
+        averaged.
 
     Returns
     -------
