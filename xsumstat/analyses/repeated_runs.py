@@ -183,7 +183,7 @@ def _check_runs(score: xr.DataArray, along: str) -> None:
             "df.meta.to_scores(..., run='column') makes one"
         )
     if score.sizes[along] < 2:
-        raise ValueError(f"score has {score.sizes[along]} label(s) along {along!r}, and 2 runs or more are needed")
+        raise ValueError(f"score must have 2 or more runs along {along!r}, got {score.sizes[along]}")
 
 
 def _estimated(scores: _Scores, n_runs: list[int], confidence_level: float) -> xr.Dataset:
@@ -236,4 +236,4 @@ def _check(found: xr.Dataset) -> None:
     checks.warn_where(lacking, "no interval of the reliability, as runs without one input leave nothing of it, for",
                       "no_interval")  # fmt: skip
     undefined = values.isnull().all("n_runs")
-    checks.warn_where(undefined, "no reliability, as these scores do not tell runs apart from outputs, for metric")
+    checks.warn_where(undefined, "no reliability, because runs and outputs cannot be separated, for metric")
