@@ -158,7 +158,7 @@ ENTRIES = {
         swap : {"scores", "decisions"}, optional
             For "acc_eq" and "tau_eq": swap scores, or decisions which of two outputs is better. Default: all decisions
             of a group together (input and within_system level) unless `resample` or `crossed` is given; else "scores".
-            ``swap="decisions"`` alone swaps each by itself, as WMT does; that test is liberal.
+            ``swap="decisions"`` alone swaps each separately, as WMT does; that test is liberal.
     """,
     "alternative": """
         alternative : {"two-sided", "greater", "less"}, default "two-sided"

@@ -1,4 +1,4 @@
-"""Analytic tests of two correlations with the same gold: `corr_test`."""
+"""Tests by a formula whether two correlations with the human scores are equal: `corr_test`."""
 
 from __future__ import annotations
 

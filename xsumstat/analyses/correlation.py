@@ -1,4 +1,4 @@
-"""How well does each metric agree with people, and with other metrics: `corr` and `metric_corr`."""
+"""How well does each metric agree with human scores, and with other metrics: `corr` and `metric_corr`."""
 
 from __future__ import annotations
 

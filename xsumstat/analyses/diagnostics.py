@@ -1,4 +1,4 @@
-"""What the scores themselves look like: `normality` and `pca`."""
+"""The distribution of the scores themselves: `normality` and `pca`."""
 
 from __future__ import annotations
 

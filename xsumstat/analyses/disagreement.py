@@ -44,7 +44,7 @@ def disagreement(
     ----------
     {ds.outputs}
     metric : label, list of labels or bool DataArray, optional
-        Metrics, all pairs of which are compared. Default: all except ``ds.attrs["gold"]`` and human ones.
+        Metrics to compare in pairs. Default: all except ``ds.attrs["gold"]`` and human ones.
     {n_bins}
     {normalise}
     max_pairs : int, default 5,000,000
@@ -140,9 +140,9 @@ def improvement_consistency(
 
     Notes
     -----
-    For an output s of an input, N counts the outputs x with m(x) > m(s) for some metric m, and F those for all metrics.
-    Its bin is the mean of its normalised scores. Only outputs with all scores count. Scope: new inputs for these
-    systems. Formulas: documentation, "How intervals and tests are computed".
+    For an output s of an input, N counts the outputs that score higher than s by some metric, and F those by all
+    metrics. Its bin is the mean of its normalised scores. Only outputs with all scores count. Scope: new inputs for
+    these systems. Formulas: documentation, "How intervals and tests are computed".
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""Are some inputs harder than others, and which should people rate: `input_effect` and `sample_inputs`."""
+"""Are some inputs harder than others, and which should raters rate: `input_effect` and `sample_inputs`."""
 
 from __future__ import annotations
 

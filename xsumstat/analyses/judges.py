@@ -1,4 +1,4 @@
-"""May a judge stand in for a rater: the alternative annotator test, and what raters reach themselves."""
+"""May a judge replace a rater, and how well do raters agree: `alt_test` and `human_ceiling`."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def alt_test(
     Returns
     -------
     Dataset
-        On (metric, rater, ...): ``advantage``, the share of items on which the judge is at least as good as the rater,
+        On (metric, rater, ...): ``advantage``, the share of items on which the judge is no worse than the rater,
         ``human_advantage``, ``n_items``, ``pvalue`` and ``pvalue_adjusted``. On (metric, ...): ``winning_rate``, the
         share of raters with ``pvalue_adjusted ≤ alpha``, and ``advantage_probability``, the mean advantage.
         ``attrs["other_scale"]`` names judges without a verdict, ``attrs["calibrated"]`` others.

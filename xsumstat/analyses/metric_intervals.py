@@ -1,4 +1,4 @@
-"""How sure are we of the correlations of metrics with each other: `metric_ci`."""
+"""How uncertain are the correlations of metrics with each other: `metric_ci`."""
 
 from __future__ import annotations
 

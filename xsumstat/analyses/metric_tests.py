@@ -81,7 +81,7 @@ def perm_test(
     method : {"permutation", "analytic", "auto"}, default "permutation"
         "analytic" computes the p-value of rank coefficients without sampling; "auto" does so where that is exact.
     resample : {"both", "system", "input"} or tuple of dims, optional
-        Swap all scores of a system together, all of an input together, or each by itself ("both", the default).
+        Swap all scores of a system together, all of an input together, or each separately ("both", the default).
     {crossed}
     {swap}
     {alternative}

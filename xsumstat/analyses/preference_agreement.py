@@ -1,4 +1,4 @@
-"""Do judges choose as people do, beside how far people choose alike: `preference_agreement`."""
+"""Do judges choose as human raters do: `preference_agreement`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Does a judge prefer long outputs, or those of some systems, more than people do: `preference_bias`."""
+"""Does a judge prefer long outputs, or those of some systems, more than human raters do: `preference_bias`."""
 
 from __future__ import annotations
 
@@ -153,7 +153,7 @@ def _on_systems(values: xr.DataArray, choices: schema.Choices, name: str) -> xr.
 
 
 def _sides(values: FloatArray, choices: schema.Choices) -> FloatArray:
-    """1 where the left output has the higher number, -1 where the right one has, 0 where neither, or one has none."""
+    """1 where the left output has the higher value, -1 where the right one has, else 0."""
     sides = np.sign(values[:, choices.left] - values[:, choices.right])
     return np.broadcast_to(np.nan_to_num(sides), choices.values.shape[:2])
 

@@ -1,4 +1,4 @@
-"""Which system is preferred, by people, by a judge, and by both: `rank_systems`."""
+"""Which system is preferred, by human raters, by a judge, and by both: `rank_systems`."""
 
 from __future__ import annotations
 

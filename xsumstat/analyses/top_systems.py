@@ -1,4 +1,4 @@
-"""The best systems, and does a metric still agree with people among them: `top_k` and `top_k_corr`."""
+"""The best systems, and the agreement of metrics with human scores among them: `top_k` and `top_k_corr`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whose variance it is, of gold and of metrics: `variance_components`."""
+"""Components of the variance of human scores and metrics: `variance_components`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Does a metric tell the same systems apart as people do: `discriminative_agreement`."""
+"""Does a metric reach the same verdicts on pairs of systems as human scores: `discriminative_agreement`."""
 
 from __future__ import annotations
 
