@@ -186,7 +186,7 @@ def _of_better(test: xr.Dataset) -> xr.DataArray:
 
 
 def ranked(r: FloatArray, pvalue: FloatArray, alpha: float) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """Rank and cluster of each metric, 0 where it has no correlation; `pvalue` (a, b) tests whether a is better than b."""
+    """Rank and cluster of each metric, 0 without a correlation; `pvalue` (a, b) tests whether a is better than b."""
     ranks, clusters = np.zeros(len(r), dtype=np.int64), np.zeros(len(r), dtype=np.int64)
     members: list[int] = []
     cluster = 1
