@@ -12,7 +12,7 @@ import numpy as np
 import xarray as xr
 
 from xsumstat.coefficients.table import COEFFICIENTS
-from xsumstat.dataset import results, scope, wording
+from xsumstat.dataset import drawn, results, scope, wording
 from xsumstat.dataset.wording import estimate, limits, listed, name, number, numbers, setting
 from xsumstat.types import FloatArray
 
@@ -340,7 +340,7 @@ def system_means(result: xr.Dataset) -> list[str]:
     alone = int(np.atleast_1d(result["fell_back"].values)[there].sum())
     if alone:
         said.append(f"The ratings of {alone:,} of {len(there):,} systems are too few for help and stand alone.")
-    return said
+    return [*said, *filter(None, [drawn.sentence(result.attrs)])]
 
 
 def _best_mean(result: xr.Dataset, best: int, there: list[int]) -> list[str]:

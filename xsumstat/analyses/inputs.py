@@ -1,4 +1,4 @@
-"""Are some inputs harder than others, and which should people rate: `input_effect` and `sample_inputs`."""
+"""Are some inputs harder than others: `input_effect`; and inputs of every difficulty for `sample_inputs`."""
 
 from __future__ import annotations
 
@@ -130,70 +130,16 @@ def _half_widths(apart: FloatArray) -> FloatArray:
     return np.asarray(((k - 1) * apart.sum(axis=1) - apart.sum() / 2) / ((k - 1) * (k - 2)))
 
 
-@_validate.public
-def sample_inputs(
-    ds: xr.Dataset,
-    *,
-    metric: Hashable | Sequence[Hashable] | xr.DataArray | None = None,
-    n_means: int = 5,
-    n_spreads: int = 4,
-    n_each: int = 1,
-    rng: int | np.random.SeedSequence | np.random.Generator | None = None,
-) -> xr.Dataset:
-    """Choose inputs for people to rate, easy and hard ones, on which systems are near and far, by each metric.
+def by_bins(ds: xr.Dataset, metric: Any, n_means: int, n_spreads: int, n_each: int, rng: Any) -> xr.Dataset:
+    """Inputs from bins of mean score and of spread, by each metric (Bhandari et al. 2020, Algorithm 1).
 
-    Parameters
-    ----------
-    ds : Dataset
-        Automatic scores, float ``score(metric, system, input)``, of all inputs that could be rated.
-    metric : label, list of labels or bool DataArray, optional
-        Metrics that inputs are chosen by. Default all but ``ds.attrs["gold"]`` and what ``kind`` calls human.
-    n_means : int, default 5
-        Number of bins of the inputs' mean score.
-    n_spreads : int, default 4
-        Number of bins, within each of those, of the spread of the inputs' scores.
-    n_each : int, default 1
-        Inputs drawn from each bin for each metric.
-    rng : None, int, SeedSequence or Generator, optional
-        Source of the draws; one seed gives the same inputs.
-
-    Returns
-    -------
-    Dataset
-        All of `ds` for the metrics · n_means · n_spreads · n_each inputs chosen, in the order of `ds`, with the
-        coordinates ``chosen_for``, the metric for which an input was drawn, and ``mean_bin`` and ``spread_bin``, the
-        bin that it was drawn for, from 0, the worst scores or the least spread.
-
-    Raises
-    ------
-    ValueError, TypeError
-        For numbers that are not allowed, too few inputs, or scores with a further dim.
-
-    Notes
-    -----
-    For each metric inputs are sorted by the mean of the systems' scores and cut into `n_means` bins of as many
-    (give or take one); each bin is sorted by the scores' standard deviation and cut again; `n_each` are drawn from
-    each. An input is drawn once: one that an earlier metric has is passed over, and where a bin has none left, the free
-    input whose mean is nearest stands in. (As printed, the algorithm may draw one twice, and give fewer than asked.)
-
-    References
-    ----------
-    Bhandari et al. (2020), §3.2 and Algorithm 1.
-
-    Examples
-    --------
-    >>> import xsumstat
-    >>> ds = xsumstat.load_dataset("demo")
-    >>> chosen = ds.meta.sample_inputs(metric=["rouge", "judge"], n_means=2, n_spreads=2, rng=1)
-    >>> chosen.input.values.tolist()
-    ['doc-07', 'doc-08', 'doc-11', 'doc-14', 'doc-19', 'doc-21', 'doc-27', 'doc-28']
+    For each metric inputs are sorted by the mean of the systems' scores and cut into `n_means` bins; each bin is sorted
+    by the scores' standard deviation and cut again; `n_each` are drawn from each. An input is drawn once: one that an
+    earlier metric has is passed over, and where a bin has none left, the free input whose mean is nearest is used. (As
+    printed, the algorithm may draw one twice, and give fewer than asked.)
     """
-    numbers = [
-        _validate.integer(name, value, 1)
-        for name, value in (("n_means", n_means), ("n_spreads", n_spreads), ("n_each", n_each))
-    ]
     score = schema.prepare_cells(ds, schema.automatic(ds, metric))
-    wanted = score.sizes["metric"] * int(np.prod(numbers))
+    wanted = score.sizes["metric"] * n_means * n_spreads * n_each
     rated = score.notnull().any("system").all("metric").values
     if wanted > rated.sum():
         raise ValueError(

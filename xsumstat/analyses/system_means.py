@@ -11,13 +11,12 @@ import xarray as xr
 
 from xsumstat import _validate
 from xsumstat.analyses import few_ratings
-from xsumstat.analyses import groups as slices
-from xsumstat.dataset import checks, labelled, results
+from xsumstat.dataset import checks, drawn, labelled, results
 from xsumstat.inference import ridge_means, score_limits
 from xsumstat.inference import system_means as estimator
 from xsumstat.inference.system_means import Strata
 from xsumstat.resampling.jobs import AtOnce
-from xsumstat.types import FloatArray, IntArray
+from xsumstat.types import FloatArray
 
 METHODS = ("pooled", "ridge")
 _SCORES = ("mean", "ci_low", "ci_high", "standard_error", "human_mean", "human_ci_low", "human_ci_high")
@@ -60,7 +59,8 @@ def system_means(
         where k metrics help.
     strata : str, optional
         A coordinate of the inputs by whose groups the rated inputs were drawn, such as bins of a metric's scores. The
-        rated inputs must then be a random sample within each group.
+        rated inputs must then be a random sample within each group. Default: the strata that `sample_inputs` drew from,
+        if it did; ratings of inputs that it did not draw are left out.
     scale : pair of numbers, optional
         Lowest and highest possible rating, to which means and limits are cut, and which score limits rest on (Notes).
     {confidence_level}
@@ -105,7 +105,9 @@ def system_means(
     by d0 degrees of freedom, 2 at most and fewer the more the variances differ (Smyth), and never down, so that a
     system that varies more than the others keeps its variance. With strata means are weighted by the groups' shares of
     the m inputs, and the degrees of freedom are n − H less what the slope takes, for H groups. Ratings are taken to
-    spread alike in all groups: how much they do in one that has a single rating comes from the others.
+    spread alike in all groups: how much they do in one that has a single rating comes from the others. If
+    `sample_inputs` drew some strata more often than others, each has a variance of its own, with Satterthwaite's
+    degrees of freedom. The mean of the ratings is then the Horvitz-Thompson estimator.
 
     Where a system's ratings take one value or two, as passes and fails do, limits are score limits (Wilson), never a
     point: those of a share of ``n_effective`` ratings, 0 and 1 being the lowest and highest rating of all systems, or
@@ -147,27 +149,33 @@ def system_means(
     confidence_level = _validate.fraction("confidence_level", confidence_level)
     limits = checked_scale(scale)
     scores = few_ratings.prepared(ds, gold, metric)
-    groups, group_names = _strata(ds, scores.score, strata)
+    scores, groups = few_ratings.drawn_from(ds, scores, strata)
+    if method == "ridge" and groups.strata.own_spread:
+        raise ValueError(
+            f"method='ridge' takes all inputs as equally likely to be rated, and {drawn.PROBABILITY} differs between "
+            "them; use method='pooled'"
+        )
     n_systems, k = scores.score.sizes["system"], len(scores.metrics)
     if method == "ridge" and (n_systems < ridge_means.LEAST_SYSTEMS or strata is not None):
         got = f"strata={strata!r}" if strata is not None else f"{n_systems} systems"
         raise ValueError(f"method='ridge' needs 3 systems or more, and no strata; got {got}; use method='pooled'")
-    job = _Means(range(n_systems), tuple(scores.signs), groups, target, method, confidence_level, limits)
+    job = _Means(range(n_systems), tuple(scores.signs), groups.strata, target, method, confidence_level, limits)
     types = dict.fromkeys(job.names, float)
     found = labelled.over_labels(job, scores.arrays, "system", types, lazy=scores.lazy)
     weight = xr.concat([found.pop(f"_weight_{at}") for at in range(k)], "metric").assign_coords(
         metric=scores.score.indexes["metric"]
     )
     noted = {name: found.pop(name) for name in _NOTED}
-    rated_in = [found.pop(f"_rated_in_{at}") for at in range(groups.n)]
+    rated_in = [found.pop(f"_rated_in_{at}") for at in range(groups.strata.n)]
     _warn(scores, found, noted, method)
-    if strata is not None:
-        by_group = xr.concat(rated_in, "_group").assign_coords(_group=group_names)
-        scores.later.make(_warn_of_strata, by_group, found["n_rated"] > 0, strata)
+    if groups.argument:
+        by_group = xr.concat(rated_in, "_group").assign_coords(_group=groups.names)
+        scores.later.make(few_ratings.warn_of_groups, by_group, found["n_rated"] > 0, groups.argument, "mean")
     numbers = _cut(results.together(found), limits).assign(weight=weight)
     numbers = numbers.assign_coords(_descriptions(scores.score))
     attrs: dict[str, Any] = {"method": method, "target": target, "confidence_level": confidence_level}
     attrs |= {"helped_by": ", ".join(map(str, scores.metrics)), "strata": strata}
+    attrs |= groups.attrs(ds)
     if limits is not None:
         attrs |= {"scale_low": limits[0], "scale_high": limits[1]}
     return results.result(numbers.transpose("system", "metric", ...), scores, analysis="system_means", **attrs)
@@ -183,18 +191,6 @@ def checked_scale(scale: Any) -> tuple[float, float] | None:
     if not low < high:
         raise ValueError(f"scale must be a pair of ascending numbers, got {scale!r}")
     return low, high
-
-
-def _strata(ds: xr.Dataset, score: xr.DataArray, name: str | None) -> tuple[Strata, list[str]]:
-    """The group of each input, and what the groups are called."""
-    if name is None:
-        return Strata.none(score.sizes["input"]), []
-    with _validate.kept_warnings():
-        _, groups, labels = slices.groups_of(ds, "strata", name, ("input",))
-    if None in groups:
-        raise ValueError(f"strata={name!r}: {groups.count(None)} input(s) have no {name}; each needs one")
-    codes: IntArray = np.array([labels.index(str(each)) for each in groups], dtype=np.int64)
-    return Strata(codes, len(labels)), labels
 
 
 def _descriptions(score: xr.DataArray) -> dict[Any, Any]:
@@ -307,14 +303,3 @@ def _warn(scores: few_ratings.FewRatings, found: Any, noted: Any, method: str) -
         "no_interval",
     )
     later.make(few_ratings.warn_not_random, found["rated_pvalue"])
-
-
-def _warn_of_strata(rated_in: xr.DataArray, rated: xr.DataArray, strata: str) -> None:
-    """Say which groups of the strata have too few ratings of which systems that are rated, and what to do."""
-    way_out = "rate two or more inputs of each group, or give groups that are alike one name"
-    for few, what in (
-        (0, "no rating in a group, and so no mean"),
-        (1, "1 rating in a group, and no spread of its own"),
-    ):
-        found = ((rated_in == few) & rated).transpose("_group", ...)
-        checks.warn_where(found, f"strata={strata!r}: {what} ({way_out}), for group/system", "few_ratings")

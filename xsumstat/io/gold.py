@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +13,9 @@ import pandas as pd
 import xarray as xr
 
 from xsumstat import _validate
-from xsumstat.dataset import facts
+from xsumstat.dataset import drawn, facts
 from xsumstat.dataset import scores as schema
-from xsumstat.io import added, cells, columns, frames, roles, rows, stores, tabular, texts
+from xsumstat.io import added, cells, columns, drawn_ratings, filled_sheets, frames, roles, rows, stores, tabular, texts
 from xsumstat.io import ratings as by_raters
 
 _FRAME = "human"  # what messages call a frame, after its argument
@@ -23,7 +24,7 @@ _FRAME = "human"  # what messages call a frame, after its argument
 @_validate.public
 def add_gold(
     ds: xr.Dataset,
-    human: xr.DataArray | pd.DataFrame,
+    human: xr.DataArray | pd.DataFrame | str | PathLike[str],
     *,
     name: str = "human",
     labels: Sequence[str] | None = None,
@@ -34,8 +35,9 @@ def add_gold(
     ----------
     ds : Dataset
         Scores; it is not changed.
-    human : DataArray, (system, input) or (system, input, rater), or DataFrame
-        Human scores or ratings. Labels are matched as text, so that 7 and "7" are one. A frame, of pandas or another
+    human : DataArray, (system, input) or (system, input, rater), DataFrame, str or Path
+        Human scores or ratings. Labels are matched as text, so that 7 and "7" are one. A path names the file that
+        raters filled (.csv, .tsv, .xlsx, .jsonl, .parquet), as `sample_inputs` wrote it. A frame, of pandas or another
         library, has a row a rating, or a row an output and a column a rater, as annotator_1, annotator_2; its columns
         of systems, inputs, raters (if any) and scores are found by their usual names (system, model; input, doc;
         rater, annotator; score, rating). Of others `to_scores` makes a DataArray.
@@ -56,14 +58,16 @@ def add_gold(
     ------
     ValueError
         If nothing is in both, there is a metric of this name, human scores have other dims, or the columns of a frame
-        have other names.
+        have other names. If a file names an unknown system or input, repeats an output, or holds no number.
 
     Warns
     -----
     UserWarning
         Counts the outputs without a human score, the human scores of no output, and the rows of a frame that are
         averaged, as several are of one output and no column says who rated; names labels of the two that look the same
-        and are not, as "é" can be one sign or two.
+        and are not, as "é" can be one sign or two. Where `sample_inputs` drew inputs: counts the drawn outputs without
+        a human score and the inputs that were rated but not drawn. It also names the judges whose scores of rated
+        outputs differ from those of drawn outputs without a rating.
 
     Examples
     --------
@@ -81,13 +85,41 @@ def add_gold(
     _validate.label("name", name)
     schema.checked_scores(ds)
     scale = texts.checked(labels, schema.texts_of(ds))
-    ratings: Any = _of_frame(human, scale) if tabular.is_frame(human) else human
+    draw = drawn.find(ds)
+    ratings: Any = human
+    if isinstance(human, str | PathLike):
+        ratings = _of_file(filled_sheets.read(_validate.path("human", human), ds, name, scale), scale)
+    elif tabular.is_frame(human):
+        ratings = _of_frame(human, scale)
     if isinstance(ratings, xr.DataArray):
         ratings = texts.coded_array(ratings, scale)
     joined_scores, match = join(ds, ratings, name=name)
+    if draw is None or match.n_unknown:
+        _report_match(match)
+    if draw is not None:
+        drawn_ratings.report(ds["score"], joined_scores["score"].sel(metric=name, drop=True), draw)
+    return joined_scores.assign_attrs(labels=list(scale)) if scale else joined_scores
+
+
+def _report_match(match: Match) -> None:
     if not match.is_complete:
         _validate.warn(match.text("the scores"), "scores_left_out")
-    return joined_scores.assign_attrs(labels=list(scale)) if scale else joined_scores
+
+
+def _of_file(sheet: filled_sheets.Sheet, scale: Sequence[str]) -> xr.DataArray:
+    """Human scores from a filled file."""
+    if not sheet.columns:
+        return _of_frame(sheet.frame, scale)
+    ratings = frames.to_scores(
+        sheet.frame,
+        system=sheet.keys["system"],
+        input=sheet.keys["input"],
+        wide=True,
+        ratings=sheet.columns if sheet.rater is None else sheet.columns[0],
+        rater=sheet.rater,
+    )["rating"]
+    alone = sheet.rater is None and len(sheet.columns) == 1
+    return ratings.isel(rater=0, drop=True) if alone else ratings
 
 
 @dataclass(frozen=True)
