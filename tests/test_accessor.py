@@ -67,6 +67,8 @@ def test_everything_after_the_data_and_the_gold_is_keyword_only():
             ["n"],
             ["rating"],
             ["variable"],
+            ["task"],
+            ["by"],
             where,
         )
         assert not [p.name for p in rest if p.kind is p.VAR_KEYWORD]

@@ -378,8 +378,8 @@ def test_means_are_the_horvitz_thompson_estimate_and_those_of_the_definition(ful
             assert found[name].isel(system=at).item() == pytest.approx(value, rel=1e-9), name
     assert found.attrs["strata"] == "draw_stratum" and found.attrs["drawn_by"] == ds.attrs["drawn_by"]
     said = (
-        "The rated inputs are a random sample of 16 of 40 inputs from 3 strata by how unsure the metrics are, more where "
-        "the metrics are unsure. Strata are weighted by their shares of all inputs."
+        "The rated inputs are a random sample of 16 of 40 inputs from 3 strata by how unsure the metrics are, more "
+        "where the metrics are unsure. Strata are weighted by their shares of all inputs."
     )
     compared = ds.meta.compare_systems(method="ppi", metric="judge")
     assert said in found.meta.conclusion() and said in compared.meta.conclusion()

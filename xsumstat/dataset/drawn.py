@@ -147,8 +147,8 @@ def _warn_ignored(there: xr.DataArray, draw: Draw) -> None:
     low, high = draw.probability[draw.drawn].min(), draw.probability[draw.drawn].max()
     _validate.warn_once(
         f"inputs were drawn with unequal probabilities ({PROBABILITY} from {low:.2g} to {high:.2g}), which this "
-        "analysis ignores: the result describes the drawn inputs, not all inputs. For all inputs use ds.meta.system_means() or "
-        f'ds.meta.compare_systems(method="ppi"), or draw with allocation="proportional"',
+        "analysis ignores: the result describes the drawn inputs, not all inputs. For all inputs use "
+        'ds.meta.system_means() or ds.meta.compare_systems(method="ppi"), or draw with allocation="proportional"',
         "unequal_probabilities",
     )
 
