@@ -28,6 +28,7 @@ FACE = (
         "findings",
         "findings_outputs",
         "findings_groups",
+        "findings_judges",
         "findings_plans",
         "findings_preferences",
         "findings_tests",
@@ -44,6 +45,8 @@ FACE = (
         "report_data",
         "report_page",
         "report_pictures",
+        "task_command",
+        "task_report",
     ),
     *("__init__", "__main__"),
 )

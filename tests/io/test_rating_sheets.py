@@ -192,7 +192,7 @@ def test_seeds(judged, tmp_path):
         ({"n": 9, "path": "rate.ods"}, ValueError, "path must end in .csv, .tsv, .xlsx, .jsonl, got 'rate.ods'"),
         ({"n": 9, "path": "none/rate.csv"}, FileNotFoundError, "no such folder"),
         ({"n": 9, "column": ["system"]}, ValueError, "column must name empty columns"),
-        ({"n": 9, "column": ["a", "a"]}, ValueError, "column has 1 label.s. more than once"),
+        ({"n": 9, "column": ["a", "a"]}, ValueError, "column repeats 'a'; each must be unique"),
     ],
 )
 def test_bad_arguments(judged, keywords, kind, message):
@@ -206,7 +206,7 @@ def test_what_cannot_be_drawn_from(judged):
         ds.meta.sample_inputs(9)
     hole = judged.copy(deep=True)
     hole.score[1, :, 3] = np.nan
-    with pytest.raises(ValueError, match=r"1 input\(s\) have no score of 'judge', 'other', as '003'"):
+    with pytest.raises(ValueError, match="1 input without a score of 'judge', 'other', e.g. '003'"):
         hole.meta.sample_inputs(9)
     hole.score[1, 0, 3] = 1.0
     assert int(hole.meta.sample_inputs(9, rng=1).drawn.sum()) == 9
@@ -265,9 +265,9 @@ def test_bad_files(judged, full, tmp_path):
 
     first = f"{rows.input[0]}"
     for frame, message in (
-        (pd.concat([rows, rows.iloc[:2]]), r"2 row\(s\) repeat an output, as ./" + first),
-        (changed(system="a b c d".split()[0] + "x"), r"1 system label\(s\) are not in the scores, as 'ax' \(row 1\)"),
-        (changed(input="999"), r"1 input label\(s\) are not in the scores, as '999'"),
+        (pd.concat([rows, rows.iloc[:2]]), "2 repeated outputs, e.g. ./" + first),
+        (changed(system="a b c d".split()[0] + "x"), r"1 system label without scores, e.g. 'ax' \(row 1\)"),
+        (changed(input="999"), "1 input label without scores, e.g. '999'"),
         (changed(human=["4,5", *rows.human[1:]]), r"column 'human' has '4,5' in row 1, which is no number"),
         (changed(human=np.nan), "has no rating: 'human' is empty in all rows"),
         (rows.drop(columns="input"), "no column that names the input"),
@@ -308,10 +308,8 @@ def test_who_was_drawn_and_who_was_rated(judged, full, tmp_path):
 
     filled(ds, full, path, some)
     texts = said(lambda: xsumstat.add_gold(ds, path))
-    assert re.match("3 of 48 drawn outputs have no human score, as ", texts["not_rated"])
-    assert texts["not_drawn"].startswith(
-        f"2 input(s) have human scores and were not drawn: {undrawn[0]!r}, {undrawn[1]!r}"
-    )
+    assert re.match("3 of 48 drawn outputs have no human score, e.g. ", texts["not_rated"])
+    assert texts["not_drawn"].startswith(f"2 inputs with human scores, but not drawn: {undrawn[0]!r}, {undrawn[1]!r}")
     assert set(texts) == {"not_rated", "not_drawn"}
 
 
@@ -322,7 +320,7 @@ def test_raters_who_leave_out_what_the_judge_scores_low_are_noticed(full, tmp_pa
     middle = float(judge.mean("system").median())
     filled(ds, full, path, lambda rows: rows[[float(judge.mean("system").sel(input=i)) > middle for i in rows.input]])
     texts = said(lambda: xsumstat.add_gold(ds, path))
-    assert texts["not_random"].startswith("rated inputs are scored differently from the drawn ones without ratings")
+    assert texts["not_random"].startswith("rated inputs have other scores than the drawn ones without ratings")
     assert "judge (higher by" in texts["not_random"]
     path.unlink()
     ds = full.sel(metric=["judge"]).meta.sample_inputs(32, path=path, rng=1)
@@ -336,7 +334,7 @@ def test_raters_who_leave_out_what_the_judge_scores_low_are_noticed(full, tmp_pa
         return rows[[bool(each) for each in here]]
 
     filled(ds, full, path, best)
-    assert "rated outputs of an input are scored differently" in said(lambda: xsumstat.add_gold(ds, path))["not_random"]
+    assert "rated outputs of an input have other scores" in said(lambda: xsumstat.add_gold(ds, path))["not_random"]
 
 
 @pytest.mark.slow
@@ -425,7 +423,7 @@ def test_ratings_of_inputs_that_were_not_drawn_are_left_out(full):
         lambda d: d.meta.system_means(metric="judge"),
         lambda d: d.meta.compare_systems(method="ppi", metric="judge"),
     ):
-        with pytest.warns(xsumstat.LeftOutWarning, match=r"3 input\(s\) have human scores and were not drawn"):
+        with pytest.warns(xsumstat.LeftOutWarning, match="3 inputs with human scores, but not drawn"):
             got = ask(more)
         for name in got.data_vars:
             np.testing.assert_array_equal(got[name], ask(ds)[name], err_msg=str(name))
@@ -439,7 +437,7 @@ def test_refusals(full):
         (ds.assign_coords(inclusion_probability=ds.inclusion_probability * 0), "above 0 and at most 1, got 0"),
         (ds.assign_coords(inclusion_probability=("input", np.linspace(0.1, 0.9, 40))), "one number within each"),
         (ds.assign_coords(inclusion_probability=ds.inclusion_probability * 0 + 1), "has inclusion_probability 1 and"),
-        (ds.assign_coords(draw_stratum=("input", [None] * 40)), "is missing for 40 input"),
+        (ds.assign_coords(draw_stratum=("input", [None] * 40)), "is missing for 40 inputs"),
     ):
         with pytest.raises(ValueError, match=message):
             made.meta.system_means(metric="judge")
@@ -450,9 +448,9 @@ def test_refusals(full):
     few = ds.copy(deep=True)
     few.score[1, 0] = few.score[1, 0].where(ds.draw_stratum != "unsure 3 of 3")
     texts = said(lambda: few.meta.system_means(metric="judge"))
-    assert texts["few_ratings"].startswith("draw_stratum: no rating in a group, and so no mean")
+    assert texts["few_ratings"].startswith("draw_stratum: no rating in a group, so no mean")
     texts = said(lambda: few.meta.compare_systems(method="ppi", metric="judge"))
-    assert texts["few_ratings"].startswith("draw_stratum: no rating in a group, and so no difference")
+    assert texts["few_ratings"].startswith("draw_stratum: no rating in a group, so no difference")
 
 
 IGNORED = {

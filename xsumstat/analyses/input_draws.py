@@ -121,8 +121,8 @@ def _scores(ds: xr.Dataset, design: Design) -> xr.DataArray:
     if not there.all():
         lost = score.indexes["input"][~there] if "input" in score.indexes else np.flatnonzero(~there)
         raise ValueError(
-            f"{len(lost)} input(s) have no score of {_validate.listing(score.indexes['metric'])}, as "
-            f"{_validate.listing(lost, 3)}; leave such inputs out before the draw, or name another metric"
+            f"{_validate.counted(len(lost), 'input')} without a score of {_validate.listing(score.indexes['metric'])}, "
+            f"e.g. {_validate.listing(lost, 3)}; leave such inputs out before the draw, or name another metric"
         )
     return score.copy(data=_standardised(score.values))
 
@@ -146,7 +146,8 @@ def _strata(ds: xr.Dataset, score: xr.DataArray, design: Design) -> tuple[IntArr
             _, of_input, labels = groups.groups_of(ds, "strata", design.strata, ("input",))
         if None in of_input:
             raise ValueError(
-                f"strata={design.strata!r}: {of_input.count(None)} input(s) have no {design.strata}; each needs one"
+                f"strata={design.strata!r}: {_validate.counted(of_input.count(None), 'input')} without "
+                f"{design.strata}; each input needs one"
             )
         return np.array([labels.index(str(each)) for each in of_input], dtype=np.int64), labels
     if design.n_strata * LEAST > score.sizes["input"]:

@@ -26,22 +26,7 @@ _NOTED = ("_one_value", "_other_one_value", "_n", "_other_n", "_left_out")
 
 @dataclass(frozen=True)
 class Differences(AtOnce):
-    """The difference of each pair of systems, all by one slope.
-
-    "forward" is the p-value of the first system over the second, "backward" of the second over the first.
-
-    Attributes
-    ----------
-    targets : array of int, (pairs, 2)
-    signs : tuple of float
-        Of the metrics.
-    gold_sign : int
-        -1 for a gold that is better when lower.
-    target, alternative : str
-    level : float
-    strata : Strata, optional
-        That inputs were drawn from, where there are several.
-    """
+    """The difference of each pair of systems by one slope, with the p-values of either order."""
 
     targets: IntArray  # type: ignore[assignment]
     signs: tuple[float, ...]
@@ -97,7 +82,6 @@ def _rated_in(one: FloatArray, rated: BoolArray, pairs: IntArray, strata: Strata
 
 
 def _pvalues(statistic: FloatArray, df: FloatArray, alternative: str) -> tuple[FloatArray, FloatArray]:
-    """By Student's t, of the first over the second system and of the second over the first."""
     from scipy.special import stdtr
 
     if alternative == "two-sided":

@@ -82,7 +82,9 @@ def _described(ds: xr.Dataset) -> Draw | None:
     probability = np.asarray(ds[PROBABILITY].values, dtype=float)
     strata = ds[STRATUM].values
     if pd.isna(strata).any():
-        raise ValueError(f"the coordinate {STRATUM!r} is missing for {int(pd.isna(strata).sum())} input(s)")
+        raise ValueError(
+            f"the coordinate {STRATUM!r} is missing for {_validate.counted(int(pd.isna(strata).sum()), 'input')}"
+        )
     draw = Draw(probability, np.asarray(ds[DRAWN].values).astype(bool), [str(each) for each in strata])
     _check(draw, list(ds.indexes["input"]) if "input" in ds.indexes else list(range(ds.sizes["input"])))
     return draw

@@ -39,15 +39,16 @@ def report(score: xr.DataArray, placed: xr.DataArray, draw: Draw) -> None:
     missing = outputs & draw.drawn & ~rated
     if missing.any():
         _validate.warn(
-            f"{int(missing.sum()):,} of {int((outputs & draw.drawn).sum()):,} drawn outputs have no human score, as "
-            f"{_example(values, missing)}; analyses take the rated ones for a random sample of their stratum",
+            f"{int(missing.sum()):,} of {int((outputs & draw.drawn).sum()):,} drawn outputs have no human score, e.g. "
+            f"{_example(values, missing)}; analyses treat the rated outputs as a random sample of their stratum",
             "not_rated",
         )
     beyond = rated & outputs & ~draw.drawn
     if beyond.any():
         inputs = values.indexes["input"][beyond.any(axis=0)]
         _validate.warn(
-            f"{len(inputs):,} input(s) have human scores and were not drawn: {_validate.listing(inputs, 3)}; "
+            f"{_validate.counted(len(inputs), 'input')} with human scores, but not drawn: "
+            f"{_validate.listing(inputs, 3)}; "
             'system_means and compare_systems(method="ppi") leave them out',
             "not_drawn",
         )
@@ -70,8 +71,8 @@ def _compare(values: xr.DataArray, rated: BoolArray, outputs: BoolArray, draw: D
         )
         what = " and ".join(dict.fromkeys(each[1] for each in differ))
         _validate.warn(
-            f"{what} are scored differently from the drawn ones without ratings (p < .01, Bonferroni), so they may be "
-            f"no random sample: {names}; find out why they were left out",
+            f"{what} have other scores than the drawn ones without ratings (p < .01, Bonferroni), so they may not be a "
+            f"random sample: {names}; find out why raters left outputs out",
             "not_random",
         )
 

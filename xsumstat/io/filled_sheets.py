@@ -112,9 +112,10 @@ def _check_rows(ds: xr.Dataset, frame: pd.DataFrame, keys: dict[str, str], rater
         texts_of = frame[column].map(str)
         unknown = texts_of[~texts_of.isin(known)]
         if len(unknown):
+            first, row = unknown.iloc[0], int(unknown.index[0]) + 1
             raise ValueError(
-                f"{file}: {unknown.nunique()} {dim} label(s) are not in the scores, as {unknown.iloc[0]!r} "
-                f"(row {int(unknown.index[0]) + 1}){_validate.suggestion(unknown.iloc[0], sorted(known))} "
+                f"{file}: {_validate.counted(unknown.nunique(), f'{dim} label')} without scores, e.g. {first!r} "
+                f"(row {row}){_validate.suggestion(first, sorted(known))} "
                 f"{dim}s: {_validate.listing(ds.indexes[dim], 3)}"
             )
     on = [*keys.values(), *([rater] if rater else [])]
@@ -123,8 +124,9 @@ def _check_rows(ds: xr.Dataset, frame: pd.DataFrame, keys: dict[str, str], rater
     if twice.any():
         at = int(outputs.index[twice][0])
         raise ValueError(
-            f"{file}: {int(twice.sum())} row(s) repeat an output, as {'/'.join(outputs.loc[at])} (row {at + 1}); "
-            "keep one row of each output, or add a column that names the rater"
+            f"{file}: {_validate.counted(int(twice.sum()), 'repeated output')}, e.g. "
+            f"{'/'.join(outputs.loc[at])} (row {at + 1}); keep one row of each output, or add a column that names the "
+            "rater"
         )
 
 

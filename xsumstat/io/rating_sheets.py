@@ -227,7 +227,9 @@ def _with_texts(sheet: pd.DataFrame, texts: Any, names: list[str], metrics: list
     joined = sheet.merge(frame, how="left", on=on, indicator="_from", sort=False)
     lost = joined[joined["_from"] == "left_only"]
     if len(lost):
-        raise ValueError(f"texts has no row of {len(lost)} drawn output(s), as {'/'.join(lost[on].iloc[0])}")
+        raise ValueError(
+            f"texts has no row of {_validate.counted(len(lost), 'drawn output')}, e.g. {'/'.join(lost[on].iloc[0])}"
+        )
     return joined[[*sheet.columns, *shown]]
 
 
