@@ -442,6 +442,18 @@ class Plots(_Meta):
     ) -> Any:
         """How wide intervals, or how powerful tests, will be: contours over numbers of inputs and systems, or costs."""
 
+    @_of("plots.drift")
+    def drift(
+        self,
+        *,
+        metric: Hashable | Sequence[Hashable] | None = None,
+        order: str | Sequence[Any] = "value",
+        figsize: tuple[float, float] | None = None,
+        title: str | None = None,
+        ax: Axes | None = None,
+    ) -> Any:
+        """Shift of each system's mean with its interval, over the shift of all; above, how agreement changed."""
+
     @_of("plots.preferences")
     def strengths(
         self,
@@ -936,6 +948,22 @@ class DatasetMeta(_Meta):
         min_items: int = 30,
     ) -> Dataset:
         """Alternative annotator test: may a judge replace a human rater."""
+
+    @_of("analyses.drift")
+    def drift(
+        self,
+        anchor: Dataset | Hashable,
+        gold: Hashable | DataArray | None = None,
+        *,
+        metric: Hashable | Sequence[Hashable] | DataArray | None = None,
+        margin: float = 0.05,
+        level: str = "global",
+        coefficient: str | Callable = "pearson",
+        alpha: float = 0.05,
+        undefined: str = "drop",
+        progress: bool | None = None,
+    ) -> Dataset:
+        """Compare two versions of a judge on the same outputs: agreement with human scores, verdicts, means of systems."""
 
     @_of("analyses.judges")
     def human_ceiling(

@@ -17,7 +17,7 @@ from xsumstat.io import roles, texts
 
 RATERS, AMONG, PREFERENCES = "raters and judges", "among metrics", "preferences"
 # What of these needs no single ratings.
-WITHOUT_RATERS = ("confusion", "calibrate")
+WITHOUT_RATERS = ("confusion", "calibrate", "drift")
 # Questions to scores, in groups. `of` says which a Dataset has something for.
 QUESTIONS = {
     group: tuple(each.name for each in rows)

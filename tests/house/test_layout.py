@@ -27,6 +27,7 @@ FACE = (
         "conclusions",
         "findings",
         "findings_outputs",
+        "findings_drift",
         "findings_groups",
         "findings_plans",
         "findings_preferences",
@@ -35,7 +36,6 @@ FACE = (
         "offers",
     ),
     *(
-        "drift",
         "gate",
         "options",
         "overview",
