@@ -72,7 +72,13 @@ def groups() -> dict[str, list[Entry]]:
         *(Entry(f"df.meta.{name}", _FRAME + name, "scores_in", getattr(FrameMeta, name)) for name in offers.OF_FRAMES),
         *(_function(name) for name in offers.PACKAGE if name not in (*SIMULATION, *TASKS)),
     ]
-    found["over several tasks"] = [_function(name) for name in TASKS]
+    found["over several tasks"] = [
+        *map(_function, TASKS),
+        *(
+            Entry(f"result.meta.{name}", _DATASET + name, "better", getattr(DatasetMeta, name))
+            for name in offers.OF_TASKS
+        ),
+    ]
     found["simulation"] = [_function(name) for name in SIMULATION]
     return found
 

@@ -10,7 +10,8 @@ import matplotlib
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))
 
-import api_links  # noqa: E402 - these two lie beside this file
+import alternative_texts  # noqa: E402 - these three lie beside this file
+import api_links  # noqa: E402
 import api_pages  # noqa: E402
 
 import xsumstat  # noqa: E402
@@ -22,6 +23,8 @@ os.environ["XSUMSTAT_QUIET"] = "1"  # pages do not say that something is compile
 DatasetMeta.plot = Plots
 
 project = "xsumstat"
+# The address of the public repository, such as "https://github.com/OWNER/xsumstat"; "" shows no link.
+REPOSITORY = ""
 author = "The xsumstat developers"
 copyright = f"2026, {author}"
 version = release = xsumstat.__version__
@@ -98,9 +101,9 @@ html_theme_options = {
     "pygments_light_style": "a11y-high-contrast-light",
     "pygments_dark_style": "a11y-high-contrast-dark",
 }
-# Pages with no others below them have nothing for the sidebar.
-ALONE = ("own_csv", "which", "papers", "coming_from", "large_work", "how_it_works", "calibration", "glossary")
-html_sidebars = dict.fromkeys(("index", *ALONE, "changelog", "contributing"), [])
+if REPOSITORY:
+    html_theme_options["icon_links"] = [{"name": "Repository", "url": REPOSITORY, "icon": "fa-solid fa-code-branch"}]
+html_sidebars = {"index": []}
 
 
 def _copy_notebooks():
@@ -122,5 +125,6 @@ def setup(app):
     _copy_notebooks()
     api_pages.write(HERE)
     app.connect("include-read", _links_of_the_repository)
+    app.connect("doctree-read", alternative_texts.add)
     app.connect("missing-reference", api_links.reference)
     app.connect("object-description-transform", api_links.name_as_typed)

@@ -69,6 +69,12 @@ def passes(ds):
     return ds.copy(data={name: passed.data if name == "score" else each.data for name, each in ds.items()})
 
 
+def two_tasks(ds):
+    """Metrics ranked at two levels, with the swaps kept."""
+    tasks = {level: {"ds": ds, "gold": "human", "level": level} for level in ("system", "input")}
+    return xsumstat.rank_tasks(tasks, keep_samples=True, **FEW)
+
+
 QUESTIONS = {
     **{
         f"corr, {level}, {name}": lambda d, level=level, name=name: d.meta.corr("human", level=level, coefficient=name)
@@ -147,6 +153,9 @@ QUESTIONS = {
     "compare_metrics of these": lambda d: d.meta.compare_metrics("human", resample="input", adjust="bh"),
     "compare_metrics by swaps": lambda d: d.meta.compare_metrics("human", method="permutation", adjust=None, **FEW),
     "tasks": lambda d: xsumstat.rank_tasks({"a": {"ds": d, "gold": "human"}}, **FEW),
+    "subset of tasks": lambda d: two_tasks(d).meta.subset(level="input"),
+    "ranks by level": lambda d: two_tasks(d).meta.ranks_by("level"),
+    "stability of ranks": lambda d: two_tasks(d).meta.rank_stability(**FEW),
     "normality": lambda d: d.meta.normality(),
     "pca": lambda d: d.meta.pca(),
     "variances": lambda d: d.meta.variance_components("human"),

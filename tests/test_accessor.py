@@ -66,6 +66,8 @@ def test_everything_after_the_data_and_the_gold_is_keyword_only():
             ["k"],
             ["rating"],
             ["variable"],
+            ["task"],
+            ["by"],
             where,
         )
         assert not [p.name for p in rest if p.kind is p.VAR_KEYWORD]

@@ -64,6 +64,7 @@ def test_what_a_sentence_takes_from_attrs_is_there(question):
     result = answer(question)
     fields = {name for _, name, _, _ in string.Formatter().parse(AIMS[written._analysis(result)]) if name}
     made = {"correlation", "errors", "n_tasks", "margin", "inputs", "helped", "whether", "slopes", "sought", "others"}
+    made |= {"task_label", "in_strata"}
     assert "confidence" not in fields or "confidence_level" in result.attrs
     made |= {"n_trials"} if result.attrs.get("method") == "formula" else set()
     for name in fields - {*made, "confidence"}:
@@ -207,7 +208,7 @@ def test_pairwise_differences_are_of_systems_on_each_input(demo):
 
 # Their designs have other sizes than the scores, or tasks of several sizes.
 OTHER_SIZES = (
-    *("coverage", "power", "plan", "rank_tasks", "simulate"),
+    *("coverage", "power", "plan", "rank_tasks", "ranks_by", "rank_stability", "simulate"),
     *("position_bias", "preference_agreement", "preference_bias", "rank_systems"),
 )
 

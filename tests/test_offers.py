@@ -95,7 +95,7 @@ def said(place, name):
 def test_every_method_is_in_a_group():
     """One that is added and not offered is not found."""
     grouped = {name for names in offers.QUESTIONS.values() for name in names}
-    assert grouped | {*offers.OF_TESTS, *offers.OF_RESULTS} == methods_of(accessor.DatasetMeta)
+    assert grouped | {*offers.OF_TESTS, *offers.OF_RESULTS, *offers.OF_TASKS} == methods_of(accessor.DatasetMeta)
     drawn = {name for about in ANALYSES.values() for name in about.pictures}
     assert drawn | set(offers.PICTURES) == methods_of(accessor.Plots)
     assert set(offers.PACKAGE) == set(xsumstat.__all__)

@@ -135,7 +135,7 @@ class Plots(_Meta):
         title: str | None = None,
         ax: Axes | None = None,
     ) -> Any:
-        """Intervals of the metrics' correlations, or of their differences from another metric's, one row a metric."""
+        """Draw intervals of correlations, or of differences from another metric, one row per metric."""
 
     @_of("plots.pvalues")
     def pvalues(
@@ -149,7 +149,7 @@ class Plots(_Meta):
         title: str | None = None,
         ax: Axes | None = None,
     ) -> Any:
-        """Matrix of the p-values of pairs of metrics, systems, groups or versions; a frame marks the significant ones."""
+        """Draw the p-values of all pairs as a matrix; a frame marks significant ones."""
 
     @_of("plots.rankings")
     def clusters(
@@ -163,7 +163,7 @@ class Plots(_Meta):
         title: str | None = None,
         ax: Axes | None = None,
     ) -> Any:
-        """Metrics in order of their correlation, shaded by cluster; bars join those without significant differences."""
+        """Draw `rank`: metrics by correlation, shaded by cluster; bars join metrics without significant differences."""
 
     @_of("plots.equivalence")
     def sensitivity(
@@ -176,7 +176,7 @@ class Plots(_Meta):
         title: str | None = None,
         ax: Axes | None = None,
     ) -> Any:
-        """The share of comparisons found equivalent as the margin grows."""
+        """Draw `margin_sensitivity`: the share of comparisons found equivalent as the margin grows."""
 
     @_of("plots.components")
     def pca(
@@ -189,7 +189,7 @@ class Plots(_Meta):
         title: str | None = None,
         ax: Axes | None = None,
     ) -> Any:
-        """Metrics as points in the plane of the first two principal components, with their labels."""
+        """Draw `pca`: metrics as points in the plane of the first two principal components."""
 
     @_of("plots.components")
     def variance_components(
@@ -201,7 +201,7 @@ class Plots(_Meta):
         title: str | None = None,
         ax: Axes | None = None,
     ) -> Any:
-        """How the variance of the scores is shared by systems, inputs and cells: one bar a metric, the gold on top."""
+        """Draw `variance_components`: shares of systems, inputs and cells in the variance, one bar per metric."""
 
     @_of("plots.equivalence")
     def shifts(
@@ -215,7 +215,7 @@ class Plots(_Meta):
         title: str | None = None,
         ax: Axes | None = None,
     ) -> Any:
-        """Shifts of dominance from the base label to each other one, or against those of another change."""
+        """Draw `dominance` with `along`: shifts from the base label to each other one, or to those of another change."""
 
     @_of("plots.scores")
     def heatmap(
@@ -227,7 +227,7 @@ class Plots(_Meta):
         title: str | None = None,
         ax: Axes | None = None,
     ) -> Any:
-        """Scores as colours, inputs down and systems across, both in the order of their means."""
+        """Draw scores as colours, inputs down and systems across, in the order of their means."""
 
     @_of("plots.scores")
     def input_effect(
@@ -240,7 +240,7 @@ class Plots(_Meta):
         title: str | None = None,
         ax: Axes | None = None,
     ) -> Any:
-        """Mean ranks of the inputs with their intervals, and which differ from one of them."""
+        """Draw `input_effect`: mean ranks of inputs with intervals, and which differ from one of them."""
 
     @_of("plots.systems")
     def top_k(
@@ -253,7 +253,7 @@ class Plots(_Meta):
         title: str | None = None,
         ax: Axes | None = None,
     ) -> Any:
-        """Correlations among the k best systems as k shrinks, a panel for each metric, with their intervals as a band."""
+        """Draw `top_k_corr`: correlations among the k best systems as k shrinks, one panel per metric."""
 
     @_of("plots.systems")
     def confusion(
@@ -265,7 +265,7 @@ class Plots(_Meta):
         title: str | None = None,
         ax: Axes | None = None,
     ) -> Any:
-        """How often each metric gives which label or verdict, by that of the gold, a panel for each metric."""
+        """Draw `confusion` or `discriminative_agreement`: each metric's labels or verdicts by those of the gold."""
 
     @_of("plots.bars")
     def bars(
@@ -279,7 +279,7 @@ class Plots(_Meta):
         title: str | None = None,
         ax: Axes | None = None,
     ) -> Any:
-        """One number of each metric as a bar, one row a metric, with its interval as a whisker where there is one."""
+        """Draw one number of each metric as a bar, with its interval as a whisker."""
 
     @_of("plots.biases")
     def bias(
@@ -292,7 +292,7 @@ class Plots(_Meta):
         title: str | None = None,
         ax: Axes | None = None,
     ) -> Any:
-        """By how much each metric's error moves with each covariate: a row for each metric, a panel for each covariate."""
+        """Draw `bias`: how each metric's error changes with each covariate, one panel per covariate."""
 
     @_of("plots.matrices")
     def matrix(
@@ -306,7 +306,7 @@ class Plots(_Meta):
         title: str | None = None,
         ax: Axes | None = None,
     ) -> Any:
-        """Correlations of metrics with each other as a coloured matrix."""
+        """Draw `metric_corr` or `metric_ci`: correlations among metrics as a coloured matrix."""
 
     @_of("plots.matrices")
     def scatter_matrix(
@@ -318,7 +318,7 @@ class Plots(_Meta):
         figsize: tuple[float, float] | None = None,
         title: str | None = None,
     ) -> Any:
-        """Metrics against metrics: outputs below the diagonal, distributions on it, correlations above."""
+        """Draw metrics against metrics: outputs below the diagonal, distributions on it, correlations above."""
 
     @_of("plots.distributions")
     def distribution(
@@ -331,7 +331,7 @@ class Plots(_Meta):
         title: str | None = None,
         ax: Axes | None = None,
     ) -> Any:
-        """How the scores of outputs are distributed, a panel for each metric, groups of outputs over each other."""
+        """Draw histograms of the scores of outputs, one panel per metric, groups overlaid."""
 
     @_of("plots.outputs")
     def disagreement(
@@ -344,7 +344,7 @@ class Plots(_Meta):
         title: str | None = None,
         ax: Axes | None = None,
     ) -> Any:
-        """How often metrics order two outputs oppositely, by how high these score."""
+        """Draw `disagreement`: how often metrics order two outputs oppositely, by their mean normalised score."""
 
     @_of("plots.outputs")
     def improvement(
@@ -354,7 +354,7 @@ class Plots(_Meta):
         title: str | None = None,
         ax: Axes | None = None,
     ) -> Any:
-        """Of the outputs better by some metric the share better by all, by how high the one that they improve on scores."""
+        """Draw `improvement_consistency`: of the outputs better by some metric the share better by all, by score bin."""
 
     @_of("plots.outputs")
     def range_drop(
@@ -366,7 +366,7 @@ class Plots(_Meta):
         title: str | None = None,
         ax: Axes | None = None,
     ) -> Any:
-        """Drops in correlation with their intervals, beside those that a narrower range brings about by itself."""
+        """Draw `range_drop`: drops in correlation with intervals, beside those that range restriction alone explains."""
 
     @_of("plots.systems")
     def close_corr(
@@ -378,7 +378,7 @@ class Plots(_Meta):
         title: str | None = None,
         ax: Axes | None = None,
     ) -> Any:
-        """Correlation of each metric against how far apart the systems are that it has to order, with intervals."""
+        """Draw `close_corr`: each metric's correlation against the gap of the systems it orders, with intervals."""
 
     @_of("plots.system_means")
     def system_means(
@@ -390,7 +390,7 @@ class Plots(_Meta):
         title: str | None = None,
         ax: Axes | None = None,
     ) -> Any:
-        """Mean human scores of systems with their intervals, and below each in grey those of the ratings alone."""
+        """Draw `system_means`: mean human scores with intervals, and in grey those from the ratings alone."""
 
     @_of("plots.rankings")
     def tasks(
@@ -402,7 +402,7 @@ class Plots(_Meta):
         title: str | None = None,
         ax: Axes | None = None,
     ) -> Any:
-        """A table of metrics and tasks as WMT prints it: cluster and correlation, the best of each column in bold."""
+        """Draw `rank_tasks` as WMT's table: cluster and correlation by metric and task, best in bold."""
 
     @_of("plots.simulation")
     def coverage(
@@ -415,7 +415,7 @@ class Plots(_Meta):
         title: str | None = None,
         ax: Axes | None = None,
     ) -> Any:
-        """How often intervals hold their target, with the simulation's 95 % limits, beside how often they should."""
+        """Draw `coverage` with the simulation's 95 % limits, beside the nominal level."""
 
     @_of("plots.simulation")
     def power(
@@ -428,7 +428,7 @@ class Plots(_Meta):
         title: str | None = None,
         ax: Axes | None = None,
     ) -> Any:
-        """How often tests find a metric better than its noisy copy, with the simulation's 95 % limits."""
+        """Draw `power`: how often tests find a difference, with the simulation's 95 % limits."""
 
     @_of("plots.plans")
     def plan(
@@ -440,7 +440,7 @@ class Plots(_Meta):
         title: str | None = None,
         ax: Axes | None = None,
     ) -> Any:
-        """How wide intervals, or how powerful tests, will be: contours over numbers of inputs and systems, or costs."""
+        """Draw `plan`: widths of intervals or power of tests over numbers of inputs and systems, or costs."""
 
     @_of("plots.drift")
     def drift(
@@ -463,7 +463,7 @@ class Plots(_Meta):
         title: str | None = None,
         ax: Axes | None = None,
     ) -> Any:
-        """Strengths of systems with their intervals: by people, by judges, and by people corrected by a judge."""
+        """Draw `rank_systems`: strengths of systems by human raters, by judges, and corrected by a judge."""
 
     @_of("plots.preferences")
     def raters(
@@ -474,7 +474,7 @@ class Plots(_Meta):
         title: str | None = None,
         ax: Axes | None = None,
     ) -> Any:
-        """Judges beside each other, and beside people where these were compared, with their intervals."""
+        """Draw judges with their intervals, beside human raters where these were compared."""
 
 
 @xr.register_dataset_accessor("meta")  # type: ignore[no-untyped-call]
@@ -1269,13 +1269,44 @@ class DatasetMeta(_Meta):
     ) -> DataArray:
         """Which tests are significant: the adjusted p-value, where there is one, is at most `alpha`."""
 
+    @_of("analyses.task_subsets")
+    def subset(
+        self,
+        task: Hashable | Sequence[Hashable] | None = None,
+        *,
+        language_pair: str | Sequence[str] | None = None,
+        domain: str | Sequence[str] | None = None,
+        level: str | Sequence[str] | None = None,
+        coefficient: str | Sequence[str] | None = None,
+        weights: Mapping[str, float] | None = None,
+    ) -> Dataset:
+        """Rank the metrics by their average over some of the tasks, with tests from the swaps that were kept."""
+
+    @_of("analyses.task_subsets")
+    def ranks_by(
+        self,
+        by: str,
+    ) -> Dataset:
+        """Rank the metrics within each group of tasks: by language pair, domain, level or coefficient."""
+
+    @_of("analyses.task_stability")
+    def rank_stability(
+        self,
+        *,
+        stratify: str | None = None,
+        confidence_level: float = 0.95,
+        n_resamples: int = 9999,
+        rng: int | SeedSequence | Generator | None = None,
+    ) -> Dataset:
+        """Draw the tasks with replacement, and count how often each metric comes first."""
+
     @_of("io.result_frames")
     def to_frame(
         self,
         *,
         brief: bool = False,
     ) -> DataFrame:
-        """A tidy frame of a result or of scores: a row for each interval, test or score."""
+        """Turn a result or scores into a tidy frame: one row per interval, test or score."""
 
     @_of("io.paper_tables")
     def to_latex(
@@ -1287,7 +1318,7 @@ class DatasetMeta(_Meta):
         caption: str | None = None,
         label: str | None = None,
     ) -> str:
-        """A table in LaTeX as papers print it, for the package booktabs."""
+        """Write a result as a LaTeX table for papers (package booktabs)."""
 
     @_of("io.paper_tables")
     def to_markdown(
@@ -1298,7 +1329,7 @@ class DatasetMeta(_Meta):
         digits: int = 2,
         caption: str | None = None,
     ) -> str:
-        """A table in Markdown (GitHub's), as papers print it."""
+        """Write a result as a Markdown table (GitHub's) for papers."""
 
     @_of("conclusions")
     def conclusion(self) -> str:

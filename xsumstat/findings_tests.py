@@ -200,11 +200,41 @@ def clusters_closing(result: xr.Dataset) -> list[str]:
 
 def rank_tasks(result: xr.Dataset) -> list[str]:
     """The clusters by average score over tasks."""
-    size = result.sizes.get("task", 1)
-    over = f"the average over {size:,} tasks" if size > 1 else "one task"
     return [
-        f"By {over}: {_clusters(result, 'average_score')[0]}",
+        f"By {_over_tasks(result.sizes.get('task', 1))}: {_clusters(result, 'average_score')[0]}",
         f"{_WITHIN_CLUSTERS} ({_level(result)}).",
+    ]
+
+
+def ranks_by(result: xr.Dataset) -> list[str]:
+    """The clusters by average score over the tasks of one group."""
+    return [f"by {_over_tasks(int(result['n_tasks']))}: {_clusters(result, 'average_score')[0]}"]
+
+
+def _over_tasks(size: int) -> str:
+    return f"the average over {size:,} tasks" if size > 1 else "one task"
+
+
+def ranks_closing(result: xr.Dataset) -> list[str]:
+    """What the clusters of groups of tasks do not show."""
+    return [
+        f"{_WITHIN_CLUSTERS} ({_level(result)}).",
+        "A rank that differs between two groups of tasks is no evidence that the groups differ.",
+    ]
+
+
+def rank_stability(result: xr.Dataset) -> list[str]:
+    """How often which metric is first among drawn tasks."""
+    share, named = result["first_share"].values, labels(result)
+    order = [at for at in np.argsort(-share, kind="stable").tolist() if share[at] > 0]
+    if not order:
+        return ["No metric has an average over the tasks."]
+    texts = [f"{name(named[at])}{' is first' if at == order[0] else ''} in {100 * share[at]:.1f} %" for at in order[:4]]
+    rest = len(order) - len(texts)
+    more = [f"{rest:,} more in the rest"] if rest > 0 else []
+    return [
+        f"In {wording.drawn_tasks(result.attrs)}, {listed([*texts, *more], 5)}.",
+        "The shares describe other tasks like these, with these systems and inputs.",
     ]
 
 

@@ -170,6 +170,8 @@ def _aim(result: xr.Dataset) -> str:
     filled["slopes"] += "" if strata is None else f", within strata of {_text(strata)}"
     filled["helped"] = "" if helper is None else f", from {filled['gold']} with the scores that {helper} gave to all"
     filled["n_tasks"] = "one task" if tasks == 1 else f"{tasks} tasks"
+    filled["task_label"] = str(attrs.get("tasks_by", "group")).replace("_", " ")
+    filled["in_strata"] = f", within each {str(attrs['stratify']).replace('_', ' ')}" if "stratify" in attrs else ""
     aim = AIMS[_analysis(result)]
     if "ci_low" in result and not wording.has_intervals(result):
         aim = aim.replace(", with confidence intervals", "")

@@ -26,6 +26,7 @@ QUESTIONS = {
 }
 # What results are asked; the first of those alone that have p-values.
 OF_TESTS = ("adjust", "significant")
+OF_TASKS = ("subset", "ranks_by", "rank_stability")  # of `rank_tasks` alone
 OF_RESULTS = ("conclusion", "methods", "to_frame", "to_latex", "to_markdown")
 # Pictures of scores; those of results are in the table of analyses.
 PICTURES = ("heatmap", "distribution", "scatter_matrix")
@@ -49,7 +50,8 @@ def is_scores(ds: xr.Dataset) -> bool:
 def of(ds: xr.Dataset) -> dict[str, tuple[str, ...]]:
     """The methods of ``ds.meta`` that apply, by group: none where there are neither scores nor a result."""
     if is_result(ds):
-        return {"": (*(OF_TESTS if "pvalue" in ds else ()), *OF_RESULTS)}
+        of_tasks = OF_TASKS if ds.attrs["analysis"] == "rank_tasks" else ()
+        return {"": (*of_tasks, *(OF_TESTS if "pvalue" in ds else ()), *OF_RESULTS)}
     if preferences.is_preferences(ds):
         return {PREFERENCES: QUESTIONS[PREFERENCES]}
     if not is_scores(ds):
@@ -82,6 +84,9 @@ def misplaced(ds: xr.Dataset, name: str) -> str | None:
     """Why a method of ``ds.meta`` is asked of the wrong thing, if it is: scores, or a result."""
     if name in methods(ds):
         return None
+    if name in OF_TASKS and (is_result(ds) or is_scores(ds) or preferences.is_preferences(ds)):
+        this = _this(ds) if is_result(ds) else f"this Dataset holds {'scores' if is_scores(ds) else 'preferences'}"
+        return f"{name}() needs a result of xsumstat.rank_tasks, but {this}"
     if is_result(ds):
         needs = "p-values" if name in OF_TESTS else "scores"
         return f"{name}() needs {needs}, but {_this(ds)}"
@@ -181,7 +186,7 @@ def _everywhere() -> dict[str, str]:
     homes |= {each: f"ds.meta.plot.{each}" for each in PICTURES}
     homes |= {each: f"xsumstat.{each}" for each in PACKAGE} | {"plot": "ds.meta.plot"}
     homes |= {each: f"df.meta.{each}" for each in OF_FRAMES}
-    homes |= {each: f"result.meta.{each}" for each in (*OF_TESTS, *OF_RESULTS)}
+    homes |= {each: f"result.meta.{each}" for each in (*OF_TASKS, *OF_TESTS, *OF_RESULTS)}
     return homes | {each: f"ds.meta.{each}" for names in QUESTIONS.values() for each in names}
 
 

@@ -42,7 +42,8 @@ NEEDED = {
 # Arguments that a refusal may name: what was asked for, or what alone would allow it.
 ASKED = ("coefficient", "level", "method", "interval", "tests", "intervals")
 # Tasks come from elsewhere, and simulated scores from no scores.
-OF_NO_SCORES = ("rank_tasks", "simulate")
+OF_TASKS = ("rank_tasks", "ranks_by", "rank_stability")
+OF_NO_SCORES = (*OF_TASKS, "simulate")
 
 
 def scores(passes=False):
@@ -132,7 +133,7 @@ def faults(name, pairs):
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
-@pytest.mark.parametrize("name", by_turns([name for name in ANALYSES if name != "rank_tasks"]))
+@pytest.mark.parametrize("name", by_turns([name for name in ANALYSES if name not in OF_TASKS]))
 def test_every_coefficient_and_every_level(name):
     wrong, answers = faults(name, pairs_of(name, asked(name)[1]))
     assert not wrong and answers > 0
@@ -143,7 +144,7 @@ def has_both(name):
     return {"coefficient", "level"} <= set(inspect.signature(function).parameters)
 
 
-HAVE_BOTH = [name for name in ANALYSES if name != "rank_tasks" and has_both(name)]
+HAVE_BOTH = [name for name in ANALYSES if name not in OF_TASKS and has_both(name)]
 
 
 @pytest.mark.slow

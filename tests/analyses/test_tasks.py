@@ -5,30 +5,12 @@ import functools
 import numpy as np
 import pytest
 import xarray as xr
+from task_cases import FIRST, SECOND, TASKS, own_stream
 
 import xsumstat
 from xsumstat.analyses import ranking
 from xsumstat.analyses import tasks as analyses_tasks
 
-
-def scores(seed, noise):
-    rng = np.random.default_rng(seed)
-    z = rng.normal(size=(8, 15)) + rng.normal(size=(8, 1))
-    x = z + rng.normal(size=(len(noise), 8, 15)) * np.array(list(noise.values()))[:, None, None]
-    return xr.Dataset(
-        {"score": (("metric", "system", "input"), np.concatenate([x, z[None]]))}, {"metric": [*noise, "human"]}
-    )
-
-
-FIRST = scores(1, {"a": 0.5, "b": 1.0, "c": 3.0})
-SECOND = scores(2, {"c": 3.0, "b": 0.9, "a": 0.6, "d": 1.0})
-TASKS = {
-    "one, systems": {"ds": FIRST, "gold": "human"},
-    "one, outputs": {
-        "ds": FIRST, "gold": "human", "level": "input", "coefficient": "acc_eq", "resample": "input"
-    },
-    "two, systems": {"ds": SECOND, "gold": "human", "coefficient": "spa", "metric": ["a", "b", "c"]},
-}  # fmt: skip
 WORDS = ["Pearson's r", "accuracy with ties", "soft pairwise accuracy"]
 KW = {"n_resamples": 300, "rng": 7}
 
@@ -42,9 +24,9 @@ def ranked():
 def test_each_task_is_what_rank_says_of_it():
     table = ranked()
     wmt = {"method": "permutation", "adjust": None}
-    for at, (name, task) in enumerate(TASKS.items()):
+    for name, task in TASKS.items():
         asked = {key: value for key, value in task.items() if key not in ("ds", "gold")}
-        rng = np.random.SeedSequence(7, spawn_key=(at,))
+        rng = np.random.SeedSequence(7, spawn_key=(own_stream(name),))
         want = task["ds"].meta.rank(task["gold"], **wmt, n_resamples=300, rng=rng, **asked).sortby("metric")
         got = table.sel(task=name).sortby("metric")
         np.testing.assert_allclose(got.correlation, want.correlation, atol=1e-12)
@@ -67,9 +49,9 @@ def test_averages_and_their_tests(weights):
     )
     labels = table.metric.values.tolist()
     difference, samples = 0.0, 0.0
-    for at, (task, share) in enumerate(zip(TASKS.values(), shares, strict=True)):
+    for at, ((name, task), share) in enumerate(zip(TASKS.items(), shares, strict=True)):
         asked = {key: value for key, value in task.items() if key not in ("ds", "gold")}
-        rng = np.random.SeedSequence(7, spawn_key=(at,))
+        rng = np.random.SeedSequence(7, spawn_key=(own_stream(name),))
         kw = {"alternative": "greater", "keep_samples": True, "n_resamples": 300, "rng": rng}
         test = task["ds"].meta.perm_test(task["gold"], **asked, **kw).sel(metric=labels, other_metric=labels)
         span = 2.0 if at == 0 else 1.0

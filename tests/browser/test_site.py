@@ -20,6 +20,7 @@ PAGES = (
     "pictures/index.html",
     "pictures/1_agreement/plot_forest.html",
     "guides/agreement.html",
+    "install.html",
     "own_csv.html",
     "which.html",
     "notebooks/00_quickstart.html",
@@ -125,7 +126,8 @@ def test_pictures_are_loaded(visit, name):
 def test_the_start_page_leads_on(visit):
     page = visit("index.html")
     assert page.locator("article img").count() >= 1
-    for heading in ("Five minutes with your own CSV", "Which interval, which test?", "Guides", "Gallery", "API"):
+    doors = ("Five minutes with your own CSV", "Judges", "Which interval, which test?", "Guides", "Gallery", "API")
+    for heading in doors:
         assert page.locator(".sd-card", has_text=heading).locator("a").count() >= 1, heading
     page.locator(".sd-card", has_text="Gallery").click()
     page.wait_for_load_state("networkidle")

@@ -18,13 +18,15 @@ class Links(HTMLParser):
 
     def __init__(self):
         super().__init__()
-        self.links, self.loads, self.places = [], [], {""}
+        self.links, self.loads, self.places, self.unread = [], [], {""}, []
 
     def handle_starttag(self, tag, attrs):
         given = dict(attrs)
         self.places |= {given[key] for key in ("id", "name") if given.get(key)}
         if tag == "a" and given.get("href"):
             self.links.append(given["href"])
+        if tag == "img" and given.get("alt", ".png").endswith(".png"):
+            self.unread.append(given.get("src"))
         if tag in LOADED and given.get(LOADED[tag]) and given.get("rel") not in ("canonical", "search"):
             self.loads.append(given[LOADED[tag]])
 
@@ -79,6 +81,10 @@ class TestSite:
 
     def test_nothing_is_loaded_from_another_host(self):
         assert foreign(Path(SITE).resolve()) == set()
+
+    def test_each_picture_has_an_alternative_text(self):
+        pages = {str(path): read(path).unread for path in pages_of(Path(SITE).resolve())}
+        assert {page: found for page, found in pages.items() if found} == {}
 
     def test_pictures_are_drawn_without_a_warning(self):
         pages = sorted(Path(SITE).glob("pictures/*/plot_*.html"))

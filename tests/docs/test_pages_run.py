@@ -48,7 +48,7 @@ def blocks(text):
     found = []
     for language, body in BLOCK.findall(text):
         if language.strip() in ("python", "{code-cell} python", "{code-cell} ipython3"):
-            found.append("\n".join(line for line in body.splitlines() if not line.startswith(":tags:")))
+            found.append("\n".join(line for line in body.splitlines() if not line.startswith((":tags:", ":mystnb:"))))
     return found
 
 

@@ -20,7 +20,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
-from cases import passes
+from cases import passes, two_tasks
 from helpers import by_turns
 from preference_cases import preferences, rows
 
@@ -161,6 +161,7 @@ ASKED = {
         "ds": scores(),
         "scores": scores().score.isel(metric=0, drop=True).rename("new").to_dataframe().reset_index(),
     },
+    "DatasetMeta.ranks_by": lambda _: {"by": "level"},
     "coverage": lambda _: {"ds": scores(), **PAIR},
     "power": lambda _: {"ds": scores(), **PAIR},
     "plan": lambda _: {"ds": scores(), **PAIR, "n_systems": [8, 9], "n_inputs": [5, 6]},
@@ -227,6 +228,8 @@ def data_of(name):
     if name == "DatasetMeta.confusion":
         return passes(scores())
     owner, _, method = name.partition(".")
+    if owner == "DatasetMeta" and method in offers.OF_TASKS:
+        return two_tasks(scores())
     if owner == "Plots" and method not in offers.PICTURES:
         return drawn_from(method)
     if method in (*offers.OF_TESTS, *offers.OF_RESULTS) and method != "to_frame":

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,8 @@ from xsumstat import _validate
 from xsumstat.analyses import correlation, pooling, ranking
 from xsumstat.analyses import metric_tests as comparison
 from xsumstat.analyses.measure import checked_progress
-from xsumstat.coefficients.table import COEFFICIENTS
+from xsumstat.analyses.task_averages import Averages, in_all_tasks
+from xsumstat.catalogue import ALL
 from xsumstat.dataset import checks, results
 from xsumstat.inference.pvalues import permutation_pvalues
 from xsumstat.kernels import swaps as kernels
@@ -26,6 +28,8 @@ _KEYWORDS = (
     *("level", "coefficient", "metric", "missing", "undefined", "threshold", "calibrate_on", "pool"),
     *("resample", "crossed", "swap"),
 )
+# What a task is about, which `subset` and others choose by; a task without it is about all.
+ABOUT = ("language_pair", "domain")
 # Keywords that `corr` has too.
 _OF_CORR = ("level", "coefficient", "metric", "missing", "undefined", "threshold", "calibrate_on", "pool")
 
@@ -38,6 +42,7 @@ def rank_tasks(
     alpha: float = 0.05,
     n_resamples: int = 9999,
     rng: int | np.random.SeedSequence | np.random.Generator | None = None,
+    keep_samples: bool = False,
     progress: bool | None = None,
 ) -> xr.Dataset:
     """Metrics in order of their weighted average over tasks, in clusters, as WMT's metrics task ranks them.
@@ -48,16 +53,19 @@ def rank_tasks(
     ----------
     tasks : mapping
         From each task's name to what it is: ``ds``, its Dataset, ``gold``, and whatever `perm_test` takes: level,
-        coefficient, metric, missing, undefined, threshold, calibrate_on, pool, resample, crossed and swap; and
-        ``weight``, what it weighs, at least 0 (default 1). A metric must have one name in all tasks. `wmt_tasks` makes
-        WMT's.
+        coefficient, metric, missing, undefined, threshold, calibrate_on, pool, resample, crossed and swap; ``weight``,
+        what it weighs, at least 0 (default 1); and ``language_pair`` and ``domain``, two labels to select it by. A
+        metric must have one name in all tasks. `wmt_tasks` makes WMT's.
     weights : mapping, optional
         What each task weighs, at least 0; default the tasks' own ``weight``.
     {alpha.beats}
     n_resamples : int, default 9999
         Number of random swaps in each task.
     {rng}
-        Each task has draws of its own.
+        The draws of a task depend on the seed and the task's name only.
+    keep_samples : bool, default False
+        Add the tasks' differences under swaps, ``samples(task, metric, other_metric, resample)``, and their
+        ``task_difference``. `subset` and `ranks_by` need both. They take 8 bytes × tasks × metrics² × `n_resamples`.
     {progress}
         One bar for all tasks.
 
@@ -68,7 +76,8 @@ def rank_tasks(
         ``weight(task)``. Of all together ``average_score(metric)``, between 0 and 1, ``average_rank(metric)``, the
         average of the clusters' numbers, ``rank`` and ``cluster`` (metric) by average score, and ``difference`` and
         ``pvalue`` (metric, other_metric) of the tests that clusters are made of ("greater"). The metrics are in order;
-        one that is not in all tasks comes last, without an average.
+        one that is not in all tasks comes last, without an average. The coordinates ``level``, ``coefficient``,
+        ``language_pair`` and ``domain`` describe the tasks, "all" where a task names no language pair or domain.
 
     Raises
     ------
@@ -117,6 +126,7 @@ def rank_tasks(
         raise TypeError(f"tasks must be a mapping of names to tasks, at least one, got {tasks!r:.80}")
     alpha = _validate.fraction("alpha", alpha)
     n_resamples = _validate.n_draws("n_resamples", n_resamples, 1)
+    keep_samples = _validate.flag("keep_samples", keep_samples)
     progress = checked_progress(progress)
     shares = _shares(tasks, weights)
     seed = draws.seed_of(rng)
@@ -124,10 +134,12 @@ def rank_tasks(
     single = {name: task.correlations() for name, task in requested.items()}
     everywhere, elsewhere = _metrics(single)
     tests = _Tests(list(requested.values()), list(single.values()), list(shares.values()), everywhere, elsewhere)
-    tests.run(n_resamples, seed, progress)
+    kept = _Kept.of(len(tasks), tests.labels, n_resamples) if keep_samples else None
+    tests.run(n_resamples, seed, progress, kept)
     ranked = [tests.of_task(at, alpha) for at in range(len(tasks))]
-    result = _table(single, ranked, [*everywhere, *elsewhere], list(tasks))
-    result = result.assign(weight=("task", np.array(list(shares.values()))))
+    table = _table(single, ranked, tests.labels, list(tasks)).assign_coords(_about(requested))
+    result = tests.averages.table(table.assign(weight=("task", np.array(list(shares.values())))), alpha)
+    result = result if kept is None else kept.beside(result)
     attrs: dict[str, Any] = {"analysis": "rank_tasks", "alpha": alpha, "alternative": "greater"}
     attrs |= {"n_resamples": n_resamples, "seed": str(seed)}
     for name in ("n_systems", "n_inputs"):  # where they are the same in all tasks
@@ -135,7 +147,14 @@ def rank_tasks(
         attrs |= {name: of_tasks.pop()} if len(of_tasks) == 1 else {}
     for name in ("level", "coefficient"):
         result = result.assign_coords({name: ("task", [single[task].attrs[name] for task in tasks])})
-    return results.result(tests.averaged(result, ranked, alpha), None, **attrs)
+    return results.result(result, None, **attrs)
+
+
+def _about(tasks: Mapping[str, _Asked]) -> dict[str, tuple[str, Any]]:
+    """What the tasks are about, where some say it."""
+    found = {name: [task.about.get(name, ALL) for task in tasks.values()] for name in ABOUT}
+    named = {name for task in tasks.values() for name in task.about}
+    return {name: ("task", np.array(labels, dtype=object)) for name, labels in found.items() if name in named}
 
 
 def _shares(tasks: Mapping[str, Any], weights: Mapping[str, float] | None) -> dict[str, float]:
@@ -159,6 +178,7 @@ class _Asked:
     ds: xr.Dataset
     gold: Any
     keywords: dict[str, Any]
+    about: dict[str, str] = field(default_factory=dict)
 
     @classmethod
     def of(cls, name: str, task: Mapping[str, Any]) -> _Asked:
@@ -166,10 +186,15 @@ class _Asked:
             raise TypeError(f"task {name!r} must be a mapping with a Dataset 'ds', got {type(task).__name__}")
         if not isinstance(task.get("ds"), xr.Dataset):
             raise TypeError(f"task {name!r} must have a Dataset 'ds', got {task.get('ds')!r:.80}")
-        keywords = {key: value for key, value in task.items() if key not in ("ds", "gold", "weight")}
+        keywords = {key: value for key, value in task.items() if key not in ("ds", "gold", "weight", *ABOUT)}
         for key in keywords:
-            _validate.known(f"keyword of task {name!r}", key, _KEYWORDS, "allowed are ds, gold, weight and")
-        return cls(name, task["ds"], task.get("gold"), keywords)
+            allowed = f"allowed are ds, gold, weight, {', '.join(ABOUT)} and"
+            _validate.known(f"keyword of task {name!r}", key, _KEYWORDS, allowed)
+        about = {key: task[key] for key in ABOUT if key in task}
+        for key, label in about.items():
+            if not isinstance(label, str) or not label:
+                raise TypeError(f"{key} of task {name!r} must be a name, got {label!r:.80}")
+        return cls(name, task["ds"], task.get("gold"), keywords, about)
 
     def correlations(self) -> xr.Dataset:
         """What `corr` says."""
@@ -215,13 +240,7 @@ def _metrics(single: Mapping[str, xr.Dataset]) -> tuple[list[Any], list[Any]]:
     """The metrics that all tasks have a correlation of, in order, and the others."""
     known = list(dict.fromkeys(label for found in single.values() for label in found["metric"].values.tolist()))
     defined = [set(found["metric"].values[found["correlation"].notnull().values].tolist()) for found in single.values()]
-    everywhere = [label for label in known if all(label in each for each in defined)]
-    elsewhere = [label for label in known if label not in everywhere]
-    if len(everywhere) < 2:
-        raise ValueError(f"fewer than two metrics are in all tasks; metrics: {_validate.listing(known, 30)}")
-    if elsewhere:
-        _validate.warn(f"not in all tasks, and without an average: {_validate.listing(elsewhere)}", "not_in_all_tasks")
-    return sorted(everywhere, key=str), elsewhere
+    return in_all_tasks(known, [label for label in known if all(label in each for each in defined)])
 
 
 class _Tests:
@@ -235,42 +254,62 @@ class _Tests:
         everywhere: list[Any],
         elsewhere: list[Any],
     ) -> None:
-        self.tasks, self.single, self.shares = tasks, single, shares
-        self.metrics, self.labels = everywhere, [*everywhere, *elsewhere]
-        self.r = [found["correlation"].reindex(metric=self.labels).values for found in single]
-        size = len(everywhere)
-        self.difference, self.pvalue = np.full((size, size), np.nan), np.full((size, size), np.nan)
+        self.tasks, self.labels = tasks, [*everywhere, *elsewhere]
+        r = np.array([found["correlation"].reindex(metric=self.labels).values for found in single])
+        asked = [found.attrs["coefficient"] for found in single]
+        self.averages = Averages(r, asked, np.array(shares), self.labels, len(everywhere))
         self.own = [np.full((len(self.labels),) * 2, np.nan) for _ in tasks]  # p-values of each task
 
-    def run(self, n_resamples: int, seed: int, progress: bool | None) -> None:
+    def run(self, n_resamples: int, seed: int, progress: bool | None, kept: _Kept | None) -> None:
         """Make all tests; the differences of a few rows of the table in all swaps are in memory at once."""
         step = max(1, BYTES_AT_ONCE // (16 * len(self.labels) * n_resamples))
-        starts = range(0, len(self.labels), step)
+        starts, size = range(0, len(self.labels), step), self.averages.size
         with threads.one_bar(len(self.tasks) * len(starts), progress) as part:
             for start in starts:
-                rows, columns = range(start, min(start + step, len(self.metrics))), range(start, len(self.metrics))
+                rows, columns = range(start, min(start + step, size)), range(start, size)
                 difference = np.zeros((len(rows), len(columns)))
                 samples = np.zeros((*difference.shape, n_resamples))
                 for at in range(len(self.tasks)):
                     with part():
-                        test = self._tested(at, slice(start, start + step), n_resamples, seed, progress)
-                        if test is not None and len(rows):
-                            self._add(at, pooling.with_draws(test, seed, at, n_resamples), difference, samples)
-                        del test
-                self._count(start, difference, samples)
+                        self._one(at, slice(start, start + step), seed, progress, difference, samples, kept)
+                self.averages.count(start, difference, samples)
 
-    def _tested(self, at: int, here: slice, n_resamples: int, seed: int, progress: bool | None) -> xr.Dataset | None:
+    def _one(
+        self,
+        at: int,
+        here: slice,
+        seed: int,
+        progress: bool | None,
+        difference: FloatArray,
+        samples: FloatArray,
+        kept: _Kept | None,
+    ) -> None:
+        """Add one task's tests of some rows to the sums."""
+        own, n_resamples = _own_stream(self.tasks[at].name), samples.shape[2]
+        test = self._tested(at, here, n_resamples, np.random.SeedSequence(seed, spawn_key=(own,)), progress)
+        if test is None or (kept is None and not len(difference)):
+            return
+        test = pooling.with_draws(test, seed, own, n_resamples).transpose("metric", "other_metric", "resample")
+        if kept is not None:
+            kept.take(at, test)
+        if len(difference):
+            inner = test.isel(metric=slice(len(difference)), other_metric=slice(difference.shape[1]))
+            self.averages.add(at, inner["difference"].values, inner["samples"].values, difference, samples)
+
+    def _tested(
+        self, at: int, here: slice, n_resamples: int, rng: np.random.SeedSequence, progress: bool | None
+    ) -> xr.Dataset | None:
         """The tests of some rows with themselves and those below, of one task."""
-        there = [label for label, r in zip(self.labels[here.start :], self.r[at][here.start :], strict=True) if r == r]
+        of_all = self.averages.r[at]
+        there = [label for label, r in zip(self.labels[here.start :], of_all[here.start :], strict=True) if r == r]
         rows = [label for label in self.labels[here] if label in there]
         if not rows or len(there) < 2:
             return None
-        rng = np.random.SeedSequence(seed, spawn_key=(at,))
         test = self.tasks[at].differences(rows, there, n_resamples=n_resamples, rng=rng, progress=progress)
         asked = {"metric": checks.as_labels(rows), "other_metric": checks.as_labels(there)}
         test = test.transpose("metric", "other_metric", ...).sel(asked)
         places = [self.labels.index(label) for label in there]
-        r = self.r[at][places]
+        r = of_all[places]
         if self.tasks[at].counts_as_zero:
             whole = xr.DataArray(r[: len(rows), None] - r, dims=("metric", "other_metric"))
             test["difference"] = test["difference"].fillna(whole)
@@ -284,61 +323,51 @@ class _Tests:
             self.own[at][places[row + 1 :], places[row]] = worse
         return test
 
-    def _add(self, at: int, test: xr.Dataset, difference: FloatArray, samples: FloatArray) -> None:
-        """What a task adds to the averages of the metrics that all tasks have."""
-        share, (_, span) = self.shares[at], _range_of(self.single[at])
-        here = test.isel(metric=slice(len(difference)), other_metric=slice(difference.shape[1]))
-        difference += share * here["difference"].values / span
-        for row, mine in zip(
-            samples, here["samples"].transpose("metric", "other_metric", "resample").values, strict=True
-        ):
-            row += share * mine / span
-
-    def _count(self, start: int, difference: FloatArray, samples: FloatArray) -> None:
-        """p-values of the averages of some rows."""
-        for row, (observed, drawn) in enumerate(zip(difference, samples, strict=True)):
-            observed, drawn, at = observed[row + 1 :], drawn[row + 1 :], start + row
-            counts = np.empty((4, len(observed)), dtype=np.int64)
-            kernels.compare(drawn, observed, TOLERANCE, counts)
-            better, worse = permutation_pvalues(observed, counts, drawn.shape[1], False, "greater")
-            self.pvalue[at, at + 1 :], self.pvalue[at + 1 :, at] = better, worse
-            self.difference[at, at + 1 :], self.difference[at + 1 :, at] = observed, -observed
-
     def of_task(self, at: int, alpha: float) -> xr.Dataset:
         """Ranks and clusters of one task."""
-        there = np.flatnonzero(~np.isnan(self.r[at]))
-        ranks, clusters = ranking.ranked(self.r[at][there], self.own[at][np.ix_(there, there)], alpha)
+        r = self.averages.r[at]
+        there = np.flatnonzero(~np.isnan(r))
+        ranks, clusters = ranking.ranked(r[there], self.own[at][np.ix_(there, there)], alpha)
         coords = {"metric": np.array(self.labels, dtype=object)[there]}
         return xr.Dataset({"task_rank": ("metric", ranks), "task_cluster": ("metric", clusters)}, coords)
 
-    def averaged(self, table: xr.Dataset, ranked: list[xr.Dataset], alpha: float) -> xr.Dataset:
-        """The table with averages, in their order."""
-        score, average_rank = np.zeros(len(self.metrics)), np.zeros(len(self.metrics))
-        for r, single, found, share in zip(self.r, self.single, ranked, self.shares, strict=True):
-            low, span = _range_of(single)
-            score += share * (r[: len(self.metrics)] - low) / span
-            average_rank += share * found["task_cluster"].sel(metric=checks.as_labels(self.metrics)).values
-        ranks, clusters = ranking.ranked(score, self.pvalue, alpha)
-        coords = {"metric": np.array(self.metrics, dtype=object)}
-        numbers = {"average_score": score, "average_rank": average_rank, "rank": ranks, "cluster": clusters}
-        of_each = xr.Dataset({name: ("metric", values) for name, values in numbers.items()}, coords)
-        beyond = {"difference": self.difference, "pvalue": self.pvalue}
-        pairs = {name: (("metric", "other_metric"), values) for name, values in beyond.items()}
-        square = xr.Dataset(pairs, {**coords, "other_metric": coords["metric"]})
-        labels = [self.metrics[at] for at in np.argsort(-score, kind="stable")]
-        whole = {"metric": np.array([*labels, *self.labels[len(labels) :]], dtype=object)}
-        parts = table.reindex(whole), of_each.reindex(whole), square.reindex({**whole, "other_metric": labels})
-        found = xr.merge(parts, join="outer", compat="no_conflicts")
-        for name in ("rank", "cluster", "task_rank", "task_cluster"):
-            found[name] = found[name].fillna(0).astype(int)
-        return found
+
+def _own_stream(name: Any) -> int:
+    """A number of a task's name, so that its draws do not depend on the tasks beside it."""
+    return int.from_bytes(hashlib.sha256(str(name).encode()).digest()[:8], "big")
 
 
-def _range_of(single: xr.Dataset) -> tuple[float, float]:
-    """The lowest value of a task's coefficient, and its span; a user's function is taken for a correlation."""
-    record = COEFFICIENTS.get(single.attrs["coefficient"])
-    low, high = record.bounds if record else (-1.0, 1.0)
-    return low, high - low
+@dataclass(frozen=True)
+class _Kept:
+    """The differences of each task, as they are and under swaps."""
+
+    labels: list[Any]
+    difference: FloatArray
+    samples: FloatArray
+
+    @classmethod
+    def of(cls, n_tasks: int, labels: list[Any], n_resamples: int) -> _Kept:
+        shape = (n_tasks, len(labels), len(labels))
+        return cls(labels, np.full(shape, np.nan), np.full((*shape, n_resamples), np.nan))
+
+    def take(self, at: int, test: xr.Dataset) -> None:
+        """Keep a task's tests of some metrics with those behind them, from either side."""
+        places = {label: place for place, label in enumerate(self.labels)}
+        columns = [places[label] for label in test["other_metric"].values.tolist()]
+        for row, label in enumerate(test["metric"].values.tolist()):
+            one, others = places[label], columns[row + 1 :]
+            for into, name in ((self.difference, "difference"), (self.samples, "samples")):
+                values = test[name].values[row, row + 1 :]
+                into[at, one, others], into[at, others, one] = values, -values
+
+    def beside(self, result: xr.Dataset) -> xr.Dataset:
+        """The result with what was kept, in its order."""
+        order = [self.labels.index(label) for label in result["metric"].values.tolist()]
+        for values in (*self.difference, *self.samples):  # task by task, as two copies of all may not fit
+            values[:] = values[np.ix_(order, order)]
+        dims = ("task", "metric", "other_metric")
+        kept = {"task_difference": (dims, self.difference), "samples": ((*dims, "resample"), self.samples)}
+        return result.reindex(other_metric=result["metric"].values).assign(kept)
 
 
 def _table(

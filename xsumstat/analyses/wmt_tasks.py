@@ -65,9 +65,9 @@ def wmt_tasks(
     Returns
     -------
     dict
-        By name the tasks, each with ``ds``, ``gold``, ``level``, ``coefficient`` and ``weight``. Metrics have their
-        ``base`` as label, the same in all tasks, with "[noref]" where one needs no reference but another of that name
-        does.
+        By name the tasks, each with ``ds``, ``gold``, ``level``, ``coefficient`` and ``weight``. A task of one pair or
+        domain names it in ``language_pair`` or ``domain``. Metrics have their ``base`` as label, the same in all tasks,
+        with "[noref]" where one needs no reference but another of that name does.
 
     Raises
     ------
@@ -160,6 +160,7 @@ def _by_pair(data: Any, argument: str = "data") -> dict[str, xr.Dataset]:
 class _Pair:
     """Scores of one language pair: of segments, of systems, and of domains where they are given."""
 
+    name: str
     segments: xr.Dataset
     systems: xr.Dataset
     domains: xr.Dataset | None
@@ -199,7 +200,7 @@ class _Pair:
         assert segments is not None and whole is not None
         kinds = segments.get("system_type")
         people = () if kinds is None else tuple(segments["system"].values[(kinds == "human").values].tolist())
-        return cls(segments, whole, single, gold, people, human)
+        return cls(pair, segments, whole, single, gold, people, human)
 
     def without_people(self, ds: xr.Dataset) -> xr.Dataset:
         """Without other references as systems."""
@@ -213,6 +214,7 @@ class _Pair:
             ds = self._of_domain(domain, of_means)
         ds = ds if (self.human if human is None else human) else self.without_people(ds)
         found = {"ds": ds, "gold": self.gold, "level": level, "coefficient": coefficient, "weight": 1.0}
+        found |= {"language_pair": self.name} | ({} if domain is None else {"domain": domain})
         if of_means:
             found["missing"] = "available"
         zero = coefficient in ("pearson", "kendall") and level in ("system", "global")

@@ -5,26 +5,57 @@ from __future__ import annotations
 from xsumstat.catalogue.record import Analysis, TestName, Variable
 from xsumstat.catalogue.variables import GRID, LIMITS, PAIR, PAIRS, TRIALS, limits_of
 
+_DIFFERENCE = Variable("difference of average scores", turned="negated")
+_TESTS_OF_AVERAGES = TestName("permutation tests of the average score", draws="swaps")
 ANALYSES = (
     Analysis(
         "rank_tasks",
         main=("average_score",),
         others=(
             *("average_rank", "rank", "cluster", "correlation", "task_rank", "task_cluster", "weight"),
-            *("difference", "pvalue"),
+            *("difference", "pvalue", "task_difference", "samples"),
         ),
-        dims=(*PAIRS, "task"),
+        dims=(*PAIRS, "task", "resample"),
         pictures=("tasks",),
-        own={"difference": Variable("difference of average scores", turned="negated")},
+        own={"difference": _DIFFERENCE},
         further=False,
         exchanged=True,
-        tests={"": TestName("permutation tests of the average score", draws="swaps")},
+        tests={"": _TESTS_OF_AVERAGES},
         in_table="average_score",
         beside=("rank", "cluster"),
         aim="We ranked the metrics by their average score over {n_tasks}, in clusters: a new cluster begins where"
         " some metric of the one before is significantly better [freitag2023results].",
         say="findings_tests.rank_tasks",
         core=("metric", "other_metric", "task"),
+    ),
+    Analysis(
+        "ranks_by",
+        main=("average_score",),
+        others=("average_rank", "rank", "cluster", "difference", "pvalue", "n_tasks"),
+        dims=(*PAIRS, "language_pair", "domain", "level", "coefficient"),
+        own={"difference": _DIFFERENCE},
+        further=False,
+        exchanged=True,
+        tests={"": _TESTS_OF_AVERAGES},
+        in_table="average_score",
+        beside=("cluster",),
+        aim="We ranked the metrics by their average score over the tasks of each {task_label}, in clusters: a new"
+        " cluster begins where some metric of the one before is significantly better [freitag2023results].",
+        say="findings_tests.ranks_by",
+        closing="findings_tests.ranks_closing",
+        core=("metric", "other_metric"),
+    ),
+    Analysis(
+        "rank_stability",
+        main=("first_share",),
+        others=("average_score", "rank", "rank_low", "rank_high"),
+        further=False,
+        random=("task",),
+        in_table="first_share",
+        beside=("rank", "rank_low", "rank_high"),
+        aim="We drew the tasks with replacement{in_strata}, {n_resamples} times, and counted how often each metric has "
+        "the best average score [efron1993introduction].",
+        say="findings_tests.rank_stability",
     ),
     Analysis(
         "simulate",

@@ -48,6 +48,11 @@ VARIABLES: dict[str, Variable] = {
     "weight": Variable("weight of the task"),
     "average_score": Variable("average score over tasks"),
     "average_rank": Variable("average rank over tasks"),
+    "task_difference": Variable("difference within the task", turned="negated"),
+    "n_tasks": Variable("number of tasks", dtype=int),
+    "first_share": Variable("share of draws of tasks in which the metric is first"),
+    "rank_low": Variable("lower limit of the rank", dtype=int),
+    "rank_high": Variable("upper limit of the rank", dtype=int),
     # systems
     "n_inputs": Variable("number of inputs", dtype=int),
     "n_significant": Variable("number of significant tests", dtype=int),

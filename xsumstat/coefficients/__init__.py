@@ -1,1 +1,1 @@
-"""What a coefficient is, and how it is had from two score matrices: as they are, drawn anew, or with scores swapped."""
+"""Coefficients, and how each is computed from two score matrices: as given, resampled, or with swapped scores."""

@@ -1,4 +1,4 @@
-"""Score matrices (systems, inputs), NaN where a cell is missing: their cells, means, groups, ranks and rounding."""
+"""Score matrices (systems, inputs), NaN where a cell is missing: cells, means, groups, ranks and rounding."""
 
 from __future__ import annotations
 
@@ -28,59 +28,58 @@ RAW = 2.0**-50
 
 
 def check_finite(*scores: FloatArray | Sequence[FloatArray]) -> None:
-    """Scores, matrices or several of them, that are no infinities; those that are lazy cannot be looked at earlier."""
+    """Raise for infinite scores in one or several matrices; lazy scores cannot be checked earlier."""
     matrices = ([each] if isinstance(each, np.ndarray) and each.ndim < 3 else each for each in scores)
     if any(np.isinf(matrix).any() for several in matrices for matrix in several):
         raise ValueError("scores hold infinite values; a missing score is NaN")
 
 
 def footprint(shape: tuple[int, int], level: str) -> int:
-    """About how many bytes the arrays of one statistic take."""
+    """Approximate bytes that the arrays of one statistic take."""
     systems, inputs = shape
     members, groups = {"input": (systems, inputs), "within_system": (inputs, systems)}.get(level, (1, systems * inputs))
     return systems * inputs * max(48, 4 * members if by_pairs(members, groups) else 0)
 
 
 def by_pairs(members: int, groups: int) -> bool:
-    """Whether signs of all pairs beat sorting for groups of this size."""
+    """Whether the signs of all pairs are faster than sorting for groups of this size."""
     cells = members * (members - 1) // 2 * groups
     few, more = _PAIR_MEMBERS
     return members <= few or (members <= more and groups >= 16 and cells <= _PAIR_CELLS)
 
 
 def small_parts(members: int, groups: int) -> list[slice]:
-    """The groups, so many at a time that what is made of their cells stays small; one part at least."""
+    """Slices of the groups, at least one, whose cells take little memory."""
     step = max(1, _CELLS_AT_ONCE // max(1, members))
     return [slice(start, min(start + step, groups)) for start in range(0, max(groups, 1), step)]
 
 
 def exponent(values: FloatArray) -> int:
-    """The power of 2 that `scaled` takes out; 0 for values of usual size."""
+    """Power of 2 that `scaled` takes out; 0 for values of usual size."""
     largest = float(np.max(np.abs(values), where=~np.isnan(values), initial=0.0))
     return 0 if 1e-50 < largest < 1e50 or largest == 0.0 else math.frexp(largest)[1]
 
 
 def shifted(value: float, power: int) -> float:
-    """A number times a power of 2, infinite where it is too large."""
+    """A number times a power of 2; infinite on overflow."""
     with np.errstate(over="ignore"):
         return float(np.ldexp(value, power))
 
 
 def scaled(values: FloatArray) -> FloatArray:
-    """The same values, brought by a power of 2 (so exactly) to where the products of two variances are in range."""
+    """The values times a power of 2 (exact), so that products of two variances stay in range."""
     power = exponent(values)
     return np.ldexp(values, -power) if power else values
 
 
 def present(x: FloatArray, z: FloatArray) -> BoolArray:
-    """Cells where both scores are."""
     return np.asarray(~(np.isnan(x) | np.isnan(z)))
 
 
 def human(z: FloatArray, own_cells: bool = False) -> FloatArray:
-    """The gold's scores; of gold and covariates (1 + covariates, systems, inputs) where the covariates are there too.
+    """Gold scores where all covariates are present; with covariates (1 + covariates, systems, inputs).
 
-    Where each is averaged over all cells that it has, in the systems of which every covariate has some.
+    With own cells, each variable keeps all its cells in the systems where every covariate has some.
     """
     if z.ndim == 2:
         return z
@@ -90,37 +89,36 @@ def human(z: FloatArray, own_cells: bool = False) -> FloatArray:
 
 
 def common_cells(scores: FloatArray, z: FloatArray, pair: Pair, missing: str) -> BoolArray:
-    """Cells that two of some metrics (metrics, systems, inputs) are compared on."""
+    """Cells on which two of `scores` (metrics, systems, inputs) are compared."""
     cells = present(scores[pair[0]], scores[pair[1]])
     return cells if missing == "available" else np.asarray(cells & ~np.isnan(z))
 
 
 def filled(values: FloatArray, mask: BoolArray) -> FloatArray:
-    """The values as the kernels want them: 0 where there is none."""
+    """The values with 0 where missing, for the kernels."""
     return read_only(np.ascontiguousarray(values if mask.all() else np.where(mask, values, 0.0)))
 
 
 def read_only(values: FloatArray) -> FloatArray:
-    """The same values, never to be written to: a kernel is compiled apart for arrays that can be."""
+    """The values as a read-only view: numba compiles a kernel apart for writable arrays."""
     view = values.view()
     view.flags.writeable = False
     return view
 
 
 def or_none(mask: BoolArray) -> FloatArray | None:
-    """The mask as the kernels want it: None where every cell is there."""
+    """The mask for the kernels: None where every cell is present."""
     return None if mask.all() else np.ascontiguousarray(mask, dtype=np.float64)
 
 
 def ones(size: int) -> IntArray:
-    """Counts in which each label came once."""
     return np.ones((1, size), dtype=np.int64)
 
 
 def rounding_scale(values: FloatArray) -> FloatArray:
-    """Per system, the size against which its mean is rounded, where that is not the mean itself.
+    """Per system, the size relative to which its mean is rounded; 0 where that is the mean itself.
 
-    Scores of one sign do not cancel, so their mean is its own measure (0 here); scores of both signs do.
+    Scores of one sign do not cancel, so their mean measures its own rounding; scores of both signs do cancel.
     """
     return np.concatenate([_sizes(values[at]) for at in small_parts(values.shape[1], len(values))])
 
@@ -133,7 +131,7 @@ def _sizes(values: FloatArray) -> FloatArray:
 
 
 def step_of(values: FloatArray) -> float:
-    """What all differences of some scores are whole multiples of, as those of ratings are; 0 where there is none."""
+    """The step of which all differences are multiples, as for ratings; 0 where there is none."""
     known = np.unique(values[~np.isnan(values)])
     if not 1 < len(known) <= _VALUES:
         return 0.0
@@ -149,14 +147,14 @@ def step_of(values: FloatArray) -> float:
 
 
 def whole_step(values: FloatArray) -> float:
-    """As `step_of` where every difference is a whole multiple but for rounding, and to rounding; else 0."""
+    """As `step_of`, where every difference is a multiple up to rounding; else 0."""
     return _refined(values, step_of(values))
 
 
 def in_steps(values: FloatArray) -> tuple[FloatArray, float]:
-    """Grades as whole numbers of steps above the lowest, and 1; other scores as they are, and their `step_of`.
+    """Grades as whole numbers of steps above the lowest, and 1; other scores unchanged, and their `step_of`.
 
-    Sums of whole numbers are exact, however far from 0 the scores lie: 1000.3 − 1000.2 is not 1000.1 − 1000.
+    Sums of whole numbers are exact, however far from 0 the scores are: 1000.3 − 1000.2 is not 1000.1 − 1000.
     """
     step = step_of(values)
     whole = _refined(values, step)
@@ -164,7 +162,7 @@ def in_steps(values: FloatArray) -> tuple[FloatArray, float]:
 
 
 def _refined(values: FloatArray, step: float) -> float:
-    """A step to rounding; 0 where it is, or where some difference is no whole multiple of it."""
+    """The step after rounding; 0 if it vanishes or some difference is not a multiple of it."""
     if step == 0.0:
         return 0.0
     low, high = float(np.nanmin(values)), float(np.nanmax(values))
@@ -175,7 +173,7 @@ def _refined(values: FloatArray, step: float) -> float:
 
 
 def dense_codes(values: FloatArray) -> tuple[IntArray, IntArray]:
-    """Order along the last axis, and each value's dense rank there; equal values share a code."""
+    """Order along the last axis, and dense ranks there."""
     order = np.argsort(values, axis=-1, kind="stable")
     ordered = np.take_along_axis(values, order, axis=-1)
     steps = np.zeros(values.shape, dtype=np.int64)
@@ -186,7 +184,7 @@ def dense_codes(values: FloatArray) -> tuple[IntArray, IntArray]:
 
 
 def codes_of_groups(values: FloatArray, there: BoolArray) -> tuple[IntArray, IntArray]:
-    """As `dense_codes`, of the members of each group, (groups, members), from values (members, groups)."""
+    """`dense_codes` of the members of each group, (groups, members), from values (members, groups)."""
     members, groups = values.shape
     order, codes = (np.empty((groups, members), np.int64) for _ in range(2))
     for at in small_parts(members, groups):
@@ -203,12 +201,12 @@ def pair_signs(values: FloatArray, mask: BoolArray, dtype: npt.DTypeLike) -> npt
 
 
 def system_means(values: FloatArray, cells: BoolArray) -> tuple[FloatArray, FloatArray]:
-    """Mean of each system over the given cells, 0 where there is none, and how many there are."""
+    """Mean of each system over the given cells, 0 where there is none, and the number of cells."""
     return means_in_turn(filled(values, cells), or_none(cells))
 
 
 def means_in_turn(values: FloatArray, mask: FloatArray | None) -> tuple[FloatArray, FloatArray]:
-    """The same of values as `filled`, summed input by input, to the bits that the kernels give."""
+    """The same for `filled` values, summed input by input: identical to the kernels' means."""
     total, count = np.zeros(len(values)), np.full(len(values), float(values.shape[1]))
     if values.shape[1]:
         total += np.cumsum(values, axis=1)[:, -1]  # in turn, where np.sum adds pairs
@@ -218,26 +216,25 @@ def means_in_turn(values: FloatArray, mask: FloatArray | None) -> tuple[FloatArr
 
 
 def equal_means(values: FloatArray, cells: BoolArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """As `system_means`, equal where only rounding parts them, and the sizes against which they are rounded."""
+    """As `system_means`, with means equal up to rounding made equal, and the sizes rounding is relative to."""
     mean, count = system_means(values, cells)
     scale = rounding_scale(np.where(cells, values, np.nan))
     return snapped(mean, scale), count, scale
 
 
 def means_as_cells(values: FloatArray, cells: BoolArray) -> FloatArray:
-    """Mean of each system over the given cells as a score on one input, (systems, 1); NaN where there is none."""
+    """Mean of each system as a score on one input, (systems, 1); NaN without cells."""
     mean, count = system_means(values, cells)
     return np.where(count > 0, mean, np.nan)[:, None]
 
 
 def lanes(resamples: int, members: int) -> FloatArray:
-    """Room for a number of each member in each resample, (blocks, members, lanes): see `kernels.means`."""
     width = mean_kernels.LANES
     return np.empty((-(-resamples // width), members, width))
 
 
 def vectors(x: FloatArray, z: FloatArray, level: str, missing: str) -> Iterator[tuple[FloatArray, FloatArray]]:
-    """The two vectors that each group correlates, missing cells taken out, equal means made equal."""
+    """The two vectors that each group correlates, without missing cells; equal means are made equal."""
     both = present(x, z)
     if level == "system":
         own_cells = missing == "available"
@@ -255,17 +252,17 @@ def vectors(x: FloatArray, z: FloatArray, level: str, missing: str) -> Iterator[
 
 
 def average(r: FloatArray, n: FloatArray, undefined_as_zero: bool) -> float:
-    """The average of the groups' correlations; an undefined one counts as 0, or not at all."""
+    """Average of the groups' correlations; an undefined one counts as 0, or not at all."""
     return float(kernels.average(r, n, np.ones(len(r)), undefined_as_zero))
 
 
 def fisher_size(x: FloatArray, z: FloatArray, level: str, missing: str) -> float:
-    """The n of a Fisher interval: the size of the vector that is correlated, at its largest over the groups."""
+    """The n of a Fisher interval: length of the correlated vector, the largest over groups."""
     return float(max(len(pair[0]) for pair in vectors(x, z, level, missing)))
 
 
 def snapped(values: FloatArray, scale: FloatArray) -> FloatArray:
-    """Values in which those that differ by rounding alone are made equal to the smallest of them."""
+    """Values in which those that differ only by rounding equal the smallest of them."""
     out = values.copy()
     order = np.argsort(values, kind="stable")
     for before, here in zip(order[:-1], order[1:], strict=True):
@@ -276,9 +273,9 @@ def snapped(values: FloatArray, scale: FloatArray) -> FloatArray:
 
 
 def made_equal(means: FloatArray, magnitudes: FloatArray) -> FloatArray:
-    """The same, where means that differ by no more than rounding can make them are the smallest of them.
+    """The same for means: those that rounding could have separated equal the smallest of them.
 
-    `magnitudes` holds the size of the numbers that each mean is of, 0 for a number that is no mean; NaN stay.
+    `magnitudes` is the size of the averaged numbers, 0 for a number that is no mean; NaN stay.
     """
     order = np.argsort(means, kind="stable")
     ordered, near = means[order], mean_kernels.TIE * magnitudes[order]
@@ -292,7 +289,7 @@ def made_equal(means: FloatArray, magnitudes: FloatArray) -> FloatArray:
 
 
 def sorted_gaps(gaps: FloatArray, near: FloatArray) -> tuple[IntArray, BoolArray]:
-    """The order of some differences, and which are the last of those that only rounding tells apart."""
+    """Order of some differences, and which are the last of those equal up to rounding."""
     order = np.argsort(gaps, kind="stable")
     ordered, near = gaps[order], near[order]
     ends = np.ones(len(order), dtype=bool)
@@ -301,7 +298,7 @@ def sorted_gaps(gaps: FloatArray, near: FloatArray) -> tuple[IntArray, BoolArray
 
 
 def standardised(values: FloatArray, cells: BoolArray) -> FloatArray:
-    """Values with mean 0 and sd 1 over the given cells, NaN elsewhere; 0 where they are constant."""
+    """Values with mean 0 and SD 1 over the given cells, NaN elsewhere; 0 where they are constant."""
     out = np.full(values.shape, np.nan)
     here = scaled(values[cells])
     if here.size:
@@ -314,12 +311,11 @@ def standardised(values: FloatArray, cells: BoolArray) -> FloatArray:
 
 
 def packed(swaps: npt.ArrayLike) -> Bits:
-    """Swaps (resamples, systems, inputs), 1 where scores trade places, as sign bits, 8 to the byte, lowest first."""
+    """Swaps (resamples, systems, inputs) as sign bits, 8 to the byte, lowest first."""
     return np.packbits(np.asarray(swaps, dtype=np.uint8), axis=-1, bitorder="little")
 
 
 def padded(values: FloatArray) -> FloatArray:
-    """Values with zeros along the last axis up to a whole number of bytes of sign bits."""
     rest = -values.shape[-1] % 8
     return np.pad(values, [(0, 0)] * (values.ndim - 1) + [(0, rest)]) if rest else values
 
@@ -327,9 +323,9 @@ def padded(values: FloatArray) -> FloatArray:
 def pairs_and_gold(
     scores: FloatArray, z: FloatArray, pairs: Iterable[Pair], level: str, missing: str
 ) -> Iterator[tuple[FloatArray, FloatArray, FloatArray, BoolArray]]:
-    """Each pair's two metrics, standardised on the cells that they are compared on, the gold, and these cells.
+    """Each pair's two metrics, standardised on their common cells, the gold, and these cells.
 
-    What a pair has in common with the one before, the cells, it shares: the very same gold and metrics.
+    Consecutive pairs on the same cells share the same arrays.
     """
     own_cells = level == "system" and missing == "available"
     cells, gold, known = np.zeros((0, 0), dtype=bool), z, dict[int, FloatArray]()

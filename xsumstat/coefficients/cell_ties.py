@@ -1,4 +1,4 @@
-"""Accuracy with ties of all cells as one group: pairs of cells are counted in the order of the scores, not listed."""
+"""Accuracy with ties over all outputs as one group: pairs are counted in the order of the scores, not listed."""
 
 from __future__ import annotations
 
@@ -23,18 +23,11 @@ _LISTED = 2**22
 
 @dataclass(frozen=True)
 class CellTies:
-    """Accuracy with ties of all cells; cells of equal scores are one kind.
+    """Accuracy with ties of all cells; cells with equal scores are one kind.
 
-    Attributes
-    ----------
-    x, z : array, (kinds,)
-        The metric's scores, ascending, and dense ranks of the gold's.
-    kinds : array, (cells,)
-        The kind of each cell, −1 where a score is missing.
-    first, equal : array, (kinds,)
-        The first kind that the threshold ties with each, and that has an equal score.
-    requested, threshold : float
-        The threshold that is asked for, NaN where it is calibrated, and the one that is used.
+    `x` holds the metric's scores, ascending, and `z` dense ranks of the gold, (kinds,). `kinds` (cells,) is the kind of
+    each cell, −1 where missing. `first` and `equal` (kinds,) are the first kind tied with each, and with an equal
+    score. `requested` is NaN where the threshold is calibrated.
     """
 
     x: FloatArray
@@ -47,7 +40,7 @@ class CellTies:
 
     @classmethod
     def of(cls, x: FloatArray, z: FloatArray, threshold: float) -> CellTies:
-        """From scores (systems, inputs); a threshold that is NaN is found: the best one of all differences."""
+        """From scores (systems, inputs); a NaN threshold is calibrated on all differences."""
         there = arrays.present(x, z).ravel()
         own, codes = x.ravel()[there], np.unique(z.ravel()[there], return_inverse=True)[1]
         order = np.lexsort((codes, own))
@@ -67,26 +60,23 @@ class CellTies:
 
     @property
     def cost(self) -> float:
-        """Nanoseconds that a resample takes, about."""
         return len(self.x) * (100.0 + (2.0 * EDGES if math.isnan(self.requested) else 0.0))
 
     @cached_property
     def _sizes(self) -> _Sizes:
-        """To calibrate the threshold anew in each resample, the one found here among others."""
+        """What calibrates the threshold in each resample; the one found here is among the candidates."""
         return _Sizes.of(self.x, self.z, self.equal, np.append(_edges(self.x), self.threshold * _ABOVE))
 
     def groups(self) -> tuple[FloatArray, FloatArray]:
-        """The accuracy at the threshold, and how many cells there are."""
         counts = np.bincount(self.kinds[self.kinds >= 0], minlength=len(self.x))
         right, n = self._right(self.first, counts)
         return np.array([_share(right, n)]), np.array([float(n)])
 
     def value(self) -> float:
-        """The accuracy at the threshold."""
         return float(self.groups()[0][0])
 
     def bootstrap(self, systems: IntArray, inputs: IntArray) -> FloatArray:
-        """The statistic for each row of counts; a threshold that is calibrated is the best edge of each."""
+        """The statistic for each row of counts; a calibrated threshold is the best edge of each."""
         out = np.empty(max(len(systems), len(inputs)))
         counts = np.empty(len(self.x), dtype=np.int64)
         for s in range(len(out)):
@@ -113,14 +103,9 @@ def _share(right: int, n: int) -> float:
 
 @dataclass(frozen=True)
 class _Sizes:
-    """The pairs of kinds by their difference, between edges that ascend to infinity; the rest as in `CellTies`.
+    """Pairs of kinds by their difference, between ascending edges; other fields as in `CellTies`.
 
-    Attributes
-    ----------
-    order : array, (kinds,)
-        The kinds by `z`.
-    places : array, (kinds, edges)
-        The first kind that is no further below each.
+    `order` lists the kinds by `z`; `places` (kinds, edges) is the first kind at most an edge below each.
     """
 
     edges: FloatArray
@@ -137,20 +122,20 @@ class _Sizes:
         return cls(edges, z, np.argsort(z, kind="stable"), equal, places)
 
     def gains(self, counts: IntArray) -> IntArray:
-        """Of pairs of kinds that are drawn so often, those tied in the gold, and those ordered alike, (2, edges)."""
+        """Drawn pairs of kinds tied in the gold, and ordered alike, (2, edges)."""
         out = np.empty((2, len(self.edges)), dtype=np.int64)
         scratch = np.empty(len(self.z) + 1, dtype=np.int64), np.empty(len(self.z) + 1, dtype=np.int64)
         kernels.gains_by_size(self.z, self.order, counts, self.equal, self.places, *scratch, out)
         return out
 
     def numbers(self) -> IntArray:
-        """How many pairs of kinds there are between the edges."""
+        """Number of pairs of kinds between the edges."""
         below = (self.equal[:, None] - self.places).sum(axis=0, dtype=np.int64)
         return np.asarray(np.diff(below, prepend=0))
 
 
 def _edges(x: FloatArray) -> FloatArray:
-    """Between which about as many differences lie, of scores in ascending order; the last is infinite."""
+    """Edges between which about equally many differences fall, for ascending scores; the last is infinite."""
     if not len(x):
         return np.array([np.inf])
     first, second = np.random.default_rng(0).integers(0, len(x), (2, _SAMPLE))
@@ -161,11 +146,11 @@ def _edges(x: FloatArray) -> FloatArray:
 
 
 def _best(x: FloatArray, z: IntArray, equal: IntArray, counts: IntArray) -> float:
-    """The smallest difference that as a threshold makes as many pairs right as any; 0 where none gains.
+    """Smallest difference that, as a threshold, makes most pairs right; 0 where none gains.
 
-    Pairs are sorted only between edges where, by what could be gained there at most, the best may lie. The total at an
-    edge counts as reached at first; it is not where the edge lies between differences that only rounding tells apart,
-    and then less is demanded.
+    Pairs are sorted only between edges where the best one can be, by an upper bound of the gain there. The total at an
+    edge counts as reached at first; it is not where the edge splits differences equal up to rounding, and then the
+    bound drops.
     """
     sizes = _Sizes.of(x, z, equal, _edges(x))
     gained, lost = sizes.gains(counts)
@@ -188,9 +173,9 @@ def _best(x: FloatArray, z: IntArray, equal: IntArray, counts: IntArray) -> floa
 def _sorted_pairs(
     sizes: _Sizes, x: FloatArray, counts: IntArray, low: int, high: int
 ) -> tuple[FloatArray, IntArray, BoolArray]:
-    """The pairs between some edges by their difference: that, what a tie gains, and which are the last of those alike.
+    """Pairs between some edges by difference: the difference, the gain of a tie, and the last of equal ones.
 
-    Those a little beyond the last edge are looked at, too: differences that only rounding tells apart go on there.
+    Differences equal up to rounding may continue just beyond the last edge, so these pairs are included.
     """
     start, stop = float(sizes.edges[low - 1]) if low else 0.0, float(sizes.edges[high])
     beyond = stop + 4 * arrays.RAW * float(np.abs(x).max())
@@ -206,7 +191,7 @@ def _sorted_pairs(
 
 
 def _runs(places: IntArray, sizes: IntArray) -> list[tuple[int, int]]:
-    """The first and the last of neighbouring places, of so many pairs together as are listed at a time."""
+    """First and last of neighbouring places whose pairs fit into one list."""
     runs: list[tuple[int, int]] = []
     size = 0
     for at in places.tolist():

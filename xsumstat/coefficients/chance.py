@@ -1,8 +1,8 @@
-"""What a metric reaches that tells nothing of its outputs: one that is constant, and one that is random.
+"""Chance baselines: values of an uninformative metric, constant or random.
 
-A constant metric gives every output one score; a random one scores that are drawn alike for all outputs, no two of them
-equal. Each function here gives the value of the constant one and the expected value of the random one in each group,
-(2, groups), and how many members each group has.
+A constant metric scores all outputs alike; a random one draws scores without ties, with one distribution for all
+outputs. Each function gives the value of the constant and the expected value of the random metric in each group, (2,
+groups), and the number of members of each group.
 """
 
 from __future__ import annotations
@@ -28,18 +28,17 @@ Levels = tuple[FloatArray, FloatArray]
 
 
 def of_order(x: FloatArray, z: FloatArray, measure: Measure) -> Levels:
-    """Of pairwise accuracy: a constant metric orders no pair, a random one half of those that the gold orders."""
+    """Pairwise accuracy: a constant metric orders no pair, a random one half of those that the gold orders."""
     tied, n = _tied_in_gold(x, z, measure)
     return np.stack([0.0 * tied, (1.0 - tied) / 2]), n
 
 
 def of_order_and_ties(x: FloatArray, z: FloatArray, measure: Measure) -> Levels:
-    """Of accuracy with ties: a constant metric is right where the gold has a tie, a random one as `of_order`.
+    """Accuracy with ties: a constant metric is right where the gold is tied, a random one as in `of_order`.
 
-    A threshold that is calibrated is calibrated for the random metric too, on the scores that it is judged on. Of up to
-    `_MOST_PAIRS` pairs the value is the mean of `_DRAWN` random metrics; of more it is the limit, which they pass by
-    little: where a threshold ties a share t of the pairs, these being any of them, it is right in
-    ``t·T + (1 − t)(1 − T)/2`` on average, which is largest at one of the ends.
+    A calibrated threshold is calibrated for the random metric too. With up to `_MOST_PAIRS` pairs the value is the mean
+    of `_DRAWN` random metrics. Above that it is the limit: a threshold that ties a share t of the pairs is right in
+    ``t·T + (1 − t)(1 − T)/2`` on average, largest at t = 0 or 1.
     """
     tied, n = _tied_in_gold(x, z, measure)
     found = np.stack([tied, (1.0 - tied) / 2])
@@ -54,7 +53,7 @@ def of_order_and_ties(x: FloatArray, z: FloatArray, measure: Measure) -> Levels:
 
 @functools.lru_cache(maxsize=32)
 def _of_calibrated(missing: bytes, gold: bytes, shape: tuple[int, int], measure: Measure) -> FloatArray:
-    """The mean accuracy in each group of random metrics that are there where a metric is, calibrated each by itself."""
+    """Mean accuracy in each group of random metrics, each calibrated, with a metric's missing scores."""
     there = ~np.frombuffer(missing, dtype=bool).reshape(shape)
     z = arrays.scaled(np.frombuffer(gold).reshape(shape))
     drawn = np.where(there, np.random.default_rng(0).normal(size=(_DRAWN, *shape)), np.nan)
@@ -77,7 +76,7 @@ def _of_calibrated(missing: bytes, gold: bytes, shape: tuple[int, int], measure:
 
 
 def _as_members(drawn: FloatArray, z: FloatArray, measure: Measure) -> FloatArray:
-    """Metrics (draws, systems, inputs) as what is compared in each group, (draws, members, groups)."""
+    """Metrics (draws, systems, inputs) as what each group compares, (draws, members, groups)."""
     if measure.level == "system":
         cells = ~np.isnan(drawn[0]) if measure.own_cells else arrays.present(drawn[0], z)
         with np.errstate(invalid="ignore"):
@@ -89,10 +88,7 @@ def _as_members(drawn: FloatArray, z: FloatArray, measure: Measure) -> FloatArra
 
 
 def _best_thresholds(gaps: FloatArray, gains: FloatArray) -> FloatArray:
-    """At which difference each draw, (draws, pairs), gains most by calling those up to it ties, (draws, 1).
-
-    The first of those that are as good, -1 where none gains: no two differences of random scores are equal.
-    """
+    """First place where each draw (draws, pairs) gains most by ties up to there, (draws, 1); −1 where none gains."""
     if not gaps.shape[1]:
         return np.full((len(gaps), 1), -1.0)
     order = np.argsort(gaps, axis=1)
@@ -104,30 +100,29 @@ def _best_thresholds(gaps: FloatArray, gains: FloatArray) -> FloatArray:
 
 
 def of_order_and_ties_as_tau(x: FloatArray, z: FloatArray, measure: Measure) -> Levels:
-    """Of tau with ties."""
     found, n = of_order_and_ties(x, z, measure)
     return 2.0 * found - 1.0, n
 
 
 def like_wmt(x: FloatArray, z: FloatArray, measure: Measure) -> Levels:
-    """Of WMT's tau, in which a tie in the metric is wrong."""
+    """WMT's Kendall-like tau, in which a tie in the metric is wrong."""
     n = Members.of(x, z, measure.level, measure.own_cells).present.sum(axis=0).astype(float)
     return np.stack([np.full(len(n), -1.0), np.zeros(len(n))]), n
 
 
 def counted(x: FloatArray, z: FloatArray, measure: Measure) -> tuple[FloatArray, FloatArray]:
-    """How many pairs of each group WMT's tau counts, as their gold scores are far enough apart, and how many it has."""
+    """Number of pairs of each group that WMT's tau counts, and of all its pairs."""
     members = Members.of(x, z, measure.level, measure.own_cells)
     found = [ties.n_set_apart(members, measure.coefficient.threshold, *part) for part in members.parts()]
     return np.concatenate(found), members.pairs
 
 
 def soft(x: FloatArray, z: FloatArray, measure: Measure) -> Levels:
-    """Of soft pairwise accuracy.
+    """Soft pairwise accuracy.
 
-    A constant metric has p = 1 for each ordered pair of systems, a random one each of 1/L, 2/L, ..., 1 equally often,
-    L = 2^m for the m inputs that both have: the place of a sum among those of all swaps. With k the whole part of Lp_z
-    the mean of ``|p − p_z|`` is ``(k(2Lp_z − k − 1) + L(L + 1)/2 − Lp_z·L)/L²``.
+    A constant metric has p = 1 for each ordered pair of systems; a random one each of 1/L, 2/L, ..., 1 equally often,
+    with L = 2^m for m common inputs. With k the whole part of Lp_z, the mean of ``|p − p_z|`` is ``(k(2Lp_z − k − 1) +
+    L(L + 1)/2 − Lp_z·L)/L²``.
     """
     ready = SoftAccuracy.of(x, z, measure.own_cells)
     p_z = ready.z.drawn(arrays.ones(ready.n_inputs))[:, 0]
@@ -147,7 +142,7 @@ def soft(x: FloatArray, z: FloatArray, measure: Measure) -> Levels:
 
 
 def _tied_in_gold(x: FloatArray, z: FloatArray, measure: Measure) -> Levels:
-    """The share of each group's pairs that are tied in the gold, NaN without pairs, and how many members it has."""
+    """Share of each group's pairs tied in the gold (NaN without pairs), and its number of members."""
     members = Members.of(arrays.scaled(x), arrays.scaled(z), measure.level, measure.own_cells)
     ordered = np.sort(np.where(members.present, members.z, np.nan), axis=0)  # missing ones last
     places = np.arange(len(ordered))[:, None]

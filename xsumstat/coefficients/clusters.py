@@ -1,7 +1,4 @@
-"""What a correlation is without one cluster of systems, or of inputs: as `leave_one_out`, whose labels are clusters.
-
-Systems that are variants of each other, or inputs of one document, are not independent: they are left out together.
-"""
+"""A correlation without each cluster of systems or inputs: `leave_one_out` with clusters as labels."""
 
 from __future__ import annotations
 
@@ -20,7 +17,7 @@ Clusters = tuple[IntArray, IntArray]
 
 
 def of(x: FloatArray, z: FloatArray, measure: Measure, clusters: Clusters | None) -> Parts:
-    """The parts of a metric's scores and the gold's, (systems, inputs), when clusters, if any, are left out whole."""
+    """Leave-one-out parts of a metric and the gold (systems, inputs); clusters, if any, are left out whole."""
     parts = leave_one_out.of(x, z, measure)
     if clusters is None or not parts.shape[0]:
         return parts
@@ -45,14 +42,14 @@ def of(x: FloatArray, z: FloatArray, measure: Measure, clusters: Clusters | None
 
 
 def _left_out(known: FloatArray, codes: IntArray, value: Callable[[IntArray], FloatArray]) -> FloatArray:
-    """The values without each cluster, from counts of labels; `known` without each label, if each is a cluster."""
+    """Values without each cluster, from counts of labels; `known` if each label is a cluster."""
     if _trivial(codes):
         return known
     return np.concatenate([value(counts) for counts in leave_one_out.without_each(codes)])
 
 
 def _trivial(codes: IntArray) -> bool:
-    """Whether each label is a cluster of its own, in order."""
+    """Whether each label is its own cluster, in order."""
     return np.array_equal(codes, np.arange(len(codes)))
 
 
@@ -66,7 +63,7 @@ def _blocks(values: FloatArray, systems: IntArray, inputs: IntArray) -> FloatArr
 def _of_means(
     x: FloatArray, z: FloatArray, measure: Measure, parts: OfMeans, systems: IntArray, inputs: IntArray
 ) -> OfMeans:
-    """The coefficient, and Pearson's r, of systems' means without each cluster of systems."""
+    """The coefficient, and Pearson's r, of system means without each cluster of systems."""
 
     def left_out(record: Coefficient, known: FloatArray) -> tuple[FloatArray, float]:
         estimator = replace(measure, coefficient=record).estimator(x, z)
@@ -82,7 +79,7 @@ def _of_means(
 def _of_groups(
     x: FloatArray, z: FloatArray, measure: Measure, parts: OfGroups, systems: IntArray, inputs: IntArray
 ) -> OfGroups:
-    """Each group's coefficient without each cluster of members; the groups may be in clusters of their own."""
+    """Each group's coefficient without each cluster of members; the groups may be clustered too."""
     of_systems = parts.members == "system"
     members, groups = (systems, inputs) if of_systems else (inputs, systems)
     if _trivial(members):

@@ -1,4 +1,4 @@
-"""What correlations are without one system, or without one input, from what they are as a whole: by update formulas.
+"""Correlations without one system or one input, from the whole, by update formulas.
 
 Scores are (systems, inputs), NaN where a cell is missing.
 """
@@ -20,7 +20,7 @@ from xsumstat.types import BoolArray, FloatArray, IntArray
 
 
 def by_kind(x: FloatArray, z: FloatArray, measure: Measure, *, kind: int) -> Parts:
-    """The parts of a coefficient that the kernels know by a number."""
+    """Leave-one-out parts of a coefficient that the kernels know by number."""
     x, z = arrays.scaled(x), arrays.scaled(z)
     if measure.level in ("input", "within_system"):
         return _of_groups(x, z, measure, kind)
@@ -45,22 +45,21 @@ def _of_means(x: FloatArray, z: FloatArray, value: float, own_cells: bool, kind:
 
 
 def pearson_of_means(x: FloatArray, z: FloatArray) -> float:
-    """Pearson's r of the means of two variables over the cells that each has."""
+    """Pearson's r of the means of two variables, each over its own cells."""
     a, b = (_standard(arrays.equal_means(each, ~np.isnan(each))[0])[0] for each in (x, z))
     return float(a @ b) / len(a)
 
 
 def _one_group(x: FloatArray, z: FloatArray, kind: int) -> FloatArray:
-    """The coefficient of two vectors without each of their places."""
+    """The coefficient of two vectors without each of their elements."""
     return without_members(x[:, None], z[:, None], np.ones((len(x), 1), bool), kind)[1][:, 0]
 
 
 def _noise(known: Curvature) -> FloatArray:
-    """The influence of each cell on Pearson's r of the means, without what systems and inputs have by themselves.
+    """Influence of each cell on Pearson's r of the means, without the main effects of systems and inputs.
 
-    ``ψ_ij = [(b_i − r·a_i)/(N·s_x)·e^x_ij + (a_i − r·b_i)/(N·s_z)·e^z_ij]/m_i`` with a, b the standardised means
-    (ddof 0) of both, s their sds, m_i the cells of system i, and e what is left of a score when its system's mean and
-    then its input's mean are taken out.
+    ``ψ_ij = [(b_i − r·a_i)/(N·s_x)·e^x_ij + (a_i − r·b_i)/(N·s_z)·e^z_ij]/m_i`` with a, b the standardised means (ddof
+    0), s their SDs, m_i the cells of system i, and e the residual after the system's mean and then the input's mean.
     """
     (a, s_x), (b, s_z) = (_standard(each) for each in known.means)
     r, n = float(a @ b) / len(a), len(a)
@@ -71,7 +70,7 @@ def _noise(known: Curvature) -> FloatArray:
 
 
 def _standard(values: FloatArray) -> tuple[FloatArray, float]:
-    """Values of mean 0 and sd 1, and their sd; NaN where they are all one."""
+    """Values with mean 0 and SD 1, and their SD; NaN where they are constant."""
     centred = values - values.mean()
     centred -= centred.mean()
     spread = float(np.sqrt(np.mean(centred**2))) if np.ptp(values) > 0 else math.nan
@@ -95,7 +94,7 @@ def _of_groups(x: FloatArray, z: FloatArray, measure: Measure, kind: int) -> OfG
 
 
 def of_groups(r: FloatArray, without: FloatArray, there: BoolArray, measure: Measure) -> OfGroups:
-    """The parts of groups' coefficients, and of these without each member (members, groups)."""
+    """Parts of groups' coefficients, given those without each member (members, groups)."""
     size = there.sum(axis=0)
     value = arrays.average(r, size.astype(float), measure.undefined_as_zero)
     if measure.undefined_as_zero:
@@ -120,7 +119,7 @@ def without_members(x: FloatArray, z: FloatArray, there: BoolArray, kind: int) -
 
 
 def _codes(x: FloatArray, z: FloatArray, there: BoolArray) -> tuple[IntArray, IntArray, IntArray]:
-    """The order by x and the dense ranks of both within each group, (groups, members)."""
+    """Order by x and dense ranks of both within each group, (groups, members)."""
     order, codes_x = arrays.codes_of_groups(x, there)
     return order, codes_x, arrays.codes_of_groups(z, there)[1]
 
@@ -176,19 +175,10 @@ def _pearson_without(x: FloatArray, z: FloatArray, there: BoolArray, axis: int) 
 
 @dataclass(frozen=True)
 class _Cells:
-    """All cells that are there, ranked by both scores.
+    """All present cells, ranked by both scores.
 
-    Attributes
-    ----------
-    there : array of bool, (systems, inputs)
-    x, z : array
-        The scores, NaN where a cell is missing.
-    codes_x, codes_z : array of int, (cells,)
-        Dense ranks among all cells.
-    below_x, below_z : array of int, (cells + 1,)
-        How many cells have a smaller code.
-    alike, opposite : array of int, (cells,)
-        With how many other cells each is ordered alike by both scores, and oppositely.
+    `codes_x`, `codes_z` (cells,) are dense ranks, `below_x`, `below_z` (cells + 1,) the number of cells with a smaller
+    code, `alike`, `opposite` (cells,) the number of other cells that both scores order alike, or oppositely, with each.
     """
 
     there: BoolArray
@@ -214,14 +204,14 @@ class _Cells:
 
     @property
     def untied(self) -> tuple[IntArray, IntArray]:
-        """From how many others each cell differs, by x and by z."""
+        """Number of other cells not tied with each, by x and by z."""
         size = len(self.codes_x)
         of_x = size - self.below_x[self.codes_x + 1] + self.below_x[self.codes_x]
         return of_x, size - self.below_z[self.codes_z + 1] + self.below_z[self.codes_z]
 
     @property
     def ranks(self) -> tuple[FloatArray, FloatArray]:
-        """The centred midranks, doubled."""
+        """Centred midranks, doubled."""
         size = len(self.codes_x)
         return tuple(  # type: ignore[return-value]
             (below[codes] + below[codes + 1] - size).astype(float)
@@ -233,21 +223,19 @@ class _Cells:
         return np.nonzero(self.there)[axis].astype(np.int64)
 
     def without(self, axis: int, kind: int) -> FloatArray:
-        """The coefficient without each system (axis 0) or input."""
         return self.spearman_without(axis) if kind == kernels.SPEARMAN else self.kendall_without(axis, kind)
 
     def spearman_without(self, axis: int) -> FloatArray:
-        """Spearman's rho without each system (axis 0) or input."""
         found, order = np.empty(self.there.shape[axis]), np.argsort(self.codes_x, kind="stable")
         each = (*self.ranks, self.codes_x, self.codes_z, self.labels(axis))
         jackknife_kernels.spearman_without_groups(*(values[order].astype(np.int32) for values in each), found)
         return found
 
     def spearman_influence(self) -> FloatArray:
-        """``ab − ρ(a² + b²)/2`` of standardised midranks a, b, and what each cell does to the ranks of others.
+        """``ab − ρ(a² + b²)/2`` of standardised midranks a, b, and the effect of each cell on others' ranks.
 
-        That is the mean over the other cells c of ``(b_c − ρ·a_c)[x_c > x_a]``, ties counting half, times n over the sd
-        of the midranks of x (√12 where none are tied), less its own mean; and likewise for z.
+        That effect is the mean over other cells c of ``(b_c − ρ·a_c)[x_c > x_a]``, ties counting half, times n over the
+        SD of the midranks of x (√12 without ties), less its mean; likewise for z.
         """
         ranks_x, ranks_z = self.ranks
         (a, spread_x), (b, spread_z) = _standard(ranks_x), _standard(ranks_z)
@@ -258,9 +246,9 @@ class _Cells:
         return np.asarray(a * b - rho * (a**2 + b**2) / 2 + moved - moved.mean())
 
     def kendall_without(self, axis: int, kind: int) -> FloatArray:
-        """A coefficient of the Kendall family without each system (axis 0) or input.
+        """A Kendall-type coefficient without each system (axis 0) or input.
 
-        The pairs that go are those with a cell of the label; those of two such cells were counted twice.
+        The pairs that leave have a cell of the label; pairs of two such cells were counted twice.
         """
         label, groups = self.labels(axis), self.there.shape[axis]
         each = (self.alike, self.opposite, *self.untied)
@@ -273,14 +261,14 @@ class _Cells:
         return np.array([_rank_value(kind, *map(float, place)) for place in places])
 
     def _within(self, axis: int) -> IntArray:
-        """The pairs of two cells of each system (axis 0) or input, as `decide_groups` counts them."""
+        """Pairs of two cells of the same system (axis 0) or input, as `decide_groups` counts them."""
         x, z, there = (self.x.T, self.z.T, self.there.T) if axis == 0 else (self.x, self.z, self.there)
         sums = np.empty((4, there.shape[1]), np.int64)
         jackknife_kernels.decide_groups(*_codes(x, z, there), arrays.or_none(there), sums)
         return sums
 
     def _distinct_without(self, label: IntArray, groups: int) -> FloatArray:
-        """The number of different values, the smaller of the two scores', without each label."""
+        """Number of different values, the smaller of the two scores', without each label."""
         found = []
         for codes, below in ((self.codes_x, self.below_x), (self.codes_z, self.below_z)):
             often = np.diff(below)
@@ -290,7 +278,7 @@ class _Cells:
         return np.asarray(np.minimum(*found), dtype=float)
 
     def kendall_influence(self, kind: int) -> FloatArray:
-        """Twice the mean of each cell's pairs less what they are on average; tau-b also for the ties."""
+        """Twice the mean of each cell's pairs less the average; tau-b also has terms for the ties."""
         others = max(len(self.codes_x) - 1, 1)
         alike, opposite, of_x, of_z = (each / others for each in (self.alike, self.opposite, *self.untied))
         if kind == kernels.ACCURACY:
@@ -310,7 +298,7 @@ class _Cells:
 
 
 def _mean_above(values: FloatArray, codes: IntArray) -> FloatArray:
-    """For each member the sum of the values of those with a larger code, and half of those with its own, over n."""
+    """For each member the sum of the values with a larger code, and half of those with its own, over n."""
     by_code = np.bincount(codes, values, len(codes) + 1)
     above = by_code.sum() - np.cumsum(by_code) + by_code / 2
     return np.asarray(above[codes] / len(codes))

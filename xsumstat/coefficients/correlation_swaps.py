@@ -1,6 +1,6 @@
-"""Pairs of metrics made ready for permutation: what their difference becomes when scores trade places.
+"""Pairs of metrics prepared for permutation: their difference when scores are swapped.
 
-X and Y are standardised over the cells that both (and the gold) have, and only those cells count.
+X and Y are standardised over the cells that both and the gold have; only these cells count.
 """
 
 from __future__ import annotations
@@ -23,10 +23,9 @@ from xsumstat.types import Bits, BoolArray, FloatArray, IntArray, Pair
 def swapped(
     scores: FloatArray, z: FloatArray, pairs: tuple[Pair, ...], measure: Measure, *, kind: int, off_system: MakeSwapped
 ) -> Sequence[Differences]:
-    """Make pairs of metrics ready to trade places, with their systems' means, or else as `off_system` does.
+    """Prepare pairs of metrics for swaps: by system means, or else by `off_system`.
 
-    Pairs that are compared on the cells of the first of all metrics share their sums, which are of what each metric
-    adds to that one's. `kind` is the kernels' number of the coefficient.
+    Pairs on the cells of the first metric share the sums of what each metric adds to that one's.
     """
     if measure.level != "system":
         return off_system(scores, z, pairs, measure)
@@ -46,7 +45,7 @@ def swapped(
 
 
 def moments(scores: FloatArray, z: FloatArray, pairs: tuple[Pair, ...], measure: Measure) -> Sequence[Differences]:
-    """Make pairs of metrics ready to trade places under Pearson's r, by groups or of all cells."""
+    """Prepare pairs of metrics for swaps under Pearson's r, by groups or over all cells."""
     tests: list[Differences] = []
     by_pair = arrays.pairs_and_gold(scores, z, pairs, measure.level, measure.missing)
     for pair, (x, y, gold, _) in zip(pairs, by_pair, strict=True):
@@ -140,9 +139,9 @@ def _system_test(
 def beyond_first(
     scores: FloatArray, used: list[int], cells: BoolArray, there: IntArray, count: FloatArray
 ) -> tuple[FloatArray, tuple[FloatArray, FloatArray]]:
-    """What each cell adds to its system's mean beyond what the first metric's does, padded, metric by metric.
+    """What each cell adds to its system's mean beyond the first metric, padded, (metrics, systems, inputs).
 
-    (metrics, systems, inputs); beside it the means, and what rounding is relative to.
+    Also returns the means, and the sizes that rounding is relative to.
     """
     inputs = cells.shape[1]
     added = np.zeros((len(used), len(there), inputs + -inputs % 8))
@@ -161,8 +160,6 @@ def beyond_first(
 
 @dataclass(frozen=True)
 class _Moments:
-    """One pair under Pearson's r, by groups or of all cells."""
-
     pairs: tuple[Pair, ...]
     data: tuple[Any, ...]
     undefined_as_zero: bool
@@ -178,10 +175,7 @@ class _Moments:
 
 
 def moments_of(x: FloatArray, y: FloatArray, z: FloatArray, level: str) -> tuple[Any, ...]:
-    """Standardised x and y and the gold by groups, centred, and what a cell's sign adds: x, y, z, present, ...
-
-    ... `parts`, `sums` and `variance_z` as of `kernels.swaps.swap_pearson`.
-    """
+    """Standardised x, y and gold by groups, centred, and the arrays of `kernels.swaps.swap_pearson`."""
     by_system = level == "within_system"
     if level == "global":
         pooled = Pooled.of(x.reshape(-1, 1), y.reshape(-1, 1))

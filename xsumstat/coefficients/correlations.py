@@ -1,7 +1,4 @@
-"""Correlations and accuracies of two score matrices at each level, as they are or drawn anew.
-
-Scores are (systems, inputs), NaN where a cell is missing.
-"""
+"""Correlations and accuracies of two score matrices (systems, inputs) at each level, as given or resampled."""
 
 from __future__ import annotations
 
@@ -26,7 +23,7 @@ _LANE_COLUMNS = 64
 
 
 def estimator(x: FloatArray, z: FloatArray, measure: Measure, *, kind: int) -> Estimator:
-    """Make two score matrices ready by the kernel that serves the level; `kind` is the kernels' number."""
+    """Prepare two score matrices for the kernel of the level; `kind` is the kernels' number."""
     if measure.level == "system":
         return of_means(x, z, measure, kind=kind)
     x, z = arrays.scaled(x), arrays.scaled(z)
@@ -38,7 +35,7 @@ def estimator(x: FloatArray, z: FloatArray, measure: Measure, *, kind: int) -> E
 
 
 def of_means(x: FloatArray, z: FloatArray, measure: Measure, *, kind: int) -> Estimator:
-    """Make two score matrices ready at system level, whatever the coefficient of the means."""
+    """Prepare two score matrices at system level for any coefficient of means."""
     threshold = measure.coefficient.rescaled(x, z).threshold
     return _System(kind, threshold, Means.of(arrays.scaled(x), arrays.scaled(z), measure.own_cells))
 
@@ -46,9 +43,9 @@ def of_means(x: FloatArray, z: FloatArray, measure: Measure, *, kind: int) -> Es
 def close_pairs(
     means: Means, low: FloatArray, high: FloatArray, systems: IntArray, inputs: IntArray, *, kind: int
 ) -> tuple[FloatArray, FloatArray]:
-    """The coefficient of pairs of systems, and how many they are, in each resample, (gaps, resamples).
+    """The coefficient of close pairs of systems and their number, in each resample, (gaps, resamples).
 
-    A gap holds the pairs whose means by the metric differ by at least `low` and at most `high`.
+    A gap holds the pairs whose metric means differ by at least `low` and at most `high`.
     """
     x, z, weights = means.drawn(systems, inputs)
     out, pairs = (np.empty((len(low), len(weights), weights.shape[2])) for _ in range(2))
@@ -81,7 +78,7 @@ def correlate_means(
 
 @dataclass(frozen=True)
 class Means:
-    """Scores of a metric and of the gold, (systems, inputs), whose means are drawn."""
+    """Scores of a metric and of the gold, (systems, inputs), whose means are resampled."""
 
     x: FloatArray
     z: FloatArray
@@ -92,7 +89,6 @@ class Means:
 
     @classmethod
     def of(cls, x: FloatArray, z: FloatArray, own_cells: bool) -> Means:
-        """From scaled scores, NaN where missing."""
         both = arrays.present(x, z)
         there_x, there_z = (~np.isnan(x), ~np.isnan(z)) if own_cells else (both, both)
         return cls(
@@ -106,12 +102,11 @@ class Means:
 
     @property
     def there(self) -> BoolArray:
-        """Systems with both means."""
         cells = [np.ones(len(self.x)) if mask is None else mask.sum(axis=1) for mask in (self.mask_x, self.mask_z)]
         return np.asarray((cells[0] > 0) & (cells[1] > 0))
 
     def pearson(self) -> float:
-        """Pearson's r of the means, to the bits that the kernels give, without compiling any."""
+        """Pearson's r of the means, identical to the kernels' result, without compiling any."""
         there = self.there
         if not there.any():
             return math.nan
@@ -128,7 +123,7 @@ class Means:
         return min(1.0, max(-1.0, _in_turn(dx * dz) / math.sqrt(variances))) if variances > 0 else math.nan
 
     def drawn(self, systems: IntArray, inputs: IntArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Means of both for each row of counts, and how often each system came; arrays as from `lanes`."""
+        """Means of both for each row of counts, and draws of each system; arrays as from `lanes`."""
         resamples = max(len(systems), len(inputs))
         weights = arrays.lanes(resamples, len(self.x))
         mean_x, mean_z = (arrays.lanes(resamples if len(inputs) > 1 else 1, len(self.x)) for _ in range(2))
@@ -138,13 +133,13 @@ class Means:
 
 
 def _in_turn(values: FloatArray) -> float:
-    """Their sum, added one after the other as the kernels do."""
+    """Sum in sequence, as in the kernels."""
     return float(np.add.accumulate(values)[-1]) + 0.0
 
 
 @dataclass(frozen=True)
 class _System:
-    """Means over inputs, correlated over systems."""
+    """Correlation over systems of means over inputs."""
 
     kind: int
     threshold: float
@@ -172,8 +167,6 @@ class _System:
 
 @dataclass(frozen=True)
 class _Global:
-    """All cells as one vector."""
-
     kind: int
     x: FloatArray
     z: FloatArray
@@ -210,7 +203,7 @@ class _Global:
 
 @dataclass(frozen=True)
 class _Grouped:
-    """One correlation per group, then their average: over systems per input, or over inputs per system."""
+    """Average of one correlation for each group: over systems per input, or over inputs per system."""
 
     kind: int
     form: str  # "moments", "pairs", "signs" or "sorted": which kernel, and what `data` holds

@@ -1,4 +1,4 @@
-"""How Pearson's r of systems' means bends with the noise of inputs: a second-order part, which jackknives double."""
+"""Curvature of Pearson's r of system means in the noise of inputs; jackknives double this second-order part."""
 
 from __future__ import annotations
 
@@ -13,21 +13,13 @@ from xsumstat.types import FloatArray, IntArray
 
 @dataclass(frozen=True)
 class Curvature:
-    """The second derivatives of one correlation by the noise of inputs: ``F_jk = y_j'·K·y_k`` for the inputs j and k.
+    """Second derivatives of one correlation by the noise of inputs j and k: ``F_jk = y_j'·K·y_k``.
 
-    F_jk tells how the scores on j and k together move r by moving the means. With a and b the centred means of metric
-    and gold over their norms, u_j and v_j the noise of an input over the same norms, and r = a·b, it is ``u_j·v_k +
-    u_k·v_j − [(b·u_j + a·v_j)(a·u_k + b·v_k) + (j↔k)] + r[3(a·u_j)(a·u_k) − u_j·u_k + 3(b·v_j)(b·v_k) − v_j·v_k +
-    (a·u_j)(b·v_k) + (a·u_k)(b·v_j)]``: a form of y_j = (u_j, v_j).
-
-    Attributes
-    ----------
-    means : tuple of arrays, (systems,)
-        Of the metric and of the gold.
-    rest : tuple of arrays, (systems, inputs)
-        What is left of their scores without systems' and inputs' means; 0 where there is none.
-    cells : tuple of arrays of int, (systems,)
-        How many scores each mean is of.
+    With a and b the centred, normed means of metric and gold, u_j and v_j the noise of an input over the same norms,
+    and r = a·b: ``u_j·v_k + u_k·v_j − [(b·u_j + a·v_j)(a·u_k + b·v_k) + (j↔k)] + r[3(a·u_j)(a·u_k) − u_j·u_k +
+    3(b·v_j)(b·v_k) − v_j·v_k + (a·u_j)(b·v_k) + (a·u_k)(b·v_j)]``, a form of y_j = (u_j, v_j). `means` (systems,),
+    `rest` (systems, inputs; residuals without system and input means) and `cells` (systems,) are for the metric and the
+    gold.
     """
 
     means: tuple[FloatArray, FloatArray]
@@ -40,7 +32,7 @@ class Curvature:
 
     @cached_property
     def noise(self) -> FloatArray:
-        """The y_j, (2 systems, inputs): without what all systems share."""
+        """The y_j, (2 systems, inputs), without what all systems share."""
         sides = []
         for centred, rest, cells in zip(self._centred, self.rest, self.cells, strict=True):
             noise = rest / cells[:, None]
@@ -70,15 +62,9 @@ class Curvature:
 
 @dataclass(frozen=True)
 class Bend:
-    """The curvature of one correlation as a part of a sum.
+    """Curvature of one correlation as a term of a sum, with a `weight`.
 
-    Attributes
-    ----------
-    curvature : Curvature
-    weight : float
-        How often it counts.
-    places : array of int, optional
-        Places of its inputs among those of all parts; None where these are the same.
+    `places` are its inputs among those of all terms; None where these are the same.
     """
 
     curvature: Curvature
@@ -95,14 +81,14 @@ class Bend:
 
 
 def averaged(bends: Sequence[tuple[Bend, ...]]) -> tuple[Bend, ...]:
-    """Those of the mean of several correlations, on the same systems and inputs."""
+    """Bends of the mean of several correlations on the same systems and inputs."""
     return tuple(replace(bend, weight=bend.weight / len(bends)) for each in bends for bend in each)
 
 
 def second_order(bends: Sequence[Bend], n_inputs: int) -> float:
-    """``M/(M−1)·Σ_{j≠k} F_jk²/2``: the variance of the second-order part, by the noise of M inputs; 0 of no bends.
+    """``M/(M−1)·Σ_{j≠k} F_jk²/2``: variance of the second-order part by the noise of M inputs; 0 without bends.
 
-    The sum over all j and k is a trace of products of small matrices, so M inputs cost M, not M².
+    The sum over all j and k is a trace of products of small matrices, so the cost grows with M, not M².
     """
     if not bends:
         return 0.0
@@ -116,5 +102,5 @@ def second_order(bends: Sequence[Bend], n_inputs: int) -> float:
 
 
 def _trace(one: Curvature, two: Curvature, products: FloatArray) -> float:
-    """``Σ_jk F_jk·F'_jk`` of two curvatures, from the products of their noise, (2 systems, 2 systems)."""
+    """``Σ_jk F_jk·F'_jk`` of two curvatures, from the products of their noise (2 systems, 2 systems)."""
     return float(np.sum((one.form @ products) * (two.form @ products.T).T))

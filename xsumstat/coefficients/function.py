@@ -1,4 +1,4 @@
-"""Any function of two vectors as a coefficient: the slow path, one call for each group and resample."""
+"""Any function of two vectors as a coefficient: slow, one call for each group and resample."""
 
 from __future__ import annotations
 
@@ -16,18 +16,15 @@ from xsumstat.types import Bits, BoolArray, CorrelationFunction, FloatArray, Int
 
 
 def coefficient(function: CorrelationFunction) -> Coefficient:
-    """The record of a user's function."""
     name = getattr(function, "__name__", type(function).__name__)
     return Coefficient(name, name, (-math.inf, math.inf), estimator=estimator, swapped=swapped, function=function)
 
 
 def estimator(x: FloatArray, z: FloatArray, measure: Measure) -> Estimator:
-    """Make two score matrices ready."""
     return _ByFunction(x, z, measure)
 
 
 def swapped(scores: FloatArray, z: FloatArray, pairs: tuple[Pair, ...], measure: Measure) -> Sequence[Differences]:
-    """Make pairs of metrics ready to trade places."""
     tests, unseen, warned = [], {metric for pair in pairs for metric in pair}, False
     by_pair = arrays.pairs_and_gold(scores, z, pairs, measure.level, measure.missing)
     for pair, (x, y, gold, cells) in zip(pairs, by_pair, strict=True):
@@ -47,7 +44,7 @@ def swapped(scores: FloatArray, z: FloatArray, pairs: tuple[Pair, ...], measure:
 
 
 def _warn_of_scale(x: FloatArray, standardised: FloatArray, z: FloatArray, measure: Measure) -> bool:
-    """Warn, once a call, where a function depends on the scale or origin of scores, which swapped ones must share."""
+    """Warn once per call if a function depends on scale or origin, which swapped scores must share."""
     plain, other = (measure.estimator(each, z).value() for each in (x, standardised))
     if not abs(plain - other) > 1e-3 * max(1.0, abs(plain), abs(other)):
         return False
@@ -62,8 +59,6 @@ def _warn_of_scale(x: FloatArray, standardised: FloatArray, z: FloatArray, measu
 
 @dataclass(frozen=True)
 class _ByFunction:
-    """One score matrix and another."""
-
     x: FloatArray
     z: FloatArray
     measure: Measure
@@ -95,7 +90,7 @@ class _ByFunction:
 
 
 def _value(record: Coefficient, x: FloatArray, z: FloatArray) -> float:
-    """Value of the function, which must be a number."""
+    """Value of the function; raises if it is not a number."""
     assert record.function is not None
     value = record.function(x, z)
     try:
@@ -114,8 +109,6 @@ _SCIPY = {"pearsonr": "pearson", "spearmanr": "spearman", "kendalltau": "kendall
 
 @dataclass(frozen=True)
 class _Swapped:
-    """One pair of metrics."""
-
     pairs: tuple[Pair, ...]
     x: FloatArray
     y: FloatArray

@@ -1,4 +1,4 @@
-"""Scores by several references, or gold by several raters, made one after they were drawn: the slow way."""
+"""Scores by several references, or gold by several raters, aggregated after each draw (slow)."""
 
 from __future__ import annotations
 
@@ -15,16 +15,9 @@ AGGREGATES = ("mean", "max")
 
 @dataclass(frozen=True)
 class Aggregated:
-    """A metric with gold, of which one or both come in layers.
+    """A metric (references, systems, inputs) with gold (raters, systems, inputs); one or both have several layers.
 
-    Attributes
-    ----------
-    x : array, (references, systems, inputs)
-    z : array, (raters, systems, inputs)
-        One layer where there is but one.
-    aggregate : {"mean", "max"}
-        What the references' scores become; raters' are averaged.
-    measure : Measure
+    References are aggregated by "mean" or "max"; raters are averaged.
     """
 
     x: FloatArray
@@ -34,15 +27,12 @@ class Aggregated:
 
     @property
     def cost(self) -> float:
-        """Nanoseconds that a resample takes, about."""
         return 1e6
 
     def groups(self) -> tuple[FloatArray, FloatArray]:
-        """As of any estimator, of all layers."""
         return self._estimator(np.ones(len(self.x)), np.ones(len(self.z))).groups()
 
     def value(self) -> float:
-        """As of any estimator, of all layers."""
         return self._estimator(np.ones(len(self.x)), np.ones(len(self.z))).value()
 
     def bootstrap(
@@ -72,7 +62,7 @@ class Aggregated:
 
 
 def pooled(values: FloatArray, counts: FloatArray | IntArray, aggregate: str) -> FloatArray:
-    """One score of each cell from its layers (layers, systems, inputs), drawn so often; NaN where there is none."""
+    """One score per cell from layers (layers, systems, inputs) drawn `counts` times; NaN without layers."""
     drawn, times = values[counts > 0], np.asarray(counts[counts > 0], dtype=float)[:, None, None]
     there = ~np.isnan(drawn)
     some = there.any(axis=0)

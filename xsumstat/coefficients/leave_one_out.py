@@ -1,6 +1,6 @@
-"""What a correlation is without one system, or without one input: what its jackknife variance is made of.
+"""Correlations without one system or one input: the parts of a jackknife variance.
 
-Scores are (systems, inputs), NaN where a cell is missing. Systems and inputs that take no part are not counted.
+Scores are (systems, inputs), NaN where a cell is missing. Systems and inputs without cells are not counted.
 """
 
 from __future__ import annotations
@@ -25,12 +25,10 @@ _AT_ONCE = 1024
 
 
 class Parts(Protocol):
-    """An estimate, and what it is without each label."""
+    """An estimate, and its values without each label."""
 
     @property
-    def value(self) -> float:
-        """The estimate."""
-        ...
+    def value(self) -> float: ...
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -43,35 +41,17 @@ class Parts(Protocol):
         ...
 
     def less(self, other: Any) -> Parts:
-        """Those of the difference of two estimates, on the same cells."""
+        """The parts of the difference of two estimates."""
         ...
 
 
 @dataclass(frozen=True)
 class OfMeans:
-    """Of the correlation of systems' means.
+    """Correlation of system means, `without` each system, (systems,); `pearson` is Pearson's r likewise.
 
-    Attributes
-    ----------
-    value : float
-    without : array, (systems,)
-        The coefficient without each system.
-    pearson : array, (systems,)
-        Pearson's r likewise.
-    influence : array, (systems, inputs)
-        By how much each cell's noise moves Pearson's r.
-    of_ranks : bool
-        Whether the coefficient is one of ranks.
-    taking_part : tuple of arrays of bool, optional
-        Which systems and which inputs these are, of all; None where those of two metrics are the same.
-    covariates : int
-        How many are held constant.
-    bends : tuple of Bend
-        How Pearson's r bends with the noise of inputs; none where it is not known, as given covariates or of clusters.
-    clustered : bool
-        Whether systems and inputs are clusters of them.
-    pearson_value : float
-        Pearson's r with all systems, where they are clusters.
+    `influence` (systems, inputs) is how far each cell's noise moves Pearson's r. `taking_part` marks systems and
+    inputs; None where two metrics share them. `bends` are unknown with covariates or clusters. `pearson_value` is
+    Pearson's r with all systems, where they are clusters.
     """
 
     value: float
@@ -87,11 +67,9 @@ class OfMeans:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Number of systems and of inputs."""
         return len(self.influence), self.influence.shape[1]
 
     def less(self, other: OfMeans) -> OfMeans:
-        """Those of the difference of two estimates, over the systems and inputs of either."""
         return OfMeans(
             self.value - other.value,
             _of_either(self.without, other.without, self, other, 0),
@@ -107,24 +85,11 @@ class OfMeans:
 
 @dataclass(frozen=True)
 class OfGroups:
-    """Of the average of the groups' correlations: over systems within inputs, or over inputs within systems.
+    """Average of the groups' correlations `r` (groups,): systems within inputs, or inputs within systems.
 
-    Attributes
-    ----------
-    value : float
-    r : array, (groups,)
-        NaN where undefined.
-    without : array, (members, groups)
-        Each group's coefficient without each member; NaN where undefined, or where the member is absent.
-    averages : array, (members,)
-        The estimate without each member; a group that it is not in keeps its coefficient.
-    there : array of bool, (members, groups)
-    members : {"system", "input"}
-        The dim of the members.
-    clustered : bool
-        Whether the members are clusters of them.
-    clusters : array of int, (groups,), optional
-        The cluster of each group; None where each is one of its own.
+    `without` (members, groups) is NaN where undefined or the member is absent. `averages` (members,) is the estimate
+    without each member; other groups keep their coefficient. `members` is the members' dim. `clusters` (groups,) is
+    None where each group is its own cluster.
     """
 
     value: float
@@ -144,7 +109,6 @@ class OfGroups:
         return (members, groups) if self.members == "system" else (groups, members)
 
     def less(self, other: OfGroups) -> OfGroups:
-        """Those of the difference of two estimates, on the same cells."""
         return OfGroups(
             self.value - other.value,
             self.r - other.r,
@@ -159,17 +123,7 @@ class OfGroups:
 
 @dataclass(frozen=True)
 class Share:
-    """What is known of a share of cells.
-
-    Attributes
-    ----------
-    n : float
-        Of how many cells.
-    inputs : int
-        Of how many inputs these are.
-    rarer : int
-        How many of all cells people give the rarest class.
-    """
+    """A share of `n` cells on some inputs; `rarer` counts the cells of the gold's rarest class."""
 
     n: float
     inputs: int
@@ -178,20 +132,9 @@ class Share:
 
 @dataclass(frozen=True)
 class OfCells:
-    """Of the correlation of all cells.
+    """Correlation of all cells, and without each system and input; `influence` (systems, inputs) has mean 0.
 
-    Attributes
-    ----------
-    value : float
-    systems, inputs : array
-        The coefficient without each system, and without each input.
-    influence : array, (systems, inputs)
-        Of each cell, of mean 0; 0 where there is none.
-    n_cells : int
-    clustered : bool
-        As of `OfMeans`.
-    share : Share or None
-        Where it is the share of cells that are right.
+    `share` is set where the coefficient is the share of right cells.
     """
 
     value: float
@@ -204,11 +147,9 @@ class OfCells:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Number of systems and of inputs."""
         return len(self.systems), len(self.inputs)
 
     def less(self, other: OfCells) -> OfCells:
-        """Those of the difference of two estimates, on the same cells."""
         return OfCells(
             self.value - other.value,
             self.systems - other.systems,
@@ -221,19 +162,7 @@ class OfCells:
 
 @dataclass(frozen=True)
 class OfAny:
-    """Of any statistic: nothing is known but its values without each system, and without each input.
-
-    Attributes
-    ----------
-    value : float
-    systems, inputs : array
-    level : str
-    taking_part : tuple of arrays of bool, optional
-    clustered : bool
-        As of `OfMeans`.
-    cells : array, optional
-        The values without each cell.
-    """
+    """Any statistic, known only through its values without each system, each input and, optionally, each cell."""
 
     value: float
     systems: FloatArray
@@ -245,11 +174,9 @@ class OfAny:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Number of systems and of inputs."""
         return len(self.systems), len(self.inputs)
 
     def less(self, other: OfAny) -> OfAny:
-        """Those of the difference of two estimates, over the systems and inputs of either."""
         systems = _of_either(self.systems, other.systems, self, other, 0)
         inputs = _of_either(self.inputs, other.inputs, self, other, 1)
         cells = None if self.cells is None or other.cells is None else self.cells - other.cells
@@ -258,29 +185,19 @@ class OfAny:
 
 @dataclass(frozen=True)
 class OfRefits(OfAny):
-    """The same of scores that are made anew each time, so that single labels do not tell its bias.
-
-    Attributes
-    ----------
-    sizes : tuple of int
-        Number of systems and of inputs.
-    """
+    """The same for scores refitted each time: single labels do not estimate the bias. `sizes`: systems, inputs."""
 
     sizes: tuple[int, int] = (0, 0)
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Number of systems and of inputs."""
         return self.sizes
 
 
 def _of_either(
     one: FloatArray, two: FloatArray, parts: OfMeans | OfAny, other: OfMeans | OfAny, axis: int
 ) -> FloatArray:
-    """The difference of values without each label of either, which add nothing to a variance that they are no part of.
-
-    There they are the mean of the others.
-    """
+    """Difference of values without each label of either metric; labels of one only add no variance."""
     if parts.taking_part is None or other.taking_part is None:
         return one - two
     own, others = parts.taking_part[axis], other.taking_part[axis]
@@ -295,7 +212,7 @@ def _filled(values: FloatArray, own: BoolArray) -> FloatArray:
 
 
 def _on_all(values: FloatArray, parts: OfMeans, other: OfMeans) -> FloatArray:
-    """Values of systems and inputs, 0 for those that only the other metric has."""
+    """Values of systems and inputs, 0 for those of the other metric only."""
     if parts.taking_part is None or other.taking_part is None:
         return values
     found: FloatArray = np.zeros([len(each) for each in parts.taking_part])
@@ -304,7 +221,7 @@ def _on_all(values: FloatArray, parts: OfMeans, other: OfMeans) -> FloatArray:
 
 
 def _placed(parts: OfMeans, other: OfMeans) -> tuple[Bend, ...]:
-    """The bends of one metric among the inputs of either."""
+    """Bends of one metric among the inputs of either."""
     if parts.taking_part is None or other.taking_part is None:
         return parts.bends
     own, others = parts.taking_part[1], other.taking_part[1]
@@ -313,7 +230,7 @@ def _placed(parts: OfMeans, other: OfMeans) -> tuple[Bend, ...]:
 
 
 def averages(values: FloatArray) -> FloatArray:
-    """The average of each row over what is defined there."""
+    """Average of each row over its defined values."""
     defined = ~np.isnan(values)
     count = defined.sum(axis=1)
     total = np.where(defined, values, 0.0).sum(axis=1)
@@ -321,7 +238,7 @@ def averages(values: FloatArray) -> FloatArray:
 
 
 def of(x: FloatArray, z: FloatArray, measure: Measure) -> Parts:
-    """The parts of a metric's scores and the gold's, or the gold's and the covariates' (1 + covariates, ...)."""
+    """Parts of a metric's scores and the gold's, or the gold's and the covariates' (1 + covariates, ...)."""
     arrays.check_finite(x, z)
     systems, inputs = taking_part(x, z, measure)
     if not systems.any():
@@ -336,7 +253,7 @@ def of(x: FloatArray, z: FloatArray, measure: Measure) -> Parts:
 
 
 def taking_part(x: FloatArray, z: FloatArray, measure: Measure) -> TakingPart:
-    """Which systems and which inputs have cells; x and z as of `of`."""
+    """Which systems and inputs have cells; x and z as in `of`."""
     own_cells = measure.own_cells
     z = arrays.human(z, own_cells)
     there = (~np.isnan(x), ~np.isnan(z)) if own_cells else (arrays.present(x, z),) * 2
@@ -351,7 +268,7 @@ def _of_any(x: FloatArray, z: FloatArray, measure: Measure) -> OfAny:
 
 
 def each_left_out(estimator: Estimator, shape: tuple[int, int], dims: tuple[str, ...]) -> list[FloatArray]:
-    """The statistic without each label in turn, an array for each of the dims; evaluated anew for each."""
+    """The statistic without each label in turn, an array for each dim, by brute force."""
     systems, inputs = (arrays.ones(size) for size in shape)
     found = []
     if "system" in dims or "cell" in dims:
@@ -362,7 +279,7 @@ def each_left_out(estimator: Estimator, shape: tuple[int, int], dims: tuple[str,
 
 
 def without_each(codes: IntArray) -> Iterator[IntArray]:
-    """Counts of labels that leave out each cluster in turn, some at a time; of `arange` each label."""
+    """Counts of labels that leave out each cluster in turn, in blocks; `arange` leaves out each label."""
     size = int(codes.max(initial=-1)) + 1
     for start in range(0, size, _AT_ONCE):
         rows = np.arange(start, min(start + _AT_ONCE, size))

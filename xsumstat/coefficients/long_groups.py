@@ -1,7 +1,7 @@
-"""Kendall's coefficients of many pairs of metrics by groups of many members, which share what is made of each metric.
+"""Kendall's coefficients of many pairs of metrics in large groups, sharing the work for each metric.
 
-Of each metric and group every member has a bit for each other one, 1 where that is lower; how many pairs two metrics
-order alike is then counted 64 at a time. In groups of very many members the pairs share how each metric sorts them.
+Each member has a bit for each other one, 1 where that one is lower: 64 pairs are compared at a time. In very large
+groups the pairs share how each metric sorts them.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ _MOST_MEMBERS, _MOST_BYTES = 10_000, 2**27
 def groups(
     x: FloatArray | Sequence[FloatArray], pairs: Any, measure: Measure, best: Mapping[int, BoolArray] | None = None
 ) -> tuple[FloatArray, FloatArray]:
-    """The coefficient of each pair of score matrices in each group, and how many members it has there, (pairs, groups).
+    """Coefficient and number of members of each pair of matrices in each group, (pairs, groups).
 
-    A pair is compared on the cells that both have and, where there are `best` ones, that are among the best of one.
+    A pair is compared on common cells; with `best`, only those among the best of one of the two.
     """
     of_pairs = measure.coefficient.of_pairs
     if of_pairs is not None and _suits((x[0].shape[0], x[0].shape[1]), measure):
@@ -43,7 +43,7 @@ def groups(
 
 
 def _suits(shape: tuple[int, int], measure: Measure) -> bool:
-    """Whether scores (systems, inputs) fall into groups of many members."""
+    """Whether scores (systems, inputs) form groups of many members."""
     if measure.level not in ("input", "within_system"):
         return False
     return not arrays.by_pairs(*(shape if measure.level == "input" else shape[::-1]))
@@ -52,7 +52,7 @@ def _suits(shape: tuple[int, int], measure: Measure) -> bool:
 def of_pairs(
     x: Sequence[FloatArray], pairs: Any, measure: Measure, best: Mapping[int, BoolArray], *, kind: int
 ) -> tuple[FloatArray, FloatArray]:
-    """As `groups`, for the coefficient that the kernels know by this number."""
+    """`groups` for the coefficient with this number in the kernels."""
     used = sorted({metric for pair in pairs for metric in pair})
     rows = np.array([(used.index(one), used.index(other)) for one, other in pairs], dtype=np.int64)
     turned = measure.level == "within_system"
@@ -69,7 +69,7 @@ def of_pairs(
 
 
 def _room(metrics: int, members: int) -> Words | None:
-    """Room for the bits of a group; None where sorting is better."""
+    """Memory for the bits of a group; None where sorting is faster."""
     shape = 2, metrics, members, -(-members // 64)
     if members > _MOST_MEMBERS or 8 * np.prod(shape, dtype=float) > _MOST_BYTES:
         return None
@@ -84,7 +84,7 @@ def _by_bits(
     best: BoolArray | None,
     bits: Words,
 ) -> tuple[FloatArray, FloatArray]:
-    """The coefficient and the number of members of each pair in one group, by scores (metrics, members)."""
+    """Coefficient and number of members of each pair in one group, from scores (metrics, members)."""
     order = np.argsort(np.where(there, values, np.inf), axis=1)  # NaN would come last too, at six times the time
     words = _words(there)
     counted = words if best is None else _words(best)
@@ -97,7 +97,7 @@ def _by_bits(
 def _sorted(
     kind: int, pairs: IntArray, values: FloatArray, there: BoolArray, best: BoolArray | None
 ) -> tuple[FloatArray, FloatArray]:
-    """The same by counting while sorting, where how each metric sorts its scores is known."""
+    """The same by counting while sorting."""
     order, codes = arrays.dense_codes(values)
     codes = codes.astype(np.int32)
     r, n = np.empty((2, len(pairs)))
@@ -112,7 +112,7 @@ def _sorted(
 
 
 def _words(condition: BoolArray) -> Words:
-    """A bit for each member, 64 to the word, of each row."""
+    """A bit for each member, 64 to the word, for each row."""
     packed = np.packbits(condition, axis=1, bitorder="little")
     padded = np.zeros((len(packed), -(-packed.shape[1] // 8) * 8), np.uint8)
     padded[:, : packed.shape[1]] = packed

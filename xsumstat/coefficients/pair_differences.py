@@ -1,12 +1,8 @@
 """Pairwise difference Pearson: Pearson's r of the differences of all pairs of systems within each input.
 
-With item-centred scores and n_j systems on input j it is ``Σ_j n_j·Σ_i x_ij·z_ij`` over the root of the same sums of
-x² and of z².
-
-References
-----------
-DiIanni & Deutsch (2025), "Don't Sweat the Small Stuff: Segment-Level Meta-Evaluation Based on Pairwise Difference
-Correlation".
+With item-centred scores and n_j systems on input j: ``Σ_j n_j·Σ_i x_ij·z_ij`` over the root of the same sums of x² and
+z². Source: DiIanni & Deutsch (2025), "Don't Sweat the Small Stuff: Segment-Level Meta-Evaluation Based on Pairwise
+Difference Correlation".
 """
 
 from __future__ import annotations
@@ -36,42 +32,36 @@ class PairDifferences:
 
     @classmethod
     def of(cls, x: FloatArray, z: FloatArray) -> PairDifferences:
-        """From scores, NaN where missing."""
         both = arrays.present(x, z)
         first, second = (arrays.filled(arrays.scaled(each), both) for each in (x, z))
         return cls(first, second, arrays.or_none(both))
 
     @property
     def cost(self) -> float:
-        """Nanoseconds that a resample takes, about."""
         return 2.0 * self.x.size
 
     @cached_property
     def sums(self) -> FloatArray:
-        """Sums over the pairs of each input, (3, inputs): of squares in x, of squares in z, and of products."""
+        """Sums over the pairs of each input, (3, inputs): squares in x, squares in z, products."""
         inputs = self.x.shape[1]
         out = np.empty((3, inputs))
         kernels.sums_of_pairs(self.x, self.z, self.mask, arrays.ones(len(self.x))[0], np.empty((6, inputs)), out)
         return out
 
     def groups(self) -> tuple[FloatArray, FloatArray]:
-        """The coefficient, and how many cells there are, as of one group."""
         cells = float(self.x.size if self.mask is None else self.mask.sum())
         return np.array([kernels.pearson_of_pairs(self.sums, arrays.ones(self.x.shape[1])[0])]), np.array([cells])
 
     def value(self) -> float:
-        """The coefficient."""
         return float(self.groups()[0][0])
 
     def bootstrap(self, systems: IntArray, inputs: IntArray) -> FloatArray:
-        """The coefficient for each row of counts."""
         out = np.empty(max(len(systems), len(inputs)))
         kernels.bootstrap_pairs_pearson(self.x, self.z, self.mask, systems, inputs, out)
         return out
 
 
 def estimator(x: FloatArray, z: FloatArray, measure: Measure) -> Estimator:
-    """Make two score matrices ready."""
     return PairDifferences.of(x, z)
 
 
@@ -80,8 +70,6 @@ def estimator(x: FloatArray, z: FloatArray, measure: Measure) -> Estimator:
 
 @dataclass(frozen=True)
 class _Swapped:
-    """One pair of metrics."""
-
     pairs: tuple[Pair, ...]
     data: tuple[Any, ...]
 
@@ -96,7 +84,6 @@ class _Swapped:
 
 
 def swapped(scores: FloatArray, z: FloatArray, pairs: tuple[Pair, ...], measure: Measure) -> Sequence[Differences]:
-    """Make pairs of metrics ready to trade places."""
     by_pair = arrays.pairs_and_gold(scores, z, pairs, measure.level, measure.missing)
     return [
         _Swapped((pair,), correlation_swaps.moments_of(x, y, arrays.scaled(gold), "input"))
@@ -108,16 +95,11 @@ def swapped(scores: FloatArray, z: FloatArray, pairs: tuple[Pair, ...], measure:
 
 
 def parts(x: FloatArray, z: FloatArray, measure: Measure) -> OfCells:
-    """What the estimate is without each system and without each input, and the influence of each cell.
+    """The estimate without each system and without each input, and the influence of each cell.
 
-    With Q the sum of the products of a group's centred scores and P = n·Q that over its pairs, P is less by
-    ``Q + n·d_x·d_z`` without a member of centred scores d. The influence of a cell is its part of that of its input,
-    ``n·(d_x·d_z/√(BC) − r(d_x²/B + d_z²/C)/2)`` with B and C the sums of the squares over all pairs.
-
-    Notes
-    -----
-    That influence takes the n_j, by which inputs weigh, as fixed: what it says of the noise of cells (V_c) is that of
-    scores, and which cells are missing adds nothing to it. Leaving out systems and inputs changes the n_j.
+    With Q the sum of products of a group's centred scores, P = n·Q drops by ``Q + n·d_x·d_z`` without a member with
+    centred scores d. The influence of a cell is its part of its input's, ``n·(d_x·d_z/√(BC) − r(d_x²/B + d_z²/C)/2)``
+    with B and C the sums of squares over all pairs; it takes the n_j as fixed, so missing cells add no noise of cells.
     """
     ready = PairDifferences.of(x, z)
     there = arrays.present(x, z)
@@ -152,7 +134,7 @@ def _without_systems(ready: PairDifferences, lost: FloatArray, whole: FloatArray
 
 
 def _without_inputs(sums: FloatArray) -> FloatArray:
-    """From the sums of the inputs before each and of those after it, so that nothing cancels."""
+    """Sums without each input, from those before and after it, so nothing cancels."""
     before, after = np.zeros_like(sums), np.zeros_like(sums)
     before[:, 1:] = np.cumsum(sums, axis=1)[:, :-1]
     after[:, :-1] = np.cumsum(sums[:, ::-1], axis=1)[:, -2::-1]
@@ -160,7 +142,7 @@ def _without_inputs(sums: FloatArray) -> FloatArray:
 
 
 def _ratio(sums: FloatArray) -> FloatArray:
-    """Pearson's r of sums of squares and of products, (3, ...)."""
+    """Pearson's r from sums of squares and of products, (3, ...)."""
     defined = (sums[0] > 0) & (sums[1] > 0)
     size = np.sqrt(np.where(defined, sums[0], 1.0)) * np.sqrt(np.where(defined, sums[1], 1.0))
     return np.where(defined, np.clip(sums[2] / size, -1.0, 1.0), np.nan)

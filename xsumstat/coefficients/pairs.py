@@ -1,4 +1,4 @@
-"""Pairs of metrics made ready for the paired bootstrap: their difference when systems and inputs are drawn anew."""
+"""Pairs of metrics prepared for the paired bootstrap."""
 
 from __future__ import annotations
 
@@ -17,14 +17,9 @@ Made = TypeVar("Made")
 
 @dataclass(frozen=True)
 class Draw:
-    """How often each label came in some resamples.
+    """How often each label was drawn, (resamples, labels); one row of ones for a dim that is not drawn.
 
-    Attributes
-    ----------
-    systems, inputs : array of int, (resamples, labels)
-        One row of ones for a dim that is not drawn.
-    layers : tuple of arrays of int, (resamples, labels)
-        References and raters, where there are such.
+    `layers` holds the counts of references and raters, where there are any.
     """
 
     systems: IntArray
@@ -33,7 +28,7 @@ class Draw:
 
     @property
     def counts(self) -> tuple[IntArray, IntArray]:
-        """Those of systems and of inputs."""
+        """Counts of systems and of inputs."""
         return self.systems, self.inputs
 
     def __len__(self) -> int:
@@ -48,7 +43,7 @@ class Draw:
 
 @dataclass(frozen=True)
 class _Drawn:
-    """Pairs of metrics of which each is drawn once, whatever the number of its pairs."""
+    """Pairs of metrics; each metric is drawn once, whatever the number of its pairs."""
 
     pairs: tuple[Pair, ...]
     estimators: tuple[Estimator, ...]
@@ -64,10 +59,9 @@ class _Drawn:
 
 
 def drawn(scores: FloatArray, z: FloatArray, pairs: tuple[Pair, ...], measure: Measure) -> list[Differences]:
-    """Make the given pairs of `scores` (metrics, systems, inputs) ready to be drawn together with gold `z`.
+    """Prepare pairs of `scores` (metrics, systems, inputs) to be drawn together with gold `z`.
 
-    A pair is compared on the cells that both metrics have; under ``missing="available"``, which is of system means,
-    each metric keeps all it has.
+    A pair is compared on common cells; with ``missing="available"`` (system means) each metric keeps all its cells.
     """
     return [_Drawn(pairs, *estimators(scores, z, pairs, measure))]
 
@@ -75,7 +69,7 @@ def drawn(scores: FloatArray, z: FloatArray, pairs: tuple[Pair, ...], measure: M
 def correlations(
     scores: FloatArray, z: FloatArray, pairs: tuple[Pair, ...], measure: Measure
 ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-    """r(X, Z), r(Y, Z) and r(X, Y) of each pair on the cells that both have, and how many values are correlated."""
+    """r(X, Z), r(Y, Z) and r(X, Y) of each pair on common cells, and the number of correlated values."""
     cells = [arrays.common_cells(scores, z, pair, measure.missing) for pair in pairs]
     ready, places = each_once(scores, pairs, cells, lambda x, _: measure.estimator(x, z))
     with_gold = np.array([each.value() for each in ready])
@@ -90,9 +84,9 @@ def correlations(
 def estimators(
     scores: FloatArray, z: FloatArray, targets: Sequence[tuple[int, ...]], measure: Measure
 ) -> tuple[tuple[Estimator, ...], IntArray]:
-    """The estimators that targets (a metric, or two) are made of, each once, and where those of a target stand.
+    """The estimators of all targets (a metric, or two), each made once, and their places for each target.
 
-    The gold's scores are (systems, inputs), or with those of covariates (1 + covariates, systems, inputs).
+    The gold is (systems, inputs), or with covariates (1 + covariates, systems, inputs).
     """
     cells = [_cells(scores, z, target, measure) for target in targets]
     return each_once(scores, targets, cells, lambda x, metric: measure.of_metric(metric).estimator(x, z))
@@ -106,10 +100,7 @@ def in_turn(
     make: Callable[[FloatArray, int], Made],
     most: int,
 ) -> Iterator[tuple[Made, ...]]:
-    """What `make` makes of each metric's scores and its number, on the cells that a target's metrics all have.
-
-    Target after target; of what was made, the `most` used last are kept.
-    """
+    """Results of `make` for each metric of each target, on the target's common cells; the last `most` are kept."""
     kept: dict[tuple[int, bytes], Made] = {}
     for target in targets:
         cells = _cells(scores, z, target, measure)
@@ -125,7 +116,7 @@ def in_turn(
 
 
 def _cells(scores: FloatArray, z: FloatArray, target: tuple[int, ...], measure: Measure) -> BoolArray:
-    """The cells that a target's metrics are correlated on, (systems, inputs)."""
+    """Cells (systems, inputs) on which a target's metrics are correlated."""
     if measure.own_cells or len(target) == 1:
         return np.full(z.shape[-2:], True)
     return arrays.common_cells(scores, arrays.human(z), (target[0], target[1]), measure.missing)
@@ -141,10 +132,7 @@ def each_once(
     cells: Sequence[BoolArray],
     make: Callable[[FloatArray, int], Made],
 ) -> tuple[tuple[Made, ...], IntArray]:
-    """What `make` makes of each metric's scores, and its number, on the cells of each target, once for the same cells.
-
-    `scores` are (metrics, ..., systems, inputs), `cells` (systems, inputs) for each target.
-    """
+    """Results of `make` for each metric of each target on its `cells`, computed once for the same cells."""
     ready: list[Made] = []
     known: dict[tuple[int, bytes], int] = {}
     places = []

@@ -1,11 +1,7 @@
-"""Partial correlations: of a metric's scores with the gold's while other scores, the covariates, are held constant.
+"""Partial correlations of a metric with the gold given covariates, from the correlations of all pairs of variables.
 
-They follow from the correlations of all pairs of these variables. Scores are (systems, inputs), those of the gold and
-the covariates (1 + covariates, systems, inputs), NaN where a cell is missing; a cell counts where all are there.
-
-References
-----------
-Kendall (1942), Biometrika 32 (Kendall's). Kim (2015), Communications for Statistical Applications and Methods 22.
+Metric (systems, inputs); gold and covariates (1 + covariates, systems, inputs). A cell counts where all are present.
+Sources: Kendall (1942), Biometrika 32; Kim (2015), Communications for Statistical Applications and Methods 22.
 """
 
 from __future__ import annotations
@@ -27,19 +23,18 @@ from xsumstat.types import BoolArray, FloatArray, IntArray
 
 
 def places(variables: int) -> list[tuple[int, int]]:
-    """All pairs of variables, in order."""
     return list(itertools.combinations(range(variables), 2))
 
 
 def least_members(variables: int) -> int:
-    """Fewer members of a group have no partial correlation: 3 more than are held constant."""
+    """Least number of members of a defined partial correlation: 3 more than covariates."""
     return variables + 1
 
 
 def combined(r: FloatArray, variables: int) -> FloatArray:
-    """Partial correlations of the first two variables, from correlations of all pairs as in `places`, (pairs, ...).
+    """Partial correlation of the first two variables from all correlations, (pairs, ...) as in `places`.
 
-    NaN where a variable is determined by others, or one of the correlations is undefined.
+    NaN where other variables determine a variable, or a correlation is undefined.
     """
     s = _matrices(r, variables)
     defined = np.ones(r.shape[1:], dtype=bool)
@@ -60,7 +55,7 @@ def _matrices(r: FloatArray, variables: int) -> FloatArray:
 
 
 def gradient(r: FloatArray, variables: int) -> FloatArray:
-    """By how much the partial correlation moves with that of each pair, (pairs,); NaN where it is undefined or ±1.
+    """Derivative of the partial correlation by the correlation of each pair, (pairs,); NaN at ±1 or if undefined.
 
     With P the inverse of the matrix R of all correlations it is ``−P_01/√(P_00·P_11)``, and ``dP = −P·dR·P``.
     """
@@ -77,10 +72,10 @@ def gradient(r: FloatArray, variables: int) -> FloatArray:
 
 
 def pvalue(value: float, n: float, covariates: int, kind: int) -> float:
-    """The two-sided p-value of no partial association, as R's ppcor has it; NaN where there is none.
+    """Two-sided p-value of no partial association, as in R's ppcor; NaN where undefined.
 
-    Of Pearson's and Spearman's by ``r·√((n − 2 − k)/(1 − r²))``, t with n − 2 − k degrees of freedom; of Kendall's by
-    ``τ/√(2(2m + 5)/(9m(m − 1)))``, m = n − k, which is normal.
+    Pearson and Spearman: ``r·√((n − 2 − k)/(1 − r²))``, t with n − 2 − k degrees of freedom. Kendall: ``τ/√(2(2m +
+    5)/(9m(m − 1)))``, m = n − k, normal.
     """
     from scipy.special import ndtr, stdtr
 
@@ -95,9 +90,9 @@ def pvalue(value: float, n: float, covariates: int, kind: int) -> float:
 
 
 def variables_of(x: FloatArray, z: FloatArray, own_cells: bool) -> FloatArray:
-    """All variables, (variables, systems, inputs), scaled, on the cells that all have.
+    """All variables (variables, systems, inputs), scaled, on common cells.
 
-    Where each is averaged over all the cells that it has, on the systems that all have cells of.
+    With own cells, each is averaged over all its cells, on the systems where all have some.
     """
     whole = np.concatenate([x[None], z])
     there = ~np.isnan(whole)
@@ -109,7 +104,7 @@ def variables_of(x: FloatArray, z: FloatArray, own_cells: bool) -> FloatArray:
 
 
 def estimator(x: FloatArray, z: FloatArray, measure: Measure, *, kind: int) -> Estimator:
-    """Make a metric's scores, and those of gold and covariates, ready; `kind` is the kernels' number."""
+    """Prepare a metric, and gold with covariates; `kind` is the kernels' number."""
     whole = variables_of(x, z, measure.own_cells)
     if measure.level == "system":
         return _OfMeans.of(whole, kind)
@@ -122,17 +117,10 @@ def estimator(x: FloatArray, z: FloatArray, measure: Measure, *, kind: int) -> E
 
 @dataclass(frozen=True)
 class Members:
-    """Variables of the members of groups, as the kernels want them: (variables, groups, members).
+    """Variables of the members of groups for the kernels, (variables, groups, members).
 
-    Attributes
-    ----------
-    kind : int
-    values : array
-        The scores, where Pearson's r is asked for; else empty.
-    order, codes : array of int
-        The members by each variable and their dense ranks, where ranks are asked for; else empty.
-    mask : array of int, (groups, members)
-        1 for who is there.
+    `values` (scores) is empty for ranks; `order` and `codes` (dense ranks) are empty for Pearson's r; `mask` (groups,
+    members) is 1 where a member is present.
     """
 
     kind: int
@@ -143,7 +131,6 @@ class Members:
 
     @classmethod
     def of(cls, whole: FloatArray, kind: int) -> Members:
-        """From variables, NaN where missing."""
         there: BoolArray = np.asarray(~np.isnan(whole).any(axis=0))
         mask: IntArray = np.ascontiguousarray(there, dtype=np.int64)
         nothing = np.empty((0, *there.shape))
@@ -155,23 +142,20 @@ class Members:
 
     @property
     def data(self) -> tuple[int, FloatArray, IntArray, IntArray, IntArray]:
-        """What the kernels are given."""
         return self.kind, self.values, self.order, self.codes, self.mask
 
     @property
     def variables(self) -> int:
-        """How many variables there are."""
         return max(len(self.values), len(self.codes))
 
     @property
     def cost(self) -> float:
-        """Nanoseconds that one look at all groups takes, about."""
+        """Approximate nanoseconds for one pass over all groups."""
         pairs = self.variables * (self.variables - 1) / 2
         each = 3.0 if self.kind == kernels.PEARSON else 10.0 + 10.0 * math.log2(max(2, self.mask.shape[1]))
         return each * pairs * self.mask.size
 
     def groups(self) -> tuple[FloatArray, FloatArray]:
-        """The coefficient of each group, and how many members it has."""
         r, n = np.empty((2, len(self.mask)))
         partial_kernels.groups_partial(*self.data, r, n)
         return r + 0.0, n
@@ -179,8 +163,6 @@ class Members:
 
 @dataclass(frozen=True)
 class _OfGroups:
-    """Groups, averaged."""
-
     members: Members
     undefined_as_zero: bool
     within_system: bool
@@ -208,8 +190,6 @@ class _OfGroups:
 
 @dataclass(frozen=True)
 class _OfCells:
-    """All cells as one group."""
-
     members: Members
     shape: tuple[int, int]
 
@@ -231,8 +211,6 @@ class _OfCells:
 
 @dataclass(frozen=True)
 class _OfMeans:
-    """Systems' means."""
-
     kind: int
     values: FloatArray  # 0 where missing
     masks: tuple[FloatArray | None, ...]
@@ -281,7 +259,7 @@ class _OfMeans:
 
 
 def parts(x: FloatArray, z: FloatArray, measure: Measure, *, kind: int) -> Parts:
-    """What the estimate is without each label, from what the correlations of all pairs of variables are."""
+    """Leave-one-out parts of the estimate, from those of the correlations of all pairs of variables."""
     whole = variables_of(x, z, measure.own_cells)
     if measure.level in ("input", "within_system"):
         return _parts_of_groups(whole, measure, kind)
@@ -307,7 +285,7 @@ def _parts_of_means(by_pair: list[Parts], value: float, size: int, whole: FloatA
 
 
 def _with_enough(without: FloatArray, size: int) -> FloatArray:
-    """Values without each of some members, where enough of them are left."""
+    """Values without each of some members, NaN where too few remain."""
     return without if len(without) - 1 >= least_members(size) else np.full(len(without), np.nan)
 
 

@@ -1,7 +1,4 @@
-"""Pairs of metrics ready to trade places under partial correlations: the covariates, as the gold, stay where they are.
-
-Every swap is looked at by itself: all correlations with X' and Y' are made anew.
-"""
+"""Swaps of two metrics under partial correlations; gold and covariates stay. Every swap is computed by itself."""
 
 from __future__ import annotations
 
@@ -21,7 +18,7 @@ from xsumstat.types import Bits, BoolArray, FloatArray, IntArray, Pair
 def swapped(
     scores: FloatArray, z: FloatArray, pairs: tuple[Pair, ...], measure: Measure, *, kind: int
 ) -> Sequence[Differences]:
-    """Make pairs of metrics ready; gold and covariates are (1 + covariates, systems, inputs)."""
+    """Prepare pairs of metrics; gold and covariates are (1 + covariates, systems, inputs)."""
     gold = arrays.human(z, measure.own_cells)
     by_pair = arrays.pairs_and_gold(scores, gold, pairs, measure.level, measure.missing)
     make = _means_test if measure.level == "system" else _groups_test
@@ -33,7 +30,7 @@ def swapped(
 
 @dataclass(frozen=True)
 class _Groups:
-    """One pair; the members are those of X and then those of Y."""
+    """One pair; the members are those of X, then those of Y."""
 
     pairs: tuple[Pair, ...]
     members: partial.Members
@@ -77,18 +74,11 @@ def _groups_test(
 
 @dataclass(frozen=True)
 class _Means:
-    """One pair, at system level.
+    """One pair at system level.
 
-    Attributes
-    ----------
-    pairs : tuple
-    kind : int
-    added : array, (2, systems, inputs)
-        What each cell adds to its system's mean by the second metric beyond what it does by the first.
-    systems : array of int
-        Which take part.
-    of_metrics, of_fixed : tuple of arrays
-        Means, (2, systems) and (1 + covariates, systems), and what rounding is relative to.
+    `added` (2, systems, inputs): what each cell adds to its system's mean by the second metric beyond the first.
+    `of_metrics` (2, systems) and `of_fixed` (1 + covariates, systems): means, and the sizes that rounding is relative
+    to.
     """
 
     pairs: tuple[Pair, ...]
@@ -131,7 +121,7 @@ class _Means:
 
 
 def _row(values: FloatArray, size: int) -> FloatArray:
-    """Correlations of all swaps; of two that stay as they are one is enough."""
+    """Correlations of all swaps; one value suffices for two fixed variables."""
     return values if len(values) == size else values[:1]
 
 

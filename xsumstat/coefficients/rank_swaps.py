@@ -1,8 +1,7 @@
-"""Rank coefficients when scores trade places, by groups and of all cells.
+"""Rank coefficients with swapped scores, by groups and over all cells.
 
-Without ties among the pooled scores of a group, the difference is linear in the signs of the cells (terms that are even
-in them cancel), and for tau-a and pairwise accuracy always; else it is computed swap by swap. One statistic may need
-both.
+Without ties among a group's pooled scores the difference is linear in the signs of the cells (even terms cancel), and
+for tau-a and pairwise accuracy always. Else it is computed swap by swap. One statistic may need both.
 """
 
 from __future__ import annotations
@@ -34,18 +33,10 @@ _COUNTS, _FEW_MEMBERS = np.int16, 31
 
 @dataclass(frozen=True)
 class Pooled:
-    """Standardised x and y of all members of each group, as one vector that is sorted.
+    """Standardised x and y of all members of each group, pooled and sorted; values equal up to rounding are equal.
 
-    Values that rounding alone tells apart are made equal.
-
-    Attributes
-    ----------
-    x, y : array, (members, groups)
-        The values; NaN where missing.
-    codes : array, (2·members, groups)
-        Dense ranks, x above y.
-    order : array, (2·members, groups)
-        The entries by value, missing ones last.
+    `x`, `y` are (members, groups), NaN missing; `codes` (2·members, groups) dense ranks, x above y; `order` (2·members,
+    groups) the entries by value, missing ones last.
     """
 
     x: FloatArray
@@ -55,7 +46,6 @@ class Pooled:
 
     @classmethod
     def of(cls, x: FloatArray, y: FloatArray) -> Pooled:
-        """From standardised scores, (members, groups), NaN where missing."""
         both = np.concatenate([x, y])
         order = np.argsort(both, axis=0, kind="stable")
         ordered = np.take_along_axis(both, order, axis=0)
@@ -68,11 +58,10 @@ class Pooled:
         return cls(values[: len(x)], values[len(x) :], codes, order)
 
     def groups(self, chosen: BoolArray) -> Pooled:
-        """Those of some groups."""
         return Pooled(self.x[:, chosen], self.y[:, chosen], self.codes[:, chosen], self.order[:, chosen])
 
     def tied(self) -> BoolArray:
-        """Groups in which scores of two different members are equal."""
+        """Groups where two different members share a score."""
         members = len(self.x)
         owner = self.order % members
         code = np.take_along_axis(self.codes, self.order, axis=0)
@@ -80,7 +69,7 @@ class Pooled:
         return np.asarray(((code[1:] == code[:-1]) & (owner[1:] != owner[:-1]) & there[1:]).any(axis=0))
 
     def may_be_constant(self) -> BoolArray:
-        """Groups of which some swap makes X' or Y' constant: one value stands at every member, in x or in y."""
+        """Groups where some swap makes X' or Y' constant: one value occurs at every member, in x or y."""
         absent = np.isnan(self.x)
         at = np.argmin(absent, axis=0), np.arange(self.x.shape[1])
         found = np.zeros(self.x.shape[1], dtype=bool)
@@ -90,7 +79,7 @@ class Pooled:
 
 
 def pooled_values(x: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """The values that `Pooled` has, of standardised scores (members, groups), so many groups at a time as are small."""
+    """The values of `Pooled`, for standardised scores (members, groups), in small parts."""
     out = np.empty(x.shape), np.empty(y.shape)
     for at in arrays.small_parts(*x.shape):
         here = Pooled.of(x[:, at], y[:, at])
@@ -99,10 +88,10 @@ def pooled_values(x: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]
 
 
 def _steps(ordered: FloatArray, side: IntArray) -> IntArray:
-    """1 where a sorted value is another than the one before it, not for rounding alone; `side` is 0 for x, 1 for y.
+    """1 where a sorted value differs from the previous one beyond rounding; `side` is 0 for x, 1 for y.
 
-    An x and a y may differ by rounding, as each was standardised in its own way. Two x do not: where two different ones
-    are as close as that (beside a far outlier), nothing about them is taken for rounding.
+    An x and a y may differ by rounding, because each was standardised apart. Two x do not: where two are that close
+    (beside a far outlier), they count as different.
     """
     other = np.zeros(ordered.shape, dtype=bool)
     other[1:] = ordered[1:] > ordered[:-1]
@@ -139,7 +128,6 @@ class _Tied:
 
     @property
     def cost(self) -> float:
-        """Nanoseconds that a resample takes, about."""
         return 4.0 * float(self.data[1].size) if self.form == "sorted" else 0.3 * float(self.data[0].size)
 
     def differences(self, bits: Bits) -> FloatArray:
@@ -157,20 +145,10 @@ class _Tied:
 
 @dataclass(frozen=True)
 class Ranks:
-    """One pair under a rank coefficient: a part that is linear in the signs, and groups whose ties forbid that.
+    """One pair under a rank coefficient: a part linear in the signs, and groups whose ties forbid that.
 
-    Attributes
-    ----------
-    pairs : tuple
-        The one pair.
-    coefficients : array or None
-        What the sign of each cell adds, over all bytes of sign bits.
-    rest : _Tied or None
-        The other groups.
-    weight : float
-        The share of the other groups in the average.
-    step : float
-        What all coefficients are whole multiples of; 0 where there is nothing of the kind.
+    `coefficients` are what each cell's sign adds, over all bytes of sign bits, in multiples of `step` (0: none). `rest`
+    are the other groups, `weight` their share in the average.
     """
 
     pairs: tuple[Pair, ...]
@@ -181,12 +159,10 @@ class Ranks:
 
     @property
     def cost(self) -> float:
-        """Nanoseconds that a resample takes, about."""
         linear = 0.0 if self.coefficients is None else 0.1 * self.coefficients.size
         return 100.0 + linear + (0.0 if self.rest is None else self.rest.cost)
 
     def differences(self, bits: Bits) -> FloatArray:
-        """Difference of the pair for each row of sign bits, (1, resamples)."""
         out = np.zeros(len(bits))
         if self.coefficients is not None:
             swap_kernels.swap_linear(self.coefficients, bits.reshape(len(bits), -1), out)
@@ -198,7 +174,7 @@ class Ranks:
 def swapped(
     scores: FloatArray, z: FloatArray, pairs: tuple[Pair, ...], measure: Measure, *, kind: int
 ) -> Sequence[Differences]:
-    """Make pairs of metrics ready to trade places, by groups or of all cells; `kind` is the kernels' number."""
+    """Prepare pairs of metrics for swaps, by groups or over all cells; `kind` is the kernels' number."""
     tests: list[Ranks] = []
     known, ready = None, None
     for pair, each in zip(pairs, arrays.pairs_and_gold(scores, z, pairs, measure.level, measure.missing), strict=True):
@@ -212,7 +188,7 @@ def swapped(
 def rank_test(
     pair: Pair, x: FloatArray, y: FloatArray, gold: Gold, level: str, kind: int, undefined_as_zero: bool
 ) -> Ranks:
-    """Make standardised x and y, (systems, inputs), ready to be tested under a rank coefficient."""
+    """Prepare standardised x and y, (systems, inputs), for a test under a rank coefficient."""
     shape, layout = x.shape, _LAYOUTS[level]
     x, y = _grouped(x, level), _grouped(y, level)
     blocks = arrays.small_parts(*x.shape)
@@ -254,7 +230,7 @@ def _grouped(values: FloatArray, level: str) -> FloatArray:
 def _about_ties(
     x: FloatArray, y: FloatArray, blocks: list[slice], pooled: Pooled | None
 ) -> tuple[BoolArray, BoolArray]:
-    """What `Pooled.tied` and `Pooled.may_be_constant` say of all groups."""
+    """`Pooled.tied` and `Pooled.may_be_constant` for all groups."""
     found = []
     for at in blocks:
         here = Pooled.of(x[:, at], y[:, at]) if pooled is None else pooled
@@ -264,7 +240,7 @@ def _about_ties(
 
 
 def common_step(divisors: FloatArray) -> float:
-    """What half the inverse divisors are whole multiples of; 0 where they have nothing in common."""
+    """Common step of half the inverse divisors; 0 where there is none."""
     if (divisors == divisors[0]).all():
         return 0.5 / float(divisors[0])
     whole = np.rint(divisors).astype(np.int64)
@@ -274,17 +250,11 @@ def common_step(divisors: FloatArray) -> float:
 
 @dataclass(frozen=True)
 class Gold:
-    """What a rank coefficient needs to know of the gold in each group.
+    """What a rank coefficient needs of the gold in each group.
 
-    Attributes
-    ----------
-    present : bool array, (members, groups)
-    codes : array, (groups, members)
-        Dense ranks.
-    n, distinct : array, (groups,)
-        How many members and how many different values there are.
-    tied_pairs, tied_cubes : array, (groups,)
-        ``Σ t(t − 1)/2`` and ``Σ (t³ − t)`` over the values that stand t times each.
+    `present` is (members, groups), `codes` (groups, members) dense ranks; `n` and `distinct` (groups,) count members
+    and values; `tied_pairs`, `tied_cubes` (groups,) are ``Σ t(t − 1)/2`` and ``Σ (t³ − t)`` over values that occur t
+    times.
     """
 
     present: BoolArray
@@ -296,7 +266,6 @@ class Gold:
 
     @classmethod
     def of(cls, z: FloatArray, level: str) -> Gold:
-        """From scores (systems, inputs)."""
         z = _grouped(z, level)
         present = ~np.isnan(z)
         codes = arrays.codes_of_groups(z, present)[1]
@@ -312,7 +281,7 @@ class Gold:
         return np.asarray((self.n > 1) & ((self.distinct > 1) | (kind == kernels.ACCURACY)))
 
     def divisors(self, kind: int) -> FloatArray:
-        """What C − D (for Spearman the sum of products of ranks) of untied scores is divided by; 0 where undefined."""
+        """Divisor of C − D (Spearman: of the sum of products of ranks) for untied scores; 0 where undefined."""
         n = self.n
         pairs = n * (n - 1) / 2
         if kind == kernels.SPEARMAN:
@@ -331,7 +300,7 @@ class Gold:
 
 
 def _sizes(codes: IntArray, present: BoolArray) -> FloatArray:
-    """How often each dense rank stands, (groups, members)."""
+    """How often each dense rank occurs, (groups, members)."""
     groups, members = codes.shape
     flat = (codes + members * np.arange(groups)[:, None])[present.T]
     return np.bincount(flat, minlength=members * groups).reshape(groups, members).astype(float)
@@ -340,7 +309,7 @@ def _sizes(codes: IntArray, present: BoolArray) -> FloatArray:
 def _tied_groups(
     pooled: Pooled, gold: Gold, chosen: BoolArray, layout: int, inputs: int, kind: int, undefined_as_zero: bool
 ) -> _Tied:
-    """The chosen groups, which are those that are pooled, ready for the kernel that suits their size."""
+    """The chosen (pooled) groups, prepared for the kernel that suits their size."""
     at = np.flatnonzero(chosen)
     present = gold.present[:, chosen]
     codes, z_codes = pooled.codes, gold.codes[chosen]
@@ -356,10 +325,7 @@ def _tied_groups(
 def _by_pairs(
     codes: IntArray, z_codes: IntArray, present: BoolArray
 ) -> tuple[tuple[npt.NDArray[Any], ...], BoolArray, npt.NDArray[Any], tuple[FloatArray, FloatArray]]:
-    """All pairs of members, which of them are there, the signs of their golds, and their first and second members.
-
-    The last are 1 where a member (rows) is that of a pair (columns): what sums over the pairs of each member.
-    """
+    """All pairs of members, which are present, their gold signs, and incidence matrices (members, pairs)."""
     members = len(present)
     a, b = np.triu_indices(members, 1)
     there = present[a] & present[b]
@@ -370,7 +336,7 @@ def _by_pairs(
 
 
 def _signs_of_ranks(codes: IntArray, z_codes: IntArray, present: BoolArray) -> tuple[str, tuple[Any, ...]]:
-    """What `swap_spearman` takes."""
+    """Arguments of `swap_spearman`."""
     _, _, signs, (first, second) = _by_pairs(codes, z_codes, present)
     pairs, own, constant = _rank_parts(codes.astype(_COUNTS), present)
     by_member = map(np.ascontiguousarray, (pairs.sum(axis=1, dtype=_COUNTS), own, constant))
@@ -382,7 +348,7 @@ def _signs_of_ranks(codes: IntArray, z_codes: IntArray, present: BoolArray) -> t
 
 
 def _signs_of_pairs(codes: IntArray, z_codes: IntArray, present: BoolArray) -> tuple[str, tuple[Any, ...]]:
-    """What `swap_pairs` takes."""
+    """Arguments of `swap_pairs`."""
     (a, b), there, signs, (first, second) = _by_pairs(codes, z_codes, present)
     x, y = np.split(codes.astype(_COUNTS), 2)
     # Signs of x'_a − x'_b where both stay, b is swapped, a is swapped, both are.
@@ -397,12 +363,12 @@ def _signs_of_pairs(codes: IntArray, z_codes: IntArray, present: BoolArray) -> t
 
 
 def _narrow(present: BoolArray) -> type[np.signedinteger[Any]]:
-    """The type that sums of a member's pairs fit into."""
+    """Narrowest type for sums over a member's pairs."""
     return np.int8 if len(present) <= _FEW_MEMBERS else _COUNTS
 
 
 def _places(owner: IntArray, at: IntArray, layout: int, inputs: int) -> IntArray:
-    """Where in a row of sign bits those of some members (groups, ...) stand, whose systems have whole bytes."""
+    """Places in a row of sign bits of members (groups, ...); each system has whole bytes."""
     width = -(-inputs // 8) * 8
     if layout == swap_kernels.BY_INPUT:
         return owner * width + at[:, None]
@@ -412,7 +378,7 @@ def _places(owner: IntArray, at: IntArray, layout: int, inputs: int) -> IntArray
 
 
 def _rank_parts(codes: npt.NDArray[Any], present: BoolArray) -> tuple[npt.NDArray[Any], ...]:
-    """What `swap_spearman` sums to four times the doubled rank of each member: of pairs, its own sign's, the rest."""
+    """What `swap_spearman` sums to four times the doubled rank of each member: of pairs, own sign, constant."""
     x, y = np.split(codes, 2)
     there = (present[:, None] & present) & ~np.eye(len(x), dtype=bool)[:, :, None]
     corners = [np.sign(u[:, None] - v) * there for u, v in ((x, x), (x, y), (y, x), (y, y))]

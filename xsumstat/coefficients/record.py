@@ -1,4 +1,4 @@
-"""What a coefficient is, what is measured, and the two things that a coefficient makes of scores."""
+"""The record of a coefficient, what is measured, and what a coefficient makes of scores."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ LEVELS = ("system", "input", "global", "within_system")
 
 
 class Estimator(Protocol):
-    """The statistic of one score matrix with another at one level, for the scores as they are or drawn anew."""
+    """The statistic of two score matrices at one level, as given or resampled."""
 
     def groups(self) -> tuple[FloatArray, FloatArray]:
-        """Coefficient of each group, NaN where undefined, and how many cells the group has."""
+        """Coefficient of each group, NaN where undefined, and its number of cells."""
         ...
 
     def value(self) -> float:
@@ -32,17 +32,15 @@ class Estimator(Protocol):
 
     @property
     def cost(self) -> float:
-        """Nanoseconds that a resample takes, about."""
+        """Approximate nanoseconds for a resample."""
         ...
 
 
 class Differences(Protocol):
-    """The differences of the statistics of one or more pairs of metrics in resamples."""
+    """Differences of the statistics of one or more pairs of metrics in resamples."""
 
     @property
-    def pairs(self) -> tuple[Pair, ...]:
-        """The pairs of metrics, by their places."""
-        ...
+    def pairs(self) -> tuple[Pair, ...]: ...
 
     def differences(self, draws: Any) -> FloatArray:
         """Difference of each pair in each resample, (pairs, resamples), for what the plan's `block` gives."""
@@ -50,7 +48,7 @@ class Differences(Protocol):
 
     @property
     def cost(self) -> float:
-        """Nanoseconds that a resample takes, about."""
+        """Approximate nanoseconds for a resample."""
         ...
 
 
@@ -64,19 +62,10 @@ Curve = Callable[[Any], Any]
 
 @dataclass(frozen=True)
 class LeaveOneOut:
-    """What the jackknife needs to know of a coefficient.
+    """What the jackknife needs of a coefficient.
 
-    Attributes
-    ----------
-    parts : callable
-        From a metric's scores, the gold's and the measure to what the estimate is without each label.
-    step : callable
-        From the number of members to how near to 1 the centre of an interval may come.
-    fisher : tuple or None
-        As `Coefficient.fisher`, of the interval at system level where all is ordered alike and nothing varies; None
-        where there is none.
-    of_ranks : bool
-        Whether it is one of ranks.
+    `parts(x, z, measure)` gives the leave-one-out parts; `step(members)` how near to 1 an interval's centre may come.
+    `fisher` is `Coefficient.fisher` for a perfect system-level agreement without variance, or None.
     """
 
     parts: Callable[[FloatArray, FloatArray, Measure], Any]
@@ -87,16 +76,10 @@ class LeaveOneOut:
 
 @dataclass(frozen=True)
 class Partial:
-    """A coefficient while covariates are held constant, of scores and of those of gold and covariates.
+    """A coefficient given covariates; gold with covariates is (1 + covariates, systems, inputs).
 
-    Attributes
-    ----------
-    estimator, swapped : callable
-        As of `Coefficient`; the gold's scores are (1 + covariates, systems, inputs).
-    parts : callable
-        As of `LeaveOneOut`.
-    pvalue : callable
-        From a value, the number of members and that of covariates to the two-sided p-value of no association.
+    `estimator` and `swapped` as in `Coefficient`, `parts` as in `LeaveOneOut`; `pvalue(value, members, covariates)` is
+    the two-sided p-value of no association.
     """
 
     estimator: MakeEstimator
@@ -107,76 +90,48 @@ class Partial:
 
 @dataclass(frozen=True)
 class Coefficient:
-    """All there is to know of one coefficient.
+    """All that the library knows of one coefficient; None means not available, unless said otherwise.
 
     Attributes
     ----------
-    name : str
-        What users type, and what results say.
-    label : str
-        What axes say.
+    name, label : str
+        What users type and results record; what axes show.
     bounds : tuple of float
-        The least and the largest value; an intraclass correlation of a few outputs may be less than -1.
+        Least and largest value; an intraclass correlation of few outputs may be below -1.
     levels : tuple of str
-        Levels that it is defined at.
-    estimator : callable
-        Makes an `Estimator` of a metric's scores and the gold's.
-    swapped : callable
-        Makes `Differences` of pairs of metrics whose scores trade places.
+        Levels at which it is defined.
+    estimator, swapped, swapped_decisions : callable
+        Make an `Estimator` of two matrices; `Differences` of metrics with swapped scores, or swapped decisions.
     linear_in_swaps : {"never", "untied", "always"}
-        Whether the difference of two metrics, off system level, is a sum of terms that swaps only change the sign of:
-        "untied" where no two scores that trade places are equal.
-    of_means : bool
-        Whether at system level it is of the systems' means, which all pairs of metrics can share.
-    symmetric : bool
-        Whether the two scores may change places.
-    of_constants : bool
-        Whether it is defined for a metric that is constant.
+        Whether, off system level, the difference of two metrics is a sum of terms whose sign a swap changes.
+    of_means, symmetric, of_constants : bool
+        At system level computed from shared system means; x and z may be exchanged; defined for constant metrics.
     fisher : tuple or None
-        ``b`` and ``c(r)`` of the Fisher interval ``tanh(arctanh r ± q·c/√(n − b))`` (Bonett & Wright 2000); None where
-        there is none.
+        ``b`` and ``c(r)`` of the Fisher interval ``tanh(arctanh r ± q·c/√(n − b))`` (Bonett & Wright 2000).
     leave_one_out : LeaveOneOut or None
-        What the jackknife needs to know; None where each label is left out by brute force.
+        For the jackknife; None leaves out each label by brute force.
     copies_agree : bool
-        Whether a label that is drawn twice agrees with its copy, which lifts the value of every resample, so that
-        intervals of draws miss too often (benchmarks/accuracies.py).
-    partial : Partial or None
-        The same given covariates; None where there is none.
+        Whether a label drawn twice agrees with its copy, which raises the value of every resample.
+    partial, close, of_pairs, calibrate : optional
+        Given covariates; over close pairs of systems; for many pairs of metrics; the best threshold.
     test : str or None
-        The function of ``scipy.stats`` whose p-value belongs to it; None where there is none.
-    normal_value, normal_r : callable or None
-        Its value for normal scores from their Pearson's r, and r from that value; None where there is no formula.
-    normal_sample : callable or None
-        The mean and the variance in samples of n normal scores, from Pearson's r and n: the latter but for a factor.
+        The function of ``scipy.stats`` whose p-value belongs to it.
+    normal_value, normal_r, normal_sample : callable or None
+        Value from Pearson's r of normal scores, its inverse, and mean and variance in samples of n.
     threshold_of : {"metric", "gold"} or None
-        Whose scores must lie further apart than a threshold to differ.
+        Whose scores must differ by more than a threshold.
     thresholds : tuple of float
-        One for all metrics, or one for each. Empty: none, or to be calibrated.
-    calibrate : callable or None
-        Finds the best threshold of a metric's scores, where it may be calibrated.
-    swapped_decisions : callable or None
-        As `swapped`, where decisions between two outputs trade places.
-    close : callable or None
-        Its value over the pairs of systems whose means lie close.
-    of_pairs : callable or None
-        The coefficients of many pairs of metrics by groups of many members, which share what is made of each metric.
-    poolable : bool
-        Whether the pairs of systems of several labels may be pooled.
-    within_inputs : bool
-        Whether at global level it compares outputs of one input only, so that cells cannot be drawn by themselves.
+        One for all metrics, or one for each. Empty: none, or calibrated.
+    poolable, within_inputs : bool
+        Pairs of several labels may be pooled; at global level only outputs of one input are compared.
     chance : callable or None
-        What a constant metric and a random one reach in each group, of a metric's scores and the gold's (see `chance`);
-        None where it is 0 or undefined.
+        Values of a constant and a random metric (module `chance`); None where they are 0 or undefined.
     scale : {"classes", "two", "values"} or None
-        What it compares on people's own scale: classes, two of them (positive, and all others), or numbers. None where
-        unit and origin do not matter.
-    positive : tuple of float
-        The values that are the positive class. Empty: every value is a class, or not settled yet.
-    texts : tuple of str
-        What the values 0, 1, ... stand for, where they were texts.
+        What it compares on the gold's own scale; None where unit and origin do not matter.
+    positive, texts : tuple
+        Values of the positive class (empty: every value is a class); texts for the values 0, 1, ...
     function : callable or None
-        An ``f(x, z) -> float`` of two 1-D arrays, a user's or one of ours that `function.estimator` calls; None for
-        those with kernels.
+        A function of two 1-D arrays, a user's or ours; None for coefficients with kernels.
     """
 
     name: str
@@ -223,7 +178,7 @@ class Coefficient:
 
     @property
     def positive_attrs(self) -> dict[str, Any]:
-        """Attrs of a result: what the positive class is, a number or a text, or a list of them."""
+        """Attrs that name the positive class: a number or a text, or a list."""
         if not self.positive:
             return {}
         some: list[Any] = [self.texts[int(each)] if self.texts else each for each in self.positive]
@@ -236,7 +191,7 @@ class Coefficient:
 
     @property
     def calibrated(self) -> bool:
-        """Whether its threshold is found on the scores that are judged."""
+        """Whether its threshold is calibrated on the judged scores."""
         return self.calibrate is not None and not self.thresholds
 
     def of_metric(self, place: int) -> Coefficient:
@@ -254,12 +209,12 @@ class Coefficient:
         return self if thresholds == self.thresholds else replace(self, thresholds=thresholds)
 
     def rescaled(self, x: FloatArray, z: FloatArray) -> Coefficient:
-        """The same with its threshold as `arrays.scaled` makes the scores that it is of."""
+        """The same with the threshold scaled as `arrays.scaled` scales its scores."""
         power = arrays.exponent(x if self.threshold_of == "metric" else z)
         return self.at(arrays.shifted(self.threshold, -power))
 
     def pvalue(self, x: FloatArray, z: FloatArray) -> float:
-        """SciPy's two-sided p-value for "no association" of two vectors; NaN where SciPy has none.
+        """SciPy's two-sided p-value of no association; NaN where SciPy has none.
 
         Kendall's test is one of C − D, so the three variants of tau share it.
         """
@@ -272,18 +227,7 @@ class Coefficient:
 
 @dataclass(frozen=True)
 class Measure:
-    """What is measured of two score matrices.
-
-    Attributes
-    ----------
-    coefficient : Coefficient
-    level : {"system", "input", "global", "within_system"}
-    missing : {"pairwise", "available"}
-    undefined : {"drop", "zero"}
-    given : tuple of str
-        The covariates that are held constant. Where there are some, the gold's scores come with theirs, (1 +
-        covariates, systems, inputs).
-    """
+    """What is measured: a coefficient, level, treatment of missing and undefined values, and covariates."""
 
     coefficient: Coefficient
     level: str = "system"
@@ -293,28 +237,28 @@ class Measure:
 
     @property
     def undefined_as_zero(self) -> bool:
-        """Whether an undefined group counts as 0; a level that is one group has none to spare."""
+        """Whether an undefined group counts as 0; not at levels with one group."""
         return self.undefined == "zero" and self.level in ("input", "within_system")
 
     @property
     def compared_within(self) -> str:
-        """The level at which outputs are compared: that of inputs where all differences within inputs are one group."""
+        """Level at which outputs are compared; "input" where differences within inputs form one group."""
         return "input" if self.coefficient.within_inputs else self.level
 
     @property
     def own_cells(self) -> bool:
-        """Whether at system level each score is averaged over all cells that it has, and not over those both have."""
+        """Whether at system level each score is averaged over all its cells, not only common ones."""
         return self.missing == "available" and self.level == "system"
 
     @property
     def linear_in_swaps(self) -> bool:
-        """Whether a difference of two metrics is a sum of signs, perhaps only where scores are not tied."""
+        """Whether a difference of two metrics is a sum of signs, perhaps only without ties."""
         linear = self.coefficient.linear_in_swaps != "never" and not self.coefficient.calibrated
         return linear and self.level != "system" and not self.given
 
     @property
     def of_shared_means(self) -> bool:
-        """Whether pairs of metrics whose scores trade places share sums of each metric's system means."""
+        """Whether swapped pairs of metrics share sums of each metric's system means."""
         return self.coefficient.of_means and self.level == "system" and not self.given
 
     @property
@@ -338,7 +282,7 @@ class Measure:
         return self if coefficient is self.coefficient else replace(self, coefficient=coefficient)
 
     def estimator(self, x: FloatArray, z: FloatArray) -> Estimator:
-        """Make a metric's scores and the gold's, (systems, inputs), ready (Deutsch et al. 2021, §2)."""
+        """Prepare a metric's scores and the gold's, (systems, inputs) (Deutsch et al. 2021, §2)."""
         arrays.check_finite(x, z)
         if self.given:
             assert self.coefficient.partial is not None
@@ -347,7 +291,7 @@ class Measure:
         return self.coefficient.estimator(x, z, self)
 
     def swapped(self, scores: FloatArray, z: FloatArray, pairs: tuple[Pair, ...]) -> Sequence[Differences]:
-        """Make pairs of `scores` (metrics, systems, inputs) ready to trade places, against gold `z`."""
+        """Prepare pairs of `scores` (metrics, systems, inputs) for swaps, with gold `z`."""
         arrays.check_finite(scores, z)
         if self.given:
             assert self.coefficient.partial is not None

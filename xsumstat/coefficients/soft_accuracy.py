@@ -1,4 +1,4 @@
-"""Soft pairwise accuracy: does a metric tell systems apart as surely as people do."""
+"""Soft pairwise accuracy: agreement of p-values of differences between systems."""
 
 from __future__ import annotations
 
@@ -18,12 +18,10 @@ _LANES, _SUMS = 128, 2**19
 
 
 def estimator(x: FloatArray, z: FloatArray, measure: Measure) -> Estimator:
-    """Make two score matrices ready."""
     return SoftAccuracy.of(x, z, measure.own_cells)
 
 
 def swapped(scores: FloatArray, z: FloatArray, pairs: tuple[Pair, ...], measure: Measure) -> Sequence[Differences]:
-    """Make pairs of metrics ready to trade places."""
     tests = []
     by_pair = arrays.pairs_and_gold(scores, z, pairs, measure.level, measure.missing)
     for pair, (x, y, gold, cells) in zip(pairs, by_pair, strict=True):
@@ -33,7 +31,7 @@ def swapped(scores: FloatArray, z: FloatArray, pairs: tuple[Pair, ...], measure:
 
 @dataclass(frozen=True)
 class Scores:
-    """Scores (systems, inputs) as the kernels want them: inputs padded to whole bytes, the mask None where all are."""
+    """Scores (systems, inputs) for the kernels: inputs padded to whole bytes; mask None where all are present."""
 
     values: FloatArray
     mask: FloatArray | None
@@ -41,14 +39,14 @@ class Scores:
 
     @classmethod
     def of(cls, values: FloatArray, there: BoolArray, step: float = 0.0) -> Scores:
-        """From scores, some of which are there; their differences are multiples of `step`."""
+        """From scores whose differences are multiples of `step`."""
         mask = arrays.or_none(there)
         whole = arrays.read_only(arrays.padded(arrays.filled(values, there)))
         return cls(whole, None if mask is None else arrays.padded(mask), step)
 
     @classmethod
     def graded(cls, values: FloatArray, there: BoolArray, kept: IntArray | slice = slice(None)) -> Scores:
-        """The same of the kept systems; grades are counted in steps, so that their sums are exact."""
+        """The same for the kept systems; grades are counted in steps, so sums are exact."""
         steps, step = arrays.in_steps(arrays.scaled(values))
         return cls.of(steps[kept], there[kept], step)
 
@@ -59,10 +57,7 @@ class Scores:
         return np.asarray((arrays.packed(inputs > 0)[:, None] & arrays.packed(self.mask)).any(axis=2))
 
     def drawn(self, inputs: IntArray, systems: IntArray | None = None) -> FloatArray:
-        """P and q of each pair of systems, (2, resamples, pairs), for each row of counts of inputs.
-
-        Where rows of counts of `systems` come too, a pair of which one was not drawn may have none.
-        """
+        """The p and q of each pair of systems, (2, resamples, pairs), for counts of inputs (and of systems)."""
         counts = np.ascontiguousarray(arrays.padded(inputs.astype(float)).T)
         sums = np.empty((3, _pairs(len(self.values)), len(inputs)))
         kernels.sum_drawn(self.values, self.mask, counts, np.empty((2, kernels.BYTE)), sums)
@@ -73,10 +68,7 @@ class Scores:
     def chances(
         self, sums: FloatArray, other: FloatArray, coins: Bits, counts: tuple[IntArray, IntArray]
     ) -> FloatArray:
-        """The same from sums and the counts of systems and of inputs.
-
-        The scores are those of the `other` where a coin, (systems, bytes, resamples), is 1.
-        """
+        """The same from sums and counts; scores come from `other` where a coin (systems, bytes, resamples) is 1."""
         _, pairs, resamples = sums.shape
         found, others = np.empty((2, resamples, pairs)), np.empty(resamples, dtype=np.int64)
         kernels.plain_chances(sums, self.step, *found, others)
@@ -94,14 +86,14 @@ def _pairs(systems: int) -> int:
 
 
 def _side_by_side(systems: int, resamples: int) -> list[slice]:
-    """The resamples that are summed side by side: fewer where systems are many."""
+    """Number of resamples summed together: fewer where systems are many."""
     step = max(1, min(_LANES, _SUMS // max(1, _pairs(systems))))
     return [slice(start, start + step) for start in range(0, resamples, step)]
 
 
 @dataclass(frozen=True)
 class SoftAccuracy:
-    """One metric with gold, and the systems that have scores of both."""
+    """One metric with gold, and the systems with scores of both."""
 
     x: Scores
     z: Scores
@@ -110,7 +102,6 @@ class SoftAccuracy:
 
     @classmethod
     def of(cls, x: FloatArray, z: FloatArray, own_cells: bool) -> SoftAccuracy:
-        """From scores (systems, inputs), NaN where missing."""
         both = arrays.present(x, z)
         there_x, there_z = (~np.isnan(x), ~np.isnan(z)) if own_cells else (both, both)
         there = np.asarray(there_x.any(axis=1) & there_z.any(axis=1))
@@ -119,21 +110,18 @@ class SoftAccuracy:
 
     @property
     def cost(self) -> float:
-        """Nanoseconds that a resample takes, about."""
         return 0.3 * float(self.x.values.size * len(self.there))
 
     def groups(self) -> tuple[FloatArray, FloatArray]:
-        """As of any estimator: one group, all systems."""
         found = self.bootstrap(arrays.ones(len(self.there)), arrays.ones(self.n_inputs))
         return found, np.array([float(self.there.sum())])
 
     def value(self) -> float:
-        """The statistic."""
         found, _ = self.groups()
         return float(found[0])
 
     def bootstrap(self, systems: IntArray, inputs: IntArray) -> FloatArray:
-        """The statistic for each row of counts; an input that came twice has two coins."""
+        """The statistic for each row of counts; an input drawn twice has two coins."""
         out = np.empty(max(len(systems), len(inputs)))
         for at in _side_by_side(len(self.there), len(inputs)):
             here = inputs[at]
@@ -147,7 +135,7 @@ class SoftAccuracy:
 
 @dataclass(frozen=True)
 class SoftSwaps:
-    """One pair of metrics whose scores trade places, and the systems of which they are."""
+    """One pair of metrics with swapped scores, and their systems."""
 
     pairs: tuple[Pair, ...]
     x: Scores
@@ -158,7 +146,7 @@ class SoftSwaps:
 
     @classmethod
     def of(cls, pair: Pair, x: FloatArray, y: FloatArray, z: FloatArray, cells: BoolArray) -> SoftSwaps:
-        """From standardised x and y and the gold, (systems, inputs), and the cells that the two metrics have."""
+        """From standardised x and y and the gold, (systems, inputs), and the common cells."""
         kept = np.flatnonzero(cells.any(axis=1) & ~np.isnan(z).all(axis=1))
         pooled = Pooled.of(x.reshape(-1, 1), y.reshape(-1, 1))  # equal ones exactly so
         first, second = (Scores.of(each.reshape(x.shape)[kept], cells[kept]) for each in (pooled.x, pooled.y))
@@ -167,11 +155,9 @@ class SoftSwaps:
 
     @property
     def cost(self) -> float:
-        """Nanoseconds that a resample takes, about."""
         return 0.4 * float(self.x.values.size * len(self.systems))
 
     def differences(self, bits: Bits) -> FloatArray:
-        """Difference of the pair for each row of coins, (1, resamples)."""
         out = np.empty((2, len(bits)))
         each, _ = counts = arrays.ones(len(self.systems)), arrays.ones(self.n_inputs)
         there = np.ones((1, len(self.systems)))
@@ -184,7 +170,7 @@ class SoftSwaps:
         return out[:1] - out[1:]
 
     def _sums(self, coins: Bits) -> FloatArray:
-        """Of X' and of Y', (2, 3, pairs, resamples), from coins (systems, bytes, resamples)."""
+        """Sums of X' and of Y', (2, 3, pairs, resamples), from coins (systems, bytes, resamples)."""
         systems, _, resamples = coins.shape
         sums = np.empty((2, 3, _pairs(systems), resamples))
         traded, shared = np.empty((2, systems, kernels.BYTE, resamples)), np.empty(kernels.BYTE)

@@ -20,7 +20,7 @@ Small = npt.NDArray[np.int32]
 
 
 class _Room(NamedTuple):
-    """What the kernels write to."""
+    """Arrays that the kernels write to."""
 
     tree: Small
     scratch: Small
@@ -29,14 +29,9 @@ class _Room(NamedTuple):
 
 @dataclass(frozen=True)
 class Sorted:
-    """Members of groups, sorted by x, and from the largest z to the smallest where x is equal; missing ones last.
+    """Members of groups, sorted by x, then from the largest z down; missing ones last.
 
-    Attributes
-    ----------
-    order, x, z : array, (groups, members)
-        Which member it is, and its dense ranks.
-    sizes : array, (groups,)
-        How many members there are.
+    `order`, `x` and `z` (groups, members) are the member and its dense ranks; `sizes` (groups,) counts members.
     """
 
     order: Small
@@ -46,7 +41,6 @@ class Sorted:
 
     @classmethod
     def of(cls, x: IntArray, z: IntArray, there: BoolArray) -> Sorted:
-        """From dense ranks by member, (groups, members)."""
         codes = int(z.max(initial=0)) + 1
         key = np.where(there, x * codes + (codes - 1 - z), np.iinfo(np.int64).max)
         order = np.argsort(key, axis=1)
@@ -55,14 +49,13 @@ class Sorted:
 
     @classmethod
     def of_values(cls, x: FloatArray, z: FloatArray, there: BoolArray) -> Sorted:
-        """From scores (members, groups), for a coefficient that treats x and z alike; z is that of fewer values."""
+        """From scores (members, groups), for a symmetric coefficient; z has fewer values."""
         many, few = (arrays.codes_of_groups(values, there)[1] for values in (x, z))
         if few.max(initial=0) > many.max(initial=0):
             many, few = few, many
         return cls.of(many, few, there.T)
 
     def groups(self, kind: int) -> tuple[FloatArray, FloatArray]:
-        """The coefficient of each group, and how many members it has."""
         groups, members = self.order.shape
         places, once = np.tile(np.arange(members), (groups, 1)), np.ones(members, np.int64)
         there = (np.arange(members)[:, None] < self.sizes).astype(float)
@@ -71,19 +64,19 @@ class Sorted:
         return r + 0.0, n  # no negative zero, as sums over groups have none
 
     def drawn(self, kind: int, w: IntArray, v: IntArray, undefined_as_zero: bool) -> FloatArray:
-        """Average coefficient of the groups for each row of counts of members `w` and of groups `v`."""
+        """Average coefficient for each row of counts of members `w` and of groups `v`."""
         where = self.order, np.zeros_like(self.order)
         return self._drawn(kind, where, w, arrays.ones(1), v, undefined_as_zero)
 
     def drawn_cells(self, kind: int, systems: IntArray, inputs: IntArray) -> FloatArray:
-        """The coefficient of all cells, which are the members, for each row of counts of systems and of inputs."""
+        """The coefficient of all cells for each row of counts of systems and of inputs."""
         i, j = np.divmod(self.order, np.int32(inputs.shape[1]))
         return self._drawn(kind, (i, j), systems, inputs, arrays.ones(1), False)
 
     def _drawn(
         self, kind: int, where: tuple[Small, Small], w: IntArray, v: IntArray, groups: IntArray, undefined_as_zero: bool
     ) -> FloatArray:
-        """Average coefficient where the weight of a member is w·v, and that of a group `groups`."""
+        """Average coefficient where a member has weight w·v, and a group `groups`."""
         out, (r, n) = np.empty(max(len(w), len(v), len(groups))), np.empty((2, len(self.sizes)))
         lanes = min(len(out), self._most_lanes)
         room = self._room(lanes)
@@ -96,7 +89,7 @@ class Sorted:
     def swapped(self, kind: int, coins: IntArray, bits: Bits, undefined_as_zero: bool) -> FloatArray:
         """Difference of the average coefficients of X' and Y' for each row of sign bits; x is half of the members.
 
-        `coins` (groups, members) are the places in a row of each member's coin. Half of the lanes are X', the rest Y'.
+        `coins` (groups, members) are places in a row of sign bits. Half of the lanes are X', the rest Y'.
         """
         of_x = self.order < self.order.shape[1] // 2
         where = (coins >> 3).astype(np.int32), (coins & 7 | 8 * of_x).astype(np.int32)
@@ -114,12 +107,10 @@ class Sorted:
 
     @property
     def _most_lanes(self) -> int:
-        """How many lanes there may be."""
         size: int = max(int(self.z.max(initial=0)) + 1, self.order.shape[1] // 4)
         return max(_LEAST_LANES, min(_MOST_LANES, _CELLS // size))
 
     def _room(self, lanes: int) -> _Room:
-        """Arrays for the kernels to write to."""
         tree = np.empty((int(self.z.max(initial=0)) + 2, lanes), np.int32)
         scratch = np.empty((kernels.SCRATCH, lanes), np.int32)
         return _Room(tree, scratch, np.empty((len(self.sizes), kernels.SUMS, lanes)))
@@ -132,6 +123,6 @@ class Sorted:
 
 
 def _columns(counts: npt.NDArray[Any], start: int, lanes: int) -> Small:
-    """Rows of counts as columns; the last again where there are no more."""
+    """Rows of counts as columns; the last row repeats to fill up."""
     rows = np.minimum(np.arange(start, start + lanes), len(counts) - 1)
     return np.ascontiguousarray(counts[rows].T, np.int32)

@@ -1,4 +1,4 @@
-"""The table of coefficients: one row says all that the library knows of one."""
+"""The table of coefficients, one row for each."""
 
 from __future__ import annotations
 
@@ -33,32 +33,26 @@ from xsumstat.types import CorrelationFunction, FloatArray
 
 
 def _same(r: Any) -> Any:
-    """Pearson's r, of itself."""
     return np.asarray(r)
 
 
 def _rho(r: Any) -> FloatArray:
-    """Spearman's rho of normal scores."""
     return np.asarray(6 / np.pi * np.arcsin(r / 2))
 
 
 def _r_of_rho(rho: float) -> float:
-    """Pearson's r of normal scores with this Spearman's rho."""
     return 2 * math.sin(math.pi * rho / 6)
 
 
 def _tau(r: Any) -> FloatArray:
-    """Kendall's tau of normal scores."""
     return np.asarray(2 / np.pi * np.arcsin(r))
 
 
 def _r_of_tau(tau: float) -> float:
-    """Pearson's r of normal scores with this Kendall's tau."""
     return math.sin(math.pi * tau / 2)
 
 
 def _accuracy(r: Any) -> FloatArray:
-    """Pairwise accuracy of normal scores."""
     return np.asarray(0.5 + np.arcsin(r) / np.pi)
 
 
@@ -91,7 +85,7 @@ _FISHER_SPEARMAN, _FISHER_KENDALL = (3, _spearman_factor), (4, _kendall_factor)
 
 
 def _by_kind(kind: int, off_system: MakeSwapped | None = None) -> dict[str, Any]:
-    """What makes a coefficient that the kernels know by a number: for the scores as they are, and swapped."""
+    """Estimator and swaps of a coefficient that the kernels know by number."""
     ready: MakeEstimator = partial(correlations.estimator, kind=kind)
     ranks: MakeSwapped = partial(rank_swaps.swapped, kind=kind)
     swapped = partial(correlation_swaps.swapped, kind=kind, off_system=off_system or ranks)
@@ -105,7 +99,7 @@ def _by_kind(kind: int, off_system: MakeSwapped | None = None) -> dict[str, Any]
 
 
 def _of_many(kind: int) -> dict[str, Any]:
-    """What Kendall's coefficients that count pairs have beside: close pairs of systems, and many pairs of metrics."""
+    """What Kendall-type coefficients have besides: close pairs of systems, and many pairs of metrics."""
     return {
         "close": partial(correlations.close_pairs, kind=kind),
         "of_pairs": partial(long_groups.of_pairs, kind=kind),
@@ -113,7 +107,7 @@ def _of_many(kind: int) -> dict[str, Any]:
 
 
 def _given(kind: int) -> Partial:
-    """The same while covariates are held constant."""
+    """The coefficient given covariates."""
     return Partial(
         partial(partials.estimator, kind=kind),
         partial(partial_swaps.swapped, kind=kind),

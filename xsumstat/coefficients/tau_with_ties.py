@@ -1,10 +1,4 @@
-"""Kendall's tau with ties, ``2·acc_eq − 1``: accuracy with ties on the scale of a correlation.
-
-References
-----------
-Deutsch, Foster & Freitag (2023), "Ties Matter: Meta-Evaluating Modern Metrics with Pairwise Accuracy and Tie
-Calibration".
-"""
+"""Kendall's tau with ties, ``2·acc_eq − 1`` (Deutsch, Foster & Freitag 2023, "Ties Matter")."""
 
 from __future__ import annotations
 
@@ -21,13 +15,9 @@ from xsumstat.types import Bits, FloatArray, IntArray, Pair
 
 @dataclass(frozen=True)
 class TauWithTies:
-    """What accuracy with ties is on the scale of a correlation.
+    """Accuracy with ties on the scale of a correlation.
 
-    Attributes
-    ----------
-    accuracy : Estimator
-    defined : Estimator or None
-        The share of the groups with a pair, where those without one count as 0; None where they do not count.
+    `defined` gives the share of groups with a pair, where those without one count as 0; else None.
     """
 
     accuracy: Estimator
@@ -35,26 +25,21 @@ class TauWithTies:
 
     @property
     def cost(self) -> float:
-        """Nanoseconds that a resample takes, about."""
         return self.accuracy.cost + (0.0 if self.defined is None else self.defined.cost)
 
     def groups(self) -> tuple[FloatArray, FloatArray]:
-        """The coefficient of each group, and how many members it has."""
         accuracy, n = self.accuracy.groups()
         return 2.0 * accuracy - 1.0, n
 
     def value(self) -> float:
-        """The average of the groups."""
         return arrays.average(*self.groups(), self.defined is not None)
 
     def bootstrap(self, systems: IntArray, inputs: IntArray) -> FloatArray:
-        """The statistic for each row of counts."""
         accuracy = self.accuracy.bootstrap(systems, inputs)
         return 2.0 * accuracy - (1.0 if self.defined is None else self.defined.bootstrap(systems, inputs))
 
 
 def estimator(x: FloatArray, z: FloatArray, measure: Measure) -> Estimator:
-    """Make two score matrices ready."""
     defined = None
     if measure.undefined_as_zero:
         equal = np.where(arrays.present(x, z), 0.0, np.nan)  # all pairs are tied, and so right
@@ -63,7 +48,7 @@ def estimator(x: FloatArray, z: FloatArray, measure: Measure) -> Estimator:
 
 
 def calibrate(ready: Estimator, x: FloatArray, z: FloatArray, measure: Measure) -> float:
-    """The threshold that is given or best, which is the one of accuracy with ties."""
+    """The given or best threshold, which is that of accuracy with ties."""
     return ties.calibrate(ready.accuracy if isinstance(ready, TauWithTies) else ready, x, z, measure)
 
 
@@ -72,8 +57,6 @@ def calibrate(ready: Estimator, x: FloatArray, z: FloatArray, measure: Measure) 
 
 @dataclass(frozen=True)
 class _Doubled:
-    """Twice the differences of accuracies."""
-
     accuracy: Differences
 
     @property
@@ -89,13 +72,13 @@ class _Doubled:
 
 
 def swapped(scores: FloatArray, z: FloatArray, pairs: tuple[Pair, ...], measure: Measure) -> Sequence[Differences]:
-    """Make pairs of metrics ready for swaps of scores."""
+    """Prepare pairs of metrics for swaps of scores."""
     tests = tie_swaps.accuracy_with_ties(scores, z, pairs, measure)
     return [_twice(test) if isinstance(test, Ranks) else _Doubled(test) for test in tests]
 
 
 def _twice(test: Ranks) -> Ranks:
-    """The same sum of signs, whose terms can be listed, times two."""
+    """The same sum of signs, times two."""
     assert test.coefficients is not None and test.rest is None
     return replace(test, coefficients=2.0 * test.coefficients, step=2.0 * test.step)
 
@@ -103,6 +86,6 @@ def _twice(test: Ranks) -> Ranks:
 def decisions(
     scores: FloatArray, z: FloatArray, pairs: tuple[Pair, ...], measure: Measure, *, by_group: bool
 ) -> list[tie_swaps.DecisionSwaps]:
-    """Make pairs of metrics ready for swaps of decisions, of each or of all of a group."""
+    """Prepare pairs of metrics for swaps of decisions, one by one or by group."""
     tests = tie_swaps.decisions(scores, z, pairs, measure, by_group=by_group)
     return [replace(test, scale=2.0 * test.scale, step=2.0 * test.step) for test in tests]

@@ -1,4 +1,4 @@
-"""Pairs of metrics whose scores, or whose decisions between two outputs, trade places."""
+"""Pairs of metrics with swapped scores, or swapped decisions between two outputs."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from xsumstat.types import Bits, FloatArray, Pair
 
 @dataclass(frozen=True)
 class CalibratedSwaps:
-    """One pair under accuracy with ties, whose threshold is found anew for X' and for Y'."""
+    """One pair under accuracy with ties; the threshold is calibrated anew for X' and Y'."""
 
     pairs: tuple[Pair, ...]
     entries: tuple[npt.NDArray[Any], ...]
@@ -56,11 +56,9 @@ class CalibratedSwaps:
 
     @property
     def cost(self) -> float:
-        """Nanoseconds that a resample takes, about."""
         return 6.0 * len(self.entries[0])
 
     def differences(self, bits: Bits) -> FloatArray:
-        """Difference of the pair for each row of coins, (1, resamples)."""
         out = np.empty(len(bits))
         for s, row in enumerate(bits):
             swaps = np.unpackbits(row, axis=-1, count=self.shape[1], bitorder="little")
@@ -73,7 +71,7 @@ class CalibratedSwaps:
 def accuracy_with_ties(
     scores: FloatArray, z: FloatArray, pairs: tuple[Pair, ...], measure: Measure
 ) -> Sequence[Differences]:
-    """Make pairs of metrics ready for swaps of scores under accuracy with ties."""
+    """Prepare pairs of metrics for swaps of scores under accuracy with ties."""
     if any(measure.coefficient.thresholds):
         raise ValueError(
             "swap='scores' would give a score to another metric's threshold; use threshold=0, no threshold, so that it "
@@ -89,7 +87,7 @@ def _accuracy_tests(
 
 
 def like_wmt(scores: FloatArray, z: FloatArray, pairs: tuple[Pair, ...], measure: Measure) -> Sequence[Differences]:
-    """Make pairs of metrics ready for swaps of scores under WMT's tau, by groups or of all cells."""
+    """Prepare pairs of metrics for swaps of scores under WMT's tau, by groups or over all cells."""
     return _score_tests(scores, z, pairs, measure, like_wmt=True)
 
 
@@ -134,25 +132,12 @@ def _score_test(
 
 @dataclass(frozen=True)
 class DecisionSwaps:
-    """Pairs of metrics that share their cells, whose decisions between two outputs trade places.
+    """Pairs of metrics on the same cells, whose decisions between two outputs are swapped.
 
-    A decision is right where it is the gold's; where two trade places X' is right where Y was. So each metric's
-    decisions are summed once for all of its pairs, and the difference of a pair is a sum of signs, always.
-
-    Attributes
-    ----------
-    pairs : tuple
-        By the places of the metrics.
-    used : tuple of int
-        The metrics of the pairs.
-    right : tuple of arrays of int, (groups, decisions)
-        Of each of these 1 where a decision is right; or how many of a group are, where these trade places together.
-    weights : array, (groups,)
-        What each group is multiplied by, 1 where all weigh alike.
-    scale : float
-        What the sum is multiplied by.
-    step : float
-        What all terms of a difference are whole multiples of; 0 where there is nothing of the kind.
+    A decision is right where it equals the gold's; a swap makes X' right where Y was, so a difference is always a sum
+    of signs, and each metric's decisions are summed once. `used` are the metrics of the pairs. `right` (groups,
+    decisions) is 1 where right, or the number right in a group swapped together; `weights` (groups,) and `scale`
+    multiply; all terms are multiples of `step` (0: none).
     """
 
     pairs: tuple[Pair, ...]
@@ -164,7 +149,6 @@ class DecisionSwaps:
 
     @property
     def cost(self) -> float:
-        """Nanoseconds that a resample takes, about."""
         return 100.0 + 0.15 * len(self.right) * self.right[0].size
 
     def units(self, pair: Pair) -> FloatArray:
@@ -187,7 +171,7 @@ class DecisionSwaps:
 def decisions(
     scores: FloatArray, z: FloatArray, pairs: tuple[Pair, ...], measure: Measure, *, by_group: bool
 ) -> list[DecisionSwaps]:
-    """Make pairs of `scores` (metrics, systems, inputs) ready for swaps of decisions, of each or of all of a group."""
+    """Prepare pairs of `scores` (metrics, systems, inputs) for swaps of decisions, one by one or by group."""
     arrays.check_finite(scores, z)
     undefined_as_zero = measure.undefined_as_zero
     commons = [arrays.common_cells(scores, z, pair, measure.missing) for pair in pairs]

@@ -1,4 +1,4 @@
-"""Which of two outputs is better: accuracy with ties and their threshold, and Kendall's tau as WMT had it."""
+"""Which of two outputs is better: accuracy with ties and its threshold, and WMT's Kendall-like tau."""
 
 from __future__ import annotations
 
@@ -32,14 +32,9 @@ _COUNTED_MEMBERS, _COUNTED_PAIRS = 64, 2**15
 
 @dataclass(frozen=True)
 class Members:
-    """The outputs that are compared with each other in each group, (members, groups), NaN where missing.
+    """The outputs compared within each group, (members, groups), NaN where missing; at system level means.
 
-    Attributes
-    ----------
-    x, z : array
-        A metric's scores and the gold's; at system level their means.
-    near_x, near_z : array
-        How far rounding can move each.
+    `near_x` and `near_z` bound what rounding can change in each.
     """
 
     x: FloatArray
@@ -49,7 +44,6 @@ class Members:
 
     @classmethod
     def of(cls, x: FloatArray, z: FloatArray, level: str, own_cells: bool = False) -> Members:
-        """From scores (systems, inputs)."""
         both = arrays.present(x, z)
         if level == "system":
             there = (~np.isnan(x), ~np.isnan(z)) if own_cells else (both, both)
@@ -64,17 +58,15 @@ class Members:
 
     @property
     def present(self) -> BoolArray:
-        """Members with both scores."""
         return arrays.present(self.x, self.z)
 
     @property
     def pairs(self) -> FloatArray:
-        """How many pairs each group has."""
         n = self.present.sum(axis=0).astype(float)
         return np.asarray(n * (n - 1) / 2)
 
     def parts(self) -> Iterator[tuple[IntArray, IntArray, slice]]:
-        """All pairs, first and second members, a few groups at a time (or one that is large)."""
+        """All pairs, first and second members, a few groups (or one large one) at a time."""
         first, second = np.triu_indices(len(self.x), 1)
         step = max(1, _PAIRS_AT_ONCE // max(1, len(first)))
         for start in range(0, self.x.shape[1], step):
@@ -82,7 +74,6 @@ class Members:
 
 
 def _means_as_members(values: FloatArray, cells: BoolArray) -> tuple[FloatArray, FloatArray]:
-    """Means of the systems with equal ones made equal, (systems, 1), NaN without cells, and what rounding can do."""
     mean, count, scale = arrays.equal_means(values, cells)
     mean = np.where(count > 0, mean, np.nan)
     return mean[:, None], (mean_kernels.TIE * np.maximum(scale, np.abs(mean)))[:, None]
@@ -90,29 +81,11 @@ def _means_as_members(values: FloatArray, cells: BoolArray) -> tuple[FloatArray,
 
 @dataclass(frozen=True)
 class WithTies:
-    """Accuracy with ties by groups, or of all cells.
+    """Accuracy with ties by groups, or over all cells (cells as members).
 
-    Attributes
-    ----------
-    first, second, group : array of int32, (pairs,)
-        Pairs that a threshold changes, by their difference in the metric; (cells as members at global level).
-    gain : array of int8, (pairs,)
-        What a tie makes of each.
-    gaps : array, (pairs,)
-        The differences, ascending.
-    ends : array of bool, (pairs,)
-        The last of each difference.
-    codes : array of int, (groups, members)
-        Dense ranks of the gold, −1 where missing.
-    requested : float
-        The threshold, NaN where it is calibrated.
-    stop : int
-        How many of the pairs are tied: by the threshold, or by the one that is best here.
-    shape : tuple of int
-        Number of systems and of inputs.
-    level : str
-    undefined_as_zero : bool
-        A group without pairs counts as 0.
+    `first`, `second`, `group`, `gain` (of a tie), `gaps` (ascending) and `ends` (last of each difference) describe the
+    pairs that a threshold changes. `codes` (groups, members) are dense ranks of the gold, −1 missing. `requested` is
+    NaN where the threshold is calibrated; `stop` pairs are tied by the threshold in use.
     """
 
     first: IntArray
@@ -132,7 +105,7 @@ class WithTies:
     def of(
         cls, members: Members, threshold: float, shape: tuple[int, int], level: str, undefined_as_zero: bool
     ) -> WithTies:
-        """Sort the pairs of outputs, and find the threshold where none (NaN) is given."""
+        """Sort the pairs of outputs, and calibrate a threshold that is NaN."""
         rounding = arrays.RAW if level != "system" else mean_kernels.TIE
         found = [changed(members.x, members.x, members.z, rounding, *part) for part in members.parts()]
         first, second, group, gain, gaps, near = (np.concatenate(each) for each in zip(*found, strict=True))
@@ -148,18 +121,15 @@ class WithTies:
 
     @property
     def threshold(self) -> float:
-        """Differences up to it are ties."""
         if not math.isnan(self.requested):
             return self.requested
         return float(self.gaps[self.stop - 1]) if self.stop else 0.0
 
     @property
     def cost(self) -> float:
-        """Nanoseconds that a resample takes, about."""
         return 2.0 * len(self.gain) + 2.0 * self.codes.size
 
     def groups(self) -> tuple[FloatArray, FloatArray]:
-        """Accuracy of each group at the threshold, and how many members it has."""
         n = (self.codes >= 0).sum(axis=1).astype(float)
         tied = np.array([_tied(codes) for codes in self.codes])
         gained = np.bincount(self.group, weights=self.gain, minlength=len(n))
@@ -168,11 +138,9 @@ class WithTies:
         return np.where(pairs > 0, (tied - gained + kept) / np.maximum(pairs, 1.0), np.nan), n
 
     def value(self) -> float:
-        """The average of the groups."""
         return arrays.average(*self.groups(), self.undefined_as_zero)
 
     def bootstrap(self, systems: IntArray, inputs: IntArray) -> FloatArray:
-        """The statistic for each row of counts; a threshold that is calibrated is calibrated anew in each."""
         out = np.empty(max(len(systems), len(inputs)))
         stop = -1 if math.isnan(self.requested) else self.stop
         if self.level == "global":
@@ -188,21 +156,7 @@ class WithTies:
 
 @dataclass(frozen=True)
 class Counted:
-    """The same of large groups, whose pairs are counted, and listed only where resamples are asked for.
-
-    Attributes
-    ----------
-    each : tuple of CellTies
-        One for each group.
-    members : Members
-    requested : float
-        The threshold, NaN where it is calibrated.
-    shape : tuple of int
-        Number of systems and of inputs.
-    level : str
-    undefined_as_zero : bool
-        A group without pairs counts as 0.
-    """
+    """The same for large groups (`each`), whose pairs are counted, and listed only for resamples."""
 
     each: tuple[CellTies, ...]
     members: Members
@@ -216,32 +170,27 @@ class Counted:
     def of(
         cls, members: Members, threshold: float, shape: tuple[int, int], level: str, undefined_as_zero: bool
     ) -> Counted:
-        """As `WithTies.of`; a threshold that is calibrated is that of one group."""
+        """As `WithTies.of`; a calibrated threshold needs one group."""
         columns = zip(members.x.T, members.z.T, strict=True)
         each = tuple(CellTies.of(x, z, threshold) for x, z in columns)
         return cls(each, members, threshold, shape, level, undefined_as_zero)
 
     @property
     def threshold(self) -> float:
-        """Differences up to it are ties."""
         return self.each[0].threshold if math.isnan(self.requested) else self.requested
 
     @property
     def cost(self) -> float:
-        """Nanoseconds that a resample takes, about."""
         return 2.0 * float(self.members.pairs.sum()) + 2.0 * self.members.x.size
 
     def groups(self) -> tuple[FloatArray, FloatArray]:
-        """Accuracy of each group at the threshold, and how many members it has."""
         values, n = zip(*(each.groups() for each in self.each), strict=True)
         return np.concatenate(values), np.concatenate(n)
 
     def value(self) -> float:
-        """The average of the groups."""
         return arrays.average(*self.groups(), self.undefined_as_zero)
 
     def bootstrap(self, systems: IntArray, inputs: IntArray) -> FloatArray:
-        """The statistic for each row of counts; a threshold that is calibrated is calibrated anew in each."""
         with self._lock:  # threads wait for one list, and make no others
             listed = self._listed
         return listed.bootstrap(systems, inputs)
@@ -252,13 +201,13 @@ class Counted:
 
 
 def divisors(members: Members, undefined_as_zero: bool) -> FloatArray:
-    """What a number of pairs of each group is divided by, in the average of all groups."""
+    """What a group's number of pairs is divided by in the average of all groups."""
     counted = members.present.any(axis=0) if undefined_as_zero else members.pairs > 0
     return np.asarray(np.maximum(members.pairs, 1.0) * max(1, int(counted.sum())))
 
 
 def n_pairs(shape: tuple[int, int], level: str) -> float:
-    """How many pairs of outputs there are to compare."""
+    """Number of pairs of outputs to compare."""
     systems, inputs = shape
     cells = {"input": (systems, inputs), "within_system": (inputs, systems), "system": (systems, 1)}
     members, groups = cells.get(level, (systems * inputs, 1))
@@ -266,7 +215,7 @@ def n_pairs(shape: tuple[int, int], level: str) -> float:
 
 
 def check_number(shape: tuple[int, int], level: str, coefficient: Coefficient, most: float = MOST_PAIRS) -> None:
-    """No more pairs of outputs than can be looked at."""
+    """Raise if there are more pairs of outputs than can be compared."""
     total = n_pairs(shape, level)
     if total > most:
         given = "give a threshold, " if coefficient.calibrated and level == "global" else ""
@@ -284,7 +233,7 @@ def _tied(codes: IntArray) -> float:
 def changed(
     u: FloatArray, v: FloatArray, z: FloatArray, rounding: float, first: IntArray, second: IntArray, groups: slice
 ) -> tuple[npt.NDArray[Any], ...]:
-    """The pairs that a tie in the metric changes: first, second, group, gain, difference, what rounding can do to it.
+    """Pairs that a tie in the metric changes: first, second, group, gain, difference, and bound of its rounding.
 
     Scores are (members, groups), those of the first members `u`, of the second `v`.
     """
@@ -305,7 +254,7 @@ def changed(
 
 @dataclass(frozen=True)
 class LikeWMT:
-    """(C − D)/(C + D) of the pairs that the gold sets apart by a threshold, of all groups together."""
+    """(C − D)/(C + D) over the pairs of all groups whose gold differs by a threshold."""
 
     threshold: float
     first: IntArray
@@ -318,14 +267,12 @@ class LikeWMT:
 
     @classmethod
     def of(cls, members: Members, threshold: float, shape: tuple[int, int], level: str) -> LikeWMT:
-        """Find the pairs that count."""
         found = [_set_apart(members, threshold, *part) for part in members.parts()]
         first, second, group, sign = (np.concatenate(each) for each in zip(*found, strict=True))
         return cls(threshold, first, second, group, sign, members.x.shape[1], shape, level)
 
     @property
     def cost(self) -> float:
-        """Nanoseconds that a resample takes, about."""
         return 2.0 * len(self.sign) + 100.0
 
     @cached_property
@@ -334,17 +281,15 @@ class LikeWMT:
         return net, np.bincount(self.group, minlength=self.n_groups).astype(float)
 
     def groups(self) -> tuple[FloatArray, FloatArray]:
-        """The tau of each group, and how many pairs count in it."""
+        """The tau of each group, and its number of counted pairs."""
         net, pairs = self._counts
         return np.where(pairs > 0, net / np.maximum(pairs, 1.0), np.nan), pairs
 
     def value(self) -> float:
-        """The tau of all pairs."""
         net, pairs = self._counts
         return float(net.sum() / pairs.sum()) if pairs.sum() > 0 else math.nan
 
     def bootstrap(self, systems: IntArray, inputs: IntArray) -> FloatArray:
-        """The statistic for each row of counts."""
         out = np.empty(max(len(systems), len(inputs)))
         if self.level == "global":
             tie_kernels.pooled_cells(self.first, self.second, self.sign, inputs.shape[1], systems, inputs, out)
@@ -357,21 +302,21 @@ class LikeWMT:
 def _gaps(
     members: Members, threshold: float, first: IntArray, second: IntArray, groups: slice
 ) -> tuple[FloatArray, BoolArray]:
-    """The differences of pairs in the gold, and which are large enough to count."""
+    """Differences of pairs in the gold, and which are large enough to count."""
     z, near = members.z[:, groups], members.near_z[:, groups]
     gap = z[first] - z[second]
     return gap, (gap != 0) & (np.abs(gap) >= threshold - np.maximum(near[first], near[second]))
 
 
 def n_set_apart(members: Members, threshold: float, first: IntArray, second: IntArray, groups: slice) -> FloatArray:
-    """How many pairs of each group count."""
+    """Number of counted pairs of each group."""
     return np.asarray(_gaps(members, threshold, first, second, groups)[1].sum(axis=0), dtype=float)
 
 
 def _set_apart(
     members: Members, threshold: float, first: IntArray, second: IntArray, groups: slice
 ) -> tuple[npt.NDArray[Any], ...]:
-    """The pairs that count: first, second, group, and 1 where the metric agrees, else −1."""
+    """The counted pairs: first, second, group, and 1 where the metric agrees, else −1."""
     x = members.x[:, groups]
     gap, apart = _gaps(members, threshold, first, second, groups)
     at = np.nonzero(apart)
@@ -385,7 +330,6 @@ def _set_apart(
 
 
 def accuracy_with_ties(x: FloatArray, z: FloatArray, measure: Measure) -> Estimator:
-    """Make two score matrices ready for accuracy with ties."""
     if measure.level == "system":
         return correlations.of_means(x, z, measure, kind=kernels.ACC_EQ)
     return _at_threshold(x, z, measure)
@@ -397,7 +341,7 @@ def _at_threshold(x: FloatArray, z: FloatArray, measure: Measure) -> WithTies | 
 
 
 def decided(x: FloatArray, z: FloatArray, measure: Measure) -> WithTies | Counted | CellTies:
-    """Accuracy with ties of scores and a threshold that are in range as they are, at any level."""
+    """Accuracy with ties at any level, for scores and threshold already in range."""
     threshold, shape = measure.coefficient.threshold, (x.shape[0], x.shape[1])
     if measure.level == "global" and (not math.isnan(threshold) or n_pairs(shape, "global") > MOST_PAIRS):
         if math.isnan(threshold):
@@ -409,7 +353,7 @@ def decided(x: FloatArray, z: FloatArray, measure: Measure) -> WithTies | Counte
 
 
 def _is_large(members: Members, level: str, calibrated: bool) -> bool:
-    """Whether counting is worth it, and possible: a threshold of several groups is found on a list of their pairs."""
+    """Whether counting pairs is faster and possible: calibration over several groups needs a list of pairs."""
     size, groups = members.x.shape
     if level == "system" or not groups:
         return False
@@ -417,7 +361,6 @@ def _is_large(members: Members, level: str, calibrated: bool) -> bool:
 
 
 def like_wmt(x: FloatArray, z: FloatArray, measure: Measure) -> Estimator:
-    """Make two score matrices ready for WMT's tau."""
     if measure.level == "system":
         return correlations.of_means(x, z, measure, kind=kernels.KENDALL_LIKE)
     threshold = measure.coefficient.rescaled(x, z).threshold
@@ -432,10 +375,7 @@ def _members(x: FloatArray, z: FloatArray, measure: Measure) -> tuple[Members, t
 
 
 def calibrate(ready: Estimator, x: FloatArray, z: FloatArray, measure: Measure) -> float:
-    """The threshold that is given, or at which accuracy with ties is best, in units of the scores.
-
-    `made` is what `accuracy_with_ties` made of them.
-    """
+    """The given threshold, or the one where accuracy with ties (`ready`) is best, in units of the scores."""
     given = measure.coefficient.threshold
     if not isinstance(ready, WithTies | Counted | CellTies) and not math.isnan(given):
         return given
@@ -444,7 +384,7 @@ def calibrate(ready: Estimator, x: FloatArray, z: FloatArray, measure: Measure) 
 
 
 def right(members: Members, threshold: float) -> npt.NDArray[np.int8]:
-    """Which pairs a metric decides as the gold does, ties among them, (groups · pairs,), each group's in turn."""
+    """Which pairs a metric decides as the gold does, including ties, (groups · pairs,)."""
     first, second = np.triu_indices(len(members.x), 1)
     out = np.zeros((members.x.shape[1], len(first)), dtype=np.int8)
     for _, _, groups in members.parts():

@@ -1,13 +1,8 @@
-"""Agreement of scores that share one scale: the same class, or the same number; they depend on unit and origin.
+"""Agreement on one scale: the same class, or the same number; formulas of sums over the cells of a group.
 
-Each coefficient is a formula of sums over the cells of a group, of a few numbers of each cell: whether it is there,
-to which classes both scores belong, or both scores, their squares and product. So it is known without each label, drawn
-anew and swapped from such sums. Those of classes and of grades are whole numbers, and exact.
-
-References
-----------
-Cohen (1960), Educational and Psychological Measurement 20. Lin (1989), Biometrics 45. McGraw & Wong (1996),
-Psychological Methods 1. Gorodkin (2004), Computational Biology and Chemistry 28 ("mcc" of many classes).
+Sums of classes and of grades are whole numbers, and exact. Sources: Cohen (1960), Educational and Psychological
+Measurement 20; Lin (1989), Biometrics 45; McGraw & Wong (1996), Psychological Methods 1; Gorodkin (2004), Computational
+Biology and Chemistry 28 ("mcc" of many classes).
 """
 
 from __future__ import annotations
@@ -38,31 +33,30 @@ _ROUNDING = 1e-12
 
 
 def _over(above: FloatArray, below: FloatArray) -> FloatArray:
-    """A ratio; NaN where there is nothing below."""
     there = below > 0
     return np.asarray(np.where(there, above / np.where(there, below, 1.0), np.nan))
 
 
 def _classes(sums: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-    """How many cells, how many with one class, and how many of each class by the metric and by the gold."""
+    """Number of cells, of cells with one class, and of each class by the metric and by the gold."""
     own, others = np.split(sums[2:], 2)
     return sums[0], sums[1], own, others
 
 
 def accuracy(sums: FloatArray) -> FloatArray:
-    """The share of cells with the same class."""
+    """Share of cells with the same class."""
     return _over(sums[1], sums[0])
 
 
 def kappa(sums: FloatArray) -> FloatArray:
-    """``(p_o − p_e)/(1 − p_e)`` with p_o the share of cells with one class and p_e that of shuffled scores."""
+    """``(p_o − p_e)/(1 − p_e)``: p_o the share of cells with one class, p_e that of shuffled scores."""
     n, same, own, others = _classes(sums)
     by_chance = (own * others).sum(axis=0)
     return np.where(n > 1, _over(n * same - by_chance, n * n - by_chance), np.nan)
 
 
 def mcc(sums: FloatArray) -> FloatArray:
-    """Pearson's r of two classes, and Gorodkin's R_K of more."""
+    """Pearson's r of two classes, Gorodkin's R_K of more."""
     n, same, own, others = _classes(sums)
     spreads = (n * n - (own * own).sum(axis=0)) * (n * n - (others * others).sum(axis=0))
     return np.clip(_over(n * same - (own * others).sum(axis=0), np.sqrt(np.maximum(spreads, 0.0))), -1.0, 1.0)
@@ -74,18 +68,18 @@ def f1(sums: FloatArray) -> FloatArray:
 
 
 def sensitivity(sums: FloatArray) -> FloatArray:
-    """Of the cells that people call positive, the share that the metric calls so."""
+    """Share of the gold's positive cells that the metric calls positive."""
     return _over(sums[1], sums[3])
 
 
 def specificity(sums: FloatArray) -> FloatArray:
-    """Of the cells that people do not call positive, the share that the metric does not call so."""
+    """Share of the gold's negative cells that the metric calls negative."""
     n, both, own, others = sums
     return _over(n - own - others + both, n - others)
 
 
 def _moments(sums: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-    """n, both variances together, the covariance, and the squared difference of the means; the last three times n²."""
+    """n, the sum of both variances, the covariance, and the squared difference of means; the last three times n²."""
     n, x, z, xx, zz, xz = sums
     of_x, of_z, gap = n * xx - x * x, n * zz - z * z, (x - z) ** 2
     of_x, of_z = (np.where(value > _ROUNDING * n * square, value, 0.0) for value, square in ((of_x, xx), (of_z, zz)))
@@ -113,15 +107,9 @@ def icc(sums: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True)
 class Kind:
-    """What a coefficient is made of.
+    """What a coefficient is made of: its formula, and the numbers of each cell.
 
-    Attributes
-    ----------
-    formula : callable
-    numbers : {"classes", "two", "values"}
-        Which numbers each cell has.
-    share_of : {"all", "positive", "negative"} or None
-        Whose share it is, where it is the share of some cells that are right.
+    `share_of` ("all", "positive", "negative") is set where it is a share of right cells.
     """
 
     formula: Formula
@@ -129,12 +117,12 @@ class Kind:
     share_of: str | None = None
 
     def cells(self, x: FloatArray, z: FloatArray, record: Coefficient) -> FloatArray:
-        """The numbers of each cell, (numbers, systems, inputs), 0 where one of the two scores is missing."""
+        """Numbers of each cell, (numbers, systems, inputs), 0 where a score is missing."""
         (found,) = self.of_several(x[None], z, record)
         return found
 
     def of_several(self, scores: FloatArray, z: FloatArray, record: Coefficient) -> list[FloatArray]:
-        """The same of several metrics (metrics, systems, inputs), in the same units."""
+        """The same for several metrics (metrics, systems, inputs), in the same units."""
         if self.numbers == "values":
             scores, z = _units(scores, z)
             return [_of_values(x, z) for x in scores]
@@ -149,7 +137,7 @@ class Kind:
 
 
 def _is_among(values: FloatArray, some: Sequence[float]) -> FloatArray:
-    """1 for one of these values, 0 for others, NaN where there is none."""
+    """1 for one of these values, 0 for others, NaN where missing."""
     return np.where(np.isnan(values), np.nan, np.isin(values, some).astype(float))
 
 
@@ -170,7 +158,7 @@ def _of_values(x: FloatArray, z: FloatArray) -> FloatArray:
 
 
 def _units(scores: FloatArray, z: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Metrics and gold about one origin in one unit, which leaves the coefficients as they are; grades are whole."""
+    """Metrics and gold about one origin in one unit, which keeps the coefficients; grades become whole."""
     whole = arrays.scaled(np.concatenate([scores, z[None]]))
     if np.isnan(whole).all():
         return whole[:-1], whole[-1]
@@ -184,15 +172,7 @@ def _units(scores: FloatArray, z: FloatArray) -> tuple[FloatArray, FloatArray]:
 
 @dataclass(frozen=True)
 class OfSums:
-    """Two score matrices by groups, or all cells as one group.
-
-    Attributes
-    ----------
-    cells : array, (numbers, members, groups)
-    formula : callable
-    level : {"input", "global", "within_system"}
-    undefined_as_zero : bool
-    """
+    """Two score matrices by groups, or all cells as one group; `cells` is (numbers, members, groups)."""
 
     cells: FloatArray
     formula: Formula
@@ -201,16 +181,15 @@ class OfSums:
 
     @property
     def cost(self) -> float:
-        """Nanoseconds that a resample takes, about."""
         return 1.5 * float(self.cells.size)
 
     @cached_property
     def sums(self) -> FloatArray:
-        """Those of each group, (numbers, groups)."""
+        """Sums of each group, (numbers, groups)."""
         return np.asarray(self.cells.sum(axis=(1, 2))[:, None] if self.level == "global" else self.cells.sum(axis=1))
 
     def groups(self) -> tuple[FloatArray, FloatArray]:
-        """The coefficient of each group, and how many cells it has."""
+        """Coefficient of each group, and its number of cells."""
         if self.level == "global":
             once = arrays.ones(self.cells.shape[1]), arrays.ones(self.cells.shape[2])
             return self.bootstrap(*once), self.sums[0]
@@ -218,11 +197,9 @@ class OfSums:
         return r[0], n[0]
 
     def value(self) -> float:
-        """The average of the groups."""
         return arrays.average(*self.groups(), self.undefined_as_zero)
 
     def bootstrap(self, systems: IntArray, inputs: IntArray) -> FloatArray:
-        """The statistic for each row of counts."""
         w, v = (inputs, systems) if self.level == "within_system" else (systems, inputs)
         out = np.empty(max(len(w), len(v)))
         if self.level == "global":
@@ -238,7 +215,7 @@ class OfSums:
         return out
 
     def _drawn(self, w: IntArray) -> tuple[FloatArray, FloatArray]:
-        """Each group's coefficient and its number of cells, (resamples, groups), for counts of members."""
+        """Each group's coefficient and number of cells, (resamples, groups), for counts of members."""
         sums = np.empty((len(w), len(self.cells), self.cells.shape[2]))
         kernels.drawn_sums(self.cells, w, sums)
         return self.formula(sums.swapaxes(0, 1)), np.ascontiguousarray(sums[:, 0])
@@ -246,35 +223,32 @@ class OfSums:
 
 @dataclass(frozen=True)
 class OfMeans:
-    """Systems' means of two score matrices in one unit."""
+    """System means of two score matrices in one unit."""
 
     means: correlations.Means
     formula: Formula
 
     @property
     def cost(self) -> float:
-        """Nanoseconds that a resample takes, about."""
         return 2.0 * self.means.x.size + 50.0 * len(self.means.x)
 
     def groups(self) -> tuple[FloatArray, FloatArray]:
-        """The coefficient, and how many systems have both means."""
+        """The coefficient, and the number of systems with both means."""
         systems, inputs = self.means.x.shape
         n = np.array([self.means.there.sum()], float)
         return self.bootstrap(arrays.ones(systems), arrays.ones(inputs)), n
 
     def value(self) -> float:
-        """The coefficient."""
         return float(self.groups()[0][0])
 
     def bootstrap(self, systems: IntArray, inputs: IntArray) -> FloatArray:
-        """The coefficient for each row of counts."""
         x, z, weights = self.means.drawn(systems, inputs)
         found = self.formula(_sums_of_means(x, z, weights, axis=1))
         return np.asarray(found.ravel()[: max(len(systems), len(inputs))])
 
 
 def _sums_of_means(x: FloatArray, z: FloatArray, weights: FloatArray, axis: int) -> FloatArray:
-    """Sums over systems of their means, of squares and of products, (numbers, ...); weights of 0 take none."""
+    """Sums over systems of means, squares and products, (numbers, ...); weight 0 leaves a system out."""
     x, z, weights = np.broadcast_arrays(x, z, weights)
     x, z = (np.where(weights > 0, each, 0.0) for each in (x, z))
     terms = np.ones(x.shape), x, z, x * x, z * z, x * z
@@ -282,12 +256,11 @@ def _sums_of_means(x: FloatArray, z: FloatArray, weights: FloatArray, axis: int)
 
 
 def _in_turn(values: FloatArray, axis: int) -> FloatArray:
-    """Their sum along an axis, one after the other, whatever lies beside them."""
+    """Sum along an axis in sequence, whatever the memory layout."""
     return np.asarray(np.take(np.cumsum(values, axis=axis), -1, axis=axis))
 
 
 def estimator(x: FloatArray, z: FloatArray, measure: Measure, *, kind: Kind) -> Estimator:
-    """Make two score matrices ready."""
     if measure.level == "system":
         (x,), z = _units(x[None], z)
         return OfMeans(correlations.Means.of(x, z, measure.own_cells), kind.formula)
@@ -342,7 +315,7 @@ class _Swapped:
 
 @dataclass(frozen=True)
 class _SwappedMeans:
-    """One pair of metrics, whose systems' means are compared."""
+    """One pair of metrics at system level."""
 
     pairs: tuple[Pair, ...]
     x: FloatArray  # (1, inputs, systems), 0 where a cell is missing
@@ -368,7 +341,7 @@ class _SwappedMeans:
 def swapped(
     scores: FloatArray, z: FloatArray, pairs: tuple[Pair, ...], measure: Measure, *, kind: Kind
 ) -> Sequence[Differences]:
-    """Make pairs of metrics ready to trade places: their scores as they are, which are on one scale."""
+    """Prepare pairs of metrics for swaps; scores stay as they are, on one scale."""
     own_cells = measure.own_cells
     tests: list[Differences] = []
     for pair in pairs:
@@ -391,10 +364,10 @@ def swapped(
 
 
 def parts(x: FloatArray, z: FloatArray, measure: Measure, *, kind: Kind) -> OfAny | OfGroups | OfCells:
-    """What the estimate is without each system and without each input, and the influence of each cell.
+    """The estimate without each system and each input, and the influence of each cell.
 
-    That of all cells is ``(n − 1)(mean − θ(−c))`` of what it is without the cell. At system level what the noise of
-    cells does is not known apart.
+    Over all cells it is ``(n − 1)(mean − θ(−c))`` of the values without each cell. At system level it is not known
+    apart.
     """
     made = estimator(x, z, measure, kind=kind)
     if not isinstance(made, OfSums):
@@ -421,7 +394,7 @@ def _mean(values: FloatArray) -> float:
 
 
 def _share(kind: Kind, cells: FloatArray, whole: FloatArray) -> Share | None:
-    """Of how many cells it is the share, of how many inputs these are, and how many cells the rarer class has."""
+    """Number of cells of the share, of their inputs, and of cells of the rarer class."""
     if kind.share_of is None:
         return None
     classes = np.split(whole[2:], 2)[1] if kind.numbers == "classes" else np.array([whole[3], whole[0] - whole[3]])
@@ -431,7 +404,7 @@ def _share(kind: Kind, cells: FloatArray, whole: FloatArray) -> Share | None:
 
 
 def row(formula: Formula, numbers: str, step: Any, share_of: str | None = None) -> dict[str, Any]:
-    """What makes such a coefficient, for the table."""
+    """Table entries of such a coefficient."""
     kind = Kind(formula, numbers, share_of)
     return {
         "estimator": partial(estimator, kind=kind),

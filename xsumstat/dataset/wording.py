@@ -70,6 +70,14 @@ def made(result: xr.Dataset) -> str:
     return "; ".join([*parts, *filter(None, [correction_words(result)])])
 
 
+def drawn_tasks(attrs: Mapping[Any, Any]) -> str:
+    """How the tasks of `rank_stability` were drawn: "9,999 draws of 4 tasks within each domain"; else empty."""
+    if attrs.get("analysis") != "rank_stability":
+        return ""
+    within = f" within each {str(attrs['stratify']).replace('_', ' ')}" if "stratify" in attrs else ""
+    return f"{int(attrs['n_resamples']):,} draws of {int(attrs['n_tasks']):,} tasks{within}"
+
+
 @dataclass(frozen=True)
 class Over:
     """Of whom it speaks, and how many draws there were: "systems like these", "9,999 swaps"; empty where not said."""

@@ -1,1 +1,1 @@
-"""From resamples, or by formula, to intervals and p-values; plain arrays."""
+"""Intervals and p-values from resamples or by formula; functions of plain arrays."""

@@ -1,8 +1,8 @@
-"""Krippendorff's alpha without each system, input or cell, from sums that are taken once; plain arrays.
+"""Krippendorff's alpha without each system, input or cell, from sums taken once.
 
-With n ratings, n_c of value c, m of them in a cell, and d what two values weigh,
-``α = 1 − (n − 1)·Σ_cells Σ_ck n_c n_k d_ck/(m − 1) / Σ_ck n_c n_k d_ck``. Where d is ``(p_c − p_k)²`` of the places p
-of two values, ``Σ_ck n_c n_k d_ck = 2n·Σ_c n_c (p_c − mean of p)²``: nothing is as large as all pairs of values.
+With n ratings, n_c of value c, m in a cell, and weight d of two values, ``α = 1 − (n − 1)·Σ_cells Σ_ck n_c n_k d_ck/ (m
+− 1) / Σ_ck n_c n_k d_ck``. Where d is ``(p_c − p_k)²`` of places p, ``Σ_ck n_c n_k d_ck = 2n·Σ_c n_c (p_c − mean)²``,
+so no array is as large as all pairs of values.
 """
 
 from __future__ import annotations
@@ -23,16 +23,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class RatedCells:
-    """The cells that have two ratings or more.
+    """The cells with two ratings or more.
 
-    Attributes
-    ----------
-    systems, inputs : array, (cells,)
-        Where each cell is.
-    values : array, (ratings, cells)
-        Which value of the domain each rating is, rising, behind −1 for ratings that are not there.
-    domain : array, (values,)
-        Scaled; rising.
+    `systems` and `inputs` (cells,) locate each cell; `values` (ratings, cells) are places in the ascending `domain`, in
+    ascending order after −1 for missing ratings.
     """
 
     systems: IntArray
@@ -42,7 +36,7 @@ class RatedCells:
 
     @classmethod
     def of(cls, ratings: FloatArray) -> RatedCells:
-        """Those of ratings (systems, inputs, raters)."""
+        """From ratings (systems, inputs, raters)."""
         there = ~np.isnan(ratings)
         size = there.sum(axis=2)
         domain, which = np.unique(ratings[there], return_inverse=True)
@@ -59,27 +53,27 @@ class RatedCells:
 
     @cached_property
     def size(self) -> IntArray:
-        """How many ratings each cell has."""
+        """Number of ratings of each cell."""
         return np.asarray((self.values >= 0).sum(axis=0))
 
     @cached_property
     def margin(self) -> IntArray:
-        """How many ratings have each value."""
+        """Number of ratings with each value."""
         return self.margin_of(slice(None))
 
     def margin_of(self, cells: IntArray | slice) -> IntArray:
-        """How many ratings of some cells have each value."""
+        """Number of ratings with each value in some cells."""
         some = self.values[:, cells]
         return np.bincount(some[some >= 0], minlength=len(self.domain))
 
     def counts(self) -> IntArray:
-        """How many ratings of each cell have each value, (cells, values)."""
+        """Number of ratings of each cell with each value, (cells, values)."""
         n_cells, n_values = len(self.systems), len(self.domain)
         at = (self.values + n_values * np.arange(n_cells))[self.values >= 0]
         return np.bincount(at, minlength=n_cells * n_values).reshape(n_cells, n_values)
 
     def unequal(self) -> FloatArray:
-        """``Σ_ck n_c n_k d_ck/(m − 1)`` of each cell where all values weigh alike."""
+        """``Σ_ck n_c n_k d_ck/(m − 1)`` of each cell for nominal values."""
         equal, run = np.zeros(len(self.size)), np.zeros(len(self.size))
         before = np.full(len(self.size), -1)
         for row in self.values:
@@ -99,7 +93,7 @@ class RatedCells:
 
     @cached_property
     def _sparse(self) -> csr_array:
-        """`counts`, without the zeros."""
+        """`counts` without the zeros."""
         from scipy.sparse import csr_array
 
         there = self.values.T >= 0
@@ -109,7 +103,7 @@ class RatedCells:
 
     @cached_property
     def _coincidences(self) -> FloatArray | None:
-        """``Σ_cells n_c n_k/(m − 1)`` of each two values; None where there are more of these than ratings."""
+        """``Σ_cells n_c n_k/(m − 1)`` of any two values; None if that is larger than the ratings."""
         if len(self.domain) ** 2 > self.size.sum():
             return None
         shares = self._sparse.copy()
@@ -130,7 +124,7 @@ class RatedCells:
 
 
 def of(rated: RatedCells, measurement: str) -> float:
-    """Alpha of all cells; NaN where there are fewer than two values."""
+    """Alpha of all cells; NaN with fewer than two values."""
     if np.count_nonzero(rated.margin) < 2:
         return float(np.nan)
     n = int(rated.margin.sum())
@@ -143,7 +137,7 @@ def of(rated: RatedCells, measurement: str) -> float:
 
 
 def _places(domain: FloatArray, margin: IntArray, measurement: str) -> FloatArray:
-    """Where each value is: what two weigh is the square of the difference."""
+    """Place of each value; the weight of two values is their squared distance."""
     return domain if measurement == "interval" else np.cumsum(margin) - (margin + margin.sum()) / 2
 
 
@@ -155,17 +149,7 @@ def _expected(margin: IntArray, place: FloatArray) -> float:
 
 @dataclass(frozen=True)
 class Without:
-    """Alpha without the cells of each label: of each system, or of each input.
-
-    Attributes
-    ----------
-    rated : RatedCells
-    label : array, (cells,)
-        Of which label each cell is.
-    size : int
-        How many labels there are.
-    measurement : {"nominal", "ordinal", "interval"}
-    """
+    """Alpha without the cells of each label: of each system, or of each input; `label` is (cells,)."""
 
     rated: RatedCells
     label: IntArray
@@ -189,12 +173,11 @@ class Without:
 
     @cached_property
     def _cells(self) -> Sequence[IntArray]:
-        """The cells of each label."""
         order = np.argsort(self.label, kind="stable")
         return np.split(order, np.cumsum(np.bincount(self.label, minlength=self.size))[:-1])
 
     def _weighed_anew(self, cells: IntArray) -> float:
-        """Alpha without some cells, of ranks among the ratings that are left."""
+        """Alpha without some cells, of ranks among the remaining ratings."""
         margin = self.rated.margin - self.rated.margin_of(cells)
         if np.count_nonzero(margin) < 2:
             return float(np.nan)
@@ -204,10 +187,7 @@ class Without:
 
 
 def without_each(rated: RatedCells, label: IntArray, size: int, measurement: str) -> FloatArray:
-    """Alpha without the cells of each label, what two values weigh staying as it is with all of them, (size,).
-
-    NaN where fewer than two values are left.
-    """
+    """Alpha without the cells of each label, (size,), with all cells' weights; NaN below two values."""
     margin, n_values = rated.margin, len(rated.domain)
     there = rated.values >= 0
     owned, counts = np.unique((label * n_values + rated.values)[there], return_counts=True)
@@ -235,14 +215,14 @@ def without_each(rated: RatedCells, label: IntArray, size: int, measurement: str
 
 
 def _sum_of_others(values: FloatArray) -> FloatArray:
-    """The sum of all values but each; of values ≥ 0 to the last bits, as nothing is subtracted."""
+    """Sum of all values except each one; accurate for values ≥ 0, because nothing is subtracted."""
     return np.asarray(_before(np.cumsum(values)) + _before(np.cumsum(values[::-1]))[::-1])
 
 
 def _squares_of_others(n: FloatArray, mean: FloatArray, squares: FloatArray) -> FloatArray:
-    """The squares about their mean of all groups but each, from each group's own (Chan, Golub & LeVeque 1983).
+    """Squares about the mean of all groups except each, from each group's own (Chan, Golub & LeVeque 1983).
 
-    Nothing is subtracted here either: a group far from the others leaves no error in what they are without it.
+    Nothing is subtracted, so a group far from the others leaves no error in the sums without it.
     """
     parts = n, mean, squares
     before = [_before(each) for each in _running(*parts)]
@@ -251,7 +231,7 @@ def _squares_of_others(n: FloatArray, mean: FloatArray, squares: FloatArray) -> 
 
 
 def _before(running: FloatArray) -> FloatArray:
-    """What has run up before each."""
+    """Running total before each."""
     return np.concatenate([np.zeros(min(1, len(running))), running[:-1]])
 
 

@@ -1,8 +1,7 @@
-"""Strengths of systems from choices between them: Bradley and Terry's model with ties, as Davidson has it.
+"""Strengths of systems from choices: Bradley and Terry's model with ties (Davidson).
 
-With strengths λ and ``δ = λ_left − λ_right``, the left system of a pair is chosen with a chance in proportion to
-``exp(δ/2)``, the right one to ``exp(−δ/2)``, and a tie to ``exp(η)``. The model is fitted to sums over pairs, which may
-be corrected ones. Plain arrays; further leading dims.
+With strengths λ and ``δ = λ_left − λ_right``, the left system is chosen in proportion to ``exp(δ/2)``, the right one to
+``exp(−δ/2)``, a tie to ``exp(η)``. The model is fitted to (perhaps corrected) sums over pairs; leading dims broadcast.
 """
 
 from __future__ import annotations
@@ -20,13 +19,7 @@ _FAR = 12.0
 
 @dataclass(frozen=True)
 class Design:
-    """Which two systems each pair has.
-
-    Attributes
-    ----------
-    left, right : array of int, (pairs,)
-    n_systems : int
-    """
+    """The two systems of each pair, (pairs,)."""
 
     left: IntArray
     right: IntArray
@@ -39,7 +32,7 @@ class Design:
         return np.asarray(each[self.left] - each[self.right])
 
     def groups(self, n: FloatArray) -> IntArray:
-        """The group of systems that pairs with choices join, by number, (systems,)."""
+        """Number of the group of systems connected by choices, (systems,)."""
         group = np.arange(self.n_systems)
         for one, two in zip(self.left[n > 0], self.right[n > 0], strict=True):
             group[group == group[two]] = group[one]
@@ -48,15 +41,9 @@ class Design:
 
 @dataclass(frozen=True)
 class Fit:
-    """Strengths, whose mean is 0, and η.
+    """Strengths (..., systems) with mean 0, and η (minus infinity without ties).
 
-    Attributes
-    ----------
-    strengths : array, (..., systems)
-        NaN where they are not finite: some systems always beat the others, or are not compared with them.
-    eta : array, (...)
-        Minus infinity without ties.
-    finite : array of bool, (...)
+    Strengths are NaN where not `finite`: some systems always beat the others, or are not compared with them.
     """
 
     strengths: FloatArray
@@ -65,15 +52,10 @@ class Fit:
 
 
 def fitted(n: FloatArray, net: FloatArray, ties: FloatArray, design: Design, start: Fit | None = None) -> Fit:
-    """The maximum likelihood by Newton's method, of which all leading dims are taken together.
+    """Maximum likelihood by Newton's method, all leading dims together.
 
-    Parameters
-    ----------
-    n, net, ties : array, (..., pairs)
-        Numbers of choices; choices of the left system less those of the right one; ties.
-    design : Design
-    start : Fit, optional
-        From where, without leading dims.
+    `n`, `net` and `ties` (..., pairs) are numbers of choices, left less right choices, and ties. `start` has no leading
+    dims.
     """
     lead = n.shape[:-1]
     n, net, ties = (each.reshape(-1, each.shape[-1]) for each in (n, net, ties))
@@ -107,7 +89,7 @@ def fitted(n: FloatArray, net: FloatArray, ties: FloatArray, design: Design, sta
 def _step(
     n: FloatArray, net: FloatArray, ties: FloatArray, tied: BoolArray, x: FloatArray, theta: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """Newton's step, and the largest part of the gradient."""
+    """Newton's step, and the largest component of the gradient."""
     half = theta[:, :-1] @ x.T / 2
     eta = np.where(tied, theta[:, -1], -np.inf)[:, None]
     top = np.maximum(np.abs(half), eta)
@@ -131,7 +113,7 @@ def _step(
 
 
 def one_step(n: FloatArray, net: FloatArray, ties: FloatArray, design: Design, whole: Fit) -> FloatArray:
-    """Strengths one step of Newton's from those of a whole of which these are parts, (..., systems)."""
+    """Strengths one Newton step from those of the whole, for parts of it, (..., systems)."""
     x = design.signs[:, :-1]
     eta = float(whole.eta) if np.isfinite(whole.eta) else 0.0
     free = np.append(whole.strengths[:-1] - whole.strengths[-1], eta)
@@ -143,16 +125,9 @@ def one_step(n: FloatArray, net: FloatArray, ties: FloatArray, design: Design, w
 
 @dataclass(frozen=True)
 class Strengths:
-    """Strengths with all prompts, and without each cluster of them.
+    """Strengths with all prompts, and `without` each cluster of them (clusters, systems).
 
-    Attributes
-    ----------
-    whole : Fit
-    without : array, (clusters, systems)
-    df : float
-        Degrees of freedom of t.
-    fell_back : int
-        How many of those without a cluster are one step of Newton's, as they are not finite otherwise.
+    `fell_back` counts those without a cluster that are one Newton step, because they are not finite.
     """
 
     whole: Fit
@@ -175,25 +150,18 @@ class Strengths:
         return cls(fit, strengths, df, int(lost.sum()))
 
     def error(self, contrast: FloatArray) -> float:
-        """The jackknife's standard error of a sum of strengths times a contrast (systems,)."""
+        """Jackknife standard error of a contrast (systems,) of the strengths."""
         values = self.without @ contrast
         n = len(values)
         return float(np.sqrt((n - 1) / n * ((values - values.mean()) ** 2).sum())) if n > 1 else float("nan")
 
 
 def corrected(judged: FloatArray, both: FloatArray, kept: float) -> FloatArray:
-    """Means of what people say of each pair, (..., pairs), corrected by what a judge says of all.
+    """Mean human choices for each pair, (..., pairs), corrected by a judge's on all prompts.
 
-    ``h̄ + κ·b·(f̄_all − f̄_both)``: h what people say, f what the judge says, b the slope of h on f within pairs.
-
-    Parameters
-    ----------
-    judged : array, (2, ..., pairs)
-        Numbers of units that the judge judged, and the sum of f.
-    both : array, (5, ..., pairs)
-        Of units that people judged too: their number, and the sums of h, f, f² and f·h.
-    kept : float
-        κ.
+    ``h̄ + κ·b·(f̄_all − f̄_both)``: h human, f judge, b the slope of h on f within pairs. `judged` (2, ..., pairs) is
+    the number of judged units and Σf; `both` (5, ..., pairs), of units with both: number, Σh, Σf, Σf², Σfh. `kept` is
+    κ.
     """
     n, h, f, ff, fh = both
     with np.errstate(divide="ignore", invalid="ignore"):

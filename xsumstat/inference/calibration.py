@@ -1,8 +1,6 @@
-"""A judge's scores on people's scale: maps that are fitted to some outputs and applied to others; plain arrays.
+"""A judge's scores on the human scale: maps fitted to some outputs and applied to others.
 
-References
-----------
-Barlow, Bartholomew, Bremner & Brunk (1972), "Statistical Inference under Order Restrictions".
+Source: Barlow, Bartholomew, Bremner & Brunk (1972), "Statistical Inference under Order Restrictions".
 """
 
 from __future__ import annotations
@@ -33,28 +31,20 @@ _HALVES, _LEAST_HALF = 200, 10
 
 @dataclass(frozen=True)
 class Calibration:
-    """How scores are calibrated.
-
-    Attributes
-    ----------
-    method : {"isotonic", "linear", "quantile"}
-    grades : tuple of float
-        Scores become the nearest of these, of two as near the higher; none where they stay as they are.
-    """
+    """A method of calibration, and the grades that scores are rounded to (none: no rounding; halves round up)."""
 
     method: str
     grades: tuple[float, ...] = ()
 
     def cross_fitted(self, x: FloatArray, z: FloatArray, folds: IntArray) -> FloatArray:
-        """Scores (systems, inputs) on the scale of z, the map of each fold of inputs fitted to all other folds.
+        """Scores (systems, inputs) on the scale of z; the map of each fold of inputs is fitted to the other folds.
 
-        Both are better when higher. Several ratings (raters, systems, inputs) count each by itself. NaN where the other
-        folds have no output with both scores.
+        Both are better when higher. Each of several ratings (raters, systems, inputs) counts. NaN where the other folds
+        have no output with both scores.
         """
         return _Outputs.of(x, z, folds, self).mapped()
 
     def on_grades(self, values: FloatArray) -> FloatArray:
-        """Values rounded to the grades."""
         if not self.grades:
             return values
         grades = np.array(sorted(self.grades))
@@ -64,7 +54,7 @@ class Calibration:
 
 
 def of_folds(size: int, folds: int, generator: np.random.Generator) -> IntArray:
-    """The fold of each input: random, and of sizes that differ by 1 at most."""
+    """Random fold of each input; sizes differ by at most 1."""
     found: IntArray = np.empty(size, dtype=np.int64)
     found[generator.permutation(size)] = np.arange(size) % folds
     return found
@@ -75,14 +65,9 @@ def of_folds(size: int, folds: int, generator: np.random.Generator) -> IntArray:
 
 @dataclass(frozen=True)
 class _Counted:
-    """Outputs with both scores, counted by their scores in each fold.
+    """Outputs with both scores, counted by score in each fold.
 
-    Attributes
-    ----------
-    counts, sums : array, (folds, values of x)
-        How many there are, and the sum of their z.
-    of_z : array of int, (folds, values of z)
-        How many there are; empty where it does not matter.
+    `counts` and `sums` of z are (folds, values of x); `of_z` (folds, values of z) is empty where it is not needed.
     """
 
     counts: FloatArray
@@ -100,7 +85,7 @@ class _Counted:
 
 @dataclass(frozen=True)
 class _Fitted:
-    """What a map is fitted to: the different x, how many outputs have each, the sum of their z, and all z, rising."""
+    """Data of a map: the different x, the outputs with each, the sum of their z, and all z, ascending."""
 
     x: FloatArray
     counts: FloatArray
@@ -109,7 +94,7 @@ class _Fitted:
 
 
 def _isotonic(known: _Fitted, x: FloatArray) -> FloatArray:
-    """Means that rise with x and lie nearest to those of z, by least squares; lines between these, and level beyond."""
+    """Least-squares means that rise with x; lines between them, constant beyond."""
     from scipy.optimize import isotonic_regression
 
     means = isotonic_regression(known.sums / known.counts, weights=known.counts.astype(float)).x
@@ -117,7 +102,7 @@ def _isotonic(known: _Fitted, x: FloatArray) -> FloatArray:
 
 
 def _linear(known: _Fitted, x: FloatArray) -> FloatArray:
-    """The line of least squares, which does not fall."""
+    """Least-squares line; it does not fall."""
     n = known.counts.sum()
     mean = known.counts @ known.x / n
     off = known.x - mean
@@ -127,7 +112,7 @@ def _linear(known: _Fitted, x: FloatArray) -> FloatArray:
 
 
 def _quantile(known: _Fitted, x: FloatArray) -> FloatArray:
-    """The quantiles of z at the mean rank of each x: of n values the k-th is that of (k − 1/2)/n; lines between."""
+    """Quantiles of z at the mean rank of each x ((k − 1/2)/n for the k-th of n); lines between."""
     ranks = np.cumsum(known.counts) - known.counts / 2 - 0.5
     return np.asarray(np.interp(x, known.x, np.interp(ranks, np.arange(len(known.z)), known.z)))
 
@@ -141,22 +126,11 @@ _MAPS: dict[str, Callable[[_Fitted, FloatArray], FloatArray]] = {
 
 @dataclass(frozen=True)
 class _Outputs:
-    """The outputs of a judge and of people, coded so that maps can be fitted again without some of them.
+    """Outputs of a judge with human scores, coded so that maps can be refitted without some of them.
 
-    Attributes
-    ----------
-    how : Calibration
-    values_x, values_z : array
-        The different scores of each, rising.
-    codes : array of int, (systems, inputs)
-        The place of each x among its values; -1 where there is none.
-    folds : array of int, (inputs,)
-    fitted : tuple of arrays
-        Of each rating of an output that has x: its fold, the places of x and z among their values, and z.
-    numbers : array of int, (raters, systems, inputs)
-        Where these ratings stand; -1 where there is none.
-    power : tuple of int
-        Of 2, by which x and z were divided.
+    `codes` (systems, inputs) are places in the ascending `values_x`, -1 missing. `fitted` has for each rating its fold,
+    the places of x and z, and z; `numbers` (raters, systems, inputs) locates these ratings. `power` is the scaling by
+    2.
     """
 
     how: Calibration
@@ -171,7 +145,7 @@ class _Outputs:
 
     @classmethod
     def of(cls, x: FloatArray, z: FloatArray, folds: IntArray, how: Calibration) -> _Outputs:
-        """From scores (systems, inputs), those of people perhaps by several raters, and the fold of each input."""
+        """From scores (systems, inputs), human ones perhaps by several raters, and the fold of each input."""
         z = z if z.ndim == 3 else z[None]
         power = arrays.exponent(x), arrays.exponent(z)
         x, z = (np.ldexp(each, -by) if by else each for each, by in zip((x, z), power, strict=True))
@@ -187,7 +161,7 @@ class _Outputs:
         return cls(how, values_x, values_z, codes, folds, fitted, numbers, power, n_folds)
 
     def counted(self, which: IntArray | slice) -> _Counted:
-        """Some of the outputs with both scores, by their number."""
+        """Some of the outputs with both scores, by number."""
         (fold, of_x, of_z), z = (each[which] for each in self.fitted[:3]), self.fitted[3][which]
 
         def by_fold(codes: IntArray, size: int, weights: FloatArray | None = None) -> FloatArray:
@@ -204,7 +178,7 @@ class _Outputs:
         return self.counted(slice(None))
 
     def fold_maps(self, counted: _Counted) -> FloatArray:
-        """The map of each fold, (folds, values of x), from the outputs of the other folds."""
+        """Map of each fold, (folds, values of x), from the outputs of the other folds."""
         maps = np.full((self.n_folds, len(self.values_x)), np.nan)
         for fold in range(self.n_folds):
             counts, sums, of_z = counted.without(fold)
@@ -217,7 +191,7 @@ class _Outputs:
         return self.how.on_grades(np.ldexp(maps, self.power[1]) if self.power[1] else maps)
 
     def mapped(self, gone: BoolArray | None = None) -> FloatArray:
-        """Calibrated scores (systems, inputs), when the outputs that are `gone` were not there to fit maps to."""
+        """Calibrated scores (systems, inputs), with maps fitted without the outputs in `gone`."""
         counted = self.all
         if gone is not None:
             which = self.numbers[:, gone]
@@ -233,19 +207,7 @@ class _Outputs:
 
 @dataclass(frozen=True)
 class Refit:
-    """What a calibrated metric was made of.
-
-    Attributes
-    ----------
-    how : Calibration
-    x : array, (systems, inputs)
-        The judge's own scores, better when higher.
-    z : array, (raters, systems, inputs)
-        The scores of people that they were calibrated to.
-    folds : array of int, (inputs,)
-    name : str
-        What the calibrated metric is called.
-    """
+    """The origin of a calibrated metric: the judge's scores x (systems, inputs), human z (raters, ...), and folds."""
 
     how: Calibration
     x: FloatArray
@@ -255,11 +217,11 @@ class Refit:
 
     @property
     def used(self) -> BoolArray:
-        """The outputs that maps were fitted to, (systems, inputs)."""
+        """Outputs that maps were fitted to, (systems, inputs)."""
         return np.asarray(~np.isnan(self.x) & ~np.isnan(self.z).all(axis=0))
 
     def outputs(self, calibrated: FloatArray) -> _Outputs:
-        """The outputs, whose calibrated scores must come out as they are: else they were made of other scores."""
+        """The outputs; raises unless they reproduce the calibrated scores."""
         outputs = _Outputs.of(self.x, self.z, self.folds, self.how)
         there = ~np.isnan(calibrated)
         off = np.abs(outputs.mapped()[there] - calibrated[there])
@@ -272,7 +234,7 @@ class Refit:
 
 
 def nearly_constant(calibrated: FloatArray, folds: IntArray) -> bool:
-    """Whether fewer than `LEAST_APART` outputs (systems, inputs) have another score than most of their fold."""
+    """Whether fewer than `LEAST_APART` outputs differ from the most common score of their fold."""
     apart = 0
     for fold in np.unique(folds):
         values = calibrated[:, folds == fold]
@@ -289,24 +251,12 @@ def refitted(
     dims: tuple[str, ...],
     clusters: Clusters | None,
 ) -> OfRefits:
-    """The estimate without some labels, a calibrated metric being calibrated anew each time with its folds as they are.
+    """The estimate without some labels; a calibrated metric (`refit`) is recalibrated each time with its folds.
 
-    Without each system; without halves of the inputs, and where both dims are random also of the cells, as what is
-    rounded anew jumps where single inputs are left out: their variance is then up to three times too large (Shao & Wu
-    1989, Annals of Statistics 17). Of fewer than 20 inputs each is left out, and each cell. Nothing is known of a
-    metric that is nearly constant once it is calibrated but its estimate.
-
-    Parameters
-    ----------
-    x, z : array, (systems, inputs)
-        Scores of a metric, and of the gold as for `leave_one_out.of`.
-    refit : Refit or None
-        Of a metric that is not calibrated None: its scores stay as they are.
-    measure : Measure
-    dims : tuple of str
-        The dims whose labels are random.
-    clusters : tuple of arrays of int, optional
-        The cluster of each system and of each input, which are left out whole.
+    Without each system; without halves of the inputs, and for two random dims also of the cells: rounding jumps where
+    single inputs are left out, which makes that variance up to three times too large (Shao & Wu 1989, Annals of
+    Statistics 17). With fewer than 20 inputs each input and cell is left out. A nearly constant calibrated metric has
+    only its estimate.
     """
     outputs = None if refit is None else refit.outputs(x)
     value, level = _value(x, z, measure), measure.level
@@ -337,10 +287,10 @@ def refitted(
 
 
 def _spread(names: IntArray, without: Callable[[BoolArray], float], value: float, halved: bool) -> FloatArray:
-    """Values that spread about the estimate, as those without each label do, when labels are left out.
+    """Values without each label, spread about the estimate.
 
-    Of halves of the labels they are scaled, so that n of them have the variance of the jackknife that leaves out d of N
-    labels, ``(N − d)/d`` times the mean square.
+    Those of halves are scaled, so n of them have the variance of the jackknife that leaves out d of N labels: ``(N −
+    d)/d`` times the mean square.
     """
     labels = np.unique(names)
     if not halved:
@@ -354,7 +304,7 @@ def _spread(names: IntArray, without: Callable[[BoolArray], float], value: float
 
 
 def _halves(size: int) -> BoolArray:
-    """Halves of so many labels, each with the other half: always the same ones, as of a table of random numbers."""
+    """Balanced halves of the labels, each with its complement; always the same."""
     at = np.arange(size, dtype=np.uint64) + np.arange(_HALVES // 2, dtype=np.uint64)[:, None] * np.uint64(size)
     mixed = (at + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)  # the mixer of SplitMix64
     for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
@@ -373,7 +323,7 @@ def _value(x: FloatArray, z: FloatArray, measure: Measure) -> float:
 
 
 def _used(x: FloatArray, z: FloatArray, refit: Refit | None, measure: Measure) -> BoolArray:
-    """The outputs that are compared, or that a calibration was fitted to."""
+    """Outputs that are compared, or that a calibration was fitted to."""
     human = arrays.human(z, measure.own_cells)
     used = ~np.isnan(x) | ~np.isnan(human) if measure.own_cells else arrays.present(x, human)
     return used if refit is None else used | refit.used

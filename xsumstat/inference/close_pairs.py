@@ -1,4 +1,4 @@
-"""The jackknife of a coefficient over some of the pairs of systems; plain arrays."""
+"""The jackknife of a coefficient over some pairs of systems."""
 
 from __future__ import annotations
 
@@ -12,15 +12,7 @@ from xsumstat.types import FloatArray
 
 @dataclass(frozen=True)
 class ClosePairs:
-    """A coefficient of some of the pairs of n systems, and what it is without each system, the pairs' limits staying.
-
-    Attributes
-    ----------
-    value : float
-        Between −1 and 1.
-    without : array, (n,)
-    n_pairs : int
-    """
+    """A coefficient in [−1, 1] over some pairs of n systems, and without each system, with the pairs' limits fixed."""
 
     value: float
     without: FloatArray
@@ -29,8 +21,8 @@ class ClosePairs:
     def variance(self) -> float:
         """``max(V_s − e, e)`` with V_s from the values without each system, times ``((n−2)/(n−1))²``.
 
-        A jackknife counts twice what single pairs vary by, of which many systems have few: the variance of the mean of
-        p independent pairs is ``(1 − θ²)/p``, and ``e`` that times the share of pairs that are left out.
+        A jackknife counts the variance of single pairs twice. That of p independent pairs is ``(1 − θ²)/p``; ``e`` is
+        that times the share of pairs left out.
         """
         n = len(self.without)
         if math.isnan(self.value) or n < 3:
@@ -40,10 +32,10 @@ class ClosePairs:
         return max(own - single, single) if not math.isnan(own) else single
 
     def interval(self, error: float, confidence_level: float) -> tuple[float, float]:
-        """Limits by `jackknife.bounded`; where nothing varies, by Fisher's standard error of Kendall's tau.
+        """Limits by `jackknife.bounded`; without variation by Fisher's standard error of Kendall's tau.
 
-        That is of as many systems as have so many pairs among them, about the value clipped to one pair from ±1, and
-        open to the perfect side.
+        That is for the number of systems with as many pairs, about the value clipped one pair from ±1, open to the
+        perfect side.
         """
         step, kendall = 1 / max(self.n_pairs, 1), COEFFICIENTS["kendall"].fisher
         assert kendall is not None

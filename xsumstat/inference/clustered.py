@@ -1,12 +1,8 @@
-"""How a metric's error moves with covariates: slopes, of which systems and inputs are the clusters; plain arrays.
+"""How a metric's error changes with covariates: slopes with systems and inputs as clusters.
 
-The variance is that of `inference.jackknife`: what leaving out each system tells, and what inputs add beyond the noise
-of single cells.
-
-References
-----------
-Bell & McCaffrey (2002), Survey Methodology 28. Cameron, Gelbach & Miller (2011), Journal of Business & Economic
-Statistics 29. MacKinnon, Nielsen & Webb (2024), arXiv 2406.08880.
+The variance is that of `inference.jackknife`: V_s, and what inputs add beyond the noise of cells. Sources: Bell &
+McCaffrey (2002), Survey Methodology 28; Cameron, Gelbach & Miller (2011), Journal of Business & Economic Statistics 29;
+MacKinnon, Nielsen & Webb (2024), arXiv 2406.08880.
 """
 
 from __future__ import annotations
@@ -30,18 +26,9 @@ _DIGITS = 1e-3
 class Question:
     """What is asked of scores.
 
-    Attributes
-    ----------
-    level : {"system", "input", "global", "within_system"}
-    method : {"regression", "difference"}
-        Whether errors are what is left of the metric's scores beside the gold's, or the difference of both,
-        standardised.
-    groups : tuple of bool
-        Of each covariate whether it says which have a property, 1 or 0; its slope is then a difference of means.
-    dims : tuple of str
-        The dims whose labels are random.
-    clusters : pair of array, or None
-        Which systems, and which inputs, belong together; None: each is a cluster of its own.
+    The errors are residuals of the metric given the gold ("regression"), or standardised differences. `groups` marks
+    the 0/1 covariates, whose slope is a difference of means. `dims` are random; `clusters` of systems and inputs, or
+    None.
     """
 
     level: str
@@ -53,23 +40,11 @@ class Question:
 
 @dataclass(frozen=True)
 class _Fit:
-    """A regression of standardised rows: y on the regressors, of which the covariates come last.
+    """A regression of standardised rows; covariates come last among the regressors.
 
-    Attributes
-    ----------
-    slopes : array, (covariates,)
-        As they are reported.
-    unit : array, (covariates,)
-        What a standardised slope is multiplied by to be reported.
-    b : array, (regressors,)
-        The standardised slopes.
-    inverse : array, (regressors, regressors)
-        Of their products.
-    by : array, (regressors, rows, columns)
-        By how much each of them moves with y.
-    residuals : array, (rows, columns)
-    spread : array, (variables,)
-        What metric, gold and covariates were divided by.
+    `slopes` (covariates,) are in the `unit` reported, `b` (regressors,) standardised; `inverse` belongs to the products
+    of regressors. `by` (regressors, rows, columns) is the derivative of b by y; `spread` are the divisors of the
+    variables.
     """
 
     slopes: FloatArray
@@ -82,27 +57,20 @@ class _Fit:
 
     @property
     def covariates(self) -> slice:
-        """The places of the covariates among the regressors, of which they come last."""
+        """Places of the covariates among the regressors."""
         return slice(len(self.b) - len(self.slopes), None)
 
     @property
     def of_errors(self) -> FloatArray:
-        """By how much each slope, as it is reported, moves with each of the metric's scores, (covariates, ...)."""
+        """Derivative of each reported slope by each of the metric's scores, (covariates, ...)."""
         return np.asarray(self.by[self.covariates] * self.unit[:, None, None] / self.spread[0])
 
 
 def slopes(x: FloatArray, z: FloatArray, covariates: FloatArray, question: Question) -> FloatArray:
-    """Slope, standard error and degrees of freedom of each covariate, (3, covariates), all in one regression.
+    """Slope, standard error and degrees of freedom of each covariate, (3, covariates), in one regression.
 
-    A slope is in standard deviations of the metric's scores, for one standard deviation of the covariate, or, of a
-    group, between it and the rest. NaN where it is undefined.
-
-    Parameters
-    ----------
-    x, z : array, (systems, inputs)
-        Scores of the metric and of the gold; NaN where missing.
-    covariates : array, (covariates, systems, inputs)
-    question : Question
+    A slope is in SDs of the metric's scores for one SD of the covariate, or for a group between it and the rest. NaN
+    where undefined.
     """
     cells = np.concatenate([np.stack([x, z]), covariates])
     arrays.check_finite(cells)
@@ -125,25 +93,24 @@ def slopes(x: FloatArray, z: FloatArray, covariates: FloatArray, question: Quest
 
 
 def used(clusters: Clusters | None, systems: BoolArray, inputs: BoolArray) -> Clusters:
-    """The clusters of the systems and inputs that are used, numbered as they come."""
+    """Clusters of the systems and inputs used, numbered in order of appearance."""
     if clusters is None:
         return np.arange(systems.sum()), np.arange(inputs.sum())
     return _in_order(clusters[0][systems]), _in_order(clusters[1][inputs])
 
 
 def _in_order(codes: IntArray) -> IntArray:
-    """Codes by when they first come."""
+    """Codes numbered by first appearance."""
     _, first, inverse = np.unique(codes, return_index=True, return_inverse=True)
     return np.asarray(np.argsort(np.argsort(first))[inverse.reshape(-1)])
 
 
 def _trivial(codes: IntArray) -> bool:
-    """Whether each label is a cluster of its own."""
     return bool(codes[-1] == len(codes) - 1)
 
 
 def blocks(values: FloatArray, systems: IntArray, inputs: IntArray) -> FloatArray:
-    """Values (..., systems, inputs) summed over each cluster of systems and each of inputs."""
+    """Values (..., systems, inputs) summed over each cluster of systems and of inputs."""
     return _sums_of(_sums_of(values, systems, -2), inputs, -1)
 
 
@@ -157,7 +124,7 @@ def _sums_of(values: FloatArray, codes: IntArray, axis: int) -> FloatArray:
 
 
 def rows_of(cells: FloatArray, there: BoolArray, level: str) -> tuple[FloatArray, BoolArray]:
-    """What is regressed: the cells, or at system level the systems' means, as one column."""
+    """The regressed values: cells, or at system level the system means as one column."""
     if level != "system":
         return cells, there
     count = there.sum(axis=1)
@@ -166,7 +133,7 @@ def rows_of(cells: FloatArray, there: BoolArray, level: str) -> tuple[FloatArray
 
 
 def centred_rows(rows: FloatArray, present: BoolArray, level: str) -> FloatArray:
-    """Rows less the mean of their input, of their system, or of all; 0 where there is none."""
+    """Rows less the mean of their input, of their system, or of all; 0 where missing."""
     axes = {"input": (0,), "within_system": (1,)}.get(level, (0, 1))
     count = present.sum(axis=axes, keepdims=True)
     found = np.where(present, rows, 0.0)
@@ -177,12 +144,12 @@ def centred_rows(rows: FloatArray, present: BoolArray, level: str) -> FloatArray
 
 
 def _sides(values: FloatArray, method: str) -> tuple[FloatArray, FloatArray]:
-    """What is explained, and by what, from standardised metric, gold and covariates."""
+    """Response and regressors, from standardised metric, gold and covariates."""
     return (values[0] - values[1], values[2:]) if method == "difference" else (values[0], values[1:])
 
 
 def _fit(rows: FloatArray, present: BoolArray, question: Question) -> _Fit | None:
-    """The regression of rows; None where one of the variables is constant, or determined by others."""
+    """Regression of rows; None where a variable is constant or determined by others."""
     centred = centred_rows(rows, present, question.level)
     n = int(present.sum())
     spread: FloatArray = np.sqrt((centred**2).sum(axis=(1, 2)) / max(n, 1))
@@ -208,12 +175,11 @@ def _fit(rows: FloatArray, present: BoolArray, question: Question) -> _Fit | Non
 def _of_systems(
     rows: FloatArray, present: BoolArray, fit: _Fit, question: Question, codes: IntArray
 ) -> tuple[FloatArray, FloatArray]:
-    """The variance over systems, or clusters of them, and its degrees of freedom.
+    """Variance over (clusters of) systems, and its degrees of freedom.
 
-    ``(N−1)/N·Σ(γ(−i) − mean)²`` is, with errors of given variances, a quadratic form in them: it is divided by what its
-    mean is too large by, and has the degrees of freedom of the chi-squared distribution of its mean and variance. The
-    errors are those of systems and of cells, whose variances come from the residuals. NaN where a slope is undefined
-    without one system.
+    ``(N−1)/N·Σ(γ(−i) − mean)²`` is a quadratic form in the errors (of systems and cells, variances from the residuals).
+    It is divided by its relative bias, and has the degrees of freedom of the chi-squared distribution with its mean and
+    variance. NaN where a slope is undefined without one system.
     """
     systems = int(codes.max()) + 1
     without = None
@@ -240,15 +206,10 @@ def _of_systems(
 
 @dataclass(frozen=True)
 class _Without:
-    """The slopes without each system, or cluster, in turn, and by how much they move with the metric's scores.
+    """Slopes without each (cluster of) systems, and their derivatives by the metric's scores.
 
-    Attributes
-    ----------
-    slopes : array, (clusters, covariates)
-    own : array, (covariates, clusters, clusters)
-        By how much the slope without one cluster moves with all scores of another; less the mean over the former.
-    cells : array, (covariates, clusters, clusters)
-        The products, summed over cells, of how much the slopes without two clusters move with a score, less that mean.
+    `own` (covariates, clusters, clusters): derivative of the slope without one cluster by all scores of another, less
+    the mean over the former. `cells`: products of two such derivatives, less the mean, summed over cells.
     """
 
     slopes: FloatArray
@@ -257,9 +218,9 @@ class _Without:
 
 
 def _by_refits(rows: FloatArray, present: BoolArray, question: Question, codes: IntArray) -> _Without | None:
-    """By a regression without each cluster of systems; None where one of them is undefined.
+    """By a regression without each cluster of systems; None where one is undefined.
 
-    The clusters that covariates vary by most are left out first: if one regression is undefined, it is likely theirs.
+    Clusters with the largest spread of covariates come first: an undefined regression is most likely theirs.
     """
     n = int(codes.max()) + 1
     squares = _sums_of((centred_rows(rows, present, question.level)[2:] ** 2).sum(axis=2), codes, 1)
@@ -279,11 +240,10 @@ def _by_refits(rows: FloatArray, present: BoolArray, question: Question, codes: 
 
 
 def _by_sums(rows: FloatArray, present: BoolArray, question: Question) -> _Without | None:
-    """The same from sums over all systems, less those over one; None where that would lose digits.
+    """The same from sums over all systems less those over one; None where that would lose digits.
 
-    With centred scores C and δ_i what their means change by without system i, the scores without it are centred as
-    ``C + δ_i``, and a slope moves with them by ``Σ_r c_ir·(C_r + δ_ir)``, where C sums to 0 over what δ_i is the same
-    for.
+    With centred scores C and δ_i the shift of their means without system i, the scores are centred as ``C + δ_i``; a
+    slope changes with them by ``Σ_r c_ir·(C_r + δ_ir)``, where C sums to 0 over what shares δ_i.
     """
     found = _sums(rows, present, question)
     if not found.sound.all():
@@ -298,14 +258,8 @@ def _by_sums(rows: FloatArray, present: BoolArray, question: Question) -> _Witho
 class _Sums:
     """Regressions without each system, from sums over all.
 
-    Attributes
-    ----------
-    slopes : array, (systems, covariates)
-    c : array, (covariates, systems, regressors)
-    centred, shift : array, (regressors, systems, columns)
-        The regressors, and what their centred values change by without each system.
-    sound : array of bool, (systems,)
-        Whether no digits were lost, and the slopes are defined.
+    `c` (covariates, systems, regressors); `centred` regressors and their `shift` without each system (regressors,
+    systems, columns); `sound` (systems,): no digits lost and slopes defined.
     """
 
     slopes: FloatArray
@@ -316,7 +270,7 @@ class _Sums:
 
 
 def _sums(rows: FloatArray, present: BoolArray, question: Question) -> _Sums:
-    """All regressions without one system at once; where digits are lost their numbers are NaN."""
+    """All regressions without one system; NaN where digits are lost."""
     centred = centred_rows(rows, present, question.level)
     shift = _shifts(centred, present, question.level)
     flat = centred.reshape(len(centred), -1)
@@ -344,7 +298,7 @@ def _sums(rows: FloatArray, present: BoolArray, question: Question) -> _Sums:
 
 
 def _shifts(centred: FloatArray, present: BoolArray, level: str) -> FloatArray:
-    """By how much scores grow that are centred without each system, (variables, systems, columns)."""
+    """Change of scores centred without each system, (variables, systems, columns)."""
     if level == "within_system":
         return np.zeros_like(centred)
     if level == "input":
@@ -354,7 +308,7 @@ def _shifts(centred: FloatArray, present: BoolArray, level: str) -> FloatArray:
 
 
 def _products_without(centred: FloatArray, shift: FloatArray, present: BoolArray, whole: FloatArray) -> FloatArray:
-    """The products of all pairs of variables, summed over the cells of the systems but one, (systems, ...)."""
+    """Products of all pairs of variables, summed over the cells of all systems except one, (systems, ...)."""
     others = present.sum(axis=0) - present
     moved = np.einsum("vij,wij->ivw", centred, shift)
     own = np.einsum("vij,wij->ivw", centred, centred)
@@ -366,7 +320,7 @@ def _products_without(centred: FloatArray, shift: FloatArray, present: BoolArray
 def _moved_by_sums(
     c: FloatArray, regressors: FloatArray, shift: FloatArray, present: BoolArray
 ) -> tuple[FloatArray, FloatArray]:
-    """`own` and `cells` of one covariate, whose slope without system i moves by ``c_i`` times the regressors."""
+    """`own` and `cells` of one covariate, whose slope without system i has derivative ``c_i`` times the regressors."""
     flat = regressors.reshape(len(regressors), -1)
     d = np.einsum("ir,rij->ij", c, shift)
     own = c @ regressors.sum(axis=2) + d @ present.T
@@ -380,7 +334,7 @@ def _moved_by_sums(
 
 
 def _components(residuals: FloatArray, present: BoolArray, codes: IntArray) -> tuple[float, float]:
-    """About the variances of clusters of rows and of cells beside; of single rows of one column, of clusters alone."""
+    """Variances of clusters of rows and of cells (for single rows of one column: of clusters only), approximately."""
     n, n_i = present.sum(), _sums_of(present.sum(axis=1), codes, 0)
     if residuals.shape[1] == 1 and _trivial(codes):
         return 1.0, 0.0
@@ -394,10 +348,7 @@ def _components(residuals: FloatArray, present: BoolArray, codes: IntArray) -> t
 def _of_inputs(
     cells: FloatArray, there: BoolArray, fit: _Fit, question: Question, clusters: Clusters
 ) -> tuple[FloatArray, FloatArray]:
-    """What inputs add to the variance beyond the noise of single cells, and its degrees of freedom.
-
-    Where inputs alone are random it is all of their variance.
-    """
+    """What inputs add to the variance beyond the noise of cells (all, if only inputs are random); with its df."""
     shape = np.shape(fit.slopes)
     if "input" not in question.dims:
         return np.zeros(shape), np.full(shape, math.inf)
@@ -421,10 +372,10 @@ def _of_inputs(
 def _inputs_left_out(
     cells: FloatArray, there: BoolArray, fit: _Fit, question: Question, codes: IntArray
 ) -> tuple[FloatArray, FloatArray]:
-    """The jackknife's variance over inputs, ``(M−1)/M·Σ(γ(−j) − mean)²``, and Satterthwaite's degrees of freedom.
+    """Jackknife variance over inputs, ``(M−1)/M·Σ(γ(−j) − mean)²``, with Satterthwaite's degrees of freedom.
 
-    It is that over systems with the sides changed. As inputs may be many, their products are made of clusters only. NaN
-    where a slope is undefined without one input, or cluster.
+    As over systems with the sides exchanged; products are made for clusters only, as inputs may be many. NaN where a
+    slope is undefined without one input or cluster.
     """
     # Rows are inputs now: what was centred within rows is centred within columns.
     sides = {"within_system": "input", "input": "within_system", "global": "global"}
@@ -448,14 +399,14 @@ def _inputs_left_out(
 
 
 def _df(own: FloatArray, cells: FloatArray, parts: tuple[float, float]) -> float:
-    """Satterthwaite's degrees of freedom, with errors of clusters and of cells of given variances."""
+    """Satterthwaite's degrees of freedom for errors of clusters and cells with given variances."""
     products = parts[0] * own @ own.T + parts[1] * cells
     mean = float(np.trace(products))
     return mean**2 / float((products**2).sum()) if mean > 0 else math.nan
 
 
 def _with_refits(sums: _Sums, rows: FloatArray, present: BoolArray, question: Question, whole: _Fit) -> _Sums | None:
-    """The same where digits were lost by a regression of its own; None where one of them is undefined."""
+    """The same with a regression of its own where digits were lost; None where one is undefined."""
     slopes, c = sums.slopes.copy(), sums.c.copy()
     for i in np.flatnonzero(~sums.sound):
         others = np.arange(len(present)) != i
@@ -471,10 +422,10 @@ def _with_refits(sums: _Sums, rows: FloatArray, present: BoolArray, question: Qu
 def _df_of_many(
     c: FloatArray, regressors: FloatArray, shift: FloatArray, present: BoolArray, parts: tuple[float, float]
 ) -> float:
-    """Satterthwaite's degrees of freedom as `_of_systems` has them, of many clusters.
+    """Satterthwaite's degrees of freedom, as in `_of_systems`, for many clusters.
 
-    With `own` and `cells` of `_moved_by_sums` before their means are taken out, ``of_cluster·own·own' + of_cell·cells``
-    is ``QTQ' − BQ' − QB' + diag(e)``: Q, B and e are sums over columns, and trace and squares follow from them.
+    With `own` and `cells` of `_moved_by_sums` before centring, ``of_cluster·own·own' + of_cell·cells`` is ``QTQ' − BQ'
+    − QB' + diag(e)``: Q, B and e are sums over columns; trace and squares follow.
     """
     of_cluster, of_cell = parts
     flat = regressors.reshape(len(regressors), -1)
@@ -505,10 +456,10 @@ def _df_of_many(
 
 
 def _influence(cells: FloatArray, there: BoolArray, fit: _Fit, question: Question) -> FloatArray:
-    """By how much each cell moves the standardised slopes, (covariates, systems, inputs).
+    """Influence of each cell on the standardised slopes, (covariates, systems, inputs).
 
-    At system level through the means: ``dγ = A(dy − dW·b) + (W'W)⁻¹dW'e``, of what is left of a score when the mean of
-    its system and then of its input are taken out.
+    At system level through the means: ``dγ = A(dy − dW·b) + (W'W)⁻¹dW'e``, of residuals after the system's and then the
+    input's mean.
     """
     if question.level != "system":
         return np.asarray(fit.by[fit.covariates] * fit.residuals)

@@ -1,7 +1,7 @@
-"""Whether two correlations differ, by the jackknife: limits and p-values of their difference that agree.
+"""Jackknife limits and p-values of the difference of two correlations that agree with each other.
 
-The limits of a difference (MOVER) do not always part while confidence grows. What counts is how far they have reached:
-the reach at a quantile of t is the farthest limit at any quantile up to it.
+MOVER limits need not widen as confidence grows. So the reach at a quantile of t is the farthest limit at any quantile
+up to it.
 """
 
 from __future__ import annotations
@@ -24,23 +24,12 @@ _GOLDEN, _SECTIONS = (math.sqrt(5) - 1) / 2, 38
 
 
 def compared(estimated: Estimated, confidence_level: float, alternative: str) -> tuple[float, float, float, float]:
-    """Lower and upper limit of a difference, the p-value that it is 0, and the same with the two exchanged.
+    """Limits of a difference, the p-value of no difference, and the p-value with the two exchanged.
 
-    With q0 the first quantile of t at which the limits have reached 0 the two-sided p-value is ``2·T(−q0)``, and
-    "greater" of a positive difference ``T(−q0)``: it is at most α just where the 1 − α interval excludes 0.
-
-    Parameters
-    ----------
-    estimated : Estimated
-        A difference, as `jackknife.of_two` gives it.
-    confidence_level : float
-    alternative : {"two-sided", "greater", "less"}
-
-    Returns
-    -------
-    low, high, forward, backward : float
-        NaN where there is no interval. Both p-values are NaN where there is a difference and its limits are points; at
-        least 1e-12, where no limits reach 0; 1, of one side 1/2, where the estimate and the centre have opposite signs.
+    With q0 the first quantile of t at which the limits reach 0 the two-sided p-value is ``2·T(−q0)``, and "greater" of
+    a positive difference ``T(−q0)``: it is ≤ α exactly where the 1 − α interval excludes 0. NaN without an interval,
+    and p-values also where the limits are points; at least 1e-12. It is 1 (one-sided 1/2) where estimate and centre
+    have opposite signs.
     """
     if estimated.about is None:
         return (math.nan,) * 4
@@ -54,7 +43,7 @@ def compared(estimated: Estimated, confidence_level: float, alternative: str) ->
 
 
 def _pvalue(tail: float, ahead: bool, alternative: str) -> float:
-    """From the tail of t beyond q0, of a difference that is `ahead` of 0 or behind it."""
+    """From the tail of t beyond q0, for a difference `ahead` of 0 or behind it."""
     if math.isnan(tail):
         return math.nan
     if alternative == "two-sided":
@@ -64,15 +53,10 @@ def _pvalue(tail: float, ahead: bool, alternative: str) -> float:
 
 @dataclass(frozen=True)
 class _Reach:
-    """How far from the centre the limits have reached, on either side.
+    """How far the limits have reached from the centre.
 
-    Attributes
-    ----------
-    estimated : Estimated
-    quantiles : array, (steps,)
-        Of t, ascending, where the limits were looked at.
-    farthest : array, (2, steps)
-        How far the limits have come at any quantile up to each: the lower ones, the upper ones.
+    `quantiles` (steps,) of t are ascending; `farthest` (2, steps) is the reach of the lower and upper limits up to
+    each.
     """
 
     estimated: Estimated
@@ -81,7 +65,7 @@ class _Reach:
 
     @classmethod
     def of(cls, estimated: Estimated, t: float) -> _Reach:
-        """With the peaks that matter for the limits at a quantile, and for when limits first reach 0."""
+        """With the peaks that matter for the limits at a quantile, and for the first reach of 0."""
         quantiles = _quantiles(estimated.df)
         distances = _distances(estimated, quantiles)
         peaks = [_peaks(estimated, quantiles, distances, side, t) for side in (-1, 1)]
@@ -91,7 +75,7 @@ class _Reach:
         return cls(estimated, quantiles, np.maximum.accumulate(distances, axis=1))
 
     def limit(self, t: float, side: int) -> float:
-        """The farthest limit up to a quantile of t, below (-1) or above (1) the centre."""
+        """Farthest limit up to a quantile of t, below (-1) or above (1) the centre."""
         assert self.estimated.about is not None
         before = int(np.searchsorted(self.quantiles, t, side="right")) - 1
         here, farthest = float(self.estimated.about(t)[max(side, 0)]), float(self.farthest[max(side, 0), before])
@@ -99,7 +83,7 @@ class _Reach:
         return here if reached >= farthest * (1 - _ROUNDING) else self.estimated.centre + side * farthest
 
     def tail(self) -> float:
-        """The tail of t beyond the first quantile at which the limits have reached 0."""
+        """Tail of t beyond the first quantile at which the limits reach 0."""
         from scipy.special import stdtr
 
         assert self.estimated.about is not None
@@ -121,7 +105,7 @@ class _Reach:
 
 
 def _distances(estimated: Estimated, quantiles: FloatArray) -> FloatArray:
-    """How far the lower and the upper limit at quantiles of t lie from the centre, (2, quantiles)."""
+    """Distances of the lower and the upper limit from the centre, (2, quantiles)."""
     assert estimated.about is not None
     with np.errstate(invalid="ignore"):  # an infinite standard error, times 0
         low, high = estimated.about(quantiles)
@@ -131,9 +115,9 @@ def _distances(estimated: Estimated, quantiles: FloatArray) -> FloatArray:
 
 
 def _peaks(estimated: Estimated, quantiles: FloatArray, distances: FloatArray, side: int, t: float) -> FloatArray:
-    """The quantiles between those at hand at which the limit turns back before t, or before it reaches 0.
+    """Quantiles where a limit turns back before t, or before it reaches 0.
 
-    By golden sections, to the root of what doubles tell apart, as near a peak values differ by the square of that.
+    By golden sections, to the square root of double precision, because near a peak values differ by the square of that.
     """
     distance = distances[max(side, 0)]
     at = np.flatnonzero((distance[1:-1] > distance[:-2]) & (distance[1:-1] >= distance[2:])) + 1
@@ -151,7 +135,7 @@ def _peaks(estimated: Estimated, quantiles: FloatArray, distances: FloatArray, s
 
 @functools.lru_cache
 def _quantiles(df: float) -> FloatArray:
-    """From 0 to that of the least p-value, each some steps larger than the one before."""
+    """Quantiles from 0 to that of the least p-value, in growing steps."""
     from scipy.special import stdtrit
 
     last = -float(stdtrit(df, LEAST_PVALUE / 2))

@@ -1,7 +1,7 @@
-"""Variance components of crossed effects by Henderson's method I, with jackknife standard errors; plain arrays.
+"""Variance components of crossed effects by Henderson's method I, with jackknife standard errors.
 
-Scores lie along axes: systems and inputs, and raters where there are ratings. An effect belongs to each label of some
-axes: of systems, of inputs, of cells (both), of raters, and of single ratings (all three).
+Axes are systems and inputs, and raters of ratings. An effect belongs to each label of some axes: systems, inputs, cells
+(both), raters, and single ratings (all three).
 """
 
 from __future__ import annotations
@@ -25,21 +25,13 @@ _ROUNDS, _LEAST = 200, 1e-10
 
 @dataclass(frozen=True)
 class Layout:
-    """Which cells two scores share, and what Henderson's equations take from that.
-
-    Attributes
-    ----------
-    mask : bool array, one dim for each axis
-        The cells (or ratings) that both have.
-    effects : tuple of tuples of axes
-        The axes of each effect; the last are those of what is left, all of them.
-    """
+    """The cells (or ratings) that two scores share, `mask`, and the axes of each effect; the last has all axes."""
 
     mask: BoolArray
     effects: tuple[Axes, ...]
 
     def summed(self, values: FloatArray, axes: Axes) -> FloatArray:
-        """Sums over all axes but these, which have length 1 then."""
+        """Sums over all other axes, which keep length 1."""
         over = tuple(at for at in range(self.mask.ndim) if at not in axes)
         return np.asarray(values.sum(axis=over, keepdims=True))
 
@@ -48,17 +40,11 @@ class Layout:
         return self.mask.astype(float)
 
     def count(self, axes: Axes) -> FloatArray:
-        """How many values each label of these axes has."""
+        """Number of values of each label of these axes."""
         return self.summed(self._whole, axes)
 
     def forms(self, x: FloatArray, y: FloatArray, without: Axes) -> FloatArray:
-        """``Σ_a x_a·y_a/n_a − x.y./n`` over the labels of each effect, without each label of some axes in turn.
-
-        Returns
-        -------
-        array (effects, ...)
-            One for each label of the axes that is left out; of none, one.
-        """
+        """``Σ_a x_a·y_a/n_a − x.y./n`` for each effect, (effects, ...), without each label of some axes in turn."""
         found = [self._form(x, y, axes, without) for axes in ((), *self.effects)]
         return np.array([np.broadcast_to(each - found[0], found[-1].shape) for each in found[1:]])
 
@@ -74,7 +60,7 @@ class Layout:
         return np.asarray(total - kept + self.summed(new, without))
 
     def coefficients(self, without: Axes) -> FloatArray:
-        """What each form expects of each component, (labels, forms, effects)."""
+        """Expectation of each form for each component, (labels, forms, effects)."""
         mean = [self._coefficient((), effect, without) for effect in self.effects]
         rows = [[self._coefficient(form, effect, without) for effect in self.effects] for form in self.effects]
         shape = tuple(size if at in without else 1 for at, size in enumerate(self.mask.shape))
@@ -82,7 +68,7 @@ class Layout:
         return np.moveaxis(np.array(table), -1, 0)
 
     def _coefficient(self, form: Axes, effect: Axes, without: Axes) -> FloatArray:
-        """``Σ_a Σ_b n_ab²/n_a`` of the labels a of a form and b of an effect."""
+        """``Σ_a Σ_b n_ab²/n_a`` over labels a of a form and b of an effect."""
         n, joint = self.count(form), _union(form, effect)
         n_joint = self.count(joint)
         squares = self.summed(n_joint**2, form)
@@ -99,15 +85,11 @@ class Layout:
         return {without: _inverse(self.coefficients(without)) for without in ((), *_LEFT_OUT)}
 
     def estimate(self, x: FloatArray, y: FloatArray) -> FloatArray:
-        """The covariance of two scores' effects, for each effect; NaN where the cells do not tell them apart."""
+        """Covariance of two scores' effects, for each effect; NaN where the cells do not identify it."""
         return np.asarray(self._solved(x, y, ())[:, 0])
 
     def error(self, x: FloatArray, y: FloatArray) -> FloatArray:
-        """Their standard errors by the jackknife.
-
-        Of the systems' part each system is left out in turn, of the inputs' each input; of all others it is the larger
-        of the two.
-        """
+        """Jackknife standard errors: systems' by systems, inputs' by inputs, others the larger of the two."""
         parts = np.full((2, len(self.effects)), np.nan)
         for at, without in enumerate(_LEFT_OUT):
             there = self.count(without).ravel() > 0
@@ -129,12 +111,11 @@ def _union(one: Axes, other: Axes) -> Axes:
 
 
 def _over(values: FloatArray, n: FloatArray) -> FloatArray:
-    """Values over counts; 0 where there is nothing to count."""
     return np.divide(values, n, out=np.zeros(np.broadcast_shapes(values.shape, n.shape)), where=n > 0.5)
 
 
 def _inverse(tables: FloatArray) -> FloatArray:
-    """The inverse of each table; NaN where it has none."""
+    """Inverse of each table; NaN where singular."""
     scale = np.abs(tables).max(axis=(1, 2), keepdims=True)
     rows = tables / np.where(scale > 0, np.abs(tables).max(axis=2, keepdims=True), 1.0).clip(1e-300)
     good = np.isfinite(rows).all(axis=(1, 2))
@@ -145,19 +126,9 @@ def _inverse(tables: FloatArray) -> FloatArray:
 
 
 def estimates(values: FloatArray, effects: tuple[Axes, ...], errors: bool = True) -> tuple[FloatArray, FloatArray]:
-    """Covariances of the effects of each two scores, and their standard errors.
+    """Covariances of the effects of any two scores, and their standard errors, (effects, scores, scores).
 
-    Parameters
-    ----------
-    values : array (scores, systems, inputs, ...)
-        NaN where there is none; of each two scores the cells count that both have.
-    effects : tuple of tuples of axes
-    errors : bool
-        Whether standard errors are wanted.
-
-    Returns
-    -------
-    covariances, errors : arrays (effects, scores, scores)
+    `values` is (scores, systems, inputs, ...), NaN missing; two scores are compared on common cells.
     """
     size = len(values)
     found, spread = np.full((2, len(effects), size, size), np.nan)
@@ -179,7 +150,7 @@ def estimates(values: FloatArray, effects: tuple[Axes, ...], errors: bool = True
 def crossed(values: FloatArray) -> FloatArray:
     """Covariances (systems, inputs and cells; scores, scores) of scores (scores, systems, inputs).
 
-    Of one system inputs and cells are the same, and all is in the cells.
+    With one system the effects of inputs and cells coincide and count as cells.
     """
     if values.shape[1] > 1:
         return estimates(values, tuple(EFFECTS.values()), errors=False)[0]
@@ -188,7 +159,7 @@ def crossed(values: FloatArray) -> FloatArray:
 
 
 def of_ratings(values: FloatArray) -> dict[str, float]:
-    """Variances by effect of ratings (systems, inputs, raters), all of one system's inputs in the cells."""
+    """Variances by effect of ratings (systems, inputs, raters); with one system inputs count as cells."""
     effects = EFFECTS_OF_RATINGS
     if values.shape[0] == 1:
         effects = {"cell": (1,), "rater": (2,), "residual": (0, 1, 2)}
@@ -197,10 +168,10 @@ def of_ratings(values: FloatArray) -> dict[str, float]:
 
 
 def repaired(covariances: FloatArray) -> FloatArray:
-    """The same (..., scores, scores) as covariances can be: variances below 0 become 0, correlations fit together.
+    """The nearest valid covariances (..., scores, scores): variances ≥ 0, correlations without negative eigenvalues.
 
-    Eigenvalues below 0 of the correlations become 0 and the diagonal is restored, repeatedly (Higham's projections
-    without his correction). What is NaN stays so; pairs with it count as uncorrelated meanwhile.
+    Negative eigenvalues become 0 and the diagonal is restored, repeatedly (Higham's projections without his
+    correction). NaN stay; their pairs count as uncorrelated meanwhile.
     """
     out = covariances.copy()
     for at in np.ndindex(covariances.shape[:-2]):

@@ -1,4 +1,4 @@
-"""p-values of one family corrected for the number of tests; plain arrays throughout."""
+"""p-values of one family corrected for the number of tests."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ OF_PVALUES = tuple(name for name in CORRECTIONS if name != "maxt")
 def adjust(pvalues: FloatArray, method: str) -> FloatArray:
     """Corrected p-values of one family; NaN are not tests and stay NaN.
 
-    "bonferroni" ``min(1, m·p)``; "holm" its step-down form; "bh" and "by" the step-up forms of Benjamini &
-    Hochberg and of Benjamini & Yekutieli, from SciPy.
+    "bonferroni" ``min(1, m·p)``; "holm" its step-down form; "bh" and "by" the step-up forms of Benjamini & Hochberg and
+    of Benjamini & Yekutieli, from SciPy.
     """
     out = np.full(pvalues.shape, np.nan)
     tested = ~np.isnan(pvalues)
@@ -46,20 +46,11 @@ def _adjusted(p: FloatArray, method: str) -> FloatArray:
 def pool_counts(
     samples: FloatArray, observed: float, *, alternative: str, centred_on_estimate: bool, exact: bool
 ) -> tuple[IntArray, int]:
-    """How many of one test's pool are at least as extreme as each member, and how many are defined.
+    """How many of a test's pool are at least as extreme as each member, and how many are defined.
 
-    The pool is the draws and, unless they list every one (`exact`), the observed difference, which comes last. A member
-    without a difference has a count of 0; each other one counts itself.
-
-    Parameters
-    ----------
-    samples : array, (n_resamples,)
-        Differences in the resamples.
-    observed : float
-    alternative : {"two-sided", "greater", "less"}
-    centred_on_estimate : bool
-        The samples lie about the observed difference, not about 0.
-    exact : bool
+    The pool is the draws, then the observed difference unless the draws list all (`exact`). A member without a
+    difference has count 0; every other one counts itself. `centred_on_estimate`: the draws are about the observed
+    difference, not 0.
     """
     null = samples - observed if centred_on_estimate else samples
     null = null if exact else np.append(null, observed)
@@ -73,32 +64,22 @@ def pool_counts(
 def pool_pvalues(
     samples: FloatArray, observed: float, *, alternative: str, centred_on_estimate: bool, exact: bool
 ) -> FloatArray:
-    """One test's p-value as it would be, had each draw been the observed one: its place among all of them.
-
-    The pool, and the arguments, are those of `pool_counts`. A draw without a difference is infinitely far from being
-    significant.
-    """
+    """The p-value that each pool member would have as the observed one; undefined draws are least significant."""
     how: dict[str, Any] = {"alternative": alternative, "centred_on_estimate": centred_on_estimate, "exact": exact}
     return pvalues_of_counts(*pool_counts(samples, observed, **how))
 
 
 def pvalues_of_counts(counts: npt.NDArray[np.integer[Any]], defined: int) -> FloatArray:
-    """The p-values of some of a pool's members from what `pool_counts` gives."""
+    """p-values of some pool members from `pool_counts`."""
     return np.where(counts == 0, np.inf, counts / max(defined, 1))
 
 
 def step_down(pvalues: FloatArray, pools: Callable[[IntArray], Iterable[FloatArray]]) -> FloatArray:
-    """Westfall & Young's (1993, Alg. 2.8) step-down p-values of one family; NaN are not tests and stay NaN.
+    """Step-down p-values of one family (Westfall & Young 1993, Alg. 2.8); NaN are not tests and stay NaN.
 
     ``p̃_(i) = max_{h ≤ i} share of pool members s with min_{l ≥ h} P_(l)^s ≤ p_(h)``, with p_(1) ≤ p_(2) ≤ ... the
-    p-values and P^s those of `pool_pvalues`; it is no less than p_(h), from which undefined draws are left out. As each
-    test's P^s is at most p in a share p of the pool, no p̃ exceeds Holm's.
-
-    Parameters
-    ----------
-    pvalues : array, (tests,)
-    pools : callable
-        From places of tests, largest p-value first, to the P^s of each, (pool,).
+    p-values and P^s those of `pool_pvalues`; at least p_(h), which excludes undefined draws. P^s ≤ p in a share p of
+    the pool, so no p̃ exceeds Holm's. `pools` maps places of tests, largest p-value first, to their P^s (pool,).
     """
     shares = np.full(pvalues.shape, np.nan)
     for at, reached in _reached(pvalues, pools):
@@ -107,17 +88,10 @@ def step_down(pvalues: FloatArray, pools: Callable[[IntArray], Iterable[FloatArr
 
 
 def step_down_counts(pvalues: FloatArray, counts: Sequence[npt.NDArray[Any]], defined: IntArray) -> IntArray:
-    """In how many of some members of the pool min_{l ≥ h} P_(l)^s ≤ p_(h), for each test h; 0 where there is none.
+    """In how many of some pool members min_{l ≥ h} P_(l)^s ≤ p_(h), for each test h.
 
-    Added up over all members, and divided by their number, they are the shares of `step_down_of_shares`.
-
-    Parameters
-    ----------
-    pvalues : array, (tests,)
-    counts : sequence of arrays, (members,), or array (tests, members)
-        What `pool_counts` gives of these members, test by test.
-    defined : array, (tests,)
-        What `pool_counts` gives beside.
+    The sums over all members, divided by their number, are the shares of `step_down_of_shares`. `counts` (tests,
+    members) and `defined` (tests,) come from `pool_counts`.
     """
     out = np.zeros(len(pvalues), dtype=np.int64)
 
@@ -130,7 +104,7 @@ def step_down_counts(pvalues: FloatArray, counts: Sequence[npt.NDArray[Any]], de
 
 
 def step_down_of_shares(pvalues: FloatArray, shares: FloatArray) -> FloatArray:
-    """The step-down p-values of `step_down` from the share of each test."""
+    """The p-values of `step_down` from each test's share."""
     out = np.full(pvalues.shape, np.nan)
     order = _largest_first(pvalues)[::-1]
     out[order] = np.maximum.accumulate(np.maximum(shares[order], pvalues[order]))
@@ -138,7 +112,7 @@ def step_down_of_shares(pvalues: FloatArray, shares: FloatArray) -> FloatArray:
 
 
 def _reached(pvalues: FloatArray, pools: Callable[[IntArray], Iterable[FloatArray]]) -> Iterator[tuple[int, BoolArray]]:
-    """Each test, largest p-value first, and where the least P^s of it and of those before it is at most its p-value."""
+    """Each test, largest p-value first, and where the least P^s so far is at most its p-value."""
     order = _largest_first(pvalues)
     least: FloatArray | None = None
     for at, pool in zip(order, pools(order), strict=True):
@@ -147,6 +121,6 @@ def _reached(pvalues: FloatArray, pools: Callable[[IntArray], Iterable[FloatArra
 
 
 def _largest_first(pvalues: FloatArray) -> IntArray:
-    """The places of the tests, largest p-value first."""
+    """Places of the tests, largest p-value first."""
     tested = np.flatnonzero(~np.isnan(pvalues))
     return tested[np.argsort(-pvalues[tested], kind="stable")]

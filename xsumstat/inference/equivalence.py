@@ -1,4 +1,4 @@
-"""Whether a difference lies within a margin, by the intervals of a jackknife: limits and p-values that agree."""
+"""Equivalence by jackknife intervals: limits and p-values that agree."""
 
 from __future__ import annotations
 
@@ -25,24 +25,9 @@ _LOW, _HIGH = 0, 1
 def within(estimated: Estimated, margins: ArrayLike, alpha: float) -> tuple[float, float, FloatArray]:
     """The (1 − 2α) interval, and for each margin the p-value of "the difference is the margin or more".
 
-    The p-value is the least α whose (1 − 2α) interval lies within ±margin: p ≤ α just where that at α does. As limits
-    of a difference do not always part while confidence grows, none of more than 50 % turns back from where one of less
-    was, and none of less lies farther out than those of 50 %.
-
-    Parameters
-    ----------
-    estimated : Estimated
-    margins : array of float, (margins,)
-    alpha : float
-        Below one half.
-
-    Returns
-    -------
-    low, high : float
-        NaN where there is no interval.
-    pvalues : array, (margins,)
-        At least one half where the estimate lies outside of the margin, 0 where even the interval of 1e-16 lies within;
-        NaN without an interval, and for a margin of NaN.
+    The p-value is the least α whose (1 − 2α) interval lies within ±margin. Limits of more than 50 % confidence never
+    turn back, and narrower ones never exceed those of 50 %. p is at least 1/2 for an estimate outside the margin, 0
+    where even the interval at 1e-16 is inside, NaN without an interval or margin. `alpha` is below 1/2.
     """
     margins = np.asarray(margins, dtype=float)
     if estimated.about is None:
@@ -55,14 +40,7 @@ def within(estimated: Estimated, margins: ArrayLike, alpha: float) -> tuple[floa
 
 @dataclass(frozen=True)
 class _Limits:
-    """Limits as the quantile of t grows; the lower one negated, so that both grow.
-
-    Attributes
-    ----------
-    estimated : Estimated
-    values : list of lists of float, (2, tails)
-        At `_TAILS`, lower and upper.
-    """
+    """Limits as the quantile of t grows, the lower one negated; `values` (2, tails) at `_TAILS`."""
 
     estimated: Estimated
     values: list[list[float]]
@@ -76,18 +54,16 @@ class _Limits:
         return cls(estimated, found.tolist())
 
     def raw(self, t: float, side: int) -> float:
-        """A limit at a quantile of t, even where it turns back."""
+        """Limit at a quantile of t, even where it turns back."""
         limit = self.estimated.limits(t)[side]
         return limit if side == _HIGH else -limit
 
     def at(self, t: float, side: int) -> float:
-        """A limit at a quantile of t."""
         before, values = bisect_right(_quantiles(self.estimated.df), t) - 1, self.values[side]
         limit = self.raw(t, side)
         return max(limit, values[before]) if before >= _HALF else min(limit, values[before + 1])
 
     def pvalue(self, margin: float) -> float:
-        """The larger p-value of two sides."""
         passed = [bisect_right(values, margin) for values in self.values]
         if min(passed) > 0:
             return max(self.tail(margin, side) for side in (_LOW, _HIGH) if passed[side] == min(passed))
@@ -95,7 +71,7 @@ class _Limits:
         return max([0.5, *(1 - self.tail(-margin, side) for side in beyond)])
 
     def tail(self, bound: float, side: int) -> float:
-        """The tail of t beyond which a limit passes the bound, which it has not at its first value; 0 if nowhere."""
+        """Tail of t beyond which a limit passes the bound; 0 if nowhere."""
         from scipy.optimize import brentq
         from scipy.special import stdtr
 
@@ -109,7 +85,7 @@ class _Limits:
 
 @functools.lru_cache
 def _quantiles(df: float) -> list[float]:
-    """The quantiles of t whose tails are `_TAILS`."""
+    """Quantiles of t with the tails `_TAILS`."""
     from scipy.special import stdtrit
 
     quantiles: list[float] = np.abs(stdtrit(df, _TAILS)).tolist()

@@ -1,8 +1,6 @@
-"""Limits and p-values of a ratio of two estimates, by Fieller's theorem: they may be unbounded.
+"""Limits and p-values of a ratio of two estimates, which may be unbounded.
 
-References
-----------
-Fieller (1954), "Some problems in interval estimation", Journal of the Royal Statistical Society B 16.
+Source: Fieller (1954), "Some problems in interval estimation", Journal of the Royal Statistical Society B 16.
 """
 
 from __future__ import annotations
@@ -17,19 +15,9 @@ from xsumstat.types import FloatArray
 
 
 def limits(estimates: FloatArray, variances: Sequence[FloatArray], t: float) -> tuple[float, float]:
-    """The limits of N/D: where ``(N − γD)² ≤ t²·(V_N − 2γV_ND + γ²V_D)`` by the larger of some variances.
+    """Limits of N/D: where ``(N − γD)² ≤ t²·(V_N − 2γV_ND + γ²V_D)``, at each γ by the largest of the variances.
 
-    Where D may be 0 they are unbounded: both, or, where N can't be 0, the one on its side, as D is known not to be
-    negative.
-
-    Parameters
-    ----------
-    estimates : array, (2,)
-        N and D.
-    variances : sequence of array, (2, 2)
-        At each ratio the largest of what these say counts.
-    t : float
-        Quantile of Student's t.
+    Where D may be 0 they are unbounded: both, or, if N cannot be 0, the one on its side, because D is not negative.
     """
     n, d = estimates
     if not (np.isfinite(estimates).all() and np.isfinite(variances).all() and math.isfinite(t)):
@@ -50,7 +38,7 @@ def limits(estimates: FloatArray, variances: Sequence[FloatArray], t: float) -> 
 
 
 def _roots(a: float, b: float, c: float) -> list[float]:
-    """The ratios at which ``aγ² − 2bγ + c`` is 0."""
+    """Ratios at which ``aγ² − 2bγ + c`` is 0."""
     inner = b * b - a * c
     if inner < 0:
         return []
@@ -59,13 +47,13 @@ def _roots(a: float, b: float, c: float) -> list[float]:
 
 
 def pvalue(estimates: FloatArray, variances: Sequence[FloatArray], df: float) -> float:
-    """The two-sided p-value of a ratio of 0."""
+    """Two-sided p-value of a ratio of 0."""
     largest = max(float(v[0, 0]) for v in variances)
     return two_sided_by_t(float(estimates[0]), math.sqrt(largest), df) if largest >= 0 else math.nan
 
 
 def standard_error(estimates: FloatArray, variances: Sequence[FloatArray]) -> float:
-    """That of the ratio, where the denominator is positive."""
+    """Standard error of the ratio, where the denominator is positive."""
     n, d = estimates
     if not d > 0:
         return math.nan

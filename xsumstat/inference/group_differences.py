@@ -1,12 +1,8 @@
-"""Whether correlations differ between groups of systems or of inputs, by the jackknife; plain arrays.
+"""Jackknife tests of whether correlations differ between groups of systems or of inputs.
 
-Groups of inputs share their systems, and groups of systems their inputs: without one of these labels the estimates of
-all groups move together. Their covariances are the products of these moves, summed over the labels.
-
-References
-----------
-Krishnamoorthy & Yu (2004), Statistics & Probability Letters 66. Tipton & Pustejovsky (2015), Journal of Educational and
-Behavioral Statistics 40. Zou & Donner (2008), Statistics in Medicine 27.
+Groups share labels of the other dim, so their estimates covary: sums over labels of products of their moves. Sources:
+Krishnamoorthy & Yu (2004), Statistics & Probability Letters 66; Tipton & Pustejovsky (2015), Journal of Educational and
+Behavioral Statistics 40; Zou & Donner (2008), Statistics in Medicine 27.
 """
 
 from __future__ import annotations
@@ -30,16 +26,7 @@ SINGULAR = 1e-10
 
 @dataclass(frozen=True)
 class Group:
-    """The correlation in one group.
-
-    Attributes
-    ----------
-    estimated : Estimated
-    parts : Parts
-    systems, inputs : array of int
-        Which systems and inputs take part, or which clusters of them, among those of all groups; in the order of the
-        parts.
-    """
+    """The correlation in one group; `systems` and `inputs` (or clusters) are places among those of all groups."""
 
     estimated: Estimated
     parts: Parts
@@ -48,12 +35,11 @@ class Group:
 
     @property
     def labels(self) -> dict[str, IntArray]:
-        """Those of each dim."""
         return {"system": self.systems, "input": self.inputs}
 
     @property
     def has_limits(self) -> bool:
-        """Whether it is known how sure the estimate is."""
+        """Whether the estimate has an interval."""
         return self.estimated.about is not None
 
 
@@ -67,10 +53,9 @@ class Component:
 
 @dataclass(frozen=True)
 class Heterogeneity:
-    """A test of whether all groups have the same correlation: an F statistic, its degrees of freedom and p-value.
+    """F statistic, degrees of freedom and p-value of "all groups have the same correlation".
 
-    NaN where the covariance matrix is singular, has too few degrees of freedom for so many groups, or a group's
-    jackknife fell back.
+    NaN where the covariance matrix is singular, has too few degrees of freedom, or a group's jackknife fell back.
     """
 
     statistic: float = math.nan
@@ -83,10 +68,9 @@ class Heterogeneity:
 
 
 def moves(parts: Parts, dims: tuple[str, ...], dim: str) -> FloatArray:
-    """By how much the estimate moves without each label of a dim; the squares add up to its part of the variance.
+    """Change of the estimate without each label of a dim; the squares add up to its part of the variance.
 
-    That is V_s or V_i of `jackknife.variance` for the dims that are random, before the noise of cells is taken out. A
-    single label moves nothing.
+    That is V_s or V_i of `jackknife.variance`, before the noise of cells is removed.
     """
     about = parts.value if parts.clustered else None
     if dim not in jackknife.varying(parts.shape, dims):
@@ -101,7 +85,7 @@ def moves(parts: Parts, dims: tuple[str, ...], dim: str) -> FloatArray:
 
 
 def _without(values: FloatArray, about: float | None = None) -> FloatArray:
-    """``√((n−1)/n)·(θ(−i) − mean)``, 0 where it is undefined."""
+    """``√((n−1)/n)·(θ(−i) − mean)``, 0 where undefined."""
     n, defined = len(values), ~np.isnan(values)
     if not defined.any():
         return np.zeros(n)
@@ -124,7 +108,7 @@ def _moves_of_means(parts: OfMeans, dims: tuple[str, ...], dim: str) -> FloatArr
 
 
 def _moves_of_groups(parts: OfGroups) -> FloatArray:
-    """``(r_j − mean)/√(m(m−1))`` of the m groups, or the sums over their clusters."""
+    """``(r_j − mean)/√(m(m−1))`` of the m groups, or sums over their clusters."""
     here = ~np.isnan(parts.r)
     m = int(here.sum())
     off = np.where(here, parts.r - parts.r[here].mean() if m else 0.0, 0.0)
@@ -137,7 +121,7 @@ def _moves_of_groups(parts: OfGroups) -> FloatArray:
 
 
 def cells(parts: Parts) -> FloatArray:
-    """By how much the noise of each cell, or of each system and input's cluster, moves the estimate: V_c by squares."""
+    """Change of the estimate by the noise of each cell (or block of clusters); the squares add up to V_c."""
     systems, inputs = parts.shape
     if isinstance(parts, OfMeans):
         ratio = jackknife.of_systems(parts)[1]
@@ -149,15 +133,15 @@ def cells(parts: Parts) -> FloatArray:
 
 
 def _whole(level: str) -> str:
-    """The dim whose part of the variance holds the noise of cells: that of the members that are correlated."""
+    """The dim whose part of the variance contains the noise of cells: that of the correlated members."""
     return "input" if level == "within_system" else "system"
 
 
 def components(groups: Sequence[Group], measure: Measure, dims: tuple[str, ...]) -> list[Component]:
-    """What the covariance matrix of the groups' estimates is made of: it is their sum.
+    """The parts whose sum is the covariance matrix of the groups' estimates.
 
-    Its diagonal has the variances that the groups' own intervals have. Each dim makes one part with the degrees of
-    freedom of its labels where groups share them, and where they do not one for each group.
+    The diagonal has the variances of the groups' own intervals. Each dim is one part with the degrees of freedom of its
+    labels where groups share them, else one for each group.
     """
     whole, found = _whole(measure.level), []
     left = np.array([each.estimated.standard_error**2 for each in groups])
@@ -181,7 +165,7 @@ def components(groups: Sequence[Group], measure: Measure, dims: tuple[str, ...])
 
 
 def _products(moved: Sequence[FloatArray], labels: Sequence[IntArray]) -> tuple[FloatArray, bool]:
-    """The products of the groups' moves, summed over the labels that two of them share; and whether any do."""
+    """Products of the groups' moves summed over shared labels; and whether any are shared."""
     size = 1 + max((int(each.max(initial=-1)) for each in labels), default=-1)
     placed = np.zeros((len(moved), size))
     there = np.zeros(size, dtype=np.int64)
@@ -192,7 +176,7 @@ def _products(moved: Sequence[FloatArray], labels: Sequence[IntArray]) -> tuple[
 
 
 def _products_of_cells(groups: Sequence[Group]) -> FloatArray:
-    """The same of cells, which groups share where clusters of systems or inputs lie in several groups."""
+    """The same for cells, which groups share where a cluster spans several groups."""
     found: FloatArray = np.zeros((len(groups), len(groups)))
     for one, two in itertools.combinations(range(len(groups)), 2):
         labels = [(groups[one].labels[dim], groups[two].labels[dim]) for dim in ("system", "input")]
@@ -207,10 +191,10 @@ def _products_of_cells(groups: Sequence[Group]) -> FloatArray:
 
 
 def difference(one: Group, two: Group, measure: Measure, dims: tuple[str, ...]) -> Estimated:
-    """The correlation of one group less that of another, with limits from those of each (MOVER).
+    """The correlation of one group less another's, with MOVER limits.
 
-    ``V_d = V_1 + V_2 − 2C``; the degrees of freedom are Satterthwaite's of the parts of V_d. Where the jackknife of a
-    group fell back there is no C, and each group is a part with the degrees of freedom of its own interval.
+    ``V_d = V_1 + V_2 − 2C``, with Satterthwaite's degrees of freedom of its parts. Where a jackknife fell back there is
+    no C, and each group is a part with the degrees of freedom of its interval.
     """
     both = one.estimated, two.estimated
     least = float(np.minimum(one.estimated.df, two.estimated.df))
@@ -231,13 +215,12 @@ def difference(one: Group, two: Group, measure: Measure, dims: tuple[str, ...]) 
 
 
 def heterogeneity(groups: Sequence[Group], measure: Measure, dims: tuple[str, ...]) -> Heterogeneity:
-    """Whether all groups have the same correlation, by a Wald statistic on Fisher's scale.
+    """Wald test of equal correlations in all groups on Fisher's scale.
 
-    With z the groups' estimates less their bias by arctanh, S the covariance matrix of their q = G − 1 contrasts C and
-    S_k its parts with df_k degrees of freedom,
-    ``W = (Cz)'S⁻¹(Cz)``, ``ν = q(q+1)/Σ_k(tr(T_k²) + tr(T_k)²)/df_k`` with ``T_k = S_k·S⁻¹``, and
-    ``W·(ν−q+1)/(νq)`` has the F distribution with q and ν − q + 1 degrees of freedom. Of one part this is Hotelling's
-    T², of two groups the square of a t statistic with Satterthwaite's degrees of freedom.
+    With z the arctanh of the estimates less their bias, S the covariance matrix of their q = G − 1 contrasts C, and S_k
+    its parts with df_k degrees of freedom: ``W = (Cz)'S⁻¹(Cz)``, ``ν = q(q+1)/Σ_k(tr(T_k²) + tr(T_k)²)/df_k`` with
+    ``T_k = S_k·S⁻¹``; ``W·(ν−q+1)/(νq)`` is F with q and ν − q + 1 degrees of freedom. For one part this is Hotelling's
+    T², for two groups the square of Satterthwaite's t.
     """
     q = len(groups) - 1
     if q < 1 or any(each.estimated.fell_back for each in groups):
@@ -273,7 +256,7 @@ def _by_f(wald: float, q: int, nu: float) -> Heterogeneity:
 
 
 def _by_fisher(group: Group, measure: Measure) -> tuple[float, float]:
-    """The estimate without its bias by arctanh, of accuracies of 2p − 1, and the slope; both as they are beyond 1."""
+    """The estimate less its bias by arctanh (accuracies as 2p − 1), and the slope; untransformed beyond 1."""
     estimated = group.estimated
     if not jackknife.within_one(group.parts, measure.coefficient):
         return estimated.centre, 1.0

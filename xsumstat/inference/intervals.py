@@ -1,4 +1,4 @@
-"""From resampled statistics, or by formula, to intervals; plain arrays throughout."""
+"""Intervals from resampled statistics, or by formula."""
 
 from __future__ import annotations
 
@@ -23,26 +23,11 @@ def normal_quantile(confidence_level: float) -> float:
 def bootstrap_interval(
     estimate: float, samples: FloatArray, interval: str, confidence_level: float
 ) -> tuple[float, float, float]:
-    """Interval and standard error from the resampled statistics of one estimate.
+    """Limits and standard error (SD of the samples) from the resampled statistics of one estimate.
 
-    With ``q_lo, q_hi`` the quantiles of the defined samples at ``(1 ∓ confidence_level)/2``, r the estimate
-    and s the samples' sd (ddof 1): "percentile" ``[q_lo, q_hi]`` (Deutsch et al. 2021, Alg. 1), "basic"
-    ``[2r − q_hi, 2r − q_lo]``, "normal" ``r ± z·s``.
-
-    Parameters
-    ----------
-    estimate : float
-    samples : array, (n_resamples,)
-        NaN where undefined.
-    interval : {"percentile", "basic", "normal"}
-        The others need more: see `bca_interval`, `corrected_interval` and `studentized_interval`.
-    confidence_level : float
-        Between 0 and 1.
-
-    Returns
-    -------
-    low, high, standard_error : float
-        NaN where the estimate, or fewer than 2 samples, are defined.
+    With ``q_lo, q_hi`` the quantiles of the defined samples, r the estimate and s their SD: "percentile" ``[q_lo,
+    q_hi]`` (Deutsch et al. 2021, Alg. 1), "basic" ``[2r − q_hi, 2r − q_lo]``, "normal" ``r ± z·s``. NaN with fewer than
+    2 samples.
     """
     defined = samples[~np.isnan(samples)]
     if math.isnan(estimate) or len(defined) < 2:
@@ -59,11 +44,10 @@ def bootstrap_interval(
 
 
 def acceleration(leave_one_out: Sequence[FloatArray]) -> float:
-    """BCa's a from the statistics without each label in turn, an array for each dim that is resampled.
+    """BCa's a from the statistics without each label, an array for each resampled dim.
 
     ``a = ΣΣU³ / (6·(ΣΣU²)^{3/2})``, ``U = (n−1)(mean of leave-one-out − leave-one-out)/n``, pooled over dims of n
-    labels as SciPy does for several samples (Efron & Tibshirani 1993, §14.3). NaN where leaving a label out changes
-    nothing but the rounding, or leaves nothing.
+    labels as in SciPy (Efron & Tibshirani 1993, §14.3). NaN where only rounding changes.
     """
     influence = np.concatenate([(len(each) - 1) / len(each) * (each.mean() - each) for each in leave_one_out])
     square = float((influence**2).sum())
@@ -74,11 +58,11 @@ def acceleration(leave_one_out: Sequence[FloatArray]) -> float:
 def bca_interval(
     estimate: float, samples: FloatArray, leave_one_out: Sequence[FloatArray], confidence_level: float
 ) -> tuple[float, float, float, bool]:
-    """The bias-corrected and accelerated interval (Efron 1987), its standard error, and whether it had to be another.
+    """The bias-corrected and accelerated interval (Efron 1987), its standard error, and whether it fell back.
 
-    The quantiles of the samples at ``Φ(z_0 + (z_0 + z)/(1 − a(z_0 + z)))``, with z the normal quantiles of the tails,
-    ``z_0 = Φ⁻¹(share of samples below the estimate, ties half)`` and a from `acceleration`. Where z_0 or a is not
-    finite, the percentile interval stands in.
+    Quantiles of the samples at ``Φ(z_0 + (z_0 + z)/(1 − a(z_0 + z)))``, with z the normal quantiles of the tails, ``z_0
+    = Φ⁻¹(share of samples below the estimate, ties half)`` and a from `acceleration`. Falls back to the percentile
+    interval where z_0 or a is not finite.
     """
     from scipy.special import ndtr, ndtri
 
@@ -101,27 +85,12 @@ def bca_interval(
 def corrected_interval(
     estimate: float, both: FloatArray, system: FloatArray, input: FloatArray, *, confidence_level: float
 ) -> tuple[float, float, float, bool]:
-    """The percentile interval of a bootstrap of both dims, rid of cell noise that it counts more than once.
+    """Percentile interval of a bootstrap of both dims, without the repeated noise of cells, and `fell_back`.
 
-    For a statistic linear in the cells the variance over draws of both dims holds the noise of cells about three times,
-    over draws of one dim about once, so that ``V = 2(V_system + V_input) − V_both`` holds every part once (Owen 2007,
-    on the pigeonhole bootstrap). The percentile interval is scaled about the estimate by ``√(V/V_both)``.
-
-    Parameters
-    ----------
-    estimate : float
-    both, system, input : array, (n_resamples,)
-        Statistics when both dims, or one, are drawn; NaN where undefined.
-    confidence_level : float
-        Between 0 and 1.
-
-    Returns
-    -------
-    low, high, standard_error : float
-        The last is √V. NaN as for `bootstrap_interval`.
-    fell_back : bool
-        V came out below the variance over draws of one dim alone, and that stands in; or a variance is 0 or
-        undefined, and the percentile interval stands in.
+    For a statistic linear in the cells the variance of draws of both dims counts the noise of cells about three times,
+    of one dim about once, so ``V = 2(V_system + V_input) − V_both`` counts it once (Owen 2007). The interval is scaled
+    about the estimate by ``√(V/V_both)``; the standard error is √V. If V is below the variance of one dim alone, that
+    is used instead; if a variance is 0 or undefined, the percentile interval.
     """
     low, high, error = bootstrap_interval(estimate, both, "percentile", confidence_level)
     if math.isnan(error):
@@ -139,23 +108,10 @@ def corrected_interval(
 def studentized_interval(
     estimate: float, t: FloatArray, standard_error: float, confidence_level: float
 ) -> tuple[float, float]:
-    """The bootstrap-t interval ``[r − t_hi·s, r − t_lo·s]`` (Efron & Tibshirani 1993, §12.5), which holds the estimate.
+    """The bootstrap-t interval ``[r − t_hi·s, r − t_lo·s]`` (Efron & Tibshirani 1993, §12.5), extended to r.
 
-    Parameters
-    ----------
-    estimate : float
-        The r.
-    t : array
-        Of each resample by how much its estimate exceeds r, over its own standard error. ``t_lo, t_hi`` are its
-        quantiles at ``(1 ∓ confidence_level)/2``.
-    standard_error : float
-        The s, of the estimate.
-    confidence_level : float
-
-    Returns
-    -------
-    low, high : float
-        A limit that would leave out the estimate is the estimate.
+    `t` holds for each resample its estimate less r over its own standard error, with quantiles ``t_lo, t_hi``; s is the
+    standard error of r.
     """
     tail = (1 - confidence_level) / 2
     low, high = (float(q) for q in np.quantile(t, [tail, 1 - tail]))
@@ -167,9 +123,8 @@ def fisher_interval(
 ) -> tuple[float, float, float]:
     """Analytic interval ``tanh(arctanh r ± z·c/√(n − b))`` and the standard error ``(1 − r²)·c/√(n − b)``.
 
-    ``b = 3, 3, 4`` and ``c = 1, √(1 + r²/2), √0.437`` for Pearson, Spearman and Kendall (Bonett & Wright
-    2000; Deutsch et al. 2021, §3.1). The standard error is that of arctanh r, brought to the scale of r
-    to first order. NaN where n ≤ b; the point itself where ``|r| = 1``.
+    ``b = 3, 3, 4`` and ``c = 1, √(1 + r²/2), √0.437`` for Pearson, Spearman and Kendall (Bonett & Wright 2000; Deutsch
+    et al. 2021, §3.1). NaN where n ≤ b; a point where ``|r| = 1``.
     """
     assert coefficient.fisher is not None
     lost, factor = coefficient.fisher

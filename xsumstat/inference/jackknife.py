@@ -1,13 +1,8 @@
-"""The two-way jackknife: intervals of correlations, and of their differences, without any draws; plain arrays.
+"""The two-way jackknife: intervals of correlations and of their differences without draws. See `variance`, `of_one`.
 
-The variance is that over systems, by leaving each out, and what inputs add beyond the noise of single cells, which the
-systems' part holds already. See `variance` and `of_one`.
-
-References
-----------
-Arvesen (1969), Annals of Mathematical Statistics 40. Efron & Stein (1981), Annals of Statistics 9. Cameron, Gelbach &
-Miller (2011), Journal of Business & Economic Statistics 29. Owen (2007), Annals of Applied Statistics 1. Zou (2007),
-Psychological Methods 12. Zou & Donner (2008), Statistics in Medicine 27.
+Sources: Arvesen (1969), Annals of Mathematical Statistics 40; Efron & Stein (1981), Annals of Statistics 9; Cameron,
+Gelbach & Miller (2011), Journal of Business & Economic Statistics 29; Owen (2007), Annals of Applied Statistics 1; Zou
+(2007), Psychological Methods 12; Zou & Donner (2008), Statistics in Medicine 27.
 """
 
 from __future__ import annotations
@@ -41,18 +36,10 @@ Limits = tuple[Limit, Limit]
 
 @dataclass(frozen=True)
 class Estimated:
-    """An estimate of which it is known how sure it is.
+    """An estimate with its uncertainty.
 
-    Attributes
-    ----------
-    estimate : float
-    bias : float
-        The estimate less the centre of its intervals.
-    standard_error, df : float
-    fell_back : bool
-        Whether nothing varies, and another interval stands in.
-    about : callable or None
-        From a quantile of t, or many, to the limits; None where there is no interval.
+    `bias` is the estimate less the centre of its intervals. `fell_back`: nothing varies and another interval is used.
+    `about` maps quantiles of t to limits; None where there is no interval.
     """
 
     estimate: float
@@ -64,18 +51,16 @@ class Estimated:
 
     @property
     def centre(self) -> float:
-        """The estimate without its bias."""
         return self.estimate - self.bias
 
     def limits(self, t: float) -> tuple[float, float]:
-        """The limits, which hold the estimate; NaN where there are none."""
+        """Limits, extended to the estimate; NaN where there are none."""
         if self.about is None:
             return math.nan, math.nan
         low, high = self.about(t)
         return min(float(low), self.estimate), max(float(high), self.estimate)
 
     def interval(self, confidence_level: float) -> tuple[float, float]:
-        """The limits at a confidence level."""
         return self.limits(t_quantile(confidence_level, self.df))
 
 
@@ -90,9 +75,9 @@ def t_quantile(confidence_level: float, df: float) -> float:
 
 
 def deleted_variance(values: FloatArray, about: float | None = None) -> float:
-    """``(n−1)/n·Σ(θ(−i) − mean)²`` over the n labels, of which undefined ones are left out of the sum.
+    """``(n−1)/n·Σ(θ(−i) − mean)²`` over the n labels; undefined ones are left out of the sum.
 
-    About the estimate θ, and not the mean of what it is without each, of clusters, which may be few.
+    For clusters, which may be few, deviations are about the estimate θ instead of the mean.
     """
     n = len(values)
     defined = values[~np.isnan(values)]
@@ -102,7 +87,7 @@ def deleted_variance(values: FloatArray, about: float | None = None) -> float:
 
 
 def _about(parts: Parts) -> float | None:
-    """About what the estimates without each label spread, unless it is their mean."""
+    """What the estimates without each label deviate from, unless it is their mean."""
     return parts.value if parts.clustered else None
 
 
@@ -112,11 +97,11 @@ def _bias_of_deleted(values: FloatArray, value: float) -> float:
 
 
 def variance(parts: Parts, dims: tuple[str, ...]) -> float:
-    """The jackknife variance of an estimate when the labels of `dims` ("system", "input" or both) are random.
+    """Jackknife variance of an estimate when the labels of `dims` are random.
 
-    ``V_s + max(0, V_i − V_c)`` for both dims: what leaving out systems tells, and what inputs add beyond the noise of
-    cells, which is in both; V_s or V_i for one of them. How each is had is said below; of all cells, and of
-    "pdp", V_c is ``Σψ²/n²`` of the influences ψ of n cells, for which it is fixed which cells there are.
+    For both dims ``V_s + max(0, V_i − V_c)``: systems, and what inputs add beyond the noise of cells, which is in both;
+    for one dim V_s or V_i. Over all cells, and for "pdp", V_c is ``Σψ²/n²`` of the influences ψ of n cells, with the
+    missing cells fixed.
     """
     if isinstance(parts, OfMeans):
         return _variance_of_means(parts, dims)
@@ -134,12 +119,12 @@ def variance(parts: Parts, dims: tuple[str, ...]) -> float:
 
 
 def _variance_of_means(parts: OfMeans, dims: tuple[str, ...]) -> float:
-    """V_s from the coefficient itself; what inputs do, from the influences of cells on Pearson's r.
+    """V_s from the coefficient itself; that of inputs from the influences of cells on Pearson's r.
 
-    ``V_i = M/(M−1)·Σ_j(Σ_i ψ_ij)²`` and ``V_c = M/(M−1)·N/(N−1)·Σψ²``. Coefficients of ranks, whose V_s is multiplied
-    by ``((N−2)/(N−1))²`` (a jackknife doubles its part of second order), take Pearson's ratio to V_s. Over inputs alone
-    ``max(V_i − B, V_i/2)`` stands for V_i: near r = 1 the part of second order, B, is all there is. Given k
-    covariates V_s is ``(N−1−k)/(N−1)`` of this, as each system draws their regression towards itself.
+    ``V_i = M/(M−1)·Σ_j(Σ_i ψ_ij)²``, ``V_c = M/(M−1)·N/(N−1)·Σψ²``. Rank coefficients take Pearson's ratio to V_s,
+    times ``((N−2)/(N−1))²``, as a jackknife doubles its second-order part. Over inputs alone V_i becomes ``max(V_i − B,
+    V_i/2)``: near r = 1 the second-order part B dominates. Given k covariates V_s is multiplied by ``(N−1−k)/(N−1)``,
+    as each system draws their regression towards itself.
     """
     systems, inputs = parts.shape
     own, ratio = of_systems(parts)
@@ -155,7 +140,7 @@ def _variance_of_means(parts: OfMeans, dims: tuple[str, ...]) -> float:
 
 
 def of_systems(parts: OfMeans) -> tuple[float, float]:
-    """V_s of the correlation of systems' means, and of ranks its ratio to that of Pearson's r; 1 of the latter."""
+    """V_s of the correlation of system means, and for ranks its ratio to that of Pearson's r (else 1)."""
     systems = parts.shape[0]
     freed = (systems - 1 - parts.covariates) / (systems - 1)
     about = (parts.value, parts.pearson_value) if parts.clustered else (None, None)
@@ -190,7 +175,7 @@ def _variance_of_groups(parts: OfGroups, dims: tuple[str, ...]) -> float:
 
 
 def noise_of_cells(parts: OfGroups) -> float:
-    """V_c, the variance of an average over groups that the noise of cells makes."""
+    """V_c of an average over groups."""
     here = ~np.isnan(parts.r)
     n, squares = _members(parts), _off_mean(parts) ** 2
     # Two metrics may share no group.
@@ -198,10 +183,7 @@ def noise_of_cells(parts: OfGroups) -> float:
 
 
 def moved_by_cells(parts: OfGroups) -> FloatArray:
-    """The same by how much each cell moves the average, (members, groups or their clusters): the squares add up to it.
-
-    0 for groups without a coefficient.
-    """
+    """Change of the average by each cell, (members, groups or their clusters); the squares add up to V_c."""
     here = ~np.isnan(parts.r)
     n = _members(parts)
     found: FloatArray = np.zeros(parts.shape if parts.members == "system" else parts.shape[::-1])
@@ -212,7 +194,7 @@ def moved_by_cells(parts: OfGroups) -> FloatArray:
 
 
 def _members(parts: OfGroups) -> IntArray:
-    """How many members each group with a coefficient has, or the largest of each cluster."""
+    """Number of members of each group with a coefficient, or the largest of each cluster."""
     here = ~np.isnan(parts.r)
     n = parts.there[:, here].sum(axis=0)
     if parts.clusters is None:
@@ -221,7 +203,7 @@ def _members(parts: OfGroups) -> IntArray:
 
 
 def _off_mean(parts: OfGroups) -> FloatArray:
-    """``r_j(−i)`` less its mean over members; those of one cluster of groups, which move together, summed."""
+    """``r_j(−i)`` less its mean over members, summed over the groups of a cluster."""
     here = ~np.isnan(parts.r)
     without = parts.without[:, here]
     defined = ~np.isnan(without)
@@ -239,11 +221,11 @@ def _summed(values: FloatArray, clusters: IntArray) -> FloatArray:
 
 
 def bias(parts: Parts, dims: tuple[str, ...]) -> float:
-    """By how much the estimate errs on average when the labels of `dims` are random.
+    """Bias of the estimate when the labels of `dims` are random.
 
-    0 at system level and where scores are calibrated anew, as taking it out does harm there. Of averages
-    ``mean over groups of (n_j−1)(mean_i r_j(−i) − r_j)``, 0 for a group with an undefined r_j(−i), where the members
-    are random; else ``(n−1)(mean θ(−i) − θ)``.
+    0 at system level and for recalibrated scores, where removing it does harm. For averages the mean over groups of
+    ``(n_j−1)(mean_i r_j(−i) − r_j)``, 0 with an undefined r_j(−i), if members are random; else ``(n−1)(mean θ(−i) −
+    θ)``.
     """
     if (
         isinstance(parts, OfMeans)
@@ -273,10 +255,9 @@ def _bias_of_groups(parts: OfGroups) -> float:
 
 
 def degrees_of_freedom(shape: tuple[int, int], dims: tuple[str, ...], level: str, covariates: int = 0) -> float:
-    """Labels less 1: of the dim that is random, of systems, or of the fewer of both at levels that mix them.
+    """Labels less 1: of the random dim, of systems, or of the smaller dim at levels that mix them.
 
-    Where covariates are held constant, the members that are correlated are as many fewer; those of all cells are not.
-    NaN where there are none.
+    Covariates reduce the correlated members by their number (not for all cells). NaN if none are left.
     """
     if not min(shape):
         return math.nan
@@ -292,26 +273,12 @@ def degrees_of_freedom(shape: tuple[int, int], dims: tuple[str, ...], level: str
 
 
 def of_one(parts: Parts, measure: Measure, dims: tuple[str, ...]) -> Estimated:
-    """One correlation, with the limits ``tanh(arctanh c ± t·√V/(1 − θ²))`` about the centre ``c = θ − bias``.
+    """One correlation, with limits ``tanh(arctanh c ± t·√V/(1 − θ²))`` about ``c = θ − bias`` (see `bounded`).
 
-    Accuracies are brought to the scale 2p − 1 and back. A function whose values pass ±1 has ``c ± t·√V``. A bias that
-    leads more than half the way to ±1 is for the rest taken out on arctanh's scale (see `bounded`).
-
-    Where ``|θ|`` is 1 or nothing varies, at system level a coefficient of ranks takes Fisher's standard error about
-    ``|θ|``, clipped to one step below 1, and is open to the perfect side; elsewhere the limits are the point. Both fell
-    back.
-
-    Parameters
-    ----------
-    parts : Parts
-    measure : Measure
-    dims : tuple of str
-        "system", "input", or both in this order.
-
-    Returns
-    -------
-    Estimated
-        Without limits where the estimate is undefined, and for fewer systems or inputs than the least.
+    Accuracies use the scale 2p − 1. A function with values beyond ±1 has ``c ± t·√V``. Where ``|θ|`` is 1 or nothing
+    varies, at system level a rank coefficient takes Fisher's standard error about ``|θ|`` clipped one step below 1,
+    open to the perfect side; elsewhere the limits are the point; both set `fell_back`. No limits for an undefined
+    estimate or too few systems or inputs.
     """
     # Of ranked means all variance is had by leaving out systems.
     asked = ("system", "input") if isinstance(parts, OfMeans) and parts.of_ranks else dims
@@ -347,14 +314,14 @@ def of_one(parts: Parts, measure: Measure, dims: tuple[str, ...]) -> Estimated:
 
 
 def few_of_a_class(share: Share, value: float) -> bool:
-    """Whether a share of cells has score limits: the rarer class has few cells, or all cells agree, or none."""
+    """Whether a share of cells has score limits: few cells in the rarer class, or none."""
     return share.rarer < FEW_OF_A_CLASS or unvarying(2 * value - 1, math.inf)
 
 
 def of_share(parts: OfCells, share: Share, spread: float, df: float) -> Estimated:
-    """A share p of cells with score limits (Wilson 1927) of so many cells as would be as sure: p(1 − p)/V, at most all.
+    """A share p with score limits (Wilson 1927) for n = p(1 − p)/V, at most all cells.
 
-    Where all agree, or none, nothing tells how sure it is, and cells of one input count as one.
+    Where all cells agree, or none, cells of one input count as one.
     """
     value = parts.value
     alone = value * (1 - value) / spread if spread > 0 else math.inf
@@ -369,7 +336,7 @@ def of_share(parts: OfCells, share: Share, spread: float, df: float) -> Estimate
 
 
 def varying(shape: tuple[int, int], dims: tuple[str, ...]) -> tuple[str, ...]:
-    """Those of two dims that have more than one label: scores of whole systems, on one input, are of these."""
+    """The dims with more than one label; scores of whole systems, on one input, have only systems."""
     sizes = dict(zip(("system", "input"), shape, strict=True))
     some = tuple(dim for dim in dims if sizes[dim] > 1)
     return some if len(dims) > 1 and some else dims
@@ -383,7 +350,7 @@ def too_few(
     covariates: int = 0,
     least: int = LEAST_MEMBERS,
 ) -> bool:
-    """Whether there are fewer labels of what is random than an interval needs; of what is fixed any number will do."""
+    """Whether random dims have fewer labels than an interval needs; fixed dims may have any number."""
     sizes = dict(zip(("system", "input"), shape, strict=True))
     members = "input" if level == "within_system" else "system"
     few = members in asked and sizes[members] < least + covariates
@@ -392,24 +359,22 @@ def too_few(
 
 
 def within_one(parts: Parts, coefficient: Coefficient) -> bool:
-    """Whether the estimate is a correlation or an accuracy, as far as can be seen of a function."""
+    """Whether the estimate is a correlation or an accuracy, as far as a function shows."""
     if not isinstance(parts, OfAny) or coefficient.function is None:
         return math.isnan(parts.value) or parts.value >= coefficient.bounds[0] - NOTHING
     return bool(np.nanmax(np.abs([parts.value, *parts.systems, *parts.inputs])) <= 1.0)
 
 
 def unvarying(value: float, error: float) -> bool:
-    """Whether a correlation is ±1, or nothing moves it."""
+    """Whether a correlation is ±1, or has no error."""
     return 1 - abs(value) <= NOTHING or error <= NOTHING
 
 
 def bounded(value: float, off: float, error: float, df: float, step: float = NOTHING) -> Estimated:
-    """A value between −1 and 1 with limits by arctanh about its centre.
+    """A value in [−1, 1] with limits by arctanh about its centre.
 
-    Of the bias as much is taken from the value as leads half the way to ±1 at most, and no nearer than a step; the rest
-    is taken from arctanh of that, at its slope there. So no bias, however large, puts the centre at ±1.
-
-    The point where the value is ±1 or nothing varies; none where the value or its standard error is NaN.
+    The bias moves the value at most half the way to ±1 and no nearer than a step; the rest is taken on arctanh's scale,
+    at its slope there. A point where the value is ±1 or nothing varies; no limits for NaN.
     """
     if math.isnan(value) or math.isnan(error):
         return Estimated(value, math.nan, math.nan, df)
@@ -425,7 +390,7 @@ def bounded(value: float, off: float, error: float, df: float, step: float = NOT
 
 
 def _by_arctanh(middle: float, slope: float) -> Callable[[Limit], Limits]:
-    """From quantiles t to ``tanh(middle ± t·slope)``."""
+    """Map from quantiles t to ``tanh(middle ± t·slope)``."""
     return lambda t: (_tanh(middle - t * slope), _tanh(middle + t * slope))
 
 
@@ -451,7 +416,7 @@ def perfect(value: float, n: float, step: float, fisher: tuple[int, Callable[[fl
 
 
 def _accuracy(found: Estimated, value: float) -> Estimated:
-    """From the scale 2p − 1 back to p, which is the value to the bit."""
+    """From the scale 2p − 1 back to p, exactly."""
 
     def about(t: Limit) -> Limits:
         assert found.about is not None
@@ -465,13 +430,11 @@ def _accuracy(found: Estimated, value: float) -> Estimated:
 
 
 def of_two(parts: Sequence[Parts], each: Sequence[Estimated], dims: tuple[str, ...]) -> Estimated:
-    """The difference of two correlations, `each` as `of_one` has it, with limits from those of each.
+    """The difference of two correlations, `each` from `of_one`, with MOVER limits (Zou 2007, Zou & Donner 2008).
 
-    By MOVER (Zou 2007, Zou & Donner 2008): with l, u the limits and c the centres of each, V their variances and V_d
-    that of the difference of the parts,
-    ``ρ = (V_1 + V_2 − V_d)/(2√(V_1·V_2))``,
-    ``L = c_1 − c_2 − √[(c_1−l_1)² + (u_2−c_2)² − 2ρ(c_1−l_1)(u_2−c_2)]`` and
-    ``U = c_1 − c_2 + √[(u_1−c_1)² + (c_2−l_2)² − 2ρ(u_1−c_1)(c_2−l_2)]``. ρ is 0 where one fell back.
+    With l, u the limits, c the centres, V the variances, and V_d that of the difference: ``ρ = (V_1 + V_2 −
+    V_d)/(2√(V_1·V_2))``, 0 where one fell back; ``L = c_1 − c_2 − √[(c_1−l_1)² + (u_2−c_2)² − 2ρ(c_1−l_1)(u_2−c_2)]``
+    and ``U = c_1 − c_2 + √[(u_1−c_1)² + (c_2−l_2)² − 2ρ(u_1−c_1)(c_2−l_2)]``.
     """
     one, two = each
     if one.about is None or two.about is None:
@@ -482,7 +445,7 @@ def of_two(parts: Sequence[Parts], each: Sequence[Estimated], dims: tuple[str, .
 
 
 def difference(one: Estimated, two: Estimated, spread: float, df: float) -> Estimated:
-    """The difference of two estimates of which the variance is known, as `of_two` says."""
+    """The difference of two estimates with a known variance, as in `of_two`."""
     value, off = one.estimate - two.estimate, one.bias - two.bias
     if one.about is None or two.about is None:
         return Estimated(value, math.nan, math.nan, df)
@@ -510,11 +473,10 @@ def _reach(one: Limit, two: Limit, rho: float) -> Limit:
 
 
 def averaged(each: Sequence[Estimated], shares: Sequence[float]) -> Estimated:
-    """The average of independent estimates, with limits from those of each (MOVER; Zou, Huang & Zhang 2009).
+    """Weighted average of independent estimates, with MOVER limits (Zou, Huang & Zhang 2009).
 
-    With shares w that add up to 1, centres c and limits l: ``L = Σw·c − √Σ(w·q·(c − l))²``, and likewise above. The
-    degrees of freedom are Satterthwaite's, q their quantile of t over that of each. Without limits where one that has a
-    share has none, or an infinite standard error leaves no degrees of freedom.
+    ``L = Σw·c − √Σ(w·q·(c − l))²``, and likewise above, with weights w, centres c, limits l, and q the quantile of t
+    with Satterthwaite's degrees of freedom over each estimate's own. No limits where a weighted estimate has none.
     """
     some = [(one, share) for one, share in zip(each, shares, strict=True) if share > 0]
     value, off = (sum(share * getattr(one, name) for one, share in some) for name in ("estimate", "bias"))
@@ -547,11 +509,10 @@ def averaged(each: Sequence[Estimated], shares: Sequence[float]) -> Estimated:
 
 
 def rests_on(parts: Parts, dims: tuple[str, ...]) -> int:
-    """The place of the one system that V_s of averages, or of all cells, rests on; -1 where there is none.
+    """Place of the one system that V_s of averages, or over all cells, depends on; -1 where there is none.
 
-    With n values without one system, θ(−i) the one that lies farthest from their mean and m, s the mean and standard
-    deviation of the others, ``|θ(−i) − m|·√((n−1)/n)`` is more than `FAR` times s: a t statistic of n − 2 degrees of
-    freedom. Of 8 systems i has more than .85 of V_s then, of 60 more than .78.
+    θ(−i) is farthest from the mean of the n values, m and s are the mean and SD of the others: ``|θ(−i) − m|·√((n−1)/n)
+    > FAR·s``, a t statistic with n − 2 degrees of freedom.
     """
     values = _without_systems(parts) if "system" in dims else None
     places = np.flatnonzero(~np.isnan(values)) if values is not None else np.empty(0)
@@ -566,7 +527,7 @@ def rests_on(parts: Parts, dims: tuple[str, ...]) -> int:
 
 
 def _without_systems(parts: Parts) -> FloatArray | None:
-    """The averages, or the correlation of all cells, without each system; None at other levels."""
+    """Averages, or the correlation of all cells, without each system; None at other levels."""
     if isinstance(parts, OfGroups):
         return parts.averages if parts.members == "system" else None
     if isinstance(parts, OfCells) or isinstance(parts, OfAny) and parts.level in ("input", "global"):
@@ -575,7 +536,7 @@ def _without_systems(parts: Parts) -> FloatArray | None:
 
 
 def n_undefined(parts: Parts, dims: tuple[str, ...]) -> int:
-    """How many of the values without one label are undefined, of averages those of single groups."""
+    """Number of undefined values without one label; for averages those of single groups."""
     if isinstance(parts, OfMeans):
         return int(np.isnan(parts.without).sum()) if "system" in dims else 0
     if isinstance(parts, OfGroups):

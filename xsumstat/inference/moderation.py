@@ -1,4 +1,4 @@
-"""Variances of few values each, drawn to what those of other systems say (Smyth 2004); plain arrays."""
+"""Variances of few values each, shrunk towards those of other systems (Smyth 2004)."""
 
 from __future__ import annotations
 
@@ -13,11 +13,10 @@ _SMALL, _LARGE, _STEPS, _CLOSE = 1e-6, 1e7, 50, 1e-12
 
 
 def moderated(variance: FloatArray, df: FloatArray, there: BoolArray, most: float) -> tuple[FloatArray, FloatArray]:
-    """Variances (..., k) drawn up to a common one, and d0, how many degrees of freedom the common one counts for.
+    """Variances (..., k) raised towards a common one, and d0, the degrees of freedom of the common one.
 
-    With s0² and d0 of `common`, the latter no more than `most`, a variance s² of d degrees of freedom becomes the
-    larger of s² and ``(d·s² + d0·s0²)/(d + d0)``. It never becomes less, so that one system of large variance keeps
-    it. With fewer than 3 variances d0 is 0.
+    With s0² and d0 (at most `most`) of `common`, s² with d degrees of freedom becomes the larger of s² and ``(d·s² +
+    d0·s0²)/(d + d0)``; it never shrinks, so a system with large variance keeps it. Below 3 variances d0 is 0.
     """
     d0, centre = common(variance, df, there)
     known = there.sum(axis=-1, keepdims=True) >= LEAST
@@ -28,11 +27,11 @@ def moderated(variance: FloatArray, df: FloatArray, there: BoolArray, most: floa
 
 
 def common(variance: FloatArray, df: FloatArray, there: BoolArray) -> tuple[FloatArray, FloatArray]:
-    """d0 and s0² of the distribution that variances come from, (..., 1), by the moments of their logarithms.
+    """d0 and s0² of the distribution of variances, (..., 1), by the moments of their logarithms.
 
-    With ``e = log s² − ψ(d/2) + log(d/2)`` over variances above 0, trigamma(d0/2) is the variance of e less the mean of
-    trigamma(d/2), and ``log s0² = mean e + ψ(d0/2) − log(d0/2)``. Where the variances differ no more than by chance, or
-    fewer than 3 are above 0, d0 is infinite and s0² their mean.
+    With ``e = log s² − ψ(d/2) + log(d/2)``, trigamma(d0/2) is the variance of e less the mean of trigamma(d/2), and
+    ``log s0² = mean e + ψ(d0/2) − log(d0/2)``. d0 is infinite, and s0² the mean, where variances differ only by chance,
+    or fewer than 3 are above 0.
     """
     from scipy.special import digamma, polygamma
 
@@ -52,7 +51,7 @@ def common(variance: FloatArray, df: FloatArray, there: BoolArray) -> tuple[Floa
 
 
 def inverse_trigamma(y: FloatArray) -> FloatArray:
-    """The x with trigamma(x) = y > 0, by Newton's steps on 1/trigamma, which approach it from one side."""
+    """The x with trigamma(x) = y > 0, by Newton's steps on 1/trigamma, which converge from one side."""
     from scipy.special import polygamma
 
     inner = np.clip(y, _SMALL, _LARGE)

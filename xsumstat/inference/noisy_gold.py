@@ -1,12 +1,8 @@
-"""How a metric's error moves with covariates when the human scores are noisy: errors in variables; plain arrays.
+"""How a metric's error changes with covariates when human scores are noisy: errors in variables, Fieller's limits.
 
-A regression takes noisy human scores for quality itself, and so charges a covariate with what it shares with quality.
-Here the noise is subtracted from their sum of squares, and limits are Fieller's, since what is left may be near 0.
-
-References
-----------
-Fuller (1987), Measurement Error Models, section 2. Carroll, Ruppert, Stefanski & Crainiceanu (2006), Measurement Error
-in Nonlinear Models.
+A regression on noisy human scores credits a covariate with what it shares with quality; here the noise is subtracted
+from their sum of squares. Sources: Fuller (1987), Measurement Error Models, section 2; Carroll, Ruppert, Stefanski &
+Crainiceanu (2006), Measurement Error in Nonlinear Models.
 """
 
 from __future__ import annotations
@@ -36,17 +32,7 @@ _LEFT_OUT = {"system": 0, "input": 1}
 
 @dataclass(frozen=True)
 class _Cells:
-    """Standardised scores that are there together.
-
-    Attributes
-    ----------
-    plain : array, (covariates + 1, systems, inputs)
-        Covariates and metric.
-    rated : RatedCells
-        Of the gold.
-    present : array of bool, (systems, inputs)
-    level : str
-    """
+    """Standardised scores on common cells: `plain` (covariates + 1, systems, inputs) ends with the metric."""
 
     plain: FloatArray
     rated: RatedCells
@@ -55,19 +41,19 @@ class _Cells:
 
     @property
     def stacked(self) -> FloatArray:
-        """The gold's means, what raters' offsets take from them, covariates and metric."""
+        """The gold's means, the part of raters' offsets in them, covariates and metric."""
         return np.concatenate([self.rated.mean[None], -self.rated.share, self.plain])
 
     @functools.cached_property
     def rows(self) -> tuple[FloatArray, BoolArray]:
-        """What is regressed, centred: gold, covariates and metric; and where it is there."""
+        """Centred gold, covariates and metric to regress; and where they are present."""
         values = np.concatenate([self.rated.mean[None], self.plain])
         rows, present = clustered.rows_of(np.where(self.present, values, np.nan), self.present, self.level)
         return clustered.centred_rows(rows, present, self.level), present
 
     @functools.cached_property
     def rest(self) -> FloatArray:
-        """What is left of scores less the mean of their system and then of their input, over its number of cells."""
+        """Residuals after the system's and then the input's mean, over the number of cells."""
         values = np.concatenate([self.rated.mean[None], self.plain])
         there = self.present
         count = np.maximum(there.sum(axis=1), 1)[:, None]
@@ -78,41 +64,21 @@ class _Cells:
 
 @dataclass(frozen=True)
 class _Left:
-    """What is left without each cluster.
-
-    Attributes
-    ----------
-    products : array, (clusters, variables, variables)
-        Sums of products of the centred gold, covariates and metric.
-    noise : array, (clusters,)
-        The noise in the gold's sum of squares.
-    n : array, (clusters,)
-        How many rows they are sums over.
-    """
+    """Sums without each cluster: `products` of centred gold, covariates and metric, the gold's `noise`, and n rows."""
 
     products: FloatArray
     noise: FloatArray
     n: FloatArray
 
     def with_reliability(self, reliability: float) -> _Left:
-        """With noise that is a known share of the gold's sum of squares."""
+        """With noise as a known share of the gold's sum of squares."""
         return _Left(self.products, (1 - reliability) * self.products[:, 0, 0], self.n)
 
 
 def corrected(
     x: FloatArray, ratings: FloatArray, covariates: FloatArray, question: Question, confidence_level: float
 ) -> FloatArray:
-    """The numbers of `NAMES`, (names, covariates), with the noise of ratings by several raters.
-
-    Parameters
-    ----------
-    x : array, (systems, inputs)
-    ratings : array, (raters, systems, inputs)
-        NaN where there are none.
-    covariates : array, (covariates, systems, inputs)
-    question : Question
-    confidence_level : float
-    """
+    """The numbers of `NAMES`, (names, covariates), with the noise of `ratings` (raters, systems, inputs)."""
     made = _made(x, ratings, covariates, question)
     nothing = np.full((len(NAMES), len(covariates)), math.nan)
     if made is None:
@@ -131,10 +97,7 @@ def by_reliability(
     reliabilities: tuple[float, ...],
     df: FloatArray,
 ) -> FloatArray:
-    """Slopes, and p-values, of single scores z whose reliability is as given, (2, covariates, reliabilities).
-
-    The degrees of freedom are those of the regression; NaN where it is undefined.
-    """
+    """Slopes and p-values for single scores z of given reliability, (2, covariates, reliabilities)."""
     made = _made(x, z, covariates, question, df) if reliabilities else None
     if made is None:
         return np.full((2, len(covariates), len(reliabilities)), math.nan)
@@ -150,7 +113,7 @@ def by_reliability(
 
 
 def least_reliability(x: FloatArray, z: FloatArray, covariates: FloatArray) -> float:
-    """The least reliability that means of systems can have: all that effects of systems and inputs leave is noise."""
+    """Least possible reliability of system means: all residuals of system and input effects are noise."""
     there = ~(np.isnan(x) | np.isnan(z) | np.isnan(covariates).any(axis=0))
     there = there[there.any(axis=1)][:, there.any(axis=0)] if there.any() else there
     z = arrays.scaled(np.where(~(np.isnan(x) | np.isnan(covariates).any(axis=0)), z, np.nan))
@@ -171,10 +134,9 @@ def least_reliability(x: FloatArray, z: FloatArray, covariates: FloatArray) -> f
 def _made(
     x: FloatArray, ratings: FloatArray, covariates: FloatArray, question: Question, df: FloatArray | None = None
 ) -> tuple[_Cells, tuple[IntArray, IntArray], FloatArray, FloatArray] | None:
-    """Standardised cells, their clusters, what slopes are multiplied by, and the degrees of freedom of each.
+    """Standardised cells, clusters, units of slopes, and the regression's degrees of freedom on the same cells.
 
-    These are those of the regression of the same cells: the covariates' spread over clusters decides them. Ratings of
-    two dims are scores without repetition.
+    Ratings of two dims are scores without repetition.
     """
     arrays.check_finite(x, ratings, covariates)
     plain = np.stack([arrays.scaled(each) for each in (*covariates, x)])
@@ -218,7 +180,7 @@ def _made(
 
 
 def _sums(cells: _Cells, clusters: tuple[IntArray, IntArray], question: Question) -> tuple[_Left, dict[str, _Left]]:
-    """Of all cells, and without each cluster of the dims that are random."""
+    """Sums over all cells, and without each cluster of the random dims."""
     left = {dim: _without(cells, at, clusters[at]) for dim, at in _LEFT_OUT.items() if dim in question.dims}
     return _whole(cells), left
 
@@ -248,7 +210,7 @@ def _without(cells: _Cells, axis: int, codes: IntArray) -> _Left:
 
 
 def _of_means(values: FloatArray, there: FloatArray, noise: Noise, weights: FloatArray, axis: int) -> _Left:
-    """Of systems' means; rows are those of which clusters are left out."""
+    """Sums of system means; rows are the dim with clusters left out."""
     left_out = noise.left_out
     if axis == 0:
         counts = there.sum(axis=1)
@@ -274,7 +236,7 @@ def _of_means(values: FloatArray, there: FloatArray, noise: Noise, weights: Floa
 def _products(
     values: FloatArray, present: BoolArray, level: str, left_out: FloatArray, weights: FloatArray
 ) -> FloatArray:
-    """Sums of products of centred variables without each cluster of rows; those of sums over all, less its own."""
+    """Sums of products of centred variables without each cluster of rows: all less its own."""
     n_gold = weights.shape[1]
     centred = clustered.centred_rows(values, present, level)
     flat = centred.reshape(len(centred), -1)
@@ -302,7 +264,7 @@ def _products(
 
 
 def _turned(products: FloatArray, weights: FloatArray) -> FloatArray:
-    """Products of the gold's parts and the other variables, as those of each cluster's gold, (clusters, ...)."""
+    """Products of the gold's parts and the other variables, for each cluster's gold, (clusters, ...)."""
     n = weights.shape[1]
     size = len(products) - n + 1
     found = np.empty((len(weights), size, size))
@@ -321,7 +283,7 @@ def _whole(cells: _Cells) -> _Left:
 
 
 def _noise_of_rows(cells: _Cells) -> FloatArray:
-    """What noise adds to the gold's sum of squares, of each row."""
+    """Noise in the gold's sum of squares, of each row."""
     each = Noise.of(cells.rated, np.zeros((1, len(cells.present)))).of_cells()
     there = cells.present.astype(float)
     if cells.level == "system":
@@ -337,15 +299,9 @@ def _noise_of_rows(cells: _Cells) -> FloatArray:
 
 @dataclass(frozen=True)
 class _Moments:
-    """Means of products of gold z, covariate c and metric x, the other covariates held constant; of each cluster.
+    """Mean products of gold z, covariate c and metric x given the other covariates, for each cluster.
 
-    Attributes
-    ----------
-    zz, zc, zx, cc, cx : array
-    kept : array
-        What of zz is not noise.
-    c, x : array
-        Of the covariate and the metric as they are.
+    `kept` is zz without noise; `c` and `x` are the unadjusted squares of covariate and metric.
     """
 
     zz: FloatArray
@@ -359,23 +315,21 @@ class _Moments:
 
     @classmethod
     def of(cls, products: FloatArray, noise: FloatArray, at: int) -> _Moments:
-        """Of one covariate, from mean products (..., variables, variables); NaN where others tell it."""
+        """For one covariate, from mean products (..., variables, variables); NaN where others determine it."""
         m = _partial(products, at)
         zz, zc, zx, cc, cx = m[..., 0, 0], m[..., 0, 1], m[..., 0, 2], m[..., 1, 1], m[..., 1, 2]
         return cls(zz, zc, zx, cc, cx, zz - noise, products[..., 1 + at, 1 + at], products[..., -1, -1])
 
     @property
     def numerator(self) -> FloatArray:
-        """That of the slope."""
         return self.kept * self.cx - self.zc * self.zx
 
     @property
     def denominator(self) -> FloatArray:
-        """That of the slope."""
         return self.kept * self.cc - self.zc**2
 
     def fraction(self, is_group: bool) -> FloatArray:
-        """Both over ``zz·cc``, which makes them differences of correlations, in standard deviations, (2, ...)."""
+        """Numerator and denominator over ``zz·cc``: differences of correlations, in SDs, (2, ...)."""
         own = 1.0 if is_group else np.sqrt(self.c)
         with np.errstate(invalid="ignore", divide="ignore"):
             share = 1 / (self.zz * self.cc)
@@ -383,7 +337,7 @@ class _Moments:
 
 
 def _partial(products: FloatArray, at: int) -> FloatArray:
-    """Products of gold, one covariate and metric, the other covariates held constant; NaN where they can't be."""
+    """Products of gold, one covariate and metric given the other covariates; NaN where undefined."""
     n = products.shape[-1] - 2
     own, others = [0, 1 + at, 1 + n], [1 + other for other in range(n) if other != at]
     found = products[..., own, :][..., own]
@@ -411,7 +365,7 @@ _Influence = Callable[[int, bool], FloatArray]
 
 
 def _influence(cells: _Cells, whole: _Left, noise: FloatArray, kept: float = 1.0) -> _Influence:
-    """Of all cells, with the noise of each row, or the share of the gold's squares that is `kept`."""
+    """Influence of all cells, with each row's noise, or the share of the gold's squares that is `kept`."""
     rows, present = cells.rows
     n = float(whole.n[0])
     products, of_noise = whole.products[0] / n, whole.noise[0] / n
@@ -442,7 +396,7 @@ def _influence(cells: _Cells, whole: _Left, noise: FloatArray, kept: float = 1.0
 
 
 def _residuals(rows: FloatArray, moments: FloatArray, at: int) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Gold, one covariate and metric, less what the other covariates tell of them."""
+    """Gold, one covariate and metric, less their regression on the other covariates."""
     n = len(rows) - 2
     own, others = [0, 1 + at, 1 + n], [1 + other for other in range(n) if other != at]
     found = rows[own]
@@ -484,7 +438,7 @@ def _answers(
 def _variances(
     left: dict[str, FloatArray], influence: FloatArray, clusters: tuple[IntArray, IntArray], level: str
 ) -> tuple[FloatArray, ...]:
-    """The variances of numerator and denominator, of which the larger counts."""
+    """The variances of numerator and denominator; the larger counts."""
     each = {dim: _deleted(values) for dim, values in left.items()}
     if len(each) == 1:
         return tuple(each.values())
@@ -496,7 +450,7 @@ def _variances(
 
 
 def _deleted(values: FloatArray) -> FloatArray:
-    """The jackknife's variances and covariances, (2, 2)."""
+    """Jackknife variances and covariances, (2, 2)."""
     apart = values - values.mean(axis=0)
     n = len(values)
     return np.asarray((n - 1) / n * apart.T @ apart)

@@ -1,4 +1,4 @@
-"""How wide jackknife intervals will be in other designs, by formula; plain numbers."""
+"""Expected widths of jackknife intervals in other designs, by formula."""
 
 from __future__ import annotations
 
@@ -21,45 +21,29 @@ _Data = TypeVar("_Data", "FromParts", "OfTheseSystems")
 
 
 class Expected(Protocol):
-    """What is expected of one metric in any design."""
+    """Expectations for one metric with n systems and m inputs."""
 
     def variance(self, n: int, m: float) -> float:
-        """The variance of the estimate for n systems and m inputs, which may be infinite."""
+        """Variance of the estimate; may be infinite."""
         ...
 
-    def value(self, m: float) -> float:
-        """The correlation with m inputs."""
-        ...
+    def value(self, m: float) -> float: ...
 
-    def bias(self, n: int) -> float:
-        """By how much the estimate errs with n systems."""
-        ...
+    def bias(self, n: int) -> float: ...
 
     def df(self, n: int, m: float) -> float:
-        """Degrees of freedom of the interval; NaN where there is none."""
+        """Degrees of freedom of the interval; NaN without one."""
         ...
 
 
 @dataclass(frozen=True)
 class FromParts:
-    """From the jackknife's parts on N systems and M inputs.
+    """From the jackknife's parts on N systems and M inputs (`shape`).
 
-    At input level ``V(n, m) = (N−1)/(n−1)·[(V_s − V_c) + V_c·M/m] + P·M/m``, at system level
-    ``V(n, m) = V_s·v(r_m, n)/v(r_M, N) + P·M/m``: r_m is Pearson's correlation of means over m inputs, and v(r, n) the
-    coefficient's variance in samples of n normal scores; Pearson's is about ``(1 − r²)²/(n − 1)``.
-
-    Attributes
-    ----------
-    shape : (int, int)
-        N and M.
-    measure : Measure
-    estimate, off : float
-        Of the data, and its bias.
-    systems, cells, inputs : float
-        V_s, V_c (0 at system level) and P.
-    covariances, then : array (3, 2, 2)
-        Of the effects of systems, inputs and cells of the metric and the gold: in the data, and with the raters of the
-        design. With other raters variances change as those of normal scores do.
+    Input level: ``V(n, m) = (N−1)/(n−1)·[(V_s − V_c) + V_c·M/m] + P·M/m``; system level: ``V(n, m) = V_s·v(r_m,
+    n)/v(r_M, N) + P·M/m``, r_m Pearson's correlation of means over m inputs, v(r, n) the coefficient's variance for n
+    normal scores (Pearson: about ``(1 − r²)²/(n − 1)``). `systems`, `cells`, `inputs` are V_s, V_c and P. `covariances`
+    and `then` (3, 2, 2) are of the effects of metric and gold, in the data and with the planned raters.
     """
 
     shape: tuple[int, int]
@@ -74,7 +58,6 @@ class FromParts:
 
     @classmethod
     def of(cls, parts: Parts, measure: Measure, covariances: FloatArray) -> FromParts:
-        """From what leaving out labels gave."""
         assert isinstance(parts, OfMeans | OfGroups)
         both = jackknife.varying(parts.shape, ("system", "input"))
         systems = jackknife.variance(parts, ("system",))
@@ -85,7 +68,6 @@ class FromParts:
         return cls(*of_data, covariances, covariances)
 
     def variance(self, n: int, m: float) -> float:
-        """The variance of the estimate for n systems and m inputs, which may be infinite."""
         fewer = self.shape[1] / m
         if self.measure.level == "system":
             return self.systems * self._ratio((n, m), self.shape) + self.inputs * fewer
@@ -96,15 +78,11 @@ class FromParts:
         return found * self._ratio((n, m), (n, m))
 
     def _ratio(self, then: tuple[int, float], now: tuple[int, float]) -> float:
-        """The variance of normal scores in a design with the raters that are planned, over that with those there are.
-
-        NaN where scores do not vary.
-        """
+        """Variance of normal scores with the planned raters over that with the present ones; NaN if constant."""
         own = _of_normal_scores(self.measure, self.covariances, *now)
         return _of_normal_scores(self.measure, self.then, *then) / own if own > 0 else math.nan
 
     def value(self, m: float) -> float:
-        """The correlation with m inputs."""
         level = self.measure.level
         if level != "system" and self.then is self.covariances:
             return self.estimate
@@ -114,32 +92,20 @@ class FromParts:
         return _scaled(self.estimate, self.measure, *(float(normal(np.array([r]))[0]) for r in each))
 
     def bias(self, n: int) -> float:
-        """By how much the estimate errs with n systems."""
         return self.off * (self.shape[0] - 1) / (n - 1)
 
     def df(self, n: int, m: float) -> float:
-        """Degrees of freedom of the interval; NaN where there is none."""
         return _of_systems(n)
 
     def with_noise(self, now: float, then: float) -> FromParts:
-        """The same with another variance of the gold's cells, `then`, where it is `now`."""
         return _with_noises(self, now, then)
 
 
 @dataclass(frozen=True)
 class OfTheseSystems:
-    """Of very systems, on other inputs: the jackknife over inputs alone, by as many times as there are more of them.
+    """For these systems on other inputs: the jackknife over inputs, scaled by their number.
 
-    Attributes
-    ----------
-    shape : (int, int)
-        Systems and inputs of the data.
-    measure : Measure
-    estimate, off, spread : float
-        Of the data, its bias, and its variance over inputs.
-    covariances, then : array (3, 2, 2)
-        Of the effects of systems, inputs and cells of the metric and the gold: in the data, and with the raters of the
-        design. Variances change as those of normal scores would.
+    `spread` is the variance over inputs; `covariances` and `then` as in `FromParts`.
     """
 
     shape: tuple[int, int]
@@ -152,18 +118,16 @@ class OfTheseSystems:
 
     @classmethod
     def of(cls, parts: Parts, measure: Measure, covariances: FloatArray) -> OfTheseSystems:
-        """From what leaving out labels gave."""
         spread, off = (each(parts, ("input",)) for each in (jackknife.variance, jackknife.bias))
         return cls(parts.shape, measure, parts.value, off, spread, covariances, covariances)
 
     def variance(self, n: int, m: float) -> float:
-        """The variance of the estimate for m inputs, whatever n is."""
+        """Variance of the estimate for m inputs, whatever n is."""
         if self._as_it_is:
             return self.spread * self.shape[1] / m
         return self.spread * self._of_inputs(self.then, m)[1] / self._of_inputs(self.covariances, self.shape[1])[1]
 
     def value(self, m: float) -> float:
-        """The correlation with m inputs."""
         if self._as_it_is:
             return self.estimate
         own, then = self._of_inputs(self.covariances, self.shape[1])[0], self._of_inputs(self.then, m)[0]
@@ -171,15 +135,15 @@ class OfTheseSystems:
 
     @property
     def _as_it_is(self) -> bool:
-        """Whether more inputs change nothing but the number of what is averaged."""
+        """Whether more inputs only change the number of averaged values."""
         return self.measure.level != "system" and self.then is self.covariances
 
     def _of_inputs(self, covariances: FloatArray, m: float) -> tuple[float, float]:
-        """The coefficient of normal scores with m inputs, and but for a factor what inputs make of its variance.
+        """The coefficient of normal scores with m inputs, and (up to a factor) its variance over inputs.
 
-        Of systems' means ``(1 − r_m²)·(a + b − 2·r_m·d)/m``: a, b and d are the cells' variances and covariance over
-        the variances of means, and their geometric mean. At input level what a sample of so few systems has, less the
-        share c of the variance that inputs have in common.
+        System means: ``(1 − r_m²)·(a + b − 2·r_m·d)/m``, a, b, d the cells' variances and covariance over the variances
+        of means and their geometric mean. Input level: that of a sample of so few systems, less the share c common to
+        inputs.
         """
         model, coefficient = FromModel(self.measure.level, covariances), self.measure.coefficient
         assert coefficient.normal_value is not None and coefficient.normal_sample is not None
@@ -196,38 +160,34 @@ class OfTheseSystems:
         return value, (1 - r**2) ** 2 / m
 
     def bias(self, n: int) -> float:
-        """By how much the estimate errs: less than can be planned."""
         return 0.0
 
     def df(self, n: int, m: float) -> float:
-        """One less than there are inputs."""
         return m - 1
 
     def with_noise(self, now: float, then: float) -> OfTheseSystems:
-        """The same with another variance of the gold's cells, `then`, where it is `now`."""
         return _with_noises(self, now, then)
 
 
 @dataclass(frozen=True)
 class FromModel:
-    """Of Pearson's r of normal scores whose covariances are known: no data are needed.
+    """Pearson's r of normal scores with known covariances; no data are needed.
 
-    At system level ``(1 − r_m²)²/(n − 1)``, at input level ``[c + ((1 − ρ²)² − c)/m]/(n − 1)`` with ``c = 2·tr(QRQR)``,
-    ``Q = [[−ρ/2, ½], [½, −ρ/2]]`` and R the systems' covariance over the standard deviations within an input.
+    System level ``(1 − r_m²)²/(n − 1)``; input level ``[c + ((1 − ρ²)² − c)/m]/(n − 1)`` with ``c = 2·tr(QRQR)``, ``Q =
+    [[−ρ/2, ½], [½, −ρ/2]]`` and R the systems' covariance over the SDs within an input.
     """
 
     level: str
     covariances: FloatArray
 
     def variance(self, n: int, m: float) -> float:
-        """The variance of the estimate for n systems and m inputs, which may be infinite."""
         if self.level == "system":
             return float((1 - self.value(m) ** 2) ** 2 / (n - 1))
         c = self.shared()
         return (c + ((1 - self.value(m) ** 2) ** 2 - c) / m) / (n - 1)
 
     def shared(self) -> float:
-        """How much of a variance at input level inputs share, as the systems' effects are the same in all."""
+        """The part of an input-level variance common to inputs, because systems' effects are the same in all."""
         system, _, cell = self.covariances
         within = np.sqrt(np.diag(system + cell))
         rho = self.value(1)
@@ -236,7 +196,6 @@ class FromModel:
         return 2 * float(np.trace(turned @ turned))
 
     def value(self, m: float) -> float:
-        """The correlation with m inputs."""
         system, of_input, cell = self.covariances
         by_level = {
             "system": lambda: system + cell / m,
@@ -247,11 +206,9 @@ class FromModel:
         return _correlation(by_level[self.level]())
 
     def bias(self, n: int) -> float:
-        """By how much the estimate errs with n systems: it is not known."""
         return 0.0
 
     def df(self, n: int, m: float) -> float:
-        """Degrees of freedom of the interval; NaN where there is none."""
         return _of_systems(n)
 
 
@@ -269,9 +226,9 @@ def _with_noises(base: _Data, now: float, then: float) -> _Data:
 
 
 def _of_normal_scores(measure: Measure, covariances: FloatArray, n: int, m: float) -> float:
-    """The variance of a coefficient of normal scores of n systems and m inputs.
+    """Variance of a coefficient of normal scores of n systems and m inputs.
 
-    At input level it is ``v·(f + (1 − f)/m)``: the share f of the variance v of one input's inputs have in common.
+    Input level: ``v·(f + (1 − f)/m)`` with f the share of one input's variance v common to inputs.
     """
     model, sample = FromModel(measure.level, covariances), measure.coefficient.normal_sample
     assert sample is not None
@@ -284,7 +241,7 @@ def _of_normal_scores(measure: Measure, covariances: FloatArray, n: int, m: floa
 
 
 def _scaled(estimate: float, measure: Measure, now: float, then: float) -> float:
-    """A correlation that changes as that of normal scores does, from its middle: 0, or one half of shares."""
+    """A correlation changed as that of normal scores, about 0, or 1/2 for shares."""
     low, high = measure.coefficient.bounds
     middle = (low + high) / 2
     value = middle + (estimate - middle) * ((then - middle) / (now - middle) if now != middle else 1.0)
@@ -299,10 +256,9 @@ def _correlation(covariance: FloatArray) -> float:
 def interval(
     expected: Expected, n: int, m: float, confidence_level: float, *, scale: float = 1.0, variance: float | None = None
 ) -> tuple[float, float, float]:
-    """The jackknife interval that is expected of n systems and m inputs, and its standard error.
+    """Expected jackknife interval for n systems and m inputs, and its standard error.
 
-    `scale` is 2 for shares from 0 to 1, whose limits are had on the scale 2p − 1; `variance` takes the place of the
-    expected one.
+    `scale` is 2 for shares, whose limits use the scale 2p − 1; `variance` replaces the expected one.
     """
     df = expected.df(n, m)
     if not df >= 1:
@@ -315,7 +271,6 @@ def interval(
 
 
 def width(expected: Expected, n: int, m: float, confidence_level: float, *, scale: float = 1.0) -> float:
-    """How wide it is."""
     low, high, _ = interval(expected, n, m, confidence_level, scale=scale)
     return high - low
 
@@ -323,9 +278,9 @@ def width(expected: Expected, n: int, m: float, confidence_level: float, *, scal
 def least_inputs(
     expected: Expected, n: int, target: float, confidence_level: float, *, scale: float = 1.0, most: int = 1_000_000
 ) -> float:
-    """The least number of inputs with which the interval is as narrow as `target`; NaN where none is.
+    """Least number of inputs with an interval as narrow as `target`; NaN where none is.
 
-    Widths need not fall with the inputs: where cells correlate more than systems, means of more inputs correlate less.
+    Widths need not fall with inputs: where cells correlate more than systems, means of more inputs correlate less.
     """
 
     def wide(m: int) -> bool:

@@ -1,4 +1,4 @@
-"""Estimates from sums over prompts, and how sure they are by leaving each prompt, or cluster of prompts, out."""
+"""Estimates from sums over prompts, and their jackknife over (clusters of) prompts."""
 
 from __future__ import annotations
 
@@ -19,33 +19,24 @@ Limits = tuple[float, float]
 
 @dataclass(frozen=True)
 class LeftOut:
-    """An estimate with all prompts, and without each.
-
-    Attributes
-    ----------
-    value : float
-    without : array, (clusters,)
-        Of the clusters of prompts that have anything to say; NaN where the estimate is undefined without one.
-    """
+    """An estimate, and its values without each cluster (clusters,), NaN where undefined."""
 
     value: float
     without: FloatArray
 
     @property
     def n(self) -> int:
-        """How many clusters."""
         return len(self.without)
 
     @property
     def variance(self) -> float:
-        """``(n−1)/n·Σ(θ(−j) − mean)²``; NaN with fewer than two clusters, or an undefined θ(−j)."""
+        """``(n−1)/n·Σ(θ(−j) − mean)²``; NaN with fewer than two clusters or an undefined θ(−j)."""
         if self.n < 2 or np.isnan(self.without).any():
             return math.nan
         return (self.n - 1) / self.n * float(((self.without - self.without.mean()) ** 2).sum())
 
     @property
     def standard_error(self) -> float:
-        """The root of the variance."""
         return math.sqrt(self.variance)
 
     def less(self, other: LeftOut) -> LeftOut:
@@ -53,14 +44,14 @@ class LeftOut:
         return LeftOut(self.value - other.value, self.without - other.without)
 
     def by_t(self, level: float) -> Limits:
-        """Limits by Student's t with a degree of freedom less than there are clusters."""
+        """Limits by Student's t, with degrees of freedom one less than clusters."""
         half = t_quantile(level, self.n - 1) * self.standard_error if self.n > 1 else math.nan
         return self.value - half, self.value + half
 
     def of_share(self, level: float, n: float) -> Limits:
-        """Score limits (Wilson) of a share of `n` cases, which count as fewer where those of one cluster are alike.
+        """Score limits (Wilson) of a share of `n` cases; similar cases of a cluster count as fewer.
 
-        Where all cases are alike nothing says how much those of one cluster are: each cluster counts as one.
+        Where all cases are equal, each cluster counts as one.
         """
         if self.n < 2 or math.isnan(self.value):
             return math.nan, math.nan
@@ -76,15 +67,9 @@ class LeftOut:
 
 
 def left_out(function: Callable[[FloatArray], FloatArray], sums: FloatArray, counted: FloatArray) -> LeftOut:
-    """A function of sums over prompts, with all of them and without each.
+    """A function of sums over prompts, with all clusters and without each.
 
-    Parameters
-    ----------
-    function : callable
-        From sums (..., numbers) to values (...), NaN where it is undefined.
-    sums : array, (clusters, numbers)
-    counted : array, (clusters,)
-        How many cases each cluster has; clusters without any do not count.
+    `function` maps sums (..., numbers) to values (...). Clusters that `counted` gives no cases are not used.
     """
     sums = sums[counted > 0]
     total = sums.sum(axis=0)
@@ -92,12 +77,12 @@ def left_out(function: Callable[[FloatArray], FloatArray], sums: FloatArray, cou
 
 
 def within(limits: Limits) -> Limits:
-    """Limits of a difference of two shares, which lies between -1 and 1."""
+    """Limits of a difference of two shares, kept in [-1, 1]."""
     return max(-1.0, limits[0]), min(1.0, limits[1])
 
 
 def ratio(top: int, bottom: int) -> Callable[[FloatArray], FloatArray]:
-    """The ratio of two of the sums, by their places."""
+    """Function for the ratio of two of the sums, by their places."""
 
     def of(sums: FloatArray) -> FloatArray:
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -109,8 +94,7 @@ def ratio(top: int, bottom: int) -> Callable[[FloatArray], FloatArray]:
 def difference_of_shares(one: float, two: float, found: LeftOut, n: float, level: float) -> Limits:
     """Limits of the difference of two shares of the same cases, with one case added to each (Bonett & Price 2012).
 
-    `one` and `two` are the numbers of cases, of `n`, that are of the one kind and of the other. They count as fewer
-    where cases of one cluster are alike.
+    `one` and `two` are numbers of the `n` cases; similar cases of a cluster count as fewer.
     """
     if found.n < 2 or math.isnan(found.value):
         return math.nan, math.nan

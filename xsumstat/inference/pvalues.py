@@ -1,4 +1,4 @@
-"""From resampled differences to p-values; plain arrays throughout."""
+"""p-values from resampled differences."""
 
 from __future__ import annotations
 
@@ -10,26 +10,11 @@ from xsumstat.types import TOLERANCE, FloatArray, IntArray
 def permutation_pvalues(
     difference: FloatArray, counts: IntArray, n_resamples: int, exact: bool, alternative: str
 ) -> tuple[FloatArray, FloatArray]:
-    """p-values of X over Y and of Y over X for each pair.
+    """p-values of X over Y and of Y over X for each pair; NaN where the difference or all swaps are undefined.
 
-    ``(1 + count)/(1 + k)``, never 0, with k the defined swaps; ``count/k`` where all swaps were listed, the
-    observed one among them (Deutsch et al. 2021, Alg. 2, whose ``count/k`` over drawn swaps can be 0).
-    Swapping X with Y turns every difference round, so "at least" for one is "at most" for the other.
-
-    Parameters
-    ----------
-    difference : array, (pairs,)
-        The observed ones.
-    counts : array, (4, pairs)
-        Resamples with a difference of at least the observed one, of at most it, at least as far from 0, and with none.
-    n_resamples : int
-    exact : bool
-    alternative : {"two-sided", "greater", "less"}
-
-    Returns
-    -------
-    forward, backward : array, (pairs,)
-        NaN where the difference itself, or every swap's, is undefined.
+    ``(1 + count)/(1 + k)``, never 0, with k the defined swaps; ``count/k`` where all swaps were listed (Deutsch et al.
+    2021, Alg. 2, whose ``count/k`` over drawn swaps can be 0). Swapping X with Y changes every sign, so "at least" for
+    one is "at most" for the other. `counts` (4, pairs): ≥ the observed difference, ≤ it, as far from 0, undefined.
     """
     at_least, at_most, beyond, undefined = counts
     forward, backward = {
@@ -44,20 +29,7 @@ def permutation_pvalues(
 
 
 def two_sided_by_t(value: float, error: float, df: float) -> float:
-    """Student's two-sided p-value of the value 0.
-
-    Parameters
-    ----------
-    value, error : float
-        An estimate and its standard error.
-    df : float
-
-    Returns
-    -------
-    p : float
-        Without error: 1 if the value is 0, else NaN, as nothing says how often such a value comes by chance. NaN too
-        where there is no value, error or degree of freedom.
-    """
+    """Student's two-sided p-value of the value 0; without error 1 if the value is 0, else NaN."""
     from scipy.special import stdtr
 
     if not (df > 0 and error >= 0 and np.isfinite(value) and np.isfinite(error)):
@@ -70,8 +42,8 @@ def two_sided_by_t(value: float, error: float, df: float) -> float:
 def equivalence_pvalues(samples: FloatArray, margins: FloatArray) -> FloatArray:
     """p-values of two one-sided tests (TOST) from resampled differences, one for each margin.
 
-    ``max(1 + #{d_s ≥ margin}, 1 + #{d_s ≤ −margin}) / (k + 1)``, k the defined samples: a test at α finds equivalence
-    about where the (1 − 2α) percentile interval lies inside ±margin (Braun et al. 2022, §4.1). NaN for a margin of NaN.
+    ``max(1 + #{d_s ≥ margin}, 1 + #{d_s ≤ −margin}) / (k + 1)``, k the defined samples: p ≤ α about where the (1 − 2α)
+    percentile interval is inside ±margin (Braun et al. 2022, §4.1). NaN for a margin of NaN.
     """
     ordered = np.sort(samples[~np.isnan(samples)])
     above = len(ordered) - np.searchsorted(ordered, margins - TOLERANCE, side="left")

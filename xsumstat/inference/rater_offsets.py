@@ -1,6 +1,6 @@
-"""Ratings as the sum of a cell and a rater, fitted by least squares, and the noise of the cells' means; plain arrays.
+"""Ratings as the sum of a cell and a rater by least squares, and the noise of the cells' means.
 
-The fit is additive over cells, so that without a cluster of them it comes from sums.
+The fit is additive over cells, so the fit without a cluster follows from sums.
 """
 
 from __future__ import annotations
@@ -17,15 +17,10 @@ _SINGULAR = 1e-9
 
 @dataclass(frozen=True)
 class RatedCells:
-    """Ratings less their raters' offsets, cell by cell.
+    """Ratings less their raters' offsets.
 
-    Attributes
-    ----------
-    mean : array, (rows, columns)
-        Of each cell's adjusted ratings; 0 where there are none.
-    apart : array, (raters, rows, columns)
-        By how much each adjusted rating is above its cell's mean; 0 where there is none.
-    there : array of 0 and 1, (raters, rows, columns)
+    `mean` (rows, columns) of each cell, 0 without ratings; `apart` (raters, rows, columns) each rating less that mean;
+    `there` 0 or 1.
     """
 
     mean: FloatArray
@@ -34,12 +29,12 @@ class RatedCells:
 
     @property
     def count(self) -> FloatArray:
-        """How many ratings each cell has."""
+        """Number of ratings of each cell."""
         return np.asarray(self.there.sum(axis=0))
 
     @property
     def share(self) -> FloatArray:
-        """By how much each rater's offset enters the cells' means."""
+        """Weight of each rater's offset in the cells' means."""
         return np.asarray(self.there / np.maximum(self.count, 1))
 
     @property
@@ -48,12 +43,11 @@ class RatedCells:
         return RatedCells(self.mean.T, self.apart.transpose(0, 2, 1), self.there.transpose(0, 2, 1))
 
     def of_rows(self, rows: BoolArray) -> RatedCells:
-        """Some of the rows."""
         return RatedCells(self.mean[rows], self.apart[:, rows], self.there[:, rows])
 
 
 def fitted(ratings: FloatArray, present: BoolArray) -> RatedCells:
-    """Ratings (raters, rows, columns), NaN where there are none, of the cells that are present."""
+    """Ratings (raters, rows, columns), NaN missing, of the cells that are present."""
     there = ~np.isnan(ratings) & present
     known = there.astype(float)
     count = np.maximum(known.sum(axis=0), 1)
@@ -68,15 +62,9 @@ def fitted(ratings: FloatArray, present: BoolArray) -> RatedCells:
 
 @dataclass(frozen=True)
 class _Offsets:
-    """Offsets of raters when clusters of rows are left out, beside those of all cells.
+    """Raters' offsets (clusters, raters) without each cluster of rows, relative to those of all cells.
 
-    Attributes
-    ----------
-    offsets : array, (clusters, raters)
-    rank : array, (clusters,)
-        How many offsets there are to be told.
-    spare : array, (clusters,)
-        Ratings less cells.
+    `rank` (clusters,) is the number of identified offsets, `spare` ratings less cells.
     """
 
     offsets: FloatArray
@@ -85,7 +73,7 @@ class _Offsets:
 
     @classmethod
     def of(cls, cells: RatedCells, left_out: FloatArray) -> _Offsets:
-        """Without each cluster; `left_out` is 1 where a cluster has a row, (clusters, rows)."""
+        """Without each cluster; `left_out` (clusters, rows) is 1 where a cluster has a row."""
         by_row = _products(cells.there, cells.share)
         whole, apart = by_row.sum(axis=0), cells.apart.sum(axis=2)
         normal = whole - np.tensordot(left_out, by_row, 1)
@@ -99,7 +87,7 @@ class _Offsets:
 
 
 def _products(there: FloatArray, share: FloatArray) -> FloatArray:
-    """The normal equations' matrix of the offsets, of each row, (rows, raters, raters)."""
+    """Normal equations of the offsets, for each row, (rows, raters, raters)."""
     found = -np.einsum("rij,sij->irs", there, share)
     at = np.arange(len(there))
     found[:, at, at] += there.sum(axis=2).T
@@ -108,14 +96,7 @@ def _products(there: FloatArray, share: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True)
 class Noise:
-    """The noise in sums of squares of the cells' means, when clusters of rows are left out.
-
-    Attributes
-    ----------
-    cells : RatedCells
-        Rows are those of which clusters are left out.
-    left_out : array, (clusters, rows)
-    """
+    """Noise in sums of squares of the cells' means, without clusters of rows."""
 
     cells: RatedCells
     left_out: FloatArray
@@ -123,29 +104,29 @@ class Noise:
 
     @classmethod
     def of(cls, cells: RatedCells, left_out: FloatArray) -> Noise:
-        """With the offsets made anew without each cluster."""
+        """With the offsets refitted without each cluster."""
         return cls(cells, left_out, _Offsets.of(cells, left_out))
 
     @property
     def offsets(self) -> FloatArray:
-        """By how much the raters' offsets are others without each cluster, (clusters, raters)."""
+        """Change of the raters' offsets without each cluster, (clusters, raters)."""
         return self._fits.offsets
 
     @property
     def _scale(self) -> FloatArray:
-        """What squares of deviations are multiplied by, as offsets are fitted; NaN where too few ratings are left."""
+        """Factor for squared deviations, because offsets are fitted; NaN with too few ratings."""
         spare, left = self._fits.spare, self._fits.spare - self._fits.rank
         return np.where(left > 0, spare / np.where(left > 0, left, 1.0), np.nan)
 
     def _own(self) -> FloatArray:
-        """The squares of each cell, with the offsets of when it is left out, (rows, columns)."""
+        """Squares of each cell, with the offsets fitted without it, (rows, columns)."""
         offsets = self.offsets.T @ self.left_out  # (raters, rows)
         share = np.einsum("ri,rij->ij", offsets, self.cells.share)
         apart = self.cells.apart - offsets[:, :, None] + share
         return np.asarray((self.cells.there * apart**2).sum(axis=0))
 
     def _whole(self, weights: FloatArray) -> FloatArray:
-        """The weighted squares of all cells with each cluster's offsets, (clusters,)."""
+        """Weighted squares of all cells with each cluster's offsets, (clusters,)."""
         cells = self.cells
         linear = (weights * cells.apart).sum(axis=(1, 2))
         square = _products(weights * cells.there, cells.share).sum(axis=0)
@@ -153,7 +134,7 @@ class Noise:
         return np.asarray((weights * cells.apart**2).sum() - 2 * self.offsets @ linear + moved)
 
     def _by_column(self, weights: FloatArray) -> FloatArray:
-        """The same of each column, (clusters, columns)."""
+        """The same for each column, (clusters, columns)."""
         cells = self.cells
         linear = (weights * cells.apart).sum(axis=1)
         square = _products((weights * cells.there).transpose(0, 2, 1), cells.share.transpose(0, 2, 1))
@@ -161,14 +142,14 @@ class Noise:
         return np.asarray((weights * cells.apart**2).sum(axis=(0, 1)) - 2 * self.offsets @ linear + moved)
 
     def _single(self) -> FloatArray:
-        """The variance of a single rating."""
+        """Variance of a single rating."""
         several = (self.cells.count > 1).astype(float)
         squares = self._whole(several) - self.left_out @ self._own().sum(axis=1)
         spare = self._fits.spare
         return np.asarray(np.divide(squares, spare, out=np.full(len(spare), np.nan), where=spare > 0))
 
     def of_rows(self, weights: FloatArray) -> FloatArray:
-        """The noise in sums over the rows that are left, whose cells have these weights, (clusters,)."""
+        """Noise in sums over the remaining rows, whose cells have these weights, (clusters,)."""
         several, single = _kinds(self.cells)
         several, single = several * weights, single * weights
         squares = self._whole(several) - self.left_out @ (several * self._own()).sum(axis=1)
@@ -176,7 +157,7 @@ class Noise:
         return np.asarray(self._scale * (squares + np.where(alone > 0, self._single() * alone, 0.0)))
 
     def of_columns(self, weights: FloatArray) -> FloatArray:
-        """The same where each cluster gives the columns weights of its own, (clusters, columns)."""
+        """The same with column weights for each cluster, (clusters, columns)."""
         several, single = _kinds(self.cells)
         squares = self._by_column(several) - self.left_out @ (several * self._own())
         alone = single.sum(axis=0) - self.left_out @ single
@@ -186,7 +167,7 @@ class Noise:
         )
 
     def of_cells(self) -> FloatArray:
-        """The noise of each cell's mean when nothing is left out, which is the first cluster, (rows, columns)."""
+        """Noise of each cell's mean with nothing left out (the first cluster), (rows, columns)."""
         several, single = _kinds(self.cells)
         squares = (self.cells.there * self.cells.apart**2).sum(axis=0)
         alone = np.where(single > 0, single * self._single()[0], 0.0)
@@ -194,6 +175,6 @@ class Noise:
 
 
 def _kinds(cells: RatedCells) -> tuple[FloatArray, FloatArray]:
-    """By what squares of deviations make the noise of a mean of several ratings; and which cells have a single one."""
+    """Factors from squared deviations to the noise of a mean; and which cells have a single rating."""
     k = cells.count
     return np.where(k > 1, 1 / np.maximum(k * (k - 1), 1), 0.0), (k == 1).astype(float)

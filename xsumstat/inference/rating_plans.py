@@ -1,4 +1,4 @@
-"""How precisely ratings tell means of systems, and differences, with a judge or without: closed forms, no draws."""
+"""Precision of system means and their differences from ratings, with or without a judge: closed forms."""
 
 from __future__ import annotations
 
@@ -19,16 +19,9 @@ MOST = 10**9
 
 @dataclass(frozen=True)
 class Spread:
-    """How much one rating of an output varies between inputs, or the difference of two systems' ratings.
+    """Variance of one rating (or difference of two systems' ratings) `between` inputs, and its rating `noise`.
 
-    Attributes
-    ----------
-    between : float
-        The variance between inputs, without the noise of ratings.
-    noise : float
-        The variance of a single rating's noise; 0 where the ratings are taken as they are.
-    explained : float
-        What of `between` a judge explains.
+    `explained` is the part of `between` that a judge explains; `noise` is 0 where ratings are taken as they are.
     """
 
     between: float
@@ -36,14 +29,13 @@ class Spread:
     explained: float = 0.0
 
     def of_one(self, raters: int) -> float:
-        """The variance between inputs of the mean of so many ratings: noise falls with 1/r."""
+        """Variance between inputs of the mean of r ratings; noise falls with 1/r."""
         return self.between + self.noise / raters
 
     def variance(self, rated: Any, raters: int, judged: Any = 0) -> FloatArray:
-        """Of the mean over inputs.
+        """Variance of the mean: ``σ²/n`` for n rated inputs.
 
-        ``σ²/n`` of n rated inputs; with m > n inputs that a judge scores
-        ``σ²·[(1 − ρ²)·(1/n − 1/m)·(1 + 1/(n − 3)) + 1/m]``.
+        With m > n judged inputs ``σ²·[(1 − ρ²)·(1/n − 1/m)·(1 + 1/(n − 3)) + 1/m]``.
         """
         n, m = np.broadcast_arrays(np.asarray(rated, dtype=float), np.asarray(judged, dtype=float))
         helped = _helped(n, m)
@@ -55,7 +47,7 @@ class Spread:
         return found
 
     def width(self, rated: Any, raters: int, judged: Any, confidence_level: float) -> FloatArray:
-        """How wide the interval by Student's t is on average."""
+        """Average width of the interval by Student's t."""
         from scipy.special import gammaln, stdtrit
 
         df = degrees_of_freedom(rated, judged)
@@ -65,7 +57,7 @@ class Spread:
         return np.asarray(2 * stdtrit(df, (1 + confidence_level) / 2) * error * of_root)
 
     def power(self, size: float, rated: Any, raters: int, judged: Any, alpha: float) -> FloatArray:
-        """How likely a difference is found to be one."""
+        """Power of the test of a difference."""
         return power(size, self.variance(rated, raters, judged), degrees_of_freedom(rated, judged), alpha)
 
 
@@ -74,13 +66,13 @@ def _helped(n: FloatArray, m: FloatArray) -> Any:
 
 
 def degrees_of_freedom(rated: Any, judged: Any = 0) -> FloatArray:
-    """One less than there are rated inputs, and one more less for the judge's slope."""
+    """Rated inputs less 1, and less 1 more for the judge's slope."""
     n, m = np.broadcast_arrays(np.asarray(rated, dtype=float), np.asarray(judged, dtype=float))
     return np.asarray(n - 1 - _helped(n, m))
 
 
 def power(size: float, variance: Any, df: Any, alpha: float) -> FloatArray:
-    """How likely a two-sided t-test finds a difference: ``P(|T'| > t)``, T' of the noncentral t."""
+    """Power of a two-sided t-test: ``P(|T'| > t)``, T' noncentral t."""
     from scipy.special import nctdtr, stdtrit
 
     variance, df = np.broadcast_arrays(np.asarray(variance, dtype=float), np.asarray(df, dtype=float))
@@ -92,7 +84,7 @@ def power(size: float, variance: Any, df: Any, alpha: float) -> FloatArray:
 
 
 def least_number(enough: Callable[[int], bool], least: int, most: int = MOST) -> float:
-    """The least whole number that is enough, where all larger ones are, too; NaN where none is."""
+    """Least whole number that is enough, if all larger ones are too; NaN where none is."""
     low, high = least - 1, least
     while not enough(high):
         if high >= most:
@@ -105,7 +97,7 @@ def least_number(enough: Callable[[int], bool], least: int, most: int = MOST) ->
 
 
 def tried(least: int, most: int, number: int = 400) -> IntArray:
-    """Whole numbers from the least to the most: all of the first, and then ever fewer."""
+    """Whole numbers from the least to the most: dense at first, then ever fewer."""
     dense = np.arange(least, min(most, least + number) + 1)
     sparse = np.geomspace(max(dense[-1], 1), max(most, 1), number).astype(np.int64)
     return np.unique(np.concatenate([dense, sparse, [most]]))

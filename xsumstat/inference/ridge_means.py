@@ -1,4 +1,4 @@
-"""Mean human scores of systems with several metrics, each with a slope fitted without each input in turn."""
+"""Mean human scores of systems with several metrics; slopes are fitted without each input in turn."""
 
 from __future__ import annotations
 
@@ -16,21 +16,12 @@ LEAST_SYSTEMS = 3
 def ridge_means(
     x: FloatArray, z: FloatArray, target: str, level: float, scale: tuple[float, float] | None = None
 ) -> tuple[dict[str, FloatArray], FloatArray]:
-    """Numbers as those of `system_means`, and the weights (metrics, systems).
+    """The numbers of `system_means`, and the weights (metrics, systems).
 
     A system's mean is that of ``z_j + (x̄ − x_j)'b(−j)`` over its n ratings j: x̄ its metrics' means over all m inputs,
-    b(−j) the slopes fitted without input j. Its variance is ``(1/n − 1/m)·s²``, s² of these terms, and
-    ``(J−1)/J·Σ_j[(b(−j) − mean)'gap]²``, the jackknife's over the J inputs with ratings, gap being how far x̄ lies from
-    the metrics' means over the ratings; of new inputs also s²_z/m. A system with too few ratings has slopes of 0.
-
-    Parameters
-    ----------
-    x : array, (metrics, systems, inputs)
-    z : array, (systems, inputs)
-    target : str
-    level : float
-    scale : pair of float, optional
-        Lowest and highest possible rating, for the limits of ratings of one value or two.
+    b(−j) the slopes without input j. Its variance is ``(1/n − 1/m)·s²`` of these terms plus ``(J−1)/J·Σ_j[(b(−j) −
+    mean)'gap]²`` over the J rated inputs, gap = x̄ less the means over rated inputs; for new inputs plus s²_z/m. A
+    system with too few ratings has slopes of 0. `scale`: possible range of ratings, for limits of one or two values.
     """
     scored: BoolArray = np.asarray(~np.isnan(x).any(axis=0))
     rated: BoolArray = np.asarray(scored & ~np.isnan(z))
@@ -66,7 +57,7 @@ def ridge_means(
 
 
 def _of_slopes(without: FloatArray, gap: FloatArray) -> FloatArray:
-    """What the slopes' error adds to the variance of each system's mean, by the jackknife over inputs with ratings."""
+    """Part of each system's variance by the error of the slopes: jackknife over rated inputs."""
     size = len(without)
     rest = without - divided(without.sum(axis=0), size, 0.0)
     return np.asarray(((rest @ gap) ** 2).sum(axis=0) * (size - 1) / max(size, 1))
@@ -81,7 +72,7 @@ def _means(x: FloatArray, there: BoolArray) -> FloatArray:
 
 
 def _standardised(x: FloatArray, scored: BoolArray) -> tuple[FloatArray, FloatArray]:
-    """Scores over their spread within systems, 0 where they are missing or constant, and that spread."""
+    """Scores over their spread within systems, 0 where missing or constant, and that spread."""
     # Each metric by itself is brought to where its squares are in range.
     powers = np.array([arrays.exponent(np.where(scored, each, np.nan)) for each in x])
     x = np.ldexp(x, -powers[:, None, None])
@@ -93,10 +84,7 @@ def _standardised(x: FloatArray, scored: BoolArray) -> tuple[FloatArray, FloatAr
 
 
 def _slopes(x: FloatArray, z: FloatArray, rated: BoolArray, places: np.ndarray) -> tuple[FloatArray, FloatArray]:
-    """The slopes (metrics,) of all ratings, and (inputs, metrics) without those of each input in turn.
-
-    All systems share them: sums of products are about the means of each system, and less by what an input adds to them.
-    """
+    """Slopes (metrics,) of all ratings, and (inputs, metrics) without each input; shared by all systems."""
     everything = np.concatenate([np.where(rated, x, 0.0), np.where(rated, z, 0.0)[None]])
     counts = rated.sum(axis=-1).astype(float)
     totals = everything.sum(axis=-1)

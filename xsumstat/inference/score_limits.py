@@ -1,4 +1,4 @@
-"""Score limits (Wilson 1927) of means of ratings that take one value or two; plain arrays."""
+"""Score limits (Wilson 1927) of means of ratings with one or two values."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from xsumstat.types import BoolArray, FloatArray
 
 
 def few_valued(z: FloatArray, rated: BoolArray) -> BoolArray:
-    """Which systems' ratings take one value or two, (..., systems); of so many that one of them comes again.
+    """Systems with ratings of one or two values, enough of them that a value repeats, (..., systems).
 
-    Where all systems' ratings together do, two ratings of a system are enough.
+    Where all systems' ratings together have two values, two ratings of a system suffice.
     """
     n = rated.sum(axis=-1)
     distinct = _distinct(z, rated)
@@ -21,14 +21,14 @@ def few_valued(z: FloatArray, rated: BoolArray) -> BoolArray:
 
 
 def _two_valued(z: FloatArray, rated: BoolArray) -> BoolArray:
-    """Whether all systems' ratings together take one value or two, (..., 1)."""
+    """Whether all systems' ratings together have one or two values, (..., 1)."""
     flat = (*z.shape[:-2], z.shape[-2] * z.shape[-1])
     distinct = _distinct(z.reshape(flat), rated.reshape(flat))
     return np.asarray((distinct <= 2) & (rated.sum(axis=(-2, -1)) > distinct))[..., None]
 
 
 def _distinct(z: FloatArray, rated: BoolArray) -> Any:
-    """How many values there are along the last dim; 3 stands for more."""
+    """Number of values along the last dim; 3 means more than 2."""
     low = np.where(rated, z, np.inf).min(axis=-1, initial=np.inf, keepdims=True)
     high = np.where(rated, z, -np.inf).max(axis=-1, initial=-np.inf, keepdims=True)
     between = (rated & (z > low) & (z < high)).any(axis=-1)
@@ -37,7 +37,7 @@ def _distinct(z: FloatArray, rated: BoolArray) -> Any:
 
 
 def ends(z: FloatArray, rated: BoolArray, scale: tuple[float, float] | None) -> tuple[FloatArray, FloatArray]:
-    """The lowest and highest rating as far as they are known, (..., 1): of the scale, or of all ratings."""
+    """Lowest and highest rating, of the scale or of all ratings, (..., 1)."""
     low = np.where(rated, z, np.inf).min(axis=(-2, -1), initial=np.inf)[..., None]
     high = np.where(rated, z, -np.inf).max(axis=(-2, -1), initial=-np.inf)[..., None]
     if scale is None:
@@ -46,7 +46,7 @@ def ends(z: FloatArray, rated: BoolArray, scale: tuple[float, float] | None) -> 
 
 
 def wilson(share: FloatArray, per_n: npt.ArrayLike, level: float) -> tuple[FloatArray, FloatArray]:
-    """Wilson's limits of a share from 1/n, where n need be no whole number and may be infinite."""
+    """Wilson's limits of a share from 1/n; n may be fractional or infinite."""
     from scipy.special import ndtri
 
     return wilson_about(share, per_n, np.asarray(ndtri(0.5 + level / 2)))
@@ -72,23 +72,11 @@ def limited(
     scale: tuple[float, float] | None,
     level: float,
 ) -> dict[str, FloatArray]:
-    """The numbers of system means, with score limits where a system's ratings take one value or two.
+    """The numbers of system means, with score limits where a system's ratings have one or two values.
 
-    Shares are of the way from the lowest to the highest rating. Ratings between these vary less than ratings at them
-    with the same mean, so that limits of the former are, if anything, too wide. Where ratings are not all 0 or 1 and no
-    scale is given, limits are at least as wide as those by t. Where all ratings are one value and no
-    scale is given there are no limits. Where a system's are one value the metric adds nothing to their number. The
-    standard error is half the limits' width over the normal quantile.
-
-    Parameters
-    ----------
-    numbers : dict
-        With ``mean``, ``n_effective``, ``n_rated`` and limits, (..., systems).
-    z, rated : array, (..., systems, inputs)
-    per_n : array
-        What the variance of the mean of ratings alone is of a rating's variance: 1/n for new inputs.
-    scale : pair of float, optional
-    level : float
+    Shares are of the way from the lowest to the highest rating; ratings between the ends vary less, so their limits are
+    conservative. Except for 0/1 ratings or a given `scale`, limits are at least as wide as those by t, and with one
+    value in all there are none. Where a system has one value, the metric adds nothing. `per_n` is 1/n for new inputs.
     """
     from scipy.special import ndtri
 

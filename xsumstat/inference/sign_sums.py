@@ -1,7 +1,6 @@
-"""Where a sum of known coefficients lies among those that independent fair signs give.
+"""Distribution of Σ a_c·e_c over independent fair signs e_c = ±1.
 
-Where a permutation test's difference is Σ a_c·e_c with e_c = ±1, its p-value is ``P(Σ a_c·e_c ≥ Σ a_c)``, which needs
-no sampling.
+The permutation p-value of such a difference is ``P(Σ a_c·e_c ≥ Σ a_c)``, without sampling.
 """
 
 from __future__ import annotations
@@ -24,15 +23,7 @@ _FINE = 2**19
 
 @dataclass(frozen=True)
 class Tail:
-    """A probability, and how it was had.
-
-    Attributes
-    ----------
-    at_least, at_most : float
-        That the sum of signs is at least, or at most, the given one.
-    exact : bool
-        To rounding; else a little too large.
-    """
+    """Probabilities that the sum of signs is ≥ or ≤ the given one; slightly too large if not `exact`."""
 
     at_least: float
     at_most: float
@@ -44,7 +35,7 @@ class Tail:
         return cls(reached, 1 - passed, exact) if observed >= 0 else cls(1 - passed, reached, exact)
 
     def pvalue(self, observed: float, alternative: str) -> float:
-        """Of the observed sum, which the distribution lies about symmetrically."""
+        """p-value of the observed sum; the distribution is symmetric."""
         if alternative == "greater":
             return self.at_least
         if alternative == "less":
@@ -53,21 +44,13 @@ class Tail:
 
 
 def tail(coefficients: FloatArray, step: float = 0.0) -> Tail:
-    """Where the plain sum of the coefficients lies among the sums that fair signs give.
+    """Where the plain sum of the coefficients lies among the sums of fair signs.
 
     - Up to 40 coefficients: all sums are listed, half by half, and counted.
-    - Coefficients that are whole multiples of a `step` of which at most 2¹⁹ span the sum's 16 standard deviations: the
-      exact distribution, by a Fourier transform of its characteristic function, tilted so that the observed sum is in
-      the middle; its relative error is that of rounding (below 1e-9) down to the smallest p-values.
-    - Others: the same with each coefficient rounded to a step of 2⁻¹⁵ standard deviations of the sum. What counts as
-      reached is widened by what rounding can do (eight standard deviations of it), so that ties are not lost: the
-      p-value is never too small, and too large by at most 0.5 % of it at .05, and 1 % at 1e-12.
-
-    Parameters
-    ----------
-    coefficients : array, (units,)
-    step : float, default 0
-        What all are multiples of; 0 where there is nothing of the kind.
+    - Multiples of a `step` of which 16 SDs of the sum take at most 2¹⁹: exact, by a Fourier transform of the
+      characteristic function, tilted to the observed sum; relative error below 1e-9.
+    - Others: each coefficient rounded to 2⁻¹⁵ SDs of the sum. What counts as reached is widened by eight SDs of the
+      rounding: the p-value is never too small, and too large by at most 0.5 % of itself at .05, 1 % at 1e-12.
     """
     values = np.abs(coefficients[coefficients != 0])
     observed = float(coefficients.sum())
@@ -84,7 +67,7 @@ def tail(coefficients: FloatArray, step: float = 0.0) -> Tail:
 
 
 def _rounded(values: FloatArray, observed: float) -> Tail:
-    """With each value > 0 rounded to a fine step, and what rounding can do added."""
+    """Values > 0 rounded to a fine step, and the bound of the rounding added."""
     step = 16 * math.sqrt(float((values**2).sum())) / _FINE
     steps = np.rint(values / step).astype(np.int64)
     lost = values / step - steps
@@ -109,13 +92,13 @@ def _listed(values: FloatArray, threshold: float) -> float:
 
 
 def _length(steps: IntArray) -> int:
-    """How many points a transform needs, a power of 2: the whole range, or 16 standard deviations."""
+    """Number of points of the transform, a power of 2: the whole range, or 16 SDs."""
     reach = int(8 * math.sqrt(float((steps.astype(float) ** 2).sum()))) + 1
     return 1 << (min(int(steps.sum()), reach)).bit_length()
 
 
 def _tails(steps: IntArray, low: int, high: int) -> tuple[float, float]:
-    """P(Σ e·step ≥ low) and P(Σ e·step > high), low ≤ high, for whole steps > 0, to rounding."""
+    """P(Σ e·step ≥ low) and P(Σ e·step > high), low ≤ high, for whole steps > 0, exact up to rounding."""
     total = int(steps.sum())
     # All sums are as odd or even as the largest.
     low, high = low + (total - low) % 2, high - (total - high) % 2
@@ -127,11 +110,10 @@ def _tails(steps: IntArray, low: int, high: int) -> tuple[float, float]:
 
 
 def _on_lattice(steps: IntArray, threshold: int, next_one: int) -> tuple[float, float]:
-    """P(Σ e·step ≥ threshold) and P(Σ e·step ≥ next_one), two of the sums, 0 < threshold < next_one, to rounding.
+    """P(Σ e·step ≥ threshold) and P(Σ e·step ≥ next_one), two of the sums, 0 < threshold < next_one.
 
-    With b = (e + 1)/2 the first is P(B ≥ t) for B = Σ b·step. B tilted by λ has mean t, and
-    ``P(B ≥ t) = exp(log M(λ) − λt) · Σ_{j ≥ 0} exp(−λj) · P_λ(B = t + j)``, M the moment generating function, in which
-    nothing cancels.
+    With b = (e + 1)/2 the first is P(B ≥ t) for B = Σ b·step. Tilted by λ to mean t, ``P(B ≥ t) = exp(log M(λ) − λt) ·
+    Σ_{j ≥ 0} exp(−λj) · P_λ(B = t + j)``, M the moment generating function, without cancellation.
     """
     total = int(steps.sum())
     if threshold == total:
@@ -155,12 +137,12 @@ def _on_lattice(steps: IntArray, threshold: int, next_one: int) -> tuple[float, 
 
 @lru_cache(maxsize=2)
 def _roots(length: int) -> npt.NDArray[np.complex128]:
-    """The roots of unity, in order."""
+    """Roots of unity, in order."""
     return np.asarray(np.exp(2j * np.pi * np.arange(length) / length))
 
 
 def _tilt(weights: FloatArray, counts: FloatArray | IntArray, threshold: float) -> float:
-    """The θ at which Σ count·weight·tanh(θ·weight) is the threshold, which lies between 0 and what the sum can be."""
+    """The θ with Σ count·weight·tanh(θ·weight) = threshold."""
     from scipy.optimize import brentq
 
     def short(theta: float) -> float:

@@ -14,20 +14,14 @@ _EXACT, _EXACT_TIED = 50, 13
 
 
 def ranked(differences: FloatArray, near: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Signed midranks of the rows of differences, 0 for one of 0, and Σ(t³ − t) over the ties of each row.
-
-    Magnitudes that differ by no more than `near`, one number for each row, are tied.
-    """
+    """Signed midranks of each row of differences (0 for 0), and Σ(t³ − t) over its ties within `near`."""
     ranks, tied = np.empty(differences.shape), np.empty(len(differences))
     kernels.signed_ranks(differences, near, ranks, tied)
     return ranks, tied
 
 
 def pvalues(ranks: FloatArray, tied: FloatArray, alternative: str) -> tuple[FloatArray, FloatArray]:
-    """p-values of each row, and of each row with its signs turned, from what `ranked` gives.
-
-    Exact for few differences, as SciPy's are, else by the normal distribution.
-    """
+    """p-values of each row, and with its signs turned: exact for few differences, as in SciPy, else normal."""
     from scipy.special import ndtr
 
     size = ranks.shape[1]
@@ -51,7 +45,7 @@ def pvalues(ranks: FloatArray, tied: FloatArray, alternative: str) -> tuple[Floa
 
 @lru_cache(maxsize=256)
 def _rank_sum_chances(doubled: tuple[int, ...]) -> FloatArray:
-    """Chances of each sum of the ranks that are positive, when signs are fair; ranks and sums are doubled."""
+    """Chances of each sum of positive ranks with fair signs; ranks and sums are doubled."""
     chances = np.zeros(sum(doubled) + 1)
     chances[0] = 1.0
     for rank in doubled:

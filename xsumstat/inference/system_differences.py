@@ -1,4 +1,4 @@
-"""Differences of two systems' mean human scores from few ratings and many scores of a metric; plain arrays."""
+"""Differences of two systems' mean human scores from few ratings and many scores of a metric."""
 
 from __future__ import annotations
 
@@ -21,16 +21,7 @@ NAMES = ("difference", "standard_error", "df", "statistic", "ci_low", "ci_high",
 
 @dataclass(frozen=True)
 class Part:
-    """One estimate of a difference.
-
-    Attributes
-    ----------
-    value, variance : array
-        The latter for these inputs.
-    df, drawn_df : array
-        Degrees of freedom of the variance; the same, where it was drawn to the mean of all pairs.
-    there : array of bool
-    """
+    """One estimate of a difference; `drawn_df` belongs to the variance shrunk to the mean of all pairs."""
 
     value: FloatArray
     variance: FloatArray
@@ -41,13 +32,7 @@ class Part:
 
 @dataclass(frozen=True)
 class _Typical:
-    """Mean variances of the differences on each input, over all pairs of systems, (...,); NaN of fewer than 3 pairs.
-
-    Attributes
-    ----------
-    residual, human : array
-        Of the differences that the metric leaves, and of the ratings' differences.
-    """
+    """Mean variances over all pairs of systems: `residual` given the metric, and `human`; NaN below 3 pairs."""
 
     residual: FloatArray
     human: FloatArray
@@ -70,15 +55,14 @@ class _Typical:
 
 
 def _moderated(variance: FloatArray, df: FloatArray, typical: FloatArray) -> FloatArray:
-    """A pair's variance, drawn to that of all pairs."""
+    """A pair's variance, shrunk to that of all pairs."""
     return np.where(np.isnan(typical), variance, (df * variance + _MODERATED * typical) / (df + _MODERATED))
 
 
 def shared_slope(f: FloatArray, z: FloatArray) -> Slope:
     """The slope of human on metric scores (..., systems, inputs) that all pairs share.
 
-    Where all systems that have ratings have them of the same inputs, differences of systems are what is explained:
-    systems and inputs are centred. Else only systems are.
+    Systems are centred; inputs too where all rated systems have ratings of the same inputs.
     """
     scored = ~np.isnan(f)
     rated = scored & ~np.isnan(z)
@@ -105,15 +89,7 @@ def system_differences(
 ) -> dict[str, FloatArray]:
     """Differences of the first and second system of each pair, (..., pairs), by the names of `NAMES`.
 
-    Parameters
-    ----------
-    f, z : array, (..., systems, inputs)
-        Scores by the metric and by people; NaN where there are none.
-    pairs : array of int, (pairs, 2)
-    target : str
-        "new" or "these" inputs.
-    level : float
-        Of the limits.
+    `f` and `z` (..., systems, inputs) are metric and human scores; `target` is "new" or "these" inputs.
     """
     slope = shared_slope(f, z)
     scored = ~np.isnan(f)
@@ -144,7 +120,7 @@ def _pair(
     target: str,
     width: FloatArray,
 ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-    """Difference, variance, degrees of freedom and inputs in common of two systems, (..., 2, inputs)."""
+    """Difference, variance, degrees of freedom and common inputs of two systems, (..., 2, inputs)."""
     both: BoolArray = np.asarray(rated.all(axis=-2))
     n = both.sum(axis=-1).astype(float)
     scored: BoolArray = np.asarray(~np.isnan(f).any(axis=-2))
@@ -173,7 +149,7 @@ def _mean(values: FloatArray, there: BoolArray) -> FloatArray:
 
 
 def _variance(values: FloatArray, there: BoolArray, df: FloatArray | None = None) -> FloatArray:
-    """The variance of the values that are there, by so many degrees of freedom, n − 1 by default."""
+    """Variance of the present values, with n − 1 degrees of freedom by default."""
     rest = Strata.none(values.shape[-1]).centred(values[..., None, :], there[..., None, :])[..., 0, :]
     return divided((rest**2).sum(axis=-1), there.sum(axis=-1) - 1 if df is None else df, np.nan)
 
@@ -181,7 +157,7 @@ def _variance(values: FloatArray, there: BoolArray, df: FloatArray | None = None
 def _residual_variance(
     fd: FloatArray, zd: FloatArray, both: BoolArray, slope: Slope, n: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """The variance of what the metric leaves of the ratings' differences, and what the slope takes of its df."""
+    """Residual variance of the ratings' differences given the metric, and the df that the slope takes."""
     b, used = slope.b[..., None], slope.used[..., None]
     left = _variance(zd - b * fd, both)
     d = np.minimum(1.0, divided(slope.variance * _variance(fd, both, np.ones(n.shape)), left, 0.0))
@@ -197,7 +173,7 @@ def _paired(
     typical: _Typical,
     width: FloatArray,
 ) -> tuple[Part, FloatArray]:
-    """The difference over inputs that both have ratings of, and the variance of these differences."""
+    """The difference over inputs where both have ratings, and its variance."""
     n, m = both.sum(axis=-1).astype(float), scored.sum(axis=-1).astype(float)
     gap = _mean(fd, scored) - _mean(fd, both)
     s_e, d = _residual_variance(fd, zd, both, slope, n)
@@ -213,9 +189,9 @@ def _paired(
 
 
 def _least_variance(mean: FloatArray, width: FloatArray, n: FloatArray) -> FloatArray:
-    """The variance of n equal differences and two pseudo-inputs (Agresti and Min 2005).
+    """Variance of n equal differences and two pseudo-inputs (Agresti and Min 2005).
 
-    These have differences of 0, 0, and of the ratings' width in either direction, each counting for half an input.
+    These have differences 0, 0, and the ratings' width in either direction, each counting as half an input.
     """
     size = n + 2
     return np.asarray((n * mean**2 + width**2) / size - (n * mean / size) ** 2)
@@ -224,7 +200,7 @@ def _least_variance(mean: FloatArray, width: FloatArray, n: FloatArray) -> Float
 def _remainder(
     f: FloatArray, z: FloatArray, rated: BoolArray, alone: BoolArray, slope: Slope, width: FloatArray
 ) -> Part:
-    """The difference of means over the inputs that one of the two has ratings of."""
+    """The difference of means over inputs where one of the two has ratings."""
     used = slope.used[..., None, None]
     e = z - used * f
     everything, own = ~np.isnan(f), alone
@@ -246,7 +222,7 @@ def _remainder(
 
 
 def _share(paired: Part, rest: Part) -> FloatArray:
-    """How much the paired estimate counts: by inverse variance."""
+    """Weight of the paired estimate, by inverse variance."""
     one = np.where(paired.there, divided(1.0, paired.variance, np.inf), 0.0)
     other = np.where(rest.there, divided(1.0, rest.variance, np.inf), 0.0)
     with np.errstate(invalid="ignore"):
@@ -255,7 +231,7 @@ def _share(paired: Part, rest: Part) -> FloatArray:
 
 
 def _joined_df(parts: list[FloatArray], dfs: list[FloatArray]) -> FloatArray:
-    """Satterthwaite's degrees of freedom of a sum of variances; where both are 0 those of the first that is there."""
+    """Satterthwaite's degrees of freedom of a sum of variances; where both are 0 those of the first present."""
     total = parts[0] + parts[1]
     quartic = sum((divided(part**2, df, 0.0) for part, df in zip(parts, dfs, strict=True)), np.zeros(total.shape))
     return np.where(quartic > 0, divided(total**2, quartic, np.nan), np.where(np.isnan(dfs[0]), dfs[1], dfs[0]))

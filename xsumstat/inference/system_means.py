@@ -1,8 +1,7 @@
-"""Mean human scores of systems from few ratings and many scores of a metric; plain arrays.
+"""Mean human scores of systems from few ratings and many scores of a metric; leading dims broadcast.
 
-The regression estimator of survey sampling, which prediction-powered inference tends to at its best weight: the mean of
-the ratings, moved by a slope times what the metric says of the inputs without ratings. All functions take further
-leading dims.
+The regression estimator of survey sampling, the limit of prediction-powered inference at its best weight: the mean of
+the ratings plus a slope times the metric's difference to all inputs.
 """
 
 from __future__ import annotations
@@ -25,15 +24,7 @@ MODERATED = 2.0
 
 @dataclass(frozen=True)
 class Strata:
-    """Groups of inputs that ratings were drawn within.
-
-    Attributes
-    ----------
-    codes : array of int, (inputs,)
-        The group of each input, from 0 on.
-    n : int
-        Number of groups.
-    """
+    """Groups of inputs within which ratings were drawn; `codes` (inputs,) from 0 on."""
 
     codes: IntArray
     n: int
@@ -45,27 +36,27 @@ class Strata:
 
     @property
     def members(self) -> FloatArray:
-        """Which inputs are in which group, (inputs, groups)."""
+        """Membership of inputs, (inputs, groups)."""
         return np.asarray(np.eye(self.n)[self.codes])
 
     def counts(self, there: BoolArray) -> FloatArray:
-        """How many inputs of each group are there, (..., systems, groups)."""
+        """Number of present inputs of each group, (..., systems, groups)."""
         return np.asarray(there.astype(float) @ self.members)
 
     def means(self, values: FloatArray, there: BoolArray) -> FloatArray:
-        """Mean of each group, NaN where nothing is there."""
+        """Mean of each group, NaN where empty."""
         sums = np.where(there, values, 0.0) @ self.members
         return divided(sums, self.counts(there), np.nan)
 
     def centred(self, values: FloatArray, there: BoolArray) -> FloatArray:
-        """Values less the mean of their group; 0 where they are not there, or where only rounding is left."""
+        """Values less the mean of their group; 0 where missing or only rounding is left."""
         size = np.abs(np.where(there, values, 0.0)).max(axis=-1, keepdims=True, initial=0.0)
         found = np.where(there, values - self.means(values, there)[..., self.codes], 0.0)
         return np.where(np.abs(found) <= TOLERANCE * size, 0.0, found)
 
 
 def divided(top: npt.ArrayLike, bottom: npt.ArrayLike, otherwise: float) -> FloatArray:
-    """A ratio, or another number where the denominator is not positive."""
+    """A ratio, or `otherwise` where the denominator is not positive."""
     top, bottom = np.asarray(top, dtype=float), np.asarray(bottom, dtype=float)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         return np.where(bottom > 0, top / bottom, otherwise)
@@ -73,17 +64,11 @@ def divided(top: npt.ArrayLike, bottom: npt.ArrayLike, otherwise: float) -> Floa
 
 @dataclass(frozen=True)
 class Slope:
-    """The slope of human on metric scores that all systems share.
+    """The slope b of human on metric scores that all systems share, (...,), its variance, and the kept share κ.
 
-    Of centred scores f and z, ``b = Σfz/Σf²``. With e = z − b·f its variance is the larger of
-    ``J/(J−2)·Σ_j(Σ_s f·e)²/(Σf²)²``, the J inputs j being clusters, and ``Σe²/(df·Σf²)``. It is shrunk by
-    ``κ = max(0, 1 − variance/b²)``; with fewer than `LEAST` inputs κ is 0.
-
-    Attributes
-    ----------
-    b, variance, kept : array, (...,)
-        The slope, its variance, of which an input is a cluster, and the share κ of it that is left when it is shrunk
-        to 0.
+    Of centred f and z, ``b = Σfz/Σf²``. With e = z − b·f the variance is the larger of ``J/(J−2)·Σ_j(Σ_s
+    f·e)²/(Σf²)²``, the J inputs being clusters, and ``Σe²/(df·Σf²)``. ``κ = max(0, 1 − variance/b²)``; with fewer than
+    `LEAST` inputs 0.
     """
 
     b: FloatArray
@@ -112,18 +97,11 @@ class Slope:
 
 @dataclass(frozen=True)
 class _Slopes:
-    """The slope of each system, (..., systems): between its own and the shared one.
+    """The slope of each system, (..., systems), between its own and the shared one.
 
-    ``β_s = w_s·b_s + (1 − w_s)·κ·b``, with ``b_s = Σ_j fz/Σ_j f²`` of the system, κ·b the shrunk shared slope, and w_s
-    of `_weights`. Its variance is ``w_s·var(b_s) + (1 − w_s)·κ·var(b)``, where var(b_s) = ``s²_s/Σ_j f²``. A system's
-    own slope takes one degree of freedom from its residuals, the shared one d_s = ``min(1, var(b)·Σ_j f²/s²)``, the
-    part of it that the system's own scores decide.
-
-    Attributes
-    ----------
-    beta, variance : array
-    residual_df, quantile_df : array
-        Degrees of freedom that it takes from residual variances and from quantiles.
+    ``β_s = w_s·b_s + (1 − w_s)·κ·b``, ``b_s = Σ_j fz/Σ_j f²``, w_s from `_weights`; variance ``w_s·var(b_s) + (1 −
+    w_s)·κ·var(b)``, var(b_s) = ``s²_s/Σ_j f²``. An own slope takes one degree of freedom from its residuals, the shared
+    one ``min(1, var(b)·Σ_j f²/s²)``. `residual_df`, `quantile_df`: what variances and quantiles lose.
     """
 
     beta: FloatArray
@@ -153,10 +131,10 @@ def _slopes(f: FloatArray, z: FloatArray, rated: BoolArray, n_strata: int) -> _S
 
 
 def _weights(own: FloatArray, own_variance: FloatArray, squares: FloatArray, usable: BoolArray) -> FloatArray:
-    """How much of each system's own slope is used: by how far slopes differ beyond chance (DerSimonian and Laird).
+    """Weight of each system's own slope, by how far slopes differ beyond chance (DerSimonian and Laird).
 
-    ``w_s = τ²/(τ² + v_s)``, v_s the variance of the system's slope from the mean residual variance of all systems, and
-    ``τ² = max(0, (Q − (k − 1))/(Σ1/v − Σ1/v²/Σ1/v))`` with Q the k slopes' squares about their mean, weighted by 1/v.
+    ``w_s = τ²/(τ² + v_s)``, v_s the slope's variance from the mean residual variance of all systems; ``τ² = max(0, (Q −
+    (k − 1))/(Σ1/v − Σ1/v²/Σ1/v))``, Q the k slopes' squares about their mean, weighted by 1/v.
     """
     k = usable.sum(axis=-1, keepdims=True)
     mean = divided(np.where(usable, own_variance, 0.0).sum(axis=-1, keepdims=True), k, 0.0)
@@ -188,19 +166,10 @@ def system_means(
     level: float,
     scale: tuple[float, float] | None = None,
 ) -> dict[str, FloatArray]:
-    """Means, limits and what they were made of, by name, each (..., systems).
+    """Means, limits and their ingredients by name, each (..., systems).
 
-    Parameters
-    ----------
-    f, z : array, (..., systems, inputs)
-        Scores by the metric and by people; NaN where there are none.
-    strata : Strata
-    target : str
-        Of `TARGETS`.
-    level : float
-        Of the limits.
-    scale : pair of float, optional
-        Lowest and highest possible rating, for the limits of ratings of one value or two.
+    `f` and `z` (..., systems, inputs) are metric and human scores; `target` is one of `TARGETS`; `scale` is the
+    possible range of ratings, for limits of one or two values.
     """
     scored = ~np.isnan(f)
     rated = scored & ~np.isnan(z)
@@ -237,9 +206,9 @@ def with_limits(
     t_human: FloatArray,
     n: FloatArray,
 ) -> dict[str, FloatArray]:
-    """Means with and without the metric, their limits from variances and quantiles, and how many ratings are as good.
+    """Means with and without the metric, limits from variances and quantiles, and the effective number of ratings.
 
-    With so many ratings the mean of ratings alone would have the variance that the mean has: ``n·v_human/v``.
+    With ``n·v_human/v`` ratings, their mean alone would have the same variance.
     """
     half, half_human = t * np.sqrt(v), t_human * np.sqrt(v_human)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -252,7 +221,7 @@ def with_limits(
 
 
 def over_strata(share: FloatArray, values: FloatArray) -> FloatArray:
-    """Sum of shares times values, over groups that have inputs."""
+    """Sum of shares times values, over groups with inputs."""
     none = np.isnan(share).any(axis=-1)
     return np.where(none, np.nan, np.where(share > 0, share * values, 0.0).sum(axis=-1))
 
@@ -260,9 +229,9 @@ def over_strata(share: FloatArray, values: FloatArray) -> FloatArray:
 def _beyond(
     s_z: FloatArray, means: FloatArray, share: FloatArray, n_h: FloatArray, m: FloatArray, target: str
 ) -> FloatArray:
-    """What the choice of all inputs adds to the variance, where others are the target: s²_z/m.
+    """What new inputs add to the variance: s²_z/m.
 
-    With strata s²_z is the variance of all: within, and between their means as far as chance does not explain it.
+    With strata s²_z is the total variance: within, and between their means beyond chance.
     """
     if target == "these":
         return np.zeros_like(s_z)
@@ -273,9 +242,9 @@ def _beyond(
 
 
 def rated_gap(f: FloatArray, z: FloatArray, strata: Strata) -> tuple[FloatArray, FloatArray]:
-    """Mean metric score of inputs with ratings less that of those without, and Student's p-value of no difference.
+    """Mean metric score of rated less that of unrated inputs, and Student's p-value of no difference.
 
-    Within strata, weighted by n·u/m of each for n rated and u unrated inputs. NaN where all, or none, have ratings.
+    Within strata, weighted by n·u/m for n rated and u unrated inputs. NaN where all, or none, have ratings.
     """
     from scipy.special import stdtr
 

@@ -1,8 +1,7 @@
 """Analytic tests of two dependent correlations that share one variable: r(X, Z) against r(Y, Z).
 
-Everywhere r_1 = r(X, Z), r_2 = r(Y, Z), r_3 = r(X, Y), and n is how many values each vector has. The formulas take the
-scores to be jointly normal and r to be Pearson's; for rank correlations, and for r averaged over groups, they are a
-heuristic.
+r_1 = r(X, Z), r_2 = r(Y, Z), r_3 = r(X, Y); n is the length of the vectors. The formulas assume jointly normal scores
+and Pearson's r; for rank correlations and averages over groups they are a heuristic.
 """
 
 from __future__ import annotations
@@ -19,28 +18,16 @@ _FARTHEST = 40.0
 
 
 def statistic(method: str, r_1: Any, r_2: Any, r_3: Any, n: Any) -> FloatArray:
-    """The signed test statistic, positive where r_1 is greater.
+    """The signed test statistic, positive where r_1 is greater; NaN where n ≤ 3, undefined, or ``|r| = 1``.
 
     - "williams": t with n − 3 degrees of freedom,
-      ``(r_1 − r_2)·√[(n−1)(1+r_3) / (2K(n−1)/(n−3) + ((r_1+r_2)²/4)(1−r_3)³)]``,
-      ``K = 1 − r_1² − r_2² − r_3² + 2·r_1·r_2·r_3`` (Williams 1959).
+      ``(r_1 − r_2)·√[(n−1)(1+r_3) / (2K(n−1)/(n−3) + ((r_1+r_2)²/4)(1−r_3)³)]``, ``K = 1 − r_1² − r_2² − r_3² +
+      2·r_1·r_2·r_3`` (Williams 1959).
     - "steiger": normal, ``(z_1 − z_2)·√(n−3) / √(2 − 2c)``, ``z = arctanh r``,
       ``c = [r_3(1−2r̄²) − ½r̄²(1−2r̄²−r_3²)] / (1−r̄²)²``, ``r̄ = (r_1+r_2)/2`` (Steiger 1980).
     - "meng": normal, ``(z_1 − z_2)·√((n−3) / (2(1−r_3)h))``, ``h = (1−f·q)/(1−q)``, ``q = (r_1²+r_2²)/2``,
       ``f = min(1, (1−r_3)/(2(1−q)))`` (Meng, Rosenthal & Rubin 1992).
     - "zou": normal; as many standard errors as put the near limit of Zou's interval at 0 (Zou 2007).
-
-    Parameters
-    ----------
-    method : {"williams", "steiger", "meng", "zou"}
-    r_1, r_2, r_3, n : array
-        Broadcast against each other.
-
-    Returns
-    -------
-    array
-        0 where r_1 equals r_2; NaN where n ≤ 3 or a correlation is undefined, or where ``|r| = 1`` leaves no error to
-        measure by.
     """
     r_1, r_2, r_3, n = np.broadcast_arrays(*(np.asarray(each, dtype=float) for each in (r_1, r_2, r_3, n)))
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -51,7 +38,7 @@ def statistic(method: str, r_1: Any, r_2: Any, r_3: Any, n: Any) -> FloatArray:
 
 
 def _precision(r_1: FloatArray, r_2: FloatArray, r_3: FloatArray, n: FloatArray) -> FloatArray:
-    """Williams' g: r_1 − r_2 times it is a t with n − 3 degrees of freedom where both are equal in the population."""
+    """Williams' g: (r_1 − r_2)·g is t with n − 3 degrees of freedom if both population correlations are equal."""
     k = 1 - r_1**2 - r_2**2 - r_3**2 + 2 * r_1 * r_2 * r_3
     # The determinant of three correlations is no less than 0, but rounding, or averaging, can make it so.
     spread = 2 * np.maximum(k, 0) * (n - 1) / (n - 3) + (r_1 + r_2) ** 2 / 4 * (1 - r_3) ** 3
@@ -79,8 +66,8 @@ def _meng(r_1: FloatArray, r_2: FloatArray, r_3: FloatArray, n: FloatArray) -> F
 def zou_interval(r_1: Any, r_2: Any, r_3: Any, n: Any, reach: Any) -> tuple[FloatArray, FloatArray]:
     """Zou's (2007) interval for r_1 − r_2, from the Fisher limits l, u of each at `reach` standard errors.
 
-    ``r_1 − r_2 − √[(r_1−l_1)² + (u_2−r_2)² − 2c(r_1−l_1)(u_2−r_2)]`` and likewise above, with
-    ``c = [(r_3 − ½r_1r_2)(1−r_1²−r_2²−r_3²) + r_3³] / ((1−r_1²)(1−r_2²))``.
+    ``r_1 − r_2 − √[(r_1−l_1)² + (u_2−r_2)² − 2c(r_1−l_1)(u_2−r_2)]`` and likewise above, with ``c = [(r_3 −
+    ½r_1r_2)(1−r_1²−r_2²−r_3²) + r_3³] / ((1−r_1²)(1−r_2²))``.
     """
     c = ((r_3 - r_1 * r_2 / 2) * (1 - r_1**2 - r_2**2 - r_3**2) + r_3**3) / ((1 - r_1**2) * (1 - r_2**2))
     error = reach / np.sqrt(n - 3)
@@ -94,7 +81,7 @@ def zou_interval(r_1: Any, r_2: Any, r_3: Any, n: Any, reach: Any) -> tuple[Floa
 
 
 def _zou(r_1: FloatArray, r_2: FloatArray, r_3: FloatArray, n: FloatArray) -> FloatArray:
-    """By halving: the interval grows with its reach, and the near limit passes 0 once."""
+    """By bisection: the interval grows with its reach, and the near limit passes 0 once."""
     near, far = np.zeros(r_1.shape), np.full(r_1.shape, _FARTHEST)
     for _ in range(60):
         middle = (near + far) / 2
@@ -106,7 +93,7 @@ def _zou(r_1: FloatArray, r_2: FloatArray, r_3: FloatArray, n: FloatArray) -> Fl
 
 
 def pvalue(method: str, value: FloatArray, n: Any, alternative: str) -> FloatArray:
-    """p-value of a signed statistic: by t with n − 3 degrees of freedom for "williams", else by the normal."""
+    """p-value of a signed statistic: by t with n − 3 degrees of freedom for "williams", else normal."""
     from scipy import special
 
     def above(statistic: FloatArray) -> FloatArray:
@@ -124,26 +111,12 @@ def equivalence(
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """p-value against ``|ρ_1 − ρ_2| ≥ margin``, and the limits of the (1 − 2·alpha) interval ``r_1 − r_2 ± t/g``.
 
-    With g the square root in Williams' formula (`statistic`) and d = r_1 − r_2:
+    With g the square root in Williams' formula (`statistic`) and d = r_1 − r_2; NaN as there:
 
-    - "anderson_hauck": ``Φ((|d| − margin)·g) − Φ((−|d| − margin)·g)`` (Counsell & Cribbie 2015, whose Φ is the normal
-      distribution function; code published with Braun et al. 2022 has the density instead, by which small differences
-      are hardly ever equivalent and large ones are: at r = (.30, .28, .70), n = 1700, margin .05 it gives .0972 for
-      .0465, and with r_2 = .20 .0082 for .9973);
+    - "anderson_hauck": ``Φ((|d| − margin)·g) − Φ((−|d| − margin)·g)``, Φ the normal distribution function (Counsell &
+      Cribbie 2015); the code published with Braun et al. 2022 has the density instead.
     - "tost_analytic": the larger of two one-sided p-values, ``P(t ≥ (d + margin)·g)`` and ``P(t ≤ (d − margin)·g)``, t
       with n − 3 degrees of freedom.
-
-    Parameters
-    ----------
-    method : {"anderson_hauck", "tost_analytic"}
-    r_1, r_2, r_3, n, margin : array
-        Broadcast against each other.
-    alpha : float
-
-    Returns
-    -------
-    pvalue, low, high : array
-        NaN where n ≤ 3, a correlation is undefined, or nothing is left to measure the error by.
     """
     from scipy import special
 

@@ -1,1 +1,1 @@
-"""Scores and results in and out of frames, files and published sets."""
+"""Read and write scores and results: frames, files and published data sets."""

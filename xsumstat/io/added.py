@@ -1,4 +1,4 @@
-"""Metrics that come apart from the scores, joined by system and input: `add_metric`."""
+"""Join further metrics to scores by system and input: `add_metric`."""
 
 from __future__ import annotations
 
@@ -44,34 +44,33 @@ def add_metric(
         One row for each output: a frame of pandas or another library, or a ``.csv``, ``.tsv``, ``.parquet`` or
         ``.jsonl`` file.
     on : str, list of str or mapping, optional
-        The columns that identify an output, such as ``["model", "prompt_id"]``, or which dim, or coordinate of `ds`,
-        each column holds: ``{"system": "model", "doc_id": "document"}``. Default: columns with usual names. Columns of
-        systems may be left out where `ds` has one system.
+        Columns that identify an output, such as ``["model", "prompt_id"]``, or the dim or coordinate of each column:
+        ``{"system": "model", "doc_id": "document"}``. Default: columns with usual names.
     metric : str or list of str, optional
-        The columns of scores. Default: every other column of numbers. Several columns become several metrics.
+        Columns of scores, each a metric. Default: every other numeric column.
     name : str or list of str, optional
-        What the metrics are called in the result. Default: the names of their columns.
+        Names of the metrics in the result. Default: the names of their columns.
     lower_is_better : str or list of str, optional
-        Those of the new metrics, by their names in the result, that are better when lower.
+        New metrics, by their names in the result, that are better when lower.
     kind : str, optional
-        What the coordinate ``kind`` calls the new metrics, such as "judge". Default "automatic", where there is one.
+        Value of the coordinate ``kind`` for the new metrics, such as "judge". Default "automatic", where it exists.
 
     Returns
     -------
     Dataset
-        The same with further labels of `metric`, NaN for outputs without a score. Directions, kinds, the gold, and all
-        else of `ds` stay. ``attrs["added"]`` says how many rows matched. Lazy scores (Dask) stay lazy.
+        ``score(metric, system, input, ...)`` with the new metrics, NaN where no row matched; everything else is kept.
+        ``attrs["added"]`` reports how many rows matched. Lazy scores (Dask) stay lazy.
 
     Raises
     ------
     ValueError, TypeError
-        If no row matches, identifiers have another type (0 and "0"), an output has two rows, or a metric of this name
-        is there already.
+        If no row matches, identifiers have another type (0 and "0"), an output has two rows, or a metric has this name
+        already.
 
     Warns
     -----
     LeftOutWarning
-        Counts the rows that match no output, and the outputs without a row.
+        Counts the rows without an output, and the outputs without a row.
 
     Examples
     --------
@@ -105,18 +104,10 @@ def add_metric(
 def with_metrics(
     ds: xr.Dataset, score: xr.DataArray, new: xr.DataArray, about: Mapping[Hashable, Mapping[str, Any]], kinds: bool
 ) -> xr.Dataset:
-    """A Dataset with further metrics, and what describes its labels.
+    """A Dataset with further metrics `new` and their descriptions.
 
-    Parameters
-    ----------
-    ds, score : Dataset, DataArray
-        Scores, and the checked variable.
-    new : DataArray, (metric, ...)
-        On the labels of the scores.
-    about : mapping
-        Of each new metric what coordinates say of it. It is better when higher.
-    kinds : bool
-        Whether the coordinate `kind` is made where there is none.
+    `about` gives for each new metric its coordinates; it is better when higher. `kinds`: create the coordinate `kind`
+    if absent.
     """
     bare = schema.without_coords(score)
     whole = xr.concat(
@@ -134,7 +125,7 @@ def with_metrics(
 def _descriptions(
     ds: xr.Dataset, metrics: list[Hashable], about: Mapping[Hashable, Mapping[str, Any]], kinds: bool
 ) -> dict[str, Any]:
-    """The coordinates of a Dataset for some metrics more."""
+    """Coordinates of a Dataset that gains metrics."""
     coords: dict[str, Any] = {}
     for each, coord in ds.coords.items():
         if coord.dims == ("metric",) and each != "metric":
@@ -150,7 +141,7 @@ def _descriptions(
 
 
 def _read(scores: Any) -> tuple[pd.DataFrame, Path | None]:
-    """The frame, and the path of a file of text, whose labels have no types."""
+    """The frame, and the path of a text file, whose labels have no types."""
     if not isinstance(scores, str | Path):
         if isinstance(scores, pd.Series):
             scores = scores.to_frame("score" if scores.name is None else scores.name)
@@ -170,7 +161,7 @@ def _read(scores: Any) -> tuple[pd.DataFrame, Path | None]:
 
 
 def _keys(ds: xr.Dataset, score: xr.DataArray, frame: pd.DataFrame, on: Any) -> dict[str, str]:
-    """The column of each dim, or coordinate, by which rows find their outputs."""
+    """The column of each dim or coordinate that identifies outputs."""
     dims = [str(dim) for dim in score.dims if dim != "metric"]
     if isinstance(on, Mapping):
         keys = {str(dim): column for dim, column in on.items()}
@@ -198,7 +189,7 @@ def _keys(ds: xr.Dataset, score: xr.DataArray, frame: pd.DataFrame, on: Any) -> 
 
 
 def _dim_of(ds: xr.Dataset, dims: list[str], column: str) -> str:
-    """Which dim, or coordinate, a column holds, by its name."""
+    """The dim or coordinate that a column names."""
     described = [str(name) for name, coord in ds.coords.items() if coord.ndim == 1 and coord.dims[0] in dims]
     if column in dims or column in described:
         return column
@@ -212,7 +203,7 @@ def _dim_of(ds: xr.Dataset, dims: list[str], column: str) -> str:
 
 
 def _along(ds: xr.Dataset, dims: list[str], key: str) -> str:
-    """The dim of a key, which is itself a dim, or a coordinate that identifies the labels of one."""
+    """The dim of a key: a dim itself, or a coordinate that identifies its labels."""
     if key in dims:
         return key
     coord = ds.coords.get(key)
@@ -230,12 +221,11 @@ def _along(ds: xr.Dataset, dims: list[str], key: str) -> str:
 
 
 def _values(coord: xr.DataArray) -> Any:
-    """Labels at hand, also where the scores beside them are lazy."""
+    """Labels in memory, also beside lazy scores."""
     return coord.compute(scheduler="synchronous").values if facts.is_lazy(coord) else coord.values
 
 
 def _columns(frame: pd.DataFrame, keys: Mapping[str, str], metric: Any) -> list[str]:
-    """The columns of the new scores."""
     if metric is not None:
         columns_of = _validate.several("metric", metric, "a column or several")
         rows.known_columns(frame, {"metric": columns_of[0]} if len(columns_of) == 1 else {})
@@ -258,7 +248,6 @@ def _columns(frame: pd.DataFrame, keys: Mapping[str, str], metric: Any) -> list[
 
 
 def _names(taken: list[str], name: Any, known: list[Hashable]) -> dict[Hashable, str]:
-    """The column of each new metric."""
     names = taken if name is None else _validate.several("name", name, "a metric's name or several")
     if len(names) != len(taken):
         raise ValueError(
@@ -278,18 +267,7 @@ def _names(taken: list[str], name: Any, known: list[Hashable]) -> dict[Hashable,
 
 @dataclass(frozen=True)
 class _Match:
-    """Where rows of a frame belong.
-
-    Attributes
-    ----------
-    places : dict
-        Of each dim the place of each row's label, -1 for none.
-    rows : array of int
-        The rows that match.
-    n_rows : int
-    unknown : list of str
-        The first rows that do not.
-    """
+    """Where the rows of a frame belong: `places` by dim, -1 for none; matching `rows`; examples of unknown ones."""
 
     places: dict[str, IntArray]
     rows: IntArray
@@ -297,14 +275,14 @@ class _Match:
     unknown: list[str]
 
     def cells(self) -> tuple[IntArray, ...]:
-        """The places of the rows that match, by dim."""
+        """Places of the matching rows, by dim."""
         return tuple(each[self.rows] for each in self.places.values())
 
 
 def _matched(
     ds: xr.Dataset, score: xr.DataArray, frame: pd.DataFrame, keys: Mapping[str, str], as_text: bool
 ) -> _Match:
-    """Which row belongs to which output, each to another one."""
+    """The output of each row; raises if two rows have the same one."""
     dims = [str(dim) for dim in score.dims if dim != "metric"]
     places = {}
     for key, column in keys.items():
@@ -335,7 +313,7 @@ def _matched(
 
 
 def _of_labels(ours: pd.Index, column: pd.Series[Any], key: str, as_text: bool) -> IntArray:
-    """The place of each row's label among ours, -1 for none; labels of another type are refused."""
+    """Place of each row's label in `ours`, -1 for none; raises for labels of another type."""
     theirs = pd.Index(column)
     texts = [pd.Index([str(label) for label in each]) for each in (ours, theirs)]
     cells.report_alike({key: [*texts[0], *texts[1].unique().difference(texts[0])]})
@@ -355,7 +333,7 @@ def _of_labels(ours: pd.Index, column: pd.Series[Any], key: str, as_text: bool) 
 
 
 def _laid_out(score: xr.DataArray, match: _Match, names: list[Hashable], values: FloatArray) -> xr.DataArray:
-    """The new scores on the labels of the dims by which they are joined."""
+    """The new scores on the labels of the joined dims."""
     dims = list(match.places)
     cube = np.full((len(names), *(score.sizes[dim] for dim in dims)), np.nan)
     for row, each in zip(cube, values[:, match.rows], strict=True):
@@ -364,7 +342,7 @@ def _laid_out(score: xr.DataArray, match: _Match, names: list[Hashable], values:
 
 
 def _said(score: xr.DataArray, match: _Match, names: list[Hashable]) -> str:
-    """How many rows matched, in words; a warning where some row or output is left over."""
+    """The number of matching rows in words; warns of unmatched rows or outputs."""
     said = f"{', '.join(map(str, names))}: {len(match.rows):,} of {match.n_rows:,} rows matched"
     texts = []
     if len(match.rows) < match.n_rows:

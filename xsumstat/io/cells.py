@@ -1,4 +1,4 @@
-"""What readers of score files share: names as they come, labels in natural order, and cubes of cells."""
+"""Shared by readers of score files: names, labels in natural order, and cubes of cells."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _LONG_JSON, _LEAST_EACH = 2**22, 16
 
 
 def check_density(content: str | bytes, where: str) -> None:
-    """Refuse a long JSON text of many empty lists or mappings, which would take far more memory than its length."""
+    """Refuse long JSON text of many empty lists or mappings, which takes far more memory than its length."""
     if len(content) <= _LONG_JSON:
         return
     if isinstance(content, str):
@@ -38,24 +38,24 @@ def check_density(content: str | bytes, where: str) -> None:
 
 
 def text(labels: Iterable[str]) -> np.ndarray[Any, np.dtype[np.object_]]:
-    """Labels that come back as plain str, and not as strings of NumPy's."""
+    """Labels as plain str, not NumPy strings."""
     return np.array(list(labels), dtype=object)
 
 
 def is_named(metric: str, name: str) -> bool:
-    """Whether a metric is `name`, or one of its variants."""
+    """Whether a metric is `name` or one of its variants."""
     return metric == name or metric.startswith(f"{name}_")
 
 
 class Names:
-    """Labels without the blanks around them, and which of them had some."""
+    """Labels without surrounding blanks, and which of them had some."""
 
     def __init__(self) -> None:
         self._with_blanks: dict[str, dict[str, None]] = {}
         self._seen: dict[tuple[str, str], str] = {}
 
     def stripped(self, what: str, name: Any, where: str) -> str:
-        """A label; `what` it names, and `where`, are for the message if it is none."""
+        """The label without blanks; `what` and `where` are for the error message."""
         if type(name) is str:
             bare = self._seen.get((what, name))
             if bare is None:
@@ -86,7 +86,7 @@ class Names:
         return bare
 
     def report(self) -> None:
-        """Warn of the labels that had blanks, and of those that look the same."""
+        """Warn of labels with blanks and of labels that look alike."""
         for what, labels in self._with_blanks.items():
             _validate.warn(f"{what}: blanks around labels are left out: {_validate.listing(labels)}", "labels_trimmed")
         each: dict[Hashable, dict[str, None]] = {}
@@ -96,7 +96,7 @@ class Names:
 
 
 def report_alike(labels: Mapping[Hashable, Iterable[Hashable]]) -> None:
-    """Warn of labels, by what they name, that look the same and are not, as "é" can be one sign or two."""
+    """Warn of labels that look the same and differ, as "é" can be one character or two."""
     for what, each in labels.items():
         texts = [label for label in each if isinstance(label, str)]
         if all(label.isascii() for label in texts):
@@ -118,12 +118,11 @@ def report_alike(labels: Mapping[Hashable, Iterable[Hashable]]) -> None:
 
 
 def natural(label: str) -> list[tuple[int, int | str]]:
-    """Sort key that puts "M2" before "M10"."""
     return [(0, int(part)) if part.isdecimal() else (1, part) for part in re.split(r"(\d+)", label) if part]
 
 
 def as_cube(values: Mapping[Cell, float], *labels: list[str]) -> np.ndarray[Any, np.dtype[np.float64]]:
-    """Values by cell as an array over the labels of each dim, NaN where there is none."""
+    """Values by cell as an array over the labels of each dim, NaN where missing."""
     cube = np.full([len(each) for each in labels], np.nan)
     places = [{label: at for at, label in enumerate(each)} for each in labels]
     cells = tuple([place[cell[dim]] for cell in values] for dim, place in enumerate(places))
@@ -132,7 +131,7 @@ def as_cube(values: Mapping[Cell, float], *labels: list[str]) -> np.ndarray[Any,
 
 
 def number(value: Any, name: str, where: str) -> float:
-    """A finite score, NaN for null; `name` and `where` are for the message if it is none."""
+    """A finite score, NaN for null; `name` and `where` are for the error message."""
     if type(value) is float and math.isfinite(value):
         return value
     if value is None:

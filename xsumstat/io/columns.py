@@ -1,4 +1,4 @@
-"""Columns of a table that are recognised by the names that they usually have."""
+"""Recognise columns of a table by their usual names."""
 
 from __future__ import annotations
 
@@ -21,7 +21,6 @@ _NAMES: dict[str, tuple[str, ...]] = {
 
 
 def header(path: Path) -> list[str]:
-    """The names of a table's columns."""
     if path.suffix.lower() == ".parquet":
         schema = extras.optional("pyarrow.parquet", "data").read_schema(path)
         return [str(name) for name in schema.names]
@@ -39,7 +38,7 @@ def header(path: Path) -> list[str]:
 
 
 def recognised(columns: Sequence[str], field: str) -> str | None:
-    """The column that has the field's own name, or else the only one with another of its usual names; None for none."""
+    """The column with the field's own name, or else the only one with another usual name; None for none."""
     if field in columns:
         return field
     found = [column for column in columns if spelt(column) in _NAMES[field]]
@@ -51,6 +50,6 @@ def recognised(columns: Sequence[str], field: str) -> str | None:
 
 
 def numbered(columns: Sequence[str]) -> bool:
-    """Whether columns have one name and a number or a letter each, as annotator_1, annotator_2."""
+    """Whether columns share a name and differ by a number or letter, as annotator_1, annotator_2."""
     stems = {re.sub(r"[\s_.-]*(\d+|(?<=[\s_.-])[A-Za-z])$", "", column) for column in columns}
     return len(columns) > 1 and len(stems) == 1 and stems != set(columns) and "" not in stems

@@ -1,4 +1,4 @@
-"""What a user declares of scores: the gold, the metrics that are better when lower, and the kind of each metric."""
+"""Declarations about scores: the gold, metrics that are better when lower, and each metric's kind."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def declared(
     kind: Mapping[str, Any] | None,
     columns: Iterable[Hashable] = (),
 ) -> xr.Dataset:
-    """The Dataset with what is declared of it; `columns` are those of the frame that it was made of."""
+    """The Dataset with its declarations; `columns` are those of the original frame."""
     labels = list(ds.indexes["metric"])
     if gold is not None:
         _check_gold(ds, gold, labels, list(columns))
@@ -54,7 +54,7 @@ def _check_gold(ds: xr.Dataset, gold: Hashable, labels: list[Hashable], columns:
 def _kinds(
     ds: xr.Dataset, kind: Mapping[str, Any], labels: list[Hashable], gold: Hashable | None
 ) -> np.ndarray[Any, np.dtype[np.object_]]:
-    """The kind of each metric: as declared, else as it was, else "human" for the gold and "automatic" for others."""
+    """Kind of each metric: as declared, else as before, else "human" for the gold and "automatic" for others."""
     if not isinstance(kind, Mapping):
         raise TypeError(f"kind must map each kind to its metrics, as {{'human': ['expert']}}, got {kind!r}")
     known = "kind" in ds.coords and ds["kind"].dims == ("metric",)

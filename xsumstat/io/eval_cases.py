@@ -1,4 +1,4 @@
-"""What readers of evaluation tools' results share: files, JSON, and cases gathered from several runs."""
+"""Shared by readers of evaluation tools' results: files, JSON, and cases of several runs."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _PASS = PASSES[1]
 
 
 def files(path: Paths, patterns: tuple[str, ...], what: str) -> list[Path]:
-    """The files that are named; of a folder all that match a pattern, also in folders below."""
+    """The named files; for a folder all that match a pattern, including subfolders."""
     found: list[Path] = []
     for each in _validate.paths("path", path):
         if not each.exists():
@@ -37,7 +37,7 @@ def files(path: Paths, patterns: tuple[str, ...], what: str) -> list[Path]:
 
 
 def parsed(content: bytes | str, where: str, line: int | None = None) -> Any:
-    """The value of a JSON text; an error says in which file and line it is none."""
+    """The value of a JSON text; errors name file and line."""
     check_density(content, where if line is None else f"{where}, line {line}")
     try:
         return json.loads(content if isinstance(content, str) else content.decode("utf-8-sig"))
@@ -52,21 +52,21 @@ def parsed(content: bytes | str, where: str, line: int | None = None) -> Any:
 
 
 def json_lines(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Each line's mapping, and where it is; empty lines are passed over."""
+    """The mapping of each line, and its place; empty lines are skipped."""
     for at, line in enumerate(path.read_bytes().split(b"\n"), start=1):
         if line.strip():
             yield f"{path.name}, line {at}", mapping(parsed(line, path.name, at), f"{path.name}, line {at}")
 
 
 def mapping(value: Any, where: str, name: str = "") -> dict[str, Any]:
-    """A mapping, or an error that says where there is none."""
+    """A mapping; otherwise an error names its place."""
     if not isinstance(value, dict):
         raise ValueError(f"{where}: {f'{name!r}' if name else 'it'} must be a mapping, got {reprlib.repr(value)}")
     return value
 
 
 def listing(value: Any, where: str, name: str) -> list[Any]:
-    """A list, or an error that says where there is none; none is an empty one."""
+    """A list, empty for null; otherwise an error names its place."""
     if value is None:
         return []
     if not isinstance(value, list):
@@ -75,7 +75,7 @@ def listing(value: Any, where: str, name: str) -> list[Any]:
 
 
 class Cases:
-    """Scores of cases (inputs), gathered from the runs of several systems."""
+    """Scores of cases (inputs), collected from the runs of several systems."""
 
     def __init__(self) -> None:
         self._values: dict[tuple[str, str, tuple[str, str]], list[float]] = {}
@@ -87,11 +87,10 @@ class Cases:
         self._names = Names()
 
     def label(self, what: str, name: Any, where: str) -> str:
-        """A label as text."""
         return self._names.stripped(what, name, where)
 
     def begin(self, system: str, task: str, case: str, source: str, where: str) -> tuple[str, tuple[str, str]]:
-        """A case of a system; an error where another file has it too, as that would be two runs of one system."""
+        """A case of a system; raises if another file has it, which means two runs of one system."""
         key = system, (task, case)
         if self._origin.setdefault(key, source) != source:
             raise ValueError(
@@ -101,7 +100,7 @@ class Cases:
         return key
 
     def same_content(self, key: tuple[str, tuple[str, str]], content: Any, where: str) -> None:
-        """An error where a case is another for one system than for those before."""
+        """Raise if a case differs from the same case of earlier systems."""
         if content is None:
             return
         first, origin = self._content.setdefault(key[1], (content, where))
@@ -114,7 +113,7 @@ class Cases:
     def add(
         self, key: tuple[str, tuple[str, str]], metric: str, value: Any, where: str, *, averaged: bool = False
     ) -> None:
-        """A score of a case, where several of one metric may be averaged; what is no number is left out and said."""
+        """Add a score of a case; `averaged` metrics may have several. Non-numbers are left out and reported."""
         if isinstance(value, bool):
             value = float(value)
         if not (value is None or isinstance(value, int | float)):
@@ -127,16 +126,15 @@ class Cases:
         values.append(found)
 
     def verdict(self, key: tuple[str, tuple[str, str]], passed: bool, where: str) -> None:
-        """Whether a case passed: the metric "pass", unless the tool has a metric of this name."""
+        """Add whether a case passed as the metric "pass", unless the tool has a metric of this name."""
         self._verdicts[key] = passed, where
 
     def direction(self, metric: str, higher: bool, where: str) -> None:
-        """Whether a metric is better when higher, as the tool says."""
+        """Record the tool's direction of a metric."""
         if self._lower.setdefault(metric, not higher) != (not higher):
             raise ValueError(f"{where}: {metric!r} is better when {'higher' if higher else 'lower'}, and before not so")
 
     def dataset(self, source: str) -> xr.Dataset:
-        """All as a Dataset."""
         self._names.report()
         coded = self._verdicts and not any(metric == _PASS for metric, _, _ in self._values)
         if coded:

@@ -1,4 +1,4 @@
-"""Scores that evaluation tools of language models write as JSON: `read_lm_eval`, `read_promptfoo`, `read_deepeval`."""
+"""Read JSON results of evaluation tools: `read_lm_eval`, `read_promptfoo`, `read_deepeval`."""
 
 from __future__ import annotations
 
@@ -32,27 +32,26 @@ def read_lm_eval(path: str | Path | Iterable[str | Path]) -> xr.Dataset:
     Parameters
     ----------
     path : str, Path, or several
-        A folder, in which and below which all ``samples_*.jsonl`` are read, or such files.
+        A folder (all ``samples_*.jsonl`` in it and in its subfolders), or such files.
 
     Returns
     -------
     Dataset
-        ``score(metric, system, input)``: a system is a model, by the name in the ``results_*.json`` of the same run,
-        else by the folder's; an input a document, "0", "1" ... or, of several tasks, "task/0"; a metric what the
-        task measures for each document, with its filter where it has one ("exact_match,strict-match").
-        Coordinates ``task(input)``, and ``higher_is_better(metric)`` where ``results_*.json`` says it. Metrics that
-        exist for all documents together only (lists, of each document) are left out.
+        ``score(metric, system, input)``: models, named by the run's ``results_*.json`` or the folder; documents, "0",
+        "1" ... or "task/0" with several tasks; metrics of single documents, with their filter
+        ("exact_match,strict-match"). Coordinates ``task(input)`` and, where ``results_*.json`` has it,
+        ``higher_is_better(metric)``.
 
     Raises
     ------
     FileNotFoundError, ValueError
-        If there is no such file, a line is not as described (file and line are named), two runs of one model hold the
-        same document, or a document is another for one model than for the others.
+        If a file is missing or malformed (file and line are named), two runs of one model have the same document, or a
+        document differs between models.
 
     Warns
     -----
     UserWarning
-        Names the metrics that are left out.
+        Names the metrics that are left out, because they exist only for all documents together.
 
     Examples
     --------
@@ -63,11 +62,8 @@ def read_lm_eval(path: str | Path | Iterable[str | Path]) -> xr.Dataset:
     ...         line = {"doc_id": 0, "filter": "none", "metrics": ["acc"], "acc": 1.0}
     ...         _ = pathlib.Path(folder, model, "samples_arc_easy.jsonl").write_text(json.dumps(line))
     ...     ds = xsumstat.read_lm_eval(folder)
-    >>> ds.score.sel(metric="acc").to_pandas()
-    input         0
-    system
-    org__large  1.0
-    org__small  1.0
+    >>> ds.score.sel(metric="acc").to_series().to_dict()
+    {('org__large', '0'): 1.0, ('org__small', '0'): 1.0}
     """
     cases = Cases()
     for file in files(path, ("samples_*.jsonl",), "samples of lm-evaluation-harness"):
@@ -98,7 +94,7 @@ def _metrics_of(line: dict[str, Any], where: str) -> list[str]:
 
 
 def _results_beside(file: Path, date: str | None) -> dict[str, Any]:
-    """The results of the run that wrote the samples: those of the same date, or the only ones in the folder."""
+    """Results of the run that wrote the samples: those of the same date, or the only ones in the folder."""
     beside = sorted(file.parent.glob("*.json"))
     same = [each for each in beside if date is not None and each.name.endswith(f"_{date}.json")]
     alone = [each for each in beside if each.name.startswith("results")]
@@ -118,39 +114,33 @@ def read_promptfoo(path: str | Path | Iterable[str | Path]) -> xr.Dataset:
     Returns
     -------
     Dataset
-        ``score(metric, system, input)``: a system is a provider, by its label or id, and where a provider answers
-        several prompts "provider, prompt"; an input a test, by its description where each test has one of its own,
-        else by its number; the metrics are "score", the test's whole score, each named score, and each kind of
-        assertion that has no name, averaged over those of the test, and "pass", 1 where the test passed
-        (``ds.attrs["labels"]``). A coordinate of input holds each variable of the
-        tests that is a number or text. An answer that ended in an error has no score.
+        ``score(metric, system, input)``. Systems are providers, or "provider, prompt" with several prompts; inputs are
+        tests, by description or number. Metrics are "score" (the whole test), each named score, each kind of unnamed
+        assertion (averaged), and "pass" (1 where passed; ``ds.attrs["labels"]``). Variables of the tests that are
+        numbers or text become coordinates of input. An answer with an error has no score.
 
     Raises
     ------
     FileNotFoundError, ValueError
-        If there is no such file, or it is not as described.
+        If a file is missing or malformed.
 
     Warns
     -----
     UserWarning
-        Counts the answers that ended in an error.
+        Counts the answers with an error.
 
     Examples
     --------
     >>> import json, pathlib, tempfile, xsumstat
     >>> results = [
-    ...     {"testIdx": at, "provider": {"id": name}, "score": score, "namedScores": {"style": score / 2}}
-    ...     for name, scores in {"small": [0.5, 0.0], "large": [1.0, 0.5]}.items()
-    ...     for at, score in enumerate(scores)
+    ...     {"testIdx": at, "provider": {"id": "small"}, "score": score, "namedScores": {"style": score / 2}}
+    ...     for at, score in enumerate([0.5, 1.0])
     ... ]
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     _ = pathlib.Path(folder, "results.json").write_text(json.dumps({"results": {"results": results}}))
     ...     ds = xsumstat.read_promptfoo(folder)
-    >>> ds.score.sel(metric="style").to_pandas()
-    input      0     1
-    system
-    small   0.25  0.00
-    large   0.50  0.25
+    >>> ds.score.sel(metric="style", system="small").values.tolist()
+    [0.25, 0.5]
     """
     cases, variables, failed = Cases(), dict[str, dict[str, Any]](), 0
     for file in files(path, ("*.json", "*.jsonl"), "results of promptfoo"):
@@ -203,7 +193,7 @@ def _test(entry: dict[str, Any], where: str) -> int:
 
 
 def _test_names(entries: list[tuple[str, dict[str, Any]]]) -> dict[int, str]:
-    """What tests are called: by their descriptions, where each has one of its own, or else by their numbers."""
+    """Names of tests: their descriptions where each has its own, else their numbers."""
     names: dict[int, Any] = {}
     for where, entry in entries:
         case = entry.get("testCase")
@@ -230,7 +220,7 @@ def _prompts_by_provider(entries: list[tuple[str, dict[str, Any]]]) -> dict[str,
 
 
 def _prompt(entry: dict[str, Any]) -> str:
-    """Which prompt it is: its label, which by default is its template."""
+    """The prompt's label, by default its template."""
     prompt = entry.get("prompt")
     label = prompt.get("label") if isinstance(prompt, dict) else prompt
     return str(label or entry.get("promptId") or entry.get("promptIdx"))
@@ -242,7 +232,7 @@ def _prompt_name(entry: dict[str, Any], prompts: list[Any]) -> str:
 
 
 def _promptfoo_scores(entry: dict[str, Any], where: str) -> Iterator[tuple[str, Any, bool]]:
-    """Metrics, their scores, and whether there may be several of one."""
+    """Metrics, their scores, and whether a metric may have several."""
     grading = entry.get("gradingResult") or {}
     yield "score", entry.get("score", mapping(grading, where, "gradingResult").get("score")), False
     named = mapping(entry.get("namedScores") or grading.get("namedScores") or {}, where, "namedScores")
@@ -255,7 +245,7 @@ def _promptfoo_scores(entry: dict[str, Any], where: str) -> Iterator[tuple[str, 
 
 
 def _described(ds: xr.Dataset, variables: dict[str, dict[str, Any]]) -> dict[str, tuple[str, list[Any]]]:
-    """The variables of the tests that are numbers or text, as coordinates of input."""
+    """Variables of the tests that are numbers or text, as coordinates of input."""
     labels = ds["input"].values.tolist()
     names = dict.fromkeys(name for each in variables.values() for name in each)
     taken = {*ds.dims, *ds.coords, *ds.data_vars}
@@ -274,41 +264,31 @@ def read_deepeval(path: str | Path | Iterable[str | Path]) -> xr.Dataset:
     Parameters
     ----------
     path : str, Path, or several
-        Files of the folder ``DEEPEVAL_RESULTS_FOLDER``, one a run, ``.deepeval/.latest_test_run.json``, or what
-        `deepeval.evaluate` gave, as JSON; or a folder of such ``.json`` files.
+        Files of ``DEEPEVAL_RESULTS_FOLDER``, one for each run, ``.deepeval/.latest_test_run.json``, or the result of
+        `deepeval.evaluate` as JSON; or a folder of such ``.json`` files.
 
     Returns
     -------
     Dataset
-        ``score(metric, system, input)``: a system is a run, by the hyperparameter "model" that was logged, else by
-        the run's identifier, else by the file's name; an input a test case, by its name; a metric by its name, and
-        "pass", 1 where the test case passed (``ds.attrs["labels"]``). A metric that ended in an error has no score.
-        DeepEval does not say which metrics are better when lower
-        (Bias, Hallucination, Toxicity): see `higher_is_better`.
+        ``score(metric, system, input)``. Systems are runs, by the logged hyperparameter "model", the identifier, or the
+        file name; inputs are test cases. "pass" is 1 where the case passed (``ds.attrs["labels"]``). A metric with an
+        error has no score. DeepEval does not record directions (Bias, Hallucination, Toxicity): set `higher_is_better`.
 
     Raises
     ------
     FileNotFoundError, ValueError
-        If there is no such file, it is not as described, two runs have one name, or a test case has another input in
-        one run than in others.
+        If a file is missing or malformed, two runs have one name, or a test case differs between runs.
 
     Examples
     --------
     >>> import json, pathlib, tempfile, xsumstat
+    >>> case = {"name": "case 1", "metricsData": [{"name": "Faithfulness", "score": 0.5}]}
+    >>> run = {"hyperparameters": {"model": "small"}, "testCases": [case]}
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     for model, scores in {"small": [0.5, 0.0], "large": [1.0, 0.5]}.items():
-    ...         cases = [
-    ...             {"name": f"case {at}", "metricsData": [{"name": "Faithfulness", "score": score}]}
-    ...             for at, score in enumerate(scores)
-    ...         ]
-    ...         run = {"hyperparameters": {"model": model}, "testCases": cases}
-    ...         _ = pathlib.Path(folder, f"{model}.json").write_text(json.dumps(run))
+    ...     _ = pathlib.Path(folder, "run.json").write_text(json.dumps(run))
     ...     ds = xsumstat.read_deepeval(folder)
-    >>> ds.score.sel(metric="Faithfulness").to_pandas()
-    input   case 0  case 1
-    system
-    large      1.0     0.5
-    small      0.5     0.0
+    >>> ds.score.sel(metric="Faithfulness").to_series().to_dict()
+    {('small', 'case 1'): 0.5}
     """
     cases = Cases()
     for file in files(path, ("*.json", ".latest_test_run.json"), "test runs of DeepEval"):

@@ -1,4 +1,4 @@
-"""Scores in from pandas and from files."""
+"""Read scores from pandas frames and from files."""
 
 from __future__ import annotations
 
@@ -43,83 +43,62 @@ def to_scores(
     Parameters
     ----------
     frame : DataFrame
-        Of pandas, polars or pyarrow, or of a library whose frames have ``to_pandas()``, as a Hugging Face Dataset; as
-        a method, ``df.meta.to_scores(...)``, of pandas. Tidy, a row a score; or, with ``wide=True``, a row an output
-        and a column a metric. Levels of the index count as columns. It is not changed.
+        Pandas, polars, pyarrow, or any frame with ``to_pandas()``; the method ``df.meta.to_scores(...)`` needs pandas.
+        Tidy, one row per score, or with ``wide=True`` one row per output and one column per metric. It is not changed.
     metric : str or list of str, optional
-        Tidy: the column that names the metric, default "metric". Wide: the metrics' columns, default every
-        numeric column that is not named otherwise.
+        Tidy: the column that names the metric, default "metric". Wide: the metrics' columns, default all other numeric
+        ones.
     system, input : str, default "system", "input"
-        Columns that name the system and the input. A frame without a column of systems, nor one that is usually called
-        so, as "model", is of one system, "system".
+        Columns of system and input. Without a column of systems all rows belong to one system, "system".
     value : str, default "score"
-        Tidy: the column of the scores.
+        Tidy: the column of scores.
     wide : bool, default False
-        Whether each metric has a column of its own.
+        Whether each metric has its own column.
     dims : iterable of str, optional
         Columns that become further dims, such as "language".
     ratings : str or list of str, optional
-        The metrics (wide: columns) that are several people's ratings. They become the variable
-        ``rating(system, input, rater)``, and their mean, over those who rated, the metric "human". Default: none.
+        Metrics (wide: columns) that are ratings by several raters. They become ``rating(system, input, rater)``, and
+        their mean the metric "human".
     rater : str, optional
-        The column that says who rated, where each rating has a row of its own. What else a wide frame says of an
-        output, it says in each of its rows. Default: each of `ratings` is one rater.
+        Column that names the rater, with one row per rating. Default: each of `ratings` is one rater.
     aggregate : str or callable, optional
-        How scores of the same cell become one, as in pandas: "mean", "median", "first" ... Default: the same
-        cell twice is an error. A "mean", "median" or "sum" does not depend on the order of the rows; those of one
-        metric that differ by no more than rounding can make them (relative 1e-12) are equal.
+        How several scores of one cell are combined, as in pandas: "mean", "median", "first" ... Default: an error.
     gold : str, optional
-        The metric, or with `ratings` the variable "rating", that others are compared with where no question names
-        another: ``ds.attrs["gold"]``. Default: with `ratings` "human", else none.
+        Metric, or "rating", to compare with by default, ``ds.attrs["gold"]``. Default: with `ratings` "human", else
+        none.
     lower_is_better : str or list of str, optional
-        Metrics that are better when lower, as an error rate: the coordinate ``higher_is_better(metric)`` is False
-        for them, and True for all others. They are negated before anything is computed. Questions remark on a
-        metric that is not declared, where its system means correlate negatively with the gold's: at most -.3, by
-        Pearson, and so low that chance would bring one of all metrics there once in a hundred Datasets (Fisher's z of
-        so many systems, divided among the metrics), if the correlation asked for is negative too.
+        Metrics that are better when lower, such as an error rate: ``higher_is_better(metric)`` is False for them, and
+        they are negated before any analysis. If an undeclared metric correlates significantly negatively with the human
+        scores, a message suggests this argument.
     kind : mapping, optional
-        The metrics of each kind, as ``{"human": ["expert", "crowd"], "judge": ["gpt"]}``: the coordinate
-        ``kind(metric)``, "automatic" for those not named, "human" for the gold. Metrics of kind "human" and
-        "covariate", such as a length, are judged only where `metric=` of a question names them.
+        Metrics of each kind, as ``{"human": ["expert", "crowd"], "judge": ["gpt"]}``: the coordinate ``kind(metric)``,
+        default "automatic", "human" for the gold. Kinds "human" and "covariate" are analysed only if `metric=` names
+        them.
     labels : list of str, optional
-        The texts that scores are, the lowest first, as ``["fail", "pass"]``: they become 0, 1, ..., and
-        ``ds.attrs["labels"]`` keeps them. Columns of other texts stay as they are.
+        Texts that scores are, lowest first, as ``["fail", "pass"]``: they become 0, 1, ...; see ``ds.attrs["labels"]``.
 
     Returns
     -------
     Dataset
-        ``score(metric, system, input, ...)``, float64, labels in the order in which they appear, NaN where
-        the frame has no row. A further column that has one value for each label of a dim, as a system's type,
-        becomes a coordinate of that dim. ``ds.attrs["left_out"]`` names columns of texts that are left out.
+        ``score(metric, system, input, ...)``, float64, labels in order of appearance, NaN without a row. A further
+        column with one value for each label of a dim becomes a coordinate of that dim. ``ds.attrs["left_out"]`` names
+        omitted columns of text.
 
     Raises
     ------
     ValueError, TypeError
-        For a column that does not exist or stands twice, a label that is missing, labels of one dim that are text in
-        part, as 1 and "1", a score that is no finite number, a list or a mapping in a cell, a cell that appears twice,
-        and a metric in `gold`, `lower_is_better` or `kind` that there is not.
+        For unknown or repeated columns, missing labels, labels that are text only in part, scores that are not finite
+        numbers, repeated cells, and unknown metrics in `gold`, `lower_is_better` or `kind`.
 
     Warns
     -----
     UserWarning
-        Names the columns that are neither scores, labels, descriptions nor texts, and are left out, the labels with
-        blanks around them, which are left out too, and labels of a dim that look the same and are not, as "é" can be
-        one sign or two. An index of text without a name is left out: pandas makes one where the rows of a file have a
-        field more than its header.
+        Names columns that are left out, labels with blanks around them (removed), and labels that look alike.
 
     Examples
     --------
     >>> import pandas as pd, xsumstat
     >>> frame = pd.DataFrame({"model": ["a", "a", "b", "b"], "doc": [1, 2, 1, 2], "rouge": [0.1, 0.2, 0.3, 0.4]})
-    >>> ds = frame.meta.to_scores(system="model", input="doc", wide=True)
-    >>> ds.score.sel(metric="rouge").to_pandas()
-    input     1    2
-    system
-    a       0.1  0.2
-    b       0.3  0.4
-
-    Two people's ratings in columns of their own, beside an error rate:
-
     >>> frame = frame.assign(ann=[1, 2, 3, 4], bob=[1, 3, 3, 5], ter=[0.9, 0.7, 0.6, 0.4])
     >>> ds = frame.meta.to_scores(
     ...     system="model", input="doc", wide=True, ratings=["ann", "bob"], lower_is_better=["ter"]
@@ -147,7 +126,7 @@ def to_scores(
 
 
 def _of_scores(metric: Any, value: str, ratings: Any, wide: bool) -> list[Any]:
-    """The columns that are named as scores."""
+    """Columns that are named as scores."""
     if not wide:
         return [value]
     columns = [] if metric is None else _validate.several("metric", metric, "a column or several")
@@ -170,7 +149,7 @@ def _with_ratings(
     aggregate: Any,
     place: Place = "row {}".format,
 ) -> xr.Dataset:
-    """Scores, the ratings beside them, and the raters' mean among them."""
+    """Scores, with the ratings beside them and the raters' mean among them."""
     labelled = [system, input, *dims]
     names = by_raters.check(ratings, rater, labelled)
     used = {"system": system, "input": input, **{dim: dim for dim in dims}, **({"rater": rater} if rater else {})}
@@ -233,39 +212,37 @@ def read_scores(
     chunks: int | Literal["auto"] | Mapping[Any, Any] | None = None,
     labels: Sequence[str] | None = None,
 ) -> xr.Dataset:
-    """Scores from a file or folder, by its ending.
+    """Read scores from a file or folder, by its ending.
 
     Parameters
     ----------
     path : str or Path
-        ``.csv``, ``.tsv`` or ``.parquet``: a frame, tidy if it has the metric column, else wide. ``.nc`` or ``.zarr``:
-        a saved Dataset. ``.jsonl``, ``.json``, ``.eval``, or a folder of such: SacreROUGE, or what
-        lm-evaluation-harness, Inspect AI, promptfoo and DeepEval write, told by what is in it; other ``.jsonl`` and
-        ``.json`` with a record a row are frames, too.
+        ``.csv``, ``.tsv``, ``.parquet``: a frame, tidy if it has the metric column, else wide. ``.nc``, ``.zarr``: a
+        saved Dataset. ``.jsonl``, ``.json``, ``.eval``, or a folder: SacreROUGE, lm-evaluation-harness, Inspect AI,
+        promptfoo or DeepEval, recognised by content; other JSON with one record per row is a frame.
     metric, system, input, value, dims, aggregate
-        Columns of a frame, and what to do with repeated cells, as for `to_scores`.
+        Columns of a frame, and how to combine repeated cells: arguments of `to_scores`.
     ratings : list of str, optional
-        Of a frame: the columns, or where it is tidy the metrics, that are several people's ratings. Their mean becomes
-        the metric "human", the gold.
+        Columns (tidy: metrics) that are ratings by several raters; their mean becomes the metric "human", the gold.
     rater, gold, kind
-        As for `to_scores`.
+        Arguments of `to_scores`.
     columns : list of str, optional
-        Of a frame that is not tidy: the metrics. Default: every column of numbers.
+        The metrics of a wide frame. Default: every numeric column.
     chunks : int, mapping or "auto", optional
-        Of ``.nc`` and ``.zarr``: leave the values in the file, as a Dask array in chunks of these sizes, as
-        `xarray.open_dataset` does; what describes labels is read. ``{"metric": 1}``, a metric at a time, suits scores
-        that memory does not hold. Default: all is read.
+        For ``.nc`` and ``.zarr``: keep the values in the file, as a Dask array with these chunks
+        (`xarray.open_dataset`). ``{"metric": 1}`` suits scores larger than memory. Default: read all.
     labels : list of str, optional
-        Of a frame: the texts that scores are, as for `to_scores`.
+        Texts that the scores of a frame are, lowest first.
 
     Returns
     -------
     Dataset
+        ``score(metric, system, input, ...)``.
 
     Raises
     ------
     FileNotFoundError, ValueError
-        If there is no such file, its ending is not one of these, it cannot be read, or not in chunks.
+        If the file is missing, has another ending, or cannot be read (in chunks).
     """
     path = Path(path)
     if not path.exists():
@@ -302,7 +279,7 @@ def read_scores(
 
 
 def sample(path: Path, rows_read: int = 10_000) -> pd.DataFrame:
-    """The first rows of a table, by which it is told what its columns hold; its header alone where they are broken."""
+    """First rows of a table, from which its columns are recognised; only its header where rows are broken."""
     if recognised.is_records(path):
         return recognised.records(path).head(rows_read)
     names = usual.header(path)
@@ -320,7 +297,7 @@ def sample(path: Path, rows_read: int = 10_000) -> pd.DataFrame:
 
 
 def table(path: Path, labels: list[str]) -> tuple[pd.DataFrame, Place]:
-    """A table, in which the columns of labels are text, and what its rows are called."""
+    """A table with the columns of labels as text, and the names of its rows."""
     suffix = path.suffix.lower()
     if suffix in recognised.SUFFIXES:
         return recognised.records(path), lambda row: f"{path.name}, row {row}"

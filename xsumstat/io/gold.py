@@ -1,4 +1,4 @@
-"""Human scores that come apart from the metrics' scores, joined by system and input: `add_gold`."""
+"""Join human scores to scores by system and input: `add_gold`."""
 
 from __future__ import annotations
 
@@ -35,48 +35,40 @@ def add_gold(
     ds : Dataset
         Scores; it is not changed.
     human : DataArray, (system, input) or (system, input, rater), or DataFrame
-        Human scores or ratings. Labels are matched as text, so that 7 and "7" are one. A frame, of pandas or another
-        library, has a row a rating, or a row an output and a column a rater, as annotator_1, annotator_2; its columns
-        of systems, inputs, raters (if any) and scores are found by their usual names (system, model; input, doc;
-        rater, annotator; score, rating). Of others `to_scores` makes a DataArray.
+        Human scores or ratings; labels are matched as text (7 and "7" match). A frame has one row per rating, or one
+        row per output and a column per rater (annotator_1, annotator_2), with usual names (system, model; input, doc;
+        rater, annotator; score, rating). For other names use `to_scores`.
     name : str, default "human"
-        What the metric is called that human scores become.
+        Name of the metric of human scores.
     labels : list of str, optional
-        The texts that human scores are, the lowest first, as ``["fail", "pass"]``. Default: those of `ds`, if it has
-        some.
+        Texts that human scores are, lowest first, as ``["fail", "pass"]``. Default: those of `ds`, if any.
 
     Returns
     -------
     Dataset
-        The scores with the metric `name`: the human scores, or the mean of the raters who rated. Of several raters
-        all ratings are the variable ``rating(system, input, rater)``. The coordinate ``kind`` calls the metric
-        "human", and ``ds.attrs["gold"]`` names it. Human scores of what `ds` does not hold are left out.
+        ``score(metric, system, input)`` with the metric `name`, the mean over raters, of ``kind`` "human", and with
+        several raters ``rating(system, input, rater)``. ``ds.attrs["gold"]`` names it. Human scores of other outputs
+        are left out.
 
     Raises
     ------
     ValueError
-        If nothing is in both, there is a metric of this name, human scores have other dims, or the columns of a frame
-        have other names.
+        If no label matches, a metric has this name, human scores have other dims, or columns have other names.
 
     Warns
     -----
     UserWarning
-        Counts the outputs without a human score, the human scores of no output, and the rows of a frame that are
-        averaged, as several are of one output and no column says who rated; names labels of the two that look the same
-        and are not, as "é" can be one sign or two.
+        Counts outputs without a human score, human scores without an output, and averaged rows of one output without a
+        column of raters; names labels that look alike and differ.
 
     Examples
     --------
     >>> import pandas as pd, xsumstat
     >>> scores = pd.DataFrame({"system": ["a", "b"], "input": [7, 7], "rouge": [0.2, 0.4]}).meta.to_scores(wide=True)
-    >>> rated = pd.DataFrame({"system": list("aab"), "input": ["7"] * 3, "who": list("xyx"), "points": [3, 4, 5]})
-    >>> human = rated.meta.to_scores(wide=True, ratings="points", rater="who").rating
-    >>> ds = xsumstat.add_gold(scores, human)  # or add_gold(scores, rated), were its columns called as usual
-    >>> ds.score.sel(input=7).to_pandas()
-    system    a    b
-    metric
-    rouge   0.2  0.4
-    human   3.5  5.0
+    >>> rated = pd.DataFrame({"system": list("aab"), "input": [7] * 3, "rater": list("xyx"), "score": [3, 4, 5]})
+    >>> ds = xsumstat.add_gold(scores, rated)
+    >>> ds.score.sel(metric="human", input=7).to_series().to_dict()
+    {'a': 3.5, 'b': 5.0}
     """
     _validate.label("name", name)
     schema.checked_scores(ds)
@@ -92,7 +84,7 @@ def add_gold(
 
 @dataclass(frozen=True)
 class Match:
-    """How many outputs and human scores found their partner."""
+    """Number of outputs and of human scores that matched."""
 
     n_outputs: int
     n_rated: int
@@ -102,7 +94,6 @@ class Match:
 
     @property
     def is_complete(self) -> bool:
-        """Whether none is left over."""
         return self.n_rated == self.n_outputs and not self.n_unknown
 
     def text(self, name: str) -> str:
@@ -116,7 +107,7 @@ class Match:
 
 
 def join(ds: xr.Dataset, human: xr.DataArray, *, name: str) -> tuple[xr.Dataset, Match]:
-    """What `add_gold` gives, and what found its partner."""
+    """The result of `add_gold`, and its match."""
     score = schema.checked_scores(ds)
     if not isinstance(human, xr.DataArray) or not set(facts.CELLS) <= set(human.dims) <= {
         *facts.CELLS,
@@ -156,7 +147,7 @@ def _labels(score: xr.DataArray, dim: str) -> pd.Index:
 
 
 def _report_alike(labels: Mapping[str, pd.Index], human: xr.DataArray) -> None:
-    """Warn of labels of human scores that look like one of the scores, and are another."""
+    """Warn of labels of human scores that look like one of the scores' and differ."""
     both: dict[Hashable, list[str]] = {}
     for dim, ours in labels.items():
         known = set(map(str, ours))
@@ -165,7 +156,7 @@ def _report_alike(labels: Mapping[str, pd.Index], human: xr.DataArray) -> None:
 
 
 def _placed(human: xr.DataArray, labels: Mapping[str, pd.Index]) -> xr.DataArray:
-    """Human scores on the labels of the scores, whichever type labels have."""
+    """Human scores on the labels of the scores, whatever the type of labels."""
     for dim, ours in labels.items():
         by_text = {str(label): label for label in ours}
         theirs = [by_text.get(str(label)) for label in _labels(human, dim)]
@@ -208,19 +199,10 @@ def read_human(
     column: str | None = None,
     labels: Sequence[str] = (),
 ) -> tuple[xr.DataArray, str]:
-    """Human scores (system, input, or rater too) from a table, and how its columns were read.
+    """Human scores (system, input, or also rater) from a table, and how its columns were read.
 
-    Parameters
-    ----------
-    path : str or Path
-        ``.csv``, ``.tsv`` or ``.parquet`` with a row a rating: the columns of system, input and rater (if any) by their
-        usual names, and one of numbers; or with a row an output and a column a rater, as annotator_1, annotator_2.
-    system, input : str, optional
-        Their columns, where the table has some of these names.
-    column : str, optional
-        The column of the ratings, where the table has one of this name.
-    labels : sequence of str
-        The texts that ratings are, the lowest first.
+    `path` is a ``.csv``, ``.tsv`` or ``.parquet`` file as for `add_gold`; `system`, `input` and `column` (ratings) name
+    columns if they exist; `labels` are the texts that ratings are.
     """
     path = Path(path)
     if not path.exists():
@@ -238,7 +220,7 @@ def read_human(
 
 
 def _of_frame(frame: Any, scale: Sequence[str]) -> xr.DataArray:
-    """Human scores from a frame whose columns have their usual names."""
+    """Human scores from a frame with usual column names."""
     table = rows.prepared(tabular.as_pandas(frame), None)
     names = [name for name in table.columns if isinstance(name, str)]
     found = _labels_of(names, {}, _FRAME)
@@ -253,7 +235,7 @@ def _of_frame(frame: Any, scale: Sequence[str]) -> xr.DataArray:
 
 
 def _labels_of(names: list[str], given: Mapping[str, str | None], file: str) -> dict[str, str]:
-    """The columns of system, input and rater: those given that there are, or else those that are called as usual."""
+    """Columns of system, input and rater: those given if they exist, else those with usual names."""
     found: dict[str, str] = {}
     for field in (*facts.CELLS, by_raters.RATER):
         own = given.get(field)
@@ -268,7 +250,7 @@ def _labels_of(names: list[str], given: Mapping[str, str | None], file: str) -> 
 def _ratings(
     frame: pd.DataFrame, found: Mapping[str, str], column: str | None, file: str
 ) -> tuple[xr.DataArray, str, int]:
-    """Human scores of a table, how its columns were read, and how many rows were averaged with one before them."""
+    """Human scores of a table, how its columns were read, and the number of averaged rows."""
     labels = list(found.values())
     values = _value_columns(frame, [name for name in frame.columns if name not in labels], column, file)
     rater = found.get(by_raters.RATER)
@@ -295,7 +277,7 @@ def _ratings(
 
 
 def _value_columns(frame: pd.DataFrame, others: list[str], column: str | None, file: str) -> list[str]:
-    """The column of the ratings, or those of the raters."""
+    """The column of ratings, or those of the raters."""
     if column is not None and column in others:
         return [column]
     numeric = [name for name in others if pd.api.types.is_numeric_dtype(frame[name].dtype)]

@@ -1,4 +1,4 @@
-"""Scores in the logs of Inspect AI, ``.eval`` (a zip file) or ``.json``: `read_inspect`."""
+"""Read the logs of Inspect AI, ``.eval`` (zip) or ``.json``: `read_inspect`."""
 
 from __future__ import annotations
 
@@ -34,42 +34,37 @@ def read_inspect(path: str | Path | Iterable[str | Path]) -> xr.Dataset:
     Parameters
     ----------
     path : str, Path, or several
-        Logs, ``.eval`` or ``.json``, one for each model and task; or a folder of them. Logs compressed by Zstandard,
-        as Inspect now writes them, need Python 3.14 or pyarrow (extra `data`).
+        Logs, ``.eval`` or ``.json``, one for each model and task, or a folder of them. Logs compressed by Zstandard
+        (the current default) need Python 3.14 or pyarrow (extra `data`).
 
     Returns
     -------
     Dataset
-        ``score(metric, system, input)``: a system is a model, an input a sample, by its id or, of several tasks,
-        "task/id"; a metric a scorer, and where a scorer gives several values "scorer_value". Grades are numbers as
-        in Inspect: C 1, P .5, I and N 0, yes 1 and no 0. Several epochs of a sample are averaged. Coordinate
-        ``task(input)``. Values that are other text, or lists, are left out.
+        ``score(metric, system, input)``: models; samples, by id or "task/id" with several tasks; scorers, or
+        "scorer_value" for each of several values. Grades become numbers as in Inspect: C 1, P .5, I and N 0, yes 1, no
+        0. Epochs of a sample are averaged. Coordinate ``task(input)``.
 
     Raises
     ------
     FileNotFoundError, ValueError
-        If there is no such file, it is not as described, two logs hold the same sample of one model, or a sample has
-        another input for one model than for the others.
+        If a file is missing or malformed, two logs have the same sample of one model, or a sample differs between
+        models.
 
     Warns
     -----
     UserWarning
-        Names the values that are left out.
+        Names the values that are left out: other texts, and lists.
 
     Examples
     --------
     >>> import json, pathlib, tempfile, xsumstat
+    >>> samples = [{"id": at, "scores": {"match": {"value": grade}}} for at, grade in enumerate("CI", 1)]
+    >>> log = {"eval": {"model": "small", "task": "sums"}, "samples": samples}
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     for model, grades in {"small": "CI", "large": "CP"}.items():
-    ...         samples = [{"id": at, "scores": {"match": {"value": grade}}} for at, grade in enumerate(grades, 1)]
-    ...         log = {"eval": {"model": model, "task": "sums"}, "samples": samples}
-    ...         _ = pathlib.Path(folder, f"{model}.json").write_text(json.dumps(log))
+    ...     _ = pathlib.Path(folder, "log.json").write_text(json.dumps(log))
     ...     ds = xsumstat.read_inspect(folder)
-    >>> ds.score.sel(metric="match").to_pandas()
-    input     1    2
-    system
-    large   1.0  0.5
-    small   1.0  0.0
+    >>> ds.score.sel(metric="match").to_series().to_dict()
+    {('small', '1'): 1.0, ('small', '2'): 0.0}
     """
     cases = Cases()
     for file in files(path, ("*.eval", "*.json"), "logs of Inspect"):
@@ -105,7 +100,7 @@ def _number(value: Any) -> Any:
 
 
 def _plain(file: Path) -> tuple[dict[str, Any], Iterator[tuple[str, dict[str, Any]]]]:
-    """A log in one JSON text: what it says of itself, and its samples."""
+    """Header and samples of a log in one JSON text."""
     if file.suffix.lower() == ".eval":
         raise ValueError(f"{file.name}: it is no zip file, and an .eval log is one; is it whole?")
     content = mapping(parsed(file.read_bytes(), file.name), file.name)
@@ -121,7 +116,7 @@ def _numbered(name: str, samples: list[Any]) -> Iterator[tuple[str, dict[str, An
 
 
 def _zipped(file: Path) -> tuple[dict[str, Any], Iterator[tuple[str, dict[str, Any]]]]:
-    """The same of a zip file, whose summaries hold all scores; of a run that did not end, samples of their own do."""
+    """The same for a zip file: from its summaries, or the samples' own files where the run did not end."""
     try:
         with zipfile.ZipFile(file) as archive:
             members = {info.filename: info for info in archive.infolist()}
@@ -146,7 +141,7 @@ def _apart(file: Path, samples: list[zipfile.ZipInfo]) -> Iterator[tuple[str, di
 
 
 def _member(file: Path, info: zipfile.ZipInfo) -> Any:
-    """The JSON value of a file within a zip file."""
+    """JSON value of a file within a zip file."""
     where = f"{file.name}, {info.filename}"
     if info.file_size > _LARGEST:
         raise ValueError(f"{where}: {info.file_size:,} bytes, and {_LARGEST:,} are the most")
@@ -173,7 +168,7 @@ def _member(file: Path, info: zipfile.ZipInfo) -> Any:
 
 
 def _unpacked(file: Path, info: zipfile.ZipInfo) -> bytes:
-    """What a file within a zip file holds, read no further than it says it goes."""
+    """Content of a file within a zip file, read no further than its declared size."""
     if info.compress_type != _ZSTANDARD or sys.version_info >= (3, 14):
         with zipfile.ZipFile(file) as archive, archive.open(info) as stream:
             return stream.read(info.file_size + 1)

@@ -1,4 +1,4 @@
-"""Labels of the rows of a frame: each label once, and the place of every row's among them."""
+"""Labels of the rows of a frame: each label once, and the place of each row's label."""
 
 from __future__ import annotations
 
@@ -19,17 +19,16 @@ Place = Callable[[int], str]  # what the row at a position is called in messages
 
 @dataclass(frozen=True)
 class Labels:
-    """A dim's labels in the order in which they appear, and which of them each row has."""
+    """A dim's labels in order of appearance, and the label of each row."""
 
     each: pd.Series[Any]
     codes: Codes
 
     def firsts(self) -> IntArray:
-        """The row in which each label appears first."""
+        """First row of each label."""
         return _firsts(self.codes)
 
     def array(self) -> np.ndarray[Any, Any]:
-        """The labels as a coordinate."""
         return np.asarray(pd.factorize(self.each)[1])
 
     def constant(self, values: Codes) -> bool:
@@ -38,7 +37,7 @@ class Labels:
 
 
 def of_rows(column: pd.Series[Any], dim: str, name: str, place: Place) -> Labels:
-    """Labels of a dim without the blanks around them; none is missing, and they are all text or none is."""
+    """Labels of a dim without surrounding blanks; raises for missing labels, or text and numbers mixed."""
     codes = _codes(column)
     labels = _plain(column.iloc[_firsts(codes)])
     bare = _bare(list(labels), f"column {name!r}")
@@ -57,7 +56,6 @@ def of_rows(column: pd.Series[Any], dim: str, name: str, place: Place) -> Labels
 
 
 def of_columns(columns: list[str]) -> pd.Series[Any]:
-    """The labels of a wide frame's metrics."""
     bare = _bare(columns, "the header")
     labels = [bare.get(column, column) for column in columns]
     _validate.unique("the header without blanks", labels)
@@ -65,7 +63,7 @@ def of_columns(columns: list[str]) -> pd.Series[Any]:
 
 
 def without_blanks(frame: pd.DataFrame, columns: list[str]) -> pd.DataFrame:
-    """The frame with labels without the blanks around them: said here once, of a frame that is looked at in parts."""
+    """The frame with labels stripped, reported once even where the frame is read in parts."""
     for column in columns:
         values = frame[column]
         bare = _bare(list(_plain(values.iloc[_firsts(_codes(values))])), f"column {column!r}")
@@ -75,7 +73,7 @@ def without_blanks(frame: pd.DataFrame, columns: list[str]) -> pd.DataFrame:
 
 
 def described(column: pd.Series[Any], dims: dict[str, Labels]) -> tuple[str, np.ndarray[Any, Any]] | None:
-    """The first dim of which the column has one value for each label, and these values; or nothing."""
+    """First dim with one value of the column for each label, and these values; or nothing."""
     values = _codes(column)
     for dim, labels in dims.items():
         if labels.constant(values):
@@ -85,23 +83,22 @@ def described(column: pd.Series[Any], dims: dict[str, Labels]) -> tuple[str, np.
 
 
 def _codes(column: pd.Series[Any]) -> Codes:
-    """The number of each row's value, as the values appear, in as few bytes as hold it; -1 for none."""
+    """Number of each row's value in order of appearance, in few bytes; -1 for none."""
     codes, values = pd.factorize(column)
     return codes.astype(np.min_scalar_type(-len(values) - 1))
 
 
 def _firsts(codes: Codes) -> IntArray:
-    """Where each code appears first, of codes that are numbered as they appear."""
+    """First place of each code, numbered by appearance."""
     return np.flatnonzero(np.diff(np.maximum.accumulate(codes), prepend=-1))
 
 
 def _plain(column: pd.Series[Any]) -> pd.Series[Any]:
-    """A column of NumPy's types, or of text."""
     return pd.DataFrame({"label": column.to_numpy()})["label"]
 
 
 def _bare(labels: list[Any], where: str) -> dict[Hashable, str]:
-    """The labels with blanks around them, and what is left of each; said, and refused where only some are text."""
+    """Labels with blanks and their stripped form; reported, and refused where only some are text."""
     texts = [label for label in labels if isinstance(label, str)]
     if texts and len(texts) < len(labels):
         other = next(label for label in labels if not isinstance(label, str))

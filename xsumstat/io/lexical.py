@@ -16,10 +16,9 @@ _LOWER = "ter"
 
 
 def scored(target: xr.DataArray, reference: str, names: list[str]) -> tuple[xr.DataArray, dict[str, str]]:
-    """Scores (metric, system, input) of outputs against those of one system; and each metric's signature.
+    """Scores (metric, system, input) of outputs against one reference system; and each metric's signature.
 
-    The scores of the reference itself, which would be perfect by being compared with itself, are NaN. `names` are of
-    METRICS.
+    The reference's own scores are NaN.
     """
     makers = _makers()
     systems = target["system"].values.tolist()
@@ -39,7 +38,7 @@ def scored(target: xr.DataArray, reference: str, names: list[str]) -> tuple[xr.D
 
 
 def _makers() -> dict[str, Any]:
-    """The metrics of sacrebleu; BLEU of a segment counts only the n-grams that it is long enough for."""
+    """The metrics of sacrebleu; BLEU of a segment counts only n-grams that fit its length."""
     sacrebleu: Any = extras.optional("sacrebleu.metrics", "mt")
     return {"bleu": sacrebleu.BLEU(effective_order=True), "chrf": sacrebleu.CHRF(), "ter": sacrebleu.TER()}
 

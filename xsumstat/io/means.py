@@ -1,4 +1,4 @@
-"""Means of several numbers: whatever their order, and equal where nothing but rounding parts them."""
+"""Means independent of order, and equal where only rounding separates them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 
 def mean(values: Iterable[float]) -> float:
-    """The mean of the numbers that are there, NaN where none is; their order does not matter."""
+    """Mean of the present numbers, NaN for none; independent of order."""
     there = [value for value in values if value == value]
     if not there:
         return math.nan
@@ -18,5 +18,5 @@ def mean(values: Iterable[float]) -> float:
 
 
 def magnitude(values: Iterable[float]) -> float:
-    """The largest absolute value, 0 where there is none."""
+    """Largest absolute value, 0 for none."""
     return max((abs(value) for value in values if value == value), default=0.0)

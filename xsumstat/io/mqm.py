@@ -1,4 +1,4 @@
-"""Errors that professional raters marked in translations (MQM), a row an error: `read_mqm`."""
+"""Read errors marked in translations by professional raters (MQM): `read_mqm`."""
 
 from __future__ import annotations
 
@@ -55,75 +55,62 @@ def read_mqm(
     Parameters
     ----------
     file : str or Path
-        Tab-separated, a row an error, as in ``mqm_ted_ende.tsv`` of google/wmt-mqm-human-evaluation, and as Marot and
-        MQM Viewer read and write it.
+        Tab-separated, one row per error, as ``mqm_ted_ende.tsv`` of google/wmt-mqm-human-evaluation, Marot and MQM
+        Viewer.
     major, minor : float, default 5 and 1
-        What an error of this severity weighs.
+        Weight of an error of this severity.
     non_translation : float, default 25
-        What a major error of the category "Non-translation" weighs.
+        Weight of a major error of the category "Non-translation".
     punctuation : float, default 0.1
-        What a minor error of the category "Fluency/Punctuation" weighs.
+        Weight of a minor error of the category "Fluency/Punctuation".
     weights : mapping of str to float, optional
-        Weights of other severities or categories, by "SEVERITY" or "SEVERITY/CATEGORY", as
-        ``{"critical": 10, "minor/style": 0.5}``. The most specific one counts. Severity "neutral" has weight 0.
+        Further weights, by "SEVERITY" or "SEVERITY/CATEGORY": ``{"critical": 10, "minor/style": 0.5}``. The most
+        specific one counts. "neutral" has weight 0.
 
     Returns
     -------
     Dataset
-        ``score(metric, system, input)`` with the one metric "mqm", ``kind`` "human", which ``attrs["gold"]`` names:
-        minus the sum of the weights of an output's errors, averaged over its raters, so that higher is better, and 0 is
-        an output without errors. ``rating(system, input, rater)`` is the same for each rater, NaN for outputs that the
-        rater did not see. ``n_errors(system, input)`` is the number of errors, averaged over raters. Texts are
-        ``source(input)`` and ``target(system, input)`` ("" where a system has no output), and ``document(input)`` is a
-        coordinate. Systems, raters and inputs are in natural order ("M2" before "M10").
+        ``score(metric, system, input)`` with the metric "mqm", the gold, of ``kind`` "human": minus the sum of the
+        weights of an output's errors, averaged over raters (0: no errors). ``rating(system, input, rater)`` is the same
+        for each rater, ``n_errors(system, input)`` the mean number of errors. ``source(input)`` and ``target(system,
+        input)`` are texts without marks, ``document(input)`` is a coordinate.
 
     Raises
     ------
     FileNotFoundError, IsADirectoryError
-        If there is no such file, or it is a folder.
+        If the file is missing, or is a folder.
     ValueError
-        For a file that is not as described, a severity without a weight, and a weight that is negative or not finite;
-        the line is named.
+        For a malformed line (named), a severity without a weight, or a weight that is negative or not finite.
 
     Warns
     -----
     UserWarning
-        Which segments have rows of one system with different `seg_id`; which inputs have rows with different texts, of
-        which the first one is kept; how many rows have no rater, and so no rating (Marot's rows of scores by automatic
-        metrics), and are left out; how many are attention checks (severity "HOTW-test"), not errors of outputs, and
-        are left out; which labels had blanks around them.
+        Reports segments with several `seg_id`, inputs with several texts (the first is kept), labels with blanks, and
+        rows that are left out: without a rater, or attention checks ("HOTW-test").
 
     Notes
     -----
-    Columns are found by name: system, doc, doc_id (docSegId, doc_seg_id), seg_id (globalSegId, global_seg_id), rater,
-    source, target, category, severity; a last one (comment, note or metadata) may follow, and is not read. A file
-    without a header has them in this order. Quotation marks are plain characters, and not those of CSV.
-
-    An input is a segment: `doc` and `doc_id`. It is labelled with its `seg_id` where each segment has one of its own,
-    as a number if all are, and else "DOC:DOC_ID". The marks ``<v>`` and ``</v>`` around an error are left out of texts.
-    Upper and lower case, blanks, hyphens, underscores and "!" do not count in severities and categories. A row with the
-    category or severity "No-error" says that the rater has seen the output, and weighs 0.
+    Columns are found by name (system, doc, doc_id, seg_id, rater, source, target, category, severity, and Marot's
+    names); without a header they have this order. Quotation marks are plain characters. An input is labelled by its
+    `seg_id` where that is unique, else "DOC:DOC_ID". Case, blanks, hyphens, underscores and "!" do not count in
+    severities and categories. A row "No-error" means that the rater has seen the output.
 
     References
     ----------
     Freitag et al. (2021), "Experts, Errors, and Context", TACL 9 (the weights).
-    github.com/google/wmt-mqm-human-evaluation; github.com/google-research/google-research, marot (the layout).
 
     Examples
     --------
     >>> import pathlib, tempfile, xsumstat
     >>> head = "system\tdoc\tdoc_id\tseg_id\trater\tsource\ttarget\tcategory\tseverity\n"
     >>> rows = ("A\td1\t1\t1\tr1\tOne\t<v>Zwei</v>\tAccuracy/Mistranslation\tMajor\n"
-    ...         "A\td1\t1\t1\tr1\tOne\tZw<v>ei</v>\tFluency/Punctuation\tMinor\n"
     ...         "B\td1\t1\t1\tr2\tOne\tEins\tNo-error\tNo-error\n")
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = pathlib.Path(folder, "mqm.tsv")
     ...     _ = path.write_text(head + rows)
     ...     ds = xsumstat.read_mqm(path)
     >>> ds.score.sel(metric="mqm", input=1).to_series().to_dict()
-    {'A': -5.1, 'B': 0.0}
-    >>> str(ds.target.sel(system="A", input=1).item())
-    'Zwei'
+    {'A': -5.0, 'B': 0.0}
     """
     if weights is not None and not isinstance(weights, Mapping):
         raise TypeError(f"weights must map severities to numbers, as {{'critical': 10}}, got {weights!r}")
@@ -162,12 +149,12 @@ def read_mqm(
 
 
 def _key(words: str) -> str:
-    """A severity, a category, or both, as they are compared."""
+    """A severity, category, or both, in the form in which they are compared."""
     return "/".join(re.sub(r"[\s_-]+", " ", part).strip(" !").casefold() for part in words.split("/"))
 
 
 def _table(named: dict[str, float], weights: Mapping[str, float]) -> dict[str, float]:
-    """The weight of each severity, or of a severity and a category."""
+    """Weight of each severity, or of a severity and a category."""
     given = {**named, **{f"weights[{name!r}]": weight for name, weight in weights.items()}}
     for name, weight in given.items():
         if isinstance(weight, bool) or not isinstance(weight, int | float) or not 0 <= weight < math.inf:
@@ -185,7 +172,7 @@ def _table(named: dict[str, float], weights: Mapping[str, float]) -> dict[str, f
 
 @dataclass(frozen=True)
 class _Weighed:
-    """What each row weighs, and whether it is an error."""
+    """Weight of each row, and whether it is an error."""
 
     weight: FloatArray
     is_error: FloatArray
@@ -202,7 +189,7 @@ def _weighed(rows: dict[str, list[str]], table: dict[str, float]) -> _Weighed:
 
 
 def _weight(severity: str, category: str, table: dict[str, float], where: str) -> tuple[float, bool]:
-    """What an error weighs, by the most specific weight, and whether it is one."""
+    """Most specific weight of an error, and whether it is one."""
     if _NO_ERROR in (_key(severity), _key(category)):
         return 0.0, False
     parts = _key(f"{severity}/{category}").split("/")
@@ -217,7 +204,7 @@ def _weight(severity: str, category: str, table: dict[str, float], where: str) -
 
 
 def _sums(at: IntArray, weighed: _Weighed, size: int) -> FloatArray:
-    """Sums of the rows' weights by place, whatever the order of the rows: how often each weight is there, by weight."""
+    """Sums of weights by place, independent of the order of rows: counts of each weight, by weight."""
     total = np.zeros(size)
     for weight in np.unique(weighed.weight):
         total += weight * np.bincount(at[weighed.weight == weight], minlength=size)
@@ -225,7 +212,7 @@ def _sums(at: IntArray, weighed: _Weighed, size: int) -> FloatArray:
 
 
 def _rated(at: IntArray, shape: tuple[int, ...], weighed: _Weighed) -> tuple[FloatArray, FloatArray]:
-    """Ratings (system, input, rater), and errors (system, input) averaged over raters, of rows at these places."""
+    """Ratings (system, input, rater), and errors (system, input) averaged over raters."""
     rated = np.bincount(at, minlength=math.prod(shape)).astype(bool)
     rating = np.full(len(rated), np.nan)
     rating[rated] = _equalised(0.0 - _sums(at, weighed, len(rated))[rated])
@@ -235,12 +222,12 @@ def _rated(at: IntArray, shape: tuple[int, ...], weighed: _Weighed) -> tuple[Flo
 
 
 def _equalised(values: FloatArray) -> FloatArray:
-    """The same, where numbers that only rounding parts are equal."""
+    """Values made equal where only rounding separates them."""
     return arrays.made_equal(values, np.abs(values))
 
 
 def _means(rating: FloatArray) -> FloatArray:
-    """The mean over the raters of each output, NaN where there is none."""
+    """Mean over the raters of each output, NaN for none."""
     flat = rating.reshape(-1, rating.shape[-1])
     there = ~np.isnan(flat)
     count = there.sum(axis=1)
@@ -254,14 +241,14 @@ def _means(rating: FloatArray) -> FloatArray:
 
 
 def _coded(labels: list[str]) -> tuple[IntArray, list[str]]:
-    """The place of each row's label among the labels in natural order."""
+    """Place of each row's label among the labels in natural order."""
     each = sorted(set(labels), key=natural)
     places = {label: at for at, label in enumerate(each)}
     return np.array([places[label] for label in labels], dtype=np.int64), each
 
 
 def _units(rows: dict[str, list[str]]) -> tuple[IntArray, list[int | str], list[str]]:
-    """The place of each row's segment, the segments' labels and their documents."""
+    """Place of each row's segment, the segments' labels and their documents."""
     own: dict[tuple[str, str], set[str]] = {}
     of_system: dict[tuple[str, str, str], set[str]] = {}
     segments = list(zip(rows["doc"], rows["doc_id"], strict=True))
@@ -296,7 +283,7 @@ def _outputs(systems: list[str], inputs: list[int | str]) -> list[str]:
 def _texts(
     texts: list[str], at: IntArray, size: int, names: list[int | str] | list[str], what: str
 ) -> np.ndarray[tuple[int], np.dtype[np.object_]]:
-    """The text at each place, without marks; rows with another one are told."""
+    """Text at each place, without marks; warns of rows with another one."""
     found = np.full(size, "", dtype=object)
     codes, each = pd.factorize(np.array(texts, dtype=object))
     bare = [_MARK.sub("", one) for one in each]
@@ -313,7 +300,7 @@ def _texts(
 
 
 def _read(file: Path) -> dict[str, list[str]]:
-    """The columns of a file, and where each row is."""
+    """Columns of a file, and the place of each row."""
     if file.is_dir():
         raise IsADirectoryError(f"{file} is a folder; read_mqm reads one file")
     if not file.exists():
@@ -362,7 +349,7 @@ def _read(file: Path) -> dict[str, list[str]]:
 
 
 def _header(first: Iterable[str], file: Path) -> tuple[dict[str, int], int, bool]:
-    """Where each column stands, how many there are, and whether the first line says so."""
+    """Position of each column, their number, and whether the first line is a header."""
     header = [re.sub(r"[\W_]", "", name).lower() for name in first]
     if header[:2] != ["system", "doc"] and "severity" not in header:
         if not len(_COLUMNS) <= len(header) <= len(_COLUMNS) + 1:

@@ -1,4 +1,4 @@
-"""The folder layout of WMT's metrics tasks, as mt-metrics-eval documents it: `read_mtme` and `to_mtme`."""
+"""Read and write WMT's folder layout of mt-metrics-eval: `read_mtme` and `to_mtme`."""
 
 from __future__ import annotations
 
@@ -40,58 +40,46 @@ def read_mtme(
 def read_mtme(
     folder: str | os.PathLike[str], test_set: str, language_pair: str | Iterable[str], *, granularity: str = "seg"
 ) -> xr.Dataset | dict[str, xr.Dataset]:
-    r"""Read the scores of a test set in the layout of mt-metrics-eval, of one language pair or of several.
+    r"""Read the scores of a test set in the layout of mt-metrics-eval, for one or several language pairs.
 
     Parameters
     ----------
     folder : str or Path
-        Holds the test sets.
+        Folder of the test sets.
     test_set : str
         Such as "wmt24".
     language_pair : str, or several
         Such as "en-de", or ["en-de", "en-es", "ja-zh"].
     granularity : {"seg", "doc", "domain", "sys"}, default "seg"
-        Whose scores: of segments, documents, domains, or of whole systems. Metrics without such a file are not there.
+        Scores of segments, documents, domains, or whole systems. Metrics without such a file are absent.
 
     Returns
     -------
     Dataset, or dict of Datasets
-        Of several language pairs, also of a list with one, a dict with the Dataset of each, in the order given;
-        systems, inputs and metrics are each pair's own. `wmt_tasks` makes tasks for `rank_tasks` of it.
-        ``score(metric, system, input)``, float64, human scores among the metrics; NaN where a score is missing.
-        Coordinates ``kind(metric)``, "human" or "automatic", ``base(metric)`` and ``reference(metric)``, the two parts
-        of a metric's name ("refA", "src" for none; "" for human scores, and for a name without one);
-        ``document(input)`` and ``domain(input)`` where they are known; where the test set has references of the
-        language pair ``system_type(system)``, "human" for outputs that are one, else "machine". Inputs are line
-        numbers, names of documents or domains, or the one "all". ``attrs["gold"]`` is set where there is but one kind
-        of human scores.
+        ``score(metric, system, input)``, float64, human scores included, NaN where missing; a dict by pair for several
+        pairs (for `wmt_tasks`). Coordinates ``kind(metric)``, "human" or "automatic"; ``base(metric)`` and
+        ``reference(metric)``, the parts of a metric's name ("src": no reference); ``document(input)``,
+        ``domain(input)`` and ``system_type(system)``, "human" for references, where known. ``attrs["gold"]`` is set for
+        a single human score.
 
     Raises
     ------
     FileNotFoundError
         If there is no such folder, or no scores in it.
     ValueError
-        For a file that is not as documented, file and line are named; an infinite score, which no mean can be taken of;
-        no language pair, or one that is given twice.
+        For a malformed file (file and line are named), an infinite score, or a repeated or missing language pair.
 
     Warns
     -----
     UserWarning
-        Which metrics lack systems, or scores: they are NaN, and not 0; not that a metric lacks its own reference as a
-        system, which the layout prescribes. Which files have the word "nan" for scores,
-        which counts as missing, or further columns in the list of documents, which are not read. Systems and metrics
-        whose names look the same, and are two.
+        Names metrics that lack systems or scores (NaN; not a metric's own reference), files with "nan" for missing
+        scores or further columns in the list of documents, and names that look alike.
 
     Notes
     -----
-    It reads ``human-scores/PAIR.NAME.GRANULARITY.score`` and ``metric-scores/PAIR/NAME-REF.GRANULARITY.score``, whose
-    lines are ``[DOMAIN] SYSTEM SCORE`` with "None" for a missing score, each system's in the order of the inputs, and
-    ``documents/PAIR.docs``, whose lines are ``DOMAIN DOCUMENT``, one a segment. Of ``references/PAIR.NAME.txt`` and
-    ``references/PAIR.NAME.jsonl`` it takes the names. Metadata and texts are not read.
-
-    Ratings of spans, ``human-scores/PAIR.NAME.seg.rating`` with the errors that a rater marked, are left where they
-    are: what is asked here are scores of outputs. The ``.score`` files beside them hold what each segment's errors add
-    up to.
+    Reads ``human-scores/PAIR.NAME.GRANULARITY.score``, ``metric-scores/PAIR/NAME-REF.GRANULARITY.score``,
+    ``documents/PAIR.docs``, and the names of ``references/PAIR.NAME.txt`` or ``.jsonl``. Ratings of spans
+    (``.seg.rating``), metadata and texts are not read.
 
     References
     ----------
@@ -127,7 +115,6 @@ def read_mtme(
 
 
 def _read_pair(root: Path, language_pair: str, granularity: str) -> xr.Dataset:
-    """The scores of one language pair."""
     units = score_files.read_units(root / "documents" / f"{language_pair}.docs", granularity)
     files = _files(root, language_pair, granularity)
     if not files:
@@ -155,13 +142,12 @@ def _read_pair(root: Path, language_pair: str, granularity: str) -> xr.Dataset:
 
 
 def _references(folder: Path, pair: str) -> set[str]:
-    """The names of the references of a language pair."""
     named = (file for file in folder.glob(f"{glob.escape(pair)}.*") if file.suffix in (".txt", ".jsonl"))
     return {file.stem.removeprefix(f"{pair}.") for file in named}
 
 
 def _files(root: Path, pair: str, granularity: str) -> dict[str, tuple[Path, str]]:
-    """The file and the kind of each metric, human ones first, by name."""
+    """File and kind of each metric, human ones first, by name."""
     end = f".{granularity}.score"
     found: dict[str, tuple[Path, str]] = {}
     for file in sorted((root / "human-scores").glob(f"{glob.escape(pair)}.*{end}")):
@@ -175,7 +161,7 @@ def _files(root: Path, pair: str, granularity: str) -> dict[str, tuple[Path, str
 
 
 def _report(cube: FloatArray, names: list[str], systems: list[str], kinds: list[str]) -> None:
-    """Say which metrics have no score of a system, or of a part of it; but not that none scores its own reference."""
+    """Warn of metrics without scores of a system, wholly or in part, except their own reference."""
     absent = np.isnan(cube)
     whole = np.asarray(absent.all(axis=2))
     of_part = absent.any(axis=2) & ~whole
@@ -193,7 +179,7 @@ def _report(cube: FloatArray, names: list[str], systems: list[str], kinds: list[
 
 
 def _named(metric: str) -> list[str]:
-    """The references in a metric's name, of which there may be several: NAME-refA, NAME-refA.refB."""
+    """References in a metric's name, perhaps several: NAME-refA, NAME-refA.refB."""
     return re.split("[.,]", metric.rpartition("-")[2])
 
 
@@ -244,46 +230,44 @@ def to_mtme(
     Parameters
     ----------
     ds : Dataset
-        ``score(metric, system, input)``. The coordinate ``kind(metric)`` or ``ds.attrs["gold"]`` says what is human.
-        Automatic metrics are called NAME-REF, by their labels or by the coordinates ``base`` and ``reference``.
+        ``score(metric, system, input)``. ``kind(metric)`` or ``ds.attrs["gold"]`` marks human scores. Automatic metrics
+        are called NAME-REF, by their labels or the coordinates ``base`` and ``reference``.
     folder : str or Path
-        Where test sets are; made where it is not there.
+        Folder of test sets; created if missing.
     test_set, language_pair : str
         Such as "wmt23" and "en-de".
     granularity : {"seg", "doc", "domain", "sys"}, default "seg"
-        What the inputs are. Of several, write "seg" first: the others use its list of documents.
+        What the inputs are. Write "seg" first: the others use its list of documents.
     overwrite : bool, default False
-        Whether files that are there may be replaced. Texts that are there stay where `ds` has none.
+        Replace existing files. Existing texts stay where `ds` has none.
 
     Returns
     -------
     Path
-        The folder of the test set.
+        Folder of the test set.
 
     Raises
     ------
     FileExistsError
-        If a file is there and may not be replaced, or a folder is in a file's place, or a file in a folder's.
+        If a file exists and may not be replaced, or a folder is in a file's place, or the reverse.
     ValueError
-        For a name that the layout or a file system cannot hold, an automatic metric that scores part of a system,
-        a document in several places, texts or documents there that do not fit, or a further dim. Nothing is written.
+        For a name that the layout cannot hold, an automatic metric that scores part of a system, a document in several
+        places, texts or documents there that do not fit, or a further dim. Nothing is written.
 
     Warns
     -----
     UserWarning
-        Which metrics are written negated (``higher_is_better`` is False), and which do not score all systems: the
-        toolkit reads 0 there.
+        Names metrics that are written negated (``higher_is_better`` is False), and metrics that do not score all
+        systems, where the toolkit reads 0.
 
     Notes
     -----
-    ``EvalSet(test_set, language_pair, True, path=folder, info=MetaInfo(...))`` opens what is written. ``info`` names a
-    standard reference, and may be left out for WMT's own test sets, if their standard human scores are there.
-
-    The toolkit demands sources, references and outputs. Of segments, ``source(input)`` and ``target(system, input)``
-    are written, line breaks as blanks. Each line of other texts is the toolkit's own "[No translation supplied]".
-    References are those in metrics' names and the systems of ``system_type`` "human", or else one "refA".
-    Without coordinates ``document`` and ``domain``, all segments are one document "all" (one each, if only ``domain``
-    is known); an input that is a document, domain or system is one segment.
+    Open the result with ``EvalSet(test_set, language_pair, True, path=folder, info=MetaInfo(...))``; ``info`` names a
+    standard reference, and is optional for WMT's own test sets. ``source(input)`` and ``target(system, input)`` of
+    segments are written with line breaks as blanks; other texts that the toolkit demands are "[No translation
+    supplied]". References are those in metrics' names and systems of ``system_type`` "human", or else "refA". Without
+    ``document`` and ``domain`` all segments are one document "all"; an input that is a document, domain or system is
+    one segment.
 
     Examples
     --------
@@ -315,7 +299,7 @@ def to_mtme(
 
 
 def _check_places(root: Path, paths: Collection[Path], overwrite: bool) -> None:
-    """No file to be written is there already, or what is there may and can be replaced."""
+    """Raise if a file to write exists already and may not, or cannot, be replaced."""
     taken = [str(path) for path in paths if os.path.lexists(root / path)]
     if taken and not overwrite:
         raise FileExistsError(f"{root} has {_validate.listing(taken)}; overwrite=True replaces what is there")
@@ -328,7 +312,7 @@ def _check_places(root: Path, paths: Collection[Path], overwrite: bool) -> None:
 
 
 def _plain(ds: xr.Dataset) -> xr.DataArray:
-    """Scores in memory, (metric, system, input), higher being better."""
+    """Scores in memory, (metric, system, input), higher is better."""
     score = schema.checked_scores(ds)
     further = [str(dim) for dim in score.dims if dim not in facts.CORE]
     if further:
@@ -343,7 +327,7 @@ def _plain(ds: xr.Dataset) -> xr.DataArray:
 def _contents(
     ds: xr.Dataset, score: xr.DataArray, root: Path, pair: str, granularity: str, overwrite: bool
 ) -> dict[Path, str]:
-    """What goes into each file, if it may go there."""
+    """Content of each file; raises if it does not fit."""
     systems, inputs = _units(score, granularity)
     named = _checked_metrics(ds, score)
     automatic = [name for name, (people, _) in named.items() if not people]
@@ -371,7 +355,7 @@ def _contents(
 
 
 def _units(score: xr.DataArray, granularity: str) -> tuple[list[str], list[Any]]:
-    """The systems, and what the scores are of."""
+    """Systems, and the units that scores rate."""
     systems, inputs = (
         score[dim].values.tolist() if dim in score.coords else list(range(score.sizes[dim])) for dim in score.dims[1:]
     )
@@ -386,7 +370,7 @@ def _units(score: xr.DataArray, granularity: str) -> tuple[list[str], list[Any]]
 
 
 def _checked_metrics(ds: xr.Dataset, score: xr.DataArray) -> dict[str, tuple[bool, FloatArray]]:
-    """Whether each metric is human, and its scores, by the name that it has in the layout."""
+    """Whether each metric is human, and its scores, by its name in the layout."""
     metrics = score["metric"].values.tolist() if "metric" in score.coords else list(range(score.sizes["metric"]))
     human = _human(ds, metrics)
     names = [mtme_names.checked("metric", name) for name in _names(ds, metrics, human)]
@@ -396,7 +380,6 @@ def _checked_metrics(ds: xr.Dataset, score: xr.DataArray) -> dict[str, tuple[boo
 
 
 def _lines(name: str, people: bool, systems: list[str], values: FloatArray, starts: list[str]) -> list[str]:
-    """The lines of one metric's file."""
     lines = []
     for system, row in zip(systems, values.tolist(), strict=True):
         gone = [value != value for value in row]
@@ -414,12 +397,11 @@ def _lines(name: str, people: bool, systems: list[str], values: FloatArray, star
 
 
 def _scored(systems: list[str], values: FloatArray) -> set[str]:
-    """The systems that a metric scores."""
     return {systems[at] for at in np.flatnonzero(~np.isnan(values).all(axis=1))}
 
 
 def _say_zeros(systems: list[str], references: list[str], scored: list[tuple[str, set[str]]]) -> None:
-    """Which metrics do not score a system that is not their reference: mt-metrics-eval fills such scores with 0."""
+    """Warn of metrics that do not score a system other than their reference: mt-metrics-eval reads 0 there."""
     lacking: dict[str, list[str]] = {}
     for name, there in scored:
         every = name.rpartition("-")[2] == mtme_names.EVERY
@@ -441,7 +423,6 @@ def _say_zeros(systems: list[str], references: list[str], scored: list[tuple[str
 
 
 def _people(ds: xr.Dataset, systems: list[str]) -> list[str]:
-    """The systems that are references."""
     if "system_type" not in ds.coords or ds["system_type"].dims != ("system",):
         return []
     kinds = ds["system_type"].values.tolist()
@@ -453,14 +434,13 @@ def _people(ds: xr.Dataset, systems: list[str]) -> list[str]:
 
 
 def _human(ds: xr.Dataset, metrics: list[Any]) -> list[bool]:
-    """Which metrics are human scores."""
     if "kind" in ds.coords and ds["kind"].dims == ("metric",):
         return [kind == "human" for kind in ds["kind"].values.tolist()]
     return [metric == ds.attrs.get("gold") for metric in metrics]
 
 
 def _names(ds: xr.Dataset, metrics: list[Any], human: list[bool]) -> Iterator[Any]:
-    """What each metric is called in the layout."""
+    """Name of each metric in the layout."""
     parts = {
         name: ds[name].values.tolist()
         for name in ("base", "reference")

@@ -1,4 +1,4 @@
-"""The names that mt-metrics-eval's layout can hold: in lines, in files' names, as references in metrics' names."""
+"""Names that mt-metrics-eval's layout allows: in lines, in file names, and as references in metric names."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _PATTERN = ".*?["  # what separates the parts of a file's name, and what the too
 
 
 def checked(what: str, name: Any) -> str:
-    """A name that can be part of a line and of a file's name."""
+    """A name that can be part of a line and of a file name."""
     word = str(name)
     if not word or word.split() != [word] or "/" in word or "\\" in word or "\0" in word or word in (".", ".."):
         raise ValueError(f"{what} {word!r} cannot be written: names hold no blanks and no slashes")
@@ -27,7 +27,7 @@ def checked(what: str, name: Any) -> str:
 
 
 def check_part(argument: str, name: Any, signs: str = _PATTERN) -> None:
-    """The name of a folder or the beginning of files' names, which mt-metrics-eval looks for by a pattern."""
+    """Check the name of a folder or the start of file names, which mt-metrics-eval finds by a pattern."""
     checked(argument, name)
     held = [sign for sign in signs if sign in name]
     if held:
@@ -35,12 +35,12 @@ def check_part(argument: str, name: Any, signs: str = _PATTERN) -> None:
 
 
 def check_folder(argument: str, name: Any) -> None:
-    """The same of a folder, whose name may hold dots."""
+    """The same for a folder, whose name may contain dots."""
     check_part(argument, name, _PATTERN.replace(".", ""))
 
 
 def file(path: str) -> Path:
-    """A file's path, if a file system can hold it."""
+    """A file's path, if the file system allows it."""
     name = Path(path).name
     if len(name.encode()) > _LONGEST:
         raise ValueError(f"{name!r} has {len(name.encode())} bytes, and a file's name at most {_LONGEST}")
@@ -48,7 +48,7 @@ def file(path: str) -> Path:
 
 
 def reference(what: str, name: Any) -> str:
-    """The name of a reference, which is part of a metric's."""
+    """Name of a reference, which is part of a metric's name."""
     word = str(name)
     if not word or "-" in word or "." in word or word in (WITHOUT, EVERY):
         raise ValueError(
@@ -59,7 +59,7 @@ def reference(what: str, name: Any) -> str:
 
 
 def references_of(metric: str) -> list[str]:
-    """The references that the name of an automatic metric has; those of NAME-all are not known."""
+    """References in the name of an automatic metric; those of NAME-all are unknown."""
     rest = metric.rpartition("-")[2]
     if rest in (WITHOUT, EVERY):
         return []
@@ -67,7 +67,7 @@ def references_of(metric: str) -> list[str]:
 
 
 def check_distinct(metrics: Iterable[str]) -> None:
-    """No two metrics differ by the order of their references only: mt-metrics-eval sorts them."""
+    """Raise if metrics differ only by the order of their references: mt-metrics-eval sorts them."""
     seen: dict[tuple[str, tuple[str, ...]], str] = {}
     for metric in metrics:
         base, _, rest = metric.rpartition("-")

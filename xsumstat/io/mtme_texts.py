@@ -1,4 +1,4 @@
-"""What mt-metrics-eval demands beside scores: a list of documents, and texts, in whose place a word stands."""
+"""What mt-metrics-eval demands besides scores: a list of documents, and texts or their placeholder."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ Lines = dict[Path, list[list[str]]]  # the words of each line of files
 def documents(
     ds: xr.Dataset, root: Path, pair: str, granularity: str, inputs: list[Any]
 ) -> tuple[dict[Path, str], int]:
-    """The list of documents, if it is to be written, and how many segments it has.
+    """The list of documents to write, if any, and its number of segments.
 
-    A list that is there stays where it says the same, or where the Dataset does not say what it is to be.
+    An existing list stays where it agrees, or where the Dataset does not define one.
     """
     place = mtme_names.file(f"documents/{pair}.docs")
     lines = _described(ds, granularity, inputs)
@@ -40,7 +40,7 @@ def documents(
 
 
 def _described(ds: xr.Dataset, granularity: str, inputs: list[Any]) -> _Lines:
-    """Domain and document of each segment; of scores that are no segments' each input is one."""
+    """Domain and document of each segment; inputs of other granularities count as one segment each."""
     whole = [score_files.WHOLE] * len(inputs)
     own = {
         name: ds[name].values.tolist()
@@ -68,7 +68,7 @@ def _described(ds: xr.Dataset, granularity: str, inputs: list[Any]) -> _Lines:
 
 
 def _kept(there: Path, granularity: str, lines: _Lines) -> _Lines:
-    """The list of documents that is there, if the scores fit it."""
+    """The existing list of documents, if the scores fit it."""
     segments = score_files.read_units(there, "seg")
     kept = list(zip(segments.domain or [], segments.document or [], strict=True))
     if granularity in ("doc", "domain"):
@@ -83,7 +83,7 @@ def _kept(there: Path, granularity: str, lines: _Lines) -> _Lines:
 
 
 def scores_that_stay(root: Path, pair: str, written: Collection[Path]) -> Lines:
-    """The words of each line of the files of scores that are there and are not written anew."""
+    """Words of each line of score files that are not rewritten."""
     there = (
         *(root / "human-scores").glob(f"{glob.escape(pair)}.*.score"),
         *(root / "metric-scores" / pair).glob("*.score"),
@@ -96,7 +96,7 @@ def _words(file: Path) -> list[list[str]]:
 
 
 def check_fit(scores: Lines, listed: str) -> None:
-    """Scores that stay fit the new list of documents."""
+    """Raise unless scores that stay fit the new list of documents."""
     lines = [line.split("\t") for line in listed.splitlines()]
     domains = {domain for domain, _ in lines}
     sizes = {"seg": len(lines), "doc": len({document for _, document in lines}), "sys": 1}
@@ -109,7 +109,7 @@ def check_fit(scores: Lines, listed: str) -> None:
 
 
 def systems_of_metrics(scores: Lines) -> list[tuple[str, set[str]]]:
-    """The automatic metrics of files, and the systems that each scores."""
+    """Automatic metrics of files, and the systems that each scores."""
     return [
         (file.name.rsplit(".", 2)[0], {each[-2] for each in words})
         for file, words in scores.items()
@@ -118,18 +118,18 @@ def systems_of_metrics(scores: Lines) -> list[tuple[str, set[str]]]:
 
 
 def references(root: Path, pair: str, named: Iterable[str]) -> list[str]:
-    """The references that are to be there; one at least, as mt-metrics-eval demands it."""
+    """References that must exist; at least one, as mt-metrics-eval demands."""
     there = [path.name.removeprefix(f"{pair}.").rpartition(".")[0] for path in _there(root, pair)[0]]
     return list(dict.fromkeys([*named, *there])) or [_ONLY_REFERENCE]
 
 
 def outputs(root: Path, pair: str) -> list[str]:
-    """The systems whose outputs are there."""
+    """Systems with outputs in the folder."""
     return [path.name.removesuffix(path.suffix) for path in _there(root, pair)[1]]
 
 
 def _there(root: Path, pair: str) -> tuple[list[Path], list[Path]]:
-    """The files of references and of outputs that are there."""
+    """Existing files of references and outputs."""
     references = (root / "references").glob(f"{glob.escape(pair)}.*.*")
     both = references, (root / "system-outputs" / pair).glob("*.*")
     of_references, of_outputs = (sorted(path for path in each if path.suffix in _ENDINGS) for each in both)
@@ -137,7 +137,7 @@ def _there(root: Path, pair: str) -> tuple[list[Path], list[Path]]:
 
 
 def own_texts(ds: xr.Dataset, pair: str, named: Iterable[str], systems: list[str]) -> dict[Path, str]:
-    """The files of the texts that stand beside scores of segments: `source` and `target`, as `read_mqm` gives them."""
+    """Files of the Dataset's own texts, `source` and `target`, as from `read_mqm`."""
     found = {}
     if _is_text(ds, "source", ("input",)):
         found[mtme_names.file(f"sources/{pair}.txt")] = _body("source", ds["source"].values.tolist())
@@ -155,7 +155,7 @@ def _is_text(ds: xr.Dataset, name: str, dims: tuple[str, ...]) -> bool:
 
 
 def _body(name: str, lines: list[Any]) -> str:
-    """Texts as lines, without the line breaks that are in them."""
+    """Texts as lines, with their line breaks removed."""
     joined = (" ".join(text.splitlines()).strip() if isinstance(text, str) else "" for text in lines)
     body = "".join(f"{text or NO_TEXT}\n" for text in joined)
     try:
@@ -168,9 +168,9 @@ def _body(name: str, lines: list[Any]) -> str:
 def texts(
     root: Path, pair: str, named: Iterable[str], systems: Iterable[str], segments: int, own: dict[Path, str]
 ) -> tuple[dict[Path, str], dict[Path, str]]:
-    """Texts that take the place of others, and those that are lacking, or for which only a word stands.
+    """Texts to replace, and placeholders for missing ones.
 
-    What is there and is not the Dataset's own stays, and must be as long as the source.
+    Existing texts that the Dataset does not have stay, and must be as long as the source.
     """
     wanted = (
         mtme_names.file(each)

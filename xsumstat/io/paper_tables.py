@@ -1,4 +1,4 @@
-"""Results as the tables of papers, in LaTeX and Markdown."""
+"""Results as tables for papers, in LaTeX and Markdown."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def to_latex(
     caption: str | None = None,
     label: str | None = None,
 ) -> str:
-    r"""A table in LaTeX as papers print it, for the package booktabs.
+    r"""Write a result as a LaTeX table for papers (package booktabs).
 
     Parameters
     ----------
@@ -52,16 +52,15 @@ def to_latex(
     {alpha.marked}
     {digits}
     caption, label : str, optional
-        Of the table. Special characters of the caption are escaped; the label is written as it is.
+        Caption and label of the table. Special characters of the caption are escaped.
 
     Returns
     -------
     str
-        ``\begin{table} ... \end{table}``: a row for each metric, best first and in bold, with intervals as [.70, .99],
-        and with what a random and a constant metric reach where the result has it; further dims are groups of columns,
-        without the latter. Tests of all pairs and correlations of metrics with each other are square
-        tables, in which significant p-values are in bold. Below stands how the numbers were made, with the test and the
-        correction. What has no such form is a table of `to_frame`, a row each.
+        ``\begin{table} ... \end{table}``: one row per metric, best first and in bold, intervals as [.70, .99], and the
+        chance baselines if the result has them; further dims are groups of columns. Tests of all pairs and correlations
+        among metrics are square tables with significant p-values in bold. A note states how the numbers were computed.
+        Other results are written as the rows of `to_frame`.
 
     Raises
     ------
@@ -71,22 +70,14 @@ def to_latex(
     --------
     >>> import xsumstat
     >>> ds = xsumstat.load_dataset("demo")
-    >>> print(ds.meta.ci("human", metric=["judge", "bleu"]).meta.to_latex(label="tab:ci"))
-    \begin{table}
-    \centering
+    >>> text = ds.meta.ci("human", metric=["judge", "bleu"]).meta.to_latex(label="tab:ci")
+    >>> print("\n".join(text.splitlines()[2:8]))
     \begin{tabular}{lrl}
     \toprule
     metric & correlation & 95 \% interval \\
     \midrule
     judge & \textbf{.93} & [.55, .99] \\
     bleu & .52 & [.22, .73] \\
-    \bottomrule
-    \end{tabular}
-    \par\smallskip
-    {\footnotesize Pearson's r with human, system level; 95 \% jackknife intervals, systems and inputs like these.
-    Bold: the best.\par}
-    \label{tab:ci}
-    \end{table}
     """
     for name, text in (("caption", caption), ("label", label)):
         _check_text(name, text)
@@ -117,7 +108,7 @@ def to_markdown(
     digits: int = 2,
     caption: str | None = None,
 ) -> str:
-    """A table in Markdown (GitHub's), as papers print it.
+    r"""Write a result as a Markdown table (GitHub's) for papers.
 
     Parameters
     ----------
@@ -131,11 +122,10 @@ def to_markdown(
     Returns
     -------
     str
-        A row for each metric, best first and in bold, with intervals as [.70, .99], and with what a random and a
-        constant metric reach where the result has it; further dims are groups of columns, which the columns' titles
-        name, without the latter. Tests of all pairs and correlations of metrics with each other are square
-        tables, in which significant p-values are in bold. Below stands how the numbers were made, with the test and the
-        correction. What has no such form is a table of `to_frame`, a row each.
+        One row per metric, best first and in bold, intervals as [.70, .99], and the chance baselines if the result has
+        them; further dims are groups of columns, named in the titles. Tests of all pairs and correlations among metrics
+        are square tables with significant p-values in bold. A note states how the numbers were computed. Other results
+        are written as the rows of `to_frame`.
 
     Raises
     ------
@@ -145,14 +135,12 @@ def to_markdown(
     --------
     >>> import xsumstat
     >>> ds = xsumstat.load_dataset("demo")
-    >>> print(ds.meta.ci("human", metric=["judge", "bleu"]).meta.to_markdown())
+    >>> text = ds.meta.ci("human", metric=["judge", "bleu"]).meta.to_markdown()
+    >>> print("\n".join(text.splitlines()[:4]))
     | metric | correlation | 95 % interval |
     | :--- | ---: | :--- |
     | judge | **.93** | [.55, .99] |
     | bleu | .52 | [.22, .73] |
-    <BLANKLINE>
-    Pearson's r with human, system level; 95 % jackknife intervals, systems and inputs like these.
-    Bold: the best.
     """
     _check_text("caption", caption)
     table = _table(result, tests, alpha, digits)
@@ -188,13 +176,13 @@ def _table(result: xr.Dataset, tests: xr.Dataset | None, alpha: Any, digits: Any
 
 
 def _row(cells: list[str]) -> str:
-    """A line of the body; a bracket at its beginning would be read as an argument of the line before it."""
+    """A line of the body; LaTeX would read a bracket at its start as an argument of the previous line."""
     first = f"{{[}}{cells[0][1:]}" if cells[0].startswith("[") else cells[0]
     return " & ".join([first, *cells[1:]]) + r" \\"
 
 
 def latex_text(text: str) -> str:
-    """A text whose special characters LaTeX prints as they are."""
+    """Text with LaTeX's special characters escaped."""
     return "".join(_LATEX.get(sign, sign) for sign in " ".join(text.split()))
 
 
@@ -214,7 +202,7 @@ def _latex_groups(table: Table) -> list[str]:
 
 
 def _rules(table: Table) -> str:
-    """A line below each group."""
+    """A rule below each group."""
     rules, first = [], 2
     for title, size in table.groups:
         rules += [rf"\cmidrule(lr){{{first}-{first + size - 1}}}"] if title else []

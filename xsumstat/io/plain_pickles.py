@@ -1,4 +1,4 @@
-"""Pickles of plain data: containers, strings, numbers and NumPy scalars are built, and all else is refused."""
+"""Pickles of plain data: containers, strings, numbers and NumPy scalars; everything else is refused."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _LARGEST_TUPLE = 1_000  # values in it, all levels counted: Python hashes a tupl
 
 
 def load(file: Path) -> Any:
-    """What a pickle holds; nothing in it is run, and no more memory is taken than the file's size explains."""
+    """Content of a pickle; nothing in it is run, and memory stays in proportion to the file's size."""
     size = file.stat().st_size
     if size > _MOST_BYTES:
         raise pickle.UnpicklingError(f"it has {size:,} bytes, and {_MOST_BYTES:,} are the most that are read")
@@ -32,7 +32,7 @@ def load(file: Path) -> Any:
 
 @dataclass(frozen=True)
 class _Opcode:
-    """What is known of an opcode before its argument is read."""
+    """Properties of an opcode before its argument is read."""
 
     name: str
     width: int  # bytes of its argument, or of the argument's length
@@ -73,9 +73,9 @@ _STRINGS = {code: each.width for code, each in _OPCODES.items() if each.name in 
 
 
 def _check(content: bytes) -> None:
-    """Refuse what would end the process, by going through the opcodes without doing what they say.
+    """Refuse what would end the process, by walking through the opcodes without executing them.
 
-    The stack holds how many values each object has in its tuples, one for what is no tuple.
+    The stack holds the number of values in each object's tuples, 1 for other objects.
     """
     stack: list[int] = []
     marks: list[int] = []
@@ -125,7 +125,7 @@ def _put(memo: dict[int, int], number: int, size: int) -> None:
 
 
 def _after(opcode: _Opcode, content: bytes, start: int) -> int:
-    """Where an opcode's argument ends."""
+    """End of an opcode's argument."""
     after = start + opcode.width
     if opcode.is_sized:
         after += int.from_bytes(content[start:after], "little")
@@ -135,7 +135,7 @@ def _after(opcode: _Opcode, content: bytes, start: int) -> int:
 
 
 def _apply(opcode: _Opcode, argument: bytes, stack: list[int], marks: list[int], memo: dict[int, int]) -> None:
-    """Take from the stack, and put there, what an opcode does."""
+    """Apply an opcode's effect to the stack."""
     if opcode.name in _PUTS:
         _put(memo, len(memo) if opcode.name == "MEMOIZE" else int(argument), stack[-1])
     elif opcode.name in _GETS:
@@ -161,7 +161,7 @@ def _apply(opcode: _Opcode, argument: bytes, stack: list[int], marks: list[int],
 
 
 class _PlainDtype:
-    """Stands for numpy.dtype while a pickle is read: a number's format and byte order, and no more."""
+    """Replaces numpy.dtype while a pickle is read: only a number's format and byte order."""
 
     def __init__(self, code: Any, *_: Any) -> None:
         if not isinstance(code, str) or not re.fullmatch(r"[fiu][1248]|b1", code):
@@ -176,21 +176,21 @@ class _PlainDtype:
 
 
 def _plain_scalar(dtype: Any, data: Any) -> Any:
-    """Stands for NumPy's constructor of scalars while a pickle is read."""
+    """Replaces NumPy's constructor of scalars while a pickle is read."""
     if not isinstance(dtype, _PlainDtype) or not isinstance(data, bytes):
         raise pickle.UnpicklingError("a NumPy scalar in it is malformed")
     return np.frombuffer(data, dtype.dtype, count=1)[0].item()
 
 
 def _plain_bytes(text: Any, encoding: Any) -> bytes:
-    """Stands for codecs.encode, through which the pickles of protocol 2 write bytes."""
+    """Replaces codecs.encode, through which pickles of protocol 2 write bytes."""
     if not isinstance(text, str) or encoding != "latin1":
         raise pickle.UnpicklingError("a piece of binary data in it is malformed")
     return text.encode("latin1")
 
 
 class _Callable:
-    """A function that a pickle may call, and not set attributes of."""
+    """A function that a pickle may call, but not set attributes of."""
 
     __slots__ = ("_function",)
 
@@ -205,7 +205,7 @@ class _Callable:
 
 
 class _PlainUnpickler(pickle.Unpickler):
-    """Builds containers, strings, numbers and NumPy scalars, and refuses all else."""
+    """Builds containers, strings, numbers and NumPy scalars, and refuses everything else."""
 
     _ALLOWED: Mapping[tuple[str, str], Any] = {
         ("numpy", "dtype"): _PlainDtype,

@@ -1,4 +1,4 @@
-"""Preferences from the files of evaluation tools: `read_preferences`."""
+"""Read preferences from the files of evaluation tools: `read_preferences`."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _WORDS = {"model_1": "left", "model_2": "right", "model_a": "left", "model_b": "
 
 
 def kind_of(line: Any) -> str:
-    """Which tool's preference it is, of those that `read_preferences` reads; empty for another line."""
+    """The tool that wrote a line, of those that `read_preferences` reads; empty for others."""
     keys = set(line) if isinstance(line, dict) else set()
     if {"model_1", "model_2", "g1_winner"} <= keys:
         return "FastChat"
@@ -38,58 +38,50 @@ def read_preferences(
     *,
     kind: Mapping[str, str | Iterable[str]] | None = None,
 ) -> xr.Dataset:
-    r"""Read preferences as MT-Bench (FastChat), Chatbot Arena and AlpacaEval write them.
+    """Read preferences as MT-Bench (FastChat), Chatbot Arena and AlpacaEval write them.
 
     Parameters
     ----------
     path : str, Path, or several
         Files, or a folder of ``.jsonl`` and ``.json``: lines with ``model_a``, ``model_b`` and ``winner`` (MT-Bench's
-        human judgements, Chatbot Arena); lines with ``model_1``, ``model_2``, ``g1_winner`` and ``g2_winner``
-        (FastChat's pairwise judges, both orders); AlpacaEval's ``annotations.json``. Several files are joined by the
-        prompt.
+        human judgements, Chatbot Arena); with ``model_1``, ``model_2``, ``g1_winner`` and ``g2_winner`` (FastChat's
+        pairwise judges, both orders); AlpacaEval's ``annotations.json``. Several files are joined by prompt.
     kind : mapping, optional
-        Which raters are people, as ``{"human": ["ann"]}``. Default: those called "human", "author_1", "expert_1" or
-        "arena_user_1", as these tools call people, and no others.
+        Human raters, as ``{"human": ["ann"]}``. Default: those that the tools call "human", "author_1", "expert_1" or
+        "arena_user_1".
 
     Returns
     -------
     Dataset
-        ``preference(prompt, pair, order, rater)``, as `to_preferences` gives it. A prompt is a question's identifier,
-        with its turn where questions have several, or, of AlpacaEval, the number of the instruction. Where the outputs
-        are in the file, ``length(prompt, system)`` is their number of characters. Users of the arena are one rater,
-        "arena users".
+        ``preference(prompt, pair, order, rater)``, as from `to_preferences`. A prompt is a question, with its turn if
+        there are several, or AlpacaEval's number of the instruction. ``length(prompt, system)`` counts characters where
+        the file has outputs. All users of the arena are one rater, "arena users".
 
     Raises
     ------
     FileNotFoundError, ValueError
-        If there is no such file, or a line is not as described; file and line are named.
+        If a file is missing or a line is malformed; file and line are named.
 
     Warns
     -----
     UserWarning
-        Counts the lines without a choice, as where a judge's answer could not be read.
+        Counts the lines without a choice, such as unreadable answers of a judge.
 
     Notes
     -----
-    AlpacaEval shows the two outputs in an order drawn at random and does not write it down: ``output_1`` is taken to
-    be first. Its preferences between 1 and 2 become the nearer one, 1.5 a tie.
+    AlpacaEval does not record its random order of outputs: ``output_1`` is taken as first. Its preferences between 1
+    and 2 become the nearer one; 1.5 is a tie.
 
     Examples
     --------
     >>> import json, pathlib, tempfile, xsumstat
-    >>> lines = [
-    ...     {"question_id": 81, "model_a": "small", "model_b": "large", "winner": "model_b", "judge": "expert_1"},
-    ...     {"question_id": 81, "model_1": "small", "model_2": "large", "g1_winner": "model_2", "g2_winner": "tie"},
-    ... ]
+    >>> line = {"question_id": 81, "model_a": "small", "model_b": "large", "winner": "model_b", "judge": "expert_1"}
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = pathlib.Path(folder, "judgements.jsonl")
-    ...     _ = path.write_text("\n".join(map(json.dumps, lines)))
+    ...     _ = path.write_text(json.dumps(line))
     ...     ds = xsumstat.read_preferences(path)
-    >>> ds.preference.isel(prompt=0, pair=0).to_pandas()
-    rater        expert_1  judge
-    order
-    left first        NaN    0.0
-    right first       1.0    1.0
+    >>> ds.preference.squeeze().to_series().to_dict()
+    {'left first': nan, 'right first': 1.0}
     """
     found: list[dict[str, Any]] = []
     wheres: list[str] = []
@@ -123,7 +115,7 @@ def _preferences(frame: pd.DataFrame, wheres: list[str], kind: Any, several: boo
 
 
 def _lines(file: Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Each preference, and where it is."""
+    """Each preference, and its place."""
     if file.suffix.lower() == ".jsonl":
         yield from json_lines(file)
         return
@@ -202,7 +194,7 @@ def _question(line: dict[str, Any], where: str, names: Names) -> dict[str, Any]:
 
 
 def _rater(line: dict[str, Any], where: str, names: Names) -> str:
-    """FastChat names a judge by its model and its prompt."""
+    """The judge: FastChat names a judge by its model and its prompt."""
     given = line.get("judge") or "judge"
     parts = given if isinstance(given, list) else [given]
     return ", ".join(names.stripped("judge", each, where) for each in parts)
@@ -215,7 +207,7 @@ def _word(value: Any, key: str, where: str) -> str:
 
 
 def _answer(conversation: Any, turn: Any) -> int | None:
-    """The number of characters of a turn's answer, if it is there."""
+    """Number of characters of a turn's answer, if present."""
     if not isinstance(conversation, list):
         return None
     answers = [

@@ -1,4 +1,4 @@
-"""Preferences in from frames: `to_preferences`."""
+"""Read preferences from frames: `to_preferences`."""
 
 from __future__ import annotations
 
@@ -49,25 +49,24 @@ def to_preferences(
     Parameters
     ----------
     frame : DataFrame
-        Of pandas, polars or pyarrow, or of a library whose frames have ``to_pandas()``; as a method,
-        ``df.meta.to_preferences(...)``, of pandas. A row is one choice by one rater. It is not changed.
+        Pandas, polars, pyarrow, or any frame with ``to_pandas()``; the method ``df.meta.to_preferences(...)`` needs
+        pandas. One row per choice by one rater. It is not changed.
     left, right : str, default "left", "right"
-        Columns that name the system whose output was shown first, and the one shown second.
+        Columns that name the system shown first, and the one shown second.
     choice : str, default "choice"
-        Column of the choices: the name of the chosen system, or a word: "A", "left", "1", "model_a" ... for `left`,
-        "B", "right", "2", "model_b" ... for `right`, "tie", "C", "draw", "tie (bothbad)" ... for a tie. Numbers may be
-        1 and 2, or 1, 0 and -1. "error" and empty cells are missing choices.
+        Column of choices: the name of the chosen system, or "A", "left", "1", "model_a" ... for `left`, "B", "right",
+        "2", "model_b" ... for `right`, "tie", "C", "draw", "tie (bothbad)" ... for a tie. Numbers are 1 and 2, or 1, 0
+        and -1. "error" and empty cells are missing.
     prompt : str or list of str, default "prompt"
-        Column that names the prompt. Several columns, as a question and a turn, name it together, and each becomes a
-        coordinate too; the first says which prompts belong together, ``ds.attrs["cluster"]``.
+        Column that names the prompt. Several columns, such as question and turn, name it together and become
+        coordinates; the first is ``ds.attrs["cluster"]``, by which prompts belong together.
     rater : str, optional
-        Column that names who chose. Default: one rater, "judge".
+        Column that names the rater. Default: one rater, "judge".
     order : str, optional
-        Column that says which output was shown first, where `left` and `right` do not: "left first" or "right first",
-        "original" or "swapped", False or True. `choice` names columns all the same. Default: `left` was first.
+        Column that says which output was shown first if `left` was not always: "left first" or "right first",
+        "original" or "swapped", False or True.
     kind : str or mapping, optional
-        Which raters are people: a column of "human" and "judge", or a mapping as ``{"human": ["ann", "ben"]}``; raters
-        that are not named are of the other kind. Default: all are judges.
+        A column of "human" and "judge", or a mapping as ``{"human": ["ann", "ben"]}``. Default: all are judges.
     outputs : mapping, optional
         Numbers that describe outputs, by the columns of `left` and `right`: ``{"length": ("length_a", "length_b")}``
         becomes ``length(prompt, system)``.
@@ -75,16 +74,16 @@ def to_preferences(
     Returns
     -------
     Dataset
-        ``preference(prompt, pair, order, rater)``: 1 where the left system of the pair was chosen, -1 where the right
-        one was, 0 for a tie, NaN without a choice. The systems of each pair are sorted by name: coordinates
-        ``left(pair)`` and ``right(pair)``. `order` is "left first" or "right first". ``kind(rater)`` is "human" or
-        "judge". A further column that has one value for each prompt or each rater becomes a coordinate.
+        ``preference(prompt, pair, order, rater)``: 1 where the left system of the pair was chosen, -1 the right one, 0
+        a tie, NaN without a choice. Pairs are sorted by name: coordinates ``left(pair)`` and ``right(pair)``; `order`
+        is "left first" or "right first"; ``kind(rater)``. Columns with one value per prompt or rater become
+        coordinates.
 
     Raises
     ------
     ValueError, TypeError
-        For a column that does not exist, a label that is missing, a word of `choice` or `order` that is not known, a
-        choice of a system that was not shown, a system beside itself, and the same choice twice.
+        For an unknown column or word, a missing label, a choice of a system that was not shown, a system paired with
+        itself, and a repeated choice.
 
     Warns
     -----
@@ -94,24 +93,10 @@ def to_preferences(
     Examples
     --------
     >>> import pandas as pd, xsumstat
-    >>> frame = pd.DataFrame(
-    ...     {
-    ...         "model_a": ["small", "large", "small"],
-    ...         "model_b": ["large", "small", "large"],
-    ...         "winner": ["model_b", "model_a", "tie"],
-    ...         "question": [1, 1, 2],
-    ...     }
-    ... )
-    >>> ds = xsumstat.to_preferences(
-    ...     frame, left="model_a", right="model_b", choice="winner", prompt="question"
-    ... )
-    >>> ds.preference.squeeze().to_pandas()
-    order   left first  right first
-    prompt
-    1              1.0          1.0
-    2              NaN          0.0
-
-    The pair is (large, small). On prompt 1 the judge chose large in both orders.
+    >>> frame = pd.DataFrame({"a": ["small", "large"], "b": ["large", "small"], "winner": ["b", "a"], "q": [1, 1]})
+    >>> ds = xsumstat.to_preferences(frame, left="a", right="b", choice="winner", prompt="q")
+    >>> ds.preference.squeeze().to_series().to_dict()  # the judge chose large, the left system, in both orders
+    {'left first': 1.0, 'right first': 1.0}
     """
     table = rows.prepared(tabular.as_pandas(frame), None)
     return of_frame(
@@ -133,7 +118,7 @@ def of_frame(
     outputs: Any,
     place: Place = "row {}".format,
 ) -> xr.Dataset:
-    """What `to_preferences` gives of a prepared frame; `place` says where a row is."""
+    """The result of `to_preferences` for a prepared frame; `place` locates a row."""
     prompts = _validate.several("prompt", prompt, "a column or several")
     if not prompts:
         raise ValueError(f"prompt must name at least one column, got {prompt!r}")
@@ -199,7 +184,6 @@ def _one(label: str, n: int) -> Labels:
 
 
 def _output_columns(frame: pd.DataFrame, outputs: Any) -> dict[str, tuple[str, str]]:
-    """The columns that describe outputs, by name."""
     if outputs is None:
         return {}
     if not isinstance(outputs, Mapping):
@@ -222,7 +206,7 @@ def _output_columns(frame: pd.DataFrame, outputs: Any) -> dict[str, tuple[str, s
 def _systems(
     sides: list[Labels], columns: tuple[str, str], place: Place
 ) -> tuple[list[Any], tuple[IntArray, IntArray]]:
-    """All systems sorted by name, and the places of each row's two among them."""
+    """All systems sorted by name, and the places of each row's two."""
     each = [side.array().tolist() for side in sides]
     names = dict.fromkeys([*each[0], *each[1]])
     if any(isinstance(name, str) for name in names) and not all(isinstance(name, str) for name in names):
@@ -262,14 +246,14 @@ def _chosen(
 
 
 def _written(value: Any) -> str:
-    """A value as text, a whole number without a point."""
+    """A value as text, whole numbers without a point."""
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     return str(value).strip()
 
 
 def _meant(text: str, signed: bool) -> float | None:
-    """What a word says: NaN for no choice, None for a word that is not known."""
+    """Meaning of a word: NaN for no choice, None for an unknown word."""
     if signed and text in ("-1", "0", "1"):
         return float(text)
     word = spelt(text)
@@ -289,7 +273,7 @@ def _by_name(
     name: str,
     place: Place,
 ) -> FloatArray:
-    """The choices of a system by its name, in the rows that make them."""
+    """Choices of a system by its name, in the rows that have them."""
     left, right = (side[here] == system for side in codes)
     lost = ~(left | right)
     if meant is not None and (lost.any() or (np.where(left, 1.0, -1.0) != meant).any()):
@@ -379,7 +363,6 @@ def _filled(
 
 
 def _kinds(frame: pd.DataFrame, kind: Any, whom: Labels) -> list[str]:
-    """The kind of each rater."""
     raters = whom.array().tolist()
     kinds = (schema.HUMAN, schema.JUDGE)
     if kind is None:
@@ -408,7 +391,7 @@ def _kinds(frame: pd.DataFrame, kind: Any, whom: Labels) -> list[str]:
 def _descriptions(
     frame: pd.DataFrame, used: list[str], parts: list[str], dims: dict[str, Labels], taken: set[str]
 ) -> dict[str, tuple[str, np.ndarray[Any, Any]]]:
-    """The prompt or rater that each further column describes; what describes none is reported."""
+    """The prompt or rater that each further column describes; others are reported."""
     found: dict[str, tuple[str, np.ndarray[Any, Any]]] = {}
     loose = []
     for column in (*parts, *(each for each in frame.columns if each not in used)):
@@ -434,7 +417,7 @@ def _of_outputs(
     n_systems: int,
     place: Place,
 ) -> FloatArray:
-    """What describes each system's output on each prompt; one value each, or none."""
+    """Descriptions of each system's output on each prompt; one value each, or none."""
     out = np.full((len(by_prompt.each), n_systems), np.nan)
     for column, systems in zip(columns, codes, strict=True):
         values = rows.numbers(frame[column], column, place)

@@ -1,4 +1,4 @@
-"""Published score data by name, fetched once and checked, and a small simulated set that is always there."""
+"""Published score data by name, fetched once and checked, and a small simulated set."""
 
 from __future__ import annotations
 
@@ -94,47 +94,35 @@ def load_dataset(name: str, *, metrics: str | Iterable[str] = ()) -> xr.Dataset:
     Parameters
     ----------
     name : {"demo", "summeval", "realsumm", "realsumm-sacrerouge", "wmt21-ted-ende"}
-        "demo": simulated, embedded: 12 systems, 30 inputs, 7 metrics, ``truth(metric, level)`` the Pearson
-        correlation with "human" in the population of systems and inputs that it was drawn from.
-        "summeval": 16 systems x 100 inputs, experts' and crowd workers' ratings and 10 families of metrics
-        (Fabbri et al. 2021). "realsumm": 25 systems x 100 inputs with LitePyramid scores, as its authors published
-        it (Bhandari et al. 2020). "realsumm-sacrerouge": the copy that Deutsch et al. (2021) used, with 24
-        systems and more metrics. "wmt21-ted-ende": 13 systems and the reference "ref" x 529 segments of five TED
-        talks, translated from English to German, with the errors that four professional raters marked (MQM; Freitag et
-        al. 2021), each output rated by one of them, and the texts.
+        "demo": simulated, 12 systems, 30 inputs, 7 metrics; ``truth(metric, level)`` is the population's Pearson
+        correlation with "human". "summeval": 16 systems x 100 inputs, expert and crowd ratings, 10 families of metrics
+        (Fabbri et al. 2021). "realsumm": 25 systems x 100 inputs with LitePyramid scores (Bhandari et al. 2020).
+        "realsumm-sacrerouge": the copy of Deutsch et al. (2021), 24 systems, more metrics. "wmt21-ted-ende": 13 systems
+        and "ref" x 529 segments of TED talks, English to German, with MQM errors (Freitag et al. 2021) and texts.
     metrics : {"bleu", "chrf", "ter"} or several, optional
-        Of "wmt21-ted-ende" alone: metrics of each segment that sacrebleu computes from the texts, with the defaults of
-        its sentence-level calls, against the reference, whose own scores are NaN. TER is slow: it takes some ten
-        seconds.
+        For "wmt21-ted-ende": sentence-level metrics against the reference, computed by sacrebleu; TER is slow.
 
     Returns
     -------
     Dataset
-        ``score(metric, system, input)`` with ``kind(metric)`` and ``system_type(system)``; ``attrs["gold"]``
-        names the human score, ``attrs["source"]`` and ``attrs["licence"]`` where it is from. SummEval has all
-        ratings in ``rating(judgment, system, input, rater)``, "wmt21-ted-ende" all that `read_mqm` gives:
-        ``rating(system, input, rater)``, ``n_errors(system, input)``, the texts ``source(input)`` and
-        ``target(system, input)``, and ``document(input)``, the talk. ``system_type`` is "human" for its reference.
+        ``score(metric, system, input)`` with ``kind(metric)`` and ``system_type(system)``; ``attrs`` "gold", "source",
+        "licence", and "signatures" of sacrebleu. SummEval has ``rating(judgment, system, input, rater)``,
+        "wmt21-ted-ende" the variables of `read_mqm`.
 
     Raises
     ------
     ValueError
-        For an unknown name or metric, metrics of a data set without texts, and a file whose SHA-256 is not the
-        published one's.
+        For an unknown name or metric, metrics without texts, and a file with another SHA-256.
     OSError
-        When a file cannot be fetched or is not in the mirror.
+        If a file cannot be fetched or is not in the mirror.
     ImportError
-        When files must be fetched and pooch is not installed (extra "data"), and when metrics must be computed and
-        sacrebleu is not (extra "mt").
+        Without pooch to fetch files (extra "data"), or sacrebleu to compute metrics (extra "mt").
 
     Notes
     -----
-    Files are fetched at a pinned commit and kept in the user's cache folder. The environment variable
-    XSUMSTAT_DATA_DIR names a folder that holds them already, and XSUMSTAT_DATA_URL a web address to fetch
-    them from, both laid out as ``sacrerouge/fabbri2020/*.jsonl``, ``sacrerouge/bhandari2020/*.jsonl``,
-    ``realsumm/*.pkl`` and ``mqm/ted/ende/mqm_ted_ende.tsv``.
-
-    ``attrs["signatures"]`` has sacrebleu's signatures of the metrics, one a line.
+    Files are fetched at a pinned commit and kept in the user's cache folder. XSUMSTAT_DATA_DIR names a folder that has
+    them, XSUMSTAT_DATA_URL a web address, both laid out as ``sacrerouge/fabbri2020/*.jsonl``,
+    ``sacrerouge/bhandari2020/*.jsonl``, ``realsumm/*.pkl`` and ``mqm/ted/ende/mqm_ted_ende.tsv``.
 
     Examples
     --------
@@ -216,7 +204,7 @@ def _wmt21() -> xr.Dataset:
 
 
 def _with_metrics(ds: xr.Dataset, names: list[str]) -> xr.Dataset:
-    """The data set with metrics that are computed from its texts."""
+    """The data set with metrics computed from its texts."""
     scores, signatures = lexical.scored(ds["target"], _REFERENCE, names)
     metrics = [*ds["metric"].values, *names]
     score = np.concatenate([ds["score"].values, scores.values])
@@ -245,14 +233,14 @@ NAMES = tuple(_LOADERS)
 
 
 def _fetch(folder: str) -> list[Path]:
-    """Local paths of all files of a folder of the mirror, each with the right checks."""
+    """Local paths of a folder of the mirror, with checksums verified."""
     names = [name for name in _HASHES if name.startswith(folder)]
     mirror = os.environ.get("XSUMSTAT_DATA_DIR")
     return [_mirrored(Path(mirror), name) for name in names] if mirror else _downloaded(names)
 
 
 def mirrored(name: str) -> list[Path]:
-    """The files of the folder XSUMSTAT_DATA_DIR that a data set can be made of."""
+    """Files in XSUMSTAT_DATA_DIR from which a data set can be made."""
     mirror = os.environ.get("XSUMSTAT_DATA_DIR")
     there = [Path(mirror) / each for each in _HASHES] if mirror and name in _LOADERS else []
     return [path for path in there if path.is_file()]
@@ -293,6 +281,5 @@ def _downloaded(names: list[str]) -> list[Path]:
 
 
 def _url(name: str) -> str:
-    """Where a file was published."""
     folder, _, rest = name.partition("/")
     return {"realsumm": _REALSUMM, "mqm": _MQM, "sacrerouge": _SACREROUGE}[folder] + rest

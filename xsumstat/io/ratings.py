@@ -1,4 +1,4 @@
-"""Ratings by several people among the scores of a frame: split from the scores, and put beside them."""
+"""Ratings by several raters among the scores of a frame."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ METRIC = "_metric"
 
 @dataclass(frozen=True)
 class Split:
-    """The rows of a frame that are ratings, a row a rating, and those that are scores; and what their rows are called.
+    """Rows of a frame that are ratings, rows that are scores, and the names of rows.
 
-    The ratings' columns are the system's, the input's and the further dims', "rater", `METRIC` and `VALUES`.
+    Columns of ratings: system, input, further dims, "rater", `METRIC` and `VALUES`.
     """
 
     ratings: pd.DataFrame
@@ -52,7 +52,7 @@ def check(ratings: Any, rater: Any, labels: list[str]) -> list[str]:
 
 
 def split_wide(frame: pd.DataFrame, names: list[str], rater: str | None, labels: list[str], place: Place) -> Split:
-    """Of a frame with a column a metric; `labels` are the columns of system, input and further dims."""
+    """Split a frame with one column per metric; `labels` are the columns of system, input and further dims."""
     if rater is None:
         long = frame[[*labels, *names]].melt(labels, var_name=RATER, value_name=VALUES)
         rows = np.tile(np.arange(len(frame)), len(names))
@@ -70,7 +70,7 @@ def split_wide(frame: pd.DataFrame, names: list[str], rater: str | None, labels:
 def split_tidy(
     frame: pd.DataFrame, names: list[str], rater: str | None, labels: list[str], metric: str, value: str, place: Place
 ) -> Split:
-    """Of a frame with a row a score."""
+    """Split a frame with one row per score."""
     known = list(frame[metric].unique())
     for name in names:
         _validate.known("metric in ratings", name, known, "metrics")
@@ -91,7 +91,7 @@ def _of(rows: np.ndarray[Any, Any], place: Place) -> Place:
 
 
 def joined(scores: xr.Dataset | None, ratings: xr.DataArray, mean: xr.DataArray) -> xr.Dataset:
-    """Scores with the ratings beside them, and with the raters' mean as a metric, on the labels that any has."""
+    """Scores with the ratings, and with the raters' mean as a metric, on the union of labels."""
     if scores is None:
         ds = mean.to_dataset(name="score")
     else:
@@ -125,5 +125,5 @@ def joined(scores: xr.Dataset | None, ratings: xr.DataArray, mean: xr.DataArray)
 
 
 def _union(ours: pd.Index, theirs: Iterable[Any]) -> pd.Index:
-    """Our labels, and then those that only the others have."""
+    """Our labels, then those that only the others have."""
     return ours.append(pd.Index([label for label in theirs if label not in ours], dtype=ours.dtype))

@@ -1,4 +1,4 @@
-"""Scores in the pickles of REALSumm: `read_realsumm`."""
+"""Read the pickles of REALSumm: `read_realsumm`."""
 
 from __future__ import annotations
 
@@ -15,34 +15,33 @@ from xsumstat.io.cells import Cell, Names, as_cube, is_named, natural, number, t
 
 @_validate.public
 def read_realsumm(path: str | Path | Mapping[str, str | Path]) -> xr.Dataset:
-    """Read REALSumm as its authors published it: pickles of scores, one a type of system.
+    """Read REALSumm as its authors published it: pickles of scores, one for each type of system.
 
     Parameters
     ----------
     path : str, Path or mapping
-        The folder that holds ``abs.pkl`` and ``ext.pkl``, or the files by type, as
-        ``{"abstractive": "abs.pkl", "extractive": "ext.pkl"}``.
+        The folder of ``abs.pkl`` and ``ext.pkl``, or files by type, ``{"abstractive": "abs.pkl", "extractive":
+        "ext.pkl"}``.
 
     Returns
     -------
     Dataset
-        ``score(metric, system, input)``, float64, with ``system_type(system)`` and ``kind(metric)``; the human
-        score is "litepyramid_recall". System names lose their ".txt". A name that stands in several files gets its type
-        added, as "bart_out (extractive)"; where its scores are the same too it is one system, and
-        ``duplicate_of(system)`` names the first, else "".
+        ``score(metric, system, input)``, float64, with ``system_type(system)`` and ``kind(metric)``; the human score is
+        "litepyramid_recall". A name in several files gets its type, "bart_out (extractive)"; where its scores are equal
+        too, ``duplicate_of(system)`` names the first, else "".
 
     Raises
     ------
     FileNotFoundError
-        If a file is not there.
+        If a file is missing.
     ValueError
-        If a pickle holds anything but containers, strings, numbers and NumPy scalars (nothing of it is run), or
-        is not as described.
+        If a pickle is malformed or holds anything except containers, strings, numbers and NumPy scalars (nothing is
+        run).
 
     Warns
     -----
     UserWarning
-        When one system stands in two files. It is tied with itself in every resample; leave it out with
+        If one system is in two files. It is tied with itself in every resample: drop it with
         ``ds.sel(system=ds.duplicate_of == "")``.
 
     References
@@ -52,18 +51,13 @@ def read_realsumm(path: str | Path | Mapping[str, str | Path]) -> xr.Dataset:
     Examples
     --------
     >>> import pathlib, pickle, tempfile, xsumstat
-    >>> def document(scores):
-    ...     return {"system_summaries": {f"{name}.txt": {"scores": {"rouge_1": each}} for name, each in scores.items()}}
+    >>> content = {1: {"system_summaries": {"bart.txt": {"scores": {"rouge_1": 0.4}}}}}
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     for kind, name in {"abs": "bart", "ext": "lead"}.items():
-    ...         content = {1: document({name: 0.4}), 2: document({name: 0.3})}
-    ...         _ = pathlib.Path(folder, f"{kind}.pkl").write_bytes(pickle.dumps(content))
-    ...     ds = xsumstat.read_realsumm(folder)
-    >>> ds.score.sel(metric="rouge_1").to_pandas()
-    input     1    2
-    system
-    bart    0.4  0.3
-    lead    0.4  0.3
+    ...     path = pathlib.Path(folder, "abs.pkl")
+    ...     _ = path.write_bytes(pickle.dumps(content))
+    ...     ds = xsumstat.read_realsumm({"abstractive": path})
+    >>> ds.score.sel(metric="rouge_1").to_series().to_dict()
+    {('bart', '1'): 0.4}
     """
     if isinstance(path, Mapping):
         files = {kind: _validate.path(f"path[{kind!r}]", file) for kind, file in path.items()}

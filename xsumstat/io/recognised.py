@@ -1,4 +1,4 @@
-"""Which evaluation tool wrote a file or folder, by what is in it."""
+"""Recognise the evaluation tool that wrote a file or folder, by its content."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _DEEPEVAL = ("testRunData", "testCases", "conversationalTestCases", "test_cases"
 
 
 def is_records(path: Path) -> bool:
-    """Whether a file of JSON holds the rows of a table, as pandas writes them, and not what some tool wrote."""
+    """Whether a JSON file holds the rows of a table, as pandas writes them."""
     suffix = path.suffix.lower()
     if suffix not in (".jsonl", ".json") or not path.is_file():
         return False
@@ -38,7 +38,7 @@ def is_records(path: Path) -> bool:
 
 
 def records(path: Path) -> pd.DataFrame:
-    """The rows of a file of JSON; what lies within others gets a name with a point, as "scores.judge"."""
+    """Rows of a JSON file; nested values get names with a point, as "scores.judge"."""
     if path.suffix.lower() == ".jsonl":
         rows = [line for _, line in json_lines(path)]
     else:
@@ -70,7 +70,7 @@ def _of_folder(folder: Path) -> Callable[[Path], xr.Dataset]:
 
 
 def _first(path: Path) -> Any:
-    """The first line of a file; None where it is no JSON, which the reader of SacreROUGE's lines says."""
+    """First line of a file; None if it is not JSON, which SacreROUGE's reader reports."""
     with path.open("rb") as stream:
         first = stream.readline()
     check_density(first, f"{path.name}, line 1")

@@ -1,4 +1,4 @@
-"""Results as pandas frames: a row for each value of the variable that answers the question, nothing twice."""
+"""Results as pandas frames: one row for each value of the variable that answers the question."""
 
 from __future__ import annotations
 
@@ -13,25 +13,23 @@ from xsumstat.dataset import results
 
 @_validate.public
 def to_frame(result: xr.Dataset, *, brief: bool = False) -> pd.DataFrame:
-    """A tidy frame of a result or of scores: a row for each interval, test or score.
+    """Turn a result or scores into a tidy frame: one row per interval, test or score.
 
     Parameters
     ----------
     {result}
-        Scores can be asked too.
+        Scores work too.
     brief : bool, default False
-        Leave out what describes labels, as ``kind`` of metrics, and what says how a number was had: standard errors,
-        test statistics, counts, ``n_undefined``, ``fell_back``.
+        Leave out descriptions of labels, such as ``kind``, and standard errors, test statistics, counts,
+        ``n_undefined`` and ``fell_back``.
 
     Returns
     -------
     DataFrame
-        Columns for the labels, for what describes them, and for the values, first those that answer the question. The
-        rows are those of the variable that answers it: p-values of tests, the average score of `rank_tasks`. Nothing is
-        repeated from row to row: what has other dims is left out, and ``result[["by_rater"]].meta.to_frame()`` has it;
-        what is one number for all rows is in ``frame.attrs``, with the attrs of the result. A metric that meets itself
-        in a test has no row, and samples are left out. Scores give their variable `score` alone. The columns of an
-        analysis are the same whatever the values are.
+        Columns of labels, their descriptions, and values, the answer first (p-values of tests, the average score of
+        `rank_tasks`). Variables with other dims are left out: ``result[["by_rater"]].meta.to_frame()``. Single numbers
+        are in ``frame.attrs``, with the attrs. The diagonal of tests, and samples, have no rows. Scores give `score`
+        only. The columns of an analysis do not depend on the values.
 
     Examples
     --------
@@ -41,8 +39,6 @@ def to_frame(result: xr.Dataset, *, brief: bool = False) -> pd.DataFrame:
       metric  correlation  ci_low  ci_high
     0  judge         0.93    0.55     0.99
     1  rouge         0.80    0.56     0.92
-    >>> list(ds.meta.corr("human").meta.to_frame().columns)
-    ['metric', 'kind', 'higher_is_better', 'correlation', 'n_undefined']
     """
     _validate.flag("brief", brief)
     if "analysis" not in result.attrs and "score" in result:
@@ -78,5 +74,5 @@ def _rows(kept: xr.Dataset, dims: list[str], main: xr.DataArray, brief: bool) ->
 
 
 def _plain(value: Any) -> Any:
-    """A value of attrs as Python's own, which files of frames can hold."""
+    """A value of attrs as a Python object that files of frames can hold."""
     return value.item() if hasattr(value, "item") and getattr(value, "ndim", 1) == 0 else value

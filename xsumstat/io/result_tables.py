@@ -1,4 +1,4 @@
-"""What stands in the table of a result: rows, columns and their groups, what is bold or marked, and the note below."""
+"""Content of the table of a result: rows, columns and their groups, bold and marked cells, and the note."""
 
 from __future__ import annotations
 
@@ -47,6 +47,9 @@ _TITLES = {
     "pvalue": "p",
     "pvalue_adjusted": "corrected p",
     "f1": "F1",
+    "first_share": "share first",
+    "rank_low": "rank from",
+    "rank_high": "rank to",
     "other_metric": "other metric",
     "human_mean": "ratings alone",
     "n_effective": "effective ratings",
@@ -55,7 +58,7 @@ _TITLES = {
 
 @dataclass(frozen=True)
 class Cell:
-    """What stands in a place: text, whether it is a number, in bold, and marked by a dagger."""
+    """A table cell: text, whether it is a number, bold, or marked by a dagger."""
 
     text: str
     number: bool = False
@@ -65,7 +68,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Table:
-    """The first column and groups of the others, with their titles; rows; one letter of alignment a column; a note."""
+    """First column and groups of the others with titles; rows; alignment by letters; a note."""
 
     columns: list[Cell]
     groups: list[tuple[str, int]]
@@ -75,7 +78,6 @@ class Table:
 
 
 def table(result: xr.Dataset, tests: xr.Dataset | None, alpha: float, digits: int) -> Table:
-    """The table of a result."""
     alpha = float(result.attrs.get("alpha", alpha))
     kept = result.drop_vars([name for name in result.data_vars if "resample" in result[name].dims])
     analysis = str(result.attrs["analysis"])
@@ -143,13 +145,13 @@ def _by_metric(result: xr.Dataset, value: str, tests: xr.Dataset | None, alpha: 
 
 
 def _in_order(result: xr.Dataset, value: str, further: list[Hashable]) -> xr.Dataset:
-    """The metrics, best first by their mean over labels; those without a value last."""
+    """Metrics, best first by their mean over labels; those without a value last."""
     mean = result[value].mean(further).values
     return result.isel(metric=np.argsort(np.where(np.isnan(mean), np.inf, -mean), kind="stable"))
 
 
 def _columns(part: xr.Dataset, value: str, worse: Any, digits: int) -> list[tuple[str, list[Cell]]]:
-    """Titles and cells of one label: the value with its interval, and what the analysis has beside."""
+    """Titles and cells of one label: the value with its interval, and further variables."""
     values = part[value].values
     best = np.zeros(len(values), dtype=bool)
     if not np.isnan(values).all() and len(values) > 1:
@@ -182,7 +184,7 @@ def _columns(part: xr.Dataset, value: str, worse: Any, digits: int) -> list[tupl
 
 
 def _numbers(part: xr.Dataset, names: tuple[str, ...], digits: int) -> list[tuple[str, list[Cell]]]:
-    """Titles and cells of those variables that there are."""
+    """Titles and cells of the existing variables."""
     return [
         (_title(name, part), [Cell(_number(each, digits), True) for each in part[name].values])
         for name in names
@@ -191,7 +193,7 @@ def _numbers(part: xr.Dataset, names: tuple[str, ...], digits: int) -> list[tupl
 
 
 def _worse_than_best(values: xr.DataArray, tests: xr.Dataset, alpha: float) -> Any:
-    """Of each metric whether a test was made that the best one is better, and it is not significant."""
+    """For each metric whether it was tested against the best one without a significant difference."""
     if bool(values.isnull().all()):
         return None
     named = values["metric"].values.tolist()
@@ -282,7 +284,7 @@ def _listed(result: xr.Dataset, alpha: float, digits: int, details: bool = False
 
 
 def _each_pair_once(frame: pd.DataFrame, labels: list[str], dims: tuple[str, ...]) -> pd.DataFrame:
-    """The rows of differences between groups without those in which two groups have changed places."""
+    """Rows of differences between groups, each pair in one direction."""
     if not dims or not set(dims) <= set(labels):
         return frame
     beside = [name for name in labels if name not in dims]
@@ -302,13 +304,13 @@ def _of_all_groups(result: xr.Dataset) -> list[str]:
 
 
 def _note(result: xr.Dataset) -> str:
-    """How the numbers were made: coefficient, level, intervals, test and correction."""
+    """How the numbers were computed: coefficient, level, intervals, test and correction."""
     attrs = result.attrs
     asked = str(attrs.get("coefficient", ""))
     what = COEFFICIENTS[asked].label if asked in COEFFICIENTS else asked
     what += f" with {wording.name(attrs['gold'])}" if what and "gold" in attrs else ""
     what += f", {str(attrs['level']).replace('_', ' ')} level" if what and "level" in attrs else ""
-    said = "; ".join(filter(None, [what, wording.made(result)]))
+    said = "; ".join(filter(None, [what, wording.made(result), wording.drawn_tasks(attrs)]))
     return f"{said}." if said else ""
 
 
@@ -331,7 +333,7 @@ def _level(result: xr.Dataset) -> str:
 
 
 def _with_intervals(part: Any, value: str, low: str, high: str, digits: int) -> tuple[list[str], list[str]]:
-    """Texts of values and of their intervals, row by row with the same number of digits; no intervals without any."""
+    """Texts of values and intervals with equal digits in a row; without intervals only values."""
     values = np.asarray(part[value])
     if not {low, high} <= set(part):
         return [_number(each, digits) for each in values], []
@@ -341,7 +343,7 @@ def _with_intervals(part: Any, value: str, low: str, high: str, digits: int) -> 
 
 
 def _estimate(value: float, low: float, high: float, digits: int) -> tuple[str, str]:
-    """The texts of a value and of its interval."""
+    """Texts of a value and its interval."""
     if any(math.isnan(each) for each in (value, low, high)):
         return _number(value, digits), _NOTHING
     text, *ends = wording.alike([value, low, high], digits)
@@ -365,7 +367,7 @@ def _pvalue(value: float, digits: int) -> str:
 
 
 def _parts(result: xr.Dataset, further: list[Hashable]) -> Any:
-    """Each label of the further dims: where, in words, and its results."""
+    """Each label of the further dims in words, and its results."""
     for places in itertools.product(*(range(result.sizes[dim]) for dim in further)):
         where = dict(zip(further, places, strict=True))
         labels = {dim: result[dim].values.tolist()[at] for dim, at in where.items()}
@@ -376,7 +378,7 @@ def _parts(result: xr.Dataset, further: list[Hashable]) -> Any:
 
 
 def _of_labels(tests: xr.Dataset, labels: dict[Hashable, Any]) -> xr.Dataset:
-    """The tests of these labels of the further dims that the tests have."""
+    """Tests of these labels of the further dims."""
     return tests.isel(
         {dim: tests[dim].values.tolist().index(label) for dim, label in labels.items() if dim in tests.dims}
     )

@@ -1,7 +1,4 @@
-"""What each column of a table holds, by the names that columns usually have and a look at their first rows.
-
-`df.meta` and the command line read tables by it, so that both find the same.
-"""
+"""What each column of a table holds, by usual names and its first rows; for `df.meta` and the command line."""
 
 from __future__ import annotations
 
@@ -39,26 +36,10 @@ _FIELDS = ("metric", "system", "input", "value", "rater", "language")
 class Roles:
     """What the columns of a table hold.
 
-    Attributes
-    ----------
-    metric, system, input, value, rater, language : str or None
-        The column that names it; None where there is none. `value` are scores, a row each.
-    tidy : bool
-        Whether a row is one score.
-    raters, people, gold, rated : list, list, str or None, str or None
-        The columns, or metrics, of single raters, of other people that are not judged, and of human scores; and the
-        column of the ratings by `rater`.
-    metrics, judges, covariates, lower : list of str
-        Its metrics, and those of them that are an LLM's judgements, that may explain the errors of others, as a
-        length, or that are usually better when lower.
-    described : dict
-        Further columns that describe inputs or systems, and which.
-    texts : list of str
-        Texts that describe neither, and are left out.
-    numbers : list of str
-        Numbers that are no scores, as a further column of ids.
-    ambiguous : dict
-        Of a field the columns that could name it, where there are several.
+    The first six name columns or are None; `value` is the column of scores, one per row (`tidy`). `raters`, `people`
+    and `rated` are single raters, other human scores, and the ratings by `rater`. `judges`, `covariates` and `lower`
+    are among `metrics`. `described` maps columns to the dim they describe; `ambiguous` maps a field to its several
+    candidates.
     """
 
     metric: str | None
@@ -82,7 +63,7 @@ class Roles:
     ambiguous: dict[str, list[str]]
 
     def told(self, gold: str | None, raters: list[str] | None, elsewhere: bool) -> Roles:
-        """The same where it is said which metric, or whose ratings, are the gold, or that it is in another table."""
+        """The same once the gold (metric or raters) is given, or is in another table."""
         own = [name for name in (*self.raters, self.rated) if name is not None]
         if raters is not None:
             rest = [name for name in (*self.metrics, *own) if name not in raters]
@@ -94,7 +75,7 @@ class Roles:
 
     @property
     def kinds(self) -> dict[str, list[str]]:
-        """The kinds of metrics, as `to_scores` takes them."""
+        """Kinds of metrics, for `to_scores`."""
         beside = [self.gold] if self.gold not in (None, MEAN) and (self.raters or self.rated) else []
         people = [*self.people, *(name for name in beside if name is not None)]
         kinds = {"human": people, "judge": self.judges, "covariate": self.covariates}
@@ -102,14 +83,14 @@ class Roles:
 
     @property
     def chosen(self) -> list[str] | None:
-        """The metrics, where not all numbers are one."""
+        """The metrics, where not all numeric columns are metrics."""
         doubled = self.gold == MEAN and bool(self.raters or self.rated)  # the mean of the raters takes its name
         names = [name for name in self.metrics if not (doubled and name == self.gold)]
         return names if not self.tidy and (self.numbers or doubled) else None
 
     @property
     def arguments(self) -> dict[str, Any]:
-        """What `to_scores` is to be told beside the columns of labels."""
+        """Arguments of `to_scores` besides the columns of labels."""
         rated = self.raters or self.rated
         told = {
             "metric": self.chosen,
@@ -122,7 +103,7 @@ class Roles:
         return {name: value for name, value in told.items() if value}
 
     def dims(self, frame: pd.DataFrame) -> list[str]:
-        """Columns that must be further dims, as rows of one output, and one metric, differ by them."""
+        """Columns that must be further dims, because rows of one output and metric differ by them."""
         fields = [self.system, self.input, *([self.metric] if self.tidy else [])]
         keys = [name for name in fields if name is not None]
         found: list[str] = []
@@ -132,7 +113,7 @@ class Roles:
         return found
 
     def is_one_system(self, frame: pd.DataFrame) -> bool:
-        """Whether a table without a column of systems, of the usual names, is of one system."""
+        """Whether a table without a column of systems describes one system."""
         if self.input is not None and not self.tidy and self.rated is None:
             return not frame.duplicated([self.input, *self.dims(frame)]).any()
         named = {*vars_of(self), *self.texts, *self.described, *self.raters, *self.metrics}
@@ -141,7 +122,7 @@ class Roles:
         )
 
     def words(self) -> list[str]:
-        """What was taken for what, beside the columns of labels."""
+        """How columns were read, besides the columns of labels."""
         said = []
         if self.raters:
             said.append(f"{len(self.raters)} raters: {', '.join(self.raters)}")
@@ -170,7 +151,7 @@ class Roles:
 
 
 def vars_of(found: Roles) -> set[str]:
-    """The columns of labels."""
+    """Columns of labels."""
     return {name for name in (getattr(found, field) for field in _FIELDS) if name is not None}
 
 
@@ -179,7 +160,7 @@ def _several(names: list[str]) -> str:
 
 
 def of(frame: pd.DataFrame, named: Mapping[str, str | None] | None = None) -> Roles:
-    """What the columns of a table hold; `named` says of some fields which column is theirs."""
+    """Roles of a table's columns; `named` gives the column of some fields."""
     given = {field: name for field, name in (named or {}).items() if name in frame.columns and name is not None}
     columns = [name for name in frame.columns if isinstance(name, str) and not re.fullmatch(r"Unnamed: \d+", name)]
     raters = raters_in(frame, [name for name in columns if name not in given.values()])
@@ -198,7 +179,7 @@ def of(frame: pd.DataFrame, named: Mapping[str, str | None] | None = None) -> Ro
 
 
 def _judges_apart(frame: pd.DataFrame, found: Roles) -> Roles:
-    """Ratings with a row each, some of them by judges that are no people: each rater then counts as a metric."""
+    """Where a column of raters includes judges, each rater counts as a metric."""
     labels = [] if found.rated is None else frame[found.rater].dropna().unique().tolist()
     judges = [label for label in labels if isinstance(label, str) and _is_judge(label)]
     people = [label for label in labels if label not in judges]
@@ -209,7 +190,7 @@ def _judges_apart(frame: pd.DataFrame, found: Roles) -> Roles:
 
 
 def _of_tidy(frame: pd.DataFrame, found: Roles, rest: list[str]) -> Roles:
-    """The metrics of a table with a row a score."""
+    """Metrics of a table with one row per score."""
     labels = frame[found.metric].dropna().unique().tolist() if found.rater is None else []
     labels = [label for label in labels if isinstance(label, str)]
     raters = _single([label for label in labels if _is_rater(label)])
@@ -218,7 +199,7 @@ def _of_tidy(frame: pd.DataFrame, found: Roles, rest: list[str]) -> Roles:
 
 
 def _of_wide(frame: pd.DataFrame, found: Roles, rest: list[str]) -> Roles:
-    """The metrics of a table with a row an output."""
+    """Metrics of a table with one row per output."""
     numeric = [name for name in rest if _is_number(frame[name])]
     labels = {*COLUMNS["input"], *COLUMNS["category"], *COLUMNS["system"]}
     numbers = [name for name in numeric if spelt(name) in labels]
@@ -257,7 +238,7 @@ def _is_judge(name: str) -> bool:
 
 
 def labels_of(frame: pd.DataFrame) -> list[str]:
-    """The texts that ratings and judgements are, the lowest first; none where they are numbers, or of unknown order."""
+    """Texts that ratings are, lowest first; none for numbers or an unknown order."""
     usual = {*COLUMNS["value"], *COLUMNS["gold"]}
     names = [name for name in frame.columns if isinstance(name, str)]
     return texts.usual(frame[[name for name in names if _is_rater(name) or _is_judge(name) or spelt(name) in usual]])
@@ -271,7 +252,7 @@ def is_lower(name: str) -> bool:
 def _fields(
     frame: pd.DataFrame, columns: list[str], given: Mapping[str, str]
 ) -> tuple[dict[str, str | None], dict[str, list[str]]]:
-    """The columns of labels, and those of a field that has several."""
+    """Columns of labels, and candidates of a field that has several."""
     fields: dict[str, str | None] = {field: given.get(field) for field in _FIELDS}
     ambiguous: dict[str, list[str]] = {}
     for field in ("metric", "value", "system", "rater", "language", "input"):
@@ -289,7 +270,7 @@ def _fields(
 
 
 def _candidates(columns: Iterable[str], field: str, taken: set[str]) -> list[str]:
-    """Columns with a usual name of a field, in the order of these names; its own name alone where there is one."""
+    """Columns with a usual name of a field, in the order of these names; only its own name where it exists."""
     names = COLUMNS[field]
     own = "score" if field == "value" else field
     if own in columns and own not in taken:
@@ -299,10 +280,7 @@ def _candidates(columns: Iterable[str], field: str, taken: set[str]) -> list[str
 
 
 def _inputs(frame: pd.DataFrame, candidates: list[str], keys: list[Any]) -> list[str]:
-    """Of the columns that could name the inputs those that tell the rows of one system apart, if any does.
-
-    Of these those that different systems share, if any is.
-    """
+    """Candidate columns of inputs that distinguish the rows of one system, preferably shared by systems."""
     if len(candidates) < 2 or not len(frame):
         return candidates
     apart = [name for name in candidates if not frame.duplicated([*keys, name]).any()] or candidates
@@ -311,7 +289,7 @@ def _inputs(frame: pd.DataFrame, candidates: list[str], keys: list[Any]) -> list
 
 
 def _alike(frame: pd.DataFrame, columns: list[str]) -> bool:
-    """Whether columns tell the same rows apart, as ids and names of the same things do."""
+    """Whether columns distinguish the same rows, such as ids and names of the same things."""
     if not len(frame):
         return False
     codes = [pd.factorize(frame[name])[0].tolist() for name in columns]
@@ -319,12 +297,12 @@ def _alike(frame: pd.DataFrame, columns: list[str]) -> bool:
 
 
 def raters_in(frame: pd.DataFrame, columns: Iterable[str]) -> list[str]:
-    """The columns of single raters, which are called so, and hold numbers or few words."""
+    """Columns of single raters: usual names, with numbers or few words."""
     return _single([name for name in columns if _is_rater(name) and _may_be_ratings(frame[name])])
 
 
 def _single(columns: list[str]) -> list[str]:
-    """The columns, unless one rater has several, as for the qualities that are rated."""
+    """The columns, unless a rater has several (one for each rated quality)."""
     people = {tuple(_words(name)[:2]) for name in columns}
     return columns if len(people) == len(columns) else []
 
@@ -347,19 +325,19 @@ def _may_be_ratings(column: pd.Series[Any]) -> bool:
 
 
 def _is_number(column: pd.Series[Any]) -> bool:
-    """Whether a column holds numbers, or, of a header alone, may do so."""
+    """Whether a column holds numbers, or with a header alone could."""
     if not len(column):
         return True
     return bool(pd.api.types.is_numeric_dtype(column.dtype)) and not pd.api.types.is_bool_dtype(column.dtype)
 
 
 def _words(name: str) -> list[str]:
-    """The words of a name, in small letters: "annotator.Bob2" has three."""
+    """Words of a name in lower case: "annotator.Bob2" has three."""
     return [word.lower() for word in re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+|[^\W\d_A-Za-z]+", name)]
 
 
 def _rated(frame: pd.DataFrame, found: Roles, metrics: list[str]) -> str | None:
-    """The column of the ratings where each has a row of its own: that by its name, or the only one that varies."""
+    """Column of ratings with one row each: by name, or the only one that varies."""
     named = [*_candidates(metrics, "value", set()), *_candidates(metrics, "gold", set())]
     if named:
         return named[0]
@@ -371,7 +349,7 @@ def _rated(frame: pd.DataFrame, found: Roles, metrics: list[str]) -> str | None:
 
 
 def _described(frame: pd.DataFrame, columns: list[str], fields: Mapping[str, str | None]) -> dict[str, str]:
-    """Columns that have one value for each input, or each system, and are no scores; and which."""
+    """Columns with one value for each input or system that are not scores, and which dim they describe."""
     found: dict[str, str] = {}
     for name in columns:
         is_number = _is_number(frame[name])
@@ -397,7 +375,7 @@ def _texts(frame: pd.DataFrame, columns: list[str], described: Mapping[str, str]
 
 
 def is_text(column: pd.Series[Any], name: Any) -> bool:
-    """Whether a column holds texts, by its name or their length."""
+    """Whether a column holds texts, by name or length."""
     if not isinstance(name, str) or pd.api.types.is_numeric_dtype(column.dtype) or tabular.is_nested(column):
         return False
     if spelt(name) in COLUMNS["text"]:
@@ -407,7 +385,7 @@ def is_text(column: pd.Series[Any], name: Any) -> bool:
 
 
 def refuse_ambiguous(found: Roles, field: str) -> None:
-    """Refuse a table of which several columns could name a field."""
+    """Raise if several columns could name a field."""
     if field in found.ambiguous:
         names = found.ambiguous[field]
         raise ValueError(

@@ -1,4 +1,4 @@
-"""Rows of a pandas frame as a Dataset of scores: labels, numbers, and one score for each cell."""
+"""Rows of a pandas frame as a Dataset: labels, numbers, and one score for each cell."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _MEANS = {
 
 
 def prepared(frame: pd.DataFrame, aggregate: str | Callable[..., Any] | None) -> pd.DataFrame:
-    """The frame with the levels of its index as columns, and its columns checked."""
+    """The frame with index levels as columns, and its columns checked."""
     _check_aggregate(aggregate)
     if any(name is not None for name in frame.index.names):
         frame = frame.reset_index()
@@ -64,7 +64,7 @@ def of_frame(
     aggregate: str | Callable[..., Any] | None,
     place: Place = "row {}".format,
 ) -> xr.Dataset:
-    """What `to_scores` gives of a prepared frame; `place` says where a row is."""
+    """The result of `to_scores` for a prepared frame; `place` locates a row."""
     for each in dims:
         known_columns(frame, {"dims": each})
     names = {"system": system, "input": input, **{dim: dim for dim in dims}}
@@ -96,7 +96,7 @@ def of_frame(
 
 
 def _native(frame: pd.DataFrame) -> pd.DataFrame:
-    """The frame in the machine's byte order, without which pandas does not group."""
+    """The frame in native byte order, which pandas needs to group."""
     foreign = {name: dtype for name, dtype in frame.dtypes.items() if getattr(dtype, "isnative", True) is False}
     return frame.assign(
         **{str(name): frame[name].to_numpy().astype(foreign[name].newbyteorder("=")) for name in foreign}
@@ -118,7 +118,7 @@ def _check_aggregate(aggregate: str | Callable[..., Any] | None) -> None:
 
 
 def with_system(frame: pd.DataFrame, system: Any) -> pd.DataFrame:
-    """The frame, with a column of one system where it has none by our name nor by another usual one."""
+    """The frame, with a column of one system where it has none under a usual name."""
     columns = [str(name) for name in frame.columns]
     if system != SYSTEM or system in frame.columns or usual.recognised(columns, SYSTEM) is not None:
         return frame
@@ -126,7 +126,7 @@ def with_system(frame: pd.DataFrame, system: Any) -> pd.DataFrame:
 
 
 def known_columns(frame: pd.DataFrame, names: dict[str, str]) -> None:
-    """The columns that arguments name are there."""
+    """Raise unless the columns that arguments name exist."""
     for argument, column in names.items():
         _validate.column(argument, column)
         if column not in frame.columns:
@@ -141,7 +141,7 @@ def _metric_columns(
     metric: str | list[str] | None,
     place: Place,
 ) -> list[str]:
-    """The metrics' columns of a wide frame: those named, or else all that hold numbers."""
+    """Metric columns of a wide frame: those named, or all numeric ones."""
     if metric is not None:
         metrics = _validate.several("metric", metric, "a column or several")
         for column in metrics:
@@ -174,7 +174,7 @@ def _metric_columns(
 
 
 def has_metrics(frame: pd.DataFrame, named: list[str]) -> bool:
-    """Whether a wide frame has a column of numbers beside those that are named."""
+    """Whether a wide frame has a numeric column besides the named ones."""
     return any(
         _mostly_numbers(frame[column]) for column in frame.columns
         if column not in named and not re.fullmatch(r"Unnamed: \d+", str(column))
@@ -183,7 +183,7 @@ def has_metrics(frame: pd.DataFrame, named: list[str]) -> bool:
 
 
 def _report_constant(metrics: list[str], scores: list[FloatArray], systems: Codes) -> None:
-    """Warn of metrics of which no system's scores differ, though some system has several."""
+    """Warn of metrics that are constant within each system, where some system has several scores."""
     order = np.argsort(systems, kind="stable")
     starts = np.flatnonzero(np.diff(systems[order].astype(np.intp), prepend=-1))
     constant = []
@@ -206,7 +206,7 @@ def _mostly_numbers(column: pd.Series[Any]) -> bool:
 
 
 def _parsed(column: pd.Series[Any]) -> pd.Series[Any]:
-    """A column's values as floats, NaN for what is no number, infinity for what is too large for a float."""
+    """A column as floats: NaN for non-numbers, infinity on overflow."""
     try:
         return pd.to_numeric(column, errors="coerce")
     except OverflowError:
@@ -220,7 +220,7 @@ def _within_floats(value: Any) -> Any:
 
 
 def _way_to_numbers(texts: pd.Series[Any]) -> str:
-    """What to do with a column of texts: a few words are grades, perhaps."""
+    """What to do with a column of texts; a few words may be grades."""
     words = [each for each in texts.unique() if isinstance(each, str)]
     if not 2 <= len(words) <= _FEW_GRADES:
         return "convert with pd.to_numeric"
@@ -228,7 +228,7 @@ def _way_to_numbers(texts: pd.Series[Any]) -> str:
 
 
 def numbers(column: pd.Series[Any], name: str, place: Place) -> np.ndarray[Any, np.dtype[np.float64]]:
-    """A column's values as floats, NaN where it has none."""
+    """A column as floats, NaN where empty."""
     kind = pd.api.types.infer_dtype(column, skipna=True)
     if pd.api.types.is_numeric_dtype(column.dtype):
         values = column.to_numpy(dtype=float, na_value=np.nan)
@@ -246,7 +246,7 @@ def numbers(column: pd.Series[Any], name: str, place: Place) -> np.ndarray[Any, 
 
 
 def _holds_percentages(column: pd.Series[Any]) -> bool:
-    """Whether a column's first values are numbers with percent signs, as "85 %"."""
+    """Whether a column's first values have percent signs, as "85 %"."""
     values = column.dropna().iloc[:_LOOKED_AT].tolist()
     texts = [value.rstrip() for value in values if isinstance(value, str)]
     if len(texts) < len(values) or not any(text.endswith("%") for text in texts):
@@ -255,7 +255,7 @@ def _holds_percentages(column: pd.Series[Any]) -> bool:
 
 
 def _of_percentages(frame: pd.DataFrame, columns: list[str]) -> str:
-    """What to do with the first column of percentages, to end a message with; empty without any."""
+    """Advice on the first column of percentages, for the end of a message."""
     first = next((column for column in columns if _holds_percentages(frame[column])), None)
     return "" if first is None else f"; {first!r} holds percentages as text: {_without_percent_signs(first)}"
 
@@ -265,17 +265,14 @@ def _without_percent_signs(name: str) -> str:
 
 
 def _at(column: pd.Series[Any], rows: np.ndarray[Any, Any], place: Place) -> str:
-    """The first of some rows' values, and where it is."""
+    """The first of some rows' values, and its place."""
     return f"{reprlib.repr(column.iloc[rows[0] : rows[0] + 1].tolist()[0])} in {place(int(rows[0]))}"
 
 
 def _descriptions(
     rows: dict[str, Labels], frame: pd.DataFrame, used: list[str], quiet_numbers: bool
 ) -> tuple[dict[str, tuple[str, np.ndarray[Any, Any]]], list[str]]:
-    """The dim that each further column describes, and its value for each label; and texts that describe none.
-
-    What else describes none is reported.
-    """
+    """The dim that each further column describes with its values, and texts that describe none; others are reported."""
     described: dict[str, tuple[str, np.ndarray[Any, Any]]] = {}
     loose: list[str] = []
     texts: list[str] = []
@@ -334,7 +331,7 @@ def _refuse_repeated(rows: dict[str, Labels], cells: tuple[IntArray, ...]) -> No
 def _one_each(
     scores: FloatArray, cells: IntArray, metrics: IntArray, aggregate: str | Callable[..., Any] | None
 ) -> FloatArray:
-    """One score for each cell; `cells` numbers that of each score as they appear, `metrics` says whose each cell is."""
+    """One score for each cell; `cells` numbers cells by appearance, `metrics` gives each cell's metric."""
     rule: Any = _MEANS.get(aggregate, aggregate) if callable(aggregate) else aggregate
     if rule in ("mean", "median", "sum"):
         return _averaged(scores, cells, metrics, rule)
@@ -343,7 +340,7 @@ def _one_each(
 
 
 def _averaged(scores: FloatArray, cells: IntArray, metrics: IntArray, rule: str) -> FloatArray:
-    """One score for each cell, whatever the order of the rows, and equal where only rounding parts them."""
+    """One score for each cell, independent of the order of rows, equal where only rounding separates them."""
     order = np.argsort(scores, kind="stable")
     found = pd.Series(scores[order]).groupby(cells[order]).agg(rule).to_numpy(dtype=float, copy=True)
     sizes = pd.Series(np.abs(scores)).groupby(cells).agg("sum" if rule == "sum" else "max").fillna(0).to_numpy()

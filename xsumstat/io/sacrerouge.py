@@ -1,4 +1,4 @@
-"""Scores in SacreROUGE's JSON lines: `read_sacrerouge`."""
+"""Read SacreROUGE's JSON lines: `read_sacrerouge`."""
 
 from __future__ import annotations
 
@@ -47,38 +47,34 @@ def read_sacrerouge(path: str | Path | Iterable[str | Path], *, human: Iterable[
     Parameters
     ----------
     path : str, Path, or several
-        A file of JSON lines, several files, or a folder, of which all ``*.jsonl`` are read.
+        Files of JSON lines, or a folder, of which all ``*.jsonl`` are read.
     human : iterable of str, optional
-        Metrics that are human judgments, by full name or by its first part. Default: lists over raters, and the
-        names that SacreROUGE's own corpora use ("litepyramid", "overall_responsiveness", ...).
+        Metrics that are human scores, by full name or first part. Default: lists over raters, and the names in
+        SacreROUGE's own corpora ("litepyramid", "overall_responsiveness", ...).
 
     Returns
     -------
     Dataset
-        ``score(metric, system, input)``, float64. Nested names are joined, as "rouge-1_f1" and
-        "expert_relevance". Where a score is a list over raters, its mean goes into `score`, and all of it into
-        ``rating(judgment, system, input, rater)``, padded with NaN. Coordinates ``kind(metric)``, "human" or
-        "automatic", and ``summarizer_type(system)``. Labels are in natural order ("M2" before "M10"), metrics in that
-        of the files.
+        ``score(metric, system, input)``, float64; nested names are joined ("rouge-1_f1"). A list over raters gives its
+        mean to `score`, and ``rating(judgment, system, input, rater)``, padded with NaN. Coordinates ``kind(metric)``
+        and ``summarizer_type(system)``.
 
     Raises
     ------
     FileNotFoundError
-        If there is no such file, or the folder holds none.
+        If there is no such file.
     ValueError
-        For a line that is not as described, a system with two types, and a score given twice; file and line are
-        named.
+        For a malformed line, a system with two types, and a repeated score; file and line are named.
 
     Warns
     -----
     UserWarning
-        Names labels with blanks around them, which are left out.
+        Names labels with blanks around them, which are removed.
 
     Notes
     -----
-    The format is that of Deutsch & Roth (2020), "SacreROUGE": each line has ``instance_id``, ``summarizer_id``,
-    ``summarizer_type`` and ``metrics``. A null is a missing score. Means over raters do not depend on the raters'
-    order; those of one metric that differ by no more than rounding can make them (relative 1e-12) are equal.
+    The format of Deutsch & Roth (2020), "SacreROUGE": each line has ``instance_id``, ``summarizer_id``,
+    ``summarizer_type`` and ``metrics``; null is a missing score.
 
     Examples
     --------
@@ -170,7 +166,7 @@ def _files(path: str | Path | Iterable[str | Path]) -> list[Path]:
 
 
 def _places(outputs: Iterable[tuple[str, str]], systems: list[str], inputs: list[str]) -> IntArray:
-    """Where each output stands in a table of systems and inputs, read row by row; -1 for one without scores."""
+    """Place of each output in a table of systems and inputs, row by row; -1 without scores."""
     rows, columns = ({label: at for at, label in enumerate(labels)} for labels in (systems, inputs))
     found = [
         rows[system] * len(inputs) + columns[document] if system in rows and document in columns else -1
@@ -180,7 +176,7 @@ def _places(outputs: Iterable[tuple[str, str]], systems: list[str], inputs: list
 
 
 def _by_rater(ratings: Mapping[str, _ByOutput[list[float]]], places: IntArray, shape: tuple[int, int]) -> FloatArray:
-    """Ratings of (judgment, system, input, rater), NaN where there is none."""
+    """Ratings (judgment, system, input, rater), NaN where missing."""
     n_raters = max(len(each) for own in ratings.values() for each in own.values())
     found = np.full((len(ratings), shape[0] * shape[1], n_raters), np.nan)
     for cube, own in zip(found, ratings.values(), strict=True):
@@ -196,7 +192,7 @@ def _means(ratings: _ByOutput[list[float]]) -> _ByOutput[float]:
 
 
 def _lines(file: Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Each line's place and its entry, checked."""
+    """Each line's place and its checked entry."""
     with file.open(encoding="utf-8-sig") as stream:
         try:
             for number, line in enumerate(stream, 1):
@@ -247,7 +243,7 @@ def _unrepeated(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 def _flattened(
     metrics: Mapping[str, Any], where: str, names: Names, paths: _Paths, prefix: str = "", depth: int = 0
 ) -> Iterator[tuple[str, float | list[float]]]:
-    """Names joined with "_", each with its number or its list over raters."""
+    """Names joined with "_", each with its number or list over raters."""
     if depth > _DEEPEST:
         raise ValueError(f"{where}: 'metrics' is nested more than {_DEEPEST} times")
     for name, value in metrics.items():

@@ -1,4 +1,4 @@
-"""The files of mt-metrics-eval's layout, read one at a time: lists of documents, and scores."""
+"""Single files of mt-metrics-eval's layout: lists of documents, and scores."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _Columns = tuple[np.ndarray[Any, np.dtype[np.object_]], FloatArray]
 
 @dataclass(frozen=True)
 class Units:
-    """What scores of one granularity are of, in order; none of them is known where there is no list of documents."""
+    """The rated units of one granularity, in order; unknown without a list of documents."""
 
     labels: list[Any] | None
     document: list[str] | None = None
@@ -43,7 +43,7 @@ class Units:
 
 
 def read_units(file: Path, granularity: str) -> Units:
-    """What scores are of, as a list of documents has it."""
+    """Rated units, from a list of documents."""
     if granularity == "sys":
         return Units([WHOLE])
     if not file.is_file():
@@ -76,14 +76,13 @@ def read_units(file: Path, granularity: str) -> Units:
 
 
 def documents_of(segments: list[tuple[str, str]]) -> tuple[list[tuple[str, str]], list[str]]:
-    """Domain and document of each run of segments, and the documents that have several runs."""
+    """Domain and document of each run of segments, and documents with several runs."""
     blocks = [each for at, each in enumerate(segments) if at == 0 or each != segments[at - 1]]
     counts = Counter(document for _, document in blocks)
     return blocks, sorted(name for name, count in counts.items() if count > 1)
 
 
 def read_scores(file: Path, units: Units, granularity: str) -> Scores:
-    """The scores of each system in one file."""
     if granularity == "domain":
         return _read_domains(file, units)
     few = granularity == "sys"  # too few lines to set up pandas' parser for
@@ -101,10 +100,7 @@ def read_scores(file: Path, units: Units, granularity: str) -> Scores:
 
 
 def _regular(file: Path) -> _Columns | None:
-    """The columns of a file in which each line is a word, one blank, and a number or None; nothing of any other file.
-
-    It may hold printed ASCII alone, which pandas and Python read alike.
-    """
+    """Columns of an ASCII file whose lines are all word, blank, number or None; else nothing."""
     content = b"\n" + file.read_bytes().removeprefix(codecs.BOM_UTF8)
     content += b"" if content.endswith(b"\n") else b"\n"
     blanks = content.translate(None, delete=_PRINTED)[1:]
@@ -129,7 +125,7 @@ def _regular(file: Path) -> _Columns | None:
 
 
 def _line_by_line(file: Path) -> _Columns:
-    """The columns of any file, and what is wrong with the first line that is not as documented."""
+    """Columns of any file, and what is wrong with its first malformed line."""
     systems, scores, gone = [], [], 0
     for where, words in _lines(file):
         if len(words) != 2:
@@ -181,7 +177,7 @@ def _number(word: str, where: str) -> float:
 
 
 def _lines(file: Path) -> Iterator[tuple[str, list[str]]]:
-    """The place and the words of each line that is not empty."""
+    """Place and words of each line that is not empty."""
     try:
         content = file.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:

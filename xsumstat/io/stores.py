@@ -22,7 +22,7 @@ _LARGE, _MOST_TIMES = 2**28, 1000
 
 @contextmanager
 def reading(path: Path) -> Iterator[None]:
-    """An error of a reader's, in a line."""
+    """Turn a reader's error into one line."""
     try:
         yield
     except UnicodeDecodeError as error:
@@ -37,19 +37,19 @@ def reading(path: Path) -> Iterator[None]:
 
 
 def no_such(path: Path) -> FileNotFoundError:
-    """What to say of a path where nothing is."""
+    """The message for a path that does not exist."""
     why = "; it is a link, which leads in a circle or to nothing" if path.is_symlink() else ""
     return FileNotFoundError(f"no such file or folder: {path}{why}")
 
 
 def _encoding(path: Path) -> str:
-    """How a text that is not UTF-8 is most likely encoded: UTF-16 begins with a mark."""
+    """Likely encoding of text that is not UTF-8; UTF-16 begins with a mark."""
     with path.open("rb") as stream:
         return "utf-16" if stream.read(2) in (b"\xff\xfe", b"\xfe\xff") else "latin-1"
 
 
 def check_parquet(path: Path) -> None:
-    """Refuse a table that is far larger than its file explains, before memory is taken for it."""
+    """Refuse a table far larger than its file explains, before memory is taken for it."""
     about = extras.optional("pyarrow.parquet", "data").read_metadata(path)
     _check_size(path, 8 * about.num_rows * about.num_columns, path.stat().st_size)
 
@@ -63,7 +63,7 @@ def _check_size(path: Path, size: int, stored: int) -> None:
 
 
 def read(path: Path, chunks: Any) -> xr.Dataset:
-    """A saved Dataset; with `chunks` its values stay in the file, and what describes labels is read."""
+    """A saved Dataset; with `chunks` its values stay in the file, and descriptions of labels are read."""
     if chunks is None:
         stored = sum(each.stat().st_size for each in path.rglob("*") if each.is_file()) if path.is_dir() else 0
         _check_size(path, bytes_in_memory(path), stored or path.stat().st_size)
@@ -78,19 +78,19 @@ def read(path: Path, chunks: Any) -> xr.Dataset:
 
 
 def bytes_in_memory(path: Path) -> int:
-    """How many bytes the values of a saved Dataset take once they are read."""
+    """Bytes of a saved Dataset's values in memory."""
     with reading(path), xr.open_dataset(path, engine=_engine(path)) as ds:
         return 8 * sum(each.size for each in ds.data_vars.values())
 
 
 def stored_together(ds: xr.Dataset) -> int:
-    """How many metrics a piece of the file holds that can only be read whole."""
+    """Number of metrics in an indivisible piece of the file."""
     score = ds.get("score")
     return 1 if score is None else int(score.encoding.get("preferred_chunks", {}).get("metric", 1))
 
 
 def _engine(path: Path) -> str | None:
-    """What reads a file; an error that names the extra where none of the packages that read it is installed."""
+    """The engine for a file; the error names the extra that provides one."""
     if path.suffix.lower() == ".zarr":
         extras.optional("zarr", "data")
         return "zarr"
@@ -100,7 +100,7 @@ def _engine(path: Path) -> str | None:
 
 
 def _is_hdf5(path: Path) -> bool:
-    """Whether this is netCDF 4; older files need SciPy alone."""
+    """Whether this is netCDF 4; older files need only SciPy."""
     if not path.is_file():
         return False
     with path.open("rb") as file:

@@ -1,4 +1,4 @@
-"""Tables in text files: each row has as many fields as the header has columns, or its line is named."""
+"""Tables in text files; rows with another number of fields than the header are named by line."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _LONGEST_FIELD = 2**31 - 1  # a column may hold whole documents
 
 
 def read(path: Path, separator: str, labels: Collection[str]) -> tuple[pd.DataFrame, list[int]]:
-    """A table, in which the columns in `labels` are text (a system may be called NA), and the line of each row."""
+    """A table, with the columns in `labels` as text (a system may be called NA), and the line of each row."""
     lines = _checked_lines(path, separator)
     frame = _parsed(path, separator)
     texts = _parsed(path, separator, dtype=str, keep_default_na=False, usecols=lambda name: str(name).strip() in labels)
@@ -41,7 +41,7 @@ def _parsed(path: Path, separator: str, **options: Any) -> pd.DataFrame:
 
 
 def _checked_lines(path: Path, separator: str) -> list[int]:
-    """The line where each row starts, after a look at the number of fields in each."""
+    """Line where each row starts, after a check of the number of fields."""
     starts = []
     header: list[str] | None = None
     limit = csv.field_size_limit(_LONGEST_FIELD)
@@ -73,7 +73,7 @@ def _is_blank(row: list[str]) -> bool:
 
 
 def check_separator(header: list[str]) -> None:
-    """Refuse columns that semicolons separate."""
+    """Refuse columns separated by semicolons."""
     if len(header) == 1 and ";" in header[0]:
         raise ValueError(
             f"it has one column, {_validate.given(header[0])}; separate its columns with commas, or with tabs in a .tsv"
@@ -81,7 +81,7 @@ def check_separator(header: list[str]) -> None:
 
 
 def check_text(line: int, row: list[str]) -> None:
-    """Refuse what is no text."""
+    """Refuse what is not text."""
     if any("\0" in cell for cell in row):
         raise ValueError(
             f"line {line}: it holds a NUL character, which no text has: save the file as UTF-8, without such characters"

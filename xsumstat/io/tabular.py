@@ -1,4 +1,4 @@
-"""Frames of other libraries as pandas frames, and cells that hold more than one value."""
+"""Frames of other libraries as pandas frames, and cells with more than one value."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _NESTED = (dict, list, np.ndarray)
 
 
 def is_frame(value: Any) -> bool:
-    """Whether it is a table of pandas or of another library."""
+    """Whether it is a frame of pandas or another library."""
     if isinstance(value, pd.DataFrame):
         return True
     ours = isinstance(value, pd.Series | xr.DataArray | xr.Dataset)  # which have to_pandas() too
@@ -23,7 +23,7 @@ def is_frame(value: Any) -> bool:
 
 
 def as_pandas(frame: Any) -> pd.DataFrame:
-    """A frame of pandas, polars, pyarrow, or of any library that gives its frames to Arrow or to pandas."""
+    """A pandas frame from pandas, polars, pyarrow, or any library that exports to Arrow or pandas."""
     if isinstance(frame, pd.DataFrame):
         return frame
     if hasattr(frame, "__arrow_c_stream__"):
@@ -48,7 +48,7 @@ def is_nested(column: pd.Series[Any]) -> bool:
 
 
 def check_flat(frame: pd.DataFrame, columns: list[str]) -> None:
-    """No column that is used holds lists or mappings."""
+    """Raise if a used column holds lists or mappings."""
     for name in columns:
         found = _first_nested(frame[name])
         if found is None:

@@ -1,4 +1,4 @@
-"""Scores that are texts, as "fail" and "pass": coded 0, 1, ... in the order that the user gives."""
+"""Scores that are texts, as "fail" and "pass", coded 0, 1, ... in the user's order."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _USUAL = (
 
 
 def checked(labels: Any, known: Sequence[str] = ()) -> tuple[str, ...]:
-    """The keyword `labels`; `known` are those that the scores have already, which must be the same."""
+    """The keyword `labels`; it must equal `known`, the labels that scores have already."""
     if labels is None:
         return tuple(known)
     if isinstance(labels, str) or not isinstance(labels, Iterable):
@@ -44,7 +44,7 @@ def checked(labels: Any, known: Sequence[str] = ()) -> tuple[str, ...]:
 
 
 def usual(frame: pd.DataFrame) -> list[str]:
-    """The texts that columns hold, the lowest first, where all that are text hold the same two whose order is known."""
+    """Texts in columns, lowest first, if all text columns hold the same two with a known order."""
     found: set[str] = set()
     for column in frame.columns:
         if _is_text(frame[column]) and not pd.api.types.is_bool_dtype(frame[column].dtype):
@@ -55,17 +55,10 @@ def usual(frame: pd.DataFrame) -> list[str]:
 
 
 def coded(frame: pd.DataFrame, labels: Sequence[str], named: Iterable[Any], scores: Iterable[Any] = ()) -> pd.DataFrame:
-    """The frame with columns of labels as their codes.
+    """The frame with labels as codes; without `labels` unchanged.
 
-    Parameters
-    ----------
-    frame : DataFrame
-    labels : sequence of str
-        None: the frame as it is.
-    named : iterable
-        Columns that name systems, inputs and the like, which stay as they are.
-    scores : iterable
-        Columns that must hold labels where they hold texts; of others those are coded that hold nothing else.
+    `named` columns (systems, inputs) stay. `scores` columns must hold labels where they hold text; other columns are
+    coded if they hold nothing else.
     """
     if not labels:
         return frame

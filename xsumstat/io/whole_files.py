@@ -1,4 +1,4 @@
-"""Text into a file, whole or not at all."""
+"""Write text to a file whole or not at all."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 
 def write_whole(path: Path, text: str) -> None:
-    """Write a file whole or not at all; a link stays, and what it points at is written."""
+    """Write a file whole or not at all; a link stays, and its target is written."""
     target = path.resolve()
     try:
         if target.exists() and not target.is_file():  # a device or a pipe, of which there is no other

@@ -1,1 +1,1 @@
-"""Loops compiled by numba: arrays in, a given array filled; nothing of ours but each other."""
+"""Loops compiled by numba: they take arrays and fill a given array. They import only each other."""

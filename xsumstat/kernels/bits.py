@@ -1,4 +1,4 @@
-"""Kernels for groups of many members: for each member one bit for each other, whether that one is lower."""
+"""Kernels for groups with many members: bit sets that mark, for each member, which others are lower."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from xsumstat.kernels.outputs import place
 
 @intrinsic
 def popcount():
-    """How many bits of a word are 1."""
+    """Number of bits of a word that are 1."""
     from numba import extending, types
 
     def generate(context, builder, signature, arguments):
@@ -25,11 +25,10 @@ def popcount():
 
 @kernel
 def members_before(order, values, size, step, before, bits):
-    """Set in row a of `bits` (members, words) the members that come before a; how many bits were set.
+    """Mark in `bits` (members, words) who comes before each member; return the number of bits set.
 
-    `order` lists the members by their values, missing ones last; `size` of them are listed, from the lowest (`step` 1:
-    lower ones are set) or from the highest (−1: higher ones). Equal ones do not come before each other. `before`
-    (words,) is scratch.
+    `order` lists the members by value, missing ones last; `size` have a value. `step` 1 marks lower members, −1 higher
+    ones; equal members are not marked. `before` (words,) is scratch.
     """
     words = bits.shape[1]
     before[:] = 0
@@ -54,7 +53,7 @@ def members_before(order, values, size, step, before, bits):
 
 @kernel
 def alike(x, z):
-    """How many bits are set in both, (words,)."""
+    """Number of bits set in both, (words,)."""
     number = np.int64(0)
     for w in range(x.shape[0]):
         number += np.int64(popcount(x[w] & z[w]))
@@ -63,7 +62,7 @@ def alike(x, z):
 
 @kernel
 def alike_among(x, z, among, numbers):
-    """How many bits are set in both, in x and in z, for the members that are `among` (words,)."""
+    """Number of bits set in both x and z for the members in `among` (words,)."""
     both, one, other = np.int64(0), np.int64(0), np.int64(0)
     for a in range(x.shape[0]):
         if not (among[a >> 6] >> np.uint64(a & 63)) & np.uint64(1):
@@ -78,28 +77,11 @@ def alike_among(x, z, among, numbers):
 
 @kernel
 def correlate(kind, pairs, values, order, there, best, every, bits, rows, sizes, untied, among, r, n):
-    """A coefficient of Kendall's family of pairs of metrics in one group.
+    """Fill `r` and `n` (pairs,) with a Kendall-type coefficient and the number of members, for one group.
 
-    Parameters
-    ----------
-    kind : int
-    pairs : int64 (pairs, 2)
-        Rows of what follows.
-    values, order : (metrics, members)
-        The scores, and the members by them, missing ones last.
-    there, best : uint64 (metrics, words)
-        A bit for each member: whether it has a score, and whether it may be counted for the sake of this metric.
-    every : bool
-        All members may be counted, whatever `best` says.
-    bits : uint64 (2, metrics, members, words)
-        Lower and higher members of each member.
-    rows : uint64 (2, metrics, members · words)
-        The same memory, which is read in one go.
-    sizes, untied : int64 (metrics,)
-    among : uint64 (words,)
-        Scratch, as those before it.
-    r, n : float64 (pairs,)
-        Filled: the coefficient and the number of members.
+    `pairs` (pairs, 2) are rows of `values` and `order` (metrics, members; missing members last) and of the bit sets
+    `there` and `best` (metrics, words). `every`: count all members, whatever `best` says. `rows` is `bits` as one
+    block.
     """
     lower, higher = bits[0], bits[1]
     metrics, members, words = lower.shape
@@ -150,17 +132,14 @@ def correlate(kind, pairs, values, order, there, best, every, bits, rows, sizes,
 
 @kernel
 def bits_below(row, sums, place):
-    """How many bits are set before a place; `sums` are those before each word."""
+    """Number of bits set before a place; `sums` holds the number before each word."""
     rest = row[place >> 6] & ((np.uint64(1) << np.uint64(place & 63)) - np.uint64(1))
     return sums[place >> 6] + np.int64(popcount(rest))
 
 
 @kernel
 def count_opposite(x, z, order_x, order_z, height, bins, bits, row, sums, first, opposite, pairs):
-    """As `outputs.count_opposite`, of outputs in the order of their heights, so that bins are rows of neighbours.
-
-    `bits` (4, outputs, words), `row` and `sums` (words + 1,) and `first` (bins + 1,) are scratch.
-    """
+    """`outputs.count_opposite` for outputs sorted by height; the arrays from `bits` to `first` are scratch."""
     size, words = bits.shape[1:]
     lower_x, higher_x, lower_z, higher_z = bits[0], bits[1], bits[2], bits[3]
     members_before(order_x, x, size, 1, row, lower_x)

@@ -1,7 +1,7 @@
-"""Bootstrap kernels: one statistic for every row of counts, nothing gathered.
+"""Bootstrap kernels: one statistic for each row of counts; no scores are copied.
 
-`w` (resamples, members) and `v` (resamples, groups) count the draws; a dim that is not resampled has
-one row of ones. `undefined_as_zero` makes an undefined group count as 0. The other names are those of `correlation`.
+`w` (resamples, members) and `v` (resamples, groups) count the draws. A dim that is not resampled has one row of ones.
+`undefined_as_zero` makes an undefined group count as 0. Other names: see `correlation`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from xsumstat.kernels.means import means_lanes
 
 @kernel
 def row(counts, s):
-    """Counts of resample `s`; the only row where the dim is not resampled."""
+    """Counts of resample `s`, or the only row where the dim is not resampled."""
     return counts[s] if counts.shape[0] > 1 else counts[0]
 
 
@@ -39,7 +39,7 @@ def bootstrap_pearson(x, z, mask, w, v, undefined_as_zero, out):
 
 @kernel
 def bootstrap_pairs(kind, rows, tied_x, tied_z, mask, w, v, undefined_as_zero, out):
-    """Average of the groups' Kendall-type coefficient, by pairs of members."""
+    """Average of the groups' Kendall-type coefficients, by pairs of members."""
     groups = v.shape[1]
     drawn = np.empty(w.shape[1] + 1, np.int64)
     sums, untied_x, untied_z = np.empty(rows.shape[1], rows.dtype), np.empty(groups), np.empty(groups)
@@ -72,7 +72,7 @@ def bootstrap_pearson_global(x, z, mask, w, v, out):
 
 @kernel
 def take(counts, start, out):
-    """Counts of the resamples from `start` on, as columns; the last again where there are no more."""
+    """Counts of the resamples from `start` on, as columns; the last row repeats to fill the block."""
     for s in range(out.shape[1]):
         here = row(counts, min(start + s, counts.shape[0] - 1))
         for a in range(out.shape[0]):
@@ -81,10 +81,10 @@ def take(counts, start, out):
 
 @kernel
 def bootstrap_means(x, z, mask_x, mask_z, w, v, mean_x, mean_z, weights):
-    """Means of the systems in each resample, (blocks, systems, lanes), and how often each system came.
+    """Means of the systems in each resample, (blocks, systems, lanes), and how often each system was drawn.
 
-    `x`, `z` and the masks are (systems, inputs). There is one block of means where no input is drawn. A system without
-    cells came not at all.
+    `x`, `z` and the masks are (systems, inputs). There is one block where inputs are not drawn. A system without scores
+    counts as not drawn.
     """
     systems, lanes = x.shape[0], weights.shape[2]
     draws = np.empty((x.shape[1], lanes))

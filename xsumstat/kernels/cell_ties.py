@@ -1,6 +1,6 @@
-"""Kernels for accuracy with ties of all cells as one group, whose pairs are counted and not listed.
+"""Kernels for accuracy with ties over all outputs as one group: pairs are counted, not listed.
 
-`x` are a metric's scores in ascending order, `z` dense ranks of the gold's, and `w` how often each of these was drawn.
+`x` holds a metric's scores in ascending order, `z` dense ranks of the gold scores, `w` how often each was drawn.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from xsumstat.kernels.jit import kernel
 
 @kernel
 def first_tied(x, threshold, rounding, first):
-    """Of each score the first that is tied with it: equal, or as near as the threshold but for rounding."""
+    """For each score the first score tied with it: equal, or within the threshold up to rounding."""
     start = 0
     for b in range(x.shape[0]):
         while x[start] != x[b]:
@@ -24,7 +24,7 @@ def first_tied(x, threshold, rounding, first):
 
 @kernel
 def drawn_kinds(kinds, systems, inputs, w):
-    """How often each kind of cell was drawn; `kinds` (systems · inputs,) says which each is, −1 where it is missing."""
+    """How often each kind of cell was drawn; `kinds` (systems · inputs,) gives the kind, −1 where missing."""
     w[:] = 0
     for c in range(kinds.shape[0]):
         if kinds[c] >= 0:
@@ -33,10 +33,7 @@ def drawn_kinds(kinds, systems, inputs, w):
 
 @kernel
 def right_decisions(z, first, w, tree, beside):
-    """Pairs that are decided as the gold does, copies of one among them, and how many are drawn.
-
-    `first` is of `first_tied`; `tree` (ranks + 1,) and `beside` (ranks,) are scratch.
-    """
+    """Number of pairs decided as the gold decides, of copies of one cell among them, and of drawn pairs."""
     tree[:] = 0
     beside[:] = 0
     right, n, added = 0, 0, 0
@@ -53,7 +50,7 @@ def right_decisions(z, first, w, tree, beside):
 
 @kernel
 def first_within(x, edges, places):
-    """Of each score and edge the first score that is no further below; `places` is (scores, edges)."""
+    """For each score and edge the first score at most `edge` below; `places` is (scores, edges)."""
     for k in range(edges.shape[0]):
         start = 0
         for b in range(x.shape[0]):
@@ -64,11 +61,9 @@ def first_within(x, edges, places):
 
 @kernel
 def gains_by_size(z, order, w, equal, places, same, below, gains):
-    """What a tie gains and loses of the drawn pairs whose difference lies up to each edge, above the one before.
+    """Fill `gains` (2, edges): drawn pairs tied in the gold, and pairs ordered alike, by difference up to each edge.
 
-    Rows of `gains` (2, edges): pairs that are tied in the gold, and those that both scores order alike. `order` lists
-    the scores by `z`, `equal` is of `first_tied` without a threshold, `places` of `first_within`; `same` and `below`
-    (scores + 1,) are scratch.
+    `order` lists the scores by `z`, `equal` comes from `first_tied` without a threshold, `places` from `first_within`.
     """
     size = z.shape[0]
     gains[:] = 0
@@ -93,10 +88,7 @@ def gains_by_size(z, order, w, equal, places, same, below, gains):
 
 @kernel
 def pairs_of_sizes(x, z, w, low, high, gaps, largest, gains):
-    """List the pairs of `gains_by_size` whose difference is above `low` and at most `high`; how many there are.
-
-    Their differences, the larger of their two scores in size, and what a tie gains.
-    """
+    """List the pairs of differences in (low, high]: difference, larger |score|, gain of a tie; return their number."""
     count, start, stop = 0, 0, 0
     for b in range(x.shape[0]):
         while x[b] - x[start] > high:

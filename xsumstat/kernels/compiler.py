@@ -1,4 +1,4 @@
-"""The compiled form of a kernel by numba, and when compiled code on disk may be used again."""
+"""How numba compiles a kernel, and when compiled code on disk may be used again."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _STAMP = hashlib.sha256(b"".join(path.read_bytes() for path in sorted(Path(__fil
 
 
 class _Cache(FunctionCache):  # type: ignore[misc]
-    """numba's cache, kept apart by the text of all kernels, and never a reason to fail."""
+    """numba's cache, keyed by the text of all kernels; a cache that cannot be written is no error."""
 
     def _index_key(self, sig: Any, codegen: Any) -> tuple[Any, ...]:
         return (*super()._index_key(sig, codegen), _STAMP)
@@ -43,7 +43,7 @@ class _Cache(FunctionCache):  # type: ignore[misc]
 
 
 class _Linked(JITCodeLibrary):  # type: ignore[misc]
-    """Code that is only ever linked into its callers': optimised, but no machine code is made of it."""
+    """Code that is only linked into its callers: optimised, but without machine code of its own."""
 
     def _finalize_final_module(self) -> None:
         self._finalize_dynamic_globals()
@@ -51,7 +51,7 @@ class _Linked(JITCodeLibrary):  # type: ignore[misc]
 
 
 class _KernelCompiler(Compiler):  # type: ignore[misc]
-    """numba's compiler, which says so where it takes long."""
+    """numba's compiler, with a message where compiling takes long."""
 
     def compile_extra(self, func: Any) -> Any:
         with jit.announced():
@@ -59,7 +59,7 @@ class _KernelCompiler(Compiler):  # type: ignore[misc]
 
 
 class _CalleeCompiler(Compiler):  # type: ignore[misc]
-    """numba's compiler without what only Python needs: wrappers and machine code."""
+    """numba's compiler without what only Python calls need: wrappers and machine code."""
 
     def __init__(self, typingctx: Any, targetctx: Any, _: Any, args: Any, return_type: Any, flags: Any, names: Any):
         flags.no_compile = flags.no_cpython_wrapper = flags.no_cfunc_wrapper = True
@@ -77,7 +77,7 @@ class _Callee(CPUDispatcher):  # type: ignore[misc]
 
 
 class _Kernel(CPUDispatcher):  # type: ignore[misc]
-    """A kernel as Python calls it; other kernels are shown its twin, `_Callee`."""
+    """A kernel as Python calls it; other kernels call its twin, `_Callee`."""
 
     def __init__(self, function: Callable[..., Any], options: dict[str, Any]):
         super().__init__(function, targetoptions=options | {"no_cfunc_wrapper": True}, pipeline_class=_KernelCompiler)
@@ -93,11 +93,7 @@ class _Kernel(CPUDispatcher):  # type: ignore[misc]
 
 
 def compiled(function: Callable[..., Any]) -> Any:
-    """A kernel that is compiled at the first call, without the GIL and with NumPy's division; its code is kept.
-
-    What kernels call is compiled for them apart, without what only Python needs, and not kept: a sixth less to do, as
-    most are called by kernels alone.
-    """
+    """A kernel compiled and cached at the first call, without the GIL and with NumPy's division."""
     if config.DISABLE_JIT:
         return function
     return _Kernel(function, {"nopython": True, "nogil": True, "error_model": "numpy"})

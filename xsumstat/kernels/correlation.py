@@ -1,9 +1,7 @@
-"""Numba kernels: plain loops over arrays that are already checked, results into a given array.
+"""Numba kernels for correlations: plain loops over checked arrays.
 
-Names used throughout: `x`, `z` hold the two scores as (members, groups), so that one correlation is
-taken down each column; `w` counts how often each member was drawn, `v` how often each group; `mask`
-is 1.0 where a cell is present, or None where all are. A tie is an exact tie: ranks come in as
-integers.
+`x` and `z` hold two scores as (members, groups): one correlation for each column. `w` counts how often each member was
+drawn, `v` how often each group. `mask` is 1.0 where a cell is present, or None. Ranks are integers, so ties are exact.
 """
 
 from __future__ import annotations
@@ -20,7 +18,7 @@ CANCELLED_BY_SWAPS, CANCELLED_WITHOUT_ONE = 1e-3, 1e-4
 
 @kernel
 def count_labels(words, size, out):
-    """Out[s, label] is how often `label` came in `size` draws; each 64-bit word holds two draws."""
+    """out[s, label] is how often `label` was drawn in `size` draws; each 64-bit word holds two draws."""
     low = np.uint64(0xFFFFFFFF)
     shift = np.uint64(32)
     labels = np.uint64(size)
@@ -33,10 +31,7 @@ def count_labels(words, size, out):
 
 @kernel
 def average(r, n, v, undefined_as_zero):
-    """Mean of the groups' correlations over the drawn groups; NaN where no group is defined.
-
-    A group without cells does not count; an undefined one counts as 0 if `undefined_as_zero`, else not at all.
-    """
+    """Mean correlation over the drawn groups; NaN where no group is defined. Groups without cells never count."""
     total = 0.0
     weight = 0.0
     for j in range(r.shape[0]):
@@ -58,7 +53,7 @@ def ratio(covariance, variances):
 
 @kernel
 def pearson_of_sums(n, sx, sz, sxx, szz, sxz):
-    """Pearson's r of sums over n members, as `moments` makes them: NaN where one score is constant."""
+    """Pearson's r from the sums of `moments` over n members; NaN where one score is constant."""
     vx = n * sxx - sx * sx
     vz = n * szz - sz * sz
     return ratio(n * sxz - sx * sz, vx * vz if vx > 0 else 0.0)
@@ -66,7 +61,7 @@ def pearson_of_sums(n, sx, sz, sxx, szz, sxz):
 
 @kernel
 def rank_value(kind, numerator, untied_x, untied_z, n, distinct):
-    """A coefficient of the Kendall family from its counts of pairs (`numerator` is C - D, or C)."""
+    """A Kendall-type coefficient from its counts of pairs (`numerator` is C - D, or C)."""
     pairs = 0.5 * n * (n - 1.0)
     if kind == ACCURACY:
         return numerator / pairs if pairs > 0 else np.nan
@@ -84,7 +79,7 @@ def rank_value(kind, numerator, untied_x, untied_z, n, distinct):
 
 @kernel
 def moments(x, z, mask, w, sums):
-    """Weighted sums per group, about a drawn member: rows n, dx, dz, dx², dz², dx·dz."""
+    """Weighted sums of each group about one drawn member; rows n, dx, dz, dx², dz², dx·dz."""
     members, groups = x.shape
     sums[:] = 0.0
     n, sx, sz, sxx, szz, sxz = sums[0], sums[1], sums[2], sums[3], sums[4], sums[5]
@@ -142,7 +137,7 @@ def pearson_groups(x, z, mask, w, sums, r, n):
 
 @kernel
 def pearson_total(x, z, mask, w, v):
-    """Pearson's r of all cells as one vector, a cell's weight being w·v."""
+    """Pearson's r of all cells as one vector; a cell has weight w·v."""
     members, groups = x.shape
     first_a, first_j, found = 0, 0, False
     for a in range(members):
@@ -176,10 +171,7 @@ def pearson_total(x, z, mask, w, v):
 
 @kernel
 def list_drawn(w, drawn):
-    """Write the members that were drawn into `drawn`, which has one place more than there are members; how many.
-
-    A list beats a test in the loops over pairs: which members are drawn cannot be predicted.
-    """
+    """Write the drawn members into `drawn` (members + 1,) and return their number."""
     count = 0
     for a in range(w.shape[0]):
         drawn[count] = a
@@ -189,10 +181,10 @@ def list_drawn(w, drawn):
 
 @kernel
 def pair_groups(kind, rows, tied_x, tied_z, mask, w, drawn, sums, untied_x, untied_z, r, n):
-    """A coefficient of the Kendall family per group, pair (a, b) weighing w[a]·w[b].
+    """A Kendall-type coefficient for each group; pair (a, b) has weight w[a]·w[b].
 
-    `rows` has a row per pair a < b: the numerator over the groups, then whether the pair is untied in x over the groups
-    in `tied_x`, and in z over those in `tied_z`. In all other groups only copies of one member are tied.
+    `rows` has a row for each pair a < b: the numerator over the groups, then whether the pair is untied in x for the
+    groups in `tied_x`, and in z for those in `tied_z`. Elsewhere only copies of one member are tied.
     """
     members = w.shape[0]
     groups = r.shape[0]
@@ -226,7 +218,7 @@ def pair_groups(kind, rows, tied_x, tied_z, mask, w, drawn, sums, untied_x, unti
 
 @kernel
 def count_members(mask, w, n):
-    """How many drawn members each group has."""
+    """Number of drawn members of each group."""
     if mask is None:
         total = 0.0
         for a in range(w.shape[0]):
@@ -241,7 +233,7 @@ def count_members(mask, w, n):
 
 @kernel
 def spearman_groups(signs, mask, w, drawn, part, ranks, r, n):
-    """Spearman's rho per group; `signs` has those of x[a] - x[b] and of z[a] - z[b] side by side in its last axis.
+    """Spearman's rho of each group; the last axis of `signs` holds the signs of x[a] - x[b], then of z[a] - z[b].
 
     The midrank of a is half of Σ_b w[b]·sign(x[a] - x[b]), plus a constant: those sums have mean 0.
     """
@@ -285,7 +277,7 @@ def tree_sum(tree, code):
 
 @kernel
 def tree_add(tree, code, weight):
-    """Add a weight to `code` in a Fenwick tree, which has one place more than there are codes."""
+    """Add a weight to `code` in a Fenwick tree (codes + 1,)."""
     place = code + 1
     while place < tree.shape[0]:
         tree[place] += weight
@@ -294,7 +286,7 @@ def tree_add(tree, code, weight):
 
 @kernel
 def weights_by_code(codes, w, totals):
-    """Fill how often each code was drawn: how many draws these are, of how many codes, and the sum of squares."""
+    """Fill how often each code was drawn; return the number of draws, of codes drawn, and the sum of squares."""
     totals[:] = 0
     n, distinct, squares = 0, 0, 0.0
     for a in range(w.shape[0]):
@@ -308,7 +300,7 @@ def weights_by_code(codes, w, totals):
 
 @kernel
 def tied_run(order, x, w, start):
-    """Where the members end that are tied with the one at `start`, and how many draws they have."""
+    """End of the run of members tied with the one at `start`, and their number of draws."""
     stop, here = start, 0
     while stop < order.shape[0] and x[order[stop]] == x[order[start]]:
         here += w[order[stop]]
@@ -318,7 +310,7 @@ def tied_run(order, x, w, start):
 
 @kernel
 def sorted_spearman(order, x, z, w, totals):
-    """Spearman's rho of one group, as in `sorted_correlation`; `totals` is scratch."""
+    """Spearman's rho of one group, for `sorted_correlation`; `totals` is scratch."""
     n = weights_by_code(z, w, totals)[0]
     below = 0
     for code in range(totals.shape[0]):  # totals become Σ_b w[b]·sign(z[a] - z[b])
@@ -343,7 +335,7 @@ def sorted_spearman(order, x, z, w, totals):
 
 @kernel
 def sorted_kendall(kind, order, x, z, w, tree, totals):
-    """A coefficient of the Kendall family of one group, as in `sorted_correlation`; `tree` and `totals` are scratch."""
+    """A Kendall-type coefficient of one group, for `sorted_correlation`; `tree` and `totals` are scratch."""
     n, distinct_z, squares_z = weights_by_code(z, w, totals)
     tree[:] = 0
     concordant, discordant, distinct_x, squares_x = 0, 0, 0, 0.0
@@ -370,7 +362,7 @@ def sorted_kendall(kind, order, x, z, w, tree, totals):
 
 @kernel
 def sorted_correlation(kind, order, x, z, w, tree, totals):
-    """A rank coefficient of one group; `order` lists the members by x, codes x and z are dense ranks."""
+    """A rank coefficient of one group; `order` lists the members by x, `x` and `z` are dense ranks."""
     if kind == SPEARMAN:
         return sorted_spearman(order, x, z, w, totals)
     return sorted_kendall(kind, order, x, z, w, tree, totals)
@@ -378,7 +370,7 @@ def sorted_correlation(kind, order, x, z, w, tree, totals):
 
 @kernel
 def sorted_groups(kind, order, x, z, mask, w, r, n):
-    """A rank coefficient of each group; `order`, `x` and `z` are (groups, members), `mask` as ever."""
+    """A rank coefficient of each group; `order`, `x` and `z` are (groups, members)."""
     groups, members = order.shape
     here = np.empty(members, np.int64)
     tree = np.empty(members + 1, np.int64)

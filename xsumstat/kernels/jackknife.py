@@ -1,7 +1,7 @@
-"""Kernels that leave one member, or one group, out: what remains follows from the whole, by update formulas.
+"""Leave-one-out kernels: update formulas give the coefficient without one member or one group.
 
-`order` (groups, members) lists the members of each group by x; `x` and `z` are dense ranks there, and `mask`
-(members, groups) says who is present, as in `correlation`.
+`order` (groups, members) lists the members of each group by x; `x` and `z` are dense ranks. `mask` (members, groups)
+marks who is present, as in `correlation`.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def pearson_rest(x, z, mask, group, out):
 
 @kernel
 def pearson_without_one(x, z, mask, r, without):
-    """Pearson's r of each group, and without each of its members, (members, groups); NaN where one is absent."""
+    """Pearson's r of each group, and without each member (members, groups); NaN where the member is absent."""
     members, groups = x.shape
     for j in range(groups):
         n, mean_x, mean_z = 0.0, 0.0, 0.0
@@ -79,7 +79,7 @@ def pearson_without_one(x, z, mask, r, without):
 
 @kernel
 def count_below(codes, here, below):
-    """How many present members have a smaller code than each; `below` has one place more than there are members."""
+    """Number of present members with a smaller code than each; `below` is (members + 1,)."""
     below[:] = 0
     for a in range(codes.shape[0]):
         below[codes[a] + 1] += here[a]
@@ -89,10 +89,10 @@ def count_below(codes, here, below):
 
 @kernel
 def decide(order, x, z, here, tree, below_x, below_z, concordant, discordant):
-    """With how many others each present member is ordered alike by both scores, and with how many oppositely.
+    """Count for each present member the others that both scores order alike, and oppositely.
 
-    Members are walked in the order of x: those before one are counted by a tree, and those after it are the others.
-    `here` is 1 for who is present, `below_x` and `below_z` become those of `count_below`.
+    Members come in the order of x: a tree counts those before each one. `here` is 1 where a member is present;
+    `below_x` and `below_z` are filled as by `count_below`.
     """
     size = order.shape[0]
     count_below(x, here, below_x)
@@ -124,7 +124,7 @@ def decide(order, x, z, here, tree, below_x, below_z, concordant, discordant):
 
 @kernel
 def distinct_codes(below):
-    """How many codes somebody has."""
+    """Number of different codes."""
     count = 0
     for code in range(below.shape[0] - 1):
         count += below[code + 1] > below[code]
@@ -133,7 +133,7 @@ def distinct_codes(below):
 
 @kernel
 def kendall_without(kind, x, z, here, below_x, below_z, concordant, discordant, without):
-    """A coefficient of the Kendall family of one group, returned, and without each present member."""
+    """Return a Kendall-type coefficient of one group; fill `without` with its values without each present member."""
     size = x.shape[0]
     n = below_x[size]
     distinct_x, distinct_z = 0, 0
@@ -159,10 +159,7 @@ def kendall_without(kind, x, z, here, below_x, below_z, concordant, discordant, 
 
 @kernel
 def rank_sums(codes, other, here, below, below_other, total, moved):
-    """Of each present member Σ_b R[b]·sign(codes[b] - codes[a]), R being the doubled, centred midranks by `other`.
-
-    `total` has one place more than there are members.
-    """
+    """For each present member Σ_b R[b]·sign(codes[b] - codes[a]); R are the doubled, centred midranks by `other`."""
     size = codes.shape[0]
     n = below[size]
     total[:] = 0
@@ -178,10 +175,9 @@ def rank_sums(codes, other, here, below, below_other, total, moved):
 
 @kernel
 def spearman_without(x, z, here, below_x, below_z, concordant, discordant, total, moved, without):
-    """Spearman's rho of one group, returned, and without each present member; sums of whole numbers throughout.
+    """Return Spearman's rho of one group; fill `without` with its values without each present member.
 
-    The doubled, centred midrank R[b] of another loses sign(x[b] - x[a]) when member a leaves. `moved` (4, members)
-    is room for the sums of such products.
+    All sums are whole numbers. R[b] loses sign(x[b] - x[a]) when member a leaves. `moved` (4, members) is scratch.
     """
     size = x.shape[0]
     n = below_x[size]
@@ -212,7 +208,7 @@ def spearman_without(x, z, here, below_x, below_z, concordant, discordant, total
 
 @kernel
 def ranks_without_one(kind, order, x, z, mask, r, without):
-    """A rank coefficient of each group, and without each of its members, (groups, members); NaN where one is absent."""
+    """A rank coefficient of each group, and without each member (groups, members); NaN where the member is absent."""
     groups, members = order.shape
     here = np.empty(members, np.int64)
     tree, total = np.empty(members + 1, np.int64), np.empty(members + 1, np.int64)
@@ -234,7 +230,7 @@ def ranks_without_one(kind, order, x, z, mask, r, without):
 
 @kernel
 def decide_groups(order, x, z, mask, sums):
-    """How many pairs of each group are ordered alike, oppositely, are untied in x and in z: `sums` (4, groups)."""
+    """Pairs of each group ordered alike, oppositely, untied in x, and untied in z: `sums` (4, groups)."""
     groups, members = order.shape
     here, tree = np.empty(members, np.int64), np.empty(members + 1, np.int64)
     below_x, below_z = np.empty(members + 1, np.int64), np.empty(members + 1, np.int64)
@@ -259,8 +255,7 @@ def decide_groups(order, x, z, mask, sums):
 def spearman_without_groups(rank_x, rank_z, x, z, group, out):
     """Spearman's rho of all members without those of each group; `group` names the group of each member.
 
-    The ranks are the doubled, centred midranks; they lose those of the members that go. Members come in the order of x,
-    so that little is looked up far away.
+    The doubled, centred midranks lose those of the members that leave. Members come in the order of x, for the cache.
     """
     size = x.shape[0]
     loss_x, loss_z = np.empty(size + 1, np.int32), np.empty(size + 1, np.int32)

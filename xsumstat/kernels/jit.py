@@ -1,4 +1,4 @@
-"""Kernels until they are called: numba, which takes longer to load than all else, is loaded then."""
+"""Kernels before their first call: numba is loaded only then, because loading it takes long."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _WAIT = "xsumstat: compiling what this call needs, once (python -m xsumstat comp
 
 
 def watched() -> bool:
-    """Whether somebody sits before a terminal or a notebook."""
+    """Whether the process has a terminal or a notebook."""
     shell = sys.modules.get("IPython")
     notebook = shell is not None and type(shell.get_ipython()).__name__ == "ZMQInteractiveShell"
     return notebook or (sys.stderr is not None and sys.stderr.isatty())
@@ -28,7 +28,7 @@ def watched() -> bool:
 
 @contextmanager
 def announced() -> Iterator[None]:
-    """Print a line if a process compiles for more than a second in all, in a terminal, notebook or log."""
+    """Print a line if a process compiles for more than a second in all."""
     global _patience
     if _patience <= 0.0 or os.environ.get("XSUMSTAT_QUIET"):
         yield
@@ -45,7 +45,7 @@ def announced() -> Iterator[None]:
 
 
 def print_once(line: str) -> None:
-    """Print a line to stderr: the first such line of a process, and none where XSUMSTAT_QUIET is set."""
+    """Print a line to stderr once in a process, unless XSUMSTAT_QUIET is set."""
     global _printed
     if not (_printed or sys.stderr is None or os.environ.get("XSUMSTAT_QUIET")):
         _printed = True
@@ -53,7 +53,7 @@ def print_once(line: str) -> None:
 
 
 class Kernel:
-    """A kernel that no call has needed yet."""
+    """A kernel that is not compiled yet."""
 
     def __init__(self, function: Callable[..., Any], make: Callable[[], Any]):
         functools.update_wrapper(self, function)
@@ -61,7 +61,6 @@ class Kernel:
         self._make = make
 
     def __call__(self, *args: Any) -> Any:
-        """Call it."""
         return self.ready(*args)
 
     def __reduce__(self) -> str:
@@ -69,7 +68,7 @@ class Kernel:
 
     @functools.cached_property
     def ready(self) -> Any:
-        """What numba makes of it, once what it calls is ready; in its file it stands in its place from now on."""
+        """The compiled kernel, after the kernels it calls; it replaces this object in its module."""
         with _LOCK:
             names = self.py_func.__globals__
             called = {name: names.get(name) for name in self.py_func.__code__.co_names}
@@ -93,12 +92,12 @@ def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def intrinsic(make: Callable[[], Any]) -> Callable[..., Any]:
-    """Something that kernels call and numba is told how to compile, by what `make` returns."""
+    """Something that kernels call and that `make` tells numba how to compile."""
     made = Kernel(make, make)
     KERNELS.append(made)
     return made
 
 
 def compiled() -> list[Any]:
-    """All kernels as numba has them."""
+    """All kernels in their compiled form."""
     return [each.ready for each in KERNELS if hasattr(each.ready, "stats")]

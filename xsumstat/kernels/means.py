@@ -1,7 +1,7 @@
-"""Kernels for means of systems: many resamples side by side, ties within rounding.
+"""Kernels for system means: many resamples side by side, ties within rounding.
 
-Arrays are (members, lanes), a lane being one resample; `w` holds the weights of the members in each lane, and a
-member of weight 0 is not there. `near` is by how much a mean may differ from another and still be tied with it.
+Arrays are (members, lanes); a lane is one resample. `w` holds the weights of the members in each lane; weight 0 means
+absent. Two means are tied if they differ by at most `near`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ LANES = 64
 
 @kernel
 def limits(x, scale, out):
-    """By how much each mean may differ from another and still be tied with it: relative to what was summed."""
+    """Largest difference of two tied means, relative to what was summed."""
     for a in range(x.shape[0]):
         for lane in range(x.shape[1]):
             out[a, lane] = TIE * max(scale[a], abs(x[a, lane]))
@@ -27,7 +27,7 @@ def limits(x, scale, out):
 
 @kernel
 def varies(x, scale, w, lane):
-    """Whether two means of a lane differ by more than rounding can make them."""
+    """Whether two means of a lane differ by more than rounding."""
     low, high, size = np.inf, -np.inf, 0.0
     for a in range(x.shape[0]):
         if w[a, lane] > 0.0:
@@ -38,7 +38,7 @@ def varies(x, scale, w, lane):
 
 @kernel
 def pearson_lanes(x, z, scale_x, scale_z, w, sums, out):
-    """Pearson's r of each lane; undefined where all means are tied."""
+    """Pearson's r of each lane; NaN where all means are tied."""
     members, lanes = x.shape
     size_x, size_z = 0.0, 0.0
     sums[:] = 0.0
@@ -92,7 +92,7 @@ def spearman_lanes(x, z, near_x, near_z, w, rank_x, rank_z, sums, out):
 
 @kernel
 def kendall_lanes(kind, x, z, near_x, near_z, w, new, sums, out):
-    """A coefficient of the Kendall family of each lane, pair (a, b) weighing w[a]·w[b]."""
+    """A Kendall-type coefficient of each lane; pair (a, b) has weight w[a]·w[b]."""
     members, lanes = x.shape
     sums[:] = 0.0
     for a in range(members):
@@ -120,7 +120,7 @@ def kendall_lanes(kind, x, z, near_x, near_z, w, new, sums, out):
 
 @kernel
 def distinct_lanes(x, near_x, w, new, count):
-    """How many different means each lane has."""
+    """Number of different means in each lane."""
     members, lanes = x.shape
     for a in range(members):
         for lane in range(lanes):
@@ -136,7 +136,7 @@ def distinct_lanes(x, near_x, w, new, count):
 
 @kernel
 def part(array, block):
-    """One block of lanes; the only one where all blocks are alike."""
+    """One block of lanes, or the only one where all blocks are alike."""
     return array[block] if array.shape[0] > 1 else array[0]
 
 
@@ -150,7 +150,7 @@ def pearson_blocks(x, z, scale_x, scale_z, w, out):
 
 @kernel
 def spearman_blocks(x, z, scale_x, scale_z, w, out):
-    """Spearman's rho of each resample, likewise."""
+    """Spearman's rho of each resample; arrays as in `pearson_blocks`."""
     near, ranks, sums = np.empty((2, *x.shape[1:])), np.empty((2, *x.shape[1:])), np.empty((3, out.shape[1]))
     for b in range(out.shape[0]):
         limits(part(x, b), scale_x, near[0])
@@ -160,7 +160,7 @@ def spearman_blocks(x, z, scale_x, scale_z, w, out):
 
 @kernel
 def kendall_blocks(kind, x, z, scale_x, scale_z, w, out):
-    """A coefficient of the Kendall family of each resample, likewise."""
+    """A Kendall-type coefficient of each resample; arrays as in `pearson_blocks`."""
     near, new, sums = np.empty((2, *x.shape[1:])), np.empty(x.shape[1:]), np.empty((7, out.shape[1]))
     for b in range(out.shape[0]):
         limits(part(x, b), scale_x, near[0])
@@ -172,7 +172,7 @@ def kendall_blocks(kind, x, z, scale_x, scale_z, w, out):
 def means_lanes(x, mask, v, out, cells):
     """Means of the systems, (systems, lanes), with weights `v` (inputs, lanes); `x` is (systems, inputs).
 
-    `cells` becomes the weight of the cells that each mean is over; a mean over none is 0.
+    `cells` is filled with the total weight of each mean; a mean without scores is 0.
     """
     out[:] = 0.0
     cells[:] = 0.0

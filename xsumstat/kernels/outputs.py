@@ -7,23 +7,14 @@ from xsumstat.kernels.jit import kernel
 
 @kernel
 def place(value, bins):
-    """The bin of a value in [0, 1]; 1 belongs to the last, and what rounding left below an edge to the bin above it."""
+    """Bin of a value in [0, 1]; 1 falls in the last bin, a value below an edge by rounding in the bin above."""
     at = int(value * bins + 1e-9)
     return min(max(at, 0), bins - 1)
 
 
 @kernel
 def count_opposite(x, z, height, bins, opposite, pairs):
-    """Count the pairs of outputs, and those that x and z order oppositely, by the bin of the pair's mean height.
-
-    Parameters
-    ----------
-    x, z, height : float64 (outputs,)
-        Two metrics' scores, and a height in [0, 1].
-    bins : int
-    opposite, pairs : int64 (bins,)
-        Added to.
-    """
+    """Add all pairs of outputs, and those ordered oppositely, by the bin of their mean `height` in [0, 1]."""
     for a in range(x.shape[0]):
         for b in range(a):
             at = place((height[a] + height[b]) / 2.0, bins)

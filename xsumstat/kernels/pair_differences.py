@@ -1,8 +1,7 @@
-"""Pearson's r of the differences of all pairs of members within groups: as they are, drawn anew, and swapped.
+"""Pearson's r of the differences of all pairs of members within groups: as given, resampled, and swapped.
 
-In a group of n members ``Σ_{a<b}(x_a − x_b)(z_a − z_b) = n·Σxz − Σx·Σz``, about any value. Over both orders of each
-pair the differences have mean 0, so r is the ratio of these sums over all groups. The names are those of `correlation`
-and `swaps`.
+In a group of n members ``Σ_{a<b}(x_a − x_b)(z_a − z_b) = n·Σxz − Σx·Σz``, about any value. Over both orders of a pair
+the differences have mean 0, so r is the ratio of these sums over all groups. Names: `correlation` and `swaps`.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ def sums_of_pairs(x, z, mask, w, sums, pairs):
 
 @kernel
 def pearson_of_pairs(pairs, v):
-    """Pearson's r of the pairs of all groups, each group counted `v` times."""
+    """Pearson's r of the pairs of all groups; each group counts `v` times."""
     xx, zz, xz = 0.0, 0.0, 0.0
     for j in range(pairs.shape[1]):
         xx += v[j] * pairs[0, j]
@@ -39,7 +38,7 @@ def pearson_of_pairs(pairs, v):
 
 @kernel
 def bootstrap_pairs_pearson(x, z, mask, w, v, out):
-    """Pearson's r of the differences for each row of counts; a member that came twice makes a pair of difference 0."""
+    """Pearson's r of the differences for each row of counts; two copies of a member differ by 0."""
     sums, pairs = np.empty((6, x.shape[1])), np.empty((3, x.shape[1]))
     for s in range(out.shape[0]):
         if s == 0 or w.shape[0] > 1:
@@ -63,7 +62,7 @@ def swap_pairs_pearson(x, y, z, present, parts, sums, variance_z, bits, out):
     """Difference of the two metrics' Pearson's r of the differences, for each row of sign bits.
 
     `parts`, `sums` and `variance_z` are those of `swaps.swap_pearson`, by groups. Where a variance cancels, both are
-    computed anew from the scores.
+    computed from the scores.
     """
     members, groups = x.shape
     cells, signs = np.empty((bits.shape[1], 8 * bits.shape[2])), np.empty((members, groups))

@@ -1,8 +1,7 @@
-"""Kernels for partial correlations of groups: of members drawn anew, and of pairs of metrics whose scores are swapped.
+"""Kernels for partial correlations of groups: members drawn anew, or pairs of metrics with swapped scores.
 
-The first two of the variables are the scores that are correlated, the others are what is held constant. `values`,
-`order` and `codes` are (variables, groups, members): the scores themselves, the members sorted by each variable, and
-dense ranks; Pearson's r needs the first alone, ranks the others. `here` says how often each member of a group counts.
+The first two variables are correlated, the others held constant. `values`, `order` and `codes` (dense ranks) are
+(variables, groups, members); Pearson's r needs the first, ranks the other two. `here` counts each member.
 """
 
 from __future__ import annotations
@@ -19,9 +18,9 @@ NOTHING = 1e-10
 
 @kernel
 def eliminate(r):
-    """The partial correlation of the first two variables, from all correlations (variables, variables), overwritten.
+    """Partial correlation of the first two variables, from all correlations (overwritten).
 
-    NaN where a variable is determined by others, or one of the correlations is undefined.
+    NaN where other variables determine a variable, or a correlation is undefined.
     """
     for last in range(r.shape[0] - 1, 1, -1):
         if not r[last, last] > NOTHING:
@@ -67,7 +66,7 @@ def pearson_matrix(values, group, here, sums, r):
 
 @kernel
 def of_group(kind, values, order, codes, group, here, tree, totals, sums, r):
-    """The partial correlation of one group; NaN with fewer than 3 members more than are held constant."""
+    """Partial correlation of one group; NaN with fewer than 3 members more than covariates."""
     variables = r.shape[0]
     members = 0
     for m in range(here.shape[0]):
@@ -89,7 +88,7 @@ def of_group(kind, values, order, codes, group, here, tree, totals, sums, r):
 
 @kernel
 def bootstrap_partial(kind, values, order, codes, mask, w, v, undefined_as_zero, out):
-    """Average of the groups' partial correlations; `mask` (groups, members) is 1 for who is there."""
+    """Average of the groups' partial correlations; `mask` (groups, members) is 1 where a member is present."""
     variables = max(values.shape[0], codes.shape[0])
     groups, members = mask.shape
     here, totals, tree = np.empty(members, np.int64), np.empty(members, np.int64), np.empty(members + 1, np.int64)
@@ -108,7 +107,7 @@ def bootstrap_partial(kind, values, order, codes, mask, w, v, undefined_as_zero,
 
 @kernel
 def groups_partial(kind, values, order, codes, mask, r, n):
-    """The partial correlation of each group, and how many members it has."""
+    """Partial correlation of each group, and its number of members."""
     variables = max(values.shape[0], codes.shape[0])
     groups, members = mask.shape
     totals, tree = np.empty(members, np.int64), np.empty(members + 1, np.int64)
@@ -122,7 +121,7 @@ def groups_partial(kind, values, order, codes, mask, r, n):
 
 @kernel
 def bootstrap_partial_cells(kind, values, order, codes, mask, w, v, out):
-    """The partial correlation of all cells, one group whose members are the cells, system by system."""
+    """Partial correlation of all cells as one group; the members are the cells, system by system."""
     variables = max(values.shape[0], codes.shape[0])
     members, inputs = mask.shape[1], v.shape[1]
     here, totals, tree = np.empty(members, np.int64), np.empty(members, np.int64), np.empty(members + 1, np.int64)
@@ -138,9 +137,8 @@ def bootstrap_partial_cells(kind, values, order, codes, mask, w, v, out):
 def swap_partial(kind, values, order, codes, mask, coins, bits, undefined_as_zero, out):
     """Difference of the average partial correlations of X' and Y' for each row of sign bits.
 
-    The first half of the members have the scores of X, the second those of Y, and all else alike; `coins` (groups,
-    members) are the places of their coins in a row of sign bits. Of each two that share a coin X' has the one, Y' the
-    other.
+    The first half of the members hold the scores of X, the second those of Y; all else is equal. `coins` (groups,
+    members) are places in a row of sign bits. Of two members that share a coin X' has one, Y' the other.
     """
     variables = max(values.shape[0], codes.shape[0])
     groups, members = mask.shape

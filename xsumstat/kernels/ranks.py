@@ -1,12 +1,8 @@
-"""Rank coefficients of sorted members, many resamples side by side.
+"""Rank coefficients of sorted members, many resamples side by side (last axis `lanes`).
 
-Arrays whose last axis is `lanes` hold one resample in each lane. Members stand sorted by x and, where their x is equal,
-from the largest z to the smallest: those of one x and one z, a run, come together, and those of one x and a lower z
-come later. `x` and `z` are dense ranks. A member's weight is how often it is there in each lane; the weight of a run is
-theirs together. Few distinct values make few runs. All sums are whole numbers.
-
-Where labels are drawn, the weight of a member is w[i]·v[j]. Where scores trade places, w[i] holds the coins of 8 cells,
-j is the bit of the member's coin, and 8 more where the member is there if its coin is 0.
+Members are sorted by x, and from the largest z to the smallest where x is equal: members with one x and one z form a
+run. `x` and `z` are dense ranks; all sums are whole numbers. Weights: w[i]·v[j] where labels are drawn; where scores
+are swapped, w[i] holds the coins of 8 cells, and j is the coin's bit, plus 8 where a member is present at coin 0.
 """
 
 from __future__ import annotations
@@ -26,7 +22,6 @@ WEIGHT, LESS, VALUE, SEEN, SCRATCH = range(5)
 
 @kernel
 def clear(rows):
-    """Write zeros."""
     for at in range(rows.shape[0]):
         for lane in range(rows.shape[1]):
             rows[at, lane] = 0
@@ -34,7 +29,7 @@ def clear(rows):
 
 @kernel
 def run_weight(coins, first, second, x, z, g, start, size, w, v, scratch):
-    """Write the weight of the run that begins at `start`; where it ends."""
+    """Write the weight of the run that begins at `start`; return where it ends."""
     stop = start + 1
     while stop < size and x[g, stop] == x[g, start] and z[g, stop] == z[g, start]:
         stop += 1
@@ -55,10 +50,10 @@ def run_weight(coins, first, second, x, z, g, start, size, w, v, scratch):
 
 @kernel
 def kendall_sums(coins, first, second, x, z, sizes, w, v, tree, scratch, sums):
-    """Add to `sums` (groups, rows, lanes) those that the Kendall family needs.
+    """Add the sums of the Kendall family to `sums` (groups, rows, lanes).
 
-    The i and j of members, `x` and `z` are (groups, members), of which `sizes` are there. `tree` (codes of z and one
-    more, lanes) holds Fenwick trees of the weights by z.
+    The i and j of members, `x` and `z` are (groups, members); `sizes` are present. `tree` (codes of z + 1, lanes) holds
+    Fenwick trees of the weights by z.
     """
     lanes, codes = tree.shape[1], tree.shape[0] - 1
     for g in range(sizes.shape[0]):
@@ -146,9 +141,9 @@ def spearman_sums(coins, first, second, x, z, sizes, w, v, tree, scratch, sums):
 
 @kernel
 def sorted_averages(kind, difference, sums, first, last, v, start, undefined_as_zero, r, n, out):
-    """Average of the groups' coefficients from the sums of lanes from `first` to before `last`, in out[start:].
+    """Average of the groups' coefficients from the sums of the lanes in [first, last), written to out[start:].
 
-    Accuracy has C for C − D, if no `difference` of two is wanted, in which the rest cancels.
+    Accuracy needs C instead of C − D, except in a `difference` of two, where the rest cancels.
     """
     groups = sums.shape[0]
     for s in range(start, min(start + last - first, out.shape[0])):

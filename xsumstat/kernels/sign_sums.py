@@ -1,4 +1,4 @@
-"""The distribution of a sum of independent signs, by its characteristic function."""
+"""Distribution of a sum of independent signs, by its characteristic function."""
 
 from __future__ import annotations
 
@@ -10,17 +10,10 @@ _NEGLIGIBLE = 1e-20
 
 @kernel
 def characteristic(weights, counts, chances, roots, out):
-    """Characteristic function of Σ w·b, each b being 1 with the chance of its weight w and else 0.
+    """Characteristic function of Σ w·b at m = 0 ... length // 2; each b is 1 with the chance of its weight w, else 0.
 
-    Parameters
-    ----------
-    weights, counts : int64 (distinct,)
-        Weights, and how many terms have each.
-    chances : float64 (distinct,)
-    roots : complex128 (length,)
-        exp(2πi·m/length); the length is a power of 2.
-    out : complex128 (length // 2 + 1,)
-        Its values at m = 0 ... length // 2.
+    `weights`, `counts` (terms of each weight) and `chances` are (distinct,); `roots` are exp(2πi·m/length), and the
+    length is a power of 2.
     """
     last = roots.shape[0] - 1
     for m in range(out.shape[0]):

@@ -1,10 +1,9 @@
-"""Kernels for soft pairwise accuracy: how sure each score is that one system beats another.
+"""Kernels for soft pairwise accuracy, which compares p-values of differences between systems.
 
-`x` is (systems, inputs), `mask` 1.0 where a score is there, or None; `v` counts how often each input was drawn. Pairs
-of systems a < b stand in the order of a, then b. For a pair, p is the chance that the difference d of the two systems
-is as large when the scores of each input trade places at random, and q the same for the other way round. Sums of powers
-of d, (3, pairs, lanes), are of many resamples side by side, each in a lane of its own; there the inputs are padded with
-zeros to whole bytes of sign bits.
+`x` is (systems, inputs), `mask` 1.0 where a score is present, or None; `v` counts the draws of each input. Pairs a < b
+of systems come in the order of a, then b. p is the chance that the difference d is as large when the two scores of each
+input are swapped at random, q the same for −d. Sums of powers of d are (3, pairs, lanes), padded to whole bytes of
+coins.
 """
 
 from __future__ import annotations
@@ -58,10 +57,7 @@ def sum_drawn(x, mask, counts, powers, sums):
 
 @kernel
 def sum_swapped(x, y, mask, coins, traded, shared, sums):
-    """The same of X' and of Y', (2, 3, pairs, lanes); `coins` are (systems, bytes, lanes).
-
-    `traded` (2, systems, 8, lanes) and `shared` (8) are scratch.
-    """
+    """The same for X' and Y', (2, 3, pairs, lanes); `coins` are (systems, bytes, lanes)."""
     sums[:] = 0.0
     for byte in range(coins.shape[1]):
         for i in range(x.shape[0]):
@@ -97,10 +93,10 @@ def sum_swapped(x, y, mask, coins, traded, shared, sums):
 
 @kernel
 def tail(threshold, s2, s4, step):
-    """P(S > threshold) of a sum of signs, by Edgeworth's series, from the sums of squares and of fourth powers.
+    """P(S > threshold) of a sum of signs by Edgeworth's series, from the sums of squares and of fourth powers.
 
-    On a lattice of two steps the threshold lies half-way between two of its points, and the cumulants are Sheppard's
-    (Kolassa & McCullagh 1990).
+    On a lattice of two steps the threshold is half-way between two points; the cumulants are Sheppard's (Kolassa &
+    McCullagh 1990).
     """
     variance = s2 - step * step / 3.0
     fourth = -2.0 * s4 + 2.0 * step**4 / 15.0
@@ -112,14 +108,14 @@ def tail(threshold, s2, s4, step):
 
 @kernel
 def both_tails(s1, s2, s4, step):
-    """P and q of many differences."""
+    """The p and q of many differences."""
     p = tail(s1 - step, s2, s4, step)
     return p, 1.0 - (tail(s1 + step, s2, s4, step) if step > 0.0 else p)
 
 
 @kernel
 def units_of(d, v, units, largest):
-    """Differences that are not 0 into `units`, copies too: all, or the `largest` so many; how many."""
+    """Write the nonzero differences with copies, or only the `largest` ones, into `units`; return their number."""
     count, least = 0, 0
     for j in range(v.shape[0]):
         if d[j] == 0.0:
@@ -142,7 +138,7 @@ def units_of(d, v, units, largest):
 
 @kernel
 def sum_subsets(units, sums):
-    """Fill the sum of every subset of some differences; how many subsets there are."""
+    """Fill the sum of every subset of some differences; return the number of subsets."""
     sums[0], count = 0.0, 1
     for unit in units:
         for t in range(count):
@@ -153,10 +149,9 @@ def sum_subsets(units, sums):
 
 @kernel
 def listed(units, count):
-    """P(Σ e·d ≥ Σ d) and P(Σ e·d ≤ Σ d) of the first differences of `units`; its places from LISTED on are scratch.
+    """P(Σ e·d ≥ Σ d) and P(Σ e·d ≤ Σ d) of the first `count` differences; `units` from LISTED on is scratch.
 
-    Turning some signs takes twice the sum of their differences away, so that the sums of all subsets are counted that
-    are at most 0, and at least 0.
+    Turning some signs subtracts twice the sum of their differences: count the subsets with sum ≤ 0, and with sum ≥ 0.
     """
     size = 0.0
     for k in range(count):
@@ -176,7 +171,7 @@ def listed(units, count):
 
 @kernel
 def peaked(units, count, threshold, s2, s4, step):
-    """The same with the signs of some large differences listed."""
+    """The same with only the signs of some large differences listed."""
     for k in range(count):
         square = units[k] * units[k]
         s2 -= square
@@ -193,7 +188,7 @@ def peaked(units, count, threshold, s2, s4, step):
 
 @kernel
 def chances(d, v, some, s1, s2, s4, step, units):
-    """P and q of a pair, of whose differences `d` so many are not 0."""
+    """The p and q of a pair with `some` nonzero differences in `d`."""
     if some <= LISTED:
         return listed(units, units_of(d, v, units, 0))
     if s4 <= PEAKED * s2 * s2:
@@ -208,7 +203,7 @@ def chances(d, v, some, s1, s2, s4, step, units):
 
 @kernel
 def plain_chances(sums, step, p, q, others):
-    """P and q, (lanes, pairs), of pairs with many differences none of which decides; how many others each lane has."""
+    """The p and q of pairs with many differences, none dominant; `others` counts the other pairs of a lane."""
     for lane in range(sums.shape[2]):
         others[lane] = 0
         for at in range(sums.shape[1]):
@@ -221,11 +216,10 @@ def plain_chances(sums, step, p, q, others):
 
 @kernel
 def other_chances(x, y, mask, coins, w, v, step, sums, others, scores, d, units, p, q):
-    """Those of the other pairs, NaN where the two systems share no drawn input or were not both drawn.
+    """The p and q of the other pairs; NaN where the systems share no drawn input or were not both drawn.
 
-    The scores are those of y where a coin, (systems, bytes, lanes), is 1, else those of x; `w` counts how often each
-    system was drawn. Where all lanes share them, `coins` has one lane, or `w` or `v` one row. `scores` (systems,
-    inputs), `d` (inputs) and `units` (UNITS) are scratch.
+    Scores come from y where a coin (systems, bytes, lanes) is 1, else from x; `w` counts the draws of each system.
+    `coins` with one lane, and `w` or `v` with one row, serve all lanes. `scores`, `d` and `units` are scratch.
     """
     for lane in range(sums.shape[2]):
         if others[lane] == 0:
@@ -255,7 +249,7 @@ def other_chances(x, y, mask, coins, w, v, step, sums, others, scores, d, units,
 def soft_accuracy(p_x, q_x, p_z, q_z, there, w, out):
     """1 − the mean of |p_X − p_Z| over ordered pairs of systems, for each resample; copies of one system agree.
 
-    `there` is 1 for a system that has scores. Where all resamples share one, `w`, `there` and the chances have one row.
+    `there` is 1 for a system with scores. Arguments shared by all resamples have one row.
     """
     systems = w.shape[1]
     for s in range(out.shape[0]):

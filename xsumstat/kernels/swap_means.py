@@ -1,6 +1,6 @@
-"""Permutation kernels for means of systems: r(X', Z) − r(Y', Z) of all pairs of metrics for every row of sign bits.
+"""Permutation kernels for system means: r(X', Z) − r(Y', Z) of all pairs of metrics for each row of sign bits.
 
-The mean of X' is that of X and what the swapped cells add to it. The names are those of `swaps`.
+The mean of X' is the mean of X plus what the swapped cells add. Names: `swaps`.
 """
 
 from __future__ import annotations
@@ -15,11 +15,10 @@ from xsumstat.kernels.swaps import SEGMENT, sum_by_bytes
 
 @kernel
 def swapped_sums(x, systems, bits):
-    """What the swapped cells add to the mean of each system, beyond what they add to the first metric's.
+    """What the swapped cells add to each system's mean, less what they add for the first metric.
 
-    (metrics, systems, resamples). `x` (metrics, systems, 8 · bytes) holds the scores less those of the first metric, by
-    the number of the system's cells, padded with 0; `systems` says which rows of sign bits are theirs. Only differences
-    between metrics matter: so the first is all 0, and nothing is summed for it.
+    The result is (metrics, systems, resamples). `x` (metrics, systems, 8 · bytes) holds the scores less those of the
+    first metric, divided by the system's number of cells, padded with 0. Only differences between metrics matter.
     """
     metrics, members = x.shape[0], x.shape[1]
     out = np.zeros((metrics, members, bits.shape[0]))
@@ -33,9 +32,9 @@ def swapped_sums(x, systems, bits):
 
 @kernel
 def swapped_means(base, swapped, k, m, out):
-    """Means of the systems by X' of metrics k and m, (blocks, systems, lanes), the last again where none is left.
+    """Means of the systems by X' of metrics k and m, (blocks, systems, lanes); Y' is X' of m and k.
 
-    `base` (metrics, systems) are the means, `swapped` is from `swapped_sums`. Y' is X' of m and k.
+    `base` (metrics, systems) are the means, `swapped` comes from `swapped_sums`. The last resample fills up the block.
     """
     lanes, last = out.shape[2], swapped.shape[2] - 1
     for b in range(out.shape[0]):
@@ -50,8 +49,8 @@ def swap_pearson_means(swapped, pairs, centred, gold, out):
     """Difference of Pearson's r of means for each pair, from the products of the metrics' means; the gold varies.
 
     With b the means and t what the swapped cells add, both centred over systems as `gold` is, X' of the pair (k, m) is
-    b_k − t_k + t_m, whose variance and covariance with z are sums of products of b, t and z. Where the variance
-    cancels, the result is NaN, and has to be computed from the means themselves.
+    b_k − t_k + t_m: its variance and covariance with z are sums of products of b, t and z. NaN where the variance
+    cancels; then the caller computes it from the means.
     """
     metrics, members = centred.shape
     lanes = min(LANES, swapped.shape[2])

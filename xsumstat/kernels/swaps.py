@@ -1,9 +1,8 @@
-"""Permutation kernels: the difference r(X', Z) − r(Y', Z) for every row of sign bits.
+"""Permutation kernels: the difference r(X', Z) − r(Y', Z) for each row of sign bits.
 
-`bits` (resamples, systems, bytes) holds a sign bit for each cell, 8 inputs to the byte, lowest bit first; 1 means that
-the scores of X and Y trade places. Written as a sign e = ±1 for each cell, x' = (x + y)/2 + e·(x − y)/2, and Y' is X'
-at −e: what is even in e is common to the two, what is odd in e has opposite signs. `layout` says what the members of
-a group are, `at` which groups are meant. The other names are those of `correlation`.
+`bits` (resamples, systems, bytes) holds a bit for each cell, 8 inputs to the byte, lowest first; 1 swaps X and Y. With
+signs e = ±1, x' = (x + y)/2 + e·(x − y)/2, and Y' is X' at −e: even terms are common to both, odd terms change sign.
+`layout` says what the members of a group are, `at` which groups are meant. Other names: `correlation`.
 """
 
 from __future__ import annotations
@@ -31,10 +30,7 @@ BY_INPUT, BY_SYSTEM, WHOLE = range(3)
 
 @kernel
 def read_signs(bits, layout, at, cells, signs):
-    """Signs (members, groups) of one resample, 1 where the scores stay, −1 where they trade places.
-
-    `cells` (systems, 8 · bytes) is scratch: a byte's 8 bits are read at once.
-    """
+    """Signs (members, groups) of one resample: 1 where scores stay, −1 where they are swapped; `cells` is scratch."""
     for i in range(bits.shape[0]):
         for byte in range(bits.shape[1]):
             sign_bits = np.int64(bits[i, byte])
@@ -65,7 +61,7 @@ def read_signs(bits, layout, at, cells, signs):
 
 @kernel
 def mask_swapped(signs, masks):
-    """All bits set where scores trade places, none where they stay."""
+    """All bits set where scores are swapped, none where they stay."""
     for a in range(signs.shape[0]):
         for g in range(signs.shape[1]):
             masks[a, g] = (signs[a, g] - 1) >> 1
@@ -78,10 +74,10 @@ def mask_swapped(signs, masks):
 def linear_form(order, codes, z, present, out):
     """What the sign of each member adds to 4·(C − D), to 4·Σ d_x·d_z and to 4·(pairs tied in neither), (3, members).
 
-    `order` lists the pooled entries (x of all members, then y of all) by score, equal ones having equal `codes`. d are
+    `order` lists the pooled entries (x of all members, then y of all) by score; equal ones have equal `codes`. d are
     centred ranks doubled: d_z = Σ_b sign(z − z_b). With G(v) = Σ_b h_b·(sign(v − x_b) + sign(v − y_b)), h_b the sign of
-    z − z_b, or d_z − d_z_b, the coefficient is G(x) − G(y); of pairs tied in neither, the entries that equal y, and
-    whose z is another, less those that equal x. The second holds where no two members share a score.
+    z − z_b, or d_z − d_z_b, the coefficient is G(x) − G(y); of pairs tied in neither: the entries that equal y with
+    another z, less those that equal x. The second holds where no two members share a score.
     """
     members = order.shape[0] // 2
     size = members + 1
@@ -128,7 +124,7 @@ def linear_form(order, codes, z, present, out):
 
 @kernel
 def linear_forms(kind, order, codes, z, present, scale, out):
-    """Coefficients (groups, members) of the signs; `order` and `codes` (groups, 2·members), `present` as `out`."""
+    """Coefficients (groups, members) of the signs; `order` and `codes` are (groups, 2·members)."""
     members = z.shape[1]
     parts = np.empty((3, members))
     for g in range(z.shape[0]):
@@ -145,7 +141,7 @@ def linear_forms(kind, order, codes, z, present, scale, out):
 
 @kernel
 def sums_of_bytes(values, table):
-    """Table[byte, b] is the sum of the 8 values of that byte whose bit is set in b."""
+    """table[byte, b] is the sum of the 8 values of that byte whose bit is set in b."""
     for byte in range(table.shape[0]):
         table[byte, 0] = 0.0
         for t in range(8):
@@ -155,7 +151,7 @@ def sums_of_bytes(values, table):
 
 @kernel
 def sum_by_bytes(values, bits, table, out):
-    """Add to out[s] the sum of the values whose bit in row s is 1; `bits` is (resamples, bytes), 8 values to the byte.
+    """Add to out[s] the values whose bit in row s is 1; `bits` is (resamples, bytes).
 
     Tables of the sums for all 256 values of a byte are made for a segment of bytes at a time, to stay in the cache.
     """
@@ -178,7 +174,7 @@ def sum_by_bytes(values, bits, table, out):
 
 @kernel
 def swap_linear(coefficients, bits, out):
-    """Σ e·coefficient over the cells; both are (systems · bytes of sign_bits), padded with coefficients of 0."""
+    """Σ e·coefficient over the cells; both arrays are padded to whole bytes of sign bits with coefficients of 0."""
     total = 0.0
     for c in range(coefficients.shape[0]):
         total += coefficients[c]
@@ -195,9 +191,9 @@ def swap_linear(coefficients, bits, out):
 def swap_pairs(kind, even_pairs, even_sums, odd, constant, untied_z, n, layout, at, bits, undefined_as_zero, out):
     """Difference of the average Kendall-type coefficient over groups.
 
-    4·(numerator | untied in x) of X' is constant + Σ_{a<b} e_a·e_b·even_pairs + Σ_a e_a·odd, of Y' the same with the
-    last sum turned; each array has the two counts side by side in its last axis. The sum over b is that of all pairs
-    of a, `even_sums`, less twice that over the b that trade places, for which bits are masked and nothing multiplied.
+    4·(numerator | untied in x) of X' is constant + Σ_{a<b} e_a·e_b·even_pairs + Σ_a e_a·odd; for Y' the last sum
+    changes sign. The last axis holds the two counts. The sum over b is that over all pairs of a, `even_sums`, less
+    twice that over the swapped b.
     """
     members, groups = odd.shape[0], n.shape[0]
     cells = np.empty((bits.shape[1], 8 * bits.shape[2]), odd.dtype)
@@ -232,7 +228,7 @@ def swap_spearman(pairs, pair_sums, own, constant, rank_z, square_z, n, layout, 
     """Difference of the average Spearman rho over groups.
 
     4·Σ_b sign(x'_a − x'_b), the doubled rank of a in X', is constant + e_a·own + Σ_b e_b·p + e_a·Σ_b e_b·q, and in Y'
-    the same at −e; `pairs` (members, members, 2·groups) has p and q side by side, and `pair_sums` their sums over b.
+    the same at −e. `pairs` (members, members, 2·groups) holds p and q side by side, `pair_sums` their sums over b.
     """
     members, groups = rank_z.shape
     cells = np.empty((bits.shape[1], 8 * bits.shape[2]), own.dtype)
@@ -272,10 +268,7 @@ def swap_spearman(pairs, pair_sums, own, constant, rank_z, square_z, n, layout, 
 
 @kernel
 def sums_of_swapped(x, y, z, present, signs, turn, group):
-    """Sums n, dx, dz, dx², dz², dx·dz of X' and z in one group (of all cells where it is negative), as in `moments`.
-
-    They are about a value of X' itself. With `turn` = −1 the signs are turned, which gives Y'.
-    """
+    """Sums n, dx, dz, dx², dz², dx·dz of X' and z in one group (all cells if `group` < 0); `turn` = −1 gives Y'."""
     first, last = (group, group + 1) if group >= 0 else (0, x.shape[1])
     none = True
     n, about, about_z, sx, sz, sxx, szz, sxz = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
@@ -298,17 +291,17 @@ def sums_of_swapped(x, y, z, present, signs, turn, group):
 
 @kernel
 def exact_pearson(x, y, z, present, signs, turn, group):
-    """Pearson's r of X' (or Y') and z from the scores themselves, by the sums of `sums_of_swapped`."""
+    """Pearson's r of X' (or Y') and z from the scores, by `sums_of_swapped`."""
     n, sx, sz, sxx, szz, sxz = sums_of_swapped(x, y, z, present, signs, turn, group)
     return pearson_of_sums(n, sx, sz, sxx, szz, sxz)
 
 
 @kernel
 def swap_pearson(x, y, z, present, parts, sums, variance_z, layout, at, bits, undefined_as_zero, out):
-    """Difference of the average Pearson r over groups, or of the one r of all cells where `sums` has one column.
+    """Difference of the average Pearson r over groups, or of r over all cells where `sums` has one column.
 
     `parts` (3, members, groups) are what the sign of a cell adds to Σx, Σx² and Σxz; `sums` (5, groups or 1) are n, the
-    even parts of those three, and Σz. Where a variance cancels, r is computed anew from the scores.
+    even parts of those three, and Σz. Where a variance cancels, r is computed from the scores.
     """
     members, groups = x.shape
     units = sums.shape[1]
@@ -351,7 +344,7 @@ def swap_pearson(x, y, z, present, parts, sums, variance_z, layout, at, bits, un
 
 @kernel
 def compare(differences, observed, tolerance, counts):
-    """Count for each pair the swaps at or above the observed difference, at or below it, as far from 0, undefined."""
+    """Count for each pair the swaps ≥ the observed difference, ≤ it, as far from 0, and undefined."""
     for p in range(differences.shape[0]):
         above, below, beyond, undefined = 0, 0, 0, 0
         for s in range(differences.shape[1]):

@@ -1,6 +1,6 @@
 """Kernels for two systems' scores on the same inputs, many pairs of systems side by side.
 
-Arrays of draws are (inputs, lanes), a lane being one resample.
+Arrays of draws are (inputs, lanes); a lane is one resample.
 """
 
 from __future__ import annotations
@@ -12,17 +12,9 @@ from xsumstat.kernels.jit import kernel
 
 @kernel
 def signed_ranks(differences, near, ranks, tied):
-    """Midranks of the differences' magnitudes, with their signs; 0 for a difference of 0.
+    """Fill signed midranks of |difference| (pairs, inputs), 0 for 0, and Σ(t³ − t) over tied magnitudes (pairs,).
 
-    Parameters
-    ----------
-    differences : float64 (pairs, inputs)
-    near : float64 (pairs,)
-        By how much two magnitudes may differ and still be tied.
-    ranks : float64 (pairs, inputs)
-        Filled.
-    tied : float64 (pairs,)
-        Filled with Σ(t³ − t) over groups of t tied magnitudes.
+    Magnitudes of a pair that differ by at most `near` (pairs,) are tied.
     """
     n = differences.shape[1]
     for p in range(differences.shape[0]):
@@ -48,15 +40,9 @@ def signed_ranks(differences, near, ranks, tied):
 
 @kernel
 def net_counts(counts, words, total, net):
-    """How often each input came, and how much more often with its two scores in place than with them swapped.
+    """How often each input was drawn, and its draws in place less its draws swapped, (inputs, lanes).
 
-    Parameters
-    ----------
-    counts : int64 (lanes, inputs)
-    words : uint32 (lanes, inputs)
-        A coin for each of up to 32 copies of an input, the lowest bits first.
-    total, net : float64 (inputs, lanes)
-        Filled.
+    `counts` and `words` are (lanes, inputs); a word holds a coin for each of up to 32 copies of an input.
     """
     for lane in range(counts.shape[0]):
         for i in range(counts.shape[1]):
@@ -82,15 +68,9 @@ def weighted_sums(values, weights, out):
 
 @kernel
 def rank_sums(ranks, total, net, out):
-    """Sum of the signed ranks in samples of the inputs, ranked anew: an input that came twice is tied with itself.
+    """Sum of the signed ranks (pairs, lanes) in samples of the inputs; copies of an input are tied.
 
-    Parameters
-    ----------
-    ranks : float64 (pairs, inputs)
-        As `signed_ranks` gives them.
-    total, net : float64 (inputs, lanes)
-        As `net_counts` gives them.
-    out : float64 (pairs, lanes)
+    `ranks` comes from `signed_ranks`, `total` and `net` from `net_counts`.
     """
     n, lanes = total.shape
     below, here, balance = np.empty(lanes), np.empty(lanes), np.empty(lanes)

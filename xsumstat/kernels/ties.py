@@ -1,7 +1,7 @@
 """Kernels for pairs of outputs: which of two a metric and the gold prefer, with ties up to a threshold.
 
-A pair has its two members, `first` and `second`, and the group that it is of. `w` counts how often each member was
-drawn, `v` how often each group. Copies of one member are tied in both scores.
+A pair has two members, `first` and `second`, and a `group`. `w` counts how often each member was drawn, `v` how often
+each group. Copies of one member are tied in both scores.
 """
 
 from __future__ import annotations
@@ -19,10 +19,7 @@ NO_GAIN = 1e-12
 
 @kernel
 def best_gain(gains, ends):
-    """Where in the sorted pairs a threshold gains most, and how much: the first place of all that are as good.
-
-    `gains` of the pairs by their differences, and `ends`, whether a pair is the last of those with the same difference.
-    """
+    """First place in the sorted pairs where a threshold gains most, and the gain; `ends` marks last equal ones."""
     total, best, at = 0.0, 0.0, 0
     for k in range(gains.shape[0]):
         total += gains[k]
@@ -33,10 +30,7 @@ def best_gain(gains, ends):
 
 @kernel
 def tied_pairs(codes, w, totals):
-    """How many drawn pairs of a group are tied in the gold, and how many members are drawn.
-
-    `codes` are the dense ranks, −1 where a score is missing; copies of a member are tied.
-    """
+    """Number of drawn pairs of a group tied in the gold, and of drawn members; `codes` −1 is missing."""
     totals[:] = 0
     for a in range(w.shape[0]):
         if codes[a] >= 0:
@@ -50,20 +44,11 @@ def tied_pairs(codes, w, totals):
 
 @kernel
 def accuracy_with_ties(first, second, group, gain, ends, codes, stop, w, v, undefined_as_zero, out):
-    """Accuracy with ties, averaged over groups, for each row of counts; at its best threshold where `stop` is negative.
+    """Accuracy with ties, averaged over groups, for each row of counts; at its best threshold if `stop` < 0.
 
-    Parameters
-    ----------
-    first, second, group : int32 (pairs,)
-        The pairs that a threshold changes, those with the smallest difference in the metric first.
-    gain : int8 (pairs,)
-        What a tie makes of each: 1 where the gold is tied, −1 where both scores agree.
-    ends : bool (pairs,)
-        As in `best_gain`.
-    codes : int64 (groups, members)
-        Dense ranks of the gold, −1 where a score is missing.
-    stop : int
-        How many pairs a given threshold ties.
+    The pairs are those that a threshold changes, smallest difference first. `gain` is what a tie makes of each: 1 where
+    the gold is tied, −1 where both scores agree. `ends` as in `best_gain`; `codes` (groups, members) are dense ranks of
+    the gold, −1 missing; `stop` is how many pairs the given threshold ties.
     """
     groups, members = codes.shape
     pairs = group.shape[0]
@@ -108,7 +93,7 @@ def accuracy_with_ties(first, second, group, gain, ends, codes, stop, w, v, unde
 
 @kernel
 def accuracy_of_cells(first, second, gain, ends, codes, stop, present, w, v, out):
-    """The same of all cells as one group, a cell's weight being w·v; `first` and `second` are cells, row by row."""
+    """The same for all cells as one group with weights w·v; `first` and `second` are cells, row by row."""
     inputs = v.shape[1]
     counts, ones = np.empty((1, codes.shape[1]), np.int64), np.ones((1, 1), np.int64)
     group = np.zeros(first.shape[0], np.int32)
@@ -121,7 +106,7 @@ def accuracy_of_cells(first, second, gain, ends, codes, stop, present, w, v, out
 
 @kernel
 def pooled_pairs(first, second, group, sign, w, v, out):
-    """(C − D)/(C + D) of the pairs of all groups together, for each row of counts; `sign` is 1 or −1."""
+    """(C − D)/(C + D) over the pairs of all groups, for each row of counts; `sign` is 1 or −1."""
     for s in range(out.shape[0]):
         ws, vs = row(w, s), row(v, s)
         net, total = 0, 0
@@ -134,7 +119,7 @@ def pooled_pairs(first, second, group, sign, w, v, out):
 
 @kernel
 def pooled_cells(first, second, sign, inputs, w, v, out):
-    """The same of all cells as one group."""
+    """The same for all cells as one group."""
     for s in range(out.shape[0]):
         ws, vs = row(w, s), row(v, s)
         net, total = 0, 0
@@ -198,9 +183,9 @@ def decide_means(kind, threshold, x, z, near_x, near_z, w, lane, gaps, gains, en
 
 @kernel
 def decision_blocks(kind, threshold, x, z, scale_x, scale_z, w, out):
-    """Accuracy with ties, or Kendall's tau as WMT had it, of means in each resample; as in `means`.
+    """Accuracy with ties, or WMT's Kendall-like tau, of means in each resample; arrays as in `means`.
 
-    The threshold is of the metric's differences (NaN: the best one of each resample) or of the gold's.
+    The threshold applies to the metric's differences (NaN: the best one of each resample), or to the gold's.
     """
     near, members = np.empty((2, *x.shape[1:])), x.shape[1]
     size = members * (members - 1) // 2
@@ -215,7 +200,7 @@ def decision_blocks(kind, threshold, x, z, scale_x, scale_z, w, out):
 
 @kernel
 def close_means(kind, low, high, x, z, near_x, near_z, w, lane):
-    """A coefficient of the pairs of means whose difference in the metric lies within limits, and how many there are."""
+    """A coefficient of the pairs of means whose metric difference is within limits, and the number of pairs."""
     members = x.shape[0]
     concordant, discordant, untied_x, untied_z, pairs = 0.0, 0.0, 0.0, 0.0, 0.0
     for a in range(members):
@@ -248,7 +233,7 @@ def close_means(kind, low, high, x, z, near_x, near_z, w, lane):
 
 @kernel
 def close_blocks(kind, low, high, x, z, scale_x, scale_z, w, out, pairs):
-    """The same for each resample and each limits; `out` and `pairs` are (limits, blocks, lanes)."""
+    """The same for each resample and each pair of limits; `out` and `pairs` are (limits, blocks, lanes)."""
     near = np.empty((2, *x.shape[1:]))
     for b in range(out.shape[1]):
         x_b, z_b, w_b = part(x, b), part(z, b), part(w, b)
@@ -266,16 +251,15 @@ def close_blocks(kind, low, high, x, z, scale_x, scale_z, w, out, pairs):
 
 @kernel
 def sign_of(a, b):
-    """1 where a is above b, −1 where it is below, 0 where they are equal."""
     return 1 * (a > b) - 1 * (a < b)
 
 
 @kernel
 def odd_part(x, y, z, threshold, strict, out):
-    """What the sign of each member adds to (number of right decisions by X') − (by Y'), in one group; how many count.
+    """What the sign of each member adds to (right decisions by X') − (by Y') in one group; return the number of pairs.
 
-    With `strict` (WMT's tau) a pair counts where the gold differs by the threshold, and a tie in the metric is wrong;
-    else (accuracy with ties) every pair counts, and is right where it is tied in both or in neither. NaN are absent.
+    `strict` (WMT's tau): a pair counts where the gold differs by the threshold, and a tie in the metric is wrong. Else
+    (accuracy with ties) every pair counts, and is right where it is tied in both or in neither. NaN is missing.
     """
     out[:] = 0.0
     pairs = 0.0
@@ -306,19 +290,10 @@ def odd_parts(x, y, z, threshold, strict, out, pairs):
 
 @kernel
 def swap_calibrated(first, second, group, corner, gain, ends, factor, swaps):
-    """Best accuracy with ties of X' less that of Y' when scores trade places.
+    """Best accuracy with ties of X' less that of Y'; `swaps` (members, groups) is 1 where scores are swapped.
 
-    Parameters
-    ----------
-    first, second, group : int32 (entries,)
-        Pairs by their difference, the smallest first, each up to four times: for x or y of either member.
-    corner : int8 (entries,)
-        2 where the first member's score is its y, plus 1 where the second's is.
-    gain, ends : as in `accuracy_with_ties`
-    factor : float64 (groups,)
-        What a pair of a group weighs.
-    swaps : uint8 (members, groups)
-        1 where the scores of a member trade places.
+    The entries are pairs by difference, each up to four times: for x or y of either member. `corner` is 2 where the
+    first member's score is its y, plus 1 where the second's is; `factor` (groups,) is the weight of a pair of a group.
     """
     best_x, best_y = 0.0, 0.0
     total_x, total_y = 0.0, 0.0

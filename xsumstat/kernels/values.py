@@ -1,7 +1,7 @@
-"""Sums over the members of groups of several numbers of each cell: drawn anew, and of two metrics that trade places.
+"""Sums over the members of groups of several numbers of each cell: drawn anew, or swapped between two metrics.
 
-`cells` (numbers, members, groups) are 0 where a cell is missing. The counts `w` are those of members and `v` those of
-groups; `bits`, `layout` and `at` are those of `swaps`.
+`cells` (numbers, members, groups) are 0 where a cell is missing. `w` counts members and `v` groups; `bits`, `layout`
+and `at` are those of `swaps`.
 """
 
 from __future__ import annotations
@@ -65,6 +65,6 @@ def swapped_sums(x, y, bits, layout, at, out):
 
 @kernel
 def averages(r, n, v, undefined_as_zero, out):
-    """The average of the groups' values for each row of counts of groups; `r` and `n` may have one row."""
+    """Average of the groups' values for each row of counts of groups; `r` and `n` may have one row."""
     for s in range(out.shape[0]):
         out[s] = average(row(r, s), row(n, s), row(v, s), undefined_as_zero)

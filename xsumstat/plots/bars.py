@@ -52,21 +52,20 @@ def bars(
     title: str | None = None,
     ax: Axes | None = None,
 ) -> Any:
-    """One number of each metric as a bar, one row a metric, with its interval as a whisker where there is one.
+    """Draw one number of each metric as a bar, with its interval as a whisker.
 
-    Draws any result with one number for each metric. Where it has intervals of the variable, such as those of `ci`,
-    they are whiskers. Of accuracies a line shows what a constant and a random metric reach (`baseline` of `corr`).
+    For any result with one number per metric. A line shows the chance baseline of accuracies (`baseline` of `corr`).
 
     Parameters
     ----------
     {result}
     variable : str, optional
-        What is drawn; default "correlation", "f1", or the first variable.
+        Variable to draw; default "correlation", "f1", or the first.
     {metric.drawn}
     {order}
         "value": the largest on top.
     hue : str, optional
-        A further dim whose labels stand together in a row; default the first. Every other one gives one panel a label.
+        A further dim whose labels share a row; default the first. Each label of the others has a panel.
     {figsize}
     {title}
     {ax}
@@ -74,7 +73,7 @@ def bars(
     Returns
     -------
     Axes or array of Axes
-        One, or where there are several panels an array of them.
+        An array if there are several panels.
 
     Raises
     ------
@@ -131,7 +130,7 @@ def bars(
 
 
 def _of_metrics(result: xr.Dataset, variable: str | None) -> str:
-    """The variable that is drawn: a number of each metric."""
+    """The variable to draw: one number of each metric."""
     names = [
         str(name) for name in result.data_vars if "metric" in result[name].dims and result[name].dtype.kind in "fiu"
     ]

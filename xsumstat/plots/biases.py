@@ -1,4 +1,4 @@
-"""The biases of metrics: how their errors move with covariates, a row for each metric."""
+"""Biases of metrics: slopes of their errors on covariates, one row per metric."""
 
 from __future__ import annotations
 
@@ -54,17 +54,17 @@ def bias(
     title: str | None = None,
     ax: Axes | None = None,
 ) -> Any:
-    """By how much each metric's error moves with each covariate: a row for each metric, a panel for each covariate.
+    """Draw `bias`: how each metric's error changes with each covariate, one panel per covariate.
 
     Parameters
     ----------
     result : Dataset
-        What `bias` gave.
+        Result of `bias`.
     {metric.drawn}
     {order}
         "value": the largest mean slope on top.
     hue : str, optional
-        The dim, such as "covariate", whose labels share a panel, in colours. Every other dim gives one panel a label.
+        Dim, such as "covariate", whose labels share a panel in colours. Each label of the others has a panel.
     {figsize}
     {title}
     {ax}
@@ -72,7 +72,7 @@ def bias(
     Returns
     -------
     Axes or array of Axes
-        An array when there are several panels.
+        An array if there are several panels.
 
     Raises
     ------
@@ -82,9 +82,9 @@ def bias(
 
     Notes
     -----
-    A full point has an interval without 0, an open one an interval that holds it, or none. On the right of the line a
-    metric scores what is longer, or of the group, too high. An interval without a limit on one side goes to the edge.
-    A note says whether noise in the human scores is subtracted.
+    A full point has an interval that excludes 0. Right of the line a metric overrates longer outputs, or those of the
+    group. An interval without a limit extends to the edge. A note reports whether noise in the human scores is
+    subtracted.
 
     Examples
     --------
@@ -127,7 +127,7 @@ def bias(
 
 
 def _edges(result: xr.Dataset) -> tuple[float, float] | None:
-    """The ends of the axis where intervals have none; None where all have."""
+    """Ends of the axis for unbounded intervals; None where all are bounded."""
     low, high = result["ci_low"].values, result["ci_high"].values
     if not (np.isinf(low).any() or np.isinf(high).any()):
         return None

@@ -1,4 +1,4 @@
-"""What metrics that tell nothing reach: lines across pictures of correlations."""
+"""Lines of the chance baseline in pictures of correlations."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _WIDTH = 1.3
 
 
 def kinds_of(result: xr.Dataset, variable: str = "correlation") -> dict[str, str]:
-    """The variables that are drawn, with their words: those above the least value, and of equal ones one."""
+    """Baselines to draw, with their words: those above the least value, equal ones once."""
     if variable != "correlation" or not {*_STROKES, "correlation"} <= set(result.data_vars):
         return {}
     least = bounds_of(result, "correlation")[0]
@@ -28,13 +28,13 @@ def kinds_of(result: xr.Dataset, variable: str = "correlation") -> dict[str, str
 
 
 def _value(values: Any) -> str:
-    """The value as words say it, where all are one."""
+    """The value in words, where all are equal."""
     known = values[~np.isnan(values)]
     return f", {known.flat[0]:.2f}" if np.ptp(known) < 0.005 else ""
 
 
 def draw(axis: Any, drawn: xr.Dataset, rows: Any, height: float, kinds: dict[str, str]) -> None:
-    """A piece of a line across each row of metrics, which are one line where the rows share a value."""
+    """A piece of line across each row of metrics, joined where the rows share a value."""
     at = np.asarray(rows, dtype=float)
     for kind in kinds:
         values, how = np.atleast_1d(drawn[kind].values), {"color": ink(), "lw": _WIDTH, "ls": _STROKES[kind]}
@@ -42,5 +42,5 @@ def draw(axis: Any, drawn: xr.Dataset, rows: Any, height: float, kinds: dict[str
 
 
 def items_of(kinds: dict[str, str]) -> list[tuple[str, dict[str, Any]]]:
-    """Their rows of the legend."""
+    """Legend entries of the baselines."""
     return [(words, {"color": ink(), "ls": _STROKES[kind], "lw": _WIDTH}) for kind, words in kinds.items()]

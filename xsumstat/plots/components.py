@@ -1,4 +1,4 @@
-"""Metrics as points in the plane of two principal components, and bars of their variance components."""
+"""Metrics in the plane of two principal components, and bars of variance components."""
 
 from __future__ import annotations
 
@@ -49,21 +49,17 @@ def pca(
     title: str | None = None,
     ax: Axes | None = None,
 ) -> Any:
-    """Metrics as points in the plane of the first two principal components, with their labels.
-
-    Draws what `pca` gave, with two components or more.
+    """Draw `pca`: metrics as points in the plane of the first two principal components.
 
     Parameters
     ----------
     {result}
     hue : str, optional
-        The dim, or the coordinate of metrics, whose labels share colour and marker. Default "kind" where metrics have
-        that coordinate and are the only points, or "metric" where further dims give points, whose labels stand beside
-        them.
+        Dim, or coordinate of metrics, shown by colour and marker. Default "kind", or "metric" if further dims give
+        points.
     {metric.few}
     {order.given}
-        It is the order of the metrics in the legend and in the choice of colours. "value": the largest coordinate
-        first.
+        Order of the legend and of colours. "value": the largest coordinate first.
     {figsize}
     {title}
     {ax.single}
@@ -71,18 +67,14 @@ def pca(
     Returns
     -------
     Axes
-        The one that the picture is drawn on.
+        Both axes have one scale; the signs of components have no meaning.
 
     Raises
     ------
     ValueError
-        If the result has no coordinates, or `hue` is neither one of its dims nor a coordinate of metrics.
+        If the result has no coordinates, or `hue` is neither a dim nor a coordinate of metrics.
     ImportError
         Without matplotlib and adjustText (extra "plot").
-
-    Notes
-    -----
-    Both axes have one scale, so that distances between points are right. The signs of the components mean nothing.
 
     References
     ----------
@@ -131,7 +123,7 @@ def pca(
 
 
 def _groups(result: xr.Dataset, dims: list[str], hue: str | None) -> tuple[xr.DataArray, str | None]:
-    """The label of `hue` of each point, and `hue` or its default; None where all points look alike."""
+    """Label of `hue` of each point, and `hue` or its default; None where all points look alike."""
     of_metrics = [str(name) for name, coord in result.coords.variables.items() if coord.dims == ("metric",)]
     if hue is None:
         hue = "metric" if len(dims) > 1 else "kind" if "kind" in of_metrics else None
@@ -143,7 +135,7 @@ def _groups(result: xr.Dataset, dims: list[str], hue: str | None) -> tuple[xr.Da
 
 
 def _points(coordinate: xr.DataArray, chosen: xr.DataArray, beside: list[str]) -> tuple[Any, Any, list[str]]:
-    """Places and names of the chosen points that have one."""
+    """Places and names of the chosen points with a coordinate."""
     x, y = (coordinate.isel(component=at) for at in (0, 1))
     where = np.argwhere(chosen.values & x.notnull().values)
     labels = [
@@ -154,7 +146,7 @@ def _points(coordinate: xr.DataArray, chosen: xr.DataArray, beside: list[str]) -
 
 
 def _limits(coordinate: xr.DataArray) -> list[tuple[float, float]]:
-    """Of both axes: all points, with room for names, neither axis much longer than the other."""
+    """Limits of both axes: all points with room for names, similar lengths."""
     ends = [coordinate.isel(component=at) for at in (0, 1)]
     low, high = (np.array([float(reach(each)) for each in ends]) for reach in (np.nanmin, np.nanmax))
     middle, half = (low + high) / 2, 0.6 * (high - low)
@@ -169,7 +161,7 @@ def _components(axis: Any, shares: Any) -> None:
 
 
 def _cells(result: xr.Dataset) -> str:
-    """How many cells the components are of."""
+    """Number of cells that the components are computed from."""
     if "n_cells" not in result or result["n_cells"].size != 1:
         return ""
     return f"of the ranks of {int(result['n_cells']):,} cells that all points have; one scale on both axes"
@@ -186,15 +178,15 @@ def variance_components(
     title: str | None = None,
     ax: Axes | None = None,
 ) -> Any:
-    """How the variance of the scores is shared by systems, inputs and cells: one bar a metric, the gold on top.
+    """Draw `variance_components`: shares of systems, inputs and cells in the variance, one bar per metric.
 
     Parameters
     ----------
     result : Dataset
-        What `variance_components` gave.
+        Result of `variance_components`.
     {metric.drawn}
     {order.given}
-        "value": the largest share of systems on top.
+        "value": the largest share of systems on top. The gold comes first.
     {figsize}
     {title}
     {ax}
@@ -202,17 +194,13 @@ def variance_components(
     Returns
     -------
     Axes or array of Axes
-        One, or where there are several panels an array of them.
+        An array if there are several panels. A whisker is the standard error of the systems' share.
 
     Raises
     ------
     ValueError
         If the result has no shares of effects.
     {errors.plot}
-
-    Notes
-    -----
-    A whisker in the systems' part shows its standard error to either side. A metric that is undefined has no bar.
 
     Examples
     --------
@@ -247,7 +235,7 @@ def variance_components(
 
 
 def _shares(axis: Any, panel: xr.Dataset) -> None:
-    """Bars of all effects, one after the other, and the standard error of the first."""
+    """Stacked bars of all effects, and the standard error of the first."""
     effects: Any = extras.optional("matplotlib.patheffects", "plot")
     rows, start = np.arange(panel.sizes["metric"]), np.zeros(panel.sizes["metric"])
     for at in range(panel.sizes["effect"]):
@@ -269,10 +257,9 @@ def _shares(axis: Any, panel: xr.Dataset) -> None:
 
 
 def label_points(axis: Any, places: Sequence[tuple[float, float]], names: Sequence[str]) -> None:
-    """Names beside points, moved until they do not lie on each other; a thin line leads back where it is far.
+    """Write names beside points without overlap, with a thin line to distant points.
 
-    A name for which there is no room is left out, which a note in the corner says. Called when all else is drawn: the
-    size of the axes must be known.
+    Names without room are left out, and a note counts them. Call it last: it needs the size of the axes.
     """
     adjust: Any = extras.optional("adjustText", "plot")
     if not names:
@@ -309,7 +296,7 @@ def _within(box: Any, frame: Any) -> bool:
 
 
 def _lead(axis: Any, box: Any, place: tuple[float, float]) -> None:
-    """A line from a point to its name, where that does not lie beside it."""
+    """A line from a point to its name, where that is not beside it."""
     point = axis.transData.transform(place)
     nearest = np.clip(point, box.min, box.max)
     if np.hypot(*(nearest - point)) > 0.11 * axis.figure.dpi:

@@ -55,20 +55,19 @@ def distribution(
     title: str | None = None,
     ax: Axes | None = None,
 ) -> Any:
-    """How the scores of outputs are distributed, a panel for each metric, groups of outputs over each other.
+    """Draw histograms of the scores of outputs, one panel per metric, groups overlaid.
 
-    Draws the scores themselves; of further dims, but for `by`, one label must be selected.
+    Select one label of further dims except `by` first.
 
     Parameters
     ----------
     {ds}
     {metric.panels}
     by : str, optional
-        What the groups are: a coordinate of `system` or `input`, such as the type of a system or the corpus of an
-        input, or a further dim, such as the source or the language of the outputs.
+        Groups: a coordinate of `system` or `input`, such as a system's type, or a further dim, such as the language.
     {order}
-        Of the groups, "given" being the order in which they first occur. "value": the highest mean of the first panel
-        first. Of more than seven groups the first seven in order are drawn, which a note says; a list draws all.
+        Order of groups. "value": the highest mean of the first panel first. Of more than seven groups the first seven
+        are drawn, with a note; a list draws all.
     {figsize}
     {title}
     {ax}
@@ -76,21 +75,18 @@ def distribution(
     Returns
     -------
     Axes or array of Axes
-        One, or where there are several panels an array of them.
+        An array if there are several panels.
 
     Raises
     ------
     ValueError
-        If a metric is not there, `by` is no such coordinate or dim, or scores have another further dim.
+        If a metric is missing, `by` is not such a coordinate or dim, or scores have another further dim.
     {errors.plot}
 
     Notes
     -----
-    Each group's histogram is of shares of its own outputs, over bins that all groups of a panel share, so that groups
-    of different sizes compare; a triangle marks its mean. Where scores are grades each bin is around a grade, or around
-    equally many; else bins follow the rule of Freedman and Diaconis, at least 8 and at most 40. Scores are drawn as
-    they are given, also where lower is better. Datasets of several sources become one with
-    ``xr.concat([annotated, modern], pd.Index(["annotated", "modern"], name="source"), join="outer")``.
+    Histograms show shares of each group's outputs on common bins; a triangle marks the mean. Bins follow the grades, or
+    the rule of Freedman and Diaconis (8 to 40 bins). Scores are drawn as given, also where lower is better.
 
     References
     ----------
@@ -167,7 +163,7 @@ def _unit_of(ds: xr.Dataset) -> str:
 
 
 def _groups_of_cells(ds: xr.Dataset, score: xr.DataArray, by: str | None) -> _Groups:
-    """The name of each group, and which labels of which dim are in it."""
+    """Name of each group, and its labels of which dim."""
     others = [str(dim) for dim in score.dims if dim not in facts.CORE and dim != by]
     if others:
         raise ValueError(f"score has the dims {_validate.listing(others)}; select one label of each further one")
@@ -182,7 +178,7 @@ def _groups_of_cells(ds: xr.Dataset, score: xr.DataArray, by: str | None) -> _Gr
 
 
 def _histograms(axis: Any, groups: list[FloatArray]) -> float:
-    """Draw a panel's groups; the largest share."""
+    """Draw a panel's groups; return the largest share."""
     groups = [values[~np.isnan(values)] for values in groups]
     edges, highest = _bin_edges(np.concatenate(groups)), 0.0
     for at, values in enumerate(groups):
@@ -197,7 +193,7 @@ def _histograms(axis: Any, groups: list[FloatArray]) -> float:
 
 
 def _bin_edges(values: FloatArray) -> FloatArray:
-    """Edges of bins of equal width over all values."""
+    """Edges of equal bins over all values."""
     low, high = float(values.min()), float(values.max())
     if low == high:
         return low + np.array([-0.5, 0.5]) * max(abs(low), 1.0)

@@ -1,4 +1,4 @@
-"""The forest: a row for each metric with its estimate, its interval and its confidence distribution."""
+"""The forest plot: estimate, interval and confidence distribution of each metric."""
 
 from __future__ import annotations
 
@@ -69,10 +69,10 @@ def forest(
     title: str | None = None,
     ax: Axes | None = None,
 ) -> Any:
-    """Intervals of the metrics' correlations, or of their differences from another metric's, one row a metric.
+    """Draw intervals of correlations, or of differences from another metric, one row per metric.
 
-    Draws what `ci`, `compare_metrics`, `compare_groups`, `equivalence` or `human_ceiling` gave; of `compare_groups`
-    each pair of groups has a panel.
+    For results of `ci`, `compare_metrics`, `compare_groups` (a panel per pair of groups), `equivalence` and
+    `human_ceiling`.
 
     Parameters
     ----------
@@ -81,14 +81,13 @@ def forest(
     {order}
         "value": the best on top.
     hue : str, optional
-        A further dim whose labels share a panel, distinguished by colour. Every other further dim gives one panel
-        a label, as does every ``other_metric`` of differences.
+        A further dim whose labels share a panel in colours. Each label of the others, and each ``other_metric``, has a
+        panel.
     density : bool, default True
-        Draw, behind each interval, the density of the bootstrap's samples, kept with ``keep_samples=True``, or the
-        confidence distribution of the jackknife (see Notes).
+        Draw behind each interval the density of the bootstrap (``keep_samples=True``), or the confidence distribution
+        of the jackknife.
     ceiling : Dataset, optional
-        What `human_ceiling` gave, of the same coefficient and level: a band behind the correlations shows the
-        interval of what raters reach themselves. The picture of a `human_ceiling` has it by itself.
+        Result of `human_ceiling` with the same coefficient and level: a band shows the raters' own interval.
     {figsize}
     {title}
     {ax}
@@ -96,37 +95,26 @@ def forest(
     Returns
     -------
     Axes or array of Axes
-        One, or where there are several panels an array of them.
+        An array if there are several panels.
 
     Raises
     ------
     ValueError
-        If the result has no intervals, `hue` is not one of its further dims, or `ceiling` is of something else.
+        If the result has no intervals, `hue` is not one of its further dims, or `ceiling` has other settings.
     {errors.plot}
 
     Notes
     -----
     Two levels in one picture: ``xr.concat([a, b], dim=pd.Index(["system", "input"], name="level"))`` and
-    ``hue="level"`` (Deutsch et al. 2021, Fig. 4). Scores by people stand on a darker row: the gold itself, other
-    metrics of ``kind="human"``, and the raters of `human_ceiling`. Metrics without an estimate have no row; a note
-    names them. Of accuracies a line shows what a constant and a random metric reach (`baseline` of `corr`), where that
-    is not the least value that there is.
-
-    A point is the estimate. Where the bias of a jackknife is more than a quarter of the standard error, a stroke marks
-    the estimate less its bias, about which the interval lies.
-
-    The confidence distribution of a jackknife has the limits of an interval of any level as its quantiles. Of a
-    correlation it is ``tanh(arctanh c + T·√V/(1 − r²))``, c the estimate less its bias and T a t with the degrees of
-    freedom of the result; accuracies are brought to the scale 2p − 1 first. A result holds the limits of a difference,
-    or of a pooled correlation, at one level only: these are quantiles of what is drawn, c is its median, and between
-    them ``arctanh(d/2)`` is taken for ``a + b·(exp(g·T) − 1)/g``, which is skewed as the limits are (Tukey's g
-    distribution of t). A limit that was moved to hold the estimate is not followed, an interval that fell back has no
-    distribution, and heights of more than twice that at c, as near ±1, are cut off.
+    ``hue="level"``. Human scores have a darker row. Metrics without an estimate are named in a note. A line shows the
+    chance baseline of accuracies. A stroke marks the estimate less its bias where the jackknife's bias exceeds a
+    quarter of the standard error. The quantiles of a confidence distribution are the limits of intervals of all levels
+    (Xie & Singh 2013); for a difference it is a g distribution of t through the limits (Hoaglin 1985).
 
     References
     ----------
-    Xie & Singh (2013), "Confidence distribution, the frequentist distribution estimator of a parameter: a review",
-    International Statistical Review 81. Hoaglin (1985), "Summarizing shape numerically: the g-and-h distributions".
+    Xie & Singh (2013), International Statistical Review 81. Hoaglin (1985), "Summarizing shape numerically: the g-and-h
+    distributions". Deutsch et al. (2021), Fig. 4.
 
     Examples
     --------
@@ -159,7 +147,7 @@ def forest(
 
 
 def _chosen(result: xr.Dataset, middle: str, metric: Any, order: Any) -> tuple[xr.Dataset, str, str, str]:
-    """The rows and panels that are drawn, and notes of those that are not."""
+    """Rows and panels to draw, and notes of those that are not."""
     others = ""
     value = beside_all(result[middle], ("metric", "other_metric"))
     result = result.assign(_value=value)
@@ -178,7 +166,7 @@ def _chosen(result: xr.Dataset, middle: str, metric: Any, order: Any) -> tuple[x
 
 
 def _rows_of(panel: xr.Dataset, middle: str) -> xr.Dataset:
-    """The rows of a panel: where there are several, those in which something stands."""
+    """Rows of a panel; where there are several panels, those with a value."""
     if "metric" not in panel.dims:
         return panel
     return with_values(panel, middle, "metric")[0]
@@ -187,7 +175,7 @@ def _rows_of(panel: xr.Dataset, middle: str) -> xr.Dataset:
 def _axes(
     result: xr.Dataset, rows: list[xr.Dataset], hue: str | None, figsize: tuple[float, float] | None, ax: Any
 ) -> list[Any]:
-    """Axes with a row for each metric; panels share the names of their rows where these are the same."""
+    """Axes with a row for each metric; panels with equal rows share their names."""
     names = [texts(panel["metric"]) for panel in rows]
     alike = all(each == names[0] for each in names)
     across, down = grid_of(len(rows))
@@ -238,7 +226,6 @@ def _x_label(result: xr.Dataset) -> str:
 
 
 def _items(result: xr.Dataset, hue: str | None, raters: xr.Dataset | None) -> list[tuple[str, dict[str, Any]]]:
-    """The legend."""
     items: list[tuple[str, dict[str, Any]]] = []
     people = _people(result)
     if hue is not None:
@@ -256,7 +243,7 @@ def _items(result: xr.Dataset, hue: str | None, raters: xr.Dataset | None) -> li
 
 
 def _people(result: xr.Dataset) -> Any:
-    """Which rows are scores by people: the gold, raters, and what `kind` says is human."""
+    """Which rows are human scores: the gold, raters, and metrics of `kind` "human"."""
     labels = np.atleast_1d(result["metric"].values) if "metric" in result.coords else np.array([""])
     found = np.array([_of_raters(result) and label == RATER or label == result.attrs.get("gold") for label in labels])
     if "kind" in result.coords and result["kind"].dims == ("metric",):
@@ -269,7 +256,7 @@ def _of_raters(result: xr.Dataset) -> bool:
 
 
 def _raters_of(result: xr.Dataset, ceiling: xr.Dataset | None) -> xr.Dataset | None:
-    """The raters' own correlation with its interval, of the ceiling that was given or of the result itself."""
+    """The raters' own correlation with its interval, from `ceiling` or the result itself."""
     if ceiling is None:
         ceiling = result if _of_raters(result) else None
     elif not isinstance(ceiling, xr.Dataset) or not _of_raters(ceiling):
@@ -337,7 +324,7 @@ def _single_raters(axis: Any, drawn: xr.Dataset, rows: Any, color: str) -> None:
 
 
 def _biased(result: xr.Dataset) -> xr.DataArray:
-    """Where the bias is so large beside the standard error that it is drawn."""
+    """Where the bias is large enough, relative to the standard error, to be drawn."""
     if not {"bias", "standard_error", "df"} <= set(result.data_vars):
         return xr.DataArray(False)
     return abs(result["bias"]) > checks.MUCH_BIAS * result["standard_error"]
@@ -347,7 +334,7 @@ _Curve = tuple[FloatArray, FloatArray]
 
 
 def _densities(drawn: xr.Dataset, name: str) -> list[_Curve | None]:
-    """Points of a curve for each metric: of its samples, or else of its confidence distribution; None for neither."""
+    """Points of a curve for each metric, from samples or the confidence distribution; None for neither."""
     n = drawn.sizes.get("metric", 1)
     found: list[_Curve | None] = [None] * n
     if "samples" in drawn:
@@ -365,7 +352,6 @@ def _densities(drawn: xr.Dataset, name: str) -> list[_Curve | None]:
 
 
 def _of_samples(samples: FloatArray) -> _Curve | None:
-    """The samples' density."""
     if len(samples) < 2 or np.ptp(samples) == 0:
         return None
     from scipy.stats import gaussian_kde
@@ -375,7 +361,11 @@ def _of_samples(samples: FloatArray) -> _Curve | None:
 
 
 def _of_limits(row: tuple[float, ...], bounds: tuple[float, float], level: float) -> _Curve | None:
-    """The density of a function of t whose median is the estimate less its bias, and whose quantiles the limits are."""
+    """Density of a function of t with the estimate less its bias as median and the limits as quantiles.
+
+    Of a correlation ``tanh(arctanh c + T·√V/(1 − r²))``. Of a difference, whose result holds one level only,
+    ``arctanh(d/2)`` is ``a + b·(exp(g·T) − 1)/g`` through c and both limits. Heights above twice that at c are cut off.
+    """
     from scipy.special import stdtrit
     from scipy.stats import t as student
 

@@ -63,22 +63,18 @@ def matrix(
     title: str | None = None,
     ax: Axes | None = None,
 ) -> Any:
-    """Correlations of metrics with each other as a coloured matrix.
-
-    Draws what `metric_corr` or `metric_ci` gave; intervals stand below the numbers.
+    """Draw `metric_corr` or `metric_ci`: correlations among metrics as a coloured matrix.
 
     Parameters
     ----------
     {result}
     {metric.few}
     order : {"clustered", "value", "name", "given"} or list of labels, default "clustered"
-        Metrics that are much correlated beside each other (see Notes), by their mean correlation with the others, by
-        name, as in the result, or these labels and no others.
+        Similar metrics beside each other, by mean correlation with the others, by name, as given, or only these labels.
     triangle : bool, default True
-        Draw each pair of metrics once, below the diagonal; False draws the whole matrix, as is always done where its
-        halves differ.
+        Draw each pair once, below the diagonal, if both halves are equal.
     annotate : bool, optional
-        Write the numbers into the cells, and their intervals; default where there is room for words of 7 points.
+        Write numbers and intervals into the cells; default if there is room for 7 points.
     {figsize}
     {title}
     {ax}
@@ -86,19 +82,18 @@ def matrix(
     Returns
     -------
     Axes or array of Axes
-        One, or where there are several panels an array of them.
+        An array if there are several panels; they share one order.
 
     Raises
     ------
     ValueError
-        If the result has no correlations of metrics with each other, or `metric` or `order` names others.
+        If the result has no correlations among metrics, or `metric` or `order` names others.
     {errors.plot}
 
     Notes
     -----
-    The clustered order is that of the leaves of a hierarchical clustering of 1 − correlation by average linkage,
-    turned so that neighbours are as near to each other as they can be; an undefined correlation counts as 0. Several
-    panels share an order, of the mean of their correlations.
+    "clustered" is the leaf order of a hierarchical clustering of 1 − correlation by average linkage, with neighbours as
+    close as possible; an undefined correlation counts as 0.
 
     References
     ----------
@@ -145,7 +140,7 @@ def _in_order(result: xr.Dataset, metric: Any, order: Any) -> xr.Dataset:
 
 
 def _leaves(result: xr.Dataset) -> list[int]:
-    """Places of the metrics in the order of a clustering; the end that is more correlated with all comes first."""
+    """Places of the metrics in the leaf order; the end with the higher mean correlation comes first."""
     n = result.sizes["metric"]
     if n < 3:
         return list(range(n))
@@ -162,7 +157,7 @@ def _leaves(result: xr.Dataset) -> list[int]:
 
 
 def _is_symmetric(result: xr.Dataset) -> bool:
-    """Whether one triangle tells all, and there is one."""
+    """Whether one triangle holds all information."""
     if result.sizes["metric"] < 2 or not np.array_equal(result["metric"].values, result["other_metric"].values):
         return False
     values = result["correlation"].astype(float).transpose(*_SIDES, ...).values
@@ -172,7 +167,7 @@ def _is_symmetric(result: xr.Dataset) -> bool:
 def _axes_of_matrix(
     result: xr.Dataset, n_panels: int, half: bool, annotate: bool | None, figsize: Any, ax: Any
 ) -> tuple[list[Any], float]:
-    """Axes, and about how many inches wide a cell is."""
+    """Axes, and the approximate width of a cell in inches."""
     rows, columns = (result.sizes[dim] - half for dim in _SIDES)
     most = max(rows, columns)
     with_limits = "ci_low" in result and (most <= 10 or annotate is True)
@@ -191,7 +186,7 @@ def _axes_of_matrix(
 
 
 def _numbers_in(result: xr.Dataset, side: float, annotate: bool | None) -> int:
-    """What is written into a cell: 0 nothing, 1 a number, 2 also its interval."""
+    """What a cell shows: 0 nothing, 1 a number, 2 also its interval."""
     most = 2 if "ci_low" in result else 1
     if annotate is not None:
         return most * annotate
@@ -205,7 +200,7 @@ def _left_out(result: xr.Dataset, level: int) -> str:
 
 
 def _cells(axis: Any, panel: xr.Dataset, half: bool, level: int) -> Any:
-    """Draw a panel; its image."""
+    """Draw a panel; return its image."""
     rows, columns = (texts(panel[dim]) for dim in _SIDES)
     values = panel["correlation"].transpose(*_SIDES).values.astype(float)
     drawn = np.tril(np.ones(values.shape, bool), -1) if half else np.ones(values.shape, bool)
@@ -249,7 +244,7 @@ def _colour_bar(axes: list[Any], ax: Any, image: Any, result: xr.Dataset) -> Non
 
 
 def _number(value: float) -> str:
-    """A correlation in as few characters as there are; a dash where there is none."""
+    """A correlation in few characters; a dash where undefined."""
     return "–" if np.isnan(value) else f"{round(value, 2) + 0.0:.2f}".replace("0.", ".", 1)
 
 
@@ -263,39 +258,37 @@ def scatter_matrix(
     figsize: tuple[float, float] | None = None,
     title: str | None = None,
 ) -> Any:
-    """Metrics against metrics: outputs below the diagonal, distributions on it, correlations above.
+    """Draw metrics against metrics: outputs below the diagonal, distributions on it, correlations above.
 
-    Draws the scores themselves; of further dims one label must be selected.
+    Select one label of further dims first.
 
     Parameters
     ----------
     {ds}
     metric : label, list of labels or bool DataArray, optional
-        Two to 15; default ``ds.attrs["gold"]`` and all others but what ``kind`` calls human.
+        Two to 15; default ``ds.attrs["gold"]`` and all metrics that are not of ``kind`` human.
     {order}
-        "value": after the gold by their correlation with it, the highest first (where there is no gold, by their mean
-        correlation with the others).
+        "value": after the gold by correlation with it (without a gold by mean correlation), the highest first.
     coefficient : str, default "kendall"
-        Of the correlations, which are at input level: "pearson", "spearman", "kendall" (tau-b), "kendall_a",
-        "kendall_c" or "pairwise_accuracy".
+        Coefficient at input level: "pearson", "spearman", "kendall" (tau-b), "kendall_a", "kendall_c" or
+        "pairwise_accuracy".
     {figsize}
     {title}
 
     Returns
     -------
     array of Axes
-        One for each pair of metrics, rows by columns.
+        One for each pair of metrics, rows by columns. Above 2,000 outputs points become hexagons.
 
     Raises
     ------
     ValueError
-        If a metric is not there, there are fewer than two or more than 15, or scores have a further dim.
+        If a metric is missing, there are fewer than two or more than 15, or scores have a further dim.
     {errors.plot}
 
     Notes
     -----
-    Scores are drawn as they are given, also where lower is better; the correlations are of scores of which higher is
-    better. Above 2,000 outputs points become hexagons, darker where there are more.
+    Scores are drawn as given, also where lower is better; the correlations use scores turned so that higher is better.
 
     References
     ----------
@@ -349,7 +342,7 @@ def scatter_matrix(
 
 
 def _with_gold(ds: xr.Dataset, metric: Any) -> Any:
-    """The metrics asked for; by default the gold, where it is a metric, and all that are not human."""
+    """The metrics asked for; default the gold, if a metric, and all that are not human."""
     judged = schema.automatic(ds, metric)
     gold = ds.attrs.get("gold")
     if metric is not None or judged is None or gold not in ds.indexes["metric"]:
@@ -358,7 +351,7 @@ def _with_gold(ds: xr.Dataset, metric: Any) -> Any:
 
 
 def _gold_first(found: xr.Dataset, order: Any, gold: Any) -> xr.Dataset:
-    """Metrics in order; by value the gold stands first, and the others by their correlation with it."""
+    """Metrics in order; by value the gold comes first, then by correlation with it."""
     labels = found["metric"].values.tolist()
     if not (isinstance(order, str) and order == "value" and gold in labels):
         return shown(found, "correlation", order=order, dims=_SIDES)[0]
@@ -372,7 +365,7 @@ def _n_points(values: FloatArray) -> int:
 
 
 def _reach(values: FloatArray) -> tuple[float, float]:
-    """Limits of an axis that holds all values."""
+    """Limits of an axis that contain all values."""
     low, high = float(np.nanmin(values)), float(np.nanmax(values))
     margin = 0.05 * (high - low) or 0.5 * max(abs(low), 1.0)
     return low - margin, high + margin
@@ -385,7 +378,7 @@ def _beside_cells(labels: xr.DataArray, lower: list[bool], side: float) -> list[
 
 
 def _rim(axes: Any, reaches: list[tuple[float, float]], lower: list[bool], names: list[str]) -> None:
-    """Limits that rows and columns share, ticks and names at the left and below; better is right and above."""
+    """Shared limits of rows and columns, ticks and names at the left and below; better is right and up."""
     ticker: Any = extras.optional("matplotlib.ticker", "plot")
     n = len(names)
     limits = [reach[::-1] if turned else reach for reach, turned in zip(reaches, lower, strict=True)]

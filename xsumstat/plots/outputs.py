@@ -1,4 +1,4 @@
-"""Pictures of metrics over the scale: disagreement and consistency by height, drops beside the expected ones."""
+"""Pictures over the score range: disagreement, consistency, and drops in correlation."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ _LARGEST = 42.0  # square points of a mark
 
 
 class _Line(NamedTuple):
-    """A share by height, and of how many pairs or outputs each is."""
+    """A share by score bin, and its number of pairs or outputs."""
 
     name: str
     at: FloatArray
@@ -57,7 +57,7 @@ class _Line(NamedTuple):
 
     @property
     def firm(self) -> Any:
-        """Bins of enough pairs or outputs, of two inputs at least."""
+        """Bins with enough pairs or outputs, from at least two inputs."""
         return (self.n >= _FEW) & ~np.isnan(self.low)
 
     @property
@@ -79,21 +79,18 @@ def disagreement(
     title: str | None = None,
     ax: Axes | None = None,
 ) -> Any:
-    """How often metrics order two outputs oppositely, by how high these score.
-
-    Draws what `disagreement` gave, for at most 12 metrics.
+    """Draw `disagreement`: how often metrics order two outputs oppositely, by their mean normalised score.
 
     Parameters
     ----------
     {result}
     metric : label or list of labels, optional
-        Those to be drawn, at least two; default all.
+        2 to 12 metrics; default all.
     {order}
-        Of the panels, by the names of the metrics. "value": the largest disagreement first.
+        Order of panels, by the names of the metrics. "value": the largest disagreement first.
     highlight : label or pair of labels, optional
-        One pair, in one panel, before the others; or a metric, a panel for each of its pairs. Default: a panel for each
-        pair of up to five metrics; for more metrics a panel each, where the metrics that it disagrees with most and
-        least stand out.
+        A pair, in one panel, or a metric, a panel for each of its pairs. Default: a panel for each pair of up to five
+        metrics; for more, one for each metric, with its least and most similar metrics highlighted.
     {figsize}
     {title}
     {ax}
@@ -101,19 +98,18 @@ def disagreement(
     Returns
     -------
     Axes or array of Axes
-        One, or where there are several panels an array of them.
+        An array if there are several panels.
 
     Raises
     ------
     ValueError
-        If the result has no shares by height, fewer than two metrics, or more than 12, or `highlight` is none of them.
+        If the result has no shares by score bin, fewer than 2 or more than 12 metrics, or no such `highlight`.
     {errors.plot}
 
     Notes
     -----
-    The dashed line, one half, is what two metrics without anything in common come to. The larger a mark the more pairs
-    of outputs it is of; a hollow one is of fewer than 20, or of a single input, and has no interval. The bands of bins
-    with few inputs are too narrow.
+    The dashed line, one half, is the expectation for independent metrics. Larger marks have more pairs; hollow marks
+    have fewer than 20, or a single input, and no interval. Bands of bins with few inputs are too narrow.
 
     References
     ----------
@@ -124,8 +120,7 @@ def disagreement(
     >>> import xsumstat
     >>> ds = xsumstat.load_dataset("demo")
     >>> shares = ds.meta.disagreement(metric=["human", "judge", "rouge"], n_resamples=99, rng=1)
-    >>> axes = shares.meta.plot.disagreement()
-    >>> [each.get_title() for each in axes]
+    >>> [each.get_title() for each in shares.meta.plot.disagreement()]
     ['rouge and judge', 'rouge and human', 'judge and human']
     """
     if "share" not in result or "score_bin" not in result["share"].dims:
@@ -156,7 +151,7 @@ def disagreement(
 
 
 def _checked_metrics(result: xr.Dataset, metric: Any, order: Any) -> xr.Dataset:
-    """The metrics that are drawn, in order, along both sides."""
+    """The metrics to draw, in order, along both sides."""
     _check_no_further(result["share"], (*_SIDES, "score_bin"))
     for dim in _SIDES:
         if dim not in result.dims:
@@ -177,7 +172,7 @@ def _checked_metrics(result: xr.Dataset, metric: Any, order: Any) -> xr.Dataset:
 
 
 def _lines_of(result: xr.Dataset) -> dict[tuple[int, int], _Line]:
-    """Of each pair once, by the places of its metrics."""
+    """Each pair once, by the places of its metrics."""
     rows, columns = (result[dim].values.tolist() for dim in _SIDES)
     found: dict[frozenset[Any], tuple[int, int]] = {}
     for i, j in itertools.product(range(len(rows)), range(len(columns))):
@@ -196,7 +191,7 @@ def _line(panel: xr.Dataset, variable: str, number: str, name: str) -> _Line:
 
 
 class _Panel(NamedTuple):
-    """Its title, the lines that stand out, each with the name that it has in the panel, and those behind them."""
+    """Title, highlighted lines with their names, and lines behind them."""
 
     title: str
     front: list[tuple[str, _Line]]
@@ -204,7 +199,7 @@ class _Panel(NamedTuple):
 
 
 def _panels(result: xr.Dataset, lines: dict[tuple[int, int], _Line], order: Any, highlight: Any) -> list[_Panel]:
-    """What each panel shows, in order."""
+    """Content of each panel, in order."""
     pairs = list(lines)
     if isinstance(order, str) and order == "value":
         pairs.sort(key=lambda pair: -lines[pair].mean)
@@ -217,7 +212,7 @@ def _panels(result: xr.Dataset, lines: dict[tuple[int, int], _Line], order: Any,
 
 
 def _highlighted(result: xr.Dataset, pairs: list[tuple[int, int]], highlight: Any) -> list[tuple[int, int]]:
-    """The pairs that have the metrics asked for."""
+    """The pairs with the metrics asked for."""
     rows, columns = (result[dim].values.tolist() for dim in _SIDES)
     asked = _validate.listed(highlight)
     for label in asked:
@@ -231,7 +226,7 @@ def _highlighted(result: xr.Dataset, pairs: list[tuple[int, int]], highlight: An
 
 
 def _of_metric(result: xr.Dataset, lines: dict[tuple[int, int], _Line], at: int) -> _Panel:
-    """All pairs of a metric, of which those that disagree least and most stand out."""
+    """All pairs of a metric, the least and most similar highlighted."""
     names = texts(result["metric"])
     own = [(names[j if i == at else i], line) for (i, j), line in lines.items() if at in (i, j)]
     own.sort(key=lambda each: each[1].mean)
@@ -240,7 +235,7 @@ def _of_metric(result: xr.Dataset, lines: dict[tuple[int, int], _Line], at: int)
 
 
 def _draw_panel(axis: Any, panel: _Panel, most: float) -> float:
-    """The largest value that is drawn."""
+    """Draw a panel; return the largest value."""
     for line in panel.behind:
         axis.plot(line.at[line.firm], line.share[line.firm], color=grey(), lw=1.0, zorder=1.5)
     tops = [_draw_line(axis, line, at, most) for at, (_, line) in enumerate(panel.front)]
@@ -254,7 +249,7 @@ def _draw_panel(axis: Any, panel: _Panel, most: float) -> float:
 
 
 def _draw_line(axis: Any, line: _Line, at: int, most: float) -> float:
-    """A line with its band through firm bins, and a mark for each bin; the largest value that is drawn."""
+    """Draw a line with its band through firm bins, and marks; return the largest value."""
     firm, there = line.firm, ~np.isnan(line.share)
     axis.fill_between(line.at[firm], line.low[firm], line.high[firm], color=colour(at), alpha=0.18, lw=0, zorder=2)
     axis.plot(line.at[firm], line.share[firm], color=colour(at), lw=1.6, zorder=3)
@@ -279,7 +274,7 @@ def _area(n: Any, most: float) -> Any:
 
 
 def _sizes(most: float, noun: str) -> list[tuple[str, dict[str, Any]]]:
-    """Marks of the legend, of numbers that are easy to read."""
+    """Legend marks with readable numbers."""
     ten = 10 ** int(np.log10(max(most, 1)))
     largest = max(each * ten for each in (1, 2, 5) if each * ten <= max(most, 1))
     numbers = [n for n in (largest, largest // 5, largest // 25) if n >= _FEW] or [largest]
@@ -296,9 +291,7 @@ def improvement(
     title: str | None = None,
     ax: Axes | None = None,
 ) -> Any:
-    """Of the outputs better by some metric the share better by all, by how high the one that they improve on scores.
-
-    Draws what `improvement_consistency` gave.
+    """Draw `improvement_consistency`: of the outputs better by some metric the share better by all, by score bin.
 
     Parameters
     ----------
@@ -310,18 +303,18 @@ def improvement(
     Returns
     -------
     Axes
-        The one that the picture is drawn on.
+        The axes with the picture.
 
     Raises
     ------
     ValueError
-        If the result has no ratios by height, or further dims.
+        If the result has no ratios by score bin, or further dims.
     {errors.plot}
 
     Notes
     -----
-    The larger a mark the more outputs it is of; a hollow one is of fewer than 20, or of a single input, and has no
-    interval. The band of bins with few inputs is too narrow.
+    Larger marks have more outputs; hollow marks have fewer than 20, or a single input, and no interval. Bands of bins
+    with few inputs are too narrow.
 
     References
     ----------
@@ -332,8 +325,7 @@ def improvement(
     >>> import xsumstat
     >>> ds = xsumstat.load_dataset("demo")
     >>> ratios = ds.meta.improvement_consistency(metric=["judge", "rouge"], n_resamples=99, rng=1)
-    >>> axes = ratios.meta.plot.improvement()
-    >>> axes.get_xlabel()
+    >>> ratios.meta.plot.improvement().get_xlabel()
     'normalised mean score of the output'
     """
     if "ratio" not in result or "score_bin" not in result["ratio"].dims:
@@ -384,19 +376,15 @@ def range_drop(
     title: str | None = None,
     ax: Axes | None = None,
 ) -> Any:
-    """Drops in correlation with their intervals, beside those that a narrower range brings about by itself.
-
-    Draws what `range_drop` gave.
+    """Draw `range_drop`: drops in correlation with intervals, beside those that range restriction alone explains.
 
     Parameters
     ----------
     {result}
     metric : label or list of labels, optional
-        Those whose pairs are drawn, at least two; default all, or where these have more than 20 pairs the first 20
-        pairs in order, which a note below says.
+        At least two, whose pairs are drawn; default all, or the first 20 pairs in order, with a note.
     {order}
-        Of the pairs, by the names of the metrics; a list draws the pairs of these metrics. "value": the pair with the
-        largest drop on top.
+        Order of pairs, by the names of the metrics; a list selects metrics. "value": the largest drop on top.
     {figsize}
     {title}
     {ax.single}
@@ -404,7 +392,7 @@ def range_drop(
     Returns
     -------
     Axes
-        The one that the picture is drawn on.
+        A pair whose interval lies right of its grey bar disagrees more than the range explains.
 
     Raises
     ------
@@ -412,17 +400,12 @@ def range_drop(
         If the result has no expected drops, fewer than two metrics, or further dims.
     {errors.plot}
 
-    Notes
-    -----
-    A pair of metrics whose interval lies right of its grey bar disagrees more in the range than the range explains.
-
     Examples
     --------
     >>> import xsumstat
     >>> ds = xsumstat.load_dataset("demo")
     >>> drop = ds.meta.range_drop(metric=["human", "judge", "rouge"], top=4, n_resamples=99, rng=1)
-    >>> axes = drop.meta.plot.range_drop()
-    >>> [label.get_text() for label in axes.get_yticklabels()]
+    >>> [label.get_text() for label in drop.meta.plot.range_drop().get_yticklabels()]
     ['rouge and judge', 'rouge and human', 'judge and human']
     """
     if not {"difference", "expected"} <= set(result.data_vars):

@@ -1,4 +1,4 @@
-"""What pictures share: colours, panels for the labels of further dims, axes, legends."""
+"""Shared by pictures: colours, panels for the labels of further dims, axes, legends."""
 
 from __future__ import annotations
 
@@ -44,44 +44,41 @@ _ESTIMATES = ("correlation", "difference", "share", "ratio", "mean_rank", "cover
 
 
 def ink() -> str:
-    """The colour of words, which a dark figure needs light."""
+    """Colour of text, light on a dark figure."""
     return "#dddddd" if is_dark() else INK
 
 
 def muted() -> str:
-    """The colour of notes."""
     return "#a8a8a8" if is_dark() else "#666666"
 
 
 def faint() -> str:
-    """The colour of the lines of a grid."""
     return "#3d3d3d" if is_dark() else "#e6e6e6"
 
 
 def grey() -> str:
-    """The colour of areas that stand behind, further from the ground than the grid."""
+    """Colour of areas in the background, stronger than the grid."""
     return "#5c5c5c" if is_dark() else "#d0d0d0"
 
 
 def grounds() -> tuple[str, str]:
-    """Two colours that areas of a panel take in turn."""
+    """Two alternating colours for areas of a panel."""
     return ("#151515", "#1f2f3b") if is_dark() else ("#f8f8f8", "#e4eef6")
 
 
 def colour(at: int) -> str:
-    """The colour of a label."""
     hues = _LIGHT_HUES if is_dark() else HUES
     return hues[at % len(hues)]
 
 
 def ground() -> str:
-    """The colour that the panels stand on, for the rims of points."""
+    """Background colour of the panels, for the rims of points."""
     colours: Any = extras.optional("matplotlib.colors", "plot")
     return str(colours.to_hex(_ground()))
 
 
 def on_its_ground(picture: Callable[_P, _R]) -> Callable[_P, _R]:
-    """The picture in colours that suit the figure of the axes that a user gives, whatever the style is now."""
+    """The picture in colours that suit the figure of the user's axes, whatever the current style."""
 
     @functools.wraps(picture)
     def drawn(*args: _P.args, **kwargs: _P.kwargs) -> _R:
@@ -99,7 +96,6 @@ def on_its_ground(picture: Callable[_P, _R]) -> Callable[_P, _R]:
 
 
 def is_dark() -> bool:
-    """Whether pictures stand on a dark ground."""
     red, green, blue = _ground()
     return bool(0.3 * red + 0.6 * green + 0.1 * blue <= 0.5)
 
@@ -110,7 +106,7 @@ def _ground() -> tuple[float, float, float]:
 
 
 def _first_opaque(*facecolors: Any) -> tuple[float, float, float]:
-    """The first of these that can be seen; notebooks' figures often have none, and stand on white."""
+    """The first opaque colour; figures in notebooks are often transparent on white."""
     colours: Any = extras.optional("matplotlib.colors", "plot")
     for each in facecolors:
         *rgb, alpha = colours.to_rgba(each)
@@ -120,17 +116,17 @@ def _first_opaque(*facecolors: Any) -> tuple[float, float, float]:
 
 
 def style_of(at: int) -> tuple[str, str]:
-    """Colour and marker of a label; no two of 28 labels share both, nor neighbours either."""
+    """Colour and marker of a label; distinct for 28 labels, and neighbours differ in both."""
     return colour(at), "osD^"[at % 4]
 
 
 def check_available() -> None:
-    """Raise the error that names the extra when matplotlib is not installed."""
+    """Raise an error that names the extra if matplotlib is not installed."""
     extras.optional("matplotlib.pyplot", "plot")
 
 
 def panels_of(result: xr.Dataset, dims: list[str]) -> list[tuple[str, xr.Dataset]]:
-    """A title and the part of the result for each combination of labels of the given dims."""
+    """Title and part of the result for each combination of labels of the given dims."""
     choices = itertools.product(*(range(result.sizes[dim]) for dim in dims))
     panels = []
     for places in choices:
@@ -144,34 +140,34 @@ def panels_of(result: xr.Dataset, dims: list[str]) -> list[tuple[str, xr.Dataset
 
 
 def gold_unless(ds: xr.Dataset, metric: Any) -> Any:
-    """The metrics asked for, or where none are the gold, if that is a metric."""
+    """The metrics asked for, or by default the gold, if it is a metric."""
     gold = ds.attrs.get("gold")
     return gold if metric is None and "metric" in ds.indexes and gold in ds.indexes["metric"] else metric
 
 
 def as_given(ds: xr.Dataset, score: xr.DataArray) -> xr.DataArray:
-    """The same scores in memory without negation: a metric that is better when lower has been negated in `score`."""
+    """Scores in memory as given, without the negation of metrics that are better when lower."""
     given = ds["score"].sel(metric=score["metric"]) if "metric" in ds.indexes else ds["score"]
     return schema.without_coords(given.transpose(*score.dims).astype(float).compute())
 
 
 def label_width(labels: xr.DataArray) -> float:
-    """Inches that the longest label takes, about."""
+    """Approximate inches of the longest label."""
     return 0.4 + 0.075 * max(map(len, texts(labels)), default=0)
 
 
 def texts(labels: xr.DataArray) -> list[str]:
-    """Labels as they are drawn, with `PLAIN`."""
+    """Labels as drawn, with `PLAIN`."""
     return [clipped(str(label)) for label in np.atleast_1d(labels.values)]
 
 
 def clipped(name: str, longest: int = _LONGEST) -> str:
-    """The name, or of a long one its beginning and its end, where such names differ."""
+    """The name, or the start and end of a long one, where such names differ."""
     return name if len(name) <= longest else f"{name[: longest - 16]}…{name[-15:]}"
 
 
 def words_on(area: Any) -> str:
-    """Black or white, whichever is easier to read on an area of this colour (WCAG's contrast is at least 4.5)."""
+    """Black or white, whichever is readable on this colour (WCAG contrast at least 4.5)."""
     colours: Any = extras.optional("matplotlib.colors", "plot")
     parts = np.array(colours.to_rgb(area))
     linear = np.where(parts <= 0.04045, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4)
@@ -179,7 +175,7 @@ def words_on(area: Any) -> str:
 
 
 def diverging() -> Any:
-    """Colours from blue by the ground's own to red; their middle is dark on dark grounds."""
+    """Colours from blue through the background to red."""
     plt: Any = extras.optional("matplotlib.pyplot", "plot")
     colours: Any = extras.optional("matplotlib.colors", "plot")
     if not is_dark():
@@ -190,19 +186,19 @@ def diverging() -> Any:
 
 
 def panel_title(axis: Any, name: str, inches: float) -> None:
-    """The name of a panel that is so wide, in as many lines as it needs."""
+    """Title of a panel, wrapped to its width."""
     lines = [textwrap.fill(line, max(12, int(inches / 0.075))) for line in name.split("\n")]
     axis.set_title("\n".join(lines), fontsize=10 if len(name) * 0.08 < inches else 8.5, color=ink(), **PLAIN)
 
 
 def check_not_empty(values: xr.DataArray) -> None:
-    """Raise where a picture would be without anything."""
+    """Raise if a picture would be empty."""
     if values.size == 0:
         raise ValueError("the result is empty: there is nothing to draw")
 
 
 def grid_of(n_panels: int) -> tuple[int, int]:
-    """Panels across and down."""
+    """Number of panels across and down."""
     return min(n_panels, _ACROSS), -(-n_panels // _ACROSS)
 
 
@@ -215,21 +211,10 @@ def shown(
     dims: tuple[str, ...] = ("metric",),
     most: int | None = MOST,
 ) -> tuple[xr.Dataset, str]:
-    """The part of a result that a picture shows, its metrics in order, and a note of those that it leaves out.
+    """The part of a result to show, its metrics in order, and a note of those left out.
 
-    Parameters
-    ----------
-    result : Dataset
-    variable : str
-        Its mean over all dims but the first of `dims` is the value of a metric.
-    metric : label or list of labels, optional
-        Those to be drawn; default all, or the first 20 in order.
-    order : {"value", "name", "given"} or list of labels
-        By value, the largest first, by name, as in the result, or these labels and no others, in this order.
-    dims : tuple of str
-        Along which the labels stand: ("metric",), or ("metric", "other_metric") for both sides of a matrix.
-    most : int, optional
-        Labels that are shown unless others are named; None for all.
+    `variable`, averaged over all dims except the first of `dims`, is the value of a metric; `dims` are ("metric",), or
+    ("metric", "other_metric") for a matrix. At most `most` labels are shown unless `metric` or `order` names them.
     """
     dim = dims[0]
     labels = np.ravel(result[dim].values).tolist() if dim in result.coords or dim in result.dims else []
@@ -264,7 +249,7 @@ def shown(
 
 
 def beside_all(differences: xr.DataArray, sides: tuple[str, str]) -> xr.DataArray:
-    """Differences of pairs, 0 of a label from itself: so that their means over the others put labels in order."""
+    """Differences of pairs, 0 for a label with itself, so means over the others give an order."""
     down, across = sides
     if {down, across} <= set(differences.coords):
         differences = differences.where(differences[down] != differences[across], 0.0)
@@ -272,9 +257,9 @@ def beside_all(differences: xr.DataArray, sides: tuple[str, str]) -> xr.DataArra
 
 
 def with_values(result: xr.Dataset, variable: str, dim: str) -> tuple[xr.Dataset, str]:
-    """The part of a result whose labels along a dim have a value, and a note that names the others.
+    """The part of a result whose labels have a value, and a note that names the others.
 
-    A metric that would only stand beside itself is not named. Where no label has a value, all are kept.
+    Where no label has a value, all are kept.
     """
     there = result[variable].notnull().any([each for each in result[variable].dims if each != dim]).values
     lacking = texts(result[dim][~there]) if dim in result.coords and not there.all() else []
@@ -293,21 +278,9 @@ def finished(
     heading: str = "",
     notes: Sequence[str] = (),
 ) -> Any:
-    """The axes that a picture returns, with its title, its legend, and notes in small words below.
+    """The axes to return, with title, legend (`items` under `heading`), and notes in small print below.
 
-    Parameters
-    ----------
-    axes : list of Axes
-        What `axes_for` gave.
-    ax : Axes or None
-        What the user gave: then title, legend and notes belong to it, and the rest of its figure is not touched.
-    title : str, optional
-    items : sequence of (name, style of a line)
-        The legend.
-    heading : str
-        Above the legend.
-    notes : sequence of str
-        How the numbers were made, and what was left out; empty ones are skipped.
+    If the user gave `ax`, these belong to it, and the rest of its figure stays unchanged. Empty notes are skipped.
     """
     note = "; ".join(each for each in notes if each)
     _keep_names_plain(axes)
@@ -319,7 +292,7 @@ def finished(
 
 
 def _keep_names_plain(axes: Sequence[Any]) -> None:
-    """No name beside an axis is read as mathematics, not in panels either that share the axis of the first."""
+    """Keep labels from being parsed as mathematics, also in panels that share an axis."""
     ticker: Any = extras.optional("matplotlib.ticker", "plot")
     for axis in (each for panel in axes for each in (panel.xaxis, panel.yaxis)):
         if isinstance(axis.get_major_formatter(), ticker.FuncFormatter | ticker.FixedFormatter):
@@ -344,7 +317,7 @@ def _finish_figure(figure: Any, title: str | None, items: Any, heading: str, not
 
 
 def _finish_axes(axis: Any, title: str | None, items: Any, heading: str, note: str) -> None:
-    """Title, legend and notes of axes in a figure of the user's: below what stands there, at a distance in inches."""
+    """Title, legend and notes of axes in a user's figure, below what is there."""
     transforms: Any = extras.optional("matplotlib.transforms", "plot")
     if title is not None:
         axis.set_title(title, fontsize=10, color=ink(), **PLAIN)
@@ -373,7 +346,7 @@ def axes_for(
     sharey: bool = True,
     figsize: tuple[float, float] | None = None,
 ) -> list[Any]:
-    """Axes of so many panels, (width, height) inches in all or `figsize`, or the one that is given."""
+    """Axes of so many panels, (width, height) inches in all or `figsize`, or the given one."""
     if ax is not None:
         if n_panels > 1:
             raise ValueError(
@@ -425,7 +398,7 @@ def _columns(names: Sequence[str], width: float) -> int:
 
 
 def lines_of(labels: xr.DataArray) -> list[tuple[str, dict[str, Any]]]:
-    """Rows of a legend, of labels that are told apart by the colours and markers of lines."""
+    """Legend rows of labels with their colours and markers."""
     looks = [style_of(at) for at in range(labels.size)]
     return [
         (name, {"color": color, "marker": sign, "lw": 2})
@@ -434,12 +407,12 @@ def lines_of(labels: xr.DataArray) -> list[tuple[str, dict[str, Any]]]:
 
 
 def legend_height(names: Sequence[str], width: float) -> float:
-    """Inches that a legend of such names takes below a figure that is so wide."""
+    """Inches of a legend of such names below a figure of this width."""
     return 0.25 + 0.18 * -(-len(names) // _columns(names, width)) if names else 0.0
 
 
 def limits_of(result: xr.Dataset, variable: str) -> tuple[str, str] | None:
-    """The names of the limits of a variable's interval, where the result has one."""
+    """Names of the limits of a variable's interval, if any."""
     own = f"{variable}_low", f"{variable}_high"
     estimate = next((name for name in _ESTIMATES if name in result), None)
     names = ("ci_low", "ci_high") if variable == estimate else own
@@ -448,7 +421,6 @@ def limits_of(result: xr.Dataset, variable: str) -> tuple[str, str] | None:
 
 
 def correlation_label(result: xr.Dataset) -> str:
-    """Label of an axis of correlations."""
     gold, given = result.attrs.get("gold"), result.attrs.get("given")
     label = coefficient_label(result.attrs.get("coefficient", "correlation"))
     label += f" with {clipped(str(gold))}" if gold else ""
@@ -456,19 +428,18 @@ def correlation_label(result: xr.Dataset) -> str:
 
 
 def coefficient_label(name: Any) -> str:
-    """Label of a coefficient; a function, and what the table does not know, by its own name."""
+    """Label of a coefficient; a function, and an unknown one, by its own name."""
     return COEFFICIENTS[name].label if name in COEFFICIENTS else clipped(str(name))
 
 
 def bounds_of(result: xr.Dataset, variable: str) -> tuple[float, float]:
-    """The least and largest value of a correlation, or of a difference of two."""
+    """Least and largest value of a correlation, or of a difference of two."""
     name = result.attrs.get("coefficient")
     low, high = COEFFICIENTS[name].bounds if name in COEFFICIENTS else (-1.0, 1.0)
     return (low - high, high - low) if variable == "difference" else (low, high)
 
 
 def variable_label(result: xr.Dataset, name: str) -> str:
-    """Label of an axis of a variable."""
     if name == "correlation" and "coefficient" in result.attrs:
         return correlation_label(result)
     if name == "difference" and "coefficient" in result.attrs:
@@ -478,7 +449,7 @@ def variable_label(result: xr.Dataset, name: str) -> str:
 
 
 def too_few_words(result: xr.Dataset, alpha: float, n_tests: int) -> str:
-    """What to say where no corrected p-value can be as small as alpha with so few resamples; else nothing."""
+    """The note where so few resamples cannot give a corrected p-value as small as alpha."""
     attrs = result.attrs
     drawn = attrs.get("method") not in ("analytic", "auto") and "n_resamples" in attrs and not attrs.get("exact")
     if not drawn:

@@ -1,4 +1,4 @@
-"""Pictures of plans: contours of width or power over numbers of systems and inputs, or lines."""
+"""Pictures of plans: contours or lines of width or power over designs."""
 
 from __future__ import annotations
 
@@ -51,16 +51,16 @@ def plan(
     title: str | None = None,
     ax: Axes | None = None,
 ) -> Any:
-    """How wide intervals, or how powerful tests, will be: contours over numbers of inputs and systems, or costs.
+    """Draw `plan`: widths of intervals or power of tests over numbers of inputs and systems, or costs.
 
     Parameters
     ----------
     result : Dataset
-        What `plan` gave, with two numbers of inputs, or of systems, or more.
+        Result of `plan` with several designs.
     {metric.drawn}
         A panel each.
     {order.given}
-        "value": by the mean of the values, the largest first.
+        "value": by mean value, the largest first.
     {figsize}
     {title}
     {ax}
@@ -68,22 +68,19 @@ def plan(
     Returns
     -------
     Axes or array of Axes
-        One, or where there are several panels an array of them.
+        An array if there are several panels.
 
     Raises
     ------
     ValueError
-        If the result is no plan, or has one design.
+        If the result is not a plan, or has one design.
     {errors.plot}
 
     Notes
     -----
-    Both axes are logarithmic. The contour of the target is thick; open circles are designs that were simulated. With
-    one number of systems, or for differences of two systems, there are lines over the number of inputs instead, with
-    the simulation's limits of a power.
-
-    With costs there is a point for each number of raters (or budget, or systems), with its limits and the number of
-    rated inputs; the best design is ringed. For a target the points are costs.
+    Both axes are logarithmic. The target's contour is thick; open circles were simulated. With one number of systems,
+    or for differences of two systems, lines over the number of inputs are drawn. With costs, points show each number of
+    raters (or budget, or systems) with limits and rated inputs; the best design is ringed.
 
     Examples
     --------
@@ -131,7 +128,7 @@ def plan(
 def _priced(
     result: xr.Dataset, *, metric: Any, order: Any, figsize: tuple[float, float] | None, title: str | None, ax: Any
 ) -> Any:
-    """Widths, powers or costs of the designs that money buys."""
+    """Widths, powers or costs of the designs within a budget."""
     name = "cost" if "target" in result.attrs else "width" if "width" in result else "power"
     varied = [dim for dim in _VARIED if result.sizes.get(dim, 1) > 1]
     if not varied:
@@ -155,7 +152,7 @@ def _priced(
 
 
 def _points(axis: Any, panel: xr.Dataset, name: str, x: str, hue: str | None) -> list[tuple[str, dict[str, Any]]]:
-    """A row of points for each label of the hue, side by side, with their limits and rated inputs."""
+    """A row of points for each label of the hue, with limits and rated inputs."""
     labels = [f"{each:,g}" for each in panel[hue].values.tolist()] if hue is not None else [""]
     styles = []
     for at in range(len(labels)):
@@ -244,6 +241,6 @@ def _lines(axis: Any, panel: xr.Dataset, name: str, x: str, hue: str | None) -> 
 
 
 def _ticks(axis: Any, values: Any) -> None:
-    """The numbers themselves, not powers of ten."""
+    """Plain numbers as ticks, not powers of ten."""
     axis.set_ticks(values, [f"{each:,}" for each in values.tolist()])
     axis.set_ticks([], minor=True)

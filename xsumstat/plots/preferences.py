@@ -1,4 +1,4 @@
-"""Pictures of what preferences say: raters beside each other."""
+"""Pictures of preferences: raters beside each other."""
 
 from __future__ import annotations
 
@@ -48,12 +48,14 @@ def raters(
     title: str | None = None,
     ax: Axes | None = None,
 ) -> Any:
-    """Judges beside each other, and beside people where these were compared, with their intervals.
+    """Draw judges with their intervals, beside human raters where these were compared.
+
+    For results of `position_bias`, `preference_agreement` and `preference_bias`.
 
     Parameters
     ----------
     result : Dataset
-        From ``ds.meta.position_bias``, ``preference_agreement`` or ``preference_bias``.
+        Result of one of these.
     {order}
     {figsize}
     {title}
@@ -62,7 +64,7 @@ def raters(
     Returns
     -------
     Axes or array of Axes
-        One, or where there are several covariates an array of them.
+        An array if there are several covariates.
 
     Raises
     ------
@@ -77,8 +79,7 @@ def raters(
     >>> rows += [("a", "b", "right", 9, True), ("a", "b", "left", 9, False)]
     >>> frame = pd.DataFrame(rows, columns=["left", "right", "choice", "prompt", "swapped"])
     >>> found = frame.meta.to_preferences(order="swapped").meta.position_bias()
-    >>> axes = found.meta.plot.raters()
-    >>> [label.get_text() for label in axes.get_yticklabels()]
+    >>> [label.get_text() for label in found.meta.plot.raters().get_yticklabels()]
     ['judge']
     """
     if result.attrs.get("analysis") not in _DRAWN or "ci_low" not in result:
@@ -103,7 +104,7 @@ def raters(
 
 
 def _rows(axis: Any, panel: xr.Dataset, main: str) -> None:
-    """Each rater's interval; behind them that of people, or a line at 0."""
+    """Each rater's interval; behind them that of human raters, or a line at 0."""
     value, low, high = (panel[each].values for each in (main, "ci_low", "ci_high"))
     people = np.flatnonzero(panel["rater"].values == schema.PEOPLE)
     if len(people):
@@ -130,12 +131,12 @@ def strengths(
     title: str | None = None,
     ax: Axes | None = None,
 ) -> Any:
-    """Strengths of systems with their intervals: by people, by judges, and by people corrected by a judge.
+    """Draw `rank_systems`: strengths of systems by human raters, by judges, and corrected by a judge.
 
     Parameters
     ----------
     result : Dataset
-        From ``ds.meta.rank_systems``.
+        Result of ``ds.meta.rank_systems``.
     {order}
     {figsize}
     {title}
@@ -144,7 +145,7 @@ def strengths(
     Returns
     -------
     Axes
-        With a line for each rater and system.
+        One interval for each rater and system.
 
     Raises
     ------

@@ -56,23 +56,22 @@ def pvalues(
     title: str | None = None,
     ax: Axes | None = None,
 ) -> Any:
-    """Matrix of the p-values of pairs of metrics, systems, groups or versions; a frame marks the significant ones.
+    """Draw the p-values of all pairs as a matrix; a frame marks significant ones.
 
-    Draws what `compare_metrics`, `compare_groups`, `perm_test`, `boot_test`, `corr_test`, `equivalence` or
-    `compare_systems` gave, corrected by `adjust` if there are to be frames.
+    For results of `compare_metrics`, `compare_groups`, `perm_test`, `boot_test`, `corr_test`, `equivalence` and
+    `compare_systems`; frames need p-values corrected by `adjust`.
 
     Parameters
     ----------
     {result}
     alpha : float, default 0.05
-        Level of the tests: a cell is coloured where ``pvalue <= alpha``, stronger at alpha/5 and alpha/50, and framed
+        Significance level: a cell is coloured where ``pvalue <= alpha``, stronger at alpha/5 and alpha/50, and framed
         where ``pvalue_adjusted <= alpha``.
     annotate : bool, optional
-        Write the p-values into the cells; default where there are at most 14 columns.
+        Write the p-values into the cells; default for at most 14 columns.
     {metric.drawn}
     {order}
-        Of rows, and of columns where they have the same labels. "value": those with the largest mean difference from
-        the others first.
+        Order of rows, and of columns with the same labels. "value": the largest mean difference first.
     {figsize}
     {title}
     {ax}
@@ -80,12 +79,12 @@ def pvalues(
     Returns
     -------
     Axes or array of Axes
-        One, or where there are several panels an array of them.
+        An array if there are several panels.
 
     Raises
     ------
     ValueError
-        If the result has no p-values of metric pairs.
+        If the result has no p-values of pairs.
     {errors.plot}
 
     References
@@ -97,8 +96,7 @@ def pvalues(
     >>> import xsumstat
     >>> ds = xsumstat.load_dataset("demo")
     >>> test = ds.meta.perm_test("human", level="input", n_resamples=999, rng=1).meta.adjust("holm")
-    >>> axes = test.meta.plot.pvalues()
-    >>> [label.get_text() for label in axes.get_yticklabels()]
+    >>> [label.get_text() for label in test.meta.plot.pvalues().get_yticklabels()]
     ['judge', 'bertscore', 'rouge', 'perplexity', 'bleu', 'length']
     """
     alpha = _validate.fraction("alpha", alpha)
@@ -131,7 +129,7 @@ def pvalues(
 
 
 def _sides(result: xr.Dataset) -> tuple[str, str] | None:
-    """The dims down and across the matrix: metrics or systems with others, or metrics with versions of themselves."""
+    """Dims down and across: metrics or systems with others, or metrics with versions of themselves."""
     if "pvalue" not in result:
         return None
     along = result.attrs.get("along")
@@ -140,7 +138,7 @@ def _sides(result: xr.Dataset) -> tuple[str, str] | None:
 
 
 def _sorted_sides(result: xr.Dataset, sides: tuple[str, str], metric: Any, order: Any) -> tuple[xr.Dataset, str]:
-    """Rows by how far they are above the others; columns in the same order, or where they are others from the best."""
+    """Rows by their lead over the others; columns in the same order, or other columns best first."""
     down, across = sides
     if down != "metric" and "metric" in result.dims:
         result, _ = shown(result, "pvalue", metric=metric, order="given")
@@ -205,7 +203,7 @@ def _square(x: float, y: float, width: float, **style: Any) -> Any:
 
 
 def _short(p: float) -> str:
-    """A p-value in three characters or four."""
+    """A p-value in three or four characters."""
     if p < 0.001:
         return "<.001"
     return f"{p:.3f}"[1:] if p < 0.0995 else f"{p:.2f}".removeprefix("0")
@@ -226,7 +224,7 @@ def _steps_legend(result: xr.Dataset, alpha: float) -> list[tuple[str, dict[str,
 
 
 def _question(result: xr.Dataset, rows: str) -> str:
-    """What the tests ask of a row and a column."""
+    """What the tests ask about a row and a column."""
     if result.attrs.get("analysis") == "equivalence":
         base = result.attrs.get("base")
         return "are the two as good?" if base is None else f"is it as good as with {clipped(str(base))}?"
@@ -238,6 +236,6 @@ def _question(result: xr.Dataset, rows: str) -> str:
 
 
 def _family_size(result: xr.Dataset) -> int:
-    """The number of tests that were corrected together, the most of any family."""
+    """Largest number of tests corrected together."""
     over = [dim for dim in str(result.attrs.get("adjust_within", "")).split() if dim in result["pvalue"].dims]
     return int(result["pvalue"].notnull().sum(over).max()) if over else 1

@@ -55,18 +55,16 @@ def clusters(
     title: str | None = None,
     ax: Axes | None = None,
 ) -> Any:
-    """Metrics in order of their correlation, shaded by cluster; bars join those without significant differences.
-
-    Draws what `rank` gave.
+    """Draw `rank`: metrics by correlation, shaded by cluster; bars join metrics without significant differences.
 
     Parameters
     ----------
     {result}
     intervals : Dataset, optional
-        What `ci` gave of the same coefficient and level: whiskers show its limits.
+        Result of `ci` with the same coefficient and level, drawn as whiskers.
     tests : Dataset, optional
-        What `compare_metrics` gave of the same metrics: a bar joins metrics no two of which differ significantly, as in
-        a diagram of critical differences. Bars may overlap. Default: a bar joins the members of a cluster.
+        Result of `compare_metrics` for the same metrics: a bar joins metrics without significant differences. Bars may
+        overlap. Default: a bar joins a cluster.
     {metric.drawn}
     {order}
         "value": the best on top.
@@ -77,19 +75,18 @@ def clusters(
     Returns
     -------
     Axes or array of Axes
-        One, or where there are several panels an array of them.
+        An array if there are several panels.
 
     Raises
     ------
     ValueError
-        If the result has no clusters, or `intervals` or `tests` are not of its metrics.
+        If the result has no clusters, or `intervals` or `tests` are of other metrics.
     {errors.plot}
 
     Notes
     -----
-    Neighbours of two clusters need not differ significantly: a metric starts a new cluster where one member of the
-    cluster above beats it. `tests` shows each pair. Of accuracies a line shows what a constant and a random metric
-    reach (`baseline` of `corr`).
+    Neighbours in two clusters need not differ significantly: a metric starts a new cluster if one member of the cluster
+    above beats it. `tests` shows each pair. A line shows the chance baseline of accuracies (`baseline` of `corr`).
 
     References
     ----------
@@ -139,7 +136,7 @@ def clusters(
 
 
 def _check_beside(result: xr.Dataset, other: xr.Dataset | None, name: str, needed: set[str], analysis: str) -> None:
-    """Raise unless what is drawn beside the clusters is of the same metrics."""
+    """Raise unless the additional result has the same metrics."""
     if other is None:
         return
     if not isinstance(other, xr.Dataset) or not needed <= set(other.data_vars) or "metric" not in other.dims:
@@ -156,7 +153,7 @@ def _check_beside(result: xr.Dataset, other: xr.Dataset | None, name: str, neede
 def _cluster_rows(
     axis: Any, panel: xr.Dataset, intervals: xr.Dataset | None, tests: xr.Dataset | None, alpha: float, by_value: bool
 ) -> list[tuple[int, int]]:
-    """Draw a panel's metrics with a correlation, from the best down; returns the first and last row of each bar."""
+    """Draw a panel's metrics, best first; return the first and last row of each bar."""
     panel = panel.isel(metric=np.flatnonzero(panel["rank"].values > 0))
     if by_value:
         panel = panel.isel(metric=np.argsort(-panel["correlation"].values, kind="stable"))
@@ -192,7 +189,7 @@ def _runs(cluster: IntArray) -> list[tuple[int, int]]:
 
 
 def _not_told_apart(panel: xr.Dataset, tests: xr.Dataset, alpha: float) -> list[tuple[int, int]]:
-    """First and last row of each longest run of rows of which no two differ."""
+    """First and last row of each longest run of rows without significant differences."""
     name = "pvalue_adjusted" if "pvalue_adjusted" in tests else "pvalue"
     labels = panel["metric"].values
     further = {dim: panel[dim] for dim in tests[name].dims if dim in panel.coords and dim != "metric"}
@@ -209,7 +206,7 @@ def _not_told_apart(panel: xr.Dataset, tests: xr.Dataset, alpha: float) -> list[
 
 
 def _draw_bars(axis: Any, runs: list[tuple[int, int]]) -> None:
-    """Bars right of the panel, beside each other where they overlap."""
+    """Bars right of the panel, side by side where they overlap."""
     ends: list[int] = []  # the last row of each column of bars
     for first, last in runs:
         column = next((at for at, end in enumerate(ends) if end < first), len(ends))
@@ -232,9 +229,7 @@ def tasks(
     title: str | None = None,
     ax: Axes | None = None,
 ) -> Any:
-    """A table of metrics and tasks as WMT prints it: cluster and correlation, the best of each column in bold.
-
-    Draws what `rank_tasks` gave.
+    """Draw `rank_tasks` as WMT's table: cluster and correlation by metric and task, best in bold.
 
     Parameters
     ----------
@@ -249,7 +244,7 @@ def tasks(
     Returns
     -------
     Axes
-        The one that the picture is drawn on.
+        The axes with the table.
 
     Raises
     ------
@@ -321,7 +316,7 @@ def _correlation(value: float) -> str:
 
 
 def _heads(result: xr.Dataset) -> list[str]:
-    """What stands over the columns: the average, and each task with what it asks, in lines that fit."""
+    """Column heads: the average, and each task with its question, wrapped."""
     asked = result["coefficient"].values
     heads = ["\n".join(textwrap.wrap(name, 17)) for name in texts(result["task"])]
     return ["average", *(f"{head}\n{coefficient_label(str(one))}" for head, one in zip(heads, asked, strict=True))]

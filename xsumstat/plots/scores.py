@@ -1,4 +1,4 @@
-"""Pictures of scores: their matrix in colours, and inputs that are scored lower than others."""
+"""Pictures of scores: their matrix in colours, and inputs with lower scores than others."""
 
 from __future__ import annotations
 
@@ -55,17 +55,17 @@ def heatmap(
     title: str | None = None,
     ax: Axes | None = None,
 ) -> Any:
-    """Scores as colours, inputs down and systems across, both in the order of their means.
+    """Draw scores as colours, inputs down and systems across, in the order of their means.
 
-    Draws the scores themselves; of further dims one label must be selected.
+    Select one label of further dims first.
 
     Parameters
     ----------
     {ds}
     {metric.panels}
     {order}
-        Of systems and inputs, the same in all panels; a list has these systems and no others, and inputs by value.
-        "value": the best by the first panel's metric left and on top.
+        Order of systems and inputs in all panels; a list selects systems. "value": the best by the first panel's metric
+        left and on top.
     {figsize}
     {title}
     {ax}
@@ -73,18 +73,18 @@ def heatmap(
     Returns
     -------
     Axes or array of Axes
-        One, or where there are several panels an array of them.
+        An array if there are several panels.
 
     Raises
     ------
     ValueError
-        If a metric or a system is not there, or scores have a further dim.
+        If a metric or a system is missing, or scores have a further dim.
     {errors.plot}
 
     Notes
     -----
-    Bright is good: where lower is better the colours are turned. A missing score is a cross on the ground. Rows of one
-    colour are inputs on which all systems do alike: tests should pair systems by input (see `input_effect`).
+    Bright is better, also where lower scores are. A missing score is a cross. Rows of one colour are inputs on which
+    all systems score alike: tests should pair systems by input (see `input_effect`).
 
     References
     ----------
@@ -178,7 +178,7 @@ def _scores_in_colour(axis: Any, panel: xr.Dataset, words: str) -> None:
 
 
 def _name_both_sides(axes: list[Any], score: xr.DataArray, order: Any, by: str) -> None:
-    """Labels of systems and inputs where there is room, and what stands along the axes."""
+    """Labels of systems and inputs where there is room, and titles of the axes."""
     across, _ = grid_of(len(axes))
     systems, inputs = texts(score["system"]), texts(score["input"])
     by_value = f", the best{by} " if order == "value" else ""
@@ -213,19 +213,17 @@ def input_effect(
     title: str | None = None,
     ax: Axes | None = None,
 ) -> Any:
-    """Mean ranks of the inputs with their intervals, and which differ from one of them.
-
-    Draws what `input_effect` gave.
+    """Draw `input_effect`: mean ranks of inputs with intervals, and which differ from one of them.
 
     Parameters
     ----------
     {result}
     highlight : label, optional
-        An input; those whose mean rank differs from its are coloured. Default that with the lowest mean rank.
+        Input to compare with; default the one with the lowest mean rank.
     {metric.drawn}
-        Each has a panel of its own.
+        A panel each.
     {order}
-        Of the inputs in each panel. "value": the highest mean rank on top.
+        Order of inputs in each panel. "value": the highest mean rank on top.
     {figsize}
     {title}
     {ax}
@@ -233,7 +231,7 @@ def input_effect(
     Returns
     -------
     Axes or array of Axes
-        One, or where there are several panels an array of them.
+        An array if there are several panels.
 
     Raises
     ------
@@ -243,8 +241,7 @@ def input_effect(
 
     Notes
     -----
-    A mean rank lies between 1 and the number of scores; intervals are cut there. Points of inputs that may not differ
-    from the marked one are hollow.
+    Intervals are cut at 1 and at the number of scores. Hollow points do not differ significantly from the marked input.
 
     References
     ----------
@@ -291,7 +288,7 @@ def _comparisons(result: xr.Dataset) -> str:
 
 
 def _looks() -> tuple[dict[str, Any], ...]:
-    """Of the marked input, of those that differ from it, and of the others."""
+    """Styles of the marked input, of inputs that differ from it, and of others."""
     return (
         {"color": colour(0), "marker": "D"},
         {"color": colour(1), "marker": "o"},

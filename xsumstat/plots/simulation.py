@@ -1,4 +1,4 @@
-"""Pictures of simulations: how often intervals hold the truth, and tests find a difference."""
+"""Pictures of simulations: coverage of intervals, power and size of tests."""
 
 from __future__ import annotations
 
@@ -52,20 +52,18 @@ def coverage(
     title: str | None = None,
     ax: Axes | None = None,
 ) -> Any:
-    """How often intervals hold their target, with the simulation's 95 % limits, beside how often they should.
-
-    Draws what `coverage` gave.
+    """Draw `coverage` with the simulation's 95 % limits, beside the nominal level.
 
     Parameters
     ----------
     {result}
     x : str, optional
-        The dim along the horizontal axis, a line for each interval; default "n_inputs" or "n_systems", the first that
-        the result has, or else "interval". Every other dim gives one panel a label.
+        Dim along the horizontal axis, a line for each interval; default the first of "n_inputs", "n_systems",
+        "interval". Each label of the others has a panel.
     {metric.drawn}
-        Each has a panel of its own.
+        A panel each.
     {order.given}
-        Of panels of metrics. "value": the largest mean share first.
+        Order of panels of metrics. "value": the largest mean share first.
     {figsize}
     {title}
     {ax}
@@ -73,7 +71,7 @@ def coverage(
     Returns
     -------
     Axes or array of Axes
-        One, or where there are several panels an array of them.
+        An array if there are several panels.
 
     Raises
     ------
@@ -116,20 +114,20 @@ def power(
     title: str | None = None,
     ax: Axes | None = None,
 ) -> Any:
-    """How often tests find a metric better than its noisy copy, with the simulation's 95 % limits.
+    """Draw `power`: how often tests find a difference, with the simulation's 95 % limits.
 
-    Draws what `power` gave; with ``null=True``, how often tests find what is not there, beside their level.
+    With ``null=True`` the shares are false positives, beside the significance level.
 
     Parameters
     ----------
     {result}
     x : str, optional
-        The dim along the horizontal axis, a line for each test; default "noise", "n_inputs" or "n_systems", the first
-        that the result has, or else "test". Every other dim gives one panel a label.
+        Dim along the horizontal axis, a line for each test; default the first of "noise", "n_inputs", "n_systems",
+        "test". Each label of the others has a panel.
     {metric.drawn}
-        Each has a panel of its own.
+        A panel each.
     {order.given}
-        Of panels of metrics. "value": the largest mean share first.
+        Order of panels of metrics. "value": the largest mean share first.
     {figsize}
     {title}
     {ax}
@@ -137,7 +135,7 @@ def power(
     Returns
     -------
     Axes or array of Axes
-        One, or where there are several panels an array of them.
+        An array if there are several panels.
 
     Raises
     ------
@@ -191,7 +189,7 @@ def _drawn(
     figsize: tuple[float, float] | None,
     ax: Any,
 ) -> tuple[list[Any], list[tuple[str, dict[str, Any]]]]:
-    """The axes, and what the legend says."""
+    """The axes, and the legend."""
     dims = [str(dim) for dim in result[name].dims]
     _validate.known("x", x, dims, "dims")
     lines = hue in dims and x != hue
@@ -232,7 +230,7 @@ def _drawn(
 
 
 def _line(axis: Any, panel: xr.Dataset, name: str, at: int, n_lines: int) -> None:
-    """One line with its errors, or where there is but one hue points; lines stand a little apart."""
+    """A line with error bars, or points for a single hue; lines are slightly shifted."""
     share, limits = panel[name].values, limits_of(panel, name)
     error = [2 * panel["mc_error"].values] * 2
     if limits:
@@ -248,7 +246,7 @@ def _line(axis: Any, panel: xr.Dataset, name: str, at: int, n_lines: int) -> Non
 
 
 def _range(result: xr.Dataset, name: str, wanted: float | None) -> tuple[float, float]:
-    """From 0 to 1, or so far as there is something to see: of coverage that is high, or of errors that are small."""
+    """From 0 to 1, or less for high coverage or small errors."""
     limits = limits_of(result, name)
     low, high = (
         (result[limit] for limit in limits) if limits else (result[name] + by * result["mc_error"] for by in (-3, 3))

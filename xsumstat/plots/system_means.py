@@ -1,4 +1,4 @@
-"""The picture of systems' mean human scores, with a metric's help and by ratings alone."""
+"""Mean human scores of systems, with a metric and from ratings alone."""
 
 from __future__ import annotations
 
@@ -45,14 +45,14 @@ def system_means(
     title: str | None = None,
     ax: Axes | None = None,
 ) -> Any:
-    """Mean human scores of systems with their intervals, and below each in grey those of the ratings alone.
+    """Draw `system_means`: mean human scores with intervals, and in grey those from the ratings alone.
 
     Parameters
     ----------
     result : Dataset
-        Mean human scores, from ``ds.meta.system_means``.
+        Result of ``ds.meta.system_means``.
     system : label or list of labels, optional
-        Those to be drawn; default all, or where there are more than 20 the first 20 in order, which a note below says.
+        Systems to draw; default all, or the first 20 in order, with a note.
     {order}
     {figsize}
     {title}
@@ -61,7 +61,7 @@ def system_means(
     Returns
     -------
     Axes or array of Axes
-        One, or where further dims give several panels an array of them.
+        An array if further dims give several panels.
 
     Raises
     ------

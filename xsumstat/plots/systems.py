@@ -50,9 +50,7 @@ def top_k(
     title: str | None = None,
     ax: Axes | None = None,
 ) -> Any:
-    """Correlations among the k best systems as k shrinks, a panel for each metric, with their intervals as a band.
-
-    Draws what `top_k_corr` gave.
+    """Draw `top_k_corr`: correlations among the k best systems as k shrinks, one panel per metric.
 
     Parameters
     ----------
@@ -61,8 +59,8 @@ def top_k(
     {order}
         "value": the best first.
     hue : str, optional
-        A further dim whose labels share a panel, in colours; the intervals of more than 4 are left out, which
-        a note below says. Every other one gives one panel a label.
+        A further dim whose labels share a panel in colours; more than 4 have no intervals, with a note. Each label of
+        the others has a panel.
     {figsize}
     {title}
     {ax}
@@ -70,7 +68,7 @@ def top_k(
     Returns
     -------
     Axes or array of Axes
-        One, or where there are several panels an array of them.
+        An array if there are several panels.
 
     Raises
     ------
@@ -143,7 +141,7 @@ def _curves_by_k(axis: Any, panel: xr.Dataset, hue: str | None) -> None:
 
 
 def _correlation_limits(axes: list[Any], result: xr.Dataset) -> None:
-    """No correlation beyond its bounds, but for the width of a line; a line at 0 where that is in sight."""
+    """Limits of an axis of correlations within their bounds; a line at 0 if in sight."""
     low, high = bounds_of(result, "correlation")
     room = 0.03 * (high - low)
     for axis in axes:
@@ -173,16 +171,14 @@ def confusion(
     title: str | None = None,
     ax: Axes | None = None,
 ) -> Any:
-    r"""How often each metric gives which label or verdict, by that of the gold, a panel for each metric.
-
-    Draws what `ds.meta.confusion` gave, labels of outputs, or `discriminative_agreement`, verdicts on pairs of systems.
+    r"""Draw `confusion` or `discriminative_agreement`: each metric's labels or verdicts by those of the gold.
 
     Parameters
     ----------
     {result}
     {metric.drawn}
     {order}
-        "value": the largest F1 of verdicts, or the largest share of equal labels, first.
+        "value": the largest F1 of verdicts, or share of equal labels, first.
     {figsize}
     {title}
     {ax}
@@ -190,18 +186,13 @@ def confusion(
     Returns
     -------
     Axes or array of Axes
-        One, or where there are several panels an array of them.
+        An array if there are several panels. Darker cells have a larger share of their row.
 
     Raises
     ------
     ValueError
         If the result has no confusion of labels or verdicts.
     {errors.plot}
-
-    Notes
-    -----
-    The darker a cell, the larger its share of the row. Off the diagonal stand a metric's errors: the corners "first"
-    against "second" are verdicts that people contradict.
 
     Examples
     --------
@@ -240,7 +231,7 @@ def confusion(
 
 
 def _labels(result: xr.Dataset, metric: Any, order: Any, figsize: Any, title: str | None, ax: Axes | None) -> Any:
-    """Outputs by the labels that people and a judge give."""
+    """Outputs by human and judge's labels."""
     counts = result["n_outputs"]
     total = counts.sum(("human_label", "judge_label"))
     same = (counts * (counts["human_label"] == counts["judge_label"])).sum(("human_label", "judge_label"))
@@ -270,7 +261,7 @@ def _verdicts(axis: Any, panel: xr.Dataset) -> None:
 
 
 def _counts(axis: Any, counts: Any) -> None:
-    """A table of counts, each cell as dark as its share of the row."""
+    """A table of counts, shaded by the share of the row."""
     shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
     places = [np.arange(size + 1) - 0.5 for size in counts.shape]
     # No image, which a page that needs no other file could not show.
@@ -294,9 +285,7 @@ def close_corr(
     title: str | None = None,
     ax: Axes | None = None,
 ) -> Any:
-    """Correlation of each metric against how far apart the systems are that it has to order, with intervals.
-
-    Draws what `close_corr` gave.
+    """Draw `close_corr`: each metric's correlation against the gap of the systems it orders, with intervals.
 
     Parameters
     ----------
@@ -311,7 +300,7 @@ def close_corr(
     Returns
     -------
     Axes or array of Axes
-        One, or where there are several panels an array of them.
+        An array if there are several panels.
 
     Raises
     ------
@@ -362,7 +351,7 @@ def _gap_label(result: xr.Dataset) -> str:
 
 
 def _points_by_gap(axis: Any, panel: xr.Dataset) -> None:
-    """A group of points for each gap, the metrics beside each other, joined by thin lines."""
+    """A group of points for each gap, joined by thin lines."""
     gaps = texts(panel["gap"])
     n = panel.sizes.get("metric", 1)
     spread = np.linspace(-0.36, 0.36, n) if n > 1 else np.zeros(1)

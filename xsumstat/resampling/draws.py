@@ -21,7 +21,17 @@ BLOCK = 1024
 _AT_ONCE = 2**24
 
 # A dim's place in this table is part of every stream: append, never reorder.
-_STREAMS = {"system": 0, "input": 1, "cell": 2, "trial": 3, "reference": 4, "rater": 5, "copy": 6, "decision": 7}
+_STREAMS = {
+    "system": 0,
+    "input": 1,
+    "cell": 2,
+    "trial": 3,
+    "reference": 4,
+    "rater": 5,
+    "copy": 6,
+    "decision": 7,
+    "task": 8,
+}
 
 
 def seed_of(rng: Any) -> int:

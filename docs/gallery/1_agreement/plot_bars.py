@@ -1,9 +1,9 @@
 """
-One number of each metric
-=========================
+How large is one number for each metric?
+========================================
 
-Bars of any number that a result has for each metric; where the result has intervals, they are drawn as whiskers. Here
-the correlations among two types of systems, and among all, stand side by side.
+Bars for any number that a result has for each metric. If the result has intervals, whiskers show them. This example
+compares the correlations for two types of systems and for all systems.
 
 Reference: :py:meth:`result.meta.plot.bars <xarray.Dataset.meta.plot.bars>`.
 """

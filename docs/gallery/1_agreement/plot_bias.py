@@ -1,9 +1,10 @@
 """
-Quality, or length?
-===================
+Does a metric measure quality, or length?
+=========================================
 
-By how many standard deviations a metric scores higher, at equal human scores, where outputs are longer by one standard
-deviation, or come from a group of systems; with 95 % limits. A full point is a bias that leaves out 0.
+The slope of each metric, in standard deviations, for outputs that are longer by one standard deviation, or for a
+group of systems, at equal human scores. Lines are 95 % intervals. A full point is a significant bias: its interval
+excludes 0.
 
 Reference: :py:meth:`result.meta.plot.bias <xarray.Dataset.meta.plot.bias>`.
 """

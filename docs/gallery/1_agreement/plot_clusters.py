@@ -1,10 +1,10 @@
 """
-Metrics in order, in clusters
-=============================
+How do the metrics rank?
+========================
 
-Metrics stand in the order of their correlation with the human scores, and the grounds are the clusters of
-:py:meth:`ds.meta.rank <xarray.Dataset.meta.rank>`. With ``intervals=`` whiskers show how sure each correlation is;
-with ``tests=`` a bar joins metrics without a significant difference.
+Metrics in the order of their correlation with the human scores. The shades are the clusters of :py:meth:`ds.meta.rank
+<xarray.Dataset.meta.rank>`. With ``intervals=`` whiskers show the interval for each correlation. With ``tests=`` a
+bar joins metrics without a significant difference.
 
 Reference: :py:meth:`result.meta.plot.clusters <xarray.Dataset.meta.plot.clusters>`.
 """

@@ -1,10 +1,10 @@
 """
-Intervals of correlations
-=========================
+How precise are the correlations?
+=================================
 
-Each row is a metric: the point is its correlation with the human scores, the line its 95 % interval, and the shade
-behind it shows which values are more and less plausible. Two intervals that overlap do not say that the metrics are
-equally good: the difference has an interval of its own.
+Each row is a metric: the point is its correlation with the human scores, and the line is its 95 % interval. The
+density behind the line shows more and less plausible values. Overlapping intervals do not show that metrics are
+equally good: the difference has its own interval.
 
 Reference: :py:meth:`result.meta.plot.forest <xarray.Dataset.meta.plot.forest>`.
 """

@@ -1,9 +1,9 @@
 """
-Metrics over several tasks
-==========================
+How do metrics rank over several tasks?
+=======================================
 
-A table as the shared tasks on metrics of machine translation print it: a row for each metric, a column for each task,
-with correlation and cluster, and the average in front. The metrics of the first cluster are bold.
+A table in the layout of the WMT metrics shared tasks: one row per metric, one column per task, with correlation and
+cluster. The first column is the average. The metrics of the first cluster are bold.
 
 Reference: :py:meth:`result.meta.plot.tasks <xarray.Dataset.meta.plot.tasks>`.
 """

@@ -1,10 +1,10 @@
 """
-p-values of pairs of metrics
-============================
+Which metrics differ significantly?
+===================================
 
-A cell is the test of whether the metric of its row agrees better with people than the metric of its column. Coloured
-cells have p-values at or below the level of the test, and a frame marks those that remain after the correction for
-many tests.
+Each cell tests whether the metric of its row agrees better with the human scores than the metric of its column.
+Coloured cells have p-values up to the significance level. A frame marks cells that are significant after the
+correction for multiple tests.
 
 Reference: :py:meth:`result.meta.plot.pvalues <xarray.Dataset.meta.plot.pvalues>`.
 """

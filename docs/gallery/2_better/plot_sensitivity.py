@@ -1,10 +1,9 @@
 """
-Equivalence by margin
-=====================
+At which margin are metrics equivalent?
+=======================================
 
-Whether two metrics count as equally good depends on the margin within which a difference is called small. The curve
-shows the share of comparisons that are found equivalent as the margin grows: read off which margin a conclusion
-needs.
+Equivalence depends on the margin, the largest difference that does not matter. The curve shows the share of
+equivalent comparisons as a function of the margin. It shows the margin that a conclusion needs.
 
 Reference: :py:meth:`result.meta.plot.sensitivity <xarray.Dataset.meta.plot.sensitivity>`.
 """

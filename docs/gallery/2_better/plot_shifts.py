@@ -1,10 +1,10 @@
 """
-Shifts of dominance
-===================
+Is the order of metrics the same in another language?
+=====================================================
 
-Dominance is the probability that one metric agrees better with people than another. Each small point is a pair of
-metrics, and how far its dominance moved from the base version of the scores to another one; the large point is the
-mean of all pairs. Points about zero say that the order of the metrics lasts.
+Dominance is the share of resamples in which one metric agrees better with the human scores than another. Each small
+point is a pair of metrics: the change of its dominance from the base version of the scores to another version. The
+large point is the mean of all pairs. Points near zero mean that the order of the metrics is stable.
 
 Reference: :py:meth:`result.meta.plot.shifts <xarray.Dataset.meta.plot.shifts>`.
 """

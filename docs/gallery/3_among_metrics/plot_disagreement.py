@@ -1,9 +1,9 @@
 """
-Where metrics disagree
-======================
+Where do metrics disagree?
+==========================
 
-How often two metrics order two outputs of an input oppositely, by how high the outputs score. A curve that rises says
-that the metrics disagree more about outputs of that quality.
+How often two metrics order two outputs of an input oppositely, as a function of the outputs' mean normalised score.
+Where the curve is higher, the metrics disagree more on outputs of that quality.
 
 Reference: :py:meth:`result.meta.plot.disagreement <xarray.Dataset.meta.plot.disagreement>`.
 """

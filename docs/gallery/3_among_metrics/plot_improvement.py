@@ -1,10 +1,10 @@
 """
-Better by one, better by all?
-=============================
+Is an output that one metric prefers also preferred by all others?
+==================================================================
 
-Of the outputs that are better than another one by some metric, the share that are better by all metrics, by how high
-the output that they improve on scores. A curve that falls says that, among good outputs, a gain by one metric says
-less about the others.
+For outputs that are better than a given output by at least one metric, the share that are better by all metrics. The
+horizontal axis is the score of the given output. A falling curve means that a gain by one metric is less informative
+about the other metrics among good outputs.
 
 Reference: :py:meth:`result.meta.plot.improvement <xarray.Dataset.meta.plot.improvement>`.
 """

@@ -1,9 +1,9 @@
 """
-Correlations among metrics
-==========================
+How much do metrics agree with each other?
+==========================================
 
-Each cell is the correlation of two metrics, with its interval below the number. Metrics that are much correlated
-stand beside each other, so that groups which measure the same thing are dark blocks.
+Each cell is the correlation of two metrics, with its interval below the number. Similar metrics are next to each
+other, so groups that measure the same thing form dark blocks.
 
 Reference: :py:meth:`result.meta.plot.matrix <xarray.Dataset.meta.plot.matrix>`.
 """

@@ -1,9 +1,9 @@
 """
-Metrics as points
-=================
+Which metrics measure the same thing?
+=====================================
 
-The first two principal components of the metrics' scores. Metrics that lie close together order the outputs alike;
-the axes say how much of the variance each component has.
+The first two principal components of the metrics' scores. Metrics close to each other order the outputs similarly.
+The axis labels have the share of the variance of each component.
 
 Reference: :py:meth:`result.meta.plot.pca <xarray.Dataset.meta.plot.pca>`.
 """

@@ -1,9 +1,9 @@
 """
-Metrics against metrics
-=======================
+How do two metrics score the same outputs?
+==========================================
 
-Below the diagonal each point is an output with its scores by two metrics; on the diagonal are the distributions, and
-above it the correlations. It shows ties, ceilings and outlying outputs, which a correlation alone hides.
+Below the diagonal each point is an output with its scores by two metrics. The diagonal has the distributions, and the
+upper half the correlations. The figure shows ties, ceilings and outliers, which a correlation alone hides.
 
 Reference: :py:meth:`ds.meta.plot.scatter_matrix <xarray.Dataset.meta.plot.scatter_matrix>`.
 """

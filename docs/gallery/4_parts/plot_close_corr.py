@@ -1,10 +1,10 @@
 """
-Systems close together
-======================
+Does a metric order similar systems correctly?
+==============================================
 
-The correlation over those pairs of systems alone that the metric scores nearly alike: the closest quarter of the
-pairs, the closest half, and all. Where an interval on the left reaches zero, the metric may not order such systems as
-people do at all.
+The correlation over the pairs of systems to which the metric gives similar scores: the closest quarter of the pairs,
+the closest half, and all pairs. If an interval on the left includes zero, the metric may not order such systems as
+people do.
 
 Reference: :py:meth:`result.meta.plot.close_corr <xarray.Dataset.meta.plot.close_corr>`.
 """

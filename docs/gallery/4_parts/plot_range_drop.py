@@ -1,10 +1,10 @@
 """
-Drops within a narrower range
-=============================
+Is the drop larger than the narrow range explains?
+==================================================
 
-Any two metrics correlate less where only a narrow range of the scores is looked at. Points are the drops in
-correlation with their intervals; the grey bars span the drops that the narrower range brings about by itself. A point
-right of its bar says that the metrics disagree more in that range.
+Two metrics correlate less within a narrow range of scores. Points are the drops in correlation with their intervals.
+Grey bars are the drops that the narrow range alone causes. A point to the right of its bar means that the metrics
+disagree more in that range.
 
 Reference: :py:meth:`result.meta.plot.range_drop <xarray.Dataset.meta.plot.range_drop>`.
 """

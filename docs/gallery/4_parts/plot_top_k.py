@@ -1,9 +1,9 @@
 """
-Correlations among the best systems
-===================================
+Is agreement the same among the best systems?
+=============================================
 
-The correlation of each metric with people among the k best systems, as k shrinks from all systems on the left, with
-its interval as a band. A metric that orders all systems well may still not order the best ones.
+The correlation of each metric with the human scores among the k best systems, from all systems on the left to the
+fewest on the right. The band is its interval. A metric that orders all systems well may not order the best systems.
 
 Reference: :py:meth:`result.meta.plot.top_k <xarray.Dataset.meta.plot.top_k>`.
 """

@@ -1,9 +1,9 @@
 """
-Verdicts on pairs of systems
-============================
+Does the metric find the same significant differences?
+======================================================
 
-For each pair of systems people and the metric say by a test that one is better, that the other is, or that they
-cannot be told apart. A metric that comes to the same verdicts as people has its pairs on the diagonal.
+For each pair of systems, a test by the human scores and a test by the metric give a verdict: one system is better,
+the other is better, or there is no significant difference. Pairs with the same verdict are on the diagonal.
 
 Reference: :py:meth:`result.meta.plot.confusion <xarray.Dataset.meta.plot.confusion>`.
 """

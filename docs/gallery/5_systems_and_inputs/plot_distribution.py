@@ -1,9 +1,9 @@
 """
-Distributions of scores
-=======================
+How are the scores distributed?
+===============================
 
-Where the scores of outputs lie, for groups of systems or inputs. Groups that lie apart may be all that a correlation
-over all systems sees.
+The distribution of scores for groups of systems or inputs. If groups have very different scores, the correlation over
+all systems may reflect only the groups. Look at the groups first.
 
 Reference: :py:meth:`ds.meta.plot.distribution <xarray.Dataset.meta.plot.distribution>`.
 """

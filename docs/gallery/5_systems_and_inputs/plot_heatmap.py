@@ -1,9 +1,9 @@
 """
-Scores as colours
-=================
+Which inputs are hard, and which scores are missing?
+====================================================
 
-All scores of one or several metrics, with inputs down and systems across, both in the order of their means by the
-first metric. Rows of one colour are inputs that are easy or hard for every system; white cells are missing.
+All scores of one or several metrics, with inputs as rows and systems as columns, in the order of their means by the
+first metric. Rows of one colour are inputs that are easy or hard for every system. White cells are missing.
 
 Reference: :py:meth:`ds.meta.plot.heatmap <xarray.Dataset.meta.plot.heatmap>`.
 """

@@ -1,9 +1,9 @@
 """
-Easy and hard inputs
-====================
+Are some inputs harder than others?
+===================================
 
-The mean rank of each input over the systems, with its interval. Colour marks the inputs that differ from the one that
-is highlighted, by default the one with the lowest mean rank.
+The mean rank of each input over the systems, with its interval. Colour marks the inputs that differ from the
+highlighted input, by default the input with the lowest mean rank.
 
 Reference: :py:meth:`result.meta.plot.input_effect <xarray.Dataset.meta.plot.input_effect>`.
 """

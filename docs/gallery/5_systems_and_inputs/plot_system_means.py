@@ -1,10 +1,10 @@
 """
-Mean human scores from few ratings
-==================================
+How good is each system, with few ratings?
+==========================================
 
-Each system's mean human score, from the inputs that people rated and all that the metric scored, with its 95 %
-limits; in grey below it the mean of the ratings alone. The shorter the upper line is beside the grey one, the more
-ratings the metric saves.
+Each system's mean human score with 95 % limits, estimated from the rated inputs and the metric's scores of all
+inputs. The grey line below is the mean of the ratings alone. The shorter the upper line is, the more ratings the
+metric saves.
 
 Reference: :py:meth:`result.meta.plot.system_means <xarray.Dataset.meta.plot.system_means>`.
 """

@@ -1,9 +1,9 @@
 """
-Whose variance is it?
-=====================
+Where does the variance of the scores come from?
+================================================
 
-Of each metric's variance the share that lies between systems, between inputs, and in single outputs (cells). More
-inputs average away the share of the cells; only more systems say more of the share between systems.
+The share of each metric's variance between systems, between inputs, and in single outputs. More inputs reduce the
+effect of single outputs. Only more systems add information about the variance between systems.
 
 Reference: :py:meth:`result.meta.plot.variance_components <xarray.Dataset.meta.plot.variance_components>`.
 """

@@ -1,11 +1,10 @@
 """
-Do intervals hold the truth?
-============================
+Do intervals have their nominal coverage?
+=========================================
 
-Sets of scores are drawn from a model whose true correlations are known; the points are the shares of the intervals
-that hold the truth, with the limits of the simulation, and the dashed line is the share that they should reach.
-Intervals that draw inputs alone (``input``) take the systems for all there are, and hold the truth less and less
-often as inputs are added. So few trials show the picture and prove nothing: ask for a thousand.
+The scores are drawn from a model with known true correlations. The points are the coverage of each interval with its
+simulation error, and the dashed line is the nominal coverage. Intervals that draw only inputs (``input``) treat the
+systems as fixed, and their coverage falls as inputs are added. The example has few trials: use a thousand.
 
 Reference: :py:meth:`result.meta.plot.coverage <xarray.Dataset.meta.plot.coverage>`.
 """

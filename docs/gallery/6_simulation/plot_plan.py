@@ -1,9 +1,10 @@
 """
-How many systems and inputs?
-============================
+How many systems and inputs do I need?
+======================================
 
-The expected width of the interval of a correlation, for designs of so many systems and inputs. The thick contour is the
-width that was asked for: every design on it, or beyond, reaches it. Where contours run flat, more inputs do not help.
+The expected width of the interval for a correlation, for designs with these numbers of systems and inputs. The thick
+contour is the requested width: every design on it or beyond it reaches the width. Where contours are horizontal, more
+inputs do not help.
 
 Reference: :py:meth:`result.meta.plot.plan <xarray.Dataset.meta.plot.plan>`.
 """

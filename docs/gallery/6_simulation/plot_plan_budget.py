@@ -1,10 +1,10 @@
 """
-What does a budget buy?
-=======================
+Which design is best for a budget?
+==================================
 
-The expected width of the interval of the difference of two systems, for each number of ratings of an output, with its
-limits. The numbers are the inputs that the money then buys, the ring is the best design. Where prompts are dear,
-further ratings of each output pay.
+The expected width of the interval for the difference of two systems, with its limits, for each number of ratings per
+output. The numbers are the inputs that fit into the budget, and the ring marks the best design. Several ratings per
+output are worth their cost if prompts are expensive.
 
 Reference: :py:meth:`result.meta.plot.plan <xarray.Dataset.meta.plot.plan>`.
 """

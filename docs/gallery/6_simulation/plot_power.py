@@ -1,10 +1,10 @@
 """
-Would a test find a difference?
-===============================
+What is the power of a test?
+============================
 
-Each point is the share of simulated sets of scores in which a test found a metric better than a copy of it with added
-noise, by how much noise was added. A test whose points lie higher finds more; ``null=True`` shows how often it finds
-what is not there. So few trials show the picture and prove nothing: ask for a thousand.
+Each point is the share of simulated sets in which a test found a metric significantly better than its copy with added
+noise. The horizontal axis is the amount of noise. A higher curve means more power; ``null=True`` shows the
+false-positive rate. The example has few trials: use a thousand.
 
 Reference: :py:meth:`result.meta.plot.power <xarray.Dataset.meta.plot.power>`.
 """

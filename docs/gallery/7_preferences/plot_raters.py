@@ -1,9 +1,9 @@
 """
-Judges beside each other
-========================
+Does a judge prefer the output that is shown first?
+===================================================
 
-By how much each judge prefers the output that is shown first, with its 95 % limits. A judge whose limits exclude the
-line at 0 prefers a position. Choices that stay the same in both orders count as no preference.
+The position bias of each judge, with 95 % limits. A judge whose limits exclude 0 has a position bias. Choices that
+are the same in both orders count as no bias.
 
 Reference: :py:meth:`result.meta.plot.raters <xarray.Dataset.meta.plot.raters>`.
 """

@@ -1,10 +1,10 @@
 """
-Which system is preferred
-=========================
+Which system is preferred?
+==========================
 
-Strengths of systems in Bradley and Terry's model with ties, with their 95 % limits for new prompts: by people, who saw
-40 of 160 prompts, by a judge, who saw all, and by people corrected by the judge. The shorter the lowest line is beside
-the highest, the more human choices the judge saves.
+Strengths of systems in the Bradley–Terry model with ties, with 95 % limits for new prompts. They are estimated from
+people's choices on 40 of 160 prompts, from a judge's choices on all prompts, and from both. The shorter the lowest
+line is compared with the highest, the more human choices the judge saves.
 
 Reference: :py:meth:`result.meta.plot.strengths <xarray.Dataset.meta.plot.strengths>`.
 """

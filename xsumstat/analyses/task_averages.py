@@ -1,0 +1,104 @@
+"""Average scores of metrics over tasks: the tests of their differences, and clusters."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from xsumstat import _validate
+from xsumstat.analyses import ranking
+from xsumstat.coefficients.table import COEFFICIENTS
+from xsumstat.dataset import checks
+from xsumstat.inference.pvalues import permutation_pvalues
+from xsumstat.kernels import swaps as kernels
+from xsumstat.types import TOLERANCE, FloatArray
+
+
+def in_all_tasks(known: Sequence[Any], everywhere: Sequence[Any]) -> tuple[list[Any], list[Any]]:
+    """The metrics that all tasks have a correlation of, in order, and the others, which a warning names."""
+    elsewhere = [label for label in known if label not in everywhere]
+    if len(everywhere) < 2:
+        raise ValueError(f"fewer than two metrics are in all tasks; metrics: {_validate.listing(known, 30)}")
+    if elsewhere:
+        _validate.warn(f"not in all tasks, and without an average: {_validate.listing(elsewhere)}", "not_in_all_tasks")
+    return sorted(everywhere, key=str), elsewhere
+
+
+def range_of(coefficient: str) -> tuple[float, float]:
+    """The lowest value of a coefficient, and its span; a user's function is taken for a correlation."""
+    record = COEFFICIENTS.get(coefficient)
+    low, high = record.bounds if record else (-1.0, 1.0)
+    return low, high - low
+
+
+class Averages:
+    """Weighted averages over tasks, of metrics that all tasks have, and the tests of their differences.
+
+    Parameters
+    ----------
+    r : array, (task, label)
+        Each task's coefficient of each metric.
+    coefficients : list of str
+        Which coefficient each task has.
+    shares : array, (task,)
+        What each task weighs, all together 1.
+    labels : list
+        The metrics, first those that all tasks have.
+    size : int
+        How many metrics all tasks have.
+    """
+
+    def __init__(
+        self, r: FloatArray, coefficients: Sequence[str], shares: FloatArray, labels: list[Any], size: int
+    ) -> None:
+        self.r, self.shares, self.labels, self.size = r, shares, labels, size
+        self.ranges = [range_of(str(each)) for each in coefficients]
+        self.difference, self.pvalue = np.full((size, size), np.nan), np.full((size, size), np.nan)
+
+    def add(
+        self, at: int, own: FloatArray, own_samples: FloatArray, difference: FloatArray, samples: FloatArray
+    ) -> None:
+        """Add to the sums of some rows what a task has, as it is and in all swaps."""
+        share, (_, span) = self.shares[at], self.ranges[at]
+        difference += share * own / span
+        for row, mine in zip(samples, own_samples, strict=True):
+            row += share * mine / span
+
+    def count(self, start: int, difference: FloatArray, samples: FloatArray) -> None:
+        """The p-values of some rows' averages, from the first of these rows on."""
+        for row, (observed, drawn) in enumerate(zip(difference, samples, strict=True)):
+            observed, drawn, at = observed[row + 1 :], drawn[row + 1 :], start + row
+            counts = np.empty((4, len(observed)), dtype=np.int64)
+            kernels.compare(drawn, observed, TOLERANCE, counts)
+            better, worse = permutation_pvalues(observed, counts, drawn.shape[1], False, "greater")
+            self.pvalue[at, at + 1 :], self.pvalue[at + 1 :, at] = better, worse
+            self.difference[at, at + 1 :], self.difference[at + 1 :, at] = observed, -observed
+
+    def scores(self) -> FloatArray:
+        """The average scores of the metrics that all tasks have."""
+        score = np.zeros(self.size)
+        for r, (low, span), share in zip(self.r, self.ranges, self.shares, strict=True):
+            score += share * (r[: self.size] - low) / span
+        return score
+
+    def table(self, tasks: xr.Dataset, alpha: float) -> xr.Dataset:
+        """The numbers of the tasks with averages, in the order of these."""
+        metrics, score = self.labels[: self.size], self.scores()
+        clusters = tasks["task_cluster"].sel(metric=checks.as_labels(metrics)).transpose("task", "metric").values
+        ranks, of_all = ranking.ranked(score, self.pvalue, alpha)
+        coords = {"metric": np.array(metrics, dtype=object)}
+        numbers = {"average_score": score, "average_rank": self.shares @ clusters, "rank": ranks, "cluster": of_all}
+        of_each = xr.Dataset({name: ("metric", values) for name, values in numbers.items()}, coords)
+        beyond = {"difference": self.difference, "pvalue": self.pvalue}
+        pairs = {name: (("metric", "other_metric"), values) for name, values in beyond.items()}
+        square = xr.Dataset(pairs, {**coords, "other_metric": coords["metric"]})
+        labels = [metrics[at] for at in np.argsort(-score, kind="stable")]
+        whole = {"metric": np.array([*labels, *self.labels[len(labels) :]], dtype=object)}
+        parts = tasks.reindex(whole), of_each.reindex(whole), square.reindex({**whole, "other_metric": labels})
+        found = xr.merge(parts, join="outer", compat="no_conflicts")
+        for name in ("rank", "cluster", "task_rank", "task_cluster"):
+            found[name] = found[name].fillna(0).astype(int)
+        return found
