@@ -1,6 +1,6 @@
 """``python benchmarks/drift.py``: what the limits and tests of `drift` hold.
 
-Writes what was found to ``drift.json`` and, as a table, to ``docs/calibration.md``.
+Writes what was found to ``drift.json`` and, as a table, to ``docs/calibration/judges.md``.
 
 A prompt is more or less difficult, which all scores share; the human score of an output is its quality with noise, and
 both versions of the judge grade it from 1 to 10, with noise that they share and noise of their own. The truth is what
@@ -20,7 +20,7 @@ import xsumstat  # noqa: F401 - registers ds.meta
 from xsumstat.inference import drift as engine
 
 FILE = Path(__file__).with_name("drift.json")
-PAGE = Path(__file__).parents[1] / "docs" / "calibration.md"
+PAGE = Path(__file__).parents[1] / "docs" / "calibration" / "judges.md"
 TRIALS, BIG, MARGIN = 400, 40_000, 0.1
 DESIGNS = [(2, 60), (2, 200), (3, 60), (4, 60), (4, 120), (6, 60), (6, 200), (6, 500)]
 LEVELS = ("global", "input", "system")
@@ -29,7 +29,7 @@ HOW = {
     "changed": {"noise": (0.4, 0.9), "favoured": 0.4},
     "gaps": {"noise": (0.4, 0.9), "favoured": 0.4, "gaps": 0.05},
 }
-SHARES = ("flip", "reversed", "changed")
+SHARES = ("flip", "reversal", "changed")
 
 
 def drawn(rng, systems, prompts, *, noise, favoured, gaps=0.0):

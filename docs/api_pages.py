@@ -14,7 +14,7 @@ from xsumstat.catalogue import ANALYSES
 
 # The guide to each group of questions; a group that is not here fails the build.
 GUIDES = {
-    "agreement with people": "agreement",
+    "agreement with human scores": "agreement",
     "better, or equally good": "better",
     "among metrics": "among_metrics",
     "parts of the scores": "parts",

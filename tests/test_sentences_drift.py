@@ -9,7 +9,7 @@ ALL = {
     **{"difference": -0.03, "ci_low": -0.06, "ci_high": 0.02, "margin": 0.05, "pvalue": 0.12},
     **{"new_correlation": 0.71, "old_correlation": 0.74},
     **{"flip_share": 0.17, "flip_low": 0.12, "flip_high": 0.23, "n_pairs": 234},
-    **{"reversed_share": 0.05, "reversed_low": 0.02, "reversed_high": 0.09},
+    **{"reversal_share": 0.05, "reversal_low": 0.02, "reversal_high": 0.09},
     **{"changed_share": 0.61, "changed_low": 0.53, "changed_high": 0.69, "n_outputs": 158},
     **{"shift": 0.24, "shift_low": 0.05, "shift_high": 0.43, "shift_pvalue": 0.016},
     **{"heterogeneity": 8.76, "df_numerator": 2, "df_denominator": 36, "heterogeneity_pvalue": 0.0001},

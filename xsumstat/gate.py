@@ -1,4 +1,4 @@
-"""Whether judges meet a requirement, as ``kappa >= .6``: an interval's lower limit decides, and a line says why."""
+"""Whether judges meet a requirement such as ``kappa >= .6``: the interval's lower limit decides."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from xsumstat.analyses import drift
 from xsumstat.coefficients.table import COEFFICIENTS
 from xsumstat.dataset import value_checks, wording
 
-# Exit statuses: what is required holds, does not, or can't be said.
+# Exit statuses: the requirement is met, is not met, or cannot be decided.
 MET, NOT_MET, UNKNOWN = 0, 1, 2
-_IN_WORDS = {MET: "met", NOT_MET: "not met", UNKNOWN: "can't be said"}
+_IN_WORDS = {MET: "met", NOT_MET: "not met", UNKNOWN: "cannot be decided"}
 _PARTS = re.compile(r"\s*([\w-]+)\s*(?:(>=|<=|≥|≤)\s*(\S+)\s*)?")
 _EXAMPLES = "as 'kappa >= .6', 'alt_test', 'bias', 'bias <= .1' or 'drift <= .05'"
 # From so much on of the annotators a judge wins against, it may replace one.
@@ -25,7 +25,7 @@ _WINNING = 0.5
 
 @dataclass(frozen=True)
 class Requirement:
-    """What is asked of every judge: of a coefficient or of a bias with a bound, or of a test without."""
+    """A coefficient or bias with a bound, or a test without one, that every judge must meet."""
 
     text: str
     of: str
@@ -34,20 +34,14 @@ class Requirement:
 
 @dataclass(frozen=True)
 class Verdict:
-    """Whether a requirement is met, as an exit status, and why, in a line."""
+    """An exit status, and the reason in one line."""
 
     status: int
     line: str
 
 
 def requirement(text: str) -> Requirement:
-    """What a text requires.
-
-    Raises
-    ------
-    ValueError
-        For what is no requirement.
-    """
+    """Parse a requirement; raises ValueError."""
     parts = _PARTS.fullmatch(text)
     if parts is None:
         raise ValueError(f"require must be {_EXAMPLES}, got {text!r}")
@@ -78,7 +72,7 @@ def check(
     anchor: xr.Dataset | None = None,
     coefficient: Any = None,
 ) -> Verdict:
-    """Whether every judge meets a requirement: with one that does not it is not met, else with one unknown unknown."""
+    """Whether every judge meets a requirement: any failure fails, else any unknown is unknown."""
     asked = judge_report.subject(ds, gold, metric)
     try:
         with value_checks.held():
@@ -119,7 +113,7 @@ def _agrees(asked: judge_report.Subject, required: Requirement, level: str, **ho
 def _may_replace(asked: judge_report.Subject, alpha: float) -> list[tuple[int, str]]:
     """The alternative annotator test, for each judge."""
     if asked.people.rating is None:
-        raise ValueError("alt_test needs the ratings of several people, and there is one human score for each output")
+        raise ValueError("alt_test needs ratings by several humans; each output has one human score")
     found = asked.ds.meta.alt_test(asked.people.rating, metric=asked.judges, alpha=alpha)
     each = []
     for label in asked.judges:
@@ -131,12 +125,12 @@ def _may_replace(asked: judge_report.Subject, alpha: float) -> list[tuple[int, s
 
 
 def _unbiased(asked: judge_report.Subject, bound: float | None, alpha: float) -> list[tuple[int, str]]:
-    """Slopes that are within a bound, or without one not significantly different from 0 (Holm), for each judge.
+    """Slopes within a bound, or without one not significant (Holm), for each judge.
 
-    Of single ratings a slope that their noise may explain is no verdict.
+    A slope that noise of single ratings may explain is no verdict.
     """
     if not asked.given:
-        raise ValueError("bias needs a length, a position or the like beside the scores, and there is none")
+        raise ValueError("bias needs a covariate such as length or position; the scores have none")
     how = {"metric": asked.judges, "given": asked.given}
     found = asked.ds.meta.bias(asked.people.noisy, **how, confidence_level=1 - alpha)
     found = found.meta.adjust("holm")
@@ -166,7 +160,7 @@ def _unbiased(asked: judge_report.Subject, bound: float | None, alpha: float) ->
 def _drifts(
     asked: judge_report.Subject, anchor: xr.Dataset | None, required: Requirement, **how: Any
 ) -> list[tuple[int, str]]:
-    """The test that agreement changed by less than a bound, for each judge; what else changed is told beside it."""
+    """Test that agreement changed by less than a bound, for each judge; other changes are reported."""
     if anchor is None or required.bound is None:
         raise ValueError("drift needs the scores of an older version of the judge on the same outputs: anchor")
     found = drift.drift(asked.ds, anchor, asked.people.values, metric=asked.judges, margin=required.bound, **how)

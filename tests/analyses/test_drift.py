@@ -37,7 +37,7 @@ def verdicts_of(x):
     ]
 
 
-@for_each("name", ["flip", "reversed", "changed"])
+@for_each("name", ["flip", "reversal", "changed"])
 def test_shares_are_counted_and_their_limits_leave_prompts_out(name):
     new, old = versions(noise=1.0)
     found = of(new, old, alpha=0.1)
@@ -52,7 +52,7 @@ def test_shares_are_counted_and_their_limits_leave_prompts_out(name):
             [x is not None and x * y == -1 for x, y in zip(*rows, strict=True)] for rows in zip(one, two, strict=True)
         ]
         other = [[x is not None and x != y for x, y in zip(*rows, strict=True)] for rows in zip(one, two, strict=True)]
-        hit = np.array(turned if name == "reversed" else other)
+        hit = np.array(turned if name == "reversal" else other)
     share, n = hit.sum() / there.sum(), there.sum()
     assert float(found[f"{name}_share"]) == share
     assert int(found["n_outputs" if name == "changed" else "n_pairs"]) == n
@@ -150,7 +150,7 @@ def test_ranks_are_by_means_and_the_direction():
 def test_where_nothing_changed_there_is_no_doubt():
     new, old = versions(noise=0, gaps=False)
     found = of(new, old)
-    for name in ("flip_share", "reversed_share", "changed_share", "shift", "difference", "heterogeneity"):
+    for name in ("flip_share", "reversal_share", "changed_share", "shift", "difference", "heterogeneity"):
         assert float(found[name]) == 0
     assert float(found["heterogeneity_pvalue"]) == float(found["shift_pvalue"]) == 1
     assert bool(found["equivalent"]) and 0.02 < float(found["changed_high"]) < 0.2

@@ -29,6 +29,7 @@ FACE = (
         "findings_outputs",
         "findings_drift",
         "findings_groups",
+        "findings_judges",
         "findings_plans",
         "findings_preferences",
         "findings_tests",

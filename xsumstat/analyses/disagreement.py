@@ -38,58 +38,32 @@ def disagreement(
     rng: int | np.random.SeedSequence | np.random.Generator | None = None,
     progress: bool | None = None,
 ) -> xr.Dataset:
-    """How often two metrics order two outputs of an input oppositely, by how high the two score.
+    """Share of output pairs that two metrics order oppositely, by score bin.
 
     Parameters
     ----------
     {ds.outputs}
     metric : label, list of labels or bool DataArray, optional
-        Metrics, all pairs of which are compared. Default all but ``ds.attrs["gold"]`` and what ``kind`` calls human.
+        Metrics, all pairs of which are compared. Default: all except ``ds.attrs["gold"]`` and human ones.
     {n_bins}
     {normalise}
     max_pairs : int, default 5,000,000
-        Where an input has more pairs of outputs, so many of them are drawn.
-    {method.bands}
-    {n_resamples.draws}
-    confidence_level : float, default 0.95
-        Of the bands, between 0 and 1.
-    rng : None, int, SeedSequence or Generator, optional
-        Source of the bootstrap's draws, and of pairs of outputs that are drawn.
-    {progress}
+        Draw this many pairs of outputs of an input if it has more.
+    {bands}
 
     Returns
     -------
     Dataset
-        On (metric, other_metric, score_bin): ``share`` of the pairs of outputs that the two order oppositely, in [0,
-        1], its interval ``ci_low`` and ``ci_high`` over inputs, and ``n_pairs``. `score_bin` is the middle
-        of a bin. NaN in an empty bin, and where a metric meets itself; a bin that one input alone fills has no
-        interval. ``attrs["n_sampled_inputs"]`` says of how many inputs pairs were drawn. Lazy (Dask) for lazy scores,
-        without that attr where there are so many outputs that pairs may be drawn.
-
-    Raises
-    ------
-    ValueError, TypeError
-        For a metric or number that is not there or not allowed, fewer than two metrics, or scores with a further dim.
-
-    Warns
-    -----
-    UserWarning
-        When pairs of outputs are drawn, for how many inputs; or two metrics score no two outputs of an input.
+        On (metric, other_metric, score_bin), the middles of the bins: ``share`` in [0, 1], ``ci_low``, ``ci_high``,
+        ``n_pairs``; NaN in an empty bin and on the diagonal. ``attrs["n_sampled_inputs"]``: inputs whose pairs were
+        drawn (not for lazy scores).
 
     Notes
     -----
-    The height of a pair of outputs is the mean of four normalised scores, of two outputs by two metrics. A pair that
-    one of the metrics ties is not ordered oppositely, and counts. The share of a bin is over the pairs that were looked
-    at, of all inputs.
-
-    The bands are of new inputs for these systems, as far as the lowest and the highest score stay what they are. With R
-    the share of a bin, R(−j) that without input j, m the inputs that fill the bin and
-    ``V = (m−1)/m·Σ(R(−j) − mean)²``, the jackknife's limits are ``logit R ± t·√V/(R(1 − R))``, brought back, with m − 1
-    degrees of freedom. Where R is 0 or 1, or no input changes it, they reach as far from it as a share that m inputs of
-    none may have: ``1 − ((1 − confidence_level)/2)^(1/m)``.
-    In simulations of 12 and 40 outputs on 15 to 90 inputs, 95 % intervals held the share that very many inputs have in
-    .94 to .96 of 150 to 400 trials, the percentile intervals of resamples in .79 to .93: too short with few inputs, and
-    in bins that few of them fill.
+    The bin of a pair is the mean of its four normalised scores (two outputs, two metrics). A pair tied by one metric
+    counts as not opposite. Scope: new inputs for these systems, with the same lowest and highest scores. The
+    jackknife's limits are ``logit R ± t·√V/(R(1 − R))``. Formulas: documentation, "How intervals and tests are
+    computed".
 
     References
     ----------
@@ -100,13 +74,8 @@ def disagreement(
     >>> import xsumstat
     >>> ds = xsumstat.load_dataset("demo")
     >>> found = ds.meta.disagreement(metric=["judge", "rouge"], n_bins=4)
-    >>> found.share.sel(metric="judge", other_metric="rouge").to_pandas().round(2)
-    score_bin
-    0.125    0.30
-    0.375    0.35
-    0.625    0.38
-    0.875    0.69
-    Name: share, dtype: float64
+    >>> found.share.sel(metric="judge", other_metric="rouge").to_series().round(2).to_dict()
+    {0.125: 0.3, 0.375: 0.35, 0.625: 0.38, 0.875: 0.69}
     """
     progress = checked_progress(progress)
     counting, bands = _checked(n_bins, normalise, max_pairs, method, n_resamples, confidence_level, rng)
@@ -151,70 +120,45 @@ def improvement_consistency(
     rng: int | np.random.SeedSequence | np.random.Generator | None = None,
     progress: bool | None = None,
 ) -> xr.Dataset:
-    """Of the outputs that improve on one by some metric, how many do so by all, by how high that one scores.
+    """Share of improving outputs that improve by all metrics, by score bin.
+
+    Of the outputs that beat a given one by some metric, this is the share that beats it by all.
 
     Parameters
     ----------
     {ds.outputs}
     metric : label, list of labels or bool DataArray, optional
-        Metrics, at least two, that must agree. Default all but ``ds.attrs["gold"]`` and what ``kind`` calls human.
+        At least two metrics. Default: all except ``ds.attrs["gold"]`` and human ones.
     {n_bins}
     {normalise}
     max_pairs : int, default 5,000,000
-        Each output of an input is set against each other one; where these are more pairs, fewer outputs are drawn.
-    {method.bands}
-    {n_resamples.draws}
-    confidence_level : float, default 0.95
-        Of the bands, between 0 and 1.
-    rng : None, int, SeedSequence or Generator, optional
-        Source of the bootstrap's draws, and of pairs of outputs that are drawn.
-    {progress}
+        Draw outputs of an input if they form more pairs.
+    {bands}
 
     Returns
     -------
     Dataset
-        On (score_bin): ``ratio``, the mean of F/N over the outputs in the bin, in [0, 1], its interval
-        ``ci_low`` and ``ci_high`` over inputs, ``n_outputs`` that it is the mean of, and ``n_best``, outputs on which
-        none improves, which have no ratio. ``attrs["n_sampled_inputs"]`` says of how many inputs outputs were drawn.
-        Lazy (Dask) for lazy scores, without that attr where there are so many outputs that some may be drawn.
-
-    Raises
-    ------
-    ValueError, TypeError
-        For a metric or number that is not there or not allowed, fewer than two metrics, or scores with a further dim.
-
-    Warns
-    -----
-    UserWarning
-        When outputs are drawn, for how many inputs; or no output has a ratio.
+        On (score_bin), the middles of the bins: ``ratio`` (mean of F/N, in [0, 1]), ``ci_low``, ``ci_high``,
+        ``n_outputs``, and ``n_best``, outputs that none beats. ``attrs["n_sampled_inputs"]``: inputs whose outputs were
+        drawn (not for lazy scores).
 
     Notes
     -----
-    For an output s of an input, N counts the outputs x with m(x) > m(s) for some metric m, and F those with m(x) > m(s)
-    for all metrics. The height of s is the mean of its normalised scores. Only outputs with a score by every metric
-    take part.
-
-    The bands are of new inputs for these systems: with R the ratio of a bin, m the inputs that fill it and V the
-    jackknife's variance of R over them, the limits are ``logit R ± t·√V/(R(1 − R))``, brought back, with m − 1 degrees
-    of freedom (see `disagreement` for R of 0 or 1). In its simulations they held the ratio of very many inputs in .92
-    to 1.00 of the trials, the percentile intervals in .71 to .95: least where the ratio is near 0.
+    For an output s of an input, N counts the outputs x with m(x) > m(s) for some metric m, and F those for all metrics.
+    Its bin is the mean of its normalised scores. Only outputs with all scores count. Scope: new inputs for these
+    systems. Formulas: documentation, "How intervals and tests are computed".
 
     References
     ----------
-    Peyrard (2019), Eq. 1 and Fig. 3, from 5,000 drawn outputs.
+    Peyrard (2019), Eq. 1 and Fig. 3.
 
     Examples
     --------
     >>> import xsumstat
     >>> ds = xsumstat.load_dataset("demo")
     >>> found = ds.meta.improvement_consistency(metric=["judge", "rouge"], n_bins=4)
-    >>> found.ratio.to_pandas().round(2)
-    score_bin
-    0.125    0.90
-    0.375    0.53
-    0.625    0.22
-    0.875    0.08
-    Name: ratio, dtype: float64
+    >>> found.ratio.to_series().round(2).to_dict()
+    {0.125: 0.9, 0.375: 0.53, 0.625: 0.22, 0.875: 0.08}
     """
     progress = checked_progress(progress)
     counting, bands = _checked(n_bins, normalise, max_pairs, method, n_resamples, confidence_level, rng)
@@ -247,7 +191,6 @@ def improvement_consistency(
 def _checked(
     n_bins: Any, normalise: Any, max_pairs: Any, method: Any, n_resamples: Any, confidence_level: Any, rng: Any
 ) -> tuple[Counting, Bands]:
-    """How pairs of outputs are looked at, and how the bands are had."""
     _validate.choice("normalise", normalise, NORMALISATIONS)
     _validate.choice("method", method, ("jackknife", "bootstrap"))
     n_bins, max_pairs = _validate.integer("n_bins", n_bins, 1, 10_000), _validate.integer("max_pairs", max_pairs, 1)
@@ -258,7 +201,6 @@ def _checked(
 
 
 def _attrs(counting: Counting, bands: Bands, n_drawn: Any) -> dict[str, Any]:
-    """Attrs of a result; the seed where something was drawn, or may be when lazy scores are computed."""
     known = isinstance(n_drawn, int)
     attrs: dict[str, Any] = {"max_pairs": counting.max_pairs}
     attrs |= {"n_sampled_inputs": n_drawn} if known else {}
@@ -269,7 +211,6 @@ def _attrs(counting: Counting, bands: Bands, n_drawn: Any) -> dict[str, Any]:
 
 
 def _outputs(ds: xr.Dataset, metric: Any, later: Checks) -> xr.DataArray:
-    """Scores (metric, system, input) of two metrics or more."""
     score = schema.prepare_metrics(ds, schema.automatic(ds, metric), level=None, later=later)
     if set(score.dims) - set(facts.CORE):
         raise ValueError(f"score has the dims {_validate.listing(score.dims)}; select one label of each further one")
@@ -280,13 +221,17 @@ def _outputs(ds: xr.Dataset, metric: Any, later: Checks) -> xr.DataArray:
 
 def _warn_drawn_pairs(n_drawn: Any, n_inputs: int, max_pairs: int) -> None:
     if n_drawn:
-        _validate.warn(f"{max_pairs:,} pairs of outputs are drawn on {int(n_drawn)} of {n_inputs} input(s)", "drawn")
+        _validate.warn(
+            f"{max_pairs:,} pairs of outputs are drawn on {int(n_drawn)} of {_validate.counted(n_inputs, 'input')}",
+            "drawn",
+        )
 
 
 def _warn_drawn_outputs(n_drawn: Any, n_inputs: int, max_pairs: int) -> None:
     if n_drawn:
         _validate.warn(
-            f"outputs are drawn on {int(n_drawn)} of {n_inputs} input(s), as there are over {max_pairs:,} pairs",
+            f"outputs are drawn on {int(n_drawn)} of {_validate.counted(n_inputs, 'input')}, which have over "
+            f"{max_pairs:,} pairs",
             "drawn",
         )
 
@@ -301,4 +246,4 @@ def _warn_silent(n_pairs: FloatArray, labels: list[Any]) -> None:
 
 def _warn_none(n_outputs: FloatArray) -> None:
     if not n_outputs.any():
-        _validate.warn("no output, with scores by every metric, that another one improves on", "no_common_scores")
+        _validate.warn("no output with scores by every metric has a better one", "no_common_scores")

@@ -45,12 +45,8 @@ def drift(
         Scores by the new version, float ``score(metric, system, input, ...)``; NaN is a missing score.
     anchor : Dataset or label
         The old version: a Dataset with the same metrics, systems and inputs, or the label of a metric of `ds`.
-    gold : label, str or DataArray, optional
-        Human scores in `ds`: a label of `metric`, the name of another variable, or a DataArray with dims `system` and
-        `input`. Default ``ds.attrs["gold"]``.
-    metric : label, list of labels or bool DataArray, optional
-        Judges to compare with their old versions; default all but the gold and what the coordinate ``kind`` calls
-        human or covariate.
+    {gold}
+    {metric}
     margin : float, default 0.05
         Changes of agreement of less than this do not matter; above 0.
     level : {"global", "input", "system", "within_system"}, default "global"
@@ -68,7 +64,7 @@ def drift(
         On (metric, ...): ``new_correlation`` and ``old_correlation`` with the human scores; their ``difference`` with
         ``ci_low`` and ``ci_high``, its (1 − 2·alpha) interval; ``margin``, and the equivalence test's ``pvalue`` and
         ``equivalent``. All other limits are of (1 − alpha) intervals. ``flip_share``: the share of verdicts between two
-        systems on an input (better, tied, worse) that changed. ``reversed_share``: the share in which the winner now
+        systems on an input (better, tied, worse) that changed. ``reversal_share``: the share in which the winner now
         loses. ``changed_share``: the share of outputs with another score. ``shift``: by how much the systems' means
         rose on average. ``heterogeneity``, an F statistic, with ``heterogeneity_pvalue``: do the systems' shifts
         differ? On (metric, system, ...): ``system_shift``; ``excess``, the shift minus the mean shift of the other
@@ -131,15 +127,7 @@ def drift(
 
 @dataclass(frozen=True)
 class _Versions:
-    """Scores by both versions, of the outputs that both have.
-
-    Attributes
-    ----------
-    ds : Dataset
-        ``score`` by metric, the version and what else scores have; NaN where one version has none.
-    gold : DataArray
-    judges : list
-    """
+    """Scores by both versions (metric, version, ...), NaN unless both have one, with the human scores."""
 
     ds: xr.Dataset
     gold: xr.DataArray

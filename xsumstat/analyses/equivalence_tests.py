@@ -32,25 +32,20 @@ class _Resampled(Bootstrap):
 
     @property
     def names(self) -> tuple[str, ...]:  # type: ignore[override]
-        """The numbers of each pair."""
         single = ("difference", "ci_low", "ci_high", "n_undefined", "dominates")
         return (*single, *(f"pvalue_{at}" for at in range(self.n_margins)))
 
     def ready(self, at: slice, x: FloatArray, z: FloatArray, *beside: Any) -> Any:
-        """The estimators of the pairs, and their margins (margins, pairs)."""
         margins = beside[0][:, at] if beside else np.empty((0, at.stop - at.start))
         return _Ready(super().ready(at, x, z), margins)
 
     def rows(self, ready: Any) -> int:
-        """A row for each estimator."""
         return super().rows(ready.made)
 
     def block(self, ready: Any, block: int, out: FloatArray, stop: Any) -> None:
-        """Fill the statistics of the draws."""
         super().block(ready.made, block, out, stop)
 
     def finish(self, ready: Any, counts: Any, samples: FloatArray) -> FloatArray:
-        """The numbers of each pair."""
         made, rows = ready.made, self.kept(ready.made, samples)
         found = zip(made.values, rows, ready.margins.T, strict=True)
         return np.array([_numbers(float(r), row, self.interval.confidence_level, each) for r, row, each in found]).T
@@ -58,8 +53,6 @@ class _Resampled(Bootstrap):
 
 @dataclass(frozen=True)
 class _Ready:
-    """Pairs ready to be drawn, and their margins (margins, pairs)."""
-
     made: Estimates
     margins: FloatArray
 
@@ -87,13 +80,11 @@ def _numbers(estimate: float, samples: FloatArray, confidence_level: float, marg
 
 
 def _beside(margins: xr.DataArray, pairs: Pairs) -> xr.DataArray:
-    """The margins (_margin, ...) of each pair as rows beside its scores."""
     beside = margins.rename(_margin="_row")
     return beside if "_pair" in beside.dims else beside.expand_dims(_pair=len(pairs.targets))
 
 
 def _together(found: dict[str, xr.DataArray], n_margins: int) -> dict[str, xr.DataArray]:
-    """The p-values of all margins as one."""
     pvalue = xr.concat([found.pop(f"pvalue_{at}") for at in range(n_margins)], "_margin")
     return {**found, "pvalue": pvalue.where(found["difference"].notnull())}
 
@@ -103,18 +94,14 @@ def _together(found: dict[str, xr.DataArray], n_margins: int) -> dict[str, xr.Da
 
 @dataclass(frozen=True)
 class _LeftOut(Jackknife):
-    """Difference, interval and p-values of equivalence of each pair; `confidence_level` is 1 - 2 alpha."""
-
     n_margins: int = 0
 
     @property
     def names(self) -> tuple[str, ...]:  # type: ignore[override]
-        """The numbers of each pair."""
         single = ("difference", "ci_low", "ci_high", "n_undefined", "fell_back")
         return (*single, *(f"pvalue_{at}" for at in range(self.n_margins)))
 
     def ready(self, at: slice, x: FloatArray, z: FloatArray, *beside: Any) -> FloatArray:
-        """The numbers of the pairs, as there is nothing to draw."""
         found = estimated(x, z, self.targets[at], self.measure, self.dims)
         numbers = []
         for (each, n_undefined, _), margins in zip(found, beside[0][:, at].T, strict=True):

@@ -44,67 +44,35 @@ def metric_ci(
     keep_samples: bool = False,
     progress: bool | None = None,
 ) -> xr.Dataset:
-    """Confidence interval of each metric's correlation with each other metric.
+    """Confidence intervals of the correlations between metrics.
 
     Parameters
     ----------
     {ds}
-    metric : label, list of labels or bool DataArray, optional
-        Metrics, at least two; default all, human ones included.
+    {metric.scores}
     {level}
     {coefficient}
-    {method.ci}
-    {interval}
-    {resample.ci}
-    {n_resamples}
-    {confidence_level}
-    {missing}
-    {undefined}
-    {rng}
-    {keep_samples}
-    {progress}
-        One bar for all metrics.
+    {intervals}
 
     Returns
     -------
     Dataset
-        ``correlation``, ``ci_low``, ``ci_high``, ``standard_error`` and ``n_undefined`` (resamples, or values without
-        one label, that are undefined), each (metric, other_metric, ...), symmetric; NaN where a metric meets itself.
-        Of the bootstrap and the jackknife also ``bias``; of the jackknife ``df``, the degrees of freedom of its
-        t; of it, "bca", "corrected" and "studentized" ``fell_back``: True where that interval is not defined, and
-        another stands in; with `keep_samples` ``samples``.
-
-    Raises
-    ------
-    ValueError, TypeError
-        For fewer than two metrics, an unknown label, dim, level, coefficient, method or interval, for numbers that are
-        not allowed, and for scores that are not numbers, infinite, or all missing.
-
-    Warns
-    -----
-    {errors.warned}
-        Also when more than 5 % of the resamples are undefined, an interval falls back or there is none, and when a
-        bootstrap's bias exceeds a quarter of its standard error; each text once.
+        On (metric, other_metric, ...), symmetric, NaN on the diagonal: ``correlation``, ``ci_low``, ``ci_high``,
+        ``standard_error``, ``n_undefined`` and, by method, ``bias``, ``df``, ``fell_back`` and ``samples``, as `ci`
+        returns them.
 
     Notes
     -----
-    Where there are draws all pairs see the same, so that samples, kept, may be compared, unless metrics
-    lack whole systems or inputs: each pair draws from those that both have. To compare one pair on two ranges of scores
-    see `range_drop`.
+    `resample` sets the scope. All pairs see the same draws, unless metrics lack whole systems or inputs. To compare one
+    pair on two ranges of scores use `range_drop`.
 
     Examples
     --------
     >>> import xsumstat
     >>> ds = xsumstat.load_dataset("demo")
-    >>> matrix = ds.meta.metric_ci(metric=["judge", "rouge", "bleu"], level="input")
-    >>> matrix.meta.to_frame(brief=True).round(2)
-      metric other_metric  correlation  ci_low  ci_high
-    0  judge        rouge         0.41    0.21     0.60
-    1  judge         bleu         0.25    0.01     0.45
-    2  rouge        judge         0.41    0.21     0.60
-    3  rouge         bleu         0.28    0.06     0.49
-    4   bleu        judge         0.25    0.01     0.45
-    5   bleu        rouge         0.28    0.06     0.49
+    >>> ds.meta.metric_ci(metric=["judge", "rouge"], level="input").ci_low.values.round(2)
+    array([[ nan, 0.21],
+           [0.21,  nan]])
     """
     check_symmetric(table.get(coefficient))
     level = _validate.choice("level", level, _validate.LEVELS)
@@ -147,7 +115,6 @@ def metric_ci(
 
 
 def _once(of_scores: Sequence[Caveat], *rows: Sequence[Caveat]) -> list[Caveat]:
-    """What is told of the scores, and of each metric as gold what was not told of them, each once."""
     told = dict.fromkeys(of_scores)
     for row in rows:
         told |= dict.fromkeys(each for each in row if each.code not in _TOLD)
@@ -171,7 +138,6 @@ def _said_once(before: Sequence[Caveat], of_scores: list[Said], *rows: list[Said
 
 
 def _constant(score: xr.DataArray) -> BoolArray:
-    """Which metrics are constant, or have no score, for every further label."""
     high, low = score.max(facts.CELLS), score.min(facts.CELLS)
     flat = (high == low) | high.isnull()
     return np.asarray(flat.all([dim for dim in flat.dims if dim != "metric"]).values)
@@ -183,7 +149,6 @@ def _numbered(scores: xr.DataArray) -> xr.DataArray:
 
 
 def _square(rows: list[xr.Dataset], labels: list[Any]) -> xr.Dataset:
-    """The intervals of each metric with those after it, as a symmetric table."""
     of_metrics = [[name for name, coord in row.coords.variables.items() if "metric" in coord.dims] for row in rows]
     bare = [row.drop_vars(names) for row, names in zip(rows, of_metrics, strict=True)]
     pairs = xr.concat([row.rename(metric="_pair") for row in bare], "_pair", coords="minimal", compat="override")

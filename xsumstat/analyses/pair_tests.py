@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
+from xsumstat import _validate
 from xsumstat.analyses import adjust as families
 from xsumstat.analyses.measure import Draws, Measure
 from xsumstat.coefficients.rank_swaps import Ranks
@@ -111,7 +112,6 @@ def _plan_attrs(plan: PairPlan) -> dict[str, Any]:
 
 
 def _drawn(scores: schema.Scores, job: PairTests, progress: bool | None) -> dict[str, xr.DataArray]:
-    """The test of every pair, along dim `_pair`."""
     types = results.types(job.names)
     by_pair = labelled.run(job, scores, "_pair", types, keep_samples=job.keep_samples, progress=progress)
     metric_pairs.warn_undefined(by_pair["difference"], job.targets, scores)
@@ -142,7 +142,6 @@ def _step_down(
     seen = labelled.labels_of(scores)
 
     def drawn_again(numbers: IntArray) -> FloatArray:
-        """Differences in all resamples, (tests, n_resamples), of pairs numbered label by label, pair by pair."""
         out = np.empty((len(numbers), job.n_resamples))
         label, pair = np.divmod(numbers, len(job.targets))
         for at in np.unique(label):
@@ -164,16 +163,12 @@ def _step_down(
 
 
 def _rows(difference: xr.DataArray, scores: schema.Scores, job: PairTests) -> xr.DataArray:
-    """Which pair of which label each cell of the table holds, numbered label by label, pair by pair, from 1.
-
-    Where a pair's metrics change places its number is negative, as its difference is turned.
-    """
+    """The pair of each cell of the table, numbered from 1, negative where its metrics change places."""
     numbers = difference.copy(data=1.0 + np.arange(difference.size).reshape(difference.shape))
     return metric_pairs.laid_out({"difference": numbers}, job.targets, scores)["difference"]
 
 
 def _how(job: PairTests) -> dict[str, Any]:
-    """What the draws of a test are compared with."""
     plan = job.plan
     return {"alternative": job.alternative, "centred_on_estimate": plan.centred_on_estimate, "exact": plan.exact}
 
@@ -183,20 +178,7 @@ def _how(job: PairTests) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class _Computed(AtOnce, OfMetrics[FloatArray]):
-    """The permutation test of each pair from the distribution of its sum of signs.
-
-    Where there is no such sum (ties) an error, or NaN where not `every` pair must have one.
-
-    Attributes
-    ----------
-    targets : tuple of pairs of int
-    measure : Measure
-    test : PairTests
-        What would be drawn.
-    labels : tuple
-        The metrics.
-    every : bool
-    """
+    """The permutation test of each pair by its sum of signs; without such a sum an error, or NaN unless `every`."""
 
     targets: tuple[Pair, ...]
     measure: Measure
@@ -206,7 +188,6 @@ class _Computed(AtOnce, OfMetrics[FloatArray]):
     names = _COMPUTED
 
     def narrowed(self, at: slice, places: Sequence[int] | None) -> Job[FloatArray]:
-        """A job of some targets, that sees some metrics."""
         assert places is not None
         narrow: Any = super().narrowed(at, places)
         labels = tuple(self.labels[place] for place in places)
@@ -215,11 +196,9 @@ class _Computed(AtOnce, OfMetrics[FloatArray]):
         return found
 
     def bytes_each(self, x: Any, z: Any, *beside: Any) -> int:
-        """About how many bytes a pair takes."""
         return self.test.bytes_each(x, z)
 
     def ready(self, at: slice, x: FloatArray, z: FloatArray, *beside: Any) -> FloatArray:
-        """The numbers of the pairs."""
         pairs = self.targets[at]
         if isinstance(self.test.plan, DecisionPlan):
             tests: Any = self.test.tests(x, z, pairs)
@@ -253,7 +232,6 @@ class _Computed(AtOnce, OfMetrics[FloatArray]):
 
 
 def _computed(scores: schema.Scores, job: PairTests, *, every: bool, progress: bool | None) -> dict[str, xr.DataArray]:
-    """The test of every pair without draws, along dim `_pair`."""
     labels = tuple(scores.score["metric"].values.tolist())
     computed = _Computed(job.targets, job.measure, job, labels, every)
     found = labelled.run(computed, scores, "_pair", results.types(_COMPUTED), progress=progress)
@@ -264,10 +242,10 @@ def _why_not(test: Any, metrics: list[Any], coefficient: Coefficient) -> str:
     pair = " and ".join(map(repr, metrics))
     if coefficient.linear_in_swaps == "always":
         return (
-            f"method='analytic' needs every swap to leave a correlation: {pair} have a group of which a swap makes all "
+            f"method='analytic' needs every swap to leave a correlation: {pair} have a group where a swap makes all "
             "scores equal; undefined='zero' counts it as 0, and method='permutation' leaves it out"
         )
-    groups = "" if test.coefficients is None else f" in {len(test.rest.at)} group(s)"
+    groups = "" if test.coefficients is None else f" in {_validate.counted(len(test.rest.at), 'group')}"
     return (
         f"method='analytic' needs scores that are not tied: {pair}, standardised and taken together, have equal scores "
         f"of different outputs{groups}; method='auto' or 'permutation' takes them as they are"
@@ -275,7 +253,6 @@ def _why_not(test: Any, metrics: list[Any], coefficient: Coefficient) -> str:
 
 
 def _computed_or_drawn(scores: schema.Scores, job: PairTests, progress: bool | None) -> dict[str, xr.DataArray]:
-    """Every pair's test: computed where that is exact, else drawn; along dim `_pair`."""
     found = _computed(scores, job, every=False, progress=progress)
     exact = found["exact"]
     left = np.flatnonzero(~exact.all([dim for dim in exact.dims if dim != "_pair"]).values)

@@ -20,23 +20,7 @@ UNITS = ("score", "normalised", "quantile")
 
 @dataclass(frozen=True)
 class Range:
-    """Which cells are kept: those whose scores by some, or all, of the metrics are high enough.
-
-    Attributes
-    ----------
-    keep : {"any", "all", "each"}
-        "each" metric for itself.
-    text : str
-        What the range is called.
-    unit : str
-        What `low` and `high` are, of `UNITS`.
-    low, high : DataArray (metric, ...) or None
-        A score must be higher than the one, or at least it where there is the other too, and at most the other.
-    baseline : int or None
-        The place of the system whose scores are `low`.
-    top : int
-        Where there is no `low`: how many of the best scores of each input.
-    """
+    """Which outputs are kept: above `low`, or between `low` and `high`, or the `top` best of each input."""
 
     keep: str
     text: str
@@ -77,45 +61,25 @@ def scoring_range(
     Parameters
     ----------
     {ds.outputs}
-    {above}
-    {between}
-    {baseline}
-    {top}
-    {metrics}
-    {keep}
-    {unit}
+    {range}
 
     Returns
     -------
     Dataset
-        `ds`, with NaN in the cells left out, in every variable of numbers that has the dims system and input, which
-        gain the further dims of `score`; ``attrs["scoring_range"]`` says which range it is.
+        `ds` with NaN for the outputs left out, in every numeric variable with the dims system and input. These gain the
+        further dims of `score`. ``attrs["scoring_range"]`` describes the range.
 
     Raises
     ------
     ValueError, TypeError
-        For not exactly one of `above`, `between`, `baseline` and `top`, or a label or number that is not there or not
-        allowed.
-
-    Warns
-    -----
-    UserWarning
-        When no output is left, on some inputs; or the baseline has no score on some.
+        For not exactly one of `above`, `between`, `baseline` and `top`, or a label or number that is not allowed.
 
     Notes
     -----
-    Peyrard's (2019) ranges: (W) is `ds` itself, (T) ``ds.meta.scoring_range(baseline="lexrank")``, what beats a
-    baseline by some metric, and (A), there the outputs of average systems, for instance
-    ``ds.meta.scoring_range(between=(0.25, 0.75), unit="quantile", keep="all")``. The code published with the paper
-    needs no baseline for its high range: it takes, anew for each pair of metrics, the best outputs of each topic by
-    either of the two, as does ``ds.meta.metric_corr(top=50, level="input", coefficient="kendall")``, which for the
-    metrics a and b correlates within ``ds.meta.scoring_range(top=50, metrics=[a, b])``. (It counts an output twice that
-    is among the best by both; here each counts once.)
-
-    A metric whose coordinate ``higher_is_better`` is False is better when lower, and its "quantile" and "normalised"
-    scores count from the worst.
-
-    Restricting the range of scores lowers correlations by itself: see `range_drop`.
+    A narrower range lowers correlations by itself: see `range_drop`. Metrics whose ``higher_is_better`` is False count
+    from the worst. Peyrard's range (T) is ``baseline=``, (A) e.g.
+    ``between=(0.25, 0.75), unit="quantile", keep="all"``; his published code uses one range for each pair of metrics,
+    as ``metric_corr(top=50)`` does.
 
     References
     ----------
@@ -126,12 +90,8 @@ def scoring_range(
     >>> import xsumstat
     >>> ds = xsumstat.load_dataset("demo")
     >>> good = ds.meta.scoring_range(baseline="extractor-1", metrics=["judge", "rouge"])
-    >>> good.score.sel(metric="judge").notnull().sum("input").to_pandas().head(3)
-    system
-    extractor-1     0
-    extractor-2    19
-    extractor-3    23
-    Name: score, dtype: int64
+    >>> good.score.sel(metric="judge").notnull().sum("input").values[:3]
+    array([ 0, 19, 23])
     """
     later = Checks()
     score = prepared(ds, metrics, later)
@@ -199,7 +159,6 @@ def _named(limit: Any) -> str:
 
 
 def _of_baseline(score: xr.DataArray, baseline: Any, later: Checks) -> tuple[int, xr.DataArray]:
-    """Place and scores of the baseline."""
     labels = list(score.indexes["system"]) if "system" in score.indexes else list(range(score.sizes["system"]))
     _validate.known("baseline", baseline, labels, "systems")
     place = labels.index(baseline)
@@ -211,19 +170,19 @@ def _of_baseline(score: xr.DataArray, baseline: Any, later: Checks) -> tuple[int
 def _warn_of_baseline(lacking: xr.DataArray, baseline: Any) -> None:
     if lacking:
         _validate.warn(
-            f"the baseline {baseline!r} has no score on {int(lacking)} input(s), of which nothing is kept", "no_score"
+            f"left out {_validate.counted(int(lacking), 'input')} without a score of the baseline {baseline!r}",
+            "no_score",
         )
 
 
 def _limits(score: xr.DataArray, name: str, given: Any, unit: str) -> xr.DataArray:
-    """Limits for each metric, on the scale on which higher is better."""
     labels = score["metric"].values.tolist()
     if isinstance(given, xr.DataArray):
         limits = _matched(score, name, given)
     elif isinstance(given, Mapping):
         lacking = [label for label in labels if label not in given]
         if lacking:
-            raise ValueError(f"{name} has no limit for the metric(s) {_validate.listing(lacking)}, which decide too")
+            raise ValueError(f"{name} has no limit for {_validate.named('metric', lacking)}, named in metrics=")
         for label in given:
             _validate.known(f"metric in {name}", label, labels, "metrics that decide")
         numbers = [_validate.number(f"{name}[{label!r}]", given[label], -np.inf, np.inf) for label in labels]
@@ -238,17 +197,16 @@ def _limits(score: xr.DataArray, name: str, given: Any, unit: str) -> xr.DataArr
 
 
 def _matched(score: xr.DataArray, name: str, given: xr.DataArray) -> xr.DataArray:
-    """Limits given as an array, for every label of the scores."""
     odd = [dim for dim in given.dims if dim not in score.dims or dim == "system"]
     if odd:
         allowed = [dim for dim in score.dims if dim != "system"]
-        raise ValueError(f"{name} has the dim(s) {_validate.listing(odd)}; allowed are {_validate.listing(allowed)}")
+        raise ValueError(f"{name} may have the dims {_validate.listing(allowed)}, got {_validate.listing(odd)}")
     limits = schema.without_coords(given.astype(float))
     for dim in map(str, limits.dims):
         if dim in limits.indexes and dim in score.indexes:
             lacking = score.indexes[dim][~score.indexes[dim].isin(limits.indexes[dim])].tolist()
             if lacking:
-                raise ValueError(f"{name} has no limit for the {dim}(s) {_validate.listing(lacking)}")
+                raise ValueError(f"{name} has no limit for {_validate.named(str(dim), lacking)}")
             limits = limits.sel({dim: score.indexes[dim]})
         elif limits.sizes[dim] != score.sizes[dim]:
             raise ValueError(
@@ -258,7 +216,6 @@ def _matched(score: xr.DataArray, name: str, given: xr.DataArray) -> xr.DataArra
 
 
 def _signs(score: xr.DataArray) -> xr.DataArray:
-    """-1 for a metric that is better when lower, whose scores have been negated."""
     better = score.coords.get("higher_is_better")
     if better is None:
         return xr.ones_like(score["metric"], dtype=float)
@@ -345,5 +302,6 @@ def _warn_empty(left: xr.DataArray, there: xr.DataArray) -> None:
     gone = there & ~left
     if bool(gone.any()):
         _validate.warn(
-            f"on {int(gone.sum())} of {gone.size} input(s) no output is in the scoring range", "input_not_in_range"
+            f"{int(gone.sum())} of {_validate.counted(gone.size, 'input')} without an output in the scoring range",
+            "input_not_in_range",
         )

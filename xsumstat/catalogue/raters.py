@@ -1,9 +1,9 @@
-"""People beside each other, and judges beside people."""
+"""Human raters compared with each other, and judges with human raters."""
 
 from __future__ import annotations
 
 from xsumstat.catalogue.record import Analysis, Question, TestName, Variable
-from xsumstat.catalogue.variables import BY_RATERS, ESTIMATED, limits_of
+from xsumstat.catalogue.variables import BY_RATERS, ESTIMATED, LIMITS, limits_of
 
 GROUP = "raters and judges"
 # What variables are in a comparison of two versions of a judge.
@@ -13,6 +13,8 @@ OF_VERSIONS = {
     "n_undefined": Variable("number of values without one label that are undefined", dtype=int),
     "flip_share": Variable("share of verdicts that changed"),
     **limits_of("share of verdicts that changed", "flip_low", "flip_high"),
+    "reversal_share": Variable("share of verdicts that are reversed"),
+    **limits_of("share of verdicts that are reversed", "reversal_low", "reversal_high"),
     "n_pairs": Variable("number of verdicts between two systems", dtype=int),
     "shift": Variable("mean change of the scores", "score"),
     "heterogeneity": Variable("F statistic of different shifts of systems"),
@@ -83,7 +85,7 @@ ANALYSES = (
         others=(
             *("ci_low", "ci_high", "margin", "pvalue", "equivalent", "new_correlation", "old_correlation"),
             *("n_undefined", "fell_back"),
-            *("flip_share", "flip_low", "flip_high", "reversed_share", "reversed_low", "reversed_high", "n_pairs"),
+            *("flip_share", "flip_low", "flip_high", "reversal_share", "reversal_low", "reversal_high", "n_pairs"),
             *("changed_share", "changed_low", "changed_high", "n_outputs"),
             *("shift", "shift_low", "shift_high", "shift_pvalue"),
             *("heterogeneity", "df_numerator", "df_denominator"),
@@ -103,6 +105,39 @@ ANALYSES = (
         "systems' means differ (Hotelling's T²).",
         say="findings_drift.drift",
         core=("metric", "system"),
+    ),
+    Analysis(
+        "repeatability",
+        GROUP,
+        main=("reliability",),
+        others=(
+            *(*LIMITS, "correlation", "correlation_low", "correlation_high"),
+            *("flip_share", "flip_low", "flip_high", "reversal_share", "reversal_low", "reversal_high"),
+            *("equal_share", "equal_low", "equal_high", "n_pairs", "n_outputs"),
+            *("variance", "standard_error", "share"),
+        ),
+        dims=("n_runs", "effect"),
+        pictures=("repeatability",),
+        own={
+            "reliability": Variable("reliability of the mean of the runs"),
+            **limits_of("reliability"),
+            "correlation": Variable("expected correlation of the mean of the runs with gold"),
+            "flip_share": Variable("share of orders of two systems that differ between two runs"),
+            "flip_low": Variable("lower limit of the share of orders that differ"),
+            "flip_high": Variable("upper limit of the share of orders that differ"),
+            "n_pairs": Variable("number of comparisons of two systems between two runs", dtype=int),
+            "n_outputs": Variable("number of comparisons of an output between two runs", dtype=int),
+            "standard_error": Variable("standard error of the variance", "score²"),
+            "share": Variable("share of the variance of a score"),
+        },
+        random=("input",),
+        in_table="reliability",
+        aim="We ran each metric {runs} times and estimated the reliability of the mean of several runs, the "
+        "generalizability coefficient [brennan2001generalizability], from variance components by Henderson's method I "
+        "[searle1992variance].",
+        say="findings_judges.repeatability",
+        closing="findings_judges.repeatability_closing",
+        core=("metric", "n_runs", "effect"),
     ),
     Question("calibrate", GROUP),
     Question("majority_vote", GROUP),

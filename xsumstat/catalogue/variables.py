@@ -1,4 +1,4 @@
-"""The variables of results, and what dims of results are labelled by."""
+"""Variables of results, and the labels of their dims."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ VARIABLES: dict[str, Variable] = {
     "bias": Variable("estimated bias", turned="negated"),
     "df": Variable("degrees of freedom"),
     "n_undefined": Variable("number of resamples, or values without one label, that are undefined", dtype=int),
-    "fell_back": Variable("whether another interval stands in", dtype=bool),
+    "fell_back": Variable("whether another interval is used instead", dtype=bool),
     "samples": Variable("resampled value", turned="negated"),
     "threshold": Variable("threshold of a tie", "score"),
     "baseline": Variable("expected value of a random metric"),
@@ -107,9 +107,6 @@ VARIABLES: dict[str, Variable] = {
     # versions of a judge
     "new_correlation": Variable("correlation of the new version"),
     "old_correlation": Variable("correlation of the old version"),
-    "reversed_share": Variable("share of verdicts that are reversed"),
-    "reversed_low": Variable("lower limit of the share of reversed verdicts"),
-    "reversed_high": Variable("upper limit of the share of reversed verdicts"),
     "changed_share": Variable("share of outputs whose score changed"),
     "changed_low": Variable("lower limit of the share of changed scores"),
     "changed_high": Variable("upper limit of the share of changed scores"),
@@ -132,8 +129,8 @@ VARIABLES: dict[str, Variable] = {
     "kappa_low": Variable("lower limit of kappa"),
     "kappa_high": Variable("upper limit of kappa"),
     "tie_share": Variable("share of ties"),
-    "human_share": Variable("share of people's choices, ties half"),
-    "n_shared": Variable("number of pairs that two people judged too", dtype=int),
+    "human_share": Variable("share of human choices, ties half"),
+    "n_shared": Variable("number of pairs that two humans judged too", dtype=int),
     "strength": Variable("strength of the system, in log odds"),
     "win_rate": Variable("share of choices won, ties half"),
     "position_bias": Variable("net share of pairs that move to the first"),
@@ -148,6 +145,15 @@ VARIABLES: dict[str, Variable] = {
     "covariance": Variable("covariance of the effects", "score²"),
     "covariance_error": Variable("standard error of the covariance", "score²"),
     "reliability": Variable("reliability of system means"),
+    # runs of one metric
+    "correlation_low": Variable("lower limit of the correlation"),
+    "correlation_high": Variable("upper limit of the correlation"),
+    "reversal_share": Variable("share of orders of two systems that are reversed between two runs"),
+    "reversal_low": Variable("lower limit of the share that is reversed"),
+    "reversal_high": Variable("upper limit of the share that is reversed"),
+    "equal_share": Variable("share of outputs with the same score in two runs"),
+    "equal_low": Variable("lower limit of the share of equal scores"),
+    "equal_high": Variable("upper limit of the share of equal scores"),
     # diagnostics and simulation
     "share_rejected": Variable("share of groups that reject normality"),
     "coordinate": Variable("coordinate on the component"),
@@ -165,7 +171,7 @@ VARIABLES: dict[str, Variable] = {
     "width_low": Variable("lower limit of the width"),
     "width_high": Variable("upper limit of the width"),
     "least_inputs": Variable("least number of inputs that reaches the target"),
-    "rated_inputs": Variable("number of inputs that people rate", dtype=int),
+    "rated_inputs": Variable("number of inputs with human ratings", dtype=int),
     "judged_inputs": Variable("number of inputs that the judge scores", dtype=int),
     "cost": Variable("cost"),
     "best": Variable("whether the design is the best", dtype=bool),
@@ -189,9 +195,10 @@ DETAILS = frozenset(
         *("critical", "gap_low", "gap_high", "truth_error", "covariance_error", "is_group"),
         *("gold_reliability", "corrected_slope", "corrected_pvalue"),
         *("human_ci_low", "human_ci_high", "rated_difference", "rated_pvalue", "clipped"),
+        *("reversal_low", "reversal_high", "equal_low", "equal_high"),
         *("flip_low", "flip_high", "n_first", "n_second", "n_prompts"),
         *("kappa_low", "kappa_high", "tie_share", "n_shared"),
-        *("reversed_share", "reversed_low", "reversed_high", "changed_share", "changed_low", "changed_high"),
+        *("changed_share", "changed_low", "changed_high"),
         *("shift_pvalue", "system_shift_pvalue", "excess_pvalue"),
     )
 )
@@ -222,6 +229,7 @@ COORDINATES: dict[str, Variable] = {
     "n_systems": Variable("number of systems"),
     "n_inputs": Variable("number of inputs"),
     "n_raters": Variable("number of raters of each cell"),
+    "n_runs": Variable("number of runs that are averaged"),
     "n_judged": Variable("number of inputs that the judge scores"),
     "budget": Variable("budget"),
     "effect": Variable("what the effects belong to"),
@@ -237,7 +245,7 @@ GRID = ("level", "coefficient", "n_systems", "n_inputs")
 
 
 def limits_of(what: str, low: str = "ci_low", high: str = "ci_high") -> dict[str, Variable]:
-    """The limits of something, that do not change places."""
+    """Limits of something, which do not change places."""
     return {low: Variable(f"lower limit of the {what}"), high: Variable(f"upper limit of the {what}")}
 
 

@@ -18,7 +18,7 @@ from xsumstat.types import TOLERANCE, FloatArray, IntArray
 
 # What is found of all systems together, and of each.
 OF_ALL = (
-    *("flip_share", "flip_low", "flip_high", "reversed_share", "reversed_low", "reversed_high", "n_pairs"),
+    *("flip_share", "flip_low", "flip_high", "reversal_share", "reversal_low", "reversal_high", "n_pairs"),
     *("changed_share", "changed_low", "changed_high", "n_outputs"),
     *("shift", "shift_low", "shift_high", "shift_pvalue"),
     *("heterogeneity", "df_numerator", "df_denominator", "heterogeneity_pvalue"),
@@ -81,7 +81,7 @@ def _verdicts(new: FloatArray, old: FloatArray, level: float) -> dict[str, Float
     now, then = orders(new), orders(old)
     there = ~np.isnan(now)
     sums = np.stack([((now != then) & there).sum(axis=0), (now * then == -1).sum(axis=0), there.sum(axis=0)], axis=1)
-    found = _share("flip", sums[:, [0, 2]], level) | _share("reversed", sums[:, [1, 2]], level)
+    found = _share("flip", sums[:, [0, 2]], level) | _share("reversal", sums[:, [1, 2]], level)
     return {**found, "n_pairs": np.array(float(there.sum()))}
 
 

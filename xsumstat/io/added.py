@@ -182,7 +182,7 @@ def _keys(ds: xr.Dataset, score: xr.DataArray, frame: pd.DataFrame, on: Any) -> 
         if dim not in covered and score.sizes[dim] > 1:
             named = _validate.listing(frame.columns, 20)
             raise ValueError(
-                f"scores has no column of {dim}s, of which there are {score.sizes[dim]:,}: pass "
+                f"scores has no column of {dim}s, and ds has {score.sizes[dim]:,}: pass "
                 f"on={{'system': ..., 'input': ...}}; columns: {named}"
             )
     return keys
@@ -251,7 +251,8 @@ def _names(taken: list[str], name: Any, known: list[Hashable]) -> dict[Hashable,
     names = taken if name is None else _validate.several("name", name, "a metric's name or several")
     if len(names) != len(taken):
         raise ValueError(
-            f"name has {len(names)} name(s), and scores {len(taken)} column(s) of scores: {_validate.listing(taken)}; "
+            f"name has {_validate.counted(len(names), 'name')} for {_validate.counted(len(taken), 'column')} of "
+            f"scores: {_validate.listing(taken)}; "
             "metric=[...] chooses columns"
         )
     for label in names:
@@ -288,7 +289,10 @@ def _matched(
     for key, column in keys.items():
         lacking = np.flatnonzero(frame[column].isna().to_numpy())
         if len(lacking):
-            raise ValueError(f"{len(lacking)} row(s) have no {key} (column {column!r}), the first is row {lacking[0]}")
+            raise ValueError(
+                f"{_validate.counted(len(lacking), 'row')} without {key} (column {column!r}), the first is row "
+                f"{lacking[0]}"
+            )
         places[_along(ds, dims, key)] = _of_labels(pd.Index(_values(ds[key])), frame[column], key, as_text)
     for dim in facts.CELLS:
         places.setdefault(dim, np.zeros(len(frame), dtype=np.int64))
@@ -297,15 +301,13 @@ def _matched(
     texts = frame[list(keys.values())].astype(str).agg("/".join, axis=1) if len(frame) else pd.Series(dtype=str)
     if not known.any():
         both = "; ".join(f"{key}: {_validate.listing(_values(ds[key]).tolist(), 2)}" for key in keys)
-        raise ValueError(
-            f"no row is of an output of the scores: the rows are {_validate.listing(texts, 2)}, the scores {both}"
-        )
+        raise ValueError(f"no row matches an output: the rows have {_validate.listing(texts, 2)}, the scores {both}")
     match = _Match(places, np.flatnonzero(known), len(frame), texts[~known].tolist()[:3])
     twice = pd.DataFrame(dict(enumerate(match.cells()))).duplicated().to_numpy()
     if twice.any():
         columns_of = list(keys.values())
         raise ValueError(
-            f"{int(twice.sum())} row(s) are of an output that one before is of, the first "
+            f"{_validate.counted(int(twice.sum()), 'row')} with an output of an earlier row, the first "
             f"{texts.iloc[match.rows[twice][0]]!r}: keep one, as by frame.drop_duplicates({columns_of!r}), "
             f"or average them by frame.groupby({columns_of!r}, as_index=False).mean(numeric_only=True)"
         )
@@ -346,7 +348,10 @@ def _said(score: xr.DataArray, match: _Match, names: list[Hashable]) -> str:
     said = f"{', '.join(map(str, names))}: {len(match.rows):,} of {match.n_rows:,} rows matched"
     texts = []
     if len(match.rows) < match.n_rows:
-        texts.append(f"{match.n_rows - len(match.rows):,} row(s) are of no output, as {', '.join(match.unknown)}")
+        texts.append(
+            f"{_validate.counted(match.n_rows - len(match.rows), 'row')} without an output in the scores, e.g. "
+            f"{', '.join(match.unknown)}"
+        )
     if not facts.is_lazy(score):
         dims = list(match.places)
         there = score.notnull().any([dim for dim in score.dims if dim not in dims]).transpose(*dims).values
@@ -355,7 +360,7 @@ def _said(score: xr.DataArray, match: _Match, names: list[Hashable]) -> str:
         if lacking.any():
             first = ["/".join(str(score.indexes[dim][at]) for dim, at in zip(dims, place, strict=True))
                      for place in np.argwhere(lacking)[:3]]  # fmt: skip
-            texts.append(f"{int(lacking.sum()):,} of {int(there.sum()):,} outputs have no row, as {', '.join(first)}")
+            texts.append(f"{int(lacking.sum()):,} of {int(there.sum()):,} outputs have no row, e.g. {', '.join(first)}")
     if texts:
         _validate.warn("; ".join([said, *texts]), "scores_left_out")
     return said

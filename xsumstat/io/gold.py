@@ -102,7 +102,10 @@ class Match:
         if self.unrated:
             words += f"; {self.n_outputs - self.n_rated:,} have none, as {', '.join(self.unrated)}"
         if self.n_unknown:
-            words += f"; {self.n_unknown:,} human score(s) name no output, as {', '.join(self.unknown)}"
+            words += (
+                f"; {_validate.counted(self.n_unknown, 'human score')} without an output, e.g. "
+                f"{', '.join(self.unknown)}"
+            )
         return words
 
 
@@ -129,8 +132,7 @@ def join(ds: xr.Dataset, human: xr.DataArray, *, name: str) -> tuple[xr.Dataset,
     match = _match(there.compute(), mean, placed)
     if not match.n_rated:
         raise ValueError(
-            "no human score is of an output of the scores: the scores have "
-            f"{_examples(score)}, the human scores {_examples(mean)}"
+            f"no human score matches an output: the scores have {_examples(score)}, the human scores {_examples(mean)}"
         )
     found = added.with_metrics(ds, score, placed.expand_dims(metric=[name]), {name: {"kind": "human"}}, kinds=True)
     found = found.assign_attrs(gold=name)
@@ -228,7 +230,7 @@ def _of_frame(frame: Any, scale: Sequence[str]) -> xr.DataArray:
     ratings, _, twice = _ratings(table, found, None, _FRAME)
     if twice:
         _validate.warn(
-            f"human: {twice:,} row(s) are of an output that one before is of, and no column names the rater: averaged",
+            f"human: averaged {_validate.counted(twice, 'repeated row')}, as no column names the rater",
             "averaged",
         )
     return ratings
@@ -272,7 +274,7 @@ def _ratings(
     if by_raters.RATER in ratings.dims and ratings.sizes[by_raters.RATER] > 1:
         said += f", the mean of {ratings.sizes[by_raters.RATER]} raters" + (f" from {rater!r}" if rater else "")
     elif twice:
-        said += f", {twice:,} further one(s) of the same output averaged"
+        said += f", with {_validate.counted(twice, 'repeated row')} averaged"
     return ratings, said, twice
 
 

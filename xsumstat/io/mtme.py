@@ -166,13 +166,15 @@ def _report(cube: FloatArray, names: list[str], systems: list[str], kinds: list[
     whole = np.asarray(absent.all(axis=2))
     of_part = absent.any(axis=2) & ~whole
     whole &= ~np.array([[system in _named(name) for system in systems] for name in names])
-    for what, part in (("no score of the system(s)", whole), ("not all scores of", of_part)):
+    for what, part in (("no score", whole), ("not all scores", of_part)):
         lacking: dict[str, list[str]] = {}
         for name, kind, row in zip(names, kinds, part, strict=True):
             if kind == "automatic" and row.any():
                 listed = _validate.listing(systems[place] for place in np.flatnonzero(row))
                 lacking.setdefault(listed, []).append(name)
-        said = [f"metric(s) {_validate.listing(each)} have {what} {listed}" for listed, each in lacking.items()]
+        said = [
+            f"{what} for {_validate.named('metric', each)} with system {listed}" for listed, each in lacking.items()
+        ]
         if said:
             more = f"; and so on, {sum(map(len, lacking.values()))} metrics in all" if len(said) > _GROUPS_SHOWN else ""
             _validate.warn(f"{'; '.join(said[:_GROUPS_SHOWN])}{more}: they are NaN", "no_score")
@@ -305,7 +307,7 @@ def _check_places(root: Path, paths: Collection[Path], overwrite: bool) -> None:
         raise FileExistsError(f"{root} has {_validate.listing(taken)}; overwrite=True replaces what is there")
     folders = [name for name in taken if (root / name).is_dir()]
     if folders:
-        raise FileExistsError(f"{root} has folder(s) where files are to be: {_validate.listing(folders)}")
+        raise FileExistsError(f"{root} has folders with the names of files: {_validate.listing(folders)}")
     for above in dict.fromkeys(parent for path in paths for parent in (root / path).parents):
         if os.path.lexists(above) and not above.is_dir():
             raise FileExistsError(f"{above} is a file, and is to be a folder")
@@ -316,11 +318,11 @@ def _plain(ds: xr.Dataset) -> xr.DataArray:
     score = schema.checked_scores(ds)
     further = [str(dim) for dim in score.dims if dim not in facts.CORE]
     if further:
-        raise ValueError(f"score has the further dim(s) {_validate.listing(further)}; select one label of each")
+        raise ValueError(f"score has further dims: {_validate.listing(further)}; select one label of each")
     if "higher_is_better" in score.coords:
         lower = score["metric"].values[~score["higher_is_better"].values.astype(bool)].tolist()
         if lower:
-            _validate.warn(f"metric(s) {_validate.listing(lower)} are better when lower, and written negated", "turned")
+            _validate.warn(f"negated the scores of {_validate.named('metric', lower)}, where lower is better", "turned")
     return schema.oriented(score, ("metric",)).transpose(*facts.CORE).compute()
 
 
@@ -411,7 +413,7 @@ def _say_zeros(systems: list[str], references: list[str], scored: list[tuple[str
             lacking.setdefault(_validate.listing(absent), []).append(name)
     if lacking:
         said = [
-            f"metric(s) {_validate.listing(dict.fromkeys(each))} have no score of {absent}"
+            f"no score of {absent} by {_validate.named('metric', dict.fromkeys(each))}"
             for absent, each in lacking.items()
         ]
         more = "; and so on" if len(said) > _GROUPS_SHOWN else ""

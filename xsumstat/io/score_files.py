@@ -59,7 +59,7 @@ def read_units(file: Path, granularity: str) -> Units:
         most = max(most, len(words))
     if most > 2:
         _validate.warn(
-            f"{file.name} has {most} columns, of which the first two, domain and document, are read", "columns_left_out"
+            f"{file.name} has {most} columns; only the first two, domain and document, are read", "columns_left_out"
         )
     domains = [domain for domain, _ in segments]
     documents = [document for _, document in segments]
@@ -140,7 +140,8 @@ def _line_by_line(file: Path) -> _Columns:
 def _say_nan(file: Path, count: int) -> None:
     if count:
         _validate.warn(
-            f"{file.name} has the word 'nan' for {count} score(s), which count as missing, as None does", "no_score"
+            f"{file.name} has the word 'nan' for {_validate.counted(count, 'score')}; read as missing, like None",
+            "no_score",
         )
 
 
