@@ -66,7 +66,7 @@ def verdicts(one: xr.Dataset) -> str:
     if not n:
         return f"{changed}."
     flips = f"{_share(one, 'flip')} of {n:,} verdicts between two systems changed"
-    return f"{changed}; {flips}, {_share(one, 'reversed')} were reversed."
+    return f"{changed}; {flips}, {_share(one, 'reversal')} were reversed."
 
 
 def _share(one: xr.Dataset, what: str) -> str:

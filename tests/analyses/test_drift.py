@@ -204,7 +204,7 @@ def test_two_metrics_of_one_dataset_are_two_versions():
 @pytest.mark.filterwarnings("ignore")
 def test_labels_that_only_one_has_are_named_and_left_out():
     new, old = versions(gaps=False)
-    with pytest.warns(UserWarning, match="anchor and score differ along 'input': 9 label"):
+    with pytest.warns(UserWarning, match="anchor and score differ along 'input': left out 9 labels that"):
         part = new.meta.drift(old.isel(input=slice(30, None, -1)))
     xr.testing.assert_allclose(part, new.isel(input=slice(31)).meta.drift(old))
 

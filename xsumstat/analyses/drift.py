@@ -219,7 +219,8 @@ def _shared(now: xr.DataArray, then: xr.DataArray) -> tuple[xr.DataArray, xr.Dat
     for dim in map(str, now.dims):
         if dim not in now.indexes or dim not in then.indexes:
             if now.sizes[dim] != then.sizes[dim]:
-                raise ValueError(f"anchor has {then.sizes[dim]} label(s) along {dim!r}, the scores {now.sizes[dim]}")
+                got = _validate.counted(then.sizes[dim], "label")
+                raise ValueError(f"anchor has {got} along {dim!r}, but the scores have {now.sizes[dim]}")
             continue
         ours, theirs = now.indexes[dim], then.indexes[dim]
         shared = ours[ours.isin(theirs)]
@@ -231,8 +232,8 @@ def _shared(now: xr.DataArray, then: xr.DataArray) -> tuple[xr.DataArray, xr.Dat
         lost = [*ours[~ours.isin(theirs)], *theirs[~theirs.isin(ours)]]
         if lost:
             _validate.warn(
-                f"anchor and score differ along {dim!r}: {len(lost)} label(s) that only one has are left out: "
-                f"{_validate.listing(lost)}",
+                f"anchor and score differ along {dim!r}: left out {_validate.counted(len(lost), 'label')} that only "
+                f"one of them has: {_validate.listing(lost)}",
                 "labels_left_out",
             )
         now, then = now.sel({dim: shared}), then.sel({dim: shared})
