@@ -14,16 +14,16 @@ from typing import Any
 
 import xarray as xr
 
-from xsumstat import _validate, compilation, extras, gate, judge_report, options, report
+from xsumstat import _validate, compilation, extras, gate, judge_report, options, report, task_command
 from xsumstat.coefficients import table
 from xsumstat.dataset import directions, leakage
 from xsumstat.dataset import scores as schema
 from xsumstat.inference import corrections
+from xsumstat.io import added, dumps, recognised, roles, stores, texts
 from xsumstat.io import columns as usual
 from xsumstat.io import frames as io
 from xsumstat.io import gold as human_scores
 from xsumstat.io import published as datasets
-from xsumstat.io import recognised, roles, stores, texts
 from xsumstat.io.whole_files import write_whole
 from xsumstat.plots import parts as plot_parts
 from xsumstat.resampling import threads
@@ -42,6 +42,7 @@ _EXAMPLES = """examples:
   {prog} scores.csv --gold human --system-column model --input-column doc
   {prog} logs --gold-file human.csv
   {prog} scores.zarr --gold human --dask
+  {prog} wmt24 --metric-file NEW-refA.seg.score --output ranking.html
 
 {prog} compile
   compiles all that the library can need, on all cores, so no later call waits for it: for images and clusters
@@ -61,7 +62,7 @@ def parser() -> argparse.ArgumentParser:
     add(
         "scores",
         metavar="SCORES",
-        help=f"a file ({', '.join(io.FORMATS)}), a folder of such logs, or a data set's name: "
+        help=f"a file ({', '.join(io.FORMATS)}), a folder of such logs, a shared task's folder, or a data set's name: "
         f"{', '.join(datasets.NAMES)}",
     )
     add("--gold", metavar="NAME", help="the human scores: a metric or a variable (default: the data set's own)")
@@ -70,7 +71,8 @@ def parser() -> argparse.ArgumentParser:
         type=Path,
         metavar="FILE",
         help="human scores in a table of their own (.csv, .tsv, .parquet), joined by system and input: one row per "
-        "rating, perhaps with a column of raters, or one column per rater; --gold names the column of the ratings",
+        "rating, perhaps with a column of raters, or one column per rater; --gold names the column of the ratings. "
+        "Or a .score file of mt-metrics-eval",
     )
     add(
         "--raters",
@@ -166,6 +168,7 @@ def parser() -> argparse.ArgumentParser:
         "--aggregate", metavar="RULE", help="how to combine several scores of one output: mean, median, first ..."
     )
     columns.add_argument("--dim", action="append", default=[], metavar="COLUMN", help="a further dim, e.g. language")
+    task_command.add_options(ready)
     return ready
 
 
@@ -240,13 +243,11 @@ def _run(args: argparse.Namespace) -> int:
     if (args.anchor is not None) != any(each.of == "drift" for each in required):
         raise ValueError("--anchor and --require 'drift <= .05' need each other: older scores, and how much may change")
     _check_numbers(args)
+    task_command.check(args, parser().get_default)
     if args.output is not None:
-        _check_output(
-            args.output,
-            _inputs(args.scores)
-            + ([] if args.gold_file is None else [args.gold_file])
-            + ([] if args.anchor is None else _inputs(args.anchor)),
-        )
+        _check_output(args.output, _read_from(args))
+    if task_command.applies(args):
+        return task_command.run(args, _say)
     lazy = _reads_lazily(args)
     with _workers(args.dask) if lazy else nullcontext():
         ds, answers = _answers(args, lazy)
@@ -258,14 +259,23 @@ def _run(args: argparse.Namespace) -> int:
     if args.output is not None:
         write_whole(args.output, answers.html())
         _say(f"wrote {args.output}")
+    if args.dump is not None:
+        files = dumps.write(args.dump, {"scores": dumps.scores(ds), **answers.frames()})
+        _say(f"wrote {', '.join(file.name for file in files)} into {args.dump}")
     for verdict in verdicts:
         print(f"\n{verdict.line}")
     statuses = {verdict.status for verdict in verdicts}
     return next((status for status in (gate.NOT_MET, gate.UNKNOWN) if status in statuses), gate.MET)
 
 
+def _read_from(args: argparse.Namespace) -> list[Path]:
+    """All files from which something is read."""
+    of_metrics = [file for each in args.metric_file for file in _inputs(str(each))]
+    of_gold = [] if args.gold_file is None else [args.gold_file]
+    return [*_inputs(args.scores), *of_metrics, *of_gold, *([] if args.anchor is None else _inputs(args.anchor))]
+
+
 def _anchor(args: argparse.Namespace) -> xr.Dataset | None:
-    """Scores by the older version of the judge."""
     if args.anchor is None:
         return None
     return _load(argparse.Namespace(**{**vars(args), "scores": args.anchor}), lazy=False)[0]
@@ -280,7 +290,6 @@ def _check_numbers(args: argparse.Namespace) -> None:
 
 
 def _answers(args: argparse.Namespace, lazy: bool) -> tuple[xr.Dataset, report.Report | judge_report.JudgeReport]:
-    """The scores, and the report."""
     if args.gold is not None and Path(args.gold).is_file():
         raise ValueError(f"--gold names a metric or variable, and {args.gold} is a file: --gold-file {args.gold}")
     if args.raters is not None and (args.gold is not None or args.gold_file is not None):
@@ -289,6 +298,9 @@ def _answers(args: argparse.Namespace, lazy: bool) -> tuple[xr.Dataset, report.R
     ds, name = _load(args, lazy)
     if args.gold_file is not None:
         ds = _joined(ds, name, args)
+    for file in args.metric_file:
+        ds = added.add_metric(ds, file)
+        _say(ds.attrs[added.ADDED].rpartition("; ")[2])
     if args.gold is None and "gold" not in ds.attrs:
         raise _no_gold("metrics", schema.checked_scores(ds).indexes["metric"])
     if args.lower_is_better:
@@ -337,7 +349,6 @@ def _reads_lazily(args: argparse.Namespace) -> bool:
 
 @contextmanager
 def _workers(address: str | bool | None) -> Iterator[None]:
-    """The cluster at an address, or the cores of this machine."""
     if not isinstance(address, str):
         with extras.optional("dask", "dask").config.set(scheduler="threads", num_workers=threads.n_threads()):
             yield
@@ -419,7 +430,6 @@ def _table(path: Path, args: argparse.Namespace) -> tuple[dict[str, Any], list[s
 
 
 def _taken(found: roles.Roles, how: dict[str, Any], named: dict[str, Any], args: argparse.Namespace) -> list[str]:
-    """How columns were read, in words."""
     columns = {field: how["value" if field == "score" else field] for field in named}
     columns = {
         field: name for field, name in columns.items()
@@ -446,7 +456,6 @@ def _no_gold(what: str, labels: Iterable[Hashable]) -> ValueError:
 
 
 def _joined(ds: xr.Dataset, name: str, args: argparse.Namespace) -> xr.Dataset:
-    """Scores with the gold from a separate file."""
     ratings, how = human_scores.read_human(
         args.gold_file,
         system=args.system_column,
@@ -466,7 +475,6 @@ def _oriented(ds: xr.Dataset, lower: list[str]) -> xr.Dataset:
 
 
 def _metrics(ds: xr.Dataset, args: argparse.Namespace) -> list[Any] | None:
-    """Metrics to judge: those named, or all except human scores; None for all."""
     if args.metric is not None:
         return list(args.metric)
     gold = args.gold or ds.attrs.get("gold")

@@ -30,6 +30,7 @@ from xsumstat.dataset import facts, leakage, scope, value_checks, wording
 from xsumstat.dataset import scores as schema
 from xsumstat.dataset.value_checks import Checks
 from xsumstat.inference import corrections
+from xsumstat.io import result_frames
 from xsumstat.io.whole_files import write_whole
 from xsumstat.judge_report import JudgeReport
 from xsumstat.plots import parts as plot_parts
@@ -162,6 +163,13 @@ class Report:
         """
         write_whole(_validate.path("path", path), self.html())
 
+    def frames(self) -> dict[str, pd.DataFrame]:
+        """Intervals and tests as frames, by name."""
+        names = ("correlations", "tests", "tests_of_these")
+        found = (self.intervals, self.tests, self.tests_of_these)
+        pairs = zip(names, found, strict=True)
+        return {name: result_frames.to_frame(result) for name, result in pairs if result is not None}
+
     def __str__(self) -> str:
         return self.text()
 
@@ -172,7 +180,6 @@ class Report:
 
 
 def _won(tests: xr.Dataset) -> xr.DataArray:
-    """Which metric is significantly better than which."""
     won: xr.DataArray = tests["significant"] & (tests["difference"] > 0)
     return won
 
@@ -184,7 +191,6 @@ def _beats(tests: xr.Dataset, every: list[xr.Dataset]) -> str:
 
 
 def _beaten(labels: list[Hashable], won: list[bool], at: int) -> str:
-    """Metrics that the one at this place beats, best first."""
     beaten = [place for place, wins in enumerate(won) if wins]
     if len(beaten) == len(labels) - 1 and len(beaten) > 2:
         return "all others"
@@ -201,7 +207,6 @@ def _names(labels: list[Hashable], places: list[int]) -> str:
 
 
 def _text_table(table: pd.DataFrame, width: int) -> list[str]:
-    """Lines of a table with wrapped columns of names."""
     names = [str(name) for name in table]
     table = table.assign(metric=[wording.name(printable(label)) for label in table["metric"]])
     full = [max(len(name), *map(len, table[name])) for name in names]
@@ -215,7 +220,6 @@ def _text_table(table: pd.DataFrame, width: int) -> list[str]:
 
 
 def _wrapped(cells: Iterable[Any], widths: list[int], wrapped: list[int]) -> list[str]:
-    """Lines of a row with wrapped columns."""
     lines = [
         textwrap.wrap(str(cell), size, break_long_words=False, break_on_hyphens=False) or [""]
         if at in wrapped

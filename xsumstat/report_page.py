@@ -75,8 +75,6 @@ _INLINE_STYLE = f"""
 
 
 class Answers(Protocol):
-    """What a page shows of `xsumstat.report.Report`."""
-
     @property
     def name(self) -> str: ...  # noqa: D102
     @property
@@ -100,8 +98,6 @@ class Answers(Protocol):
 
 
 class JudgeAnswers(Protocol):
-    """What a page shows of `xsumstat.judge_report.JudgeReport`."""
-
     @property
     def name(self) -> str: ...  # noqa: D102
     @property
@@ -114,6 +110,24 @@ class JudgeAnswers(Protocol):
     def code(self) -> str: ...  # noqa: D102
     def about(self) -> str: ...  # noqa: D102
     def paper(self) -> list[str]: ...  # noqa: D102
+
+
+class TaskAnswers(Protocol):
+    """What a page shows of a shared task; see `xsumstat.task_report.TaskReport`."""
+
+    @property
+    def name(self) -> str: ...  # noqa: D102
+    @property
+    def notes(self) -> tuple[str, ...]: ...  # noqa: D102
+    @property
+    def data(self) -> tuple[tuple[str, str], ...]: ...  # noqa: D102
+    @property
+    def code(self) -> str: ...  # noqa: D102
+    def about(self) -> str: ...  # noqa: D102
+    def verdict(self) -> list[str]: ...  # noqa: D102
+    def paper(self) -> list[str]: ...  # noqa: D102
+    def ranking(self) -> pd.DataFrame: ...  # noqa: D102
+    def pictures(self) -> list[tuple[Any, str, str]]: ...  # noqa: D102
 
 
 def page(answers: Answers) -> str:
@@ -142,7 +156,6 @@ def article(body: str) -> str:
 
 
 def of_judges(answers: JudgeAnswers, top: int) -> str:
-    """Questions about judges with answers, as HTML."""
     parts = [
         f'<h{top} class="top">Can the judge be trusted? <bdi>{_text(answers.name)}</bdi></h{top}>\n',
         f'<p class="about">{_text(answers.about())}</p>\n',
@@ -157,12 +170,27 @@ def of_judges(answers: JudgeAnswers, top: int) -> str:
     return "".join([*parts, *_ending(answers, top)])
 
 
+def of_tasks(answers: TaskAnswers, top: int) -> str:
+    """A ranking over tasks, as HTML."""
+    said = "".join(f"<p>{_text(text)}</p>" for text in answers.verdict())
+    parts = [
+        f'<h{top} class="top">Which metric is best? <bdi>{_text(answers.name)}</bdi></h{top}>\n',
+        f'<p class="about">{_text(answers.about())}</p>\n',
+        f'<div class="verdict">{said}</div>\n',
+    ]
+    if answers.notes:
+        parts += [_heading(top, "Mind"), "<ul>", *(f"<li>{_text(note)}</li>" for note in answers.notes), "</ul>\n"]
+    about = "Average, rank and cluster; of each task the value, and its cluster in parentheses"
+    parts += [_heading(top, "Metrics, best first"), _table(about, answers.ranking(), labelled=True)]
+    parts += [f"{pictures.figure(*picture)}\n" for picture in answers.pictures()]
+    return "".join([*parts, *_ending(answers, top)])
+
+
 def _heading(top: int, text: str) -> str:
     return f'<h{top + 1} class="part">{_text(text)}</h{top + 1}>\n'
 
 
-def _ending(answers: Answers | JudgeAnswers, top: int) -> list[str]:
-    """Description of the scores, methods, and code."""
+def _ending(answers: Answers | JudgeAnswers | TaskAnswers, top: int) -> list[str]:
     rows = "".join(f"<dt>{_text(what)}</dt><dd>{_text(told)}</dd>" for what, told in answers.data)
     paper = (f"<p>{_text(text)}</p>\n" for text in answers.paper())
     code = f"<pre><code>{html.escape(answers.code)}</code></pre>\n"

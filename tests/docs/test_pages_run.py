@@ -12,6 +12,7 @@ import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
+import task_folders
 
 import xsumstat
 from xsumstat import __main__ as cli
@@ -30,7 +31,7 @@ CALL = re.compile(
 
 # Blocks of Python that are not run here, by the words that they are known by, and why.
 LEFT_OUT = {
-    '"wmt24"': "scores of a shared task, which nobody may pass on; tests/io/test_mtme.py runs the calls",
+    'folder, "wmt24"': "scores of a shared task, which nobody may pass on; tests/io/test_mtme.py runs the calls",
     "data.EvalSet(": "mt-metrics-eval is in no registry; tests/io/test_mtme_evalset.py reads folders as it does",
     "mqm_generalMT2022": "a file of WMT; tests/io/test_mqm.py runs the calls",
     'Client("scheduler:8786")': "a cluster; tests/test_lazy_report.py and the tests of clusters run the calls",
@@ -95,6 +96,9 @@ def folder(tmp_path, monkeypatch):
         own[rater] = np.clip(np.round(3 + own.human + 0.7 * rng.normal(size=len(own))), 1, 5)
     own.drop(columns="human").to_csv("outputs.csv", index=False)
     run(CODE[JUDGES][0], {})  # graded.csv
+    _, told = task_folders.make(tmp_path)
+    task_folders.own(tmp_path / "mine", told)
+    (tmp_path / "NEW-refA.seg.score").write_text((tmp_path / "mine/en-es/NEW-refA.seg.score").read_text())
     yield tmp_path
     plt.close("all")
 

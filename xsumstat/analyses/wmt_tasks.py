@@ -18,6 +18,8 @@ YEARS = ("wmt22", "wmt23", "wmt24", "wmt25")
 # The first of these that there are human scores of is the gold. WMT25's ESA has the scores of two raters.
 _TWO_OF_ESA = ("esa-human1", "esa-human2")
 GOLDS = ("mqm", "esa", *_TWO_OF_ESA, "da-sqm", "wmt-appraise", "wmt")
+# Granularities of scores that rules ask for beside those of segments.
+BESIDE = {"wmt22": ("sys", "domain"), "wmt23": ("sys",), "wmt24": (), "wmt25": ()}
 _DOMAINS = {"wmt22": ("conversation", "ecommerce", "news", "social")}
 _AVERAGED = {"all": "global", "by input": "input", "by system": "within_system"}
 
@@ -194,6 +196,11 @@ class _Pair:
         return self.segments.isel(input=(self.segments["domain"] == domain).values)
 
 
+def gold_of(pair: str, ds: xr.Dataset, gold: str | None, rules: str) -> str:
+    """The human scores of a pair that tasks take."""
+    return _gold(pair, ds, gold, wmt_data.of(ds.attrs.get("test_set", rules), pair))
+
+
 def _gold(pair: str, ds: xr.Dataset, gold: Any, settled: wmt_data.Settled | None) -> str:
     there = schema.checked_scores(ds)["metric"].values.tolist()
     if gold is not None:
@@ -258,6 +265,7 @@ def _ranked(ds: xr.Dataset, gold: str, reference: str | None, out: Sequence[Any]
         gold if labels[at] == gold else f"{bases[at]}[noref]" if parts[at] == "src" and bases[at] in both else bases[at]
         for at in kept
     ]
+    _validate.unique(f"base names of the metrics of {pair}", names)
     return ds.isel(metric=kept).assign_coords(metric=np.array(names, dtype=object))
 
 
@@ -313,7 +321,8 @@ def _accuracy(pairs: dict[str, _Pair]) -> Task:
     for pair in pairs.values():
         ds = pair.systems if human else pair.without_people(pair.systems)
         names = [gold if label == pair.gold else label for label in ds["metric"].values.tolist()]
-        parts.append(ds[["score"]].reset_coords(drop=True).assign_coords(metric=np.array(names, dtype=object)))
+        score = schema.oriented(schema.checked_scores(ds), ("metric",)).reset_coords(drop=True)
+        parts.append(score.to_dataset(name="score").assign_coords(metric=np.array(names, dtype=object)))
     everywhere = [name for name in parts[0]["metric"].values if all(name in each["metric"].values for each in parts)]
     parts = [each.sel(metric=everywhere) for each in parts]
     task: Task = {"gold": gold, "level": "system", "coefficient": "pairwise_accuracy", "missing": "available"}

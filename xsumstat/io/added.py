@@ -14,13 +14,24 @@ import xarray as xr
 from xsumstat import _validate
 from xsumstat.dataset import directions, facts
 from xsumstat.dataset import scores as schema
-from xsumstat.io import cells, columns, frames, recognised, roles, rows, stores, tabular
+from xsumstat.io import (
+    added_files,
+    cells,
+    columns,
+    frames,
+    recognised,
+    roles,
+    rows,
+    score_files,
+    stores,
+    tabular,
+)
 from xsumstat.method_synonyms import COLUMNS
 from xsumstat.synonyms import spelt
 from xsumstat.types import FloatArray, IntArray
 
 ADDED = "added"  # the attribute that says how many rows found their output
-_SUFFIXES = (*columns.TABLES, ".jsonl")
+_SUFFIXES = (*columns.TABLES, ".jsonl", score_files.SUFFIX)
 
 
 @_validate.public
@@ -41,15 +52,15 @@ def add_metric(
     ds : Dataset
         Scores; it is not changed.
     scores : DataFrame, str or Path
-        One row for each output: a frame of pandas or another library, or a ``.csv``, ``.tsv``, ``.parquet`` or
-        ``.jsonl`` file.
+        One row for each output: a frame of pandas or another library, or a ``.csv``, ``.tsv``, ``.parquet``,
+        ``.jsonl`` or ``.score`` file (mt-metrics-eval: lines ``SYSTEM SCORE``, inputs in the order of `ds`).
     on : str, list of str or mapping, optional
         Columns that identify an output, such as ``["model", "prompt_id"]``, or the dim or coordinate of each column:
         ``{"system": "model", "doc_id": "document"}``. Default: columns with usual names.
     metric : str or list of str, optional
         Columns of scores, each a metric. Default: every other numeric column.
     name : str or list of str, optional
-        Names of the metrics in the result. Default: the names of their columns.
+        Names of the metrics in the result. Default: the names of their columns, or of the ``.score`` file.
     lower_is_better : str or list of str, optional
         New metrics, by their names in the result, that are better when lower.
     kind : str, optional
@@ -83,7 +94,10 @@ def add_metric(
     ([3.0, 5.0], 'mine: 4 of 4 rows matched')
     """
     score = schema.checked_scores(ds)
-    frame, path = _read(scores)
+    frame, path = _read(ds, scores)
+    if path is not None and added_files.is_scores(path):
+        added_files.check_keywords(path, on, metric)
+        on, path = ["system", "input"], None
     keys = _keys(ds, score, frame, on)
     if path is not None:  # whose labels are text, as 007
         frame = frames.table(path, list(keys.values()))[0]
@@ -91,24 +105,21 @@ def add_metric(
     match = _matched(ds, score, frame, keys, as_text=path is not None)
     values = [rows.numbers(frame[column], column, "row {}".format) for column in names.values()]
     new = _laid_out(score, match, list(names), np.array(values))
-    told = {label: {"kind": "automatic" if kind is None else _validate.text("kind", kind)} for label in names}
+    kind_of_new = {"kind": "automatic" if kind is None else _validate.text("kind", kind)}
+    told = {label: {**each, **kind_of_new} for label, each in added_files.described(ds, names).items()}
     found = with_metrics(ds, score, new, told, kinds=kind is not None)
     lower = _validate.several("lower_is_better", lower_is_better, "a metric or several")
     for label in lower:
         _validate.known("metric in lower_is_better", label, list(names), "new metrics")
     found = directions.declare(found, lower, "lower_is_better") if lower else found
-    said = _said(score, match, list(names))
+    said = _said(score, match, list(names), _own_references(told))
     return found.assign_attrs({ADDED: "; ".join(filter(None, [str(ds.attrs.get(ADDED, "")), said]))})
 
 
 def with_metrics(
     ds: xr.Dataset, score: xr.DataArray, new: xr.DataArray, about: Mapping[Hashable, Mapping[str, Any]], kinds: bool
 ) -> xr.Dataset:
-    """A Dataset with further metrics `new` and their descriptions.
-
-    `about` gives for each new metric its coordinates; it is better when higher. `kinds`: create the coordinate `kind`
-    if absent.
-    """
+    """A Dataset with further metrics `new` and their descriptions."""
     bare = schema.without_coords(score)
     whole = xr.concat(
         [bare, new.broadcast_like(bare.isel(metric=0, drop=True)).transpose(*bare.dims)],
@@ -125,7 +136,6 @@ def with_metrics(
 def _descriptions(
     ds: xr.Dataset, metrics: list[Hashable], about: Mapping[Hashable, Mapping[str, Any]], kinds: bool
 ) -> dict[str, Any]:
-    """Coordinates of a Dataset that gains metrics."""
     coords: dict[str, Any] = {}
     for each, coord in ds.coords.items():
         if coord.dims == ("metric",) and each != "metric":
@@ -140,8 +150,13 @@ def _descriptions(
     return coords
 
 
-def _read(scores: Any) -> tuple[pd.DataFrame, Path | None]:
-    """The frame, and the path of a text file, whose labels have no types."""
+def _own_references(told: Mapping[Hashable, Mapping[str, Any]]) -> set[str]:
+    """The references that all new metrics have, and so need not score as systems."""
+    return set.intersection(*(set(added_files.parted(each["reference"])) for each in told.values()))
+
+
+def _read(ds: xr.Dataset, scores: Any) -> tuple[pd.DataFrame, Path | None]:
+    """The frame, and the path of a file of text, whose labels have no types."""
     if not isinstance(scores, str | Path):
         if isinstance(scores, pd.Series):
             scores = scores.to_frame("score" if scores.name is None else scores.name)
@@ -154,6 +169,8 @@ def _read(scores: Any) -> tuple[pd.DataFrame, Path | None]:
         raise stores.no_such(path)
     if suffix not in _SUFFIXES:
         raise ValueError(f"scores must be a table ({', '.join(_SUFFIXES)}), got {path.name}")
+    if added_files.is_scores(path):
+        return added_files.rows_of(ds, path)[0], path
     if suffix == ".jsonl":
         return rows.prepared(recognised.records(path), None), None
     with stores.reading(path):
@@ -161,7 +178,6 @@ def _read(scores: Any) -> tuple[pd.DataFrame, Path | None]:
 
 
 def _keys(ds: xr.Dataset, score: xr.DataArray, frame: pd.DataFrame, on: Any) -> dict[str, str]:
-    """The column of each dim or coordinate that identifies outputs."""
     dims = [str(dim) for dim in score.dims if dim != "metric"]
     if isinstance(on, Mapping):
         keys = {str(dim): column for dim, column in on.items()}
@@ -189,7 +205,6 @@ def _keys(ds: xr.Dataset, score: xr.DataArray, frame: pd.DataFrame, on: Any) -> 
 
 
 def _dim_of(ds: xr.Dataset, dims: list[str], column: str) -> str:
-    """The dim or coordinate that a column names."""
     described = [str(name) for name, coord in ds.coords.items() if coord.ndim == 1 and coord.dims[0] in dims]
     if column in dims or column in described:
         return column
@@ -221,7 +236,6 @@ def _along(ds: xr.Dataset, dims: list[str], key: str) -> str:
 
 
 def _values(coord: xr.DataArray) -> Any:
-    """Labels in memory, also beside lazy scores."""
     return coord.compute(scheduler="synchronous").values if facts.is_lazy(coord) else coord.values
 
 
@@ -276,7 +290,6 @@ class _Match:
     unknown: list[str]
 
     def cells(self) -> tuple[IntArray, ...]:
-        """Places of the matching rows, by dim."""
         return tuple(each[self.rows] for each in self.places.values())
 
 
@@ -343,8 +356,8 @@ def _laid_out(score: xr.DataArray, match: _Match, names: list[Hashable], values:
     return xr.DataArray(cube, {"metric": names, **{dim: score.indexes[dim] for dim in dims}}, ("metric", *dims))
 
 
-def _said(score: xr.DataArray, match: _Match, names: list[Hashable]) -> str:
-    """The number of matching rows in words; warns of unmatched rows or outputs."""
+def _said(score: xr.DataArray, match: _Match, names: list[Hashable], references: set[str]) -> str:
+    """The number of matching rows in words; warns of unmatched rows or outputs, except own references."""
     said = f"{', '.join(map(str, names))}: {len(match.rows):,} of {match.n_rows:,} rows matched"
     texts = []
     if len(match.rows) < match.n_rows:
@@ -357,6 +370,9 @@ def _said(score: xr.DataArray, match: _Match, names: list[Hashable]) -> str:
         there = score.notnull().any([dim for dim in score.dims if dim not in dims]).transpose(*dims).values
         lacking = there.copy()
         lacking[match.cells()] = False
+        if references and "system" in dims:
+            own = [at for at, system in enumerate(score["system"].values) if system in references]
+            lacking[(slice(None),) * dims.index("system") + (own,)] = False
         if lacking.any():
             first = ["/".join(str(score.indexes[dim][at]) for dim, at in zip(dims, place, strict=True))
                      for place in np.argwhere(lacking)[:3]]  # fmt: skip

@@ -14,7 +14,20 @@ import xarray as xr
 from xsumstat import _validate
 from xsumstat.dataset import facts
 from xsumstat.dataset import scores as schema
-from xsumstat.io import added, cells, columns, frames, roles, rows, stores, tabular, texts
+from xsumstat.io import (
+    added,
+    added_files,
+    cells,
+    columns,
+    frames,
+    mtme,
+    roles,
+    rows,
+    score_files,
+    stores,
+    tabular,
+    texts,
+)
 from xsumstat.io import ratings as by_raters
 
 _FRAME = "human"  # what messages call a frame, after its argument
@@ -84,8 +97,6 @@ def add_gold(
 
 @dataclass(frozen=True)
 class Match:
-    """Number of outputs and of human scores that matched."""
-
     n_outputs: int
     n_rated: int
     unrated: list[str]
@@ -97,7 +108,6 @@ class Match:
         return self.n_rated == self.n_outputs and not self.n_unknown
 
     def text(self, name: str) -> str:
-        """In words; `name` is where outputs come from."""
         words = f"{self.n_rated:,} of {self.n_outputs:,} outputs of {name} have a human score"
         if self.unrated:
             words += f"; {self.n_outputs - self.n_rated:,} have none, as {', '.join(self.unrated)}"
@@ -110,7 +120,6 @@ class Match:
 
 
 def join(ds: xr.Dataset, human: xr.DataArray, *, name: str) -> tuple[xr.Dataset, Match]:
-    """The result of `add_gold`, and its match."""
     score = schema.checked_scores(ds)
     if not isinstance(human, xr.DataArray) or not set(facts.CELLS) <= set(human.dims) <= {
         *facts.CELLS,
@@ -201,16 +210,16 @@ def read_human(
     column: str | None = None,
     labels: Sequence[str] = (),
 ) -> tuple[xr.DataArray, str]:
-    """Human scores (system, input, or also rater) from a table, and how its columns were read.
-
-    `path` is a ``.csv``, ``.tsv`` or ``.parquet`` file as for `add_gold`; `system`, `input` and `column` (ratings) name
-    columns if they exist; `labels` are the texts that ratings are.
-    """
+    """Human scores (system, input, or also rater) from a table, and how its columns were read."""
     path = Path(path)
     if not path.exists():
         raise stores.no_such(path)
+    if added_files.is_scores(path):
+        ds = mtme.read_files(path)
+        return ds["score"].isel(metric=0, drop=True), f"human scores {ds['metric'].values[0]!r}, in the order of inputs"
     if path.suffix.lower() not in columns.TABLES:
-        raise ValueError(f"human scores must be a table ({', '.join(columns.TABLES)}), got {path.name}")
+        known = ", ".join((*columns.TABLES, score_files.SUFFIX))
+        raise ValueError(f"human scores must be a table ({known}), got {path.name}")
     with stores.reading(path):
         names = columns.header(path)
     found = _labels_of(names, {"system": system, "input": input}, path.name)
@@ -222,7 +231,6 @@ def read_human(
 
 
 def _of_frame(frame: Any, scale: Sequence[str]) -> xr.DataArray:
-    """Human scores from a frame with usual column names."""
     table = rows.prepared(tabular.as_pandas(frame), None)
     names = [name for name in table.columns if isinstance(name, str)]
     found = _labels_of(names, {}, _FRAME)

@@ -19,6 +19,8 @@ from xsumstat import _validate
 from xsumstat.io.cells import text
 from xsumstat.types import FloatArray
 
+SUFFIX = ".score"
+GRANULARITIES = ("seg", "doc", "domain", "sys")
 WHOLE = "all"  # what the one input of system-level scores is called
 _PRINTED = bytes(range(ord("!"), ord("~") + 1))
 # What makes read_csv read the float that Python reads; what newer versions do in any case, and warn of when asked for.
@@ -42,8 +44,14 @@ class Units:
     domain: list[str] | None = None
 
 
+def named(file: Path) -> tuple[str, str]:
+    """What a file's name says: the scores' name, and their granularity, "" where it is not said."""
+    name = file.name.removesuffix(SUFFIX)
+    base, _, granularity = name.rpartition(".")
+    return (base, granularity) if base and granularity in GRANULARITIES else (name, "")
+
+
 def read_units(file: Path, granularity: str) -> Units:
-    """Rated units, from a list of documents."""
     if granularity == "sys":
         return Units([WHOLE])
     if not file.is_file():
@@ -178,7 +186,6 @@ def _number(word: str, where: str) -> float:
 
 
 def _lines(file: Path) -> Iterator[tuple[str, list[str]]]:
-    """Place and words of each line that is not empty."""
     try:
         content = file.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
