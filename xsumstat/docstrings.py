@@ -35,7 +35,7 @@ ENTRIES = {
         coefficient : str or callable, default "pearson"
             "pearson", "spearman", "kendall" (tau-b), "kendall_a", "kendall_c", "pairwise_accuracy", "acc_eq", "tau_eq",
             "kendall_like", "spa", "pdp"; on the human scale "accuracy", "kappa", "mcc", "f1", "sensitivity",
-            "specificity", "weighted_kappa", "icc"; or a function f(x, z) -> float. See "Which interval, which test?".
+            "specificity", "weighted_kappa", "icc"; or a function f(x, z) -> float. Documentation: "Coefficients".
     """,
     "average": """
         average : bool, default True
@@ -158,7 +158,7 @@ ENTRIES = {
         swap : {"scores", "decisions"}, optional
             For "acc_eq" and "tau_eq": swap scores, or decisions which of two outputs is better. Default: all decisions
             of a group together (input and within_system level) unless `resample` or `crossed` is given; else "scores".
-            ``swap="decisions"`` alone swaps each by itself, as WMT does; that test is liberal.
+            ``swap="decisions"`` alone swaps each separately, as WMT does; that test is liberal.
     """,
     "alternative": """
         alternative : {"two-sided", "greater", "less"}, default "two-sided"

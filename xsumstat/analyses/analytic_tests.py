@@ -1,4 +1,4 @@
-"""Analytic tests of two correlations with the same gold: `corr_test`."""
+"""Tests by a formula whether two correlations with the human scores are equal: `corr_test`."""
 
 from __future__ import annotations
 
@@ -59,8 +59,7 @@ def corr_test(
     -------
     Dataset
         On (metric, other_metric, ...): ``difference``, ``statistic`` (with the sign of the difference) and ``pvalue``;
-        NaN on the diagonal, and for fewer than 4 values. "zou" adds ``ci_low`` and ``ci_high``, "wilcoxon"
-        ``n_undefined``.
+        NaN for fewer than 4 values. "zou" adds ``ci_low`` and ``ci_high``, "wilcoxon" ``n_undefined``.
 
     Warns
     -----
@@ -71,15 +70,13 @@ def corr_test(
     -----
     Null hypothesis: both correlations with the human scores are equal. Scope: systems like these on these inputs
     (system and input level), inputs like these (within_system), outputs (global); for "wilcoxon" these systems on
-    inputs like these. The formulas assume jointly normal scores and Pearson's r. They suit system level: at input level
-    use `compare_metrics`, and at global level outputs are not independent, so the test is very liberal. "wilcoxon"
-    assumes symmetric differences. Formulas: documentation, "How intervals and tests are computed"; sizes:
-    "Calibration".
+    inputs like these. The formulas assume jointly normal scores and Pearson's r. Use them at system level only: at
+    global level they are very liberal. "wilcoxon" assumes symmetric differences. Formulas: documentation, "How
+    intervals and tests are computed"; sizes: "Calibration".
 
     References
     ----------
-    Williams (1959). Graham & Baldwin (2014). Steiger (1980). Meng, Rosenthal & Rubin (1992). Zou (2007). Wilcoxon
-    (1945). Deutsch, Dror & Roth (2021), §4.1.
+    Deutsch, Dror & Roth (2021), §4.1. Williams (1959). Steiger (1980). Meng et al. (1992). Zou (2007).
 
     Examples
     --------

@@ -81,8 +81,7 @@ def bias(
     joint : bool, default False
         Put all covariates into one regression. Of words, each but the first is then compared with the first.
     reliability : float or list of floats, optional
-        For "regression": reliabilities of the human scores for which to show the corrected slope. Default .5, .6, ...
-        1.
+        For "regression": reliabilities of the human scores for which to show the slope. Default .5 to 1.
     {along.raters}
     {resample.auto}
         A group of a single system needs "input".
@@ -96,8 +95,7 @@ def bias(
     Dataset
         On (metric, covariate, ...): ``slope`` (in SDs of the metric for one SD of the covariate, or for a group),
         ``ci_low``, ``ci_high``, ``standard_error``, ``df``, ``pvalue``; ``is_group(covariate)``. "corrected" adds
-        ``gold_reliability``; "regression" adds ``corrected_slope`` and ``corrected_pvalue`` (metric, covariate,
-        reliability, ...).
+        ``gold_reliability``; "regression" adds ``corrected_slope`` and ``corrected_pvalue``, also on reliability.
 
     Notes
     -----
@@ -108,8 +106,7 @@ def bias(
 
     References
     ----------
-    Fuller (1987), "Measurement Error Models". Carroll et al. (2006). Bell & McCaffrey (2002). Cameron, Gelbach & Miller
-    (2011). Lord (1967).
+    Fuller (1987), "Measurement Error Models". Carroll et al. (2006). Bell & McCaffrey (2002). Cameron et al. (2011).
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""A judge's scores on people's scale, each output mapped by the ratings of other inputs: `calibrate`."""
+"""A judge's scores on the human scale, each output mapped by ratings of other inputs: `calibrate`."""
 
 from __future__ import annotations
 

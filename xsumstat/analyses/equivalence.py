@@ -65,8 +65,7 @@ def equivalence(
     {gold}
     margin : float, {"rater_sd", "rater_range"} or DataArray
         Smallest difference that matters, above 0. "rater_sd" and "rater_range" are the SD and the range, over raters,
-        of the base version's correlations with single raters. A DataArray has one margin for each label. A NaN margin
-        gives no verdict.
+        of the base version's correlations with single raters. A DataArray has one margin for each label.
     {along.versions}
     {base}
     {metric}
@@ -167,8 +166,6 @@ def margin_sensitivity(
 ) -> xr.Dataset:
     """Share of comparisons that are equivalent, as the margin grows.
 
-    One set of draws serves every margin.
-
     Parameters
     ----------
     {ds}
@@ -259,8 +256,6 @@ def dominance(
     progress: bool | None = None,
 ) -> xr.Dataset:
     """Probability that one metric agrees better with human scores than another.
-
-    Scores are drawn anew. With `along` the result says whether the order is the same, e.g. in another language.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""How sure are we of a correlation, or of the difference of two: `ci`."""
+"""How uncertain is a correlation, or the difference of two: `ci`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""May a judge stand in for a rater: the alternative annotator test, and what raters reach themselves."""
+"""May a judge replace a rater, and how well do raters agree: `alt_test` and `human_ceiling`."""
 
 from __future__ import annotations
 
@@ -66,8 +66,6 @@ def alt_test(
 ) -> xr.Dataset:
     """Test whether a judge may replace a human rater (alternative annotator test).
 
-    ``ds.meta.alt_test("rating", metric="judge")`` compares the judge with each rater, by agreement with the others.
-
     Parameters
     ----------
     {ds.ratings}
@@ -75,14 +73,13 @@ def alt_test(
     {metric.rows}
     {along.raters}
     margin : float, default 0.2
-        How much more often a rater may be the better of the two, 0 to 1. The authors use .2 for experts, .15 for
-        skilled raters and .1 for crowds.
+        How much more often a rater may be the better one. The authors use .2 for experts, .15 for skilled raters, .1
+        else.
     alignment : {"rmse", "accuracy"}, default "rmse"
         Agreement with the other raters: minus the root mean square difference, or the share of equal ratings.
     scale : {"auto", "raw", "calibrated", "standardised", "ranks"}, default "auto"
         "raw" uses scores as given. "calibrated" gives them the distribution and grades of the ratings (see
-        `calibrate`). "auto" calibrates judges on another scale. "standardised" and "ranks" change ratings, too, and
-        break their ties.
+        `calibrate`). "auto" calibrates judges on another scale. "standardised" and "ranks" change ratings, too.
     test : {"t", "wilcoxon"}, default "t"
         One-sided test of the items. The authors advise "wilcoxon" below 30 items; it is very liberal here.
     alpha : float, default 0.05
@@ -94,11 +91,10 @@ def alt_test(
     Returns
     -------
     Dataset
-        On (metric, rater, ...): ``advantage``, the share of items on which the judge is at least as good as the rater,
+        On (metric, rater, ...): ``advantage``, the share of items on which the judge is no worse than the rater,
         ``human_advantage``, ``n_items``, ``pvalue`` and ``pvalue_adjusted``. On (metric, ...): ``winning_rate``, the
         share of raters with ``pvalue_adjusted ≤ alpha``, and ``advantage_probability``, the mean advantage.
-        ``attrs["calibrated"]`` and ``attrs["other_scale"]`` name judges on another scale; with "raw" these have no
-        verdict.
+        ``attrs["other_scale"]`` names judges without a verdict, ``attrs["calibrated"]`` others.
 
     Warns
     -----
@@ -337,8 +333,6 @@ def human_ceiling(
 ) -> xr.Dataset:
     """Agreement of raters with each other, and of metrics with the same raters.
 
-    Each rater is correlated with the mean of the other raters, and so is each metric.
-
     Parameters
     ----------
     {ds.ratings}
@@ -348,8 +342,7 @@ def human_ceiling(
     {level}
     {coefficient}
     method : {"auto", "jackknife", "bootstrap"}, default "auto"
-        "auto" is the jackknife where `ci` uses it, if all metrics and raters scored the same outputs of at least 4
-        systems (within_system: 4 inputs).
+        "auto" is the jackknife where `ci` uses it, if all scored the same outputs of 4 systems or more.
     {interval.plain}
     {resample.auto}
     {n_resamples}

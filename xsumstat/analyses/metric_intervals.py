@@ -1,4 +1,4 @@
-"""How sure are we of the correlations of metrics with each other: `metric_ci`."""
+"""How uncertain are the correlations of metrics with each other: `metric_ci`."""
 
 from __future__ import annotations
 
@@ -58,13 +58,12 @@ def metric_ci(
     -------
     Dataset
         On (metric, other_metric, ...), symmetric, NaN on the diagonal: ``correlation``, ``ci_low``, ``ci_high``,
-        ``standard_error``, ``n_undefined`` and, by method, ``bias``, ``df``, ``fell_back`` and ``samples``, as `ci`
-        returns them.
+        ``standard_error``, ``n_undefined`` and, by method, ``bias``, ``df``, ``fell_back``, ``samples``.
 
     Notes
     -----
-    `resample` sets the scope. All pairs see the same draws, unless metrics lack whole systems or inputs. To compare one
-    pair on two ranges of scores use `range_drop`.
+    `resample` sets the scope. All pairs see the same draws. To compare one pair on two ranges of scores use
+    `range_drop`.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Pairs of outputs of each input, looked at by two metrics or by all, on threads or with Dask, to the same bits."""
+"""Counts over pairs of outputs of each input, by two metrics or by all, on threads or with Dask, to the same bits."""
 
 from __future__ import annotations
 
@@ -294,7 +294,7 @@ def _ends(metric: Any) -> FloatArray:
 
 
 def _cut(metric: FloatArray, parts: list[slice]) -> list[FloatArray]:
-    """Copies, so that a part does not keep all inputs in memory."""
+    """Copies: a part must not keep all inputs in memory."""
     return [_array(metric)[:, at].copy() for at in parts]
 
 

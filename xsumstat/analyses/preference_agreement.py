@@ -1,4 +1,4 @@
-"""Do judges choose as people do, beside how far people choose alike: `preference_agreement`."""
+"""Do judges choose as human raters do: `preference_agreement`."""
 
 from __future__ import annotations
 
@@ -36,8 +36,6 @@ def preference_agreement(
     cluster: str | None = None,
 ) -> xr.Dataset:
     """Share of pairs on which a judge chooses as human raters do.
-
-    ``ds.meta.preference_agreement()`` also returns how often human raters choose alike.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Does a judge prefer long outputs, or those of some systems, more than people do: `preference_bias`."""
+"""Does a judge prefer long outputs, or those of some systems, more than human raters do: `preference_bias`."""
 
 from __future__ import annotations
 
@@ -33,8 +33,6 @@ def preference_bias(
 ) -> xr.Dataset:
     """Test whether judges prefer e.g. long outputs more than human raters do.
 
-    ``ds.meta.preference_bias(given="length")`` compares choices on the same pairs.
-
     Parameters
     ----------
     {ds.preferences}
@@ -50,7 +48,6 @@ def preference_bias(
         On (rater, covariate): ``difference`` (the judge's share less people's), ``ci_low``, ``ci_high``,
         ``standard_error``, ``pvalue``, ``pvalue_adjusted``, ``significant``; ``share`` of the judge's choices for the
         output with the higher value, or of that group (ties half), ``human_share``, ``n_pairs``, ``n_prompts``.
-        ``is_group(covariate)``.
 
     Notes
     -----
@@ -156,7 +153,7 @@ def _on_systems(values: xr.DataArray, choices: schema.Choices, name: str) -> xr.
 
 
 def _sides(values: FloatArray, choices: schema.Choices) -> FloatArray:
-    """1 where the left output has the higher number, -1 where the right one has, 0 where neither, or one has none."""
+    """1 where the left output has the higher value, -1 where the right one has, else 0."""
     sides = np.sign(values[:, choices.left] - values[:, choices.right])
     return np.broadcast_to(np.nan_to_num(sides), choices.values.shape[:2])
 

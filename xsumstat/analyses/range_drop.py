@@ -60,8 +60,7 @@ def range_drop(
     ----------
     {ds.outputs}
     metric : label, list of labels or bool DataArray, optional
-        At least two metrics to correlate with each other. Default: all except ``ds.attrs["gold"]`` and those that
-        ``kind`` calls human.
+        At least two metrics. Default: all except ``ds.attrs["gold"]`` and human ones.
     {range}
     coefficient : {"kendall", "kendall_a", "spearman", "pearson"}, default "kendall"
         Coefficient among the outputs of each input, averaged.
@@ -79,14 +78,12 @@ def range_drop(
     Dataset
         On (metric, other_metric), NaN on the diagonal: ``whole`` and ``part``, the correlations on the whole range and
         within it; ``difference`` (whole − part), ``ci_low``, ``ci_high`` and ``pvalue``; ``expected``, the drop from
-        the narrower range alone, ``expected_low`` and ``expected_high``; ``excess`` (difference − expected) and
-        ``excess_pvalue``; ``n_inputs``.
+        the narrower range alone, ``expected_low`` and ``expected_high``; ``excess``, ``excess_pvalue``; ``n_inputs``.
 
     Raises
     ------
     ValueError, TypeError
-        For not exactly one of `above`, `between`, `baseline` and `top`, an unknown label or option, and unusable
-        scores.
+        For not exactly one of `above`, `between`, `baseline` and `top`, and for unusable scores.
 
     Warns
     -----

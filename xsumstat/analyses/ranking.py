@@ -1,4 +1,4 @@
-"""Metrics in order, with clusters of those that no test tells apart: `rank`."""
+"""Metrics in order, in clusters that significant differences separate: `rank`."""
 
 from __future__ import annotations
 
@@ -78,15 +78,13 @@ def rank(
     -------
     Dataset
         On (metric, ...), in order: ``correlation``, ``rank`` (1 is best; equal ones share it) and ``cluster`` (1 is
-        best); 0 without a correlation. Coefficients of pairs add ``baseline`` and ``baseline_constant`` (chance),
-        "kendall_like" ``pairs_used``.
+        best); 0 without a correlation. Further variables are those of `corr`.
 
     Notes
     -----
     From the best down, a metric starts a new cluster if some member of the current cluster beats it: it correlates
     better, with p ≤ alpha. Differences within a cluster are not significant; this does not show that the metrics are
-    equally good. `resample` sets the scope. ``method="permutation", adjust=None`` gives WMT's clusters, for these
-    systems.
+    equally good. `resample` sets the scope. ``method="permutation", adjust=None`` is WMT's rule.
 
     References
     ----------
@@ -188,7 +186,7 @@ def _of_better(test: xr.Dataset) -> xr.DataArray:
 
 
 def ranked(r: FloatArray, pvalue: FloatArray, alpha: float) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """Rank and cluster of each metric, 0 where it has no correlation; `pvalue` (a, b) is of a being better than b."""
+    """Rank and cluster of each metric, 0 without a correlation; `pvalue` (a, b) tests whether a is better than b."""
     ranks, clusters = np.zeros(len(r), dtype=np.int64), np.zeros(len(r), dtype=np.int64)
     members: list[int] = []
     cluster = 1

@@ -74,13 +74,11 @@ def agreement(
     Notes
     -----
     ``α = 1 − D_o/D_e``: the disagreement within outputs over that among all ratings. Outputs with one rating do not
-    count. Scope: these raters; `resample` says which systems and inputs. Formulas: documentation, "How intervals and
-    tests are computed".
+    count. Scope: these raters. Formulas: documentation, "How intervals and tests are computed".
 
     References
     ----------
-    Krippendorff (2011), "Computing Krippendorff's Alpha-Reliability". Bhandari et al. (2020), §3.3. Efron & Stein
-    (1981).
+    Krippendorff (2011), "Computing Krippendorff's Alpha-Reliability". Bhandari et al. (2020), §3.3.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Where on the scale: `scoring_range`, and scores brought to [0, 1]."""
+"""Outputs in a range of scores: `scoring_range`, and scores brought to [0, 1]."""
 
 from __future__ import annotations
 
@@ -76,10 +76,9 @@ def scoring_range(
 
     Notes
     -----
-    A narrower range lowers correlations by itself: see `range_drop`. Metrics whose ``higher_is_better`` is False count
-    from the worst. Peyrard's range (T) is ``baseline=``, (A) e.g.
-    ``between=(0.25, 0.75), unit="quantile", keep="all"``; his published code uses one range for each pair of metrics,
-    as ``metric_corr(top=50)`` does.
+    A narrower range alone lowers correlations: see `range_drop`. Metrics whose ``higher_is_better`` is False count from
+    the worst. Peyrard's range (T) is ``baseline=``, (A) e.g. ``between=(0.25, 0.75), unit="quantile", keep="all"``; his
+    code has a range for each pair, as ``metric_corr(top=50)``.
 
     References
     ----------
@@ -286,7 +285,7 @@ def normalised(score: xr.DataArray, within: str = "all") -> xr.DataArray:
 
 
 def _in_reach(score: xr.DataArray) -> xr.DataArray:
-    """The scores, of a metric with huge ones halved, so that the difference of any two is a number."""
+    """The scores, of a metric with huge ones halved: the difference of any two is then finite."""
     huge = abs(score).max(facts.CELLS) > np.finfo(float).max / 2
     return score * (1.0 - 0.5 * huge)
 

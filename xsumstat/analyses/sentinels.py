@@ -40,8 +40,7 @@ def sentinels(
     level : {"system", "input", "global", "within_system"}, default "input"
         Level at which the sentinels will be judged.
     sees : {"input", "system"} or list of these, optional
-        Mean human scores to know: of each input, of each system, or (empty list) none. Default both; "input" at system
-        level.
+        Mean human scores to know: of inputs, of systems, or (empty list) none. Default both; "input" at system level.
     given : str, DataArray or list of these, optional
         Covariates of one more sentinel, which knows nothing else: a metric such as "length", a coordinate, a variable
         or a DataArray. Words give one covariate for each word except the first.
@@ -50,8 +49,7 @@ def sentinels(
     -------
     Dataset
         `ds` with further metrics "sentinel: input", "sentinel: system" and e.g. "sentinel: length", whose
-        ``kind(metric)`` is "sentinel". ``attrs["sentinels"]`` and ``attrs["sentinels_level"]`` record their human
-        scores and level.
+        ``kind(metric)`` is "sentinel". ``attrs`` record their human scores and level.
 
     Notes
     -----

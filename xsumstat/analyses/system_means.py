@@ -162,7 +162,7 @@ def _descriptions(score: xr.DataArray) -> dict[Any, Any]:
 
 @dataclass(frozen=True)
 class _Means(AtOnce):
-    """The means of all systems, each of which needs those of the others."""
+    """The means of all systems; each needs those of the others."""
 
     targets: range
     signs: tuple[float, ...]
@@ -247,7 +247,7 @@ def _warn(scores: few_ratings.FewRatings, found: Any, noted: Any, method: str) -
 
 
 def _warn_of_strata(rated_in: xr.DataArray, rated: xr.DataArray, strata: str) -> None:
-    """Say which groups of the strata have too few ratings of which systems that are rated, and what to do."""
+    """Name the groups of the strata with too few ratings of a rated system, and what to do."""
     way_out = "rate two or more inputs of each group, or give groups that are alike one name"
     for few, what in (
         (0, "no rating in a group, so no mean"),

@@ -1,4 +1,4 @@
-"""Which system is preferred, by people, by a judge, and by both: `rank_systems`."""
+"""Which system is preferred, by human raters, by a judge, and by both: `rank_systems`."""
 
 from __future__ import annotations
 
@@ -54,8 +54,7 @@ def rank_systems(
     Warns
     -----
     UserWarning
-        For infinite strengths (a system wins or loses all choices, or all are ties), and limits that rest on few
-        prompts.
+        For infinite strengths (e.g. a system wins all its choices), and limits that rest on few prompts.
 
     Notes
     -----

@@ -71,7 +71,7 @@ class Pairs:
 
     @cached_property
     def steps(self) -> FloatArray:
-        """The differences of grades in steps, whole numbers, of which equal sums are exactly so; else as they are."""
+        """The differences of grades in whole steps, whose equal sums are exactly equal; others as they are."""
         return np.rint(self.differences / self.step) if self.step else self.differences
 
     @cached_property

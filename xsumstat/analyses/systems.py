@@ -238,7 +238,7 @@ def by_systems(
 
 
 def warn_few(later: Checks, found: xr.Dataset, used: xr.DataArray | None = None) -> None:
-    """Say which systems, of those that are used, share no input, or only one, so that they cannot be compared."""
+    """Name the systems in use that share at most one input and cannot be compared."""
     later.make(_warn_of_few, found["n_inputs"], used)
 
 

@@ -1,4 +1,4 @@
-"""Several tasks at once: metrics in order of a weighted average of what each task says of them."""
+"""Metrics in order of a weighted average over tasks: `rank_tasks`."""
 
 from __future__ import annotations
 
@@ -305,7 +305,7 @@ class _Tests:
 
 
 def _own_stream(name: Any) -> int:
-    """A number of a task's name, so that its draws do not depend on the tasks beside it."""
+    """A number from a task's name: its draws must not depend on the other tasks."""
     return int.from_bytes(hashlib.sha256(str(name).encode()).digest()[:8], "big")
 
 

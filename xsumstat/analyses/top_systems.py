@@ -1,4 +1,4 @@
-"""The best systems, and does a metric still agree with people among them: `top_k` and `top_k_corr`."""
+"""The best systems, and the agreement of metrics with human scores among them: `top_k` and `top_k_corr`."""
 
 from __future__ import annotations
 
@@ -179,8 +179,8 @@ def top_k(ds: xr.Dataset, k: int, *, by: Hashable | xr.DataArray | None = None) 
     k : int
         Number of systems, from 1 to the number of those with a score.
     by : label, str or DataArray, optional
-        Score to choose by: a label of `metric`, a variable or a DataArray. Default ``ds.attrs["gold"]``. It is averaged
-        over inputs, raters and references.
+        Score to choose by: a label of `metric`, a variable or a DataArray. Default ``ds.attrs["gold"]``. It is
+        averaged.
 
     Returns
     -------

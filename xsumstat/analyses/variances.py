@@ -1,4 +1,4 @@
-"""Whose variance it is, of gold and of metrics: `variance_components`."""
+"""Components of the variance of human scores and metrics: `variance_components`."""
 
 from __future__ import annotations
 
@@ -38,8 +38,7 @@ def variance_components(
 ) -> xr.Dataset:
     """Variance of scores between systems, between inputs and of single outputs.
 
-    ``ds.meta.variance_components("human")`` also returns the covariances of metrics, and the reliability of system
-    means.
+    ``ds.meta.variance_components("human")`` also returns covariances, and the reliability of system means.
 
     Parameters
     ----------
@@ -62,8 +61,8 @@ def variance_components(
     Dataset
         The human scores are the first metric; ``effect`` is "system", "input", "cell", with `rating` also "rater",
         "residual". On (metric, effect): ``variance``, ``standard_error``, ``share``. On (metric, other_metric, effect):
-        ``covariance``, ``covariance_error``, ``correlation``. ``n_cells(metric, other_metric)``. On (metric, n_inputs[,
-        n_raters]): ``reliability`` in [0, 1].
+        ``covariance``, ``covariance_error``, ``correlation``. ``n_cells(metric, other_metric)``.
+        ``reliability(metric, n_inputs[, n_raters])``.
 
     Notes
     -----
@@ -74,8 +73,7 @@ def variance_components(
 
     References
     ----------
-    Henderson (1953). Searle, Casella & McCulloch (1992), "Variance Components", chapter 5. Brennan (2001),
-    "Generalizability Theory".
+    Henderson (1953). Searle, Casella & McCulloch (1992), chapter 5. Brennan (2001), "Generalizability Theory".
 
     Examples
     --------

@@ -41,10 +41,9 @@ def wmt_tasks(
     Parameters
     ----------
     data : mapping of str to Dataset
-        Scores of segments by language pair, as `read_mtme` returns them; or one Dataset with
-        ``attrs["language_pair"]``.
+        Scores of segments by language pair, e.g. by `read_mtme`; or one Dataset with ``attrs["language_pair"]``.
     rules : {"wmt22", "wmt23", "wmt24", "wmt25"}, optional
-        Rules of which year. Default ``attrs["test_set"]``; other years' scores are allowed.
+        Year of the rules. Default ``attrs["test_set"]``; other years' scores are allowed.
     systems : mapping of str to Dataset, optional
         Scores of systems by language pair (``granularity="sys"``), for "wmt22" and "wmt23". Default: means of segments.
     domains : mapping of str to Dataset, optional
@@ -63,8 +62,7 @@ def wmt_tasks(
     -------
     dict
         Tasks by name, each with ``ds``, ``gold``, ``level``, ``coefficient``, ``weight`` and, for a single pair or
-        domain, ``language_pair`` or ``domain``. Metrics are labelled by ``base``, with "[noref]" if needed to
-        distinguish two.
+        domain, ``language_pair`` or ``domain``. Metrics are labelled by ``base``, some with "[noref]".
 
     Warns
     -----
