@@ -51,7 +51,7 @@ ENTRIES = {
     """,
     "given": """
         given : str, DataArray or list of these, optional
-            Covariates to hold constant, e.g. "length": metrics, coordinates, variables or a DataArray (partial r, ρ or τ).
+            Covariates to hold constant, e.g. "length": metrics, coordinates, variables or DataArrays (partial r, ρ, τ).
     """,
     "positive": """
         positive : number, str or list of these, optional
