@@ -81,10 +81,9 @@ def system_means(
     -----
     Assumption: the rated inputs are a random sample, at least within `strata`. Nothing repairs ratings of inputs that
     were chosen by their quality. Scope: these systems on inputs like these. With z̄ the mean rating on n rated inputs
-    and D the metric's mean on all m inputs less that on the rated ones, the mean is ``z̄ + β·D``. Expect
-    ``n_effective`` of about ``n/(1 − ρ²(1 − n/m))`` for new inputs, ρ the correlation within systems. If
-    `sample_inputs` drew inputs with unequal probabilities, z̄ is the Horvitz-Thompson estimate, and each stratum has a
-    variance of its own. Formulas: documentation, "How intervals and tests are computed".
+    and D the metric's mean on all m inputs less that on the rated ones, the mean is ``z̄ + β·D``. If `sample_inputs`
+    drew with unequal probabilities, z̄ is the Horvitz-Thompson estimate, and each stratum has a variance of its own.
+    Formulas: documentation, "How intervals and tests are computed".
 
     References
     ----------
@@ -156,8 +155,6 @@ def _descriptions(score: xr.DataArray) -> dict[Any, Any]:
 
 @dataclass(frozen=True)
 class _Means(AtOnce):
-    """The means of all systems; each needs those of the others."""
-
     targets: range
     signs: tuple[float, ...]
     strata: Strata
