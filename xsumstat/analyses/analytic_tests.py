@@ -41,8 +41,6 @@ def corr_test(
 ) -> xr.Dataset:
     """Test by a formula whether two metrics correlate equally with human scores.
 
-    ``ds.meta.corr_test("human", method="williams")`` tests all pairs at system level. Nothing is resampled.
-
     Parameters
     ----------
     {ds}

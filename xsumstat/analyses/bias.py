@@ -81,7 +81,7 @@ def bias(
     joint : bool, default False
         Put all covariates into one regression. Of words, each but the first is then compared with the first.
     reliability : float or list of floats, optional
-        For "regression": reliabilities of the human scores for which to show the slope. Default .5 to 1.
+        For "regression": reliabilities of the human scores for which to show the slope. Default .5, .6, ..., 1.
     {along.raters}
     {resample.auto}
         A group of a single system needs "input".

@@ -57,8 +57,6 @@ def close_corr(
 ) -> xr.Dataset:
     """Correlation over the pairs of systems that a metric scores close.
 
-    ``ds.meta.close_corr("human")`` shows, with intervals, whether a metric orders systems that it hardly separates.
-
     Parameters
     ----------
     {ds}

@@ -60,10 +60,7 @@ def corr(
     Parameters
     ----------
     {ds}
-    {gold}
-    {metric}
-    {level}
-    {coefficient}
+    {question}
     {average}
     {by}
     {given}

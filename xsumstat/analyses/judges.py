@@ -70,7 +70,8 @@ def alt_test(
     ----------
     {ds.ratings}
     {rating}
-    {metric.rows}
+    metric : label, list of labels or bool DataArray, optional
+        The judges. Default: all metrics except the human scores.
     {along.raters}
     margin : float, default 0.2
         How much more often a rater may be the better one. The authors use .2 for experts, .15 for skilled raters, .1
@@ -337,7 +338,8 @@ def human_ceiling(
     ----------
     {ds.ratings}
     {rating}
-    {metric.rows}
+    metric : label, list of labels or bool DataArray, optional
+        Metrics to compare with raters. Default: all except the human scores.
     {along.raters}
     {level}
     {coefficient}
@@ -365,9 +367,9 @@ def human_ceiling(
     -----
     Scope: these raters; `resample` says which systems and inputs. A metric is compared with one rater at a time, on
     this rater's outputs and against the same other raters. For coefficients of classes such as "kappa" each other rater
-    is used singly, because a mean is no class. A metric above the ceiling is as good a yardstick as one rater; it need
-    not see what raters see. "rater" must be the same person throughout; otherwise it is a random rater. Raters without
-    ratings are left out. Formulas: documentation, "How intervals and tests are computed".
+    is used singly, because a mean is no class. A metric above the ceiling need not see what raters see. "rater" must be
+    the same person throughout; otherwise it is a random rater. Raters without ratings are left out. Formulas:
+    documentation, "How intervals and tests are computed".
 
     Examples
     --------

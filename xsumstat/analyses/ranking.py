@@ -56,10 +56,7 @@ def rank(
     Parameters
     ----------
     {ds}
-    {gold}
-    {metric}
-    {level}
-    {coefficient}
+    {question}
     method : {"jackknife", "permutation"}, optional
         "jackknife" uses `compare_metrics`, "permutation" one-sided tests by `perm_test` on these systems. Default
         "jackknife", or "permutation" with `crossed`, `swap` or ``adjust="maxt"``.

@@ -48,8 +48,6 @@ def top_k_corr(
 ) -> xr.Dataset:
     """Correlation with human scores among the k best systems, as k shrinks.
 
-    ``ds.meta.top_k_corr("human")`` returns the correlations with confidence bands.
-
     Parameters
     ----------
     {ds}

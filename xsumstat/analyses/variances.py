@@ -38,21 +38,18 @@ def variance_components(
 ) -> xr.Dataset:
     """Variance of scores between systems, between inputs and of single outputs.
 
-    ``ds.meta.variance_components("human")`` also returns covariances, and the reliability of system means.
-
     Parameters
     ----------
     {ds}
     {gold}
     {metric}
     rating : str or DataArray, optional
-        Single ratings, a variable of `ds` or a DataArray with the dims `system`, `input` and `along`. Their mean is
-        then the human score, and the variance of raters is separated.
+        Single ratings (system, input, `along`): their mean is then the human score, and raters have a variance.
     {along.raters}
     n_inputs : int or list of int, default 1, 2, 5, 10, ... 1,000
-        Numbers of inputs for which to give the reliability; a list gives a dim of that name.
+        Numbers of inputs for the reliability; a list gives a dim of that name.
     n_raters : int or list of int, default 1, 2, 3, 5 and 10
-        With `rating`: numbers of raters for which to give it; a list gives a dim of that name.
+        With `rating`: numbers of raters for the reliability; a list gives a dim of that name.
     repair : bool, default True
         Set negative variances to 0 and make correlations consistent. False returns the unbiased estimates.
 
