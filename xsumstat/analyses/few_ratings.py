@@ -94,7 +94,6 @@ def _equal(scores: list[xr.DataArray], gold: xr.DataArray) -> Fact:
 
 
 def _on_all_inputs(gold: xr.DataArray, score: xr.DataArray) -> xr.DataArray:
-    """Gold on all inputs that the metrics scored: one that it lacks has no rating."""
     if "input" not in gold.indexes or "input" not in score.indexes:
         return gold
     known = gold.indexes["input"]

@@ -202,7 +202,6 @@ def _bins(values: Any, places: Any, n_means: int, n_spreads: int) -> list[tuple[
 
 
 def _nearest(values: Any, rated: Any, places: list[int], taken: set[int], n: int) -> list[int]:
-    """The n inputs, of those that are free, whose mean is nearest to that of a bin."""
     mean = np.where(rated, np.nanmean(np.where(rated, values, 0.0), axis=0), np.nan)
     centre = mean[places].mean() if places else np.nanmean(mean)
     free = [at for at in np.flatnonzero(rated) if at not in taken]

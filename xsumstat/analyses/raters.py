@@ -128,8 +128,6 @@ _AT_ONCE = 64
 
 @dataclass(frozen=True)
 class _Alpha(Job[R]):
-    """Krippendorff's alpha with its interval."""
-
     function: Callable[..., Any]
     measurement: str
     confidence_level: float
@@ -201,7 +199,6 @@ class _Jackknifed(_Alpha[list[alpha.Without]]):
         return [alpha.Without(rated, where[dim], size, self.measurement) for dim, size in self.sizes.items()]
 
     def block(self, ready: list[alpha.Without], block: int, out: FloatArray, stop: threading.Event | None) -> None:
-        """Fill the alpha without each label, NaN where it has no cell."""
         labels = [(without, at) for without in ready for at in range(without.size)]
         out[:] = np.nan
         for column, (without, at) in enumerate(labels[self.columns(block)]):

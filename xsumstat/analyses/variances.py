@@ -122,8 +122,6 @@ def _sizes(name: str, value: Any) -> list[int]:
 
 @dataclass(frozen=True)
 class _Scores:
-    """Scores and human scores, oriented and aligned, with all their gaps."""
-
     score: xr.DataArray
     gold: xr.DataArray
     ratings: xr.DataArray | None
@@ -147,7 +145,6 @@ class _Scores:
 
 
 def _prepared(ds: Any, gold: Any, metric: Any, rating: Any, along: str) -> _Scores:
-    """Scores and gold, checked and aligned, with all their gaps."""
     if not isinstance(ds, xr.Dataset):
         raise TypeError(f"ds must be a Dataset of scores, got {type(ds).__name__}")
     score, ratings, called = schema.checked_scores(ds), None, None
