@@ -47,13 +47,11 @@ ENTRIES = {
     """,
     "cluster": """
         cluster : str or tuple of str, optional
-            Coordinate of systems or inputs that belong together, e.g. "document", or one of each. They are drawn as
-            one.
+            Coordinate of systems or inputs to draw and leave out together, e.g. "document"; or one of each.
     """,
     "given": """
         given : str, DataArray or list of these, optional
-            Covariates to hold constant, e.g. "length": a metric, coordinate, variable or DataArray. Gives partial
-            "pearson", "spearman" or "kendall".
+            Covariates to hold constant, e.g. "length": metrics, coordinates, variables or DataArrays (partial r, ρ, τ).
     """,
     "positive": """
         positive : number, str or list of these, optional
@@ -397,17 +395,22 @@ ENTRIES = {
 
 # Entries that several functions list one after another, by the name that stands for all of them.
 RUNS = {
-    name: tuple(entries.split())
-    for name, entries in {
-        "pairs": "gold metric.rows other.columns level coefficient",
-        "options": "by cluster given positive threshold calibrate_on pool missing undefined",
-        "intervals": (
-            "method.ci interval resample.ci n_resamples confidence_level missing undefined rng keep_samples progress"
-        ),
-        "bands": "method.bands n_resamples.draws confidence_level rng progress",
-        "range": "above between baseline top metrics keep unit",
-        "judges": "adjust.raters confidence_level cluster.prompts",
-    }.items()
+    "pairs": "gold metric.rows other.columns level coefficient",
+    "options": "by cluster given positive threshold calibrate_on pool missing undefined",
+    "intervals": (
+        "method.ci interval resample.ci n_resamples confidence_level missing undefined rng keep_samples progress"
+    ),
+    "bands": "method.bands n_resamples.draws confidence_level rng progress",
+    "range": "above between baseline top metrics keep unit",
+    "judges": "adjust.raters confidence_level cluster.prompts",
+    "question": "gold metric level coefficient",
+    "tests": "alternative adjust within",
+    "samples": "rng keep_samples.pairs progress",
+    "versions": (
+        "along.versions base metric other.instead method.equivalence "
+        "level coefficient resample.ci alpha.equivalence adjust.formula within"
+    ),
+    "resamples": "n_resamples missing undefined rng progress",
 }
 
 
@@ -424,7 +427,7 @@ def whole(text: str | None) -> str | None:
 
 
 def _entries(name: str) -> str:
-    return "\n".join(inspect.cleandoc(ENTRIES[each]) for each in RUNS.get(name, (name,)))
+    return "\n".join(inspect.cleandoc(ENTRIES[each]) for each in RUNS.get(name, name).split())
 
 
 def without(text: str | None, name: str) -> str | None:

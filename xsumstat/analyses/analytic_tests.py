@@ -41,8 +41,6 @@ def corr_test(
 ) -> xr.Dataset:
     """Test by a formula whether two metrics correlate equally with human scores.
 
-    ``ds.meta.corr_test("human", method="williams")`` tests all pairs at system level. Nothing is resampled.
-
     Parameters
     ----------
     {ds}
@@ -175,7 +173,6 @@ def _signed_ranks(
 
 
 def _ranks_of(differences: FloatArray, alternative: str) -> tuple[float, float, float]:
-    """The sum of signed ranks and the two p-values: 0, 1 and 1 where no difference is other than 0."""
     if not len(differences):
         return np.nan, np.nan, np.nan
     ranks, tied = signed_ranks.ranked(differences[None], np.array([TOLERANCE]))

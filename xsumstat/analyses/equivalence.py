@@ -66,25 +66,10 @@ def equivalence(
     margin : float, {"rater_sd", "rater_range"} or DataArray
         Smallest difference that matters, above 0. "rater_sd" and "rater_range" are the SD and the range, over raters,
         of the base version's correlations with single raters. A DataArray has one margin for each label.
-    {along.versions}
-    {base}
-    {metric}
-    {other.instead}
-    {method.equivalence}
-    {level}
-    {coefficient}
-    {resample.ci}
-        "jackknife" has no "cell".
-    {alpha.equivalence}
-    {adjust.formula}
-    {within}
+    {versions}
     rating : str or DataArray, optional
         For margins from raters: ratings with the dims rater, system and input. Default the variable "rating".
-    {n_resamples}
-    {missing}
-    {undefined}
-    {rng}
-    {progress}
+    {resamples}
 
     Returns
     -------
@@ -171,26 +156,11 @@ def margin_sensitivity(
     {ds}
     {gold}
     margins : list of float, optional
-        Margins in ascending order, above 0. Default .01, .02, ... .30.
+        Margins in ascending order, above 0. Default .01, .02, ... .30. Each margin is a family of tests.
     by : dim or dims, optional
         Dims of the comparisons to keep, e.g. "quality"; the share is over all others. Default none.
-    {along.versions}
-    {base}
-    {metric}
-    {other.instead}
-    {method.equivalence}
-    {level}
-    {coefficient}
-    {resample.ci}
-    {alpha.equivalence}
-    {adjust.formula}
-        Each margin is a family of tests.
-    {within}
-    {n_resamples}
-    {missing}
-    {undefined}
-    {rng}
-    {progress}
+    {versions}
+    {resamples}
 
     Returns
     -------
@@ -271,11 +241,7 @@ def dominance(
     {level}
     {coefficient}
     {resample.ci}
-    {n_resamples}
-    {missing}
-    {undefined}
-    {rng}
-    {progress}
+    {resamples}
 
     Returns
     -------
@@ -336,8 +302,6 @@ def dominance(
 
 @dataclass(frozen=True)
 class _Test:
-    """Method, measure and (1 − 2·alpha) interval of a test of equivalence."""
-
     measure: Measure
     method: str
     interval: BootstrapInterval
@@ -377,7 +341,6 @@ class _Test:
         return cls(measure, method, interval, alpha, draws.progress, resample)
 
     def found(self, pairs: Pairs, margins: xr.DataArray) -> dict[str, xr.DataArray]:
-        """Difference, interval and a p-value for each of the margins (_margin, ...), by pair."""
         if self.method == "jackknife":
             return equivalence_tests.left_out(pairs, self.measure, self.interval, margins, self.progress)
         if self.method != "tost":

@@ -84,14 +84,10 @@ def perm_test(
         Swap all scores of a system together, all of an input together, or each separately ("both", the default).
     {crossed}
     {swap}
-    {alternative}
-    {adjust}
-    {within}
+    {tests}
     {n_resamples.swaps}
     {options}
-    {rng}
-    {keep_samples.pairs}
-    {progress}
+    {samples}
 
     Returns
     -------
@@ -290,14 +286,10 @@ def boot_test(
     {ds}
     {pairs}
     {resample.auto}
-    {alternative}
-    {adjust}
-    {within}
+    {tests}
     {n_resamples}
     {options}
-    {rng}
-    {keep_samples.pairs}
-    {progress}
+    {samples}
 
     Returns
     -------

@@ -56,10 +56,7 @@ def rank(
     Parameters
     ----------
     {ds}
-    {gold}
-    {metric}
-    {level}
-    {coefficient}
+    {question}
     method : {"jackknife", "permutation"}, optional
         "jackknife" uses `compare_metrics`, "permutation" one-sided tests by `perm_test` on these systems. Default
         "jackknife", or "permutation" with `crossed`, `swap` or ``adjust="maxt"``.
@@ -161,7 +158,6 @@ def rank(
 
 
 def _each_once(before: list[Said], of_test: list[Said], of_single: list[Said]) -> list[Said]:
-    """What lazy scores have to say, each once; of the number of systems what the tests say."""
     single = [
         Said([caveat for caveat in each.caveats if caveat.code != "few_systems"], each.error) for each in of_single
     ]

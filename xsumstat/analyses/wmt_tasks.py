@@ -66,11 +66,6 @@ def wmt_tasks(
         Tasks by name, each with ``ds``, ``gold``, ``level``, ``coefficient``, ``weight`` and, for a single pair or
         domain, ``language_pair`` or ``domain``. Metrics are labelled by ``base``, some with "[noref]".
 
-    Warns
-    -----
-    UserWarning
-        For pairs with ESA scores of two raters (the first is used), and pairs without WMT22's domains.
-
     Notes
     -----
     "wmt24" and "wmt25": "spa" of systems and "acc_eq" of segments, by input, for each pair, with equal weights.
@@ -189,11 +184,9 @@ class _Pair:
         return cls(pair, segments, whole, single, gold, people, human)
 
     def without_people(self, ds: xr.Dataset) -> xr.Dataset:
-        """Without other references as systems."""
         return ds.sel(system=~ds["system"].isin(list(self.people))) if self.people else ds
 
     def task(self, level: str, coefficient: str, *, human: bool | None = None, domain: str | None = None) -> Task:
-        """One task."""
         of_means = level == "system" and coefficient != "spa"
         ds = self.systems if of_means and domain is None else self.segments
         if domain is not None:
@@ -231,7 +224,6 @@ def _gold(pair: str, ds: xr.Dataset, gold: Any, settled: wmt_data.Settled | None
 
 
 def _warn_of_two(pairs: Mapping[str, _Pair], data: Mapping[str, xr.Dataset], gold: Any) -> None:
-    """Say which of two raters' scores are the gold."""
     first, second = _TWO_OF_ESA
     named = set(data) if isinstance(gold, str) else set(gold or ())
     both = [name for name, pair in pairs.items() if pair.gold == first and second in data[name]["metric"].values]
@@ -330,7 +322,6 @@ def _of_2022(pairs: dict[str, _Pair]) -> dict[str, Task]:
 
 
 def _accuracy(pairs: dict[str, _Pair]) -> Task:
-    """The pairwise accuracy of the systems of all pairs, each pair's among themselves."""
     parts, golds = [], {pair.gold for pair in pairs.values()}
     gold = golds.pop() if len(golds) == 1 else "gold"
     human = any(pair.human for pair in pairs.values())  # one task, which has people or not
