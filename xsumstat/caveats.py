@@ -49,11 +49,9 @@ class Caveat(str):
         return made
 
     def said(self, text: str) -> Caveat:
-        """The same with another text."""
         return Caveat(text, self.code, **self.fields)
 
     def of(self, name: str) -> Caveat:
-        """The same for a named part."""
         return self.said(f"{name}: {self}")
 
     def warning(self) -> MetaEvaluationWarning:
@@ -78,7 +76,9 @@ CODES: dict[str, type[MetaEvaluationWarning]] = {
             "no_rating",
             "no_score",
             "no_such_domain",
+            "not_drawn",
             "not_in_all_tasks",
+            "not_rated",
             "scores_left_out",
         ),
         LeftOutWarning,
@@ -126,6 +126,7 @@ CODES: dict[str, type[MetaEvaluationWarning]] = {
             "other_scale",
             "unequal_clusters",
             "unequal_groups",
+            "unequal_probabilities",
             "outside",
             "perhaps_no_metric",
             "rare_class",

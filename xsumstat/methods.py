@@ -14,7 +14,7 @@ from xsumstat import _validate, extras
 from xsumstat.catalogue import ANALYSES
 from xsumstat.citations import REFERENCES
 from xsumstat.coefficients.table import COEFFICIENTS
-from xsumstat.dataset import calibrated, wording
+from xsumstat.dataset import calibrated, drawn, wording
 from xsumstat.io import paper_tables
 
 # What was done, by analysis and its special kinds.
@@ -160,7 +160,8 @@ def _aim(result: xr.Dataset) -> str:
     filled["whether"], filled["others"] = _whether(result), _others(result)
     ridge, strata = attrs.get("method") == "ridge", attrs.get("strata")
     filled["slopes"] = "a slope for each metric, by ridge regression" if ridge else "a slope pooled over systems"
-    filled["slopes"] += "" if strata is None else f", within strata of {_text(strata)}"
+    if strata is not None:
+        filled["slopes"] += ", within strata" if strata == drawn.STRATUM else f", within strata of {_text(strata)}"
     filled["helped"] = "" if helper is None else f", from {filled['gold']} with the scores that {helper} gave to all"
     filled["n_tasks"] = "one task" if tasks == 1 else f"{tasks} tasks"
     filled["task_label"] = str(attrs.get("tasks_by", "group")).replace("_", " ")
@@ -170,11 +171,10 @@ def _aim(result: xr.Dataset) -> str:
         aim = aim.replace(", with confidence intervals", "")
     if _analysis(result) == "plan" and "n_trials" not in attrs:  # by formula alone
         aim = f"{aim.partition(';')[0]}."
-    return aim.format_map(_Filled(filled)).replace(" ,", ",")
+    return " ".join(filter(None, [aim.format_map(_Filled(filled)).replace(" ,", ","), drawn.sentence(attrs, "were")]))
 
 
 def _of_calibration(result: xr.Dataset) -> str:
-    """How scores were calibrated."""
     if "calibration" in result.attrs:
         judges, words = str(result.attrs.get("calibrated", "")), str(result.attrs["calibration"])
         return f"The scores of {judges} were calibrated {words} [kolen2014test]."
@@ -195,7 +195,6 @@ def _of_calibration(result: xr.Dataset) -> str:
 
 
 def _sides(result: xr.Dataset) -> tuple[list[Hashable], list[Hashable]] | None:
-    """Labels of rows and columns of a result of pairs."""
     dims = _dims_of_pairs(result)
     if not set(dims) <= set(result.coords):
         return None
@@ -209,7 +208,6 @@ def _dims_of_pairs(result: xr.Dataset) -> tuple[str, str]:
 
 
 def _whether(result: xr.Dataset) -> str:
-    """Pairs that are tested for a difference."""
     sides = _sides(result)
     of_systems = _analysis(result) == "compare_systems"
     what, pairs = ("scores", "systems") if of_systems else ("agreement", "metrics")
@@ -222,7 +220,6 @@ def _whether(result: xr.Dataset) -> str:
 
 
 def _others(result: xr.Dataset) -> str:
-    """Metrics that others are compared with."""
     sides = _sides(result)
     return "another" if sides is None or set(sides[0]) == set(sides[1]) else wording.listed(sides[1], last="or")
 
@@ -335,7 +332,6 @@ def _of_correction(result: xr.Dataset) -> str:
 
 
 def _of_level(result: xr.Dataset) -> str:
-    """The significance level of `conclusion`."""
     return f" at a significance level of {wording.setting(wording.alpha_of(result))}"
 
 

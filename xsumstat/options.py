@@ -45,6 +45,7 @@ _SYNONYMS: dict[str, str] = {
     "--rules": "year task tasks",
     "--reference": "ref refs references stdref",
     "--leave-out": "exclude outliers leaveout",
+    "--primary": "primaries primaryonly mainsubmissions",
     "--dump": "tsv export results dumpto",
     "--dask": "lazy cluster scheduler distributed",
 }
@@ -89,6 +90,7 @@ _WORDING: tuple[tuple[str, str], ...] = (
     (r"\breference=\{'([^']*)': '([^']*)'\}", r"--reference \1=\2"),
     (r"\breference='([^']*)'", r"--reference \1"),
     (r"\brules='([^']*)'", r"--rules \1"),
+    (r"^primary=True needs", "--primary needs"),
     (r"^language_pair names", "--language-pair names"),
     (r"^(each item of )?metric_files", "--metric-file"),
     (r"\bin lower_is_better\b", "in --lower-is-better"),
@@ -103,8 +105,6 @@ def called() -> str:
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser that suggests the option meant by an unknown one."""
-
     def error(self, message: str) -> NoReturn:
         given = re.fullmatch(r"unrecognized arguments: (.*)", message)
         wrong = next((word for word in given[1].split() if word.startswith("-")), None) if given else None
@@ -122,8 +122,6 @@ class Parser(argparse.ArgumentParser):
 
 
 def one_of(name: str, allowed: Collection[str]) -> dict[str, Any]:
-    """A type for an option with some words and their synonyms."""
-
     def checked(text: str) -> str:
         try:
             return _validate.choice(name, text, allowed)

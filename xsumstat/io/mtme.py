@@ -14,6 +14,7 @@ import numpy as np
 import xarray as xr
 
 from xsumstat import _validate
+from xsumstat.analyses import wmt_data
 from xsumstat.dataset import facts
 from xsumstat.dataset import scores as schema
 from xsumstat.io import mtme_names, mtme_texts, score_files
@@ -59,8 +60,9 @@ def read_mtme(
         ``score(metric, system, input)``, float64, human scores included, NaN where missing; a dict by pair for several
         pairs (for `wmt_tasks`). Coordinates ``kind(metric)``, "human" or "automatic"; ``base(metric)`` and
         ``reference(metric)``, the parts of a metric's name ("src": no reference); ``document(input)``,
-        ``domain(input)`` and ``system_type(system)``, "human" for references, where known. ``attrs["gold"]`` is set for
-        a single human score.
+        ``domain(input)`` and ``system_type(system)``, "human" for references, where known; for wmt22 to wmt24
+        ``submission(metric)``: "primary", "baseline" or "contrastive". ``attrs["gold"]`` is set for a single human
+        score.
 
     Raises
     ------
@@ -125,9 +127,17 @@ def _read_pair(root: Path, language_pair: str, granularity: str) -> xr.Dataset:
     cube, systems = _cube(files, units, granularity)
     _report(cube, list(files), systems, [kind for _, kind in files.values()])
     people = _references(root / "references", language_pair)
-    return _dataset(cube, files, systems, units, people).assign_attrs(
-        test_set=root.name, language_pair=language_pair, granularity=granularity
-    )
+    ds = _marked(_dataset(cube, files, systems, units, people), root.name)
+    return ds.assign_attrs(test_set=root.name, language_pair=language_pair, granularity=granularity)
+
+
+def _marked(ds: xr.Dataset, test_set: str) -> xr.Dataset:
+    """The Dataset with the coordinate `submission` of metrics, if the test set's primary submissions are known."""
+    if test_set not in wmt_data.PRIMARY:
+        return ds
+    pairs = zip(ds["base"].values.tolist(), ds["kind"].values.tolist(), strict=True)
+    told = [wmt_data.submission(test_set, base) if kind == "automatic" else "" for base, kind in pairs]
+    return ds.assign_coords(submission=("metric", text(told)))
 
 
 def read_files(path: Path) -> xr.Dataset:
@@ -178,7 +188,6 @@ def _references(folder: Path, pair: str) -> set[str]:
 
 
 def _files(root: Path, pair: str, granularity: str) -> dict[str, tuple[Path, str]]:
-    """File and kind of each metric, human ones first, by name."""
     end = f".{granularity}.score"
     found: dict[str, tuple[Path, str]] = {}
     for file in sorted((root / "human-scores").glob(f"{glob.escape(pair)}.*{end}")):
@@ -343,7 +352,6 @@ def _check_places(root: Path, paths: Collection[Path], overwrite: bool) -> None:
 
 
 def _plain(ds: xr.Dataset) -> xr.DataArray:
-    """Scores in memory, (metric, system, input), higher is better."""
     score = schema.checked_scores(ds)
     further = [str(dim) for dim in score.dims if dim not in facts.CORE]
     if further:
@@ -358,7 +366,6 @@ def _plain(ds: xr.Dataset) -> xr.DataArray:
 def _contents(
     ds: xr.Dataset, score: xr.DataArray, root: Path, pair: str, granularity: str, overwrite: bool
 ) -> dict[Path, str]:
-    """Content of each file; raises if it does not fit."""
     systems, inputs = _units(score, granularity)
     named = _checked_metrics(ds, score)
     automatic = [name for name, (people, _) in named.items() if not people]
@@ -386,7 +393,6 @@ def _contents(
 
 
 def _units(score: xr.DataArray, granularity: str) -> tuple[list[str], list[Any]]:
-    """Systems, and the units that scores rate."""
     systems, inputs = (
         score[dim].values.tolist() if dim in score.coords else list(range(score.sizes[dim])) for dim in score.dims[1:]
     )
@@ -471,7 +477,6 @@ def _human(ds: xr.Dataset, metrics: list[Any]) -> list[bool]:
 
 
 def _names(ds: xr.Dataset, metrics: list[Any], human: list[bool]) -> Iterator[Any]:
-    """Name of each metric in the layout."""
     parts = {
         name: ds[name].values.tolist()
         for name in ("base", "reference")
