@@ -71,10 +71,29 @@ def points_of(axis):
     return np.concatenate([line.get_xydata() for line in axis.lines if line.get_marker() not in ("None", "")])
 
 
+def unit_of_ranks(found):
+    """The root of the sum of squares of the ranks 1 to n around their mean, by plain sums."""
+    n = int(found.n_cells)
+    return sum((rank - (n + 1) / 2) ** 2 for rank in range(1, n + 1)) ** 0.5
+
+
+def test_distances_of_points_show_spearman(demo):
+    """With as many components as points, 1 − d²/2 is the correlation of ranks, as scores have no ties."""
+    three = demo.sel(metric=["judge", "bleu", "perplexity"])
+    found = three.meta.pca(n_components=3)
+    places = found.coordinate.transpose("metric", "component").values / unit_of_ranks(found)
+    for a, b in ((0, 1), (0, 2), (1, 2)):
+        signs = [1 if three.higher_is_better[each] else -1 for each in (a, b)]
+        rho = stats.spearmanr(three.score[a].values.ravel(), three.score[b].values.ravel()).statistic
+        rho *= signs[0] * signs[1]
+        assert 1 - ((places[a] - places[b]) ** 2).sum() / 2 == pytest.approx(rho, abs=1e-3)
+
+
 def test_pca_shows_every_point_with_its_label_by_kind(demo):
     found = of_demo("pca")
     ax = found.meta.plot.pca()
-    np.testing.assert_allclose(points_of(ax), found.coordinate.transpose("metric", "component"))  # people come first
+    want = found.coordinate.transpose("metric", "component") / unit_of_ranks(found)
+    np.testing.assert_allclose(points_of(ax), want)  # people come first
     assert [text.get_text() for text in ax.texts] == list(demo.metric.values)
     assert ax.get_xlabel() == f"component 1 ({float(found.explained[0]):.0%} of the variance)"
     legend = ax.figure.legends[0]
@@ -86,7 +105,7 @@ def test_pca_shows_every_point_with_its_label_by_kind(demo):
     plain = found.drop_vars("kind").meta.plot.pca()
     assert not plain.figure.legends and len(points_of(plain)) == 7
     two = found.meta.plot.pca(metric=["judge", "bleu"], hue="metric", order="name")
-    np.testing.assert_allclose(points_of(two), found.coordinate.sel(metric=["bleu", "judge"]))
+    np.testing.assert_allclose(points_of(two), found.coordinate.sel(metric=["bleu", "judge"]) / unit_of_ranks(found))
     with pytest.raises(ValueError, match="unknown hue 'kid'; did you mean 'kind'"):
         found.meta.plot.pca(hue="kid")
 
@@ -95,7 +114,7 @@ def test_pca_of_further_labels(languages):
     found = languages.meta.pca()
     ax = found.meta.plot.pca()
     drawn = np.array([[found.sel(metric=m, language=each).coordinate for each in ("en", "de")] for m in found.metric])
-    np.testing.assert_allclose(points_of(ax), drawn.reshape(-1, 2))
+    np.testing.assert_allclose(points_of(ax), drawn.reshape(-1, 2) / unit_of_ranks(found))
     labels = [text.get_text() for text in ax.texts]
     assert set(labels) <= {"en", "de"} and labels.count("en") == labels.count("de") == 4
     assert [text.get_text() for text in ax.figure.legends[0].get_texts()] == list(languages.metric.values)
@@ -208,7 +227,7 @@ def test_verdicts_on_versions_are_a_matrix(languages):
     ax = found.meta.plot.pvalues()
     assert [tick.get_text() for tick in ax.get_xticklabels()] == ["de"]
     assert [tick.get_text() for tick in ax.get_yticklabels()] == ["bleu", "rouge", "judge"]
-    assert ax.figure.legends[0].get_title().get_text() == "is it as good as with en?"
+    assert ax.figure.legends[0].get_title().get_text() == "is it equally good with en?"
     pairs = ds.isel(language=0).meta.equivalence(
         gold, other=["rouge", "bleu"], margin=0.3, level="input", n_resamples=99, rng=1
     )

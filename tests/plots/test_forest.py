@@ -85,7 +85,7 @@ def test_scores_by_people_are_set_off(demo):
     result = both.meta.ci("human", metric=["judge", "second", "rouge"])
     ax = result.meta.plot.forest()
     assert set(points(ax, "D")) == {"second"} and set(points(ax, "o")) == {"judge", "rouge"}
-    assert [text.get_text() for text in ax.figure.legends[0].get_texts()][:2] == ["metric", "people"]
+    assert [text.get_text() for text in ax.figure.legends[0].get_texts()][:2] == ["metric", "human scores"]
     (row,) = [patch for patch in ax.patches if patch.get_width() > 0.99]  # of the panel's width
     assert row.get_y() + 0.5 == rows(ax).index("second")
     assert not points(result.sel(metric=["judge", "rouge"]).meta.plot.forest(), "D")

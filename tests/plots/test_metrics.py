@@ -132,7 +132,8 @@ def test_a_corrected_p_value_at_alpha_has_a_frame(table):
 def test_each_p_value_stands_in_its_cell(table):
     ax = table.transpose("other_metric", "metric").meta.plot.pvalues(annotate=True, order="given")
     names = ["m1", "m2", "m3"]
-    assert len(ax.texts) == 6
+    assert len(ax.texts) == int((table.pvalue <= 0.5).sum()) == 3  # of one-sided tests; the rest are the opposite ones
+    assert len(table.assign_attrs(alternative="two-sided").meta.plot.pvalues(annotate=True).texts) == 6
     assert ax.get_xlim()[0] < ax.get_xlim()[1] and ax.get_ylim()[0] > ax.get_ylim()[1]
     for text in ax.texts:
         column, row = text.get_position()
@@ -271,8 +272,9 @@ def test_a_bias_that_matters_is_marked(density):
     (line,) = strokes(ax)
     np.testing.assert_array_equal(line.get_ydata(), np.flatnonzero(matters))
     np.testing.assert_allclose(line.get_xdata(), (result.correlation - result.bias)[matters])
-    (text,) = ax.figure.legends[0].get_texts()
-    assert text.get_text() == "estimate less its bias\n(drawn where that exceeds ¼ standard error)"
+    shade = ["density of plausible values"] if density else []
+    stroke = "estimate less its bias\n(drawn where that exceeds ¼ standard error)"
+    assert labels(ax.figure.legends[0].get_texts()) == [*shade, stroke]
     ax.figure.canvas.draw()
     box = ax.figure.legends[0].get_window_extent()
     assert box.x0 >= -1 and box.x1 <= ax.figure.bbox.x1 + 1 and box.y0 >= -1
@@ -281,7 +283,7 @@ def test_a_bias_that_matters_is_marked(density):
 def test_a_bias_that_does_not_matter_is_not_marked(demo):
     result = demo.meta.ci("human", level="input", metric=["length"])
     ax = result.meta.plot.forest()
-    assert strokes(ax) == [] and ax.figure.legends == []
+    assert strokes(ax) == [] and labels(ax.figure.legends[0].get_texts()) == ["density of plausible values"]
     at_most = result.assign(bias=0.249 * result.standard_error)
     assert strokes(at_most.meta.plot.forest()) == []
     assert len(strokes(at_most.assign(bias=-0.251 * result.standard_error).meta.plot.forest())) == 1
@@ -292,7 +294,7 @@ def test_the_stroke_is_explained_beside_the_hues_and_on_axes_of_the_users(demo):
     both = xr.concat(levels, pd.Index(["system", "input"], name="level"))
     ax = both.meta.plot.forest(hue="level")
     texts = labels(ax.figure.legends[0].get_texts())
-    assert texts[:2] == ["system", "input"] and texts[2].startswith("estimate less its bias")
+    assert texts[:3] == ["system", "input", "density of plausible values"] and texts[3].startswith("estimate less")
     assert [line.get_color() for line in strokes(ax)] == [parts.style_of(1)[0]]
     own = levels[1].meta.plot.forest(ax=plt.figure().subplots())
     assert own.figure.legends == [] and own.get_xlabel() == "Spearman's ρ with human"
@@ -435,7 +437,7 @@ def test_undefined_results_can_be_drawn(small):
 
 
 def test_the_wrong_result_is_said(small, interval, table):
-    with pytest.raises(ValueError, match="draws a result of ds.meta.ci, .* or ds.meta.human_ceiling, but"):
+    with pytest.raises(ValueError, match="draws a result of ds.meta.ci, .* or ds.meta.drift, but"):
         table.meta.plot.forest()
     with pytest.raises(ValueError, match="draws a result of .*ds.meta.perm_test.*, but this is a result of ci"):
         interval.meta.plot.pvalues()

@@ -412,4 +412,4 @@ def test_legends_can_be_read_in_dark_figures():
     intervals().meta.plot.forest(**HUE, ax=axis)
     legend = axis.get_legend()
     words = [*legend.get_texts(), legend.get_title()]
-    assert len(words) == 3 and all(mpl.colors.same_color(text.get_color(), "#dddddd") for text in words)
+    assert len(words) == 4 and all(mpl.colors.same_color(text.get_color(), "#dddddd") for text in words)

@@ -168,7 +168,7 @@ def _spread_of_ranks(result: xr.Dataset) -> xr.DataArray | float:
     if "n_cells" not in result:
         return 1.0
     n = result["n_cells"].astype(float)
-    return np.sqrt(np.maximum(n * (n**2 - 1) / 12, 1.0))
+    return ((n * (n**2 - 1) / 12) ** 0.5).where(n > 1, 1.0)
 
 
 def _cells(result: xr.Dataset) -> str:

@@ -152,7 +152,9 @@ def forest(
     return finished(axes, ax, title=title, items=items, heading=hue or "", notes=[wording.how(result), *notes])
 
 
-def _chosen(result: xr.Dataset, middle: str, metric: Any, order: Any, highlight: Any) -> tuple[xr.Dataset, str, str, str]:
+def _chosen(
+    result: xr.Dataset, middle: str, metric: Any, order: Any, highlight: Any
+) -> tuple[xr.Dataset, str, str, str]:
     """Rows and panels to draw, and notes of those that are not."""
     others = ""
     value = beside_all(result[middle], ("metric", "other_metric"))

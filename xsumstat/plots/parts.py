@@ -213,7 +213,8 @@ def shown(
     """The part of a result to show, its metrics in order, and a note of those left out.
 
     `variable`, averaged over all dims except the first of `dims`, is the value of a metric; `dims` are ("metric",), or
-    ("metric", "other_metric") for a matrix. At most `most` labels, and those to `highlight`, are shown unless `metric` or `order` names them.
+    ("metric", "other_metric") for a matrix. At most `most` labels,
+    and those to `highlight`, are shown unless `metric` or `order` names them.
     """
     dim = dims[0]
     labels = np.ravel(result[dim].values).tolist() if dim in result.coords or dim in result.dims else []
@@ -252,7 +253,7 @@ def shown(
     return result, note
 
 
-def emphasise(axis: Any, labels: Sequence[Hashable], highlight: Any) -> None:
+def emphasise(axis: Any, labels: Sequence[Any], highlight: Any) -> None:
     """A tinted row and a bold name for each of the metrics to highlight, in rows of `labels`."""
     wanted = [] if highlight is None else _validate.listed(highlight)
     names = axis.get_yticklabels()
