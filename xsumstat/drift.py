@@ -19,10 +19,7 @@ NEW, OLD = "new", "old"
 
 @dataclass(frozen=True)
 class Anchored:
-    """Scores (metric, version, system, input) of common outputs by both versions of the judges, with the new gold.
-
-    `n_new` counts the outputs of the new file, with or without a partner.
-    """
+    """Scores (metric, version, system, input) of common outputs by both versions of the judges, with the new gold."""
 
     ds: xr.Dataset
     gold: xr.DataArray
@@ -55,7 +52,6 @@ class Anchored:
         return cls(ds, human, about.judges, outputs)
 
     def changes(self, judge: Hashable) -> xr.DataArray:
-        """Change of each output's score."""
         score = self.ds["score"].sel(metric=judge, drop=True)
         return (score.sel(version=NEW, drop=True) - score.sel(version=OLD, drop=True)).transpose("system", "input")
 

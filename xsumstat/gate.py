@@ -94,7 +94,6 @@ def check(
 
 
 def _agrees(asked: judge_report.Subject, required: Requirement, level: str, **how: Any) -> list[tuple[int, str]]:
-    """A coefficient's lower limit, for each judge."""
     bound = -math.inf if required.bound is None else required.bound
     level, _ = report_data.usual_measure(asked.ds, level, required.of)
     record = COEFFICIENTS[required.of]
@@ -112,7 +111,6 @@ def _agrees(asked: judge_report.Subject, required: Requirement, level: str, **ho
 
 
 def _may_replace(asked: judge_report.Subject, alpha: float) -> list[tuple[int, str]]:
-    """The alternative annotator test, for each judge."""
     if asked.people.rating is None:
         raise ValueError("alt_test needs ratings by several humans; each output has one human score")
     found = asked.ds.meta.alt_test(asked.people.rating, metric=asked.judges, alpha=alpha)
@@ -126,10 +124,7 @@ def _may_replace(asked: judge_report.Subject, alpha: float) -> list[tuple[int, s
 
 
 def _unbiased(asked: judge_report.Subject, bound: float | None, alpha: float) -> list[tuple[int, str]]:
-    """Slopes within a bound, or without one not significant (Holm), for each judge.
-
-    A slope that noise of single ratings may explain is no verdict.
-    """
+    """Slopes within a bound, or without one not significant (Holm), for each judge."""
     if not asked.given:
         raise ValueError("bias needs a covariate such as length or position; the scores have none")
     how = {"metric": asked.judges, "given": asked.given}

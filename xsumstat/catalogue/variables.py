@@ -223,7 +223,6 @@ GRID = ("level", "coefficient", "n_systems", "n_inputs")
 
 
 def limits_of(what: str, low: str = "ci_low", high: str = "ci_high") -> dict[str, Variable]:
-    """Limits of something, which do not change places."""
     return {low: Variable(f"lower limit of the {what}"), high: Variable(f"upper limit of the {what}")}
 
 

@@ -86,6 +86,6 @@ def check_keywords(path: Path, on: Any, metric: Any) -> None:
     for argument, value in (("on", on), ("metric", metric)):
         if value is not None:
             raise ValueError(
-                f"{argument}={value!r} names columns, and {_validate.path('scores', path).name} has none: its lines "
-                "are 'SYSTEM SCORE', each system's in the order of the inputs"
+                f"{argument}={value!r} names columns, but {path.name} has no columns: its lines are 'SYSTEM SCORE', "
+                "in the order of the inputs"
             )
