@@ -37,7 +37,7 @@ OF_SCORES = {
     *("system_means", "sample_inputs", "variance_components", "report", "to_frame", "to_mtme", "plot", "calibrate"),
     "confusion",
 }
-OF_RESULTS = {"conclusion", "methods", "to_frame", "to_latex", "to_markdown", "plot"}
+OF_RESULTS = {"conclusion", "methods", "to_frame", "to_latex", "to_markdown", "to_html", "plot"}
 OF_RATINGS = {"agreement", "human_ceiling", "alt_test", "majority_vote", "drop_noisiest_rater"}
 
 

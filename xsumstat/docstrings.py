@@ -378,8 +378,13 @@ ENTRIES = {
             has its own.
     """,
     "digits": """
-        digits : int, default 2
-            Decimals; p-values have at least three.
+        digits : int or "auto", default 2
+            Decimals; p-values have at least three. "auto" takes the fewest, from 2 to 4, by which metrics of different
+            ranks print differently.
+    """,
+    "caption": """
+        caption : str or True, optional
+            The caption; True writes one from the result: coefficient, human scores, level and tasks.
     """,
     "errors.tables": """
         ValueError, TypeError

@@ -15,7 +15,7 @@ from xsumstat.types import FloatArray
 
 # Coordinates of tasks by which they are chosen and grouped.
 LABELS = ("language_pair", "domain", "level", "coefficient")
-_OF_TASKS = ("correlation", "task_rank", "task_cluster")
+_OF_TASKS = ("correlation", "task_rank", "task_cluster", "baseline", "baseline_constant")
 _AVERAGED = ("average_score", "average_rank", "rank", "cluster", "difference", "pvalue")
 
 
@@ -225,7 +225,11 @@ def _shares(result: xr.Dataset, places: list[int], weights: Mapping[str, float] 
 def _averaged(result: xr.Dataset, places: list[int], shares: FloatArray) -> xr.Dataset:
     """The tasks at these places with their averages, whose tests come from the kept swaps."""
     part = result.isel(task=places)
-    tasks = part[[*_OF_TASKS]].drop_dims("other_metric", errors="ignore").assign(weight=("task", shares))
+    tasks = (
+        part[[name for name in _OF_TASKS if name in part]]
+        .drop_dims("other_metric", errors="ignore")
+        .assign(weight=("task", shares))
+    )
     r = part["correlation"].transpose("task", "metric").values
     known = part["metric"].values.tolist()
     defined = ~np.isnan(r).any(axis=0)

@@ -30,6 +30,7 @@ _KEYWORDS = (
 )
 # What a task is about, which `subset` and others choose by; a task without it is about all.
 ABOUT = ("language_pair", "domain")
+CHANCE = ("baseline", "baseline_constant")
 # Keywords that `corr` has too.
 _OF_CORR = ("level", "coefficient", "metric", "missing", "undefined", "threshold", "calibrate_on", "pool")
 
@@ -73,10 +74,11 @@ def rank_tasks(
     -------
     Dataset
         Of each task ``correlation``, ``task_rank`` and ``task_cluster`` (metric, task; 1 is best), and its
-        ``weight(task)``. Of all together ``average_score(metric)``, between 0 and 1, ``average_rank(metric)``, the
-        average of the clusters' numbers, ``rank`` and ``cluster`` (metric) by average score, and ``difference`` and
-        ``pvalue`` (metric, other_metric) of the tests that clusters are made of ("greater"). The metrics are in order;
-        one that is not in all tasks comes last, without an average. The coordinates ``level``, ``coefficient``,
+        ``weight(task)``; of accuracies also the chance baselines ``baseline`` and ``baseline_constant`` (metric, task).
+        Of all together ``average_score(metric)``, between 0 and 1, ``average_rank(metric)``, the average of the
+        clusters' numbers, ``rank`` and ``cluster`` (metric) by average score, and ``difference`` and ``pvalue``
+        (metric, other_metric) of the tests that clusters are made of ("greater"). The metrics are in order; one that is
+        not in all tasks comes last, without an average. The coordinates ``level``, ``coefficient``, ``gold``,
         ``language_pair`` and ``domain`` describe the tasks, "all" where a task names no language pair or domain.
 
     Raises
@@ -145,8 +147,8 @@ def rank_tasks(
     for name in ("n_systems", "n_inputs"):  # where they are the same in all tasks
         of_tasks = {single[task].attrs.get(name) for task in tasks}
         attrs |= {name: of_tasks.pop()} if len(of_tasks) == 1 else {}
-    for name in ("level", "coefficient"):
-        result = result.assign_coords({name: ("task", [single[task].attrs[name] for task in tasks])})
+    for name in ("level", "coefficient", "gold"):
+        result = result.assign_coords({name: ("task", [str(single[task].attrs[name]) for task in tasks])})
     return results.result(result, None, **attrs)
 
 
@@ -374,16 +376,13 @@ def _table(
     single: Mapping[str, xr.Dataset], ranked: list[xr.Dataset], metrics: list[Any], tasks: list[str]
 ) -> xr.Dataset:
     """Correlations, ranks and clusters of all tasks, NaN where a metric is not in one."""
-    parts = [
-        xr.merge(
-            [
-                found[["correlation"]].drop_vars([name for name in found.coords if name != "metric"], errors="ignore"),
-                more,
-            ],
-            join="outer",
-        )
-        for found, more in zip(single.values(), ranked, strict=True)
-    ]
+    chance = [name for name in CHANCE if any(name in found for found in single.values())]
+    parts = []
+    for found, more in zip(single.values(), ranked, strict=True):
+        own = found[["correlation"]].drop_vars([name for name in found.coords if name != "metric"], errors="ignore")
+        for name in chance:  # NaN in a task whose coefficient has none
+            own[name] = "metric", found[name].values if name in found else np.full(found.sizes["metric"], np.nan)
+        parts.append(xr.merge([own, more], join="outer"))
     aligned = [part.reindex(metric=metrics) for part in parts]
     index = xr.DataArray(np.array(tasks, dtype=object), dims="task", name="task")
     return xr.concat(aligned, dim=index, join="exact", combine_attrs="drop").transpose("metric", "task")
