@@ -69,6 +69,11 @@ def passes(ds):
     return ds.copy(data={name: passed.data if name == "score" else each.data for name, each in ds.items()})
 
 
+def again(ds):
+    """Three runs, that differ by a tenth."""
+    return ds.assign(score=ds.score * xr.DataArray([1.0, 1.1, 0.9], dims="run"))
+
+
 def two_tasks(ds):
     """Metrics ranked at two levels, with the swaps kept."""
     tasks = {level: {"ds": ds, "gold": "human", "level": level} for level in ("system", "input")}
@@ -206,6 +211,7 @@ QUESTIONS = {
         d, "human", metric="m0", truth="population", intervals={"jackknife": {"method": "jackknife"}}, n_trials=2, **FEW
     ),
     "power": lambda d: xsumstat.power(d, "human", metric="m0", n_trials=2, **FEW),
+    "repeatability": lambda d: again(d).meta.repeatability("human"),
 }
 
 # Questions that differ by level or coefficient alone, and share all else; and those that stand for them.

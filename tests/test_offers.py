@@ -63,6 +63,10 @@ def rated():
     return demo.assign(rating=xr.concat([human, human + 1, human - 1], "rater"))
 
 
+def test_scores_of_several_runs_list_how_well_these_agree(rated):
+    assert "repeatability" in dir(rated.expand_dims(run=[1, 2]).meta) and "repeatability" not in dir(rated.meta)
+
+
 @pytest.fixture(scope="module")
 def correlated(rated):
     return rated.drop_vars("rating").meta.corr("human")

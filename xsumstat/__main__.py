@@ -1,4 +1,4 @@
-"""``xsumstat SCORES --gold NAME``: the main answers without a line of Python; or ``xsumstat compile``."""
+"""The command line: ``xsumstat SCORES --gold NAME`` prints the main answers; ``xsumstat compile``."""
 
 from __future__ import annotations
 
@@ -49,7 +49,6 @@ _EXAMPLES = """examples:
 
 
 def parser() -> argparse.ArgumentParser:
-    """The command line."""
     prog = options.called()
     ready = options.Parser(
         prog=prog,
@@ -166,7 +165,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 def _positive(words: list[str] | None) -> list[Any] | None:
-    """Numbers as numbers, other words as they are."""
+    """Numbers as numbers, other words unchanged."""
     if words is None:
         return None
     found: list[Any] = []
@@ -193,7 +192,7 @@ def _address(text: str) -> str:
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Run the command line; 0, or 2 when the input is bad."""
+    """Run the command line; return 0, or 2 for bad input."""
     if (sys.argv[1:] if argv is None else argv) == ["compile"]:
         return _compile()
     args = parser().parse_args(argv)
@@ -261,14 +260,14 @@ def _run(args: argparse.Namespace) -> int:
 
 
 def _anchor(args: argparse.Namespace) -> xr.Dataset | None:
-    """The scores by the older version of the judge."""
+    """Scores by the older version of the judge."""
     if args.anchor is None:
         return None
     return _load(argparse.Namespace(**{**vars(args), "scores": args.anchor}), lazy=False)[0]
 
 
 def _check_numbers(args: argparse.Namespace) -> None:
-    """Refuse numbers that no question takes, before anything is read."""
+    """Raise for invalid numbers before anything is read."""
     if args.n_resamples is not None:
         _validate.n_draws("n_resamples", args.n_resamples, 2)
     for name in ("confidence_level", "alpha"):
@@ -276,7 +275,7 @@ def _check_numbers(args: argparse.Namespace) -> None:
 
 
 def _answers(args: argparse.Namespace, lazy: bool) -> tuple[xr.Dataset, report.Report | judge_report.JudgeReport]:
-    """The scores and what is said of them."""
+    """The scores, and the report."""
     if args.gold is not None and Path(args.gold).is_file():
         raise ValueError(f"--gold names a metric or variable, and {args.gold} is a file: --gold-file {args.gold}")
     if args.raters is not None and (args.gold is not None or args.gold_file is not None):
@@ -306,7 +305,7 @@ def _answers(args: argparse.Namespace, lazy: bool) -> tuple[xr.Dataset, report.R
 
 
 def _reads_lazily(args: argparse.Namespace) -> bool:
-    """Whether scores are left in their file and computed by Dask: where that is asked for, or they are large."""
+    """Whether scores stay in their file, because that was asked for or they are large."""
     path = Path(args.scores)
     is_store = path.exists() and path.suffix.lower() in stores.STORES
     if args.dask is not None:
@@ -333,7 +332,7 @@ def _reads_lazily(args: argparse.Namespace) -> bool:
 
 @contextmanager
 def _workers(address: str | bool | None) -> Iterator[None]:
-    """What computes lazy scores: the cluster at an address, or the cores of this machine."""
+    """The cluster at an address, or the cores of this machine."""
     if not isinstance(address, str):
         with extras.optional("dask", "dask").config.set(scheduler="threads", num_workers=threads.n_threads()):
             yield
@@ -383,7 +382,7 @@ def _load(args: argparse.Namespace, lazy: bool) -> tuple[xr.Dataset, str]:
 
 
 def _table(path: Path, args: argparse.Namespace) -> tuple[dict[str, Any], list[str]]:
-    """How a table is read: by what options name, and else by what its columns are called; and this in words."""
+    """Roles of a table's columns, from options or names, and in words."""
     with stores.reading(path):
         sample = io.sample(path)
     labels = [] if args.labels is not None else roles.labels_of(sample)
@@ -415,7 +414,7 @@ def _table(path: Path, args: argparse.Namespace) -> tuple[dict[str, Any], list[s
 
 
 def _taken(found: roles.Roles, how: dict[str, Any], named: dict[str, Any], args: argparse.Namespace) -> list[str]:
-    """What was taken for what, in words."""
+    """How columns were read, in words."""
     columns = {field: how["value" if field == "score" else field] for field in named}
     columns = {
         field: name for field, name in columns.items()
@@ -442,7 +441,7 @@ def _no_gold(what: str, labels: Iterable[Hashable]) -> ValueError:
 
 
 def _joined(ds: xr.Dataset, name: str, args: argparse.Namespace) -> xr.Dataset:
-    """The scores with the human scores of a file of their own, which become the gold."""
+    """Scores with the gold from a separate file."""
     ratings, how = human_scores.read_human(
         args.gold_file,
         system=args.system_column,
@@ -457,13 +456,12 @@ def _joined(ds: xr.Dataset, name: str, args: argparse.Namespace) -> xr.Dataset:
 
 
 def _oriented(ds: xr.Dataset, lower: list[str]) -> xr.Dataset:
-    """The Dataset with the metrics that are better when lower marked so."""
     schema.checked_scores(ds)
     return directions.declare(ds, lower, "--lower-is-better")
 
 
 def _metrics(ds: xr.Dataset, args: argparse.Namespace) -> list[Any] | None:
-    """The metrics to judge: those named, or all but the gold and other human scores; None where none is left out."""
+    """Metrics to judge: those named, or all except human scores; None for all."""
     if args.metric is not None:
         return list(args.metric)
     gold = args.gold or ds.attrs.get("gold")
@@ -476,7 +474,6 @@ def _metrics(ds: xr.Dataset, args: argparse.Namespace) -> list[Any] | None:
 
 
 def _inputs(scores: str) -> list[Path]:
-    """The files that scores are read from."""
     path = Path(scores)
     if path.exists():
         return sorted(path.rglob("*")) if path.is_dir() else [path]

@@ -203,6 +203,18 @@ class Plots(_Meta):
     ) -> Any:
         """Draw `variance_components`: shares of systems, inputs and cells in the variance, one bar per metric."""
 
+    @_of("plots.runs")
+    def repeatability(
+        self,
+        *,
+        metric: Hashable | Sequence[Hashable] | None = None,
+        order: str | Sequence[Hashable] = "value",
+        figsize: tuple[float, float] | None = None,
+        title: str | None = None,
+        ax: Axes | None = None,
+    ) -> Any:
+        """Reliability of the mean of several runs, and its expected correlation with human scores, by how many runs."""
+
     @_of("plots.equivalence")
     def shifts(
         self,
@@ -504,7 +516,7 @@ class DatasetMeta(_Meta):
         missing: str = "pairwise",
         undefined: str = "drop",
     ) -> Dataset:
-        """Correlation of each metric with the gold scores."""
+        """Correlation of each metric with the human scores."""
 
     @_of("analyses.correlation")
     def metric_corr(
@@ -520,6 +532,19 @@ class DatasetMeta(_Meta):
     ) -> Dataset:
         """Correlation of each metric with each other metric."""
 
+    @_of("analyses.repeated_runs")
+    def repeatability(
+        self,
+        gold: Hashable | DataArray | None = None,
+        *,
+        metric: Hashable | Sequence[Hashable] | DataArray | None = None,
+        along: str = "run",
+        level: str = "auto",
+        n_runs: int | Sequence[int] = (1, 2, 3, 5, 10),
+        confidence_level: float = 0.95,
+    ) -> Dataset:
+        """Measure how well several runs of a judge agree, and what averaging runs gains."""
+
     @_of("analyses.confusion")
     def confusion(
         self,
@@ -528,7 +553,7 @@ class DatasetMeta(_Meta):
         metric: Hashable | Sequence[Hashable] | DataArray | None = None,
         by: str | None = None,
     ) -> Dataset:
-        """Count which labels each judge gives, by the labels that people give."""
+        """Count the labels that each judge gives, by human label."""
 
     @_of("analyses.intervals")
     def ci(
@@ -558,7 +583,7 @@ class DatasetMeta(_Meta):
         keep_samples: bool = False,
         progress: bool | None = None,
     ) -> Dataset:
-        """Confidence interval of each metric's correlation with the gold scores, or of the difference of two metrics'."""
+        """Confidence intervals of metrics' correlations with human scores."""
 
     @_of("analyses.metric_intervals")
     def metric_ci(
@@ -578,7 +603,7 @@ class DatasetMeta(_Meta):
         keep_samples: bool = False,
         progress: bool | None = None,
     ) -> Dataset:
-        """Confidence interval of each metric's correlation with each other metric."""
+        """Confidence intervals of the correlations between metrics."""
 
     @_of("analyses.metric_comparison")
     def compare_metrics(
@@ -640,7 +665,7 @@ class DatasetMeta(_Meta):
         keep_samples: bool = False,
         progress: bool | None = None,
     ) -> Dataset:
-        """Permutation test whether two metrics are exchangeable on these systems, with ``resample="system"`` on others too."""
+        """Test by permutation whether two metrics are exchangeable on these systems."""
 
     @_of("analyses.metric_tests")
     def boot_test(
@@ -669,7 +694,7 @@ class DatasetMeta(_Meta):
         keep_samples: bool = False,
         progress: bool | None = None,
     ) -> Dataset:
-        """Paired bootstrap test whether two metrics' correlations with gold are equal, among systems and inputs like these."""
+        """Test by bootstrap whether two metrics correlate equally with human scores."""
 
     @_of("analyses.analytic_tests")
     def corr_test(
@@ -686,7 +711,7 @@ class DatasetMeta(_Meta):
         missing: str = "pairwise",
         undefined: str = "drop",
     ) -> Dataset:
-        """Analytic test whether two correlations with the same gold are equal, among systems like these on these inputs."""
+        """Test by a formula whether two metrics correlate equally with human scores."""
 
     @_of("analyses.equivalence")
     def equivalence(
@@ -712,7 +737,7 @@ class DatasetMeta(_Meta):
         rng: int | SeedSequence | Generator | None = None,
         progress: bool | None = None,
     ) -> Dataset:
-        """Test that two versions of a metric, or two metrics, agree with gold alike: within a margin of each other."""
+        """Test whether two metrics, or versions, agree equally well with human scores."""
 
     @_of("analyses.equivalence")
     def margin_sensitivity(
@@ -738,7 +763,7 @@ class DatasetMeta(_Meta):
         rng: int | SeedSequence | Generator | None = None,
         progress: bool | None = None,
     ) -> Dataset:
-        """What share of comparisons is found equivalent as the margin grows; one set of draws serves every margin."""
+        """Share of comparisons that are equivalent, as the margin grows."""
 
     @_of("analyses.equivalence")
     def dominance(
@@ -759,7 +784,7 @@ class DatasetMeta(_Meta):
         rng: int | SeedSequence | Generator | None = None,
         progress: bool | None = None,
     ) -> Dataset:
-        """How often one metric agrees better with gold than another when scores are drawn anew, and whether that lasts."""
+        """Probability that one metric agrees better with human scores than another."""
 
     @_of("analyses.systems")
     def compare_systems(
@@ -781,7 +806,7 @@ class DatasetMeta(_Meta):
         rng: int | SeedSequence | Generator | None = None,
         progress: bool | None = None,
     ) -> Dataset:
-        """Test whether two systems have the same mean score, of these systems on inputs like these, for all pairs."""
+        """Test which systems have a different mean score, for all pairs of systems."""
 
     @_of("analyses.system_means")
     def system_means(
@@ -795,7 +820,7 @@ class DatasetMeta(_Meta):
         scale: tuple[float, float] | None = None,
         confidence_level: float = 0.95,
     ) -> Dataset:
-        """Mean human score of each system, from the inputs that people rated and all that a metric scored."""
+        """Mean human score of each system, from few ratings and many scores of a metric."""
 
     @_of("analyses.inputs")
     def input_effect(
@@ -804,7 +829,7 @@ class DatasetMeta(_Meta):
         metric: Hashable | Sequence[Hashable] | DataArray | None = None,
         confidence_level: float = 0.95,
     ) -> Dataset:
-        """Test whether scores depend on the input, and show which inputs are easy and which are hard."""
+        """Test whether scores depend on the input, and show easy and hard inputs."""
 
     @_of("analyses.top_systems")
     def top_k(
@@ -837,7 +862,7 @@ class DatasetMeta(_Meta):
         keep_samples: bool = False,
         progress: bool | None = None,
     ) -> Dataset:
-        """Correlation of each metric with the gold scores among the k best systems, as k shrinks, with confidence bands."""
+        """Correlation with human scores among the k best systems, as k shrinks."""
 
     @_of("analyses.close_systems")
     def close_corr(
@@ -857,7 +882,7 @@ class DatasetMeta(_Meta):
         rng: int | SeedSequence | Generator | None = None,
         progress: bool | None = None,
     ) -> Dataset:
-        """Correlation over the pairs of systems that a metric scores close, with confidence intervals."""
+        """Correlation over the pairs of systems that a metric scores close."""
 
     @_of("analyses.verdicts")
     def discriminative_agreement(
@@ -870,7 +895,7 @@ class DatasetMeta(_Meta):
         rng: int | SeedSequence | Generator | None = None,
         progress: bool | None = None,
     ) -> Dataset:
-        """Agreement of each metric's verdicts on pairs of systems with those of the human scores."""
+        """Agreement of metrics' verdicts on pairs of systems with human verdicts."""
 
     @_of("analyses.raters")
     def agreement(
@@ -895,7 +920,7 @@ class DatasetMeta(_Meta):
         *,
         along: str = "rater",
     ) -> Dataset:
-        """Leave out, for each input, the ratings of the rater who departs from the majority most often."""
+        """Leave out, for each input, the rater who departs from the majority most often."""
 
     @_of("analyses.raters")
     def majority_vote(
@@ -904,7 +929,7 @@ class DatasetMeta(_Meta):
         *,
         along: str = "rater",
     ) -> Dataset:
-        """Replace the raters' ratings by the one that most of them gave."""
+        """Replace the raters' ratings by the most frequent one."""
 
     @_of("analyses.calibration")
     def calibrate(
@@ -935,7 +960,7 @@ class DatasetMeta(_Meta):
         by: str | None = None,
         min_items: int = 30,
     ) -> Dataset:
-        """Alternative annotator test: may a judge replace a human rater."""
+        """Test whether a judge may replace a human rater (alternative annotator test)."""
 
     @_of("analyses.judges")
     def human_ceiling(
@@ -958,7 +983,7 @@ class DatasetMeta(_Meta):
         rng: int | SeedSequence | Generator | None = None,
         progress: bool | None = None,
     ) -> Dataset:
-        """What raters reach themselves: each one's correlation with the mean of the others, and the metrics' with the same."""
+        """Agreement of raters with each other, and of metrics with the same raters."""
 
     @_of("analyses.position_bias")
     def position_bias(
@@ -969,7 +994,7 @@ class DatasetMeta(_Meta):
         confidence_level: float = 0.95,
         cluster: str | None = None,
     ) -> Dataset:
-        """Test whether raters prefer the output that is shown first, by the pairs whose choice changes with the order."""
+        """Test whether raters prefer the output that is shown first."""
 
     @_of("analyses.preference_agreement")
     def preference_agreement(
@@ -981,7 +1006,7 @@ class DatasetMeta(_Meta):
         confidence_level: float = 0.95,
         cluster: str | None = None,
     ) -> Dataset:
-        """How often judges choose as people do, beside how often people choose as each other."""
+        """Share of pairs on which a judge chooses as human raters do."""
 
     @_of("analyses.preference_bias")
     def preference_bias(
@@ -993,7 +1018,7 @@ class DatasetMeta(_Meta):
         confidence_level: float = 0.95,
         cluster: str | None = None,
     ) -> Dataset:
-        """Test whether judges prefer long outputs, or those of some systems, more than people do on the same pairs."""
+        """Test whether judges prefer e.g. long outputs more than human raters do."""
 
     @_of("analyses.system_strengths")
     def rank_systems(
@@ -1004,7 +1029,7 @@ class DatasetMeta(_Meta):
         confidence_level: float = 0.95,
         cluster: str | None = None,
     ) -> Dataset:
-        """Rank systems by the choices between them, by people, by each judge, and by people's few and a judge's many."""
+        """Rank systems by pairwise choices of human raters, judges or both together."""
 
     @_of("analyses.inputs")
     def sample_inputs(
@@ -1016,7 +1041,7 @@ class DatasetMeta(_Meta):
         n_each: int = 1,
         rng: int | SeedSequence | Generator | None = None,
     ) -> Dataset:
-        """Choose inputs for people to rate, easy and hard ones, on which systems are near and far, by each metric."""
+        """Choose inputs for raters: easy and hard, with small and large differences."""
 
     @_of("analyses.scoring_range")
     def scoring_range(
@@ -1052,7 +1077,7 @@ class DatasetMeta(_Meta):
         rng: int | SeedSequence | Generator | None = None,
         progress: bool | None = None,
     ) -> Dataset:
-        """How far the metrics' correlations with each other drop within a range of scores, and how far they must."""
+        """Drop of the correlations between metrics within a narrower range of scores."""
 
     @_of("analyses.disagreement")
     def disagreement(
@@ -1068,7 +1093,7 @@ class DatasetMeta(_Meta):
         rng: int | SeedSequence | Generator | None = None,
         progress: bool | None = None,
     ) -> Dataset:
-        """How often two metrics order two outputs of an input oppositely, by how high the two score."""
+        """Share of output pairs that two metrics order oppositely, by score bin."""
 
     @_of("analyses.disagreement")
     def improvement_consistency(
@@ -1084,7 +1109,7 @@ class DatasetMeta(_Meta):
         rng: int | SeedSequence | Generator | None = None,
         progress: bool | None = None,
     ) -> Dataset:
-        """Of the outputs that improve on one by some metric, how many do so by all, by how high that one scores."""
+        """Share of improving outputs that improve by all metrics, by score bin."""
 
     @_of("analyses.ranking")
     def rank(
@@ -1113,7 +1138,7 @@ class DatasetMeta(_Meta):
         rng: int | SeedSequence | Generator | None = None,
         progress: bool | None = None,
     ) -> Dataset:
-        """Metrics in order of their correlation with gold, in clusters that significant differences set apart."""
+        """Rank metrics by their correlation with human scores, in clusters."""
 
     @_of("analyses.sentinels")
     def sentinels(
@@ -1124,7 +1149,7 @@ class DatasetMeta(_Meta):
         sees: str | Sequence[str] | None = None,
         given: Hashable | DataArray | Sequence[Hashable | DataArray] | None = None,
     ) -> Dataset:
-        """Add sentinels: metrics that know only the input, only the system, or only covariates, to be judged beside others."""
+        """Add sentinels: metrics that know only the input, the system or covariates."""
 
     @_of("analyses.group_comparison")
     def compare_groups(
@@ -1148,7 +1173,7 @@ class DatasetMeta(_Meta):
         undefined: str = "drop",
         progress: bool | None = None,
     ) -> Dataset:
-        """Test whether a metric agrees better with human scores in some groups of systems or inputs than in others."""
+        """Test whether a metric agrees better with human scores in some groups."""
 
     @_of("analyses.bias")
     def bias(
@@ -1168,7 +1193,7 @@ class DatasetMeta(_Meta):
         by: str | None = None,
         progress: bool | None = None,
     ) -> Dataset:
-        """How each metric's error against people moves with a covariate, or differs for a group of systems or inputs."""
+        """Test whether a metric's error depends on a covariate or a group."""
 
     @_of("analyses.diagnostics")
     def normality(
@@ -1178,7 +1203,7 @@ class DatasetMeta(_Meta):
         level: str = "system",
         alpha: float = 0.05,
     ) -> Dataset:
-        """Shapiro-Wilk test that the scores which a level correlates are normal, for each metric."""
+        """Test whether the correlated scores are normal, for each metric (Shapiro-Wilk)."""
 
     @_of("analyses.variances")
     def variance_components(
@@ -1192,7 +1217,7 @@ class DatasetMeta(_Meta):
         n_raters: int | Sequence[int] = (1, 2, 3, 5, 10),
         repair: bool = True,
     ) -> Dataset:
-        """How much of the scores' variance lies between systems, between inputs and in single cells, and what is shared."""
+        """Variance of scores between systems, between inputs and of single outputs."""
 
     @_of("report")
     def report(
@@ -1213,7 +1238,7 @@ class DatasetMeta(_Meta):
         rng: int | SeedSequence | Generator | None = 0,
         progress: bool | None = None,
     ) -> Report | JudgeReport:
-        """The main answers about scores: which metric agrees best with people, how sure that is, and which beats which."""
+        """Report the main answers: which metric agrees best with the human scores, how certain that is, which is better."""
 
     @_of("analyses.diagnostics")
     def pca(
@@ -1222,7 +1247,7 @@ class DatasetMeta(_Meta):
         metric: Hashable | Sequence[Hashable] | DataArray | None = None,
         n_components: int = 2,
     ) -> Dataset:
-        """Principal components of rank-transformed scores: metrics as points, cells as coordinates."""
+        """Principal components of rank-transformed scores: metrics as points."""
 
     @_of("analyses.adjust")
     def adjust(
@@ -1239,7 +1264,7 @@ class DatasetMeta(_Meta):
         *,
         alpha: float = 0.05,
     ) -> DataArray:
-        """Which tests are significant: the adjusted p-value, where there is one, is at most `alpha`."""
+        """Which tests are significant: the adjusted p-value, if any, is at most `alpha`."""
 
     @_of("analyses.task_subsets")
     def subset(
@@ -1318,7 +1343,7 @@ class DatasetMeta(_Meta):
 
     @_of("conclusions")
     def conclusion(self) -> str:
-        """What a result says, in a few plain sentences."""
+        """State a result in a few plain sentences."""
 
     @_of("methods")
     def methods(
@@ -1326,7 +1351,7 @@ class DatasetMeta(_Meta):
         *,
         bibtex: bool = False,
     ) -> str:
-        """What was done, in a few sentences for the methods section of a paper, with citations."""
+        """Describe how a result was computed, in sentences for the methods section of a paper, with citations."""
 
     @_of("io.mtme")
     def to_mtme(
@@ -1373,6 +1398,7 @@ class FrameMeta(_Meta):
         dims: Iterable[str] = (),
         ratings: str | list[str] | None = None,
         rater: str | None = None,
+        run: str | None = None,
         aggregate: str | Callable[..., float] | None = None,
         gold: str | None = None,
         lower_is_better: str | Iterable[str] = (),

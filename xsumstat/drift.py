@@ -1,4 +1,4 @@
-"""What changed between two versions of a judge, or two months, on the same outputs: agreement, scores, systems."""
+"""Changes between two versions of a judge on the same outputs: agreement, scores, systems."""
 
 from __future__ import annotations
 
@@ -19,17 +19,9 @@ NEW, OLD = "new", "old"
 
 @dataclass(frozen=True)
 class Anchored:
-    """Scores by both versions of the outputs that both have.
+    """Scores (metric, version, system, input) of common outputs by both versions of the judges, with the new gold.
 
-    Attributes
-    ----------
-    ds : Dataset
-        ``score`` (metric, version, system, input), the judges alone.
-    gold : DataArray
-        Human scores, of the new file.
-    judges : list
-    n_new : int
-        Outputs of the new file, more than are in both where some have no partner.
+    `n_new` counts the outputs of the new file, with or without a partner.
     """
 
     ds: xr.Dataset
@@ -39,13 +31,7 @@ class Anchored:
 
     @classmethod
     def of(cls, new: xr.Dataset, old: xr.Dataset, gold: Any = None, metric: Any = None) -> Anchored:
-        """Two Datasets, joined by metric, system and input.
-
-        Raises
-        ------
-        ValueError
-            Where they share no output, for a judge that the old one lacks, and for further dims.
-        """
+        """Join two Datasets by labels; raises without common outputs, or for a judge missing in the old one."""
         about = judge_report.subject(new, gold, metric)
         now, then = schema.checked_scores(about.ds), schema.checked_scores(old).compute()
         further = [str(dim) for dim in (*now.dims, *then.dims) if dim not in facts.CORE]
@@ -69,18 +55,18 @@ class Anchored:
         return cls(ds, human, about.judges, outputs)
 
     def changes(self, judge: Hashable) -> xr.DataArray:
-        """By how much each output's score rose."""
+        """Change of each output's score."""
         score = self.ds["score"].sel(metric=judge, drop=True)
         return (score.sel(version=NEW, drop=True) - score.sel(version=OLD, drop=True)).transpose("system", "input")
 
     def agreement(self, judge: Hashable, margin: float, **how: Any) -> xr.Dataset:
-        """How the judge's agreement changed for these systems, and whether by less than a margin (`equivalence`)."""
+        """Change of the judge's agreement for these systems, and whether it is within a margin (`equivalence`)."""
         base = {"along": "version", "base": OLD, "method": "jackknife", "resample": "input"}
         found: xr.Dataset = self.ds.meta.equivalence(self.gold, metric=[judge], margin=margin, **base, **how)
         return found.squeeze(["metric", "version"])
 
     def flips(self, judge: Hashable, level: float) -> tuple[float, float, float]:
-        """Share of outputs whose score changed, with limits; inputs, not single outputs, are what is random."""
+        """Share of changed scores with limits; inputs are random, not single outputs."""
         change = self.changes(judge)
         there = change.notnull()
         counts = [each.sum("system").values for each in ((change != 0) & there, there)]
@@ -89,7 +75,7 @@ class Anchored:
         return (found.value, *found.of_share(level, float(sums[:, 1].sum())))
 
     def shifts(self, judge: Hashable, alpha: float) -> xr.Dataset:
-        """By how much each system's mean rose, and its test, by the paired t-test over inputs (Holm over systems)."""
+        """Change of each system's mean, with paired t-tests over inputs (Holm over systems)."""
         score = self.ds["score"].sel(metric=judge, drop=True).rename(system="metric", version="system")
         one = xr.Dataset({"score": score.transpose("metric", "system", "input")})
         how = {"system": NEW, "other": OLD, "alpha": alpha, "adjust": "holm"}
@@ -97,7 +83,7 @@ class Anchored:
         return found.squeeze(["system", "other_system"]).rename(metric="system_label")
 
     def interaction(self, judge: Hashable, alpha: float) -> xr.Dataset:
-        """By how much more one system's mean rose than another's, all pairs (Holm): what can change their order."""
+        """Differences between systems in these changes, all pairs (Holm): they can change the order."""
         one = xr.Dataset({"score": self.changes(judge).expand_dims(metric=[str(judge)])})
         found: xr.Dataset = one.meta.compare_systems(alpha=alpha, adjust="holm")
         return found.squeeze("metric")

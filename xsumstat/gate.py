@@ -1,4 +1,4 @@
-"""Whether judges meet a requirement, as ``kappa >= .6``: an interval's lower limit decides, and a line says why."""
+"""Whether judges meet a requirement such as ``kappa >= .6``: the interval's lower limit decides."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _WINNING = 0.5
 
 @dataclass(frozen=True)
 class Requirement:
-    """What is asked of every judge: of a coefficient or of a bias with a bound, or of a test without."""
+    """A coefficient or bias with a bound, or a test without one, that every judge must meet."""
 
     text: str
     of: str
@@ -34,20 +34,14 @@ class Requirement:
 
 @dataclass(frozen=True)
 class Verdict:
-    """Whether a requirement is met, as an exit status, and why, in a line."""
+    """An exit status, and the reason in one line."""
 
     status: int
     line: str
 
 
 def requirement(text: str) -> Requirement:
-    """What a text requires.
-
-    Raises
-    ------
-    ValueError
-        For what is no requirement.
-    """
+    """Parse a requirement; raises ValueError."""
     parts = _PARTS.fullmatch(text)
     if parts is None:
         raise ValueError(f"require must be {_EXAMPLES}, got {text!r}")
@@ -78,7 +72,7 @@ def check(
     anchor: xr.Dataset | None = None,
     coefficient: Any = None,
 ) -> Verdict:
-    """Whether every judge meets a requirement: with one that does not it is not met, else with one unknown unknown."""
+    """Whether every judge meets a requirement: any failure fails, else any unknown is unknown."""
     asked = judge_report.subject(ds, gold, metric)
     try:
         with value_checks.held():
@@ -132,9 +126,9 @@ def _may_replace(asked: judge_report.Subject, alpha: float) -> list[tuple[int, s
 
 
 def _unbiased(asked: judge_report.Subject, bound: float | None, alpha: float) -> list[tuple[int, str]]:
-    """Slopes that are within a bound, or without one not significantly different from 0 (Holm), for each judge.
+    """Slopes within a bound, or without one not significant (Holm), for each judge.
 
-    Of single ratings a slope that their noise may explain is no verdict.
+    A slope that noise of single ratings may explain is no verdict.
     """
     if not asked.given:
         raise ValueError("bias needs a length, a position or the like beside the scores, and there is none")
@@ -167,7 +161,7 @@ def _unbiased(asked: judge_report.Subject, bound: float | None, alpha: float) ->
 def _drifts(
     anchored: drift.Anchored | None, required: Requirement, alpha: float, **measure: Any
 ) -> list[tuple[int, str]]:
-    """The test that agreement changed by less than a bound, for each judge; what else changed is told beside it."""
+    """Test that agreement changed by less than a bound, for each judge; other changes are reported."""
     if anchored is None or required.bound is None:
         raise ValueError("drift needs the scores of an older version of the judge on the same outputs: anchor")
     each = []
@@ -186,7 +180,7 @@ def _drifts(
 
 
 def _shifted(anchored: drift.Anchored, label: Any, alpha: float) -> list[str]:
-    """Systems whose mean changed significantly, and pairs of which one rose more than the other."""
+    """Systems with a significantly changed mean, and pairs that changed differently."""
     said = []
     shifts = anchored.shifts(label, alpha)
     p = adjust.decisive(shifts).values

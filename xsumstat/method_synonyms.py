@@ -1,4 +1,4 @@
-"""What papers and other libraries call our methods, and the columns of frames: words that users try first."""
+"""Names that papers and other libraries use for our methods and the columns of frames."""
 
 from __future__ import annotations
 
@@ -97,6 +97,10 @@ METHODS: Words = {
     ),
     "human_ceiling": words_of("ceiling upper_bound human_upper_bound noise_ceiling human_agreement human_performance"),
     "alt_test": words_of("alternative_annotator_test alttest replace_raters judge_test llm_judge replace_annotators"),
+    "repeatability": words_of(
+        "repeat repeated repeats runs reruns rerun run_variance self_consistency test_retest intra_rater stability",
+        "intrarater reproducibility determinism nondeterminism self_agreement",
+    ),
     "preference_agreement": words_of(
         "judge_agreement pairwise_agreement judge_accuracy human_judge_agreement choice_agreement agree"
     ),
@@ -234,6 +238,6 @@ CHOICES: Words = {
 
 
 def methods_meant(word: str) -> list[str]:
-    """The methods that a word may mean, those of that very name first."""
+    """Methods that a word may mean, exact names first."""
     same = [meant for meant in METHODS if spelt(meant) == spelt(word)]
     return [*same, *(meant for meant, words in METHODS.items() if spelt(word) in words and meant not in same)]

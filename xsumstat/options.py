@@ -1,4 +1,4 @@
-"""The command line's words: its parser, what others call its options, and messages that speak of options."""
+"""The command line's parser: synonyms of options, and messages in terms of options."""
 
 from __future__ import annotations
 
@@ -84,16 +84,14 @@ _WORDING: tuple[tuple[str, str], ...] = (
 
 
 def called() -> str:
-    """How the command line was called."""
     name = Path(sys.argv[0]).name
     return name if name in ("xsumstat", "xsumstat.exe") else "python -m xsumstat"
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser that meets an option that there is not with the one that is meant."""
+    """A parser that suggests the option meant by an unknown one."""
 
     def error(self, message: str) -> NoReturn:
-        """Say what is wrong, and end."""
         given = re.fullmatch(r"unrecognized arguments: (.*)", message)
         wrong = next((word for word in given[1].split() if word.startswith("-")), None) if given else None
         if wrong is not None:
@@ -110,7 +108,7 @@ class Parser(argparse.ArgumentParser):
 
 
 def one_of(name: str, allowed: Collection[str]) -> dict[str, Any]:
-    """What makes an option one of some words, of which others may call each otherwise."""
+    """A type for an option with some words and their synonyms."""
 
     def checked(text: str) -> str:
         try:
@@ -123,7 +121,7 @@ def one_of(name: str, allowed: Collection[str]) -> dict[str, Any]:
 
 
 def in_words_of_options(message: str) -> str:
-    """A message in which options stand for the arguments of functions."""
+    """A message with options instead of arguments."""
     for argument in _SAME:
         message = re.sub(rf"^{argument} must", f"--{argument.replace('_', '-')} must", message)
     for pattern, replacement in _WORDING:

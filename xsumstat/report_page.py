@@ -1,4 +1,4 @@
-"""The report as HTML: a page that needs no other file, and the same inside a notebook."""
+"""The report as HTML: a self-contained page, and the same in a notebook."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ _INLINE_STYLE = f"""
 
 
 class Answers(Protocol):
-    """What a page shows of a report; see `xsumstat.report.Report`."""
+    """What a page shows of `xsumstat.report.Report`."""
 
     @property
     def name(self) -> str: ...  # noqa: D102
@@ -100,7 +100,7 @@ class Answers(Protocol):
 
 
 class JudgeAnswers(Protocol):
-    """What a page shows of judges; see `xsumstat.judge_report.JudgeReport`."""
+    """What a page shows of `xsumstat.judge_report.JudgeReport`."""
 
     @property
     def name(self) -> str: ...  # noqa: D102
@@ -117,17 +117,14 @@ class JudgeAnswers(Protocol):
 
 
 def page(answers: Answers) -> str:
-    """The report as a page of its own."""
     return document(answers.name, _body(answers, 1))
 
 
 def inline(answers: Answers) -> str:
-    """The report as an output in a notebook."""
     return article(_body(answers, 3))
 
 
 def document(name: str, body: str) -> str:
-    """A page of its own."""
     title = _text(f"{name} – xsumstat")
     return (
         f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>{title}</title>'
@@ -138,14 +135,14 @@ def document(name: str, body: str) -> str:
 
 
 def article(body: str) -> str:
-    """The same as an output in a notebook, whose own style it leaves alone."""
+    """A page as an output in a notebook, without effect on its style."""
     return (
         f'<article class="xsumstat-report" aria-label="Report"><style>{_STYLE}{_INLINE_STYLE}</style>\n{body}</article>'
     )
 
 
 def of_judges(answers: JudgeAnswers, top: int) -> str:
-    """The questions about judges, each with what was found, as HTML."""
+    """Questions about judges with answers, as HTML."""
     parts = [
         f'<h{top} class="top">Can the judge be trusted? <bdi>{_text(answers.name)}</bdi></h{top}>\n',
         f'<p class="about">{_text(answers.about())}</p>\n',
@@ -165,7 +162,7 @@ def _heading(top: int, text: str) -> str:
 
 
 def _ending(answers: Answers | JudgeAnswers, top: int) -> list[str]:
-    """What the scores are, what was done, and the code."""
+    """Description of the scores, methods, and code."""
     rows = "".join(f"<dt>{_text(what)}</dt><dd>{_text(told)}</dd>" for what, told in answers.data)
     paper = (f"<p>{_text(text)}</p>\n" for text in answers.paper())
     code = f"<pre><code>{html.escape(answers.code)}</code></pre>\n"
@@ -227,13 +224,13 @@ def _matrix(tests: xr.Dataset, alpha: float) -> str:
 
 
 def best_first(intervals: xr.Dataset) -> xr.Dataset:
-    """Metrics in order of their correlation, or of its mean over further dims; those without one come last."""
+    """Metrics by (mean) correlation; undefined ones last."""
     r = intervals["correlation"]
     return intervals.isel(metric=(-r.mean([dim for dim in r.dims if dim != "metric"])).argsort().values)
 
 
 def _table(label: str, table: pd.DataFrame, *, labelled: bool = False) -> str:
-    """A table; one that is `labelled` names each cell where a narrow page lays rows out as blocks."""
+    """A table; with labels in each cell for narrow pages if `labelled`."""
     names = [str(name) for name in table]
     own = "x" + hashlib.sha256(f"{label}{table.to_csv()}".encode(errors="replace")).hexdigest()[:10]
     kind = ' class="labelled"' if labelled else ""
@@ -247,7 +244,7 @@ def _table(label: str, table: pd.DataFrame, *, labelled: bool = False) -> str:
 
 
 def _row(names: Sequence[str], cells: Sequence[str]) -> str:
-    """A row whose first cell names it; the roles hold where a narrow page lays rows out as blocks."""
+    """A row named by its first cell, with roles for narrow pages."""
     ready = [f'<th scope="row" role="rowheader"><bdi>{_breakable(cells[0])}</bdi></th>']
     for name, cell in list(zip(names, cells, strict=True))[1:]:
         listed = name.startswith("beats")
@@ -258,7 +255,7 @@ def _row(names: Sequence[str], cells: Sequence[str]) -> str:
 
 
 def _breakable(text: str) -> str:
-    """Names as HTML that may be broken after what parts their words."""
+    """Names as HTML that may break between words."""
     return re.sub(r"([_/.:])(?=\w)", r"\1<wbr>", _text(text))
 
 

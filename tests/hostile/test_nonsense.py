@@ -20,7 +20,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
-from cases import passes, two_tasks
+from cases import again, passes, two_tasks
 from helpers import by_turns
 from preference_cases import preferences, rows
 
@@ -226,6 +226,8 @@ def data_of(name):
         return segments()
     if name == "DatasetMeta.confusion":
         return passes(scores())
+    if name == "DatasetMeta.repeatability":
+        return again(scores())
     owner, _, method = name.partition(".")
     if owner == "DatasetMeta" and method in offers.OF_TASKS:
         return two_tasks(scores())

@@ -4,7 +4,6 @@ from pathlib import Path
 
 import xsumstat  # noqa: F401  (the accessors)
 from xsumstat import docstrings, methods
-from xsumstat.analyses.correlation import corr
 from xsumstat.citations import REFERENCES
 from xsumstat.coefficients.table import COEFFICIENTS
 
@@ -14,9 +13,8 @@ OF_TEXTBOOKS |= {"accuracy", "f1", "sensitivity", "specificity"}
 
 
 def test_their_names_stand_in_docstrings_and_pages():
-    """`{coefficient}` of docstrings.py, the Notes of `corr`, docs/which.md and the glossary."""
-    places = {page: (DOCS / page).read_text(encoding="utf-8") for page in ("which.md", "glossary.md")}
-    places["Notes of corr"] = corr.__doc__.partition("Notes")[2]
+    """`{coefficient}` of docstrings.py, docs/which.md, docs/computed.md (its formula) and the glossary."""
+    places = {page: (DOCS / page).read_text(encoding="utf-8") for page in ("which.md", "computed.md", "glossary.md")}
     missing = {(place, name) for place, text in places.items() for name in COEFFICIENTS if name not in text}
     missing |= {("coefficient", name) for name in COEFFICIENTS if f'"{name}"' not in docstrings.ENTRIES["coefficient"]}
     assert missing == set()

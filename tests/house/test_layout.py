@@ -28,6 +28,7 @@ FACE = (
         "findings",
         "findings_outputs",
         "findings_groups",
+        "findings_judges",
         "findings_plans",
         "findings_preferences",
         "findings_tests",

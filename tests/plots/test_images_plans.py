@@ -49,6 +49,23 @@ def test_variance_components_of_ratings_dark(demo):
     return figure_of(found.meta.plot.variance_components(order="value"))
 
 
+def repeated(demo):
+    noise = xr.DataArray(np.random.default_rng(0).normal(size=(3, 12, 30)), dims=("run", "system", "input"))
+    ds = demo.sel(metric=["judge", "bertscore", "human"])
+    spread = xr.DataArray([1.0, 0.4, 0.0], dims="metric") * ds.score.std(("system", "input"))
+    return ds.assign(score=ds.score + spread * noise).meta.repeatability("human")
+
+
+@image()
+def test_repeatability(demo):
+    return figure_of(repeated(demo).meta.plot.repeatability(title="Runs"))
+
+
+@image("dark_background")
+def test_repeatability_dark(demo):
+    return figure_of(repeated(demo).meta.plot.repeatability(metric="judge"))
+
+
 @image()
 def test_contours_of_a_plan(demo):
     found = xsumstat.plan(demo, metric=["judge", "bleu"], level="input", target=0.1, rng=0)

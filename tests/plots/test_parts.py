@@ -13,12 +13,13 @@ import numpy as np  # noqa: E402
 import pandas as pd  # noqa: E402
 import pytest  # noqa: E402
 import xarray as xr  # noqa: E402
+from cases import again  # noqa: E402
 from helpers import by_turns  # noqa: E402
 from matplotlib.backends.backend_agg import RendererAgg  # noqa: E402
 from preference_cases import preferences  # noqa: E402
 
 import xsumstat  # noqa: E402
-from xsumstat import accessor
+from xsumstat import accessor  # noqa: E402
 from xsumstat.plots import parts, pvalues  # noqa: E402
 
 GOLD = "$gold_{x}$ \\beta"
@@ -162,6 +163,10 @@ PICTURES = {
         [GOLD, *METRICS, *QUALITIES],
     ),
     "confusion": lambda ds, qs: (ds.meta.discriminative_agreement(**DRAWS).meta.plot.confusion(), [GOLD, *METRICS]),
+    "repeatability": lambda ds, qs: (
+        again(ds).meta.repeatability(GOLD, metric=METRICS).meta.plot.repeatability(),
+        METRICS,
+    ),
     "bars": lambda ds, qs: (intervals().meta.plot.bars(), [GOLD, *METRICS, *QUALITIES, *HUE.values()]),
     "bars of groups": lambda ds, qs: (ds.meta.corr(by="type of $s$").meta.plot.bars(), [*TYPES, "type of $s$"]),
     "matrix": lambda ds, qs: (qs.meta.metric_corr().meta.plot.matrix(), [*METRICS, *QUALITIES]),

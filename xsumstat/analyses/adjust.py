@@ -26,21 +26,18 @@ def adjust(result: xr.Dataset, method: str = "holm", *, within: str | Iterable[s
     Parameters
     ----------
     result : Dataset
-        With a variable ``pvalue``, such as `perm_test` gives.
+        A result with ``pvalue``, e.g. of `perm_test`.
     method : {"holm", "bonferroni", "maxt", "bh", "by"}, default "holm"
-        "bonferroni", "holm" and "maxt" bound the chance of any false rejection; "bh" (Benjamini-Hochberg) and "by"
-        (Benjamini-Yekutieli, under any dependence) bound the expected share of false ones. "maxt" needs the joint
-        draws: a result with ``samples``, or ``perm_test(..., adjust="maxt")``, which keeps none.
+        "bonferroni", "holm" and "maxt" control the family-wise error rate, "bh" and "by" (under any dependence) the
+        false discovery rate. "maxt" needs a result with ``samples``.
     within : dim or dims, optional
-        Dims of one family of tests; the correction is done anew for each label of the other dims. Default
-        all dims. ``within="other_metric"`` makes each row metric a family (Deutsch et al. 2021, Fig. 5),
-        ``within=("metric", "other_metric")`` the whole table (their Fig. 6).
+        Dims of one family of tests; each label of the other dims is corrected separately. Default all dims. With
+        ``within="other_metric"`` each row metric is a family.
 
     Returns
     -------
     Dataset
-        The result with ``pvalue_adjusted`` added; `pvalue` stays. Counts of significant tests that were made before,
-        as `compare_systems` makes, are left out.
+        The result with ``pvalue_adjusted``. Counts of significant tests that were made before are left out.
 
     Raises
     ------
@@ -50,30 +47,21 @@ def adjust(result: xr.Dataset, method: str = "holm", *, within: str | Iterable[s
     Warns
     -----
     UserWarning
-        When so few resamples leave no corrected p-value that can be .05 or less. Tests that are asked with `adjust`
-        say so before they draw.
+        If no corrected p-value can be .05 or less with so few resamples.
 
     Notes
     -----
-    "maxt" is Westfall & Young's (1993) step-down procedure, each test's statistic being its p-value among its own
-    draws, so that differences which vary much and little weigh alike. It uses that metrics resemble each other: it
-    rejects whatever Holm's method rejects on the same draws, and as a rule more. It needs as many resamples as Holm's.
-
-    NaN are not tests and do not count. In a two-sided table the cells (i, j) and (j, i) are the same test, and
-    count once where both are in one family.
+    "maxt" (Westfall & Young 1993) uses the dependence between tests. It rejects whatever Holm's method rejects on the
+    same draws, and usually more. NaN do not count as tests. Two mirrored cells of a two-sided table count once. See the
+    documentation, "How intervals and tests are computed".
 
     Examples
     --------
     >>> import xsumstat
     >>> ds = xsumstat.load_dataset("demo")
-    >>> metrics = ["judge", "rouge", "bleu"]
-    >>> test = ds.meta.perm_test("human", metric=metrics, level="input", alternative="greater", rng=1)
-    >>> test.meta.adjust("bonferroni", within="other_metric").pvalue_adjusted.to_pandas().round(4)
-    other_metric  judge   rouge    bleu
-    metric
-    judge           NaN  0.0002  0.0002
-    rouge           1.0     NaN  0.0002
-    bleu            1.0  1.0000     NaN
+    >>> test = ds.meta.perm_test("human", metric="judge", other=["rouge", "bleu"], level="input", rng=1)
+    >>> test.meta.adjust("bonferroni").pvalue_adjusted.values.round(4)
+    array([[0.0002, 0.0002]])
     """
     _pvalues(result)
     _validate.choice("method", method, corrections.CORRECTIONS)
@@ -118,10 +106,7 @@ def decided(result: xr.Dataset, alpha: float, first: Iterable[str]) -> xr.Datase
 
 
 def _with_all_groups(result: xr.Dataset, each: Callable[..., FloatArray]) -> xr.Dataset:
-    """The result with corrected p-values of the tests of all groups, where it has such: each metric's is one test.
-
-    They are a family where those of pairs are one of all metrics.
-    """
+    """The result with corrected p-values of the tests of all groups; the metrics are one family."""
     if "heterogeneity_pvalue" not in result:
         return result
     pvalues = result["heterogeneity_pvalue"]
@@ -143,18 +128,7 @@ def check_correction(adjust: str | None, within: Any, dims: list[str]) -> None:
 def check_resamples(
     adjust: str | None, within: Any, tests: xr.DataArray, *, alpha: float = USUAL_LEVEL, **attrs: Any
 ) -> None:
-    """Warn, before anything is drawn, where so few resamples leave no test that can survive the correction.
-
-    Parameters
-    ----------
-    adjust, within
-        As for `adjust`.
-    tests : bool DataArray
-        Which cells of the result will hold a test, on the dims of `pvalue`.
-    alpha : float
-    **attrs
-        Those of the result: analysis, alternative, n_resamples, exact.
-    """
+    """Warn, before anything is drawn, if so few resamples leave no test that can survive the correction."""
     if adjust is None:
         return
     planned = xr.Dataset({"pvalue": xr.zeros_like(tests, dtype=float).where(tests)}, attrs=attrs)
@@ -170,11 +144,7 @@ def corrected(
     *beside: xr.DataArray,
     checked: bool = False,
 ) -> xr.Dataset:
-    """The result with `pvalue_adjusted`: ``each(pvalues, *beside)`` of every family; NaN in `pvalues` are no tests.
-
-    What is `beside` has the dims of `pvalue`, and perhaps `resample`. Unless that was `checked`, a warning says where
-    the number of resamples leaves no test that can be significant.
-    """
+    """The result with `pvalue_adjusted`: ``each(pvalues, *beside)`` of every family; NaN are no tests."""
     tests, family, again = _families(result, within)
     later = Checks()
     if "exact" not in result and not checked:
@@ -261,21 +231,9 @@ def stepped_down_lazily(
     centred_on_estimate: bool,
     exact: bool,
 ) -> xr.Dataset:
-    """The result corrected by "maxt" where its samples are lazy: to the same bits, a few tests or draws in a task.
+    """The result corrected by "maxt" from lazy samples, with the same bits, a few tests or draws in a task.
 
-    Parameters
-    ----------
-    result : Dataset
-    within : dim or dims, optional
-    samples : DataArray, (..., resample)
-        The draws, best in chunks of whole rows.
-    difference : DataArray, (...)
-        Best in the chunks of `samples`, so that no draws wait for those of others.
-    place : DataArray, optional
-        On the dims of `pvalue`: which row of `samples` a test has, in C order from 1; negative where its signs are
-        turned, NaN where there is none. Default: `samples` are laid out as `pvalue` is.
-    alternative : str
-    centred_on_estimate, exact : bool
+    `place` is the row of `samples` of each test, from 1; negative where its sign is turned, NaN where there is none.
     """
     tests, family, again = _families(result, within)
     if place is None:
@@ -300,7 +258,6 @@ def stepped_down_lazily(
 
 
 def _family(within: Any, dims: list[str]) -> list[str]:
-    """The dims of a family of tests."""
     if not (within is None or isinstance(within, str | list | tuple | set)):
         raise TypeError(f"within must name dims of pvalue ({_validate.listing(dims)}), got {within!r}")
     family = dims if within is None else [within] if isinstance(within, str) else list(within)
@@ -318,7 +275,6 @@ def resamples_needed(n_tests: float, alpha: float) -> int:
 
 
 def _warn_out_of_reach(attrs: dict[str, Any], most_tests: xr.DataArray, method: str | None, alpha: float) -> None:
-    """Warn when even the smallest p-value that so many resamples can give does not survive the correction, if any."""
     n_resamples = attrs.get("n_resamples")
     if method in ("bh", "maxt") or not n_resamples:  # where all tests have the smallest p-value, so has each corrected
         return
@@ -353,38 +309,33 @@ def decisive(result: xr.Dataset) -> xr.DataArray:
 
 @_validate.public
 def significant(result: xr.Dataset, *, alpha: float = 0.05) -> xr.DataArray:
-    """Which tests are significant: the adjusted p-value, where there is one, is at most `alpha`.
+    """Which tests are significant: the adjusted p-value, if any, is at most `alpha`.
 
     Parameters
     ----------
     result : Dataset
         With ``pvalue``, and ``pvalue_adjusted`` after `adjust`.
     alpha : float, default 0.05
-        Level of the tests, between 0 and 1.
+        Significance level, between 0 and 1.
 
     Returns
     -------
     DataArray, bool
-        On the dims of `pvalue`; False where there is no test. ``attrs["correction"]`` says how p-values were corrected;
-        of more than ten tests without a correction also how many would be significant by chance.
+        On the dims of `pvalue`; False where there is no test. ``attrs["correction"]`` names the correction; for more
+        than ten uncorrected tests it adds the expected number of false ones.
 
     Warns
     -----
     UserWarning
-        When the result has so few resamples that no p-value can be small enough.
+        If no p-value can be small enough with so few resamples.
 
     Examples
     --------
     >>> import xsumstat
     >>> ds = xsumstat.load_dataset("demo")
-    >>> metrics = ["judge", "rouge", "bleu"]
-    >>> test = ds.meta.perm_test("human", metric=metrics, level="input", alternative="greater", rng=1)
-    >>> test.meta.adjust("holm").meta.significant().to_pandas()
-    other_metric  judge  rouge   bleu
-    metric
-    judge         False   True   True
-    rouge         False  False   True
-    bleu          False  False  False
+    >>> test = ds.meta.perm_test("human", metric="judge", other=["rouge", "bleu"], level="input", rng=1)
+    >>> test.meta.adjust("holm").meta.significant().values
+    array([[ True,  True]])
     """
     _pvalues(result)
     alpha = _validate.fraction("alpha", alpha)

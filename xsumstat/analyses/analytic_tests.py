@@ -39,10 +39,9 @@ def corr_test(
     missing: str = "pairwise",
     undefined: str = "drop",
 ) -> xr.Dataset:
-    """Analytic test whether two correlations with the same gold are equal, among systems like these on these inputs.
+    """Test by a formula whether two metrics correlate equally with human scores.
 
-    At system and input level the systems are a sample, at within_system the inputs, at global level the cells; for
-    "wilcoxon" the inputs at input level, of these systems, and the systems at within_system. Nothing is resampled.
+    ``ds.meta.corr_test("human", method="williams")`` tests all pairs at system level. Nothing is resampled.
 
     Parameters
     ----------
@@ -53,70 +52,44 @@ def corr_test(
     {level}
     {coefficient}
     method : {"williams", "steiger", "meng", "zou", "wilcoxon"}, default "williams"
-        Which test; see `xsumstat.inference.two_correlations.statistic` for the formulas of the first four. "wilcoxon"
-        is the signed-rank test of the two metrics' correlations on each input, or with each system at within_system
-        level; other levels raise an error.
+        "wilcoxon" is the signed-rank test of the correlations on single inputs (or, at within_system level, systems).
     {alternative}
     confidence_level : float, default 0.95
-        That of the interval which "zou" adds.
+        Confidence level of the interval by "zou".
     {missing}
     {undefined}
 
     Returns
     -------
     Dataset
-        ``difference``, ``statistic`` (its sign is that of the difference) and ``pvalue`` (metric, other_metric, ...);
-        NaN where a metric meets itself, or fewer than 4 values are correlated. "zou" adds ``ci_low`` and
-        ``ci_high`` of the difference, "wilcoxon" ``n_undefined``, the inputs or systems without a correlation.
-
-    Raises
-    ------
-    {errors.scores}
-        Also for a method or alternative that is not allowed.
+        On (metric, other_metric, ...): ``difference``, ``statistic`` (with the sign of the difference) and ``pvalue``;
+        NaN on the diagonal, and for fewer than 4 values. "zou" adds ``ci_low`` and ``ci_high``, "wilcoxon"
+        ``n_undefined``.
 
     Warns
     -----
     {errors.warned}
-        Also when a metric that ``kind`` does not call human equals the gold; and at input and
-        within_system level, where the tests find almost nothing.
+        Also at input and within_system level, where the tests are far too conservative.
 
     Notes
     -----
-    The null hypothesis is that the correlations of the two metrics with the gold are equal. It is tested with the
-    correlation of the two metrics with each other, all three on the cells that both have with gold (at system level
-    under ``missing="available"`` the metrics on the cells that both have, the gold on all of its own), and n, the
-    number of values that are correlated: systems at system and input level (r the average), inputs at within_system,
-    cells at global; with gaps, in the input or system that has the most. The tests take the scores to be jointly
-    normal and r to be Pearson's; for rank correlations they are a heuristic. "greater" is the upper tail of the
-    *signed* statistic: tools that take the magnitude of r or of t ignore direction, and spoil the sign of r(X, Y). A
-    metric with ``higher_is_better`` False has its scores negated first.
-
-    An average over groups varies far less than the one r of n values that the tests take it for, so that at input and
-    within_system level they find almost nothing: of two metrics that differ by noise alone p was at most .05 in none of
-    1,200 sets of scores. Use `perm_test` there. At global level cells are not independent of each other: of two metrics
-    that agree equally well with gold, but favour other systems and inputs each, p was at most .05 in 45 to 68 % of sets
-    of scores. At system level Williams' test holds its level (4 to 6 %); where metrics differ by noise alone the others
-    find too little with 10 systems ("steiger" and "meng" 3 %, "zou" less than 1 %, with more systems too). See
-    docs/calibration.md.
-
-    "wilcoxon" ranks the differences d_j of the two metrics' correlations on input j: ``Σ sgn(d_j)·rank|d_j|``, as
-    `scipy.stats.wilcoxon` with its defaults. Differences of 0 are left out, tied ones share their mean rank; if all are
-    0, p is 1. An input on which one of the two has no correlation is left out, or with ``undefined="zero"`` the
-    correlation is 0; ``difference`` is that of the two averages. p is exact up to 50 inputs, with ties or differences
-    of 0 up to 13, else normal. The test assumes that the d_j are symmetric about 0. At input level it speaks of these
-    systems on inputs like these. For systems like these it is very liberal; use `compare_metrics`.
+    Null hypothesis: both correlations with the human scores are equal. Scope: systems like these on these inputs
+    (system and input level), inputs like these (within_system), outputs (global); for "wilcoxon" these systems on
+    inputs like these. The formulas assume jointly normal scores and Pearson's r. They suit system level: at input level
+    use `compare_metrics`, and at global level outputs are not independent, so the test is very liberal. "wilcoxon"
+    assumes symmetric differences. Formulas: documentation, "How intervals and tests are computed"; sizes:
+    "Calibration".
 
     References
     ----------
-    Williams (1959), *Regression Analysis*; Graham & Baldwin (2014); Steiger (1980), Psychological Bulletin 87; Meng,
-    Rosenthal & Rubin (1992), ibid. 111; Zou (2007), Psychological Methods 12; Wilcoxon (1945), Biometrics Bulletin
-    1. Deutsch, Dror & Roth (2021), §4.1.
+    Williams (1959). Graham & Baldwin (2014). Steiger (1980). Meng, Rosenthal & Rubin (1992). Zou (2007). Wilcoxon
+    (1945). Deutsch, Dror & Roth (2021), §4.1.
 
     Examples
     --------
     >>> import xsumstat
     >>> ds = xsumstat.load_dataset("demo")
-    >>> test = ds.meta.corr_test("human", metric="judge", other=["rouge", "length"], method="williams")
+    >>> test = ds.meta.corr_test("human", metric="judge", other=["rouge", "length"])
     >>> test.meta.to_frame(brief=True).round(3)
       metric other_metric  pvalue  difference
     0  judge        rouge   0.131       0.137
@@ -158,7 +131,6 @@ def corr_test(
 
 
 def _warn_of_averages(level: str) -> None:
-    """Warn that an average over groups varies less than the formulas know."""
     if level in _OF_GROUPS:
         _validate.warn(
             f"corr_test takes the average correlation at level={level!r} for a single one, which varies far more: "
@@ -175,7 +147,6 @@ def _analytic(
     reach: float,
     measure: Measure,
 ) -> dict[str, xr.DataArray]:
-    """The test of every pair of metrics, along dim `_pair`."""
     names = ("difference", "statistic", "forward", "backward", *["ci_low", "ci_high"] * (method == "zou"))
 
     def formula(x: FloatArray, z: FloatArray, targets: Any, measure: Measure) -> tuple[FloatArray, ...]:
@@ -191,7 +162,6 @@ def _analytic(
 def _of_ranks(
     scores: schema.Scores, pairs: tuple[Pair, ...], alternative: str, measure: Measure
 ) -> dict[str, xr.DataArray]:
-    """Wilcoxon's test of every pair of metrics, along dim `_pair`."""
     names = ("difference", "statistic", "forward", "backward", "n_undefined")
 
     def formula(x: FloatArray, z: FloatArray, targets: Any, measure: Measure) -> FloatArray:

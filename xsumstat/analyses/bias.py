@@ -60,33 +60,29 @@ def bias(
     by: str | None = None,
     progress: bool | None = None,
 ) -> xr.Dataset:
-    """How each metric's error against people moves with a covariate, or differs for a group of systems or inputs.
+    """Test whether a metric's error depends on a covariate or a group.
+
+    ``ds.meta.bias("human", given="length")`` asks whether metrics favour long outputs beyond their human scores.
 
     Parameters
     ----------
     {ds}
     {gold}
-        With the dim `along`, several ratings of an output, their noise can be taken into account.
     given : str, DataArray or list of these
-        Covariates: a metric's label such as "length", a coordinate or variable of systems, inputs or both, or such a
-        DataArray. One of words or of True and False makes groups: each (of two the second) is set against the rest. It
-        has to be given.
+        Covariates: a metric such as "length", a coordinate, a variable or a DataArray. Words or booleans make groups:
+        each is compared with the rest (of two, the second with the first). Required.
     {metric}
     level : {"auto", "system", "input", "global", "within_system"}, default "auto"
-        Which errors are compared: those of the systems' means; of single outputs, less the mean of their input; of all
-        outputs; or less the mean of their system. "auto" is the first at which every covariate varies: "system" from 8
-        systems on (not for "corrected"), "input" from 3 on, "within_system", "global" (for 1 or 2 systems always);
-        ``attrs["level"]`` has it.
+        Errors of system means, of outputs less their input's mean, of outputs, or of outputs less their system's mean.
+        "auto" is the first at which all covariates vary; see ``attrs["level"]``.
     method : {"auto", "corrected", "regression", "difference"}, default "auto"
-        "corrected" subtracts the noise of the human scores and needs outputs with two ratings or more, where it is the
-        default; "regression", the default elsewhere, takes human scores for quality itself; "difference" compares
-        standardised scores.
+        "corrected" subtracts the noise of human scores. It needs outputs with two ratings, and is then the default.
+        "regression" takes human scores as exact; "difference" compares standardised scores.
     joint : bool, default False
-        Put all covariates into one regression, so that each is asked with the others held constant; of words each but
-        the first is then set against the first. Default: each by itself, on the outputs that have all of them.
+        Put all covariates into one regression. Of words, each but the first is then compared with the first.
     reliability : float or list of floats, optional
-        For "regression": what share of the variance of human scores at this level may be quality, above 0 to 1; the
-        slope that each share implies is shown. Default .5, .6, .7, .8, .9 and 1.
+        For "regression": reliabilities of the human scores for which to show the corrected slope. Default .5, .6, ...
+        1.
     {along.raters}
     {resample.auto}
         A group of a single system needs "input".
@@ -98,52 +94,37 @@ def bias(
     Returns
     -------
     Dataset
-        On (metric, covariate, ...): ``slope``, ``ci_low``, ``ci_high``, ``standard_error``, ``df`` (degrees of freedom
-        of t) and ``pvalue`` (two-sided, for a slope of 0). A slope is by how many standard deviations of its scores a
-        metric scores higher where the covariate is one standard deviation higher, or for a group than for the rest.
-        ``is_group(covariate)`` marks groups. "corrected" adds ``gold_reliability``; "regression" ``corrected_slope``
-        and ``corrected_pvalue`` (metric, covariate, reliability, ...) and at system level ``gold_reliability``, the
-        least that the spread of single outputs allows.
-
-    Raises
-    ------
-    {errors.scores}
+        On (metric, covariate, ...): ``slope`` (in SDs of the metric for one SD of the covariate, or for a group),
+        ``ci_low``, ``ci_high``, ``standard_error``, ``df``, ``pvalue``; ``is_group(covariate)``. "corrected" adds
+        ``gold_reliability``; "regression" adds ``corrected_slope`` and ``corrected_pvalue`` (metric, covariate,
+        reliability, ...).
 
     Warns
     -----
     UserWarning
-        For what is left out or undefined, and slopes without an interval, as of a group with one system.
+        For what is left out or undefined, and slopes without an interval, such as a group of one system.
 
     Notes
     -----
-    With x the metric's and z the human score, c the covariate: ``x = β·z + γ·c + e``; γ is the slope. Noise in z lowers
-    β and leaves to c what c shares with quality: an unbiased metric seems to favour long outputs where these are
-    better. "corrected" removes raters' offsets (least squares) and subtracts the noise S, estimated within outputs:
-    ``γ = [(z'z − S)c'x − z'c·z'x] / [(z'z − S)c'c − (z'c)²]``. Limits are Fieller's: they are infinite where the
-    denominator may be 0, because too little of z is beyond noise. "difference" takes metric and people for equally
-    reliable.
-
-    Variances come from leaving out each system, input or cluster; "corrected" estimates offsets and noise anew each
-    time. "regression" removes their bias and takes Satterthwaite's degrees of freedom (Bell & McCaffrey 2002), which
-    "corrected" uses, too. Sizes and power: documentation, "Calibration".
+    Null hypothesis: the slope γ is 0 in ``x = β·z + γ·c + e``, with x the metric, z the human score and c the
+    covariate. `resample` sets the scope. With noisy z, "regression" leaves to c what c shares with quality, so an
+    unbiased metric can seem biased: prefer "corrected", or read ``corrected_slope``. "corrected" limits are infinite if
+    noise explains all of z. Formulas: documentation, "How intervals and tests are computed"; sizes: "Calibration".
 
     References
     ----------
-    Fuller (1987), "Measurement Error Models". Carroll, Ruppert, Stefanski & Crainiceanu (2006), "Measurement Error in
-    Nonlinear Models". Bell & McCaffrey (2002), Survey Methodology 28. Cameron, Gelbach & Miller (2011), Journal of
-    Business & Economic Statistics 29. Lord (1967), "A paradox in the interpretation of group comparisons".
+    Fuller (1987), "Measurement Error Models". Carroll et al. (2006). Bell & McCaffrey (2002). Cameron, Gelbach & Miller
+    (2011). Lord (1967).
 
     Examples
     --------
     >>> import xsumstat
     >>> ds = xsumstat.load_dataset("demo")
-    >>> found = ds.meta.bias("human", metric=["judge", "rouge"], given=["length", "system_type"], level="input")
+    >>> found = ds.meta.bias("human", metric="judge", given=["length", "system_type"], level="input")
     >>> found.meta.to_frame(brief=True)[["metric", "covariate", "slope"]].round(2)
       metric               covariate  slope
     0  judge                  length  -0.00
     1  judge  system_type=extractive   0.12
-    2  rouge                  length   0.07
-    3  rouge  system_type=extractive  -0.16
     """
     if given is None:
         raise ValueError("bias needs given, a covariate such as 'length', or a coordinate of groups of systems")
@@ -178,8 +159,6 @@ def bias(
 
 @dataclass(frozen=True)
 class _Asked:
-    """The keywords of `bias` of these names."""
-
     method: str
     joint: bool
     confidence_level: float
@@ -187,7 +166,6 @@ class _Asked:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """What the numbers of each covariate are called."""
         return _NAMES if self.method == "difference" else _CORRECTED
 
 
@@ -350,7 +328,6 @@ def _of_covariates(
 def _with_limits(
     slope: FloatArray, error: FloatArray, df: FloatArray, confidence_level: float
 ) -> tuple[FloatArray, ...]:
-    """The numbers of `_NAMES`, by Student's t."""
     from scipy.special import stdtr
 
     reach = np.array([t_quantile(confidence_level, each) for each in df]) * error
@@ -359,7 +336,6 @@ def _with_limits(
 
 
 def _warn(found: xr.Dataset, scores: schema.Scores, method: str) -> None:
-    """Say which slopes are undefined, and which have no limits."""
     none = found["slope"].isnull() & found["pvalue"].isnull()
     text = "no slope is defined, as scores or covariates do not vary beside each other, for"
     if method == "corrected":

@@ -40,32 +40,29 @@ def calibrate(
     ----------
     {ds}
     {gold}
-        Several raters are averaged over the ratings that an output has.
+        Several raters are averaged.
     metric : label, list of labels or bool DataArray, optional
-        The judges; default all metrics that are neither human nor calibrated already.
+        The judges. Default: all metrics that are neither human nor calibrated.
     method : {"isotonic", "linear", "quantile"}, default "isotonic"
-        "isotonic" fits a rising step function by least squares, "linear" a rising line. Both draw uncertain scores
-        towards the mean. "quantile" gives the judge's scores the distribution of single ratings instead, so grades stay
-        as frequent as people give them.
+        "isotonic" fits a rising step function, "linear" a rising line; both draw uncertain scores towards the mean.
+        "quantile" gives the scores the distribution of single ratings, so grades stay as frequent as raters give them.
     folds : int, default 5
         Number of random groups of inputs. The map of each group is fitted to all other groups.
     grades : bool or list of numbers, optional
-        Round to these values, or with True to the values that people gave.
-    along : str, default "rater"
-        The dim of the raters, if the human scores have one.
+        Round to these values, or with True to the values that raters gave.
+    {along.raters}
     {rng}
 
     Returns
     -------
     Dataset
-        `ds` with a metric "... (calibrated)" for each judge. The coordinate ``calibrated(metric)`` says how it was
-        made and ``calibration_fold(input)`` holds the groups of inputs. Human scores that `ds` does not hold are added
-        as ``calibration_gold``.
+        `ds` with a metric "... (calibrated)" for each judge, ``calibrated(metric)`` (how it was made) and
+        ``calibration_fold(input)``. Human scores that `ds` does not hold are added as ``calibration_gold``.
 
     Raises
     ------
     ValueError, TypeError
-        For an unknown label, method or grade, too many folds, and if a fold has no rated outputs outside it.
+        For an unknown label, method or grade, too many folds, and a fold without rated outputs outside it.
 
     Warns
     -----
@@ -74,12 +71,9 @@ def calibrate(
 
     Notes
     -----
-    No output is mapped by its own rating or by a rating of the same input. A judge that is better when lower is turned
-    (coordinate ``higher_is_better``). Scores between those that a map was fitted to are interpolated.
-
-    Calibrated scores depend on the ratings, so an interval that takes them as fixed is too narrow. `ci` and
-    `compare_metrics` refit the calibration each time they leave out systems or inputs, with the same folds.
-    Bootstrap intervals and permutation tests raise an error. Select systems and inputs before you calibrate.
+    No output is mapped by a rating of its own input. `ci` and `compare_metrics` refit the calibration in each
+    leave-out; bootstrap intervals and permutation tests raise an error. Select systems and inputs before you calibrate.
+    Metrics whose ``higher_is_better`` is False are reversed; scores between fitted ones are interpolated.
 
     References
     ----------
@@ -89,13 +83,8 @@ def calibrate(
     --------
     >>> import xsumstat
     >>> ds = xsumstat.load_dataset("demo").meta.calibrate("human", metric="judge", rng=1)
-    >>> three = ["human", "judge", "judge (calibrated)"]
-    >>> ds.score.sel(metric=three).isel(input=0, system=[0, 1, 2]).to_pandas().round(1)
-    system              extractor-1  extractor-2  extractor-3
-    metric
-    human                      52.6         48.6         60.2
-    judge                      61.3         59.6         79.2
-    judge (calibrated)         54.7         53.5         69.7
+    >>> ds.score.sel(metric=["human", "judge", "judge (calibrated)"]).isel(input=0, system=0).values.round(1)
+    array([52.6, 61.3, 54.7])
     """
     score = schema.checked_scores(ds)
     if calibrated.NAME in score.dims:
@@ -130,7 +119,6 @@ def calibrate(
 
 
 def _chosen(score: xr.DataArray, metric: Any, own: list[Hashable]) -> list[int]:
-    """Places of the judges."""
     there = calibrated.labels(score)
     if metric is None:
         metric = [label for label in leakage.judged(score, own) if label not in there]
@@ -150,7 +138,6 @@ def _chosen(score: xr.DataArray, metric: Any, own: list[Hashable]) -> list[int]:
 
 
 def _sign(human: xr.DataArray) -> int:
-    """-1 of human scores that are better when lower."""
     better = human.coords.get("higher_is_better")
     if better is None:
         return 1
@@ -176,7 +163,6 @@ def _on_outputs(human: xr.DataArray, score: xr.DataArray, along: str) -> xr.Data
 
 
 def _grades(grades: Any, human: xr.DataArray) -> tuple[float, ...]:
-    """The values that scores are rounded to; none where they are not."""
     if grades is None or grades is False:
         return ()
     if grades is True:
@@ -222,7 +208,6 @@ def _with_folds(ds: xr.Dataset, folds: IntArray) -> tuple[xr.Dataset, str]:
 
 
 def _free(name: str, ds: xr.Dataset) -> str:
-    """A name that nothing has."""
     taken = {*map(str, ds.variables), *map(str, ds.dims), *map(str, ds.indexes.get("metric", []))}
     return next(each for each in (name, *(f"{name}_{at}" for at in range(2, 1000))) if each not in taken)
 
@@ -258,7 +243,6 @@ def cross_fitted(judge: xr.DataArray, human: xr.DataArray, folds: IntArray, how:
 
 
 def _check(judge: xr.DataArray, human: xr.DataArray, new: xr.DataArray) -> None:
-    """Say where there is no map, or a rough one."""
     there = judge.notnull()
     rated = (there & human.notnull().any("_rater")).sum(facts.CELLS)
     if not bool((rated > 0).all()):
@@ -271,7 +255,6 @@ def _check(judge: xr.DataArray, human: xr.DataArray, new: xr.DataArray) -> None:
 
 
 def _words(name: str, how: Calibration, folds: int, seed: int) -> str:
-    """How a metric was calibrated."""
     rounded = ", rounded to grades" if how.grades else ""
     return f"to {name} by {calibrated.BY[how.method]} in {folds} folds of inputs (seed {seed}){rounded}"
 
@@ -313,10 +296,7 @@ def _joined(
 
 
 def with_refits(ds: xr.Dataset, scores: schema.Scores) -> tuple[schema.Scores, tuple[RefitOf, ...]]:
-    """The scores (..., _metric, system, input) with what calibrated metrics were made of, and where this stands.
-
-    Scores without calibrated metrics are given back as they are.
-    """
+    """The scores with what calibrated metrics were made of along `_metric`, and where; others stay as they are."""
     found = calibrated.labels(scores.score)
     if not found:
         return scores, ()
@@ -362,7 +342,6 @@ def _made_of(
 
 
 def _at(values: xr.DataArray, score: xr.DataArray) -> xr.DataArray:
-    """Values on the systems and inputs of some scores."""
     for dim in facts.CELLS:
         if dim in values.indexes and dim in score.indexes:
             values = values.reindex({dim: score.indexes[dim]})

@@ -1,7 +1,4 @@
-"""What metrics that tell nothing reach beside those that are judged: `baseline` of `corr`, `ci` and `rank`.
-
-And how many of the pairs of outputs count, where not all do: `pairs_used`.
-"""
+"""Chance values beside correlations: `baseline`, `baseline_constant` and `pairs_used` of `corr`, `ci` and `rank`."""
 
 from __future__ import annotations
 
@@ -22,11 +19,7 @@ _FEW = 0.1  # of the pairs: what is found of so few is said to be of few
 def of(
     x: xr.DataArray, z: xr.DataArray, measure: Measure, correlation: xr.DataArray, *, average: bool = True
 ) -> dict[str, xr.DataArray]:
-    """The variables `baseline` and `baseline_constant`, on the dims of the correlations; none for what is 0 by chance.
-
-    Of a coefficient that leaves pairs out by a threshold of the gold's scores also `pairs_used`, the share that counts.
-    All are NaN where the correlation is.
-    """
+    """The variables `baseline` and `baseline_constant`, with a threshold of human scores also `pairs_used`."""
     record = measure.coefficient
     if record.chance is None:
         return {}

@@ -28,11 +28,7 @@ def checked(cluster: Any, measure: Measure, given: Any, refused: str = "") -> tu
 
 
 def of_scores(scores: schema.Scores, names: tuple[str, ...], dims: tuple[str, ...]) -> Clusters | None:
-    """The number of the cluster of each system and of each input; None without names.
-
-    Clusters of very unequal sizes cause a warning where they belong to one of the `dims`. A label without a cluster is
-    a cluster of its own.
-    """
+    """The cluster of each system and of each input; None without names. Labels without a name are alone."""
     if not names:
         return None
     if facts.is_lazy(scores.score):

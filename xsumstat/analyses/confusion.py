@@ -27,7 +27,7 @@ def confusion(
     metric: Hashable | Sequence[Hashable] | xr.DataArray | None = None,
     by: str | None = None,
 ) -> xr.Dataset:
-    """Count which labels each judge gives, by the labels that people give.
+    """Count the labels that each judge gives, by human label.
 
     Parameters
     ----------
@@ -39,31 +39,23 @@ def confusion(
     Returns
     -------
     Dataset
-        On (metric, human_label, judge_label, ...): ``n_outputs``, the number of outputs with these two labels, and
-        ``share``, their share of the outputs with this human label (NaN where there are none). Labels are the values
-        that people give, as texts where ``to_scores(labels=)`` coded them.
+        On (metric, human_label, judge_label, ...): ``n_outputs`` with these two labels, and ``share``, their share of
+        the outputs with this human label (NaN without any). Labels are texts if ``to_scores(labels=)`` coded them.
 
     Raises
     ------
     ValueError, TypeError
-        For an unknown label or dim, for human scores with more than 50 different values, and for a metric with values
-        that people never give: ``ds.meta.calibrate(..., grades=True)`` brings it to their scale.
-
-    Warns
-    -----
-    {errors.warned}
+        For an unknown label or dim, human scores with more than 50 values, and a metric with values that raters never
+        give: use ``ds.meta.calibrate(..., grades=True)``.
 
     Examples
     --------
     >>> import xsumstat
     >>> ds = xsumstat.load_dataset("demo")
     >>> passed = ds.assign(score=(ds.score > 50) * 1.0)
-    >>> found = passed.meta.confusion("human", metric="judge")
-    >>> found.n_outputs.squeeze("metric", drop=True).to_pandas()
-    judge_label   0    1
-    human_label
-    0            23   58
-    1             9  270
+    >>> passed.meta.confusion("human", metric="judge").n_outputs.values
+    array([[[ 23,  58],
+            [  9, 270]]])
     """
     scores = schema.prepare(ds, gold, metric, level="global", missing="pairwise", constant=True, these_systems=True)
     known = scale_checks.classes_of(scores)
@@ -82,7 +74,6 @@ def confusion(
 
 
 def _table(scores: schema.Scores, known: FloatArray, at: Any, dim: str) -> xr.Dataset:
-    """Counts and shares of some systems or inputs."""
     score = scores.score.isel(metric=scores.rows)
     counts = _counts(score.isel({dim: at}), scores.gold.isel({dim: at} if dim in scores.gold.dims else {}), known)
     of_row = counts.sum(LABELS[1])
@@ -94,8 +85,6 @@ def _table(scores: schema.Scores, known: FloatArray, at: Any, dim: str) -> xr.Da
 
 
 def _counts(x: xr.DataArray, z: xr.DataArray, known: FloatArray) -> xr.DataArray:
-    """How many outputs have which two labels."""
-
     def each(x: FloatArray, z: FloatArray) -> Any:
         there = arrays.present(x, z)
         places = [np.searchsorted(known, values[there]) for values in (z, x)]

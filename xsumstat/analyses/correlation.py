@@ -53,7 +53,9 @@ def corr(
     missing: str = "pairwise",
     undefined: str = "drop",
 ) -> xr.Dataset:
-    """Correlation of each metric with the gold scores.
+    """Correlation of each metric with the human scores.
+
+    ``ds.meta.corr("human", level="input", coefficient="kendall")`` returns one value for each metric. Intervals: `ci`.
 
     Parameters
     ----------
@@ -75,88 +77,33 @@ def corr(
     Returns
     -------
     Dataset
-        ``correlation(metric, ...)`` in [-1, 1] and ``n_undefined(metric, ...)``, how many groups had none.
-        With ``average=False`` ``correlation`` keeps the dim of the groups, and ``pvalue`` is SciPy's two-sided
-        p-value of each (NaN where SciPy has none). "acc_eq" and "tau_eq" add the ``threshold(metric, ...)`` of each
-        metric. "pairwise_accuracy", "acc_eq", "tau_eq", "kendall_like" and "spa" add ``baseline`` and
-        ``baseline_constant``, what a random metric on average, and a constant one, would have on the same outputs (see
-        Notes), and "kendall_like" ``pairs_used``, the share of the pairs of outputs that count. With `by` a dim of that
-        name joins them; a group in which nothing can be computed is NaN, with a warning.
-
-    Raises
-    ------
-    {errors.scores}
+        On (metric, ...): ``correlation`` in [-1, 1] and ``n_undefined``, groups without a correlation.
+        ``average=False`` keeps the dim of the groups and adds ``pvalue`` (two-sided, as SciPy's). "acc_eq" and "tau_eq"
+        add ``threshold``. Coefficients of pairs add ``baseline`` and ``baseline_constant``, the scores of a random and
+        a constant metric; "kendall_like" adds ``pairs_used``, the share of pairs that count. `by` adds a dim of that
+        name.
 
     Warns
     -----
     UserWarning
-        For what is left out or undefined, and when a metric that ``kind`` does not call human equals the gold, one of
-        its raters or their mean on all cells that both have, but for rounding.
+        For what is left out or undefined, and if a metric that ``kind`` does not call human equals the human scores,
+        one rater or their mean.
 
     Notes
     -----
-    With x_ij the metric's score of system i on input j and z_ij the gold's, the level "system" is
-    ``corr_i(mean_j x_ij, mean_j z_ij)``, "input" is ``mean_j corr_i(x_ij, z_ij)``, "global" is
-    ``corr_ij(x_ij, z_ij)`` and "within_system" is ``mean_i corr_j(x_ij, z_ij)``. Two means are tied when they
-    differ by less than 1e-12 of the larger; raw scores when they are equal. A metric whose coordinate
-    ``higher_is_better`` is False is negated first.
-
-    "pearson" is ``Σ(x − x̄)(z − z̄)/√(Σ(x − x̄)²·Σ(z − z̄)²)``, "spearman" the same of ranks, of which tied scores share
-    the mean. With C concordant and D discordant pairs of outputs, T_x and T_z tied in one score only and T_xz in both,
-    "kendall" (tau-b) is ``(C − D)/√((C + D + T_x)(C + D + T_z))``, "kendall_a" ``(C − D)/(all pairs)``, "kendall_c"
-    ``2(C − D)/(n²(1 − 1/m))`` with m the smaller number of distinct scores among n, "pairwise_accuracy"
-    ``C/(all pairs)``, "acc_eq" ``(C + T_xz)/(all pairs)`` with a tie in x wherever
-    ``|x_a − x_b| ≤ threshold``, one threshold for all groups of a level; candidates are 0 and all differences, of those
-    as good the smallest is taken. In ``ci`` each resample finds its own (of over 33 million pairs at level "global" the
-    best of some 512). "kendall_like" is ``(C − D)/(C + D)`` of the pairs with ``|z_a − z_b| ≥ threshold``, of all
-    groups together, where a tie in the metric is discordant; a tie in the gold never counts (in WMT's toolkit it is
-    discordant where the threshold is 0). Differences equal to a threshold but for rounding are within it. "spa" is ``1
-    − mean |p_x(a, b) − p_z(a, b)|`` over ordered pairs of systems, p the chance that the difference of their means is
-    as large as it is when each input's two scores trade places at random: listed for up to 12 inputs that differ, else
-    by Edgeworth's series, within about .001 (it is not sampled, and needs no seed).
-
-    "tau_eq" is ``2·acc_eq − 1`` (a group without pairs that counts as 0 is 0 in both). "pdp" is Pearson's r of
-    ``x_ij − x_kj`` with ``z_ij − z_kj`` over all ordered pairs of systems i, k on all inputs j, so that what makes an
-    input easy or hard does not count: ``Σ_j n_j Σ_i a_ij·b_ij / √(Σ_j n_j Σ_i a_ij² · Σ_j n_j Σ_i b_ij²)`` with a, b
-    the scores less their input's mean and n_j the systems that both scored there; without gaps Pearson's r of a and b,
-    which is the repeated-measures correlation of Bakdash & Marusich (2017), "rmcorr", with inputs as subjects.
-
-    On people's own scale "accuracy" is the share p_o of outputs with the same class, "kappa" ``(p_o − p_e)/(1 − p_e)``
-    with p_e its value for shuffled scores, "mcc" Pearson's r of two classes (of more, Gorodkin's), "f1"
-    ``2TP/(2TP + FP + FN)``, "sensitivity" ``TP/(TP + FN)`` and "specificity" ``TN/(TN + FP)``; "weighted_kappa" is
-    ``2·s_xz/(s_x² + s_z² + (x̄ − z̄)²)`` with ddof 0, and "icc" ``2·s_xz/(s_x² + s_z² + (x̄ − z̄)² − s²_(x−z)/n)`` with
-    ddof 1. Values count as they are, in any unit that both share.
-
-    **What is chance?** Two metrics tell nothing: one with the same score for every output (``baseline_constant``), and
-    a random one, whose scores are drawn alike for all outputs, no two of them equal (``baseline``, its mean). With T
-    the share of a group's pairs that are tied in the gold these have, averaged over groups, for "pairwise_accuracy" 0
-    and ``(1 − T)/2``, for "acc_eq" T and ``(1 − T)/2``, for "tau_eq" ``2T − 1`` and ``−T``, for "kendall_like" −1 and
-    0. A threshold that is calibrated is calibrated for random metrics too. With up to 5,000 pairs ``baseline`` is the
-    mean of 500 random metrics, drawn alike in each call; with more it is the larger of the two values, which
-    calibrating on the very scores passes by little (.48032 for .48030, of 13 systems on 529 inputs at input level).
-    For "spa" a constant metric has every p = 1, and with it ``mean p_z``; a random one has each p of 1/L, 2/L, ..., 1
-    equally often, L = 2^m for m inputs, and so ``1 − mean(p_z² + (1 − p_z)²)/2`` where L is large: 1/2 where people
-    are sure of all pairs of systems, and more where they are not.
-
-    With `given` it is the partial correlation: of one covariate c ``(r_xz − r_xc·r_zc)/√((1 − r_xc²)(1 − r_zc²))``, the
-    r being Pearson's, Spearman's or Kendall's tau-b (Kendall's partial tau of 1942), and of several the same in turn.
-    Pearson's is the correlation of what regressions on the covariates leave of both scores. At system level covariates
-    are averaged over the same cells as the scores (under ``missing="available"`` over all that they have). A group
-    has none where it has fewer than 3 members more than there are covariates, where a covariate is constant in it, or
-    the covariates determine a score. The p-values of ``average=False`` are of t with n − 2 − k degrees of freedom, k
-    the covariates; of Kendall's normal with n − k in place of n (Kim 2015).
+    With x_ij and z_ij the metric's and the human score of system i on input j, the levels are "system"
+    ``corr_i(mean_j x_ij, mean_j z_ij)``, "input" ``mean_j corr_i(x_ij, z_ij)``, "global" ``corr_ij(x_ij, z_ij)`` and
+    "within_system" ``mean_i corr_j(x_ij, z_ij)``. Metrics whose ``higher_is_better`` is False are negated first.
+    Formulas of all coefficients, their chance values and partial correlations: documentation, "How intervals and tests
+    are computed"; which to use: "Which interval, which test?".
 
     References
     ----------
-    Deutsch, Dror & Roth (2021), "A Statistical Analysis of Summarization Evaluation Metrics Using Resampling
-    Methods", §2. Bhandari et al. (2020), "Re-evaluating Evaluation in Text Summarization", §2.5. Kocmi et al. (2021),
-    "To Ship or Not to Ship" (pairwise accuracy). Deutsch, Foster & Freitag (2023), "Ties Matter" (acc_eq, calibration).
-    Ma et al. (2019), "Results of the WMT19 Metrics Shared Task", §4.2 (its tau). Thompson et al. (2024), "Improving
-    Statistical Significance in Human Evaluation of Automatic Metrics via Soft Pairwise Accuracy". Deutsch, Dror & Roth
-    (2022), "Re-Examining System-Level Correlations", §3 (``missing="available"``). DiIanni & Deutsch (2025), "Don't
-    Sweat the Small Stuff: Segment-Level Meta-Evaluation Based on Pairwise Difference Correlation" (pdp). Kendall
-    (1942), "Partial rank correlation". Kim (2015), "ppcor: An R package for a fast calculation to semi-partial
-    correlation coefficients".
+    Deutsch, Dror & Roth (2021), §2. Bhandari et al. (2020), §2.5. Kocmi et al. (2021), "To Ship or Not to Ship"
+    (pairwise accuracy). Deutsch, Foster & Freitag (2023), "Ties Matter" (acc_eq). Ma et al. (2019), WMT19, §4.2
+    ("kendall_like"). Thompson et al. (2024) (spa). Deutsch, Dror & Roth (2022), §3 (``missing="available"``). DiIanni &
+    Deutsch (2025), "Don't Sweat the Small Stuff" (pdp). Kendall (1942), "Partial rank correlation". Kim (2015),
+    "ppcor".
 
     Examples
     --------
@@ -166,15 +113,6 @@ def corr(
       metric  correlation
     0  judge         0.93
     1  rouge         0.80
-    >>> ds.meta.corr("human", metric="judge", by="system_type").meta.to_frame(brief=True).round(2)
-      metric  system_type  correlation
-    0  judge  abstractive         0.81
-    1  judge   extractive         0.99
-    2  judge          all         0.93
-    >>> ds.meta.corr("human", metric=["judge", "rouge"], given="length").meta.to_frame(brief=True).round(2)
-      metric  correlation
-    0  judge         0.93
-    1  rouge         0.77
     """
     measure = checked_measure(level, coefficient, missing, undefined)
     check_given(measure.coefficient, given)
@@ -217,45 +155,29 @@ def metric_corr(
     {coefficient}
     {average}
     top : int, optional
-        Correlate two metrics among the outputs that are, by one of the two at least, among so many best of their input
-        (the first of equally good ones); needs ``level="input"``. Each pair has a range of its own, as in the code of
-        Peyrard (2019); for one range for all pairs see `scoring_range`.
+        Correlate two metrics among the outputs that are this many best of their input by one of the two; needs
+        ``level="input"``. For one range for all pairs use `scoring_range`.
     {missing}
     {undefined}
 
     Returns
     -------
     Dataset
-        ``correlation(metric, other_metric, ...)``, in [-1, 1], symmetric, and
-        ``n_undefined(metric, other_metric, ...)``, how many groups had none. With ``average=False`` ``correlation``
-        keeps the dim of the groups, and ``pvalue`` is SciPy's two-sided p-value of each (NaN where SciPy has none).
-
-    Raises
-    ------
-    ValueError, TypeError
-        For an unknown label, dim, level or coefficient, for a `top` at another level than "input", and for scores that
-        are not numbers, infinite, or all missing.
-
-    Warns
-    -----
-    {errors.warned}
+        On (metric, other_metric, ...), symmetric: ``correlation`` in [-1, 1] and ``n_undefined``, groups without one.
+        ``average=False`` keeps the dim of the groups and adds ``pvalue`` (two-sided, as SciPy's).
 
     References
     ----------
-    Peyrard (2019), "Studying Summarization Evaluation Metrics in the Appropriate Scoring Range", Table 1, correlates
-    metrics on the whole range, an average and a high one.
+    Peyrard (2019), "Studying Summarization Evaluation Metrics in the Appropriate Scoring Range", Table 1.
 
     Examples
     --------
     >>> import xsumstat
     >>> ds = xsumstat.load_dataset("demo")
-    >>> matrix = ds.meta.metric_corr(metric=["judge", "rouge", "bleu"], level="input", coefficient="kendall")
-    >>> matrix.correlation.to_pandas().round(2)
-    other_metric  judge  rouge  bleu
-    metric
-    judge          1.00   0.27  0.18
-    rouge          0.27   1.00  0.17
-    bleu           0.18   0.17  1.00
+    >>> matrix = ds.meta.metric_corr(metric=["judge", "rouge"], level="input", coefficient="kendall")
+    >>> matrix.correlation.values.round(2)
+    array([[1.  , 0.27],
+           [0.27, 1.  ]])
     """
     measure = checked_measure(level, coefficient, missing, undefined)
     _validate.flag("average", average)
@@ -279,8 +201,6 @@ def metric_corr(
 
 
 def _of_pairs(score: xr.DataArray, pairs: IntArray, measure: Measure, top: int | None) -> dict[str, xr.DataArray]:
-    """The correlation of each pair of metrics, along dim `_pair`."""
-
     def formula(x: FloatArray, z: None, targets: Any, measure: Measure) -> FloatArray:
         best = {} if top is None else {at: _best(x[at], top) for target in targets for at in target}
         if measure.coefficient.of_pairs is None or measure.level not in GROUPS:
@@ -325,7 +245,6 @@ def _best(scores: FloatArray, top: int) -> BoolArray:
 def _groups_of_pairs(
     score: xr.DataArray, pairs: IntArray, measure: Measure, top: int | None
 ) -> dict[str, xr.DataArray]:
-    """As `_of_pairs`, with the correlations of all groups."""
     x, z = _paired(score, pairs)
     if top is not None:
         one, other = _paired(ranges.best(score, top), pairs)
@@ -384,7 +303,6 @@ def _correlations(x: xr.DataArray, z: xr.DataArray, average: bool, measure: Meas
 
 
 def _pvalues(x: FloatArray, z: FloatArray, r: FloatArray, n: FloatArray, measure: Measure) -> list[float]:
-    """The p-value of each group's coefficient."""
     record = measure.coefficient
     if measure.given:
         assert record.partial is not None

@@ -25,39 +25,32 @@ def normality(
     level: str = "system",
     alpha: float = 0.05,
 ) -> xr.Dataset:
-    """Shapiro-Wilk test that the scores which a level correlates are normal, for each metric.
+    """Test whether the correlated scores are normal, for each metric (Shapiro-Wilk).
 
     Parameters
     ----------
     {ds}
     {metric.scores}
     level : {"system", "input", "global", "within_system"}, default "system"
-        What is tested: the systems' means, the systems on each input, all cells, or the inputs of each system.
+        Test system means, the systems on each input, all outputs, or the inputs of each system.
     alpha : float, default 0.05
-        Level at which `share_rejected` counts a test, between 0 and 1.
+        Significance level for `share_rejected`, between 0 and 1.
 
     Returns
     -------
     Dataset
-        ``statistic`` (W, in (0, 1]) and ``pvalue`` (metric, ...), at input level also by input and at within_system
-        by system; there ``share_rejected(metric, ...)`` is the share of the tests with p ≤ alpha. NaN where fewer
-        than 3 scores are there, or all are equal.
-
-    Raises
-    ------
-    ValueError, TypeError
-        For a level or metric that is not there.
+        On (metric, ...), at input and within_system level also by group: ``statistic`` (W) and ``pvalue``; NaN for
+        fewer than 3 or constant scores. There also ``share_rejected(metric, ...)``.
 
     Warns
     -----
     UserWarning
-        For metrics with constant scores, and for fewer than 5 systems where systems are tested.
+        For constant scores, and fewer than 5 systems.
 
     Notes
     -----
-    The null hypothesis is that the scores were drawn from one normal distribution. Fisher's interval and the analytic
-    tests assume that; where it is rejected, the bootstrap and the permutation tests do not need it. A missing score is
-    left out. With more than 5,000 scores, at global level, the p-value is approximate, as SciPy says of its own.
+    Null hypothesis: the scores come from one normal distribution. Fisher's interval and the formulas of `corr_test`
+    assume this; the jackknife, bootstrap and permutation do not. Above 5,000 scores p is approximate.
 
     References
     ----------
@@ -119,26 +112,20 @@ def _shapiro(values: FloatArray) -> tuple[float, float]:
 def pca(
     ds: xr.Dataset, *, metric: Hashable | Sequence[Hashable] | xr.DataArray | None = None, n_components: int = 2
 ) -> xr.Dataset:
-    """Principal components of rank-transformed scores: metrics as points, cells as coordinates.
+    """Principal components of rank-transformed scores: metrics as points.
 
     Parameters
     ----------
     {ds}
     {metric.scores}
     n_components : int, default 2
-        At most the number of points.
+        Number of components, at most the number of points.
 
     Returns
     -------
     Dataset
-        ``coordinate(metric, ..., component)``, a point for each metric and label of further dims, NaN where it has no
-        score, and ``explained(component)``, the shares of the variance; ``n_cells`` counts the cells that all points
-        have; others are left out.
-
-    Raises
-    ------
-    ValueError, TypeError
-        For a metric that is not there, fewer than two points, or no cell that all of them have.
+        ``coordinate(metric, ..., component)``, one point for each metric and further label; ``explained(component)``,
+        shares of the variance; ``n_cells``, the number of outputs that all points have (others are left out).
 
     Warns
     -----
@@ -147,9 +134,8 @@ def pca(
 
     Notes
     -----
-    Each point's scores are replaced by their midranks over the cells, the mean point is taken off, and the components
-    are those of a singular value decomposition. Their signs mean nothing; the point farthest out along each is made
-    positive.
+    Midranks over the outputs, less the mean point, are decomposed by singular values. Signs are arbitrary; the farthest
+    point along each component is positive.
 
     References
     ----------
@@ -159,17 +145,8 @@ def pca(
     --------
     >>> import xsumstat
     >>> ds = xsumstat.load_dataset("demo")
-    >>> found = ds.meta.pca()
-    >>> found.coordinate.to_pandas().round(2)
-    component         1        2
-    metric
-    human       -746.04  -173.82
-    judge       -785.56  -201.85
-    bertscore   -418.04  -252.60
-    rouge        -12.52   605.75
-    bleu         476.03  1474.27
-    perplexity  -324.13  -721.51
-    length      1810.27  -730.24
+    >>> ds.meta.pca(metric=["human", "judge", "bleu"]).explained.values.round(2)
+    array([0.79, 0.21])
     """
     n_components = _validate.integer("n_components", n_components, 1)
     later = Checks()

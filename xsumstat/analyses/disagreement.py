@@ -38,58 +38,41 @@ def disagreement(
     rng: int | np.random.SeedSequence | np.random.Generator | None = None,
     progress: bool | None = None,
 ) -> xr.Dataset:
-    """How often two metrics order two outputs of an input oppositely, by how high the two score.
+    """Share of output pairs that two metrics order oppositely, by score bin.
 
     Parameters
     ----------
     {ds.outputs}
     metric : label, list of labels or bool DataArray, optional
-        Metrics, all pairs of which are compared. Default all but ``ds.attrs["gold"]`` and what ``kind`` calls human.
+        Metrics, all pairs of which are compared. Default: all except ``ds.attrs["gold"]`` and human ones.
     {n_bins}
     {normalise}
     max_pairs : int, default 5,000,000
-        Where an input has more pairs of outputs, so many of them are drawn.
+        Draw this many pairs of outputs of an input if it has more.
     {method.bands}
     {n_resamples.draws}
-    confidence_level : float, default 0.95
-        Of the bands, between 0 and 1.
-    rng : None, int, SeedSequence or Generator, optional
-        Source of the bootstrap's draws, and of pairs of outputs that are drawn.
+    {confidence_level}
+    {rng}
     {progress}
 
     Returns
     -------
     Dataset
-        On (metric, other_metric, score_bin): ``share`` of the pairs of outputs that the two order oppositely, in [0,
-        1], its interval ``ci_low`` and ``ci_high`` over inputs, and ``n_pairs``. `score_bin` is the middle
-        of a bin. NaN in an empty bin, and where a metric meets itself; a bin that one input alone fills has no
-        interval. ``attrs["n_sampled_inputs"]`` says of how many inputs pairs were drawn. Lazy (Dask) for lazy scores,
-        without that attr where there are so many outputs that pairs may be drawn.
-
-    Raises
-    ------
-    ValueError, TypeError
-        For a metric or number that is not there or not allowed, fewer than two metrics, or scores with a further dim.
+        On (metric, other_metric, score_bin), the middles of the bins: ``share`` in [0, 1], ``ci_low``, ``ci_high``,
+        ``n_pairs``; NaN in an empty bin and on the diagonal. ``attrs["n_sampled_inputs"]``: inputs whose pairs were
+        drawn (not for lazy scores).
 
     Warns
     -----
     UserWarning
-        When pairs of outputs are drawn, for how many inputs; or two metrics score no two outputs of an input.
+        If pairs of outputs are drawn, or two metrics share no pair of outputs.
 
     Notes
     -----
-    The height of a pair of outputs is the mean of four normalised scores, of two outputs by two metrics. A pair that
-    one of the metrics ties is not ordered oppositely, and counts. The share of a bin is over the pairs that were looked
-    at, of all inputs.
-
-    The bands are of new inputs for these systems, as far as the lowest and the highest score stay what they are. With R
-    the share of a bin, R(−j) that without input j, m the inputs that fill the bin and
-    ``V = (m−1)/m·Σ(R(−j) − mean)²``, the jackknife's limits are ``logit R ± t·√V/(R(1 − R))``, brought back, with m − 1
-    degrees of freedom. Where R is 0 or 1, or no input changes it, they reach as far from it as a share that m inputs of
-    none may have: ``1 − ((1 − confidence_level)/2)^(1/m)``.
-    In simulations of 12 and 40 outputs on 15 to 90 inputs, 95 % intervals held the share that very many inputs have in
-    .94 to .96 of 150 to 400 trials, the percentile intervals of resamples in .79 to .93: too short with few inputs, and
-    in bins that few of them fill.
+    The bin of a pair is the mean of its four normalised scores (two outputs, two metrics). A pair tied by one metric
+    counts as not opposite. Scope: new inputs for these systems, with the same lowest and highest scores. The
+    jackknife's limits are ``logit R ± t·√V/(R(1 − R))``. Formulas: documentation, "How intervals and tests are
+    computed".
 
     References
     ----------
@@ -100,13 +83,8 @@ def disagreement(
     >>> import xsumstat
     >>> ds = xsumstat.load_dataset("demo")
     >>> found = ds.meta.disagreement(metric=["judge", "rouge"], n_bins=4)
-    >>> found.share.sel(metric="judge", other_metric="rouge").to_pandas().round(2)
-    score_bin
-    0.125    0.30
-    0.375    0.35
-    0.625    0.38
-    0.875    0.69
-    Name: share, dtype: float64
+    >>> found.share.sel(metric="judge", other_metric="rouge").to_series().round(2).to_dict()
+    {0.125: 0.3, 0.375: 0.35, 0.625: 0.38, 0.875: 0.69}
     """
     progress = checked_progress(progress)
     counting, bands = _checked(n_bins, normalise, max_pairs, method, n_resamples, confidence_level, rng)
@@ -151,70 +129,54 @@ def improvement_consistency(
     rng: int | np.random.SeedSequence | np.random.Generator | None = None,
     progress: bool | None = None,
 ) -> xr.Dataset:
-    """Of the outputs that improve on one by some metric, how many do so by all, by how high that one scores.
+    """Share of improving outputs that improve by all metrics, by score bin.
+
+    Of the outputs that beat a given one by some metric, this is the share that beats it by all.
 
     Parameters
     ----------
     {ds.outputs}
     metric : label, list of labels or bool DataArray, optional
-        Metrics, at least two, that must agree. Default all but ``ds.attrs["gold"]`` and what ``kind`` calls human.
+        At least two metrics. Default: all except ``ds.attrs["gold"]`` and human ones.
     {n_bins}
     {normalise}
     max_pairs : int, default 5,000,000
-        Each output of an input is set against each other one; where these are more pairs, fewer outputs are drawn.
+        Draw outputs of an input if they form more pairs.
     {method.bands}
     {n_resamples.draws}
-    confidence_level : float, default 0.95
-        Of the bands, between 0 and 1.
-    rng : None, int, SeedSequence or Generator, optional
-        Source of the bootstrap's draws, and of pairs of outputs that are drawn.
+    {confidence_level}
+    {rng}
     {progress}
 
     Returns
     -------
     Dataset
-        On (score_bin): ``ratio``, the mean of F/N over the outputs in the bin, in [0, 1], its interval
-        ``ci_low`` and ``ci_high`` over inputs, ``n_outputs`` that it is the mean of, and ``n_best``, outputs on which
-        none improves, which have no ratio. ``attrs["n_sampled_inputs"]`` says of how many inputs outputs were drawn.
-        Lazy (Dask) for lazy scores, without that attr where there are so many outputs that some may be drawn.
-
-    Raises
-    ------
-    ValueError, TypeError
-        For a metric or number that is not there or not allowed, fewer than two metrics, or scores with a further dim.
+        On (score_bin), the middles of the bins: ``ratio`` (mean of F/N, in [0, 1]), ``ci_low``, ``ci_high``,
+        ``n_outputs``, and ``n_best``, outputs that none beats. ``attrs["n_sampled_inputs"]``: inputs whose outputs were
+        drawn (not for lazy scores).
 
     Warns
     -----
     UserWarning
-        When outputs are drawn, for how many inputs; or no output has a ratio.
+        If outputs are drawn, or no output has a ratio.
 
     Notes
     -----
-    For an output s of an input, N counts the outputs x with m(x) > m(s) for some metric m, and F those with m(x) > m(s)
-    for all metrics. The height of s is the mean of its normalised scores. Only outputs with a score by every metric
-    take part.
-
-    The bands are of new inputs for these systems: with R the ratio of a bin, m the inputs that fill it and V the
-    jackknife's variance of R over them, the limits are ``logit R ± t·√V/(R(1 − R))``, brought back, with m − 1 degrees
-    of freedom (see `disagreement` for R of 0 or 1). In its simulations they held the ratio of very many inputs in .92
-    to 1.00 of the trials, the percentile intervals in .71 to .95: least where the ratio is near 0.
+    For an output s of an input, N counts the outputs x with m(x) > m(s) for some metric m, and F those for all metrics.
+    Its bin is the mean of its normalised scores. Only outputs with all scores count. Scope: new inputs for these
+    systems. Formulas: documentation, "How intervals and tests are computed".
 
     References
     ----------
-    Peyrard (2019), Eq. 1 and Fig. 3, from 5,000 drawn outputs.
+    Peyrard (2019), Eq. 1 and Fig. 3.
 
     Examples
     --------
     >>> import xsumstat
     >>> ds = xsumstat.load_dataset("demo")
     >>> found = ds.meta.improvement_consistency(metric=["judge", "rouge"], n_bins=4)
-    >>> found.ratio.to_pandas().round(2)
-    score_bin
-    0.125    0.90
-    0.375    0.53
-    0.625    0.22
-    0.875    0.08
-    Name: ratio, dtype: float64
+    >>> found.ratio.to_series().round(2).to_dict()
+    {0.125: 0.9, 0.375: 0.53, 0.625: 0.22, 0.875: 0.08}
     """
     progress = checked_progress(progress)
     counting, bands = _checked(n_bins, normalise, max_pairs, method, n_resamples, confidence_level, rng)
@@ -269,7 +231,6 @@ def _attrs(counting: Counting, bands: Bands, n_drawn: Any) -> dict[str, Any]:
 
 
 def _outputs(ds: xr.Dataset, metric: Any, later: Checks) -> xr.DataArray:
-    """Scores (metric, system, input) of two metrics or more."""
     score = schema.prepare_metrics(ds, schema.automatic(ds, metric), level=None, later=later)
     if set(score.dims) - set(facts.CORE):
         raise ValueError(f"score has the dims {_validate.listing(score.dims)}; select one label of each further one")

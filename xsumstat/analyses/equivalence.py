@@ -57,37 +57,34 @@ def equivalence(
     rng: int | np.random.SeedSequence | np.random.Generator | None = None,
     progress: bool | None = None,
 ) -> xr.Dataset:
-    """Test that two versions of a metric, or two metrics, agree with gold alike: within a margin of each other.
+    """Test whether two metrics, or versions, agree equally well with human scores.
+
+    ``ds.meta.equivalence("human", metric="rouge", other="bleu", margin=0.1)``: do they differ by less than 0.1?
 
     Parameters
     ----------
     {ds}
     {gold}
     margin : float, {"rater_sd", "rater_range"} or DataArray
-        Differences of less than this do not matter; above 0. "rater_sd" is the sample standard deviation over raters
-        of the metric's correlation with each single rater, "rater_range" the largest less the smallest, both of the
-        base version; raters who rated nothing of a label, such as a quality, are left out there. A DataArray has a
-        margin for each of the labels it is over, such as `metric` and `quality`. Where a margin is NaN, so is the
-        p-value, and nothing is found equivalent, with a warning.
+        Smallest difference that matters, above 0. "rater_sd" and "rater_range" are the SD and the range, over raters,
+        of the base version's correlations with single raters. A DataArray has one margin for each label. A NaN margin
+        gives no verdict.
     {along.versions}
     {base}
     {metric}
     {other.instead}
     {method.equivalence}
-        See Notes for what they find.
     {level}
     {coefficient}
     {resample.ci}
-        "tost" draws them, "jackknife" leaves each label out and has no "cell".
+        "jackknife" has no "cell".
     {alpha.equivalence}
     {adjust.formula}
     {within}
     rating : str or DataArray, optional
-        For the margins from raters: ratings with the dims rater, system and input; default the variable "rating".
+        For margins from raters: ratings with the dims rater, system and input. Default the variable "rating".
     {n_resamples}
     {missing}
-        Two scores are compared on the cells that both have with gold; with "available" "tost" and "jackknife" let each
-        keep its own, and the formulas take the cells that both have.
     {undefined}
     {rng}
     {progress}
@@ -95,80 +92,36 @@ def equivalence(
     Returns
     -------
     Dataset
-        ``difference``, ``ci_low`` and ``ci_high`` (its (1 − 2·alpha) interval), ``margin``, ``pvalue``, with `adjust`
-        ``pvalue_adjusted``, and ``equivalent``, whether the (adjusted) p-value is at most alpha; each (metric, along,
-        ...) without the base, the difference being the version's correlation less the base's; or (metric,
-        other_metric, ...), NaN where a metric meets itself. "tost" and "jackknife" add ``n_undefined``, the draws, or
-        the values without one label, that are undefined; "jackknife" also ``fell_back``: True where another interval
-        stands in.
-
-    Raises
-    ------
-    {errors.draws}
-        Also for a margin that is not above 0, or whose dims the result has not.
+        On (metric, along, ...) without the base, or (metric, other_metric, ...): ``difference``, ``ci_low`` and
+        ``ci_high`` (its 1 − 2·alpha interval), ``margin``, ``pvalue``, ``pvalue_adjusted`` (with `adjust`),
+        ``equivalent``, and by method ``n_undefined`` and ``fell_back``.
 
     Warns
     -----
     {errors.warned}
-        Also when a metric that ``kind`` does not call human equals the gold; where a margin is NaN, a difference has no
-        jackknife interval, or that falls back, and for a formula at input or within_system level.
+        Also for a NaN margin, a missing or replaced interval, and formulas at input or within_system level.
 
     Notes
     -----
-    The null hypothesis is that the correlations differ by the margin or more; a small p-value is for equivalence. That
-    no test finds a *difference* says nothing of the kind. "tost": with d_s the difference in each draw, p is
-    ``max(1 + #{d_s ≥ margin}, 1 + #{d_s ≤ −margin}) / (k + 1)``. "jackknife": p is the least α whose (1 − 2α)
-    interval lies within ±margin (see `xsumstat.inference.equivalence`). For the other two see
-    `xsumstat.inference.two_correlations.equivalence`, where an error of code published with the paper is described;
-    they take n (systems, inputs or cells) to be independent and normal, and with rank correlations and averages they
-    are a heuristic. Braun et al. use ``level="global"`` and ``resample="cell"``, which overlooks that cells share
-    systems and inputs.
-
-    How often two metrics were found equivalent at .05 that are apart by just the margin (correlations .8 and .6; .05
-    would be right), and two that are equal (.6; more is better), with 10 systems x 100 inputs, 16 x 300 and 25 x 100.
-    Shares are of 500 sets of scores, those of "tost" of 200: one of .05 has a standard error of .010, or .015.
-
-    =====================  ======  ================  ================
-    method                 level   apart             equal
-    =====================  ======  ================  ================
-    tost, both             input   .03, .07, .02     .78, .98, 1.00
-    tost, both             system  .04, .06, .06     .02, .05, .06
-    tost, both             global  .04, .09, .03     .93, 1.00, 1.00
-    tost, cell             global  .24, .35, .28     1.00, 1.00, 1.00
-    jackknife              input   .05, .05, .07     .69, .93, 1.00
-    jackknife              system  .01, .01, .03     .00, .01, .02
-    jackknife              global  .08, .08, .06     .85, .98, 1.00
-    tost_analytic          input   .00, .00, .00     .00, .00, .00
-    tost_analytic          system  .05, .05, .06     .01, .02, .04
-    tost_analytic          global  .32, .36, .30     1.00, 1.00, 1.00
-    anderson_hauck         input   .00, .00, .00     .29, .32, .45
-    anderson_hauck         system  .12, .10, .09     .11, .12, .15
-    anderson_hauck         global  .32, .36, .30     1.00, 1.00, 1.00
-    =====================  ======  ================  ================
-
-    At higher correlations, .95 and .85 with a margin of .1 at system level (500 sets each of 10 and 16 systems x 100
-    inputs and 25 x 300), the formulas find more: "tost_analytic" .15, .14, .16, "anderson_hauck" .20, .17, .17, "tost"
-    over both dims .08, .08, .10, and "jackknife" .04, .06, .05: prefer "jackknife" there.
-
-    So "tost" over both dims is to be preferred where draws cost little. "jackknife" has the same answer every time, and
-    its interval is that of `ci`; at global level it finds a little too much. Cells drawn one by one and the formulas at
-    global level find five to seven times too much, the formulas at input level too little, and Anderson & Hauck's test
-    at system level twice too much. A margin of .2 is too narrow for any test of 25 systems at system level.
+    Null hypothesis: the correlations differ by the margin or more; a small p-value supports equivalence. `resample`
+    sets the scope. A non-significant *difference* does not show equivalence. The default "tost" is slightly liberal.
+    Choose "jackknife" if the claim matters, or for high correlations; it draws nothing. The formulas take outputs to be
+    independent and are very liberal at global level. "tost":
+    ``p = max(1 + #{d_s ≥ margin}, 1 + #{d_s ≤ −margin})/(k + 1)`` over k draws. Formulas: documentation, "How intervals
+    and tests are computed"; error rates: "Calibration".
 
     References
     ----------
-    Braun et al. (2022), "Does Summary Evaluation Survive Translation to Other Languages?", §4. Schuirmann (1987);
-    Anderson & Hauck (1983); Counsell & Cribbie (2015).
+    Braun et al. (2022), §4. Schuirmann (1987). Anderson & Hauck (1983). Counsell & Cribbie (2015).
 
     Examples
     --------
     >>> import xsumstat
     >>> ds = xsumstat.load_dataset("demo")
     >>> test = ds.meta.equivalence("human", metric="rouge", other="perplexity", margin=0.2, level="input", rng=1)
-    >>> print(test.meta.conclusion())
-    rouge and perplexity are equivalent within ±.20: they differ by .01 (90 % interval [-.15, .16]), p = .024 (two
-    one-sided bootstrap tests, systems and inputs like these, 9,999 resamples; p-values not corrected; alpha .05;
-    Pearson's r, input level).
+    >>> test.meta.to_frame()[["difference", "ci_low", "ci_high", "pvalue", "equivalent"]].round(3)
+       difference  ci_low  ci_high  pvalue  equivalent
+    0        0.01  -0.153    0.163   0.024        True
     """
     test = _Test.of(level, coefficient, missing, undefined, method, resample, alpha, n_resamples, rng, progress)
     test, pairs = test.asked(ds, gold, metric, along, base, other)
@@ -214,16 +167,18 @@ def margin_sensitivity(
     rng: int | np.random.SeedSequence | np.random.Generator | None = None,
     progress: bool | None = None,
 ) -> xr.Dataset:
-    """What share of comparisons is found equivalent as the margin grows; one set of draws serves every margin.
+    """Share of comparisons that are equivalent, as the margin grows.
+
+    One set of draws serves every margin.
 
     Parameters
     ----------
     {ds}
     {gold}
     margins : list of float, optional
-        In ascending order, above 0; default .01, .02, ... .30.
+        Margins in ascending order, above 0. Default .01, .02, ... .30.
     by : dim or dims, optional
-        Dims of the comparisons that are kept, such as "quality"; the share is over the others. Default none.
+        Dims of the comparisons to keep, e.g. "quality"; the share is over all others. Default none.
     {along.versions}
     {base}
     {metric}
@@ -234,7 +189,7 @@ def margin_sensitivity(
     {resample.ci}
     {alpha.equivalence}
     {adjust.formula}
-        The tests of each margin are corrected by themselves.
+        Each margin is a family of tests.
     {within}
     {n_resamples}
     {missing}
@@ -245,18 +200,7 @@ def margin_sensitivity(
     Returns
     -------
     Dataset
-        ``share(margin, by ...)``, of the comparisons that have a p-value, and their number ``n_tests(margin, by ...)``.
-
-    Raises
-    ------
-    {errors.draws}
-        Also for margins that are not above 0 and ascending, and a `by` that the result has not.
-
-    Warns
-    -----
-    {errors.warned}
-        Also when a metric that ``kind`` does not call human equals the gold; when more than 5 % of the
-        resamples are undefined.
+        On (margin, by ...): ``share`` of the comparisons that have a p-value, and their number ``n_tests``.
 
     References
     ----------
@@ -266,15 +210,9 @@ def margin_sensitivity(
     --------
     >>> import xsumstat
     >>> ds = xsumstat.load_dataset("demo")
-    >>> curve = ds.meta.margin_sensitivity("human", metric="rouge", other="perplexity", margins=[0.05, 0.1, 0.2, 0.3],
-    ...                                    level="input", rng=1)
-    >>> curve.share.to_pandas()
-    margin
-    0.05    0.0
-    0.10    0.0
-    0.20    1.0
-    0.30    1.0
-    Name: share, dtype: float64
+    >>> pair = {"metric": "rouge", "other": "perplexity", "level": "input"}
+    >>> ds.meta.margin_sensitivity("human", **pair, margins=[0.1, 0.2, 0.3], rng=1).share.to_series().to_dict()
+    {0.1: 0.0, 0.2: 1.0, 0.3: 1.0}
     """
     test = _Test.of(level, coefficient, missing, undefined, method, resample, alpha, n_resamples, rng, progress)
     grid = equivalence_tests.checked_grid(margins)
@@ -322,7 +260,9 @@ def dominance(
     rng: int | np.random.SeedSequence | np.random.Generator | None = None,
     progress: bool | None = None,
 ) -> xr.Dataset:
-    """How often one metric agrees better with gold than another when scores are drawn anew, and whether that lasts.
+    """Probability that one metric agrees better with human scores than another.
+
+    Scores are drawn anew. With `along` the result says whether the order is the same, e.g. in another language.
 
     Parameters
     ----------
@@ -331,16 +271,15 @@ def dominance(
     {metric.rows}
     {other.columns}
     along : str, optional
-        A further dim of `score`, such as language: say how the probabilities shift from its label `base` to the others.
+        Further dim of `score`, e.g. language: return how probabilities shift from its label `base` to the others.
     {base}
     threshold : float, default 0.975
-        A pair is resolved where the probability is at least this, or at most 1 less this; between .5 and 1.
+        A pair is resolved if the probability is at least this, or at most 1 less this; between .5 and 1.
     {level}
     {coefficient}
     {resample.ci}
     {n_resamples}
     {missing}
-        With "available" each metric keeps all the cells it has.
     {undefined}
     {rng}
     {progress}
@@ -348,24 +287,13 @@ def dominance(
     Returns
     -------
     Dataset
-        ``probability(metric, other_metric, ...)``, the share of draws in which `metric` is better (ties count half),
-        and ``resolved``; NaN and False where a metric meets itself. With `along` also ``probability_shift``, the
-        change of the probability from the base towards the metric that is ahead there (negative: its lead shrinks),
-        NaN for pairs that the base does not resolve, and ``mean_shift(along, ...)`` over the pairs that it does.
-
-    Raises
-    ------
-    {errors.draws}
-
-    Warns
-    -----
-    {errors.warned}
-        Also when a metric that ``kind`` does not call human equals the gold; when more than 5 % of the
-        resamples are undefined.
+        On (metric, other_metric, ...): ``probability`` (share of draws, ties half) and ``resolved``; NaN and False on
+        the diagonal. With `along` also ``probability_shift`` towards the metric ahead at `base` (negative: its lead
+        shrinks), and ``mean_shift(along, ...)`` over the pairs that `base` resolves.
 
     Notes
     -----
-    The mean is over resolved pairs, as the paper's text has it; its code divides by all pairs.
+    `resample` sets the scope. The mean is over resolved pairs, as in the paper's text; its code divides by all pairs.
 
     References
     ----------
@@ -375,11 +303,10 @@ def dominance(
     --------
     >>> import xsumstat
     >>> ds = xsumstat.load_dataset("demo")
-    >>> found = ds.meta.dominance("human", metric="judge", other=["rouge", "length"], level="input", rng=1)
+    >>> found = ds.meta.dominance("human", metric="judge", other="rouge", level="input", rng=1)
     >>> found.meta.to_frame(brief=True).round(3)
       metric other_metric  probability  resolved
     0  judge        rouge        0.999      True
-    1  judge       length        1.000      True
     """
     measure = checked_measure(level, coefficient, missing, undefined)
     dims = checked_resample(resample, measure, layers=False, auto=True)
@@ -418,19 +345,7 @@ def dominance(
 
 @dataclass(frozen=True)
 class _Test:
-    """Which test of equivalence is made, of what correlations.
-
-    Attributes
-    ----------
-    measure : Measure
-    method : {"tost", "jackknife", "tost_analytic", "anderson_hauck"}
-    interval : BootstrapInterval
-        What "tost" draws and "jackknife" leaves out, and the (1 - 2 alpha) interval.
-    alpha : float
-    progress : bool or None
-    resample : str or tuple of str
-        What is random, as users give it.
-    """
+    """Method, measure and (1 − 2·alpha) interval of a test of equivalence."""
 
     measure: Measure
     method: str
@@ -482,13 +397,11 @@ class _Test:
         return found
 
     def check_resamples(self, pairs: Pairs, adjust: str | None, within: Any) -> None:
-        """Warn, before anything is drawn, where so few resamples leave no test that can survive the correction."""
         if self.method == "tost":
             how: dict[str, Any] = {"analysis": "equivalence", "n_resamples": self.interval.n_resamples}
             families.check_resamples(adjust, within, pairs.asked, alpha=self.alpha, **how)
 
     def _warn_of_averages(self) -> None:
-        """Warn that an average over groups varies less than the formulas know."""
         if self.measure.level in ("input", "within_system"):
             _validate.warn(
                 f"{self.method!r} takes the average correlation at level={self.measure.level!r} for a single one, "
@@ -510,7 +423,6 @@ class _Test:
         return replace(self, interval=replace(self.interval, dims=dims)), pairs
 
     def warn(self, result: xr.Dataset, pairs: Pairs) -> None:
-        """Say where there is no jackknife interval, and where another stands in."""
         if self.method != "jackknife":
             return
         none = result["difference"].notnull() & result["ci_low"].isnull()
@@ -519,7 +431,6 @@ class _Test:
         pairs.scores.later.make(checks.warn_where, result["fell_back"], _FELL_BACK, "fell_back")
 
     def attrs(self, along: str | None, base: Hashable) -> dict[str, Any]:
-        """Attrs of a result."""
         attrs = {"analysis": "equivalence", **self.measure.attrs, "method": self.method, "alpha": self.alpha}
         attrs |= {"along": along, "base": base if along else None}
         drawn = self.interval

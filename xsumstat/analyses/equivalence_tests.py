@@ -32,25 +32,20 @@ class _Resampled(Bootstrap):
 
     @property
     def names(self) -> tuple[str, ...]:  # type: ignore[override]
-        """The numbers of each pair."""
         single = ("difference", "ci_low", "ci_high", "n_undefined", "dominates")
         return (*single, *(f"pvalue_{at}" for at in range(self.n_margins)))
 
     def ready(self, at: slice, x: FloatArray, z: FloatArray, *beside: Any) -> Any:
-        """The estimators of the pairs, and their margins (margins, pairs)."""
         margins = beside[0][:, at] if beside else np.empty((0, at.stop - at.start))
         return _Ready(super().ready(at, x, z), margins)
 
     def rows(self, ready: Any) -> int:
-        """A row for each estimator."""
         return super().rows(ready.made)
 
     def block(self, ready: Any, block: int, out: FloatArray, stop: Any) -> None:
-        """Fill the statistics of the draws."""
         super().block(ready.made, block, out, stop)
 
     def finish(self, ready: Any, counts: Any, samples: FloatArray) -> FloatArray:
-        """The numbers of each pair."""
         made, rows = ready.made, self.kept(ready.made, samples)
         found = zip(made.values, rows, ready.margins.T, strict=True)
         return np.array([_numbers(float(r), row, self.interval.confidence_level, each) for r, row, each in found]).T
@@ -93,7 +88,6 @@ def _beside(margins: xr.DataArray, pairs: Pairs) -> xr.DataArray:
 
 
 def _together(found: dict[str, xr.DataArray], n_margins: int) -> dict[str, xr.DataArray]:
-    """The p-values of all margins as one."""
     pvalue = xr.concat([found.pop(f"pvalue_{at}") for at in range(n_margins)], "_margin")
     return {**found, "pvalue": pvalue.where(found["difference"].notnull())}
 
@@ -109,12 +103,10 @@ class _LeftOut(Jackknife):
 
     @property
     def names(self) -> tuple[str, ...]:  # type: ignore[override]
-        """The numbers of each pair."""
         single = ("difference", "ci_low", "ci_high", "n_undefined", "fell_back")
         return (*single, *(f"pvalue_{at}" for at in range(self.n_margins)))
 
     def ready(self, at: slice, x: FloatArray, z: FloatArray, *beside: Any) -> FloatArray:
-        """The numbers of the pairs, as there is nothing to draw."""
         found = estimated(x, z, self.targets[at], self.measure, self.dims)
         numbers = []
         for (each, n_undefined, _), margins in zip(found, beside[0][:, at].T, strict=True):

@@ -25,23 +25,7 @@ _DIFFER = 0.01
 
 @dataclass(frozen=True)
 class FewRatings:
-    """Scores of the metrics that help, and ratings of some of their inputs.
-
-    Attributes
-    ----------
-    score : DataArray, float64 (..., metric, system, input)
-        As they are given, on all inputs.
-    gold : DataArray, float64 (..., system, input)
-        NaN where there is no rating; as they are given.
-    gold_name : str
-    signs : array, (metrics,)
-        -1 for metrics that are better when lower.
-    gold_sign : int
-        The same of the gold.
-    dropped : dict
-        Labels that were left out, by dim.
-    later : Checks
-    """
+    """Scores (..., metric, system, input) as given, and ratings (..., system, input) of some of their inputs."""
 
     score: xr.DataArray
     gold: xr.DataArray
@@ -126,10 +110,7 @@ def _on_all_inputs(gold: xr.DataArray, score: xr.DataArray) -> xr.DataArray:
 
 
 def combined(x: FloatArray, signs: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """One score of some metrics (metrics, systems, inputs), and what each one's scores were multiplied by.
-
-    Several are standardised, by their spread within systems over the cells that have all of them, and averaged.
-    """
+    """The standardised mean of some metrics (metrics, systems, inputs), and the factor of each."""
     if len(x) == 1:
         return x[0], np.ones(1)
     there = ~np.isnan(x).any(axis=0)

@@ -64,32 +64,27 @@ def compare_groups(
     undefined: str = "drop",
     progress: bool | None = None,
 ) -> xr.Dataset:
-    """Test whether a metric agrees better with human scores in some groups of systems or inputs than in others.
+    """Test whether a metric agrees better with human scores in some groups.
 
-    For each metric, one test asks whether all groups have the same correlation. Further tests compare each pair of
-    groups.
+    ``ds.meta.compare_groups("human", by="domain")`` tests for each metric all groups at once, then each pair of groups.
 
     Parameters
     ----------
     {ds}
     {gold}
     by : str
-        A coordinate that describes each system, or each input, such as "domain" or "system_type": its groups are
-        compared. Required.
+        Coordinate of systems or of inputs whose groups are compared, e.g. "domain" or "system_type". Required.
     {metric}
     {level}
     {coefficient}
-    resample : {"auto", "both", "input", "system"} or tuple of dims, default "auto"
-        What the result generalises to: new systems and inputs ("both"), new inputs for these systems ("input"), or new
-        systems on these inputs ("system"). "auto" is "both" if there are 5 systems or more (in each group, if `by`
-        describes systems), else "input"; ``attrs["resample"]`` has the choice.
-    confidence_level : float, default 0.95
-        Confidence level of the limits; the significance level is 1 less this value.
+    {resample.auto}
+        If `by` describes systems, each group needs 5.
+    {confidence_level.test}
     adjust : {"holm", "bonferroni", "bh", "by"}, default "holm"
         Correction of the p-values for the number of tests; None for no correction.
     within : dim or dims, optional
-        Dims of one family of tests. Default: all metrics and all pairs of groups, and all metrics for the tests of all
-        groups. ``within=("domain", "other_domain")`` corrects each metric separately.
+        Dims of one family of tests. Default: all tests. ``within=("domain", "other_domain")`` corrects each metric
+        alone.
     {cluster}
     {given}
     {positive}
@@ -102,43 +97,28 @@ def compare_groups(
     Returns
     -------
     Dataset
-        Of each pair of groups, here of ``by="domain"``: ``difference`` (``domain`` minus ``other_domain``), ``ci_low``,
-        ``ci_high``, ``standard_error``, ``df``, ``pvalue``, ``pvalue_adjusted``, ``significant``, ``bias``,
-        ``fell_back`` and ``n_undefined`` (metric, domain, other_domain); NaN and False on the diagonal. Of each group
-        ``correlation`` (metric, domain). Of all groups (metric): ``heterogeneity``, an F statistic with
-        ``df_numerator`` and ``df_denominator`` degrees of freedom, ``heterogeneity_pvalue``,
-        ``heterogeneity_pvalue_adjusted`` for the number of metrics, and ``n_groups``, the number of groups that it
-        compares. ``attrs["scope"]`` is "systems like these" or "these systems".
-
-    Raises
-    ------
-    {errors.draws}
-        Also if `by` has fewer than 2 groups.
+        For ``by="domain"``, on (metric, domain, other_domain): ``difference`` (``domain`` minus ``other_domain``),
+        ``ci_low``, ``ci_high``, ``standard_error``, ``df``, ``pvalue``, ``pvalue_adjusted``, ``significant``, ``bias``,
+        ``fell_back`` and ``n_undefined``; NaN and False on the diagonal. On (metric, domain): ``correlation``. On
+        (metric): ``heterogeneity`` (F) with ``df_numerator`` and ``df_denominator``, ``heterogeneity_pvalue``,
+        ``heterogeneity_pvalue_adjusted`` and ``n_groups``. ``attrs["scope"]``.
 
     Warns
     -----
     {errors.warned}
-        Also if a group has no correlation or no interval, an interval is replaced or rests on one system (see `ci`),
-        no test of all groups is possible, or the size of groups affects system means.
+        Also for groups without an interval, unreliable intervals, and groups whose size affects system means.
 
     Notes
     -----
-    Groups of inputs share their systems, and groups of systems their inputs. The jackknife leaves out each shared
-    label in all groups at once, so the variance of a difference is ``V_1 + V_2 − 2C``, with V the variance of a group's
-    own interval and C the covariance of the leave-outs. Limits combine those of both groups (MOVER; Zou & Donner 2008),
-    and p-values invert them (see `compare_metrics`). Degrees of freedom are Satterthwaite's.
-
-    The test of all groups is a Wald test on Fisher's scale with the jackknife's covariance matrix. Its F distribution
-    is an approximate Hotelling's T² (Krishnamoorthy & Yu 2004; Tipton & Pustejovsky 2015). It is NaN if that matrix is
-    singular, or if there are too few systems or inputs for the number of groups.
-
-    A difference need not come from the metric: groups of systems with a narrow range of quality have lower
-    correlations. At system level, so have groups of few inputs. Sizes and power: documentation, "Calibration".
+    Null hypothesis: the groups have the same correlation. `resample` sets the scope. Groups of inputs share their
+    systems (and groups of systems their inputs), so a difference has the variance ``V_1 + V_2 − 2C``, from one
+    jackknife over all groups. A difference need not come from the metric: groups of systems with a narrow range of
+    quality have lower correlations and so, at system level, have groups of few inputs. Formulas: documentation, "How
+    intervals and tests are computed"; sizes and power: "Calibration".
 
     References
     ----------
-    Krishnamoorthy & Yu (2004), Statistics & Probability Letters 66. Tipton & Pustejovsky (2015), Journal of Educational
-    and Behavioral Statistics 40. Zou & Donner (2008), Statistics in Medicine 27.
+    Krishnamoorthy & Yu (2004), Stat. Probab. Lett. 66. Tipton & Pustejovsky (2015), JEBS 40. Zou & Donner (2008).
 
     Examples
     --------
@@ -146,16 +126,8 @@ def compare_groups(
     >>> ds = xsumstat.load_dataset("demo")
     >>> ds = ds.assign_coords(domain=("input", ["news", "chat", "web"] * 10))
     >>> found = ds.meta.compare_groups("human", by="domain", metric=["judge", "rouge"], level="input")
-    >>> found.correlation.to_pandas().round(2)
-    domain  chat  news   web
-    metric
-    judge   0.77  0.77  0.80
-    rouge   0.53  0.49  0.48
     >>> found.heterogeneity_pvalue.to_series().round(2).to_dict()
     {'judge': 0.72, 'rouge': 0.9}
-    >>> print(found.meta.conclusion().partition(".")[0])
-    For systems and inputs like these, there is no significant difference between the 3 groups of domain for judge and
-    rouge
     """
     measure = checked_measure(level, coefficient, missing, undefined)
     confidence_level = _validate.fraction("confidence_level", confidence_level)
@@ -223,7 +195,6 @@ def _random(resample: Any, dims: tuple[str, ...], shape: tuple[int, int], groups
 def _found(
     scores: schema.Scores, job: GroupJackknife, by: str, labels: list[str], progress: bool | None
 ) -> dict[str, xr.DataArray]:
-    """The variables of the result, on metric, the groups and further labels."""
     inputs = [(scores.score, facts.CORE), (scores.human, scores.gold_core)]
     # Lazy scores keep all systems and inputs, whose places the groups have: what has no scores takes no part.
     types = dict.fromkeys(job.names, float)
@@ -244,7 +215,6 @@ def _found(
 
 
 def _of_pairs(picked: Mapping[str, xr.Variable], groups: Groups, by: str) -> dict[str, xr.Variable]:
-    """The variables of each two groups, in either order."""
     dims, size = (by, f"other_{by}"), len(groups.places)
     place = {pair: at for at, pair in enumerate(groups.pairs)}
     at = [[place.get((min(one, two), max(one, two)), 0) for two in range(size)] for one in range(size)]
@@ -255,7 +225,6 @@ def _of_pairs(picked: Mapping[str, xr.Variable], groups: Groups, by: str) -> dic
 
 
 def _labelled(cells: Mapping[str, xr.Variable], coords: Mapping[Any, Any], by: str) -> dict[str, xr.DataArray]:
-    """Variables with their coordinates, the dims of groups after `metric`."""
     found = {}
     for name, each in cells.items():
         each = each.transpose("metric", *(dim for dim in (by, f"other_{by}") if dim in each.dims), ...)
@@ -272,7 +241,6 @@ def _warn(
     by: str,
     labels: list[str],
 ) -> None:
-    """Warn of what is undefined, has no limits or other limits, rests on one system, or goes by the groups' sizes."""
     later, measure = scores.later, job.measure
     warn_drawn_threshold(measure, scores.shape)
     warn_of_ranked_means(

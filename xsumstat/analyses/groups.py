@@ -52,10 +52,9 @@ def groups_of(
 def with_groups(
     function: Callable[_P, xr.Dataset], *, settled: tuple[str, ...] = ("threshold", "positive")
 ) -> Callable[_P, xr.Dataset]:
-    """Give a question of scores and gold, or ratings, its keyword `by`: the answers for all labels, and for each group.
+    """Give a function the keyword `by`: the results for all labels and for each group.
 
-    One seed serves all groups, and what all scores have `settled`. What keeps a group from an answer is a warning, and
-    its values are NaN; what keeps all scores from one is an error.
+    Only what keeps all scores from a result raises an error; a group gets NaN and a warning.
     """
     signature = inspect.signature(function)
     people = list(signature.parameters)[1]

@@ -27,11 +27,7 @@ def extremes(x: FloatArray) -> FloatArray:
 
 
 def heights(x: FloatArray, ends: FloatArray, within: str) -> FloatArray:
-    """As `scoring_range.normalised`, of arrays: scores (..., systems, inputs) from 0, the lowest, to 1, the highest.
-
-    `ends` are the `extremes` of a metric's scores on all inputs, of which `x` may be some. With "input" those of each
-    input stand in, and `ends` only say whether scores are so huge that they are halved.
-    """
+    """Scores (..., systems, inputs) from 0, the lowest, to 1, the highest, of all inputs (`ends`) or of each."""
     with np.errstate(all="ignore"):
         huge = np.abs(ends).max(axis=0) > np.finfo(float).max / 2
         if huge.any():
@@ -63,15 +59,7 @@ def middles(n_bins: int) -> FloatArray:
 
 @dataclass(frozen=True)
 class Bands:
-    """How intervals over inputs are had.
-
-    Attributes
-    ----------
-    confidence_level : float
-    n_resamples : int
-        Of the bootstrap; 0: the jackknife.
-    seed : int
-    """
+    """How intervals over inputs are made; without resamples, by the jackknife."""
 
     confidence_level: float
     n_resamples: int
@@ -85,10 +73,7 @@ class Bands:
         *,
         whole_numbers: bool = False,
     ) -> FloatArray:
-        """Ratios of sums over the inputs (..., inputs), with their intervals over inputs, (3, ...).
-
-        `run` is what runs the job that resamples.
-        """
+        """Ratios of sums over the inputs (..., inputs), with intervals (3, ...); `run` resamples."""
         *shape, n_inputs = part.shape
         # Sums of whole numbers are exact; of others the last bit depends on the order, which is input by input.
         flat = [np.asarray(each.reshape(-1, n_inputs), order="C" if whole_numbers else "F") for each in (part, whole)]

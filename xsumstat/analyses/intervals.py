@@ -90,7 +90,9 @@ def ci(
     keep_samples: bool = False,
     progress: bool | None = None,
 ) -> xr.Dataset:
-    """Confidence interval of each metric's correlation with the gold scores, or of the difference of two metrics'.
+    """Confidence intervals of metrics' correlations with human scores.
+
+    ``ds.meta.ci("human", level="input")`` returns an interval for each metric, or with `other` for each difference.
 
     Parameters
     ----------
@@ -98,160 +100,53 @@ def ci(
     {gold}
     {metric}
     other : label, list of labels or bool DataArray, optional
-        Metrics whose correlation is taken from that of `metric`: the interval is of the difference, for each pair.
+        Return intervals of the difference `metric` minus `other`, for each pair.
     {level}
     {coefficient}
     {method.ci}
     {interval}
-        See Notes.
     {resample.ci}
-        "reference", a dim of `score`, and "rater", a dim of the gold, may be named too: each draw's are made one score,
-        the same references (raters) being drawn for all cells.
     aggregate : {"mean", "max"}, default "mean"
-        What the scores by the drawn references become; the drawn raters' are averaged.
+        How to combine scores by drawn references ("reference" in `resample`). Drawn raters ("rater") are averaged.
     {n_resamples}
     {confidence_level}
-    {by}
-    {cluster}
-    {given}
-    {positive}
-    {threshold}
-        A threshold that is calibrated is found anew in each resample.
-    {calibrate_on}
-    {pool}
-    {missing}
-    {undefined}
+    {options}
     {rng}
-        The jackknife needs none.
     {keep_samples}
     {progress}
 
     Returns
     -------
     Dataset
-        ``correlation``, ``ci_low``, ``ci_high``, ``standard_error`` and ``n_undefined`` (resamples, or values without
-        one label, that are undefined; they are left out), each (metric, ...). With `other` the first is ``difference``
-        instead, and all are (metric, other_metric, ...), NaN where a metric meets itself. Of the bootstrap and the
-        jackknife also ``bias``, by how much the estimate errs on average; of the jackknife ``df``, the degrees of
-        freedom of its t; of it, "bca", "corrected" and "studentized" ``fell_back``: True where that interval is not
-        defined, and another stands in (see Notes). Of "pairwise_accuracy", "acc_eq", "tau_eq", "kendall_like" and
-        "spa" without `other` also ``baseline`` and ``baseline_constant``, what a random metric on average, and a
-        constant one, would have on the same outputs (see Notes of `corr`), and of "kendall_like" ``pairs_used``, the
-        share of the pairs of outputs that count.
-
-    Raises
-    ------
-    {errors.draws}
+        On (metric, ...): ``correlation``, ``ci_low``, ``ci_high``, ``standard_error``, ``n_undefined`` (undefined
+        resamples or leave-outs) and, by method, ``bias``, ``df`` and ``fell_back`` (another interval is used instead).
+        With `other`, ``difference`` on (metric, other_metric, ...), NaN on the diagonal. Coefficients of pairs add
+        ``baseline`` and ``baseline_constant`` (chance), "kendall_like" ``pairs_used``.
 
     Warns
     -----
     {errors.warned}
-        Also when a metric that ``kind`` does not call human equals the gold; when more than 5 % of the resamples are
-        undefined, an interval falls back or there is none, a bootstrap's bias exceeds a quarter of its standard error,
-        where a percentile interval is known to fail, or an interval does not hold the estimate: that of
-        "pairwise_accuracy" over few systems, of which one that is drawn twice makes a pair that no metric orders. And
-        when the jackknife's interval rests on one system: without it the correlation (input and global level, 5 systems
-        or more) lies over 15 standard deviations from where those without the others do. Of clean normal scores of 8 to
-        60 systems and four metrics that is said in at most 2 % of sets, and in 95 % where one of 8 or 10 is bad.
+        Also for an unreliable interval: it rests on one system, falls back, or the bootstrap is biased.
 
     Notes
     -----
-    **Jackknife.** The variance is ``V_s + max(0, V_i − V_c)``: V_s from the estimates without each system,
-    V_i from those without each input, V_c what the noise of single cells adds to both (see
-    `xsumstat.inference.jackknife`). The limits are ``tanh(arctanh c ± t·√V/(1 − r²))``, with N − 1 degrees of freedom
-    (at global level and within_system of the fewer of systems and inputs) and c the estimate less its bias, which
-    averaged correlations of few systems have; those of a difference are made of both metrics' limits (MOVER; Zou 2007).
-    ``resample="system"`` and ``"input"`` have V_s or V_i alone; of ranked system means over inputs alone "auto" is the
-    bootstrap, as V_i holds too little there (.80). An interval always holds the estimate. Over systems, or both, fewer
-    than 4 systems have none. Over inputs alone the systems are the population, and any number will do of which the
-    level itself can be had (120 inputs, 2 to 5 systems: 95 % intervals hold the truth in .90 to .98 of trials). At
-    system level V_i is ``max(V_i − B, V_i/2)`` there, of which B is its part of second order (see
-    `xsumstat.coefficients.curvature`; given covariates B is left in, and the interval too wide near r = 1); of 3
-    systems this says next to nothing.
-
-    A bias that leads from r more than half the way to ±1, as one bad system among ten makes it, is for the rest taken
-    out on arctanh's scale: with ``b = clip(bias, −(1 − r)/2, (1 + r)/2)`` and ``c = r − b`` the limits are about
-    ``arctanh c − (bias − b)/(1 − c²)``.
-
-    Measured on simulated scores, 95 % intervals over both dims of 8 to 60 systems and 30 to 1,000 inputs held the true
-    correlation, or difference, in .95 to .97 of trials (means by coefficient, system and input level), and in at least
-    .90 of each design, but for Spearman's ρ of .9 at input level with 8 or 10 systems of which 30 % are missing on each
-    input (.82 to .90). At global level means are .94 to .95, and six of 1,944 cases lie at .86 to .89 (120 trials
-    each). At input level they hold too little where 16 systems or fewer differ more than cells do, and have heavy tails
-    (Pearson .91, Spearman .91) or lie far out (.93, .92; Pearson .86 in 0.2.0); for Kendall's τ of ten systems or fewer
-    they err on the wide side (.97). The documentation ("Calibration") has a table to look a design up in. Those of
-    "pdp" held it in .89 to .97 of trials of 21 designs (8 to 60 systems, 30 to 200 inputs; 400 trials each), .95 on
-    average; the least where 13 systems differ as much as cells do and correlate far more than these, or have heavy
-    tails; their V_c takes the number of systems with a score on each input, by which inputs weigh, as fixed. Any
-    other statistic has ``V_s + V_i``, which counts the noise of cells twice, and is too wide where that matters. Of
-    "acc_eq" it held the truth in .96 to 1.00 of trials (8 to 30 systems), and was as wide as the bootstrap's, which
-    held it in .53 to .91: a system that is drawn twice agrees with its copy, and so every resample's accuracy is
-    too high.
-
-    Where the correlation is ±1 or nothing varies, at system level a coefficient of ranks takes Fisher's standard error
-    about the nearest value below 1 and is open to 1; elsewhere the interval is the point. Both fell back.
-
-    **Bootstrap.** A resample draws as many labels of each named dim as there are, with replacement, the two dims
-    independently of each other. "percentile" takes the quantiles of the samples, "basic" reflects them about
-    the estimate, "normal" is the estimate ± z standard errors; the last two may pass 1. Drawing both dims counts
-    the noise of single cells about three times, so the interval errs on the wide side. "bca" corrects the percentile
-    interval for bias and for a spread that changes with the correlation; its jackknife leaves out each label of
-    each dim that is drawn (see `xsumstat.inference.intervals.bca_interval`); it falls back to the percentile interval.
-
-    "corrected" takes that excess out: from three bootstraps on the same seed, of both dims and of each, the variance
-    ``V = 2(V_system + V_input) − V_both`` counts every part once, and the percentile interval is scaled about the
-    estimate to it. Where V is less than the variance over draws of one dim alone, that variance stands in; its standard
-    error is √V (see `xsumstat.inference.intervals.corrected_interval`). It takes three times as long.
-
-    "studentized" draws systems, and takes each draw's estimate r* less r over s*, its own jackknife standard error over
-    the systems drawn. The limits are ``r − t_hi·√V`` and ``r − t_lo·√V``, with the quantiles of these ratios and the
-    jackknife's V of all dims in `resample`, which must name "system"; they are cut at the bounds of the coefficient.
-    They hold the estimate; where nothing varies the jackknife's interval stands in. Of 8 to 16 systems and 100 inputs
-    (95 %, 500 trials of each of 24 designs) they held the true Pearson correlation in .945 of trials where scores were
-    normal, .932 with t of 5 degrees of freedom and .936 with single systems far out, and the jackknife of 0.2.0 in
-    .943, .912 and .848, of which the last is about .93 now; they were 1.3 to 1.5 times as wide. Spearman's they held in
-    .930, .926 and .933 (jackknife .912, .911 and .901), 1.3 times as wide. For Kendall's τ the jackknife is better:
-    .958, .958 and .961, against .938, .934 and .942 of wider ones. It is as good for differences (both .92), and
-    better where single cells vary as much as systems do (8 systems, 1,000 inputs: .96 against .92).
-
-    A difference is of two metrics on the same resamples, on the cells that both have (at system level under
-    ``missing="available"`` each keeps its own). For an analytic interval of it see ``corr_test(method="zou")``.
-
-    "fisher" is ``tanh(arctanh r ± z·c/√(n − b))``, see `xsumstat.inference.intervals.fisher_interval`; n is the number
-    of systems at system and input level (r the average: far too wide there), of inputs at within_system, and
-    of cells at global; with missing cells, that of the input or system that has the most. It takes the
-    scores to be normal, which they rarely are.
-
-    **Given covariates.** All of this holds of partial correlations too: of k covariates n is k less, and so are the
-    degrees of freedom of the jackknife's t, but for those of inputs that are random alone and of all cells; the V_s of
-    system level is ``(N−1−k)/(N−1)`` of what it would be, as each system draws the regression on the covariates towards
-    itself. Of 12 and 30 systems and 40 inputs (normal scores with shared covariates, partial r 0, .6 and .9, 1,000
-    trials each, one and three covariates) 95 % intervals held the truth in .943 to .974 of trials at system level
-    (Kendall .951 to .984) and in .927 to .981 at input level (Kendall .948 to .983).
+    `resample` sets the scope: systems like these, or these systems. The jackknife's limits are
+    ``tanh(arctanh c ± t·√V/(1 − r²))``, c the estimate less its bias. It needs 4 systems, or ``resample="input"``. It
+    can undercover at input level with up to 16 systems and heavy tails or outliers: try ``interval="studentized"``.
+    Formulas: documentation, "How intervals and tests are computed"; coverage: "Calibration".
 
     References
     ----------
-    Deutsch, Dror & Roth (2021), §3. Efron & Stein (1981), Annals of Statistics 9. Bonett & Wright (2000),
-    Psychometrika 65. Owen (2007), "The pigeonhole bootstrap". Zou (2007), Psychological Methods 12.
+    Deutsch, Dror & Roth (2021), §3. Efron & Stein (1981). Bonett & Wright (2000). Owen (2007). Zou (2007).
 
     Examples
     --------
     >>> import xsumstat
     >>> ds = xsumstat.load_dataset("demo")
-    >>> interval = ds.meta.ci("human", level="input", coefficient="kendall")
+    >>> interval = ds.meta.ci("human", metric="judge", level="input", coefficient="kendall")
     >>> interval.meta.to_frame(brief=True).round(2)
-           metric  correlation  ci_low  ci_high
-    0       judge         0.56    0.44     0.66
-    1   bertscore         0.37    0.24     0.49
-    2       rouge         0.35    0.20     0.48
-    3        bleu         0.15    0.06     0.24
-    4  perplexity         0.33    0.18     0.46
-    5      length         0.04   -0.16     0.24
-    >>> gap = ds.meta.ci("human", metric="judge", other=["rouge", "bleu"], level="input")
-    >>> gap.meta.to_frame(brief=True).round(2)
-      metric other_metric  difference  ci_low  ci_high
-    0  judge        rouge        0.28    0.18     0.42
-    1  judge         bleu        0.53    0.38     0.69
+      metric  correlation  ci_low  ci_high
+    0  judge         0.56    0.44     0.66
     """
     measure = checked_measure(level, coefficient, missing, undefined)
     _validate.choice("method", method, ("auto", "jackknife", "bootstrap", "fisher"))
@@ -413,7 +308,6 @@ def _warn(
     dims: tuple[str, ...],
     n_resamples: int,
 ) -> None:
-    """Say what is undefined, where an interval is not to be trusted, and where another stands in."""
     later = scores.later
     name = "correlation" if "correlation" in found else "difference"
     if name == "correlation":

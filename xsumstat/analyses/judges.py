@@ -64,67 +64,53 @@ def alt_test(
     by: str | None = None,
     min_items: int = 30,
 ) -> xr.Dataset:
-    """Alternative annotator test: may a judge replace a human rater.
+    """Test whether a judge may replace a human rater (alternative annotator test).
+
+    ``ds.meta.alt_test("rating", metric="judge")`` compares the judge with each rater, by agreement with the others.
 
     Parameters
     ----------
     {ds.ratings}
     {rating}
-    metric : label, list of labels or bool DataArray, optional
-        The judges; default all but the gold and other scores that the coordinate ``kind`` calls human.
+    {metric.rows}
     {along.raters}
-        At least two are needed.
     margin : float, default 0.2
-        By how much more often a rater may be the better of the two, for what a judge saves: 0 to 1. Its authors take .2
-        for experts, .15 for skilled raters, .1 for crowds.
+        How much more often a rater may be the better of the two, 0 to 1. The authors use .2 for experts, .15 for
+        skilled raters and .1 for crowds.
     alignment : {"rmse", "accuracy"}, default "rmse"
-        How near one is to the other raters: minus the root mean square of the differences, or the share that gave the
-        same.
+        Agreement with the other raters: minus the root mean square difference, or the share of equal ratings.
     scale : {"auto", "raw", "calibrated", "standardised", "ranks"}, default "auto"
-        "raw" compares scores as they are. "calibrated" gives a judge's scores the distribution of the ratings, rounded
-        to the raters' grades and cross-fitted over inputs (see `calibrate`). "auto" does so for judges whose scores are
-        on another scale than the ratings. "standardised" (mean 0, SD 1) and "ranks" change ratings too: their ties no
-        longer count, which may change a verdict.
+        "raw" uses scores as given. "calibrated" gives them the distribution and grades of the ratings (see
+        `calibrate`). "auto" calibrates judges on another scale. "standardised" and "ranks" change ratings, too, and
+        break their ties.
     test : {"t", "wilcoxon"}, default "t"
-        One-sided test of the items; with fewer than 30 of them its authors advise Wilcoxon's. That one takes
-        differences to be symmetric about the margin, which wins and losses are not: where a judge wins by just the
-        margin it says far too often that it wins by more (documentation, "Calibration").
+        One-sided test of the items. The authors advise "wilcoxon" below 30 items; it is very liberal here.
     alpha : float, default 0.05
-        Bound on the expected share of false wins, by Benjamini & Yekutieli's method over the raters of a judge.
+        Bound on the false discovery rate over the raters (Benjamini & Yekutieli).
     {by}
     min_items : int, default 30
-        Raters with fewer items are left out, with a warning; at least 2.
+        Leave out raters with fewer items; at least 2.
 
     Returns
     -------
     Dataset
-        On (metric, rater, ...): ``advantage``, the share of items on which the judge is at least as near to the other
-        raters as the rater is, ``human_advantage``, the other way round, ``n_items``, ``pvalue`` and
-        ``pvalue_adjusted`` (NaN where a rater is left out). On (metric, ...): ``winning_rate``, the share of raters
-        with ``pvalue_adjusted ≤ alpha``, and ``advantage_probability``, the mean of `advantage`. A judge may replace a
-        rater where the winning rate is at least .5. ``attrs["calibrated"]`` names the judges that were calibrated. With
-        ``scale="raw"`` a judge whose scores are on another scale than the ratings gets no verdict: its p-values and its
-        winning rate are NaN, and ``attrs["other_scale"]`` names it.
-
-    Raises
-    ------
-    ValueError, TypeError
-        For ratings, a judge or a number that is not allowed; where no rater has enough items.
+        On (metric, rater, ...): ``advantage``, the share of items on which the judge is at least as good as the rater,
+        ``human_advantage``, ``n_items``, ``pvalue`` and ``pvalue_adjusted``. On (metric, ...): ``winning_rate``, the
+        share of raters with ``pvalue_adjusted ≤ alpha``, and ``advantage_probability``, the mean advantage.
+        ``attrs["calibrated"]`` and ``attrs["other_scale"]`` name judges on another scale; with "raw" these have no
+        verdict.
 
     Warns
     -----
     UserWarning
-        When a judge that ``kind`` does not call human equals a rater or the mean of the raters on all outputs that both
-        have scored, a rater has too few items, or a judge's scores are on another scale than the ratings.
+        For raters with too few items, a judge that equals a rater or their mean, and a judge on another scale.
 
     Notes
     -----
-    An item is an output that the rater, the judge and at least one other rater have scored. With S the alignment with
-    the other raters, the judge wins an item where S(judge) ≥ S(rater), the rater where S(rater) ≥ S(judge), so that
-    both win it where they tie (differ by no more than 1e-12 of the item's largest score). p is that of the hypothesis
-    that the rater wins by at least `margin` more often. Items of one input hang together, which the test does not know:
-    with many systems on few inputs it is too sure. Where all items are alike the t test has no spread, and p is 0 or 1.
-    Lazy scores are computed.
+    Null hypothesis: the rater is the better one at least `margin` more often than the judge. A judge may replace a
+    rater if the winning rate is at least .5. Scope: these raters. Items (outputs with the judge's, the rater's and
+    another rating) are taken to be independent; with many systems on few inputs the test is liberal. Ties count for
+    both. Lazy scores are computed. Sizes: documentation, "Calibration".
 
     References
     ----------
@@ -136,11 +122,9 @@ def alt_test(
     >>> ds = xsumstat.load_dataset("demo")
     >>> noise = xr.DataArray(np.random.default_rng(0).normal(size=(3, 12, 30)), dims=("rater", "system", "input"))
     >>> rating = ds.score.sel(metric="human", drop=True) + 8 * noise
-    >>> found = ds.meta.alt_test(rating, metric=["judge", "length"], scale="standardised")
-    >>> found.meta.to_frame(brief=True).round(2)
-       metric  winning_rate  advantage_probability
-    0   judge          0.67                   0.46
-    1  length          0.00                   0.30
+    >>> ds.meta.alt_test(rating, metric="judge", scale="standardised").meta.to_frame(brief=True).round(2)
+      metric  winning_rate  advantage_probability
+    0  judge          0.67                   0.46
     """
     ratings, name = ratings_of(ds, rating, along)
     _check_raters(ratings, along)
@@ -184,10 +168,7 @@ def alt_test(
 def _calibrated(
     score: xr.DataArray, ratings: xr.DataArray, along: str, which: xr.DataArray
 ) -> tuple[xr.DataArray, dict[str, Any]]:
-    """Scores, those of some metrics with the distribution of single ratings, and attrs that say so.
-
-    Means of ratings would not do: they spread less than ratings do, and what is drawn to the mean lies near all raters.
-    """
+    """Scores, some with the distribution of single ratings (means of ratings spread less), and attrs."""
     names = score["metric"].values[which.values]
     if not len(names):
         return score, {}
@@ -207,8 +188,6 @@ def _calibrated(
 
 @dataclass(frozen=True)
 class _Comparison:
-    """How a judge is set beside a rater: the keywords of `alt_test` of these names."""
-
     margin: float
     alignment: str
     scale: str
@@ -362,26 +341,23 @@ def human_ceiling(
     rng: int | np.random.SeedSequence | np.random.Generator | None = None,
     progress: bool | None = None,
 ) -> xr.Dataset:
-    """What raters reach themselves: each one's correlation with the mean of the others, and the metrics' with the same.
+    """Agreement of raters with each other, and of metrics with the same raters.
+
+    Each rater is correlated with the mean of the other raters, and so is each metric.
 
     Parameters
     ----------
     {ds.ratings}
     {rating}
-    metric : label, list of labels or bool DataArray, optional
-        Metrics that are compared with raters; default all but the gold and other scores that the coordinate ``kind``
-        calls human.
+    {metric.rows}
     {along.raters}
-        At least two are needed.
     {level}
     {coefficient}
     method : {"auto", "jackknife", "bootstrap"}, default "auto"
-        "jackknife" leaves out each system and each input in turn, "bootstrap" draws them. "auto" is the jackknife
-        where `ci` has it, and each metric and rater has scores of the same systems and inputs, and of at least 4
-        systems (within_system 4 inputs).
+        "auto" is the jackknife where `ci` uses it, if all metrics and raters scored the same outputs of at least 4
+        systems (within_system: 4 inputs).
     {interval.plain}
     {resample.auto}
-        Raters always are these very raters.
     {n_resamples}
     {confidence_level}
     {by}
@@ -394,38 +370,22 @@ def human_ceiling(
     Returns
     -------
     Dataset
-        Metrics, and "rater", the raters themselves, along `metric`. ``by_rater(metric, rater, ...)``: the correlation
-        with the mean of all raters but this one, of a metric or of this rater, on the outputs that this one rated; of
-        coefficients of classes, as "kappa", the mean of the agreement with each other rater, because a mean is no
-        class. ``correlation(metric, ...)``, its mean over raters, with ``ci_low``, ``ci_high``, ``standard_error`` and
-        ``n_undefined``;
-        ``difference(metric, ...)``, metric less rater, with ``difference_low`` and ``difference_high`` (NaN for
-        "rater"). ``attrs["method"]`` says how the intervals were had.
-
-    Raises
-    ------
-    {errors.draws}
-        Also with fewer than two raters, or a metric that is called "rater".
+        `metric` has the metrics, and "rater" for the raters themselves. On (metric, ...): ``correlation`` (mean over
+        raters), ``ci_low``, ``ci_high``, ``standard_error``, ``n_undefined``, and ``difference``, ``difference_low``,
+        ``difference_high`` (metric less rater). ``by_rater(metric, rater, ...)``: correlations for each rater.
 
     Warns
     -----
     {errors.warned}
-        Also when a metric that ``kind`` does not call human equals a rater; names raters without ratings, who are left
-        out; when more than 5 % of the resamples are undefined.
+        Also for raters without ratings, who are left out.
 
     Notes
     -----
-    Means of the other raters that differ by less than 1e-12 of the larger are tied, whatever the order of raters. A
-    metric is compared with one rater at a time, against the same people: the mean of all raters is a gold that no rater
-    has, and that holds the rater's own ratings. Where a metric's correlation is above the raters', people who rate
-    alone are no better a yardstick than it is; it does not say that the metric sees what they see. "rater" should be
-    the same person throughout; where places along the dim were filled by whoever came, it is a rater picked at random.
-
-    The jackknife is that of `ci`, of the mean over raters. In simulations of three raters, 10 to 30 systems and 20 to
-    100 inputs, 95 % intervals over both dims held the population's correlation, or difference, in .94 to .99 of 200
-    trials, but in .91 for Spearman's ρ of five grades at input level. The percentile intervals of resamples held
-    correlations at input level in .66 to .91, and were up to twice as wide as need be at system level and for
-    differences (.98 to 1.00).
+    Scope: these raters; `resample` says which systems and inputs. A metric is compared with one rater at a time, on
+    this rater's outputs and against the same other raters. For coefficients of classes such as "kappa" each other rater
+    is used singly, because a mean is no class. A metric above the ceiling is as good a yardstick as one rater; it need
+    not see what raters see. "rater" must be the same person throughout; otherwise it is a random rater. Formulas:
+    documentation, "How intervals and tests are computed".
 
     Examples
     --------
@@ -433,13 +393,8 @@ def human_ceiling(
     >>> ds = xsumstat.load_dataset("demo")
     >>> noise = xr.DataArray(np.random.default_rng(0).normal(size=(3, 12, 30)), dims=("rater", "system", "input"))
     >>> rating = ds.score.sel(metric="human", drop=True) + 8 * noise
-    >>> ceiling = ds.meta.human_ceiling(rating, metric=["judge", "length"], level="input")
-    >>> ceiling.correlation.to_pandas().round(2)
-    metric
-    judge     0.70
-    length    0.07
-    rater     0.72
-    Name: correlation, dtype: float64
+    >>> ds.meta.human_ceiling(rating, metric="judge", level="input").correlation.to_series().round(2).to_dict()
+    {'judge': 0.7, 'rater': 0.72}
     """
     ratings, name = ratings_of(ds, rating, along)
     ratings = _who_rated(ratings, along)
@@ -541,10 +496,7 @@ def _with_raters(
     texts: tuple[str, ...],
     **settings: Any,
 ) -> schema.Scores:
-    """Metrics, and the raters as one more, beside the mean of the other raters as gold, for each rater.
-
-    A mean is no class: of `classes` each other rater is gold in turn, for each pair of raters.
-    """
+    """Metrics, and the raters as one more, with the mean of the other raters (or, for `classes`, each) as gold."""
     leakage.warn_of_raters(*xr.align(score, ratings, join="inner"), name, along)
     gold = xr.apply_ufunc(
         lambda values: np.array([_mean_without(values, at) for at in range(len(values))]),
@@ -568,12 +520,10 @@ def _with_raters(
 
 
 def _pairs_of(raters: int) -> IntArray:
-    """Each rater with each other one, the pairs of one rater together."""
     return np.array([pair for pair in np.ndindex(raters, raters) if pair[0] != pair[1]])
 
 
 def _by_first(by_pair: xr.DataArray, along: str, raters: int) -> xr.DataArray:
-    """The mean over the other raters, for each rater."""
     first = _pairs_of(raters)[:, 0]
     parts = [by_pair.isel({along: np.flatnonzero(first == at)}).mean(along) for at in range(raters)]
     return xr.concat(parts, along)

@@ -29,16 +29,7 @@ AUTO = "auto"
 
 @dataclass(frozen=True)
 class Draws:
-    """How scores are resampled.
-
-    Attributes
-    ----------
-    n_resamples : int
-    seed : int
-    keep_samples : bool
-    progress : bool or None
-        Whether a bar is shown; None: by itself, where it takes long and somebody watches.
-    """
+    """How scores are resampled."""
 
     n_resamples: int
     seed: int
@@ -104,10 +95,7 @@ def check_symmetric(record: Coefficient) -> None:
 
 
 def checked_resample(resample: Any, measure: Measure, *, layers: bool = True, auto: bool = False) -> tuple[str, ...]:
-    """The dims to be drawn, layers of scores and gold among them; "cell" in place of "system" and "input".
-
-    Of "auto", where that is allowed, both, until `random_dims` knows how many systems there are.
-    """
+    """The dims to draw, among them layers of scores and gold; `random_dims` settles "auto"."""
     level = measure.level
     allowed = ("system", "input", "cell", *(LAYERS if layers else ()))
     dims = _validate.dims("resample", resample, allowed, auto=auto)
@@ -155,11 +143,7 @@ def interval_method(measure: Measure, dims: tuple[str, ...], interval: Any, keep
 
 
 def jackknife_holds(measure: Measure, dims: tuple[str, ...]) -> bool:
-    """Whether the jackknife's intervals were found to hold what they say, and better than those of draws.
-
-    Ranks of systems' means jump where inputs are drawn alone: there they hold the truth in some 80 % of trials. Where a
-    copy of a label agrees with it, brute force is not too slow but for all cells as one group.
-    """
+    """Whether the jackknife has its nominal coverage, and better than draws."""
     record = measure.coefficient.leave_one_out
     if measure.coefficient.copies_agree:
         return measure.level != "global"
@@ -192,16 +176,7 @@ def jackknife_needs(measure: Measure, dims: tuple[str, ...]) -> str:
 
 
 def on_scale(measure: Measure, scores: schema.Scores, positive: Any = None) -> Measure:
-    """The measure with its positive class, where it compares classes of people's own scale; who is not on it is named.
-
-    Parameters
-    ----------
-    measure : Measure
-    scores : Scores
-        The metrics that are judged.
-    positive : Any
-        As users give it.
-    """
+    """The measure with its positive class, for coefficients of classes; metrics on another scale raise an error."""
     return replace(measure, coefficient=scale_checks.settled(measure.coefficient, scores, positive))
 
 
@@ -213,24 +188,7 @@ def settled(
     gold: Any,
     positive: Any = None,
 ) -> Measure:
-    """The measure with the covariates of the scores, and with its thresholds, one for each metric, or for all.
-
-    There are none where it is calibrated.
-
-    Parameters
-    ----------
-    measure : Measure
-    scores : Scores
-        The metrics that are judged.
-    threshold : float, DataArray or None
-        As users give it.
-    calibrate_on : Dataset or None
-        Held-out scores.
-    gold : Any
-        The gold of the scores that are judged, as users give it.
-    positive : Any
-        As of `on_scale`.
-    """
+    """The measure with covariates and thresholds (one for each metric or for all; none where they are calibrated)."""
     measure = on_scale(measure, scores, positive)
     record, measure = measure.coefficient, replace(measure, given=scores.given)
     if calibrate_on is not None:
@@ -252,11 +210,7 @@ def settled(
 
 
 def by_gold(measure: Measure, gold: xr.DataArray) -> Measure:
-    """The measure with the threshold that goes with the scale of the gold, where its threshold is of the gold's scores.
-
-    A quarter of the scale is for scores from 0 to 100 (direct assessment); elsewhere, as for sums of errors, all pairs
-    whose gold scores differ count. Lazy gold scores are read for it.
-    """
+    """The measure with the default threshold of human scores: 25 of 0 to 100 (direct assessment), else 0."""
     if measure.coefficient.threshold_of != "gold":
         return measure
     low, high = (float(each.compute()) for each in (gold.min(), gold.max()))

@@ -88,8 +88,7 @@ def compare_metrics(
 ) -> xr.Dataset:
     """Test which of two metrics agrees better with human scores, for all pairs.
 
-    The null hypothesis is that two metrics have the same correlation with the human scores. `resample` says for whom:
-    for systems and inputs like these ("both"), or for these systems on inputs like these ("input").
+    ``ds.meta.compare_metrics("human", level="input")`` returns the differences with intervals and p-values.
 
     Parameters
     ----------
@@ -100,79 +99,50 @@ def compare_metrics(
     {level}
     {coefficient}
     method : {"jackknife", "permutation", "bootstrap", "williams", "steiger", "meng", "zou"}, default "jackknife"
-        "jackknife" leaves out each system and each input in turn; it draws nothing. The other methods run `perm_test`,
-        `boot_test` and `corr_test`, each with its own null hypothesis.
+        "jackknife" leaves out each system and input in turn. The others run `perm_test`, `boot_test` and `corr_test`.
     {resample.auto}
     {alternative}
-    confidence_level : float, default 0.95
-        Confidence level of the limits; the significance level is 1 less this value.
-    adjust : {"holm", "bonferroni", "maxt", "bh", "by"}, default "holm"
-        Correction of the p-values for the number of pairs; None for no correction. "maxt" needs a method that draws.
+    {confidence_level.test}
+    {adjust.pairs}
     within : dim or dims, default ("metric", "other_metric")
         Dims of one family of tests. Each label of the other dims is corrected separately.
-    {by}
-    {cluster}
-    {given}
-    {positive}
-    {threshold}
-    {calibrate_on}
-    {pool}
-    {missing}
-    {undefined}
+    {options}
     {n_resamples.swaps}
-        Used by "permutation" and "bootstrap".
     {rng}
-        Used by "permutation" and "bootstrap".
     {progress}
 
     Returns
     -------
     Dataset
-        ``difference``, ``ci_low``, ``ci_high``, ``standard_error``, ``df``, ``pvalue``, ``pvalue_adjusted`` and
-        ``significant`` (metric, other_metric, ...); NaN and False on the diagonal. Also ``n_undefined``, ``bias`` and
-        ``fell_back``. ``attrs["scope"]`` is "systems like these" or "these systems". The limits are not
-        corrected. The other methods return the variables of their tests; among them only "zou" has limits.
-
-    Raises
-    ------
-    {errors.draws}
-        Also for a correction that is not allowed, and for `resample` with a formula.
+        On (metric, other_metric, ...): ``difference``, ``ci_low``, ``ci_high`` (not corrected), ``standard_error``,
+        ``df``, ``pvalue``, ``pvalue_adjusted``, ``significant``, ``n_undefined``, ``bias`` and ``fell_back``; NaN and
+        False on the diagonal. ``attrs["scope"]`` names the scope. Other methods return their tests' variables.
 
     Warns
     -----
     {errors.warned}
-        Also if a metric that ``kind`` does not call human equals the human scores; if an interval is missing, replaced
-        or rests on one system (see `ci`); and for rank coefficients of system means with ``resample="input"``.
+        Also for an unreliable interval, and rank coefficients of system means with ``resample="input"``.
 
     Notes
     -----
-    The limits of a difference combine the jackknife limits of both correlations (MOVER; Zou 2007). Such a limit can
-    move back while the confidence level rises; `compare_metrics` returns the farthest point that the limit reached at
-    any lower level. With q the smallest quantile of t at which a limit reaches 0, the two-sided p-value is
-    ``2·T(−q)``. Therefore p ≤ α exactly if the 1 − α interval excludes 0. The p-value is 1 if the difference and the
-    difference without its bias have opposite signs, and NaN if two correlations differ that do not vary at all. It is
-    at least 1e-12.
-
-    With ``resample="both"`` the size is about nominal even if each metric favours systems of its own. `perm_test` with
-    swapped single scores asks whether the metrics are exchangeable on these systems, which is another question. Sizes
-    and power: documentation, "Which interval, which test?".
+    Null hypothesis: two metrics have the same correlation with the human scores. `resample` sets the scope: systems and
+    inputs like these, or these systems on inputs like these. Limits combine both metrics' jackknife limits (MOVER), and
+    ``p = 2·T(−q)`` inverts them, q being the smallest quantile of t at which a limit reaches 0. So p ≤ α exactly if the
+    1 − α interval excludes 0. Formulas: documentation, "How intervals and tests are computed"; sizes and power: "Which
+    interval, which test?".
 
     References
     ----------
-    Zou (2007), Psychological Methods 12. Zou & Donner (2008), Statistics in Medicine 27. Holm (1979), Scandinavian
-    Journal of Statistics 6. Deutsch, Dror & Roth (2021), §4.
+    Zou (2007). Zou & Donner (2008). Deutsch, Dror & Roth (2021), §4.
 
     Examples
     --------
     >>> import xsumstat
     >>> ds = xsumstat.load_dataset("demo")
-    >>> found = ds.meta.compare_metrics("human", metric="judge", other=["rouge", "length"], level="input")
-    >>> found.meta.to_frame()[["other_metric", "difference", "ci_low", "ci_high", "pvalue_adjusted"]].round(4)
-      other_metric  difference  ci_low  ci_high  pvalue_adjusted
-    0        rouge      0.2806  0.1782   0.4209           0.0002
-    1       length      0.7083  0.3952   1.0368           0.0003
-    >>> found.attrs["scope"]
-    'systems like these'
+    >>> found = ds.meta.compare_metrics("human", metric="judge", other="rouge", level="input")
+    >>> found.meta.to_frame()[["other_metric", "difference", "ci_low", "ci_high", "pvalue"]].round(4)
+      other_metric  difference  ci_low  ci_high  pvalue
+    0        rouge      0.2806  0.1782   0.4209  0.0001
     """
     measure = checked_measure(level, coefficient, missing, undefined)
     _validate.choice("method", method, METHODS)
@@ -221,8 +191,6 @@ def compare_metrics(
 
 @dataclass(frozen=True, eq=False)
 class _Asked:
-    """Which scores are compared, and what is random, as users give it."""
-
     metric: Any
     other: Any
     given: Any
@@ -230,7 +198,6 @@ class _Asked:
     resample: Any
 
     def prepared(self, ds: xr.Dataset, gold: Any, job: _Comparison) -> tuple[schema.Scores, tuple[Pair, ...]]:
-        """The scores of all metrics, and the pairs that are compared."""
         level, coefficient = job.measure.level, job.measure.coefficient
         ready: dict[str, Any] = {"level": level, "missing": job.measure.missing, "given": self.given}
         ready |= {"compared_within": job.measure.compared_within, "constant": coefficient.of_constants}
@@ -255,23 +222,19 @@ class _Comparison(Jackknife):
 
     @property
     def attrs(self) -> dict[str, Any]:
-        """Attrs of a result."""
         shown = {"alternative": self.alternative, "confidence_level": self.confidence_level, "resample": self.dims}
         return {"analysis": "compare_metrics", "method": "jackknife", **shown}
 
     @property
     def names(self) -> tuple[str, ...]:  # type: ignore[override]
-        """The numbers of each pair."""
         of_pair = ("difference", "ci_low", "ci_high", "standard_error", "df", "n_undefined", "bias", "fell_back")
         return (*of_pair, "forward", "backward", "rests_on")
 
     def ready(self, at: slice, x: FloatArray, z: FloatArray, *beside: Any) -> FloatArray:
-        """The numbers of the pairs, as there is nothing to draw."""
         found = estimated(x, z, self.targets[at], self.measure, self.dims, self.clusters, self.refits)
         return np.array([self.numbers(*each) for each in found], dtype=float).T
 
     def numbers(self, each: Estimated, undefined: int, resting: int) -> tuple[float, ...]:
-        """Those of `names` of one difference."""
         low, high, *pvalues = comparison.compared(each, self.confidence_level, self.alternative)
         known = each.standard_error, each.df, undefined, each.bias, each.fell_back
         return (each.estimate, low, high, *known, *pvalues, resting)
@@ -353,7 +316,6 @@ def _check_formula(method: str, resample: Any, refused: dict[str, Any]) -> None:
 def _warn(
     found: xr.Dataset, difference: xr.DataArray, resting: xr.DataArray, scores: schema.Scores, job: _Comparison
 ) -> None:
-    """Warn of what is undefined, has no limits or other limits, or rests on one system."""
     metric_pairs.warn_undefined(difference, job.targets, scores)
     warn_of_ranked_means(job.measure, job.dims, "22 % of equally good metrics", _DRAWN)
     later = scores.later

@@ -44,13 +44,12 @@ def metric_ci(
     keep_samples: bool = False,
     progress: bool | None = None,
 ) -> xr.Dataset:
-    """Confidence interval of each metric's correlation with each other metric.
+    """Confidence intervals of the correlations between metrics.
 
     Parameters
     ----------
     {ds}
-    metric : label, list of labels or bool DataArray, optional
-        Metrics, at least two; default all, human ones included.
+    {metric.scores}
     {level}
     {coefficient}
     {method.ci}
@@ -63,48 +62,32 @@ def metric_ci(
     {rng}
     {keep_samples}
     {progress}
-        One bar for all metrics.
 
     Returns
     -------
     Dataset
-        ``correlation``, ``ci_low``, ``ci_high``, ``standard_error`` and ``n_undefined`` (resamples, or values without
-        one label, that are undefined), each (metric, other_metric, ...), symmetric; NaN where a metric meets itself.
-        Of the bootstrap and the jackknife also ``bias``; of the jackknife ``df``, the degrees of freedom of its
-        t; of it, "bca", "corrected" and "studentized" ``fell_back``: True where that interval is not defined, and
-        another stands in; with `keep_samples` ``samples``.
-
-    Raises
-    ------
-    ValueError, TypeError
-        For fewer than two metrics, an unknown label, dim, level, coefficient, method or interval, for numbers that are
-        not allowed, and for scores that are not numbers, infinite, or all missing.
+        On (metric, other_metric, ...), symmetric, NaN on the diagonal: ``correlation``, ``ci_low``, ``ci_high``,
+        ``standard_error``, ``n_undefined`` and, by method, ``bias``, ``df``, ``fell_back`` and ``samples``, as `ci`
+        returns them.
 
     Warns
     -----
     {errors.warned}
-        Also when more than 5 % of the resamples are undefined, an interval falls back or there is none, and when a
-        bootstrap's bias exceeds a quarter of its standard error; each text once.
+        Also for an unreliable interval.
 
     Notes
     -----
-    Where there are draws all pairs see the same, so that samples, kept, may be compared, unless metrics
-    lack whole systems or inputs: each pair draws from those that both have. To compare one pair on two ranges of scores
-    see `range_drop`.
+    `resample` sets the scope. All pairs see the same draws, unless metrics lack whole systems or inputs. To compare one
+    pair on two ranges of scores use `range_drop`.
 
     Examples
     --------
     >>> import xsumstat
     >>> ds = xsumstat.load_dataset("demo")
-    >>> matrix = ds.meta.metric_ci(metric=["judge", "rouge", "bleu"], level="input")
-    >>> matrix.meta.to_frame(brief=True).round(2)
+    >>> ds.meta.metric_ci(metric=["judge", "rouge"], level="input").meta.to_frame(brief=True).round(2)
       metric other_metric  correlation  ci_low  ci_high
-    0  judge        rouge         0.41    0.21     0.60
-    1  judge         bleu         0.25    0.01     0.45
-    2  rouge        judge         0.41    0.21     0.60
-    3  rouge         bleu         0.28    0.06     0.49
-    4   bleu        judge         0.25    0.01     0.45
-    5   bleu        rouge         0.28    0.06     0.49
+    0  judge        rouge         0.41    0.21      0.6
+    1  rouge        judge         0.41    0.21      0.6
     """
     check_symmetric(table.get(coefficient))
     level = _validate.choice("level", level, _validate.LEVELS)

@@ -70,11 +70,9 @@ def perm_test(
     keep_samples: bool = False,
     progress: bool | None = None,
 ) -> xr.Dataset:
-    """Permutation test whether two metrics are exchangeable on these systems, with ``resample="system"`` on others too.
+    """Test by permutation whether two metrics are exchangeable on these systems.
 
-    The null hypothesis is that each unit that is swapped (a cell; with ``resample="system"`` all scores of a system)
-    could have had either metric's score. Its statistic is the difference of the two correlations with gold. For the
-    question which metric is better among systems like these see `compare_metrics`.
+    ``ds.meta.perm_test("human", level="input")`` tests all pairs. To generalise to other systems use `compare_metrics`.
 
     Parameters
     ----------
@@ -85,116 +83,46 @@ def perm_test(
     {level}
     {coefficient}
     method : {"permutation", "analytic", "auto"}, default "permutation"
-        "permutation" swaps at random. "analytic" computes the p-value from the distribution of the difference, without
-        any sampling, where the difference is linear in the swaps: rank coefficients at input, global and within_system
-        level, of scores without ties between the two metrics ("kendall_a", "pairwise_accuracy" and "kendall_like" with
-        ties too), and swaps of decisions.
-        "auto" does so for the pairs where that is exact, and swaps for the others.
+        "analytic" computes the p-value of rank coefficients without sampling; "auto" does so where that is exact.
     resample : {"both", "system", "input"} or tuple of dims, optional
-        What trades places between two metrics: all scores of a system together, all of an input together, or ("both")
-        every cell by itself. Default "both"; for "acc_eq" and "tau_eq" see `swap`.
+        Swap all scores of a system together, all of an input together, or each by itself ("both", the default).
     {crossed}
     {swap}
     {alternative}
     {adjust}
     {within}
     {n_resamples.swaps}
-    {by}
-    {cluster}
-    {given}
-    {positive}
-    {threshold}
-    {calibrate_on}
-    {pool}
-    {missing}
-        Under "pairwise" a pair is compared on the cells where both metrics and the gold have a score, so that
-        `difference` need not be the difference of two `corr` where cells are missing.
-    {undefined}
+    {options}
     {rng}
-    keep_samples : bool, default False
-        Add the differences under swaps as ``samples(metric, other_metric, ..., resample)``.
+    {keep_samples.pairs}
     {progress}
 
     Returns
     -------
     Dataset
-        ``difference`` and ``pvalue`` (metric, other_metric, ...): cell (i, j) says whether i correlates better
-        than j; NaN where i is j. ``n_undefined`` counts swaps that left the difference undefined; the p-value is
-        over the others. ``attrs["exact"]`` is 1 when all swaps were listed, and ``attrs["n_resamples"]`` is
-        then their number. With `adjust` also ``pvalue_adjusted``. "analytic" and "auto" add ``exact``, whether the
-        p-value was computed to rounding; else it is bounded from above ("analytic") or sampled ("auto").
-
-    Raises
-    ------
-    {errors.draws}
-        With the reason where "analytic" does not apply, and for a correction that is not allowed.
-
-    Warns
-    -----
-    {errors.warned}
-        Also when a metric that ``kind`` does not call human equals the gold; when more than 5 % of the
-        swaps leave a difference undefined; when decisions trade places each by itself.
+        On (metric, other_metric, ...), NaN on the diagonal: ``difference``, ``pvalue``, ``pvalue_adjusted`` (with
+        `adjust`) and ``n_undefined``, undefined swaps, which are left out. "analytic" and "auto" add ``exact``.
+        ``attrs["exact"]`` is 1 if all swaps were listed.
 
     Notes
     -----
-    The null hypothesis is that the two metrics are exchangeable: for each unit that is swapped (a system, an
-    input, a cell) either could have given either score. The statistic is δ = r(X, Z) − r(Y, Z). X and Y are
-    first standardised over all their cells, so that scores that trade places share a scale. p is
-    ``(1 + #{δ_s ≥ δ − 1e-12})/(k + 1)`` for "greater", with ``|δ_s|`` and ``|δ|`` for "two-sided"; an exact test's is
-    ``#{...}/2^units``. It is never 0.
-
-    "analytic": the terms of a rank coefficient that a swap of everything leaves alone cancel in the difference, so
-    that δ_s = Σ a_c·e_c with e_c = ±1, exactly, as long as ties do not move its denominator; p is the tail of that sum.
-    Where the a_c are multiples of one step (tau-a and pairwise accuracy; the others if the gold has no ties and no
-    score is missing, save Spearman's ρ of a thousand cells at global level), and for up to 40 units, it is exact to
-    rounding, 1e-9 of p down to the smallest; otherwise it is too large by at most 0.5 % of p at .05, and 1 % at 1e-12
-    (`xsumstat.inference.sign_sums.tail`). Beside it, 9,999 swaps err by 4 % of a p of .05, and by 30 % of one of .001.
-    With 1,600 cells a pair takes a millisecond where it is exact at input level, and up to half a second elsewhere.
-
-    Swaps of decisions are not swaps of scores: decisions that share an output hang together, which coins for each of
-    them do not know. So that test finds too much, and warns of it: two metrics that differed by noise alone had p ≤ .05
-    in 13.5 to 28.5 % of sets of scores (10 to 16 systems, 30 to 100 inputs, input level). Swaps of all decisions of an
-    input together had so in 3 to 6.5 %, swaps of scores, each calibrated anew, in 3.5 to 8 % (200 sets each). Where one
-    metric had 15 % more noise the two found it in 16 % and 19 % (12 systems, 40 inputs); decisions take a fraction
-    of the time.
-
-    What "exchangeable" asks for: swaps of cells and of inputs hold their level where two metrics differ by noise. Two
-    metrics that agree equally well with gold on average, but each favours other systems, differ significantly on the
-    systems at hand: of such pairs p was at most .05 in 66 to 86 % at system level and 43 to 77 % at input level (10 to
-    25 systems), with ``resample="system"`` in 4 to 6 %. Use that, or `boot_test`, to speak of other systems than these.
-    What was measured of the size of tests, and what was not, is in docs/calibration.md.
-
-    Given covariates, these stay where they are when scores trade places, and every swap is looked at by itself. With 16
-    systems and 100 inputs 9,999 swaps of a pair take under a second at system level, and 3 (Pearson) to 12 seconds
-    (Kendall) at the others. Of two metrics that are exchangeable given the covariate, p was at most .05 in 4 to 7 % of
-    trials (12 systems, 30 inputs); where the covariate moves one up and the other down, swaps mix the two, and it was
-    never so: ``ci(other=...)`` (2 to 5 % in both cases) and `boot_test` draw metrics, gold and covariates together.
-
-    The paper words its test of both dims as "systems, then inputs", which is `crossed`; its Algorithm 2,
-    the default here, flips a coin for each cell.
+    Null hypothesis: each swapped unit (an output, system or input) could have had either metric's score. Scope: these
+    systems; with ``resample="system"`` systems like these. Metrics that agree equally well in general but favour
+    different systems are often significant. Metrics are standardised before the swaps. ``p = (1 + #{δ_s ≥ δ})/(k + 1)``
+    for "greater", with k swaps. Formulas: documentation, "How intervals and tests are computed"; sizes: "Calibration".
 
     References
     ----------
-    Deutsch, Dror & Roth (2021), §4.2 and Algorithm 2. Deutsch, Foster & Freitag (2023), "Ties Matter". Westfall & Young
-    (1993), *Resampling-based multiple testing*.
+    Deutsch, Dror & Roth (2021), §4.2 and Algorithm 2. Deutsch, Foster & Freitag (2023). Westfall & Young (1993).
 
     Examples
     --------
     >>> import xsumstat
     >>> ds = xsumstat.load_dataset("demo")
-    >>> test = ds.meta.perm_test("human", metric=["judge", "rouge", "bleu"], level="input", adjust="holm", rng=1)
+    >>> test = ds.meta.perm_test("human", metric="judge", other="rouge", level="input", rng=1)
     >>> test.meta.to_frame(brief=True).round(4)
-      metric other_metric  pvalue  difference  pvalue_adjusted
-    0  judge        rouge  0.0001      0.2806           0.0003
-    1  judge         bleu  0.0001      0.5285           0.0003
-    2  rouge        judge  0.0001     -0.2806           0.0003
-    3  rouge         bleu  0.0002      0.2479           0.0003
-    4   bleu        judge  0.0001     -0.5285           0.0003
-    5   bleu        rouge  0.0002     -0.2479           0.0003
-    >>> print(test.meta.conclusion())
-    For these 12 systems, judge has the highest correlation with human and beats rouge and bleu. 3 of 3 pairs of metrics
-    differ significantly (permutation test, 9,999 swaps of scores; Holm over all tests; alpha .05; Pearson's r, input
-    level).
+      metric other_metric  pvalue  difference
+    0  judge        rouge  0.0001      0.2806
     """
     return prepared_perm_test(
         ds, gold, metric=metric, other=other, level=level, coefficient=coefficient, method=method, resample=resample,
@@ -232,10 +160,7 @@ def prepared_perm_test(
     alpha: float = families.USUAL_LEVEL,
     positive: float | str | Sequence[float | str] | None = None,
 ) -> Callable[[], xr.Dataset]:
-    """`perm_test` with all that is checked before the first swap; called, it gives the result.
-
-    `alpha` is the level at which its p-values will be read.
-    """
+    """`perm_test`, checked up to the first swap; calling it gives the result."""
     measure = checked_measure(level, coefficient, missing, undefined)
     record = measure.coefficient
     check_given(record, given)
@@ -327,7 +252,6 @@ def _warn_of_decisions(dims: tuple[str, ...], level: str) -> None:
 
 
 def _check_decisions(resample: Any, dims: tuple[str, ...], crossed: bool, level: str) -> None:
-    """Refuse what swaps of decisions cannot be."""
     group = _GROUPS.get(level)
     if len(dims) == 1 and dims[0] != group:
         allowed = "'both'" if group is None else f"'both' or {group!r}"
@@ -365,10 +289,9 @@ def boot_test(
     keep_samples: bool = False,
     progress: bool | None = None,
 ) -> xr.Dataset:
-    """Paired bootstrap test whether two metrics' correlations with gold are equal, among systems and inputs like these.
+    """Test by bootstrap whether two metrics correlate equally with human scores.
 
-    ``resample="input"``, the default of fewer than five systems, tests these systems on inputs like these, "system"
-    tests systems like these on these inputs.
+    ``ds.meta.boot_test("human", level="input")`` tests all pairs.
 
     Parameters
     ----------
@@ -379,56 +302,27 @@ def boot_test(
     {level}
     {coefficient}
     {resample.auto}
-        Labels are drawn with replacement, for the two metrics and the gold together.
     {alternative}
     {adjust}
     {within}
     {n_resamples}
-    {by}
-    {cluster}
-    {given}
-    {positive}
-    {threshold}
-    {calibrate_on}
-    {pool}
-    {missing}
-        With "available" each metric keeps all the cells it has.
-    {undefined}
+    {options}
     {rng}
-    keep_samples : bool, default False
-        Add the differences in the resamples as ``samples(metric, other_metric, ..., resample)``.
+    {keep_samples.pairs}
     {progress}
 
     Returns
     -------
     Dataset
-        ``difference``, ``pvalue`` and ``n_undefined`` (metric, other_metric, ...): cell (i, j) says whether i
-        correlates better than j; NaN where i is j. ``n_undefined`` counts the resamples that left the difference
-        undefined; the p-value is over the others. With `adjust` also ``pvalue_adjusted``, with `keep_samples`
-        ``samples``.
-
-    Raises
-    ------
-    {errors.draws}
-        Also for a correction that is not allowed.
-
-    Warns
-    -----
-    {errors.warned}
-        Also when a metric that ``kind`` does not call human equals the gold; when more than 5 % of the
-        resamples leave a difference undefined.
+        On (metric, other_metric, ...), NaN on the diagonal: ``difference``, ``pvalue``, ``pvalue_adjusted`` (with
+        `adjust`) and ``n_undefined``, undefined resamples, which are left out.
 
     Notes
     -----
-    The null hypothesis is that the two correlations are equal among the labels that those at hand stand for. With δ the
-    difference and δ_s that of a resample, the δ_s − δ show how a difference of 0 would vary: p is
-    ``(1 + #{δ_s − δ ≥ δ − 1e-12})/(k + 1)`` for "greater", with ``|δ_s − δ|`` and ``|δ|`` for "two-sided". It is less
-    powerful than `perm_test` (Deutsch et al. 2021, Fig. 3), but its null hypothesis does not ask the metrics to be
-    exchangeable.
-    It finds too little where they differ by noise alone: p was at most .05 in 0 % when both dims are drawn, and at
-    system level in .5 to 2.4 % with "system". Of metrics that are equally good but favour other systems each it was so
-    in 2 to 4 % with "both" at system level, in 4 to 6 % with "system", and in 63 to 82 % with "input", which
-    takes the systems for all there are (10 to 25 systems; docs/calibration.md).
+    Null hypothesis: both correlations are equal. `resample` sets the scope. Unlike `perm_test` it does not assume
+    exchangeable metrics, but it has less power, and is very conservative for metrics that differ only by noise.
+    `compare_metrics` has a better size. ``p = (1 + #{δ_s − δ ≥ δ})/(k + 1)`` for "greater", with k resamples. Sizes:
+    documentation, "Calibration".
 
     References
     ----------
@@ -438,11 +332,10 @@ def boot_test(
     --------
     >>> import xsumstat
     >>> ds = xsumstat.load_dataset("demo")
-    >>> test = ds.meta.boot_test("human", metric="judge", other=["rouge", "length"], level="input", rng=1)
+    >>> test = ds.meta.boot_test("human", metric="judge", other="rouge", level="input", rng=1)
     >>> test.meta.to_frame(brief=True).round(4)
       metric other_metric  pvalue  difference
     0  judge        rouge  0.0013      0.2806
-    1  judge       length  0.0001      0.7083
     """
     measure = checked_measure(level, coefficient, missing, undefined)
     check_given(measure.coefficient, given)

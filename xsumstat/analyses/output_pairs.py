@@ -36,16 +36,7 @@ _DRAWN = 2**18
 
 @dataclass(frozen=True)
 class Counting:
-    """How pairs of outputs are looked at.
-
-    Attributes
-    ----------
-    n_bins : int
-    max_pairs : int
-        How many of an input are looked at; where there are more they are drawn.
-    normalise : {"all", "input"}
-    seed : int
-    """
+    """How pairs of outputs are counted; at most `max_pairs` of an input."""
 
     n_bins: int
     max_pairs: int
@@ -55,10 +46,7 @@ class Counting:
     def opposite(
         self, x: tuple[FloatArray, FloatArray], height: tuple[FloatArray, FloatArray], at: int, *out: Any
     ) -> bool:
-        """Add the pairs that two metrics order oppositely, and all, of input `at`, to two arrays (bins,).
-
-        Whether they were drawn.
-        """
+        """Add the opposite pairs and all pairs of input `at` to two arrays (bins,); return whether they were drawn."""
         there = ~(np.isnan(x[0]) | np.isnan(x[1]))
         first, second, mean = x[0][there], x[1][there], (height[0][there] + height[1][there]) / 2
         n = len(first)
@@ -180,16 +168,7 @@ def _in_turn(job: jobs.OverInputs) -> FloatArray:
 
 @dataclass(frozen=True)
 class _Opposite(AtOnce):
-    """The disagreement of pairs of metrics, of which a task needs the scores of its own alone.
-
-    Attributes
-    ----------
-    targets : tuple of pairs of int
-    counting : Counting
-    bands : Bands
-    names : tuple of str
-        Those of `NAMES`, each for all bins.
-    """
+    """The disagreement of pairs of metrics; a task needs only its own scores."""
 
     targets: tuple[Pair, ...]
     counting: Counting
@@ -197,7 +176,6 @@ class _Opposite(AtOnce):
     names: tuple[str, ...]
 
     def metrics_of(self, target: Pair) -> Pair:
-        """The two metrics."""
         return target
 
     def narrowed(self, at: slice, places: Sequence[int] | None) -> _Opposite:
@@ -206,7 +184,6 @@ class _Opposite(AtOnce):
         return replace(self, targets=tuple((places.index(one), places.index(two)) for one, two in self.targets[at]))
 
     def bytes_each(self, x: Any, *beside: Any) -> int:
-        """About how many bytes the counts of a pair take."""
         return 16 * self.counting.n_bins * int(x.shape[-1])
 
     def work(self, x: Any) -> int:
@@ -215,7 +192,6 @@ class _Opposite(AtOnce):
         return int(x.shape[-1]) * min(outputs * (outputs - 1) // 2, self.counting.max_pairs)
 
     def ready(self, at: slice, x: Sequence[FloatArray], *beside: Any) -> FloatArray:
-        """The numbers of the pairs, (names, pairs)."""
         pairs = self.targets[at]
         counts = np.zeros((2, len(pairs), self.counting.n_bins, x[0].shape[-1]))
         for number, scores, high in _columns(x, self.counting.normalise):
@@ -279,10 +255,7 @@ def _n_drawn(bits: Bits, max_pairs: int) -> int:
 
 
 def lazily_improving(score: xr.DataArray, counting: Counting, bands: Bands) -> Any:
-    """The numbers of `improving_numbers`, and of how many inputs outputs were drawn, (6, bins), a Dask array.
-
-    Blocks of inputs are looked at together, of which a task holds the scores of all metrics, and of one of them all.
-    """
+    """`improving_numbers` and the number of sampled inputs, (6, bins), a Dask array."""
     dask, da = extras.optional("dask", "dask"), extras.optional("dask.array", "dask")
     n_inputs = score.sizes["input"]
     step = max(1, -(-n_inputs // -(-8 * score.size // _BLOCK)))

@@ -164,16 +164,12 @@ def _step_down(
 
 
 def _rows(difference: xr.DataArray, scores: schema.Scores, job: PairTests) -> xr.DataArray:
-    """Which pair of which label each cell of the table holds, numbered label by label, pair by pair, from 1.
-
-    Where a pair's metrics change places its number is negative, as its difference is turned.
-    """
+    """The pair of each cell of the table, numbered from 1, negative where its metrics change places."""
     numbers = difference.copy(data=1.0 + np.arange(difference.size).reshape(difference.shape))
     return metric_pairs.laid_out({"difference": numbers}, job.targets, scores)["difference"]
 
 
 def _how(job: PairTests) -> dict[str, Any]:
-    """What the draws of a test are compared with."""
     plan = job.plan
     return {"alternative": job.alternative, "centred_on_estimate": plan.centred_on_estimate, "exact": plan.exact}
 
@@ -183,20 +179,7 @@ def _how(job: PairTests) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class _Computed(AtOnce, OfMetrics[FloatArray]):
-    """The permutation test of each pair from the distribution of its sum of signs.
-
-    Where there is no such sum (ties) an error, or NaN where not `every` pair must have one.
-
-    Attributes
-    ----------
-    targets : tuple of pairs of int
-    measure : Measure
-    test : PairTests
-        What would be drawn.
-    labels : tuple
-        The metrics.
-    every : bool
-    """
+    """The permutation test of each pair by its sum of signs; without such a sum an error, or NaN unless `every`."""
 
     targets: tuple[Pair, ...]
     measure: Measure
@@ -206,7 +189,6 @@ class _Computed(AtOnce, OfMetrics[FloatArray]):
     names = _COMPUTED
 
     def narrowed(self, at: slice, places: Sequence[int] | None) -> Job[FloatArray]:
-        """A job of some targets, that sees some metrics."""
         assert places is not None
         narrow: Any = super().narrowed(at, places)
         labels = tuple(self.labels[place] for place in places)
@@ -215,11 +197,9 @@ class _Computed(AtOnce, OfMetrics[FloatArray]):
         return found
 
     def bytes_each(self, x: Any, z: Any, *beside: Any) -> int:
-        """About how many bytes a pair takes."""
         return self.test.bytes_each(x, z)
 
     def ready(self, at: slice, x: FloatArray, z: FloatArray, *beside: Any) -> FloatArray:
-        """The numbers of the pairs."""
         pairs = self.targets[at]
         if isinstance(self.test.plan, DecisionPlan):
             tests: Any = self.test.tests(x, z, pairs)
@@ -253,7 +233,6 @@ class _Computed(AtOnce, OfMetrics[FloatArray]):
 
 
 def _computed(scores: schema.Scores, job: PairTests, *, every: bool, progress: bool | None) -> dict[str, xr.DataArray]:
-    """The test of every pair without draws, along dim `_pair`."""
     labels = tuple(scores.score["metric"].values.tolist())
     computed = _Computed(job.targets, job.measure, job, labels, every)
     found = labelled.run(computed, scores, "_pair", results.types(_COMPUTED), progress=progress)

@@ -59,17 +59,9 @@ def unless_jackknife(given: dict[str, Any]) -> bool:
 
 
 def with_pool(combine: Combine, drawn: Drawn) -> Callable[[Callable[_P, xr.Dataset]], Callable[_P, xr.Dataset]]:
-    """Give a question of scores and gold its keyword `pool`: the answer of all labels of a dim as one.
+    """Give a function of scores and gold the keyword `pool`: the results of all labels of a dim combined.
 
-    Each label is asked by itself, its systems and inputs being its own, with draws of its own; what is NaN throughout
-    for a label is padding. Accuracies are weighed by their numbers of pairs, which makes them one.
-
-    Parameters
-    ----------
-    combine : callable
-        Makes one result of those of all labels.
-    drawn : callable
-        Whether they come from draws, which then need a seed and are kept until they are combined.
+    `combine` makes one result of those of all labels; `drawn` says whether they need draws, and so a seed.
     """
 
     def decorate(function: Callable[_P, xr.Dataset]) -> Callable[_P, xr.Dataset]:
@@ -127,7 +119,6 @@ def _pooled(
 
 
 def _sizes(ds: xr.Dataset, gold: Any, given: dict[str, Any]) -> dict[str, int]:
-    """How many systems and inputs are used in any label, for attrs."""
     chosen = {name: given[name] for name in ("metric", "other", "missing") if name in given}
     with value_checks.held():  # the answers of the labels have said it
         scores = schema.prepare(ds, gold, **{"metric": None, "missing": "pairwise", **chosen}, level="system")
@@ -187,7 +178,6 @@ def check(ds: xr.Dataset, dim: Any, given: dict[str, Any]) -> None:
 
 
 def _check_dim(ds: xr.Dataset, dim: Any) -> None:
-    """A further dim of the scores."""
     further = [str(each) for each in schema.checked_scores(ds).dims if each not in facts.CORE]
     if isinstance(dim, str) and dim in further:
         return
@@ -205,10 +195,7 @@ def _check_dim(ds: xr.Dataset, dim: Any) -> None:
 
 
 def of_label(ds: xr.Dataset, gold: Any, dim: str, at: int) -> tuple[xr.Dataset, Any]:
-    """The scores and gold of one label, without the systems and inputs that are padding.
-
-    In lazy scores padding stays: it is what the tasks leave out.
-    """
+    """The scores and gold of one label, without padding (which stays in lazy scores)."""
     part = ds.isel({dim: at})
     human = gold.isel({dim: at}) if isinstance(gold, xr.DataArray) and dim in gold.dims else gold
     if facts.is_lazy(part["score"]):
@@ -297,12 +284,7 @@ def of_intervals(results: list[xr.Dataset], weights: list[xr.DataArray], given: 
 def _of_jackknives(
     results: list[xr.Dataset], weights: list[xr.DataArray], name: str, confidence_level: float
 ) -> xr.Dataset:
-    """One interval of the average of independent estimates, from those of each (MOVER; Zou, Huang & Zhang 2009).
-
-    With weights w that add up to 1, centres c and limits l: ``L = Σw·c − √Σ(w·q·(c − l))²``, and likewise above. The
-    degrees of freedom are Satterthwaite's, q their quantile of t over that of each, or 1 where an infinite standard
-    error leaves none. It always holds the estimate.
-    """
+    """The interval of a weighted mean of independent estimates (MOVER; Zou, Huang & Zhang 2009)."""
     estimate, bias = (_average(results, weights, each) for each in (name, "bias"))
     total = sum(weights[1:], weights[0])
     shares = [weight / total for weight in weights]
@@ -372,5 +354,4 @@ def _pvalue(observed: float, row: FloatArray, *, alternative: str) -> tuple[floa
 
 
 def _plain(result: xr.Dataset) -> xr.Dataset:
-    """Without what is made anew."""
     return result.drop_vars(["samples"], errors="ignore")

@@ -28,13 +28,15 @@ def position_bias(
     confidence_level: float = 0.95,
     cluster: str | None = None,
 ) -> xr.Dataset:
-    """Test whether raters prefer the output that is shown first, by the pairs whose choice changes with the order.
+    """Test whether raters prefer the output that is shown first.
+
+    ``ds.meta.position_bias()`` uses the pairs that a rater judged in both orders.
 
     Parameters
     ----------
     {ds.preferences}
     rater : label or list of labels, optional
-        Raters to ask about; default all who saw pairs in both orders.
+        Raters to analyse. Default: all who saw pairs in both orders.
     {adjust.raters}
     {confidence_level}
     {cluster.prompts}
@@ -42,54 +44,40 @@ def position_bias(
     Returns
     -------
     Dataset
-        On (rater,): ``position_bias``, the share of pairs whose choice moves to the output shown first less the share
-        that moves to the one shown second, with ``ci_low``, ``ci_high``, ``pvalue``, ``pvalue_adjusted`` and
-        ``significant``; ``flip_share``, the share of pairs whose choice changes at all, with ``flip_low`` and
-        ``flip_high``; ``n_first`` and ``n_second``, the numbers of pairs that move each way; ``n_pairs`` and
-        ``n_prompts``.
-
-    Raises
-    ------
-    ValueError, TypeError
-        For preferences that are not as `to_preferences` gives them, an unknown rater, and where no rater saw a pair in
-        both orders.
+        On (rater,): ``position_bias`` (share of pairs whose choice moves to the first output less the share that moves
+        to the second), ``ci_low``, ``ci_high``, ``pvalue``, ``pvalue_adjusted``, ``significant``; ``flip_share`` (any
+        move), ``flip_low``, ``flip_high``; ``n_first``, ``n_second``, ``n_pairs``, ``n_prompts``.
 
     Warns
     -----
     UserWarning
-        Names the raters that saw no pair in both orders, and those with a single prompt, who have no interval.
+        For raters without a pair in both orders, and raters with a single prompt, who have no interval.
 
     Notes
     -----
-    A pair counts once for each prompt and rater, if the rater chose in both orders. It moves to the first where the
-    rater chose the output shown first both times, or once and tied once; to the second likewise. Pairs whose choice
-    stays say nothing of position, and only lower ``flip_share``. The test is the sign test of the others. Pairs of one
-    prompt hang together, so all of a prompt change sides at once: if the order does not matter, each prompt might as
-    well have shown its pairs the other way round. The p-value is computed, not sampled. Two-sided.
-
-    Limits are those of a difference of two shares with one case added to each (Bonett & Price 2012), of `flip_share`
-    score limits (Wilson 1927); both count pairs as fewer where those of one prompt are alike, by leaving prompts out.
+    Null hypothesis: the order does not matter. Scope: these systems on new prompts. The p-value is that of a two-sided
+    sign test of the pairs that move, all pairs of a prompt changing sides together; it is computed, not sampled. A pair
+    moves to the first output if the rater chose that one in both orders, or once with a tie. Formulas: documentation,
+    "How intervals and tests are computed".
 
     References
     ----------
-    Zheng et al. (2023), "Judging LLM-as-a-judge with MT-Bench and Chatbot Arena". Bonett & Price (2012), "Adjusted Wald
-    confidence interval for a difference of binomial proportions based on paired data".
+    Zheng et al. (2023), "Judging LLM-as-a-judge". Bonett & Price (2012), "Adjusted Wald confidence interval". Wilson
+    (1927).
 
     Examples
     --------
-    >>> import numpy as np, pandas as pd, xsumstat
-    >>> moved = np.repeat(["first", "second", "stays"], [24, 6, 170])
-    >>> words = {"first": ("left", "right"), "second": ("right", "left"), "stays": ("left", "left")}
+    >>> import pandas as pd, xsumstat
+    >>> choices = [("left", "right")] * 24 + [("right", "left")] * 6 + [("left", "left")] * 170
     >>> frame = pd.DataFrame(
-    ...     {"left": "small", "right": "large", "choice": words[move][swapped], "prompt": at, "swapped": bool(swapped)}
-    ...     for at, move in enumerate(moved)
-    ...     for swapped in (0, 1)
+    ...     {"left": "small", "right": "large", "choice": choice, "prompt": at, "swapped": bool(swapped)}
+    ...     for at, both in enumerate(choices)
+    ...     for swapped, choice in enumerate(both)
     ... )
     >>> found = frame.meta.to_preferences(order="swapped").meta.position_bias()
-    >>> columns = ["rater", "position_bias", "ci_low", "ci_high", "flip_share", "pvalue"]
-    >>> found.meta.to_frame(brief=True)[columns].round(3)
-       rater  position_bias  ci_low  ci_high  flip_share  pvalue
-    0  judge           0.09   0.035    0.143        0.15   0.001
+    >>> found.meta.to_frame(brief=True)[["rater", "position_bias", "ci_low", "ci_high", "pvalue"]].round(3)
+       rater  position_bias  ci_low  ci_high  pvalue
+    0  judge           0.09   0.035    0.143   0.001
     """
     asked = parts.Asked.checked(ds, confidence_level, adjust, cluster)
     choices = asked.choices
@@ -114,7 +102,6 @@ def position_bias(
 
 
 def _of_rater(choices: schema.Choices, at: int, level: float) -> tuple[float, ...] | None:
-    """The numbers of `_NAMES` of one rater; None without a pair in both orders."""
     if choices.values.shape[2] < 2:
         return None
     first, second = choices.values[:, :, 0, at], choices.values[:, :, 1, at]

@@ -35,15 +35,16 @@ def preference_agreement(
     confidence_level: float = 0.95,
     cluster: str | None = None,
 ) -> xr.Dataset:
-    """How often judges choose as people do, beside how often people choose as each other.
+    """Share of pairs on which a judge chooses as human raters do.
+
+    ``ds.meta.preference_agreement()`` also returns how often human raters choose alike.
 
     Parameters
     ----------
     {ds.preferences}
     {rater.judges}
     ties : {"count", "drop"}, default "count"
-        A tie is a choice like others, so that two ties agree and a tie and a choice do not; or pairs are left out in
-        which one of the two raters gave a tie.
+        Count a tie as a choice like others, or leave out pairs with a tie.
     {adjust.raters}
     {confidence_level}
     {cluster.prompts}
@@ -51,61 +52,40 @@ def preference_agreement(
     Returns
     -------
     Dataset
-        On (rater,): each judge, and "people", the human raters among themselves. ``accuracy``, the share of pairs on
-        which the judge and a human rater made the same choice, with ``ci_low`` and ``ci_high``; ``kappa``, Cohen's,
-        with ``kappa_low`` and ``kappa_high``; ``difference`` of the judge's accuracy from people's on the pairs that
-        two people judged, with ``difference_low``, ``difference_high``, ``pvalue``, ``pvalue_adjusted`` and
-        ``significant``; ``tie_share``, the share of ties; ``n_pairs`` and ``n_prompts`` of the accuracy, ``n_shared``
-        pairs of the difference.
-
-    Raises
-    ------
-    ValueError, TypeError
-        For preferences that are not as `to_preferences` gives them, an unknown judge, and where no pair was judged by a
-        judge and by people.
+        On (rater,), the judges and "people" (human raters among themselves): ``accuracy``, ``ci_low``, ``ci_high``;
+        ``kappa``, ``kappa_low``, ``kappa_high``; ``difference`` from people's accuracy on the pairs that two human
+        raters judged, ``difference_low``, ``difference_high``, ``pvalue``, ``pvalue_adjusted``, ``significant``;
+        ``tie_share``, ``n_pairs``, ``n_prompts``, ``n_shared``.
 
     Warns
     -----
     UserWarning
-        Where no pair was judged by two people, so that there is nothing to compare judges with, or there is a single
-        prompt.
+        If no pair was judged by two human raters, or there is a single prompt.
 
     Notes
     -----
-    A pair that a rater judged in both orders counts once: as the choice, where both orders agree, else as a tie. Each
-    pair of outputs counts the same, however many people judged it: the accuracy of a pair is the share of these people
-    who chose as the judge did; that of people the share of pairs of people who chose alike. So a judge who chose as one
-    more person would has the accuracy of people.
-
-    Cohen's kappa ``(p − p_chance)/(1 − p_chance)`` counts each pair from both sides, and so does not depend on which
-    system is named first: with shares of ties t and u, ``p_chance = t·u + (1 − t)(1 − u)/2``.
-
-    All limits leave out one prompt at a time. Those of an accuracy are score limits (Wilson 1927), those of kappa by
-    arctanh, those of a difference by t.
+    Null hypothesis: the judge agrees with a human rater as often as another human rater does. Scope: these systems on
+    new prompts; limits leave out one prompt at a time. A pair judged in both orders counts once, as a tie if the
+    choices differ. Each pair counts the same, however many people judged it. Kappa is
+    ``(p − p_chance)/(1 − p_chance)``. Formulas: documentation, "How intervals and tests are computed".
 
     References
     ----------
-    Cohen (1960), "A coefficient of agreement for nominal scales". Zheng et al. (2023), "Judging LLM-as-a-judge with
-    MT-Bench and Chatbot Arena".
+    Cohen (1960). Wilson (1927). Zheng et al. (2023), "Judging LLM-as-a-judge with MT-Bench and Chatbot Arena".
 
     Examples
     --------
-    >>> import numpy as np, pandas as pd, xsumstat
-    >>> rng = np.random.default_rng(0)
-    >>> gap = rng.normal(size=90)
+    >>> import pandas as pd, xsumstat
+    >>> choices = {"ann": "LLRLRRLRLL", "ben": "LLRLRLLRLR", "gpt": "LLRRRRLRLL"}
     >>> rows = [
-    ...     ("small", "large", "left" if each + rng.normal() > 0 else "right", at, rater)
-    ...     for at, each in enumerate(gap)
-    ...     for rater in ("ann", "ben", "gpt")
+    ...     ("small", "large", {"L": "left", "R": "right"}[each], at, rater)
+    ...     for rater, chosen in choices.items()
+    ...     for at, each in enumerate(chosen)
     ... ]
     >>> frame = pd.DataFrame(rows, columns=["left", "right", "choice", "prompt", "rater"])
     >>> ds = frame.meta.to_preferences(rater="rater", kind={"human": ["ann", "ben"]})
-    >>> found = ds.meta.preference_agreement()
-    >>> found[["accuracy", "ci_low", "ci_high", "kappa"]].to_dataframe().drop(columns="kind").round(2)
-            accuracy  ci_low  ci_high  kappa
-    rater
-    gpt         0.63    0.55     0.70   0.26
-    people      0.63    0.53     0.73   0.27
+    >>> ds.meta.preference_agreement().accuracy.to_series().round(2).to_dict()
+    {'gpt': 0.8, 'people': 0.8}
     """
     _validate.choice("ties", ties, TIES)
     asked = parts.Asked.checked(ds, confidence_level, adjust, cluster)
@@ -132,18 +112,7 @@ def preference_agreement(
 
 @dataclass(frozen=True)
 class _People:
-    """What people chose of each pair.
-
-    Attributes
-    ----------
-    counts : array, (prompts, pairs, 3)
-        How many chose the right system, a tie, the left system.
-    n : array, (prompts, pairs)
-    alike : array, (prompts, pairs)
-        Share of pairs of people who chose alike; 0 with fewer than two.
-    drop : bool
-        Whether ties are left out.
-    """
+    """Human choices of each pair: counts (right, tie, left), their number, and the share of human raters who agree."""
 
     counts: FloatArray
     n: FloatArray
@@ -163,12 +132,10 @@ class _People:
 
     @property
     def several(self) -> Any:
-        """Where two people or more chose."""
         return self.n > 1
 
     @property
     def ties(self) -> FloatArray:
-        """The share of ties of each pair."""
         return np.asarray(self.counts[..., 1] / np.maximum(self.n, 1))
 
 
@@ -199,7 +166,6 @@ def _of_judge(choices: schema.Choices, people: _People, at: int, level: float) -
 
 
 def _of_people(choices: schema.Choices, people: _People, level: float) -> tuple[float, ...]:
-    """The same of people among themselves."""
     there = people.several
     if not there.any():
         return (*[math.nan] * 11, 0.0, 0.0, 0.0)

@@ -31,14 +31,16 @@ def preference_bias(
     confidence_level: float = 0.95,
     cluster: str | None = None,
 ) -> xr.Dataset:
-    """Test whether judges prefer long outputs, or those of some systems, more than people do on the same pairs.
+    """Test whether judges prefer e.g. long outputs more than human raters do.
+
+    ``ds.meta.preference_bias(given="length")`` compares choices on the same pairs.
 
     Parameters
     ----------
     {ds.preferences}
     given : str, DataArray or list of these
-        What outputs differ in: a variable such as ``length(prompt, system)``, a coordinate of systems such as their
-        family, or such a DataArray. One of words, or of True and False, makes groups of systems. It has to be given.
+        What outputs differ in: a variable such as ``length(prompt, system)``, a coordinate of systems, or a DataArray.
+        Words or booleans make groups of systems. Required.
     {rater.judges}
     {adjust.raters}
     {confidence_level}
@@ -47,59 +49,39 @@ def preference_bias(
     Returns
     -------
     Dataset
-        On (rater, covariate): ``difference``, the judge's share less people's, with ``ci_low``, ``ci_high``,
-        ``standard_error``, ``pvalue``, ``pvalue_adjusted`` and ``significant``; ``share``, of the judge's choices for
-        the output with the higher number (of a group: of that group), ties half; ``human_share``, of people's on the
-        same pairs; ``n_pairs`` and ``n_prompts``. ``is_group(covariate)`` tells groups.
-
-    Raises
-    ------
-    ValueError, TypeError
-        For preferences that are not as `to_preferences` gives them, an unknown covariate or judge, and where people and
-        a judge share no pair whose outputs differ in the covariate.
+        On (rater, covariate): ``difference`` (the judge's share less people's), ``ci_low``, ``ci_high``,
+        ``standard_error``, ``pvalue``, ``pvalue_adjusted``, ``significant``; ``share`` of the judge's choices for the
+        output with the higher value, or of that group (ties half), ``human_share``, ``n_pairs``, ``n_prompts``.
+        ``is_group(covariate)``.
 
     Warns
     -----
     UserWarning
-        Names the judges without such pairs, and those with a single prompt.
+        For judges without shared pairs, or with a single prompt.
 
     Notes
     -----
-    Only pairs count that people and the judge both judged, and whose outputs differ in the covariate; of several people
-    the mean of their choices. So a judge who prefers long outputs as people do is not biased: longer answers may be
-    better. A pair that was judged in both orders counts as the choice, where both orders agree, else as a tie.
-
-    Limits and p-values are by t, leaving out one prompt at a time. Where the judge chose as people did on every pair,
-    limits are those of a difference of two shares (Bonett & Price 2012).
-
-    A judge that is noisier than people chooses either output more nearly half of the time. A share that is nearer to
-    50 % than people's may be noise alone; one that is farther from it, on the same side, is not.
+    Null hypothesis: the judge prefers the higher value as often as human raters do on the same pairs. So a judge is not
+    biased if people prefer long outputs, too. Scope: these systems on new prompts; limits leave out one prompt at a
+    time. A noisy judge's share is nearer to 50 % than people's; only a share farther from 50 %, on the same side, is
+    clear evidence of bias. Formulas: documentation, "How intervals and tests are computed".
 
     References
     ----------
-    Zheng et al. (2023), "Judging LLM-as-a-judge with MT-Bench and Chatbot Arena". Dubois et al. (2024),
-    "Length-controlled AlpacaEval".
+    Zheng et al. (2023), "Judging LLM-as-a-judge". Dubois et al. (2024), "Length-controlled AlpacaEval".
 
     Examples
     --------
-    >>> import numpy as np, pandas as pd, xsumstat
-    >>> rng = np.random.default_rng(0)
-    >>> rows = []
-    >>> for at in range(100):
-    ...     lengths, gap = rng.integers(50, 500, 2), rng.normal()
-    ...     longer = 0.5 if lengths[0] > lengths[1] else -0.5
-    ...     for rater in ("ann", "gpt"):
-    ...         seen = gap + 0.5 * rng.normal() + (longer if rater == "gpt" else 0)
-    ...         rows.append(("small", "large", "left" if seen > 0 else "right", at, rater, *lengths))
-    >>> frame = pd.DataFrame(rows, columns=["left", "right", "choice", "prompt", "rater", "len_l", "len_r"])
-    >>> ds = frame.meta.to_preferences(
-    ...     rater="rater", kind={"human": "ann"}, outputs={"length": ("len_l", "len_r")}
-    ... )
+    >>> import pandas as pd, xsumstat
+    >>> rows = [(at, rater, choice, 300, 100) for rater, chosen in {"ann": "LRRL", "gpt": "LLRL"}.items()
+    ...         for at, choice in enumerate(chosen)]
+    >>> frame = pd.DataFrame(rows, columns=["prompt", "rater", "choice", "len_l", "len_r"]).assign(left="a", right="b")
+    >>> frame["choice"] = frame.choice.map({"L": "left", "R": "right"})
+    >>> ds = frame.meta.to_preferences(rater="rater", kind={"human": "ann"}, outputs={"length": ("len_l", "len_r")})
     >>> found = ds.meta.preference_bias(given="length")
-    >>> columns = ["rater", "covariate", "difference", "ci_low", "ci_high", "share", "human_share"]
-    >>> found.meta.to_frame(brief=True)[columns].round(2)
-      rater covariate  difference  ci_low  ci_high  share  human_share
-    0   gpt    length        0.19     0.1     0.28   0.65         0.46
+    >>> found.meta.to_frame()[["rater", "difference", "share", "human_share"]].round(2)
+      rater  difference  share  human_share
+    0   gpt        0.25   0.75          0.5
     """
     if given is None:
         raise ValueError("preference_bias needs given, a variable such as 'length', or a coordinate of systems")
@@ -193,7 +175,6 @@ def _sides(values: FloatArray, choices: schema.Choices) -> FloatArray:
 def _compared(
     choices: schema.Choices, human: FloatArray, at: int, sign: FloatArray, level: float
 ) -> tuple[float, ...] | None:
-    """The numbers of `_NAMES` of one judge and covariate; None without a pair."""
     judge = choices.verdicts[:, :, at]
     there = ~np.isnan(judge) & ~np.isnan(human) & (sign != 0)
     if not there.any():

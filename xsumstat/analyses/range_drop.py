@@ -52,14 +52,16 @@ def range_drop(
     rng: int | np.random.SeedSequence | np.random.Generator | None = None,
     progress: bool | None = None,
 ) -> xr.Dataset:
-    """How far the metrics' correlations with each other drop within a range of scores, and how far they must.
+    """Drop of the correlations between metrics within a narrower range of scores.
+
+    ``ds.meta.range_drop(above=0.5, unit="quantile", metrics="judge")``: is it larger than the narrow range explains?
 
     Parameters
     ----------
     {ds.outputs}
     metric : label, list of labels or bool DataArray, optional
-        Metrics that are correlated with each other, at least two. Default all but ``ds.attrs["gold"]`` and what
-        ``kind`` calls human; name the gold too to see how its correlations drop.
+        At least two metrics to correlate with each other. Default: all except ``ds.attrs["gold"]`` and those that
+        ``kind`` calls human.
     {above}
     {between}
     {baseline}
@@ -68,67 +70,46 @@ def range_drop(
     {keep}
     {unit}
     coefficient : {"kendall", "kendall_a", "spearman", "pearson"}, default "kendall"
-        Correlations are taken among the outputs of each input, and averaged.
+        Coefficient among the outputs of each input, averaged.
     {undefined}
     n_resamples : int, default 9999
-        Resamples of the inputs.
+        Number of resamples of the inputs.
     n_simulations : int, default 199
-        Simulated sets of scores, at least 19, for the drop that is expected.
+        Number of simulated sets of scores for the expected drop, at least 19.
     {confidence_level}
-    rng : None, int, SeedSequence or Generator, optional
-        Source of the draws and of the simulations.
+    {rng}
     {progress}
 
     Returns
     -------
     Dataset
-        On (metric, other_metric): ``whole`` and ``part``, the correlations on the whole range and within the part;
-        ``difference``, the drop whole − part, with its percentile interval ``ci_low``, ``ci_high`` and two-sided
-        ``pvalue`` over inputs. ``expected``, the drop that the narrower range brings about by itself, with the
-        quantiles ``expected_low``, ``expected_high`` of the simulated drops; ``excess`` = difference − expected, and
-        ``excess_pvalue``, how often a simulated drop is at least as far from the expected one. ``n_inputs``: inputs
-        with a correlation within the part. NaN where a metric meets itself.
+        On (metric, other_metric), NaN on the diagonal: ``whole`` and ``part``, the correlations on the whole range and
+        within it; ``difference`` (whole − part), ``ci_low``, ``ci_high`` and ``pvalue``; ``expected``, the drop from
+        the narrower range alone, ``expected_low`` and ``expected_high``; ``excess`` (difference − expected) and
+        ``excess_pvalue``; ``n_inputs``.
 
     Raises
     ------
     ValueError, TypeError
-        For not exactly one of `above`, `between`, `baseline` and `top`, for a label, coefficient or number that is not
-        there or not allowed, and for scores that are not numbers, infinite, or all missing.
+        For not exactly one of `above`, `between`, `baseline` and `top`, an unknown label or option, and unusable
+        scores.
 
     Warns
     -----
     UserWarning
-        For metrics with constant scores; when no output is left, on some inputs, or the baseline has no score on some;
-        when two metrics have no correlation within the range; and when several metrics decide by limits in scores,
-        where `expected` and what follows from it are NaN.
+        For constant scores, inputs with nothing in the range or no baseline score, undefined results, and limits in
+        scores by several deciding metrics (`expected` is then NaN).
 
     Notes
     -----
-    A correlation is lower among outputs that are alike, however well the metrics agree: the null hypothesis to be
-    refuted is not "no drop" but "the same dependence, seen in a narrower range". Here it is a multivariate normal one
-    (of the scores for Pearson's r, of monotone functions of them for rank correlations), with the metrics' correlations
-    on the whole range: r, ``2·sin(πρ/6)`` from Spearman's ρ, ``sin(πτ/2)`` from Kendall's τ. Scores are drawn from it
-    wherever there are scores, and kept by the same rule: shares of the input's outputs with quantiles, as many of the
-    best with `top`, what beats a baseline, whose own scores are the normal quantiles at its ranks and the same in each
-    simulation. With limits in scores (units "score" and "normalised") the share of an input's scores that a limit cuts
-    off is itself uncertain: for each simulation it is drawn anew, from a Dirichlet distribution with the mean and
-    spread of the shares of all inputs, given the input's own. That is done where one metric decides; the shares of
-    several metrics hang together in ways that few outputs do not show. A metric with ties keeps them: the scores of
-    each input are dealt out again by the order of the normal ones, and the normal correlations are chosen so that the
-    simulated correlations on the whole range are on average those of the metrics. What each of these data sets drops
-    by is the null distribution; its mean is expected. p-values are ``(1 + count)/(1 + n)``.
-
-    What it takes for granted, and what that does to `excess_pvalue`: the dependence is the same for all inputs, and the
-    outputs of an input are independent, which those of one genetic search or of kindred systems are not, so that it
-    says too much. In simulations of 16 systems on 40 inputs p was at most .05 in 3 % of sets of scores with a quantile,
-    in 6 % with limits in scores, whether inputs are alike or differ in difficulty, and where the metric that decides
-    has about ten values in 2 % with a quantile and 6 % with `top` (100 to 200 sets each; docs/calibration.md).
-    Pearson's r takes the scores themselves to be normal: use a rank correlation where they are skewed.
+    Null hypothesis of ``excess_pvalue``: the same dependence, seen in a narrower range. The dependence is a
+    multivariate normal one with the metrics' correlations on the whole range, the same for all inputs. Outputs of an
+    input are taken to be independent: for related systems the test is liberal. "pearson" takes scores to be normal.
+    Scope: new inputs for these systems. Simulation: documentation, "How intervals and tests are computed".
 
     References
     ----------
-    Peyrard (2019), Table 1 and "Discussion", who argues the effect away. Pearson (1903), on the selection of variables.
-    Kruskal (1958), "Ordinal Measures of Association", for the relations of τ and ρ with r.
+    Peyrard (2019), Table 1. Pearson (1903). Kruskal (1958), "Ordinal Measures of Association".
 
     Examples
     --------
@@ -137,10 +118,9 @@ def range_drop(
     >>> upper = {"above": 0.5, "unit": "quantile", "metrics": "judge"}
     >>> drop = ds.meta.range_drop(metric=["judge", "rouge"], **upper, n_simulations=49, rng=1)
     >>> columns = ["metric", "other_metric", "difference", "expected", "excess", "excess_pvalue"]
-    >>> drop.meta.to_frame(brief=True)[columns].round(2)
+    >>> drop.meta.to_frame(brief=True)[columns].round(2).head(1)
       metric other_metric  difference  expected  excess  excess_pvalue
     0  judge        rouge        0.14      0.09    0.05           0.42
-    1  rouge        judge        0.14      0.09    0.05           0.42
     """
     measure = checked_measure("input", coefficient, "pairwise", undefined)
     record = measure.coefficient
@@ -194,7 +174,6 @@ def range_drop(
 
 
 def _warn_silent(labels: Any, pairs: IntArray, part: FloatArray) -> None:
-    """Say which pairs of metrics have no correlation within the range."""
     silent = [f"{labels[a]} and {labels[b]}" for (a, b), r in zip(pairs, part, strict=True) if np.isnan(r)]
     if silent:
         _validate.warn(f"no correlation within the range, on any input: {_validate.listing(silent)}", "undefined")
@@ -209,7 +188,6 @@ class _Drop:
 
     @classmethod
     def of(cls, x: FloatArray, kept: Any, pairs: IntArray, measure: Measure) -> _Drop:
-        """From scores (metrics, systems, inputs) and the cells that are kept."""
         inside = np.where(kept, x, np.nan)
         whole, part = (long_groups.groups(each, pairs, measure)[0] for each in (x, inside))
         if measure.undefined_as_zero:
@@ -228,7 +206,6 @@ class _Drop:
         return whole - part
 
     def numbers(self, n_resamples: int, confidence_level: float, seed: int, progress: bool | None) -> dict[str, Any]:
-        """The correlations, and their drop with its interval and p-value when inputs are drawn."""
         whole, part = self.averages()
         drop = whole - part
 
@@ -256,7 +233,6 @@ def _some(x: FloatArray, pairs: IntArray, cells: Any) -> Any:
 
 
 def _mean(values: FloatArray) -> FloatArray:
-    """Means of rows without their NaN; NaN of a row that has nothing else."""
     return _weighted(values, np.ones((values.shape[1], 1)))[:, 0]
 
 
@@ -271,28 +247,7 @@ def _weighted(values: FloatArray, counts: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True)
 class _Null:
-    """Normal scores with the dependence of the metrics, restricted as the range restricts the scores here.
-
-    Attributes
-    ----------
-    root : array, (metrics, metrics)
-        Times independent normal numbers it gives scores; first the metrics that are correlated, then others that
-        decide.
-    there : array of bool, (metrics, systems, inputs)
-        Where there is a score.
-    ties : mapping from a metric's place to an array, (systems, inputs)
-        Of metrics with ties the scores of each input in order, NaN last.
-    deciding : list of int
-        Places of the metrics that decide.
-    like : DataArray
-        The scores that decide, which simulated ones stand in for.
-    requested : Range
-    limits : _Limits or None
-        Where there are limits in scores.
-    own : array, (metrics, inputs)
-        Normal scores of the baseline, if there is one, which are the same in every simulation.
-    n_correlated : int
-    """
+    """Normal scores with the metrics' dependence, restricted by the same range."""
 
     root: FloatArray
     there: Any
@@ -334,10 +289,7 @@ class _Null:
         return replace(null, root=null.fitted(_averages(x, measure), measure))
 
     def fitted(self, wanted: FloatArray, measure: Measure) -> FloatArray:
-        """A root of the matrix of normal correlations that gives these averages of the metrics' correlations.
-
-        Ties pull rank correlations to 0; how far, simulated scores with the same ties show.
-        """
+        """A root of the normal correlations whose simulated scores, with the same ties, have these averages."""
         aimed = wanted
         for step in range(_STEPS * bool(self.ties)):
             trial = replace(self, root=_root(aimed, measure))
@@ -377,8 +329,6 @@ class _Null:
     def drops(
         self, n_simulations: int, pairs: IntArray, measure: Measure, seed: int, progress: bool | None
     ) -> FloatArray:
-        """The drops of simulated scores, (pairs, simulations)."""
-
         def simulated(at: int, stop: threading.Event | None) -> FloatArray:
             return _Drop.of(*self.draw(draws.generator(seed, at)), pairs, measure).drop
 
@@ -387,19 +337,7 @@ class _Null:
 
 @dataclass(frozen=True)
 class _Limits:
-    """Limits in scores, for normal ones.
-
-    How many scores of an input lie within limits is chance: what lies there of all that it could have had is unknown,
-    and drawn anew for each simulation, from what its own scores and those of the other inputs say (a Dirichlet
-    distribution whose mean and spread are those of all inputs, given the input's counts).
-
-    Attributes
-    ----------
-    weights : array, (deciding metrics, inputs, 3)
-        Parameters of the distribution of the shares below, within and above the limits.
-    there : array of bool, (deciding metrics, inputs)
-        Where there is a limit.
-    """
+    """Limits in scores, as Dirichlet parameters of the shares below, within and above them, for each input."""
 
     weights: FloatArray
     there: Any
@@ -433,10 +371,7 @@ class _Limits:
 
 
 def _concentration(counts: FloatArray) -> float:
-    """How many scores the distribution of shares over all inputs is worth, from counts (inputs, 3), by moments.
-
-    ``1/ρ − 1``, ρ the intraclass correlation of an analysis of variance (Fleiss & Cuzick 1979, over three classes).
-    """
+    """``1/ρ − 1`` from counts (inputs, 3), ρ their intraclass correlation (Fleiss & Cuzick 1979)."""
     n = counts.sum(axis=1)
     counts, n = counts[n > 0], n[n > 0]
     if len(n) < 2 or n.sum() == len(n):
@@ -480,7 +415,6 @@ def _root(averages: FloatArray, measure: Measure) -> FloatArray:
 
 
 def _excess(drop: FloatArray, drops: FloatArray, confidence_level: float) -> dict[str, FloatArray]:
-    """The expected drop, and how far the observed one is from it."""
     drops = np.where(np.isnan(drop)[:, None], np.nan, drops)
     expected = _mean(drops)
     tail = (1 - confidence_level) / 2

@@ -49,9 +49,9 @@ def rank(
     rng: int | np.random.SeedSequence | np.random.Generator | None = None,
     progress: bool | None = None,
 ) -> xr.Dataset:
-    """Metrics in order of their correlation with gold, in clusters that significant differences set apart.
+    """Rank metrics by their correlation with human scores, in clusters.
 
-    The clusters use the p-values of `compare_metrics`; `resample` says what they generalise to.
+    ``ds.meta.rank("human", level="input")`` separates clusters by significant differences (`compare_metrics`).
 
     Parameters
     ----------
@@ -61,56 +61,32 @@ def rank(
     {level}
     {coefficient}
     method : {"jackknife", "permutation"}, optional
-        "jackknife" uses the p-values of `compare_metrics`, "permutation" the one-sided p-values of `perm_test`. Default
-        "jackknife", or "permutation" with `crossed`, `swap` or ``adjust="maxt"``, which need swaps.
+        "jackknife" uses `compare_metrics`, "permutation" one-sided tests by `perm_test` on these systems. Default
+        "jackknife", or "permutation" with `crossed`, `swap` or ``adjust="maxt"``.
     {resample.auto}
-        With "permutation" it names what is swapped: systems, inputs, or ("auto", "both") single scores.
+        With "permutation": what is swapped, single scores by default.
     {crossed}
     {swap}
-    adjust : {"holm", "bonferroni", "maxt", "bh", "by"}, default "holm"
-        Correction of the p-values for the number of pairs in a table; None, as in WMT, for no correction.
+    {adjust.pairs}
     {alpha.beats}
     {n_resamples.swaps}
-    {by}
-    {cluster}
-    {given}
-    {positive}
-    {threshold}
-    {calibrate_on}
-    {pool}
-    {missing}
-    {undefined}
+    {options}
     {rng}
     {progress}
 
     Returns
     -------
     Dataset
-        ``correlation``, ``rank`` (1 is best; equal correlations share the better rank) and ``cluster`` (1 is best),
-        each (metric, ...), the metrics in order of correlation, of its mean where there are further dims. A metric
-        without a correlation comes last, with rank and cluster 0. Lazy scores keep their order. Of
-        "pairwise_accuracy", "acc_eq", "tau_eq", "kendall_like" and "spa" also ``baseline`` and ``baseline_constant``,
-        what a random metric on average, and a constant one, would have on the same outputs, and of "kendall_like"
-        ``pairs_used``, the share of the pairs of outputs that count.
-
-    Raises
-    ------
-    {errors.draws}
-        Also for a correction that is not allowed.
-
-    Warns
-    -----
-    {errors.warned}
-        Also when a metric that ``kind`` does not call human equals the gold.
+        On (metric, ...), in order: ``correlation``, ``rank`` (1 is best; equal ones share it) and ``cluster`` (1 is
+        best); 0 without a correlation. Coefficients of pairs add ``baseline`` and ``baseline_constant`` (chance),
+        "kendall_like" ``pairs_used``.
 
     Notes
     -----
-    From the best down, a metric starts a new cluster if some member of the current cluster beats it: if that member
-    correlates better, and p ≤ alpha. Differences within a cluster are not significant; this does not show that the
-    metrics are equally good.
-
-    ``method="permutation", adjust=None`` returns the clusters of WMT and of version 0.2: for these systems, from
-    one-sided tests without a correction.
+    From the best down, a metric starts a new cluster if some member of the current cluster beats it: it correlates
+    better, with p ≤ alpha. Differences within a cluster are not significant; this does not show that the metrics are
+    equally good. `resample` sets the scope. ``method="permutation", adjust=None`` gives WMT's clusters, for these
+    systems.
 
     References
     ----------
@@ -120,15 +96,11 @@ def rank(
     --------
     >>> import xsumstat
     >>> ds = xsumstat.load_dataset("demo")
-    >>> table = ds.meta.rank("human", level="input")
-    >>> table.meta.to_frame(brief=True).round(2)
-           metric  rank  correlation  cluster
-    0       judge     1         0.78        1
-    1   bertscore     2         0.55        2
-    2       rouge     3         0.50        2
-    3  perplexity     4         0.49        2
-    4        bleu     5         0.25        2
-    5      length     6         0.07        2
+    >>> ds.meta.rank("human", metric=["judge", "rouge", "bleu"], level="input").meta.to_frame(brief=True).round(2)
+      metric  rank  correlation  cluster
+    0  judge     1         0.78        1
+    1  rouge     2         0.50        2
+    2   bleu     3         0.25        3
     """
     alpha = _validate.fraction("alpha", alpha)
     Draws.checked(n_resamples, rng, progress=progress, least=1)

@@ -12,13 +12,7 @@ WAY_OUT = "scale='calibrated' gives them the distribution of the ratings"
 
 
 def elsewhere(score: xr.DataArray, ratings: xr.DataArray) -> xr.DataArray:
-    """Which judges (metric) give scores on another scale than the ratings.
-
-    Their scores leave the range of the ratings by more than a tenth of it, and the two ranges share less than half of
-    the wider one; or they are whole numbers that leave it by half of it or more, as grades up to 8 beside 1 to 5;
-    or they are shares (0 to 1, values that no rater gives) beside ratings that go further; or they vary within the
-    lowest fifth of the range of the ratings, but for the highest of these.
-    """
+    """Which judges (metric) give scores on another scale than the ratings; documentation, page "computed"."""
     cells = [dim for dim in score.dims if dim != "metric"]
     low, high = float(ratings.min()), float(ratings.max())
     least, most = score.min(cells), score.max(cells)

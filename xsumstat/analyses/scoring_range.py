@@ -20,23 +20,7 @@ UNITS = ("score", "normalised", "quantile")
 
 @dataclass(frozen=True)
 class Range:
-    """Which cells are kept: those whose scores by some, or all, of the metrics are high enough.
-
-    Attributes
-    ----------
-    keep : {"any", "all", "each"}
-        "each" metric for itself.
-    text : str
-        What the range is called.
-    unit : str
-        What `low` and `high` are, of `UNITS`.
-    low, high : DataArray (metric, ...) or None
-        A score must be higher than the one, or at least it where there is the other too, and at most the other.
-    baseline : int or None
-        The place of the system whose scores are `low`.
-    top : int
-        Where there is no `low`: how many of the best scores of each input.
-    """
+    """Which outputs are kept: above `low`, or between `low` and `high`, or the `top` best of each input."""
 
     keep: str
     text: str
@@ -88,34 +72,25 @@ def scoring_range(
     Returns
     -------
     Dataset
-        `ds`, with NaN in the cells left out, in every variable of numbers that has the dims system and input, which
-        gain the further dims of `score`; ``attrs["scoring_range"]`` says which range it is.
+        `ds` with NaN for the outputs left out, in every numeric variable with the dims system and input. These gain the
+        further dims of `score`. ``attrs["scoring_range"]`` describes the range.
 
     Raises
     ------
     ValueError, TypeError
-        For not exactly one of `above`, `between`, `baseline` and `top`, or a label or number that is not there or not
-        allowed.
+        For not exactly one of `above`, `between`, `baseline` and `top`, or a label or number that is not allowed.
 
     Warns
     -----
     UserWarning
-        When no output is left, on some inputs; or the baseline has no score on some.
+        For inputs without an output in the range, or without a score of the baseline.
 
     Notes
     -----
-    Peyrard's (2019) ranges: (W) is `ds` itself, (T) ``ds.meta.scoring_range(baseline="lexrank")``, what beats a
-    baseline by some metric, and (A), there the outputs of average systems, for instance
-    ``ds.meta.scoring_range(between=(0.25, 0.75), unit="quantile", keep="all")``. The code published with the paper
-    needs no baseline for its high range: it takes, anew for each pair of metrics, the best outputs of each topic by
-    either of the two, as does ``ds.meta.metric_corr(top=50, level="input", coefficient="kendall")``, which for the
-    metrics a and b correlates within ``ds.meta.scoring_range(top=50, metrics=[a, b])``. (It counts an output twice that
-    is among the best by both; here each counts once.)
-
-    A metric whose coordinate ``higher_is_better`` is False is better when lower, and its "quantile" and "normalised"
-    scores count from the worst.
-
-    Restricting the range of scores lowers correlations by itself: see `range_drop`.
+    A narrower range lowers correlations by itself: see `range_drop`. Metrics whose ``higher_is_better`` is False count
+    from the worst. Peyrard's range (T) is ``baseline=``, (A) e.g.
+    ``between=(0.25, 0.75), unit="quantile", keep="all"``; his published code uses one range for each pair of metrics,
+    as ``metric_corr(top=50)`` does.
 
     References
     ----------
@@ -126,12 +101,8 @@ def scoring_range(
     >>> import xsumstat
     >>> ds = xsumstat.load_dataset("demo")
     >>> good = ds.meta.scoring_range(baseline="extractor-1", metrics=["judge", "rouge"])
-    >>> good.score.sel(metric="judge").notnull().sum("input").to_pandas().head(3)
-    system
-    extractor-1     0
-    extractor-2    19
-    extractor-3    23
-    Name: score, dtype: int64
+    >>> good.score.sel(metric="judge").notnull().sum("input").values[:3]
+    array([ 0, 19, 23])
     """
     later = Checks()
     score = prepared(ds, metrics, later)
@@ -199,7 +170,6 @@ def _named(limit: Any) -> str:
 
 
 def _of_baseline(score: xr.DataArray, baseline: Any, later: Checks) -> tuple[int, xr.DataArray]:
-    """Place and scores of the baseline."""
     labels = list(score.indexes["system"]) if "system" in score.indexes else list(range(score.sizes["system"]))
     _validate.known("baseline", baseline, labels, "systems")
     place = labels.index(baseline)
@@ -216,7 +186,6 @@ def _warn_of_baseline(lacking: xr.DataArray, baseline: Any) -> None:
 
 
 def _limits(score: xr.DataArray, name: str, given: Any, unit: str) -> xr.DataArray:
-    """Limits for each metric, on the scale on which higher is better."""
     labels = score["metric"].values.tolist()
     if isinstance(given, xr.DataArray):
         limits = _matched(score, name, given)

@@ -27,91 +27,56 @@ def sentinels(
     sees: str | Sequence[str] | None = None,
     given: Hashable | xr.DataArray | Sequence[Hashable | xr.DataArray] | None = None,
 ) -> xr.Dataset:
-    """Add sentinels: metrics that know only the input, only the system, or only covariates, to be judged beside others.
+    """Add sentinels: metrics that know only the input, the system or covariates.
 
-    A sentinel cannot tell how good an output is for its input. A metric that does not beat it has not shown that it can
-    either; and where sentinels come first, the meta-evaluation rewards something else.
+    A sentinel cannot tell how good an output is for its input. A metric should beat it.
 
     Parameters
     ----------
     {ds}
     gold : label, str or DataArray, optional
-        Human scores of outputs, of which sentinels are made: a label of `metric`, the name of another variable, or a
-        DataArray with dims `system` and `input`, perhaps of other systems or inputs. Default ``ds.attrs["gold"]``.
+        Human scores to make sentinels of: a label of `metric`, a variable, or a DataArray with dims `system` and
+        `input`, also of other systems or inputs. Default ``ds.attrs["gold"]``.
     level : {"system", "input", "global", "within_system"}, default "input"
-        The level at which they will be judged. What is compared there must know nothing of its own gold score.
+        Level at which the sentinels will be judged.
     sees : {"input", "system"} or list of these, optional
-        "input": the mean gold score of each input. "system": the mean gold score of each system. An empty list:
-        neither. Default both; at system level, where the latter is the gold itself, the former.
+        Mean human scores to know: of each input, of each system, or (empty list) none. Default both; "input" at system
+        level.
     given : str, DataArray or list of these, optional
-        Covariates of one more sentinel, which sees nothing else: a metric's label such as "length", a coordinate or
-        variable of systems, inputs or both (of words: one covariate for each word but the first), or such a DataArray.
+        Covariates of one more sentinel, which knows nothing else: a metric such as "length", a coordinate, a variable
+        or a DataArray. Words give one covariate for each word except the first.
 
     Returns
     -------
     Dataset
-        `ds` with further metrics: "sentinel: input", "sentinel: system" and, of covariates, "sentinel: length" or as
-        they are called, on all outputs that have a score of some metric or a gold score. ``kind(metric)`` calls them
-        "sentinel". They are better when higher; other coordinates and variables of metrics are blank for them.
-        ``attrs["sentinels"]`` says of which gold they are, and ``attrs["sentinels_level"]`` for which level; judging
-        those of inputs and systems at a level where they know too much or too little gives a warning.
-
-    Raises
-    ------
-    ValueError, TypeError
-        For an unknown label or level, gold that is constant, or of fewer than two systems or inputs, covariates that
-        are constant, and names that are taken.
+        `ds` with further metrics "sentinel: input", "sentinel: system" and e.g. "sentinel: length", whose
+        ``kind(metric)`` is "sentinel". ``attrs["sentinels"]`` and ``attrs["sentinels_level"]`` record their human
+        scores and level.
 
     Warns
     -----
     UserWarning
-        How many outputs with a gold score lack a covariate, and so are not fitted.
+        For outputs with a human score but without a covariate, which are not fitted.
 
     Notes
     -----
-    Perrella et al. train sentinels on human scores of other years, to predict them from the source text alone, or from
-    the translation alone. Here are no texts, and nothing is trained: "sentinel: input" stands for what can be known
-    from the source, how hard it is; `given` for what can be read off the source or the output, such as its length;
-    "sentinel: system" knows the systems, and scores all outputs of one alike.
-
-    With g(s, i) the gold less the mean of system s, "sentinel: input" is at global and within_system level the mean of
-    g(r, i) over the other systems r ≠ s, plus the gold's mean, so that nothing is gained by knowing the very score that
-    is to be found. (The mean of all S systems, that one among them, would reach a correlation of about √(1/S) where all
-    inputs are alike.) At input and system level it is the mean of all, the same for all systems: its correlation is
-    undefined, or 0 with ``undefined="zero"``, and these levels cannot be won by what it knows. In the same way
-    "sentinel: system" is at global and input level the mean over the other inputs of the gold less each input's mean,
-    and at within_system level the same on all inputs. Sentinels made for one level mean nothing at another. A
-    coefficient that compares the systems of each input at global level needs ``level="input"``.
-
-    Covariates predict the gold by least squares over all outputs. As they are fitted to the scores that they are judged
-    by, they should be few.
-
-    Intervals and tests take the sentinels' scores as given. In simulations of 16 systems on 100 inputs, 95 % intervals
-    over both dims held what "sentinel: input" and "sentinel: system" reach on average in .91 to .96 of 200 trials; over
-    inputs alone, where all systems are alike, in .85.
+    At global and within_system level "sentinel: input" is the mean human score of the *other* systems on the input, so
+    it does not know the score that it predicts; "sentinel: system" likewise at global and input level. At the other
+    levels they are constant, and their correlation is undefined. Covariates predict the human scores by least squares;
+    use few. Intervals and tests take sentinels as given. A coefficient such as "pdp" needs ``level="input"``. Formulas:
+    documentation, "How intervals and tests are computed".
 
     References
     ----------
-    Perrella et al. (2024), "Guardians of the Machine Translation Meta-Evaluation: Sentinel Metrics Fall In!", ACL.
+    Perrella et al. (2024), "Guardians of the Machine Translation Meta-Evaluation: Sentinel Metrics Fall In!".
 
     Examples
     --------
     >>> import xsumstat
     >>> ds = xsumstat.load_dataset("demo")
-    >>> watched = ds.meta.sentinels("human", level="global", given="length")
-    >>> found = watched.meta.corr("human", level="global").correlation
-    >>> found.sortby(-found).to_series().round(2)
-    metric
-    judge               0.77
-    bertscore           0.56
-    sentinel: system    0.49
-    perplexity          0.47
-    rouge               0.46
-    bleu                0.27
-    sentinel: input     0.25
-    length              0.07
-    sentinel: length    0.07
-    Name: correlation, dtype: float64
+    >>> watched = ds.meta.sentinels("human", level="global", sees="system")
+    >>> watched.meta.corr("human", metric=["judge", "sentinel: system"], level="global").correlation.values.round(2)
+    array([0.77, 0.49])
     """
     score = schema.checked_scores(ds)
     _validate.choice("level", level, _validate.LEVELS)
@@ -136,7 +101,6 @@ def sentinels(
 
 
 def _seen(sees: Any, level: str) -> list[str]:
-    """The dims whose means sentinels know."""
     if sees is None:
         return ["input"] if level == "system" else list(SEEN)
     if not isinstance(sees, str | list | tuple | set):
@@ -216,7 +180,6 @@ def _predicted(
     own: Sequence[Hashable],
     later: value_checks.Checks,
 ) -> xr.DataArray:
-    """The gold (..., system, input) as covariates predict it."""
     for each in columns:
         if each.source in own:
             raise ValueError(f"given={each.source!r} is the gold itself")
@@ -255,7 +218,6 @@ def _fitted(gold: FloatArray, *given: FloatArray) -> FloatArray:
 
 
 def _joined(ds: xr.Dataset, score: xr.DataArray, added: dict[str, xr.DataArray], own: Sequence[Hashable]) -> xr.Dataset:
-    """The Dataset with further metrics."""
     labels = score.indexes["metric"].tolist()
     taken = [label for label in added if label in labels]
     if taken:
@@ -275,7 +237,6 @@ def _joined(ds: xr.Dataset, score: xr.DataArray, added: dict[str, xr.DataArray],
 
 
 def _blank(name: str, values: xr.Variable) -> Any:
-    """What a variable of metrics is for a sentinel."""
     if name == "higher_is_better":
         return True
     if values.dtype.kind in "OU":

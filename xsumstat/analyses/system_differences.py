@@ -25,20 +25,7 @@ _NOTED = ("_one_value", "_other_one_value", "_n", "_other_n", "_left_out")
 
 @dataclass(frozen=True)
 class Differences(AtOnce):
-    """The difference of each pair of systems, all by one slope.
-
-    "forward" is the p-value of the first system over the second, "backward" of the second over the first.
-
-    Attributes
-    ----------
-    targets : array of int, (pairs, 2)
-    signs : tuple of float
-        Of the metrics.
-    gold_sign : int
-        -1 for a gold that is better when lower.
-    target, alternative : str
-    level : float
-    """
+    """The difference of each pair of systems by one slope, with the p-values of either order."""
 
     targets: IntArray  # type: ignore[assignment]
     signs: tuple[float, ...]

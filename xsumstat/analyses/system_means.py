@@ -38,95 +38,57 @@ def system_means(
     scale: tuple[float, float] | None = None,
     confidence_level: float = 0.95,
 ) -> xr.Dataset:
-    """Mean human score of each system, from the inputs that people rated and all that a metric scored.
+    """Mean human score of each system, from few ratings and many scores of a metric.
+
+    ``ds.meta.system_means("human", metric="judge")`` returns means with limits, by prediction-powered inference.
 
     Parameters
     ----------
     {ds}
     gold : label, str or DataArray, optional
-        Human scores: a label of `metric`, the name of another variable, or a DataArray with dims `system` and
-        `input`; an output that nobody rated is NaN, and an input that a DataArray lacks is not rated. Default
-        ``ds.attrs["gold"]``. Further dims of the gold and of `score` broadcast by name.
+        Human scores: a label of `metric`, a variable, or a DataArray with dims `system` and `input`; NaN for an output
+        without a rating. Default ``ds.attrs["gold"]``. Further dims broadcast by name.
     metric : label, list of labels or bool DataArray, optional
-        The metric whose scores help. Of several, the mean of their standardised scores does, with the signs that the
-        coordinate ``higher_is_better`` gives. May be left out where there is only one. Choose it by other data than
-        these: the metric that looks best here gives intervals that are too short.
+        Metric whose scores help (of several, their standardised mean); may be omitted if there is only one. Choose it
+        on other data: the metric that looks best here gives intervals that are too short.
     target : {"new", "these"}, default "new"
-        What the limits are for: "new" is the mean over all inputs like these, "these" the mean over the very inputs
-        that the metric scored.
+        Mean over all inputs like these, or over the inputs that the metric scored.
     method : {"pooled", "ridge"}, default "pooled"
-        "pooled" uses one slope, of all systems, and of each system as far as they differ. "ridge" fits a slope for
-        each of several metrics, without each input in turn; it needs 3 systems, and for each max(20, k + 10) ratings,
-        where k metrics help.
+        "pooled" uses one slope, adapted to each system as far as slopes differ. "ridge" fits a slope for each of k
+        metrics; it needs 3 systems with max(20, k + 10) ratings each.
     strata : str, optional
-        A coordinate of the inputs by whose groups the rated inputs were drawn, such as bins of a metric's scores. The
-        rated inputs must then be a random sample within each group.
+        Coordinate of inputs. Use it if rated inputs were drawn at random within its groups, e.g. bins of a metric.
     scale : pair of numbers, optional
-        Lowest and highest possible rating, to which means and limits are cut, and which score limits rest on (Notes).
+        Lowest and highest possible rating, to which means and limits are cut.
     {confidence_level}
 
     Returns
     -------
     Dataset
-        On (system, ...): ``mean``, ``ci_low``, ``ci_high``, ``standard_error`` and ``df``; ``human_mean``,
-        ``human_ci_low`` and ``human_ci_high`` from the ratings alone, for the same target; ``n_rated``, and
-        ``n_inputs`` with a score by the metric; ``n_effective``, ``n_rated`` times how many times smaller the variance
-        is than that of the ratings alone (see Notes); ``rated_difference`` and ``rated_pvalue``: by how much the
-        metric's mean on rated inputs exceeds that on the others, and Student's test of it; ``fell_back``, whether
-        ratings stand alone; ``clipped``, whether `scale` cut a limit. ``weight`` (metric, system, ...) is λ: how far
-        the mean moves for each point that the metric's mean is higher on the unrated inputs than on the rated ones.
-
-    Raises
-    ------
-    ValueError, TypeError
-        For an unknown label, strata or target, for scores that are not numbers or infinite, and where no output has
-        both a rating and a score.
+        On (system, ...): ``mean``, ``ci_low``, ``ci_high``, ``standard_error``, ``df``; from ratings alone
+        ``human_mean``, ``human_ci_low``, ``human_ci_high``; ``n_rated``, ``n_inputs`` and ``n_effective``, the number
+        of ratings that alone would be as precise; ``rated_difference`` and ``rated_pvalue``, whether the metric scores
+        rated inputs differently; ``fell_back`` (ratings alone) and ``clipped`` (by `scale`). On (metric, system, ...):
+        ``weight``, how far the mean moves per point of the metric.
 
     Warns
     -----
     UserWarning
-        Where a system has fewer than 5 ratings, or fewer than 5 inputs are rated: its ratings stand alone. Where more
-        than 60 % of a system's ratings are one value, and the others several: intervals may be too short. Where all
-        ratings of all systems are one value and `scale` is not given: there are no limits. Where rated inputs do not
-        look like a random sample. Where a group of the strata has no rating of a system, which then has no mean, or a
-        single one.
+        For fewer than 5 ratings of a system or fewer than 5 rated inputs (ratings alone are used), ratings that are
+        almost all one value, rated inputs that do not look like a random sample, and strata with at most one rating.
 
     Notes
     -----
-    With z̄ the mean rating of a system on its n rated inputs and D the metric's mean on all m inputs less that on the
-    rated ones, the mean is ``z̄ + β·D``: the regression estimator of survey sampling, which PPI++ is at its best weight
-    (``λ = β·(m − n)/m``; no other limit is set to λ, so that the metric may have any scale, and be better when lower).
-    The slope β is pooled over systems, shrunk to 0 as far as it may be chance, and moved to each system's own slope as
-    far as slopes differ (DerSimonian and Laird), so that a useless metric costs next to nothing.
-
-    The variance is ``(1/n − 1/m)·s²_e + V_β·D²``, of residuals e and of the slope, and for new inputs ``s²_z/m`` more.
-    Limits are by Student's t with n − 1 degrees of freedom less what the slope takes. With 3 systems or more both
-    variances are drawn up to what systems have in common, which serves systems whose few ratings happen to agree: as if
-    by d0 degrees of freedom, 2 at most and fewer the more the variances differ (Smyth), and never down, so that a
-    system that varies more than the others keeps its variance. With strata means are weighted by the groups' shares of
-    the m inputs, and the degrees of freedom are n − H less what the slope takes, for H groups. Ratings are taken to
-    spread alike in all groups: how much they do in one that has a single rating comes from the others.
-
-    Where a system's ratings take one value or two, as passes and fails do, limits are score limits (Wilson), never a
-    point: those of a share of ``n_effective`` ratings, 0 and 1 being the lowest and highest rating of all systems, or
-    those of `scale`. Without `scale`, and where the ratings of all systems take more values than two, they are at least
-    as wide as those by t. The standard error is then their half width over the normal quantile, and `df` is not used.
-    Where the ratings are one value, ``n_effective`` is no more than n: they cannot say how much the metric helps.
-
-    Expect ``n_effective`` of about ``n/(1 − ρ²)`` for these inputs and ``n/(1 − ρ²·(1 − n/m))`` for new ones, with ρ
-    the correlation of metric and ratings within systems: for these inputs 1.3 times n at ρ = .5, 2.8 times at .8. For
-    new inputs ``n_effective`` is the number of ratings that alone would give as small a standard error. For these
-    inputs, of which there are no more than m, that number is ``1/((1 − n/m)/n_effective + 1/m)``.
-
-    All rests on the rated inputs being a random sample. Where they were chosen by the metric, strata repair it; where
-    they were chosen by their quality nothing does.
+    Assumption: the rated inputs are a random sample, at least within `strata`. Nothing repairs ratings of inputs that
+    were chosen by their quality. Scope: these systems on inputs like these. With z̄ the mean rating on n rated inputs
+    and D the metric's mean on all m inputs less that on the rated ones, the mean is ``z̄ + β·D``. Expect
+    ``n_effective`` of about ``n/(1 − ρ²(1 − n/m))`` for new inputs, ρ the correlation within systems. Formulas:
+    documentation, "How intervals and tests are computed".
 
     References
     ----------
-    Angelopoulos, Duchi & Zrnic (2023), "PPI++: Efficient Prediction-Powered Inference". Chaganty, Mussmann & Liang
-    (2018), "The price of debiasing automatic metrics in natural language evaluation". Smyth (2004), "Linear models and
-    empirical Bayes methods for assessing differential expression in microarray experiments". Wilson (1927), "Probable
-    inference, the law of succession, and statistical inference".
+    Angelopoulos, Duchi & Zrnic (2023), "PPI++". Chaganty, Mussmann & Liang (2018), "The price of debiasing automatic
+    metrics". Smyth (2004), "Linear models and empirical Bayes methods". Wilson (1927), "Probable inference".
 
     Examples
     --------
@@ -135,12 +97,11 @@ def system_means(
     >>> few = ds.score.sel(metric="human").isel(input=slice(15))  # the ratings of 15 of 30 inputs
     >>> means = ds.meta.system_means(few, metric="judge")
     >>> columns = ["ci_low", "mean", "ci_high", "human_ci_low", "human_ci_high", "n_effective"]
-    >>> means[columns].to_dataframe()[columns].head(3).round(1)
+    >>> means[columns].to_dataframe()[columns].head(2).round(1)
                  ci_low  mean  ci_high  human_ci_low  human_ci_high  n_effective
     system
     extractor-1    56.7  62.7     68.7          56.7           70.9         20.9
     extractor-2    50.7  55.0     59.2          51.8           60.5         15.7
-    extractor-3    53.1  58.6     64.0          54.0           66.2         18.7
     """
     _validate.choice("target", target, estimator.TARGETS)
     _validate.choice("method", method, METHODS)
@@ -186,7 +147,6 @@ def checked_scale(scale: Any) -> tuple[float, float] | None:
 
 
 def _strata(ds: xr.Dataset, score: xr.DataArray, name: str | None) -> tuple[Strata, list[str]]:
-    """The group of each input, and what the groups are called."""
     if name is None:
         return Strata.none(score.sizes["input"]), []
     with _validate.kept_warnings():
@@ -198,26 +158,13 @@ def _strata(ds: xr.Dataset, score: xr.DataArray, name: str | None) -> tuple[Stra
 
 
 def _descriptions(score: xr.DataArray) -> dict[Any, Any]:
-    """The coordinates that describe systems and metrics."""
     kept = [name for name, coord in score.coords.variables.items() if coord.dims in (("system",), ("metric",))]
     return {name: score.coords[name].variable for name in kept}
 
 
 @dataclass(frozen=True)
 class _Means(AtOnce):
-    """The means of all systems, of which each one's needs those of the others.
-
-    Attributes
-    ----------
-    targets : range
-        The systems.
-    signs : tuple of float
-        Of the metrics.
-    strata : Strata
-    target, method : str
-    level : float
-    scale : pair of float, optional
-    """
+    """The means of all systems, each of which needs those of the others."""
 
     targets: range
     signs: tuple[float, ...]
@@ -229,21 +176,17 @@ class _Means(AtOnce):
 
     @property
     def names(self) -> tuple[str, ...]:  # type: ignore[override]
-        """The numbers of each system."""
         weights = (f"_weight_{at}" for at in range(len(self.signs)))
         return (*_OF_SYSTEMS, *_NOTED, *weights, *(f"_rated_in_{at}" for at in range(self.strata.n)))
 
     @property
     def together(self) -> bool:
-        """All systems share a slope."""
         return True
 
     def bytes_each(self, x: Any, z: Any = None, *beside: Any) -> int:
-        """About how many bytes a system takes."""
         return 8 * int(x.shape[-1]) * (4 + len(self.signs))
 
     def ready(self, at: slice, x: FloatArray, z: Any = None, *beside: Any) -> FloatArray:
-        """The numbers of the systems."""
         f, z, f_power, z_power = few_ratings.in_range(x, np.asarray(z))
         one, factors = few_ratings.combined(f, np.array(self.signs))
         gap, pvalue = estimator.rated_gap(one, z, self.strata)
@@ -274,13 +217,11 @@ class _Means(AtOnce):
 
 
 def _alone(rated: Any, n_strata: int) -> Any:
-    """Which systems have too few ratings for a slope."""
     few = rated.any(axis=0).sum() < estimator.LEAST
     return few | (rated.sum(axis=-1) < estimator.LEAST - 1 + n_strata)
 
 
 def _cut(found: xr.Dataset, limits: tuple[float, float] | None) -> xr.Dataset:
-    """Means and limits within a scale, and whether it cut a limit."""
     ends = ("ci_low", "ci_high", "human_ci_low", "human_ci_high")
     if limits is None:
         return found.assign(clipped=xr.zeros_like(found["mean"], dtype=bool))
@@ -290,7 +231,6 @@ def _cut(found: xr.Dataset, limits: tuple[float, float] | None) -> xr.Dataset:
 
 
 def _warn(scores: few_ratings.FewRatings, found: Any, noted: Any, method: str) -> None:
-    """Say what is doubtful."""
     later, n, k = scores.later, found["n_rated"], len(scores.metrics)
     later.make(few_ratings.check_any, n, noted["_left_out"])
     later.make(checks.warn_where, n == 0, "no rating, and so no mean, for", "no_rating")

@@ -35,76 +35,50 @@ def rank_systems(
     confidence_level: float = 0.95,
     cluster: str | None = None,
 ) -> xr.Dataset:
-    """Rank systems by the choices between them, by people, by each judge, and by people's few and a judge's many.
+    """Rank systems by pairwise choices of human raters, judges or both together.
 
     Parameters
     ----------
     {ds.preferences}
     {rater.judges}
     {adjust.raters}
-        The pairs of systems of one rater are one family.
     {confidence_level}
     {cluster.prompts}
 
     Returns
     -------
     Dataset
-        Along `rater`: "people", all human raters together; each judge; and "people + JUDGE", people's choices corrected
-        by a judge's, where the judge chose on outputs that people did not see. On (rater, system): ``strength``, whose
-        mean is 0, with ``ci_low``, ``ci_high`` and ``standard_error``; ``rank``, ``cluster`` and ``win_rate``, the
-        share of choices won, ties half. On (rater, system, other_system): ``difference`` of strengths,
-        ``difference_low``, ``difference_high``, ``pvalue``, ``pvalue_adjusted`` and ``significant``. On (rater,):
-        ``n_pairs``, choices, and ``n_prompts``.
-
-    Raises
-    ------
-    ValueError, TypeError
-        For preferences that are not as `to_preferences` gives them, an unknown judge, a single prompt, and systems that
-        no choices connect.
+        `rater` has "people" (all human raters), each judge, and "people + JUDGE". On (rater, system): ``strength``
+        (mean 0), ``ci_low``, ``ci_high``, ``standard_error``, ``rank``, ``cluster`` and ``win_rate`` (ties half). On
+        (rater, system, other_system): ``difference``, ``difference_low``, ``difference_high``, ``pvalue``,
+        ``pvalue_adjusted``, ``significant``. On (rater,): ``n_pairs`` and ``n_prompts``.
 
     Warns
     -----
     UserWarning
-        Where strengths are infinite, as a system wins or loses all its choices, or all choices are ties; and where
-        limits rest on single prompts.
+        For infinite strengths (a system wins or loses all choices, or all are ties), and limits that rest on few
+        prompts.
 
     Notes
     -----
-    Bradley and Terry's model with ties (Davidson 1970): a system of strength λ₁ is chosen over one of strength λ₂ with
-    odds ``exp(λ₁ − λ₂)``, and ties take a share of their own. A pair that a rater judged in both orders counts once: as
-    the choice, where both orders agree, else as a tie. Of several people each choice is a part of one.
-
-    Limits, tests and p-values leave out one prompt at a time (t, prompts less one), so they speak of new prompts and of
-    these systems. Choices taken one by one, as most leaderboards take them, are too sure: a prompt that suits one
-    system moves all its choices.
-
-    "people + JUDGE" is prediction-powered (Angelopoulos et al. 2023): people's mean choice of each pair is moved by a
-    slope times how the judge's choices on all prompts differ from those on the prompts that people saw. It needs these
-    prompts to be a random sample. The slope is shrunk to 0 as far as it may be chance.
-
-    Clusters are made as by `rank`: a system starts a new one if some system of the current cluster beats it.
+    Null hypothesis: two systems have the same strength. Scope: these systems on new prompts; limits leave out one
+    prompt at a time. The model is Bradley and Terry's with ties: the odds of choosing strength λ₁ over λ₂ are
+    ``exp(λ₁ − λ₂)``. "people + JUDGE" corrects few human choices by many of a judge (prediction-powered). It needs the
+    prompts that people saw to be a random sample. Formulas: documentation, "How intervals and tests are computed".
 
     References
     ----------
-    Bradley & Terry (1952), "Rank analysis of incomplete block designs". Davidson (1970), "On extending the
-    Bradley-Terry model to accommodate ties in paired comparison experiments". Angelopoulos, Duchi & Zrnic (2023).
+    Bradley & Terry (1952). Davidson (1970). Angelopoulos, Duchi & Zrnic (2023), "PPI++".
 
     Examples
     --------
-    >>> import itertools, numpy as np, pandas as pd, xsumstat
-    >>> rng = np.random.default_rng(0)
-    >>> quality = {"large": 1.0, "medium": 0.7, "small": 0.0}
-    >>> rows = []
-    >>> for prompt, (left, right) in itertools.product(range(80), itertools.combinations(quality, 2)):
-    ...     gap = quality[left] - quality[right] + rng.normal()
-    ...     rows.append((left, right, "tie" if abs(gap) < 0.2 else left if gap > 0 else right, prompt))
+    >>> import pandas as pd, xsumstat
+    >>> rows = [("a", "b", each, at) for at, each in enumerate(["a", "a", "tie", "b", "a", "a", "tie", "b", "a", "a"])]
     >>> frame = pd.DataFrame(rows, columns=["left", "right", "choice", "prompt"])
-    >>> found = frame.meta.to_preferences().meta.rank_systems()
-    >>> found.meta.to_frame(brief=True).round(2)
-       rater  system  strength  ci_low  ci_high  rank  cluster  win_rate
-    0  judge   large      0.84    0.56     1.13     1        1      0.72
-    1  judge  medium      0.42    0.15     0.70     2        1      0.61
-    2  judge   small     -1.27   -1.61    -0.92     3        2      0.18
+    >>> frame.meta.to_preferences().meta.rank_systems().meta.to_frame(brief=True).round(2)
+       rater system  strength  ci_low  ci_high  rank  cluster  win_rate
+    0  judge      a      0.55    -0.6      1.7     1        1       0.7
+    1  judge      b     -0.55    -1.7      0.6     2        1       0.3
     """
     asked = parts.Asked.checked(ds, confidence_level, adjust, cluster)
     choices = asked.choices
@@ -138,12 +112,10 @@ class _Row:
 
     @functools.cached_property
     def strengths(self) -> Strengths:
-        """The fit, with and without each cluster of prompts."""
         return Strengths.of(self.whole, self._without, self.design, self.df)
 
     @property
     def n_clusters(self) -> int:
-        """How many clusters of prompts have choices."""
         return int(self._without.shape[1])
 
     def win_rates(self) -> FloatArray:
@@ -163,7 +135,6 @@ class _Units:
 
     @classmethod
     def of(cls, choices: schema.Choices, places: list[int]) -> _Units | None:
-        """Of raters by their places; None where they chose nothing."""
         verdicts = choices.verdicts[:, :, places]
         some = ~np.isnan(verdicts)
         if not some.any():
@@ -174,7 +145,6 @@ class _Units:
         )
 
     def row(self, choices: schema.Choices, design: Design) -> _Row:
-        """What these raters say."""
         sums = choices.by_cluster(_sums(self.there, [np.ones_like(self.net), self.net, self.ties]))
         sums = sums[sums[:, 0].sum(axis=1) > 0]
         total = sums.sum(axis=0)
@@ -234,7 +204,6 @@ def _check_connected(rows: dict[Any, _Row], choices: schema.Choices, design: Des
 
 
 def _result(asked: parts.Asked, rows: dict[Any, _Row]) -> xr.Dataset:
-    """All numbers."""
     k = len(asked.choices.systems)
     of_systems = {name: np.full((len(rows), k), np.nan) for name in _OF_SYSTEMS}
     of_pairs = {name: np.full((len(rows), k, k), np.nan) for name in _OF_PAIRS}
@@ -268,7 +237,6 @@ def _result(asked: parts.Asked, rows: dict[Any, _Row]) -> xr.Dataset:
 
 
 def _compared(found: Strengths, i: int, j: int, t: float) -> tuple[float, float, float, float]:
-    """The difference of two systems' strengths, its limits and p-value."""
     contrast = np.zeros(found.without.shape[1])
     contrast[i], contrast[j] = 1.0, -1.0
     value, error = float(found.whole.strengths[i] - found.whole.strengths[j]), found.error(contrast)
@@ -278,7 +246,6 @@ def _compared(found: Strengths, i: int, j: int, t: float) -> tuple[float, float,
 
 
 def _in_order(result: xr.Dataset, alpha: float) -> xr.Dataset:
-    """With rank and cluster of each system."""
     p, apart = families.decisive(result).values, result["difference"].values
     found = np.array([
         ranking.ranked(strengths, np.where(apart[at] > 0, p[at], np.nan), alpha)

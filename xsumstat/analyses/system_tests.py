@@ -33,20 +33,7 @@ LIMITS = ("ci_low", "ci_high", "standard_error", "df")
 
 @dataclass(frozen=True)
 class Test:
-    """Which test is made.
-
-    Attributes
-    ----------
-    method : str
-        Of `METHODS`.
-    statistic : str
-        Of `STATISTICS`, for the methods that swap.
-    alternative : str
-    n_resamples, seed : int
-        For the methods that sample.
-    level : float
-        Of the limits.
-    """
+    """Method, statistic, alternative, resamples and confidence level of a test."""
 
     method: str
     statistic: str
@@ -58,17 +45,7 @@ class Test:
 
 @dataclass(frozen=True)
 class Pairs:
-    """Pairs of systems that have the same inputs in common.
-
-    Attributes
-    ----------
-    at : array of int, (pairs,)
-        Their places among all pairs.
-    first, second : array, (pairs, inputs)
-        Their scores.
-    step : float
-        What all differences are whole multiples of, as those of grades are; 0 where there is none.
-    """
+    """Pairs of systems with the same inputs in common; differences of grades are multiples of `step`."""
 
     at: IntArray
     first: FloatArray
@@ -118,17 +95,7 @@ def in_common(x: FloatArray, pairs: IntArray) -> Iterator[tuple[IntArray, BoolAr
 
 @dataclass(frozen=True)
 class Ready:
-    """Pairs of systems, grouped by the inputs that they have in common.
-
-    Attributes
-    ----------
-    groups : list of _Group
-        Of pairs with two inputs or more.
-    differences, n_inputs : array, (pairs,)
-        Of pairs with one input, and of all.
-    power : int
-        Scores were divided by 2 to it.
-    """
+    """Pairs of systems, grouped by the inputs that they have in common; scores were divided by 2 to `power`."""
 
     groups: list[_Group]
     differences: FloatArray
@@ -138,16 +105,7 @@ class Ready:
 
 @dataclass(frozen=True)
 class SystemTests(Job[Ready]):
-    """The test of each pair of systems.
-
-    "forward" is the p-value of the first system over the second, "backward" of the second over the first. Where the
-    two have only one input in common there is nothing but a difference.
-
-    Attributes
-    ----------
-    targets : array of int, (pairs, 2)
-    test : Test
-    """
+    """The test of each pair of systems, with the p-values of either order; of one shared input only a difference."""
 
     targets: IntArray  # type: ignore[assignment]
     test: Test
@@ -214,18 +172,7 @@ class SystemTests(Job[Ready]):
 class _Group:
     """Pairs with the same inputs in common, ready to be tested.
 
-    What is compared with its values in resamples stands for the statistic and lies within ±2: for t it is
-    ``u = Σd/√(n·Σd²)``, of which t is ``√(n − 1)·u/√(1 − u²)``; for the rank sum its share of n(n + 1)/2; for the mean
-    its share of the largest score.
-
-    Attributes
-    ----------
-    pairs : Pairs
-    test : Test
-    values : array, (pairs, inputs)
-        What is summed; none for a test by formula.
-    plan : SwapPlan
-        Of swaps of the inputs' two scores.
+    Resamples compare ``u = Σd/√(n·Σd²)`` in place of ``t = √(n − 1)·u/√(1 − u²)``; u lies within ±1.
     """
 
     pairs: Pairs
@@ -307,7 +254,6 @@ def _of_mean(group: Pairs, method: str) -> tuple[FloatArray, int]:
 
 
 def _of_t(group: Pairs, method: str) -> tuple[FloatArray, int]:
-    """Student's t, and its degrees of freedom."""
     variance, degrees = _of_mean(group, method)
     return _ratio(group.differences.mean(axis=1), variance, group.near), degrees
 
@@ -344,7 +290,6 @@ def _statistic(group: Pairs, test: Test, difference: FloatArray) -> FloatArray:
 
 
 def _values(group: Pairs, test: Test) -> FloatArray:
-    """What is summed over the inputs, (pairs, inputs)."""
     with np.errstate(divide="ignore", invalid="ignore"):
         if test.method == "bootstrap":
             values = group.differences / (group.n * group.near[:, None] / TOLERANCE)
@@ -386,7 +331,6 @@ def _draw_and_swap(group: Pairs, values: FloatArray, test: Test, plan: SwapPlan,
 
 
 def _draw(group: Pairs, values: FloatArray, test: Test, plan: SwapPlan, block: int) -> FloatArray:
-    """Means over inputs drawn with replacement."""
     return drawn_sums(values, test.n_resamples, test.seed, block)
 
 

@@ -17,19 +17,7 @@ from xsumstat.types import TOLERANCE, FloatArray, IntArray
 
 @dataclass(frozen=True)
 class _Means:
-    """Systems that pairs with the same inputs in common are of, and their scores, divided by the number of inputs.
-
-    Attributes
-    ----------
-    at : array of int
-        Places of the pairs.
-    pairs : array of int, (pairs, 2)
-        Their systems, among those of `values`.
-    values : array, (2 · systems, inputs)
-        By the one score, and by the other.
-    near : array, (2, pairs)
-        By how much the means of two may differ and still be tied, by each score.
-    """
+    """Systems of pairs with the same inputs in common, and their scores by the number of inputs."""
 
     at: IntArray
     pairs: IntArray
@@ -39,16 +27,7 @@ class _Means:
 
 @dataclass(frozen=True)
 class Wins(Job[tuple[list[_Means], FloatArray]]):
-    """How often the first, or the second, of two systems has the higher mean in resamples of the inputs, by two scores.
-
-    Means are over the inputs on which both systems have both scores, and tied where they differ by less than 1e-12 of
-    the largest score. NaN where there are fewer than two such inputs.
-
-    Attributes
-    ----------
-    targets : array of int, (pairs, 2)
-    n_resamples, seed : int
-    """
+    """How often the first, or the second, of two systems has the higher mean in resamples, by two scores."""
 
     targets: IntArray  # type: ignore[assignment]
     n_resamples: int

@@ -45,101 +45,57 @@ def compare_systems(
     rng: int | np.random.SeedSequence | np.random.Generator | None = None,
     progress: bool | None = None,
 ) -> xr.Dataset:
-    """Test whether two systems have the same mean score, of these systems on inputs like these, for all pairs.
+    """Test which systems have a different mean score, for all pairs of systems.
 
-    Both systems have scores on the same inputs, by one metric or by people.
+    ``ds.meta.compare_systems(metric="human")`` runs paired t-tests on the inputs that two systems share.
 
     Parameters
     ----------
     {ds}
     metric : label, list of labels or bool DataArray, optional
-        Metrics whose scores are compared, human ones among them. Default all. With "ppi" the metric that helps the
-        ratings, or several whose standardised mean does; may be left out where there is only one.
+        Scores to compare, human ones among them. Default all. For "ppi": the metric (or metrics) that help the ratings.
     gold : label, str or DataArray, optional
-        With "ppi" alone, the ratings: a label of `metric`, the name of another variable, or a DataArray with dims
-        `system` and `input`, NaN where nobody rated. Default ``ds.attrs["gold"]``.
-    system : label, list of labels or bool DataArray, optional
-        Systems; default all.
-    other : label, list of labels or bool DataArray, optional
-        Systems that they are compared with. Default all; with `system` alone those same, with each other.
+        Only for "ppi": the ratings, NaN where there is none. Default ``ds.attrs["gold"]``.
+    system, other : label, list of labels or bool DataArray, optional
+        Systems, and those to compare them with. Default all; `other` defaults to `system` if that is given.
     method : {"paired_t", "t", "wilcoxon", "monte_carlo", "hybrid", "bootstrap", "ppi"}, default "paired_t"
-        "paired_t" and "wilcoxon" (signed ranks) test the differences on each input. "t", unpaired and with pooled
-        variance, takes the two systems' scores for independent: it is the field's habit, and weak. "monte_carlo"
-        swaps the two scores of each input with chance 1/2, "hybrid" draws inputs with replacement and swaps those,
-        "bootstrap" draws inputs and looks at the difference of the means. "ppi" compares mean human scores where only
-        some inputs have any, with the help of a metric that scored all (prediction-powered inference).
+        "monte_carlo" swaps the scores of an input, "hybrid" draws inputs and swaps, "ppi" uses ratings of some inputs.
     target : {"new", "these"}, default "new"
-        With "ppi" alone: whether systems are compared over all inputs like these, or over the very inputs that the
-        metric scored.
+        Only for "ppi": compare over inputs like these, or over the inputs that the metric scored.
     statistic : {"t", "wilcoxon"}, default "t"
-        What "monte_carlo" and "hybrid" compare with its values under swaps.
+        Statistic of "monte_carlo" and "hybrid".
     alternative : {"two-sided", "greater", "less"}, default "two-sided"
         "greater": the row's system scores higher than the column's.
     between : str, optional
-        A coordinate of the systems, such as "system_type": significant pairs are counted for each pair of its groups.
+        Coordinate of systems, e.g. "system_type": count significant pairs for each pair of its groups.
     alpha : float, default 0.05
-        Level at which pairs are counted as significant, between 0 and 1; limits are those of confidence 1 − alpha.
+        Significance level, between 0 and 1; limits have confidence 1 − alpha.
     {adjust.formula}
-        Significant pairs are counted after it.
     {within}
     n_resamples : int, default 9999
-        For the methods that sample. "monte_carlo" lists all swaps of a pair instead, where there are no more.
-    rng : None, int, SeedSequence or Generator, optional
-        Source of the draws; all pairs of systems with the same inputs see the same ones, as do all metrics.
+        For the methods that sample. "monte_carlo" lists all swaps if there are no more.
+    {rng}
     {progress}
 
     Returns
     -------
     Dataset
-        On (metric, system, other_system, ...): ``difference`` of the means over the inputs that both have, positive
-        where the row's system is better (a metric that is better when lower is negated), ``statistic``, ``pvalue``, and
-        ``n_inputs``. NaN where a system meets itself, or shares only one input. ``n_significant`` and
-        ``n_tests`` (metric, ...): pairs with p ≤ alpha, and pairs in all; with `between` for each
-        (group, other_group). A two-sided test counts once for a pair, a one-sided one for each direction. With
-        "paired_t", "t" and "ppi" also ``ci_low``, ``ci_high``, ``standard_error`` and ``df``: limits of the difference
-        at confidence 1 − alpha, not corrected by `adjust`, which exclude 0 exactly where the two-sided ``pvalue`` is at
-        most alpha. With "ppi" the label of `metric` is the gold, and ``n_inputs`` are those that people rated for both;
-        ``mean_difference`` is the difference of the means that `system_means` gives (see Notes). Where all systems are
-        compared with all, there are ``rank`` and ``cluster`` (metric, system, ...): systems by
-        their mean difference from the others, in clusters made as by `rank`.
-
-    Raises
-    ------
-    ValueError, TypeError
-        For a metric, system, method or number that is not there or not allowed.
+        On (metric, system, other_system, ...): ``difference`` of the means on shared inputs (positive if the row's
+        system is better), ``statistic``, ``pvalue`` and ``n_inputs``; NaN on the diagonal. "paired_t", "t" and "ppi"
+        add ``ci_low``, ``ci_high``, ``standard_error`` and ``df``, not corrected; "ppi" adds ``mean_difference``. On
+        (metric, ...): ``n_significant`` and ``n_tests``; on (metric, system, ...): ``rank`` and ``cluster``.
 
     Warns
     -----
     UserWarning
-        When some pairs share no input, or only one.
+        If some pairs share at most one input.
 
     Notes
     -----
-    With d_j the difference on input j of n: "paired_t" is ``mean(d)/(sd(d)/√n)`` with n − 1 degrees of freedom,
-    "wilcoxon" ``W = Σ sgn(d_j)·rank|d_j|`` over the d_j that are not 0 (SciPy's statistic is the positive part of
-    it, (W + n(n + 1)/2)/2), exact for up to 50 inputs without ties or 13 with, and by the normal distribution else, as
-    SciPy's. Differences closer than 1e-12 of the larger score are tied: 0.3 − 0.1 and 0.5 − 0.3 are the same.
-
-    Sampled p-values are ``(1 + count)/(1 + n_resamples)``, count over resamples that are as extreme as the data, and
-    ``count/2ⁿ`` where all swaps are listed (``attrs["exact"]``, where that holds of all pairs); "bootstrap" moves the
-    resampled differences to 0 first, as `boot_test` does. Two systems with the same scores have statistic 0 and p-value
-    1 (SciPy gives NaN).
-
-    At .05, of systems with equal means on 100 and 300 inputs (500 simulated sets): "t" found a difference in under 1 %,
-    as it takes the inputs' effects for noise; "wilcoxon", which is of symmetric differences, in 17 and 51 % where they
-    were skewed; the others in about 5 % (see the documentation, "Calibration").
-
-    "ppi" has one slope b of ratings on the metric for all pairs, and the share κ of it that chance does not explain: of
-    scores less the means of systems and inputs where all systems have the same rated inputs, else less those of
-    systems. Over the N inputs that both have ratings of, 4 or more, the difference is ``mean(z_a − z_b) + κb·D``, with
-    D the metric's mean difference on all m inputs less that on these, and variance ``(1/N − 1/m)·s²_e + κ·V_b·D²``, for
-    new inputs s²_z/m more; with 3 such pairs of systems or more s²_e and s²_z are drawn to their mean over all pairs,
-    as if by 1 degree of freedom, which serves pairs whose few ratings happen to agree. Over the other rated inputs it
-    is the difference of the means of z − κb·f, plus κb times that of the metric's means on all inputs. The two are
-    weighted by inverse variance, with Meier's (1953) allowance for weights that are estimated, and Student's t has
-    Satterthwaite's degrees of freedom. ``difference`` is not quite ``mean_difference``, as the means of `system_means`
-    have slopes of their own and weigh all ratings alike. Use ``difference`` and its limits to say which system is
-    better, as inputs that both have ratings of count for more there; use the means to say how good each system is.
+    Null hypothesis: two systems have the same mean score. Scope: these systems on inputs like these. Choose "wilcoxon"
+    for symmetric differences with heavy tails (it is liberal if they are skewed), "monte_carlo" for few inputs, "ppi"
+    for few ratings. "t" is very conservative. "paired_t" is ``mean(d)/(sd(d)/√n)``. Formulas: documentation, "How
+    intervals and tests are computed"; sizes: "Calibration".
 
     References
     ----------
@@ -149,15 +105,10 @@ def compare_systems(
     --------
     >>> import xsumstat
     >>> ds = xsumstat.load_dataset("demo")
-    >>> systems = ["extractor-1", "extractor-2", "abstractor-1"]
-    >>> test = ds.meta.compare_systems(metric="human", system=systems, adjust="holm")
-    >>> limits = ["system", "other_system", "difference", "ci_low", "ci_high"]
-    >>> test.meta.to_frame()[limits].round(2).head(2)
-            system  other_system  difference  ci_low  ci_high
-    0  extractor-1   extractor-2        6.56    1.72    11.40
-    1  extractor-1  abstractor-1       -6.59  -12.63    -0.56
-    >>> test.meta.conclusion().partition(":")[0]
-    'For these 3 systems on inputs like these, abstractor-1 is best by human'
+    >>> test = ds.meta.compare_systems(metric="human", system=["extractor-1", "extractor-2", "abstractor-1"])
+    >>> test.meta.to_frame()[["system", "other_system", "difference", "ci_low", "ci_high"]].round(2).head(1)
+            system other_system  difference  ci_low  ci_high
+    0  extractor-1  extractor-2        6.56    1.72     11.4
     """
     _validate.choice("method", method, (*system_tests.METHODS, system_differences.METHOD))
     _validate.choice("statistic", statistic, system_tests.STATISTICS)
@@ -212,7 +163,6 @@ def compare_systems(
 
 
 def _check_ppi(ds: xr.Dataset, method: str, gold: Any, target: str) -> None:
-    """What is for "ppi" alone."""
     _validate.choice("target", target, TARGETS)
     is_metric = isinstance(gold, str) and gold in ds.indexes.get("metric", ())
     for name, is_given in (("gold", gold is not None), ("target", target != "new")):
@@ -222,7 +172,6 @@ def _check_ppi(ds: xr.Dataset, method: str, gold: Any, target: str) -> None:
 
 
 def _with_counts(result: xr.Dataset, alpha: float, groups: Any, rows: list[int], columns: list[int]) -> xr.Dataset:
-    """The same with the numbers of tests, and of those that are significant."""
     if groups is not None:
         _, of_system, labels = groups
         used = [label for label in labels if label in {of_system[at] for at in (*rows, *columns)}]
@@ -242,7 +191,6 @@ def labelled_systems(ds: xr.Dataset) -> xr.Dataset:
 def _tested(
     score: xr.DataArray, job: SystemTests, rows: list[int], columns: list[int], progress: bool | None
 ) -> xr.Dataset:
-    """All numbers of all pairs, laid out as system x other_system."""
     types = {**dict.fromkeys(job.names, float), "n_inputs": int}
     inputs = [(score, facts.CELLS)]
     by_pair = labelled.over_labels(job, inputs, "_pair", types, lazy=facts.is_lazy(score), progress=progress)
@@ -324,7 +272,6 @@ def _warn_of_pairs(ours: pd.Index[Any], theirs: pd.Index[Any], few: BoolArray, w
 def _counted(
     result: xr.Dataset, alpha: float, groups: list[str | None], labels: list[str], rows: list[int], columns: list[int]
 ) -> dict[str, xr.DataArray]:
-    """How many tests there are, and how many are significant, for each pair of groups."""
     ours, theirs = (
         xr.DataArray([[float(groups[at] == label) for at in places] for label in labels], {name: labels}, (name, dim))
         for dim, name, places in zip(DIMS, ("group", "other_group"), (rows, columns), strict=True)
@@ -343,5 +290,4 @@ def _counted(
 
 
 def _tests(result: xr.Dataset, alpha: float) -> dict[str, xr.DataArray]:
-    """Which tests are significant, and which there are."""
     return {"n_significant": families.decisive(result) <= alpha, "n_tests": result["pvalue"].notnull()}

@@ -46,83 +46,66 @@ def rank_tasks(
     keep_samples: bool = False,
     progress: bool | None = None,
 ) -> xr.Dataset:
-    """Metrics in order of their weighted average over tasks, in clusters, as WMT's metrics task ranks them.
-
-    The tests ask whether two metrics are exchangeable on these systems, by swaps in each task.
+    """Rank metrics by their weighted average over tasks, in clusters, as WMT does.
 
     Parameters
     ----------
     tasks : mapping
-        From each task's name to what it is: ``ds``, its Dataset, ``gold``, and whatever `perm_test` takes: level,
-        coefficient, metric, missing, undefined, threshold, calibrate_on, pool, resample, crossed and swap; ``weight``,
-        what it weighs, at least 0 (default 1); and ``language_pair`` and ``domain``, two labels to select it by. A
-        metric must have one name in all tasks. `wmt_tasks` makes WMT's.
+        Names and tasks, e.g. by `wmt_tasks`: mappings with ``ds``, ``gold``, keywords of `perm_test` (level,
+        coefficient, metric, missing, undefined, threshold, calibrate_on, pool, resample, crossed, swap), ``weight``
+        (default 1) and the labels ``language_pair`` and ``domain``. A metric must have one name in all tasks.
     weights : mapping, optional
-        What each task weighs, at least 0; default the tasks' own ``weight``.
+        Weight of each task, at least 0. Default: the tasks' own ``weight``.
     {alpha.beats}
     n_resamples : int, default 9999
         Number of random swaps in each task.
     {rng}
-        The draws of a task depend on the seed and the task's name only.
+        The draws of a task depend only on the seed and the task's name.
     keep_samples : bool, default False
-        Add the tasks' differences under swaps, ``samples(task, metric, other_metric, resample)``, and their
-        ``task_difference``. `subset` and `ranks_by` need both. They take 8 bytes × tasks × metrics² × `n_resamples`.
+        Add ``samples(task, metric, other_metric, resample)`` and ``task_difference``, which `subset` and `ranks_by`
+        need. They take 8 bytes × tasks × metrics² × `n_resamples`.
     {progress}
-        One bar for all tasks.
 
     Returns
     -------
     Dataset
-        Of each task ``correlation``, ``task_rank`` and ``task_cluster`` (metric, task; 1 is best), and its
-        ``weight(task)``; of accuracies also the chance baselines ``baseline`` and ``baseline_constant`` (metric, task).
-        Of all together ``average_score(metric)``, between 0 and 1, ``average_rank(metric)``, the average of the
-        clusters' numbers, ``rank`` and ``cluster`` (metric) by average score, and ``difference`` and ``pvalue``
-        (metric, other_metric) of the tests that clusters are made of ("greater"). The metrics are in order; one that is
-        not in all tasks comes last, without an average. The coordinates ``level``, ``coefficient``, ``gold``,
-        ``language_pair`` and ``domain`` describe the tasks, "all" where a task names no language pair or domain.
+        In order of the average: ``correlation``, ``task_rank`` and ``task_cluster`` (metric, task), ``weight(task)``;
+        ``average_score`` (0 to 1), ``average_rank``, ``rank`` and ``cluster`` (metric); ``difference`` and ``pvalue``
+        (metric, other_metric), "greater"; of accuracies ``baseline`` and ``baseline_constant`` (metric, task). Metrics
+        that are not in all tasks come last. The coordinates ``level``, ``coefficient``, ``gold``, ``language_pair`` and
+        ``domain`` describe tasks; "all" if a task names none.
 
     Raises
     ------
     ValueError, TypeError
-        With the task's name, for an unknown label, dim, level or coefficient, and scores that are not numbers,
-        infinite, or all missing; for unknown keywords, and for scores with a further dim that is not pooled, of which
-        each label is a task.
+        Names the task, for an unknown label, option or keyword, unusable scores, and a further dim that is not pooled.
 
     Warns
     -----
     UserWarning
-        Which metrics are not in all tasks, and whose undefined correlations count as 0.
+        For metrics that are not in all tasks, and undefined correlations that count as 0.
 
     Notes
     -----
-    A metric whose correlation is undefined in a task, as that of constant scores, is not in it; with
-    ``"undefined": "zero"`` in the task it has the correlation 0 there, which is WMT's rule.
-
-    Correlations between −1 and 1 are brought to 0 to 1, as accuracies are, before they are averaged. Of two metrics the
-    averages are compared by the average of the tasks' differences under swaps, drawn in each task independently, of
-    which p is ``(1 + #{δ_s ≥ δ − 1e-12})/(k + 1)``. From the best down, a metric starts a new cluster where some member
-    of the current one beats it.
+    Null hypothesis: two metrics are exchangeable on these systems, by swaps in each task. Correlations are scaled from
+    [−1, 1] to [0, 1] before averaging. A metric without a correlation in a task is not in it; with
+    ``"undefined": "zero"`` it has 0 there, which is WMT's rule. Clusters are made as by `rank`.
 
     References
     ----------
-    Freitag et al. (2023), "Results of WMT23 Metrics Shared Task", §6; Freitag et al. (2024), the same of WMT24.
+    Freitag et al. (2023), "Results of WMT23 Metrics Shared Task", §6; Freitag et al. (2024).
 
     Examples
     --------
     >>> import xsumstat
     >>> ds = xsumstat.load_dataset("demo")
-    >>> outputs = {"ds": ds, "gold": "human", "level": "input", "coefficient": "acc_eq", "resample": "input"}
-    >>> tasks = {"systems": {"ds": ds, "gold": "human", "coefficient": "spa"}, "outputs": outputs}
-    >>> table = xsumstat.rank_tasks(tasks, n_resamples=99, rng=1)
-    >>> table.correlation.to_pandas().round(2)
-    task        systems  outputs
+    >>> outputs = {"ds": ds, "gold": "human", "level": "input", "coefficient": "acc_eq", "metric": ["judge", "bleu"]}
+    >>> tasks = {"systems": {**outputs, "level": "system", "coefficient": "spa"}, "outputs": outputs}
+    >>> xsumstat.rank_tasks(tasks, n_resamples=99, rng=1).correlation.to_pandas().round(2)
+    task    systems  outputs
     metric
-    judge          0.88     0.78
-    bertscore      0.83     0.68
-    rouge          0.83     0.67
-    perplexity     0.76     0.67
-    bleu           0.70     0.58
-    length         0.68     0.52
+    judge      0.88     0.78
+    bleu       0.70     0.58
     """
     if not isinstance(tasks, Mapping) or not tasks:
         raise TypeError(f"tasks must be a mapping of names to tasks, at least one, got {tasks!r:.80}")

@@ -20,8 +20,6 @@ from xsumstat.types import FloatArray
 
 N_INPUTS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
 N_RATERS = (1, 2, 3, 5, 10)
-# Of scores whose squares are no numbers.
-_LARGEST = 1e150
 _MATRIX = ["_effect", "_row", "_column"]
 _OUTPUTS = ("covariance", "covariance_error", "correlation", "raw")
 
@@ -38,7 +36,10 @@ def variance_components(
     n_raters: int | Sequence[int] = N_RATERS,
     repair: bool = True,
 ) -> xr.Dataset:
-    """How much of the scores' variance lies between systems, between inputs and in single cells, and what is shared.
+    """Variance of scores between systems, between inputs and of single outputs.
+
+    ``ds.meta.variance_components("human")`` also returns the covariances of metrics, and the reliability of system
+    means.
 
     Parameters
     ----------
@@ -46,77 +47,50 @@ def variance_components(
     {gold}
     {metric}
     rating : str or DataArray, optional
-        Single ratings, a variable of `ds` or a DataArray with the dims `system`, `input` and `along`; their mean is the
-        gold then, and the variance of raters is separated from that of cells.
+        Single ratings, a variable of `ds` or a DataArray with the dims `system`, `input` and `along`. Their mean is
+        then the human score, and the variance of raters is separated.
     {along.raters}
     n_inputs : int or list of int, default 1, 2, 5, 10, ... 1,000
-        The numbers of inputs for which the reliability of system means is given; a list gives a dim of that name.
+        Numbers of inputs for which to give the reliability; a list gives a dim of that name.
     n_raters : int or list of int, default 1, 2, 3, 5 and 10
-        With `rating`: the numbers of raters of each cell for which it is given; a list gives a dim of that name.
+        With `rating`: numbers of raters for which to give it; a list gives a dim of that name.
     repair : bool, default True
-        Make variances below 0 to 0, and let correlations fit together. False: the unbiased estimates as they are.
+        Set negative variances to 0 and make correlations consistent. False returns the unbiased estimates.
 
     Returns
     -------
     Dataset
-        The gold is the first of ``metric``. By ``effect``, "system", "input" and "cell", with `rating` also "rater" and
-        "residual" (NaN for metrics):
-
-        - ``variance(metric, effect)``, its ``standard_error``, and ``share`` of the variance of a single score;
-        - ``covariance(metric, other_metric, effect)``, its ``covariance_error``, and ``correlation`` of the effects, in
-          [-1, 1]: what two scores' correlation would be without the other effects;
-        - ``n_cells(metric, other_metric)``, the cells that both have;
-        - ``reliability(metric, n_inputs)``, with `rating` also over ``n_raters``, in [0, 1].
-
-    Raises
-    ------
-    {errors.scores}
+        The human scores are the first metric; ``effect`` is "system", "input", "cell", with `rating` also "rater",
+        "residual". On (metric, effect): ``variance``, ``standard_error``, ``share``. On (metric, other_metric, effect):
+        ``covariance``, ``covariance_error``, ``correlation``. ``n_cells(metric, other_metric)``. On (metric, n_inputs[,
+        n_raters]): ``reliability`` in [0, 1].
 
     Warns
     -----
     UserWarning
-        Where a variance was estimated below 0 and is set to 0, and where cells do not tell effects apart (each input
-        has one system only, say), which gives NaN.
+        For negative variances that are set to 0, and designs that cannot separate the effects (NaN).
 
     Notes
     -----
-    A score is ``mean + system + input + cell``, effects with a variance each and without correlation; those of two
-    scores covary. Henderson's method I makes sums of products over systems, inputs and cells equal to what is expected
-    of them, over the cells that both scores have. It is unbiased whatever is missing, as long as it is missing at
-    random, and needs no normal scores. With all cells there it is the analysis of variance. With `rating` the cell's
-    effect is shared by raters, a rater's is what he adds to all he rates, and the residual is all else.
-
-    Standard errors are those of the jackknife: of systems' components without each system in turn, of inputs' without
-    each input, of others the larger of the two. In simulations of 10 systems on 40 inputs their mean was .96 to 1.3
-    times the estimates' standard deviation, the most with 80 % of the scores missing. Raters are these raters. With few
-    systems all that concerns systems is uncertain: look at ``standard_error`` before planning with it.
-
-    Reliability is the generalizability coefficient ``σ_s²/(σ_s² + σ_c²/m)`` of means over m inputs, the same for all
-    systems; with `rating` and r raters of each cell ``σ_s²/(σ_s² + σ_c²/m + σ_e²/(m·r))``: σ_s², σ_c² and σ_e² are the
-    variances of the effects of systems, cells and the residual. It is the squared correlation of such means with those
-    over all inputs there could be.
-
-    With ``repair=True`` correlations of the effects that do not fit together have the negative eigenvalues of their
-    matrix set to 0 and its diagonal restored, until none is left.
-
-    A metric whose coordinate ``higher_is_better`` is False is negated first.
+    Assumption: a score is the sum of a mean and uncorrelated effects of its system, input and cell (the output itself),
+    and scores are missing at random; scores need not be normal. Estimates are Henderson's method I. Reliability is
+    ``σ_s²/(σ_s² + σ_c²/m)`` for means over m inputs. With few systems check ``standard_error`` (jackknife) first.
+    Formulas: documentation, "How intervals and tests are computed".
 
     References
     ----------
-    Henderson (1953), "Estimation of Variance and Covariance Components". Searle, Casella & McCulloch (1992), "Variance
-    Components", chapter 5. Brennan (2001), "Generalizability Theory".
+    Henderson (1953). Searle, Casella & McCulloch (1992), "Variance Components", chapter 5. Brennan (2001),
+    "Generalizability Theory".
 
     Examples
     --------
     >>> import xsumstat
     >>> ds = xsumstat.load_dataset("demo")
-    >>> found = ds.meta.variance_components("human", metric=["judge", "rouge"])
-    >>> found.share.to_pandas().round(2)
+    >>> ds.meta.variance_components("human", metric="judge").share.to_pandas().round(2)
     effect  system  input  cell
     metric
-    human     0.27   0.10  0.63
-    judge     0.31   0.10  0.59
-    rouge     0.27   0.08  0.65
+    human     0.27    0.1  0.63
+    judge     0.31    0.1  0.59
     """
     _validate.flag("repair", repair)
     inputs = _sizes("n_inputs", n_inputs)
@@ -160,21 +134,7 @@ def _sizes(name: str, value: Any) -> list[int]:
 
 @dataclass(frozen=True)
 class _Scores:
-    """Scores and gold with all their gaps, of which components are estimated.
-
-    Attributes
-    ----------
-    score, gold : DataArray
-        Oriented and aligned, on the dims (..., metric, system, input) and (..., system, input).
-    ratings : DataArray or None
-        (..., system, input, rater).
-    labels : list
-        The gold, and the metrics.
-    rating : str or None
-        What the ratings are called.
-    dropped : dict
-        Labels that only one of score and gold has.
-    """
+    """Scores and human scores, oriented and aligned, with all their gaps."""
 
     score: xr.DataArray
     gold: xr.DataArray
@@ -186,17 +146,14 @@ class _Scores:
 
     @property
     def name(self) -> str:
-        """What the gold is called."""
         return str(self.labels[0])
 
     @property
     def index(self) -> npt.NDArray[Any]:
-        """The labels as a coordinate."""
         return np.array(self.labels, dtype=None if len({type(each) for each in self.labels}) == 1 else object)
 
     @property
     def sizes(self) -> dict[str, Any]:
-        """Attrs of a result: how many systems and inputs, and which labels were left out."""
         found: dict[str, Any] = {f"n_{dim}s": self.score.sizes[dim] for dim in facts.CELLS}
         return found | {f"dropped_{dim}": ", ".join(map(str, labels)) for dim, labels in self.dropped.items()}
 
@@ -234,24 +191,12 @@ def _prepared(ds: Any, gold: Any, metric: Any, rating: Any, along: str) -> _Scor
     later.make(checks.check_gold, spreads[0], name)
     later.make(checks.check_metrics, spreads[1], True)
     for each, what in ((human, f"gold {name!r}"), (score, "score")):
-        later.make(_check_large, of_values(_largest, each), what)
+        later.make(checks.check_squares, of_values(checks.largest, each), what)
     names = [own[0] if own else name, *labels]
     return _Scores(score, human, ratings, names, called, dropped, later)
 
 
-def _largest(values: xr.DataArray) -> xr.DataArray:
-    return abs(values).max()
-
-
-def _check_large(largest: xr.DataArray, what: str) -> None:
-    if float(largest) > _LARGEST:
-        raise ValueError(
-            f"{what} has values up to {float(largest):.3g}, whose squares are too large; divide them first"
-        )
-
-
 def _check(raw: xr.DataArray, repair: bool) -> None:
-    """Say which variances are below 0, and which components cannot be had."""
     own = _diagonal(raw)
     if "residual" in own["effect"].values:  # metrics have no raters
         metrics = xr.DataArray(np.arange(own.sizes["metric"]) > 0, dims="metric")
@@ -322,7 +267,6 @@ def _of_label(score: FloatArray, gold: FloatArray, ratings: FloatArray | None = 
 
 
 def _n_cells(scores: _Scores) -> xr.DataArray:
-    """How many cells each two scores share."""
     human = schema.without_coords(scores.gold).notnull().expand_dims("metric")
     automatic = schema.without_coords(scores.score).notnull().drop_vars("metric", errors="ignore")
     there = xr.concat(xr.broadcast(human, automatic, exclude=["metric"]), "metric").astype(float)
@@ -331,7 +275,6 @@ def _n_cells(scores: _Scores) -> xr.DataArray:
 
 
 def _reliability(variance: xr.DataArray, n_inputs: list[int], n_raters: list[int] | None) -> xr.DataArray:
-    """Generalizability coefficients of system means."""
     inputs = xr.DataArray(n_inputs, {"n_inputs": n_inputs}, ("n_inputs",))
     part = {str(name): variance.sel(effect=name, drop=True).clip(min=0) for name in variance["effect"].values}
     noise = part["cell"] / inputs

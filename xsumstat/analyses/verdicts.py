@@ -30,7 +30,9 @@ def discriminative_agreement(
     rng: int | np.random.SeedSequence | np.random.Generator | None = None,
     progress: bool | None = None,
 ) -> xr.Dataset:
-    """Agreement of each metric's verdicts on pairs of systems with those of the human scores.
+    """Agreement of metrics' verdicts on pairs of systems with human verdicts.
+
+    A verdict says that one system is better, if its mean is higher in most resamples of the inputs.
 
     Parameters
     ----------
@@ -38,58 +40,42 @@ def discriminative_agreement(
     {gold}
     {metric}
     confidence_level : float, default 0.95
-        A system is better where its mean is the higher in at least this share of the resamples; above 0.5, below 1.
-    n_resamples : int, default 9999
-        How often inputs are drawn with replacement.
-    rng : None, int, SeedSequence or Generator, optional
-        Source of the draws; gold, metrics and pairs of systems see the same ones.
+        Share of resamples in which the better system's mean must be higher; above 0.5, below 1.
+    {n_resamples}
+    {rng}
     {progress}
 
     Returns
     -------
     Dataset
-        ``f1(metric, ...)``, the weighted F1 score of the metric's verdicts, and ``accuracy``, the share of pairs with
-        the gold's verdict, both in [0, 1]; ``confusion(metric, gold_verdict, metric_verdict, ...)``, numbers of pairs,
-        of which the verdicts are "first" (the system that comes first in `ds` is better), "second" and "undecided".
-        ``win_share(metric, system, other_system, ...)`` in [0, 1]: in what share of the resamples the system beats the
-        other, and ``gold_win_share``, the same by the gold on the same inputs, of which there are ``n_inputs``. NaN
-        where a system meets itself, or the two share no more than one input: such a pair gets no verdict and is not
-        counted.
-
-    Raises
-    ------
-    ValueError, TypeError
-        For an unknown label, for numbers that are not allowed, for scores that are not numbers, infinite, or all
-        missing, and for a gold that is constant.
+        On (metric, ...): ``f1`` (weighted) and ``accuracy`` in [0, 1];
+        ``confusion(metric, gold_verdict, metric_verdict, ...)``, numbers of pairs with the verdicts "first", "second"
+        and "undecided". On (metric, system, other_system, ...): ``win_share``, ``gold_win_share`` and ``n_inputs``; NaN
+        for pairs that share at most one input.
 
     Warns
     -----
     {errors.warned}
-        Also when a metric that ``kind`` does not call human equals the gold; and when some pairs of systems share no
-        input, or only one.
+        Also for pairs of systems that share at most one input.
 
     Notes
     -----
-    Every pair of systems is compared on the inputs on which both have both scores. F1 of a verdict is
-    ``2·agreed/(by gold + by metric)``, 0 where neither gives it, and the mean weighs verdicts by how often the gold
-    gives them. It depends a little on which system of a pair comes first; the accuracy does not. Two systems with the
-    same scores are undecided (in the authors' code the second is better).
+    Scope: these systems on inputs like these. F1 of a verdict is ``2·agreed/(by gold + by metric)``; the mean weighs
+    verdicts by their frequency in the human scores. It depends a little on which system of a pair comes first; the
+    accuracy does not. Systems with equal scores are undecided (in the authors' code the second is better).
 
     References
     ----------
     Bhandari et al. (2020), §4.3 and Fig. 4. Koehn (2004), "Statistical Significance Tests for Machine Translation
-    Evaluation", for the paired bootstrap.
+    Evaluation".
 
     Examples
     --------
     >>> import xsumstat
     >>> ds = xsumstat.load_dataset("demo")
     >>> found = ds.meta.discriminative_agreement("human", metric=["judge", "length"], rng=1)
-    >>> found.f1.to_pandas().round(2)
-    metric
-    judge     0.72
-    length    0.54
-    Name: f1, dtype: float64
+    >>> found.f1.to_series().round(2).to_dict()
+    {'judge': 0.72, 'length': 0.54}
     """
     confidence_level = _validate.fraction("confidence_level", confidence_level)
     if confidence_level <= 0.5:
@@ -141,7 +127,6 @@ def _agreement(shares: FloatArray, confidence_level: float) -> tuple[Any, ...]:
 
 
 def _verdict(shares: FloatArray, confidence_level: float) -> Any:
-    """Of each pair the place in `VERDICTS`."""
     first, second = shares >= confidence_level
     return np.where(first, 0, np.where(second, 1, 2))
 

@@ -96,19 +96,7 @@ def _spread_of_raters(r: xr.DataArray, rated: xr.DataArray, margin: str) -> xr.D
 
 @dataclass(frozen=True)
 class Pairs:
-    """Pairs of versions of metrics, or of metrics.
-
-    Attributes
-    ----------
-    scores : Scores
-        Versions stand as metrics: all metrics of the first version, of the second, ...
-    targets : tuple of pairs of int
-        Places along `metric`: a version and its base, or two metrics.
-    along : str or None
-        The dim of versions; None for pairs of metrics.
-    versions, metrics : list
-        Labels of the versions without the base, and of the metrics, where there are versions.
-    """
+    """Pairs of places along `metric`: a version and its base (versions stand as metrics), or two metrics."""
 
     scores: schema.Scores
     targets: tuple[Target, ...]

@@ -1,9 +1,7 @@
-"""What the organisers of WMT's metrics tasks settled for each test set and language pair.
+"""Settings of WMT's metrics tasks: human scores, references and outliers.
 
-Sources: ``mt_metrics_eval/meta_info.py`` of github.com/google-research/mt-metrics-eval for human scores, standard
-references and outliers of 2022 and 2023, and its ``tasks.py`` for the pairs in which other references count as systems.
-The toolkit's entries for 2024 could not be read when the table was written: they are as published scripts of the task
-give them, and refB, the standard reference of en-de, as users of the toolkit report it.
+2022, 2023: github.com/google-research/mt-metrics-eval, ``meta_info.py`` and ``tasks.py``. 2024: published scripts of
+the task, and refB of en-de as users of the toolkit report it.
 """
 
 from __future__ import annotations
@@ -14,19 +12,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Settled:
-    """What is settled of one language pair of a test set.
-
-    Attributes
-    ----------
-    gold : str or None
-        The human scores; None where there are none.
-    reference : str
-        The standard reference, which is no system.
-    outliers : tuple of str
-        Systems that are left out.
-    people : bool
-        Whether other references count as systems, by the rules of 2023 and 2024.
-    """
+    """Human scores, standard reference and outliers of a language pair, and whether other references are systems."""
 
     gold: str | None = None
     reference: str = "refA"

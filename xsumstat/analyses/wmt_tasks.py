@@ -34,81 +34,56 @@ def wmt_tasks(
     leave_out: Sequence[str] | Mapping[str, Sequence[str]] | None = None,
     human: bool | None = None,
 ) -> dict[str, dict[str, Any]]:
-    """The tasks by which one of WMT's metrics shared tasks ranks metrics, for `rank_tasks`.
+    """The tasks by which a WMT metrics shared task ranks metrics, for `rank_tasks`.
 
     Parameters
     ----------
     data : mapping of str to Dataset
-        Scores of segments by language pair, as `read_mtme` gives them for a list of pairs; one Dataset with
-        ``attrs["language_pair"]`` does, too.
+        Scores of segments by language pair, as `read_mtme` returns them; or one Dataset with
+        ``attrs["language_pair"]``.
     rules : {"wmt22", "wmt23", "wmt24", "wmt25"}, optional
-        Whose tasks; default ``attrs["test_set"]``. Rules of one year may be asked of another year's scores.
+        Rules of which year. Default ``attrs["test_set"]``; other years' scores are allowed.
     systems : mapping of str to Dataset, optional
-        Scores of whole systems by language pair, as `read_mtme` gives them with ``granularity="sys"``, for the
-        system-level tasks of "wmt22" and "wmt23". Default: means of the segments' scores, each of all segments that it
-        has, as the task's own files of systems are.
+        Scores of systems by language pair (``granularity="sys"``), for "wmt22" and "wmt23". Default: means of segments.
     domains : mapping of str to Dataset, optional
-        The same of domains (``granularity="domain"``), for the system-level tasks of "wmt22" in domains.
+        The same for domains (``granularity="domain"``), for "wmt22".
     gold : str or mapping, optional
-        The human scores, of all pairs or by pair; default those of the task in 2022's to 2024's test sets, else the
-        first that there is of "mqm", "esa", "esa-human1", "esa-human2", "da-sqm", "wmt-appraise" and "wmt".
+        Human scores, for all pairs or by pair. Default: the task's, else the first of "mqm", "esa", "esa-human1",
+        "esa-human2", "da-sqm", "wmt-appraise" and "wmt".
     reference : str or mapping, optional
-        The reference whose metrics are ranked, of all pairs or by pair: others with their reference are left out, and
-        so is this reference as a system. Default: that of the metrics, where they have but one; the standard one of
-        2022's to 2024's test sets.
+        Reference whose metrics are ranked, for all pairs or by pair. Default: the standard one, or the only one.
     leave_out : list of str or mapping, optional
-        Systems that are left out, of all pairs or by pair; default the outliers of 2022's to 2024's test sets.
+        Systems to leave out, for all pairs or by pair. Default: the outliers of 2022 to 2024.
     human : bool, optional
-        Whether other references than the standard one count as systems. Default where the rules say so: for "wmt23" and
-        "wmt24" in he-en and en-he of 2023 and en-de of 2024, for "wmt22" in tasks of their own, for "wmt25" nowhere.
+        Whether references other than the standard one count as systems. Default: as the rules say.
 
     Returns
     -------
     dict
-        By name the tasks, each with ``ds``, ``gold``, ``level``, ``coefficient`` and ``weight``. A task of one pair or
-        domain names it in ``language_pair`` or ``domain``. Metrics have their ``base`` as label, the same in all tasks,
-        with "[noref]" where one needs no reference but another of that name does.
+        Tasks by name, each with ``ds``, ``gold``, ``level``, ``coefficient``, ``weight`` and, for a single pair or
+        domain, ``language_pair`` or ``domain``. Metrics are labelled by ``base``, with "[noref]" if needed to
+        distinguish two.
 
     Raises
     ------
     ValueError, TypeError
-        For data without language pairs, unknown rules, gold, reference or systems, and pairs whose metrics have
-        several references, none of which is known to be the standard one.
+        For data without language pairs, unknown rules, gold, reference or systems, and several possible references.
 
     Warns
     -----
     UserWarning
-        Which pairs have ESA scores of two raters, of which the first is the gold; which have none of WMT22's domains.
+        For pairs with ESA scores of two raters (the first is used), and pairs without WMT22's domains.
 
     Notes
     -----
-    "wmt24" and "wmt25": of each pair soft pairwise accuracy of systems ("spa") and accuracy with ties of the segments'
-    systems ("acc_eq", by input), all with the same weight. In 2025 the gold is MQM in en-ko and ja-zh, ESA elsewhere.
-
-    "wmt23": the pairwise accuracy of all pairs' systems together, with the weight of as many tasks as there are pairs
-    (of the metrics that all pairs have; where other references count as systems in one pair, those of all pairs do in
-    this task, as in the toolkit); of each pair Pearson's r of systems, Pearson's r of all segments, and accuracy with
-    ties by input.
-
-    "wmt22": the pairwise accuracy of all pairs' systems together; of each pair, as a whole and in each of four domains
-    (coordinate ``domain``), with and without human systems where there are other references, Pearson's r and Kendall's
-    tau of systems and of segments, the latter of all together, by input and by system. Weights are shared alike by the
-    pairs (and the accuracy), then the domains, the two levels, with and without human systems, the three ways to
-    average and the two coefficients: 201 tasks of the three pairs with MQM, where two have other references.
-
-    At system and global level a metric with constant scores has the correlation 0. The tests of `rank_tasks` are its
-    own: decisions trade places all of an input together, as WMT's test of "acc_eq", each decision by itself, finds too
-    much. A system's score is the mean of the segments that have one, for a metric and the gold each by itself
-    (``missing="available"``), but in "spa", which compares both on the same segments. All metrics of the data are
-    ranked, where the toolkit leaves out those that were no main submissions. Ratings of error spans (tasks of
-    span-level detection) are not ranked here.
+    "wmt24" and "wmt25": "spa" of systems and "acc_eq" of segments, by input, for each pair, with equal weights.
+    "wmt23": pairwise accuracy of all pairs' systems, and three tasks for each pair. "wmt22": 201 tasks for three pairs.
+    Details, and differences from the toolkit: documentation, "How intervals and tests are computed".
 
     References
     ----------
-    Freitag et al. (2022, 2023, 2024), "Results of the WMT22 [WMT23, WMT24] Metrics Shared Task". Lavie et al. (2025),
-    "Findings of the WMT25 Shared Task on Automated Translation Evaluation Systems".
-    github.com/google-research/mt-metrics-eval, ``tasks.py`` and ``meta_info.py`` (gold scores, standard references and
-    outliers).
+    Freitag et al. (2022, 2023, 2024), "Results of the WMT22 [WMT23, WMT24] Metrics Shared Task". Lavie et al. (2025).
+    github.com/google-research/mt-metrics-eval, ``tasks.py`` and ``meta_info.py``.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""How well metrics agree with people."""
+"""How well metrics agree with human scores."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Choices between two outputs, by people and judges."""
+"""Choices between two outputs, by human raters and judges."""
 
 from __future__ import annotations
 

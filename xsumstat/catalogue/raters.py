@@ -1,9 +1,9 @@
-"""People beside each other, and judges beside people."""
+"""Human raters compared with each other, and judges with human raters."""
 
 from __future__ import annotations
 
 from xsumstat.catalogue.record import Analysis, Question, Variable
-from xsumstat.catalogue.variables import BY_RATERS, ESTIMATED
+from xsumstat.catalogue.variables import BY_RATERS, ESTIMATED, LIMITS, limits_of
 
 GROUP = "raters and judges"
 ANALYSES = (
@@ -58,6 +58,39 @@ ANALYSES = (
         aim="We counted which labels each metric gives, by the labels that {gold} gives.",
         say="findings.confusion",
         core=("metric", "human_label", "judge_label"),
+    ),
+    Analysis(
+        "repeatability",
+        GROUP,
+        main=("reliability",),
+        others=(
+            *(*LIMITS, "correlation", "correlation_low", "correlation_high"),
+            *("flip_share", "flip_low", "flip_high", "reversal_share", "reversal_low", "reversal_high"),
+            *("equal_share", "equal_low", "equal_high", "n_pairs", "n_outputs"),
+            *("variance", "standard_error", "share"),
+        ),
+        dims=("n_runs", "effect"),
+        pictures=("repeatability",),
+        own={
+            "reliability": Variable("reliability of the mean of the runs"),
+            **limits_of("reliability"),
+            "correlation": Variable("expected correlation of the mean of the runs with gold"),
+            "flip_share": Variable("share of orders of two systems that differ between two runs"),
+            "flip_low": Variable("lower limit of the share of orders that differ"),
+            "flip_high": Variable("upper limit of the share of orders that differ"),
+            "n_pairs": Variable("number of comparisons of two systems between two runs", dtype=int),
+            "n_outputs": Variable("number of comparisons of an output between two runs", dtype=int),
+            "standard_error": Variable("standard error of the variance", "score²"),
+            "share": Variable("share of the variance of a score"),
+        },
+        random=("input",),
+        in_table="reliability",
+        aim="We ran each metric {runs} times and estimated the reliability of the mean of several runs, the "
+        "generalizability coefficient [brennan2001generalizability], from variance components by Henderson's method I "
+        "[searle1992variance].",
+        say="findings_judges.repeatability",
+        closing="findings_judges.repeatability_closing",
+        core=("metric", "n_runs", "effect"),
     ),
     Question("calibrate", GROUP),
     Question("majority_vote", GROUP),

@@ -1,4 +1,4 @@
-"""The variables of results, and what dims of results are labelled by."""
+"""Variables of results, and the labels of their dims."""
 
 from __future__ import annotations
 
@@ -125,6 +125,15 @@ VARIABLES: dict[str, Variable] = {
     "covariance": Variable("covariance of the effects", "score²"),
     "covariance_error": Variable("standard error of the covariance", "score²"),
     "reliability": Variable("reliability of system means"),
+    # runs of one metric
+    "correlation_low": Variable("lower limit of the correlation"),
+    "correlation_high": Variable("upper limit of the correlation"),
+    "reversal_share": Variable("share of orders of two systems that are reversed between two runs"),
+    "reversal_low": Variable("lower limit of the share that is reversed"),
+    "reversal_high": Variable("upper limit of the share that is reversed"),
+    "equal_share": Variable("share of outputs with the same score in two runs"),
+    "equal_low": Variable("lower limit of the share of equal scores"),
+    "equal_high": Variable("upper limit of the share of equal scores"),
     # diagnostics and simulation
     "share_rejected": Variable("share of groups that reject normality"),
     "coordinate": Variable("coordinate on the component"),
@@ -166,6 +175,7 @@ DETAILS = frozenset(
         *("critical", "gap_low", "gap_high", "truth_error", "covariance_error", "is_group"),
         *("gold_reliability", "corrected_slope", "corrected_pvalue"),
         *("human_ci_low", "human_ci_high", "rated_difference", "rated_pvalue", "clipped"),
+        *("reversal_low", "reversal_high", "equal_low", "equal_high"),
         *("flip_low", "flip_high", "n_first", "n_second", "n_prompts"),
         *("kappa_low", "kappa_high", "tie_share", "n_shared"),
     )
@@ -197,6 +207,7 @@ COORDINATES: dict[str, Variable] = {
     "n_systems": Variable("number of systems"),
     "n_inputs": Variable("number of inputs"),
     "n_raters": Variable("number of raters of each cell"),
+    "n_runs": Variable("number of runs that are averaged"),
     "n_judged": Variable("number of inputs that the judge scores"),
     "budget": Variable("budget"),
     "effect": Variable("what the effects belong to"),
@@ -212,7 +223,7 @@ GRID = ("level", "coefficient", "n_systems", "n_inputs")
 
 
 def limits_of(what: str, low: str = "ci_low", high: str = "ci_high") -> dict[str, Variable]:
-    """The limits of something, that do not change places."""
+    """Limits of something, which do not change places."""
     return {low: Variable(f"lower limit of the {what}"), high: Variable(f"upper limit of the {what}")}
 
 

@@ -100,6 +100,10 @@ class Layout:
         own = [parts[effect[0]] if effect in _LEFT_OUT else parts.max(axis=0) for effect in self.effects]
         return np.asarray(np.sqrt([each[at] for at, each in enumerate(own)]))
 
+    def without_inputs(self, x: FloatArray, y: FloatArray) -> FloatArray:
+        """`estimate` without each input, (effects, inputs)."""
+        return self._solved(x, y, _LEFT_OUT[1])
+
     def _solved(self, x: FloatArray, y: FloatArray, without: Axes) -> FloatArray:
         forms = self.forms(x, y, without)
         values = forms.reshape(len(forms), -1).T[..., None]

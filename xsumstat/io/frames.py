@@ -12,7 +12,7 @@ import pandas as pd
 import xarray as xr
 
 from xsumstat import _validate, extras
-from xsumstat.io import cells, declarations, recognised, rows, stores, tables, tabular, texts
+from xsumstat.io import cells, declarations, recognised, rows, runs, stores, tables, tabular, texts
 from xsumstat.io import columns as usual
 from xsumstat.io import ratings as by_raters
 from xsumstat.io.labels import Place, without_blanks
@@ -32,6 +32,7 @@ def to_scores(
     dims: Iterable[str] = (),
     ratings: str | list[str] | None = None,
     rater: str | None = None,
+    run: str | None = None,
     aggregate: str | Callable[..., float] | None = None,
     gold: str | None = None,
     lower_is_better: str | Iterable[str] = (),
@@ -61,6 +62,9 @@ def to_scores(
         their mean the metric "human".
     rater : str, optional
         Column that names the rater, with one row per rating. Default: each of `ratings` is one rater.
+    run : str, optional
+        Column that names the run of a judge; it becomes the further dim ``run``. A row of a tidy frame without a run
+        holds in every run, such as a human score. Ratings that are the same in every run have no dim `run`.
     aggregate : str or callable, optional
         How several scores of one cell are combined, as in pandas: "mean", "median", "first" ... Default: an error.
     gold : str, optional
@@ -113,16 +117,27 @@ def to_scores(
     scale = texts.checked(labels)
     table = texts.coded(table, scale, [system, input, *dims, rater], _of_scores(metric, value, ratings, wide))
     settings: dict[str, Any] = {"system": system, "input": input, "value": value, "aggregate": aggregate}
+    table, dims = runs.named(table, run, dims)
     if ratings is None:
         if rater is not None:
             raise ValueError(f"rater={rater!r} says who rated: name the metrics that are ratings in ratings=")
-        ds = rows.of_frame(table, metric=metric, wide=wide, dims=dims, **settings)
+        ds = _of_scores_alone(table, metric=metric, wide=wide, dims=dims, repeated=run is not None, **settings)
     else:
-        ds = _with_ratings(table, ratings, rater, metric=metric, wide=wide, dims=dims, **settings)
+        settings |= {"metric": metric, "wide": wide, "dims": dims, "repeated": run is not None}
+        ds = _with_ratings(table, ratings, rater, **settings)
         gold = by_raters.MEAN if gold is None else gold
     cells.report_alike(ds.indexes)
     ds = declarations.declared(ds, gold=gold, lower_is_better=lower_is_better, kind=kind, columns=list(table.columns))
     return ds.assign_attrs(labels=list(scale)) if scale else ds
+
+
+def _of_scores_alone(
+    frame: pd.DataFrame, *, wide: bool, repeated: bool, place: Place = "row {}".format, **how: Any
+) -> xr.Dataset:
+    """Scores of a frame without ratings; of a tidy one with `repeated` runs, rows without a run are of all runs."""
+    if repeated and not wide:
+        frame, place = runs.in_every_run(frame, place)
+    return rows.of_frame(frame, wide=wide, place=place, **how)
 
 
 def _of_scores(metric: Any, value: str, ratings: Any, wide: bool) -> list[Any]:
@@ -146,6 +161,7 @@ def _with_ratings(
     value: str,
     wide: bool,
     dims: list[str],
+    repeated: bool,
     aggregate: Any,
     place: Place = "row {}".format,
 ) -> xr.Dataset:
@@ -173,22 +189,20 @@ def _with_ratings(
             frame, names, rater, labelled, "metric" if metric is None else metric, value, place
         )
         others = split.scores if len(split.scores) else None
+    own, rated, place_of_rating = dims, split.ratings, split.place_of_rating
+    if repeated and (kept := runs.of_outputs(rated)) is not None:
+        own, place_of_rating = [dim for dim in dims if dim != runs.RUN], by_raters.at_rows(kept, place_of_rating)
+        rated = rated.iloc[kept].drop(columns=runs.RUN)
     of_people: dict[str, Any] = {"metric": by_raters.METRIC, "value": by_raters.VALUES, "wide": False}
     of_people |= {"system": system, "input": input}
-    each = rows.of_frame(
-        split.ratings, dims=[*dims, by_raters.RATER], aggregate=aggregate, place=split.place_of_rating, **of_people
-    )
+    each = rows.of_frame(rated, dims=[*own, by_raters.RATER], aggregate=aggregate, place=place_of_rating, **of_people)
     mean = rows.of_frame(
-        split.ratings.drop(columns=by_raters.RATER),
-        dims=dims,
-        aggregate="mean",
-        place=split.place_of_rating,
-        **of_people,
+        rated.drop(columns=by_raters.RATER), dims=own, aggregate="mean", place=place_of_rating, **of_people
     )
     scores = None
     if others is not None:
-        scores = rows.of_frame(
-            others, metric=metric, system=system, input=input, value=value, wide=wide, dims=dims,
+        scores = _of_scores_alone(
+            others, metric=metric, system=system, input=input, value=value, wide=wide, dims=dims, repeated=repeated,
             aggregate=aggregate, place=split.place_of_score,
         )  # fmt: skip
         scores = scores.sel(metric=scores.indexes["metric"] != by_raters.VALUES)
@@ -206,6 +220,7 @@ def read_scores(
     aggregate: str | None = None,
     ratings: list[str] | str | None = None,
     rater: str | None = None,
+    run: str | None = None,
     gold: str | None = None,
     kind: Mapping[str, list[str]] | None = None,
     columns: list[str] | None = None,
@@ -224,7 +239,7 @@ def read_scores(
         Columns of a frame, and how to combine repeated cells: arguments of `to_scores`.
     ratings : list of str, optional
         Columns (tidy: metrics) that are ratings by several raters; their mean becomes the metric "human", the gold.
-    rater, gold, kind
+    rater, run, gold, kind
         Arguments of `to_scores`.
     columns : list of str, optional
         The metrics of a wide frame. Default: every numeric column.
@@ -252,8 +267,9 @@ def read_scores(
         known = _validate.listing(stores.STORES)
         raise ValueError(f"chunks={chunks!r} needs a file of which parts can be read ({known}), got {path.name}")
     is_records = recognised.is_records(path)
-    if ratings is not None and suffix not in usual.TABLES and not is_records:
-        raise ValueError(f"ratings={ratings!r} names columns, and {path.name} is no table")
+    for name, given in (("ratings", ratings), ("run", run)):
+        if given is not None and suffix not in usual.TABLES and not is_records:
+            raise ValueError(f"{name}={given!r} names columns, and {path.name} is no table")
     if (suffix in recognised.SUFFIXES and not is_records) or (path.is_dir() and suffix != ".zarr"):
         return recognised.reader_of(path)(path)
     if suffix not in FORMATS:
@@ -264,14 +280,15 @@ def read_scores(
             cells.report_alike(ds.indexes)
             return ds
         dims = _validate.several("dims", dims, "a column or several")
-        frame, place = table(path, [metric, system, input, *dims])
+        frame, place = table(path, [metric, system, input, *dims, *([] if run is None else [run])])
     wide = metric not in frame.columns
     frame = rows.with_system(rows.prepared(frame, aggregate), system)
     scale = texts.checked(labels)
     frame = texts.coded(frame, scale, [system, input, *dims, rater], _of_scores(columns, value, ratings, wide))
+    frame, dims = runs.named(frame, run, dims)
     how: dict[str, Any] = {"metric": columns if wide else metric, "system": system, "input": input, "value": value}
-    how |= {"wide": wide, "dims": dims, "aggregate": aggregate, "place": place}
-    ds = rows.of_frame(frame, **how) if ratings is None else _with_ratings(frame, ratings, rater, **how)
+    how |= {"wide": wide, "dims": dims, "aggregate": aggregate, "place": place, "repeated": run is not None}
+    ds = _of_scores_alone(frame, **how) if ratings is None else _with_ratings(frame, ratings, rater, **how)
     cells.report_alike(ds.indexes)
     gold = by_raters.MEAN if ratings is not None else gold
     ds = declarations.declared(ds, gold=gold, lower_is_better=(), kind=kind or None)

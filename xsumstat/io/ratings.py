@@ -57,14 +57,14 @@ def split_wide(frame: pd.DataFrame, names: list[str], rater: str | None, labels:
         long = frame[[*labels, *names]].melt(labels, var_name=RATER, value_name=VALUES)
         rows = np.tile(np.arange(len(frame)), len(names))
         scores = frame.drop(columns=names)
-        return Split(long.assign(**{METRIC: MEAN}), _of(rows, place), scores, place)
+        return Split(long.assign(**{METRIC: MEAN}), at_rows(rows, place), scores, place)
     there = np.flatnonzero(frame[rater].notna().to_numpy())
     long = _renamed(frame.iloc[there][[*labels, rater, *names]], rater, names[0])
     scores = frame.drop(columns=[rater, *names])
     numbers = [name for name in scores.columns if pd.api.types.is_numeric_dtype(scores[name].dtype)]
     # The scores of an output stand in the row of each of its raters.
     kept = np.flatnonzero(~scores.duplicated(list(dict.fromkeys([*labels, *numbers]))).to_numpy())
-    return Split(long, _of(there, place), scores.iloc[kept], _of(kept, place))
+    return Split(long, at_rows(there, place), scores.iloc[kept], at_rows(kept, place))
 
 
 def split_tidy(
@@ -79,14 +79,17 @@ def split_tidy(
     who = metric if rater is None else rater
     long = _renamed(frame.iloc[people][[*labels, who, value]], who, value)
     scores = frame.iloc[others]
-    return Split(long, _of(people, place), scores if rater is None else scores.drop(columns=rater), _of(others, place))
+    return Split(
+        long, at_rows(people, place), scores if rater is None else scores.drop(columns=rater), at_rows(others, place)
+    )
 
 
 def _renamed(frame: pd.DataFrame, rater: str, value: str) -> pd.DataFrame:
     return frame.rename(columns={rater: RATER, value: VALUES}).assign(**{METRIC: MEAN})
 
 
-def _of(rows: np.ndarray[Any, Any], place: Place) -> Place:
+def at_rows(rows: np.ndarray[Any, Any], place: Place) -> Place:
+    """What rows are called that are some of those that a place knows."""
     return lambda row: place(int(rows[row]))
 
 
@@ -103,8 +106,9 @@ def joined(scores: xr.Dataset | None, ratings: xr.DataArray, mean: xr.DataArray)
         dims = [dim for dim in mean.dims if dim != "metric"]
         labels = {dim: _union(scores.indexes[dim], mean.indexes[dim]) for dim in dims}
         ds = scores.reindex(labels)
+        runs = {dim: scores.indexes[dim] for dim in scores["score"].dims if dim not in mean.dims}
         whole = xr.concat(
-            [schema.without_coords(ds["score"]), mean.reindex(labels)],
+            [schema.without_coords(ds["score"]), mean.reindex(labels).expand_dims(runs)],
             "metric",
             coords="minimal",
             compat="override",

@@ -21,7 +21,7 @@ from xsumstat.io import result_frames
 
 _NOTHING = "–"
 _MOST_GROUPS = 6
-_NAMED = ("k", "gap")  # dims whose labels say little without the dim
+_NAMED = ("k", "gap", "n_runs")  # dims whose labels say little without the dim
 _LIMITS = ("ci_low", "ci_high")
 # What the limits are of, in a table with a row for each label: the first that there is.
 _ESTIMATES = (

@@ -1,0 +1,257 @@
+"""Does a judge give the same scores when it is run again: `repeatability`."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from xsumstat import _validate
+from xsumstat.coefficients import arrays
+from xsumstat.dataset import checks, facts, leakage, results
+from xsumstat.dataset import scores as schema
+from xsumstat.dataset.value_checks import Checks, of_values
+from xsumstat.inference import repeatability as runs_of
+from xsumstat.types import FloatArray
+
+N_RUNS = (1, 2, 3, 5, 10)
+_SHARES = tuple(f"{share}_{end}" for share in runs_of.SHARES for end in ("share", "low", "high"))
+_COUNTS = ("n_pairs", "n_outputs")
+_BY_EFFECT = ("variance", "standard_error", "share")
+_BY_RUNS = ("reliability", "ci_low", "ci_high")
+_WITH_GOLD = ("correlation", "correlation_low", "correlation_high")
+
+
+@_validate.public
+def repeatability(
+    ds: xr.Dataset,
+    gold: Hashable | xr.DataArray | None = None,
+    *,
+    metric: Hashable | Sequence[Hashable] | xr.DataArray | None = None,
+    along: str = "run",
+    level: str = "auto",
+    n_runs: int | Sequence[int] = N_RUNS,
+    confidence_level: float = 0.95,
+) -> xr.Dataset:
+    """Measure how well several runs of a judge agree, and what averaging runs gains.
+
+    Parameters
+    ----------
+    ds : Dataset
+        Scores, float ``score(metric, system, input, run, ...)``; NaN is a missing score.
+    gold : label, str or DataArray, optional
+        Human scores: a label of `metric`, the name of another variable, or a DataArray with dims `system` and `input`.
+        Default ``ds.attrs["gold"]``; without either the result has no `correlation`.
+    {metric}
+    along : str, default "run"
+        Dim of the runs.
+    level : {"auto", "system", "input", "global", "within_system"}, default "auto"
+        Which differences count: between system means; between systems on the same input; between all outputs; between
+        the outputs of each system. "auto": "input", or "global" for one system.
+    n_runs : int or list of int, default 1, 2, 3, 5 and 10
+        Numbers of runs that are averaged; a list gives a dim of that name.
+    {confidence_level}
+
+    Returns
+    -------
+    Dataset
+        On (metric, n_runs): ``reliability`` of the mean of so many runs with ``ci_low`` and ``ci_high``; with human
+        scores their expected ``correlation`` with it, ``correlation_low`` and ``correlation_high``. On (metric,):
+        ``flip_share``, the share of orders of two systems on one input that differ between two runs (ties included),
+        ``reversal_share``, the share that is reversed, and ``equal_share``, the share of outputs with the same score
+        in two runs, each with its limits (``flip_low``, ``flip_high`` ...); ``n_pairs`` and ``n_outputs`` compared. On
+        (metric, effect): ``variance``, ``standard_error`` and ``share`` of "system", "input", "cell" (system x input),
+        "run" and "residual" (between runs, beyond their means). Estimated variances can be below 0. Lazy (Dask) for
+        lazy scores.
+
+    Raises
+    ------
+    ValueError, TypeError
+        For an unknown label, dim or level, scores without a dim of runs or with a single run, scores that are not
+        numbers or all missing, and a gold that is constant.
+
+    Warns
+    -----
+    UserWarning
+        Names the metrics with a variance below 0, and those without an interval.
+
+    See Also
+    --------
+    variance_components : Components of human scores, and of single ratings.
+
+    Notes
+    -----
+    All limits leave out each input: they speak of these systems and runs on new inputs. Components come from
+    Henderson's method I. Reliability is ``T/(T + E/r)``, and the correlation ``C/√(G(T + E/r))``. T and G are the
+    variances of the metric and of the human scores at the level, without the noise E of a single run; C is their
+    covariance. At input level this correlation pools all inputs, where `corr` averages them.
+
+    Assumptions: errors of runs are independent of each other and of the human scores, and missing scores are missing at
+    random. Errors that all runs share belong to T: averaging cannot remove them.
+
+    References
+    ----------
+    Spearman (1910), "Correlation calculated from faulty data". Brennan (2001), "Generalizability Theory".
+
+    Examples
+    --------
+    >>> import numpy as np, xarray as xr, xsumstat
+    >>> ds = xsumstat.load_dataset("demo").sel(metric=["judge", "human"])
+    >>> noise = xr.DataArray(np.random.default_rng(0).normal(size=(3, 12, 30)), dims=("run", "system", "input"))
+    >>> found = ds.assign(score=ds.score + 10 * noise * (ds.metric == "judge")).meta.repeatability("human")
+    >>> found.meta.to_frame(brief=True)[["n_runs", "reliability", "ci_low", "ci_high", "correlation"]].round(2)
+       n_runs  reliability  ci_low  ci_high  correlation
+    0       1         0.67    0.62     0.71         0.64
+    1       2         0.80    0.76     0.83         0.70
+    2       3         0.86    0.83     0.88         0.72
+    3       5         0.91    0.89     0.93         0.74
+    4      10         0.95    0.94     0.96         0.76
+    """
+    asked = [_validate.integer("n_runs", each, 1) for each in _validate.listed(n_runs)]
+    if not asked:
+        raise ValueError("n_runs is an empty list")
+    _validate.unique("n_runs", asked)
+    confidence_level = _validate.fraction("confidence_level", confidence_level)
+    scores = _prepared(ds, gold, metric, along, level)
+    found = _estimated(scores, asked, confidence_level)
+    scores.later.make(_check, found)
+    if not _validate.is_list(n_runs):
+        found = found.squeeze("n_runs", drop=True)
+    dims = tuple(dict.fromkeys((*scores.score.dims, *(() if scores.gold is None else scores.gold.dims))))
+    attrs = {"gold": scores.name, "along": along, "level": scores.level, "method": "jackknife", **scores.sizes}
+    attrs |= {"confidence_level": confidence_level, "runs": scores.score.sizes[along]}
+    return scores.later.attached(results.result(found, dims, analysis="repeatability", **attrs))
+
+
+@dataclass(frozen=True)
+class _Scores:
+    """Scores of several runs, and gold if there is any, oriented and aligned.
+
+    Attributes
+    ----------
+    score : DataArray
+        (..., metric, system, input, run).
+    gold : DataArray or None
+        (..., system, input).
+    name : str or None
+        What the gold is called.
+    along, level : str
+    dropped : dict
+        Labels that only one of score and gold has.
+    """
+
+    score: xr.DataArray
+    gold: xr.DataArray | None
+    name: str | None
+    along: str
+    level: str
+    dropped: dict[str, list[Hashable]]
+    later: Checks
+
+    @property
+    def sizes(self) -> dict[str, Any]:
+        """Attrs of a result: how many systems and inputs, and which labels were left out."""
+        found: dict[str, Any] = {f"n_{dim}s": self.score.sizes[dim] for dim in facts.CELLS}
+        return found | {f"dropped_{dim}": ", ".join(map(str, labels)) for dim, labels in self.dropped.items()}
+
+
+def _prepared(ds: Any, gold: Any, metric: Any, along: str, level: str) -> _Scores:
+    if not isinstance(ds, xr.Dataset):
+        raise TypeError(f"ds must be a Dataset of scores, got {type(ds).__name__}")
+    _validate.choice("level", level, ("auto", *_validate.LEVELS))
+    score = schema.checked_scores(ds)
+    _check_runs(score, along)
+    human, name = None, None
+    own: list[Hashable] = []
+    if gold is not None or ds.attrs.get("gold") is not None:
+        human, name, own = schema.find_gold(ds, score, gold)
+    chosen = schema.choose(score, leakage.judged(score, own) if metric is None else metric, "metric")
+    chosen = [at for at in chosen if score.indexes["metric"][at] not in own]
+    if not chosen:
+        raise ValueError(f"metric leaves nothing beside the gold {name!r}")
+    score = schema.oriented(score.isel(metric=chosen), ("metric",)).transpose(..., *facts.CORE, along)
+    level = level if level != "auto" else "global" if score.sizes["system"] < 2 else "input"
+    dropped: dict[str, list[Hashable]] = {}
+    if human is not None:
+        human = schema.oriented(human, human.dims)
+        human = human.mean(along) if along in human.dims else human
+        score, human, dropped = schema.aligned(score, schema.as_gold(human, score, level))
+    checks.check_sizes(score, level, these_systems=True)
+    later = Checks()
+    for each, what in ((human, f"gold {name!r}"), (score, "score")):
+        if each is not None:
+            later.make(checks.check_squares, of_values(checks.largest, each), what)
+    if human is not None:
+        later.make(checks.check_gold, of_values(facts.spread, human), name)
+    later.make(checks.check_metrics, of_values(facts.spread, score), True)
+    return _Scores(score, human, name, along, level, dropped, later)
+
+
+def _check_runs(score: xr.DataArray, along: str) -> None:
+    """Scores with at least two runs."""
+    _validate.text("along", along)
+    further = [str(dim) for dim in score.dims if dim not in facts.CORE]
+    if along not in further:
+        has = f"further dims: {_validate.listing(further)}" if further else "score has no further dim"
+        raise ValueError(
+            f"along={along!r} must be the dim of score that numbers the runs, but {has}; "
+            "df.meta.to_scores(..., run='column') makes one"
+        )
+    if score.sizes[along] < 2:
+        raise ValueError(f"score has {score.sizes[along]} label(s) along {along!r}, and 2 runs or more are needed")
+
+
+def _estimated(scores: _Scores, n_runs: list[int], confidence_level: float) -> xr.Dataset:
+    """All numbers of each metric and further label."""
+    core = [[*facts.CELLS, scores.along], *([] if scores.gold is None else [list(facts.CELLS)])]
+    names = [*_SHARES, *_COUNTS, *_BY_EFFECT, *_BY_RUNS, *([] if scores.gold is None else _WITH_GOLD)]
+    dims = {**dict.fromkeys(_BY_EFFECT, ["effect"]), **dict.fromkeys((*_BY_RUNS, *_WITH_GOLD), ["n_runs"])}
+    values = [scores.score, *([] if scores.gold is None else [scores.gold])]
+    arrays_of = [checks.whole(each, own) for each, own in zip(values, core, strict=True)]
+    found = xr.apply_ufunc(
+        lambda *values: _of_metric(*values, level=scores.level, n_runs=n_runs, confidence_level=confidence_level),
+        arrays_of[0],
+        *map(schema.without_coords, arrays_of[1:]),
+        input_core_dims=core,
+        output_core_dims=[dims.get(name, []) for name in names],
+        vectorize=True,
+        dask="parallelized",
+        output_dtypes=[float] * len(names),
+        dask_gufunc_kwargs={"output_sizes": {"effect": len(runs_of.COMPONENTS), "n_runs": len(n_runs)}},
+        keep_attrs=False,
+    )
+    labels = {"effect": list(runs_of.COMPONENTS), "n_runs": n_runs}
+    every = xr.Dataset(dict(zip(names, found, strict=True))).assign_coords(labels)
+    order = [*_BY_RUNS, *([] if scores.gold is None else _WITH_GOLD), *_SHARES, *_COUNTS, *_BY_EFFECT]
+    return every[order].transpose("metric", "n_runs", "effect", ...)
+
+
+def _of_metric(
+    score: FloatArray, gold: FloatArray | None = None, *, level: str, n_runs: list[int], confidence_level: float
+) -> tuple[Any, ...]:
+    """The numbers of one metric."""
+    power = arrays.exponent(score)
+    shares = runs_of.shares(score, confidence_level)
+    scaled = None if gold is None else np.ldexp(gold, -arrays.exponent(gold))
+    parts = runs_of.Components(np.ldexp(score, -power), scaled)
+    by_effect = parts.numbers()
+    by_effect[:2] = np.ldexp(by_effect[:2], 2 * power)
+    found = [*shares, *by_effect, *parts.reliability(level, n_runs, confidence_level)]
+    return tuple(found if gold is None else [*found, *parts.correlation(level, n_runs, confidence_level)])
+
+
+def _check(found: xr.Dataset) -> None:
+    """Say which variances are below 0, and what has no interval."""
+    variance = found["variance"]
+    outputs = found["effect"].isin([*facts.CELLS, "cell"])  # runs of equal means have an estimate below 0 half the time
+    checks.warn_where((variance < 0) & outputs, "variance estimated below 0, of", "negative_variance")
+    values, low = found["reliability"], found["ci_low"]
+    repeated = (variance.sel(effect="residual", drop=True) > 0) & values.notnull()
+    lacking = (repeated & low.isnull()).any("n_runs")
+    checks.warn_where(lacking, "no interval of the reliability, as runs without one input leave nothing of it, for",
+                      "no_interval")  # fmt: skip
+    undefined = values.isnull().all("n_runs")
+    checks.warn_where(undefined, "no reliability, as these scores do not tell runs apart from outputs, for metric")
