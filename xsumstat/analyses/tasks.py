@@ -14,7 +14,7 @@ from xsumstat import _validate
 from xsumstat.analyses import correlation, pooling, ranking
 from xsumstat.analyses import metric_tests as comparison
 from xsumstat.analyses.measure import checked_progress
-from xsumstat.analyses.task_averages import Averages, in_all_tasks
+from xsumstat.analyses.task_averages import CHANCE, Averages, in_all_tasks
 from xsumstat.catalogue import ALL
 from xsumstat.dataset import checks, results
 from xsumstat.inference.pvalues import permutation_pvalues
@@ -30,7 +30,6 @@ _KEYWORDS = (
 )
 # What a task is about, which `subset` and others choose by; a task without it is about all.
 ABOUT = ("language_pair", "domain")
-CHANCE = ("baseline", "baseline_constant")
 # Keywords that `corr` has too.
 _OF_CORR = ("level", "coefficient", "metric", "missing", "undefined", "threshold", "calibrate_on", "pool")
 

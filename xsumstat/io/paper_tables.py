@@ -67,8 +67,8 @@ def to_latex(
         ``\begin{table} ... \end{table}``, or ``longtable`` with `pages`: one row per metric, best first and in bold,
         intervals as [.70, .99]. Below them stand the chance baselines, in columns of their own where they differ
         between metrics. Further dims are groups of columns. Tests of all pairs and correlations among metrics are
-        square tables with significant p-values in bold. A note states how the numbers were computed. Other results are written as the
-        rows of `to_frame`.
+        square tables with significant p-values in bold. A note states how the numbers were computed. Other results
+        are written as the rows of `to_frame`.
 
     Raises
     ------
