@@ -43,6 +43,17 @@ def listing(labels: Iterable[Hashable], limit: int = 8) -> str:
     return shown if len(labels) <= limit else f"{shown}, … ({len(labels)} in all)"
 
 
+def counted(n: int, noun: str) -> str:
+    """A number with its noun: "1 input", "3 inputs"."""
+    return f"{n:,} {noun}" if n == 1 else f"{n:,} {noun}s"
+
+
+def named(noun: str, labels: Iterable[Hashable]) -> str:
+    """Labels after their noun: "metric 'bleu'", "metrics 'bleu', 'ter'"."""
+    labels = list(labels)
+    return f"{noun}{'s' * (len(labels) != 1)} {listing(labels)}"
+
+
 def is_list(value: Any) -> bool:
     """Whether several values were given, which become a dim of the result."""
     return isinstance(value, list | tuple | np.ndarray | range)
@@ -218,7 +229,7 @@ def unique(name: str, labels: Iterable[Hashable]) -> None:
         seen[label] = seen.get(label, 0) + 1
     twice = [label for label, count in seen.items() if count > 1]
     if twice:
-        raise ValueError(f"{name} has {len(twice)} label(s) more than once: {listing(twice)}; each must be unique")
+        raise ValueError(f"{name} repeats {listing(twice)}; each must be unique")
 
 
 def text(name: str, value: Any) -> str:

@@ -402,17 +402,17 @@ ENTRIES = {
 
 # Entries that several functions list one after another, by the name that stands for all of them.
 RUNS = {
-    "options": (
-        "by",
-        "cluster",
-        "given",
-        "positive",
-        "threshold",
-        "calibrate_on",
-        "pool",
-        "missing",
-        "undefined",
-    ),
+    name: tuple(entries.split())
+    for name, entries in {
+        "pairs": "gold metric.rows other.columns level coefficient",
+        "options": "by cluster given positive threshold calibrate_on pool missing undefined",
+        "intervals": (
+            "method.ci interval resample.ci n_resamples confidence_level missing undefined rng keep_samples progress"
+        ),
+        "bands": "method.bands n_resamples.draws confidence_level rng progress",
+        "range": "above between baseline top metrics keep unit",
+        "judges": "adjust.raters confidence_level cluster.prompts",
+    }.items()
 }
 
 

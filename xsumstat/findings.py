@@ -153,7 +153,11 @@ def corr(result: xr.Dataset) -> list[str]:
 
 def corr_closing(result: xr.Dataset) -> list[str]:
     """Correlations alone do not show their uncertainty."""
-    return ["ci says how sure that is, perm_test which metric is better."] if result.sizes.get("metric", 1) > 1 else []
+    return (
+        ["ci gives intervals, compare_metrics tests which metric is better."]
+        if result.sizes.get("metric", 1) > 1
+        else []
+    )
 
 
 def ci(result: xr.Dataset) -> list[str]:
@@ -215,7 +219,7 @@ def _stand_ins(result: xr.Dataset) -> list[str]:
     if "fell_back" not in result:
         return []
     named = [label for label, other in zip(labels(result), result["fell_back"].values, strict=True) if other]
-    return [f"For {listed(named)} another interval stands in."] if named else []
+    return [f"For {listed(named)} another interval is used."] if named else []
 
 
 def _differences(result: xr.Dataset) -> list[str]:
@@ -288,7 +292,7 @@ def input_effect(result: xr.Dataset) -> list[str]:
             return [f"By {name(named[0])} no test of the inputs can be made."]
         count = int((result["n_distinct"].values > 0).sum())
         beside = f"; {count:,} of {size:,} differ from some other" if differ else ""
-        verdict = "inputs differ in difficulty" if differ else "no difference of the inputs was found"
+        verdict = "inputs differ in difficulty" if differ else "inputs do not differ significantly"
         how = f"Kruskal and Wallis's test, {wording.pvalue(float(p[0]))}{scope.words(result.attrs)}"
         return [f"By {name(named[0])} {verdict} ({how}){beside}."]
     who = f" ({listed(named[at] for at in differ)})" if differ else ""
@@ -304,7 +308,7 @@ def system_means(result: xr.Dataset) -> list[str]:
     named, mean = labels(result, "system"), np.atleast_1d(result["mean"].values)
     there = np.flatnonzero(~np.isnan(mean))
     if not len(there):
-        return ["No system has ratings, and so none a mean."]
+        return ["No system has ratings, so no mean is defined."]
     best, worst = int(there[np.argmax(mean[there])]), int(there[np.argmin(mean[there])])
 
     def told(at: int) -> str:
@@ -333,13 +337,16 @@ def system_means(result: xr.Dataset) -> list[str]:
         times = number(float(np.median(equal / n)))
         all_rated = bool((n == inputs).all())
         said.append(
-            f"People rated every output, so {helper} adds nothing."
+            f"Every output has a human score, so {helper} adds nothing."
             if all_rated
             else f"With {helper} the ratings say as much as {times} times as many would alone (median)."
         )
     alone = int(np.atleast_1d(result["fell_back"].values)[there].sum())
     if alone:
-        said.append(f"The ratings of {alone:,} of {len(there):,} systems are too few for help and stand alone.")
+        said.append(
+            f"For {alone:,} of {len(there):,} systems the ratings are too few, and {result.attrs.get('helped_by')} "
+            f"is not used."
+        )
     return said
 
 
@@ -370,7 +377,7 @@ def close_corr(result: xr.Dataset) -> list[str]:
     return [*_along(result, "gap", f"Among pairs of systems in the gap {{}} ({unit}s)", "in the gap {}"), _NARROW]
 
 
-_NARROW = "A narrower range makes correlations lower and less sure by itself."
+_NARROW = "A narrower range alone makes correlations lower and less certain."
 
 
 def _along(result: xr.Dataset, dim: str, first: str, then: str) -> list[str]:
@@ -458,7 +465,7 @@ def normality(result: xr.Dataset) -> list[str]:
     how = f"Shapiro and Wilk; {wording.correction_words(result)}; alpha {number(alpha)}"
     said = [f"Normality is rejected for {len(rejected):,} of {tested:,} metrics{who} ({how})."]
     if tested > len(rejected):
-        said.append("Where it is not rejected, scores need not be normal.")
+        said.append("Scores for which it is not rejected need not be normal.")
     return said + undefined(result, "pvalue")
 
 

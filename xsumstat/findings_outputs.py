@@ -47,7 +47,7 @@ def improvement_consistency(result: xr.Dataset) -> list[str]:
     texts = [estimated(result.isel(score_bin=at), "ratio") for at in range(len(ratio))]
     how = f" ({interval(result, 's')})" if wording.has_intervals(result) else ""
     return [
-        f"Of what is better by some metric, the share that is better by all metrics is {mean} on average over "
+        f"Of outputs that are better by some metric, the share that is better by all metrics is {mean} on average over "
         f"{n.sum():,} outputs.",
         _by_bin(result, ratio, n, texts, "outputs", how),
     ]

@@ -24,7 +24,7 @@ def variance_components(result: xr.Dataset) -> list[str]:
     own = result.isel(metric=0).sel(effect="system")
     if {"variance", "standard_error"} <= set(result.data_vars) and float(own["variance"]) > 0:
         relative = float(own["standard_error"]) / float(own["variance"])
-        doubt = ", so that plans made with it are rough" if relative > 0.6 else ""
+        doubt = ", so plans made with it are rough" if relative > 0.6 else ""
         said.append(f"The standard error of the systems' part is {100 * relative:.0f} % of it{doubt}.")
     return said + _reliable(result)
 

@@ -124,8 +124,8 @@ def preference_agreement(result: xr.Dataset) -> list[str]:
     text = f"{whom}{'; '.join(said)}{without}."
     more = [f"So for {len(judges) - _MOST:,} more judges, not named here."] if len(judges) > _MOST else []
     if PEOPLE not in named or math.isnan(float(result["accuracy"].sel(rater=PEOPLE))):
-        return [text, *more, "How far people agree with each other is not known: no pair was judged by two of them."]
-    alike = f"People choose as each other on {_accuracy(result.sel(rater=PEOPLE))}."
+        return [text, *more, "Human agreement is unknown: no pair was judged by two humans."]
+    alike = f"Humans choose alike on {_accuracy(result.sel(rater=PEOPLE))}."
     compared = [_beside_people(result.isel(rater=at), name(named[at])) for at in judges[:_MOST]]
     return [text, *more, alike, *filter(None, compared), f"The tests: {settled_by(result)}."]
 
@@ -144,11 +144,11 @@ def _beside_people(one: xr.Dataset, judge: str) -> str:
     if math.isnan(value) or math.isnan(p):
         return ""
     how = f"{points(value, low, high)}, {wording.pvalue(p)}"
-    on = f"On the {int(one['n_shared']):,} pairs that two people judged"
+    on = f"On the {int(one['n_shared']):,} pairs that two humans judged"
     if p > alpha_of(one):
-        return f"{on}, {judge} agrees with people not significantly more or less than they do with each other ({how})."
+        return f"{on}, {judge} agrees with humans not significantly more or less than they do with each other ({how})."
     side = "more" if value > 0 else "less"
-    return f"{on}, {judge} agrees with people {side} than they agree with each other ({how})."
+    return f"{on}, {judge} agrees with humans {side} than they agree with each other ({how})."
 
 
 def preference_bias(result: xr.Dataset) -> list[str]:
@@ -169,7 +169,7 @@ def preference_bias(result: xr.Dataset) -> list[str]:
         said.append(f"{len(found) - _MOST:,} more differences are significant.")
     if rest:
         more = f"; and {len(rest) - _MOST:,} more" if len(rest) > _MOST else ""
-        said.append(f"No significant difference from people: {'; '.join(text for text, _ in rest[:_MOST])}{more}.")
+        said.append(f"No significant difference from humans: {'; '.join(text for text, _ in rest[:_MOST])}{more}.")
     if not said:
         return ["No difference could be tested."]
     said[0] = f"{whom}{said[0]}" if found else f"{whom}{said[0][0].lower()}{said[0][1:]}"
@@ -182,7 +182,7 @@ def _chooses(one: xr.Dataset, covariate: str) -> str:
     difference = points(*(float(one[each]) for each in ("difference", "ci_low", "ci_high")))
     p = wording.pvalue(float(adjust.decisive(one)))
     return (
-        f"chooses {what} in {percent(own)} of {int(one['n_pairs']):,} pairs, people in {percent(theirs)} "
+        f"chooses {what} in {percent(own)} of {int(one['n_pairs']):,} pairs, humans in {percent(theirs)} "
         f"(difference {difference}, {p})"
     )
 
@@ -192,7 +192,7 @@ def _noise(one: xr.Dataset) -> str:
     own, theirs = float(one["share"]) - 0.5, float(one["human_share"]) - 0.5
     nearer = abs(own) < abs(theirs) and own * theirs >= 0
     return (
-        " Its share is nearer to 50 % than people's, which noise in its choices alone can bring about."
+        " Its share is nearer to 50 % than the human share, which noise in its choices alone can explain."
         if nearer
         else ""
     )

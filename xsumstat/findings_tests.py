@@ -285,7 +285,7 @@ def equivalence(result: xr.Dataset) -> list[str]:
     many = f" ({listed(no.values(), 3)})" if yes and len(no) > 0 and len(yes) + len(no) > 1 else ""
     return [
         f"{first}.",
-        *([f"What is not shown to be equivalent{many} may still be so."] if no else []),
+        *([f"Metrics not shown to be equivalent{many} may still be equivalent."] if no else []),
     ]
 
 
@@ -480,9 +480,9 @@ def range_drop(result: xr.Dataset) -> list[str]:
     at, to = max(cells.values(), key=lambda cell: float(values["difference"][cell]))
     tested = np.isfinite([values["excess_pvalue"][cell] for cell in cells.values()]).any()
     second = (
-        f"by more than the narrower range itself brings about in {len(beyond):,}"
+        f"by more than the narrower range explains in {len(beyond):,}"
         if tested
-        else "what the narrower range itself brings about is not known"
+        else "what the narrower range explains is unknown"
     )
     how = f"not corrected; alpha {setting(alpha)}{scope.words(result.attrs)}; {coefficient(result)}"
     largest = f"{name(rows[at])} and {name(columns[to])}, {number(values['difference'][at, to])}"
@@ -607,7 +607,7 @@ def _biases(one: xr.Dataset, p: FloatArray, covariate: str, where: str) -> list[
         if named := [_with_slope(one, int(at)) for at in np.flatnonzero(clear & ~noisy & side)]:
             parts.append(f"{listed(named)} {'score' if len(named) > 1 else 'scores'} outputs {where} {word}")
     if parts:
-        said.append(f"{'; '.join(parts)}, in sds of the metric ({_level(one)}).")
+        said.append(f"{'; '.join(parts)}, in SDs of the metric ({_level(one)}).")
     for word, side in (("higher", _sign(one) > 0), ("lower", _sign(one) < 0)):
         if (at := np.flatnonzero(noisy & side)).size:
             named = [f"{name(labels(one)[each])} ({number(one['slope'].values[each])})" for each in at]
@@ -621,7 +621,7 @@ def _biases(one: xr.Dataset, p: FloatArray, covariate: str, where: str) -> list[
     if untold.any():
         named = [name(labels(one)[at]) for at in np.flatnonzero(untold)]
         said.append(
-            f"These ratings can't tell how {listed(named)} {'score' if len(named) > 1 else 'scores'} outputs {where}: "
+            f"These ratings do not show how {listed(named)} {'score' if len(named) > 1 else 'scores'} outputs {where}: "
             "too little of the human scores is beyond noise, or apart from the covariate."
         )
     rest = ~np.isnan(p) & ~clear & ~untold
@@ -630,7 +630,7 @@ def _biases(one: xr.Dataset, p: FloatArray, covariate: str, where: str) -> list[
         within = wording.limits(float(np.nanmin(low[rest])), float(np.nanmax(high[rest])))
         said.append(
             f"No bias was found {where} ({n:,} metric{'s' * (n > 1)}), which does not show that there is none: slopes "
-            f"may lie within {within}, in sds of the metric{whom}."
+            f"may lie within {within}, in SDs of the metric{whom}."
         )
     return said
 

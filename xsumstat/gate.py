@@ -14,9 +14,9 @@ from xsumstat.analyses import adjust
 from xsumstat.coefficients.table import COEFFICIENTS
 from xsumstat.dataset import value_checks, wording
 
-# Exit statuses: what is required holds, does not, or can't be said.
+# Exit statuses: the requirement is met, is not met, or cannot be decided.
 MET, NOT_MET, UNKNOWN = 0, 1, 2
-_IN_WORDS = {MET: "met", NOT_MET: "not met", UNKNOWN: "can't be said"}
+_IN_WORDS = {MET: "met", NOT_MET: "not met", UNKNOWN: "cannot be decided"}
 _PARTS = re.compile(r"\s*([\w-]+)\s*(?:(>=|<=|≥|≤)\s*(\S+)\s*)?")
 _EXAMPLES = "as 'kappa >= .6', 'alt_test', 'bias', 'bias <= .1' or 'drift <= .05'"
 # From so much on of the annotators a judge wins against, it may replace one.
@@ -114,7 +114,7 @@ def _agrees(asked: judge_report.Subject, required: Requirement, level: str, **ho
 def _may_replace(asked: judge_report.Subject, alpha: float) -> list[tuple[int, str]]:
     """The alternative annotator test, for each judge."""
     if asked.people.rating is None:
-        raise ValueError("alt_test needs the ratings of several people, and there is one human score for each output")
+        raise ValueError("alt_test needs ratings by several humans; each output has one human score")
     found = asked.ds.meta.alt_test(asked.people.rating, metric=asked.judges, alpha=alpha)
     each = []
     for label in asked.judges:
@@ -131,7 +131,7 @@ def _unbiased(asked: judge_report.Subject, bound: float | None, alpha: float) ->
     A slope that noise of single ratings may explain is no verdict.
     """
     if not asked.given:
-        raise ValueError("bias needs a length, a position or the like beside the scores, and there is none")
+        raise ValueError("bias needs a covariate such as length or position; the scores have none")
     how = {"metric": asked.judges, "given": asked.given}
     found = asked.ds.meta.bias(asked.people.noisy, **how, confidence_level=1 - alpha)
     found = found.meta.adjust("holm")

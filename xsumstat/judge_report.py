@@ -22,7 +22,7 @@ from xsumstat.coefficients.record import Coefficient
 from xsumstat.coefficients.table import COEFFICIENTS
 from xsumstat.dataset import calibrated, facts, leakage, value_checks, wording
 from xsumstat.dataset import scores as schema
-from xsumstat.io import result_tables
+from xsumstat.io import result_frames, result_tables
 from xsumstat.io.whole_files import write_whole
 from xsumstat.method_synonyms import COLUMNS
 from xsumstat.report_pictures import printable, shortened
@@ -133,6 +133,10 @@ class JudgeReport:
             Such as "judge.html"; an existing file is replaced.
         """
         write_whole(_validate.path("path", path), self.html())
+
+    def frames(self) -> dict[str, pd.DataFrame]:
+        """What each analysis gave as a frame, by its name."""
+        return {name: result_frames.to_frame(result) for name, result in self.results.items()}
 
     def __str__(self) -> str:
         return self.text()
@@ -321,14 +325,16 @@ def _about_judges(
     alone = [Ask("ci", {**of_judges, **measure, **limits}, picture="forest")]
     found = {
         "Do the annotators agree?": agree if several else [],
-        "Does the judge agree with people as well as one of them?": ceiling if several else alone,
+        "Does the judge agree with humans as well as one of them does?": ceiling if several else alone,
     }
     if len(about.judges) > 1:
         how = {**of_judges, **measure, "adjust": adjust, "confidence_level": 1 - alpha}
-        found["Which judge agrees better with people?"] = [Ask("compare_metrics", how, table=len(about.judges) > 2)]
+        found["Which judge agrees better with human scores?"] = [
+            Ask("compare_metrics", how, table=len(about.judges) > 2)
+        ]
     classes = np.unique(people.single[~np.isnan(people.single)])
     if 2 <= len(classes) <= _MOST_GRADES:
-        found["How often do judge and people give the same?"] = _same(about, len(classes) == 2, limits, rng)
+        found["How often do the judge and humans give the same score?"] = _same(about, len(classes) == 2, limits, rng)
     err = []
     if given:
         how = {"gold": people.noisy, "metric": about.judges, "given": given, "confidence_level": 1 - alpha}
@@ -389,7 +395,7 @@ def _answered(
                 settings = ask.settings if ask.of is None else {"gold": on.gold, "metric": on.judges, **ask.settings}
                 result = _called(on.ds, ask, settings)
             except ValueError as error:
-                told = f"This can't be told: {error}."
+                told = f"Not answered: {error}."
                 said += [told] if told not in said else []
                 continue
         caveats += held.caveats
@@ -413,7 +419,7 @@ def _answered(
 def _nothing(question: str, people: People) -> str:
     """Why a question was not asked."""
     if "annotators" in question:
-        return "The file has one human score for each output: whether people agree can't be told."
+        return "The file has one human score for each output, so human agreement is unknown."
     if "err" in question:
         return "The file has no length, position or group to look at."
     return "This needs human scores that vary."
@@ -427,7 +433,7 @@ def _reversed(result: xr.Dataset) -> list[str]:
     one = len(falls) == 1
     names = wording.listed(map(wording.name, falls))
     return [
-        f"{names} {'gives' if one else 'give'} lower scores where people give higher ones. If lower is better there, "
+        f"{names} {'gives' if one else 'give'} lower scores where humans give higher ones. If lower is better there, "
         f"say so: lower_is_better={falls!r} in to_scores, --lower-is-better on the command line."
     ]
 

@@ -112,7 +112,7 @@ def methods(result: xr.Dataset, *, bibtex: bool = False) -> str:
     """
     bibtex = _validate.flag("bibtex", bibtex)
     if not isinstance(result, xr.Dataset) or _analysis(result) not in AIMS:
-        raise ValueError("this is no result, as ds.meta.ci(...) gives, so that there is nothing to say of its making")
+        raise ValueError("methods describes an xsumstat result, such as ds.meta.ci(...); this Dataset is not one")
     parts = [_aim(result), _of_calibration(result), _of_intervals(result), _of_tests(result), _of_software(result)]
     text = " ".join(part for part in parts if part)
     keys = [key for found in _CITED.finditer(text) if _known(found) for key in found[1].split(", ")]

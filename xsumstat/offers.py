@@ -249,6 +249,6 @@ def _of_choices(frame: pd.DataFrame) -> list[tuple[str, str]]:
         ("columns", _validate.listing(frame.columns, 20)),
         ("recognised", known),
         ("choices", f"ds = df.meta.to_preferences({', '.join(arguments)})"),
-        ("", "kind={'human': [...]} names the raters that are people"),
+        ("", "kind={'human': [...]} names the human raters"),
         ("then", "ds.meta says what can be asked; help(df.meta.to_preferences) which words a choice may be"),
     ]

@@ -30,6 +30,7 @@ from xsumstat.dataset import facts, leakage, scope, value_checks, wording
 from xsumstat.dataset import scores as schema
 from xsumstat.dataset.value_checks import Checks
 from xsumstat.inference import corrections
+from xsumstat.io import result_frames
 from xsumstat.io.whole_files import write_whole
 from xsumstat.judge_report import JudgeReport
 from xsumstat.plots import parts as plot_parts
@@ -161,6 +162,13 @@ class Report:
             Such as "report.html"; an existing file is replaced.
         """
         write_whole(_validate.path("path", path), self.html())
+
+    def frames(self) -> dict[str, pd.DataFrame]:
+        """Intervals and tests as frames, by name."""
+        names = ("correlations", "tests", "tests_of_these")
+        found = (self.intervals, self.tests, self.tests_of_these)
+        pairs = zip(names, found, strict=True)
+        return {name: result_frames.to_frame(result) for name, result in pairs if result is not None}
 
     def __str__(self) -> str:
         return self.text()

@@ -116,6 +116,24 @@ class JudgeAnswers(Protocol):
     def paper(self) -> list[str]: ...  # noqa: D102
 
 
+class TaskAnswers(Protocol):
+    """What a page shows of a shared task; see `xsumstat.task_report.TaskReport`."""
+
+    @property
+    def name(self) -> str: ...  # noqa: D102
+    @property
+    def notes(self) -> tuple[str, ...]: ...  # noqa: D102
+    @property
+    def data(self) -> tuple[tuple[str, str], ...]: ...  # noqa: D102
+    @property
+    def code(self) -> str: ...  # noqa: D102
+    def about(self) -> str: ...  # noqa: D102
+    def verdict(self) -> list[str]: ...  # noqa: D102
+    def paper(self) -> list[str]: ...  # noqa: D102
+    def ranking(self) -> pd.DataFrame: ...  # noqa: D102
+    def pictures(self) -> list[tuple[Any, str, str]]: ...  # noqa: D102
+
+
 def page(answers: Answers) -> str:
     return document(answers.name, _body(answers, 1))
 
@@ -157,11 +175,27 @@ def of_judges(answers: JudgeAnswers, top: int) -> str:
     return "".join([*parts, *_ending(answers, top)])
 
 
+def of_tasks(answers: TaskAnswers, top: int) -> str:
+    """A ranking over tasks, as HTML."""
+    said = "".join(f"<p>{_text(text)}</p>" for text in answers.verdict())
+    parts = [
+        f'<h{top} class="top">Which metric is best? <bdi>{_text(answers.name)}</bdi></h{top}>\n',
+        f'<p class="about">{_text(answers.about())}</p>\n',
+        f'<div class="verdict">{said}</div>\n',
+    ]
+    if answers.notes:
+        parts += [_heading(top, "Mind"), "<ul>", *(f"<li>{_text(note)}</li>" for note in answers.notes), "</ul>\n"]
+    about = "Average, rank and cluster; of each task the value, and its cluster in parentheses"
+    parts += [_heading(top, "Metrics, best first"), _table(about, answers.ranking(), labelled=True)]
+    parts += [f"{pictures.figure(*picture)}\n" for picture in answers.pictures()]
+    return "".join([*parts, *_ending(answers, top)])
+
+
 def _heading(top: int, text: str) -> str:
     return f'<h{top + 1} class="part">{_text(text)}</h{top + 1}>\n'
 
 
-def _ending(answers: Answers | JudgeAnswers, top: int) -> list[str]:
+def _ending(answers: Answers | JudgeAnswers | TaskAnswers, top: int) -> list[str]:
     """Description of the scores, methods, and code."""
     rows = "".join(f"<dt>{_text(what)}</dt><dd>{_text(told)}</dd>" for what, told in answers.data)
     paper = (f"<p>{_text(text)}</p>\n" for text in answers.paper())
@@ -201,7 +235,7 @@ def _explained(answers: Answers) -> str:
     said = []
     if wording.has_intervals(answers.intervals):
         whom = scope.of(answers.intervals.attrs)
-        said.append(f"An interval holds the correlations that are plausible for {whom}.")
+        said.append(f"An interval shows the plausible correlations for {whom}.")
     if answers.comparisons():
         said.append("A metric beats another where the test of their difference survives the correction.")
     return " ".join(said)

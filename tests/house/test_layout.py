@@ -45,6 +45,8 @@ FACE = (
         "report_data",
         "report_page",
         "report_pictures",
+        "task_command",
+        "task_report",
     ),
     *("__init__", "__main__"),
 )

@@ -46,11 +46,7 @@ def corr_test(
     Parameters
     ----------
     {ds}
-    {gold}
-    {metric.rows}
-    {other.columns}
-    {level}
-    {coefficient}
+    {pairs}
     method : {"williams", "steiger", "meng", "zou", "wilcoxon"}, default "williams"
         "wilcoxon" is the signed-rank test of the correlations on single inputs (or, at within_system level, systems).
     {alternative}
@@ -89,11 +85,8 @@ def corr_test(
     --------
     >>> import xsumstat
     >>> ds = xsumstat.load_dataset("demo")
-    >>> test = ds.meta.corr_test("human", metric="judge", other=["rouge", "length"])
-    >>> test.meta.to_frame(brief=True).round(3)
-      metric other_metric  pvalue  difference
-    0  judge        rouge   0.131       0.137
-    1  judge       length   0.006       0.616
+    >>> ds.meta.corr_test("human", metric="judge", other=["rouge", "length"]).pvalue.values.round(3)
+    array([[0.131, 0.006]])
     """
     measure = checked_measure(level, coefficient, missing, undefined)
     check_symmetric(measure.coefficient)
@@ -133,8 +126,8 @@ def corr_test(
 def _warn_of_averages(level: str) -> None:
     if level in _OF_GROUPS:
         _validate.warn(
-            f"corr_test takes the average correlation at level={level!r} for a single one, which varies far more: "
-            "it finds almost nothing (its size at .05 is about 0); use perm_test",
+            f"corr_test treats the average correlation at level={level!r} as a single one, which varies far more: "
+            "the test is very conservative (its size at .05 is about 0); use perm_test",
             "average_for_single",
         )
 

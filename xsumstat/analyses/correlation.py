@@ -94,8 +94,8 @@ def corr(
     With x_ij and z_ij the metric's and the human score of system i on input j, the levels are "system"
     ``corr_i(mean_j x_ij, mean_j z_ij)``, "input" ``mean_j corr_i(x_ij, z_ij)``, "global" ``corr_ij(x_ij, z_ij)`` and
     "within_system" ``mean_i corr_j(x_ij, z_ij)``. Metrics whose ``higher_is_better`` is False are negated first.
-    Formulas of all coefficients, their chance values and partial correlations: documentation, "How intervals and tests
-    are computed"; which to use: "Which interval, which test?".
+    Formulas of all coefficients, their chance values and partial correlations: documentation, "Coefficients"; which to
+    use: "Which interval, which test?".
 
     References
     ----------
@@ -218,7 +218,6 @@ def _of_pairs(score: xr.DataArray, pairs: IntArray, measure: Measure, top: int |
 def _one_pair(
     x: FloatArray, pair: tuple[int, int], measure: Measure, best: Mapping[int, BoolArray]
 ) -> tuple[float, float]:
-    """The correlation of two metrics, perhaps among their best outputs, and how many groups have none."""
     one, other = (x[metric] for metric in pair)
     if best:
         one = np.where(best[pair[0]] | best[pair[1]], one, np.nan)
@@ -253,7 +252,6 @@ def _groups_of_pairs(
 
 
 def _paired(values: xr.DataArray, pairs: IntArray) -> list[xr.DataArray]:
-    """Values of the one and of the other metric of each pair, along dim `_pair`."""
     if not facts.is_lazy(values):
         picked = (values.isel(metric=xr.DataArray(at, dims="_pair")) for at in pairs.T)
         return [each.drop_vars("metric", errors="ignore") for each in picked]

@@ -171,7 +171,7 @@ def _groups(ds: xr.Dataset, scores: schema.Scores, by: Any) -> tuple[Groups, lis
     for dim in {by, f"other_{by}"} & set(scores.further):
         raise ValueError(f"score or gold has the further dim {dim!r}, a name that results of by={by!r} need; rename it")
     if len(labels) < 2:
-        raise ValueError(f"by={by!r} has only the group(s) {_validate.listing(labels)}; a comparison needs 2")
+        raise ValueError(f"by={by!r} must have 2 groups or more, got {_validate.listing(labels)}")
     with value_checks.held():  # labels without a group were named already
         own = slices.groups_of(scores.score, "by", by, facts.CELLS)[1]
     places = (np.array([at for at, group in enumerate(own) if group == label], dtype=np.int64) for label in labels)
@@ -185,7 +185,8 @@ def _random(resample: Any, dims: tuple[str, ...], shape: tuple[int, int], groups
     found = random_dims(resample, dims, (least if groups.dim == "system" else systems, inputs))
     if found != random_dims(resample, dims, shape):
         _validate.warn(
-            f"a group of {by} has {least} system(s): the result is for these systems only. For new systems, leave out "
+            f"a group of {by} has only {_validate.counted(least, 'system')}: the result is for these systems only. "
+            f"For new systems, leave out "
             f"groups of fewer than {facts.ENOUGH_SYSTEMS}",
             "few_systems",
         )

@@ -170,7 +170,8 @@ def sample_inputs(
     rated = score.notnull().any("system").all("metric").values
     if wanted > rated.sum():
         raise ValueError(
-            f"{score.sizes['metric']} metric(s) · n_means {n_means} · n_spreads {n_spreads} · n_each {n_each} are "
+            f"{_validate.counted(score.sizes['metric'], 'metric')} · n_means {n_means} · n_spreads {n_spreads} · "
+            f"n_each {n_each} are "
             f"{wanted} inputs, and only {rated.sum()} have scores of every metric"
         )
     generator = draws.generator(draws.seed_of(rng), 0)

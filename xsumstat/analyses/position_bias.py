@@ -37,9 +37,7 @@ def position_bias(
     {ds.preferences}
     rater : label or list of labels, optional
         Raters to analyse. Default: all who saw pairs in both orders.
-    {adjust.raters}
-    {confidence_level}
-    {cluster.prompts}
+    {judges}
 
     Returns
     -------
@@ -47,11 +45,6 @@ def position_bias(
         On (rater,): ``position_bias`` (share of pairs whose choice moves to the first output less the share that moves
         to the second), ``ci_low``, ``ci_high``, ``pvalue``, ``pvalue_adjusted``, ``significant``; ``flip_share`` (any
         move), ``flip_low``, ``flip_high``; ``n_first``, ``n_second``, ``n_pairs``, ``n_prompts``.
-
-    Warns
-    -----
-    UserWarning
-        For raters without a pair in both orders, and raters with a single prompt, who have no interval.
 
     Notes
     -----
@@ -68,16 +61,11 @@ def position_bias(
     Examples
     --------
     >>> import pandas as pd, xsumstat
-    >>> choices = [("left", "right")] * 24 + [("right", "left")] * 6 + [("left", "left")] * 170
-    >>> frame = pd.DataFrame(
-    ...     {"left": "small", "right": "large", "choice": choice, "prompt": at, "swapped": bool(swapped)}
-    ...     for at, both in enumerate(choices)
-    ...     for swapped, choice in enumerate(both)
-    ... )
-    >>> found = frame.meta.to_preferences(order="swapped").meta.position_bias()
-    >>> found.meta.to_frame(brief=True)[["rater", "position_bias", "ci_low", "ci_high", "pvalue"]].round(3)
-       rater  position_bias  ci_low  ci_high  pvalue
-    0  judge           0.09   0.035    0.143   0.001
+    >>> pairs = [("left", "right")] * 24 + [("right", "left")] * 6 + [("left", "left")] * 170
+    >>> rows = [("a", "b", pair[swap], at, bool(swap)) for at, pair in enumerate(pairs) for swap in (0, 1)]
+    >>> frame = pd.DataFrame(rows, columns=["left", "right", "choice", "prompt", "swapped"])
+    >>> frame.meta.to_preferences(order="swapped").meta.position_bias().position_bias.values
+    array([0.09])
     """
     asked = parts.Asked.checked(ds, confidence_level, adjust, cluster)
     choices = asked.choices
@@ -94,7 +82,7 @@ def position_bias(
             f"no rater chose between the same two outputs in both orders; raters: {_validate.listing(lacking)}. "
             "position_bias needs pairs that were shown both ways round"
         )
-    parts.warn_left_out(lacking, "rater(s) saw no pair in both orders")
+    parts.warn_left_out(lacking, "rater", "saw no pair in both orders")
     result = asked.result(
         dict(zip(_NAMES, np.array(list(found.values())).T, strict=True)), list(found), "position_bias"
     )

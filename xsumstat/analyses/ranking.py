@@ -96,11 +96,8 @@ def rank(
     --------
     >>> import xsumstat
     >>> ds = xsumstat.load_dataset("demo")
-    >>> ds.meta.rank("human", metric=["judge", "rouge", "bleu"], level="input").meta.to_frame(brief=True).round(2)
-      metric  rank  correlation  cluster
-    0  judge     1         0.78        1
-    1  rouge     2         0.50        2
-    2   bleu     3         0.25        3
+    >>> ds.meta.rank("human", metric=["judge", "rouge", "bleu"], level="input").cluster.to_series().to_dict()
+    {'judge': 1, 'rouge': 2, 'bleu': 3}
     """
     alpha = _validate.fraction("alpha", alpha)
     Draws.checked(n_resamples, rng, progress=progress, least=1)
@@ -174,7 +171,6 @@ def _each_once(before: list[Said], of_test: list[Said], of_single: list[Said]) -
 
 
 def _method(method: Any, *, crossed: Any, swap: Any, adjust: Any) -> str:
-    """Which tests decide; what asks for swaps goes with these alone."""
     asked = {"crossed=True": bool(crossed), f"swap={swap!r}": swap is not None, "adjust='maxt'": adjust == "maxt"}
     swaps = [name for name, is_asked in asked.items() if is_asked]
     if method is None:

@@ -53,11 +53,6 @@ def sentinels(
         ``kind(metric)`` is "sentinel". ``attrs["sentinels"]`` and ``attrs["sentinels_level"]`` record their human
         scores and level.
 
-    Warns
-    -----
-    UserWarning
-        For outputs with a human score but without a covariate, which are not fitted.
-
     Notes
     -----
     At global and within_system level "sentinel: input" is the mean human score of the *other* systems on the input, so
@@ -132,7 +127,6 @@ def _gold(ds: xr.Dataset, score: xr.DataArray, gold: Any) -> tuple[xr.DataArray,
 
 
 def _check_shared(human: xr.DataArray, score: xr.DataArray, seen: Sequence[str]) -> None:
-    """Some label that both have along each dim that is looked up in the gold."""
     for dim in (str(dim) for dim in human.dims if dim in score.dims and (dim in seen or dim not in facts.CELLS)):
         if schema.have_labels(score, human, dim):
             schema.check_shared(score, human, dim)
@@ -221,7 +215,9 @@ def _joined(ds: xr.Dataset, score: xr.DataArray, added: dict[str, xr.DataArray],
     labels = score.indexes["metric"].tolist()
     taken = [label for label in added if label in labels]
     if taken:
-        raise ValueError(f"the metric(s) {_validate.listing(taken)} are there already; leave them out with ds.drop_sel")
+        raise ValueError(
+            f"the scores already have {_validate.named('metric', taken)}; drop these first, with ds.drop_sel"
+        )
     if "kind" not in ds.variables:
         kinds = ["human" if label in own else "automatic" for label in labels]
         ds = ds.assign_coords(kind=("metric", np.array(kinds, dtype=object)))

@@ -53,11 +53,6 @@ def discriminative_agreement(
         and "undecided". On (metric, system, other_system, ...): ``win_share``, ``gold_win_share`` and ``n_inputs``; NaN
         for pairs that share at most one input.
 
-    Warns
-    -----
-    {errors.warned}
-        Also for pairs of systems that share at most one input.
-
     Notes
     -----
     Scope: these systems on inputs like these. F1 of a verdict is ``2·agreed/(by gold + by metric)``; the mean weighs
@@ -118,7 +113,6 @@ def discriminative_agreement(
 
 
 def _agreement(shares: FloatArray, confidence_level: float) -> tuple[Any, ...]:
-    """F1, accuracy and confusion (gold, metric) of one metric from the shares of wins by it and by gold, (4, pairs)."""
     by_metric, by_gold = (_verdict(each[:, ~np.isnan(shares[0])], confidence_level) for each in np.split(shares, 2))
     confusion = np.zeros((3, 3), dtype=np.int64)
     np.add.at(confusion, (by_gold, by_metric), 1)

@@ -26,7 +26,7 @@ def check_along(score: xr.DataArray, along: Any, base: Any) -> None:
     further = [str(dim) for dim in score.dims if dim not in facts.CORE]
     _validate.known("along", along, further, "further dims of score")
     if along not in score.indexes:
-        raise ValueError(f"score has no labels along {along!r}, so that base={base!r} names none")
+        raise ValueError(f"score has no labels along {along!r}, needed for base={base!r}")
     _validate.known("base", base, list(score.indexes[along]), f"labels of {along}")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from xsumstat.catalogue.record import Analysis, Question, TestName, Variable
 from xsumstat.catalogue.variables import CHANCE, ESTIMATED, LIMITS, PAIR, PAIRS, UNDEFINED_GROUPS, limits_of
 
-GROUP = "agreement with people"
+GROUP = "agreement with human scores"
 ANALYSES = (
     Analysis(
         "corr",

@@ -74,8 +74,8 @@ def accuracy_with_ties(
     """Prepare pairs of metrics for swaps of scores under accuracy with ties."""
     if any(measure.coefficient.thresholds):
         raise ValueError(
-            "swap='scores' would give a score to another metric's threshold; use threshold=0, no threshold, so that it "
-            "is calibrated anew, or swap='decisions' (all of a group, with resample='input' at level='input')"
+            "swap='scores' would give a score to another metric's threshold; use threshold=0, or no threshold, which "
+            "calibrates it anew, or swap='decisions' (all of a group, with resample='input' at level='input')"
         )
     return correlation_swaps.swapped(scores, z, pairs, measure, kind=kernels.ACC_EQ, off_system=_accuracy_tests)
 

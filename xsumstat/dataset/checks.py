@@ -51,7 +51,10 @@ def check_numbers(values: xr.DataArray, name: str) -> None:
     if len(infinite):
         first = zip(values.dims, infinite[0], strict=True)
         place = {str(dim): values.indexes[dim].tolist()[at] for dim, at in first if dim in values.indexes}
-        raise ValueError(f"{name} has {len(infinite)} infinite value(s), the first at {place}; a missing score is NaN")
+        raise ValueError(
+            f"{name} has {_validate.counted(len(infinite), 'infinite value')}, the first at {place}; a missing "
+            f"score is NaN"
+        )
 
 
 def as_labels(labels: Iterable[Hashable]) -> npt.NDArray[np.object_]:
@@ -64,10 +67,10 @@ def as_labels(labels: Iterable[Hashable]) -> npt.NDArray[np.object_]:
 
 # What stands in for an interval that is not defined, by its kind.
 FELL_BACK = {
-    "bca": "no BCa interval, but a percentile one, for",
-    "corrected": "the corrected variance came out below that of one dim, which stands in (see `ci`), for",
-    "studentized": "no scores vary when one system is left out, and the jackknife's interval stands in (see `ci`), for",
-    "jackknife": "no scores vary when one system or input is left out, and another interval stands in (see `ci`), for",
+    "bca": "percentile interval instead of BCa, for",
+    "corrected": "the corrected variance is below the variance of one dim, which is used instead (see `ci`), for",
+    "studentized": "no scores vary without one system: the jackknife interval is used instead (see `ci`), for",
+    "jackknife": "no scores vary without one system or input: another interval is used instead (see `ci`), for",
 }
 
 
@@ -110,7 +113,8 @@ def warn_few_differences(score: xr.DataArray, gold: xr.DataArray) -> bool:
     few = least < _FEW_INPUTS
     if few:
         _validate.warn(
-            f"the two systems differ by a metric and by the gold on {least} input(s) only: with fewer than "
+            f"the two systems differ by a metric and by the gold on only {_validate.counted(least, 'input')}: with "
+            f"fewer than "
             f"{_FEW_INPUTS} such inputs, intervals at input level undercover; use level='global'",
             "few_inputs",
         )
@@ -129,13 +133,13 @@ def refuse_copies(ratings: Mapping[str, xr.DataArray]) -> None:
 
 def few_systems(how_many: str) -> str:
     """The warning text for few systems."""
-    return f"{how_many} systems: a correlation over so few says little"
+    return f"{how_many} systems: results are very uncertain"
 
 
 def check_resampled(score: xr.DataArray, dims: tuple[str, ...]) -> None:
     """Raise unless some resampled dim has more than one label."""
     if all(score.sizes.get(dim, score.sizes["system"] * score.sizes["input"]) == 1 for dim in dims):
-        raise ValueError(f"resample={'/'.join(dims)!r} has only one label to draw, so that nothing can vary")
+        raise ValueError(f"resample={'/'.join(dims)!r} has only one label to draw: nothing can vary")
 
 
 def without_empty(
@@ -187,7 +191,7 @@ def check_used(
 def check_together(systems: xr.DataArray, inputs: xr.DataArray, gold: BoolArray, score: BoolArray) -> None:
     """Raise unless some system and input are usable, where gold and score exist at all."""
     if not (bool(systems.any()) and bool(inputs.any())) and gold.any() and score.any():
-        raise ValueError("gold and score are never there together: no cell has both; NaN is a missing score")
+        raise ValueError("no output has both a gold score and a metric score; NaN is a missing score")
 
 
 def report_empty(systems: xr.DataArray, inputs: xr.DataArray) -> None:
@@ -206,7 +210,10 @@ def report_empty(systems: xr.DataArray, inputs: xr.DataArray) -> None:
 
 def empty(dim: Hashable, labels: Sequence[Hashable], both: str) -> str:
     """The message that labels have no cell with `both`."""
-    return f"{len(labels)} {dim}(s) have no cell with {both} and are left out: {_validate.listing(labels)}"
+    return (
+        f"left out {_validate.counted(len(labels), str(dim))} without an output that has {both}: "
+        f"{_validate.listing(labels)}"
+    )
 
 
 def _labels_where_not(condition: xr.DataArray) -> list[Hashable]:
@@ -222,7 +229,7 @@ def check_finite(spread: Fact, name: str) -> None:
     if np.isinf(spread.values).any():
         infinite: xr.DataArray = (spread.array == np.inf).any([dim for dim in spread.dims if dim != "metric"])
         labels = infinite["metric"].values[infinite.values].tolist() if infinite.ndim else []
-        whose = f" of metric(s) {_validate.listing(labels)}" if labels else ""
+        whose = f" of {_validate.named('metric', labels)}" if labels else ""
         raise ValueError(f"{name} has infinite values{whose}; a missing score is NaN")
 
 
@@ -234,7 +241,7 @@ def check_gold(spread: Fact, name: str) -> None:
     if np.isnan(spread.values).all():
         raise UnusableGoldError(f"gold {name!r} has no score at all: every value is NaN")
     if not (spread.values > 0).any():
-        raise UnusableGoldError(f"gold {name!r} is constant, so that no correlation with it is defined")
+        raise UnusableGoldError(f"gold {name!r} is constant: its correlations are undefined")
     warn_where(spread.array == 0, f"gold {name!r} is constant", "constant_gold", gold=name)
     warn_where(spread.array.isnull(), f"gold {name!r} has no score", "no_gold_score", gold=name)
 
@@ -264,7 +271,7 @@ def check_metrics(spread: Fact, constant: bool = False) -> None:
     if bool(whole.any()):
         labels = whole.metric.values[whole.values]
         raise ValueError(
-            f"metric(s) {_validate.listing(labels.tolist())} have no score at all: every value is NaN; "
+            f"no score at all for {_validate.named('metric', labels.tolist())}: every value is NaN; "
             "leave them out with ds.drop_sel(metric=[...])"
         )
     warn_where(empty, "no score for metric", "no_score")
@@ -384,7 +391,7 @@ def warn_biased(found: xr.Dataset, n_resamples: int) -> None:
     if n_resamples >= _MANY:
         biased = abs(found["bias"]) > MUCH_BIAS * found["standard_error"]
         consequence = "percentile intervals may miss the true value too often (method='jackknife' corrects for it)"
-        warn_where(biased, f"{BIASED}, so that {consequence}, for", "biased")
+        warn_where(biased, f"{BIASED}: {consequence}, for", "biased")
 
 
 def whole(values: xr.DataArray, dims: Iterable[str]) -> xr.DataArray:

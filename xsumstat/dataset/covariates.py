@@ -127,7 +127,7 @@ def check_level(found: Sequence[Covariate], level: str) -> None:
         members = _MEMBERS[level]
         if not varies(each, level):
             raise ValueError(
-                f"given={each.source!r} has only the dim(s) {_validate.listing(each.values.dims)}, and does not vary "
+                f"given={each.source!r} has only the dims {_validate.listing(each.values.dims)}, and does not vary "
                 f"among the {members[0]}s that are correlated at level={level!r}"
             )
 

@@ -127,8 +127,8 @@ def _warn(
         return
     more = f"; … ({len(texts)} in all)" if len(texts) > 8 else ""
     _validate.warn(
-        f"metrics that are people's own scores: {'; '.join(texts[:8])}{more}. What they reach says nothing of a "
-        "metric: leave them out, or call them human in the coordinate kind(metric)",
+        f"metrics that equal human scores: {'; '.join(texts[:8])}{more}. Their agreement says nothing about a "
+        "metric: leave them out, or mark them as human in the coordinate kind(metric)",
         "leakage",
     )
 

@@ -82,7 +82,7 @@ def _warn_undefined(
     places = [at for at, (a, b) in enumerate(pairs) if not (constant[a] or constant[b])]
     names = [f"{labels[pairs[at][0]]} and {labels[pairs[at][1]]}" for at in places]
     left = difference.isel(_pair=places).assign_coords(_pair=names)
-    checks.warn_where(left.isnull(), "no difference is defined for the pair(s)")
+    checks.warn_where(left.isnull(), "undefined difference for")
 
 
 def laid_out(

@@ -84,7 +84,7 @@ def _warn(near: Fact, labels: list[str], used: Sequence[xr.DataArray] | None, ha
     families = ", or name families in a coordinate of systems and pass cluster='family'" if has_cluster else ""
     _validate.warn_once(
         f"near-copies among the systems: {shown}{more}. Intervals and tests for new systems are too narrow, because "
-        f"they count each copy as a system of its own; keep one of each{families}",
+        f"each copy counts as a separate system; keep one of each{families}",
         "near_copies",
     )
 

@@ -80,7 +80,7 @@ class Choices:
         """Raise if no rater is human."""
         if not self.human.any():
             raise ValueError(
-                f"{question} compares judges with people, and no rater is of kind 'human': name them, as in "
+                f"{question} compares judges with humans, and no rater has the kind 'human': name them, as in "
                 "to_preferences(frame, ..., kind={'human': ['ann', 'ben']}) or ds.assign_coords(kind=('rater', [...]))"
             )
 
@@ -88,7 +88,7 @@ class Choices:
         """Raise if every rater is human."""
         if self.human.all():
             raise ValueError(
-                f"{question} compares judges with people, and no rater is of kind 'judge'; "
+                f"{question} compares judges with humans, and no rater has the kind 'judge'; "
                 f"raters: {_validate.listing(self.raters)}"
             )
 
@@ -186,7 +186,8 @@ def _clusters(values: xr.DataArray, cluster: Any) -> tuple[IntArray, str]:
     labels = values[cluster].values
     if pd.isna(labels).any():
         raise ValueError(
-            f"cluster={cluster!r}: {int(pd.isna(labels).sum())} prompt(s) have no {cluster}; each needs one"
+            f"cluster={cluster!r}: {_validate.counted(int(pd.isna(labels).sum()), 'prompt')} without {cluster}; "
+            f"each prompt needs one"
         )
     codes, _ = pd.factorize(labels)
     return codes.astype(np.int64), str(cluster)

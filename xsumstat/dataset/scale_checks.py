@@ -23,7 +23,7 @@ from xsumstat.types import FloatArray
 # With more different values there are no classes.
 MOST_CLASSES = 50
 _SHOWN = 6
-_CALIBRATE = "bring it to people's scale with ds.meta.calibrate, or name metrics that are on it (metric=...)"
+_CALIBRATE = "bring it to the human scale with ds.meta.calibrate, or name metrics on that scale (metric=...)"
 
 
 def settled(record: Coefficient, scores: Scores, positive: Any = None) -> Coefficient:
@@ -131,7 +131,7 @@ def with_positive(
     if len(known) == 2:
         return replace(record, positive=(float(known[-1]),))
     raise ValueError(
-        f"coefficient={record.name!r} is of two classes, and {whose} has the values {_shown(known, labels)}: say which "
+        f"coefficient={record.name!r} needs two classes, and {whose} has the values {_shown(known, labels)}: say which "
         "are positive, as in positive="
         f"{_text(float(known[-1]) if len(known) else 1.0, labels)!r}, or use 'kappa'"
     )
@@ -195,7 +195,7 @@ def _check_known(found: Fact, known: FloatArray, record: Coefficient, name: str,
     names: list[Hashable] = found.array["metric"].values[odd].tolist()
     raise ValueError(
         f"coefficient={record.name!r} compares classes, and people give {_shown(known, labels)} (gold {name!r}); "
-        f"metric(s) {_validate.listing(names)} have other values, as {found.values[odd][0]:g}: {_CALIBRATE}"
+        f"other values, such as {found.values[odd][0]:g}, in {_validate.named('metric', names)}: {_CALIBRATE}"
     )
 
 

@@ -298,7 +298,7 @@ def checked_scores(ds: xr.Dataset) -> xr.DataArray:
     """The variable `score` as float64, checked."""
     if "score" not in ds.data_vars:
         names = _validate.listing(ds.data_vars) or "none"
-        raise ValueError(f"the Dataset has no variable 'score' that holds the metrics' scores; variables: {names}")
+        raise ValueError(f"the Dataset has no variable 'score' with the metrics' scores; variables: {names}")
     score = ds["score"]
     lacking = [dim for dim in CORE if dim not in score.dims]
     if lacking:
@@ -309,7 +309,7 @@ def checked_scores(ds: xr.Dataset) -> xr.DataArray:
             else f"rename with xsumstat.set_dims(ds, {lacking[0]}=...)"
         )
         raise ValueError(
-            f"score lacks the dim(s) {_validate.listing(lacking)}, it has {_validate.listing(score.dims)}; {way_out}"
+            f"score must have {_validate.named('dim', lacking)}, got {_validate.listing(score.dims)}; {way_out}"
         )
     directions.check_place(ds)
     if "metric" not in score.coords:
@@ -405,7 +405,7 @@ def oriented(scores: xr.DataArray, along: Iterable[Hashable]) -> xr.DataArray:
     better = scores.coords["higher_is_better"]
     if not set(better.dims) <= set(along) - {"system", "input"}:
         raise ValueError(
-            f"higher_is_better must be a coordinate of metric, it has the dim(s) {_validate.listing(better.dims)}"
+            f"higher_is_better must be a coordinate of metric, got the dims {_validate.listing(better.dims)}"
         )
     higher = directions.as_bool(better)
     if not facts.is_lazy(higher) and higher.values.all():
@@ -475,7 +475,8 @@ def aligned(score: xr.DataArray, gold: xr.DataArray) -> tuple[xr.DataArray, xr.D
         if lost:
             dropped[dim] = lost
             _validate.warn(
-                f"gold and score differ along {dim!r}: {len(lost)} label(s) that only one has are left out: "
+                f"gold and score differ along {dim!r}: left out {_validate.counted(len(lost), 'label')} that only "
+                f"one of them has: "
                 f"{_validate.listing(lost)}",
                 "labels_left_out",
             )

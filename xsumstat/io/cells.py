@@ -111,7 +111,7 @@ def report_alike(labels: Mapping[Hashable, Iterable[Hashable]]) -> None:
         if pairs:
             listed = "; ".join(f"{ascii(str(a))} and {ascii(str(b))}" for a, b in pairs[:3])
             _validate.warn(
-                f"{what}: {len(pairs)} pair(s) of labels look the same, and are two, as their signs differ: {listed}; "
+                f"{what}: some labels look the same but have different characters: {listed}; "
                 "spell them alike, as unicodedata.normalize('NFC', label) does",
                 "look_alike_labels",
             )

@@ -144,7 +144,7 @@ class Cases:
         systems = list(dict.fromkeys(system for _, system, _ in self._values))
         if self._skipped:
             said = "; ".join(f"{metric!r} ({value})" for metric, value in list(self._skipped.items())[:8])
-            _validate.warn(f"scores that are no numbers are left out: {said}", "scores_left_out")
+            _validate.warn(f"left out scores that are not numbers: {said}", "scores_left_out")
         if not metrics:
             raise ValueError(f"there are no scores of {source} in what was read")
         tasks = dict.fromkeys(key[2][0] for key in self._values)

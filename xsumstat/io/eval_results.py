@@ -164,7 +164,7 @@ def read_promptfoo(path: str | Path | Iterable[str | Path]) -> xr.Dataset:
             for metric, value, averaged in _promptfoo_scores(entry, where):
                 cases.add(key, cases.label("metric", metric, where), value, where, averaged=averaged)
     if failed:
-        _validate.warn(f"{failed} answer(s) ended in an error, and have no score", "scores_left_out")
+        _validate.warn(f"no score for {_validate.counted(failed, 'answer')} that ended in an error", "scores_left_out")
     ds = cases.dataset("promptfoo")
     return ds.assign_coords(_described(ds, variables))
 

@@ -47,7 +47,8 @@ def of_rows(column: pd.Series[Any], dim: str, name: str, place: Place) -> Labels
     if empty[:-1].any() or codes.min(initial=0) < 0:
         lacking = np.flatnonzero(empty[codes])
         raise ValueError(
-            f"{len(lacking)} row(s) have no {dim} (column {name!r}), the first is {place(int(lacking[0]))}"
+            f"{_validate.counted(len(lacking), 'row')} without {dim} (column {name!r}), the first is "
+            f"{place(int(lacking[0]))}"
         )
     if bare:
         merged = _codes(labels)

@@ -61,7 +61,7 @@ def _described(ds: xr.Dataset, granularity: str, inputs: list[Any]) -> _Lines:
     _, twice = score_files.documents_of(lines)
     if twice:
         raise ValueError(
-            f"document(s) {_validate.listing(twice)} cannot be written: the segments of a document must follow each "
+            f"cannot write {_validate.named('document', twice)}: the segments of a document must follow each "
             'other and have one domain; ds.sortby("document") puts them together'
         )
     return lines

@@ -188,9 +188,7 @@ def table_of(result: xr.Dataset, tests: xr.Dataset | None, alpha: Any, digits: A
 
 def _check_result(result: Any, tests: xr.Dataset | None) -> None:
     if not isinstance(result, xr.Dataset) or "analysis" not in result.attrs or not result.data_vars:
-        raise ValueError(
-            "this is no result of a question, as ds.meta.ci(...) gives; scores are tables by .meta.to_frame()"
-        )
+        raise ValueError("not an xsumstat result, such as ds.meta.ci(...); for a table of scores use .meta.to_frame()")
     for name, each in (("the result", result), ("tests", tests)):
         if each is not None and any(facts.is_lazy(values) for values in each.data_vars.values()):
             raise ValueError(f"{name} is lazy (Dask) and has no numbers yet; compute it first: .compute()")

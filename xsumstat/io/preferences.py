@@ -218,7 +218,8 @@ def _systems(
     same = np.flatnonzero(codes[0] == codes[1])
     if len(same):
         raise ValueError(
-            f"{len(same)} row(s) set a system beside itself, the first is {place(int(same[0]))}: "
+            f"a system is compared with itself in {_validate.counted(len(same), 'row')}, first in "
+            f"{place(int(same[0]))}: "
             f"{systems[codes[0][same[0]]]!r}"
         )
     return systems, (codes[0], codes[1])
@@ -352,9 +353,9 @@ def _filled(
         cell = np.unravel_index(flat[again[0]], shape)
         first = int(order[np.flatnonzero(flat[order] == flat[again[0]])[0]])
         raise ValueError(
-            f"{len(again)} choice(s) are given more than once, the first in {place(first)} and "
+            f"{_validate.counted(len(again), 'choice')} repeated, the first in {place(first)} and "
             f"{place(int(again[0]))}: prompt {by_prompt.array().tolist()[cell[0]]!r}, {pairs[cell[1]]}, "
-            f"{orders[cell[2]]}, rater {raters.tolist()[cell[3]]!r}; name the column that tells them apart in "
+            f"{orders[cell[2]]}, rater {raters.tolist()[cell[3]]!r}; name the column that distinguishes them in "
             "prompt=[...] or rater="
         )
     values = np.full(shape, np.nan)
@@ -403,7 +404,7 @@ def _descriptions(
             found[str(column)] = own
     if loose:
         _validate.warn(
-            f"column(s) left out, as they describe no prompt or rater: {_validate.listing(loose)}", "columns_left_out"
+            f"left out {_validate.named('column', loose)}: no values of a prompt or rater", "columns_left_out"
         )
     return found
 

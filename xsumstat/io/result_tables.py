@@ -149,14 +149,17 @@ def _check_tests(tests: Any, result: xr.Dataset, value: str) -> None:
     if not isinstance(tests, xr.Dataset) or "pvalue" not in tests or results.pair_dims(tests["pvalue"]) is None:
         raise ValueError("tests must be what compare_metrics or a test gave, with p-values of pairs of metrics")
     if not value or value not in result or "metric" not in result[value].dims or "difference" not in tests:
-        raise ValueError("tests mark the metrics of a table with one correlation a metric, as ci gives; this has none")
+        raise ValueError(
+            "tests mark metrics in a table with one correlation per metric, such as a result of ci; this result has "
+            "no such correlations"
+        )
     missing = [label for label in result["metric"].values.tolist() if label not in tests["metric"].values.tolist()]
     if missing:
         raise ValueError(f"tests have no metric {_validate.listing(missing)}, which the result has")
     for key in ("gold", "level", "coefficient"):
         theirs, ours = tests.attrs.get(key), result.attrs.get(key)
         if None not in (theirs, ours) and theirs != ours:
-            raise ValueError(f"tests are of {key}={theirs!r}, the result of {key}={ours!r}")
+            raise ValueError(f"tests have {key}={theirs!r}, the result of {key}={ours!r}")
     further = [dim for dim in tests["pvalue"].dims if dim not in ("metric", "other_metric")]
     unknown = [dim for dim in further if dim not in result.dims]
     if unknown:

@@ -132,7 +132,7 @@ class Roles:
             beside = f"{'left out' if self.gold == MEAN else 'not judged'}, as the raters' mean is the gold"
             said.append(f"human scores: {self.gold}{f' ({beside})' if self.raters or self.rated else ''}")
         if self.people:
-            said.append(f"people, not judged: {', '.join(self.people)}")
+            said.append(f"human scores, not judged: {', '.join(self.people)}")
         for names, what in ((self.judges, "judge"), (self.covariates, "covariate")):
             if names:
                 said.append(f"{what}{'s' * (len(names) > 1)}: {', '.join(names)}")

@@ -161,9 +161,7 @@ def _metric_columns(
             numbers(frame[column], column, place)
             metrics.append(column)
     if indexes:
-        _validate.warn(
-            f"column(s) left out, as they look like a saved index: {_validate.listing(indexes)}", "columns_left_out"
-        )
+        _validate.warn(f"left out {_validate.named('column', indexes)}: apparently a saved index", "columns_left_out")
     if not metrics:
         others = [column for column in frame.columns if column not in named]
         raise ValueError(
@@ -194,8 +192,8 @@ def _report_constant(metrics: list[str], scores: list[FloatArray], systems: Code
             constant.append(metric)
     if constant:
         _validate.warn(
-            f"numeric column(s) taken for metrics, though each system has one value: {_validate.listing(constant)}; "
-            "name the metrics with metric=[...] if they are not",
+            f"{_validate.named('column', constant)} read as metrics, with one value for each system; "
+            "name the metrics with metric=[...] if this is wrong",
             "perhaps_no_metric",
         )
 
@@ -290,7 +288,7 @@ def _descriptions(
             loose.append(column)
     if loose:
         _validate.warn(
-            f"column(s) left out, as they describe no metric, system or input: {_validate.listing(loose)}"
+            f"left out {_validate.named('column', loose)}: no values of a metric, system or input"
             f"{_of_percentages(frame, loose)}",
             "columns_left_out",
         )
@@ -323,8 +321,9 @@ def _refuse_repeated(rows: dict[str, Labels], cells: tuple[IntArray, ...]) -> No
     first = [each.each.iloc[codes[:3]] for each, codes in zip(rows.values(), cells, strict=True)]
     listed = "; ".join("/".join(map(repr, cell)) for cell in zip(*first, strict=True))
     raise ValueError(
-        f"{len(cells[0])} cell(s) appear more than once, the first {len(first[0])} ({'/'.join(rows)}): {listed}; "
-        "pass aggregate='mean', or name the column that tells them apart in dims"
+        f"repeated {_validate.counted(len(cells[0]), 'output')}, the first {len(first[0])} ({'/'.join(rows)}): "
+        f"{listed}; "
+        "pass aggregate='mean', or name the column that distinguishes them in dims"
     )
 
 

@@ -102,7 +102,7 @@ def _check_row(line: int, row: list[str], header: list[str], separator: str) -> 
     if fields == columns + 1 and not row[-1].strip():
         why = "; is there a separator at its end?"
     elif fields > columns and separator == ",":
-        why = "; a field that holds a comma must stand in quotes, and decimals need a point"
+        why = "; quote fields that hold a comma, and write decimals with a point"
     else:
         why = ""
-    raise ValueError(f"line {line}: {fields} field(s), and the header has {columns}{why}")
+    raise ValueError(f"line {line}: {_validate.counted(fields, 'field')}, but the header has {columns}{why}")

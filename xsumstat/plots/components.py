@@ -286,7 +286,7 @@ def label_points(axis: Any, places: Sequence[tuple[float, float]], names: Sequen
             kept.append(box)
             _lead(axis, box, place)
     if len(kept) < len(words):
-        left_out = f"{len(words) - len(kept)} of {len(words)} names left out: no room"
+        left_out = f"{len(words) - len(kept)} of {len(words)} names left out for lack of space"
         corner: dict[str, Any] = {"transform": axis.transAxes, "ha": "right", "va": "bottom", "fontsize": SMALL}
         axis.text(0.995, 0.005, left_out, color=muted(), **corner, **PLAIN)
 

@@ -262,7 +262,7 @@ def _raters_of(result: xr.Dataset, ceiling: xr.Dataset | None) -> xr.Dataset | N
     elif not isinstance(ceiling, xr.Dataset) or not _of_raters(ceiling):
         raise ValueError("ceiling must be what human_ceiling gives")
     elif "correlation" not in result:
-        raise ValueError("ceiling is of correlations, and the result holds differences; leave it out")
+        raise ValueError("ceiling holds correlations, but the result holds differences; leave ceiling out")
     if ceiling is None or "metric" not in ceiling.dims or RATER not in ceiling["metric"].values.tolist():
         return None
     for name in ("coefficient", "level"):

@@ -227,7 +227,7 @@ def _question(result: xr.Dataset, rows: str) -> str:
     """What the tests ask about a row and a column."""
     if result.attrs.get("analysis") == "equivalence":
         base = result.attrs.get("base")
-        return "are the two as good?" if base is None else f"is it as good as with {clipped(str(base))}?"
+        return "are the two equally good?" if base is None else f"is it equally good with {clipped(str(base))}?"
     asked = {
         "greater": f"is the row {rows} better than the column's?",
         "less": f"is the row {rows} worse than the column's?",

@@ -226,7 +226,7 @@ def confusion(
         axis.set_ylabel(f"verdict by {clipped(str(result.attrs.get('gold', 'gold')))}", fontsize=9, **PLAIN)
     for axis in axes[-across:]:
         axis.set_xlabel("verdict by the metric", fontsize=9, **PLAIN)
-    meaning = "pairs of systems, of which the first, the second or neither is better; colour: share of the row"
+    meaning = "pairs of systems: the first, the second or neither is better; colour: share of the row"
     return finished(axes, ax, title=title, notes=[meaning, wording.how(result), left_out])
 
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from xsumstat import extras
+from xsumstat import _validate, extras
 from xsumstat.resampling import jobs
 from xsumstat.resampling.jobs import Job, R
 from xsumstat.types import BoolArray, FloatArray, IntArray
@@ -253,7 +253,7 @@ def _check_room(job: Job[Any], plan: _Plan) -> None:
     room = _memory()
     if needed > room:
         raise ValueError(
-            f"one task needs about {needed / 1e9:.3g} GB: {metrics} metric(s) and the gold, "
+            f"one task needs about {needed / 1e9:.3g} GB: {_validate.counted(metrics, 'metric')} and the gold, "
             f"of {plan.matrix_bytes / 1e9:.3g} GB each, and what is made of them; there are {room / 1e9:.3g} GB for a "
             "task. Take workers with more memory, or fewer inputs"
         )

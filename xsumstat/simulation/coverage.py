@@ -179,7 +179,7 @@ def _checked_intervals(intervals: Any, questions: Questions, differences: bool) 
         _validate.choice(f"{where}['interval']", chosen["interval"], INTERVAL_NAMES)
         if chosen["method"] == "jackknife":
             if "interval" in given:
-                raise ValueError(f"{where}: interval= is for method='bootstrap', and 'jackknife' has none to choose")
+                raise ValueError(f"{where}: interval= applies only to method='bootstrap'")
             del chosen["interval"]
         elif chosen["interval"] == "corrected" and len(chosen["resample"]) < 2:
             raise ValueError(f"{where}: interval='corrected' needs resample='both'")

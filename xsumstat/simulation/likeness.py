@@ -61,7 +61,7 @@ class Likeness:
         values = np.concatenate([scores, gold[None]])
         raw, _ = components.estimates(values, tuple(components.EFFECTS.values()), errors=False)
         if np.isnan(raw).any():
-            raise ValueError("some scores share too few cells to tell the effects of systems, inputs and cells apart")
+            raise ValueError("some scores share too few outputs to separate the effects of systems, inputs and outputs")
         system, input, cell = components.repaired(raw)
         fits = [_additive(each) for each in values]
         mean, rows, columns, residuals = (np.array([fit[at] for fit in fits]) for at in range(4))

@@ -208,7 +208,7 @@ def _estimand(estimand: Any, difference: Any, other: Any) -> str:
         return "agreement" if difference is None else "difference"
     _validate.choice("estimand", estimand, ESTIMANDS)
     if estimand != "difference" and difference is not None:
-        raise ValueError(f"difference={difference!r} is of two systems, and estimand is {estimand!r}; leave one out")
+        raise ValueError(f"difference={difference!r} compares two systems, and estimand is {estimand!r}; leave one out")
     if estimand != "agreement" and other is not None:
         raise ValueError(f"other compares agreements, and estimand is {estimand!r}; leave one out")
     return str(estimand)
@@ -256,7 +256,7 @@ def _check_priced(money: Money, asked: Asked, estimand: str, metric: Any, judged
     free = money.costs.prompt == 0 and money.costs.verdict == 0
     if estimand in OF_SYSTEMS and metric is not None and judged == [None] and free:
         raise ValueError(
-            "inputs and the judge's scores cost nothing, so that more of them always pay: say how many there are, "
+            "inputs and the judge's scores cost nothing, so more of them always help: say how many there are, "
             "n_judged=1000, or what they cost, cost_per_verdict="
         )
 
@@ -288,7 +288,7 @@ def _raters(asked: Sequence[int], ratings: Ratings, given: Any) -> list[int | No
         return list(asked)
     if given is not None and list(asked) != [1]:
         raise ValueError(
-            f"no cell of {ratings.gold.name!r} has two ratings, so that raters cannot be told from cells; "
+            f"no cell of {ratings.gold.name!r} has two ratings, so raters and outputs cannot be separated; "
             "only n_raters=1 can be planned"
         )
     return [1]
@@ -323,7 +323,7 @@ def _of_systems(
     """Intervals of means or differences, or the power to find a difference, in all designs."""
     sizes = [None] if difference is None else _differences(difference)
     if money is None and asked.sizes.n_systems is not None:
-        which = "two systems are compared" if estimand == "difference" else "the mean is of one system"
+        which = "two systems are compared" if estimand == "difference" else "a mean describes one system"
         asked_of = f"difference={difference}" if difference is not None else f"estimand={estimand!r}"
         raise ValueError(f"{asked_of}: {which}, whatever n_systems is; leave n_systems out")
     if money is None and metric is not None and judged == [None]:

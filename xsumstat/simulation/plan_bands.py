@@ -83,7 +83,10 @@ def bases(found: Scores, measure: Measure, ratings: Ratings | None, these: bool)
     for x in found.score.values:
         own = _parts(x, human, measure, these, of_cells or not these)
         if own is None:
-            raise ValueError("some metric shares too few cells with the gold to tell systems, inputs and cells apart")
+            raise ValueError(
+                "some metric shares too few outputs with the gold to separate the effects of systems, inputs and "
+                "outputs"
+            )
         without = tuple(
             [_parts(np.delete(x, each, axis), np.delete(human, each, axis), measure, these, of_cells)
              for each in left_out]

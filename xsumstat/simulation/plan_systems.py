@@ -38,7 +38,7 @@ def spreads(found: Scores, estimand: str, ratings: Ratings | None, judged: bool)
     """By each metric as the judge, or by ratings alone: for the data, and without each block of inputs."""
     human = found.gold.values
     if estimand == "difference" and len(human) < 2:
-        raise ValueError("a difference needs two systems, and the scores are of one; ask estimand='mean'")
+        raise ValueError("a difference needs two systems, and the scores have one; use estimand='mean'")
     blocks = blocks_of(human.shape, True)
     noise = None if ratings is None else ratings.noise
     noises: list[Noise | None] = [None] * len(blocks[1])

@@ -140,7 +140,9 @@ def power(
     null = _validate.flag("null", null)
     if two and (noise is not None or null):
         which = "noise" if noise is not None else "null=True"
-        raise ValueError(f"{which} is of a metric and its noisy copy; with other= two metrics are compared as they are")
+        raise ValueError(
+            f"{which} compares a metric with its noisy copy; with other= two metrics are compared as they are"
+        )
     questions = Questions.of(level, coefficient, missing, undefined)
     redraw = _validate.flag("redraw", redraw) or two
     source = Source.of(ds, gold, metric, questions, redraw, n_systems, n_inputs, other)

@@ -134,7 +134,7 @@ def simulate(
         return _simulate_like(like, gold, metric, n_systems, n_inputs, truth, rng)
     for name, value in (("gold", gold), ("metric", metric)):
         if value is not None:
-            raise ValueError(f"{name}= is of the scores that like= gives, and there are none")
+            raise ValueError(f"{name}= names scores in like=, which is not given")
     n_systems = _validate.integer("n_systems", 20 if n_systems is None else n_systems, 2, _validate.MOST_DRAWS)
     n_inputs = _validate.integer("n_inputs", 100 if n_inputs is None else n_inputs, 1, _validate.MOST_DRAWS)
     names, model = _checked_model(agreement, effects, metric_effects, shared, likert, missing)
@@ -207,7 +207,7 @@ def prepared(
     calibrated.refuse(found.score, "a simulation")
     if found.further:
         raise ValueError(
-            f"scores have the further dim(s) {_validate.listing(sorted(found.further))}; select one label of each"
+            f"scores have further dims: {_validate.listing(sorted(found.further))}; select one label of each"
         )
     if found.used is not None:
         raise ValueError("scores are lazy, and all of them are needed: load them first, with ds.load()")
@@ -267,7 +267,7 @@ def _checked_model(
     metric_sd = gold_sd if metric_effects is None else _effects("metric_effects", metric_effects, 0.0, _LARGEST)
     for name, sds in (("effects", gold_sd), ("metric_effects", metric_sd)):
         if sds[0] == 0 and sds[2] == 0:
-            raise ValueError(f"{name} gives systems and cells no variance, so that no systems differ")
+            raise ValueError(f"{name} gives systems and cells no variance: no systems differ")
     if likert is not None:
         likert = _validate.integer("likert", likert, 2, 1000)
     shared, missing = _validate.number("shared", shared, 0, 1), _validate.number("missing", missing, 0, 1)
