@@ -276,7 +276,6 @@ def _read_from(args: argparse.Namespace) -> list[Path]:
 
 
 def _anchor(args: argparse.Namespace) -> xr.Dataset | None:
-    """Scores by the older version of the judge."""
     if args.anchor is None:
         return None
     return _load(argparse.Namespace(**{**vars(args), "scores": args.anchor}), lazy=False)[0]
@@ -291,7 +290,6 @@ def _check_numbers(args: argparse.Namespace) -> None:
 
 
 def _answers(args: argparse.Namespace, lazy: bool) -> tuple[xr.Dataset, report.Report | judge_report.JudgeReport]:
-    """The scores, and the report."""
     if args.gold is not None and Path(args.gold).is_file():
         raise ValueError(f"--gold names a metric or variable, and {args.gold} is a file: --gold-file {args.gold}")
     if args.raters is not None and (args.gold is not None or args.gold_file is not None):
@@ -351,7 +349,6 @@ def _reads_lazily(args: argparse.Namespace) -> bool:
 
 @contextmanager
 def _workers(address: str | bool | None) -> Iterator[None]:
-    """The cluster at an address, or the cores of this machine."""
     if not isinstance(address, str):
         with extras.optional("dask", "dask").config.set(scheduler="threads", num_workers=threads.n_threads()):
             yield
@@ -433,7 +430,6 @@ def _table(path: Path, args: argparse.Namespace) -> tuple[dict[str, Any], list[s
 
 
 def _taken(found: roles.Roles, how: dict[str, Any], named: dict[str, Any], args: argparse.Namespace) -> list[str]:
-    """How columns were read, in words."""
     columns = {field: how["value" if field == "score" else field] for field in named}
     columns = {
         field: name for field, name in columns.items()
@@ -460,7 +456,6 @@ def _no_gold(what: str, labels: Iterable[Hashable]) -> ValueError:
 
 
 def _joined(ds: xr.Dataset, name: str, args: argparse.Namespace) -> xr.Dataset:
-    """Scores with the gold from a separate file."""
     ratings, how = human_scores.read_human(
         args.gold_file,
         system=args.system_column,
@@ -480,7 +475,6 @@ def _oriented(ds: xr.Dataset, lower: list[str]) -> xr.Dataset:
 
 
 def _metrics(ds: xr.Dataset, args: argparse.Namespace) -> list[Any] | None:
-    """Metrics to judge: those named, or all except human scores; None for all."""
     if args.metric is not None:
         return list(args.metric)
     gold = args.gold or ds.attrs.get("gold")

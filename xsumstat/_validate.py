@@ -55,12 +55,10 @@ def named(noun: str, labels: Iterable[Hashable]) -> str:
 
 
 def is_list(value: Any) -> bool:
-    """Whether several values were given, which become a dim of the result."""
     return isinstance(value, list | tuple | np.ndarray | range)
 
 
 def listed(value: Any) -> list[Any]:
-    """A list's items, or the one value."""
     return list(value) if is_list(value) else [value]
 
 
@@ -115,7 +113,6 @@ def _check_figsize(value: Any) -> None:
 
 
 def n_draws(name: str, value: Any, minimum: int) -> int:
-    """A number of resamples or trials."""
     return integer(name, value, minimum, MOST_DRAWS)
 
 
@@ -131,7 +128,6 @@ def number(name: str, value: Any, least: float, most: float) -> float:
 
 
 def fraction(name: str, value: Any) -> float:
-    """A number strictly between 0 and 1."""
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
         raise TypeError(f"{name} must be a number between 0 and 1, got {given(value)}")
     if not 0 < float(value) < 1:
@@ -140,7 +136,6 @@ def fraction(name: str, value: Any) -> float:
 
 
 def flag(name: str, value: Any) -> bool:
-    """True or False, and no other value."""
     if type(value).__name__ in ("bool", "bool_"):
         return bool(value)
     raise TypeError(f"{name} must be True or False, got {given(value)}")
@@ -200,7 +195,6 @@ def known(name: str, value: Hashable, labels: Collection[Hashable], kind: str) -
 
 
 def label(name: str, value: Any) -> Any:
-    """A new label: readable text, or a whole number."""
     if isinstance(value, bool) or not isinstance(value, str | numbers.Integral):
         raise TypeError(f"{name} must be text or a whole number, got {given(value)}")
     if isinstance(value, str) and (not value.strip() or not value.isprintable()):
@@ -222,7 +216,6 @@ def _check_hashable(name: str, value: Any) -> None:
 
 
 def unique(name: str, labels: Iterable[Hashable]) -> None:
-    """Raise for repeated labels."""
     seen: dict[Hashable, int] = {}
     for label in labels:
         _check_hashable(name, label)
@@ -239,7 +232,6 @@ def text(name: str, value: Any) -> str:
 
 
 def coefficient_function(value: Any, allowed: Collection[str]) -> str | Callable[..., float]:
-    """The name of a coefficient, or a function of two 1-D arrays."""
     if callable(value) and not isinstance(value, type):
         function: Callable[..., float] = value
         return function
@@ -286,7 +278,6 @@ class _Asked:
         return (*(each for each in self.positional if each not in _DATA), *self.named)
 
     def error(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> TypeError:
-        """What is wrong with arguments that the function does not take."""
         for word, value in kwargs.items():
             if word not in self.positional and word not in self.named:
                 return TypeError(f"{self.name}() has no keyword {word!r}; {self._hint(word, value)}")
@@ -297,7 +288,6 @@ class _Asked:
         return TypeError(f"{self.name}() got too many positional arguments: {which} must be named; {hint}")
 
     def check_kinds(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
-        """Raise if an argument has a wrong type, such as a table."""
         for name, value in (*zip(self.positional, args, strict=False), *kwargs.items()):
             allowed = self.kinds[name]
             if name == "figsize" and value is not None:
@@ -322,7 +312,6 @@ class _Asked:
         return found
 
     def _hint(self, word: str, value: Any) -> str:
-        """The hint for a wrong keyword."""
         meant = [each for each in synonyms.keywords_meant(self.name, word) if each in self.keywords]
         meant = sorted(meant, key=lambda each: not self._takes(each, value))
         found = None
@@ -394,7 +383,6 @@ class _Asked:
 
 
 def _as_number(value: Any) -> float:
-    """A float, NaN for non-numbers."""
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
         return float("nan")
     return float(value)
@@ -494,7 +482,6 @@ def warn_once(text: str, code: str) -> None:
 
 
 def takes(keyword: str) -> bool:
-    """Whether the public function that was called has a keyword."""
     asked = _ASKED.get()
     return asked is not None and keyword in asked.named
 

@@ -454,6 +454,18 @@ class Plots(_Meta):
     ) -> Any:
         """Draw `plan`: widths of intervals or power of tests over numbers of inputs and systems, or costs."""
 
+    @_of("plots.drift")
+    def drift(
+        self,
+        *,
+        metric: Hashable | Sequence[Hashable] | None = None,
+        order: str | Sequence[Any] = "value",
+        figsize: tuple[float, float] | None = None,
+        title: str | None = None,
+        ax: Axes | None = None,
+    ) -> Any:
+        """Shift of each system's mean with its interval, over the shift of all; above, how agreement changed."""
+
     @_of("plots.preferences")
     def strengths(
         self,
@@ -961,6 +973,22 @@ class DatasetMeta(_Meta):
         min_items: int = 30,
     ) -> Dataset:
         """Test whether a judge may replace a human rater (alternative annotator test)."""
+
+    @_of("analyses.drift")
+    def drift(
+        self,
+        anchor: Dataset | Hashable,
+        gold: Hashable | DataArray | None = None,
+        *,
+        metric: Hashable | Sequence[Hashable] | DataArray | None = None,
+        margin: float = 0.05,
+        level: str = "global",
+        coefficient: str | Callable = "pearson",
+        alpha: float = 0.05,
+        undefined: str = "drop",
+        progress: bool | None = None,
+    ) -> Dataset:
+        """Compare two versions of a judge on the same outputs: agreement with human scores, verdicts, means of systems."""
 
     @_of("analyses.judges")
     def human_ceiling(

@@ -49,11 +49,9 @@ class Caveat(str):
         return made
 
     def said(self, text: str) -> Caveat:
-        """The same with another text."""
         return Caveat(text, self.code, **self.fields)
 
     def of(self, name: str) -> Caveat:
-        """The same for a named part."""
         return self.said(f"{name}: {self}")
 
     def warning(self) -> MetaEvaluationWarning:

@@ -20,7 +20,6 @@ class Reference:
 
     @property
     def short(self) -> str:
-        """In a text: "Deutsch et al., 2021"."""
         last = [author.partition(",")[0] for author in self.authors]
         who = " & ".join(last) if len(last) < 3 else f"{last[0]} et al."
         return f"{who}, {self.year}"

@@ -40,7 +40,6 @@ class Compiled:
 
 
 def scores(systems: int, inputs: int, *, gaps: tuple[int, ...] = ()) -> xr.Dataset:
-    """Tied scores of a gold and three metrics with gaps, and ratings by four raters."""
     rng = np.random.default_rng(0)
     values = np.round(rng.normal(size=(8, systems, inputs)) + rng.normal(size=(systems, inputs)), 1)
     for metric in gaps:
@@ -55,7 +54,6 @@ def scores(systems: int, inputs: int, *, gaps: tuple[int, ...] = ()) -> xr.Datas
 
 
 def questions() -> dict[str, Callable[[], object]]:
-    """Analyses to run, by name."""
     asked: dict[str, Callable[[], object]] = {}
     for name, ds in {"no gaps": scores(*_SMALL), "gaps": scores(*_SMALL, gaps=(0, 1, 2, 3))}.items():
         for each in table.COEFFICIENTS.values():
@@ -93,7 +91,6 @@ def _given(ds: xr.Dataset, *, level: str, coefficient: str) -> None:
 
 
 def _own_cells(ds: xr.Dataset, coefficient: str) -> None:
-    """Analyses with means over each metric's own cells."""
     measure = {"coefficient": coefficient, "missing": "available"}
     ds.meta.ci(metric="a", **measure, **_DRAWS)
     ds.meta.ci(metric="a", method="bootstrap", **measure, **_DRAWS)
@@ -110,7 +107,6 @@ def _of_cells(ds: xr.Dataset) -> None:
 
 
 def _of_scores(ds: xr.Dataset) -> dict[str, Callable[[], object]]:
-    """Analyses without a coefficient, or with kernels of their own."""
     meta, layers = ds.meta, {"method": "bootstrap", "resample": ("system", "input", "rater")}
     systems = [("wilcoxon", "t"), ("bootstrap", "t"), *product(("monte_carlo", "hybrid"), ("t", "wilcoxon"))]
     return {
@@ -138,7 +134,6 @@ def _of_scores(ds: xr.Dataset) -> dict[str, Callable[[], object]]:
 
 
 def _ask(name: str) -> int:
-    """Run one analysis in a worker; return the number of kernels compiled."""
     before = _n_compiled()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -162,7 +157,6 @@ def _n_compiled() -> int:
 
 
 def compile_all() -> Compiled:
-    """Compile every kernel that is not cached, on all cores."""
     folder = kept_in()
     if folder is None:
         raise OSError(

@@ -58,7 +58,6 @@ def conclusion(result: xr.Dataset) -> str:
 
 
 def _turned(result: xr.Dataset) -> list[str]:
-    """A sentence on metrics that are better when lower."""
     better = result.coords.get("higher_is_better")
     if better is None or better.dims != ("metric",) or "gold" not in result.attrs:
         return []
@@ -68,7 +67,6 @@ def _turned(result: xr.Dataset) -> list[str]:
 
 
 def _calibrated(result: xr.Dataset) -> list[str]:
-    """A sentence on metrics that hold calibrated scores."""
     found = calibrated.labels(result)
     return (
         [f"{wording.listed(map(wording.name, found), 3)}: scores calibrated by the ratings of other inputs."]
@@ -102,7 +100,6 @@ def sentences(result: xr.Dataset, *, closing: bool = True) -> list[str]:
 
 
 def _function(name: str) -> Callable[[xr.Dataset], Any]:
-    """The function that a row of the catalogue names, "module.function"."""
     module, _, function = name.partition(".")
     found: Callable[[xr.Dataset], Any] = getattr(importlib.import_module(f"xsumstat.{module}"), function)
     return found
@@ -113,7 +110,6 @@ def _main(result: xr.Dataset, analysis: str) -> xr.DataArray:
 
 
 def _parts(result: xr.Dataset, further: list[Hashable]) -> Iterator[tuple[str, xr.Dataset]]:
-    """Each label of the further dims in words, and its results."""
     for places in itertools.product(*(range(result.sizes[dim]) for dim in further)):
         part = result.isel(dict(zip(further, places, strict=True)))
         labels = (f"{dim} {wording.name(part[dim].item() if dim in part.coords else at)}" for dim, at in
@@ -126,7 +122,6 @@ def _labelled(label: str, said: list[str]) -> list[str]:
 
 
 def _of_many(result: xr.Dataset, further: list[Hashable], size: int, how: Analysis) -> list[str]:
-    """The best of how many labels, and for a few labels what each says."""
     brief = (
         [] if size > _MOST_IN_BRIEF else [(label, _function(how.say)(part)) for label, part in _parts(result, further)]
     )

@@ -20,7 +20,6 @@ _LEAST_ALPHA, _GOOD_ALPHA = 0.667, 0.8
 
 
 def labels(result: xr.Dataset, dim: str = "metric") -> list[Hashable]:
-    """Labels of a dim, or places without labels."""
     return result[dim].values.tolist()  # type: ignore[no-any-return]
 
 
@@ -37,7 +36,6 @@ def coefficient(result: xr.Dataset) -> str:
 
 
 def gold(result: xr.Dataset) -> str:
-    """Name of the gold."""
     return name(result.attrs.get("gold", "gold"))
 
 
@@ -51,13 +49,11 @@ def interval(result: xr.Dataset, ending: str = "") -> str:
 
 
 def estimated(one: xr.Dataset, variable: str) -> str:
-    """One value with its interval, if any."""
     low, high = (float(one[each]) if each in one.data_vars else math.nan for each in ("ci_low", "ci_high"))
     return estimate(float(one[variable]), low, high)
 
 
 def undefined(result: xr.Dataset, variable: str) -> list[str]:
-    """A sentence that names metrics without a value."""
     values = result[variable]
     lacking = values.isnull().all([dim for dim in values.dims if dim != "metric"]).values
     named = [label for label, nothing in zip(labels(result), lacking, strict=True) if nothing]
@@ -85,14 +81,12 @@ def confusion(result: xr.Dataset) -> list[str]:
 
 
 def best_metric(result: xr.Dataset) -> Hashable | None:
-    """The metric with the highest correlation; None without one."""
     values = result[results.main_variable(result) if "correlation" not in result else "correlation"]
     found = values.values.ravel() if values.dims == ("metric",) else np.array([math.nan])
     return None if np.isnan(found).all() else labels(result)[int(np.nanargmax(found))]
 
 
 def _best(values: FloatArray) -> list[int]:
-    """Places of the highest value, several for ties."""
     return np.flatnonzero(values >= np.nanmax(values) - 1e-12).tolist()
 
 
@@ -111,7 +105,6 @@ def _leads(result: xr.Dataset, values: FloatArray, shown: list[str], by: str = "
 
 
 def _has_chance(result: xr.Dataset) -> bool:
-    """Whether the result has the chance baseline."""
     return {"baseline", "baseline_constant"} <= set(result.data_vars)
 
 
@@ -135,7 +128,6 @@ def chance(result: xr.Dataset) -> str:
 
 
 def corr(result: xr.Dataset) -> list[str]:
-    """Highest and lowest correlations."""
     values = result["correlation"].values
     if np.isnan(values).all():
         return ["No metric has a defined correlation."]
@@ -215,7 +207,6 @@ def _level_and_width(
 
 
 def _stand_ins(result: xr.Dataset) -> list[str]:
-    """Metrics with another kind of interval than asked for."""
     if "fell_back" not in result:
         return []
     named = [label for label, other in zip(labels(result), result["fell_back"].values, strict=True) if other]
@@ -223,7 +214,6 @@ def _stand_ins(result: xr.Dataset) -> list[str]:
 
 
 def _differences(result: xr.Dataset) -> list[str]:
-    """Number of intervals of differences above or below 0."""
     rows, columns = labels(result), labels(result, "other_metric")
     difference, low, high = (
         result[each].transpose("metric", "other_metric").values for each in ("difference", "ci_low", "ci_high")
@@ -258,7 +248,6 @@ def ci_closing(result: xr.Dataset) -> list[str]:
 
 
 def metric_corr(result: xr.Dataset) -> list[str]:
-    """The two most and the two least similar metrics."""
     values = result["correlation"].transpose("metric", "other_metric").values.copy()
     rows, columns = labels(result), labels(result, "other_metric")
     seen: set[frozenset[Hashable]] = set()
@@ -367,12 +356,10 @@ def _best_mean(result: xr.Dataset, best: int, there: list[int]) -> list[str]:
 
 
 def top_k_corr(result: xr.Dataset) -> list[str]:
-    """The metric that agrees best among the best systems."""
     return [*_along(result, "k", "Among the {} best systems", "among the {}"), _NARROW]
 
 
 def close_corr(result: xr.Dataset) -> list[str]:
-    """The metric that agrees best on close systems."""
     unit = result.attrs.get("unit", "score")
     return [*_along(result, "gap", f"Among pairs of systems in the gap {{}} ({unit}s)", "in the gap {}"), _NARROW]
 
@@ -453,7 +440,6 @@ def _is(of: list[int]) -> str:
 
 
 def normality(result: xr.Dataset) -> list[str]:
-    """Metrics whose normality is rejected."""
     alpha = wording.alpha_of(result)
     groups = [dim for dim in result["pvalue"].dims if dim != "metric"]
     if groups:
@@ -470,7 +456,6 @@ def normality(result: xr.Dataset) -> list[str]:
 
 
 def _normal_groups(p: xr.DataArray, dims: list[Hashable], alpha: float) -> list[str]:
-    """Share of groups in which normality is rejected, by metric."""
     tests = p.notnull().sum(dims)
     if not tests.any():
         return ["No test could be made."]
@@ -486,7 +471,6 @@ def _normal_groups(p: xr.DataArray, dims: list[Hashable], alpha: float) -> list[
 
 
 def pca(result: xr.Dataset) -> list[str]:
-    """Explained variance, and the two closest metrics."""
     explained = result["explained"].values
     each = ", ".join(f"{100 * share:.0f} %" for share in explained)
     word = "component explains" if len(explained) == 1 else "components explain"
@@ -503,7 +487,6 @@ def pca(result: xr.Dataset) -> list[str]:
 
 
 def simulate(result: xr.Dataset) -> list[str]:
-    """True correlations at the first level and coefficient."""
     truth = result["truth"].isel({dim: 0 for dim in result["truth"].dims if dim != "metric"})
     of = result.attrs.get("gold")
     pairs = zip(truth["metric"].values.tolist(), truth.values.tolist(), strict=True)

@@ -50,7 +50,6 @@ def compare_groups(result: xr.Dataset) -> list[str]:
 
 
 def _decisive(result: xr.Dataset) -> xr.DataArray:
-    """The deciding p-values of all groups, adjusted if available."""
     adjusted = "heterogeneity_pvalue_adjusted"
     return result[adjusted if adjusted in result else "heterogeneity_pvalue"].transpose("metric")
 
@@ -67,7 +66,6 @@ def _of_metric(result: xr.Dataset, at: int, dims: tuple[str, ...]) -> str:
 
 
 def _pairs(result: xr.Dataset, dims: tuple[str, ...]) -> list[str]:
-    """Pairs of groups that differ."""
     p, difference = (each.transpose("metric", *dims).values for each in (adjust.decisive(result), result["difference"]))
     rows, columns, named = labels(result, dims[0]), labels(result, dims[1]), labels(result)
     tests: dict[tuple[Hashable, frozenset[Hashable]], str] = {}

@@ -22,7 +22,6 @@ _LEAST, _LEAST_SHARE = 30, 0.01
 
 
 def disagreement(result: xr.Dataset) -> list[str]:
-    """How often metrics order two outputs oppositely, overall and in bins with enough pairs."""
     dims = ("metric", "other_metric", "score_bin")
     share, n = (result[each].transpose(*dims).values for each in ("share", "n_pairs"))
     n = np.where(np.isnan(share) | ~_once(result)[..., None], 0, n)
@@ -38,7 +37,6 @@ def disagreement(result: xr.Dataset) -> list[str]:
 
 
 def improvement_consistency(result: xr.Dataset) -> list[str]:
-    """How far metrics agree on improvements, in bins with enough outputs."""
     ratio, n = result["ratio"].values, result["n_outputs"].values
     n = np.where(np.isnan(ratio), 0, n)
     if not n.sum():

@@ -51,7 +51,6 @@ def _inputs(n: int) -> str:
 
 
 def components_closing(result: xr.Dataset) -> list[str]:
-    """The use of components."""
     return ["simulate(like=) draws scores with these components."]
 
 
@@ -106,19 +105,16 @@ def _bought(result: xr.Dataset) -> list[str]:
 
 
 def _whom(result: xr.Dataset) -> list[str]:
-    """Scope of a plan."""
     whom = scope.words(result.attrs, "Planned for ")
     return [f"{whom}."] if whom else []
 
 
 def _of(one: xr.Dataset, what: str) -> float | None:
-    """A label of a design, from its coordinates or attrs."""
     value = one.coords[what].item() if what in one.coords else one.attrs.get(what)
     return None if value is None else float(value)
 
 
 def _design(one: xr.Dataset) -> str:
-    """One design, its cost and result."""
     raters, systems = int(_of(one, "n_raters") or 1), int(_of(one, "n_systems") or 0)
     rated = int(one["rated_inputs"])
     outputs = f"output of {systems:,} system{'s' if systems > 1 else ''}"
@@ -141,7 +137,6 @@ def _judge(one: xr.Dataset) -> str:
 
 
 def _alone(one: xr.Dataset) -> str:
-    """Result, or cost, of ratings alone."""
     for what in ("width", "power", "cost"):
         if f"{what}_alone" in one and not bool(one[f"{what}_alone"].isnull()):
             value = float(one[f"{what}_alone"])
@@ -150,7 +145,6 @@ def _alone(one: xr.Dataset) -> str:
 
 
 def _reached(one: xr.Dataset, alone: str) -> str:
-    """Width of the interval, or power of the test."""
     what = "width" if "width" in one else "power"
     value, low, high = (float(one[each]) for each in (what, f"{what}_low", f"{what}_high"))
     limits = "" if np.isnan(low) else f"{number(low)} to {number(high)} by these data"
@@ -187,7 +181,6 @@ def _about(one: xr.Dataset) -> str:
 
 
 def _doubt(result: xr.Dataset) -> list[str]:
-    """Uncertainty of the plan."""
     ratios = _ratios(result)
     if ratios is None:
         return []
@@ -197,7 +190,6 @@ def _doubt(result: xr.Dataset) -> list[str]:
 
 
 def _least(one: xr.DataArray) -> str:
-    """The design with the fewest cells."""
     values = np.atleast_1d(one.values)
     if np.isnan(values).all():
         return "none of these numbers of systems" if "n_systems" in one.dims else "none of these numbers of inputs"

@@ -65,7 +65,6 @@ def _side(result: xr.Dataset, at: int) -> str:
 
 
 def _moves(one: xr.Dataset) -> str:
-    """Pairs that change each way, and the test."""
     n, first, second = (int(one[each]) for each in ("n_pairs", "n_first", "n_second"))
     limits = between(float(one["flip_low"]), float(one["flip_high"]))
     flips = f"{percent(float(one['flip_share']))}{limits} of {n:,} choices change with the order"

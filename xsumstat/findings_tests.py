@@ -47,7 +47,6 @@ def settled_by(result: xr.Dataset) -> str:
 
 
 def uncorrected(result: xr.Dataset) -> list[str]:
-    """The remark on many uncorrected p-values."""
     if "pvalue" not in result or "pvalue_adjusted" in result:
         return []
     said = wording.many_uncorrected(adjust.n_tests(result), alpha_of(result))
@@ -154,7 +153,6 @@ def _one_pair(result: xr.Dataset, won: list[Pair]) -> str:
 
 
 def _limits_of(result: xr.Dataset, at: int, to: int) -> str:
-    """Interval of one difference, if any."""
     if "ci_low" not in result:
         return ""
     low, high = (float(result[end].transpose("metric", "other_metric").values[at, to]) for end in ("ci_low", "ci_high"))
@@ -168,7 +166,6 @@ def of_whom(result: xr.Dataset) -> str:
 
 
 def rank(result: xr.Dataset) -> list[str]:
-    """The clusters, best first."""
     return _clusters(result) + undefined(result, "correlation")
 
 
@@ -188,7 +185,6 @@ def _clusters(result: xr.Dataset, of: str = "correlation") -> list[str]:
 
 
 def clusters_closing(result: xr.Dataset) -> list[str]:
-    """What a cluster is, and by which test."""
     tests = result.sizes.get("metric", 1) * (result.sizes.get("metric", 1) - 1)
     if "adjust_method" in result.attrs:
         correction = wording.correction_words(result)
@@ -199,7 +195,6 @@ def clusters_closing(result: xr.Dataset) -> list[str]:
 
 
 def rank_tasks(result: xr.Dataset) -> list[str]:
-    """The clusters by average score over tasks."""
     return [
         f"By {_over_tasks(result.sizes.get('task', 1))}: {_clusters(result, 'average_score')[0]}",
         f"{_WITHIN_CLUSTERS} ({_level(result)}).",
@@ -207,7 +202,6 @@ def rank_tasks(result: xr.Dataset) -> list[str]:
 
 
 def ranks_by(result: xr.Dataset) -> list[str]:
-    """The clusters by average score over the tasks of one group."""
     return [f"by {_over_tasks(int(result['n_tasks']))}: {_clusters(result, 'average_score')[0]}"]
 
 
@@ -239,7 +233,6 @@ def rank_stability(result: xr.Dataset) -> list[str]:
 
 
 def _difference(result: xr.Dataset) -> str:
-    """The only pair: difference, deciding interval, and p."""
     if not {"difference", "ci_low", "ci_high"} <= set(result.data_vars):
         return ""
     at = ~np.isnan(result["pvalue"].values.ravel())
@@ -251,7 +244,6 @@ def _difference(result: xr.Dataset) -> str:
 
 
 def equivalence(result: xr.Dataset) -> list[str]:
-    """Which pairs are equivalent within which margin."""
     along = result.attrs.get("along")
     dim = "other_metric" if "other_metric" in result["equivalent"].dims else str(along)
     dims = ("metric", dim)
@@ -408,7 +400,6 @@ def _best(one: xr.Dataset, by: str) -> list[str]:
 
 
 def _alike(one: xr.Dataset, first: Hashable, won: list[Pair], compared: set[frozenset[Hashable]]) -> list[str]:
-    """Other pairs without a significant difference, if few."""
     order = labels(one, "system")
     among = [
         sorted(pair, key=order.index) for pair in compared if first not in pair and pair not in map(frozenset, won)
@@ -436,7 +427,6 @@ def _of_two(one: xr.Dataset, first: Hashable, second: Hashable, variable: str) -
 
 
 def discriminative_agreement(result: xr.Dataset) -> list[str]:
-    """How often verdicts on pairs of systems equal the gold's."""
     shares, named = result["accuracy"].values, labels(result)
     if np.isnan(shares).all():
         return ["No pair of systems has a verdict."]
@@ -535,7 +525,6 @@ def coverage(result: xr.Dataset) -> list[str]:
 
 
 def power(result: xr.Dataset) -> list[str]:
-    """Power of each test, or its size beside the significance level."""
     trials = int(result.attrs.get("n_trials", 0))
     alpha = alpha_of(result)
     if "type_i_error" in result:
@@ -636,13 +625,11 @@ def _biases(one: xr.Dataset, p: FloatArray, covariate: str, where: str) -> list[
 
 
 def _sign(one: xr.Dataset) -> FloatArray:
-    """Sign of slopes, or of the limit without a slope."""
     slope = one["slope"].values
     return np.where(np.isnan(slope), np.isfinite(one["ci_low"].values) - 0.5, slope)
 
 
 def _with_slope(one: xr.Dataset, at: int) -> str:
-    """A metric and its slope, or its only limit."""
     low, high = float(one["ci_low"].values[at]), float(one["ci_high"].values[at])
     called = name(labels(one)[at])
     if math.isinf(high):
@@ -653,10 +640,7 @@ def _with_slope(one: xr.Dataset, at: int) -> str:
 
 
 def _explained_below(one: xr.Dataset) -> FloatArray:
-    """Highest reliability of human scores at which noise explains each slope; NaN for none.
-
-    At system level it may be just below the least reliability that the spread of single outputs allows.
-    """
+    """Highest reliability of human scores at which noise explains each slope; NaN for none."""
     if "corrected_pvalue" not in one:
         return np.full(one["slope"].shape, np.nan)
     p, slope = (one[each].transpose("metric", "reliability").values for each in ("corrected_pvalue", "corrected_slope"))

@@ -162,7 +162,6 @@ def make_report(
     rng: int = 0,
     source: str = "",
 ) -> JudgeReport:
-    """Ask every question of the page; a refused one states why."""
     about = subject(ds, gold, metric)
     ds, people, judges, given = about.ds, about.people, about.judges, about.given
     level, coefficient = report_data.usual_measure(ds, level, coefficient)
@@ -192,8 +191,6 @@ def make_report(
 
 @dataclass(frozen=True, eq=False)
 class Subject:
-    """Scores in memory, human raters, judges, and descriptions of outputs."""
-
     ds: xr.Dataset
     people: People
     judges: list[Hashable]
@@ -201,7 +198,6 @@ class Subject:
 
 
 def subject(ds: xr.Dataset, gold: Any = None, metric: Any = None) -> Subject:
-    """Human raters and judges found in scores; lazy scores are computed."""
     ds = ds.compute() if any(facts.is_lazy(values) for values in ds.data_vars.values()) else ds
     people = _people(ds, gold)
     given = _covariates(ds)
@@ -233,7 +229,6 @@ class People:
 
 
 def _people(ds: xr.Dataset, gold: Any) -> People:
-    """The named gold, or a variable of ratings, and the ratings beside it."""
     score = schema.checked_scores(ds)
     ratings = leakage.ratings_in(ds)
     if isinstance(gold, str) and gold in ratings:
@@ -253,10 +248,7 @@ def _people(ds: xr.Dataset, gold: Any) -> People:
 
 
 def on_scale(about: Subject, coefficient: Coefficient, rng: int) -> OnScale:
-    """Judges for a coefficient of agreement; those on another scale are calibrated.
-
-    Classes are the majority of raters, because a mean is no class.
-    """
+    """Judges for a coefficient of agreement; those on another scale are calibrated."""
     ds, people = about.ds, about.people
     gold, code = people.gold, []
     values = people.values
@@ -313,7 +305,6 @@ def _about_judges(
     alpha: float,
     rng: int,
 ) -> dict[str, list[Ask]]:
-    """Questions about annotators and judges."""
     people, given = about.people, about.given
     rated: dict[str, Any] = {"rating": people.rating}
     of_judges: dict[str, Any] = {"gold": people.gold, "metric": about.judges}
@@ -364,7 +355,6 @@ def _same(about: Subject, two: bool, limits: dict[str, Any], rng: int) -> list[A
 def _about_systems(
     ds: xr.Dataset, people: People, best: Hashable, limits: dict[str, Any], adjust: str
 ) -> dict[str, list[Ask]]:
-    """Questions about systems, with the best judge, and about the next ratings."""
     means = Ask("system_means", {"gold": people.gold, "metric": best, **limits}, picture="system_means")
     asks = [means]
     if ds.sizes["system"] > 1:
@@ -417,7 +407,6 @@ def _answered(
 
 
 def _nothing(question: str, people: People) -> str:
-    """Why a question was not asked."""
     if "annotators" in question:
         return "The file has one human score for each output, so human agreement is unknown."
     if "err" in question:
@@ -464,7 +453,6 @@ def _called(ds: xr.Dataset, ask: Ask, settings: dict[str, Any]) -> xr.Dataset:
 
 
 def _best_judge(shown: dict[str, xr.Dataset], judges: list[Hashable]) -> Hashable:
-    """The judge with the best agreement, by default the first."""
     found = shown.get("human_ceiling", shown.get("ci"))
     if found is None:
         return judges[0]
@@ -501,7 +489,6 @@ def _title(result: xr.Dataset) -> str:
 def _picture(
     result: xr.Dataset, name: str, question: str, table: pd.DataFrame | None
 ) -> tuple[Callable[[], Any], str, str]:
-    """Drawing function of a result, its label, and its numbers in words."""
     module = {"confusion": "systems"}.get(name, name)
     draw = getattr(importlib.import_module(f"xsumstat.plots.{module}"), name)
     numbers = "" if table is None else "; ".join(" ".join(map(str, row)) for row in table.itertuples(index=False))
@@ -516,7 +503,6 @@ def _lines(table: pd.DataFrame) -> list[str]:
 
 
 def _data(ds: xr.Dataset, people: People, judges: list[Hashable], given: list[str]) -> tuple[tuple[str, str], ...]:
-    """Description of the scores, as (topic, text)."""
     rows = [("systems", _sized(ds, "system")), ("prompts", _sized(ds, "input"))]
     rows.append(("judges", wording.listed(map(wording.name, judges), 8)))
     if people.n_raters:
@@ -539,13 +525,11 @@ def _sized(ds: xr.Dataset, dim: str) -> str:
 
 
 def _key(ask: Ask, shown: dict[str, xr.Dataset]) -> str:
-    """Name of a result: its analysis, and its object if there are several."""
     beside = ask.settings.get("by", ask.settings.get("coefficient"))
     return f"{ask.name} {beside}" if beside is not None and (ask.of or ask.name in shown) else ask.name
 
 
 def _call_of(name: str, settings: dict[str, Any], people: People, of: str = "ds", of_package: bool = False) -> str:
-    """A call with arrays by name."""
     arrays = {id(people.gold): "gold", id(people.rating): "rating"}
     given = {key: value for key, value in settings.items() if value is not None}
     shown = {

@@ -64,7 +64,6 @@ def of(annotation: Any) -> frozenset[str]:
 
 
 def described(text: str, name: str) -> str:
-    """What an argument must be, from the docstring."""
     found = re.search(rf"^ *(?:\w+, )*{name}(?:, \w+)* : (.+)$", text, re.MULTILINE)
     said = re.sub(r",? ?(optional|default .*)$", "", found[1]).strip() if found else ""
     article = "a " if re.match(r"Data|mapping", said) else ""

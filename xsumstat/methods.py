@@ -174,7 +174,6 @@ def _aim(result: xr.Dataset) -> str:
 
 
 def _of_calibration(result: xr.Dataset) -> str:
-    """How scores were calibrated."""
     if "calibration" in result.attrs:
         judges, words = str(result.attrs.get("calibrated", "")), str(result.attrs["calibration"])
         return f"The scores of {judges} were calibrated {words} [kolen2014test]."
@@ -195,7 +194,6 @@ def _of_calibration(result: xr.Dataset) -> str:
 
 
 def _sides(result: xr.Dataset) -> tuple[list[Hashable], list[Hashable]] | None:
-    """Labels of rows and columns of a result of pairs."""
     dims = _dims_of_pairs(result)
     if not set(dims) <= set(result.coords):
         return None
@@ -209,7 +207,6 @@ def _dims_of_pairs(result: xr.Dataset) -> tuple[str, str]:
 
 
 def _whether(result: xr.Dataset) -> str:
-    """Pairs that are tested for a difference."""
     sides = _sides(result)
     of_systems = _analysis(result) == "compare_systems"
     what, pairs = ("scores", "systems") if of_systems else ("agreement", "metrics")
@@ -222,7 +219,6 @@ def _whether(result: xr.Dataset) -> str:
 
 
 def _others(result: xr.Dataset) -> str:
-    """Metrics that others are compared with."""
     sides = _sides(result)
     return "another" if sides is None or set(sides[0]) == set(sides[1]) else wording.listed(sides[1], last="or")
 
@@ -335,7 +331,6 @@ def _of_correction(result: xr.Dataset) -> str:
 
 
 def _of_level(result: xr.Dataset) -> str:
-    """The significance level of `conclusion`."""
     return f" at a significance level of {wording.setting(wording.alpha_of(result))}"
 
 

@@ -17,7 +17,7 @@ from xsumstat.io import roles, texts
 
 RATERS, AMONG, PREFERENCES = "raters and judges", "among metrics", "preferences"
 # What of these needs no single ratings.
-WITHOUT_RATERS = ("confusion", "repeatability", "calibrate")
+WITHOUT_RATERS = ("confusion", "repeatability", "calibrate", "drift")
 # What needs a further dim of the scores of this name.
 NEEDS_DIM = {"repeatability": "run"}
 # Questions to scores, in groups. `of` says which a Dataset has something for.
@@ -40,12 +40,10 @@ _LOOKED_AT = 10_000
 
 
 def is_result(ds: xr.Dataset) -> bool:
-    """Whether an analysis made it."""
     return "analysis" in ds.attrs
 
 
 def is_scores(ds: xr.Dataset) -> bool:
-    """Whether it holds scores, not a result."""
     return not is_result(ds) and "score" in ds.data_vars and set(facts.CORE) <= set(ds["score"].dims)
 
 
@@ -111,7 +109,6 @@ def misplaced(ds: xr.Dataset, name: str) -> str | None:
 
 
 def _first(question: str, name: str) -> str:
-    """The analysis to run before a method of results."""
     return f"call it on a result: ds.meta.{question}(...).meta.{name}()"
 
 
@@ -131,7 +128,6 @@ def misplaced_picture(ds: xr.Dataset, name: str) -> str | None:
 
 
 def unknown(ds: xr.Dataset, name: str) -> str:
-    """The message for an unknown attribute of ``ds.meta``."""
     if not (is_scores(ds) or is_result(ds) or preferences.is_preferences(ds)):
         return f"ds.meta has no {name!r}, and the Dataset no scores: print(ds.meta) says what they need"
     place = "result.meta" if is_result(ds) else "ds.meta"
@@ -140,14 +136,12 @@ def unknown(ds: xr.Dataset, name: str) -> str:
 
 
 def unknown_picture(ds: xr.Dataset, name: str) -> str:
-    """The message for an unknown attribute of ``ds.meta.plot``."""
     place = "result.meta.plot" if is_result(ds) else "ds.meta.plot"
     here = {each: each for each in pictures(ds)}
     return _unknown(place, name, here, [*here] or ["none"], about=_this(ds) if is_result(ds) else "")
 
 
 def unknown_to(place: str, names: Collection[str], name: str) -> str:
-    """The message for an unknown attribute of ``df.meta`` or the package."""
     return _unknown(place, name, {each: f"{place}.{each}" for each in names}, names)
 
 

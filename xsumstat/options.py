@@ -103,8 +103,6 @@ def called() -> str:
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser that suggests the option meant by an unknown one."""
-
     def error(self, message: str) -> NoReturn:
         given = re.fullmatch(r"unrecognized arguments: (.*)", message)
         wrong = next((word for word in given[1].split() if word.startswith("-")), None) if given else None
@@ -122,8 +120,6 @@ class Parser(argparse.ArgumentParser):
 
 
 def one_of(name: str, allowed: Collection[str]) -> dict[str, Any]:
-    """A type for an option with some words and their synonyms."""
-
     def checked(text: str) -> str:
         try:
             return _validate.choice(name, text, allowed)

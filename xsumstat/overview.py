@@ -32,7 +32,6 @@ _WIDTH = 110
 
 
 def rows(ds: xr.Dataset) -> list[tuple[str, str]]:
-    """Description of a Dataset, as (topic, text)."""
     if offers.is_result(ds):
         return _of_result(ds)
     if offers.is_scores(ds):
@@ -77,7 +76,6 @@ def _of_scores(ds: xr.Dataset) -> list[tuple[str, str]]:
 
 
 def _of_preferences(ds: xr.Dataset) -> list[tuple[str, str]]:
-    """Description of preferences, or what is wrong with them."""
     try:
         choices = preferences.checked(ds)
     except (ValueError, TypeError) as error:

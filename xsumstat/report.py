@@ -180,7 +180,6 @@ class Report:
 
 
 def _won(tests: xr.Dataset) -> xr.DataArray:
-    """Which metric is significantly better than which."""
     won: xr.DataArray = tests["significant"] & (tests["difference"] > 0)
     return won
 
@@ -192,7 +191,6 @@ def _beats(tests: xr.Dataset, every: list[xr.Dataset]) -> str:
 
 
 def _beaten(labels: list[Hashable], won: list[bool], at: int) -> str:
-    """Metrics that the one at this place beats, best first."""
     beaten = [place for place, wins in enumerate(won) if wins]
     if len(beaten) == len(labels) - 1 and len(beaten) > 2:
         return "all others"
@@ -209,7 +207,6 @@ def _names(labels: list[Hashable], places: list[int]) -> str:
 
 
 def _text_table(table: pd.DataFrame, width: int) -> list[str]:
-    """Lines of a table with wrapped columns of names."""
     names = [str(name) for name in table]
     table = table.assign(metric=[wording.name(printable(label)) for label in table["metric"]])
     full = [max(len(name), *map(len, table[name])) for name in names]
@@ -223,7 +220,6 @@ def _text_table(table: pd.DataFrame, width: int) -> list[str]:
 
 
 def _wrapped(cells: Iterable[Any], widths: list[int], wrapped: list[int]) -> list[str]:
-    """Lines of a row with wrapped columns."""
     lines = [
         textwrap.wrap(str(cell), size, break_long_words=False, break_on_hyphens=False) or [""]
         if at in wrapped

@@ -43,7 +43,6 @@ def missing(ds: xr.Dataset, gold: Any, judged: list[Hashable]) -> xr.Dataset:
 
 
 def about(ds: xr.Dataset, gold: Any, intervals: xr.Dataset, lacking: xr.Dataset) -> tuple[tuple[str, str], ...]:
-    """Description of the scores, as (topic, text)."""
     score = schema.checked_scores(ds)
     human, name, own = schema.find_gold(ds, score, gold)
     judged = intervals["metric"].values.tolist()
@@ -66,7 +65,6 @@ def about(ds: xr.Dataset, gold: Any, intervals: xr.Dataset, lacking: xr.Dataset)
 
 
 def _raters(name: str, ratings: xr.DataArray) -> str:
-    """Number of raters and missing ratings; lazy ones are skipped."""
     absent = 0 if facts.is_lazy(ratings) else int(ratings.isnull().sum())
     missing = f" ({absent:,} of {ratings.size:,} ratings missing)" if absent else ""
     return f"{ratings.sizes['rater']:,} in {wording.name(name)}{missing}"
@@ -136,7 +134,6 @@ _KEYWORDS = {"adjust_method": "adjust"}
 
 
 def _given(result: xr.Dataset, *names: str) -> list[str]:
-    """Keywords that differ from their defaults."""
     usual = {**_USUAL, "resample": _auto(result)}
     values = {name: result.attrs[name] for name in names if result.attrs[name] != usual[name]}
     return [f"{_KEYWORDS.get(name, name)}={_literal(name, value)}" for name, value in values.items()]

@@ -75,8 +75,6 @@ _INLINE_STYLE = f"""
 
 
 class Answers(Protocol):
-    """What a page shows of `xsumstat.report.Report`."""
-
     @property
     def name(self) -> str: ...  # noqa: D102
     @property
@@ -100,8 +98,6 @@ class Answers(Protocol):
 
 
 class JudgeAnswers(Protocol):
-    """What a page shows of `xsumstat.judge_report.JudgeReport`."""
-
     @property
     def name(self) -> str: ...  # noqa: D102
     @property
@@ -160,7 +156,6 @@ def article(body: str) -> str:
 
 
 def of_judges(answers: JudgeAnswers, top: int) -> str:
-    """Questions about judges with answers, as HTML."""
     parts = [
         f'<h{top} class="top">Can the judge be trusted? <bdi>{_text(answers.name)}</bdi></h{top}>\n',
         f'<p class="about">{_text(answers.about())}</p>\n',
@@ -196,7 +191,6 @@ def _heading(top: int, text: str) -> str:
 
 
 def _ending(answers: Answers | JudgeAnswers | TaskAnswers, top: int) -> list[str]:
-    """Description of the scores, methods, and code."""
     rows = "".join(f"<dt>{_text(what)}</dt><dd>{_text(told)}</dd>" for what, told in answers.data)
     paper = (f"<p>{_text(text)}</p>\n" for text in answers.paper())
     code = f"<pre><code>{html.escape(answers.code)}</code></pre>\n"

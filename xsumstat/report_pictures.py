@@ -32,10 +32,7 @@ _PIXELS, _LEAST = 4 / 3, 0.7
 
 
 def figure(draw: Callable[[], Any], label: str, alt: str) -> str:
-    """A picture as an HTML figure that scrolls if too wide.
-
-    `draw` returns Axes; `label` describes the picture; `alt` has its numbers in words.
-    """
+    """A picture as an HTML figure that scrolls if too wide."""
     try:
         drawings = "".join(f'<div class="{theme}">{_drawing(draw, theme)}</div>' for theme in _STYLES)
     except ImportError as error:
@@ -106,7 +103,6 @@ def _mend(element: Any, own: str) -> None:
 
 
 def shortened(result: xr.Dataset) -> xr.Dataset:
-    """The result with distinct labels that fit into a figure."""
     coords = {}
     for dim in result.dims:
         if dim in result.coords and result[dim].dtype.kind in "OU":
@@ -143,7 +139,6 @@ def _is_plain(sign: str) -> bool:
 
 
 def intervals_in_words(intervals: xr.Dataset) -> str:
-    """Estimate and interval of each metric."""
     none = " (no interval)" if wording.has_intervals(intervals) else ""
     parts = []
     for where, part in _labels(intervals, ("metric",)):

@@ -190,6 +190,7 @@ ASKED = {
     "DatasetMeta.range_drop": lambda _: {**ABOVE, "n_simulations": 19, "metric": ["m0", "m1"]},
     "DatasetMeta.scoring_range": lambda _: ABOVE,
     "DatasetMeta.compare_groups": lambda _: {"by": "type"},
+    "DatasetMeta.drift": lambda _: {"anchor": "m1", "metric": "m0"},
     "DatasetMeta.bias": lambda _: {"given": "length"},
     "DatasetMeta.preference_bias": lambda _: {"given": "length"},
     "DatasetMeta.sentinels": lambda _: {"given": "length"},

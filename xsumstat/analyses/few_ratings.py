@@ -1,4 +1,4 @@
-"""What analyses of few ratings and many scores of a metric share: their scores, and what is said of them."""
+"""What analyses of few ratings and many scores of a metric share: their scores and warnings."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class FewRatings:
 
 
 def prepared(ds: xr.Dataset, gold: Any, metric: Any) -> FewRatings:
-    """Check scores and gold, of which inputs may lack, and find the metrics that help."""
+    """Check scores and human scores of some inputs, and find the metrics that help."""
     score = schema.checked_scores(ds)
     human, name, own = schema.find_gold(ds, score, gold)
     if metric is None:
@@ -94,7 +94,6 @@ def _equal(scores: list[xr.DataArray], gold: xr.DataArray) -> Fact:
 
 
 def _on_all_inputs(gold: xr.DataArray, score: xr.DataArray) -> xr.DataArray:
-    """Gold on all inputs that the metrics scored: one that it lacks has no rating."""
     if "input" not in gold.indexes or "input" not in score.indexes:
         return gold
     known = gold.indexes["input"]

@@ -1,4 +1,4 @@
-"""Are some inputs harder than others, and which should people rate: `input_effect` and `sample_inputs`."""
+"""Are some inputs harder than others, and which should raters rate: `input_effect` and `sample_inputs`."""
 
 from __future__ import annotations
 
@@ -142,13 +142,12 @@ def sample_inputs(
     Returns
     -------
     Dataset
-        `ds` for the metrics · n_means · n_spreads · n_each chosen inputs, with the coordinates ``chosen_for`` (metric),
-        ``mean_bin`` and ``spread_bin`` (from 0).
+        `ds` for the chosen inputs, n_means · n_spreads · n_each per metric, with ``chosen_for``, ``mean_bin``,
+        ``spread_bin``.
 
     Notes
     -----
-    Each input is drawn at most once. If a bin is used up, the free input with the nearest mean is used instead; the
-    printed algorithm may draw an input twice.
+    Each input is drawn at most once. If a bin is used up, the free input with the nearest mean is used.
 
     References
     ----------
@@ -203,7 +202,6 @@ def _bins(values: Any, places: Any, n_means: int, n_spreads: int) -> list[tuple[
 
 
 def _nearest(values: Any, rated: Any, places: list[int], taken: set[int], n: int) -> list[int]:
-    """The n inputs, of those that are free, whose mean is nearest to that of a bin."""
     mean = np.where(rated, np.nanmean(np.where(rated, values, 0.0), axis=0), np.nan)
     centre = mean[places].mean() if places else np.nanmean(mean)
     free = [at for at in np.flatnonzero(rated) if at not in taken]

@@ -89,7 +89,6 @@ def tested(
 
 
 def _by_system(noted: dict[str, xr.DataArray], labels: list[Any], pairs: IntArray) -> list[xr.DataArray]:
-    """What was noted of the two systems of each pair, as of each system."""
     places = np.unique(pairs)
     firsts = [tuple(np.argwhere(pairs == at)[0]) for at in places]
     rows = []

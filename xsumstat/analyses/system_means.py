@@ -81,8 +81,7 @@ def system_means(
     -----
     Assumption: the rated inputs are a random sample, at least within `strata`. Nothing repairs ratings of inputs that
     were chosen by their quality. Scope: these systems on inputs like these. With z̄ the mean rating on n rated inputs
-    and D the metric's mean on all m inputs less that on the rated ones, the mean is ``z̄ + β·D``. Expect
-    ``n_effective`` of about ``n/(1 − ρ²(1 − n/m))`` for new inputs, ρ the correlation within systems. Formulas:
+    and D the metric's mean on all m inputs less that on the rated ones, the mean is ``z̄ + β·D``. Formulas:
     documentation, "How intervals and tests are computed".
 
     References
@@ -162,8 +161,6 @@ def _descriptions(score: xr.DataArray) -> dict[Any, Any]:
 
 @dataclass(frozen=True)
 class _Means(AtOnce):
-    """The means of all systems, each of which needs those of the others."""
-
     targets: range
     signs: tuple[float, ...]
     strata: Strata
@@ -247,7 +244,6 @@ def _warn(scores: few_ratings.FewRatings, found: Any, noted: Any, method: str) -
 
 
 def _warn_of_strata(rated_in: xr.DataArray, rated: xr.DataArray, strata: str) -> None:
-    """Say which groups of the strata have too few ratings of which systems that are rated, and what to do."""
     way_out = "rate two or more inputs of each group, or give groups that are alike one name"
     for few, what in (
         (0, "no rating in a group, so no mean"),

@@ -82,8 +82,8 @@ def compare_systems(
     Dataset
         On (metric, system, other_system, ...): ``difference`` of the means on shared inputs (positive if the row's
         system is better), ``statistic``, ``pvalue`` and ``n_inputs``; NaN on the diagonal. "paired_t", "t" and "ppi"
-        add ``ci_low``, ``ci_high``, ``standard_error`` and ``df``, not corrected; "ppi" adds ``mean_difference``. On
-        (metric, ...): ``n_significant`` and ``n_tests``; on (metric, system, ...): ``rank`` and ``cluster``.
+        add ``ci_low``, ``ci_high``, ``standard_error`` and ``df``, not corrected; "ppi" adds ``mean_difference``. By
+        metric ``n_significant``, ``n_tests``; by system ``rank``, ``cluster``.
 
     Notes
     -----
@@ -238,7 +238,7 @@ def by_systems(
 
 
 def warn_few(later: Checks, found: xr.Dataset, used: xr.DataArray | None = None) -> None:
-    """Say which systems, of those that are used, share no input, or only one, so that they cannot be compared."""
+    """Name the systems in use that share at most one input and cannot be compared."""
     later.make(_warn_of_few, found["n_inputs"], used)
 
 

@@ -41,10 +41,9 @@ def wmt_tasks(
     Parameters
     ----------
     data : mapping of str to Dataset
-        Scores of segments by language pair, as `read_mtme` returns them; or one Dataset with
-        ``attrs["language_pair"]``.
+        Scores of segments by language pair, e.g. by `read_mtme`; or one Dataset with ``attrs["language_pair"]``.
     rules : {"wmt22", "wmt23", "wmt24", "wmt25"}, optional
-        Rules of which year. Default ``attrs["test_set"]``; other years' scores are allowed.
+        Year of the rules. Default ``attrs["test_set"]``; other years' scores are allowed.
     systems : mapping of str to Dataset, optional
         Scores of systems by language pair (``granularity="sys"``), for "wmt22" and "wmt23". Default: means of segments.
     domains : mapping of str to Dataset, optional
@@ -63,13 +62,7 @@ def wmt_tasks(
     -------
     dict
         Tasks by name, each with ``ds``, ``gold``, ``level``, ``coefficient``, ``weight`` and, for a single pair or
-        domain, ``language_pair`` or ``domain``. Metrics are labelled by ``base``, with "[noref]" if needed to
-        distinguish two.
-
-    Warns
-    -----
-    UserWarning
-        For pairs with ESA scores of two raters (the first is used), and pairs without WMT22's domains.
+        domain, ``language_pair`` or ``domain``. Metrics are labelled by ``base``, some with "[noref]".
 
     Notes
     -----
@@ -173,11 +166,9 @@ class _Pair:
         return cls(pair, segments, whole, single, gold, people, human)
 
     def without_people(self, ds: xr.Dataset) -> xr.Dataset:
-        """Without other references as systems."""
         return ds.sel(system=~ds["system"].isin(list(self.people))) if self.people else ds
 
     def task(self, level: str, coefficient: str, *, human: bool | None = None, domain: str | None = None) -> Task:
-        """One task."""
         of_means = level == "system" and coefficient != "spa"
         ds = self.systems if of_means and domain is None else self.segments
         if domain is not None:
@@ -215,7 +206,6 @@ def _gold(pair: str, ds: xr.Dataset, gold: Any, settled: wmt_data.Settled | None
 
 
 def _warn_of_two(pairs: Mapping[str, _Pair], data: Mapping[str, xr.Dataset], gold: Any) -> None:
-    """Say which of two raters' scores are the gold."""
     first, second = _TWO_OF_ESA
     named = set(data) if isinstance(gold, str) else set(gold or ())
     both = [name for name, pair in pairs.items() if pair.gold == first and second in data[name]["metric"].values]
@@ -314,7 +304,6 @@ def _of_2022(pairs: dict[str, _Pair]) -> dict[str, Task]:
 
 
 def _accuracy(pairs: dict[str, _Pair]) -> Task:
-    """The pairwise accuracy of the systems of all pairs, each pair's among themselves."""
     parts, golds = [], {pair.gold for pair in pairs.values()}
     gold = golds.pop() if len(golds) == 1 else "gold"
     human = any(pair.human for pair in pairs.values())  # one task, which has people or not

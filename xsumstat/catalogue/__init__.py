@@ -37,7 +37,6 @@ RESERVED = frozenset(name for each in ANALYSES.values() if each.further for name
 
 
 def variable(name: Hashable, analysis: Any = None) -> Variable:
-    """A variable's entry in the tables, for an analysis or in general."""
     about = ANALYSES.get(str(analysis))
     if about is not None and name in about.own:
         return about.own[str(name)]

@@ -109,5 +109,4 @@ class Analysis(Question):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """All variables and dims."""
         return (*self.variables, *self.dims)

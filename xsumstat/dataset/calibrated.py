@@ -26,12 +26,10 @@ _WAY_OUT = (
 
 
 def called(label: Hashable) -> str:
-    """Name of a judge with its scores on the human scale."""
     return f"{label} (calibrated)"
 
 
 def labels(values: xr.DataArray | xr.Dataset) -> list[Hashable]:
-    """Metrics that hold calibrated scores."""
     words = values.coords.get(NAME)
     if words is None or words.dims != ("metric",) or "metric" not in values.indexes:
         return []
@@ -71,12 +69,10 @@ class Recipe:
 
     @property
     def oriented(self) -> Calibration:
-        """The calibration for human scores turned so that higher is better."""
         return replace(self.calibration, grades=tuple(self.sign * each for each in self.calibration.grades))
 
 
 def recipes(ds: xr.Dataset) -> dict[str, Recipe]:
-    """Recipes by metric, from attrs; unreadable ones are skipped."""
     try:
         return {name: Recipe.of_text(text) for name, text in json.loads(ds.attrs.get(ATTR, "{}")).items()}
     except (TypeError, ValueError, KeyError):
@@ -84,7 +80,6 @@ def recipes(ds: xr.Dataset) -> dict[str, Recipe]:
 
 
 def with_recipes(ds: xr.Dataset, more: dict[str, Recipe]) -> dict[str, str]:
-    """Attrs with the recipes of a Dataset and more."""
     known = {name: each.text for name, each in {**recipes(ds), **more}.items()}
     return {ATTR: json.dumps(known)}
 

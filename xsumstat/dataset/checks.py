@@ -46,7 +46,6 @@ def plain_labels(values: xr.DataArray, name: str) -> xr.DataArray:
 
 
 def check_numbers(values: xr.DataArray, name: str) -> None:
-    """Raise for infinite values; NaN is a missing score."""
     infinite = np.argwhere(np.isinf(values.values))
     if len(infinite):
         first = zip(values.dims, infinite[0], strict=True)
@@ -75,7 +74,6 @@ FELL_BACK = {
 
 
 def check_sizes(score: xr.DataArray, level: str | None, *, these_systems: bool | None = False) -> None:
-    """Raise unless there are enough systems and inputs for a correlation at a level."""
     systems, inputs = score.sizes["system"], score.sizes["input"]
     for dim, size in (("system", systems), ("input", inputs)):
         if size == 0:
@@ -85,10 +83,7 @@ def check_sizes(score: xr.DataArray, level: str | None, *, these_systems: bool |
 
 
 def check_counts(systems: int, inputs: int, level: str, *, these_systems: bool | None = False) -> None:
-    """The same from counts; warn of few systems where the answer speaks of new ones, or correlates systems.
-
-    `these_systems` None is ``resample="auto"``, which speaks of these systems where they are few.
-    """
+    """The same from counts; warn of few systems where the answer speaks of new ones, or correlates systems."""
     if these_systems is None:
         these_systems = systems < facts.ENOUGH_SYSTEMS
     needed = {"system": "system", "input": "system", "within_system": "input"}.get(level)
@@ -132,12 +127,10 @@ def refuse_copies(ratings: Mapping[str, xr.DataArray]) -> None:
 
 
 def few_systems(how_many: str) -> str:
-    """The warning text for few systems."""
     return f"{how_many} systems: results are very uncertain"
 
 
 def check_resampled(score: xr.DataArray, dims: tuple[str, ...]) -> None:
-    """Raise unless some resampled dim has more than one label."""
     if all(score.sizes.get(dim, score.sizes["system"] * score.sizes["input"]) == 1 for dim in dims):
         raise ValueError(f"resample={'/'.join(dims)!r} has only one label to draw: nothing can vary")
 
@@ -161,7 +154,6 @@ def without_empty(
 
 
 def labelled(values: xr.Variable, like: xr.DataArray) -> xr.DataArray:
-    """Values with the labels of `like` along the same dims."""
     return xr.DataArray(values, {dim: like.coords[dim].variable for dim in values.dims if dim in like.indexes})
 
 
@@ -195,7 +187,6 @@ def check_together(systems: xr.DataArray, inputs: xr.DataArray, gold: BoolArray,
 
 
 def report_empty(systems: xr.DataArray, inputs: xr.DataArray) -> None:
-    """Report unusable systems and inputs, where others are usable."""
     if not (systems.values.any() and inputs.values.any()):
         return
     for each in (systems, inputs):
@@ -209,7 +200,6 @@ def report_empty(systems: xr.DataArray, inputs: xr.DataArray) -> None:
 
 
 def empty(dim: Hashable, labels: Sequence[Hashable], both: str) -> str:
-    """The message that labels have no cell with `both`."""
     return (
         f"left out {_validate.counted(len(labels), str(dim))} without an output that has {both}: "
         f"{_validate.listing(labels)}"
@@ -225,7 +215,6 @@ def _labels_where_not(condition: xr.DataArray) -> list[Hashable]:
 
 
 def check_finite(spread: Fact, name: str) -> None:
-    """Raise for infinite scores, from their `spread`; lazy scores cannot be checked earlier."""
     if np.isinf(spread.values).any():
         infinite: xr.DataArray = (spread.array == np.inf).any([dim for dim in spread.dims if dim != "metric"])
         labels = infinite["metric"].values[infinite.values].tolist() if infinite.ndim else []
@@ -234,7 +223,6 @@ def check_finite(spread: Fact, name: str) -> None:
 
 
 def check_gold(spread: Fact, name: str) -> None:
-    """Raise unless the gold is finite and varies for some further label, from its `spread`."""
     check_finite(spread, f"gold {name!r}")
     if _all_vary(spread):
         return
@@ -247,12 +235,10 @@ def check_gold(spread: Fact, name: str) -> None:
 
 
 def largest(values: xr.DataArray) -> xr.DataArray:
-    """The largest magnitude of scores."""
     return abs(values).max()
 
 
 def check_squares(size: xr.DataArray, name: str) -> None:
-    """Scores whose squares are numbers; of the `largest`."""
     if float(size) > _LARGEST:
         raise ValueError(f"{name} has values up to {float(size):.3g}, whose squares are too large; divide them first")
 
@@ -304,7 +290,6 @@ def report_gaps_of_pairs(found: Presence, labels: Sequence[Hashable], pairs: Ite
 
 
 def _warn_of_counts(message: str, names: Iterable[Any], counts: Iterable[int], size: int, what: str, code: str) -> None:
-    """Warn of the first few nonzero counts, with names."""
     texts = [f"{name} ({count} of {size})" for name, count in zip(names, counts, strict=True) if count]
     if texts:
         more = f", … ({len(texts)} {what} in all)" if len(texts) > 8 else ""
@@ -312,7 +297,6 @@ def _warn_of_counts(message: str, names: Iterable[Any], counts: Iterable[int], s
 
 
 def warn_where(condition: xr.DataArray, message: str, code: str = "undefined", **fields: Any) -> None:
-    """Warn if the condition holds anywhere, and name the labels."""
     if not condition.values.any():
         return
     if condition.ndim == 0:

@@ -42,7 +42,6 @@ def find(ds: xr.Dataset, score: xr.DataArray, given: Any) -> list[list[Covariate
 
 
 def _named(ds: xr.Dataset, score: xr.DataArray, given: Any) -> tuple[xr.DataArray, Hashable]:
-    """Values and source of one covariate."""
     if isinstance(given, xr.DataArray):
         own = given.coords["metric"].item() if "metric" in given.coords and "metric" not in given.dims else given.name
         return given, "given" if own is None else own
@@ -117,12 +116,10 @@ def columns(found: Sequence[Sequence[Covariate]], *, each_word: bool) -> list[Co
 
 
 def varies(covariate: Covariate, level: str) -> bool:
-    """Whether a covariate has a dim that is correlated at a level."""
     return bool(set(_MEMBERS[level]) & set(covariate.values.dims))
 
 
 def check_level(found: Sequence[Covariate], level: str) -> None:
-    """Raise unless covariates vary among what is correlated."""
     for each in found:
         members = _MEMBERS[level]
         if not varies(each, level):
@@ -154,10 +151,7 @@ def laid_out(values: xr.DataArray, score: xr.DataArray, name: str) -> xr.DataArr
 def where_given(
     gold: xr.DataArray, covariates: Sequence[xr.DataArray], missing: str, later: Checks, names: Sequence[str]
 ) -> xr.DataArray:
-    """The gold where the covariates exist too; lost cells are reported.
-
-    With ``missing="available"`` in the systems where every covariate has some cell.
-    """
+    """The gold where the covariates exist too; lost cells are reported."""
     for name, values in zip(names, covariates, strict=True):
         there = values.notnull()
         if missing == "available":

@@ -26,7 +26,6 @@ _ALONG: dict[str, tuple[str, ...]] = {"input": ("system",), "within_system": ("i
 
 
 def check_place(ds: xr.Dataset) -> None:
-    """Raise unless `higher_is_better` is a coordinate of metric."""
     if NAME in ds.data_vars:
         raise ValueError(
             "higher_is_better is a variable of the Dataset, and must be a coordinate of metric: "
@@ -40,14 +39,12 @@ def check_place(ds: xr.Dataset) -> None:
 
 
 def check(values: xr.DataArray) -> None:
-    """Raise unless `higher_is_better` is True or False for each metric."""
     better = values.coords.get(NAME)
     if better is not None and set(better.dims) <= {"metric"}:
         as_bool(better)
 
 
 def as_bool(better: xr.DataArray) -> xr.DataArray:
-    """The coordinate as bool; 1 and 0 count."""
     if better.dtype == bool:
         return better
     wrong = [at for at, value in enumerate(better.values.ravel().tolist()) if not _is_truth(value)]
@@ -81,7 +78,6 @@ def _why(value: Any, lacking: Sequence[Hashable], labels: Sequence[Hashable]) ->
 
 
 def lower(values: xr.DataArray | xr.Dataset) -> list[Hashable]:
-    """Labels of the metrics declared better when lower."""
     better = values.coords.get(NAME)
     if better is None or better.dims != ("metric",):
         return []
@@ -90,7 +86,6 @@ def lower(values: xr.DataArray | xr.Dataset) -> list[Hashable]:
 
 
 def declare(ds: xr.Dataset, labels: Iterable[Hashable], argument: str) -> xr.Dataset:
-    """The Dataset with further metrics declared better when lower."""
     metrics = ds.indexes["metric"]
     labels = [labels] if isinstance(labels, str) or not isinstance(labels, Iterable) else list(labels)
     for label in labels:
@@ -100,11 +95,7 @@ def declare(ds: xr.Dataset, labels: Iterable[Hashable], argument: str) -> xr.Dat
 
 
 def remark(score: xr.DataArray, gold: xr.DataArray, name: str, *, level: str, n_metrics: int) -> None:
-    """Warn of metrics that seem to be better when lower, and are not declared so.
-
-    `score` (metric, ..., system, input) is in memory and aligned with `gold`; the correlation must be negative at
-    `level` too. `n_metrics` is the number of chances for a false alarm.
-    """
+    """Warn of metrics that seem to be better when lower, and are not declared so."""
     from scipy.special import ndtri
 
     n_systems = score.sizes["system"]
@@ -131,7 +122,6 @@ def remark(score: xr.DataArray, gold: xr.DataArray, name: str, *, level: str, n_
 
 
 def sentinels(values: xr.DataArray) -> list[Hashable]:
-    """Metrics of `kind` sentinel, whose direction is known."""
     kind = values.coords.get("kind")
     if kind is None or kind.dims != ("metric",):
         return []

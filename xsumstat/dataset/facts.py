@@ -36,7 +36,6 @@ class Fact:
 
     @staticmethod
     def joined(parts: Sequence[Fact]) -> Fact:
-        """Facts about each metric, as one."""
         first = parts[0]
         if "metric" not in first.dims:
             return first
@@ -53,7 +52,6 @@ def there(values: xr.DataArray) -> xr.Variable:
 
 
 def is_lazy(values: xr.DataArray) -> bool:
-    """Whether values are a Dask array."""
     return values.variable.__dask_graph__() is not None  # a tenth of the time that `chunks` takes
 
 
@@ -111,7 +109,6 @@ class Gaps:
 
 
 def gaps(score: xr.DataArray, gold: xr.DataArray, missing: str) -> Gaps:
-    """Gaps of metrics in used scores and gold."""
     # A rater need not have rated all, nor a reference be there for all, that others did or are.
     dims, (automatic, human) = broadcast(*(_by_somebody(there(each)) for each in (score, gold)))
     cells = automatic if missing == "available" else automatic & human
@@ -141,7 +138,6 @@ class Presence:
 
 
 def presence(scores: Sequence[xr.DataArray], gold: xr.DataArray | None = None) -> Presence:
-    """Presence of used scores, the first of a list, and of gold if given."""
     (score,) = scores
     dims, arrays = broadcast(there(score), *([] if gold is None else [there(gold)]))
     both = np.moveaxis(np.logical_and.reduce(np.broadcast_arrays(*arrays)), dims.index("metric"), 0)

@@ -98,7 +98,6 @@ def labels_of(scores: Scores) -> list[tuple[Any, ...]]:
 
 
 def _shapes(values: Sequence[Any], cores: Sequence[Sequence[str]]) -> tuple[tuple[int, ...], list[tuple[int, ...]]]:
-    """Sizes of the further labels, and each array's shape with them."""
     ends = [each.ndim - len(core) for each, core in zip(values, cores, strict=True)]
     lead = np.broadcast_shapes(*(each.shape[:end] for each, end in zip(values, ends, strict=True)))
     return lead, [(*lead, *each.shape[end:]) for each, end in zip(values, ends, strict=True)]

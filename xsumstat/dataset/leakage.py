@@ -26,7 +26,6 @@ HUMAN, COVARIATE = "human", "covariate"
 
 
 def human_labels(values: xr.DataArray | xr.Dataset) -> list[Hashable]:
-    """Metrics of `kind` human."""
     return _of_kind(values, HUMAN)
 
 
@@ -55,17 +54,12 @@ def warn_of_people(
     ratings: Mapping[str, xr.DataArray],
     own: Sequence[Hashable] = (),
 ) -> None:
-    """Warn of metrics that equal the gold, a rater, or the raters' mean.
-
-    `equal` has for gold and ratings the result of `equal_to`; `own` are metrics that are the gold by name. For lazy
-    scores the check belongs to `later`.
-    """
+    """Warn of metrics that equal the gold, a rater, or the raters' mean."""
     people = [_people(name, gold), *(_people(each, values) for each, values in ratings.items())]
     later.make(_warn, score["metric"].values.tolist(), [*own, *_known(score)], people, equal)
 
 
 def warn_of_raters(score: xr.DataArray, ratings: xr.DataArray, name: str, along: str) -> None:
-    """Warn of metrics that equal a rater, or the mean, of aligned ratings."""
     equal = [equal_to(score, ratings, along)]
     _warn(score["metric"].values.tolist(), _known(score), [_people(name, ratings, along)], equal)
 
@@ -86,7 +80,6 @@ def ratings_in(ds: xr.Dataset) -> dict[str, xr.DataArray]:
 
 
 def _people(name: str, human: xr.DataArray, along: str = "rater") -> list[str]:
-    """Names of the raters' mean and each rater, or of the gold."""
     if along not in human.dims:
         return [f"the gold {name!r}"]
     labels = human.indexes[along] if along in human.indexes else range(human.sizes[along])
@@ -114,7 +107,6 @@ def _warn(
     people: Sequence[Sequence[str]],
     equal: Sequence[Fact],
 ) -> None:
-    """Warn of metrics, except `known` human ones, that equal a person."""
     found: dict[Hashable, str] = {}
     for names, each in zip(people, equal, strict=True):
         own: dict[Hashable, str] = {}

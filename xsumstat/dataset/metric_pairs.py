@@ -45,7 +45,6 @@ def _by_label(scores: schema.Scores) -> schema.Scores:
 
 
 def _chosen(scores: schema.Scores) -> tuple[Pair, ...]:
-    """Every pair asked for, by places, the lower first."""
     pairs = tuple(sorted({(min(a, b), max(a, b)) for a in scores.rows for b in scores.columns if a != b}))
     if not pairs:
         raise ValueError("a test needs two metrics: metric and other name only one")
@@ -53,7 +52,6 @@ def _chosen(scores: schema.Scores) -> tuple[Pair, ...]:
 
 
 def dims(scores: schema.Scores) -> list[str]:
-    """Dims of results of pairs."""
     return [*DIMS, *scores.further]
 
 
@@ -68,7 +66,6 @@ def asked(scores: schema.Scores) -> xr.DataArray:
 
 
 def warn_undefined(difference: xr.DataArray, pairs: Sequence[tuple[int, ...]], scores: schema.Scores) -> None:
-    """Warn of pairs without a difference, unless a constant metric explains it."""
     labels = scores.score["metric"].values.tolist()
     scores.later.make(_warn_undefined, difference, pairs, labels, scores.spreads[0])
 

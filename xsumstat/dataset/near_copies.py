@@ -69,7 +69,6 @@ def _without_means(values: FloatArray, there: BoolArray) -> FloatArray:
 
 
 def _warn(near: Fact, labels: list[str], used: Sequence[xr.DataArray] | None, has_cluster: bool) -> None:
-    """Warn once per call of systems that are near-copies by most metrics."""
     if used is not None:
         if not all(each.values.any() for each in used):
             return

@@ -21,7 +21,6 @@ PEOPLE = "people"
 
 
 def is_preferences(ds: Any) -> bool:
-    """Whether a Dataset holds preferences, not a result."""
     return isinstance(ds, xr.Dataset) and NAME in ds.data_vars and "analysis" not in ds.attrs
 
 
@@ -59,11 +58,9 @@ class Choices:
         return out
 
     def judges(self, rater: Any) -> list[int]:
-        """Places of the judges asked for, by default all."""
         return self._chosen(rater, np.flatnonzero(~self.human).tolist(), "judges")
 
     def any_of(self, rater: Any) -> list[int]:
-        """Places of the raters asked for, by default all."""
         return self._chosen(rater, list(range(len(self.raters))), "raters")
 
     def _chosen(self, rater: Any, places: list[int], what: str) -> list[int]:
@@ -77,7 +74,6 @@ class Choices:
         return [places[known.index(label)] for label in asked]
 
     def needs_people(self, question: str) -> None:
-        """Raise if no rater is human."""
         if not self.human.any():
             raise ValueError(
                 f"{question} compares judges with humans, and no rater has the kind 'human': name them, as in "
@@ -85,7 +81,6 @@ class Choices:
             )
 
     def needs_judges(self, question: str) -> None:
-        """Raise if every rater is human."""
         if self.human.all():
             raise ValueError(
                 f"{question} compares judges with humans, and no rater has the kind 'judge'; "
@@ -94,7 +89,6 @@ class Choices:
 
 
 def checked(ds: Any, cluster: str | None = None) -> Choices:
-    """The choices of a Dataset, in memory, checked."""
     if not isinstance(ds, xr.Dataset) or NAME not in ds:
         raise ValueError(
             f"the Dataset has no variable {NAME!r}: xsumstat.to_preferences(frame, left=..., right=..., choice=..., "

@@ -17,7 +17,6 @@ from xsumstat.dataset.value_checks import Checks
 
 
 def types(names: Iterable[str]) -> dict[str, type]:
-    """Types of numbers by name; float for intermediate ones."""
     return {name: catalogue.VARIABLES[name].dtype if name in catalogue.VARIABLES else float for name in names}
 
 
@@ -48,10 +47,7 @@ def _finished(
 def _assembled(
     every: Mapping[Hashable, xr.Variable], coords: Collection[Hashable], attrs: Mapping[Any, Any]
 ) -> xr.Dataset:
-    """A Dataset from variables on the same labels, in order; assigning them one by one is slow.
-
-    Variables in `coords` with the name of their dim are its labels.
-    """
+    """A Dataset from variables on the same labels, in order; assigning them one by one is slow."""
     beside = {name for name in coords if every[name].dims != (name,)}
     return xr.Dataset(
         {name: values for name, values in every.items() if name not in beside},
@@ -61,7 +57,6 @@ def _assembled(
 
 
 def describe(name: Hashable, values: xr.DataArray, analysis: Any = None) -> xr.DataArray:
-    """A variable with the tables' dtype, long name and units."""
     own = _described(name, values.variable, analysis)
     return values.copy(data=own.data).assign_attrs(own.attrs)
 
@@ -85,7 +80,6 @@ def _of_its_own(name: Hashable, values: xr.Variable, is_coord: bool) -> xr.Varia
 
 
 def together(numbers: Mapping[str, xr.DataArray]) -> xr.Dataset:
-    """Arrays as one Dataset; identical coordinates are not compared."""
     every, coords, _ = _parts(numbers)
     return _assembled(every, coords, {})
 
@@ -93,7 +87,6 @@ def together(numbers: Mapping[str, xr.DataArray]) -> xr.Dataset:
 def _parts(
     numbers: Mapping[str, xr.DataArray] | xr.Dataset,
 ) -> tuple[Mapping[Hashable, xr.Variable], Collection[Hashable], Mapping[Any, Any]]:
-    """Variables, which are coordinates, and attrs."""
     if not isinstance(numbers, xr.Dataset):
         arrays = list(numbers.values())
         first = arrays[0].coords.variables if arrays else {}
@@ -141,7 +134,6 @@ def of_pairs(
 
 
 def coords_beside(arrays: Mapping[Any, xr.DataArray], dim: str) -> dict[Any, xr.Variable]:
-    """Coordinates that do not lie along a dim."""
     every = (coords for each in arrays.values() for coords in each.coords.variables.items())
     return {name: coord for name, coord in every if dim not in coord.dims}
 
@@ -165,17 +157,13 @@ class Aligned(Protocol):
     def gold_name(self) -> str: ...
 
     @property
-    def dropped(self) -> Mapping[str, list[Hashable]]:
-        """Labels that were left out, by dim."""
-        ...
+    def dropped(self) -> Mapping[str, list[Hashable]]: ...
 
     @property
     def further(self) -> Mapping[str, int]: ...
 
     @property
-    def later(self) -> Checks:
-        """Checks of their values."""
-        ...
+    def later(self) -> Checks: ...
 
 
 def result(
@@ -251,7 +239,6 @@ def _regular(values: xr.Variable) -> xr.Variable:
 
 
 def transposed(values: xr.DataArray, dims: tuple[str, str]) -> xr.DataArray:
-    """Values with the two labels of each cell exchanged."""
     turned = values.rename(dict(zip(dims, dims[::-1], strict=True)))
     return turned.reindex({dim: values.indexes[dim] for dim in dims}).transpose(*values.dims)
 

@@ -27,10 +27,7 @@ _CALIBRATE = "bring it to the human scale with ds.meta.calibrate, or name metric
 
 
 def settled(record: Coefficient, scores: Scores, positive: Any = None) -> Coefficient:
-    """The coefficient with its positive class; names metrics on another scale.
-
-    Lazy human scores are computed for it; lazy metrics are checked when a result is computed.
-    """
+    """The coefficient with its positive class; names metrics on another scale."""
     check_positive(record, positive)
     if record.scale is None:
         return record
@@ -69,7 +66,6 @@ def as_texts(known: FloatArray, labels: Sequence[str]) -> list[Any]:
 
 
 def of_metrics(record: Coefficient, score: xr.DataArray) -> Coefficient:
-    """The same among metrics, without human scores."""
     if record.scale is None or record.scale == "values":
         return record
     known = _classes(values_of(score), "score", record, ())
@@ -77,14 +73,12 @@ def of_metrics(record: Coefficient, score: xr.DataArray) -> Coefficient:
 
 
 def check_positive(record: Coefficient, positive: Any) -> None:
-    """Raise if `positive` is given without classes."""
     if positive is not None and record.scale not in ("classes", "two"):
         some = _validate.listing([name for name, each in COEFFICIENTS.items() if each.scale in ("classes", "two")])
         raise ValueError(f"positive needs a coefficient of classes, {some}; got coefficient={record.name!r}")
 
 
 def values_of(values: xr.DataArray) -> FloatArray:
-    """Different values, in order."""
     found = np.unique(values.compute().values)
     return np.asarray(found[~np.isnan(found)], dtype=float)
 
@@ -179,7 +173,6 @@ def _shown(known: Sequence[float] | FloatArray, labels: Sequence[str]) -> str:
 
 
 def _unknown(scores: Sequence[xr.DataArray], known: FloatArray) -> Fact:
-    """An unknown value of each metric; NaN for none."""
     score = scores[0]
     values = score.values
     odd = ~(np.isnan(values) | np.isin(values, known))
@@ -200,7 +193,6 @@ def _check_known(found: Fact, known: FloatArray, record: Coefficient, name: str,
 
 
 def _range(scores: Sequence[xr.DataArray]) -> Fact:
-    """Least and highest value of each metric, or of all."""
     values = scores[0]
     axes = tuple(at for at, dim in enumerate(values.dims) if dim != "metric")
     ends = np.array([function.reduce(values.values, axis=axes) for function in (np.fmin, np.fmax)])

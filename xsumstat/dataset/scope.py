@@ -39,7 +39,6 @@ class Scope:
 
     @property
     def name(self) -> str:
-        """In two or three words, for attrs."""
         return LIKE_THESE if "system" in self.random else THESE
 
     def __str__(self) -> str:
@@ -77,16 +76,11 @@ def _these(size: int, dim: str) -> str:
 
 
 def _size(value: Any) -> int:
-    """Number of labels in attrs; 0 without one."""
     return int(value) if isinstance(value, int | np.integer) else 0
 
 
 def of(attrs: Mapping[Any, Any]) -> Scope | None:
-    """The scope of a result with these attrs; None without inference.
-
-    Swaps of whole systems speak of new systems, swaps of cells or inputs do not. Groups of ``by=`` and the best k
-    systems have no fixed number.
-    """
+    """The scope of a result with these attrs; None without inference."""
     systems, inputs = (0 if "by" in attrs else _size(attrs.get(name)) for name in ("n_systems", "n_inputs"))
     systems = 0 if attrs.get("analysis") == "top_k_corr" else systems
     about = catalogue.ANALYSES.get(str(attrs.get("analysis")))

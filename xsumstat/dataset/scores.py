@@ -260,10 +260,7 @@ def spread_of_one(scores: Sequence[xr.DataArray]) -> Fact:
 
 
 def prepare_metrics(ds: xr.Dataset, metric: Any, *, level: str | None, later: Checks | None = None) -> xr.DataArray:
-    """Checked and oriented scores of the chosen metrics without gold; level None: no correlation.
-
-    Values of lazy scores are checked by `later`, or not at all.
-    """
+    """Checked and oriented scores of the chosen metrics without gold; level None: no correlation."""
     score = checked_scores(ds)
     score = in_order(oriented(score.isel(metric=choose(score, metric, "metric")), ("metric",)), CORE)
     checks.check_sizes(score, level)
@@ -273,7 +270,6 @@ def prepare_metrics(ds: xr.Dataset, metric: Any, *, level: str | None, later: Ch
 
 
 def prepare_computed(ds: xr.Dataset, metric: Any, *, level: str | None = None, further: bool = True) -> xr.DataArray:
-    """The same in memory; unless `further`, without further dims."""
     later = Checks()
     score = prepare_metrics(ds, metric, level=level, later=later)
     if not further and set(score.dims) - set(CORE):
@@ -283,7 +279,6 @@ def prepare_computed(ds: xr.Dataset, metric: Any, *, level: str | None = None, f
 
 
 def prepare_cells(ds: xr.Dataset, metric: Any, *, level: str | None = None) -> xr.DataArray:
-    """The same in memory, without further dims."""
     return prepare_computed(ds, metric, level=level, further=False)
 
 
@@ -295,7 +290,6 @@ def automatic(ds: xr.Dataset, metric: Any) -> Any:
 
 
 def checked_scores(ds: xr.Dataset) -> xr.DataArray:
-    """The variable `score` as float64, checked."""
     if "score" not in ds.data_vars:
         names = _validate.listing(ds.data_vars) or "none"
         raise ValueError(f"the Dataset has no variable 'score' with the metrics' scores; variables: {names}")
@@ -338,7 +332,6 @@ def checked(values: xr.DataArray, name: str) -> xr.DataArray:
 def find_gold(
     ds: xr.Dataset, score: xr.DataArray, gold: Any, argument: str = "gold"
 ) -> tuple[xr.DataArray, str, list[Hashable]]:
-    """The gold, its name, and the metric labels that it is."""
     labels = list(score.indexes["metric"])
     metrics = _validate.listing(labels, 30)
     source = ""
@@ -434,7 +427,6 @@ def as_gold(gold: xr.DataArray, score: xr.DataArray, level: str) -> xr.DataArray
 
 
 def in_order(values: xr.DataArray, last: tuple[str, ...]) -> xr.DataArray:
-    """Values with these dims last."""
     return values if values.dims[-len(last) :] == last else values.transpose(..., *last)
 
 

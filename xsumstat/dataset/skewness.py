@@ -51,7 +51,6 @@ def of(gold: xr.DataArray, level: str) -> Fact:
 
 
 def _skewness(values: FloatArray, there: BoolArray) -> FloatArray:
-    """Third standardised moment over systems and inputs; 0 where constant."""
     axes = (-2, -1)
     rest = values - _mean(values, there, axes)
     second, third = (_mean(rest**power, there, axes)[..., 0, 0] for power in (2, 3))

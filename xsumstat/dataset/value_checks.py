@@ -24,8 +24,6 @@ _Values = TypeVar("_Values", xr.DataArray, xr.Dataset)
 
 @dataclass(frozen=True)
 class Said:
-    """Warnings of a check, and the error that ended it."""
-
     caveats: Sequence[Caveat]
     error: Caveat | None = None
 
@@ -80,8 +78,6 @@ class Checks:
 
 @dataclass
 class Held:
-    """What was reported within `held`, and the waiting checks."""
-
     caveats: list[Caveat] = field(default_factory=list)
     checks: Checks = field(default_factory=Checks)
 
@@ -132,10 +128,7 @@ def of_values(function: Callable[..., Any], *values: Any) -> Any:
 
 
 def by_metric(function: Callable[..., Any], scores: Sequence[xr.DataArray], *beside: Any) -> Any:
-    """Facts along `metric` from a function of a list of scores and other arrays.
-
-    For lazy scores it is called for one metric at a time; each task reads the scores of its metric.
-    """
+    """Facts along `metric` from a function of a list of scores and other arrays."""
     if not any(map(_is_lazy, (*scores, *beside))):
         return function(scores, *beside)
     values, apart = [_for_task(each) for each in beside], max(each.nbytes for each in scores) > tasks.SHARED
@@ -145,7 +138,6 @@ def by_metric(function: Callable[..., Any], scores: Sequence[xr.DataArray], *bes
 
 
 def _joined(parts: list[Any]) -> Any:
-    """Facts about each metric, as one."""
     first: Any = parts[0]
     if isinstance(first, Fact):
         return Fact.joined(parts)
@@ -184,8 +176,6 @@ def _for_task(value: Any, apart: bool = False) -> Any:
 
 
 class _Array:
-    """A DataArray for a task."""
-
     def __init__(self, dims: tuple[Hashable, ...], coords: Mapping[Hashable, xr.Variable], values: Any) -> None:
         self._dims, self._coords, self._values = dims, coords, values
 
@@ -237,7 +227,6 @@ def _changed(change: Change, *found: list[list[Said]]) -> list[Said]:
 
 
 def _tell(found: list[list[Said]], place: tuple[str, int]) -> None:
-    """Give the warnings and raise the error."""
     caveats, error = until_error([said for each in found for said in each])
     for caveat in first_of_its_cause(caveats):
         _warn(caveat.warning(), place)
@@ -258,7 +247,6 @@ def _warn(warning: MetaEvaluationWarning, place: tuple[str, int]) -> None:
 
 
 def _after(values: xr.DataArray, told: Any) -> xr.DataArray:
-    """The values, computed after `told`."""
     da = extras.optional("dask.array", "dask")
     return values.copy(data=da.map_blocks(_block, values.data, told, dtype=values.dtype, meta=values.data._meta))
 

@@ -135,7 +135,6 @@ def intervals(result: xr.Dataset) -> Intervals | None:
 
 
 def interval_words(result: xr.Dataset) -> str:
-    """Intervals as text; empty without any."""
     return str(intervals(result) or "")
 
 
@@ -146,10 +145,9 @@ def has_intervals(result: xr.Dataset) -> bool:
 
 
 def interval_level(attrs: Mapping[Any, Any]) -> float:
-    """Level of the intervals; NaN if unknown."""
     if attrs.get("analysis") in _OF_SHARES:
         return 0.95
-    if attrs.get("analysis") == "equivalence" and "alpha" in attrs:
+    if attrs.get("analysis") in ("equivalence", "drift") and "alpha" in attrs:
         return 1 - 2 * float(attrs["alpha"])
     return float(attrs.get("confidence_level", math.nan))
 
@@ -179,7 +177,6 @@ def tests(result: xr.Dataset) -> Tests | None:
 
 
 def test_words(result: xr.Dataset) -> str:
-    """Tests as text; empty without any."""
     return str(tests(result) or "")
 
 
@@ -211,7 +208,6 @@ def pairs_used(result: xr.Dataset) -> str:
 
 
 def has_tests(result: xr.Dataset) -> bool:
-    """Whether a result has p-values, or decisions by them."""
     return "pvalue" in result.variables or result.attrs.get("analysis") == "rank"
 
 
@@ -275,7 +271,6 @@ def setting(value: float) -> str:
 
 
 def alpha_of(result: xr.Dataset) -> float:
-    """Significance level of the tests: from attrs, or the usual one."""
     if result.attrs.get("analysis") == "input_effect":
         return round(1 - float(result.attrs.get("confidence_level", 1 - USUAL_LEVEL)), 10)
     return float(result.attrs.get("alpha", USUAL_LEVEL))
@@ -313,7 +308,7 @@ def heterogeneity(result: xr.Dataset) -> str:
     adjusted = float(result.get("heterogeneity_pvalue_adjusted", math.nan))
     differs = not math.isnan(adjusted) and adjusted != values["_pvalue"]
     corrected = f", corrected {pvalue(adjusted).removeprefix('p = ').removeprefix('p ')}" if differs else ""
-    statistic = number(values[""]) if values[""] < 1e4 else f"{values['']:.3g}"
+    statistic = number(values[""]) if values[""] < 1e4 or math.isinf(values[""]) else f"{values['']:.3g}"
     return f"F({between:g}, {within:,.1f}) = {statistic}, {pvalue(values['_pvalue'])}{corrected}"
 
 
@@ -333,7 +328,6 @@ def listed(labels: Iterable[Hashable], most: int = 5, last: str = "and") -> str:
 
 
 def _family(result: xr.Dataset) -> str:
-    """Tests over which p-values were corrected."""
     family = str(result.attrs.get("adjust_within", "")).split()
     dims = [str(dim) for dim in result["pvalue"].dims] if "pvalue" in result.variables else family
     outer = [dim for dim in dims if dim not in family]

@@ -119,11 +119,7 @@ def add_metric(
 def with_metrics(
     ds: xr.Dataset, score: xr.DataArray, new: xr.DataArray, about: Mapping[Hashable, Mapping[str, Any]], kinds: bool
 ) -> xr.Dataset:
-    """A Dataset with further metrics `new` and their descriptions.
-
-    `about` gives for each new metric its coordinates; it is better when higher. `kinds`: create the coordinate `kind`
-    if absent.
-    """
+    """A Dataset with further metrics `new` and their descriptions."""
     bare = schema.without_coords(score)
     whole = xr.concat(
         [bare, new.broadcast_like(bare.isel(metric=0, drop=True)).transpose(*bare.dims)],
@@ -140,7 +136,6 @@ def with_metrics(
 def _descriptions(
     ds: xr.Dataset, metrics: list[Hashable], about: Mapping[Hashable, Mapping[str, Any]], kinds: bool
 ) -> dict[str, Any]:
-    """Coordinates of a Dataset that gains metrics."""
     coords: dict[str, Any] = {}
     for each, coord in ds.coords.items():
         if coord.dims == ("metric",) and each != "metric":
@@ -183,7 +178,6 @@ def _read(ds: xr.Dataset, scores: Any) -> tuple[pd.DataFrame, Path | None]:
 
 
 def _keys(ds: xr.Dataset, score: xr.DataArray, frame: pd.DataFrame, on: Any) -> dict[str, str]:
-    """The column of each dim or coordinate that identifies outputs."""
     dims = [str(dim) for dim in score.dims if dim != "metric"]
     if isinstance(on, Mapping):
         keys = {str(dim): column for dim, column in on.items()}
@@ -211,7 +205,6 @@ def _keys(ds: xr.Dataset, score: xr.DataArray, frame: pd.DataFrame, on: Any) -> 
 
 
 def _dim_of(ds: xr.Dataset, dims: list[str], column: str) -> str:
-    """The dim or coordinate that a column names."""
     described = [str(name) for name, coord in ds.coords.items() if coord.ndim == 1 and coord.dims[0] in dims]
     if column in dims or column in described:
         return column
@@ -243,7 +236,6 @@ def _along(ds: xr.Dataset, dims: list[str], key: str) -> str:
 
 
 def _values(coord: xr.DataArray) -> Any:
-    """Labels in memory, also beside lazy scores."""
     return coord.compute(scheduler="synchronous").values if facts.is_lazy(coord) else coord.values
 
 
@@ -298,7 +290,6 @@ class _Match:
     unknown: list[str]
 
     def cells(self) -> tuple[IntArray, ...]:
-        """Places of the matching rows, by dim."""
         return tuple(each[self.rows] for each in self.places.values())
 
 

@@ -43,7 +43,6 @@ def text(labels: Iterable[str]) -> np.ndarray[Any, np.dtype[np.object_]]:
 
 
 def is_named(metric: str, name: str) -> bool:
-    """Whether a metric is `name` or one of its variants."""
     return metric == name or metric.startswith(f"{name}_")
 
 
@@ -131,7 +130,6 @@ def as_cube(values: Mapping[Cell, float], *labels: list[str]) -> np.ndarray[Any,
 
 
 def number(value: Any, name: str, where: str) -> float:
-    """A finite score, NaN for null; `name` and `where` are for the error message."""
     if type(value) is float and math.isfinite(value):
         return value
     if value is None:

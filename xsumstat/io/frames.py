@@ -141,7 +141,6 @@ def _of_scores_alone(
 
 
 def _of_scores(metric: Any, value: str, ratings: Any, wide: bool) -> list[Any]:
-    """Columns that are named as scores."""
     if not wide:
         return [value]
     columns = [] if metric is None else _validate.several("metric", metric, "a column or several")

@@ -97,8 +97,6 @@ def add_gold(
 
 @dataclass(frozen=True)
 class Match:
-    """Number of outputs and of human scores that matched."""
-
     n_outputs: int
     n_rated: int
     unrated: list[str]
@@ -110,7 +108,6 @@ class Match:
         return self.n_rated == self.n_outputs and not self.n_unknown
 
     def text(self, name: str) -> str:
-        """In words; `name` is where outputs come from."""
         words = f"{self.n_rated:,} of {self.n_outputs:,} outputs of {name} have a human score"
         if self.unrated:
             words += f"; {self.n_outputs - self.n_rated:,} have none, as {', '.join(self.unrated)}"
@@ -123,7 +120,6 @@ class Match:
 
 
 def join(ds: xr.Dataset, human: xr.DataArray, *, name: str) -> tuple[xr.Dataset, Match]:
-    """The result of `add_gold`, and its match."""
     score = schema.checked_scores(ds)
     if not isinstance(human, xr.DataArray) or not set(facts.CELLS) <= set(human.dims) <= {
         *facts.CELLS,
@@ -214,11 +210,7 @@ def read_human(
     column: str | None = None,
     labels: Sequence[str] = (),
 ) -> tuple[xr.DataArray, str]:
-    """Human scores (system, input, or also rater) from a table, and how its columns were read.
-
-    `path` is a ``.csv``, ``.tsv`` or ``.parquet`` file as for `add_gold`, or a ``.score`` file; `system`, `input` and
-    `column` (ratings) name columns if they exist; `labels` are the texts that ratings are.
-    """
+    """Human scores (system, input, or also rater) from a table, and how its columns were read."""
     path = Path(path)
     if not path.exists():
         raise stores.no_such(path)
@@ -239,7 +231,6 @@ def read_human(
 
 
 def _of_frame(frame: Any, scale: Sequence[str]) -> xr.DataArray:
-    """Human scores from a frame with usual column names."""
     table = rows.prepared(tabular.as_pandas(frame), None)
     names = [name for name in table.columns if isinstance(name, str)]
     found = _labels_of(names, {}, _FRAME)

@@ -25,14 +25,12 @@ class Labels:
     codes: Codes
 
     def firsts(self) -> IntArray:
-        """First row of each label."""
         return _firsts(self.codes)
 
     def array(self) -> np.ndarray[Any, Any]:
         return np.asarray(pd.factorize(self.each)[1])
 
     def constant(self, values: Codes) -> bool:
-        """Whether rows of one label have one value."""
         return bool((values[self.firsts()][self.codes] == values).all())
 
 

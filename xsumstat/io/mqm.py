@@ -149,12 +149,10 @@ def read_mqm(
 
 
 def _key(words: str) -> str:
-    """A severity, category, or both, in the form in which they are compared."""
     return "/".join(re.sub(r"[\s_-]+", " ", part).strip(" !").casefold() for part in words.split("/"))
 
 
 def _table(named: dict[str, float], weights: Mapping[str, float]) -> dict[str, float]:
-    """Weight of each severity, or of a severity and a category."""
     given = {**named, **{f"weights[{name!r}]": weight for name, weight in weights.items()}}
     for name, weight in given.items():
         if isinstance(weight, bool) or not isinstance(weight, int | float) or not 0 <= weight < math.inf:
@@ -172,8 +170,6 @@ def _table(named: dict[str, float], weights: Mapping[str, float]) -> dict[str, f
 
 @dataclass(frozen=True)
 class _Weighed:
-    """Weight of each row, and whether it is an error."""
-
     weight: FloatArray
     is_error: FloatArray
 
@@ -227,7 +223,6 @@ def _equalised(values: FloatArray) -> FloatArray:
 
 
 def _means(rating: FloatArray) -> FloatArray:
-    """Mean over the raters of each output, NaN for none."""
     flat = rating.reshape(-1, rating.shape[-1])
     there = ~np.isnan(flat)
     count = there.sum(axis=1)
@@ -241,7 +236,6 @@ def _means(rating: FloatArray) -> FloatArray:
 
 
 def _coded(labels: list[str]) -> tuple[IntArray, list[str]]:
-    """Place of each row's label among the labels in natural order."""
     each = sorted(set(labels), key=natural)
     places = {label: at for at, label in enumerate(each)}
     return np.array([places[label] for label in labels], dtype=np.int64), each
@@ -300,7 +294,6 @@ def _texts(
 
 
 def _read(file: Path) -> dict[str, list[str]]:
-    """Columns of a file, and the place of each row."""
     if file.is_dir():
         raise IsADirectoryError(f"{file} is a folder; read_mqm reads one file")
     if not file.exists():

@@ -178,7 +178,6 @@ def _references(folder: Path, pair: str) -> set[str]:
 
 
 def _files(root: Path, pair: str, granularity: str) -> dict[str, tuple[Path, str]]:
-    """File and kind of each metric, human ones first, by name."""
     end = f".{granularity}.score"
     found: dict[str, tuple[Path, str]] = {}
     for file in sorted((root / "human-scores").glob(f"{glob.escape(pair)}.*{end}")):
@@ -343,7 +342,6 @@ def _check_places(root: Path, paths: Collection[Path], overwrite: bool) -> None:
 
 
 def _plain(ds: xr.Dataset) -> xr.DataArray:
-    """Scores in memory, (metric, system, input), higher is better."""
     score = schema.checked_scores(ds)
     further = [str(dim) for dim in score.dims if dim not in facts.CORE]
     if further:
@@ -358,7 +356,6 @@ def _plain(ds: xr.Dataset) -> xr.DataArray:
 def _contents(
     ds: xr.Dataset, score: xr.DataArray, root: Path, pair: str, granularity: str, overwrite: bool
 ) -> dict[Path, str]:
-    """Content of each file; raises if it does not fit."""
     systems, inputs = _units(score, granularity)
     named = _checked_metrics(ds, score)
     automatic = [name for name, (people, _) in named.items() if not people]
@@ -386,7 +383,6 @@ def _contents(
 
 
 def _units(score: xr.DataArray, granularity: str) -> tuple[list[str], list[Any]]:
-    """Systems, and the units that scores rate."""
     systems, inputs = (
         score[dim].values.tolist() if dim in score.coords else list(range(score.sizes[dim])) for dim in score.dims[1:]
     )
@@ -471,7 +467,6 @@ def _human(ds: xr.Dataset, metrics: list[Any]) -> list[bool]:
 
 
 def _names(ds: xr.Dataset, metrics: list[Any], human: list[bool]) -> Iterator[Any]:
-    """Name of each metric in the layout."""
     parts = {
         name: ds[name].values.tolist()
         for name in ("base", "reference")

@@ -232,7 +232,6 @@ def _row(cells: list[str]) -> str:
 
 
 def latex_text(text: str) -> str:
-    """Text with LaTeX's special characters escaped."""
     return "".join(_LATEX.get(sign, sign) for sign in " ".join(text.split()))
 
 
@@ -252,7 +251,6 @@ def _latex_groups(table: Table) -> list[str]:
 
 
 def _rules(table: Table) -> str:
-    """A rule below each group."""
     rules, first = [], 2
     for title, size in table.groups:
         rules += [rf"\cmidrule(lr){{{first}-{first + size - 1}}}"] if title else []

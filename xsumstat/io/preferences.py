@@ -118,7 +118,6 @@ def of_frame(
     outputs: Any,
     place: Place = "row {}".format,
 ) -> xr.Dataset:
-    """The result of `to_preferences` for a prepared frame; `place` locates a row."""
     prompts = _validate.several("prompt", prompt, "a column or several")
     if not prompts:
         raise ValueError(f"prompt must name at least one column, got {prompt!r}")
@@ -247,7 +246,6 @@ def _chosen(
 
 
 def _written(value: Any) -> str:
-    """A value as text, whole numbers without a point."""
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     return str(value).strip()
@@ -301,7 +299,6 @@ def _refuse(text: str, name: str, here: IntArray, systems: list[Any], place: Pla
 
 
 def _swapped(column: pd.Series[Any], name: str, place: Place) -> np.ndarray[Any, np.dtype[np.bool_]]:
-    """Whether the right system of the row was shown first."""
     values, found = pd.factorize(column)
     words = [spelt(_written(each)) for each in np.asarray(found).tolist()]
     if (values < 0).any():
@@ -337,7 +334,6 @@ def _filled(
     dims: tuple[Labels, list[str], Sequence[str], np.ndarray[Any, Any]],
     place: Place,
 ) -> FloatArray:
-    """The choices, one in each cell."""
     by_prompt, pairs, orders, raters = dims
     shape = (len(by_prompt.each), len(pairs), len(orders), len(raters))
     if math.prod(shape) > _MOST:

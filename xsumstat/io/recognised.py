@@ -49,7 +49,6 @@ def records(path: Path) -> pd.DataFrame:
 
 
 def reader_of(path: Path) -> Callable[[Path], xr.Dataset]:
-    """The reader of a file with one of the suffixes, or of a folder."""
     if path.is_dir():
         return _of_folder(path)
     suffix = path.suffix.lower()

@@ -38,7 +38,6 @@ _MEANS = {
 
 
 def prepared(frame: pd.DataFrame, aggregate: str | Callable[..., Any] | None) -> pd.DataFrame:
-    """The frame with index levels as columns, and its columns checked."""
     _check_aggregate(aggregate)
     if any(name is not None for name in frame.index.names):
         frame = frame.reset_index()
@@ -64,7 +63,6 @@ def of_frame(
     aggregate: str | Callable[..., Any] | None,
     place: Place = "row {}".format,
 ) -> xr.Dataset:
-    """The result of `to_scores` for a prepared frame; `place` locates a row."""
     for each in dims:
         known_columns(frame, {"dims": each})
     names = {"system": system, "input": input, **{dim: dim for dim in dims}}
@@ -126,7 +124,6 @@ def with_system(frame: pd.DataFrame, system: Any) -> pd.DataFrame:
 
 
 def known_columns(frame: pd.DataFrame, names: dict[str, str]) -> None:
-    """Raise unless the columns that arguments name exist."""
     for argument, column in names.items():
         _validate.column(argument, column)
         if column not in frame.columns:
@@ -172,7 +169,6 @@ def _metric_columns(
 
 
 def has_metrics(frame: pd.DataFrame, named: list[str]) -> bool:
-    """Whether a wide frame has a numeric column besides the named ones."""
     return any(
         _mostly_numbers(frame[column]) for column in frame.columns
         if column not in named and not re.fullmatch(r"Unnamed: \d+", str(column))
@@ -226,7 +222,6 @@ def _way_to_numbers(texts: pd.Series[Any]) -> str:
 
 
 def numbers(column: pd.Series[Any], name: str, place: Place) -> np.ndarray[Any, np.dtype[np.float64]]:
-    """A column as floats, NaN where empty."""
     kind = pd.api.types.infer_dtype(column, skipna=True)
     if pd.api.types.is_numeric_dtype(column.dtype):
         values = column.to_numpy(dtype=float, na_value=np.nan)
@@ -263,7 +258,6 @@ def _without_percent_signs(name: str) -> str:
 
 
 def _at(column: pd.Series[Any], rows: np.ndarray[Any, Any], place: Place) -> str:
-    """The first of some rows' values, and its place."""
     return f"{reprlib.repr(column.iloc[rows[0] : rows[0] + 1].tolist()[0])} in {place(int(rows[0]))}"
 
 
@@ -301,7 +295,6 @@ def _filled(
     aggregate: str | Callable[..., Any] | None,
     described: dict[str, tuple[str, np.ndarray[Any, Any]]],
 ) -> xr.Dataset:
-    """The scores as a Dataset, one for each cell."""
     shape = tuple(len(each.each) for each in rows.values())
     places = np.ravel_multi_index(tuple(each.codes for each in rows.values()), shape)
     taken = np.zeros(math.prod(shape), dtype=bool)

@@ -52,7 +52,6 @@ def named(file: Path) -> tuple[str, str]:
 
 
 def read_units(file: Path, granularity: str) -> Units:
-    """Rated units, from a list of documents."""
     if granularity == "sys":
         return Units([WHOLE])
     if not file.is_file():
@@ -187,7 +186,6 @@ def _number(word: str, where: str) -> float:
 
 
 def _lines(file: Path) -> Iterator[tuple[str, list[str]]]:
-    """Place and words of each line that is not empty."""
     try:
         content = file.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:

@@ -146,8 +146,6 @@ class BootstrapInterval:
 
 @dataclass(frozen=True)
 class Bootstrap(OfMetrics[Estimates]):
-    """The bootstrap interval of each target (one metric, or two)."""
-
     targets: tuple[Target, ...]
     measure: Measure
     interval: BootstrapInterval
@@ -191,7 +189,6 @@ class Bootstrap(OfMetrics[Estimates]):
 def fisher(
     x: FloatArray, z: FloatArray, measure: Measure, confidence_level: float
 ) -> tuple[float, float, float, float]:
-    """Estimate of one metric with Fisher's interval and standard error."""
     estimate = measure.estimator(x, z).value()
     gold = arrays.human(z, measure.own_cells)
     size = arrays.fisher_size(x, gold, measure.level, measure.missing) - len(measure.given)

@@ -25,7 +25,6 @@ NAMES = (
 
 
 def _mean(values: FloatArray) -> FloatArray:
-    """Mean of defined values along the first axis, NaN for none."""
     there = ~np.isnan(values)
     count = there.sum(axis=0)
     return np.asarray(np.where(there, values, 0.0).sum(axis=0) / np.where(count > 0, count, np.nan))
@@ -49,8 +48,6 @@ class _Ceiling(Job[Any]):
 
 @dataclass(frozen=True)
 class BootstrapCeiling(_Ceiling):
-    """With intervals from resamples."""
-
     interval: BootstrapInterval
 
     @property
@@ -95,8 +92,6 @@ class BootstrapCeiling(_Ceiling):
 
 @dataclass(frozen=True)
 class JackknifeCeiling(_Ceiling):
-    """With intervals by the two-way jackknife of the means over raters."""
-
     dims: tuple[str, ...]
     confidence_level: float
     n_resamples = 0

@@ -67,30 +67,22 @@ class Stream:
         return np.asarray(raw, dtype=np.uint64).reshape(rows, words_each)
 
     def counts(self, size: int, rows: int) -> npt.NDArray[np.int64]:
-        """As `counts`, for the next `rows` resamples."""
         out = np.zeros((rows, size), dtype=np.int64)
         count_labels(self._words(rows, -(-size // 2)), size, out)
         return out
 
     def sign_bits(self, units: int, rows: int) -> npt.NDArray[np.uint8]:
-        """As `sign_bits`, for the next `rows` resamples."""
         words = self._words(rows, -(-units // 64))
         return words.astype("<u8", copy=False).view(np.uint8)[:, : -(-units // 8)]
 
 
 def counts(seed: int, dim: str, size: int, block: int, rows: int = BLOCK) -> npt.NDArray[np.int64]:
-    """Draws of each label with replacement, (rows, size), for the first `rows` resamples of a block.
-
-    A label is a 32-bit word times `size`, shifted right by 32: its chance is off by at most 2⁻³².
-    """
+    """Draws of each label with replacement, (rows, size), for the first `rows` resamples of a block."""
     return Stream(seed, dim, block).counts(size, rows)
 
 
 def sign_bits(seed: int, dim: str, units: int, block: int, rows: int = BLOCK) -> npt.NDArray[np.uint8]:
-    """Fair coins for `units` units in the first `rows` resamples of a block, (rows, bytes), lowest bit first.
-
-    Bits beyond `units` are coins without meaning.
-    """
+    """Fair coins for `units` units in the first `rows` resamples of a block, (rows, bytes), lowest bit first."""
     return Stream(seed, dim, block).sign_bits(units, rows)
 
 
@@ -111,7 +103,6 @@ def n_blocks(n_resamples: int) -> int:
 
 
 def block_rows(n_resamples: int, block: int) -> int:
-    """Resamples in a block."""
     return min(BLOCK, n_resamples - block * BLOCK)
 
 

@@ -33,7 +33,6 @@ class Groups:
 
     @property
     def pairs(self) -> list[tuple[int, int]]:
-        """Each two groups, the first before the second."""
         return list(itertools.combinations(range(len(self.places)), 2))
 
     @property
@@ -42,7 +41,6 @@ class Groups:
         return max(len(self.places), len(self.pairs))
 
     def of(self, at: int, values: FloatArray) -> FloatArray:
-        """Scores of one group, from (..., systems, inputs)."""
         places = self.places[at]
         return np.ascontiguousarray(values[..., places, :] if self.dim == "system" else values[..., places])
 
@@ -81,7 +79,6 @@ class GroupJackknife(AtOnce, OfMetrics[FloatArray]):
         return np.array([tables[metric][:, row] for metric, row in self.targets[at]]).T
 
     def _of_metric(self, x: FloatArray, z: FloatArray, metric: int) -> FloatArray:
-        """All numbers of a metric, (names, rows)."""
         measure = self.measure.of_metric(metric)
         found = list(self.estimated(x, z, measure))
         usable = [each for each in found if each.has_limits]
@@ -101,7 +98,6 @@ class GroupJackknife(AtOnce, OfMetrics[FloatArray]):
         return table
 
     def estimated(self, x: FloatArray, z: FloatArray, measure: Measure) -> Iterator[Group]:
-        """The correlation of a metric in each group."""
         for at in range(len(self.groups.places)):
             yield self._of_group(x, z, at, measure)
 
@@ -116,7 +112,6 @@ class GroupJackknife(AtOnce, OfMetrics[FloatArray]):
         return Group(estimated, parts, *(np.unique(each[used]) for each, used in zip(codes, there, strict=True)))
 
     def _codes(self, at: int, shape: Sequence[int]) -> Clusters:
-        """Systems and inputs of a group, or their clusters."""
         systems, inputs = self.clusters or (np.arange(shape[0]), np.arange(shape[1]))
         places = self.groups.places[at]
         return (systems[places], inputs) if self.groups.dim == "system" else (systems, inputs[places])
@@ -127,7 +122,6 @@ class GroupJackknife(AtOnce, OfMetrics[FloatArray]):
         return place if place < 0 else int(group.systems[place])
 
     def _of_pair(self, one: Group, two: Group, measure: Measure) -> tuple[float, ...]:
-        """The numbers of `OF_PAIR`."""
         found = group_differences.difference(one, two, measure, self.dims)
         low, high, pvalue, _ = comparison.compared(found, self.confidence_level, "two-sided")
         undefined = max(jackknife.n_undefined(each.parts, self.dims) for each in (one, two))

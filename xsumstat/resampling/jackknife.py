@@ -92,7 +92,6 @@ class RefitOf:
 
     @property
     def places(self) -> tuple[int, ...]:
-        """Places of what it is made of."""
         return self.judge, self.folds, *self.human
 
     def refit(self, scores: FloatArray) -> calibration.Refit:
@@ -101,7 +100,6 @@ class RefitOf:
         return calibration.Refit(self.how, scores[self.judge], people, folds, self.name)
 
     def among(self, places: Sequence[int]) -> RefitOf:
-        """The same among the scores at some places."""
         metric, judge, folds, *human = map(places.index, (self.metric, *self.places))
         return replace(self, metric=metric, judge=judge, folds=folds, human=tuple(human))
 
@@ -139,7 +137,6 @@ def intervals(
     clusters: Clusters | None = None,
     refits: Sequence[RefitOf] = (),
 ) -> FloatArray:
-    """The numbers of `NAMES`, (names, targets)."""
     numbers = []
     for one, undefined, resting in estimated(scores, z, targets, measure, dims, clusters, refits):
         limits = one.interval(confidence_level)

@@ -128,7 +128,6 @@ def sharing(job: Job[Any], most_targets: int, most_metrics: int) -> list[tuple[s
 
 
 def over_blocks(job: Job[R], ready: R, bar: threads.Bar = lambda: None) -> tuple[IntArray | None, FloatArray]:
-    """Counts and samples of all blocks."""
     samples = np.empty((job.rows(ready), job.n_resamples))
     totals: list[IntArray] = []
     lock = threading.Lock()
@@ -212,10 +211,7 @@ class Formula(AtOnce, OfMetrics[FloatArray]):
 
 @dataclass(frozen=True)
 class OverInputs(Job[slice]):
-    """Numbers of each row from a statistic of resampled inputs.
-
-    `statistic` maps counts (inputs, resamples) to values of rows; `numbers_of` maps a row and its samples to `names`.
-    """
+    """Numbers of each row from a statistic of resampled inputs."""
 
     targets: range
     statistic: Callable[[FloatArray, slice], FloatArray]

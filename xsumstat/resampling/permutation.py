@@ -32,8 +32,6 @@ class Ready:
 
 @dataclass(frozen=True)
 class PairTests(OfMetrics[Ready]):
-    """The test of each pair."""
-
     targets: tuple[Pair, ...]
     plan: PairPlan
     alternative: str

@@ -212,7 +212,6 @@ class DecisionPlan:
 
     @property
     def units(self) -> int:
-        """Number of independent swaps."""
         return _decisions(self.shape, self.level, self.by_group)
 
     def reshaped(self, shape: tuple[int, int]) -> DecisionPlan:

@@ -27,7 +27,6 @@ class Pool:
     exact: bool
 
     def size(self, n_resamples: int) -> int:
-        """Number of members."""
         return n_resamples + (not self.exact)
 
     def counts(self, samples: FloatArray, observed: float) -> tuple[IntArray, int]:
@@ -73,7 +72,6 @@ class _Part:
 
 
 def _few_tests(chunks: Sequence[Sequence[int]]) -> tuple[tuple[int, ...], ...]:
-    """Chunks with all resamples, and few tests."""
     *axes, resamples = chunks
     most = max(1, jobs.BYTES_AT_ONCE // (8 * max(1, sum(resamples))))
     out: list[tuple[int, ...]] = [(sum(resamples),)]
@@ -85,7 +83,6 @@ def _few_tests(chunks: Sequence[Sequence[int]]) -> tuple[tuple[int, ...], ...]:
 
 
 def _parts(row: IntArray, chunks: Sequence[Sequence[int]]) -> list[_Part]:
-    """All tests, family by family."""
     family, cell = np.nonzero(row)
     numbers = row[family, cell]
     starts = [np.concatenate([[0], np.cumsum(sizes)]) for sizes in chunks]
@@ -135,14 +132,11 @@ def _defined(name: str, part: int) -> Hashable:
 
 @dataclass(frozen=True)
 class _Counting:
-    """Counts the draws of the tests of one chunk."""
-
     parts: tuple[tuple[IntArray, BoolArray], ...]
     pool: Pool
     dtype: np.dtype[Any]
 
     def __call__(self, samples: FloatArray, observed: FloatArray) -> list[Any]:
-        """Counts and numbers of defined members of every part."""
         samples, observed = samples.reshape(-1, samples.shape[-1]), observed.ravel()
         out: list[Any] = []
         for rows, turned in self.parts:

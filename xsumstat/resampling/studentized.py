@@ -52,7 +52,6 @@ class Studentized(OfMetrics[Ready]):
         return 2 * arrays.footprint((z.shape[-2], z.shape[-1]), self.measure.level) + 16 * self.n_resamples
 
     def ready(self, at: slice, x: FloatArray, z: FloatArray, *beside: Any) -> Ready:
-        """The estimators of the targets, and their jackknife."""
         targets, dims = self.targets[at], self.interval.dims
         estimates = Estimates.of(x, z, targets, self.measure, ("system",))
         level = self.interval.confidence_level
@@ -95,7 +94,6 @@ class Studentized(OfMetrics[Ready]):
 
     @property
     def _bounds(self) -> tuple[float, float]:
-        """Bounds of a coefficient, or of the difference of two."""
         least, most = self.measure.coefficient.bounds
         return (least, most) if len(self.targets[0]) == 1 else (least - most, most - least)
 

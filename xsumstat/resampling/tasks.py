@@ -192,7 +192,6 @@ class Part:
 
 
 def _ready(job: Job[R], used: Used | None, scores: tuple[Any, list[Any]], beside: list[Any]) -> R:
-    """`job.ready` without unused systems and inputs."""
     x, gold = scores
     x = [_chosen(each, used) for each in x] if isinstance(x, list) else _chosen(x, used)
     found = [*(_chosen(each, used) for each in gold), *beside]
@@ -204,7 +203,6 @@ def _both(systems: BoolArray, inputs: BoolArray) -> Used:
 
 
 def _chosen(array: Any, used: Used | None) -> FloatArray:
-    """Scores in memory, without unused labels."""
     values: FloatArray = array.array() if isinstance(array, Made) else array
     if used is None or all(each.all() for each in used):
         return np.ascontiguousarray(values)
@@ -213,7 +211,6 @@ def _chosen(array: Any, used: Used | None) -> FloatArray:
 
 
 def blocks_of(job: Job[R], ready: R, blocks: range) -> Part:
-    """Counts and samples of some blocks in sequence."""
     start = job.columns(blocks[0]).start if blocks else 0
     samples = np.empty((job.rows(ready), job.columns(blocks[-1]).stop - start if blocks else 0))
     totals: IntArray | None = None
@@ -260,7 +257,6 @@ def _check_room(job: Job[Any], plan: _Plan) -> None:
 
 
 def _memory() -> float:
-    """Bytes of the smallest worker in use, or of this machine."""
     distributed = sys.modules.get("distributed")
     if distributed is not None:
         try:

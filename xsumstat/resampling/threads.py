@@ -92,7 +92,6 @@ def _part(advance: Callable[[float], object]) -> Iterator[None]:
 
 @contextmanager
 def _shown(total: int, progress: bool | None, **style: str) -> Iterator[Callable[[float], object]]:
-    """A function that moves a tqdm bar, or does nothing."""
     if progress is False:
         yield lambda n: None
         return
@@ -112,10 +111,7 @@ def _shown(total: int, progress: bool | None, **style: str) -> Iterator[Callable
 
 
 def _line_in_a_log(total: int, desc: str) -> Callable[[float], object]:
-    """A function that counts steps, and prints progress at the first step after a second.
-
-    It needs no thread, because a thread would slow short calls by a tenth.
-    """
+    """A function that counts steps, and prints progress at the first step after a second."""
     start, done = time.monotonic(), 0.0
 
     def count(n: float) -> None:
@@ -131,10 +127,7 @@ def _line_in_a_log(total: int, desc: str) -> Callable[[float], object]:
 
 
 class _LateBar:
-    """A bar that appears after some seconds, even before the first step ends.
-
-    It is created late, because a notebook bar leaves widgets even if it is never shown.
-    """
+    """A bar that appears after some seconds, even before the first step ends."""
 
     def __init__(self, make: Callable[[], Any]) -> None:
         self._make = make

@@ -170,7 +170,6 @@ def coverage(
 
 
 def _checked_intervals(intervals: Any, questions: Questions, differences: bool) -> dict[str, dict[str, Any]]:
-    """Named keywords of `ci`, completed."""
     complete = {}
     for label, given in trials.named_keywords("intervals", intervals).items():
         where = f"intervals[{label!r}]"
@@ -206,8 +205,6 @@ def _check_fisher(where: str, questions: Questions, differences: bool) -> None:
 
 @dataclass(frozen=True)
 class _Trial:
-    """What is asked in each trial."""
-
     source: Source
     questions: Questions
     intervals: list[dict[str, Any]]  # the keywords of each

@@ -39,7 +39,6 @@ class Questions:
 
     @classmethod
     def of(cls, level: Any, coefficient: Any, missing: str, undefined: str) -> Questions:
-        """From one of each, or lists."""
         levels, names = _validate.listed(level), _validate.listed(coefficient)
         for each, values in (("level", levels), ("coefficient", names)):
             if not values:
@@ -66,11 +65,9 @@ class Questions:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Numbers of levels and of coefficients."""
         return len(self.levels), len(self.records)
 
     def each(self) -> Iterator[tuple[tuple[int, int], Measure]]:
-        """Places and measures."""
         for i, row in enumerate(self.measures):
             for j, each in enumerate(row):
                 yield (i, j), each
@@ -176,7 +173,6 @@ class Source:
 
     @cached_property
     def targets(self) -> list[Target]:
-        """Places of each metric, or of each pair."""
         if self.columns is None:
             return [(at,) for at in self.rows]
         return [(a, b) for a in self.rows for b in self.columns if a != b]
@@ -188,13 +184,11 @@ class Source:
 
     @property
     def pairs(self) -> xr.DataArray:
-        """Which metrics and others differ."""
         rows, columns = np.array(self.rows), np.array(self.columns)
         return xr.DataArray(rows[:, None] != columns, self.dims)
 
     @property
     def dims(self) -> dict[str, list[Any]]:
-        """Dims of results for targets."""
         found = {"metric": [self.labels[at] for at in self.rows]}
         return found if self.columns is None else {**found, "other_metric": [self.labels[at] for at in self.columns]}
 

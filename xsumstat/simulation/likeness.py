@@ -54,10 +54,7 @@ class Likeness:
 
     @classmethod
     def of(cls, scores: FloatArray, gold: FloatArray) -> Likeness:
-        """From scores (metrics, systems, inputs) and gold (systems, inputs).
-
-        Raises ValueError where components cannot be estimated.
-        """
+        """From scores (metrics, systems, inputs) and gold (systems, inputs)."""
         values = np.concatenate([scores, gold[None]])
         raw, _ = components.estimates(values, tuple(components.EFFECTS.values()), errors=False)
         if np.isnan(raw).any():
@@ -74,7 +71,6 @@ class Likeness:
 
     @property
     def whole(self) -> bool:
-        """Whether scores are plain sums of effects, without grades and gaps."""
         return not self.gaps.any() and all(each is None for each in self.grades)
 
     def draw(
@@ -132,7 +128,6 @@ class Likeness:
         return values, errors
 
     def covariances(self) -> FloatArray:
-        """Of the effects of systems, inputs and cells, (3, scores, scores)."""
         of_labels = [
             each.T @ each / len(each) + rest @ rest for each, rest in zip(self.effects, self.rest, strict=True)
         ]
@@ -141,10 +136,7 @@ class Likeness:
         return np.array([*of_labels, of_cells])
 
     def compared(self, scores: FloatArray, gold: FloatArray) -> tuple[dict[str, list[int]], dict[str, list[int]]]:
-        """Metrics, by level, whose mean r leaves the interval of the given scores, or whose error differs greatly.
-
-        Means are over new scores of the given size.
-        """
+        """Metrics, by level, whose mean r leaves the interval of the given scores, or whose error differs greatly."""
         generators = (np.random.Generator(np.random.SFC64(each)) for each in np.random.SeedSequence(1).spawn(_COMPARED))
         with threads.progress_bar((1 + _COMPARED) * len(scores), False) as bar:
             own = _intervals(scores, gold, bar)
@@ -227,7 +219,6 @@ def _intervals(scores: FloatArray, gold: FloatArray, bar: threads.Bar) -> FloatA
 
 
 def means_of(values: FloatArray) -> FloatArray:
-    """Means of defined values over the first axis; NaN for none."""
     there = np.isfinite(values)
     count = there.sum(axis=0)
     total = np.where(there, values, 0.0).sum(axis=0)

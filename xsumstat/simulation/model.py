@@ -61,10 +61,7 @@ class Model:
         crossed: bool = True,
         ability: FloatArray | None = None,
     ) -> tuple[FloatArray, FloatArray]:
-        """Scores (metrics, systems, inputs) and gold (systems, inputs), `crossed`, or each cell independently.
-
-        `ability` holds the factors of the inputs, if given.
-        """
+        """Scores (metrics, systems, inputs) and gold (systems, inputs), `crossed`, or each cell independently."""
         systems, inputs = shape
         scores, gold = np.zeros((len(self.agreement), *shape)), np.zeros(shape)
         sizes = ((systems, 1), (1, inputs), shape) if crossed else (shape, shape, shape)
@@ -135,7 +132,6 @@ class Model:
 
     @property
     def _whole(self) -> bool:
-        """Whether the gold is unrounded and without gaps."""
         return self.likert is None and not self.missing
 
     def _is_closed(self, level: str, record: Coefficient) -> bool:
@@ -174,7 +170,6 @@ class Model:
     def _integrated(
         self, level: str, records: Sequence[Coefficient], n_inputs: int, missing: str
     ) -> tuple[FloatArray, FloatArray]:
-        """Averages over simulated populations, and their errors."""
         repeats, draw = self._populations(level, n_inputs)
         # Means stand as the cells of one input, which many systems are sorted by.
         of_means = "input" if self._whole else "global"
@@ -195,11 +190,7 @@ class Model:
     def _populations(
         self, level: str, n_inputs: int
     ) -> tuple[int, Callable[[np.random.Generator], tuple[FloatArray, FloatArray]]]:
-        """Number of populations to average, and a function that draws one.
-
-        At system level means over the design's inputs, as scores on one input; the factors of inputs are spread over
-        their distribution.
-        """
+        """Number of populations to average, and a function that draws one."""
         if level == "system" and not self._whole:
             systems = int(np.clip(_CELLS // n_inputs, *_SYSTEMS))
             return _REPEATS, lambda generator: self.draw((systems, n_inputs), generator)

@@ -228,7 +228,6 @@ def _scales(measure: Measure) -> bool:
 
 
 def _target(target: Any, difference: Any, other: Any, budget: Any, estimand: str) -> float | None:
-    """The target; a power is .8 by default, unless a budget decides."""
     if target is not None:
         powers = difference is not None or other is not None
         return _validate.number("target", target, 0, 1 if powers else math.inf if estimand in OF_SYSTEMS else 2)
@@ -262,7 +261,6 @@ def _check_priced(money: Money, asked: Asked, estimand: str, metric: Any, judged
 
 
 def _whole(name: str, value: Any, least: int) -> list[int]:
-    """One or several whole numbers."""
     sizes = [_validate.integer(name, each, least, _validate.MOST_DRAWS) for each in _validate.listed(value)]
     if not sizes:
         raise ValueError(f"{name} is an empty list")
@@ -271,7 +269,6 @@ def _whole(name: str, value: Any, least: int) -> list[int]:
 
 
 def _ratings(ds: Any, gold: Any, other: Any, method: str, rating: Any, along: str) -> Ratings:
-    """The ratings that plans are made from."""
     if gold is not None:
         raise ValueError("gold and rating are both given; with rating= the mean of the ratings is the gold")
     if other is not None or method == "simulation":
@@ -320,7 +317,6 @@ def _of_systems(
     judged: Sequence[int | None],
     money: Money | None,
 ) -> xr.Dataset:
-    """Intervals of means or differences, or the power to find a difference, in all designs."""
     sizes = [None] if difference is None else _differences(difference)
     if money is None and asked.sizes.n_systems is not None:
         which = "two systems are compared" if estimand == "difference" else "a mean describes one system"
@@ -372,7 +368,6 @@ def _of_agreement(
     money: Money | None,
     progress: bool | None,
 ) -> xr.Dataset:
-    """Widths of intervals of correlations in all designs."""
     given = _given(ds, gold, metric, asked, ratings, resample)
     if given.these:
         if asked.sizes.n_systems is not None:
@@ -398,8 +393,6 @@ def _of_agreement(
 
 
 def _priced(planned: Mapping[int | None, Planned[planning.Expected]], asked: Asked) -> plan_budget.Question:
-    """Designs within a budget, or for least cost."""
-
     def widths(design: plan_budget.Design, rated: FloatArray, judged: FloatArray) -> FloatArray:
         own = planned[design.raters].own
         found = [planning.width(own, design.systems, n, asked.confidence_level, scale=asked.scale) for n in rated]
@@ -416,7 +409,6 @@ def _priced(planned: Mapping[int | None, Planned[planning.Expected]], asked: Ask
 
 
 def _by_raters(each: list[xr.Dataset], raters: Sequence[int | None]) -> xr.Dataset:
-    """The plans of all numbers of raters."""
     if raters[0] is None:
         return each[0]
     return xr.concat(each, xr.DataArray(list(raters), dims="n_raters", name="n_raters"), combine_attrs="override",
@@ -428,8 +420,6 @@ def _by_raters(each: list[xr.Dataset], raters: Sequence[int | None]) -> xr.Datas
 
 @dataclass(frozen=True)
 class _Given:
-    """What widths are planned from."""
-
     labels: list[Any]
     gold_name: str
     source: Source | None
@@ -439,7 +429,6 @@ class _Given:
 
 
 def _widths(given: _Given, target: float | None, asked: Asked, progress: bool | None, raters: int | None) -> xr.Dataset:
-    """Widths of intervals in all designs."""
     systems, inputs = asked.sizes.of(N_SYSTEMS, N_INPUTS)
     planned = given.by_raters(raters)
     asked = asked if raters is None else replace(asked, method="formula")
@@ -492,7 +481,6 @@ def _limits(
 
 
 def _given(ds: xr.Dataset, gold: Any, metric: Any, asked: Asked, ratings: Ratings | None, resample: str) -> _Given:
-    """What widths are planned from: the model, or the data."""
     measure = asked.measure
     if not _scales(measure) and ratings is not None:
         raise ValueError(
@@ -522,7 +510,6 @@ def _given(ds: xr.Dataset, gold: Any, metric: Any, asked: Asked, ratings: Rating
 
 
 def _check_like_these(measure: Measure) -> None:
-    """Raise where other systems cannot be planned."""
     if measure.level not in _BOTH:
         raise ValueError(f"level={measure.level!r} is planned for these systems alone; ask resample='input'")
     if not _scales(measure):
@@ -571,11 +558,7 @@ def _check_enough(found: schema.Scores) -> None:
 def _simulated(
     source: Source, designs: list[Design], expected: list[planning.Expected], asked: Asked, progress: bool | None
 ) -> dict[Design, FloatArray]:
-    """Width, standard error, correlation and Monte Carlo error of the width, (4, metrics), of each design.
-
-    The mean variance of a design, relative to that at the data's own size, multiplies the data's own variance: the
-    data's own design keeps its interval.
-    """
+    """Width, standard error, correlation and Monte Carlo error of the width, (4, metrics), of each design."""
     own: Design = (source.scores.shape[1], source.scores.shape[2])
     if source.like is not None:
         simulation.check_likeness(source.like, source.scores, source.gold, source.labels)

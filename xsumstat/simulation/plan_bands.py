@@ -62,7 +62,6 @@ class Basis:
     noises: tuple[list[Noise | None], ...]
 
     def planned(self, raters: int | None) -> Planned[planning.Expected]:
-        """With so many raters of each cell, or as given."""
         if raters is None or self.noise is None:
             return Planned(self.own, tuple(list(each) for each in self.without))
         without = [
@@ -120,10 +119,7 @@ def _blocks(size: int, most: int) -> list[IntArray]:
 
 
 def _parts(x: FloatArray, human: FloatArray, measure: Measure, these: bool, of_cells: bool) -> FromData | None:
-    """Expectations from scores (systems, inputs); None where components are not identified.
-
-    `of_cells` False skips the components, which formulas at input level do not need.
-    """
+    """Expectations from scores (systems, inputs); None where components are not identified."""
     covariances = np.full((len(components.EFFECTS), 2, 2), math.nan)
     if of_cells:
         raw = components.crossed(np.array([x, human]))

@@ -26,8 +26,6 @@ _ROUNDING = 1e-9
 
 @dataclass(frozen=True)
 class Costs:
-    """Cost of one rating of an output, one prompt, and one verdict of the judge."""
-
     rating: float
     prompt: float
     verdict: float
@@ -109,14 +107,11 @@ class Question:
         return np.where(np.isnan(numbers), math.inf, -numbers if self.power else numbers)
 
     def enough(self, number: float, target: float) -> bool:
-        """Whether a number reaches the target."""
         return number >= target if self.power else number <= target
 
 
 @dataclass(frozen=True)
 class Market:
-    """Designs within a budget, for one question."""
-
     costs: Costs
     question: Question
 
@@ -155,7 +150,6 @@ class Market:
         return several, np.maximum(several, np.floor(left))
 
     def least(self, design: Design) -> float:
-        """Cost of the smallest design."""
         judged = LEAST_INPUTS if design.judged is None else max(LEAST_INPUTS, design.judged)
         return self.cost(design, LEAST_INPUTS, judged)
 

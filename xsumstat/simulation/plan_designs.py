@@ -25,7 +25,6 @@ class Sizes:
     least_systems: int = 4
 
     def of(self, n_systems: Sequence[int], n_inputs: Sequence[int]) -> tuple[list[int], list[int]]:
-        """All of them, or these."""
         found = []
         for name, given, default, least in (
             ("n_systems", self.n_systems, n_systems, self.least_systems),
@@ -51,7 +50,6 @@ class Sizes:
         return sizes
 
     def squeezed(self, ds: xr.Dataset) -> xr.Dataset:
-        """Drop the dims of single numbers."""
         single = [
             name for name in ("n_systems", "n_inputs") if name in ds.dims and isinstance(getattr(self, name), int)
         ]

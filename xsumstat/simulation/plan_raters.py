@@ -30,10 +30,7 @@ class Noise:
 
     @classmethod
     def of(cls, values: FloatArray) -> Noise | None:
-        """From ratings (systems, inputs, raters); None where components are not identified.
-
-        Without repeated ratings of a cell, their noise is not separable from what its raters share.
-        """
+        """From ratings (systems, inputs, raters); None where components are not identified."""
         counts = np.isfinite(values).sum(axis=-1)
         if counts.max(initial=0) < 2:
             single = np.where(counts > 0, np.nansum(values, axis=-1), np.nan)
@@ -58,7 +55,6 @@ class Noise:
         return self.cell + self.residual / raters
 
     def expected(self, base: planning.FromParts | planning.OfTheseSystems, raters: int) -> planning.Expected:
-        """Expectations with so many raters."""
         return base.with_noise(self.variance(None), self.variance(raters))
 
 
@@ -73,7 +69,6 @@ class Ratings:
 
     @classmethod
     def of(cls, ds: xr.Dataset, rating: Any, along: str) -> Ratings:
-        """From a variable of a Dataset, or a DataArray, with a dim of raters."""
         values, name = ratings_of(ds, rating, along)
         if set(values.dims) != {"system", "input", along}:
             raise ValueError(

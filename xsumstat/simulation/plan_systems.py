@@ -66,10 +66,7 @@ def spreads(found: Scores, estimand: str, ratings: Ratings | None, judged: bool)
 def _spread(
     x: FloatArray | None, human: FloatArray, noise: Noise | None, of_gold: bool, estimand: str
 ) -> Spread | None:
-    """Variance of one output's rating between inputs, or of the difference of two; None where unknown.
-
-    A difference is without the effects of inputs, and has twice the variance of cells.
-    """
+    """Variance of one output's rating between inputs, or of the difference of two; None where unknown."""
     raw = components.crossed(np.array([human] if x is None else [x, human]))
     if np.isnan(raw).any():
         return None

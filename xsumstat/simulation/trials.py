@@ -112,10 +112,7 @@ def wilson(share: xr.DataArray, n: xr.DataArray) -> tuple[xr.DataArray, xr.DataA
 
 
 def standard_error(share: xr.DataArray, n: xr.DataArray) -> xr.DataArray:
-    """Standard error ``√(p(1−p)/n)`` of a share; where all trials agree, that of Wilson's centre, which is not 0.
-
-    With ``p̃ = (np + z²/2)/(n + z²)`` that is ``√(p̃(1−p̃)/(n + z²))``.
-    """
+    """Standard error ``√(p(1−p)/n)`` of a share; where all trials agree, that of Wilson's centre, which is not 0."""
     z = normal_quantile(_LIMITS)
     centre = (n * share + z**2 / 2) / (n + z**2)
     alike = (share == 0) | (share == 1)
