@@ -80,6 +80,14 @@ def two_tasks(ds):
     return xsumstat.rank_tasks(tasks, keep_samples=True, **FEW)
 
 
+def refusing(ds):
+    """Without the scores of one metric for a third of the outputs."""
+    cells = [ds.sizes.get(dim, 1) for dim in ("system", "input")]
+    kept = xr.DataArray(np.arange(np.prod(cells)).reshape(cells) % 3 > 0, dims=("system", "input"))
+    first = ds.metric == ds.metric.values.tolist()[0]
+    return ds.assign(score=ds.score.where(~first | kept))
+
+
 QUESTIONS = {
     **{
         f"corr, {level}, {name}": lambda d, level=level, name=name: d.meta.corr("human", level=level, coefficient=name)
@@ -212,6 +220,7 @@ QUESTIONS = {
     ),
     "power": lambda d: xsumstat.power(d, "human", metric="m0", n_trials=2, **FEW),
     "repeatability": lambda d: again(d).meta.repeatability("human"),
+    "missingness": lambda d: refusing(d).meta.missingness("human", **FEW),
 }
 
 # Questions that differ by level or coefficient alone, and share all else; and those that stand for them.
@@ -378,6 +387,8 @@ OF_DEMO = {
         xr.concat([d.score.sel(metric=each, drop=True) for each in ("human", "judge", "rouge")], "rater"), **FEW
     ),
     "confusion": lambda d: d.assign(score=(d.score > 50) * 1.0).meta.confusion("human", metric=["judge", "rouge"]),
+    "repeatability": lambda d: again(d).meta.repeatability("human"),
+    "missingness": lambda d: refusing(d).meta.missingness("human", **FEW),
     "discriminative_agreement": lambda d: d.meta.discriminative_agreement("human", **FEW),
     "position_bias": lambda d: preferences(1).meta.position_bias(),
     "preference_agreement": lambda d: preferences(1).meta.preference_agreement(),

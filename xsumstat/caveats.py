@@ -124,6 +124,7 @@ CODES: dict[str, type[MetaEvaluationWarning]] = {
             "near_copies",
             "not_alike",
             "not_random",
+            "observed_range",
             "one_value",
             "other_scale",
             "unequal_clusters",

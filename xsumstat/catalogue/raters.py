@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from xsumstat.catalogue.record import Analysis, Question, Variable
+from xsumstat.catalogue.record import Analysis, Question, TestName, Variable
 from xsumstat.catalogue.variables import BY_RATERS, ESTIMATED, LIMITS, limits_of
 
 GROUP = "raters and judges"
@@ -91,6 +91,34 @@ ANALYSES = (
         say="findings_judges.repeatability",
         closing="findings_judges.repeatability_closing",
         core=("metric", "n_runs", "effect"),
+    ),
+    Analysis(
+        "missingness",
+        GROUP,
+        main=("missing_share",),
+        others=(
+            *(*LIMITS, "n_missing", "n_outputs", "mean", "mean_low", "mean_high", "missing_by_score"),
+            *("difference", "difference_low", "difference_high", "pvalue"),
+            *("accuracy", "accuracy_low", "accuracy_high", "n_undecided", "n_pairs"),
+        ),
+        dims=("test", "human_quarter"),
+        pictures=("missingness",),
+        own={
+            **limits_of("share without a score"),
+            "mean": Variable("mean of the scores that are there", "score"),
+            "difference": Variable("mean human score of outputs without a score less that of the others", "score"),
+            "difference_low": Variable("lower limit of the difference", "score"),
+            "difference_high": Variable("upper limit of the difference", "score"),
+            "accuracy": Variable("pairwise accuracy of the scores that are there"),
+            "n_pairs": Variable("number of pairs of systems", dtype=int),
+        },
+        random=("input",),
+        tests={"": TestName("permutation test", "permutation tests", "a permutation test", "permutations")},
+        aim="We tested by permutation within inputs, and of inputs, whether missing scores depend on the system "
+        "[cochran1950comparison] and on {gold}, and bounded the means and the pairwise accuracy that the missing "
+        "scores allow [manski2003partial].",
+        say="findings_judges.missingness",
+        core=("metric", "system", "test", "human_quarter"),
     ),
     Question("calibrate", GROUP),
     Question("majority_vote", GROUP),
