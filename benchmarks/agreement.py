@@ -1,6 +1,6 @@
 """``python benchmarks/agreement.py``: how often intervals of a judge's agreement hold the truth.
 
-Writes what was found to ``agreement.json`` and, as a table, to ``docs/calibration.md``.
+Writes what was found to ``agreement.json`` and, as a table, to ``docs/calibration/judges.md``.
 """
 
 import argparse

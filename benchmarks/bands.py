@@ -82,7 +82,7 @@ def row(numbers: np.ndarray, truth: np.ndarray) -> dict:
 
 def table(rows: list[dict]) -> str:
     """The rows as a table in Markdown."""
-    head = ["analysis", "scores", "band of", "held [95 %]", "truth below, above", "width / 2·1.96 sd", "trials"]
+    head = ["analysis", "scores", "generalises to", "coverage [95 %]", "truth below, above", "relative width", "trials"]
     lines = [head, ["---"] * 3 + ["---:"] * 4]
     for each in (each for each in rows if each.get("coverage") is not None):
         low, high = each["wilson"]

@@ -1,6 +1,6 @@
 """``python benchmarks/bias.py``: how often `bias` finds a bias of metrics that have none, and one that is there.
 
-Writes what was found to ``bias.json`` and, as a table, to ``docs/calibration.md``.
+Writes what was found to ``bias.json`` and, as a table, to ``docs/calibration/judges.md``.
 """
 
 import argparse

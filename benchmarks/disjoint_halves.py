@@ -3,7 +3,7 @@
 Inputs, and for systems like these the systems too, are split in two at random. The other half's number is as uncertain
 as this half's: an interval of this half, √2 times as far as it reaches, should hold it in 95 % of splits. Of
 correlations that is the coverage of `ci`; of differences of two metrics, the same in both halves, what it misses is the
-size of `compare_metrics`. Writes ``disjoint_halves.json`` and a table to ``docs/calibration.md``.
+size of `compare_metrics`. Writes ``disjoint_halves.json`` and a table to ``docs/calibration/published.md``.
 """
 
 import argparse
@@ -95,7 +95,7 @@ def page(rows: list[dict]) -> str:
         said += [f"*{whom.capitalize()}*: {on_average}.{apart}", ""]
     lines = [
         *said,
-        "| data | level | coefficient | of | coverage of `ci` | size of `compare_metrics` |",
+        "| data | level | coefficient | scope | coverage of `ci` | size of `compare_metrics` |",
         "| " + "--- | " * 6,
     ]
     for row in rows:

@@ -120,8 +120,8 @@ def page(rows: list[dict]) -> str:
                 lines.append(f"| {level}, {coefficient} | {asked} | {kind} | " + " | ".join(cells) + " |")
     shares = [row["held"] / row["defined"] for row in rows if row["defined"]]
     trials = max(row["trials"] for row in rows)
-    head = f"{trials} sets of each design. On average {np.mean(shares):.3f} of the intervals held the truth; "
-    head += f"least {min(shares):.3f}, most {max(shares):.3f}."
+    head = f"{trials} sets of each design. Coverage is {100 * np.mean(shares):.1f} % on average, lowest "
+    head += f"{100 * min(shares):.1f} %, highest {100 * max(shares):.1f} %."
     return f"{head}\n\n" + "\n".join(lines) + "\n"
 
 

@@ -1,6 +1,6 @@
 """``python benchmarks/groups.py``: how often `compare_groups` finds differences that are not there, and one that is.
 
-Writes what was found to ``groups.json`` and, as a table, to ``docs/calibration.md``.
+Writes what was found to ``groups.json`` and, as a table, to ``docs/calibration/groups.md``.
 """
 
 import argparse

@@ -1,6 +1,6 @@
 """``python benchmarks/sizes.py``: how often each test finds, at .05, what is not there.
 
-Writes what was found to ``sizes.json`` and, as a table, to ``docs/calibration.md``.
+Writes what was found to ``sizes.json`` and, as tables, to ``docs/calibration``.
 """
 
 import argparse
@@ -41,26 +41,27 @@ Shape = tuple[int, int]
 
 EFFECTS = (0.6, 0.4, 1.0)  # sds of systems, inputs and cells, those of `simulate`
 NULLS = {
-    "noise": "two copies of one metric, each with noise of its own in every cell: cells are interchangeable",
+    "noise": "two copies of one metric, each with its own noise in every output: outputs are exchangeable",
     "own effects": "two metrics of the same population correlation (.6), each with system, input and cell effects",
-    "own effects, graded": "the same, the gold in five grades",
-    "own effects, gaps": "the same, 30 % of the gold scores missing",
-    "own effects, t5": "the same, the systems' effects with t of 5 degrees of freedom",
-    "own effects, outlying": "the same, each system's effects four times as large by a chance of .1",
-    "own effects, of these": "two metrics that agree equally well with gold on these systems, each favouring others",
-    "own effects, ranks of these": "two metrics whose means rank these systems as well as each other, and differently",
-    "power": "not a null hypothesis: two metrics whose population correlations are .8 and .5",
-    "margin": "two metrics whose population correlations (.8 and .6) differ by the margin",
-    "margin, high": "the same with .95 and .85",
-    "unrelated": "a metric that has nothing to do with the gold",
-    "inputs": "the scores of two systems have the same mean, input effects in common, and normal noise",
-    "inputs, skewed": "the same with exponential noise in one direction for each of the two",
-    "no effect": "scores of independent cells",
-    "systems differ": "scores of independent cells, and effects of systems",
-    "normal": "two metrics whose dependence is the same in the whole range of scores, normal on each input",
-    "normal, inputs differ": "the same, and inputs differ in difficulty",
-    "normal, tied": "the same, the deciding metric rounded to half its standard deviation within inputs",
-    "judge": "a rater wins against the judge more often by just the margin; items are independent",
+    "own effects, graded": "own effects, with human scores in five grades",
+    "own effects, gaps": "own effects, with 30 % of the human scores missing",
+    "own effects, t5": "own effects, where those of systems follow a t distribution with 5 degrees of freedom",
+    "own effects, outlying": "own effects, where each system's effects are four times as large with probability .1",
+    "own effects, of these": "two metrics that agree equally well with the human scores on these systems, and favour "
+    "different ones",
+    "own effects, ranks of these": "two metrics whose means rank these systems equally well, but differently",
+    "power": "no null hypothesis: two metrics whose population correlations are .8 and .5",
+    "margin": "two metrics whose population correlations (.8 and .6) differ by exactly the margin",
+    "margin, high": "two metrics whose population correlations (.95 and .85) differ by exactly the margin",
+    "unrelated": "a metric that is independent of the human scores",
+    "inputs": "two systems with the same mean and input effects, and normal noise",
+    "inputs, skewed": "two systems with the same mean and input effects, and exponential noise in opposite directions",
+    "no effect": "scores of independent outputs",
+    "systems differ": "scores of independent outputs, with effects of systems",
+    "normal": "two metrics with the same dependence in the whole range of scores, normal on each input",
+    "normal, inputs differ": "normal, with inputs of different difficulty",
+    "normal, tied": "normal, with the selecting metric rounded to half its standard deviation within inputs",
+    "judge": "the rater's win rate exceeds the judge's by exactly the margin; items are independent",
 }
 
 
@@ -488,31 +489,39 @@ def key(row: dict) -> tuple:
 
 
 def page(rows: list[dict]) -> str:
-    """The table of all sizes."""
-    lines = ["| test | settings | level | null hypothesis | tail | trials | systems × inputs: found in % (95 % band) |"]
-    lines.append("| --- | --- | --- | --- | --- | ---: | --- |")
+    """The table of sizes of some rows, after the null hypotheses that it names."""
+    lines = ["| test | settings | null hypothesis | tail | trials | systems × inputs: significant in % (95 % band) |"]
+    lines.append("| --- | --- | --- | --- | ---: | --- |")
     grouped: dict[tuple, list[dict]] = {}
     for row in rows:
         grouped.setdefault(key(row)[:5], []).append(row)
     for about, some in grouped.items():
-        cells = []
-        for row in sorted(some, key=lambda each: each["n_systems"] * each["n_inputs"]):
-            defined = row["trials"] - row["undefined"]
-            text = "undefined"
-            if defined:
-                share, low, high = (100 * each for each in wilson(row["found"], defined))
-                text = f"{share:.1f} ({low:.1f}–{high:.1f})"
-                if about[3] != "power":
-                    text = f"**{text}**" if low > 100 * ALPHA else f"*{text}*" if high < 100 * ALPHA else text
-            cells.append(f"{row['n_systems']}×{row['n_inputs']}: {text}")
+        cells = [_cell(row) for row in sorted(some, key=lambda each: each["n_systems"] * each["n_inputs"])]
         trials = "/".join(dict.fromkeys(str(row["trials"]) for row in some))
-        lines.append("| " + " | ".join([*about, trials, "; ".join(cells)]) + " |")
-    nulls = "\n".join(f"* {name}: {text}." for name, text in NULLS.items())
-    there = {about[:4] for about in grouped}
-    absent = [f"* {case.name}" for group in CASES for case in group() if case.about not in there]
-    if absent:
-        lines += ["", "Not measured yet (`--missing` does so):", "", *absent]
+        test, settings, _, null, tail = about
+        lines.append("| " + " | ".join([test, settings, null, tail, trials, "; ".join(cells)]) + " |")
+    named = {row["null"] for row in rows}
+    nulls = "\n".join(f"* {name}: {text}." for name, text in NULLS.items() if name in named)
     return f"{nulls}\n\n" + "\n".join(lines) + "\n"
+
+
+def _cell(row: dict) -> str:
+    """One design and its size in percent: bold above 5 %, slanted below."""
+    text, defined = "undefined", row["trials"] - row["undefined"]
+    if defined:
+        share, low, high = (100 * each for each in wilson(row["found"], defined))
+        text = f"{share:.1f} ({low:.1f}–{high:.1f})"
+        if row["null"] != "power":
+            text = f"**{text}**" if low > 100 * ALPHA else f"*{text}*" if high < 100 * ALPHA else text
+    return f"{row['n_systems']}×{row['n_inputs']}: {text}"
+
+
+def pages(rows: list[dict]) -> dict[str, str]:
+    """The tables by level; tests of no level, or of several, are "other"."""
+    levels = ("system", "input", "global", "within_system")
+    of = {level: [row for row in rows if row["level"] == level] for level in levels}
+    of["other"] = [row for row in rows if row["level"] not in levels]
+    return {level: page(some) for level, some in of.items()}
 
 
 def main() -> None:
@@ -540,8 +549,13 @@ def main() -> None:
     order = {case.about: at for at, case in enumerate(cases)}
     rows = sorted((row for row in known.values() if key(row)[:4] in order), key=lambda row: order[key(row)[:4]])
     asked.output.write_text(json.dumps(rows, indent=1) + "\n")
+    measured_now = {row[:4] for row in map(key, rows)}
+    absent = [case.name for case in cases if case.about not in measured_now]
+    if absent:
+        print("not measured yet (--missing does so):", "; ".join(absent))
     if asked.output == HERE / "sizes.json":
-        into_page("sizes", page(rows))
+        for level, text in pages(rows).items():
+            into_page(f"sizes, {level}", text)
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ from xsumstat.catalogue import ANALYSES
 
 # The guide to each group of questions; a group that is not here fails the build.
 GUIDES = {
-    "agreement with people": "agreement",
+    "agreement with human scores": "agreement",
     "better, or equally good": "better",
     "among metrics": "among_metrics",
     "parts of the scores": "parts",
@@ -25,7 +25,7 @@ GUIDES = {
     "as a table or files": "report",
 }
 SIMULATION = ("simulate", "coverage", "power", "plan")
-TASKS = ("rank_tasks", "wmt_tasks")
+TASKS = ("shared_task", "rank_tasks", "wmt_tasks")
 _DATASET, _FRAME = "xarray.Dataset.meta.", "pandas.DataFrame.meta."
 
 
@@ -105,7 +105,7 @@ def _function(name: str) -> Entry:
 def _guide(name: str) -> str:
     """The guide to a question or to a function of the package."""
     group = next((title for title, names in offers.QUESTIONS.items() if name in names), None)
-    others = {**dict.fromkeys(TASKS, "agreement"), **dict.fromkeys(SIMULATION, "simulation")}
+    others = {**dict.fromkeys(TASKS, "shared_tasks"), **dict.fromkeys(SIMULATION, "simulation")}
     return GUIDES[group] if group else others.get(name, "scores_in")
 
 

@@ -10,9 +10,10 @@ import matplotlib
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))
 
-import alternative_texts  # noqa: E402 - these three lie beside this file
+import alternative_texts  # noqa: E402 - these four lie beside this file
 import api_links  # noqa: E402
 import api_pages  # noqa: E402
+import lookup_tables  # noqa: E402
 
 import xsumstat  # noqa: E402
 from xsumstat.accessor import DatasetMeta, Plots  # noqa: E402
@@ -123,6 +124,7 @@ def _links_of_the_repository(app, relative_path, parent, content):
 def setup(app):
     """Make the pages that Sphinx then reads."""
     _copy_notebooks()
+    lookup_tables.write(HERE.parent / "benchmarks", HERE / "calibration")
     api_pages.write(HERE)
     app.connect("include-read", _links_of_the_repository)
     app.connect("doctree-read", alternative_texts.add)

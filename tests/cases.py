@@ -84,7 +84,7 @@ def refusing(ds):
     """Without the scores of one metric for a third of the outputs."""
     cells = [ds.sizes.get(dim, 1) for dim in ("system", "input")]
     kept = xr.DataArray(np.arange(np.prod(cells)).reshape(cells) % 3 > 0, dims=("system", "input"))
-    first = ds.metric == ds.metric.values.tolist()[0]
+    first = xr.DataArray(np.arange(ds.sizes["metric"]) == 0, dims="metric")
     return ds.assign(score=ds.score.where(~first | kept))
 
 
@@ -283,6 +283,7 @@ BESIDE = {
     "type I error": lambda d: xsumstat.power(
         xsumstat.simulate(8, 6, agreement={"m": 0.5, "n": 0.5}, rng=0), n_trials=2, **FEW
     ),
+    "drift": lambda d: rounded(4).meta.drift(rounded(5), "human", level="input"),
     "position_bias": lambda d: preferences(1).meta.position_bias(),
     "preference_agreement": lambda d: preferences(1).meta.preference_agreement(),
     "preference_bias": lambda d: preferences(1).meta.preference_bias(given=["length", "family"]),
@@ -331,6 +332,7 @@ OTHERS = {
     "corrected margins": lambda d: d.meta.margin_sensitivity(
         "human", other=["m1", "m2"], by=["metric", "other_metric"], adjust="holm", margins=[0.1, 0.2], **FEW
     ),
+    "corrected versions": lambda d: rounded(4).meta.drift(rounded(5), "human").meta.adjust("holm"),
     "corrected systems": lambda d: d.meta.compare_systems(adjust="holm"),
     "corrected shapes": lambda d: d.meta.normality(level="input").meta.adjust("holm"),
     "corrected drops": lambda d: d.meta.range_drop(
@@ -390,6 +392,7 @@ OF_DEMO = {
     "repeatability": lambda d: again(d).meta.repeatability("human"),
     "missingness": lambda d: refusing(d).meta.missingness("human", **FEW),
     "discriminative_agreement": lambda d: d.meta.discriminative_agreement("human", **FEW),
+    "drift": lambda d: d.meta.drift("rouge", "human", metric="judge"),
     "position_bias": lambda d: preferences(1).meta.position_bias(),
     "preference_agreement": lambda d: preferences(1).meta.preference_agreement(),
     "preference_bias": lambda d: preferences(1).meta.preference_bias(given=["length", "family"]),

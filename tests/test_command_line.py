@@ -169,7 +169,7 @@ def test_errors_speak_of_options(capsys, tmp_path, wide):
         ),
         "--n-resamples must be at least 2, got 1": (wide, ["--n-resamples", "1"]),
         "--confidence-level must lie strictly": (wide, ["--confidence-level", "95"]),
-        "'bleu' have no score at all: every value is NaN; name the others with --metric NAME": (
+        "'bleu': every value is NaN; name the others with --metric NAME": (
             wide.assign(bleu=np.nan),
             [],
         ),
@@ -287,7 +287,7 @@ def human_files(wide, tmp_path):
     [
         ("wide", "the mean of 3 raters"),
         ("long", "the mean of 3 raters from 'annotator'"),
-        ("repeated", "720 further one(s) of the same output averaged"),
+        ("repeated", "with 720 repeated rows averaged"),
         ("mean", "human scores from 'gold'"),
     ],
 )
@@ -312,7 +312,7 @@ def test_what_found_no_partner_is_counted(capsys, tmp_path, wide):
     first = "/".join(wide.iloc[0][["system", "input"]])
     assert status == 0
     assert f"352 of 360 outputs of scores.csv have a human score; 8 have none, as {first}, " in err
-    assert "; 3 human score(s) name no output, as s-x/doc-01, s-x/d, s-y/d\n" in err
+    assert "; 3 human scores without an output, e.g. s-x/doc-01, s-x/d, s-y/d\n" in err
 
 
 def test_a_column_of_the_human_file_can_be_named(capsys, tmp_path, wide):
@@ -332,7 +332,7 @@ def test_a_column_of_the_human_file_can_be_named(capsys, tmp_path, wide):
     [
         (lambda h: h.rename(columns={"system": "x"}), "h.csv has no column that names the system; columns: 'x'"),
         (lambda h: h.drop(columns="gold"), "h.csv has no column of numbers beside its labels"),
-        (lambda h: h.assign(system="other"), "no human score is of an output of the scores: the scores have system"),
+        (lambda h: h.assign(system="other"), "no human score matches an output: the scores have system"),
         (lambda h: h.iloc[:0], "cannot read h.csv as .csv: it has a header and no rows"),
     ],
 )

@@ -18,9 +18,9 @@ from xsumstat import gate, judge_report, report_pictures
 
 QUESTIONS = (
     "Do the annotators agree?",
-    "Does the judge agree with people as well as one of them?",
-    "Which judge agrees better with people?",
-    "How often do judge and people give the same?",
+    "Does the judge agree with humans as well as one of them does?",
+    "Which judge agrees better with human scores?",
+    "How often do the judge and humans give the same score?",
     "Where does the judge err?",
     "May the judge replace an annotator?",
     "Which system is best?",
@@ -131,7 +131,7 @@ def test_what_is_not_there_is_not_asked_or_told(ds, change, absent):
 def test_what_is_refused_is_told_in_its_place(ds):
     page = ds.isel(input=slice(4)).meta.report(kind="judge")
     told = {section.question: " ".join(section.said) for section in page.sections}
-    assert told["May the judge replace an annotator?"].startswith("This can't be told: ")
+    assert told["May the judge replace an annotator?"].startswith("Not answered: ")
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -284,7 +284,7 @@ def test_cells_that_are_left_out_are_told_once():
 def test_a_judge_that_falls_where_people_rise_is_named():
     ds = outputs().meta.to_scores(wide=True, ratings=["ann", "bob", "eve"], kind={"covariate": ["length"]})
     said = ds.meta.report(kind="judge").sections[1].said
-    assert "bad gives lower scores where people give higher ones" in said[-1] and "lower_is_better=['bad']" in said[-1]
+    assert "bad gives lower scores where humans give higher ones" in said[-1] and "lower_is_better=['bad']" in said[-1]
     assert not any("lower scores" in each for each in scores(outputs()).meta.report(kind="judge").sections[1].said)
 
 
@@ -335,7 +335,7 @@ def test_without_a_judge_the_page_says_what_to_do():
         ds.meta.report(kind="judge")
 
 
-@pytest.mark.filterwarnings("ignore:4 input")  # that have one rating, and so no two people to compare
+@pytest.mark.filterwarnings("ignore:left out 4 input")  # that have one rating, and so no two people to compare
 def test_one_system_gets_a_plan_of_its_mean_and_no_name_that_nobody_gave():
     frame = outputs(systems=1, prompts=90).drop(columns="system")
     frame["ann"] = frame["ann"].fillna(3)
@@ -368,7 +368,7 @@ def test_a_judge_below_the_raters_that_may_replace_one_is_explained():
 def test_where_people_rated_all_a_judge_adds_nothing():
     frame = outputs()
     page = scores(frame.assign(ann=frame["ann"].fillna(3))).meta.report(kind="judge")
-    assert "People rated every output, so good adds nothing." in page.text(10_000)
+    assert "Every output has a human score, so good adds nothing." in page.text(10_000)
 
 
 def test_an_image_within_a_picture_stands_in_the_page():

@@ -195,7 +195,7 @@ def test_a_name_in_brackets_is_no_citation(demo):
 
 def test_what_is_no_result_is_refused(demo):
     for wrong in (demo, xr.Dataset({"a": ("x", np.zeros(2))}), demo.assign_attrs(analysis="no such")):
-        with pytest.raises(ValueError, match="this is no result"):
+        with pytest.raises(ValueError, match="not an xsumstat result|describes an xsumstat result"):
             methods(wrong)
     with pytest.raises(TypeError, match="bibtex must be True or False, got 1"):
         demo.meta.corr("human").meta.methods(bibtex=1)

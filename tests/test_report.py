@@ -340,7 +340,7 @@ def test_the_page_has_the_intervals_of_the_terminal(capsys, tmp_path):
 def test_what_is_random_is_told(demo, resample, told, holds):
     made = report.make_report(demo, "demo", metric=["judge"], resample=resample)
     assert f"95 % jackknife intervals ({told}); xsumstat" in made.about()
-    assert f"correlations that are plausible {holds}" in " ".join(made.html().split())
+    assert f"plausible correlations {holds}" in " ".join(made.html().split())
 
 
 def test_a_coefficient_without_a_jackknife_has_a_bootstrap_whose_samples_are_drawn(demo):
@@ -431,7 +431,7 @@ def test_the_gold_is_looked_for_before_rows_are_read(capsys, tmp_path):
         ([], "or --gold-file a table of them; columns: 'people', 'judge'"),
         (["--gold", "peple"], "unknown gold 'peple'; did you mean 'people'? columns: 'people', 'judge'"),
         (["--gold", "input"], "unknown gold 'input'"),
-        (["--gold", "people"], "line 2: 6 field(s), and the header has 4"),
+        (["--gold", "people"], "line 2: 6 fields, but the header has 4"),
     ):
         status, _, err = run(capsys, tmp_path / "a.csv", *more)
         assert status == 2 and message in err, err
@@ -489,10 +489,7 @@ def test_the_level_goes_by_the_number_of_systems(demo, systems, level, coefficie
 def test_warnings_stand_in_the_page(demo):
     with pytest.warns(UserWarning, match="only 4 systems"):
         made = report.make_report(demo.isel(system=slice(4)), "few", level="system")
-    assert (
-        made.notes[0]
-        == "only 4 systems: a correlation over so few says little; level='input' compares systems within inputs"
-    )
+    assert made.notes[0] == "only 4 systems: results are very uncertain; level='input' compares systems within inputs"
     assert "only 4 systems" in made.html()
 
 

@@ -109,7 +109,7 @@ def test_inputs_that_differ_from_some_other_are_counted():
     data["mean_rank"] = (("metric", "input"), [[1.0, 2.0, 3.0, 4.0, 5.0]])
     one = made("input_effect", data, {"metric": ["m"], "input": list("abcde")}, confidence_level=0.95)
     assert "p = .010, systems like these on these inputs); 3 of 5 differ from some other." in conclusion(one)
-    assert "no difference of the inputs was found" in conclusion(one.assign(pvalue=one.pvalue + 0.05))
+    assert "inputs do not differ significantly" in conclusion(one.assign(pvalue=one.pvalue + 0.05))
     assert "differ in difficulty" in conclusion(one.assign(pvalue=one.pvalue + 0.05).assign_attrs(confidence_level=0.9))
 
 
@@ -131,7 +131,7 @@ def test_the_highest_and_the_lowest_mean_and_whose_ratings_stand_alone():
         "Of mean human scores the highest is high with 5.00 [4.00, 6.00], the lowest low with 2.00 ["
     )
     assert "With judge the ratings say as much as 1.50 times as many" in said  # the median of 20/10 and 4/4
-    assert "The ratings of 1 of 2 systems are too few for help and stand alone." in said
+    assert "For 1 of 2 systems the ratings are too few, and " in said
 
 
 def test_of_these_inputs_no_more_can_be_rated_than_there_are():
@@ -286,7 +286,7 @@ def test_drops_are_counted_where_the_correlation_is_lower():
     assert said.startswith(
         "In 1 of 3 pairs of metrics the correlation is lower there, by more than the narrower range "
     )
-    assert "itself brings about in 1 (not corrected; alpha .05" in said
+    assert "explains in 1 (not corrected; alpha .05" in said
     assert "The largest drop is that of a and b, .30." in said
 
 
@@ -446,7 +446,7 @@ def components(error, reliability=(0.8, 0.9, 0.95)):
 def test_plans_are_rough_beyond_six_tenths(error, percent, rough):
     said = conclusion(components(error))
     assert "Of the variance of human 50 % between systems, 10 % between inputs and 40 % in single cells." in said
-    doubt = ", so that plans made with it are rough" if rough else ""
+    doubt = ", so plans made with it are rough" if rough else ""
     assert f"The standard error of the systems' part is {percent} % of it{doubt}." in said
 
 

@@ -63,16 +63,16 @@ def agreement(difference, p):
 @pytest.mark.parametrize(
     ("difference", "p", "told"),
     [
-        (0.2, 0.01, "gpt agrees with people more than they agree with each other (20.0 points [10.0, 30.0], p = .010)"),
-        (-0.2, 0.05, "gpt agrees with people less than they agree with each other (-20.0 points [-30.0, -10.0]"),
-        (0.2, 0.06, "gpt agrees with people not significantly more or less than they do with each other"),
+        (0.2, 0.01, "gpt agrees with humans more than they agree with each other (20.0 points [10.0, 30.0], p = .010)"),
+        (-0.2, 0.05, "gpt agrees with humans less than they agree with each other (-20.0 points [-30.0, -10.0]"),
+        (0.2, 0.06, "gpt agrees with humans not significantly more or less than they do with each other"),
     ],
 )
 def test_judges_agree_more_or_less_than_people_do(difference, p, told):
     said = conclusion(agreement(difference, p))
-    assert f"On the 30 pairs that two people judged, {told}" in said
+    assert f"On the 30 pairs that two humans judged, {told}" in said
     assert "gpt chooses as a person does on 70 % [60 %, 80 %] of 90 pairs, κ = .40." in said
-    assert "People choose as each other on 60 % [50 %, 70 %] of 80 pairs, κ = .20." in said
+    assert "Humans choose alike on 60 % [50 %, 70 %] of 80 pairs, κ = .20." in said
 
 
 @pytest.mark.parametrize(
@@ -89,10 +89,10 @@ def test_noise_alone_brings_shares_nearer_to_one_half_on_the_same_side(own, thei
     result = made("preference_bias", data, rater=["gpt"], covariate=["length"])
     said = conclusion(result.assign(is_group=("covariate", [False])))
     assert (
-        f"gpt chooses the output of higher length in {100 * own:.0f} % of 90 pairs, people in {100 * theirs:.0f}"
+        f"gpt chooses the output of higher length in {100 * own:.0f} % of 90 pairs, humans in {100 * theirs:.0f}"
         in said
     )
-    assert ("noise in its choices alone can bring about" in said) == noise
+    assert ("noise in its choices alone can explain" in said) == noise
 
 
 def ranked(p, cluster):

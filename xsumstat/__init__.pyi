@@ -23,6 +23,7 @@ from .simulation.coverage import coverage as coverage
 from .simulation.plan import plan as plan
 from .simulation.power import power as power
 from .simulation.simulate import simulate as simulate
+from .task_report import shared_task as shared_task
 
 __all__: list[str]
 __version__: str

@@ -1,4 +1,4 @@
-"""``xsumstat SCORES --gold NAME``: the main answers without a line of Python; or ``xsumstat compile``."""
+"""The command line: ``xsumstat SCORES --gold NAME`` prints the main answers; ``xsumstat compile``."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from typing import Any
 
 import xarray as xr
 
-from xsumstat import _validate, compilation, extras, gate, judge_report, options, report
+from xsumstat import _validate, compilation, extras, gate, judge_report, options, report, task_command
 from xsumstat.coefficients import table
 from xsumstat.dataset import directions, leakage
 from xsumstat.dataset import scores as schema
 from xsumstat.inference import corrections
+from xsumstat.io import added, dumps, recognised, roles, stores, texts
 from xsumstat.io import columns as usual
 from xsumstat.io import frames as io
 from xsumstat.io import gold as human_scores
 from xsumstat.io import published as datasets
-from xsumstat.io import recognised, roles, stores, texts
 from xsumstat.io.whole_files import write_whole
 from xsumstat.plots import parts as plot_parts
 from xsumstat.resampling import threads
@@ -42,19 +42,19 @@ _EXAMPLES = """examples:
   {prog} scores.csv --gold human --system-column model --input-column doc
   {prog} logs --gold-file human.csv
   {prog} scores.zarr --gold human --dask
+  {prog} wmt24 --metric-file NEW-refA.seg.score --output ranking.html
 
 {prog} compile
-  compiles all that the library can need, on all cores, so that no later call waits for it: for images and clusters
+  compiles all that the library can need, on all cores, so no later call waits for it: for images and clusters
 """
 
 
 def parser() -> argparse.ArgumentParser:
-    """The command line."""
     prog = options.called()
     ready = options.Parser(
         prog=prog,
         usage="%(prog)s SCORES [--gold NAME | --gold-file FILE] [options]\n       %(prog)s compile",
-        description="How well does each metric agree with people, how sure are we, and which metric beats which?",
+        description="How well does each metric agree with human scores, how sure is that, and which metric is better?",
         epilog=_EXAMPLES.format(prog=prog),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -62,16 +62,17 @@ def parser() -> argparse.ArgumentParser:
     add(
         "scores",
         metavar="SCORES",
-        help=f"a file ({', '.join(io.FORMATS)}), a folder of such logs, or a data set's name: "
+        help=f"a file ({', '.join(io.FORMATS)}), a folder of such logs, a shared task's folder, or a data set's name: "
         f"{', '.join(datasets.NAMES)}",
     )
-    add("--gold", metavar="NAME", help="the human scores: a metric, or a variable (default: what the data set says)")
+    add("--gold", metavar="NAME", help="the human scores: a metric or a variable (default: the data set's own)")
     add(
         "--gold-file",
         type=Path,
         metavar="FILE",
-        help="human scores in a table of their own (.csv, .tsv, .parquet), joined by system and input: a row a rating, "
-        "with a column of raters or not, or a column a rater; --gold names the column of the ratings, if it must",
+        help="human scores in a table of their own (.csv, .tsv, .parquet), joined by system and input: one row per "
+        "rating, perhaps with a column of raters, or one column per rater; --gold names the column of the ratings. "
+        "Or a .score file of mt-metrics-eval",
     )
     add(
         "--raters",
@@ -116,9 +117,14 @@ def parser() -> argparse.ArgumentParser:
     add("--confidence-level", type=float, default=0.95, metavar="P", help="default: %(default)s")
     correction = one_of("adjust", corrections.OF_PVALUES)
     add("--adjust", default="holm", **correction, help="for many tests (default: %(default)s)")
-    add("--alpha", type=float, default=0.05, help="level of the tests (default: %(default)s)")
-    add("--seed", type=_seed, default=0, help="same seed, same numbers (default: %(default)s)")
-    add("--output", type=Path, metavar="REPORT.html", help="write a page with the tables and two pictures")
+    add("--alpha", type=float, default=0.05, help="significance level (default: %(default)s)")
+    add(
+        "--seed",
+        type=_seed,
+        default=0,
+        help="seed of the resamples; the same seed gives the same numbers (default: %(default)s)",
+    )
+    add("--output", type=Path, metavar="REPORT.html", help="write an HTML report with tables and two pictures")
     add(
         "--judge",
         action="store_true",
@@ -132,7 +138,7 @@ def parser() -> argparse.ArgumentParser:
         metavar="RULE",
         help="of every judge, as 'kappa >= .6' (any coefficient: the interval's lower limit decides), 'alt_test', "
         "'bias' or 'bias <= .1'; with --anchor 'drift <= .05' (agreement changed by less); exit status 0 where it is "
-        "met, 1 where not, 2 where it can't be said",
+        "met, 1 where not, 2 where this cannot be decided",
     )
     add(
         "--anchor",
@@ -152,21 +158,22 @@ def parser() -> argparse.ArgumentParser:
     )
     add("--version", action="version", version=f"xsumstat {extras.package_version()}")
     columns = ready.add_argument_group(
-        "columns of a .csv, .tsv or .parquet (a row a score, or a column a metric)",
+        "columns of a .csv, .tsv or .parquet file (one row per score, or one column per metric)",
         "Columns that are called as usual (system, model; input, doc, item, segment, id; metric, scorer; score, value) "
         "are found.",
     )
     for name in ("metric", "system", "input", "score"):
         columns.add_argument(f"--{name}-column", metavar="COLUMN", help=f"default: {name}, or as usual")
     columns.add_argument(
-        "--aggregate", metavar="RULE", help="make one score of several of a cell: mean, median, first ..."
+        "--aggregate", metavar="RULE", help="how to combine several scores of one output: mean, median, first ..."
     )
-    columns.add_argument("--dim", action="append", default=[], metavar="COLUMN", help="a further dim, as language")
+    columns.add_argument("--dim", action="append", default=[], metavar="COLUMN", help="a further dim, e.g. language")
+    task_command.add_options(ready)
     return ready
 
 
 def _positive(words: list[str] | None) -> list[Any] | None:
-    """Numbers as numbers, other words as they are."""
+    """Numbers as numbers, other words unchanged."""
     if words is None:
         return None
     found: list[Any] = []
@@ -193,7 +200,7 @@ def _address(text: str) -> str:
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Run the command line; 0, or 2 when the input is bad."""
+    """Run the command line; return 0, or 2 for bad input."""
     if (sys.argv[1:] if argv is None else argv) == ["compile"]:
         return _compile()
     args = parser().parse_args(argv)
@@ -236,13 +243,11 @@ def _run(args: argparse.Namespace) -> int:
     if (args.anchor is not None) != any(each.of == "drift" for each in required):
         raise ValueError("--anchor and --require 'drift <= .05' need each other: older scores, and how much may change")
     _check_numbers(args)
+    task_command.check(args, parser().get_default)
     if args.output is not None:
-        _check_output(
-            args.output,
-            _inputs(args.scores)
-            + ([] if args.gold_file is None else [args.gold_file])
-            + ([] if args.anchor is None else _inputs(args.anchor)),
-        )
+        _check_output(args.output, _read_from(args))
+    if task_command.applies(args):
+        return task_command.run(args, _say)
     lazy = _reads_lazily(args)
     with _workers(args.dask) if lazy else nullcontext():
         ds, answers = _answers(args, lazy)
@@ -254,21 +259,30 @@ def _run(args: argparse.Namespace) -> int:
     if args.output is not None:
         write_whole(args.output, answers.html())
         _say(f"wrote {args.output}")
+    if args.dump is not None:
+        files = dumps.write(args.dump, {"scores": dumps.scores(ds), **answers.frames()})
+        _say(f"wrote {', '.join(file.name for file in files)} into {args.dump}")
     for verdict in verdicts:
         print(f"\n{verdict.line}")
     statuses = {verdict.status for verdict in verdicts}
     return next((status for status in (gate.NOT_MET, gate.UNKNOWN) if status in statuses), gate.MET)
 
 
+def _read_from(args: argparse.Namespace) -> list[Path]:
+    """All files from which something is read."""
+    of_metrics = [file for each in args.metric_file for file in _inputs(str(each))]
+    of_gold = [] if args.gold_file is None else [args.gold_file]
+    return [*_inputs(args.scores), *of_metrics, *of_gold, *([] if args.anchor is None else _inputs(args.anchor))]
+
+
 def _anchor(args: argparse.Namespace) -> xr.Dataset | None:
-    """The scores by the older version of the judge."""
     if args.anchor is None:
         return None
     return _load(argparse.Namespace(**{**vars(args), "scores": args.anchor}), lazy=False)[0]
 
 
 def _check_numbers(args: argparse.Namespace) -> None:
-    """Refuse numbers that no question takes, before anything is read."""
+    """Raise for invalid numbers before anything is read."""
     if args.n_resamples is not None:
         _validate.n_draws("n_resamples", args.n_resamples, 2)
     for name in ("confidence_level", "alpha"):
@@ -276,7 +290,6 @@ def _check_numbers(args: argparse.Namespace) -> None:
 
 
 def _answers(args: argparse.Namespace, lazy: bool) -> tuple[xr.Dataset, report.Report | judge_report.JudgeReport]:
-    """The scores and what is said of them."""
     if args.gold is not None and Path(args.gold).is_file():
         raise ValueError(f"--gold names a metric or variable, and {args.gold} is a file: --gold-file {args.gold}")
     if args.raters is not None and (args.gold is not None or args.gold_file is not None):
@@ -285,6 +298,9 @@ def _answers(args: argparse.Namespace, lazy: bool) -> tuple[xr.Dataset, report.R
     ds, name = _load(args, lazy)
     if args.gold_file is not None:
         ds = _joined(ds, name, args)
+    for file in args.metric_file:
+        ds = added.add_metric(ds, file)
+        _say(ds.attrs[added.ADDED].rpartition("; ")[2])
     if args.gold is None and "gold" not in ds.attrs:
         raise _no_gold("metrics", schema.checked_scores(ds).indexes["metric"])
     if args.lower_is_better:
@@ -306,7 +322,7 @@ def _answers(args: argparse.Namespace, lazy: bool) -> tuple[xr.Dataset, report.R
 
 
 def _reads_lazily(args: argparse.Namespace) -> bool:
-    """Whether scores are left in their file and computed by Dask: where that is asked for, or they are large."""
+    """Whether scores stay in their file, because that was asked for or they are large."""
     path = Path(args.scores)
     is_store = path.exists() and path.suffix.lower() in stores.STORES
     if args.dask is not None:
@@ -326,14 +342,13 @@ def _reads_lazily(args: argparse.Namespace) -> bool:
         return False
     _say(
         f"{path.name}: {size / 1e9:.1f} GB are more than a quarter of this machine's memory, "
-        "so that it is read a metric at a time (--dask)"
+        "so xsumstat reads one metric at a time (--dask)"
     )
     return True
 
 
 @contextmanager
 def _workers(address: str | bool | None) -> Iterator[None]:
-    """What computes lazy scores: the cluster at an address, or the cores of this machine."""
     if not isinstance(address, str):
         with extras.optional("dask", "dask").config.set(scheduler="threads", num_workers=threads.n_threads()):
             yield
@@ -383,7 +398,7 @@ def _load(args: argparse.Namespace, lazy: bool) -> tuple[xr.Dataset, str]:
 
 
 def _table(path: Path, args: argparse.Namespace) -> tuple[dict[str, Any], list[str]]:
-    """How a table is read: by what options name, and else by what its columns are called; and this in words."""
+    """Roles of a table's columns, from options or names, and in words."""
     with stores.reading(path):
         sample = io.sample(path)
     labels = [] if args.labels is not None else roles.labels_of(sample)
@@ -415,7 +430,6 @@ def _table(path: Path, args: argparse.Namespace) -> tuple[dict[str, Any], list[s
 
 
 def _taken(found: roles.Roles, how: dict[str, Any], named: dict[str, Any], args: argparse.Namespace) -> list[str]:
-    """What was taken for what, in words."""
     columns = {field: how["value" if field == "score" else field] for field in named}
     columns = {
         field: name for field, name in columns.items()
@@ -442,7 +456,6 @@ def _no_gold(what: str, labels: Iterable[Hashable]) -> ValueError:
 
 
 def _joined(ds: xr.Dataset, name: str, args: argparse.Namespace) -> xr.Dataset:
-    """The scores with the human scores of a file of their own, which become the gold."""
     ratings, how = human_scores.read_human(
         args.gold_file,
         system=args.system_column,
@@ -457,13 +470,11 @@ def _joined(ds: xr.Dataset, name: str, args: argparse.Namespace) -> xr.Dataset:
 
 
 def _oriented(ds: xr.Dataset, lower: list[str]) -> xr.Dataset:
-    """The Dataset with the metrics that are better when lower marked so."""
     schema.checked_scores(ds)
     return directions.declare(ds, lower, "--lower-is-better")
 
 
 def _metrics(ds: xr.Dataset, args: argparse.Namespace) -> list[Any] | None:
-    """The metrics to judge: those named, or all but the gold and other human scores; None where none is left out."""
     if args.metric is not None:
         return list(args.metric)
     gold = args.gold or ds.attrs.get("gold")
@@ -476,7 +487,6 @@ def _metrics(ds: xr.Dataset, args: argparse.Namespace) -> list[Any] | None:
 
 
 def _inputs(scores: str) -> list[Path]:
-    """The files that scores are read from."""
     path = Path(scores)
     if path.exists():
         return sorted(path.rglob("*")) if path.is_dir() else [path]
@@ -489,7 +499,7 @@ def _check_output(path: Path, inputs: list[Path]) -> None:
     try:
         folder = path.resolve().parent
     except RuntimeError as error:  # how Python before 3.13 says so
-        raise OSError(f"--output {path}: its links lead in a circle") from error
+        raise OSError(f"--output {path}: its links form a loop") from error
     if not folder.is_dir():
         raise FileNotFoundError(f"--output {path}: there is no folder {folder}")
     same = next((each for each in inputs if path.exists() and each.exists() and path.samefile(each)), None)

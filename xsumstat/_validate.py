@@ -1,4 +1,4 @@
-"""Every argument check and every error text; each check returns the normalised value."""
+"""Argument checks and their error texts; each check returns the normalised value."""
 
 from __future__ import annotations
 
@@ -37,24 +37,33 @@ _R = TypeVar("_R")
 
 
 def listing(labels: Iterable[Hashable], limit: int = 8) -> str:
-    """Labels for a message: the first few, and how many there are when some are left out."""
+    """The first few labels for a message, and how many more."""
     labels = list(labels)
     shown = ", ".join(repr(label) for label in labels[:limit])
     return shown if len(labels) <= limit else f"{shown}, … ({len(labels)} in all)"
 
 
+def counted(n: int, noun: str) -> str:
+    """A number with its noun: "1 input", "3 inputs"."""
+    return f"{n:,} {noun}" if n == 1 else f"{n:,} {noun}s"
+
+
+def named(noun: str, labels: Iterable[Hashable]) -> str:
+    """Labels after their noun: "metric 'bleu'", "metrics 'bleu', 'ter'"."""
+    labels = list(labels)
+    return f"{noun}{'s' * (len(labels) != 1)} {listing(labels)}"
+
+
 def is_list(value: Any) -> bool:
-    """Whether several are asked for, which makes a dim of the result."""
     return isinstance(value, list | tuple | np.ndarray | range)
 
 
 def listed(value: Any) -> list[Any]:
-    """A list's items, or the one value."""
     return list(value) if is_list(value) else [value]
 
 
 def suggestion(value: Hashable, options: Iterable[Hashable]) -> str:
-    """The words "; did you mean …?" for the option nearest to `value`, or a mere semicolon."""
+    """The words "; did you mean …?" with the nearest option, or only a semicolon."""
     texts = {str(option): option for option in options}
     same = [text for text in texts if synonyms.spelt(text) == synonyms.spelt(str(value))]
     near = same or difflib.get_close_matches(str(value), texts, n=1, cutoff=0.5)
@@ -62,7 +71,7 @@ def suggestion(value: Hashable, options: Iterable[Hashable]) -> str:
 
 
 def _ending(name: str, value: Any, options: Collection[str]) -> str:
-    """A suggestion to end a sentence with: what the word means here, as another keyword or method, or the nearest."""
+    """The end of a sentence: what a word means here, or the nearest option."""
     if not isinstance(value, str):
         return ""
     argument = name.rstrip("']").rpartition("'")[2]  # tests['a']['method'] is a method
@@ -82,14 +91,12 @@ def _ending(name: str, value: Any, options: Collection[str]) -> str:
 
 
 def choice(name: str, value: Any, allowed: Collection[str]) -> str:
-    """One of the names in `allowed`."""
     if isinstance(value, str) and value in allowed:
         return value
     raise ValueError(f"{name} must be one of {listing(allowed, 20)}, got {given(value)}{_ending(name, value, allowed)}")
 
 
 def integer(name: str, value: Any, minimum: int, maximum: int | None = None) -> int:
-    """A whole number of at least `minimum`, and at most `maximum`."""
     if isinstance(value, bool) or not isinstance(value, numbers.Integral):
         raise TypeError(f"{name} must be a whole number, got {given(value)}")
     if int(value) < minimum:
@@ -100,19 +107,16 @@ def integer(name: str, value: Any, minimum: int, maximum: int | None = None) -> 
 
 
 def _check_figsize(value: Any) -> None:
-    """The width and height of a picture, in inches."""
     several = isinstance(value, tuple | list) and len(value) == 2
     if not several or not all(0 < _as_number(each) <= _WIDEST for each in value):
         raise ValueError(f"figsize must be (width, height) in inches, from 0 to {_WIDEST} each, got {given(value)}")
 
 
 def n_draws(name: str, value: Any, minimum: int) -> int:
-    """A number of resamples or trials."""
     return integer(name, value, minimum, MOST_DRAWS)
 
 
 def number(name: str, value: Any, least: float, most: float) -> float:
-    """A number from `least` to `most`."""
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
         raise TypeError(f"{name} must be a number, got {given(value)}")
     if float(value) != float(value):
@@ -124,7 +128,6 @@ def number(name: str, value: Any, least: float, most: float) -> float:
 
 
 def fraction(name: str, value: Any) -> float:
-    """A number strictly between 0 and 1."""
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
         raise TypeError(f"{name} must be a number between 0 and 1, got {given(value)}")
     if not 0 < float(value) < 1:
@@ -133,14 +136,13 @@ def fraction(name: str, value: Any) -> float:
 
 
 def flag(name: str, value: Any) -> bool:
-    """True or False, and nothing that merely looks like it."""
     if type(value).__name__ in ("bool", "bool_"):
         return bool(value)
     raise TypeError(f"{name} must be True or False, got {given(value)}")
 
 
 def several(name: str, value: Any, allowed: str) -> list[Any]:
-    """The items of what is given, or the one text; `allowed` says what it must be."""
+    """Items of what is given, or the one text; `allowed` is for the message."""
     if isinstance(value, str):
         return [value]
     if not isinstance(value, Iterable):
@@ -149,7 +151,6 @@ def several(name: str, value: Any, allowed: str) -> list[Any]:
 
 
 def path(name: str, value: Any) -> Path:
-    """Where a file or folder is."""
     if isinstance(value, str) and (not value or "\0" in value):
         raise ValueError(f"{name} must name a file or folder, got {value!r}")
     if not _is_path(value):
@@ -158,7 +159,6 @@ def path(name: str, value: Any) -> Path:
 
 
 def paths(name: str, value: Any) -> list[Path]:
-    """Where one file or folder is, or several are."""
     given = [value] if _is_path(value) else several(name, value, "a str, a Path, or several of them")
     return [path(f"each item of {name}", each) for each in given]
 
@@ -170,7 +170,7 @@ def _is_path(value: Any) -> bool:
 def dims(
     name: str, value: Any, allowed: tuple[str, ...] = ("system", "input"), *, auto: bool = False
 ) -> tuple[str, ...]:
-    """The named dims in the order of `allowed`; "both", and where it is allowed "auto", stands for system and input."""
+    """Named dims in the order of `allowed`; "both", and perhaps "auto", is system and input."""
     words = ("auto", "both") if auto else ("both",)
     needed = f"{name} must be {', '.join(map(repr, words))} or names among {listing(allowed)}"
     names = (value,) if isinstance(value, str) else value
@@ -187,7 +187,7 @@ def dims(
 
 
 def known(name: str, value: Hashable, labels: Collection[Hashable], kind: str) -> Hashable:
-    """A label that exists, or an error that names the nearest one."""
+    """An existing label; otherwise an error names the nearest one."""
     _check_hashable(name, value)
     if value in labels:
         return value
@@ -195,7 +195,6 @@ def known(name: str, value: Hashable, labels: Collection[Hashable], kind: str) -
 
 
 def label(name: str, value: Any) -> Any:
-    """A new label: text that can be read, or a whole number."""
     if isinstance(value, bool) or not isinstance(value, str | numbers.Integral):
         raise TypeError(f"{name} must be text or a whole number, got {given(value)}")
     if isinstance(value, str) and (not value.strip() or not value.isprintable()):
@@ -204,14 +203,12 @@ def label(name: str, value: Any) -> Any:
 
 
 def column(name: str, value: Any) -> str:
-    """The name of a column or dim."""
     _check_hashable(name, value)
     named: str = value
     return named
 
 
 def _check_hashable(name: str, value: Any) -> None:
-    """A value that can be looked up among labels."""
     try:
         hash(value)
     except TypeError as error:
@@ -219,25 +216,22 @@ def _check_hashable(name: str, value: Any) -> None:
 
 
 def unique(name: str, labels: Iterable[Hashable]) -> None:
-    """No label twice."""
     seen: dict[Hashable, int] = {}
     for label in labels:
         _check_hashable(name, label)
         seen[label] = seen.get(label, 0) + 1
     twice = [label for label, count in seen.items() if count > 1]
     if twice:
-        raise ValueError(f"{name} has {len(twice)} label(s) more than once: {listing(twice)}; each must be unique")
+        raise ValueError(f"{name} repeats {listing(twice)}; each must be unique")
 
 
 def text(name: str, value: Any) -> str:
-    """A text."""
     if not isinstance(value, str):
         raise TypeError(f"{name} must be text, got {given(value)}")
     return value
 
 
 def coefficient_function(value: Any, allowed: Collection[str]) -> str | Callable[..., float]:
-    """The name of a coefficient, or a function of two 1-D arrays."""
     if callable(value) and not isinstance(value, type):
         function: Callable[..., float] = value
         return function
@@ -262,7 +256,7 @@ _WORDS_OF_KINDS: dict[str, Any] = {
 
 @dataclass(frozen=True)
 class _Asked:
-    """A public function: what it is called, what it can be told, and what may be told by position."""
+    """A public function: its name, keywords and positional arguments."""
 
     name: str
     text: str
@@ -280,11 +274,10 @@ class _Asked:
 
     @functools.cached_property
     def keywords(self) -> tuple[str, ...]:
-        """All but the data, which methods are not told."""
+        """All parameters except the data of methods."""
         return (*(each for each in self.positional if each not in _DATA), *self.named)
 
     def error(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> TypeError:
-        """What is wrong with arguments that the function does not take."""
         for word, value in kwargs.items():
             if word not in self.positional and word not in self.named:
                 return TypeError(f"{self.name}() has no keyword {word!r}; {self._hint(word, value)}")
@@ -295,7 +288,6 @@ class _Asked:
         return TypeError(f"{self.name}() got too many positional arguments: {which} must be named; {hint}")
 
     def check_kinds(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
-        """Refuse a table, a mapping or another object where an argument takes none."""
         for name, value in (*zip(self.positional, args, strict=False), *kwargs.items()):
             allowed = self.kinds[name]
             if name == "figsize" and value is not None:
@@ -312,7 +304,7 @@ class _Asked:
                 raise TypeError(f"{name} must be {kinds.described(self.text, name)}, got {given(value)}")
 
     def another(self, argument: str, value: str) -> str | None:
-        """The other keyword, or of a wrong method the other function, that a value belongs to."""
+        """The keyword, or for a wrong method the function, that a value belongs to."""
         found = self._with_value(value, [each for each in self.keywords if each != argument])
         if found is None and argument == "method":
             functions = method_synonyms.methods_meant(value)
@@ -320,7 +312,6 @@ class _Asked:
         return found
 
     def _hint(self, word: str, value: Any) -> str:
-        """What to say of a wrong keyword."""
         meant = [each for each in synonyms.keywords_meant(self.name, word) if each in self.keywords]
         meant = sorted(meant, key=lambda each: not self._takes(each, value))
         found = None
@@ -340,7 +331,7 @@ class _Asked:
         return f"did you mean {near[0]}=?" if near else self._listing()
 
     def _takes(self, keyword: str, value: Any) -> bool:
-        """Whether the docstring says that the keyword takes values of this kind; what it says nothing of fits."""
+        """Whether the documented values of a keyword allow this one; undocumented ones fit."""
         typed = re.search(rf"^ *{keyword} : (.*)$", self.text, re.MULTILINE)
         kind = next((words for words, kinds in _WORDS_OF_KINDS.items() if isinstance(value, kinds)), None)
         return typed is None or kind is None or re.search(kind, typed[1]) is not None
@@ -349,7 +340,7 @@ class _Asked:
         return f"keywords: {', '.join(self.keywords)}" if self.keywords else "it takes no keywords"
 
     def _with_value(self, value: str, keywords: Iterable[str], *, exactly: bool = False) -> str | None:
-        """A keyword with the value that a word means: one spelt so rather than one that others call so."""
+        """A keyword with the value that a word means, preferably of the exact spelling."""
         found = [
             (synonyms.spelt(meant) != synonyms.spelt(value), f"{keyword}={meant!r}")
             for keyword in sorted(keywords, key=[*synonyms.VALUES, *self.keywords].index)
@@ -360,14 +351,14 @@ class _Asked:
         return None if loosely and exactly else text
 
     def _values(self, keyword: str) -> Collection[str]:
-        """The values that the docstring says the keyword takes, where it says so in braces, or all there are."""
+        """Values of a keyword in braces in the docstring, or all."""
         given = re.search(rf"^ *{keyword} : .*?({{[^}}]*}})", self.text, re.MULTILINE)
         if given is not None:
             return set(ast.literal_eval(given[1]))
         return () if keyword == "method" else synonyms.VALUES[keyword]
 
     def _holding(self, value: Any, method: Any) -> str | None:
-        """The keyword that a value without one most likely belongs to, where `method` is another's."""
+        """The keyword of a bare value; `method` names another function."""
         with_gold = method == "ppi" and "gold" in self.named
         if isinstance(value, str):
             first = "gold" if with_gold else self.named[0]
@@ -392,14 +383,13 @@ class _Asked:
 
 
 def _as_number(value: Any) -> float:
-    """A number as a float, all else as NaN."""
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
         return float("nan")
     return float(value)
 
 
 def _complement(keyword: str, value: Any) -> str:
-    """A keyword, with its value where that was given as alpha in place of the level of confidence, or the other way."""
+    """The keyword with 1 − value where alpha and confidence level were confused."""
     number = _as_number(value)
     turned = {"confidence_level": 0 < number < 0.5, "alpha": 0.5 < number < 1}
     return f"{keyword}={1 - number:.6g}" if turned.get(keyword) else f"{keyword}="
@@ -414,11 +404,9 @@ _SAID: ContextVar[set[str] | None] = ContextVar("said", default=None)
 
 
 def public(function: Callable[_P, _R]) -> Callable[_P, _R]:
-    """Meet wrong keywords and too many positional arguments of a public function with what is meant.
+    """Decorate a public function: hints for wrong arguments, and the shared entries of its docstring.
 
-    It comes first of all decorators, as those below take arguments of any name. Its docstring is made whole by the
-    entries that docstrings share. A wrong value within is met with the keywords of the function that the user asked,
-    not of one that this asks.
+    It must be the outermost decorator. Errors within name the keywords of the function that the user called.
     """
     asked = _Asked.of(function)
     most, names = len(asked.positional), frozenset((*asked.positional, *asked.named))
@@ -444,7 +432,7 @@ def public(function: Callable[_P, _R]) -> Callable[_P, _R]:
 
 @contextmanager
 def kept_warnings() -> Iterator[list[Caveat]]:
-    """The UserWarnings given within, which go no further; others do."""
+    """Collect the UserWarnings given within; others pass."""
     kept: list[Caveat] = []
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -464,10 +452,7 @@ _GATHERED: ContextVar[list[Caveat] | None] = ContextVar("gathered", default=None
 
 @contextmanager
 def gathered() -> Iterator[list[Caveat]]:
-    """The package's own warnings given within by this thread, which go no further.
-
-    Unlike `kept_warnings` it changes nothing for other threads.
-    """
+    """Collect the package's own warnings of this thread only."""
     caveats: list[Caveat] = []
     token = _GATHERED.set(caveats)
     try:
@@ -477,7 +462,7 @@ def gathered() -> Iterator[list[Caveat]]:
 
 
 def warn(text: str, code: str = "", **fields: Any) -> None:
-    """A warning that points at the caller's own line, however deep the package's stack is; or one that was held."""
+    """Warn at the caller's own line, however deep the stack; or keep the warning if held."""
     caveat = text if isinstance(text, Caveat) else Caveat(text, code, **fields)
     held = _GATHERED.get()
     if held is not None:
@@ -487,7 +472,7 @@ def warn(text: str, code: str = "", **fields: Any) -> None:
 
 
 def warn_once(text: str, code: str) -> None:
-    """The same, the first time that the public function which was asked warns of this."""
+    """The same, once for each call of a public function."""
     said = _SAID.get()
     if said is not None and code in said:
         return
@@ -497,7 +482,6 @@ def warn_once(text: str, code: str) -> None:
 
 
 def takes(keyword: str) -> bool:
-    """Whether the public function that was asked has a keyword."""
     asked = _ASKED.get()
     return asked is not None and keyword in asked.named
 
@@ -509,7 +493,7 @@ def place() -> tuple[str, int]:
 
 
 def _level() -> int:
-    """How many frames below this one the caller's own is, counted from 1."""
+    """Stack level of the caller's own line, from 1."""
     level, frame = 1, sys._getframe()
     while frame is not None and frame.f_code.co_filename.startswith(_PACKAGE) and frame.f_back is not None:
         frame = frame.f_back

@@ -466,6 +466,18 @@ class Plots(_Meta):
     ) -> Any:
         """Draw `plan`: widths of intervals or power of tests over numbers of inputs and systems, or costs."""
 
+    @_of("plots.drift")
+    def drift(
+        self,
+        *,
+        metric: Hashable | Sequence[Hashable] | None = None,
+        order: str | Sequence[Any] = "value",
+        figsize: tuple[float, float] | None = None,
+        title: str | None = None,
+        ax: Axes | None = None,
+    ) -> Any:
+        """Shift of each system's mean with its interval, over the shift of all; above, how agreement changed."""
+
     @_of("plots.preferences")
     def strengths(
         self,
@@ -991,6 +1003,22 @@ class DatasetMeta(_Meta):
     ) -> Dataset:
         """Test whether a judge may replace a human rater (alternative annotator test)."""
 
+    @_of("analyses.drift")
+    def drift(
+        self,
+        anchor: Dataset | Hashable,
+        gold: Hashable | DataArray | None = None,
+        *,
+        metric: Hashable | Sequence[Hashable] | DataArray | None = None,
+        margin: float = 0.05,
+        level: str = "global",
+        coefficient: str | Callable = "pearson",
+        alpha: float = 0.05,
+        undefined: str = "drop",
+        progress: bool | None = None,
+    ) -> Dataset:
+        """Compare two versions of a judge on the same outputs: agreement with human scores, verdicts, means of systems."""
+
     @_of("analyses.judges")
     def human_ceiling(
         self,
@@ -1267,7 +1295,7 @@ class DatasetMeta(_Meta):
         rng: int | SeedSequence | Generator | None = 0,
         progress: bool | None = None,
     ) -> Report | JudgeReport:
-        """The main answers about scores: which metric agrees best with people, how sure that is, and which beats which."""
+        """Report the main answers: which metric agrees best with the human scores, how certain that is, which is better."""
 
     @_of("analyses.diagnostics")
     def pca(
@@ -1359,7 +1387,7 @@ class DatasetMeta(_Meta):
 
     @_of("conclusions")
     def conclusion(self) -> str:
-        """What a result says, in a few plain sentences."""
+        """State a result in a few plain sentences."""
 
     @_of("methods")
     def methods(
@@ -1367,7 +1395,7 @@ class DatasetMeta(_Meta):
         *,
         bibtex: bool = False,
     ) -> str:
-        """What was done, in a few sentences for the methods section of a paper, with citations."""
+        """Describe how a result was computed, in sentences for the methods section of a paper, with citations."""
 
     @_of("io.mtme")
     def to_mtme(

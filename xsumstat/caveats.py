@@ -1,4 +1,4 @@
-"""What the reader of a result should know: warnings by class and code, which code looks at, and never at their text."""
+"""Warnings by class and code; code never reads their text."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from typing import Any
 
 
 class MetaEvaluationWarning(UserWarning):
-    """Something that the reader of a result should know.
+    """Something that readers of a result should know.
 
     Attributes
     ----------
     code : str
-        What it is, one of `CODES`.
+        One of `CODES`.
     fields : dict
-        What it names, where code needs it: as the gold.
+        Names in it that code needs, such as the gold.
     """
 
     def __init__(self, text: str, code: str = "", fields: dict[str, Any] | None = None) -> None:
@@ -22,43 +22,39 @@ class MetaEvaluationWarning(UserWarning):
 
 
 class LeftOutWarning(MetaEvaluationWarning):
-    """What was left out, or is missing."""
+    """Something is left out or missing."""
 
 
 class UndefinedWarning(MetaEvaluationWarning):
-    """What is undefined, or has another value in its place."""
+    """Something is undefined, or has another value instead."""
 
 
 class CautionWarning(MetaEvaluationWarning):
-    """What the answer may not bear: few labels, a doubtful direction, scores that are people's own."""
+    """Conclusions may not hold: few labels, a doubtful direction, scores that are human scores."""
 
 
 class UnusableGoldError(ValueError):
-    """The gold is constant, or has no score."""
+    """The gold is constant or missing."""
 
 
 class Caveat(str):
-    """The text of a warning, with its code and its fields, before it is shown."""
+    """Text of a warning with its code and fields, before it is shown."""
 
     code: str
     fields: dict[str, Any]
 
     def __new__(cls, text: str, code: str = "", **fields: Any) -> Caveat:
-        """Of its text."""
         made = super().__new__(cls, text)
         made.code, made.fields = code, fields
         return made
 
     def said(self, text: str) -> Caveat:
-        """The same in other words."""
         return Caveat(text, self.code, **self.fields)
 
     def of(self, name: str) -> Caveat:
-        """The same of a part that has a name."""
         return self.said(f"{name}: {self}")
 
     def warning(self) -> MetaEvaluationWarning:
-        """As it is given."""
         return CODES.get(self.code, MetaEvaluationWarning)(str(self), self.code, self.fields)
 
 

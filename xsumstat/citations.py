@@ -1,4 +1,4 @@
-"""The literature that results cite: names and years for the text, entries for BibTeX."""
+"""Works that results cite: names and years for the text, entries for BibTeX."""
 
 from __future__ import annotations
 
@@ -7,21 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Reference:
-    """A work.
-
-    Attributes
-    ----------
-    authors : tuple of str
-        "Last, First" each.
-    year : int
-    title : str
-    venue : str
-        Journal, proceedings, publisher or institution.
-    kind : str
-        Of the BibTeX entry.
-    volume, pages, doi : str
-        Where there are such.
-    """
+    """A work; `authors` are "Last, First" each, `kind` is the type of the BibTeX entry."""
 
     authors: tuple[str, ...]
     year: int
@@ -34,13 +20,11 @@ class Reference:
 
     @property
     def short(self) -> str:
-        """As a text cites it: "Deutsch et al., 2021"."""
         last = [author.partition(",")[0] for author in self.authors]
         who = " & ".join(last) if len(last) < 3 else f"{last[0]} et al."
         return f"{who}, {self.year}"
 
     def bibtex(self, key: str) -> str:
-        """The entry."""
         where = {"article": "journal", "inproceedings": "booktitle", "book": "publisher", "techreport": "institution"}
         fields = {
             "author": " and ".join(self.authors),

@@ -1,4 +1,4 @@
-"""``python -m xsumstat compile``: all kernels compiled before use, by small questions that need every one of them."""
+"""``python -m xsumstat compile``: compile all kernels by small analyses that need every one."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _LARGER = (40, 12), (40, 16), (140, 16), (260, 16)
 
 @dataclass(frozen=True)
 class Compiled:
-    """What was done: kernels compiled now, seconds it took, the folder in which they are kept."""
+    """Number of kernels compiled now, seconds, and the cache folder."""
 
     kernels: int
     seconds: float
@@ -40,7 +40,6 @@ class Compiled:
 
 
 def scores(systems: int, inputs: int, *, gaps: tuple[int, ...] = ()) -> xr.Dataset:
-    """Tied scores of a gold and three metrics, some of them with gaps, and ratings by four people."""
     rng = np.random.default_rng(0)
     values = np.round(rng.normal(size=(8, systems, inputs)) + rng.normal(size=(systems, inputs)), 1)
     for metric in gaps:
@@ -55,7 +54,6 @@ def scores(systems: int, inputs: int, *, gaps: tuple[int, ...] = ()) -> xr.Datas
 
 
 def questions() -> dict[str, Callable[[], object]]:
-    """What is asked, by name."""
     asked: dict[str, Callable[[], object]] = {}
     for name, ds in {"no gaps": scores(*_SMALL), "gaps": scores(*_SMALL, gaps=(0, 1, 2, 3))}.items():
         for each in table.COEFFICIENTS.values():
@@ -73,7 +71,6 @@ def questions() -> dict[str, Callable[[], object]]:
 
 
 def _of_measure(ds: xr.Dataset, *, level: str, coefficient: str) -> None:
-    """What is asked of every coefficient at every level."""
     record = table.COEFFICIENTS[coefficient]
     if record.scale in ("classes", "two"):
         ds = ds.assign(score=(ds.score > 0).astype(float).where(ds.score.notnull()))
@@ -87,7 +84,6 @@ def _of_measure(ds: xr.Dataset, *, level: str, coefficient: str) -> None:
 
 
 def _given(ds: xr.Dataset, *, level: str, coefficient: str) -> None:
-    """What is asked of partial correlations."""
     measure = {"level": level, "coefficient": coefficient, "given": "c"}
     ds.meta.corr(**measure)
     ds.meta.ci(metric="a", method="bootstrap", **measure, **_DRAWS)
@@ -95,7 +91,6 @@ def _given(ds: xr.Dataset, *, level: str, coefficient: str) -> None:
 
 
 def _own_cells(ds: xr.Dataset, coefficient: str) -> None:
-    """What is asked where a mean is taken over all cells that its metric has."""
     measure = {"coefficient": coefficient, "missing": "available"}
     ds.meta.ci(metric="a", **measure, **_DRAWS)
     ds.meta.ci(metric="a", method="bootstrap", **measure, **_DRAWS)
@@ -103,7 +98,7 @@ def _own_cells(ds: xr.Dataset, coefficient: str) -> None:
 
 
 def _of_cells(ds: xr.Dataset) -> None:
-    """Accuracy with ties at global level: with a threshold, and calibrated as for more cells than can be asked here."""
+    """Accuracy with ties at global level, with a given threshold, and calibrated as for many cells."""
     measure = {"level": "global", "coefficient": "acc_eq", "threshold": 0.1}
     ds.meta.ci(metric="a", method="bootstrap", **measure, **_DRAWS)
     ds.meta.perm_test(**_TWO, **{**measure, "threshold": 0.0}, **_DRAWS)
@@ -112,7 +107,6 @@ def _of_cells(ds: xr.Dataset) -> None:
 
 
 def _of_scores(ds: xr.Dataset) -> dict[str, Callable[[], object]]:
-    """What has no coefficient, or kernels of its own."""
     meta, layers = ds.meta, {"method": "bootstrap", "resample": ("system", "input", "rater")}
     systems = [("wilcoxon", "t"), ("bootstrap", "t"), *product(("monte_carlo", "hybrid"), ("t", "wilcoxon"))]
     return {
@@ -140,7 +134,6 @@ def _of_scores(ds: xr.Dataset) -> dict[str, Callable[[], object]]:
 
 
 def _ask(name: str) -> int:
-    """Ask one question in a worker: how many kernels were compiled for it."""
     before = _n_compiled()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -154,7 +147,7 @@ def _asked() -> dict[str, Callable[[], object]]:
 
 
 def kept_in() -> str | None:
-    """The folder of compiled code; None where there is none that can be written to."""
+    """Folder of compiled code; None if none is writable."""
     folder: str | None = jit.compiled()[0].stats.cache_path
     return folder
 
@@ -164,7 +157,6 @@ def _n_compiled() -> int:
 
 
 def compile_all() -> Compiled:
-    """Compile every kernel that is not kept yet, on all cores."""
     folder = kept_in()
     if folder is None:
         raise OSError(
@@ -184,5 +176,5 @@ def compile_all() -> Compiled:
 
 
 def _alone() -> None:
-    """A worker has one thread, and says nothing."""
+    """Make a worker silent, with one thread."""
     os.environ |= {"XSUMSTAT_NUM_THREADS": "1", "XSUMSTAT_QUIET": "1"}

@@ -1,4 +1,4 @@
-"""What a result says, in one to three plain sentences made of its numbers: `conclusion`."""
+"""A result in one to three plain sentences: `conclusion`."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _LAZY = "Not computed yet (Dask): after .compute() it says here what the numbers
 
 @_validate.public
 def conclusion(result: xr.Dataset) -> str:
-    """What a result says, in a few plain sentences.
+    """State a result in a few plain sentences.
 
     Parameters
     ----------
@@ -31,14 +31,14 @@ def conclusion(result: xr.Dataset) -> str:
     Returns
     -------
     str
-        One to three sentences, made of the numbers and the attrs; of further dims each of up to three labels has its
-        own, and of more it is said how often which metric is best. Empty for what is no result, or was changed so that
-        it does not hold what its analysis gives. Nothing that is lazy (Dask) is computed.
+        One to three sentences from the numbers and attrs. Up to three labels of further dims have sentences of their
+        own; for more, the text counts the best metric. Empty for other Datasets, or a result that was changed. Lazy
+        results are not computed.
 
     Notes
     -----
-    Where a test is not significant, the text says "no significant difference", never that metrics are equal.
-    Undefined values (NaN) are named.
+    Where a test is not significant, the text says "no significant difference", never that metrics are equal. Undefined
+    values (NaN) are named.
 
     Examples
     --------
@@ -58,7 +58,6 @@ def conclusion(result: xr.Dataset) -> str:
 
 
 def _turned(result: xr.Dataset) -> list[str]:
-    """A sentence on the metrics of a correlation that are better when lower."""
     better = result.coords.get("higher_is_better")
     if better is None or better.dims != ("metric",) or "gold" not in result.attrs:
         return []
@@ -68,7 +67,6 @@ def _turned(result: xr.Dataset) -> list[str]:
 
 
 def _calibrated(result: xr.Dataset) -> list[str]:
-    """A sentence on the metrics that hold calibrated scores."""
     found = calibrated.labels(result)
     return (
         [f"{wording.listed(map(wording.name, found), 3)}: scores calibrated by the ratings of other inputs."]
@@ -78,10 +76,7 @@ def _calibrated(result: xr.Dataset) -> list[str]:
 
 
 def sentences(result: xr.Dataset, *, closing: bool = True) -> list[str]:
-    """The sentences of `conclusion`, perhaps without the closing one, which says what to ask next.
-
-    Errors of results that are not as their analysis gives them are raised.
-    """
+    """The sentences of `conclusion`, with or without the `closing` one; errors of changed results are raised."""
     analysis = str(result.attrs.get("analysis", "simulate"))
     if analysis not in ANALYSES or not result.data_vars or 0 in result.sizes.values():
         return []
@@ -105,7 +100,6 @@ def sentences(result: xr.Dataset, *, closing: bool = True) -> list[str]:
 
 
 def _function(name: str) -> Callable[[xr.Dataset], Any]:
-    """What a row of the catalogue names, "module.function"."""
     module, _, function = name.partition(".")
     found: Callable[[xr.Dataset], Any] = getattr(importlib.import_module(f"xsumstat.{module}"), function)
     return found
@@ -116,7 +110,6 @@ def _main(result: xr.Dataset, analysis: str) -> xr.DataArray:
 
 
 def _parts(result: xr.Dataset, further: list[Hashable]) -> Iterator[tuple[str, xr.Dataset]]:
-    """Each label of the further dims, in words, and its results."""
     for places in itertools.product(*(range(result.sizes[dim]) for dim in further)):
         part = result.isel(dict(zip(further, places, strict=True)))
         labels = (f"{dim} {wording.name(part[dim].item() if dim in part.coords else at)}" for dim, at in
@@ -129,7 +122,6 @@ def _labelled(label: str, said: list[str]) -> list[str]:
 
 
 def _of_many(result: xr.Dataset, further: list[Hashable], size: int, how: Analysis) -> list[str]:
-    """Of many labels: what is best in how many of them; of not too many, too, what each says."""
     brief = (
         [] if size > _MOST_IN_BRIEF else [(label, _function(how.say)(part)) for label, part in _parts(result, further)]
     )
@@ -141,7 +133,7 @@ def _of_many(result: xr.Dataset, further: list[Hashable], size: int, how: Analys
 
 
 def _counted(result: xr.Dataset, further: list[Hashable], how: Analysis) -> str:
-    """What is best in how many labels; all of them together (`by=`) are no further one."""
+    """The best of how many labels; the label "all" of `by=` does not count."""
     by = result.attrs.get("by")
     if by in further:
         result = result.isel({by: result[by].values != ALL})
@@ -156,7 +148,7 @@ def _counted(result: xr.Dataset, further: list[Hashable], how: Analysis) -> str:
 
 
 def _in_brief(said: list[tuple[str, list[str]]]) -> list[str]:
-    """The first sentence for each label; of whom it speaks and how it was made stand once where all share them."""
+    """The first sentence for each label; a shared scope and method are stated once."""
     first = [(label, each[0]) for label, each in said if each]
     whom = {sentence.partition(", ")[0] if sentence.startswith("For ") else "" for _, sentence in first}
     shared = whom.pop() if len(whom) == 1 else ""
@@ -169,7 +161,7 @@ def _in_brief(said: list[tuple[str, list[str]]]) -> list[str]:
 
 
 def _without_how(sentence: str) -> tuple[str, str]:
-    """A sentence without its point and the brackets that end it, and what they hold: how it was made."""
+    """A sentence without its final brackets, and their content: how it was made."""
     sentence = sentence.removesuffix(".")
     depth = 0
     for at in range(len(sentence) - 1, -1, -1):

@@ -1,4 +1,4 @@
-"""Packages that extras bring, how to install them, and the version of ours."""
+"""Optional packages, how to install them, and our version."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from types import ModuleType
 
 
 def installing(extra: str) -> str:
-    """The command that brings an extra, as README gives it."""
+    """The command that installs an extra, as in the README."""
     return f'in a clone of xsumstat, run: pip install ".[{extra}]"'
 
 
 def optional(module: str, extra: str) -> ModuleType:
-    """An optional dependency, or an error that names the extra which brings it."""
+    """An optional dependency; the error names the extra that brings it."""
     try:
         return importlib.import_module(module)
     except ImportError as error:
@@ -24,7 +24,6 @@ def optional(module: str, extra: str) -> ModuleType:
 
 @functools.cache
 def package_version() -> str:
-    """Version of the installed package."""
     try:
         return version("xsumstat")
     except PackageNotFoundError:

@@ -1,6 +1,6 @@
-"""What results say of correlations, intervals, inputs, outputs and raters: sentences for `conclusions`.
+"""Sentences of `conclusion` on correlations, intervals, inputs, outputs and raters.
 
-Each function takes the result of one label of all further dims, and gives sentences.
+Each function takes the result of one label of all further dims.
 """
 
 from __future__ import annotations
@@ -20,12 +20,11 @@ _LEAST_ALPHA, _GOOD_ALPHA = 0.667, 0.8
 
 
 def labels(result: xr.Dataset, dim: str = "metric") -> list[Hashable]:
-    """Labels of a dim, or its places where it has none."""
     return result[dim].values.tolist()  # type: ignore[no-any-return]
 
 
 def coefficient(result: xr.Dataset) -> str:
-    """What the coefficient is called, and at which level: "Pearson's r, system level"."""
+    """Name and level of the coefficient: "Pearson's r, system level"."""
     asked = str(result.attrs.get("coefficient", ""))
     called = COEFFICIENTS[asked].label if asked in COEFFICIENTS else asked
     if called and "positive" in result.attrs:
@@ -37,12 +36,11 @@ def coefficient(result: xr.Dataset) -> str:
 
 
 def gold(result: xr.Dataset) -> str:
-    """Whom metrics are compared with."""
     return name(result.attrs.get("gold", "gold"))
 
 
 def interval(result: xr.Dataset, ending: str = "") -> str:
-    """What kind of interval, or by an `ending` intervals, for whom: "95 % jackknife interval for these systems"."""
+    """Kind and scope of the interval: "95 % jackknife interval for these systems"."""
     found = wording.intervals(result)
     if found is None:
         return f"interval{ending}"
@@ -51,13 +49,11 @@ def interval(result: xr.Dataset, ending: str = "") -> str:
 
 
 def estimated(one: xr.Dataset, variable: str) -> str:
-    """One value with its interval, where it has one."""
     low, high = (float(one[each]) if each in one.data_vars else math.nan for each in ("ci_low", "ci_high"))
     return estimate(float(one[variable]), low, high)
 
 
 def undefined(result: xr.Dataset, variable: str) -> list[str]:
-    """A sentence that names the metrics without a value, where there are some."""
     values = result[variable]
     lacking = values.isnull().all([dim for dim in values.dims if dim != "metric"]).values
     named = [label for label, nothing in zip(labels(result), lacking, strict=True) if nothing]
@@ -65,7 +61,7 @@ def undefined(result: xr.Dataset, variable: str) -> list[str]:
 
 
 def confusion(result: xr.Dataset) -> list[str]:
-    """How many outputs get the label that people give, and which error each metric makes most often."""
+    """Outputs with the gold's label, and each metric's most frequent error."""
     counts = result["n_outputs"].transpose("metric", "human_label", "judge_label").values
     names = [str(each) for each in labels(result, "human_label")]
     said = []
@@ -85,19 +81,17 @@ def confusion(result: xr.Dataset) -> list[str]:
 
 
 def best_metric(result: xr.Dataset) -> Hashable | None:
-    """The metric of the highest correlation; None where there is none."""
     values = result[results.main_variable(result) if "correlation" not in result else "correlation"]
     found = values.values.ravel() if values.dims == ("metric",) else np.array([math.nan])
     return None if np.isnan(found).all() else labels(result)[int(np.nanargmax(found))]
 
 
 def _best(values: FloatArray) -> list[int]:
-    """Places of the highest value; several where they are tied."""
     return np.flatnonzero(values >= np.nanmax(values) - 1e-12).tolist()
 
 
 def _leads(result: xr.Dataset, values: FloatArray, shown: list[str], by: str = "") -> str:
-    """Which metric agrees best with gold; `by` which interval."""
+    """The metric that agrees best with gold; `by` which interval."""
     named, best = labels(result), _best(values)
     measured = f"{by}; {coefficient(result)}" if by else coefficient(result)
     if len(named) == 1:
@@ -111,12 +105,11 @@ def _leads(result: xr.Dataset, values: FloatArray, shown: list[str], by: str = "
 
 
 def _has_chance(result: xr.Dataset) -> bool:
-    """Whether it says what metrics that tell nothing would have."""
     return {"baseline", "baseline_constant"} <= set(result.data_vars)
 
 
 def chance(result: xr.Dataset) -> str:
-    """Which pairs count, and what a constant and a random metric would have (but for the least value), in clauses."""
+    """Share of counted pairs, and the chance baseline, in clauses."""
     asked = str(result.attrs.get("coefficient"))
     if not _has_chance(result) or asked not in COEFFICIENTS:
         return ""
@@ -135,7 +128,6 @@ def chance(result: xr.Dataset) -> str:
 
 
 def corr(result: xr.Dataset) -> list[str]:
-    """The highest correlations, and the lowest."""
     values = result["correlation"].values
     if np.isnan(values).all():
         return ["No metric has a defined correlation."]
@@ -152,12 +144,16 @@ def corr(result: xr.Dataset) -> list[str]:
 
 
 def corr_closing(result: xr.Dataset) -> list[str]:
-    """Correlations alone say nothing of their uncertainty."""
-    return ["ci says how sure that is, perm_test which metric is better."] if result.sizes.get("metric", 1) > 1 else []
+    """Correlations alone do not show their uncertainty."""
+    return (
+        ["ci gives intervals, compare_metrics tests which metric is better."]
+        if result.sizes.get("metric", 1) > 1
+        else []
+    )
 
 
 def ci(result: xr.Dataset) -> list[str]:
-    """The best metric with its interval, the intervals that include 0, and the widest."""
+    """The best metric with its interval, intervals that include 0, and the widest."""
     if "other_metric" in result.dims and "difference" in result:
         return _differences(result)
     values, low, high = (result[each].values for each in ("correlation", "ci_low", "ci_high"))
@@ -177,7 +173,7 @@ def ci(result: xr.Dataset) -> list[str]:
 
 
 def _chance_level(result: xr.Dataset) -> tuple[FloatArray, str]:
-    """For each metric the value that says nothing, and its name: 0, or what constant or random metrics would have."""
+    """Chance level of each metric and its name: 0, or the chance baseline."""
     if not _has_chance(result):
         return np.zeros(result["correlation"].shape), "0"
     level = np.fmax(result["baseline"].values, result["baseline_constant"].values)
@@ -187,7 +183,7 @@ def _chance_level(result: xr.Dataset) -> tuple[FloatArray, str]:
 def _level_and_width(
     named: list[Hashable], low: FloatArray, high: FloatArray, level: FloatArray, what: str
 ) -> list[str]:
-    """Which intervals include 0, or the level that chance reaches, which is the widest, and which metrics have none."""
+    """Intervals that include the chance level, the widest, and metrics without any."""
     there = np.flatnonzero(~np.isnan(low)).tolist()
     if not there:
         return []
@@ -211,15 +207,13 @@ def _level_and_width(
 
 
 def _stand_ins(result: xr.Dataset) -> list[str]:
-    """The metrics whose interval is another one than was asked for."""
     if "fell_back" not in result:
         return []
     named = [label for label, other in zip(labels(result), result["fell_back"].values, strict=True) if other]
-    return [f"For {listed(named)} another interval stands in."] if named else []
+    return [f"For {listed(named)} another interval is used."] if named else []
 
 
 def _differences(result: xr.Dataset) -> list[str]:
-    """How many intervals of differences lie above or below 0."""
     rows, columns = labels(result), labels(result, "other_metric")
     difference, low, high = (
         result[each].transpose("metric", "other_metric").values for each in ("difference", "ci_low", "ci_high")
@@ -248,13 +242,12 @@ def _differences(result: xr.Dataset) -> list[str]:
 
 
 def ci_closing(result: xr.Dataset) -> list[str]:
-    """Intervals do not say which metric is better."""
+    """Intervals do not test which metric is better."""
     single = result.sizes.get("metric", 1) < 2 or "difference" in result or not wording.has_intervals(result)
     return [] if single else ["Overlapping intervals do not say which metric is better; compare_metrics does."]
 
 
 def metric_corr(result: xr.Dataset) -> list[str]:
-    """The two metrics that are most alike, and the two that are least."""
     values = result["correlation"].transpose("metric", "other_metric").values.copy()
     rows, columns = labels(result), labels(result, "other_metric")
     seen: set[frozenset[Hashable]] = set()
@@ -279,7 +272,7 @@ def metric_corr(result: xr.Dataset) -> list[str]:
 
 
 def input_effect(result: xr.Dataset) -> list[str]:
-    """By which metrics inputs differ, and how many."""
+    """Metrics by which inputs differ, and how many inputs."""
     p, alpha = result["pvalue"].values, wording.alpha_of(result)
     named, size = labels(result), result.sizes["input"]
     differ = np.flatnonzero(p <= alpha).tolist()
@@ -288,7 +281,7 @@ def input_effect(result: xr.Dataset) -> list[str]:
             return [f"By {name(named[0])} no test of the inputs can be made."]
         count = int((result["n_distinct"].values > 0).sum())
         beside = f"; {count:,} of {size:,} differ from some other" if differ else ""
-        verdict = "inputs differ in difficulty" if differ else "no difference of the inputs was found"
+        verdict = "inputs differ in difficulty" if differ else "inputs do not differ significantly"
         how = f"Kruskal and Wallis's test, {wording.pvalue(float(p[0]))}{scope.words(result.attrs)}"
         return [f"By {name(named[0])} {verdict} ({how}){beside}."]
     who = f" ({listed(named[at] for at in differ)})" if differ else ""
@@ -300,11 +293,11 @@ def input_effect(result: xr.Dataset) -> list[str]:
 
 
 def system_means(result: xr.Dataset) -> list[str]:
-    """The best and the worst system's mean, and what the metric saved."""
+    """Means of the best and the worst system, and the ratings saved by the metric."""
     named, mean = labels(result, "system"), np.atleast_1d(result["mean"].values)
     there = np.flatnonzero(~np.isnan(mean))
     if not len(there):
-        return ["No system has ratings, and so none a mean."]
+        return ["No system has ratings, so no mean is defined."]
     best, worst = int(there[np.argmax(mean[there])]), int(there[np.argmin(mean[there])])
 
     def told(at: int) -> str:
@@ -333,18 +326,21 @@ def system_means(result: xr.Dataset) -> list[str]:
         times = number(float(np.median(equal / n)))
         all_rated = bool((n == inputs).all())
         said.append(
-            f"People rated every output, so {helper} adds nothing."
+            f"Every output has a human score, so {helper} adds nothing."
             if all_rated
             else f"With {helper} the ratings say as much as {times} times as many would alone (median)."
         )
     alone = int(np.atleast_1d(result["fell_back"].values)[there].sum())
     if alone:
-        said.append(f"The ratings of {alone:,} of {len(there):,} systems are too few for help and stand alone.")
+        said.append(
+            f"For {alone:,} of {len(there):,} systems the ratings are too few, and {result.attrs.get('helped_by')} "
+            f"is not used."
+        )
     return said
 
 
 def _best_mean(result: xr.Dataset, best: int, there: list[int]) -> list[str]:
-    """Whether the interval of the best system lies above all others, and else which it overlaps."""
+    """Whether the best system's interval lies above all others, or which it overlaps."""
     named, high = labels(result, "system"), np.atleast_1d(result["ci_high"].values)
     low = float(np.atleast_1d(result["ci_low"].values)[best])
     others = [at for at in there if at != best]
@@ -360,17 +356,15 @@ def _best_mean(result: xr.Dataset, best: int, there: list[int]) -> list[str]:
 
 
 def top_k_corr(result: xr.Dataset) -> list[str]:
-    """Which metric agrees best among the best systems."""
     return [*_along(result, "k", "Among the {} best systems", "among the {}"), _NARROW]
 
 
 def close_corr(result: xr.Dataset) -> list[str]:
-    """Which metric agrees best on systems that lie close together."""
     unit = result.attrs.get("unit", "score")
     return [*_along(result, "gap", f"Among pairs of systems in the gap {{}} ({unit}s)", "in the gap {}"), _NARROW]
 
 
-_NARROW = "A narrower range makes correlations lower and less sure by itself."
+_NARROW = "A narrower range alone makes correlations lower and less certain."
 
 
 def _along(result: xr.Dataset, dim: str, first: str, then: str) -> list[str]:
@@ -394,10 +388,8 @@ def _along(result: xr.Dataset, dim: str, first: str, then: str) -> list[str]:
 def agreement(result: xr.Dataset) -> list[str]:
     """Krippendorff's alpha in the usual reading.
 
-    References
-    ----------
-    Krippendorff (2004), "Content analysis", 2nd ed., ch. 11: rely on data with alpha of .8 or more, draw tentative
-    conclusions from .667 on.
+    Krippendorff (2004), "Content analysis", 2nd ed., ch. 11: rely on .8 or more, draw tentative conclusions from .667
+    on.
     """
     alpha = float(result["alpha"])
     if math.isnan(alpha):
@@ -420,7 +412,7 @@ def _reading(alpha: float) -> str:
 
 
 def human_ceiling(result: xr.Dataset) -> list[str]:
-    """How well raters agree with each other, and which metrics lie above or below them."""
+    """The raters' agreement, and metrics above or below it."""
     named = labels(result)
     if "rater" not in named:
         return []
@@ -448,7 +440,6 @@ def _is(of: list[int]) -> str:
 
 
 def normality(result: xr.Dataset) -> list[str]:
-    """Of which metrics the normal shape is rejected."""
     alpha = wording.alpha_of(result)
     groups = [dim for dim in result["pvalue"].dims if dim != "metric"]
     if groups:
@@ -460,12 +451,11 @@ def normality(result: xr.Dataset) -> list[str]:
     how = f"Shapiro and Wilk; {wording.correction_words(result)}; alpha {number(alpha)}"
     said = [f"Normality is rejected for {len(rejected):,} of {tested:,} metrics{who} ({how})."]
     if tested > len(rejected):
-        said.append("Where it is not rejected, scores need not be normal.")
+        said.append("Scores for which it is not rejected need not be normal.")
     return said + undefined(result, "pvalue")
 
 
 def _normal_groups(p: xr.DataArray, dims: list[Hashable], alpha: float) -> list[str]:
-    """In which share of the groups normality is rejected, by metric."""
     tests = p.notnull().sum(dims)
     if not tests.any():
         return ["No test could be made."]
@@ -481,7 +471,6 @@ def _normal_groups(p: xr.DataArray, dims: list[Hashable], alpha: float) -> list[
 
 
 def pca(result: xr.Dataset) -> list[str]:
-    """What the components explain, and which two metrics lie closest."""
     explained = result["explained"].values
     each = ", ".join(f"{100 * share:.0f} %" for share in explained)
     word = "component explains" if len(explained) == 1 else "components explain"
@@ -498,7 +487,6 @@ def pca(result: xr.Dataset) -> list[str]:
 
 
 def simulate(result: xr.Dataset) -> list[str]:
-    """The true correlations of simulated scores, at the first level and coefficient."""
     truth = result["truth"].isel({dim: 0 for dim in result["truth"].dims if dim != "metric"})
     of = result.attrs.get("gold")
     pairs = zip(truth["metric"].values.tolist(), truth.values.tolist(), strict=True)

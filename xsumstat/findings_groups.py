@@ -1,6 +1,6 @@
-"""What results say of groups of systems or inputs: sentences for `conclusions`.
+"""Sentences of `conclusion` on groups of systems or inputs.
 
-Each function takes the result of one label of all further dims, and gives sentences.
+Each function takes the result of one label of all further dims.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _MOST_METRICS, _MOST_PAIRS = 3, 4
 
 
 def compare_groups(result: xr.Dataset) -> list[str]:
-    """For which metrics agreement differs between groups, for which not, and how many pairs of groups differ."""
+    """Metrics whose agreement differs between groups, and number of pairs that differ."""
     dims = results.group_dims(result.attrs)
     p = _decisive(result)
     found = (p <= alpha_of(result)).values
@@ -50,7 +50,6 @@ def compare_groups(result: xr.Dataset) -> list[str]:
 
 
 def _decisive(result: xr.Dataset) -> xr.DataArray:
-    """The p-values of all groups that decide: the adjusted ones, where there are such."""
     adjusted = "heterogeneity_pvalue_adjusted"
     return result[adjusted if adjusted in result else "heterogeneity_pvalue"].transpose("metric")
 
@@ -67,7 +66,6 @@ def _of_metric(result: xr.Dataset, at: int, dims: tuple[str, ...]) -> str:
 
 
 def _pairs(result: xr.Dataset, dims: tuple[str, ...]) -> list[str]:
-    """How many pairs of groups differ, and which."""
     p, difference = (each.transpose("metric", *dims).values for each in (adjust.decisive(result), result["difference"]))
     rows, columns, named = labels(result, dims[0]), labels(result, dims[1]), labels(result)
     tests: dict[tuple[Hashable, frozenset[Hashable]], str] = {}

@@ -33,7 +33,6 @@ def repeatability(result: xr.Dataset) -> list[str]:
 
 
 def _of_metric(one: xr.Dataset, metric: str) -> list[str]:
-    """Flips, reliability and agreement of one metric."""
     said = []
     flips, equal = (float(one[f"{share}_share"]) for share in ("flip", "equal"))
     if not math.isnan(flips):
@@ -49,7 +48,6 @@ def _of_metric(one: xr.Dataset, metric: str) -> list[str]:
 
 
 def _percent(limits: str) -> str:
-    """An estimate in per cent, the sign behind the number."""
     value, _, rest = limits.partition(" ")
     return f"{value} % {rest}".strip()
 

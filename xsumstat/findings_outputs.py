@@ -1,6 +1,6 @@
-"""What results say of outputs by how high metrics score them: sentences for `conclusions`.
+"""Sentences of `conclusion` on outputs by score bin.
 
-Each function takes the result of one label of all further dims, and gives sentences.
+Each function takes the result of one label of all further dims.
 """
 
 from __future__ import annotations
@@ -22,7 +22,6 @@ _LEAST, _LEAST_SHARE = 30, 0.01
 
 
 def disagreement(result: xr.Dataset) -> list[str]:
-    """How often metrics order two outputs oppositely, in all and in the score bins with enough pairs."""
     dims = ("metric", "other_metric", "score_bin")
     share, n = (result[each].transpose(*dims).values for each in ("share", "n_pairs"))
     n = np.where(np.isnan(share) | ~_once(result)[..., None], 0, n)
@@ -38,7 +37,6 @@ def disagreement(result: xr.Dataset) -> list[str]:
 
 
 def improvement_consistency(result: xr.Dataset) -> list[str]:
-    """How far metrics agree on what is an improvement, in the score bins with enough outputs."""
     ratio, n = result["ratio"].values, result["n_outputs"].values
     n = np.where(np.isnan(ratio), 0, n)
     if not n.sum():
@@ -47,7 +45,7 @@ def improvement_consistency(result: xr.Dataset) -> list[str]:
     texts = [estimated(result.isel(score_bin=at), "ratio") for at in range(len(ratio))]
     how = f" ({interval(result, 's')})" if wording.has_intervals(result) else ""
     return [
-        f"Of what is better by some metric, the share that is better by all metrics is {mean} on average over "
+        f"Of outputs that are better by some metric, the share that is better by all metrics is {mean} on average over "
         f"{n.sum():,} outputs.",
         _by_bin(result, ratio, n, texts, "outputs", how),
     ]
@@ -56,7 +54,7 @@ def improvement_consistency(result: xr.Dataset) -> list[str]:
 def _by_bin(
     result: xr.Dataset, values: FloatArray, n: npt.NDArray[np.int64], texts: list[str], unit: str, how: str = ""
 ) -> str:
-    """The lowest, the highest and the most extreme of the bins that have enough pairs or outputs."""
+    """Lowest, highest and most extreme bins with enough pairs or outputs."""
     least = max(_LEAST, math.ceil(_LEAST_SHARE * int(n.sum())))
     enough = np.flatnonzero(n >= least).tolist()
     if not enough:
@@ -77,7 +75,7 @@ def _by_bin(
 
 
 def _once(result: xr.Dataset) -> npt.NDArray[np.bool_]:
-    """Where a pair of metrics stands for the first time in a table (metric, other_metric)."""
+    """First cell of each pair in a table (metric, other_metric)."""
     rows, columns = labels(result), labels(result, "other_metric")
     seen: set[frozenset[Hashable]] = set()
     first = np.zeros((len(rows), len(columns)), dtype=bool)

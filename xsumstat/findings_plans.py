@@ -1,4 +1,4 @@
-"""What results say of variance components and plans: sentences for `conclusions`."""
+"""Sentences of `conclusion` on variance components and plans."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from xsumstat.findings import labels
 
 
 def variance_components(result: xr.Dataset) -> list[str]:
-    """Whose variance the gold's is, how sure that is, and what reliability means over so many inputs have."""
+    """Shares of the gold's variance, their errors, and the reliability of means over so many inputs."""
     share = result["share"].isel(metric=0)
     if bool(share.sel(effect="system").isnull()):
         return [f"The components of {name(labels(result)[0])} cannot be estimated from these scores."]
@@ -24,13 +24,13 @@ def variance_components(result: xr.Dataset) -> list[str]:
     own = result.isel(metric=0).sel(effect="system")
     if {"variance", "standard_error"} <= set(result.data_vars) and float(own["variance"]) > 0:
         relative = float(own["standard_error"]) / float(own["variance"])
-        doubt = ", so that plans made with it are rough" if relative > 0.6 else ""
+        doubt = ", so plans made with it are rough" if relative > 0.6 else ""
         said.append(f"The standard error of the systems' part is {100 * relative:.0f} % of it{doubt}.")
     return said + _reliable(result)
 
 
 def _reliable(result: xr.Dataset) -> list[str]:
-    """From how many inputs on the gold's means reach a reliability of .9."""
+    """Number of inputs from which the gold's means have a reliability of .9."""
     if "reliability" not in result or "n_inputs" not in result["reliability"].dims:
         return []
     values = result["reliability"].isel(metric=0)
@@ -51,12 +51,11 @@ def _inputs(n: int) -> str:
 
 
 def components_closing(result: xr.Dataset) -> list[str]:
-    """What the components are for."""
     return ["simulate(like=) draws scores with these components."]
 
 
 def plan(result: xr.Dataset) -> list[str]:
-    """What the smallest design is that reaches the target, or what the smallest and the largest design give."""
+    """The smallest design that reaches the target, or results of the smallest and largest design."""
     if "cost" in result:
         return _bought(result)
     what = "width" if "width" in result else "power"
@@ -88,7 +87,7 @@ def plan(result: xr.Dataset) -> list[str]:
 
 
 def _bought(result: xr.Dataset) -> list[str]:
-    """The best design that a budget buys, or the cheapest that reaches a target."""
+    """The best design of a budget, or the cheapest that reaches a target."""
     dims = [dim for dim in ("metric", "difference", "budget") if dim in result["best"].dims]
     said = []
     for at in np.ndindex(*(result.sizes[dim] for dim in dims)):
@@ -106,19 +105,16 @@ def _bought(result: xr.Dataset) -> list[str]:
 
 
 def _whom(result: xr.Dataset) -> list[str]:
-    """For which systems and inputs a plan is."""
     whom = scope.words(result.attrs, "Planned for ")
     return [f"{whom}."] if whom else []
 
 
 def _of(one: xr.Dataset, what: str) -> float | None:
-    """A label of a design, from its coordinates or from attrs."""
     value = one.coords[what].item() if what in one.coords else one.attrs.get(what)
     return None if value is None else float(value)
 
 
 def _design(one: xr.Dataset) -> str:
-    """What one design is, costs and gives."""
     raters, systems = int(_of(one, "n_raters") or 1), int(_of(one, "n_systems") or 0)
     rated = int(one["rated_inputs"])
     outputs = f"output of {systems:,} system{'s' if systems > 1 else ''}"
@@ -141,7 +137,6 @@ def _judge(one: xr.Dataset) -> str:
 
 
 def _alone(one: xr.Dataset) -> str:
-    """What ratings alone give, or cost."""
     for what in ("width", "power", "cost"):
         if f"{what}_alone" in one and not bool(one[f"{what}_alone"].isnull()):
             value = float(one[f"{what}_alone"])
@@ -150,7 +145,6 @@ def _alone(one: xr.Dataset) -> str:
 
 
 def _reached(one: xr.Dataset, alone: str) -> str:
-    """How wide the interval is, or how powerful the test."""
     what = "width" if "width" in one else "power"
     value, low, high = (float(one[each]) for each in (what, f"{what}_low", f"{what}_high"))
     limits = "" if np.isnan(low) else f"{number(low)} to {number(high)} by these data"
@@ -170,7 +164,7 @@ def _reached(one: xr.Dataset, alone: str) -> str:
 
 
 def _ratios(result: xr.Dataset) -> tuple[float, float] | None:
-    """The limits of a width over it, in the middle one of all designs; None where there are none."""
+    """Limits of a width relative to it, in the middle design; None without limits."""
     if "width_low" not in result or bool(result["width_low"].isnull().all()):
         return None
     low, high = (float((result[each] / result["width"]).median()) for each in ("width_low", "width_high"))
@@ -178,7 +172,7 @@ def _ratios(result: xr.Dataset) -> tuple[float, float] | None:
 
 
 def _about(one: xr.Dataset) -> str:
-    """What widths may be where the target is planned."""
+    """Possible widths where the target is planned."""
     ratios = _ratios(one)
     if ratios is None or bool(one["least_inputs"].isnull().all()):
         return ""
@@ -187,7 +181,6 @@ def _about(one: xr.Dataset) -> str:
 
 
 def _doubt(result: xr.Dataset) -> list[str]:
-    """How rough the plan is."""
     ratios = _ratios(result)
     if ratios is None:
         return []
@@ -197,7 +190,6 @@ def _doubt(result: xr.Dataset) -> list[str]:
 
 
 def _least(one: xr.DataArray) -> str:
-    """The design of the fewest cells."""
     values = np.atleast_1d(one.values)
     if np.isnan(values).all():
         return "none of these numbers of systems" if "n_systems" in one.dims else "none of these numbers of inputs"

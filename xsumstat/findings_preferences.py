@@ -1,7 +1,4 @@
-"""What results say of preferences: sentences for `conclusions`.
-
-Each function takes a result, and gives sentences.
-"""
+"""Sentences of `conclusion` on preferences."""
 
 from __future__ import annotations
 
@@ -22,24 +19,24 @@ _MOST = 4  # raters that a conclusion names one by one
 
 
 def percent(value: float) -> str:
-    """A share: "12 %", with a digit more where it is small, or near to all."""
+    """A share, "12 %", with one more digit near 0 or 100."""
     shown = 100 * value
     return f"{shown:.3g} %" if 0 < abs(shown) < 1 or 99 < abs(shown) < 100 else f"{shown:.0f} %"
 
 
 def between(low: float, high: float) -> str:
-    """The limits of a share, in brackets: " [8 %, 17 %]"; empty where there are none."""
+    """Limits of a share in brackets, " [8 %, 17 %]"; empty without any."""
     return "" if math.isnan(low) or math.isnan(high) else f" [{percent(low)}, {percent(high)}]"
 
 
 def points(value: float, low: float, high: float) -> str:
-    """A difference of shares with its limits, in points of percent: "4.7 points [-1.2, 10.6]"."""
+    """A difference of shares with limits: "4.7 points [-1.2, 10.6]"."""
     ends = "" if math.isnan(low) or math.isnan(high) else f" [{100 * low:.1f}, {100 * high:.1f}]"
     return f"{100 * value:.1f} points{ends}"
 
 
 def position_bias(result: xr.Dataset) -> list[str]:
-    """Who prefers which position, who does not significantly, and how many choices change."""
+    """Judges with a significant position preference or not, and how many choices change."""
     names = labels(result, "rater")
     significant = (adjust.decisive(result) <= alpha_of(result)).values
     whom = of_whom(result)
@@ -68,7 +65,6 @@ def _side(result: xr.Dataset, at: int) -> str:
 
 
 def _moves(one: xr.Dataset) -> str:
-    """How many pairs move each way, and the test."""
     n, first, second = (int(one[each]) for each in ("n_pairs", "n_first", "n_second"))
     limits = between(float(one["flip_low"]), float(one["flip_high"]))
     flips = f"{percent(float(one['flip_share']))}{limits} of {n:,} choices change with the order"
@@ -77,7 +73,7 @@ def _moves(one: xr.Dataset) -> str:
 
 
 def rank_systems(result: xr.Dataset) -> list[str]:
-    """Which system is best, by people, by judges and by both, and which it beats."""
+    """The best system by human raters, judges and both, and which it beats."""
     whom = of_whom(result)
     said = [_ranked(result.isel(rater=at), name(label)) for at, label in enumerate(labels(result, "rater"))]
     said[0] = f"{whom}{said[0]}" if whom else said[0]
@@ -85,7 +81,7 @@ def rank_systems(result: xr.Dataset) -> list[str]:
 
 
 def _ranked(one: xr.Dataset, rater: str) -> str:
-    """The systems of one rater: the best, whom it beats, or that there is no single best."""
+    """One rater's best system and whom it beats, or that there is no single best."""
     strengths, cluster = one["strength"].values, one["cluster"].values
     named = labels(one, "system")
     if np.isnan(strengths).all():
@@ -116,7 +112,7 @@ def _strength(one: xr.Dataset, at: int) -> str:
 
 
 def preference_agreement(result: xr.Dataset) -> list[str]:
-    """How far each judge agrees with people, how far people agree, and whether these differ."""
+    """Each judge's agreement with human raters, their own agreement, and differences."""
     whom, dropped = of_whom(result), result.attrs.get("ties") == "drop"
     named = labels(result, "rater")
     judges = [at for at, label in enumerate(named) if label != PEOPLE]
@@ -127,8 +123,8 @@ def preference_agreement(result: xr.Dataset) -> list[str]:
     text = f"{whom}{'; '.join(said)}{without}."
     more = [f"So for {len(judges) - _MOST:,} more judges, not named here."] if len(judges) > _MOST else []
     if PEOPLE not in named or math.isnan(float(result["accuracy"].sel(rater=PEOPLE))):
-        return [text, *more, "How far people agree with each other is not known: no pair was judged by two of them."]
-    alike = f"People choose as each other on {_accuracy(result.sel(rater=PEOPLE))}."
+        return [text, *more, "Human agreement is unknown: no pair was judged by two humans."]
+    alike = f"Humans choose alike on {_accuracy(result.sel(rater=PEOPLE))}."
     compared = [_beside_people(result.isel(rater=at), name(named[at])) for at in judges[:_MOST]]
     return [text, *more, alike, *filter(None, compared), f"The tests: {settled_by(result)}."]
 
@@ -141,21 +137,21 @@ def _accuracy(one: xr.Dataset) -> str:
 
 
 def _beside_people(one: xr.Dataset, judge: str) -> str:
-    """Whether a judge agrees more or less with people than they do among themselves."""
+    """Whether a judge agrees more or less with human raters than they do with each other."""
     value, low, high = (float(one[each]) for each in ("difference", "difference_low", "difference_high"))
     p = float(adjust.decisive(one))
     if math.isnan(value) or math.isnan(p):
         return ""
     how = f"{points(value, low, high)}, {wording.pvalue(p)}"
-    on = f"On the {int(one['n_shared']):,} pairs that two people judged"
+    on = f"On the {int(one['n_shared']):,} pairs that two humans judged"
     if p > alpha_of(one):
-        return f"{on}, {judge} agrees with people not significantly more or less than they do with each other ({how})."
+        return f"{on}, {judge} agrees with humans not significantly more or less than they do with each other ({how})."
     side = "more" if value > 0 else "less"
-    return f"{on}, {judge} agrees with people {side} than they agree with each other ({how})."
+    return f"{on}, {judge} agrees with humans {side} than they agree with each other ({how})."
 
 
 def preference_bias(result: xr.Dataset) -> list[str]:
-    """Who prefers what more than people do."""
+    """Judges that prefer something more than human raters do."""
     p = adjust.decisive(result).transpose("rater", "covariate").values
     raters, covariates = labels(result, "rater"), labels(result, "covariate")
     found: list[tuple[str, xr.Dataset]] = []
@@ -172,7 +168,7 @@ def preference_bias(result: xr.Dataset) -> list[str]:
         said.append(f"{len(found) - _MOST:,} more differences are significant.")
     if rest:
         more = f"; and {len(rest) - _MOST:,} more" if len(rest) > _MOST else ""
-        said.append(f"No significant difference from people: {'; '.join(text for text, _ in rest[:_MOST])}{more}.")
+        said.append(f"No significant difference from humans: {'; '.join(text for text, _ in rest[:_MOST])}{more}.")
     if not said:
         return ["No difference could be tested."]
     said[0] = f"{whom}{said[0]}" if found else f"{whom}{said[0][0].lower()}{said[0][1:]}"
@@ -185,17 +181,17 @@ def _chooses(one: xr.Dataset, covariate: str) -> str:
     difference = points(*(float(one[each]) for each in ("difference", "ci_low", "ci_high")))
     p = wording.pvalue(float(adjust.decisive(one)))
     return (
-        f"chooses {what} in {percent(own)} of {int(one['n_pairs']):,} pairs, people in {percent(theirs)} "
+        f"chooses {what} in {percent(own)} of {int(one['n_pairs']):,} pairs, humans in {percent(theirs)} "
         f"(difference {difference}, {p})"
     )
 
 
 def _noise(one: xr.Dataset) -> str:
-    """A remark where a judge is only nearer to one half than people are."""
+    """The remark where a judge is only closer to one half than human raters."""
     own, theirs = float(one["share"]) - 0.5, float(one["human_share"]) - 0.5
     nearer = abs(own) < abs(theirs) and own * theirs >= 0
     return (
-        " Its share is nearer to 50 % than people's, which noise in its choices alone can bring about."
+        " Its share is nearer to 50 % than the human share, which noise in its choices alone can explain."
         if nearer
         else ""
     )

@@ -1,6 +1,6 @@
-"""What results say of tests, clusters, equivalence, systems, judges and simulations: sentences for `conclusions`.
+"""Sentences of `conclusion` on tests, clusters, equivalence, systems, judges and simulations.
 
-Each function takes the result of one label of all further dims, and gives sentences.
+Each function takes the result of one label of all further dims.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _OF_ONE = ("difference", "ci_low", "ci_high", "pvalue")
 
 
 def _level(result: xr.Dataset, *, of_whom: bool = True) -> str:
-    """By what the decisions are made, and perhaps of whom: "permutation test; Holm over all tests; alpha .05"."""
+    """Basis (and scope) of decisions: "permutation test; Holm over all tests; alpha .05"."""
     tests = wording.tests(result)
     if tests is not None and not of_whom:
         tests = replace(tests, over=replace(tests.over, scope=""))
@@ -42,12 +42,11 @@ def _level(result: xr.Dataset, *, of_whom: bool = True) -> str:
 
 
 def settled_by(result: xr.Dataset) -> str:
-    """By what the decisions are made: "jackknife tests; Holm over all tests; alpha .05"."""
+    """Basis of decisions: "jackknife tests; Holm over all tests; alpha .05"."""
     return _level(result, of_whom=False)
 
 
 def uncorrected(result: xr.Dataset) -> list[str]:
-    """A remark on many p-values that are not corrected."""
     if "pvalue" not in result or "pvalue_adjusted" in result:
         return []
     said = wording.many_uncorrected(adjust.n_tests(result), alpha_of(result))
@@ -55,7 +54,7 @@ def uncorrected(result: xr.Dataset) -> list[str]:
 
 
 def decided(result: xr.Dataset, dim: str = "metric") -> tuple[list[Pair], set[frozenset[Hashable]]]:
-    """Who beats whom, each pair once, and the pairs that were compared."""
+    """Which metric beats which, each pair once, and the compared pairs."""
     dims = (dim, f"other_{dim}")
     p = adjust.decisive(result).transpose(*dims).values
     difference = result["difference"].transpose(*dims).values
@@ -76,7 +75,7 @@ def decided(result: xr.Dataset, dim: str = "metric") -> tuple[list[Pair], set[fr
 
 
 def leader(result: xr.Dataset) -> Hashable | None:
-    """The metric that is ahead of all others in a whole table; None where there is none."""
+    """The metric ahead of all others in a whole table; None without one."""
     return _leader(result, "metric")
 
 
@@ -92,7 +91,7 @@ def _leader(result: xr.Dataset, dim: str) -> Hashable | None:
 
 
 def metric_tests(result: xr.Dataset) -> list[str]:
-    """Which metric is ahead, what it beats, and how many pairs differ."""
+    """The leading metric, those it beats, and number of pairs that differ."""
     won, compared = decided(result)
     if not compared:
         return ["No test could be made."]
@@ -122,7 +121,7 @@ def metric_tests(result: xr.Dataset) -> list[str]:
 
 
 def _too_few(result: xr.Dataset) -> list[str]:
-    """A sentence where so few resamples leave no corrected test a chance."""
+    """A sentence where so few resamples allow no significant corrected test."""
     draws, method = result.attrs.get("n_resamples"), result.attrs.get("adjust_method")
     tests = adjust.n_tests(result)
     whole = set(str(result.attrs.get("adjust_within", "")).split()) >= {"metric", "other_metric"}
@@ -154,7 +153,6 @@ def _one_pair(result: xr.Dataset, won: list[Pair]) -> str:
 
 
 def _limits_of(result: xr.Dataset, at: int, to: int) -> str:
-    """The interval of one difference, where it has one."""
     if "ci_low" not in result:
         return ""
     low, high = (float(result[end].transpose("metric", "other_metric").values[at, to]) for end in ("ci_low", "ci_high"))
@@ -162,13 +160,12 @@ def _limits_of(result: xr.Dataset, at: int, to: int) -> str:
 
 
 def of_whom(result: xr.Dataset) -> str:
-    """How a sentence begins that says of whom it speaks: "For systems and inputs like these, "."""
+    """Start of a sentence with the scope: "For systems and inputs like these, "."""
     whom = scope.of(result.attrs)
     return "" if whom is None else f"For {whom}, "
 
 
 def rank(result: xr.Dataset) -> list[str]:
-    """The clusters, from the best on."""
     return _clusters(result) + undefined(result, "correlation")
 
 
@@ -188,7 +185,6 @@ def _clusters(result: xr.Dataset, of: str = "correlation") -> list[str]:
 
 
 def clusters_closing(result: xr.Dataset) -> list[str]:
-    """What a cluster is, and by which test."""
     tests = result.sizes.get("metric", 1) * (result.sizes.get("metric", 1) - 1)
     if "adjust_method" in result.attrs:
         correction = wording.correction_words(result)
@@ -199,7 +195,6 @@ def clusters_closing(result: xr.Dataset) -> list[str]:
 
 
 def rank_tasks(result: xr.Dataset) -> list[str]:
-    """The clusters by average score over tasks."""
     return [
         f"By {_over_tasks(result.sizes.get('task', 1))}: {_clusters(result, 'average_score')[0]}",
         f"{_WITHIN_CLUSTERS} ({_level(result)}).",
@@ -207,7 +202,6 @@ def rank_tasks(result: xr.Dataset) -> list[str]:
 
 
 def ranks_by(result: xr.Dataset) -> list[str]:
-    """The clusters by average score over the tasks of one group."""
     return [f"by {_over_tasks(int(result['n_tasks']))}: {_clusters(result, 'average_score')[0]}"]
 
 
@@ -239,7 +233,6 @@ def rank_stability(result: xr.Dataset) -> list[str]:
 
 
 def _difference(result: xr.Dataset) -> str:
-    """Of the only pair: its difference with the interval that decides, and p."""
     if not {"difference", "ci_low", "ci_high"} <= set(result.data_vars):
         return ""
     at = ~np.isnan(result["pvalue"].values.ravel())
@@ -251,7 +244,6 @@ def _difference(result: xr.Dataset) -> str:
 
 
 def equivalence(result: xr.Dataset) -> list[str]:
-    """Which are equivalent within which margin, and which are not shown to be."""
     along = result.attrs.get("along")
     dim = "other_metric" if "other_metric" in result["equivalent"].dims else str(along)
     dims = ("metric", dim)
@@ -285,12 +277,12 @@ def equivalence(result: xr.Dataset) -> list[str]:
     many = f" ({listed(no.values(), 3)})" if yes and len(no) > 0 and len(yes) + len(no) > 1 else ""
     return [
         f"{first}.",
-        *([f"What is not shown to be equivalent{many} may still be so."] if no else []),
+        *([f"Metrics not shown to be equivalent{many} may still be equivalent."] if no else []),
     ]
 
 
 def margin_sensitivity(result: xr.Dataset) -> list[str]:
-    """The share that is equivalent at the least and the greatest margin, and the margin that half need."""
+    """Share equivalent at the smallest and largest margin, and the margin that half need."""
     share, margin, n = (result[each].values for each in ("share", "margin", "n_tests"))
     there = np.flatnonzero(~np.isnan(share))
     if not len(there):
@@ -308,7 +300,7 @@ def margin_sensitivity(result: xr.Dataset) -> list[str]:
 
 
 def dominance(result: xr.Dataset) -> list[str]:
-    """How many orders are resolved, and how probabilities shift away from the base."""
+    """Number of resolved orders, and shifts of probabilities from the base."""
     dims = ("metric", "other_metric")
     along = str(result.attrs.get("along"))
     versions = labels(result, along) if along in result.dims else [None]
@@ -332,7 +324,7 @@ def dominance(result: xr.Dataset) -> list[str]:
 
 
 def compare_systems(result: xr.Dataset) -> list[str]:
-    """Which system is best, and how many pairs of systems differ, by each metric."""
+    """The best system, and number of pairs that differ, by each metric."""
     pvalue = adjust.decisive(result)
     again = results.mirrored(result, pvalue)
     pvalue = pvalue if again is None else pvalue.where(~again)
@@ -363,7 +355,7 @@ def compare_systems(result: xr.Dataset) -> list[str]:
 
 
 def _beside_means(result: xr.Dataset) -> list[str]:
-    """How far differences lie from those of the means that `system_means` gives, and which to use for what."""
+    """How far differences are from those of `system_means`, and which to use."""
     if "mean_difference" not in result:
         return []
     off = np.abs(result["mean_difference"] - result["difference"])
@@ -377,7 +369,7 @@ def _beside_means(result: xr.Dataset) -> list[str]:
 
 
 def _best(one: xr.Dataset, by: str) -> list[str]:
-    """Which system is best by one metric, in words, and which do not differ; nothing where not all are compared."""
+    """The best system by one metric, and those that do not differ; empty if not all are compared."""
     first = _leader(one, "system")
     if first is None:
         return _level_pegging(one, by)
@@ -408,7 +400,6 @@ def _best(one: xr.Dataset, by: str) -> list[str]:
 
 
 def _alike(one: xr.Dataset, first: Hashable, won: list[Pair], compared: set[frozenset[Hashable]]) -> list[str]:
-    """Pairs of other systems without a significant difference, where they are few."""
     order = labels(one, "system")
     among = [
         sorted(pair, key=order.index) for pair in compared if first not in pair and pair not in map(frozenset, won)
@@ -421,7 +412,7 @@ def _alike(one: xr.Dataset, first: Hashable, won: list[Pair], compared: set[froz
 
 
 def _level_pegging(one: xr.Dataset, by: str) -> list[str]:
-    """Which systems share the highest mean."""
+    """Systems that share the highest mean."""
     rows, columns = labels(one, "system"), labels(one, "other_system")
     difference = one["difference"].transpose("system", "other_system").values
     if set(rows) != set(columns) or np.isnan(difference).sum() > len(rows):
@@ -436,7 +427,6 @@ def _of_two(one: xr.Dataset, first: Hashable, second: Hashable, variable: str) -
 
 
 def discriminative_agreement(result: xr.Dataset) -> list[str]:
-    """How often verdicts on pairs of systems are those of gold."""
     shares, named = result["accuracy"].values, labels(result)
     if np.isnan(shares).all():
         return ["No pair of systems has a verdict."]
@@ -456,13 +446,13 @@ def discriminative_agreement(result: xr.Dataset) -> list[str]:
 
 
 def most_agreeing(result: xr.Dataset) -> Hashable | None:
-    """The metric whose verdicts are those of gold most often."""
+    """The metric whose verdicts equal the gold's most often."""
     shares = result["f1"].values
     return None if np.isnan(shares).all() else labels(result)[int(np.nanargmax(shares))]
 
 
 def range_drop(result: xr.Dataset) -> list[str]:
-    """How many correlations drop, and how many by more than the range itself brings about."""
+    """Number of correlations that drop, and that drop more than range restriction explains."""
     dims = ("metric", "other_metric")
     rows, columns = labels(result), labels(result, "other_metric")
     values = {
@@ -480,9 +470,9 @@ def range_drop(result: xr.Dataset) -> list[str]:
     at, to = max(cells.values(), key=lambda cell: float(values["difference"][cell]))
     tested = np.isfinite([values["excess_pvalue"][cell] for cell in cells.values()]).any()
     second = (
-        f"by more than the narrower range itself brings about in {len(beyond):,}"
+        f"by more than the narrower range explains in {len(beyond):,}"
         if tested
-        else "what the narrower range itself brings about is not known"
+        else "what the narrower range explains is unknown"
     )
     how = f"not corrected; alpha {setting(alpha)}{scope.words(result.attrs)}; {coefficient(result)}"
     largest = f"{name(rows[at])} and {name(columns[to])}, {number(values['difference'][at, to])}"
@@ -493,12 +483,9 @@ def range_drop(result: xr.Dataset) -> list[str]:
 
 
 def alt_test(result: xr.Dataset) -> list[str]:
-    """Which judges may replace a rater.
+    """Judges that may replace a rater: they win against half of the raters or more.
 
-    References
-    ----------
-    Calderon, Reichart & Dror (2025), "The alternative annotator test for LLM-as-a-judge": a judge may where it wins
-    against half of the raters or more.
+    Calderon, Reichart & Dror (2025), "The alternative annotator test for LLM-as-a-judge".
     """
     rates, named = result["winning_rate"].values.ravel(), labels(result)
     along = str(result.attrs.get("along", "rater"))
@@ -523,7 +510,7 @@ def alt_test(result: xr.Dataset) -> list[str]:
 
 
 def coverage(result: xr.Dataset) -> list[str]:
-    """Which intervals undercover, and which overcover, by more than the simulation error."""
+    """Intervals that undercover or overcover, beyond the simulation error."""
     level = float(result.attrs.get("confidence_level", 0.95))
     groups = _beside(result, "coverage", level, "interval")
     wanted = f"{100 * level:g} %"
@@ -538,7 +525,6 @@ def coverage(result: xr.Dataset) -> list[str]:
 
 
 def power(result: xr.Dataset) -> list[str]:
-    """The power of each test, or whether its error is at its level."""
     trials = int(result.attrs.get("n_trials", 0))
     alpha = alpha_of(result)
     if "type_i_error" in result:
@@ -562,7 +548,7 @@ def power(result: xr.Dataset) -> list[str]:
 
 
 def _beside(result: xr.Dataset, variable: str, level: float, dim: str) -> list[str]:
-    """What lies below the level, holds it within simulation error, and lies above, each with its share."""
+    """Shares below the level, consistent with it, and above."""
     values = result[variable]
     low, high = (result[each].transpose(*values.dims).values for each in ("ci_low", "ci_high"))
     sides = (high < level - 1e-12, (low <= level + 1e-12) & (high >= level - 1e-12), low > level + 1e-12)
@@ -583,7 +569,7 @@ def _beside(result: xr.Dataset, variable: str, level: float, dim: str) -> list[s
 
 
 def bias(result: xr.Dataset) -> list[str]:
-    """Which metrics err with which covariate, and which way; not where noise in the human scores may explain it."""
+    """Metrics with errors related to a covariate, and the sign, unless noise in the human scores may explain it."""
     said = []
     p = adjust.decisive(result)
     for covariate in labels(result, "covariate"):
@@ -595,7 +581,7 @@ def bias(result: xr.Dataset) -> list[str]:
 
 
 def _biases(one: xr.Dataset, p: FloatArray, covariate: str, where: str) -> list[str]:
-    """Of one covariate, the p-values of whose slopes are given."""
+    """One covariate, with the p-values of its slopes."""
     tested = int((~np.isnan(p)).sum())
     if not tested:
         return [f"No bias can be tested for {covariate}."]
@@ -610,7 +596,7 @@ def _biases(one: xr.Dataset, p: FloatArray, covariate: str, where: str) -> list[
         if named := [_with_slope(one, int(at)) for at in np.flatnonzero(clear & ~noisy & side)]:
             parts.append(f"{listed(named)} {'score' if len(named) > 1 else 'scores'} outputs {where} {word}")
     if parts:
-        said.append(f"{'; '.join(parts)}, in sds of the metric ({_level(one)}).")
+        said.append(f"{'; '.join(parts)}, in SDs of the metric ({_level(one)}).")
     for word, side in (("higher", _sign(one) > 0), ("lower", _sign(one) < 0)):
         if (at := np.flatnonzero(noisy & side)).size:
             named = [f"{name(labels(one)[each])} ({number(one['slope'].values[each])})" for each in at]
@@ -624,7 +610,7 @@ def _biases(one: xr.Dataset, p: FloatArray, covariate: str, where: str) -> list[
     if untold.any():
         named = [name(labels(one)[at]) for at in np.flatnonzero(untold)]
         said.append(
-            f"These ratings can't tell how {listed(named)} {'score' if len(named) > 1 else 'scores'} outputs {where}: "
+            f"These ratings do not show how {listed(named)} {'score' if len(named) > 1 else 'scores'} outputs {where}: "
             "too little of the human scores is beyond noise, or apart from the covariate."
         )
     rest = ~np.isnan(p) & ~clear & ~untold
@@ -633,19 +619,17 @@ def _biases(one: xr.Dataset, p: FloatArray, covariate: str, where: str) -> list[
         within = wording.limits(float(np.nanmin(low[rest])), float(np.nanmax(high[rest])))
         said.append(
             f"No bias was found {where} ({n:,} metric{'s' * (n > 1)}), which does not show that there is none: slopes "
-            f"may lie within {within}, in sds of the metric{whom}."
+            f"may lie within {within}, in SDs of the metric{whom}."
         )
     return said
 
 
 def _sign(one: xr.Dataset) -> FloatArray:
-    """Which way slopes go; of one without a value the way of its limit."""
     slope = one["slope"].values
     return np.where(np.isnan(slope), np.isfinite(one["ci_low"].values) - 0.5, slope)
 
 
 def _with_slope(one: xr.Dataset, at: int) -> str:
-    """A metric and its slope, or the limit of one that noise leaves without the other."""
     low, high = float(one["ci_low"].values[at]), float(one["ci_high"].values[at])
     called = name(labels(one)[at])
     if math.isinf(high):
@@ -656,10 +640,7 @@ def _with_slope(one: xr.Dataset, at: int) -> str:
 
 
 def _explained_below(one: xr.Dataset) -> FloatArray:
-    """The greatest reliability of human scores at which noise explains each slope; NaN where none that may be does.
-
-    At system level a reliability may be that is next below the least that the spread of single outputs allows.
-    """
+    """Highest reliability of human scores at which noise explains each slope; NaN for none."""
     if "corrected_pvalue" not in one:
         return np.full(one["slope"].shape, np.nan)
     p, slope = (one[each].transpose("metric", "reliability").values for each in ("corrected_pvalue", "corrected_slope"))
@@ -676,7 +657,7 @@ def _explained_below(one: xr.Dataset) -> FloatArray:
 
 
 def bias_closing(result: xr.Dataset) -> list[str]:
-    """Which errors are compared where nobody said so."""
+    """The compared errors, where they were not chosen."""
     if "level_reason" not in result.attrs:
         return []
     compared = {

@@ -1,4 +1,4 @@
-"""Whether judges meet a requirement, as ``kappa >= .6``: an interval's lower limit decides, and a line says why."""
+"""Whether judges meet a requirement such as ``kappa >= .6``: the interval's lower limit decides."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import Any
 
 import xarray as xr
 
-from xsumstat import _validate, drift, judge_report, report_data
-from xsumstat.analyses import adjust
+from xsumstat import _validate, findings_drift, judge_report, report_data
+from xsumstat.analyses import drift
 from xsumstat.coefficients.table import COEFFICIENTS
 from xsumstat.dataset import value_checks, wording
 
-# Exit statuses: what is required holds, does not, or can't be said.
+# Exit statuses: the requirement is met, is not met, or cannot be decided.
 MET, NOT_MET, UNKNOWN = 0, 1, 2
-_IN_WORDS = {MET: "met", NOT_MET: "not met", UNKNOWN: "can't be said"}
+_IN_WORDS = {MET: "met", NOT_MET: "not met", UNKNOWN: "cannot be decided"}
 _PARTS = re.compile(r"\s*([\w-]+)\s*(?:(>=|<=|≥|≤)\s*(\S+)\s*)?")
 _EXAMPLES = "as 'kappa >= .6', 'alt_test', 'bias', 'bias <= .1' or 'drift <= .05'"
 # From so much on of the annotators a judge wins against, it may replace one.
@@ -25,7 +25,7 @@ _WINNING = 0.5
 
 @dataclass(frozen=True)
 class Requirement:
-    """What is asked of every judge: of a coefficient or of a bias with a bound, or of a test without."""
+    """A coefficient or bias with a bound, or a test without one, that every judge must meet."""
 
     text: str
     of: str
@@ -34,20 +34,14 @@ class Requirement:
 
 @dataclass(frozen=True)
 class Verdict:
-    """Whether a requirement is met, as an exit status, and why, in a line."""
+    """An exit status, and the reason in one line."""
 
     status: int
     line: str
 
 
 def requirement(text: str) -> Requirement:
-    """What a text requires.
-
-    Raises
-    ------
-    ValueError
-        For what is no requirement.
-    """
+    """Parse a requirement; raises ValueError."""
     parts = _PARTS.fullmatch(text)
     if parts is None:
         raise ValueError(f"require must be {_EXAMPLES}, got {text!r}")
@@ -78,14 +72,13 @@ def check(
     anchor: xr.Dataset | None = None,
     coefficient: Any = None,
 ) -> Verdict:
-    """Whether every judge meets a requirement: with one that does not it is not met, else with one unknown unknown."""
+    """Whether every judge meets a requirement: any failure fails, else any unknown is unknown."""
     asked = judge_report.subject(ds, gold, metric)
     try:
         with value_checks.held():
             if required.of == "drift":
-                anchored = None if anchor is None else drift.Anchored.of(ds, anchor, gold, metric)
                 level, coefficient = report_data.usual_measure(ds, level, coefficient)
-                each = _drifts(anchored, required, alpha, level=level, coefficient=coefficient)
+                each = _drifts(asked, anchor, required, alpha=alpha, level=level, coefficient=coefficient)
             elif required.of == "alt_test":
                 each = _may_replace(asked, alpha)
             elif required.of == "bias":
@@ -96,11 +89,10 @@ def check(
         each = [(UNKNOWN, str(error))]
     statuses = {status for status, _ in each}
     status = next(each for each in (NOT_MET, UNKNOWN, MET) if each in statuses)
-    return Verdict(status, f"{required.text}: {_IN_WORDS[status]}. {'; '.join(line for _, line in each)}")
+    return Verdict(status, f"{required.text}: {_IN_WORDS[status]}. {'; '.join(line.rstrip('.') for _, line in each)}")
 
 
 def _agrees(asked: judge_report.Subject, required: Requirement, level: str, **how: Any) -> list[tuple[int, str]]:
-    """A coefficient's lower limit, for each judge."""
     bound = -math.inf if required.bound is None else required.bound
     level, _ = report_data.usual_measure(asked.ds, level, required.of)
     record = COEFFICIENTS[required.of]
@@ -118,9 +110,8 @@ def _agrees(asked: judge_report.Subject, required: Requirement, level: str, **ho
 
 
 def _may_replace(asked: judge_report.Subject, alpha: float) -> list[tuple[int, str]]:
-    """The alternative annotator test, for each judge."""
     if asked.people.rating is None:
-        raise ValueError("alt_test needs the ratings of several people, and there is one human score for each output")
+        raise ValueError("alt_test needs ratings by several humans; each output has one human score")
     found = asked.ds.meta.alt_test(asked.people.rating, metric=asked.judges, alpha=alpha)
     each = []
     for label in asked.judges:
@@ -132,12 +123,9 @@ def _may_replace(asked: judge_report.Subject, alpha: float) -> list[tuple[int, s
 
 
 def _unbiased(asked: judge_report.Subject, bound: float | None, alpha: float) -> list[tuple[int, str]]:
-    """Slopes that are within a bound, or without one not significantly different from 0 (Holm), for each judge.
-
-    Of single ratings a slope that their noise may explain is no verdict.
-    """
+    """Slopes within a bound, or without one not significant (Holm), for each judge."""
     if not asked.given:
-        raise ValueError("bias needs a length, a position or the like beside the scores, and there is none")
+        raise ValueError("bias needs a covariate such as length or position; the scores have none")
     how = {"metric": asked.judges, "given": asked.given}
     found = asked.ds.meta.bias(asked.people.noisy, **how, confidence_level=1 - alpha)
     found = found.meta.adjust("holm")
@@ -165,38 +153,19 @@ def _unbiased(asked: judge_report.Subject, bound: float | None, alpha: float) ->
 
 
 def _drifts(
-    anchored: drift.Anchored | None, required: Requirement, alpha: float, **measure: Any
+    asked: judge_report.Subject, anchor: xr.Dataset | None, required: Requirement, **how: Any
 ) -> list[tuple[int, str]]:
-    """The test that agreement changed by less than a bound, for each judge; what else changed is told beside it."""
-    if anchored is None or required.bound is None:
+    """Test that agreement changed by less than a bound, for each judge; other changes are reported."""
+    if anchor is None or required.bound is None:
         raise ValueError("drift needs the scores of an older version of the judge on the same outputs: anchor")
+    found = drift.drift(asked.ds, anchor, asked.people.values, metric=asked.judges, margin=required.bound, **how)
+    score = asked.ds["score"]
     each = []
-    for label in anchored.judges:
-        found = anchored.agreement(label, required.bound, alpha=alpha, **measure)
-        change, low, high, p = (float(found[name]) for name in ("difference", "ci_low", "ci_high", "pvalue"))
-        status = UNKNOWN if math.isnan(p) else MET if bool(found["equivalent"]) else NOT_MET
-        how = f"{measure['coefficient']}, {measure['level']} level, {found.attrs['scope']}"
-        told = [f"agreement changed by {wording.estimate(change, low, high)} ({how})"]
-        n = int(anchored.changes(label).notnull().sum())
-        flips = wording.estimate(*anchored.flips(label, 1 - alpha))
-        told.append(f"share of scores that changed {flips}, on {n:,} of {anchored.n_new:,} outputs")
-        told += _shifted(anchored, label, alpha)
-        each.append((status, f"{wording.name(label)}: {', '.join(told)}"))
+    for label in asked.judges:
+        one = found.sel(metric=[label])
+        undecided = math.isnan(float(one["pvalue"][0]))
+        status = UNKNOWN if undecided else MET if bool(one["equivalent"][0]) else NOT_MET
+        n, of = int(one["n_outputs"][0]), int(score.sel(metric=label).notnull().sum())
+        told = " ".join(findings_drift.drift(one))
+        each.append((status, f"On {n:,} of {of:,} outputs that {wording.name(label)} scored: {told}"))
     return each
-
-
-def _shifted(anchored: drift.Anchored, label: Any, alpha: float) -> list[str]:
-    """Systems whose mean changed significantly, and pairs of which one rose more than the other."""
-    said = []
-    shifts = anchored.shifts(label, alpha)
-    p = adjust.decisive(shifts).values
-    for at in [int(at) for at in (p <= alpha).nonzero()[0]]:
-        one = shifts.isel(system_label=at)
-        value, low, high = (float(one[name]) for name in ("difference", "ci_low", "ci_high"))
-        system = wording.name(one["system_label"].item())
-        said.append(f"mean of {system} changed by {wording.estimate(value, low, high)}")
-    if len(p) > 1:
-        pairs = anchored.interaction(label, alpha)
-        n, of = int(pairs["n_significant"]), int(pairs["n_tests"])
-        said.append(f"shifts differ significantly in {n:,} of {of:,} pairs of systems")
-    return said

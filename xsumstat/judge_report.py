@@ -1,4 +1,4 @@
-"""Whether a judge can be trusted, on one page: annotators, judges, where they err, which system is best."""
+"""Whether a judge can be trusted, on one page: annotators, judges, their errors, the best system."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from xsumstat.coefficients.record import Coefficient
 from xsumstat.coefficients.table import COEFFICIENTS
 from xsumstat.dataset import calibrated, facts, leakage, value_checks, wording
 from xsumstat.dataset import scores as schema
-from xsumstat.io import result_tables
+from xsumstat.io import result_frames, result_tables
 from xsumstat.io.whole_files import write_whole
 from xsumstat.method_synonyms import COLUMNS
 from xsumstat.report_pictures import printable, shortened
@@ -41,7 +41,7 @@ _DIFFERENCES, _POWER = (0.2, 0.5), 0.8
 
 @dataclass(frozen=True, eq=False)
 class OnScale:
-    """Judges on the scale of human scores: scores, the human scores, the judges' names there, and the code of it."""
+    """Judges on the human scale: scores, human scores, names, and code."""
 
     ds: xr.Dataset
     gold: Any
@@ -50,16 +50,12 @@ class OnScale:
 
     @property
     def name(self) -> str:
-        """The scores' name in the code."""
         return "calibrated" if any(line.startswith("calibrated") for line in self.code) else "ds"
 
 
 @dataclass(frozen=True)
 class Ask:
-    """A call of `ds.meta`, or of the package: its name, what it is given, and the picture of it.
-
-    One that compares grades or classes is `of` judges on people's scale.
-    """
+    """A call of `ds.meta` or the package: name, arguments, picture; `of` judges on the human scale for classes."""
 
     name: str
     settings: dict[str, Any]
@@ -72,7 +68,7 @@ class Ask:
 
 @dataclass(frozen=True, eq=False)
 class Section:
-    """A question, what is said to it, its tables with their titles, and its pictures: drawing, label and text."""
+    """A question with its answer, titled tables, and pictures (drawing, label, text)."""
 
     question: str
     said: tuple[str, ...]
@@ -82,22 +78,22 @@ class Section:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class JudgeReport:
-    """Answers about judges of outputs; shown in a notebook as the page that `save` writes, printed as text.
+    """Answers about judges; in a notebook the page that `save` writes, printed as text.
 
     Attributes
     ----------
     name : str
-        What the scores are called.
+        Name of the scores.
     sections : tuple of Section
-        The questions, each with what was found.
+        Questions with answers.
     results : dict of str to Dataset
-        What each analysis gave, by its name.
+        Results of the analyses by name.
     notes : tuple of str
-        Warnings that came with the numbers.
+        Warnings.
     data : tuple of (str, str)
-        What the scores are.
+        Description of the scores.
     code : str
-        Python that gives the same numbers.
+        Python that reproduces the numbers.
     """
 
     name: str
@@ -112,7 +108,7 @@ class JudgeReport:
         return f"xsumstat {extras.package_version()}. Each answer says of whom it speaks."
 
     def paper(self) -> list[str]:
-        """What was done, in sentences for a paper."""
+        """The methods, in sentences for a paper."""
         return list(dict.fromkeys(filter(None, map(methods.methods, self.results.values()))))
 
     def text(self, width: int = 100) -> str:
@@ -125,7 +121,7 @@ class JudgeReport:
         return "\n\n".join(parts)
 
     def html(self) -> str:
-        """The page, which needs no other file; its pictures need matplotlib."""
+        """The self-contained page; its pictures need matplotlib."""
         return report_page.document(self.name, report_page.of_judges(self, 1))
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -134,9 +130,13 @@ class JudgeReport:
         Parameters
         ----------
         path : path
-            As "judge.html"; a file of this name is replaced.
+            Such as "judge.html"; an existing file is replaced.
         """
         write_whole(_validate.path("path", path), self.html())
+
+    def frames(self) -> dict[str, pd.DataFrame]:
+        """What each analysis gave as a frame, by its name."""
+        return {name: result_frames.to_frame(result) for name, result in self.results.items()}
 
     def __str__(self) -> str:
         return self.text()
@@ -162,7 +162,6 @@ def make_report(
     rng: int = 0,
     source: str = "",
 ) -> JudgeReport:
-    """Ask every question of the page; one that is refused says why in its place."""
     about = subject(ds, gold, metric)
     ds, people, judges, given = about.ds, about.people, about.judges, about.given
     level, coefficient = report_data.usual_measure(ds, level, coefficient)
@@ -192,8 +191,6 @@ def make_report(
 
 @dataclass(frozen=True, eq=False)
 class Subject:
-    """What questions are asked of: scores in memory, people, judges, and what describes outputs."""
-
     ds: xr.Dataset
     people: People
     judges: list[Hashable]
@@ -201,7 +198,6 @@ class Subject:
 
 
 def subject(ds: xr.Dataset, gold: Any = None, metric: Any = None) -> Subject:
-    """Who rated and who is judged, found in scores; lazy ones (Dask) are computed."""
     ds = ds.compute() if any(facts.is_lazy(values) for values in ds.data_vars.values()) else ds
     people = _people(ds, gold)
     given = _covariates(ds)
@@ -217,7 +213,7 @@ def subject(ds: xr.Dataset, gold: Any = None, metric: Any = None) -> Subject:
 
 @dataclass(frozen=True)
 class People:
-    """The human scores: ratings by several raters, if there are some, their mean, and how code calls both."""
+    """Human scores: ratings, if any, their mean, and their names in code."""
 
     rating: Any
     gold: Any
@@ -228,12 +224,11 @@ class People:
 
     @property
     def noisy(self) -> Any:
-        """Single ratings where there are several of an output, whose noise can be measured; else the human scores."""
+        """Ratings where outputs have several, so their noise is measurable; else the human scores."""
         return self.rating if self.n_raters > 1 else self.gold
 
 
 def _people(ds: xr.Dataset, gold: Any) -> People:
-    """Who rated: the gold that is named, or a variable of ratings, and the ratings beside it."""
     score = schema.checked_scores(ds)
     ratings = leakage.ratings_in(ds)
     if isinstance(gold, str) and gold in ratings:
@@ -253,10 +248,7 @@ def _people(ds: xr.Dataset, gold: Any) -> People:
 
 
 def on_scale(about: Subject, coefficient: Coefficient, rng: int) -> OnScale:
-    """Judges as a coefficient of agreement takes them: those on another scale than people are calibrated.
-
-    Classes are those that most raters gave, as a mean is none.
-    """
+    """Judges for a coefficient of agreement; those on another scale are calibrated."""
     ds, people = about.ds, about.people
     gold, code = people.gold, []
     values = people.values
@@ -281,7 +273,7 @@ def on_scale(about: Subject, coefficient: Coefficient, rng: int) -> OnScale:
 
 
 def _covariates(ds: xr.Dataset) -> list[str]:
-    """What describes outputs and does not judge them: what is so declared, or called as lengths usually are."""
+    """Covariates: declared ones, or names that lengths usually have."""
     kind = ds.coords.get("kind")
     told = [] if kind is None else ds.indexes["metric"][kind.values == leakage.COVARIATE].tolist()
     names = [*ds.indexes["metric"], *(name for name, each in ds.variables.items() if each.dtype.kind in "fiu")]
@@ -296,7 +288,7 @@ def _judges(ds: xr.Dataset, metric: Any, own: Sequence[Hashable], given: Sequenc
 
 
 def _groups(ds: xr.Dataset) -> list[str]:
-    """Coordinates of inputs with a few groups of enough inputs each."""
+    """Coordinates of inputs with a few large groups."""
     words = [name for name, coord in ds.coords.items() if coord.dims == ("input",) and coord.dtype.kind in "OUT"]
     counts = {name: pd.Series(ds[name].values).value_counts() for name in words if name not in ds.indexes}
     return [
@@ -313,7 +305,6 @@ def _about_judges(
     alpha: float,
     rng: int,
 ) -> dict[str, list[Ask]]:
-    """The questions about annotators and judges."""
     people, given = about.people, about.given
     rated: dict[str, Any] = {"rating": people.rating}
     of_judges: dict[str, Any] = {"gold": people.gold, "metric": about.judges}
@@ -325,14 +316,16 @@ def _about_judges(
     alone = [Ask("ci", {**of_judges, **measure, **limits}, picture="forest")]
     found = {
         "Do the annotators agree?": agree if several else [],
-        "Does the judge agree with people as well as one of them?": ceiling if several else alone,
+        "Does the judge agree with humans as well as one of them does?": ceiling if several else alone,
     }
     if len(about.judges) > 1:
         how = {**of_judges, **measure, "adjust": adjust, "confidence_level": 1 - alpha}
-        found["Which judge agrees better with people?"] = [Ask("compare_metrics", how, table=len(about.judges) > 2)]
+        found["Which judge agrees better with human scores?"] = [
+            Ask("compare_metrics", how, table=len(about.judges) > 2)
+        ]
     classes = np.unique(people.single[~np.isnan(people.single)])
     if 2 <= len(classes) <= _MOST_GRADES:
-        found["How often do judge and people give the same?"] = _same(about, len(classes) == 2, limits, rng)
+        found["How often do the judge and humans give the same score?"] = _same(about, len(classes) == 2, limits, rng)
     err = []
     if given:
         how = {"gold": people.noisy, "metric": about.judges, "given": given, "confidence_level": 1 - alpha}
@@ -348,7 +341,7 @@ def _about_judges(
 
 
 def _same(about: Subject, two: bool, limits: dict[str, Any], rng: int) -> list[Ask]:
-    """Agreement beyond chance: of classes with the vote of several people, of grades with their mean, as in gates."""
+    """Agreement beyond chance: of classes with the majority, of grades with the mean, as in gates."""
     name = "kappa" if two else "weighted_kappa"
 
     @functools.cache
@@ -362,7 +355,6 @@ def _same(about: Subject, two: bool, limits: dict[str, Any], rng: int) -> list[A
 def _about_systems(
     ds: xr.Dataset, people: People, best: Hashable, limits: dict[str, Any], adjust: str
 ) -> dict[str, list[Ask]]:
-    """The questions about systems, with the judge that agrees best, and about the next ratings."""
     means = Ask("system_means", {"gold": people.gold, "metric": best, **limits}, picture="system_means")
     asks = [means]
     if ds.sizes["system"] > 1:
@@ -384,7 +376,7 @@ def _about_systems(
 def _answered(
     ds: xr.Dataset, people: People, shown: dict[str, xr.Dataset], question: str, asks: list[Ask]
 ) -> tuple[Section, list[str], list[Caveat]]:
-    """A section, the code of its calls, and their caveats; what is refused is said."""
+    """A section, the code of its calls, and their caveats; refusals are reported."""
     said, tables, pictures, code, caveats = [], [], [], [], []
     for ask in asks:
         with value_checks.held() as held:
@@ -393,7 +385,7 @@ def _answered(
                 settings = ask.settings if ask.of is None else {"gold": on.gold, "metric": on.judges, **ask.settings}
                 result = _called(on.ds, ask, settings)
             except ValueError as error:
-                told = f"This can't be told: {error}."
+                told = f"Not answered: {error}."
                 said += [told] if told not in said else []
                 continue
         caveats += held.caveats
@@ -415,29 +407,28 @@ def _answered(
 
 
 def _nothing(question: str, people: People) -> str:
-    """Why a question was not asked."""
     if "annotators" in question:
-        return "The file has one human score for each output: whether people agree can't be told."
+        return "The file has one human score for each output, so human agreement is unknown."
     if "err" in question:
         return "The file has no length, position or group to look at."
     return "This needs human scores that vary."
 
 
 def _reversed(result: xr.Dataset) -> list[str]:
-    """Which judges fall where human scores rise, as those that are better when lower do."""
+    """Judges that fall where human scores rise, as if lower were better."""
     falls = result["metric"].values[result["ci_high"].values < 0].tolist()
     if not falls:
         return []
     one = len(falls) == 1
     names = wording.listed(map(wording.name, falls))
     return [
-        f"{names} {'gives' if one else 'give'} lower scores where people give higher ones. If lower is better there, "
+        f"{names} {'gives' if one else 'give'} lower scores where humans give higher ones. If lower is better there, "
         f"say so: lower_is_better={falls!r} in to_scores, --lower-is-better on the command line."
     ]
 
 
 def _within_margin(test: xr.Dataset, shown: dict[str, xr.Dataset]) -> list[str]:
-    """Why judges that agree less with people than a rater does may replace one, where some do."""
+    """Why judges that agree less than a rater may replace one."""
     high = shown["human_ceiling"]["difference_high"] if "human_ceiling" in shown else None
     rates = test["winning_rate"]
     if high is None or rates.dims != ("metric",) or high.dims != ("metric",):
@@ -462,7 +453,6 @@ def _called(ds: xr.Dataset, ask: Ask, settings: dict[str, Any]) -> xr.Dataset:
 
 
 def _best_judge(shown: dict[str, xr.Dataset], judges: list[Hashable]) -> Hashable:
-    """The judge that agrees best with people; the first where none does."""
     found = shown.get("human_ceiling", shown.get("ci"))
     if found is None:
         return judges[0]
@@ -471,7 +461,7 @@ def _best_judge(shown: dict[str, xr.Dataset], judges: list[Hashable]) -> Hashabl
 
 
 def _table(result: xr.Dataset) -> pd.DataFrame | None:
-    """The cells of a result's table as text, those of a group of columns as one; None where there is but one row."""
+    """Cells of a result's table as text, grouped columns joined; None for one row."""
     table = result_tables.table(result, None, 0.05, 2)
     columns = [[cell.text for cell in cells] for cells in zip(table.columns, *table.rows, strict=True)]
     first, *rest = columns
@@ -489,7 +479,6 @@ def _table(result: xr.Dataset) -> pd.DataFrame | None:
 
 
 def _title(result: xr.Dataset) -> str:
-    """What stands above a table."""
     a = result.attrs
     if "coefficient" in a:
         label = COEFFICIENTS[a["coefficient"]].label if a["coefficient"] in COEFFICIENTS else str(a["coefficient"])
@@ -500,7 +489,6 @@ def _title(result: xr.Dataset) -> str:
 def _picture(
     result: xr.Dataset, name: str, question: str, table: pd.DataFrame | None
 ) -> tuple[Callable[[], Any], str, str]:
-    """What draws a result, its label, and its numbers in words."""
     module = {"confusion": "systems"}.get(name, name)
     draw = getattr(importlib.import_module(f"xsumstat.plots.{module}"), name)
     numbers = "" if table is None else "; ".join(" ".join(map(str, row)) for row in table.itertuples(index=False))
@@ -508,7 +496,6 @@ def _picture(
 
 
 def _lines(table: pd.DataFrame) -> list[str]:
-    """A table as lines of text."""
     cells = [[str(name) for name in table], *([printable(str(cell)) for cell in row] for row in table.values.tolist())]
     widths = [max(len(row[at]) for row in cells) for at in range(len(cells[0]))]
     padded = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in cells]
@@ -516,7 +503,6 @@ def _lines(table: pd.DataFrame) -> list[str]:
 
 
 def _data(ds: xr.Dataset, people: People, judges: list[Hashable], given: list[str]) -> tuple[tuple[str, str], ...]:
-    """What the scores are, as (about what, text)."""
     rows = [("systems", _sized(ds, "system")), ("prompts", _sized(ds, "input"))]
     rows.append(("judges", wording.listed(map(wording.name, judges), 8)))
     if people.n_raters:
@@ -539,13 +525,11 @@ def _sized(ds: xr.Dataset, dim: str) -> str:
 
 
 def _key(ask: Ask, shown: dict[str, xr.Dataset]) -> str:
-    """What a result is called: its analysis, and where there are several what it is of."""
     beside = ask.settings.get("by", ask.settings.get("coefficient"))
     return f"{ask.name} {beside}" if beside is not None and (ask.of or ask.name in shown) else ask.name
 
 
 def _call_of(name: str, settings: dict[str, Any], people: People, of: str = "ds", of_package: bool = False) -> str:
-    """A call, in which arrays stand by their names."""
     arrays = {id(people.gold): "gold", id(people.rating): "rating"}
     given = {key: value for key, value in settings.items() if value is not None}
     shown = {
@@ -559,7 +543,6 @@ def _call_of(name: str, settings: dict[str, Any], people: People, of: str = "ds"
 
 
 def _code(people: People, lines: list[str], source: str) -> str:
-    """Python that gives the numbers."""
     first = ["import xsumstat", "", source or "# ds: the scores that this is about"]
     if isinstance(people.gold, xr.DataArray):
         first.append("# gold: the mean of the ratings" if people.n_raters else "# gold: the DataArray of human scores")

@@ -1,4 +1,4 @@
-"""Which kinds of values an argument takes, read from its annotation, so that no other reaches the computation."""
+"""Types that an argument takes, read from its annotation, so wrong ones fail early."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _LONGEST = 100  # characters of a value in a message
 
 
 def given(value: Any) -> str:
-    """A value for a message, in one line: tables and mappings by what they are."""
+    """A value for a message in one line; tables and mappings by type."""
     names = _class_names(value)
     if names & _TABLES or hasattr(value, "shape"):
         kind = type(value).__name__
@@ -32,7 +32,7 @@ def given(value: Any) -> str:
 
 
 def fits(value: Any, allowed: frozenset[str]) -> bool:
-    """Whether a value is of one of the kinds; what is doubtful is left to the argument's own check."""
+    """Whether a value has an allowed type; doubtful ones are left to the argument's own check."""
     if allowed & _ANYTHING:
         return True
     scalar = bool(allowed & (_SCALARS | _SEVERAL | {"Mapping", "DataFrame"}))
@@ -57,14 +57,13 @@ def fits(value: Any, allowed: frozenset[str]) -> bool:
 
 
 def of(annotation: Any) -> frozenset[str]:
-    """The kinds that an annotation names; any where there is none."""
+    """Types that an annotation names; any without one."""
     if not isinstance(annotation, str):
         return _ANYTHING
     return frozenset(_names(ast.parse(annotation, mode="eval").body))
 
 
 def described(text: str, name: str) -> str:
-    """What an argument must be, as the docstring says it."""
     found = re.search(rf"^ *(?:\w+, )*{name}(?:, \w+)* : (.+)$", text, re.MULTILINE)
     said = re.sub(r",? ?(optional|default .*)$", "", found[1]).strip() if found else ""
     article = "a " if re.match(r"Data|mapping", said) else ""

@@ -1,4 +1,4 @@
-"""What papers and other libraries call our methods, and the columns of frames: words that users try first."""
+"""Names that papers and other libraries use for our methods and the columns of frames."""
 
 from __future__ import annotations
 
@@ -101,6 +101,9 @@ METHODS: Words = {
         "missing refusals refusal refused failures nan_share missing_data missing_values manski bounds mcar mar mnar",
         "abstentions no_answer missing_scores is_missing",
     ),
+    "drift": words_of(
+        "judge_drift anchor anchored compare_versions version_change versions changed model_update regression_test"
+    ),
     "repeatability": words_of(
         "repeat repeated repeats runs reruns rerun run_variance self_consistency test_retest intra_rater stability",
         "intrarater reproducibility determinism nondeterminism self_agreement",
@@ -167,7 +170,8 @@ METHODS: Words = {
         "planning design designs sample_size how_many study_design decision_study d_study required_inputs"
     ),
     "rank_tasks": words_of("tasks metrics_task rank_many multi_task"),
-    "wmt_tasks": words_of("wmt wmt24 wmt23 wmt22 wmt25 wmt_presets task_set metrics_shared_task presets"),
+    "shared_task": words_of("metrics_shared_task run_task run_shared_task evaluate_metric rank_folder"),
+    "wmt_tasks": words_of("wmt wmt24 wmt23 wmt22 wmt25 wmt_presets task_set presets"),
     "to_scores": words_of(
         "read_csv from_csv from_frame from_dataframe from_pandas read_frame to_dataset to_xarray melt to_ds from_df",
         "scores pivot to_array as_scores make_dataset",
@@ -241,6 +245,6 @@ CHOICES: Words = {
 
 
 def methods_meant(word: str) -> list[str]:
-    """The methods that a word may mean, those of that very name first."""
+    """Methods that a word may mean, exact names first."""
     same = [meant for meant in METHODS if spelt(meant) == spelt(word)]
     return [*same, *(meant for meant, words in METHODS.items() if spelt(word) in words and meant not in same)]

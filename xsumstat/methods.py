@@ -1,4 +1,4 @@
-"""What was done, in two or three sentences for a paper: `methods`."""
+"""The methods of a result in two or three sentences for a paper: `methods`."""
 
 from __future__ import annotations
 
@@ -82,44 +82,37 @@ _CORRECTIONS = {
 
 @_validate.public
 def methods(result: xr.Dataset, *, bibtex: bool = False) -> str:
-    r"""What was done, in a few sentences for the methods section of a paper, with citations.
+    r"""Describe how a result was computed, in sentences for the methods section of a paper, with citations.
 
     Parameters
     ----------
     {result}
     bibtex : bool, default False
-        Write the text in LaTeX, with ``\citep{...}`` (package natbib), and below it the BibTeX entries of what it
-        cites.
+        Write LaTeX with ``\citep{...}`` (package natbib), followed by the BibTeX entries.
 
     Returns
     -------
     str
-        What was asked and of what; how intervals, tests and their correction were made, and at which significance
-        level; the number of metrics, systems and inputs; version and seed. All is taken from the attrs. Lazy results
-        are not computed, and the numbers of systems and inputs then include those without scores.
+        The question; intervals, tests, correction and significance level; numbers of metrics, systems and inputs;
+        version and seed. All comes from attrs. Lazy results are not computed; their numbers include systems and inputs
+        without scores.
 
     Raises
     ------
     ValueError, TypeError
-        If this is no result.
+        If this is not a result.
 
     Examples
     --------
     >>> import xsumstat
     >>> ds = xsumstat.load_dataset("demo")
-    >>> interval = ds.meta.ci("human", level="input", coefficient="kendall")
-    >>> print(interval.meta.methods())  # doctest: +ELLIPSIS +NORMALIZE_WHITESPACE
-    We estimated how well each metric agrees with human, by Kendall's τ-b over the systems within each input, averaged
-    over inputs, with confidence intervals (Deutsch et al., 2021). The 95 % intervals, for systems and inputs like
-    these, are jackknife intervals (Efron & Stein, 1981). The computation for 6 metrics, 12 systems and 30 inputs used
-    xsumstat ....
-    >>> text = interval.meta.methods(bibtex=True)
+    >>> text = ds.meta.ci("human", level="input", coefficient="kendall").meta.methods(bibtex=True)
     >>> [line for line in text.splitlines() if line.startswith("@")]
     ['@article{deutsch2021statistical,', '@article{efron1981jackknife,']
     """
     bibtex = _validate.flag("bibtex", bibtex)
     if not isinstance(result, xr.Dataset) or _analysis(result) not in AIMS:
-        raise ValueError("this is no result, as ds.meta.ci(...) gives, so that there is nothing to say of its making")
+        raise ValueError("methods describes an xsumstat result, such as ds.meta.ci(...); this Dataset is not one")
     parts = [_aim(result), _of_calibration(result), _of_intervals(result), _of_tests(result), _of_software(result)]
     text = " ".join(part for part in parts if part)
     keys = [key for found in _CITED.finditer(text) if _known(found) for key in found[1].split(", ")]
@@ -142,7 +135,7 @@ def _analysis(result: xr.Dataset) -> str:
 
 
 def _known(found: re.Match[str]) -> bool:
-    """Whether these are keys, and not the name of a metric in brackets."""
+    """Whether these are keys, not a metric's name in brackets."""
     return set(found[1].split(", ")) <= set(REFERENCES)
 
 
@@ -181,7 +174,6 @@ def _aim(result: xr.Dataset) -> str:
 
 
 def _of_calibration(result: xr.Dataset) -> str:
-    """How scores were calibrated, where some were."""
     if "calibration" in result.attrs:
         judges, words = str(result.attrs.get("calibrated", "")), str(result.attrs["calibration"])
         return f"The scores of {judges} were calibrated {words} [kolen2014test]."
@@ -202,7 +194,6 @@ def _of_calibration(result: xr.Dataset) -> str:
 
 
 def _sides(result: xr.Dataset) -> tuple[list[Hashable], list[Hashable]] | None:
-    """The labels of rows and of columns of a result of pairs."""
     dims = _dims_of_pairs(result)
     if not set(dims) <= set(result.coords):
         return None
@@ -216,7 +207,6 @@ def _dims_of_pairs(result: xr.Dataset) -> tuple[str, str]:
 
 
 def _whether(result: xr.Dataset) -> str:
-    """Of which pairs it is asked whether something differs."""
     sides = _sides(result)
     of_systems = _analysis(result) == "compare_systems"
     what, pairs = ("scores", "systems") if of_systems else ("agreement", "metrics")
@@ -229,7 +219,6 @@ def _whether(result: xr.Dataset) -> str:
 
 
 def _others(result: xr.Dataset) -> str:
-    """Than which metrics others are better."""
     sides = _sides(result)
     return "another" if sides is None or set(sides[0]) == set(sides[1]) else wording.listed(sides[1], last="or")
 
@@ -245,7 +234,6 @@ def _is_one_test(result: xr.Dataset) -> bool:
 
 
 def _errors(attrs: Mapping[Any, Any]) -> str:
-    """What the errors are."""
     what = {"system": "of systems' mean scores", "input": "of outputs, within inputs", "global": "of outputs",
             "within_system": "of outputs, within systems"}.get(str(attrs.get("level")), "of scores")  # fmt: skip
     if attrs.get("method") == "difference":
@@ -264,14 +252,13 @@ def _text(value: Any) -> str:
 
 
 class _Filled(dict[str, str]):
-    """What attrs say; what they do not is named in general."""
+    """Attrs for templates; missing ones in general words."""
 
     def __missing__(self, key: str) -> str:
         return "some"
 
 
 def _correlation(attrs: Mapping[Any, Any]) -> str:
-    """By which coefficient, over what."""
     asked = str(attrs.get("coefficient", ""))
     if not asked:
         return "by several coefficients and levels" if "n_trials" in attrs else "by a coefficient of correlation"
@@ -344,7 +331,6 @@ def _of_correction(result: xr.Dataset) -> str:
 
 
 def _of_level(result: xr.Dataset) -> str:
-    """The level by which `conclusion` decides, too."""
     return f" at a significance level of {wording.setting(wording.alpha_of(result))}"
 
 

@@ -1,4 +1,4 @@
-"""What can be asked of a Dataset, by what it holds, and what a name means that nothing has."""
+"""What can be asked of a Dataset, and what an unknown name means."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from xsumstat.io import roles, texts
 
 RATERS, AMONG, PREFERENCES = "raters and judges", "among metrics", "preferences"
 # What of these needs no single ratings.
-WITHOUT_RATERS = ("confusion", "repeatability", "missingness", "calibrate")
+WITHOUT_RATERS = ("confusion", "repeatability", "missingness", "calibrate", "drift")
 # What needs a further dim of the scores of this name.
 NEEDS_DIM = {"repeatability": "run"}
 # Questions to scores, in groups. `of` says which a Dataset has something for.
@@ -40,17 +40,15 @@ _LOOKED_AT = 10_000
 
 
 def is_result(ds: xr.Dataset) -> bool:
-    """Whether an analysis gave it."""
     return "analysis" in ds.attrs
 
 
 def is_scores(ds: xr.Dataset) -> bool:
-    """Whether it holds scores of outputs by metrics, and is no result."""
     return not is_result(ds) and "score" in ds.data_vars and set(facts.CORE) <= set(ds["score"].dims)
 
 
 def of(ds: xr.Dataset) -> dict[str, tuple[str, ...]]:
-    """The methods of ``ds.meta`` that apply, by group: none where there are neither scores nor a result."""
+    """Methods of ``ds.meta`` that apply, by group."""
     if is_result(ds):
         of_tasks = OF_TASKS if ds.attrs["analysis"] == "rank_tasks" else ()
         return {"": (*of_tasks, *(OF_TESTS if "pvalue" in ds else ()), *OF_RESULTS)}
@@ -71,7 +69,6 @@ def of(ds: xr.Dataset) -> dict[str, tuple[str, ...]]:
 
 
 def pictures(ds: xr.Dataset) -> tuple[str, ...]:
-    """The methods of ``ds.meta.plot`` that apply."""
     if not is_result(ds):
         return PICTURES if is_scores(ds) else ()
     analysis = ANALYSES.get(str(ds.attrs["analysis"]))
@@ -82,12 +79,12 @@ def pictures(ds: xr.Dataset) -> tuple[str, ...]:
 
 
 def methods(ds: xr.Dataset) -> list[str]:
-    """What ``dir(ds.meta)`` lists."""
+    """Names for ``dir(ds.meta)``."""
     return [*(name for names in of(ds).values() for name in names), *(["plot"] if pictures(ds) else [])]
 
 
 def misplaced(ds: xr.Dataset, name: str) -> str | None:
-    """Why a method of ``ds.meta`` is asked of the wrong thing, if it is: scores, or a result."""
+    """Why a method does not apply to scores, or to a result."""
     if name in methods(ds):
         return None
     if name in OF_TASKS and (is_result(ds) or is_scores(ds) or preferences.is_preferences(ds)):
@@ -112,12 +109,11 @@ def misplaced(ds: xr.Dataset, name: str) -> str | None:
 
 
 def _first(question: str, name: str) -> str:
-    """What to ask of scores before a method of results."""
     return f"call it on a result: ds.meta.{question}(...).meta.{name}()"
 
 
 def misplaced_picture(ds: xr.Dataset, name: str) -> str | None:
-    """The same of a picture. Bars can be tried of anything."""
+    """The same for a picture; bars always apply."""
     if name in (*pictures(ds), "bars"):
         return None
     drawn = [f"ds.meta.{each}" for each, about in ANALYSES.items() if name in about.pictures]
@@ -132,7 +128,6 @@ def misplaced_picture(ds: xr.Dataset, name: str) -> str | None:
 
 
 def unknown(ds: xr.Dataset, name: str) -> str:
-    """What to say of an attribute that ``ds.meta`` has not."""
     if not (is_scores(ds) or is_result(ds) or preferences.is_preferences(ds)):
         return f"ds.meta has no {name!r}, and the Dataset no scores: print(ds.meta) says what they need"
     place = "result.meta" if is_result(ds) else "ds.meta"
@@ -141,19 +136,17 @@ def unknown(ds: xr.Dataset, name: str) -> str:
 
 
 def unknown_picture(ds: xr.Dataset, name: str) -> str:
-    """What to say of an attribute that ``ds.meta.plot`` has not."""
     place = "result.meta.plot" if is_result(ds) else "ds.meta.plot"
     here = {each: each for each in pictures(ds)}
     return _unknown(place, name, here, [*here] or ["none"], about=_this(ds) if is_result(ds) else "")
 
 
 def unknown_to(place: str, names: Collection[str], name: str) -> str:
-    """What to say of an attribute that ``df.meta`` or the package has not."""
     return _unknown(place, name, {each: f"{place}.{each}" for each in names}, names)
 
 
 def _this(ds: xr.Dataset) -> str:
-    """What a result is, and what it has methods for."""
+    """A result's analysis, and its methods."""
     return f"this is a result of {ds.attrs['analysis']}; its methods: {', '.join(_asked(ds))}"
 
 
@@ -162,12 +155,11 @@ def _asked(ds: xr.Dataset) -> list[str]:
 
 
 def _as_methods(ds: xr.Dataset) -> dict[str, str]:
-    """Pictures, and how they are asked of ``ds.meta``."""
     return {each: f"plot.{each}" for each in pictures(ds)}
 
 
 def _unknown(place: str, name: str, here: Mapping[str, str], listed: Iterable[str], about: str = "") -> str:
-    """That there is no such name, and what it means by the table of synonyms, or else which is nearest."""
+    """The message for an unknown name: its meaning by the synonyms, or the nearest name."""
     found = _by_table(name, here)
     if not found:
         found = _by_table(name, _everywhere()) or _nearest(name, here) or _nearest(name, _everywhere())
@@ -187,7 +179,7 @@ def _nearest(name: str, written: Mapping[str, str]) -> str:
 
 
 def _everywhere() -> dict[str, str]:
-    """All methods, pictures and functions, and how they are asked."""
+    """All methods, pictures and functions, as they are typed."""
     homes = {each: f"result.meta.plot.{each}" for about in ANALYSES.values() for each in about.pictures}
     homes |= {each: f"ds.meta.plot.{each}" for each in PICTURES}
     homes |= {each: f"xsumstat.{each}" for each in PACKAGE} | {"plot": "ds.meta.plot"}
@@ -197,7 +189,7 @@ def _everywhere() -> dict[str, str]:
 
 
 def frame_rows(frame: pd.DataFrame) -> list[tuple[str, str]]:
-    """What is said of a frame, as (about what, text): the call that makes scores of it."""
+    """Description of a frame as (topic, text): the call that makes scores of it."""
     frame = frame.head(_LOOKED_AT)
     if any(name is not None for name in frame.index.names):
         frame = frame.reset_index()
@@ -233,7 +225,7 @@ def frame_rows(frame: pd.DataFrame) -> list[tuple[str, str]]:
 
 
 def _of_choices(frame: pd.DataFrame) -> list[tuple[str, str]]:
-    """The call that makes preferences of a frame with columns of two systems and of a choice; none of another frame."""
+    """The call that makes preferences of a frame of choices; None for others."""
     spelt = {synonyms.spelt(name): name for name in reversed(list(frame.columns)) if isinstance(name, str)}
     found = {
         role: next((spelt[word] for word in words if word in spelt), None)
@@ -251,6 +243,6 @@ def _of_choices(frame: pd.DataFrame) -> list[tuple[str, str]]:
         ("columns", _validate.listing(frame.columns, 20)),
         ("recognised", known),
         ("choices", f"ds = df.meta.to_preferences({', '.join(arguments)})"),
-        ("", "kind={'human': [...]} names the raters that are people"),
+        ("", "kind={'human': [...]} names the human raters"),
         ("then", "ds.meta says what can be asked; help(df.meta.to_preferences) which words a choice may be"),
     ]

@@ -1,4 +1,4 @@
-"""The command line's words: its parser, what others call its options, and messages that speak of options."""
+"""The command line's parser: synonyms of options, and messages in terms of options."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from xsumstat import _validate
 
 # Of each option, what others call it, in small letters without marks.
 _SYNONYMS: dict[str, str] = {
-    "--gold": "human humans reference target goldstandard goldmetric humanmetric groundtruth",
+    "--gold": "human humans target goldstandard goldmetric humanmetric groundtruth",
     "--gold-file": "humanfile ratings ratingsfile annotations annotationsfile humanscores goldpath",
     "--raters": "rater annotators annotator",
     "--metric": "metrics scorer scorers judges",
@@ -40,6 +40,12 @@ _SYNONYMS: dict[str, str] = {
     "--system-column": "systemcol modelcolumn modelcol model systems summarizer",
     "--input-column": "inputcol doccolumn doc document docid item itemcolumn segment idcolumn id inputs",
     "--score-column": "scorecol valuecolumn value values valuecol scores ratingcolumn",
+    "--metric-file": "metricfiles newmetric ownmetric mymetric scorefile scorefiles submission addmetric",
+    "--language-pair": "languagepairs lp lps lang langs language languages pair pairs",
+    "--rules": "year task tasks",
+    "--reference": "ref refs references stdref",
+    "--leave-out": "exclude outliers leaveout",
+    "--dump": "tsv export results dumpto",
     "--dask": "lazy cluster scheduler distributed",
 }
 # Arguments of functions that are options of the same name, and those of another.
@@ -55,6 +61,8 @@ _SAME = (
     "alpha",
     "positive",
     "labels",
+    "rules",
+    "language_pair",
 )
 _COLUMNS = {"metric": "metric", "system": "system", "input": "input", "value": "score", "score": "score"}
 # What messages say for Python, and what the command line says in its place, in this order.
@@ -67,7 +75,7 @@ _WORDING: tuple[tuple[str, str], ...] = (
     (r"^ratings=\[.*\] names columns", "--raters names columns"),
     (r"^ratings must", "--raters must"),
     (r"pass aggregate='mean'", "add --aggregate mean"),
-    (r"or name the column that tells them apart in dims", "or --dim COLUMN with the column that tells them apart"),
+    (r"or name the column that distinguishes them in dims", "or --dim COLUMN with the column that distinguishes them"),
     (r"aggregate must be a rule of pandas', as 'mean' or 'median'", "--aggregate must be a rule as mean or median"),
     (r"name the metrics with metric=\[\.\.\.\]", "name the metrics with --metric NAME ..."),
     (r"leave them out with ds\.drop_sel\(metric=\[\.\.\.\]\)", "name the others with --metric NAME ..."),
@@ -78,22 +86,24 @@ _WORDING: tuple[tuple[str, str], ...] = (
     (r" \(try interval='bca'\)", ""),
     (r" \(method='jackknife' corrects for it\)", ""),
     (r"; rename with xsumstat\.set_dims\(.*\)", "; rename its dims in Python, by xsumstat.set_dims"),
+    (r"\breference=\{'([^']*)': '([^']*)'\}", r"--reference \1=\2"),
+    (r"\breference='([^']*)'", r"--reference \1"),
+    (r"\brules='([^']*)'", r"--rules \1"),
+    (r"^language_pair names", "--language-pair names"),
+    (r"^(each item of )?metric_files", "--metric-file"),
+    (r"\bin lower_is_better\b", "in --lower-is-better"),
     (r"^rng must", "--seed must"),
     (r"^require must", "--require must"),
 )
 
 
 def called() -> str:
-    """How the command line was called."""
     name = Path(sys.argv[0]).name
     return name if name in ("xsumstat", "xsumstat.exe") else "python -m xsumstat"
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser that meets an option that there is not with the one that is meant."""
-
     def error(self, message: str) -> NoReturn:
-        """Say what is wrong, and end."""
         given = re.fullmatch(r"unrecognized arguments: (.*)", message)
         wrong = next((word for word in given[1].split() if word.startswith("-")), None) if given else None
         if wrong is not None:
@@ -110,8 +120,6 @@ class Parser(argparse.ArgumentParser):
 
 
 def one_of(name: str, allowed: Collection[str]) -> dict[str, Any]:
-    """What makes an option one of some words, of which others may call each otherwise."""
-
     def checked(text: str) -> str:
         try:
             return _validate.choice(name, text, allowed)
@@ -123,7 +131,7 @@ def one_of(name: str, allowed: Collection[str]) -> dict[str, Any]:
 
 
 def in_words_of_options(message: str) -> str:
-    """A message in which options stand for the arguments of functions."""
+    """A message with options instead of arguments."""
     for argument in _SAME:
         message = re.sub(rf"^{argument} must", f"--{argument.replace('_', '-')} must", message)
     for pattern, replacement in _WORDING:

@@ -1,4 +1,4 @@
-"""What `ds.meta` shows of itself: the scores or the result at hand, what is missing, and what one can ask."""
+"""What `ds.meta` shows: the data, gaps, and what can be asked."""
 
 from __future__ import annotations
 
@@ -32,7 +32,6 @@ _WIDTH = 110
 
 
 def rows(ds: xr.Dataset) -> list[tuple[str, str]]:
-    """What is said of a Dataset, as (about what, text)."""
     if offers.is_result(ds):
         return _of_result(ds)
     if offers.is_scores(ds):
@@ -77,7 +76,6 @@ def _of_scores(ds: xr.Dataset) -> list[tuple[str, str]]:
 
 
 def _of_preferences(ds: xr.Dataset) -> list[tuple[str, str]]:
-    """What is said of preferences; what is wrong with them, where they cannot be asked anything."""
     try:
         choices = preferences.checked(ds)
     except (ValueError, TypeError) as error:
@@ -98,14 +96,12 @@ def _of_preferences(ds: xr.Dataset) -> list[tuple[str, str]]:
 
 
 def _asked(ds: xr.Dataset) -> list[tuple[str, str]]:
-    """What can be asked, by group."""
     found = [(f"ask: {group}" if group else "ask", ", ".join(names)) for group, names in offers.of(ds).items()]
     pictures = offers.pictures(ds)
     return [*found, ("ask: plot", ", ".join(pictures))] if pictures else found
 
 
 def _directions(ds: xr.Dataset, labels: list[Any]) -> str:
-    """Which metrics are better when lower."""
     try:
         directions.check_place(ds)
         lower = directions.lower(ds["score"])
@@ -118,7 +114,7 @@ def _directions(ds: xr.Dataset, labels: list[Any]) -> str:
 
 
 def _missing(score: xr.DataArray, labels: list[Any]) -> str:
-    """Which metrics lack how many scores; lazy ones are not looked at."""
+    """Metrics with missing scores and how many; lazy ones are skipped."""
     if facts.is_lazy(score):
         return "not known before the scores are computed (Dask)"
     absent = score.isnull().sum([dim for dim in score.dims if dim != "metric"]).values
@@ -131,7 +127,7 @@ def _missing(score: xr.DataArray, labels: list[Any]) -> str:
 
 
 def _missing_ratings(ds: xr.Dataset) -> Iterator[tuple[str, str]]:
-    """The variables of ratings that lack some, and how many; lazy ones are not looked at."""
+    """Variables of ratings with missing ones and how many; lazy ones are skipped."""
     for name, values in leakage.ratings_in(ds).items():
         absent = 0 if facts.is_lazy(values) else int(values.isnull().sum())
         if absent:
@@ -153,7 +149,6 @@ def _of_result(ds: xr.Dataset) -> list[tuple[str, str]]:
 
 
 def as_text(found: list[tuple[str, str]]) -> str:
-    """Rows for a terminal."""
     width = max(len(what) for what, _ in found)
     lines = []
     for what, text in found:
@@ -166,7 +161,7 @@ def as_text(found: list[tuple[str, str]]) -> str:
 
 
 def as_html(found: list[tuple[str, str]]) -> str:
-    """Rows for a notebook; they take the colours of what is around them."""
+    """Rows for a notebook, in the surrounding colours."""
     cell = "text-align:left;vertical-align:top;padding:1px 10px 1px 0"
     lines = (
         f'<tr><th scope="row" style="{cell};white-space:nowrap">{html.escape(what)}</th>'

@@ -1,4 +1,4 @@
-"""The main answers in one go: which metric agrees best, how sure that is, which beats which; as text and as a page."""
+"""The main answers at once: the best metric, its uncertainty, and which beats which; as text and page."""
 
 from __future__ import annotations
 
@@ -30,6 +30,7 @@ from xsumstat.dataset import facts, leakage, scope, value_checks, wording
 from xsumstat.dataset import scores as schema
 from xsumstat.dataset.value_checks import Checks
 from xsumstat.inference import corrections
+from xsumstat.io import result_frames
 from xsumstat.io.whole_files import write_whole
 from xsumstat.judge_report import JudgeReport
 from xsumstat.plots import parts as plot_parts
@@ -48,26 +49,26 @@ _NARROWEST = 11
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Report:
-    """Intervals and tests of one set of scores; shown in a notebook as the page that `save` writes, printed as text.
+    """Intervals and tests of scores; in a notebook the page that `save` writes, printed as text.
 
     Attributes
     ----------
     name : str
-        What the scores are called.
+        Name of the scores.
     intervals : Dataset
-        What `ci` gave.
+        Result of `ci`.
     tests : Dataset or None
-        What `compare_metrics` gave, where there are two metrics to compare.
+        Result of `compare_metrics`, with at least two metrics.
     tests_of_these : Dataset or None
-        The same for these very systems, where `tests` are of systems like these.
+        The same for these systems, where `tests` generalises to new ones.
     alpha : float
-        Level at which one metric is said to beat another.
+        Significance level.
     notes : tuple of str
-        Warnings that came with the numbers.
+        Warnings.
     data : tuple of (str, str)
-        What the scores are: how many, which are missing, which metrics are better when lower.
+        Description of the scores.
     code : str
-        Python that gives the same numbers.
+        Python that reproduces the numbers.
     """
 
     name: str
@@ -80,27 +81,27 @@ class Report:
     code: str = ""
 
     def verdict(self) -> list[str]:
-        """What the tests and the intervals say, in sentences."""
+        """The results of tests and intervals, in sentences."""
         said = conclusions.sentences(self.intervals, closing=self.tests is None)
         every = self.comparisons()
         said_of = (conclusions.sentences(tests, closing=tests is every[-1]) for tests in every)
         return [" ".join(said), *map(" ".join, said_of)]
 
     def comparisons(self) -> list[xr.Dataset]:
-        """The tests, of systems like these and of these systems, as far as there are such."""
+        """The tests for new systems and for these, as far as they exist."""
         return [tests for tests in (self.tests, self.tests_of_these) if tests is not None]
 
     def paper(self) -> list[str]:
-        """What was done, in sentences for a paper; ``tests.meta.methods(bibtex=True)`` has entries of the works."""
+        """The methods, in sentences for a paper; ``tests.meta.methods(bibtex=True)`` has the entries."""
         return [methods.methods(result) for result in (self.intervals, *self.comparisons())]
 
     def measured(self) -> str:
-        """Which correlation it is, with what: "Pearson's r with human"."""
+        """The correlation: "Pearson's r with human"."""
         a = self.intervals.attrs
         return f"{plot_parts.coefficient_label(a['coefficient'])} with {wording.name(printable(a['gold']))}"
 
     def about(self) -> str:
-        """One sentence on how the numbers were made."""
+        """One sentence on how the numbers were computed."""
         a = self.intervals.attrs
         ready = f"{self.measured()} at {a['level']} level; "
         if wording.has_intervals(self.intervals):
@@ -112,7 +113,7 @@ class Report:
         return f"{ready}xsumstat {a['xsumstat_version']}."
 
     def tables(self) -> list[tuple[str, pd.DataFrame]]:
-        """A title and a table for each label of the further dims: the metrics, best first, and whom they beat."""
+        """Title and table for each label of the further dims: metrics, best first, and which they beat."""
         beats = {_beats(tests, self.comparisons()): _won(tests) for tests in self.comparisons()}
         further = [str(dim) for dim in self.intervals["correlation"].dims if dim != "metric"]
         tables = []
@@ -149,7 +150,7 @@ class Report:
         return "\n\n".join(parts)
 
     def html(self) -> str:
-        """All of it as one page that needs no other file; the two pictures need matplotlib."""
+        """A self-contained page; the two pictures need matplotlib."""
         return report_page.page(self)
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -158,9 +159,16 @@ class Report:
         Parameters
         ----------
         path : path
-            As "report.html"; a file of this name is replaced.
+            Such as "report.html"; an existing file is replaced.
         """
         write_whole(_validate.path("path", path), self.html())
+
+    def frames(self) -> dict[str, pd.DataFrame]:
+        """Intervals and tests as frames, by name."""
+        names = ("correlations", "tests", "tests_of_these")
+        found = (self.intervals, self.tests, self.tests_of_these)
+        pairs = zip(names, found, strict=True)
+        return {name: result_frames.to_frame(result) for name, result in pairs if result is not None}
 
     def __str__(self) -> str:
         return self.text()
@@ -172,19 +180,17 @@ class Report:
 
 
 def _won(tests: xr.Dataset) -> xr.DataArray:
-    """Which metric beats which: better, and significantly so."""
     won: xr.DataArray = tests["significant"] & (tests["difference"] > 0)
     return won
 
 
 def _beats(tests: xr.Dataset, every: list[xr.Dataset]) -> str:
-    """The heading of a column of the metrics that each beats; where there are several, with the scope."""
+    """Heading of the column of beaten metrics; with the scope if there are several."""
     whom = scope.of(tests.attrs)
     return "beats" if len(every) == 1 or whom is None else f"beats ({whom.name})"
 
 
 def _beaten(labels: list[Hashable], won: list[bool], at: int) -> str:
-    """Which of the metrics, named best first, the one at this place beats."""
     beaten = [place for place, wins in enumerate(won) if wins]
     if len(beaten) == len(labels) - 1 and len(beaten) > 2:
         return "all others"
@@ -201,7 +207,6 @@ def _names(labels: list[Hashable], places: list[int]) -> str:
 
 
 def _text_table(table: pd.DataFrame, width: int) -> list[str]:
-    """The lines of a table whose columns of names are wrapped."""
     names = [str(name) for name in table]
     table = table.assign(metric=[wording.name(printable(label)) for label in table["metric"]])
     full = [max(len(name), *map(len, table[name])) for name in names]
@@ -215,7 +220,6 @@ def _text_table(table: pd.DataFrame, width: int) -> list[str]:
 
 
 def _wrapped(cells: Iterable[Any], widths: list[int], wrapped: list[int]) -> list[str]:
-    """The lines of a row, of which some columns are wrapped."""
     lines = [
         textwrap.wrap(str(cell), size, break_long_words=False, break_on_hyphens=False) or [""]
         if at in wrapped
@@ -230,7 +234,6 @@ def _padded(cells: list[str], widths: list[int]) -> str:
 
 
 def _interval(attrs: dict[str, Any]) -> str:
-    """Which interval it is, and over what."""
     if attrs["method"] == "jackknife":
         each = {"both": "each system and each input", "system": "each system", "input": "each input"}
         return f"jackknife intervals ({each[attrs['resample']]} left out in turn)"
@@ -258,37 +261,35 @@ def report(
     rng: int | np.random.SeedSequence | np.random.Generator | None = 0,
     progress: bool | None = None,
 ) -> Report | JudgeReport:
-    """The main answers about scores: which metric agrees best with people, how sure that is, and which beats which.
+    """Report the main answers: which metric agrees best with the human scores, how certain that is, which is better.
 
     Parameters
     ----------
     {ds}
     {gold}
     kind : {"metrics", "judge"}, default "metrics"
-        "judge" is the page for who grades outputs: whether annotators agree, whether a judge agrees with people as well
-        as one of them, where it errs and whether it may replace one, which system is best, and how many prompts to rate
-        next. It takes the ratings of several people that the scores have, and `gold` may name them; of `resample` and
-        `n_resamples` it takes the defaults.
+        "judge" asks whether annotators agree, whether a judge agrees with them as well as one of them, where it errs,
+        whether it may replace one, which system is best, and how many prompts to rate next. It uses the ratings in
+        `ds`.
     {metric}
     name : str, default "scores"
-        What the scores are called in the heading.
+        Name of the scores in the heading.
     level : {"auto", "system", "input", "global", "within_system"}, default "auto"
-        At which level scores are correlated (see `corr`). "auto" is "system" from 8 systems on, "input" for 3 to 7, and
-        "global" for one or two.
+        Level of the correlation. "auto" is "system" from 8 systems, "input" for 3 to 7, "global" for one or two.
     coefficient : str or callable, optional
-        As `corr` has them; default "pearson", or "kendall" where "auto" is "input".
+        Default "pearson", or "kendall" where "auto" is "input".
     {positive}
     resample : {"auto", "both", "system", "input"}, default "auto"
-        The dims whose labels are random, of intervals and tests. "auto" is "both" where 5 systems or more have scores,
-        else "input"; there the tests are made for these systems, too.
+        What intervals and tests generalise to. "auto" is "both" with 5 systems or more, with further tests for these
+        systems; else "input".
     n_resamples : int, default 9999
-        Of the intervals of a coefficient that only a bootstrap has.
+        Resamples for intervals that need the bootstrap.
     confidence_level : float, default 0.95
         Of the intervals, between 0 and 1.
     adjust : {"holm", "bonferroni", "bh", "by"}, default "holm"
-        How p-values are corrected, over all pairs of metrics.
+        Correction of the p-values over all pairs of metrics.
     alpha : float, default 0.05
-        Level of the tests, between 0 and 1.
+        Significance level, between 0 and 1.
     rng : None, int, SeedSequence or Generator, default 0
         Source of the draws; one seed gives the same numbers.
     {progress}
@@ -296,27 +297,19 @@ def report(
     Returns
     -------
     Report
-        In a notebook shown as a page; ``str()`` gives it as text, ``.save("report.html")`` writes the page into a file
-        that needs no other, ``.intervals``, ``.tests`` and ``.tests_of_these`` are what `ci` and
-        `compare_metrics` gave. With one metric there are no tests. A page of judges has ``.sections``, and in
-        ``.results`` what each analysis gave.
+        A page in a notebook; ``str()`` gives text, ``.save("report.html")`` writes the page. ``.intervals``, ``.tests``
+        and ``.tests_of_these`` are results of `ci` and `compare_metrics` (tests need two metrics). A page of judges has
+        ``.sections`` and ``.results``. Lazy scores are computed.
 
     Raises
     ------
     ValueError, TypeError
         For an unknown label or option, a number that is not allowed, unusable scores, and constant human scores.
-        Also for a correction that is not allowed.
 
     Warns
     -----
     UserWarning
-        For what is left out or undefined, as its intervals and tests warn; the page repeats it.
-
-    Notes
-    -----
-    The tests are corrected for all pairs of the table. `tests` asks whether a metric is better for systems like these,
-    `tests_of_these` whether it is better for these systems. The page shows the Python code of its numbers. Lazy scores
-    (Dask) are computed.
+        For everything left out or undefined; the page repeats it.
 
     Examples
     --------
@@ -324,8 +317,6 @@ def report(
     >>> ds = xsumstat.load_dataset("demo")
     >>> answers = ds.meta.report("human", metric=["judge", "rouge", "length"], level="input")
     >>> answers.tables()[0][1]["beats (systems like these)"].tolist()
-    ['rouge, length', 'length', '–']
-    >>> answers.tables()[0][1]["beats (these systems)"].tolist()
     ['rouge, length', 'length', '–']
     >>> answers.save("report.html")  # doctest: +SKIP
     """
@@ -382,11 +373,10 @@ def make_report(
     progress: bool | None = None,
     source: str = "",
 ) -> Report:
-    """Answer the main questions about a set of scores; the parameters are those of `report`.
+    """Answer the main questions about scores, with the parameters of `report`.
 
-    `source` is Python that makes `ds`, for a reader who wants the same numbers. `keep_samples` keeps those of a
-    bootstrap, where `ci` takes one by itself; it asks for none. Intervals and tests of lazy scores are computed
-    together, so that the scores are read once for both.
+    `source` is Python that makes `ds`. `keep_samples` keeps those of a bootstrap that `ci` uses by default. Lazy
+    intervals and tests are computed together, so scores are read once.
     """
     alpha = _validate.fraction("alpha", alpha)
     progress = checked_progress(progress)
@@ -430,7 +420,7 @@ def _computed(
     waiting: list[Checks],
     progress: bool | None,
 ) -> tuple[xr.Dataset, list[xr.Dataset], xr.Dataset, list[Caveat]]:
-    """Lazy intervals and tests, and what there is to say of the scores that they are of, at once."""
+    """Lazy intervals and tests, and the description of their scores, computed together."""
     dask = extras.optional("dask", "dask")
     datasets = [found, *tests, missing]
     # Variable by variable: of Datasets some releases of Dask lose variables that others are made of.
@@ -449,7 +439,7 @@ def _computed(
 
 
 def _bar(progress: bool | None) -> AbstractContextManager[Any]:
-    """Dask's bar of what this machine computes, where it is asked for, or takes a second and somebody watches."""
+    """Dask's bar where asked for, or after a second in a terminal or notebook."""
     if progress is False or (progress is None and not (sys.stderr is not None and sys.stderr.isatty())):
         return nullcontext()
     bar: Any = extras.optional("dask.diagnostics", "dask").ProgressBar

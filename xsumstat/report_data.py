@@ -1,4 +1,4 @@
-"""What a report tells of its scores, and the Python that gives its numbers."""
+"""A report's description of its scores, and the Python that reproduces its numbers."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _LEVELS = ((8, "system", "pearson"), (3, "input", "kendall"), (0, "global", "pea
 
 
 def usual_measure(ds: xr.Dataset, level: str, coefficient: Any) -> tuple[str, Any]:
-    """The level, by the number of systems where it is "auto", and the coefficient."""
+    """Level (by the number of systems if "auto") and coefficient."""
     if level != AUTO:
         return level, "pearson" if coefficient is None else coefficient
     if coefficient is not None and get(coefficient).scale is not None:
@@ -34,7 +34,7 @@ def usual_measure(ds: xr.Dataset, level: str, coefficient: Any) -> tuple[str, An
 
 
 def missing(ds: xr.Dataset, gold: Any, judged: list[Hashable]) -> xr.Dataset:
-    """How many scores each metric that is judged lacks, and how many the gold; lazy where these are."""
+    """Number of missing scores of each judged metric and of the gold; lazy where these are."""
     score = schema.checked_scores(ds)
     scores = score.isel(metric=np.flatnonzero(score.indexes["metric"].isin(judged))).reset_coords(drop=True)
     human = schema.find_gold(ds, score, gold)[0].reset_coords(drop=True)
@@ -43,7 +43,6 @@ def missing(ds: xr.Dataset, gold: Any, judged: list[Hashable]) -> xr.Dataset:
 
 
 def about(ds: xr.Dataset, gold: Any, intervals: xr.Dataset, lacking: xr.Dataset) -> tuple[tuple[str, str], ...]:
-    """What the scores are, as (about what, text); `lacking` is what `missing` gave."""
     score = schema.checked_scores(ds)
     human, name, own = schema.find_gold(ds, score, gold)
     judged = intervals["metric"].values.tolist()
@@ -66,7 +65,6 @@ def about(ds: xr.Dataset, gold: Any, intervals: xr.Dataset, lacking: xr.Dataset)
 
 
 def _raters(name: str, ratings: xr.DataArray) -> str:
-    """How many raters there are, and how many of their ratings are missing; lazy ones are not looked at."""
     absent = 0 if facts.is_lazy(ratings) else int(ratings.isnull().sum())
     missing = f" ({absent:,} of {ratings.size:,} ratings missing)" if absent else ""
     return f"{ratings.sizes['rater']:,} in {wording.name(name)}{missing}"
@@ -77,7 +75,6 @@ def _shape(human: xr.DataArray) -> str:
 
 
 def _direction(score: xr.DataArray, judged: list[Hashable]) -> str:
-    """Which metrics are better when lower."""
     if "higher_is_better" not in score.coords:
         return "higher is better for every metric (the scores name none that is better when lower)"
     better = dict(zip(score["metric"].values.tolist(), score["higher_is_better"].values, strict=True))
@@ -109,7 +106,7 @@ def code(
     *,
     source: str,
 ) -> str:
-    """Python that gives the numbers of intervals and tests; `source` makes the scores."""
+    """Python that reproduces intervals and tests; `source` makes the scores."""
     lines = ["import xsumstat", "", source or "# ds: the scores that this is about"]
     human, chosen = ds.attrs.get("gold") if gold is None else gold, ""
     if isinstance(human, xr.DataArray):
@@ -137,14 +134,13 @@ _KEYWORDS = {"adjust_method": "adjust"}
 
 
 def _given(result: xr.Dataset, *names: str) -> list[str]:
-    """The keywords that differ from their defaults."""
     usual = {**_USUAL, "resample": _auto(result)}
     values = {name: result.attrs[name] for name in names if result.attrs[name] != usual[name]}
     return [f"{_KEYWORDS.get(name, name)}={_literal(name, value)}" for name, value in values.items()]
 
 
 def _auto(result: xr.Dataset) -> str:
-    """What ``resample="auto"`` stands for."""
+    """Meaning of ``resample="auto"``."""
     shape = int(result.attrs["n_systems"]), int(result.attrs["n_inputs"])
     return "input" if random_dims(AUTO, facts.CELLS, shape) == ("input",) else "both"
 
@@ -156,7 +152,7 @@ def _literal(name: str, value: Any) -> str:
 
 
 def call(function: str, arguments: list[str]) -> str:
-    """A call on one line, or where that is too long on several."""
+    """A call on one line, or several if long."""
     line = f"{function}({', '.join(arguments)})"
     if len(line) <= _WIDTH:
         return line

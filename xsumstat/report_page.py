@@ -1,4 +1,4 @@
-"""The report as HTML: a page that needs no other file, and the same inside a notebook."""
+"""The report as HTML: a self-contained page, and the same in a notebook."""
 
 from __future__ import annotations
 
@@ -75,8 +75,6 @@ _INLINE_STYLE = f"""
 
 
 class Answers(Protocol):
-    """What a page shows of a report; see `xsumstat.report.Report`."""
-
     @property
     def name(self) -> str: ...  # noqa: D102
     @property
@@ -100,8 +98,6 @@ class Answers(Protocol):
 
 
 class JudgeAnswers(Protocol):
-    """What a page shows of judges; see `xsumstat.judge_report.JudgeReport`."""
-
     @property
     def name(self) -> str: ...  # noqa: D102
     @property
@@ -116,18 +112,33 @@ class JudgeAnswers(Protocol):
     def paper(self) -> list[str]: ...  # noqa: D102
 
 
+class TaskAnswers(Protocol):
+    """What a page shows of a shared task; see `xsumstat.task_report.TaskReport`."""
+
+    @property
+    def name(self) -> str: ...  # noqa: D102
+    @property
+    def notes(self) -> tuple[str, ...]: ...  # noqa: D102
+    @property
+    def data(self) -> tuple[tuple[str, str], ...]: ...  # noqa: D102
+    @property
+    def code(self) -> str: ...  # noqa: D102
+    def about(self) -> str: ...  # noqa: D102
+    def verdict(self) -> list[str]: ...  # noqa: D102
+    def paper(self) -> list[str]: ...  # noqa: D102
+    def ranking(self) -> pd.DataFrame: ...  # noqa: D102
+    def pictures(self) -> list[tuple[Any, str, str]]: ...  # noqa: D102
+
+
 def page(answers: Answers) -> str:
-    """The report as a page of its own."""
     return document(answers.name, _body(answers, 1))
 
 
 def inline(answers: Answers) -> str:
-    """The report as an output in a notebook."""
     return article(_body(answers, 3))
 
 
 def document(name: str, body: str) -> str:
-    """A page of its own."""
     title = _text(f"{name} – xsumstat")
     return (
         f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>{title}</title>'
@@ -138,14 +149,13 @@ def document(name: str, body: str) -> str:
 
 
 def article(body: str) -> str:
-    """The same as an output in a notebook, whose own style it leaves alone."""
+    """A page as an output in a notebook, without effect on its style."""
     return (
         f'<article class="xsumstat-report" aria-label="Report"><style>{_STYLE}{_INLINE_STYLE}</style>\n{body}</article>'
     )
 
 
 def of_judges(answers: JudgeAnswers, top: int) -> str:
-    """The questions about judges, each with what was found, as HTML."""
     parts = [
         f'<h{top} class="top">Can the judge be trusted? <bdi>{_text(answers.name)}</bdi></h{top}>\n',
         f'<p class="about">{_text(answers.about())}</p>\n',
@@ -160,12 +170,27 @@ def of_judges(answers: JudgeAnswers, top: int) -> str:
     return "".join([*parts, *_ending(answers, top)])
 
 
+def of_tasks(answers: TaskAnswers, top: int) -> str:
+    """A ranking over tasks, as HTML."""
+    said = "".join(f"<p>{_text(text)}</p>" for text in answers.verdict())
+    parts = [
+        f'<h{top} class="top">Which metric is best? <bdi>{_text(answers.name)}</bdi></h{top}>\n',
+        f'<p class="about">{_text(answers.about())}</p>\n',
+        f'<div class="verdict">{said}</div>\n',
+    ]
+    if answers.notes:
+        parts += [_heading(top, "Mind"), "<ul>", *(f"<li>{_text(note)}</li>" for note in answers.notes), "</ul>\n"]
+    about = "Average, rank and cluster; of each task the value, and its cluster in parentheses"
+    parts += [_heading(top, "Metrics, best first"), _table(about, answers.ranking(), labelled=True)]
+    parts += [f"{pictures.figure(*picture)}\n" for picture in answers.pictures()]
+    return "".join([*parts, *_ending(answers, top)])
+
+
 def _heading(top: int, text: str) -> str:
     return f'<h{top + 1} class="part">{_text(text)}</h{top + 1}>\n'
 
 
-def _ending(answers: Answers | JudgeAnswers, top: int) -> list[str]:
-    """What the scores are, what was done, and the code."""
+def _ending(answers: Answers | JudgeAnswers | TaskAnswers, top: int) -> list[str]:
     rows = "".join(f"<dt>{_text(what)}</dt><dd>{_text(told)}</dd>" for what, told in answers.data)
     paper = (f"<p>{_text(text)}</p>\n" for text in answers.paper())
     code = f"<pre><code>{html.escape(answers.code)}</code></pre>\n"
@@ -204,7 +229,7 @@ def _explained(answers: Answers) -> str:
     said = []
     if wording.has_intervals(answers.intervals):
         whom = scope.of(answers.intervals.attrs)
-        said.append(f"An interval holds the correlations that are plausible for {whom}.")
+        said.append(f"An interval shows the plausible correlations for {whom}.")
     if answers.comparisons():
         said.append("A metric beats another where the test of their difference survives the correction.")
     return " ".join(said)
@@ -227,13 +252,13 @@ def _matrix(tests: xr.Dataset, alpha: float) -> str:
 
 
 def best_first(intervals: xr.Dataset) -> xr.Dataset:
-    """Metrics in order of their correlation, or of its mean over further dims; those without one come last."""
+    """Metrics by (mean) correlation; undefined ones last."""
     r = intervals["correlation"]
     return intervals.isel(metric=(-r.mean([dim for dim in r.dims if dim != "metric"])).argsort().values)
 
 
 def _table(label: str, table: pd.DataFrame, *, labelled: bool = False) -> str:
-    """A table; one that is `labelled` names each cell where a narrow page lays rows out as blocks."""
+    """A table; with labels in each cell for narrow pages if `labelled`."""
     names = [str(name) for name in table]
     own = "x" + hashlib.sha256(f"{label}{table.to_csv()}".encode(errors="replace")).hexdigest()[:10]
     kind = ' class="labelled"' if labelled else ""
@@ -247,7 +272,7 @@ def _table(label: str, table: pd.DataFrame, *, labelled: bool = False) -> str:
 
 
 def _row(names: Sequence[str], cells: Sequence[str]) -> str:
-    """A row whose first cell names it; the roles hold where a narrow page lays rows out as blocks."""
+    """A row named by its first cell, with roles for narrow pages."""
     ready = [f'<th scope="row" role="rowheader"><bdi>{_breakable(cells[0])}</bdi></th>']
     for name, cell in list(zip(names, cells, strict=True))[1:]:
         listed = name.startswith("beats")
@@ -258,7 +283,7 @@ def _row(names: Sequence[str], cells: Sequence[str]) -> str:
 
 
 def _breakable(text: str) -> str:
-    """Names as HTML that may be broken after what parts their words."""
+    """Names as HTML that may break between words."""
     return re.sub(r"([_/.:])(?=\w)", r"\1<wbr>", _text(text))
 
 

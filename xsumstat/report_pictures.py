@@ -1,4 +1,4 @@
-"""Figures inside a page, drawn for light and for dark, whose words can be selected; and their numbers in words."""
+"""Figures in a page, for light and dark, with selectable text and their numbers in words."""
 
 from __future__ import annotations
 
@@ -32,17 +32,7 @@ _PIXELS, _LEAST = 4 / 3, 0.7
 
 
 def figure(draw: Callable[[], Any], label: str, alt: str) -> str:
-    """A picture as an HTML figure that scrolls where it is wider than the page.
-
-    Parameters
-    ----------
-    draw : callable
-        Draws the picture and gives its Axes, or an array of them.
-    label : str
-        What the picture shows, in a few words.
-    alt : str
-        The same with its numbers, for those who do not see it.
-    """
+    """A picture as an HTML figure that scrolls if too wide."""
     try:
         drawings = "".join(f'<div class="{theme}">{_drawing(draw, theme)}</div>' for theme in _STYLES)
     except ImportError as error:
@@ -69,7 +59,7 @@ def _drawing(draw: Callable[[], Any], theme: str) -> str:
 
 
 def _inline(text: str) -> str:
-    """A drawing that can stand beside others in one page: its ids are its own, and its style holds for it alone."""
+    """A drawing that can share a page: unique ids and its own style."""
     ElementTree.register_namespace("", _SVG[1:-1])
     root = ElementTree.fromstring(text)
     own = "x" + hashlib.sha256(text.encode()).hexdigest()[:10]
@@ -113,7 +103,6 @@ def _mend(element: Any, own: str) -> None:
 
 
 def shortened(result: xr.Dataset) -> xr.Dataset:
-    """The result with labels that fit into a figure: the middle of a long one is left out, and no two are the same."""
     coords = {}
     for dim in result.dims:
         if dim in result.coords and result[dim].dtype.kind in "OU":
@@ -140,7 +129,7 @@ def _unique(labels: list[Any]) -> list[Any]:
 
 
 def printable(text: str) -> str:
-    """A text on one line, without what no page or drawing may hold, or what turns the words around it about."""
+    """Text on one line, without control characters."""
     return " ".join("".join(sign if _is_plain(sign) else " " for sign in text).split())
 
 
@@ -150,7 +139,6 @@ def _is_plain(sign: str) -> bool:
 
 
 def intervals_in_words(intervals: xr.Dataset) -> str:
-    """The estimate and, where there are some, the interval of each metric."""
     none = " (no interval)" if wording.has_intervals(intervals) else ""
     parts = []
     for where, part in _labels(intervals, ("metric",)):
@@ -167,7 +155,7 @@ def intervals_in_words(intervals: xr.Dataset) -> str:
 
 
 def tests_in_words(tests: xr.Dataset, alpha: float) -> str:
-    """The p-value of each metric against those after it, or of many metrics how many of the others each beats."""
+    """p-values of each metric against later ones, or for many metrics how many others each beats."""
     parts = []
     for where, part in _labels(tests, ("metric", "other_metric")):
         p, labels = part["pvalue_adjusted"].values, [_name(label) for label in part["metric"].values.tolist()]
@@ -183,7 +171,7 @@ def tests_in_words(tests: xr.Dataset, alpha: float) -> str:
 
 
 def _labels(result: xr.Dataset, core: tuple[str, ...]) -> Iterator[tuple[str, xr.Dataset]]:
-    """Each label of the further dims, as the beginning of a sentence, and its part of the result."""
+    """Each label of the further dims, as the start of a sentence, and its part of the result."""
     main = result["correlation" if "correlation" in result else "pvalue"]
     further: list[Hashable] = [dim for dim in main.dims if dim not in core]
     for places in np.ndindex(*(main.sizes[dim] for dim in further)):

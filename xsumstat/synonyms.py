@@ -1,7 +1,4 @@
-"""What papers and other libraries call our arguments and their values: words that users try first.
-
-Words are compared as `spelt` spells them: letters and digits, all small, so that "n_boot" and "nBoot" are one.
-"""
+"""Names that papers and other libraries use for our arguments and values, compared by `spelt`."""
 
 from __future__ import annotations
 
@@ -9,12 +6,11 @@ Words = dict[str, tuple[str, ...]]
 
 
 def spelt(word: str) -> str:
-    """Its letters and digits, all small."""
+    """Letters and digits in lower case: "n_boot" and "nBoot" are one."""
     return "".join(filter(str.isalnum, word)).lower()
 
 
 def words_of(*lines: str) -> tuple[str, ...]:
-    """The words of lines, as they are looked up."""
     return tuple(dict.fromkeys(spelt(word) for line in lines for word in line.split()))
 
 
@@ -350,25 +346,25 @@ NO_VALUE: dict[str, Words] = {
 
 
 def values_meant(argument: str, word: str) -> list[str]:
-    """The values of an argument that a word may mean, the one of that very name first."""
+    """Values of an argument that a word may mean, exact names first."""
     found = VALUES.get(argument, {})
     same = [meant for meant in found if spelt(meant) == spelt(word)]
     return [*same, *(meant for meant, words in found.items() if spelt(word) in words and meant not in same)]
 
 
 def in_place_of_value(argument: str, word: str) -> str | None:
-    """What to write in place of a word that no one value of an argument means."""
+    """What to write instead of a word that no single value means."""
     return next((text for text, words in NO_VALUE.get(argument, {}).items() if spelt(word) in words), None)
 
 
 def keywords_meant(function: str, word: str) -> list[str]:
-    """The keywords that a word may mean, whether the function has them or not."""
+    """Keywords that a word may mean, whether or not the function has them."""
     tables = (KEYWORDS_OF.get(function, {}), KEYWORDS)
     same = [meant for table in tables for meant in table if spelt(meant) == spelt(word)]
     return list(dict.fromkeys([*same, *(meant for table in tables for meant in table if spelt(word) in table[meant])]))
 
 
 def in_place_of(word: str, *, picture: bool) -> str | None:
-    """What there is in place of a keyword that no function, or no picture, has."""
+    """What to use instead of a keyword that no function, or no picture, has."""
     tables = (NO_KEYWORD_OF_PICTURES, NO_KEYWORD) if picture else (NO_KEYWORD,)
     return next((text for table in tables for text, words in table.items() if spelt(word) in words), None)

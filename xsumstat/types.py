@@ -1,4 +1,4 @@
-"""Types of arrays, and the tolerance within which two differences are one."""
+"""Types of arrays, and the tolerance for equal differences."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from helpers import rows
 
 from xsumstat.inference import two_correlations
 
-OF_AVERAGES = pytest.mark.filterwarnings("ignore:(corr_test|'tost_analytic') takes the average correlation")
+OF_AVERAGES = pytest.mark.filterwarnings("ignore:(corr_test|'tost_analytic') treats the average correlation")
 
 
 @OF_AVERAGES
@@ -61,7 +61,7 @@ def test_corr_test_uses_the_cells_that_a_pair_shares(small, level, missing):
 
 
 @OF_AVERAGES
-@pytest.mark.filterwarnings("ignore:metrics compared on fewer", "ignore:1 input.s. have no cell")
+@pytest.mark.filterwarnings("ignore:metrics compared on fewer", "ignore:left out 1 input")
 @pytest.mark.parametrize("level", ["input", "global", "within_system"])
 def test_all_scores_that_are_there_serve_system_means_only(level):
     """At other levels "available" is "pairwise": for every question, and with an input that nobody rated."""
@@ -101,7 +101,7 @@ def test_all_scores_that_are_there_serve_system_means_only(level):
 def test_averages_of_groups_are_warned_of(small, at, method):
     """Not single correlations: elsewhere nothing is said, or it would be an error here."""
     level, other = (("input", "system"), ("within_system", "global"))[at % 2]
-    with pytest.warns(UserWarning, match=f"level={level!r} for a single one.* almost nothing .*; use perm_test"):
+    with pytest.warns(UserWarning, match=f"level={level!r} as a single one.* very conservative .*; use perm_test"):
         small.meta.corr_test("m0", level=level, method=method)
     small.meta.corr_test("m0", level=other, method=method)
 

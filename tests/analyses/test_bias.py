@@ -126,7 +126,9 @@ def test_a_bar_moves_with_the_metrics(ds, capsys, covariates):
 
 def test_what_cannot_be_told_is_told(ds):
     alone = ds.assign_coords(family=("system", ["one", *["many"] * 11]))
-    with pytest.warns(UserWarning, match="no interval, as without one system, input or cluster the slope is undefined"):
+    with pytest.warns(
+        UserWarning, match="no interval, because the slope is undefined without one system, input or cluster"
+    ):
         found = alone.meta.bias("human", metric="judge", given="family")
     assert np.isfinite(found.slope).all() and np.isnan(found.ci_low).all() and np.isnan(found.pvalue).all()
     known = alone.meta.bias("human", metric="judge", given="family", resample="input")
@@ -308,7 +310,7 @@ def test_ratings_that_cannot_tell_say_so():
     ds["rating"] = ds.rating.copy(data=np.random.default_rng(1).normal(size=ds.rating.shape))
     found = ds.meta.bias("rating", given="length")
     assert found.ci_low.item() == -np.inf and found.ci_high.item() == np.inf
-    assert "These ratings can't tell how judge scores outputs with a higher length" in found.meta.conclusion()
+    assert "These ratings do not show how judge scores outputs with a higher length" in found.meta.conclusion()
     plt = pytest.importorskip("matplotlib.pyplot")
     axis = found.meta.plot.bias()
     assert np.isfinite(axis.get_xlim()).all()

@@ -125,7 +125,7 @@ SCALES = {  # of the judge: its scores, and whether they are on another scale th
 }
 
 
-@pytest.mark.filterwarnings("ignore:scores outside the range", "ignore:metrics that are people")
+@pytest.mark.filterwarnings("ignore:scores outside the range", "ignore:metrics that equal human scores")
 @pytest.mark.parametrize("name", SCALES)
 def test_a_verdict_is_given_on_the_scale_of_the_raters_alone(name):
     judge, other = SCALES[name]

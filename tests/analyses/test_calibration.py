@@ -110,7 +110,7 @@ def test_human_scores_that_come_apart():
     ds = data(gaps=0.0)
     human = ds["rating"].mean("rater").isel(input=slice(5, None))
     more = xr.concat([human, human.isel(input=[0]).assign_coords(input=[99])], "input")
-    with pytest.warns(UserWarning, match=r"gold has input\(s\) without scores, which are left out: 99"):
+    with pytest.warns(UserWarning, match=r"left out inputs of the gold that have no metric scores: 99"):
         found = ds.drop_vars("rating").meta.calibrate(more, metric="judge", rng=1)
     assert found["calibration_gold"].isnull().sum() == 15
     assert found.score.sel(metric=JUDGE).notnull().all()  # outputs without a rating are mapped, too
@@ -298,7 +298,7 @@ def test_wrong_arguments(asked, message):
 def test_ratings_in_one_fold():
     ds = data(m=10, gaps=0.0)
     one = ds.assign(rating=ds["rating"].where(ds["input"] == 3))
-    with pytest.raises(ValueError, match="all rated outputs lie in one fold"):
+    with pytest.raises(ValueError, match="all rated outputs are in one fold"):
         one.meta.calibrate("rating", metric="judge", rng=1)
     with pytest.warns(UserWarning, match="fewer than 30 rated outputs"):
         ds.assign(rating=ds["rating"].where(ds["input"] < 5)).meta.calibrate("rating", metric="judge", rng=1)

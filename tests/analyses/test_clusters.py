@@ -257,7 +257,7 @@ def test_neither_order_nor_names_of_clusters_matter():
 def test_a_system_without_a_family_is_one_of_its_own():
     ds = scores(9)
     lacking = ds.assign_coords(family=("system", [None if name == "f2" else name for name in ds.family.values]))
-    with pytest.warns(UserWarning, match="have no family"):
+    with pytest.warns(UserWarning, match="without family"):
         got = lacking.meta.ci("human", level="input", cluster="family")
     np.testing.assert_allclose(got.ci_low, ds.meta.ci("human", level="input", cluster="family").ci_low, rtol=1e-12)
 

@@ -88,7 +88,7 @@ def test_undefined_groups_are_dropped_or_zero_and_counted(small):
 
 
 @pytest.mark.filterwarnings(
-    "ignore:constant scores", "ignore:no difference is defined", "ignore:corr_test takes", "ignore:no scores vary"
+    "ignore:constant scores", "ignore:undefined difference", "ignore:corr_test treats", "ignore:no scores vary"
 )
 @pytest.mark.parametrize(
     "level, undefined", [*((level, "zero") for level in LEVELS), ("input", "drop"), ("global", "drop")]
@@ -130,7 +130,7 @@ def test_a_function_that_returns_no_number(small, function, hint):
 
 
 def test_one_label_cannot_be_resampled(small):
-    with pytest.raises(ValueError, match="resample='input' has only one label to draw, so that nothing can vary"):
+    with pytest.raises(ValueError, match="resample='input' has only one label to draw: nothing can vary"):
         small.isel(input=[0]).meta.ci("m0", resample="input")
     with pytest.raises(ValueError, match="resample='input' has only one label"):
         small.isel(input=[0]).meta.perm_test("m0", resample="input")

@@ -37,7 +37,7 @@ def flat(ds, base="en"):
     return xr.Dataset({"score": xr.concat([part.drop_vars("language") for part in parts], "metric"), "human": ds.human})
 
 
-OF_AVERAGES = pytest.mark.filterwarnings("ignore:'(tost_analytic|anderson_hauck)' takes the average correlation")
+OF_AVERAGES = pytest.mark.filterwarnings("ignore:'(tost_analytic|anderson_hauck)' treats the average correlation")
 SETTINGS = {"level": "input", "coefficient": "kendall", "n_resamples": 400, "rng": 2}
 
 
@@ -318,7 +318,7 @@ def test_dominance_counts_the_draws(versions):
     assert not got.resolved.sel(metric="a", other_metric="a").any()
 
 
-@pytest.mark.filterwarnings("ignore:system means of 'b'", "ignore:metrics that are people's own")
+@pytest.mark.filterwarnings("ignore:system means of 'b'", "ignore:metrics that equal human scores")
 def test_an_order_is_resolved_from_the_threshold_on(versions):
     """That all draws agree on, even where all must."""
     ds = xr.Dataset({"score": versions.score.sel(language="en", drop=True), "human": versions.human})

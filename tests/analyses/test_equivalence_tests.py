@@ -113,7 +113,7 @@ def test_perfect_order_falls_back_and_says_so():
     labels = {"metric": ["perfect", "other"]}
     ds = xr.Dataset({"score": (("metric", "system", "input"), score), "human": (("system", "input"), human)}, labels)
     how = {"metric": "perfect", "other": "other", "coefficient": "kendall", "method": "jackknife"}
-    with pytest.warns(UserWarning, match=r"another jackknife interval stands in .* for 'perfect/other'"):
+    with pytest.warns(UserWarning, match=r"another jackknife interval is used .* for 'perfect/other'"):
         got = ds.meta.equivalence("human", margin=0.9, **how).squeeze()
     want = twin.difference(*score, human, "kendall", "system", confidence_level=0.9)
     assert bool(got.fell_back) and want["fell_back"]

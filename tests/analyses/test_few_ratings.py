@@ -43,7 +43,7 @@ def test_ratings_that_are_mostly_one_value_are_told_from_five_on(share, n, told)
     labels = {"system": ["a", "b"]}
     shares, numbers = xr.DataArray([share, 0.5], labels), xr.DataArray([n, 99], labels)
     if told:
-        with pytest.warns(UserWarning, match="more than 60 % of the ratings are one value.*for a$|for 'a'"):
+        with pytest.warns(UserWarning, match="more than 60 % of the ratings are equal.*for a$|for 'a'"):
             few_ratings.warn_one_value(shares, numbers)
     else:
         few_ratings.warn_one_value(shares, numbers)

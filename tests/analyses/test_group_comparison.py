@@ -160,7 +160,7 @@ def test_a_group_without_an_answer_is_nan_and_said():
     kinds[0] = "human"
     one = ds.assign_coords(kind_of=("system", kinds))
     found, texts = told(one, by="kind_of", level="input", metric="m1")
-    assert "a group of kind_of has 1 system(s): the result is for these systems only" in texts
+    assert "a group of kind_of has only 1 system: the result is for these systems only" in texts
     assert "undefined" in texts and "m1/human" in texts
     assert np.isnan(found.correlation.sel(kind_of="human")).all() and int(found.n_groups.item()) == 2
     assert np.isnan(found.difference.sel(kind_of="human")).all() and found.attrs["scope"] == "these systems"
@@ -202,7 +202,7 @@ def test_what_cannot_be_tested_is_said():
     ("asked", "error"),
     [
         ({"by": "nothing"}, "by must be a coordinate that describes each system or input, got 'nothing'"),
-        ({"by": "one"}, "by='one' has only the group\\(s\\) 'a'; a comparison needs 2"),
+        ({"by": "one"}, "by='one' must have 2 groups or more, got 'a'"),
         ({"by": "df"}, "by='df' is a name that results need; rename the coordinate"),
         ({"by": "domain", "adjust": "maxt"}, "adjust must be one of .*'holm'.*, got 'maxt'"),
         ({"by": "domain", "adjust": None, "within": "domain"}, "needs adjust="),

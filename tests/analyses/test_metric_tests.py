@@ -302,7 +302,7 @@ def test_a_pair_without_a_common_cell_is_said(small):
     for method in ("perm_test", "boot_test"):
         with pytest.warns(UserWarning) as caught:
             test = getattr(small.meta, method)("m0", n_resamples=50, rng=1)
-        assert any("no difference is defined for the pair(s) 'm1 and m2'" in str(each.message) for each in caught)
+        assert any("undefined difference for 'm1 and m2'" in str(each.message) for each in caught)
         assert np.isnan(test.pvalue.sel(metric="m1", other_metric="m2"))
         assert test.pvalue.sel(metric="m1", other_metric="m3").notnull()
 
@@ -361,7 +361,7 @@ def test_decisions_of_a_group_trade_places_by_default(small, level, given, same_
     "level, instead", [("input", "resample='input', the default, or swap='scores'"), ("global", "swap='scores'")]
 )
 def test_coins_for_single_decisions_are_asked_for_by_name(small, level, instead):
-    said = f"in {re.escape(metric_tests._FOUND)} of sets of scores at input level; {instead} holds its level"
+    said = f"in {re.escape(metric_tests._FOUND)} of simulated scores at input level.; use {re.escape(instead)}"
     with pytest.warns(UserWarning, match=said):
         got = small.meta.perm_test("m0", level=level, swap="decisions", **TIED)
     assert got.attrs["resample"] == "both"

@@ -99,7 +99,7 @@ def test_gold_beside_the_metrics_and_gaps_in_it(ds):
     for gold in ("mqm", human, human.isel(system=slice(None, None, -1))):
         np.testing.assert_allclose(apart.meta.corr(gold, **KW).correlation, want, atol=1e-12)
     gone = human.where((human.language != "zh-en") | (human.system != "s1"))
-    with pytest.warns(UserWarning, match="language='zh-en': 1 system"):
+    with pytest.warns(UserWarning, match="language='zh-en': left out 1 system"):
         got = apart.meta.corr(gone, **KW).correlation
     parts = [PARTS["en-de"], PARTS["zh-en"].drop_sel(system="s1")]
     alone = [part.meta.corr("human", coefficient="pairwise_accuracy").correlation.values for part in parts]
@@ -129,7 +129,7 @@ def test_a_language_without_a_pair_of_systems_adds_none(ds):
         ({"interval": "bca"}, "interval='bca' is not for pooled pairs; use interval='percentile'"),
         (
             {"method": "jackknife", "interval": "basic"},
-            "language='en-de': interval='basic' is of the bootstrap's samples",
+            "language='en-de': interval='basic' needs method='bootstrap'",
         ),
         ({"method": "fisher"}, "method='fisher' is not for pooled pairs"),
     ],

@@ -66,12 +66,12 @@ def test_kappa_is_cohens_of_pairs_seen_from_both_sides():
     pairs = by_pair(ds)
     human, judge = np.array([(people[0], own[0]) for people, own in pairs.values()]).T
     want = cohen_kappa_score(np.append(human, -human), np.append(judge, -judge))
-    with pytest.warns(LeftOutWarning, match="no pair was judged by two people"):
+    with pytest.warns(LeftOutWarning, match="no pair was judged by two humans"):
         found = ds.meta.preference_agreement()
     own = found.sel(rater="gpt")
     assert float(own.kappa) == pytest.approx(want) and float(own.kappa_low) < want < float(own.kappa_high)
     assert found.sel(rater="people").accuracy.isnull() and math.isnan(float(own.difference))
-    assert "How far people agree with each other is not known" in found.meta.conclusion()
+    assert "Human agreement is unknown" in found.meta.conclusion()
     assert float(own.tie_share) == pytest.approx(np.mean(judge == 0))
 
 
@@ -106,15 +106,15 @@ def test_a_judge_who_agrees_always_has_limits():
 
 def test_refusals():
     ds = preferences(1)
-    with pytest.raises(ValueError, match="compares judges with people, and no rater is of kind 'human': name them"):
+    with pytest.raises(ValueError, match="compares judges with humans, and no rater has the kind 'human': name them"):
         ds.sel(rater=["gpt"]).meta.preference_agreement()
-    with pytest.raises(ValueError, match="no rater is of kind 'judge'"):
+    with pytest.raises(ValueError, match="no rater has the kind 'judge'"):
         ds.sel(rater=["ann", "ben"]).meta.preference_agreement()
     with pytest.raises(ValueError, match="ties must be one of 'count', 'drop', got 'half'"):
         ds.meta.preference_agreement(ties="half")
     early = xr.DataArray(np.arange(ds.sizes["prompt"]) < 10, dims="prompt")
     apart = ds.preference.where((ds.kind == "human") == early)
-    with pytest.raises(ValueError, match="no pair was judged both by people and by 'gpt'"):
+    with pytest.raises(ValueError, match="no pair was judged both by a human and by 'gpt'"):
         ds.assign(preference=apart.transpose(*ds.preference.dims)).meta.preference_agreement()
 
 
@@ -122,6 +122,6 @@ def test_what_it_says():
     found = preferences(1, n_prompts=40, judges=("gpt", "qwen")).meta.preference_agreement()
     said = found.meta.conclusion()
     assert said.startswith("For these 3 systems on prompts like these, gpt chooses as a person does on ")
-    assert "People choose as each other on" in said and "than they do with each other" in said
+    assert "Humans choose alike on" in said and "than they do with each other" in said
     assert "(Cohen, 1960)" in found.meta.methods()
     assert "| people | .6" in found.meta.to_markdown() or "| people | .7" in found.meta.to_markdown()

@@ -128,4 +128,6 @@ def test_what_it_says():
     assert said.startswith("For these 2 systems on prompts like these, gpt chooses the output of higher length in ")
     assert "noise" not in said and "Dubois et al., 2024)" in found.meta.methods()
     noisy = lengths_matter(3, -0.6, 150).meta.preference_bias(given="length")
-    assert "nearer to 50 % than people's, which noise in its choices alone can bring about" in noisy.meta.conclusion()
+    assert (
+        "nearer to 50 % than the human share, which noise in its choices alone can explain" in noisy.meta.conclusion()
+    )

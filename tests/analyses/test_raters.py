@@ -405,7 +405,7 @@ def test_bad_arguments(demo):
         ({"rating": "rating", "along": "annotator"}, "a variable with the dim 'annotator'"),
         ({"rating": "rating", "measurement": "ratio"}, "measurement must be one of"),
         ({"rating": "rating", "n_resamples": 1}, "n_resamples must be at least 2"),
-        ({"rating": ds.rating.isel(rater=0)}, "lacks the dim"),
+        ({"rating": ds.rating.isel(rater=0)}, "must have the dim"),
         ({"rating": "rating", "along": "system"}, "along must be the dim of the raters"),
         ({"rating": ds.rating.expand_dims(alpha=2)}, "rating has the dim 'alpha', a name that results need"),
     ]

@@ -186,7 +186,7 @@ def test_refusals_and_warnings():
     ds = runs()
     with pytest.raises(ValueError, match=r"along='run' must be the dim .* score has no further dim; .*run='column'"):
         ds.isel(run=0).meta.repeatability("human")
-    with pytest.raises(ValueError, match=r"score has 1 label\(s\) along 'run', and 2 runs or more are needed"):
+    with pytest.raises(ValueError, match=r"score must have 2 or more runs along 'run', got 1"):
         ds.isel(run=[0]).meta.repeatability("human")
     with pytest.raises(ValueError, match="n_runs"):
         ds.meta.repeatability("human", n_runs=0)
@@ -199,7 +199,7 @@ def test_refusals_and_warnings():
     with pytest.raises(ValueError, match="squares are too large"):
         (ds * 1e200).meta.repeatability("human")
     alone = ds.score.where(xr.DataArray(np.arange(30) % 3, dims="input") == xr.DataArray(np.arange(3), dims="run"))
-    with pytest.warns(UserWarning, match="no reliability, as these scores do not tell runs apart .* 'judge'"):
+    with pytest.warns(UserWarning, match="no reliability, because runs and outputs .* 'judge'"):
         ds.assign(score=alone).meta.repeatability(metric="judge")
     noise = runs(shape=(4, 4, 2))
     noise["score"] = noise.score.copy(data=np.random.default_rng(5).normal(size=noise.score.shape))

@@ -57,7 +57,7 @@ def test_differences_change_their_sign_with_their_metrics(small):
         ({"level": "within_system"}, "interval='studentized' needs level='input', got 'within_system'"),
         ({"resample": "input"}, r"interval='studentized' draws systems: resample must be 'both' or 'system', got"),
         ({"resample": ("system", "rater")}, r"interval='studentized' draws systems: .* got \('system', 'rater'\)"),
-        ({"method": "jackknife"}, "interval='studentized' is of the bootstrap's samples, and method='jackknife'"),
+        ({"method": "jackknife"}, "interval='studentized' needs method='bootstrap', and method='jackknife'"),
     ],
 )
 def test_what_it_is_not_for(small, keywords, message):
@@ -79,5 +79,5 @@ def test_what_is_wrong_is_said(small):
     copied = small.copy(deep=True)
     copied.score[1] = 2 * copied.score[0] + 1
     said, got = told(copied)
-    assert "the jackknife's interval stands in (see `ci`), for 'm1'" in said
+    assert "the jackknife interval is used instead (see `ci`), for 'm1'" in said
     assert got.fell_back.all() and got.ci_low.item() == got.ci_high.item() == 1.0

@@ -186,7 +186,7 @@ def test_pairs_without_spread_borrow_from_the_others():
     """Of ratings at the ceiling two systems often have ten equal ones, and a plain t an interval without width."""
     ds = scores(n_systems=4, n=10, rho=0, seed=1)
     ds["human"] = xr.where(ds.human.system.isin(["s0", "s1"]) & ds.human.notnull(), 5.0, ds.human)
-    with pytest.warns(UserWarning, match="ratings are one value"):
+    with pytest.warns(UserWarning, match="ratings are equal"):
         result = ds.meta.compare_systems(method="ppi", metric="judge").squeeze("metric")
     assert result["difference"].values[0, 1] == 0 and result["pvalue"].values[0, 1] == 1
     width = (result["ci_high"] - result["ci_low"]).values

@@ -89,8 +89,8 @@ def test_gaps_and_unequal_numbers_of_ratings():
         warnings.simplefilter("always")
         result = ds.meta.system_means(metric="judge")
     texts = [str(each.message) for each in said]
-    assert "fewer than 5 ratings, so that these stand alone, for 's1'" in texts
-    assert "1 rating(s) of outputs that the metric did not score are left out" in texts
+    assert "fewer than 5 ratings, used without the metric, for 's1'" in texts
+    assert "left out 1 rating of outputs that the metric did not score" in texts
     assert len(texts) == 2
     agree(result, ds.score.values[0], ds.human.values)
     assert result["fell_back"].values.tolist() == [False, True, False, False]
@@ -264,7 +264,7 @@ def test_one_value_everywhere_needs_the_scale(lazy):
     if lazy:
         pytest.importorskip("dask")
         ds = ds.chunk(input=9)
-    with pytest.warns(UserWarning, match=r"no limits without scale=\(lowest, highest\), for 's0', 's1'"):
+    with pytest.warns(UserWarning, match=r"limits need scale=\(lowest, highest\), for 's0', 's1'"):
         result = ds.meta.system_means(metric="judge").compute()
     assert result["ci_low"].isnull().all() and (result["mean"] == 5).all()
     with warnings.catch_warnings():
@@ -276,7 +276,7 @@ def test_one_value_everywhere_needs_the_scale(lazy):
 def test_mostly_one_value_is_told():
     ds = scores(3, 30, 10, seed=13)
     ds["human"] = ds.human.where(ds.human.isnull() | ds.input.isin(["i0", "i1"]), 5.0)
-    with pytest.warns(UserWarning, match="more than 60 % of the ratings are one value"):
+    with pytest.warns(UserWarning, match="more than 60 % of the ratings are equal"):
         ds.meta.system_means(metric="judge")
 
 

@@ -76,7 +76,7 @@ def test_systems_without_a_group_are_said_and_odd_groups_have_names(small):
     for kinds, names in ((["a", None, "b", "b", "b", "a"], ["a", "b"]), ([1.5, np.nan, 2, 2, 2, 1.5], ["1.5", "2.0"])):
         kinds = np.array(kinds, dtype=object if names[0] == "a" else float)
         ds = small.assign_coords(group=("system", kinds))
-        with pytest.warns(UserWarning, match=r"1 system\(s\) have no group"):
+        with pytest.warns(UserWarning, match=r"1 system without group"):
             test = ds.meta.compare_systems(between="group")
         assert test.group.values.tolist() == names and test.n_tests[0].values.tolist() == [[1, 6], [6, 3]]
     pytest.importorskip("dask")

@@ -114,8 +114,8 @@ def test_top_k_corr_says_once_what_holds_for_several_k(demo):
             "human", metric="judge", k=range(3, 8), n_resamples=50, rng=1, coefficient="kendall", resample="both"
         )
     texts = [str(each.message) for each in caught if "few systems" in str(each.message)]
-    assert texts == ["at k = 4, 3: few systems: a correlation over so few says little"]
-    for k, message in ((1, "at least 2"), ([13], "at most 12"), ([], "empty"), ([4, 4], "more than once")):
+    assert texts == ["at k = 4, 3: few systems: results are very uncertain"]
+    for k, message in ((1, "at least 2"), ([13], "at most 12"), ([], "empty"), ([4, 4], "repeats")):
         with pytest.raises(ValueError, match=message):
             demo.meta.top_k_corr("human", k=k)
 

@@ -66,7 +66,7 @@ def test_a_duplicate_is_undecided_against_itself(realsumm):
     assert (got.confusion.sum(("gold_verdict", "metric_verdict")) == 300).all()
 
 
-@pytest.mark.filterwarnings("ignore:metrics that are people's own scores")
+@pytest.mark.filterwarnings("ignore:metrics that equal human scores")
 @pytest.mark.filterwarnings("ignore:system means of 'turned'")
 def test_the_gold_agrees_with_itself_and_its_opposite_does_not(small):
     score = small.score.drop_vars("kind")
@@ -112,7 +112,7 @@ def test_pairs_that_share_too_little_get_no_verdict(small):
 def test_systems_without_labels_keep_their_numbers(small):
     ds = small.drop_vars("system")
     ds.score[:, 3] = np.nan
-    with pytest.warns(UserWarning, match=r"1 system\(s\) have no cell.*left out: 3$"):
+    with pytest.warns(UserWarning, match=r"left out 1 system without an output.*: 3$"):
         got = ds.meta.discriminative_agreement("m0", n_resamples=50, rng=1)
     assert got.system.values.tolist() == [0, 1, 2, 4, 5]
 

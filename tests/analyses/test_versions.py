@@ -171,7 +171,7 @@ def test_what_margins_and_versions_need(ds):
         versions.check_along(ds.score, "corpsu", "x")
     with pytest.raises(ValueError, match="unknown base 'fr'.* labels of language"):
         versions.check_along(ds.score, "language", "fr")
-    with pytest.raises(ValueError, match="score has no labels along 'corpus', so that base='x' names none"):
+    with pytest.raises(ValueError, match="score has no labels along 'corpus', needed for base='x'"):
         versions.check_along(ds.score.drop_vars("corpus"), "corpus", "x")
     with pytest.raises(ValueError, match="gold has the dim 'corpus' too; select one label"):
         Pairs.of(ds, "human", None, "corpus", "x", None, KENDALL)

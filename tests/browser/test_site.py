@@ -23,6 +23,9 @@ PAGES = (
     "install.html",
     "own_csv.html",
     "which.html",
+    "calibration.html",
+    "calibration/intervals_input.html",
+    "calibration/tests_system.html",
     "notebooks/00_quickstart.html",
     "changelog.html",
 )

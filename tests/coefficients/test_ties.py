@@ -257,13 +257,13 @@ def test_why_nothing_is_defined_is_said():
 
 # --- Swaps of decisions ---
 
-ONE_BY_ONE = pytest.mark.filterwarnings("ignore:decisions trade places one by one")
+ONE_BY_ONE = pytest.mark.filterwarnings("ignore:swapping single decisions")
 
 
 @pytest.mark.parametrize("level, instead", [("input", "resample='input', the default"), ("system", "swap='scores'")])
 def test_coins_for_single_decisions_are_warned_of(level, instead):
     ds = cube(*tied(0))
-    with pytest.warns(UserWarning, match=f"the test finds too much, .*; {instead}"):
+    with pytest.warns(UserWarning, match=f"the test is liberal .*; use {instead}"):
         ds.meta.perm_test("human", level=level, coefficient="acc_eq", swap="decisions", n_resamples=19, rng=0)
 
 
@@ -409,7 +409,7 @@ def test_held_out_thresholds_are_those_of_the_other_scores():
         ({"calibrate_on": 3}, "calibrate_on must be a Dataset"),
         ({"calibrate_on": xr.Dataset(), "threshold": 1}, "give one of them"),
         ({"calibrate_on": xr.Dataset()}, "calibrate_on: the Dataset has no variable 'score'"),
-        ({"coefficient": "spa"}, "coefficient='spa' is of systems, and needs level='system'"),
+        ({"coefficient": "spa"}, "coefficient='spa' compares systems, and needs level='system'"),
         (
             {"threshold": xr.DataArray([1.0], dims="metric", coords={"metric": ["m0"]})},
             "unknown metric of threshold 'm1'",
@@ -428,7 +428,7 @@ def test_wrong_thresholds(keywords, text):
     [
         ({"swap": "decisions", "coefficient": "kendall"}, "swap='decisions' needs coefficient='acc_eq'"),
         ({"swap": "decisions", "resample": "system"}, "resample must be 'both' or 'input' where decisions are swapped"),
-        ({"swap": "decisions", "crossed": True}, "crossed=True is for swaps of scores"),
+        ({"swap": "decisions", "crossed": True}, "crossed=True applies to swaps of scores"),
         ({"swap": "scores", "threshold": 0.3}, "swap='scores' would give a score to another metric's threshold"),
         ({"swap": "scores", "method": "analytic"}, "needs a difference that is linear in the swaps"),
     ],

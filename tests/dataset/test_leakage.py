@@ -32,8 +32,8 @@ def told(ask):
     with pytest.warns(UserWarning) as caught:
         ask()
     texts = {str(each.message) for each in caught}
-    assert len([text for text in texts if "people's own scores" in text]) == 1
-    return next(text for text in texts if "people's own scores" in text)
+    assert len([text for text in texts if "that equal human scores" in text]) == 1
+    return next(text for text in texts if "that equal human scores" in text)
 
 
 DRAWS = {"n_resamples": 9, "rng": 0}

@@ -154,4 +154,4 @@ def test_pairs_without_a_difference_are_named_unless_a_constant_metric_says_why(
     with pytest.warns(UserWarning) as caught:
         metric_pairs.warn_undefined(missing, pairs, scores)
     (text,) = [str(each.message) for each in caught]
-    assert text == "no difference is defined for the pair(s) 'a and b/en', 'a and d/en', 'b and d/en'"
+    assert text == "undefined difference for 'a and b/en', 'a and d/en', 'b and d/en'"

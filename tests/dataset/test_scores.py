@@ -46,7 +46,7 @@ def test_set_dims_says_what_is_wrong(keywords, message):
 
 def test_missing_dims_are_named_with_the_way_out(small):
     with pytest.raises(
-        ValueError, match=r"score lacks the dim\(s\) 'system', .* rename with xsumstat.set_dims\(ds, system="
+        ValueError, match=r"score must have dim 'system', .* rename with xsumstat.set_dims\(ds, system="
     ):
         ask(small.rename(system="model"))
 
@@ -82,7 +82,7 @@ def test_not_numbers(small):
 def test_infinite_scores_are_counted_and_the_first_is_placed(small):
     small.score[1, 2, 3] = np.inf
     small.score[3, 0, 0] = -np.inf
-    with pytest.raises(ValueError, match=r"score has 2 infinite value\(s\), the first at .*'m1'.*'s2'.*'i3'"):
+    with pytest.raises(ValueError, match=r"score has 2 infinite values, the first at .*'m1'.*'s2'.*'i3'"):
         ask(small)
 
 
@@ -105,7 +105,7 @@ def test_all_kinds_of_numbers_are_taken(small, dtype):
 def test_a_label_twice(small, dim):
     labels = list(small[dim].values)
     labels[1] = labels[0]
-    with pytest.raises(ValueError, match=f"dim '{dim}' of score has 1 label.* more than once: '{labels[0]}'"):
+    with pytest.raises(ValueError, match=f"dim '{dim}' of score repeats '{labels[0]}'"):
         ask(small.assign_coords({dim: labels}))
 
 
@@ -193,7 +193,7 @@ def test_gold_without_inputs_serves_system_level_only(small):
 
 
 @pytest.mark.parametrize(
-    "values, message", [(np.nan, "'m0' has no score at all"), (3.0, "'m0' is constant, so that no")]
+    "values, message", [(np.nan, "'m0' has no score at all"), (3.0, "'m0' is constant: its correlations")]
 )
 def test_gold_without_information(small, values, message):
     small.score[0] = values
@@ -226,7 +226,7 @@ def test_metrics_are_chosen_by_label_labels_or_condition(small):
 def test_a_wrong_metric(small):
     with pytest.raises(ValueError, match=r"unknown metric 'm9'; did you mean 'm\d'\? metrics: 'm0', 'm1'"):
         small.meta.corr("m0", metric=["m1", "m9"])
-    with pytest.raises(ValueError, match="metric has 1 label.* more than once: 'm1'"):
+    with pytest.raises(ValueError, match="metric repeats 'm1'"):
         small.meta.corr("m0", metric=["m1", "m1"])
     with pytest.raises(ValueError, match="metric leaves no metric to look at"):
         small.meta.corr("m0", metric=small.kind == "z")
@@ -282,9 +282,7 @@ def test_higher_is_better_in_the_wrong_place(small):
         ValueError, match="higher_is_better is a variable of the Dataset, and must be a coordinate of metric"
     ):
         ask(small.assign(higher_is_better=("metric", [True, False, True, True])))
-    with pytest.raises(
-        ValueError, match=r"higher_is_better must be a coordinate of metric, it has the dim\(s\) 'system'"
-    ):
+    with pytest.raises(ValueError, match=r"higher_is_better must be a coordinate of metric, got the dims 'system'"):
         ask(small.assign_coords(higher_is_better=("system", [True, False] * 3)))
 
 
@@ -312,13 +310,13 @@ def test_a_dim_that_a_selection_lost(small):
 def test_gold_and_scores_that_are_never_together(small):
     small.score[0, :, :2] = np.nan
     small.score[1:, :, 2:] = np.nan
-    with pytest.raises(ValueError, match="gold and score are never there together: no cell has both"):
+    with pytest.raises(ValueError, match="no output has both a gold score and a metric score"):
         ask(small)
 
 
 def test_a_metric_without_any_score(small):
     small.score[2] = np.nan
-    with pytest.raises(ValueError, match=r"metric\(s\) 'm2' have no score at all: .*drop_sel"):
+    with pytest.raises(ValueError, match=r"no score at all for metric 'm2': .*drop_sel"):
         ask(small)
 
 
@@ -353,8 +351,8 @@ def test_labels_that_differ_are_intersected_and_reported(small):
     with pytest.warns(UserWarning) as caught:
         got = small.drop_sel(metric="m0").meta.corr(gold)
     messages = " ".join(str(each.message) for each in caught)
-    assert "differ along 'system': 1 label(s) that only one has are left out: 's5'" in messages
-    assert "differ along 'input': 1 label(s) that only one has are left out: 'i3'" in messages
+    assert "differ along 'system': left out 1 label that only one of them has: 's5'" in messages
+    assert "differ along 'input': left out 1 label that only one of them has: 'i3'" in messages
     assert got.attrs["dropped_system"] == "s5" and got.attrs["dropped_input"] == "i3"
     want = small.isel(system=slice(5), input=[0, 1, 2, 4]).meta.corr("m0")
     np.testing.assert_allclose(got.correlation, want.correlation, atol=1e-15)
@@ -386,8 +384,8 @@ def test_systems_and_inputs_with_nothing_are_dropped_and_reported(small):
     with pytest.warns(UserWarning) as caught:
         got = small.meta.ci("m0", level="input", n_resamples=50, rng=0)
     messages = [str(each.message) for each in caught]
-    assert any("1 system(s) have no cell with both gold and a score and are left out: 's2'" in m for m in messages)
-    assert any("1 input(s) have no cell with both gold and a score and are left out: 'i4'" in m for m in messages)
+    assert any("left out 1 system without an output that has both gold and a score: 's2'" in m for m in messages)
+    assert any("left out 1 input without an output that has both gold and a score: 'i4'" in m for m in messages)
     with_less = small.isel(system=[0, 1, 3, 4, 5], input=slice(4)).meta.ci("m0", level="input", n_resamples=50, rng=0)
     np.testing.assert_array_equal(got.ci_low, with_less.ci_low)
     assert got.attrs["dropped_system"] == "s2"
@@ -398,7 +396,7 @@ def test_available_keeps_inputs_that_nobody_rated(small):
     got = small.meta.corr("m0", level="system", missing="available").correlation
     human, metrics = small.score[0].mean("input"), small.score[1:].mean("input")
     np.testing.assert_allclose(got, [np.corrcoef(each, human)[0, 1] for each in metrics], atol=1e-12)
-    with pytest.warns(UserWarning, match=r"2 input\(s\) have no cell"):
+    with pytest.warns(UserWarning, match=r"left out 2 inputs without an output"):
         pairwise = small.meta.corr("m0", level="system").correlation
     np.testing.assert_allclose(
         pairwise, [np.corrcoef(each, human)[0, 1] for each in small.score[1:, :, :3].mean("input")], atol=1e-12
@@ -500,7 +498,7 @@ def test_dataset_helper_makes_what_it_says():
 def test_labels_that_only_one_has_are_named_whosever_they_are(small, dim, label):
     """Of the gold or of the scores."""
     gold = small.score.sel(metric="m0", drop=True)
-    said = f"gold and score differ along '{dim}': 1 label\\(s\\) that only one has are left out: '{label}'"
+    said = f"gold and score differ along '{dim}': left out 1 label that only one of them has: '{label}'"
     with pytest.warns(UserWarning, match=said):
         fewer = small.drop_sel({dim: label}).meta.corr(gold, metric=["m1", "m2"])
     with pytest.warns(UserWarning, match=said):

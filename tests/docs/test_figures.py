@@ -72,11 +72,13 @@ def test_sizes_of_the_comparison_of_metrics_are_what_was_measured():
 def test_coverage_of_few_systems_and_of_agreement_and_sizes_of_bias_are_those_of_the_calibration():
     """What the page of choices says are the summaries of the tables on the page of the calibration."""
     text = (ROOT / "docs" / "which.md").read_text("utf-8")
-    measured = (ROOT / "docs" / "calibration.md").read_text("utf-8")
-    few = re.search(r"On average (0\.\d+) of the intervals held the truth", measured)
+    measured = "".join(
+        (ROOT / "docs" / page).read_text("utf-8") for page in ("calibration.md", "calibration/judges.md")
+    )
+    few = re.search(r"Coverage is ([\d.]+) % on average, lowest", measured)
     agree = re.search(r"mean coverage ([\d.]+) %, least ([\d.]+) %, most ([\d.]+) %", measured)
     bias = re.search(r"p ≤ \.05 in (0\.\d+) of sets on average \(least (0\.\d+), most (0\.\d+)\)", measured)
-    assert f"coverage {100 * float(few[1]):.1f} % on average" in text
+    assert f"coverage {few[1]} % on average" in text
     assert f"coverage {agree[1]} % on average ({agree[2]} to {agree[3]} %; one to four" in text
     mean, least, most = (f"{100 * float(each):.2g}" for each in bias.groups())
     assert f"{mean} % on average ({least} to {most} %) of unbiased judges" in text

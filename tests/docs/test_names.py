@@ -66,7 +66,7 @@ def test_what_is_typed_is_there(entries, demo):
 
 def test_a_group_without_a_guide_fails(pages, monkeypatch):
     monkeypatch.setitem(offers.QUESTIONS, "a new group", ("corr",))
-    monkeypatch.setitem(offers.QUESTIONS, "agreement with people", ("ci",))
+    monkeypatch.setitem(offers.QUESTIONS, "agreement with human scores", ("ci",))
     with pytest.raises(KeyError, match="a new group"):
         pages.groups()
 

@@ -1,6 +1,7 @@
 """Every shell line and Python block of README and docs is run, page by page, or left out by a rule with a name."""
 
 import ast
+import importlib
 import re
 import shlex
 import warnings
@@ -11,6 +12,7 @@ import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
+import task_folders
 
 import xsumstat
 from xsumstat import __main__ as cli
@@ -29,7 +31,7 @@ CALL = re.compile(
 
 # Blocks of Python that are not run here, by the words that they are known by, and why.
 LEFT_OUT = {
-    '"wmt24"': "scores of a shared task, which nobody may pass on; tests/io/test_mtme.py runs the calls",
+    'folder, "wmt24"': "scores of a shared task, which nobody may pass on; tests/io/test_mtme.py runs the calls",
     "data.EvalSet(": "mt-metrics-eval is in no registry; tests/io/test_mtme_evalset.py reads folders as it does",
     "mqm_generalMT2022": "a file of WMT; tests/io/test_mqm.py runs the calls",
     'Client("scheduler:8786")': "a cluster; tests/test_lazy_report.py and the tests of clusters run the calls",
@@ -94,6 +96,9 @@ def folder(tmp_path, monkeypatch):
         own[rater] = np.clip(np.round(3 + own.human + 0.7 * rng.normal(size=len(own))), 1, 5)
     own.drop(columns="human").to_csv("outputs.csv", index=False)
     run(CODE[JUDGES][0], {})  # graded.csv
+    _, told = task_folders.make(tmp_path)
+    task_folders.own(tmp_path / "mine", told)
+    (tmp_path / "NEW-refA.seg.score").write_text((tmp_path / "mine/en-es/NEW-refA.seg.score").read_text())
     yield tmp_path
     plt.close("all")
 
@@ -148,7 +153,10 @@ def test_exit_statuses_are_those_that_the_guide_tells(folder, capsys):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name, code in CODE.items() if code])
-def test_pages(folder, name):
+def test_pages(folder, name, monkeypatch):
+    if name == "docs/calibration.md":  # the files that it offers
+        monkeypatch.syspath_prepend(ROOT / "docs")
+        importlib.import_module("lookup_tables").write(ROOT / "benchmarks", folder)
     space = {"__name__": "__main__"}
     exec(DEMO, space)
     with warnings.catch_warnings():

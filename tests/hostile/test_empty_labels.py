@@ -77,7 +77,7 @@ def test_raters_without_ratings_are_named_and_make_no_gold_of_all_others():
     ds = rounded(3)
     rating = raters(ds).rename("rating")
     some = xr.concat([rating, rating.isel(rater=[0]) * np.nan], "rater")
-    with pytest.warns(UserWarning, match=r"1 rater\(s\) gave no rating, and are left out: 3"):
+    with pytest.warns(UserWarning, match=r"left out 1 rater without a rating: 3"):
         assert ds.meta.human_ceiling(some, metric="m0", level="input").sizes["rater"] == 3
 
 

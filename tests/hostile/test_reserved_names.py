@@ -82,6 +82,7 @@ def test_every_analysis_is_asked_for_its_names():
         "read_mqm",
         "read_mtme",
         "wmt_tasks",
+        "shared_task",
         "read_realsumm",
         "read_sacrerouge",
         "set_dims",

@@ -23,6 +23,9 @@ PUBLIC = ACCESSORS | {f"xsumstat.{name}": getattr(xsumstat, name) for name in xs
 # GL02 wants closing quotes on a line of their own, which `inspect.cleandoc` has taken off; an extended summary (ES01)
 # and See Also (SA01) are not asked for; SS05 takes nouns in the plural for verbs.
 NOT_ASKED = {"GL02", "ES01", "SA01", "SS05"}
+# Subpackages whose docstrings are short, and the most lines that one has in the source.
+SHORT = ("analyses",)
+LONGEST_PUBLIC, LONGEST_PRIVATE = 70, 12
 
 
 def failing(check, names):
@@ -95,7 +98,7 @@ def test_examples_import_what_they_use():
 def test_shared_entries_are_shared():
     sources = [path.read_text(encoding="utf-8") for path in Path(xsumstat.__file__).parent.rglob("*.py")]
     places = [name for text in sources for name in re.findall(r"^ +\{([\w.]+)\}$", text, re.MULTILINE)]
-    used = Counter(entry for name in places for entry in docstrings.RUNS.get(name, (name,)))
+    used = Counter(entry for name in places for entry in docstrings.RUNS.get(name, name).split())
     assert used.keys() == docstrings.ENTRIES.keys()
     assert [name for name, times in used.items() if times < 2] == []
 
@@ -117,3 +120,25 @@ def test_entries_begin_with_their_name():
         return not (named and rest and all(line.startswith("    ") for line in rest))
 
     assert failing(wrong, docstrings.ENTRIES) == {}
+
+
+def lines_of_docstrings(path):
+    """By name, the lines of the docstrings of a file's functions and classes."""
+    nodes = [
+        each
+        for each in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(each, ast.FunctionDef | ast.ClassDef)
+    ]
+    written = {each.name: each.body[0] for each in nodes if ast.get_docstring(each) is not None}
+    return {name: text.end_lineno - text.lineno + 1 for name, text in written.items()}
+
+
+def test_docstrings_are_short():
+    public = {name.rpartition(".")[2] for name in PUBLIC}
+    found = {}
+    for room in SHORT:
+        for path in sorted((Path(xsumstat.__file__).parent / room).rglob("*.py")):
+            for name, lines in lines_of_docstrings(path).items():
+                if lines > (LONGEST_PUBLIC if name in public else LONGEST_PRIVATE):
+                    found[f"{room}/{path.name}: {name}"] = lines
+    assert found == {}

@@ -27,6 +27,7 @@ FACE = (
         "conclusions",
         "findings",
         "findings_outputs",
+        "findings_drift",
         "findings_groups",
         "findings_judges",
         "findings_plans",
@@ -36,7 +37,6 @@ FACE = (
         "offers",
     ),
     *(
-        "drift",
         "gate",
         "options",
         "overview",
@@ -45,6 +45,8 @@ FACE = (
         "report_data",
         "report_page",
         "report_pictures",
+        "task_command",
+        "task_report",
     ),
     *("__init__", "__main__"),
 )

@@ -83,8 +83,8 @@ def test_what_is_left_over_is_told():
     frame = pd.concat([frame, pd.DataFrame({"model": ["z", "a"], "doc": [7, 99], "mine": [1.0, 2.0]})])
     with pytest.warns(
         xsumstat.LeftOutWarning,
-        match=r"^mine: 10 of 12 rows matched; 2 row\(s\) are of no output, as z/7, a/99; "
-        r"2 of 12 outputs have no row, as b/10, c/10$",
+        match=r"^mine: 10 of 12 rows matched; 2 rows without an output in the scores, e.g. z/7, a/99; "
+        r"2 of 12 outputs have no row, e.g. b/10, c/10$",
     ):
         found = add_metric(base(), frame)
     assert int(found.score.sel(metric="mine").isnull().sum()) == 2
@@ -107,17 +107,17 @@ def test_labels_of_another_type_are_refused_with_the_way_out():
 @pytest.mark.parametrize(
     "frame, keys, message",
     [
-        (mine().iloc[[0, 0, 1]], {}, r"1 row\(s\) are of an output that one before is of, the first 'c/10': keep one"),
+        (mine().iloc[[0, 0, 1]], {}, r"1 row with an output of an earlier row, the first 'c/10': keep one"),
         (mine(), {"name": "rouge"}, "there is a metric 'rouge' in the scores already: pass name="),
         (mine(rouge=1.0), {}, "there is a metric 'rouge' .*metric="),
         (mine(), {"on": ["model", "dok"]}, "on='dok' names neither a dim nor a coordinate"),
         (mine(), {"on": {"input": "dok"}}, "is not a column; did you mean 'doc'"),
-        (mine(), {"on": "doc"}, "scores has no column of systems, of which there are 3"),
+        (mine(), {"on": "doc"}, "scores has no column of systems, and ds has 3"),
         (mine(), {"on": {"domian": "doc"}}, "on names 'domian', which is neither a dim nor a coordinate"),
         (mine(domain="odd"), {"on": ["model", "domain"]}, "coordinate 'domain' does not identify inputs: several are"),
-        (mine().assign(doc=99), {}, "no row is of an output of the scores: the rows are 'c/99'"),
-        (mine().assign(doc=np.nan), {}, r"12 row\(s\) have no input \(column 'doc'\), the first is row 0"),
-        (mine(), {"name": ["x", "y"]}, r"name has 2 name\(s\), and scores 1 column"),
+        (mine().assign(doc=99), {}, "no row matches an output: the rows have 'c/99'"),
+        (mine().assign(doc=np.nan), {}, r"12 rows without input \(column 'doc'\), the first is row 0"),
+        (mine(), {"name": ["x", "y"]}, r"name has 2 names for 1 column"),
         (mine(), {"lower_is_better": "min"}, "unknown metric in lower_is_better 'min'; did you mean 'mine'"),
         (mine(), {"metric": "mein"}, "metric='mein' is not a column; did you mean 'mine'"),
         (mine()[["model", "doc"]], {}, "no column of numbers beside 'model', 'doc'"),

@@ -69,7 +69,7 @@ def test_percentages_as_text_are_refused_with_what_to_do(more, keywords):
 
 def test_percentages_beside_numbers_are_left_out_with_what_to_do():
     frame = pd.DataFrame(PERCENT | {"n": [1.0, 2, 3, 4]})
-    with pytest.warns(UserWarning, match=f"left out, .*'m'; 'm' holds percentages as text: {re.escape(WAY)}"):
+    with pytest.warns(UserWarning, match=f"left out column 'm': .*; 'm' holds percentages as text: {re.escape(WAY)}"):
         ds = frame.meta.to_scores(wide=True)
     assert list(ds.metric.values) == ["n"]
     # What is advised is what can be done.

@@ -13,8 +13,8 @@ from xsumstat.io.eval_cases import Cases
 from xsumstat.io.eval_results import read_deepeval, read_lm_eval, read_promptfoo
 
 FIXTURES = Path(__file__).parent / "fixtures"
-LISTS = "ignore:scores that are no numbers are left out. 'f1'"
-ERRORS = "ignore:1 answer"
+LISTS = "ignore:left out scores that are not numbers. 'f1'"
+ERRORS = "ignore:no score for 1 answer"
 
 
 def copied(tmp_path, name):
@@ -56,9 +56,7 @@ def test_lm_eval():
 
 
 def test_lm_eval_says_what_is_left_out():
-    with pytest.warns(
-        UserWarning, match=r"no numbers are left out: 'f1' \(\['B', \['A'\]\] in samples_arc_tiny_.*line 1"
-    ):
+    with pytest.warns(UserWarning, match=r"not numbers: 'f1' \(\['B', \['A'\]\] in samples_arc_tiny_.*line 1"):
         read_lm_eval(FIXTURES / "lm_eval")
 
 
@@ -158,7 +156,7 @@ def test_promptfoo():
 
 
 def test_promptfoo_says_errors():
-    with pytest.warns(UserWarning, match=r"1 answer\(s\) ended in an error, and have no score"):
+    with pytest.warns(UserWarning, match=r"no score for 1 answer that ended in an error"):
         read_promptfoo(FIXTURES / "promptfoo" / "results.json")
 
 

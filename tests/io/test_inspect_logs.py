@@ -74,9 +74,7 @@ def test_values_of_every_kind(tmp_path):
         sample.update(id=values.index(value), scores={"s": {"value": value}})
     path = tmp_path / "a.json"
     path.write_text(json.dumps(content))
-    with pytest.warns(
-        UserWarning, match=r"scores that are no numbers are left out: 's' \('great' in a\.json, sample 4"
-    ):
+    with pytest.warns(UserWarning, match=r"left out scores that are not numbers: 's' \('great' in a\.json, sample 4"):
         ds = read_inspect(path)
     np.testing.assert_array_equal(ds.score.values.ravel(), [1, 1, 2.5, np.nan])
 

@@ -91,7 +91,7 @@ def test_ter_of_published_texts(mirror):
 def test_bad_metrics():
     with pytest.raises(ValueError, match="metrics must be one of 'bleu', 'chrf', 'ter', got 'bluE'"):
         xsumstat.load_dataset("wmt21-ted-ende", metrics=["bluE"])
-    with pytest.raises(ValueError, match="metrics has 1 label.* more than once: .bleu."):
+    with pytest.raises(ValueError, match="metrics repeats .bleu."):
         xsumstat.load_dataset("wmt21-ted-ende", metrics=["bleu", "bleu"])
     with pytest.raises(ValueError, match="metrics are computed from texts, which 'wmt21-ted-ende' alone has"):
         xsumstat.load_dataset("demo", metrics="bleu")

@@ -235,7 +235,7 @@ def test_without_a_reference_one_is_added_and_all_are_meant_by_all(tmp_path):
 def test_where_the_toolkit_would_fill_in_zeros_is_told(tmp_path):
     ds = given()
     ds.score[4, 0] = np.nan
-    with pytest.warns(UserWarning, match="'QE-src' have no score of 'A': mt-metrics-eval reads 0 there"):
+    with pytest.warns(UserWarning, match="no score of 'A' by metric 'QE-src': mt-metrics-eval reads 0 there"):
         ds.meta.to_mtme(tmp_path, "set", "en-de")
     with pytest.raises(Refused, match="no scores of A"):
         opened(tmp_path)
@@ -245,7 +245,9 @@ def test_where_the_toolkit_would_fill_in_zeros_is_told(tmp_path):
 def test_metrics_that_are_there_lack_the_systems_that_are_new(tmp_path):
     given().sel(system=["A", "refB"]).meta.to_mtme(tmp_path, "set", "en-de")
     new = given().isel(metric=[0, 4]).assign_coords(metric=["da", "New-src"])
-    with pytest.warns(UserWarning, match="'COMET-22-refB', 'QE-src', 'X-refA.refB' have no score of 'B.1': mt-metrics"):
+    with pytest.warns(
+        UserWarning, match="no score of 'B.1' by metrics 'COMET-22-refB', 'QE-src', 'X-refA.refB': mt-metrics"
+    ):
         new.meta.to_mtme(tmp_path, "set", "en-de")
     with pytest.raises(Refused, match="no scores of B.1"):
         opened(tmp_path)
@@ -266,8 +268,8 @@ METRICS = ["mqm", "wmt.z", "COMET-22-refB", "X-refA.refB", "QE-src"]
     ({"metric": [*METRICS[:4], "QE-refA.all"]}, "'all' is to name a reference"),
     ({"metric": [*METRICS[:4], "X-refB.refA"]}, "'X-refA.refB' and 'X-refB.refA' are one for mt-metrics-eval"),
     ({"reference": ("metric", ["", "", "", "", "ref-A"])}, "metric 'QE-src' cannot be written: 'ref-A' is to name"),
-    ({"document": ("input", ["d1", "d2", "d1", "d3", "d3"])}, "document.s. 'd1', 'd3' cannot be written.*sortby"),
-    ({"document": ("input", ["d1", "d1", "d1", "d3", "d3"])}, "document.s. 'd1', 'd3' cannot be written.*one domain"),
+    ({"document": ("input", ["d1", "d2", "d1", "d3", "d3"])}, "cannot write documents 'd1', 'd3'.*sortby"),
+    ({"document": ("input", ["d1", "d1", "d1", "d3", "d3"])}, "cannot write documents 'd1', 'd3'.*one domain"),
 ])  # fmt: skip
 def test_names_that_the_toolkit_cannot_read_are_refused(tmp_path, labels, text):
     with pytest.raises(ValueError, match=text):

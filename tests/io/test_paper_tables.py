@@ -124,7 +124,7 @@ def test_a_p_value_at_alpha_is_bold():
 def test_tests_of_something_else_are_refused(demo):
     result = demo.meta.corr("human")
     test = demo.meta.corr_test("human")
-    with pytest.raises(ValueError, match="tests are of level='input', the result of level='system'"):
+    with pytest.raises(ValueError, match="tests have level='input', the result of level='system'"):
         with pytest.warns(UserWarning):
             other = demo.meta.corr_test("human", level="input")
         result.meta.to_latex(tests=other)
@@ -132,7 +132,7 @@ def test_tests_of_something_else_are_refused(demo):
         result.meta.to_latex(tests=test.drop_sel(metric="length"))
     with pytest.raises(ValueError, match="tests must be what compare_metrics"):
         result.meta.to_markdown(tests=result)
-    with pytest.raises(ValueError, match="tests mark the metrics of a table with one correlation"):
+    with pytest.raises(ValueError, match="tests mark metrics in a table with one correlation"):
         test.meta.to_markdown(tests=test)
 
 

@@ -103,7 +103,7 @@ def test_kinds_of_raters():
 
 def test_what_describes_prompts_and_raters_is_kept():
     table = frame(topic=["x", "x", "y"], tool=["t", "t", "t"], note=["n", "o", "n"], who=["gpt"] * 3)
-    with pytest.warns(LeftOutWarning, match="describe no prompt or rater: 'note'"):
+    with pytest.warns(LeftOutWarning, match="left out column 'note': no values"):
         ds = xsumstat.to_preferences(table, rater="who")
     assert ds["topic"].dims == ("prompt",) and ds["topic"].values.tolist() == ["x", "y"]
 
@@ -138,13 +138,13 @@ def test_what_is_wrong_is_said():
     for change, said in {
         "a system beside itself": (
             frame(left=["y", "y", "x"]),
-            "1 row.s. set a system beside itself, the first is row 0",
+            "compared with itself in 1 row, first in row 0",
         ),
         "twice": (
             pd.concat([frame(), frame()], ignore_index=True),
-            "3 choice.s. are given more than once, the first in",
+            "3 choices repeated, the first in",
         ),
-        "no prompt": (frame(prompt=[1, None, 2]), r"1 row.s. have no prompt"),
+        "no prompt": (frame(prompt=[1, None, 2]), r"1 row without prompt"),
         "no column": (frame().rename(columns={"left": "lft"}), r"left='left' is not a column; did you mean 'lft'"),
         "no choice": (frame(choice=[None] * 3), "'choice' holds no choice"),
         "no rows": (frame().iloc[:0], "no rows"),

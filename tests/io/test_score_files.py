@@ -48,9 +48,7 @@ def test_a_word_is_the_number_that_python_reads(tmp_path, system, word):
         with pytest.raises(ValueError, match=wrong):
             read(path)
     elif word.lower() == "nan":
-        with pytest.warns(
-            UserWarning, match=r"m.seg.score has the word 'nan' for 1 score\(s\), which count as missing"
-        ):
+        with pytest.warns(UserWarning, match=r"m.seg.score has the word 'nan' for 1 score; read as missing"):
             found = read(path)
         assert list(found) == [system] and np.isnan(found[system]).all()
     else:

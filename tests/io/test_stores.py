@@ -56,7 +56,7 @@ def test_tables_cannot_be_left_in_their_files(tmp_path, name):
     path = tmp_path / name
     path.mkdir() if name == "folder" else path.write_text("metric,system,input,score\n")
     with pytest.raises(
-        ValueError, match=rf"chunks=.* needs a file of which parts can be read \('.nc', '.zarr'\), got {name}"
+        ValueError, match=rf"chunks=.* needs a file that can be read in parts \('.nc', '.zarr'\), got {name}"
     ):
         frames.read_scores(path, chunks={"metric": 1})
 

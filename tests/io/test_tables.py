@@ -21,18 +21,18 @@ LONG = "metric,system,input,score\n"
         "text, message": [
             (
                 HEADER + "a,1,5,6,7\nb,1,5,6,7\n",
-                r"line 2: 5 field\(s\), and the header has 4; a field that holds a comma",
+                r"line 2: 5 fields, but the header has 4; quote fields that hold a comma",
             ),
-            (HEADER + "a,1,5,6\nb,1,5,0,7\n", r"line 3: 5 field\(s\), and the header has 4; .*decimals need a point"),
+            (HEADER + "a,1,5,6\nb,1,5,0,7\n", r"line 3: 5 fields, but the header has 4; .*decimals with a point"),
             (HEADER + "a,1,5,6,\nb,1,5,6,\n", "line 2: 5 .* the header has 4; is there a separator at its end"),
-            (HEADER + "a,1,5,6\n\nb,1,5\n", r"line 4: 3 field\(s\), and the header has 4"),
-            (HEADER + "a,1,5,6\nb\n", r"line 3: 1 field\(s\), and the header has 4"),
-            (HEADER + '"a\n,\n",1,5,6\n"b\n",1,5,6,7\n', r"line 5: 5 field\(s\), and the header has 4"),
+            (HEADER + "a,1,5,6\n\nb,1,5\n", r"line 4: 3 fields, but the header has 4"),
+            (HEADER + "a,1,5,6\nb\n", r"line 3: 1 field, but the header has 4"),
+            (HEADER + '"a\n,\n",1,5,6\n"b\n",1,5,6,7\n', r"line 5: 5 fields, but the header has 4"),
             (HEADER + '"a"",",1,5,6\nb,1,5,6,7\n', "line 3: 5 field"),
             ("system,input,r1,r1\na,1,5,6\n", "line 1: the header has 'r1' more than once"),
             ("\nsystem,input,r1, r1\na,1,5,6\n", "line 2: the header has 'r1' more than once"),
-            (LONG + "m,a,1,0,5\n", r"line 2: 5 field\(s\), and the header has 4"),
-            (LONG + "m,a,1\n", r"line 2: 3 field\(s\), and the header has 4"),
+            (LONG + "m,a,1,0,5\n", r"line 2: 5 fields, but the header has 4"),
+            (LONG + "m,a,1\n", r"line 2: 3 fields, but the header has 4"),
             ("metric,system,input,score,score\nm,a,1,2,3\n", "line 1: the header has 'score' more than once"),
             (HEADER + 'a,1,5,"6\nb,1,5,7\n', "line 2: 4 field|EOF inside string"),
         ],
@@ -43,7 +43,7 @@ LONG = "metric,system,input,score\n"
 def test_ragged_tables_are_refused(tmp_path, text, message, start, end, suffix):
     path = tmp_path / f"scores{suffix}"
     if suffix == ".tsv":
-        text, message = text.replace(",", "\t"), message.partition("; a field")[0].partition("; .*deci")[0]
+        text, message = text.replace(",", "\t"), message.partition("; quote")[0].partition("; .*deci")[0]
     path.write_bytes((start + text.replace("\n", end)).encode())
     with pytest.raises(ValueError, match=f"cannot read scores{suffix} as {suffix}: .*({message})"):
         read_scores(path)
@@ -113,7 +113,7 @@ def test_labels_in_files_are_text(tmp_path):
         (LONG + "m,a,1," + "9" * 400, ValueError, "column 'score' must hold finite .* in a.csv, line 2"),
         (HEADER + '"a\n",1,5,6\n"b\n",1,5,1e999\n', ValueError, "'r1' must hold finite .* is inf in a.csv, line 4"),
         (HEADER + "a,1,5,6\nb,1,5,x\n", TypeError, "column 'r1' must hold numbers, .* 'x' in a.csv, line 3"),
-        (HEADER + "a,1,5,6\n\n,1,5,6\n", ValueError, "no system .*, the first is a.csv, line 4"),
+        (HEADER + "a,1,5,6\n\n,1,5,6\n", ValueError, "without system .*, the first is a.csv, line 4"),
     ],
 )
 @pytest.mark.filterwarnings("ignore:.*blanks around labels")

@@ -80,6 +80,6 @@ def test_mappings_in_cells_and_in_labels():
 
 
 def test_other_columns_of_lists_are_left_out_and_named():
-    with pytest.warns(UserWarning, match=r"column\(s\) left out, as they describe .*: 'messages'"):
+    with pytest.warns(UserWarning, match=r"left out columns? 'messages': no values"):
         ds = FRAME.assign(messages=[["hi"]] * 4).meta.to_scores(wide=True)
     assert list(ds.metric.values) == ["rouge", "human"]

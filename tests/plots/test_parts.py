@@ -169,7 +169,7 @@ PICTURES = {
     ),
     "missingness": lambda ds, qs: (
         ds.where((ds.metric != METRICS[1]) | (ds.score > 0))
-        .meta.missingness(GOLD, metric=METRICS[:2], **DRAWS)
+        .meta.missingness(GOLD, metric=METRICS[:2], score_range=(-100, 100), **DRAWS)
         .meta.plot.missingness(),
         [*METRICS[:2], *SYSTEMS],
     ),

@@ -138,7 +138,7 @@ def test_effects_that_cannot_be_told_apart_are_refused():
     gold = np.full((3, 6), np.nan)
     for at in range(6):
         gold[at % 3, at] = at**2
-    with pytest.raises(ValueError, match="too few cells to tell the effects"):
+    with pytest.raises(ValueError, match="too few outputs to separate the effects"):
         Likeness.of(np.random.default_rng(0).normal(size=(1, 3, 6)), gold)
 
 
@@ -190,7 +190,7 @@ def test_simulate_like_refuses(demo, keywords, error, message):
 def test_simulate_like_refuses_what_are_no_scores(demo):
     with pytest.raises(TypeError, match="like must be a Dataset"):
         xsumstat.simulate(like=demo.score)
-    with pytest.raises(ValueError, match="gold= is of the scores that like= gives"):
+    with pytest.raises(ValueError, match="gold= names scores in like="):
         xsumstat.simulate(gold="human")
     with pytest.raises(ValueError, match="further dim"):
         xsumstat.simulate(like=demo.expand_dims(language=["en", "de"]))

@@ -205,7 +205,7 @@ def test_what_it_says_of_itself():
             ValueError,
             "agreement names a metric 'human', which is the human score itself",
         ),
-        ({"agreement": {1: 0.5, "1": 0.3}}, ValueError, "agreement has 1 label"),
+        ({"agreement": {1: 0.5, "1": 0.3}}, ValueError, "agreement repeats "),
         ({"effects": {"system": 1, "input": float("inf"), "cell": 0}}, ValueError, "must be at least 0 and at most 1e"),
         (
             {"agreement": {"a": 1.5}},

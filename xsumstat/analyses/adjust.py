@@ -39,11 +39,6 @@ def adjust(result: xr.Dataset, method: str = "holm", *, within: str | Iterable[s
     Dataset
         The result with ``pvalue_adjusted``. Counts of significant tests that were made before are left out.
 
-    Raises
-    ------
-    ValueError
-        If there is no `pvalue`, or a name in `within` is not one of its dims.
-
     Warns
     -----
     UserWarning
@@ -181,7 +176,6 @@ def _families(result: xr.Dataset, within: Any) -> tuple[xr.DataArray, list[str],
 def _with_adjusted(
     result: xr.Dataset, adjusted: xr.DataArray, again: xr.DataArray | None, method: str, family: list[str]
 ) -> xr.Dataset:
-    """The result with these p-values, given `again` to the cells that hold the same test."""
     if again is not None:
         adjusted = adjusted.where(~again, results.transposed(adjusted, (str(again.dims[0]), str(again.dims[1]))))
     attrs = {"adjust_method": method, "adjust_within": " ".join(family)}
@@ -288,7 +282,9 @@ def _warn_out_of_reach(attrs: dict[str, Any], most_tests: xr.DataArray, method: 
         return
     swaps = f"all {n_resamples} swaps" if exact else f"{n_resamples} resamples"
     advice = "" if exact else f"; use n_resamples of at least {resamples_needed(factor, alpha)}"
-    family, after = ("", "") if method is None else (f" and {size} test(s) in a family", " after correction")
+    family, after = (
+        ("", "") if method is None else (f" and {_validate.counted(size, 'test')} in a family", " after correction")
+    )
     _validate.warn(
         f"no test can be significant at {alpha:g}: with {swaps}{family} the least p-value, {smallest:.3g}, is too "
         f"large{after}{advice}",
@@ -323,11 +319,6 @@ def significant(result: xr.Dataset, *, alpha: float = 0.05) -> xr.DataArray:
     DataArray, bool
         On the dims of `pvalue`; False where there is no test. ``attrs["correction"]`` names the correction; for more
         than ten uncorrected tests it adds the expected number of false ones.
-
-    Warns
-    -----
-    UserWarning
-        If no p-value can be small enough with so few resamples.
 
     Examples
     --------

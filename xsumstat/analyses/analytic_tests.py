@@ -1,4 +1,4 @@
-"""Analytic tests of two correlations with the same gold: `corr_test`."""
+"""Tests by a formula whether two correlations with the human scores are equal: `corr_test`."""
 
 from __future__ import annotations
 
@@ -41,16 +41,10 @@ def corr_test(
 ) -> xr.Dataset:
     """Test by a formula whether two metrics correlate equally with human scores.
 
-    ``ds.meta.corr_test("human", method="williams")`` tests all pairs at system level. Nothing is resampled.
-
     Parameters
     ----------
     {ds}
-    {gold}
-    {metric.rows}
-    {other.columns}
-    {level}
-    {coefficient}
+    {pairs}
     method : {"williams", "steiger", "meng", "zou", "wilcoxon"}, default "williams"
         "wilcoxon" is the signed-rank test of the correlations on single inputs (or, at within_system level, systems).
     {alternative}
@@ -63,8 +57,7 @@ def corr_test(
     -------
     Dataset
         On (metric, other_metric, ...): ``difference``, ``statistic`` (with the sign of the difference) and ``pvalue``;
-        NaN on the diagonal, and for fewer than 4 values. "zou" adds ``ci_low`` and ``ci_high``, "wilcoxon"
-        ``n_undefined``.
+        NaN for fewer than 4 values. "zou" adds ``ci_low`` and ``ci_high``, "wilcoxon" ``n_undefined``.
 
     Warns
     -----
@@ -75,25 +68,20 @@ def corr_test(
     -----
     Null hypothesis: both correlations with the human scores are equal. Scope: systems like these on these inputs
     (system and input level), inputs like these (within_system), outputs (global); for "wilcoxon" these systems on
-    inputs like these. The formulas assume jointly normal scores and Pearson's r. They suit system level: at input level
-    use `compare_metrics`, and at global level outputs are not independent, so the test is very liberal. "wilcoxon"
-    assumes symmetric differences. Formulas: documentation, "How intervals and tests are computed"; sizes:
-    "Calibration".
+    inputs like these. The formulas assume jointly normal scores and Pearson's r. Use them at system level only: at
+    global level they are very liberal. "wilcoxon" assumes symmetric differences. Formulas: documentation, "How
+    intervals and tests are computed"; sizes: "Calibration".
 
     References
     ----------
-    Williams (1959). Graham & Baldwin (2014). Steiger (1980). Meng, Rosenthal & Rubin (1992). Zou (2007). Wilcoxon
-    (1945). Deutsch, Dror & Roth (2021), §4.1.
+    Deutsch, Dror & Roth (2021), §4.1. Williams (1959). Steiger (1980). Meng et al. (1992). Zou (2007).
 
     Examples
     --------
     >>> import xsumstat
     >>> ds = xsumstat.load_dataset("demo")
-    >>> test = ds.meta.corr_test("human", metric="judge", other=["rouge", "length"])
-    >>> test.meta.to_frame(brief=True).round(3)
-      metric other_metric  pvalue  difference
-    0  judge        rouge   0.131       0.137
-    1  judge       length   0.006       0.616
+    >>> ds.meta.corr_test("human", metric="judge", other=["rouge", "length"]).pvalue.values.round(3)
+    array([[0.131, 0.006]])
     """
     measure = checked_measure(level, coefficient, missing, undefined)
     check_symmetric(measure.coefficient)
@@ -133,8 +121,8 @@ def corr_test(
 def _warn_of_averages(level: str) -> None:
     if level in _OF_GROUPS:
         _validate.warn(
-            f"corr_test takes the average correlation at level={level!r} for a single one, which varies far more: "
-            "it finds almost nothing (its size at .05 is about 0); use perm_test",
+            f"corr_test treats the average correlation at level={level!r} as a single one, which varies far more: "
+            "the test is very conservative (its size at .05 is about 0); use perm_test",
             "average_for_single",
         )
 

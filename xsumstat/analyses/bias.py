@@ -81,8 +81,7 @@ def bias(
     joint : bool, default False
         Put all covariates into one regression. Of words, each but the first is then compared with the first.
     reliability : float or list of floats, optional
-        For "regression": reliabilities of the human scores for which to show the corrected slope. Default .5, .6, ...
-        1.
+        For "regression": reliabilities of the human scores for which to show the slope. Default .5, .6, ..., 1.
     {along.raters}
     {resample.auto}
         A group of a single system needs "input".
@@ -96,13 +95,7 @@ def bias(
     Dataset
         On (metric, covariate, ...): ``slope`` (in SDs of the metric for one SD of the covariate, or for a group),
         ``ci_low``, ``ci_high``, ``standard_error``, ``df``, ``pvalue``; ``is_group(covariate)``. "corrected" adds
-        ``gold_reliability``; "regression" adds ``corrected_slope`` and ``corrected_pvalue`` (metric, covariate,
-        reliability, ...).
-
-    Warns
-    -----
-    UserWarning
-        For what is left out or undefined, and slopes without an interval, such as a group of one system.
+        ``gold_reliability``; "regression" adds ``corrected_slope`` and ``corrected_pvalue``, also on reliability.
 
     Notes
     -----
@@ -113,18 +106,14 @@ def bias(
 
     References
     ----------
-    Fuller (1987), "Measurement Error Models". Carroll et al. (2006). Bell & McCaffrey (2002). Cameron, Gelbach & Miller
-    (2011). Lord (1967).
+    Fuller (1987), "Measurement Error Models". Carroll et al. (2006). Bell & McCaffrey (2002). Cameron et al. (2011).
 
     Examples
     --------
     >>> import xsumstat
     >>> ds = xsumstat.load_dataset("demo")
-    >>> found = ds.meta.bias("human", metric="judge", given=["length", "system_type"], level="input")
-    >>> found.meta.to_frame(brief=True)[["metric", "covariate", "slope"]].round(2)
-      metric               covariate  slope
-    0  judge                  length  -0.00
-    1  judge  system_type=extractive   0.12
+    >>> ds.meta.bias("human", metric="judge", given="length", level="input").pvalue.values.round(2)
+    array([[0.96]])
     """
     if given is None:
         raise ValueError("bias needs given, a covariate such as 'length', or a coordinate of groups of systems")
@@ -217,22 +206,25 @@ def _method(ds: xr.Dataset, gold: Any, method: str, along: str) -> tuple[str, bo
     score = schema.checked_scores(ds)
     human, name, _ = schema.find_gold(ds, score, gold)
     _validate.column("along", along)
+    if along != "rater" and along not in human.dims:
+        raise ValueError(f"along={along!r} is not a dim of gold {name!r}; dims: {_validate.listing(human.dims)}")
     rated = along in human.dims and along not in score.dims and along not in facts.CORE
     if method == "corrected" and not rated:
         raise ValueError(
-            f"method='corrected' needs ratings with the dim {along!r} (see along), of which some output has two or "
-            f"more; gold {name!r} has the dims {_validate.listing(human.dims)}"
+            f"method='corrected' needs ratings with the dim {along!r} (see along), and an output with two or more; "
+            f"gold {name!r} has the dims {_validate.listing(human.dims)}"
         )
     if method not in (AUTO, "corrected") or not rated:
         return "regression" if method == AUTO else method, False
     repeated = bool((human.notnull().sum(along) > 1).any().compute())
     if method == "corrected" and not repeated:
-        raise ValueError(f"method='corrected' needs an output with two ratings or more, gold {name!r} has none")
+        raise ValueError(
+            f"method='corrected' needs an output with two ratings or more; gold {name!r} has at most one per output"
+        )
     return "corrected" if repeated else "regression", True
 
 
 def _reliabilities(reliability: Any, method: str) -> tuple[float, ...]:
-    """The keyword; none of methods that have no use for it."""
     if reliability is None:
         return RELIABILITIES if method == "regression" else ()
     if method != "regression":
@@ -263,7 +255,6 @@ def _ratings(scores: schema.Scores, along: str, method: str) -> tuple[schema.Sco
 def _slopes(
     scores: schema.Scores, ratings: xr.DataArray | None, question: Question, asked: _Asked, progress: bool | None
 ) -> xr.Dataset:
-    """The numbers of each metric and covariate; lazy scores have the bars of Dask."""
     lazy = scores.used is not None or (ratings is not None and facts.is_lazy(ratings))
     n_calls = scores.score.sizes["metric"] * math.prod(scores.further.values())
     by_reliability = _BY_RELIABILITY if asked.reliabilities else ()
@@ -337,13 +328,13 @@ def _with_limits(
 
 def _warn(found: xr.Dataset, scores: schema.Scores, method: str) -> None:
     none = found["slope"].isnull() & found["pvalue"].isnull()
-    text = "no slope is defined, as scores or covariates do not vary beside each other, for"
+    text = "undefined slope, because scores or covariates do not vary, for"
     if method == "corrected":
         text = f"{text[: text.index(', for')]}, or raters rate too few of the same outputs, for"
     scores.later.make(checks.warn_where, none, text, "undefined")
     scores.later.make(
         checks.warn_where,
         ~none & found["pvalue"].isnull(),
-        "no interval, as without one system, input or cluster the slope is undefined or nothing varies, for",
+        "no interval, because the slope is undefined without one system, input or cluster, for",
         "no_interval",
     )

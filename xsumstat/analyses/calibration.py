@@ -1,4 +1,4 @@
-"""A judge's scores on people's scale, each output mapped by the ratings of other inputs: `calibrate`."""
+"""A judge's scores on the human scale, each output mapped by ratings of other inputs: `calibrate`."""
 
 from __future__ import annotations
 
@@ -142,7 +142,7 @@ def _sign(human: xr.DataArray) -> int:
     if better is None:
         return 1
     if better.ndim:
-        raise ValueError(f"higher_is_better of the gold must be one value, it has the dim(s) {better.dims}")
+        raise ValueError(f"higher_is_better of the gold must be one value, without a dim, got the dims {better.dims}")
     return 1 if bool(better) else -1
 
 
@@ -156,7 +156,7 @@ def _on_outputs(human: xr.DataArray, score: xr.DataArray, along: str) -> xr.Data
         schema.check_shared(score, human, dim)
         theirs, ours = human.indexes[dim], score.indexes[dim]
         if lost := theirs[~theirs.isin(ours)].tolist():
-            _validate.warn(f"gold has {dim}(s) without scores, which are left out: {_validate.listing(lost)}",
+            _validate.warn(f"left out {dim}s of the gold that have no metric scores: {_validate.listing(lost)}",
                            "labels_left_out")  # fmt: skip
         places[dim] = ours
     return human.reindex(places)
@@ -183,7 +183,6 @@ def _grades(grades: Any, human: xr.DataArray) -> tuple[float, ...]:
 
 
 def _with_gold(ds: xr.Dataset, gold: Any, human: xr.DataArray, name: str) -> tuple[xr.Dataset, str]:
-    """A Dataset that holds the human scores, and what they are called there."""
     if gold is None or not isinstance(gold, xr.DataArray):
         return ds, name
     if name in ds.data_vars and name != "score" and ds[name].equals(gold):
@@ -199,7 +198,6 @@ def _with_gold(ds: xr.Dataset, gold: Any, human: xr.DataArray, name: str) -> tup
 
 
 def _with_folds(ds: xr.Dataset, folds: IntArray) -> tuple[xr.Dataset, str]:
-    """A Dataset that holds the fold of each input, and what they are called there."""
     name = calibrated.FOLDS
     if name in ds.coords and ds[name].dims == ("input",) and np.array_equal(ds[name].values, folds):
         return ds, name
@@ -248,10 +246,8 @@ def _check(judge: xr.DataArray, human: xr.DataArray, new: xr.DataArray) -> None:
     if not bool((rated > 0).all()):
         raise ValueError("no output has both a score by the judge and a human score")
     if bool((there & new.isnull()).any()):
-        raise ValueError("all rated outputs lie in one fold, so its own scores cannot be calibrated; use other folds")
-    checks.warn_where(
-        rated < _ENOUGH, f"fewer than {_ENOUGH} rated outputs, so that maps are rough, for", "few_ratings"
-    )
+        raise ValueError("all rated outputs are in one fold; use other folds")
+    checks.warn_where(rated < _ENOUGH, f"fewer than {_ENOUGH} rated outputs: calibration is rough, for", "few_ratings")
 
 
 def _words(name: str, how: Calibration, folds: int, seed: int) -> str:
@@ -269,7 +265,6 @@ def _joined(
     sign: int,
     made: dict[str, calibrated.Recipe],
 ) -> xr.Dataset:
-    """The Dataset with the calibrated metrics, which have the descriptions of their judges."""
     size = score.sizes["metric"]
     labels = np.array([*score["metric"].values.tolist(), *names], dtype=object)
     each = xr.broadcast(schema.without_coords(score), new.assign_coords(metric=names), exclude=["metric"])

@@ -57,8 +57,6 @@ def close_corr(
 ) -> xr.Dataset:
     """Correlation over the pairs of systems that a metric scores close.
 
-    ``ds.meta.close_corr("human")`` shows, with intervals, whether a metric orders systems that it hardly separates.
-
     Parameters
     ----------
     {ds}
@@ -103,10 +101,8 @@ def close_corr(
     >>> import xsumstat
     >>> ds = xsumstat.load_dataset("demo")
     >>> close = ds.meta.close_corr("human", gap=[0.25, 1.0], metric="judge")
-    >>> close.meta.to_frame(brief=True).round(2)
-      metric      gap  correlation  ci_low  ci_high
-    0  judge  to 0.25         0.29   -0.18     0.66
-    1  judge     to 1         0.73    0.44     0.88
+    >>> close.correlation.sel(metric="judge").to_series().round(2).to_dict()
+    {'to 0.25': 0.29, 'to 1': 0.73}
     """
     close = [name for name, record in COEFFICIENTS.items() if record.close is not None]
     _validate.choice("coefficient", coefficient, close)
@@ -138,7 +134,7 @@ def close_corr(
         labelled.run(job, scores, "gap", results.types(job.names), core=facts.CELLS, progress=draws.progress)
     )
     found = found.assign_coords(gap=np.array([_label(*each) for each in limits], dtype=object))
-    later, text = scores.later, "no correlation, as no pairs, or none that are untied, for"
+    later, text = scores.later, "undefined correlation, because no pairs are untied, for"
     later.make(checks.warn_where, found["correlation"].isnull(), text)
     if method == "bootstrap":
         later.make(checks.warn_resamples, found["n_undefined"], n_resamples)
@@ -153,7 +149,7 @@ def _interval_method(method: str, interval: Any, dims: tuple[str, ...]) -> str:
     if method == "auto":
         return "bootstrap" if interval is not None or "system" not in dims else "jackknife"
     if method == "jackknife" and interval is not None:
-        raise ValueError(f"interval={interval!r} is of the bootstrap's samples, and method='jackknife' draws none")
+        raise ValueError(f"interval={interval!r} needs method='bootstrap', got method='jackknife'")
     if method == "jackknife" and "system" not in dims:
         raise ValueError(f"method='jackknife' leaves out systems: resample={dims[0]!r} needs method='bootstrap'")
     return method
@@ -230,8 +226,6 @@ class _Bootstrapped(_Close):
 
 @dataclass(frozen=True)
 class _Jackknifed(_Close):
-    """With intervals from the correlations without each system; there is nothing to draw."""
-
     dims: tuple[str, ...]
     confidence_level: float
     n_resamples = 0

@@ -1,4 +1,4 @@
-"""How well does each metric agree with people, and with other metrics: `corr` and `metric_corr`."""
+"""How well does each metric agree with human scores, and with other metrics: `corr` and `metric_corr`."""
 
 from __future__ import annotations
 
@@ -60,10 +60,7 @@ def corr(
     Parameters
     ----------
     {ds}
-    {gold}
-    {metric}
-    {level}
-    {coefficient}
+    {question}
     {average}
     {by}
     {given}
@@ -80,30 +77,26 @@ def corr(
         On (metric, ...): ``correlation`` in [-1, 1] and ``n_undefined``, groups without a correlation.
         ``average=False`` keeps the dim of the groups and adds ``pvalue`` (two-sided, as SciPy's). "acc_eq" and "tau_eq"
         add ``threshold``. Coefficients of pairs add ``baseline`` and ``baseline_constant``, the scores of a random and
-        a constant metric; "kendall_like" adds ``pairs_used``, the share of pairs that count. `by` adds a dim of that
-        name.
+        a constant metric; "kendall_like" adds ``pairs_used``, the share of pairs that count.
 
     Warns
     -----
     UserWarning
-        For what is left out or undefined, and if a metric that ``kind`` does not call human equals the human scores,
-        one rater or their mean.
+        For what is left out or undefined, and a metric, not called human by ``kind``, that equals human scores.
 
     Notes
     -----
     With x_ij and z_ij the metric's and the human score of system i on input j, the levels are "system"
     ``corr_i(mean_j x_ij, mean_j z_ij)``, "input" ``mean_j corr_i(x_ij, z_ij)``, "global" ``corr_ij(x_ij, z_ij)`` and
     "within_system" ``mean_i corr_j(x_ij, z_ij)``. Metrics whose ``higher_is_better`` is False are negated first.
-    Formulas of all coefficients, their chance values and partial correlations: documentation, "How intervals and tests
-    are computed"; which to use: "Which interval, which test?".
+    Formulas, chance values and partial correlations: documentation, "Coefficients".
 
     References
     ----------
     Deutsch, Dror & Roth (2021), §2. Bhandari et al. (2020), §2.5. Kocmi et al. (2021), "To Ship or Not to Ship"
     (pairwise accuracy). Deutsch, Foster & Freitag (2023), "Ties Matter" (acc_eq). Ma et al. (2019), WMT19, §4.2
     ("kendall_like"). Thompson et al. (2024) (spa). Deutsch, Dror & Roth (2022), §3 (``missing="available"``). DiIanni &
-    Deutsch (2025), "Don't Sweat the Small Stuff" (pdp). Kendall (1942), "Partial rank correlation". Kim (2015),
-    "ppcor".
+    Deutsch (2025), "Don't Sweat the Small Stuff" (pdp). Kendall (1942). Kim (2015).
 
     Examples
     --------
@@ -218,7 +211,6 @@ def _of_pairs(score: xr.DataArray, pairs: IntArray, measure: Measure, top: int |
 def _one_pair(
     x: FloatArray, pair: tuple[int, int], measure: Measure, best: Mapping[int, BoolArray]
 ) -> tuple[float, float]:
-    """The correlation of two metrics, perhaps among their best outputs, and how many groups have none."""
     one, other = (x[metric] for metric in pair)
     if best:
         one = np.where(best[pair[0]] | best[pair[1]], one, np.nan)
@@ -253,7 +245,6 @@ def _groups_of_pairs(
 
 
 def _paired(values: xr.DataArray, pairs: IntArray) -> list[xr.DataArray]:
-    """Values of the one and of the other metric of each pair, along dim `_pair`."""
     if not facts.is_lazy(values):
         picked = (values.isel(metric=xr.DataArray(at, dims="_pair")) for at in pairs.T)
         return [each.drop_vars("metric", errors="ignore") for each in picked]

@@ -1,4 +1,4 @@
-"""What the scores themselves look like: `normality` and `pca`."""
+"""The distribution of the scores themselves: `normality` and `pca`."""
 
 from __future__ import annotations
 
@@ -42,11 +42,6 @@ def normality(
         On (metric, ...), at input and within_system level also by group: ``statistic`` (W) and ``pvalue``; NaN for
         fewer than 3 or constant scores. There also ``share_rejected(metric, ...)``.
 
-    Warns
-    -----
-    UserWarning
-        For constant scores, and fewer than 5 systems.
-
     Notes
     -----
     Null hypothesis: the scores come from one normal distribution. Fisher's interval and the formulas of `corr_test`
@@ -60,10 +55,8 @@ def normality(
     --------
     >>> import xsumstat
     >>> ds = xsumstat.load_dataset("demo")
-    >>> ds.meta.normality(metric=["human", "judge"]).meta.to_frame(brief=True).round(2)
-      metric  pvalue
-    0  human    0.72
-    1  judge    0.67
+    >>> ds.meta.normality(metric=["human", "judge"]).pvalue.values.round(2)
+    array([0.72, 0.67])
     """
     _validate.choice("level", level, _validate.LEVELS)
     alpha = _validate.fraction("alpha", alpha)
@@ -95,7 +88,6 @@ def normality(
 
 
 def _shapiro(values: FloatArray) -> tuple[float, float]:
-    """W and its p-value; NaN where there is nothing to test."""
     from scipy import stats
 
     spread = np.ptp(values) if len(values) > 2 else 0.0
@@ -127,15 +119,9 @@ def pca(
         ``coordinate(metric, ..., component)``, one point for each metric and further label; ``explained(component)``,
         shares of the variance; ``n_cells``, the number of outputs that all points have (others are left out).
 
-    Warns
-    -----
-    UserWarning
-        For metrics with constant scores.
-
     Notes
     -----
-    Midranks over the outputs, less the mean point, are decomposed by singular values. Signs are arbitrary; the farthest
-    point along each component is positive.
+    Midranks over the outputs, less the mean point, are decomposed by singular values. Signs are arbitrary.
 
     References
     ----------

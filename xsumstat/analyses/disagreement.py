@@ -44,35 +44,24 @@ def disagreement(
     ----------
     {ds.outputs}
     metric : label, list of labels or bool DataArray, optional
-        Metrics, all pairs of which are compared. Default: all except ``ds.attrs["gold"]`` and human ones.
+        Metrics to compare in pairs. Default: all except ``ds.attrs["gold"]`` and human ones.
     {n_bins}
     {normalise}
     max_pairs : int, default 5,000,000
         Draw this many pairs of outputs of an input if it has more.
-    {method.bands}
-    {n_resamples.draws}
-    {confidence_level}
-    {rng}
-    {progress}
+    {bands}
 
     Returns
     -------
     Dataset
         On (metric, other_metric, score_bin), the middles of the bins: ``share`` in [0, 1], ``ci_low``, ``ci_high``,
-        ``n_pairs``; NaN in an empty bin and on the diagonal. ``attrs["n_sampled_inputs"]``: inputs whose pairs were
-        drawn (not for lazy scores).
-
-    Warns
-    -----
-    UserWarning
-        If pairs of outputs are drawn, or two metrics share no pair of outputs.
+        ``n_pairs``; NaN in an empty bin and on the diagonal. ``attrs["n_sampled_inputs"]``: inputs with drawn pairs.
 
     Notes
     -----
     The bin of a pair is the mean of its four normalised scores (two outputs, two metrics). A pair tied by one metric
-    counts as not opposite. Scope: new inputs for these systems, with the same lowest and highest scores. The
-    jackknife's limits are ``logit R ± t·√V/(R(1 − R))``. Formulas: documentation, "How intervals and tests are
-    computed".
+    counts as not opposite. Scope: new inputs for these systems, with the same lowest and highest scores. Formulas:
+    documentation, "How intervals and tests are computed".
 
     References
     ----------
@@ -131,8 +120,6 @@ def improvement_consistency(
 ) -> xr.Dataset:
     """Share of improving outputs that improve by all metrics, by score bin.
 
-    Of the outputs that beat a given one by some metric, this is the share that beats it by all.
-
     Parameters
     ----------
     {ds.outputs}
@@ -142,29 +129,20 @@ def improvement_consistency(
     {normalise}
     max_pairs : int, default 5,000,000
         Draw outputs of an input if they form more pairs.
-    {method.bands}
-    {n_resamples.draws}
-    {confidence_level}
-    {rng}
-    {progress}
+    {bands}
 
     Returns
     -------
     Dataset
         On (score_bin), the middles of the bins: ``ratio`` (mean of F/N, in [0, 1]), ``ci_low``, ``ci_high``,
-        ``n_outputs``, and ``n_best``, outputs that none beats. ``attrs["n_sampled_inputs"]``: inputs whose outputs were
-        drawn (not for lazy scores).
-
-    Warns
-    -----
-    UserWarning
-        If outputs are drawn, or no output has a ratio.
+        ``n_outputs``, and ``n_best``, outputs that none beats. ``attrs["n_sampled_inputs"]``: inputs with drawn
+        outputs.
 
     Notes
     -----
-    For an output s of an input, N counts the outputs x with m(x) > m(s) for some metric m, and F those for all metrics.
-    Its bin is the mean of its normalised scores. Only outputs with all scores count. Scope: new inputs for these
-    systems. Formulas: documentation, "How intervals and tests are computed".
+    For an output s of an input, N counts the outputs that score higher than s by some metric, and F those by all
+    metrics. Its bin is the mean of its normalised scores. Only outputs with all scores count. Scope: new inputs for
+    these systems. Formulas: documentation, "How intervals and tests are computed".
 
     References
     ----------
@@ -209,7 +187,6 @@ def improvement_consistency(
 def _checked(
     n_bins: Any, normalise: Any, max_pairs: Any, method: Any, n_resamples: Any, confidence_level: Any, rng: Any
 ) -> tuple[Counting, Bands]:
-    """How pairs of outputs are looked at, and how the bands are had."""
     _validate.choice("normalise", normalise, NORMALISATIONS)
     _validate.choice("method", method, ("jackknife", "bootstrap"))
     n_bins, max_pairs = _validate.integer("n_bins", n_bins, 1, 10_000), _validate.integer("max_pairs", max_pairs, 1)
@@ -220,7 +197,6 @@ def _checked(
 
 
 def _attrs(counting: Counting, bands: Bands, n_drawn: Any) -> dict[str, Any]:
-    """Attrs of a result; the seed where something was drawn, or may be when lazy scores are computed."""
     known = isinstance(n_drawn, int)
     attrs: dict[str, Any] = {"max_pairs": counting.max_pairs}
     attrs |= {"n_sampled_inputs": n_drawn} if known else {}
@@ -241,13 +217,17 @@ def _outputs(ds: xr.Dataset, metric: Any, later: Checks) -> xr.DataArray:
 
 def _warn_drawn_pairs(n_drawn: Any, n_inputs: int, max_pairs: int) -> None:
     if n_drawn:
-        _validate.warn(f"{max_pairs:,} pairs of outputs are drawn on {int(n_drawn)} of {n_inputs} input(s)", "drawn")
+        _validate.warn(
+            f"{max_pairs:,} pairs of outputs are drawn on {int(n_drawn)} of {_validate.counted(n_inputs, 'input')}",
+            "drawn",
+        )
 
 
 def _warn_drawn_outputs(n_drawn: Any, n_inputs: int, max_pairs: int) -> None:
     if n_drawn:
         _validate.warn(
-            f"outputs are drawn on {int(n_drawn)} of {n_inputs} input(s), as there are over {max_pairs:,} pairs",
+            f"outputs are drawn on {int(n_drawn)} of {_validate.counted(n_inputs, 'input')}, which have over "
+            f"{max_pairs:,} pairs",
             "drawn",
         )
 
@@ -262,4 +242,4 @@ def _warn_silent(n_pairs: FloatArray, labels: list[Any]) -> None:
 
 def _warn_none(n_outputs: FloatArray) -> None:
     if not n_outputs.any():
-        _validate.warn("no output, with scores by every metric, that another one improves on", "no_common_scores")
+        _validate.warn("no output with scores by every metric has a better one", "no_common_scores")

@@ -27,9 +27,7 @@ from xsumstat.dataset import checks, metric_pairs, near_copies, results
 from xsumstat.resampling.bootstrap import BootstrapInterval
 from xsumstat.types import CorrelationFunction
 
-_FELL_BACK = (
-    "no scores vary when one system or input is left out, and another jackknife interval stands in (see `ci`), for"
-)
+_FELL_BACK = "no scores vary without one system or input: another jackknife interval is used (see `ci`), for"
 METHODS = ("tost", "jackknife", "tost_analytic", "anderson_hauck")
 
 
@@ -67,27 +65,11 @@ def equivalence(
     {gold}
     margin : float, {"rater_sd", "rater_range"} or DataArray
         Smallest difference that matters, above 0. "rater_sd" and "rater_range" are the SD and the range, over raters,
-        of the base version's correlations with single raters. A DataArray has one margin for each label. A NaN margin
-        gives no verdict.
-    {along.versions}
-    {base}
-    {metric}
-    {other.instead}
-    {method.equivalence}
-    {level}
-    {coefficient}
-    {resample.ci}
-        "jackknife" has no "cell".
-    {alpha.equivalence}
-    {adjust.formula}
-    {within}
+        of the base version's correlations with single raters. A DataArray has one margin for each label.
+    {versions}
     rating : str or DataArray, optional
         For margins from raters: ratings with the dims rater, system and input. Default the variable "rating".
-    {n_resamples}
-    {missing}
-    {undefined}
-    {rng}
-    {progress}
+    {resamples}
 
     Returns
     -------
@@ -169,33 +151,16 @@ def margin_sensitivity(
 ) -> xr.Dataset:
     """Share of comparisons that are equivalent, as the margin grows.
 
-    One set of draws serves every margin.
-
     Parameters
     ----------
     {ds}
     {gold}
     margins : list of float, optional
-        Margins in ascending order, above 0. Default .01, .02, ... .30.
+        Margins in ascending order, above 0. Default .01, .02, ... .30. Each margin is a family of tests.
     by : dim or dims, optional
         Dims of the comparisons to keep, e.g. "quality"; the share is over all others. Default none.
-    {along.versions}
-    {base}
-    {metric}
-    {other.instead}
-    {method.equivalence}
-    {level}
-    {coefficient}
-    {resample.ci}
-    {alpha.equivalence}
-    {adjust.formula}
-        Each margin is a family of tests.
-    {within}
-    {n_resamples}
-    {missing}
-    {undefined}
-    {rng}
-    {progress}
+    {versions}
+    {resamples}
 
     Returns
     -------
@@ -262,8 +227,6 @@ def dominance(
 ) -> xr.Dataset:
     """Probability that one metric agrees better with human scores than another.
 
-    Scores are drawn anew. With `along` the result says whether the order is the same, e.g. in another language.
-
     Parameters
     ----------
     {ds}
@@ -278,11 +241,7 @@ def dominance(
     {level}
     {coefficient}
     {resample.ci}
-    {n_resamples}
-    {missing}
-    {undefined}
-    {rng}
-    {progress}
+    {resamples}
 
     Returns
     -------
@@ -303,10 +262,8 @@ def dominance(
     --------
     >>> import xsumstat
     >>> ds = xsumstat.load_dataset("demo")
-    >>> found = ds.meta.dominance("human", metric="judge", other="rouge", level="input", rng=1)
-    >>> found.meta.to_frame(brief=True).round(3)
-      metric other_metric  probability  resolved
-    0  judge        rouge        0.999      True
+    >>> ds.meta.dominance("human", metric="judge", other="rouge", level="input", rng=1).probability.values.round(3)
+    array([[0.999]])
     """
     measure = checked_measure(level, coefficient, missing, undefined)
     dims = checked_resample(resample, measure, layers=False, auto=True)
@@ -404,15 +361,14 @@ class _Test:
     def _warn_of_averages(self) -> None:
         if self.measure.level in ("input", "within_system"):
             _validate.warn(
-                f"{self.method!r} takes the average correlation at level={self.measure.level!r} for a single one, "
-                "which varies far more: it finds far too little; use method='jackknife'",
+                f"{self.method!r} treats the average correlation at level={self.measure.level!r} as a single one, "
+                "which varies far more: the test is very conservative; use method='jackknife'",
                 "average_for_single",
             )
 
     def asked(
         self, ds: xr.Dataset, gold: Any, metric: Any, along: str | None, base: Any, other: Any
     ) -> tuple[_Test, Pairs]:
-        """What is compared, and the test of it, which by default goes by the number of systems."""
         by_labels = self.method in ("tost", "jackknife")
         these = by_labels and these_systems(self.resample, self.interval.dims)
         pairs = Pairs.of(ds, gold, metric, along, base, other, self.measure, these_systems=these)

@@ -53,8 +53,6 @@ class _Resampled(Bootstrap):
 
 @dataclass(frozen=True)
 class _Ready:
-    """Pairs ready to be drawn, and their margins (margins, pairs)."""
-
     made: Estimates
     margins: FloatArray
 
@@ -82,7 +80,6 @@ def _numbers(estimate: float, samples: FloatArray, confidence_level: float, marg
 
 
 def _beside(margins: xr.DataArray, pairs: Pairs) -> xr.DataArray:
-    """The margins (_margin, ...) of each pair as rows beside its scores."""
     beside = margins.rename(_margin="_row")
     return beside if "_pair" in beside.dims else beside.expand_dims(_pair=len(pairs.targets))
 
@@ -97,8 +94,6 @@ def _together(found: dict[str, xr.DataArray], n_margins: int) -> dict[str, xr.Da
 
 @dataclass(frozen=True)
 class _LeftOut(Jackknife):
-    """Difference, interval and p-values of equivalence of each pair; `confidence_level` is 1 - 2 alpha."""
-
     n_margins: int = 0
 
     @property

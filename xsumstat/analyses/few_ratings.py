@@ -1,4 +1,4 @@
-"""What analyses of few ratings and many scores of a metric share: their scores, and what is said of them."""
+"""What analyses of few ratings and many scores of a metric share: their scores and warnings."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class FewRatings:
 
 
 def prepared(ds: xr.Dataset, gold: Any, metric: Any) -> FewRatings:
-    """Check scores and gold, of which inputs may lack, and find the metrics that help."""
+    """Check scores and human scores of some inputs, and find the metrics that help."""
     score = schema.checked_scores(ds)
     human, name, own = schema.find_gold(ds, score, gold)
     if metric is None:
@@ -72,7 +72,7 @@ def prepared(ds: xr.Dataset, gold: Any, metric: Any) -> FewRatings:
     chosen = schema.choose(score, metric, "metric")
     score = score.isel(metric=chosen)
     if set(own) & set(score.indexes["metric"]):
-        raise ValueError(f"metric {own[0]!r} is the gold itself, which cannot help beside itself; name another")
+        raise ValueError(f"metric {own[0]!r} is the gold itself, which cannot help itself; name another metric")
     signs = np.ones(len(chosen))
     if "higher_is_better" in score.coords:
         signs = np.where(directions.as_bool(score["higher_is_better"]).values, 1.0, -1.0)
@@ -103,7 +103,8 @@ def _on_all_inputs(gold: xr.DataArray, score: xr.DataArray) -> xr.DataArray:
     lost = known[~known.isin(score.indexes["input"])]
     if len(lost):
         _validate.warn(
-            f"gold has {len(lost)} input(s) without scores, which are left out: {_validate.listing(lost)}",
+            f"left out {_validate.counted(len(lost), 'input')} of the gold without metric scores: "
+            f"{_validate.listing(lost)}",
             "labels_left_out",
         )
     return gold.reindex(input=score.indexes["input"])
@@ -148,7 +149,7 @@ def warn_one_value(share: xr.DataArray, n: xr.DataArray) -> None:
     """Warn of systems whose ratings are mostly one value."""
     checks.warn_where(
         (share > ONE_VALUE) & (n >= 5),
-        "more than 60 % of the ratings are one value, so that intervals may be too short, for",
+        "more than 60 % of the ratings are equal: intervals may be too narrow, for",
         "one_value",
     )
 
@@ -156,10 +157,12 @@ def warn_one_value(share: xr.DataArray, n: xr.DataArray) -> None:
 def check_any(n_rated: xr.DataArray, left_out: xr.DataArray) -> None:
     """Refuse scores without any rating, and say how many ratings have no score beside them."""
     if not bool((n_rated > 0).any()):
-        raise ValueError("gold and score are never there together: no cell has both; NaN is a missing score")
+        raise ValueError("no output has both a gold score and a metric score; NaN is a missing score")
     lost = int(left_out.sum())
     if lost:
-        _validate.warn(f"{lost} rating(s) of outputs that the metric did not score are left out", "scores_left_out")
+        _validate.warn(
+            f"left out {_validate.counted(lost, 'rating')} of outputs that the metric did not score", "scores_left_out"
+        )
 
 
 def warn_not_random(pvalue: xr.DataArray) -> None:
@@ -167,7 +170,7 @@ def warn_not_random(pvalue: xr.DataArray) -> None:
     differ = pvalue * pvalue.sizes["system"] < _DIFFER
     checks.warn_where(
         differ,
-        "the metric scores rated inputs unlike the others (p < .01, Bonferroni over systems), so that they may be no "
-        "random sample, for",
+        "the metric scores rated inputs differently from the others (p < .01, Bonferroni over systems): they may not "
+        "be a random sample, for",
         "not_random",
     )

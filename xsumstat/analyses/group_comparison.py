@@ -1,4 +1,4 @@
-"""Whether metrics agree with people better in some groups of systems or inputs than in others: `compare_groups`."""
+"""Do metrics agree better with human scores in some groups of systems or inputs: `compare_groups`."""
 
 from __future__ import annotations
 
@@ -83,8 +83,7 @@ def compare_groups(
     adjust : {"holm", "bonferroni", "bh", "by"}, default "holm"
         Correction of the p-values for the number of tests; None for no correction.
     within : dim or dims, optional
-        Dims of one family of tests. Default: all tests. ``within=("domain", "other_domain")`` corrects each metric
-        alone.
+        Dims of one family of tests. Default: all tests. ``("domain", "other_domain")`` corrects each metric alone.
     {cluster}
     {given}
     {positive}
@@ -164,14 +163,14 @@ def compare_groups(
 
 
 def _groups(ds: xr.Dataset, scores: schema.Scores, by: Any) -> tuple[Groups, list[str]]:
-    """The groups of the scores, and what they are called; those of which all scores were left out have no places."""
+    """The groups of the scores and their names; a group whose scores were all left out has no places."""
     dim, _, labels = slices.groups_of(ds, "by", by, facts.CELLS)
     if {by, f"other_{by}"} & catalogue.RESERVED:
         raise ValueError(f"by={by!r} is a name that results need; rename the coordinate")
     for dim in {by, f"other_{by}"} & set(scores.further):
         raise ValueError(f"score or gold has the further dim {dim!r}, a name that results of by={by!r} need; rename it")
     if len(labels) < 2:
-        raise ValueError(f"by={by!r} has only the group(s) {_validate.listing(labels)}; a comparison needs 2")
+        raise ValueError(f"by={by!r} must have 2 groups or more, got {_validate.listing(labels)}")
     with value_checks.held():  # labels without a group were named already
         own = slices.groups_of(scores.score, "by", by, facts.CELLS)[1]
     places = (np.array([at for at, group in enumerate(own) if group == label], dtype=np.int64) for label in labels)
@@ -185,7 +184,8 @@ def _random(resample: Any, dims: tuple[str, ...], shape: tuple[int, int], groups
     found = random_dims(resample, dims, (least if groups.dim == "system" else systems, inputs))
     if found != random_dims(resample, dims, shape):
         _validate.warn(
-            f"a group of {by} has {least} system(s): the result is for these systems only. For new systems, leave out "
+            f"a group of {by} has only {_validate.counted(least, 'system')}: the result is for these systems only. "
+            f"For new systems, leave out "
             f"groups of fewer than {facts.ENOUGH_SYSTEMS}",
             "few_systems",
         )

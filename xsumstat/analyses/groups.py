@@ -37,7 +37,9 @@ def groups_of(
     dim = str(coord.dims[0])
     without = pd.isna(coord.values)
     if without.any():
-        _validate.warn(f"{without.sum()} {dim}(s) have no {name}, and are in none of its groups", "group_without_label")
+        _validate.warn(
+            f"{_validate.counted(without.sum(), dim)} without {name}: not in any group", "group_without_label"
+        )
     values = (
         coord.values[~without].tolist() if coord.dtype.kind not in "mM" else coord.values[~without].astype(str).tolist()
     )

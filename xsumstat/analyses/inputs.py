@@ -1,4 +1,4 @@
-"""Are some inputs harder than others, and which should people rate: `input_effect` and `sample_inputs`."""
+"""Are some inputs harder than others, and which should raters rate: `input_effect` and `sample_inputs`."""
 
 from __future__ import annotations
 
@@ -142,13 +142,12 @@ def sample_inputs(
     Returns
     -------
     Dataset
-        `ds` for the metrics · n_means · n_spreads · n_each chosen inputs, with the coordinates ``chosen_for`` (metric),
-        ``mean_bin`` and ``spread_bin`` (from 0).
+        `ds` for the chosen inputs, n_means · n_spreads · n_each per metric, with ``chosen_for``, ``mean_bin``,
+        ``spread_bin``.
 
     Notes
     -----
-    Each input is drawn at most once. If a bin is used up, the free input with the nearest mean is used instead; the
-    printed algorithm may draw an input twice.
+    Each input is drawn at most once. If a bin is used up, the free input with the nearest mean is used.
 
     References
     ----------
@@ -170,7 +169,8 @@ def sample_inputs(
     rated = score.notnull().any("system").all("metric").values
     if wanted > rated.sum():
         raise ValueError(
-            f"{score.sizes['metric']} metric(s) · n_means {n_means} · n_spreads {n_spreads} · n_each {n_each} are "
+            f"{_validate.counted(score.sizes['metric'], 'metric')} · n_means {n_means} · n_spreads {n_spreads} · "
+            f"n_each {n_each} are "
             f"{wanted} inputs, and only {rated.sum()} have scores of every metric"
         )
     generator = draws.generator(draws.seed_of(rng), 0)

@@ -1,4 +1,4 @@
-"""How sure are we of a correlation, or of the difference of two: `ci`."""
+"""How uncertain is a correlation, or the difference of two: `ci`."""
 
 from __future__ import annotations
 
@@ -235,10 +235,9 @@ def ci(
 def _check_method(
     method: str, measure: Measure, dims: tuple[str, ...], interval: str | None, other: Any, keep_samples: bool
 ) -> None:
-    """Keywords that do not go with the method are refused."""
     layers = [dim for dim in dims if dim in LAYERS]
     if method != "bootstrap" and interval is not None:
-        raise ValueError(f"interval={interval!r} is of the bootstrap's samples, and method={method!r} draws none")
+        raise ValueError(f"interval={interval!r} needs method='bootstrap', got method={method!r}")
     if method != "bootstrap" and keep_samples:
         raise ValueError(f"keep_samples=True needs method='bootstrap': {method!r} draws no samples")
     if method == "fisher":
@@ -272,7 +271,6 @@ def _job(
     confidence_level: float,
     aggregate: str,
 ) -> _Job:
-    """What makes intervals of a kind: "jackknife", or a name of the bootstrap's."""
     if kind == "jackknife":
         return Jackknife(targets, measure, dims, confidence_level)
     interval = BootstrapInterval(kind, dims, draws.n_resamples, draws.seed, confidence_level)
@@ -282,7 +280,6 @@ def _job(
 
 
 def _found(scores: schema.Scores, job: _Job, dims: tuple[str, ...], draws: Draws) -> dict[str, xr.DataArray]:
-    """The interval of each target: metrics along `metric`, pairs along `_pair`."""
     pairs = len(job.targets[0]) > 1
     name = "difference" if pairs else "correlation"
     types = results.types([name, *job.names[1:]])
@@ -360,7 +357,6 @@ def _fisher(scores: schema.Scores, measure: Measure, confidence_level: float) ->
 
 
 def _check_layers(scores: schema.Scores, layers: list[str]) -> None:
-    """The dims that are drawn and made one are there, in scores that are at hand."""
     for dim, values, name in (("reference", scores.score, "score"), ("rater", scores.gold, "gold")):
         if dim in layers and dim not in values.dims:
             raise ValueError(

@@ -1,4 +1,4 @@
-"""May a judge stand in for a rater: the alternative annotator test, and what raters reach themselves."""
+"""May a judge replace a rater, and how well do raters agree: `alt_test` and `human_ceiling`."""
 
 from __future__ import annotations
 
@@ -66,23 +66,21 @@ def alt_test(
 ) -> xr.Dataset:
     """Test whether a judge may replace a human rater (alternative annotator test).
 
-    ``ds.meta.alt_test("rating", metric="judge")`` compares the judge with each rater, by agreement with the others.
-
     Parameters
     ----------
     {ds.ratings}
     {rating}
-    {metric.rows}
+    metric : label, list of labels or bool DataArray, optional
+        The judges. Default: all metrics except the human scores.
     {along.raters}
     margin : float, default 0.2
-        How much more often a rater may be the better of the two, 0 to 1. The authors use .2 for experts, .15 for
-        skilled raters and .1 for crowds.
+        How much more often a rater may be the better one. The authors use .2 for experts, .15 for skilled raters, .1
+        else.
     alignment : {"rmse", "accuracy"}, default "rmse"
         Agreement with the other raters: minus the root mean square difference, or the share of equal ratings.
     scale : {"auto", "raw", "calibrated", "standardised", "ranks"}, default "auto"
         "raw" uses scores as given. "calibrated" gives them the distribution and grades of the ratings (see
-        `calibrate`). "auto" calibrates judges on another scale. "standardised" and "ranks" change ratings, too, and
-        break their ties.
+        `calibrate`). "auto" calibrates judges on another scale. "standardised" and "ranks" change ratings, too.
     test : {"t", "wilcoxon"}, default "t"
         One-sided test of the items. The authors advise "wilcoxon" below 30 items; it is very liberal here.
     alpha : float, default 0.05
@@ -94,11 +92,10 @@ def alt_test(
     Returns
     -------
     Dataset
-        On (metric, rater, ...): ``advantage``, the share of items on which the judge is at least as good as the rater,
+        On (metric, rater, ...): ``advantage``, the share of items on which the judge is no worse than the rater,
         ``human_advantage``, ``n_items``, ``pvalue`` and ``pvalue_adjusted``. On (metric, ...): ``winning_rate``, the
         share of raters with ``pvalue_adjusted ≤ alpha``, and ``advantage_probability``, the mean advantage.
-        ``attrs["calibrated"]`` and ``attrs["other_scale"]`` name judges on another scale; with "raw" these have no
-        verdict.
+        ``attrs["other_scale"]`` names judges without a verdict, ``attrs["calibrated"]`` others.
 
     Warns
     -----
@@ -122,9 +119,8 @@ def alt_test(
     >>> ds = xsumstat.load_dataset("demo")
     >>> noise = xr.DataArray(np.random.default_rng(0).normal(size=(3, 12, 30)), dims=("rater", "system", "input"))
     >>> rating = ds.score.sel(metric="human", drop=True) + 8 * noise
-    >>> ds.meta.alt_test(rating, metric="judge", scale="standardised").meta.to_frame(brief=True).round(2)
-      metric  winning_rate  advantage_probability
-    0  judge          0.67                   0.46
+    >>> ds.meta.alt_test(rating, metric="judge", scale="standardised").winning_rate.values.round(2)
+    array([0.67])
     """
     ratings, name = ratings_of(ds, rating, along)
     _check_raters(ratings, along)
@@ -195,8 +191,6 @@ class _Comparison:
 
 
 def _beside_each_rater(score: xr.DataArray, ratings: xr.DataArray, along: str, comparison: _Comparison) -> xr.Dataset:
-    """The numbers of `_OF_RATER` of each judge and rater."""
-
     def each(x: FloatArray, z: FloatArray) -> tuple[FloatArray, ...]:
         found = [_of_rater(x, z, at, comparison) for at in range(len(z))]
         return tuple(np.array(found, dtype=float).T)
@@ -214,7 +208,6 @@ def _beside_each_rater(score: xr.DataArray, ratings: xr.DataArray, along: str, c
 
 
 def _with_items(found: xr.Dataset, min_items: int) -> xr.Dataset:
-    """The same without numbers from too few items; an error where that leaves none."""
     few = found["n_items"] < min_items
     if bool(few.all()):
         raise ValueError(f"no rater has {min_items} items that the judge and another rater scored; see min_items")
@@ -226,7 +219,6 @@ def _with_items(found: xr.Dataset, min_items: int) -> xr.Dataset:
 
 
 def _over_raters(found: xr.Dataset, along: str, alpha: float) -> xr.Dataset:
-    """With p-values corrected over raters, the share of raters that a judge may replace, and its mean advantage."""
     adjusted = xr.apply_ufunc(
         lambda p: corrections.adjust(p, "by"),
         found["pvalue"],
@@ -253,7 +245,8 @@ def _who_rated(ratings: xr.DataArray, along: str) -> xr.DataArray:
     lost = np.flatnonzero(~rated)
     names = ratings.indexes[along][lost].tolist() if along in ratings.indexes else lost.tolist()
     _validate.warn(
-        f"{len(lost)} rater(s) gave no rating, and are left out: {_validate.listing(names)}", "labels_left_out"
+        f"left out {_validate.counted(len(lost), 'rater')} without a rating: {_validate.listing(names)}",
+        "labels_left_out",
     )
     return ratings.isel({along: np.flatnonzero(rated)})
 
@@ -284,7 +277,6 @@ def _of_usual_size(judge: FloatArray, rater: FloatArray, others: FloatArray) -> 
 
 
 def _on_scale(values: FloatArray, scale: str) -> FloatArray:
-    """Scores of one rater or judge, NaN where there are none."""
     there = ~np.isnan(values)
     if scale == "raw" or not there.any():
         return values
@@ -309,7 +301,6 @@ def _alignment(scores: FloatArray, others: FloatArray, kind: str) -> FloatArray:
 
 
 def _pvalue(apart: FloatArray, margin: float, test: str) -> float:
-    """Of the hypothesis that the mean of some differences is at least the margin."""
     from scipy.stats import ttest_1samp, wilcoxon
 
     if test == "wilcoxon":
@@ -343,19 +334,17 @@ def human_ceiling(
 ) -> xr.Dataset:
     """Agreement of raters with each other, and of metrics with the same raters.
 
-    Each rater is correlated with the mean of the other raters, and so is each metric.
-
     Parameters
     ----------
     {ds.ratings}
     {rating}
-    {metric.rows}
+    metric : label, list of labels or bool DataArray, optional
+        Metrics to compare with raters. Default: all except the human scores.
     {along.raters}
     {level}
     {coefficient}
     method : {"auto", "jackknife", "bootstrap"}, default "auto"
-        "auto" is the jackknife where `ci` uses it, if all metrics and raters scored the same outputs of at least 4
-        systems (within_system: 4 inputs).
+        "auto" is the jackknife where `ci` uses it, if all scored the same outputs of 4 systems or more.
     {interval.plain}
     {resample.auto}
     {n_resamples}
@@ -374,17 +363,12 @@ def human_ceiling(
         raters), ``ci_low``, ``ci_high``, ``standard_error``, ``n_undefined``, and ``difference``, ``difference_low``,
         ``difference_high`` (metric less rater). ``by_rater(metric, rater, ...)``: correlations for each rater.
 
-    Warns
-    -----
-    {errors.warned}
-        Also for raters without ratings, who are left out.
-
     Notes
     -----
     Scope: these raters; `resample` says which systems and inputs. A metric is compared with one rater at a time, on
     this rater's outputs and against the same other raters. For coefficients of classes such as "kappa" each other rater
-    is used singly, because a mean is no class. A metric above the ceiling is as good a yardstick as one rater; it need
-    not see what raters see. "rater" must be the same person throughout; otherwise it is a random rater. Formulas:
+    is used singly, because a mean is no class. A metric above the ceiling need not see what raters see. "rater" must be
+    the same person throughout; otherwise it is a random rater. Raters without ratings are left out. Formulas:
     documentation, "How intervals and tests are computed".
 
     Examples
@@ -449,7 +433,6 @@ def human_ceiling(
 def _found(
     job: BootstrapCeiling | JackknifeCeiling, scores: schema.Scores, along: str, progress: bool | None
 ) -> xr.Dataset:
-    """The numbers of metrics and raters; the raters have no difference from themselves."""
     core, gold_core = ["metric", along, "system", "input"], [along, "system", "input"]
     scores = replace(scores, score=scores.score.transpose(..., *core), gold=scores.gold.transpose(..., *gold_core))
     types = results.types(job.names)
@@ -465,7 +448,7 @@ def _interval_method(
 ) -> str:
     """The method that "auto" stands for; the jackknife sets the same labels of all metrics and raters side by side."""
     if method == "jackknife" and interval is not None:
-        raise ValueError(f"interval={interval!r} is of the bootstrap's samples, and method='jackknife' draws none")
+        raise ValueError(f"interval={interval!r} needs method='bootstrap', got method='jackknife'")
     if method == "jackknife" and "cell" in dims:
         raise ValueError("method='jackknife' leaves out systems and inputs; draws of 'cell' need method='bootstrap'")
     there, rated = scores.score.notnull(), scores.gold.notnull()
@@ -530,6 +513,5 @@ def _by_first(by_pair: xr.DataArray, along: str, raters: int) -> xr.DataArray:
 
 
 def _mean_without(values: FloatArray, at: int) -> FloatArray:
-    """The mean of all raters (raters, systems, inputs) but one, NaN where none of them rated."""
     others = np.delete(values, at, axis=0)
     return pooled(others, np.ones(len(others)), "mean")

@@ -60,7 +60,7 @@ def checked_progress(progress: Any) -> bool | None:
 
 
 def checked_measure(level: Any, coefficient: str | CorrelationFunction, missing: Any, undefined: Any) -> Measure:
-    """What is measured, from the keywords; "available" is of system means only."""
+    """What is measured, from the keywords; "available" applies to system means only."""
     level = _validate.choice("level", level, _validate.LEVELS)
     missing = _validate.choice("missing", missing, ("pairwise", "available"))
     undefined = _validate.choice("undefined", undefined, ("drop", "zero"))
@@ -69,8 +69,8 @@ def checked_measure(level: Any, coefficient: str | CorrelationFunction, missing:
     record = table.get(coefficient)
     if level not in record.levels:
         compared = {
-            "system": " is of systems, and",
-            "global": " is of the outputs of each input, all inputs together, and",
+            "system": " compares systems, and",
+            "global": " compares the outputs of each input, all inputs together, and",
         }.get("".join(record.levels), " compares single outputs, and" if record.scale else "")
         needed = " or ".join(f"level={each!r}" for each in record.levels)
         raise ValueError(f"coefficient={record.name!r}{compared} needs {needed}, got level={level!r}")
@@ -203,7 +203,9 @@ def settled(
         raise ValueError(f"threshold needs coefficient='acc_eq', 'tau_eq' or 'kendall_like', got {record.name!r}")
     if isinstance(threshold, xr.DataArray) and threshold.ndim:
         if record.threshold_of == "gold":
-            raise ValueError(f"threshold of {record.name!r} is of the gold's scores: one number, got a DataArray")
+            raise ValueError(
+                f"threshold of {record.name!r} applies to the gold scores: pass one number, got a DataArray"
+            )
         return _with(measure, _by_metric(threshold, scores))
     value = threshold.item() if isinstance(threshold, xr.DataArray | np.ndarray) else threshold
     return measure.at(_validate.number("threshold", value, 0.0, math.inf))
@@ -247,8 +249,7 @@ def why_undefined(record: Coefficient, given: Sequence[str] = ()) -> str:
     """What leaves the coefficient undefined, perhaps given covariates."""
     if given:
         return (
-            f"undefined given {_validate.listing(given)}, as no group has 3 members more than covariates of "
-            "which two scores both vary beside these:"
+            f"undefined given {_validate.listing(given)}, as no group that varies has 3 members more than covariates:"
         )
     if record.scale is not None:
         return "undefined, as no group has two classes or scores that vary, or none of the class that it is a share of:"
@@ -295,7 +296,7 @@ def _held_out(measure: Measure, scores: schema.Scores, other: xr.Dataset, gold: 
         raise type(error)(f"calibrate_on: {error}") from error
     if found.further:
         dims = _validate.listing(found.further)
-        raise ValueError(f"calibrate_on has the further dim(s) {dims}; select one label of each")
+        raise ValueError(f"calibrate_on has further dims: {dims}; select one label of each")
     x, z = found.score.compute().values, found.gold.compute().values
     return tuple(best_threshold(measure, each, z) for each in x)
 

@@ -93,11 +93,7 @@ def compare_metrics(
     Parameters
     ----------
     {ds}
-    {gold}
-    {metric.rows}
-    {other.columns}
-    {level}
-    {coefficient}
+    {pairs}
     method : {"jackknife", "permutation", "bootstrap", "williams", "steiger", "meng", "zou"}, default "jackknife"
         "jackknife" leaves out each system and input in turn. The others run `perm_test`, `boot_test` and `corr_test`.
     {resample.auto}
@@ -128,8 +124,7 @@ def compare_metrics(
     Null hypothesis: two metrics have the same correlation with the human scores. `resample` sets the scope: systems and
     inputs like these, or these systems on inputs like these. Limits combine both metrics' jackknife limits (MOVER), and
     ``p = 2·T(−q)`` inverts them, q being the smallest quantile of t at which a limit reaches 0. So p ≤ α exactly if the
-    1 − α interval excludes 0. Formulas: documentation, "How intervals and tests are computed"; sizes and power: "Which
-    interval, which test?".
+    1 − α interval excludes 0. Formulas: documentation, "How intervals and tests are computed"; sizes: "Calibration".
 
     References
     ----------
@@ -153,7 +148,7 @@ def compare_metrics(
     if adjust is not None:
         _validate.choice("adjust", adjust, corrections.CORRECTIONS)
         if method not in _OF_DRAWS and adjust not in corrections.OF_PVALUES:
-            raise ValueError(f"adjust={adjust!r} is made from draws, and method={method!r} has none; use adjust='holm'")
+            raise ValueError(f"adjust={adjust!r} needs draws, and method={method!r} does not draw; use adjust='holm'")
     within = metric_pairs.DIMS if within is None and adjust is not None else within
     scale_checks.check_positive(measure.coefficient, positive)
     clusters = clustering.checked(cluster, measure, given, f"method={method!r}" if method in FORMULAS else "")
@@ -205,7 +200,6 @@ class _Asked:
         return metric_pairs.prepare(ds, gold, self.metric, self.other, **ready)
 
     def of_scores(self, scores: schema.Scores, job: _Comparison) -> _Comparison:
-        """The job for scores: what is random, and which systems and inputs belong together."""
         dims = random_dims(self.resample, job.dims, scores.shape)
         two_values.check(scores, job.measure, dims)
         checks.check_resampled(scores.score, dims)
@@ -216,8 +210,6 @@ class _Asked:
 
 @dataclass(frozen=True)
 class _Comparison(Jackknife):
-    """Each pair's difference, its limits and p-values, by leaving out systems and inputs."""
-
     alternative: str = "two-sided"
 
     @property
@@ -255,7 +247,6 @@ def _compared(
 
 
 def _pooled(ds: xr.Dataset, gold: Any, pool: str, asked: _Asked, job: _Comparison) -> xr.Dataset:
-    """All pairs, for all labels of a dim as one: their differences, averaged by the numbers of pairs of systems."""
     asked = replace(asked, resample=pooling.random_of_all(ds) if asked.resample == AUTO else asked.resample)
     job = replace(job, dims=checked_resample(asked.resample, job.measure, layers=False))
     by_label, weights = [], []
@@ -286,7 +277,6 @@ def _pooled(ds: xr.Dataset, gold: Any, pool: str, asked: _Asked, job: _Compariso
 
 
 def _pairs_of_systems(x: FloatArray, z: FloatArray, pairs: Sequence[Pair], measure: Measure) -> list[float]:
-    """On how many pairs of systems two metrics are compared."""
     scored, rated = np.asarray(~np.isnan(x)), np.asarray(~np.isnan(z))
     if measure.own_cells:
         scored, rated = (np.asarray(each.any(axis=-1, keepdims=True)) for each in (scored, rated))
@@ -295,14 +285,12 @@ def _pairs_of_systems(x: FloatArray, z: FloatArray, pairs: Sequence[Pair], measu
 
 
 def _named(found: xr.Dataset, method: str, confidence_level: float) -> xr.Dataset:
-    """A test as `compare_metrics` gives it: what is significant, and of whom it speaks."""
     alpha = round(1 - confidence_level, 12)
     attrs = {"analysis": "compare_metrics", "method": method, "confidence_level": confidence_level, "alpha": alpha}
     return families.decided(found.assign_attrs(attrs), alpha, _ORDER)
 
 
 def _check_formula(method: str, resample: Any, refused: dict[str, Any]) -> None:
-    """A formula has one scope, and knows of single correlations only."""
     if not (isinstance(resample, str) and resample == AUTO):
         raise ValueError(
             f"resample={resample!r} needs a method that resamples, and method={method!r} is a formula; "

@@ -1,4 +1,4 @@
-"""How sure are we of the correlations of metrics with each other: `metric_ci`."""
+"""How uncertain are the correlations of metrics with each other: `metric_ci`."""
 
 from __future__ import annotations
 
@@ -52,42 +52,26 @@ def metric_ci(
     {metric.scores}
     {level}
     {coefficient}
-    {method.ci}
-    {interval}
-    {resample.ci}
-    {n_resamples}
-    {confidence_level}
-    {missing}
-    {undefined}
-    {rng}
-    {keep_samples}
-    {progress}
+    {intervals}
 
     Returns
     -------
     Dataset
         On (metric, other_metric, ...), symmetric, NaN on the diagonal: ``correlation``, ``ci_low``, ``ci_high``,
-        ``standard_error``, ``n_undefined`` and, by method, ``bias``, ``df``, ``fell_back`` and ``samples``, as `ci`
-        returns them.
-
-    Warns
-    -----
-    {errors.warned}
-        Also for an unreliable interval.
+        ``standard_error``, ``n_undefined`` and, by method, ``bias``, ``df``, ``fell_back``, ``samples``.
 
     Notes
     -----
-    `resample` sets the scope. All pairs see the same draws, unless metrics lack whole systems or inputs. To compare one
-    pair on two ranges of scores use `range_drop`.
+    `resample` sets the scope. All pairs see the same draws. To compare one pair on two ranges of scores use
+    `range_drop`.
 
     Examples
     --------
     >>> import xsumstat
     >>> ds = xsumstat.load_dataset("demo")
-    >>> ds.meta.metric_ci(metric=["judge", "rouge"], level="input").meta.to_frame(brief=True).round(2)
-      metric other_metric  correlation  ci_low  ci_high
-    0  judge        rouge         0.41    0.21      0.6
-    1  rouge        judge         0.41    0.21      0.6
+    >>> ds.meta.metric_ci(metric=["judge", "rouge"], level="input").ci_low.values.round(2)
+    array([[ nan, 0.21],
+           [0.21,  nan]])
     """
     check_symmetric(table.get(coefficient))
     level = _validate.choice("level", level, _validate.LEVELS)
@@ -130,7 +114,6 @@ def metric_ci(
 
 
 def _once(of_scores: Sequence[Caveat], *rows: Sequence[Caveat]) -> list[Caveat]:
-    """What is told of the scores, and of each metric as gold what was not told of them, each once."""
     told = dict.fromkeys(of_scores)
     for row in rows:
         told |= dict.fromkeys(each for each in row if each.code not in _TOLD)
@@ -154,7 +137,6 @@ def _said_once(before: Sequence[Caveat], of_scores: list[Said], *rows: list[Said
 
 
 def _constant(score: xr.DataArray) -> BoolArray:
-    """Which metrics are constant, or have no score, for every further label."""
     high, low = score.max(facts.CELLS), score.min(facts.CELLS)
     flat = (high == low) | high.isnull()
     return np.asarray(flat.all([dim for dim in flat.dims if dim != "metric"]).values)
@@ -166,7 +148,6 @@ def _numbered(scores: xr.DataArray) -> xr.DataArray:
 
 
 def _square(rows: list[xr.Dataset], labels: list[Any]) -> xr.Dataset:
-    """The intervals of each metric with those after it, as a symmetric table."""
     of_metrics = [[name for name, coord in row.coords.variables.items() if "metric" in coord.dims] for row in rows]
     bare = [row.drop_vars(names) for row, names in zip(rows, of_metrics, strict=True)]
     pairs = xr.concat([row.rename(metric="_pair") for row in bare], "_pair", coords="minimal", compat="override")

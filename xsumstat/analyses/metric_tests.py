@@ -77,25 +77,17 @@ def perm_test(
     Parameters
     ----------
     {ds}
-    {gold}
-    {metric.rows}
-    {other.columns}
-    {level}
-    {coefficient}
+    {pairs}
     method : {"permutation", "analytic", "auto"}, default "permutation"
         "analytic" computes the p-value of rank coefficients without sampling; "auto" does so where that is exact.
     resample : {"both", "system", "input"} or tuple of dims, optional
-        Swap all scores of a system together, all of an input together, or each by itself ("both", the default).
+        Swap all scores of a system together, all of an input together, or each separately ("both", the default).
     {crossed}
     {swap}
-    {alternative}
-    {adjust}
-    {within}
+    {tests}
     {n_resamples.swaps}
     {options}
-    {rng}
-    {keep_samples.pairs}
-    {progress}
+    {samples}
 
     Returns
     -------
@@ -229,7 +221,6 @@ def prepared_perm_test(
 
 
 def _decided(swap: Any, record: Coefficient, level: str, resample: Any, crossed: bool) -> bool:
-    """Whether decisions trade places, and not scores; by default those of a group, where there are any."""
     if swap is None:
         group = _GROUPS.get(level) if record.swapped_decisions is not None and not crossed else None
         return group is not None and (resample is None or _validate.dims("resample", resample) == (group,))
@@ -239,14 +230,13 @@ def _decided(swap: Any, record: Coefficient, level: str, resample: Any, crossed:
 
 
 def _warn_of_decisions(dims: tuple[str, ...], level: str) -> None:
-    """Warn that sign bits for single decisions find too much, and what does not."""
     if len(dims) > 1:
         group = _GROUPS.get(level)
         instead = "swap='scores'" if group is None else f"resample={group!r}, the default, or swap='scores'"
         _validate.warn(
-            "decisions trade places one by one, as if those that share an output had nothing in common: the test finds "
-            f"too much, at .05 a difference of equally good metrics in {_FOUND} of sets of scores at input level; "
-            f"{instead} holds its level (see perm_test)",
+            "swapping single decisions ignores that decisions share outputs: the test is liberal (at .05 it found "
+            f"a difference of equally good metrics in {_FOUND} of simulated scores at input level); "
+            f"use {instead} (see perm_test)",
             "decisions_swapped",
         )
 
@@ -257,7 +247,7 @@ def _check_decisions(resample: Any, dims: tuple[str, ...], crossed: bool, level:
         allowed = "'both'" if group is None else f"'both' or {group!r}"
         raise ValueError(f"resample must be {allowed} where decisions are swapped at level={level!r}, got {resample!r}")
     if crossed:
-        raise ValueError("crossed=True is for swaps of scores; a decision is of two outputs")
+        raise ValueError("crossed=True applies to swaps of scores; a decision involves two outputs")
 
 
 @_validate.public
@@ -291,25 +281,15 @@ def boot_test(
 ) -> xr.Dataset:
     """Test by bootstrap whether two metrics correlate equally with human scores.
 
-    ``ds.meta.boot_test("human", level="input")`` tests all pairs.
-
     Parameters
     ----------
     {ds}
-    {gold}
-    {metric.rows}
-    {other.columns}
-    {level}
-    {coefficient}
+    {pairs}
     {resample.auto}
-    {alternative}
-    {adjust}
-    {within}
+    {tests}
     {n_resamples}
     {options}
-    {rng}
-    {keep_samples.pairs}
-    {progress}
+    {samples}
 
     Returns
     -------
@@ -321,8 +301,8 @@ def boot_test(
     -----
     Null hypothesis: both correlations are equal. `resample` sets the scope. Unlike `perm_test` it does not assume
     exchangeable metrics, but it has less power, and is very conservative for metrics that differ only by noise.
-    `compare_metrics` has a better size. ``p = (1 + #{δ_s − δ ≥ δ})/(k + 1)`` for "greater", with k resamples. Sizes:
-    documentation, "Calibration".
+    `compare_metrics` has a better size. ``p = (1 + #{δ_s − δ ≥ δ})/(k + 1)`` for "greater". Sizes: documentation,
+    "Calibration".
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""Pairs of outputs of each input, looked at by two metrics or by all, on threads or with Dask, to the same bits."""
+"""Counts over pairs of outputs of each input, by two metrics or by all, on threads or with Dask, to the same bits."""
 
 from __future__ import annotations
 
@@ -76,7 +76,6 @@ class Counting:
 
 
 def _count_many(x: FloatArray, z: FloatArray, height: FloatArray, n_bins: int, *out: Any) -> None:
-    """As `kernels.count_opposite`, of many outputs."""
     by_height = np.argsort(height)
     x, z, height = x[by_height], z[by_height], height[by_height]
     words = -(-len(x) // 64)
@@ -179,7 +178,6 @@ class _Opposite(AtOnce):
         return target
 
     def narrowed(self, at: slice, places: Sequence[int] | None) -> _Opposite:
-        """A job of some pairs, that sees some metrics."""
         assert places is not None
         return replace(self, targets=tuple((places.index(one), places.index(two)) for one, two in self.targets[at]))
 
@@ -187,7 +185,6 @@ class _Opposite(AtOnce):
         return 16 * self.counting.n_bins * int(x.shape[-1])
 
     def work(self, x: Any) -> int:
-        """How many steps a pair of metrics takes: all pairs of outputs are looked at."""
         outputs = int(x.shape[-2])
         return int(x.shape[-1]) * min(outputs * (outputs - 1) // 2, self.counting.max_pairs)
 
@@ -286,7 +283,6 @@ def _pieces(metric: Any, parts: list[slice]) -> list[Any]:
 
 
 def _array(metric: Any) -> FloatArray:
-    """A metric's scores (systems, inputs)."""
     found = metric.array() if isinstance(metric, tasks.Made) else metric
     return np.asarray(found)
 
@@ -298,7 +294,7 @@ def _ends(metric: Any) -> FloatArray:
 
 
 def _cut(metric: FloatArray, parts: list[slice]) -> list[FloatArray]:
-    """Copies, so that a part does not keep all inputs in memory."""
+    """Copies: a part must not keep all inputs in memory."""
     return [_array(metric)[:, at].copy() for at in parts]
 
 
@@ -317,7 +313,6 @@ def _improving(pieces: list[Any], ends: FloatArray, counting: Counting, at: slic
 
 
 def _numbers(found: list[FloatArray], bands: Bands) -> FloatArray:
-    """The numbers from what was found on all parts of the inputs."""
     counts = np.concatenate(found, axis=1)
     numbers = improving_numbers(counts[:-1].reshape(3, -1, counts.shape[1]), bands, _in_turn)
     n_drawn = np.full(numbers.shape[1], counts[-1].sum())

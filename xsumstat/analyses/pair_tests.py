@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
+from xsumstat import _validate
 from xsumstat.analyses import adjust as families
 from xsumstat.analyses.measure import Draws, Measure
 from xsumstat.coefficients.rank_swaps import Ranks
@@ -111,7 +112,6 @@ def _plan_attrs(plan: PairPlan) -> dict[str, Any]:
 
 
 def _drawn(scores: schema.Scores, job: PairTests, progress: bool | None) -> dict[str, xr.DataArray]:
-    """The test of every pair, along dim `_pair`."""
     types = results.types(job.names)
     by_pair = labelled.run(job, scores, "_pair", types, keep_samples=job.keep_samples, progress=progress)
     metric_pairs.warn_undefined(by_pair["difference"], job.targets, scores)
@@ -123,7 +123,7 @@ def _drawn(scores: schema.Scores, job: PairTests, progress: bool | None) -> dict
 
 
 def _samples_are_small(scores: schema.Scores, job: PairTests) -> bool:
-    """Whether the differences of all pairs in all resamples may stand in memory together; those of lazy scores must."""
+    """Whether the differences of all pairs in all resamples fit into memory together; those of lazy scores must."""
     cells = len(scores.rows) * len(scores.columns) * math.prod(scores.further.values())
     return scores.used is not None or 8 * cells * job.n_resamples <= BYTES_AT_ONCE
 
@@ -142,7 +142,6 @@ def _step_down(
     seen = labelled.labels_of(scores)
 
     def drawn_again(numbers: IntArray) -> FloatArray:
-        """Differences in all resamples, (tests, n_resamples), of pairs numbered label by label, pair by pair."""
         out = np.empty((len(numbers), job.n_resamples))
         label, pair = np.divmod(numbers, len(job.targets))
         for at in np.unique(label):
@@ -243,10 +242,10 @@ def _why_not(test: Any, metrics: list[Any], coefficient: Coefficient) -> str:
     pair = " and ".join(map(repr, metrics))
     if coefficient.linear_in_swaps == "always":
         return (
-            f"method='analytic' needs every swap to leave a correlation: {pair} have a group of which a swap makes all "
+            f"method='analytic' needs every swap to leave a correlation: {pair} have a group where a swap makes all "
             "scores equal; undefined='zero' counts it as 0, and method='permutation' leaves it out"
         )
-    groups = "" if test.coefficients is None else f" in {len(test.rest.at)} group(s)"
+    groups = "" if test.coefficients is None else f" in {_validate.counted(len(test.rest.at), 'group')}"
     return (
         f"method='analytic' needs scores that are not tied: {pair}, standardised and taken together, have equal scores "
         f"of different outputs{groups}; method='auto' or 'permutation' takes them as they are"
@@ -254,7 +253,6 @@ def _why_not(test: Any, metrics: list[Any], coefficient: Coefficient) -> str:
 
 
 def _computed_or_drawn(scores: schema.Scores, job: PairTests, progress: bool | None) -> dict[str, xr.DataArray]:
-    """Every pair's test: computed where that is exact, else drawn; along dim `_pair`."""
     found = _computed(scores, job, every=False, progress=progress)
     exact = found["exact"]
     left = np.flatnonzero(~exact.all([dim for dim in exact.dims if dim != "_pair"]).values)

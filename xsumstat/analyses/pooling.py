@@ -84,7 +84,6 @@ def with_pool(combine: Combine, drawn: Drawn) -> Callable[[Callable[_P, xr.Datas
 def _pooled(
     function: Callable[..., xr.Dataset], combine: Combine, dim: str, given: dict[str, Any], drawn: bool
 ) -> xr.Dataset:
-    """One result of those of all labels of a dim."""
     ds, gold = given.pop("ds"), given.pop("gold", None)
     seed = draws.seed_of(given.pop("rng", None)) if drawn else None
     results, weights = [], []
@@ -244,7 +243,6 @@ def with_draws(result: xr.Dataset, seed: int, at: int, requested: int) -> xr.Dat
 
 
 def _average(results: list[xr.Dataset], weights: list[xr.DataArray], name: str) -> xr.DataArray:
-    """The average, by weights; what weighs nothing may be undefined."""
     weighed = [(each[name] * weight).where(weight > 0, 0.0) for each, weight in zip(results, weights, strict=True)]
     return sum(weighed[1:], weighed[0]) / sum(weights[1:], weights[0])
 
@@ -312,7 +310,6 @@ def _of_jackknives(
 
 
 def _t_quantile(df: xr.DataArray, confidence_level: float) -> xr.DataArray:
-    """As `t_quantile`, for every number of degrees of freedom."""
     found: xr.DataArray = xr.apply_ufunc(
         t_quantile, confidence_level, df, vectorize=True, dask="parallelized", output_dtypes=[float]
     )

@@ -30,16 +30,12 @@ def position_bias(
 ) -> xr.Dataset:
     """Test whether raters prefer the output that is shown first.
 
-    ``ds.meta.position_bias()`` uses the pairs that a rater judged in both orders.
-
     Parameters
     ----------
     {ds.preferences}
     rater : label or list of labels, optional
         Raters to analyse. Default: all who saw pairs in both orders.
-    {adjust.raters}
-    {confidence_level}
-    {cluster.prompts}
+    {judges}
 
     Returns
     -------
@@ -48,36 +44,25 @@ def position_bias(
         to the second), ``ci_low``, ``ci_high``, ``pvalue``, ``pvalue_adjusted``, ``significant``; ``flip_share`` (any
         move), ``flip_low``, ``flip_high``; ``n_first``, ``n_second``, ``n_pairs``, ``n_prompts``.
 
-    Warns
-    -----
-    UserWarning
-        For raters without a pair in both orders, and raters with a single prompt, who have no interval.
-
     Notes
     -----
     Null hypothesis: the order does not matter. Scope: these systems on new prompts. The p-value is that of a two-sided
-    sign test of the pairs that move, all pairs of a prompt changing sides together; it is computed, not sampled. A pair
-    moves to the first output if the rater chose that one in both orders, or once with a tie. Formulas: documentation,
-    "How intervals and tests are computed".
+    sign test of the pairs that move, all pairs of a prompt changing sides together. A pair moves to the first output if
+    the rater chose that one in both orders, or once with a tie. Formulas: documentation, "How intervals and tests are
+    computed".
 
     References
     ----------
-    Zheng et al. (2023), "Judging LLM-as-a-judge". Bonett & Price (2012), "Adjusted Wald confidence interval". Wilson
-    (1927).
+    Zheng et al. (2023), "Judging LLM-as-a-judge". Bonett & Price (2012), "Adjusted Wald confidence interval".
 
     Examples
     --------
     >>> import pandas as pd, xsumstat
-    >>> choices = [("left", "right")] * 24 + [("right", "left")] * 6 + [("left", "left")] * 170
-    >>> frame = pd.DataFrame(
-    ...     {"left": "small", "right": "large", "choice": choice, "prompt": at, "swapped": bool(swapped)}
-    ...     for at, both in enumerate(choices)
-    ...     for swapped, choice in enumerate(both)
-    ... )
-    >>> found = frame.meta.to_preferences(order="swapped").meta.position_bias()
-    >>> found.meta.to_frame(brief=True)[["rater", "position_bias", "ci_low", "ci_high", "pvalue"]].round(3)
-       rater  position_bias  ci_low  ci_high  pvalue
-    0  judge           0.09   0.035    0.143   0.001
+    >>> pairs = [("left", "right")] * 24 + [("right", "left")] * 6 + [("left", "left")] * 170
+    >>> rows = [("a", "b", pair[swap], at, bool(swap)) for at, pair in enumerate(pairs) for swap in (0, 1)]
+    >>> frame = pd.DataFrame(rows, columns=["left", "right", "choice", "prompt", "swapped"])
+    >>> frame.meta.to_preferences(order="swapped").meta.position_bias().position_bias.values
+    array([0.09])
     """
     asked = parts.Asked.checked(ds, confidence_level, adjust, cluster)
     choices = asked.choices
@@ -94,7 +79,7 @@ def position_bias(
             f"no rater chose between the same two outputs in both orders; raters: {_validate.listing(lacking)}. "
             "position_bias needs pairs that were shown both ways round"
         )
-    parts.warn_left_out(lacking, "rater(s) saw no pair in both orders")
+    parts.warn_left_out(lacking, "rater", "saw no pair in both orders")
     result = asked.result(
         dict(zip(_NAMES, np.array(list(found.values())).T, strict=True)), list(found), "position_bias"
     )

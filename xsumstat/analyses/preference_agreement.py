@@ -1,4 +1,4 @@
-"""Do judges choose as people do, beside how far people choose alike: `preference_agreement`."""
+"""Do judges choose as human raters do: `preference_agreement`."""
 
 from __future__ import annotations
 
@@ -37,17 +37,13 @@ def preference_agreement(
 ) -> xr.Dataset:
     """Share of pairs on which a judge chooses as human raters do.
 
-    ``ds.meta.preference_agreement()`` also returns how often human raters choose alike.
-
     Parameters
     ----------
     {ds.preferences}
     {rater.judges}
     ties : {"count", "drop"}, default "count"
         Count a tie as a choice like others, or leave out pairs with a tie.
-    {adjust.raters}
-    {confidence_level}
-    {cluster.prompts}
+    {judges}
 
     Returns
     -------
@@ -56,11 +52,6 @@ def preference_agreement(
         ``kappa``, ``kappa_low``, ``kappa_high``; ``difference`` from people's accuracy on the pairs that two human
         raters judged, ``difference_low``, ``difference_high``, ``pvalue``, ``pvalue_adjusted``, ``significant``;
         ``tie_share``, ``n_pairs``, ``n_prompts``, ``n_shared``.
-
-    Warns
-    -----
-    UserWarning
-        If no pair was judged by two human raters, or there is a single prompt.
 
     Notes
     -----
@@ -76,12 +67,8 @@ def preference_agreement(
     Examples
     --------
     >>> import pandas as pd, xsumstat
-    >>> choices = {"ann": "LLRLRRLRLL", "ben": "LLRLRLLRLR", "gpt": "LLRRRRLRLL"}
-    >>> rows = [
-    ...     ("small", "large", {"L": "left", "R": "right"}[each], at, rater)
-    ...     for rater, chosen in choices.items()
-    ...     for at, each in enumerate(chosen)
-    ... ]
+    >>> choices = {"ann": "aababbabaa", "ben": "aababaabab", "gpt": "aabbbbabaa"}
+    >>> rows = [("a", "b", each, at, rater) for rater, chosen in choices.items() for at, each in enumerate(chosen)]
     >>> frame = pd.DataFrame(rows, columns=["left", "right", "choice", "prompt", "rater"])
     >>> ds = frame.meta.to_preferences(rater="rater", kind={"human": ["ann", "ben"]})
     >>> ds.meta.preference_agreement().accuracy.to_series().round(2).to_dict()
@@ -97,12 +84,12 @@ def preference_agreement(
     lacking = [label for label, row in rows.items() if row is None]
     found: dict[Any, tuple[float, ...]] = {label: row for label, row in rows.items() if row is not None}
     if not found:
-        raise ValueError(f"no pair was judged both by people and by {_validate.listing(lacking)}")
-    parts.warn_left_out(lacking, "judge(s) share no pair with people")
+        raise ValueError(f"no pair was judged both by a human and by {_validate.listing(lacking)}")
+    parts.warn_left_out(lacking, "judge", "shared no pair with a human")
     found[schema.PEOPLE] = _of_people(choices, people, asked.confidence_level)
     if not people.several.any():
         _validate.warn(
-            "no pair was judged by two people, so that it is not known how far people agree with each other",
+            "no pair was judged by two humans: human agreement is unknown",
             "no_rating",
         )
     numbers = dict(zip(_NAMES, np.array(list(found.values())).T, strict=True))
@@ -148,7 +135,6 @@ def _kappa(sums: FloatArray) -> FloatArray:
 
 
 def _of_judge(choices: schema.Choices, people: _People, at: int, level: float) -> tuple[float, ...] | None:
-    """The numbers of `_NAMES` of a judge; None where people chose of none of its pairs."""
     verdict = choices.verdicts[:, :, at]
     judged = ~np.isnan(verdict) & ((verdict != 0) | (not people.drop))
     there = judged & (people.n > 0)
@@ -174,7 +160,6 @@ def _of_people(choices: schema.Choices, people: _People, level: float) -> tuple[
 
 
 def _summed(choices: schema.Choices, there: Any, values: list[Any]) -> FloatArray:
-    """Sums of values, and of the number of pairs, over each cluster of prompts, (clusters, values + 1)."""
     each = [np.where(there, value, 0.0).sum(axis=1) for value in (*values, 1.0)]
     return choices.by_cluster(np.stack(each, axis=1))
 

@@ -1,4 +1,4 @@
-"""Does a judge prefer long outputs, or those of some systems, more than people do: `preference_bias`."""
+"""Does a judge prefer long outputs, or those of some systems, more than human raters do: `preference_bias`."""
 
 from __future__ import annotations
 
@@ -33,8 +33,6 @@ def preference_bias(
 ) -> xr.Dataset:
     """Test whether judges prefer e.g. long outputs more than human raters do.
 
-    ``ds.meta.preference_bias(given="length")`` compares choices on the same pairs.
-
     Parameters
     ----------
     {ds.preferences}
@@ -42,9 +40,7 @@ def preference_bias(
         What outputs differ in: a variable such as ``length(prompt, system)``, a coordinate of systems, or a DataArray.
         Words or booleans make groups of systems. Required.
     {rater.judges}
-    {adjust.raters}
-    {confidence_level}
-    {cluster.prompts}
+    {judges}
 
     Returns
     -------
@@ -52,12 +48,6 @@ def preference_bias(
         On (rater, covariate): ``difference`` (the judge's share less people's), ``ci_low``, ``ci_high``,
         ``standard_error``, ``pvalue``, ``pvalue_adjusted``, ``significant``; ``share`` of the judge's choices for the
         output with the higher value, or of that group (ties half), ``human_share``, ``n_pairs``, ``n_prompts``.
-        ``is_group(covariate)``.
-
-    Warns
-    -----
-    UserWarning
-        For judges without shared pairs, or with a single prompt.
 
     Notes
     -----
@@ -73,15 +63,12 @@ def preference_bias(
     Examples
     --------
     >>> import pandas as pd, xsumstat
-    >>> rows = [(at, rater, choice, 300, 100) for rater, chosen in {"ann": "LRRL", "gpt": "LLRL"}.items()
-    ...         for at, choice in enumerate(chosen)]
+    >>> choices = {"ann": "abba", "gpt": "aaba"}
+    >>> rows = [(at, rater, each, 300, 100) for rater, chosen in choices.items() for at, each in enumerate(chosen)]
     >>> frame = pd.DataFrame(rows, columns=["prompt", "rater", "choice", "len_l", "len_r"]).assign(left="a", right="b")
-    >>> frame["choice"] = frame.choice.map({"L": "left", "R": "right"})
     >>> ds = frame.meta.to_preferences(rater="rater", kind={"human": "ann"}, outputs={"length": ("len_l", "len_r")})
-    >>> found = ds.meta.preference_bias(given="length")
-    >>> found.meta.to_frame()[["rater", "difference", "share", "human_share"]].round(2)
-      rater  difference  share  human_share
-    0   gpt        0.25   0.75          0.5
+    >>> ds.meta.preference_bias(given="length").difference.values
+    array([[0.25]])
     """
     if given is None:
         raise ValueError("preference_bias needs given, a variable such as 'length', or a coordinate of systems")
@@ -100,7 +87,7 @@ def preference_bias(
             f"no pair whose outputs differ in {_validate.listing(label for label, _, _ in columns)} was judged both by "
             "people and by a judge"
         )
-    parts.warn_left_out(empty, "judge(s) share no such pair with people")
+    parts.warn_left_out(empty, "judge", "shared no such pair with a human")
     kept = [at for at, label in enumerate(choices.raters[at] for at in places) if label not in empty]
     nothing = (*[np.nan] * 7, 0.0, 0.0)
     numbers = np.array([[nothing if each is None else each for each in rows[at]] for at in kept])
@@ -149,7 +136,6 @@ def _found(ds: xr.Dataset, given: Any) -> xr.DataArray:
 
 
 def _on_systems(values: xr.DataArray, choices: schema.Choices, name: str) -> xr.DataArray:
-    """A covariate on (prompt, system), for the systems in our order."""
     if not set(values.dims) <= {"prompt", "system"} or "system" not in values.dims:
         raise ValueError(f"given={name!r} must have the dims system, or prompt and system, got {values.dims}")
     index = values.indexes.get("system")
@@ -167,7 +153,7 @@ def _on_systems(values: xr.DataArray, choices: schema.Choices, name: str) -> xr.
 
 
 def _sides(values: FloatArray, choices: schema.Choices) -> FloatArray:
-    """1 where the left output has the higher number, -1 where the right one has, 0 where neither, or one has none."""
+    """1 where the left output has the higher value, -1 where the right one has, else 0."""
     sides = np.sign(values[:, choices.left] - values[:, choices.right])
     return np.broadcast_to(np.nan_to_num(sides), choices.values.shape[:2])
 

@@ -1,4 +1,4 @@
-"""What the questions about preferences share: their keywords, and results along raters."""
+"""What the analyses of preferences share: their keywords, and results along raters."""
 
 from __future__ import annotations
 
@@ -93,10 +93,12 @@ def mean_verdicts(verdicts: FloatArray) -> FloatArray:
     return np.where(n > 0, np.where(some, verdicts, 0.0).sum(axis=2) / np.maximum(n, 1), np.nan)
 
 
-def warn_left_out(raters: Sequence[Any], why: str) -> None:
-    """Warn of raters without an answer: "judge(s) share no pair with people"."""
+def warn_left_out(raters: Sequence[Any], noun: str, why: str) -> None:
+    """Warn of raters without an answer: "2 judges" that "shared no pair with a human"."""
     if raters:
-        _validate.warn(f"{len(raters)} {why}, and are left out: {_validate.listing(raters)}", "labels_left_out")
+        _validate.warn(
+            f"{_validate.counted(len(raters), noun)} {why}, left out: {_validate.listing(raters)}", "labels_left_out"
+        )
 
 
 def warn_single(result: xr.Dataset, variable: str) -> None:

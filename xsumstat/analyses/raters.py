@@ -71,21 +71,14 @@ def agreement(
     ImportError
         Without krippendorff (extra "agreement").
 
-    Warns
-    -----
-    UserWarning
-        If alpha is undefined: no output has two ratings, or all ratings are equal.
-
     Notes
     -----
     ``α = 1 − D_o/D_e``: the disagreement within outputs over that among all ratings. Outputs with one rating do not
-    count. Scope: these raters; `resample` says which systems and inputs. Formulas: documentation, "How intervals and
-    tests are computed".
+    count. Scope: these raters. Formulas: documentation, "How intervals and tests are computed".
 
     References
     ----------
-    Krippendorff (2011), "Computing Krippendorff's Alpha-Reliability". Bhandari et al. (2020), §3.3. Efron & Stein
-    (1981).
+    Krippendorff (2011), "Computing Krippendorff's Alpha-Reliability". Bhandari et al. (2020), §3.3.
 
     Examples
     --------
@@ -93,9 +86,8 @@ def agreement(
     >>> ds = xsumstat.load_dataset("demo")
     >>> noise = xr.DataArray(np.random.default_rng(0).normal(size=(3, 12, 30)), dims=("rater", "system", "input"))
     >>> rating = (ds.score.sel(metric="human", drop=True) / 20 + 0.3 * noise).round()
-    >>> ds.meta.agreement(rating).meta.to_frame(brief=True).round(2)
-       alpha  ci_low  ci_high
-    0   0.69    0.64     0.75
+    >>> ds.meta.agreement(rating)["alpha"].round(2).to_dict()["data"]
+    0.69
     """
     krippendorff = extras.optional("krippendorff", "agreement")
     ratings, name = ratings_of(ds, rating, along)
@@ -151,7 +143,6 @@ class _Alpha(Job[R]):
         return 1
 
     def estimate(self, rated: RatedCells) -> float:
-        """Alpha of cells; NaN where it is undefined."""
         there = rated.margin > 0
         if there.sum() < 2:
             return float(np.nan)
@@ -163,8 +154,6 @@ class _Alpha(Job[R]):
 
 @dataclass(frozen=True)
 class _Bootstrapped(_Alpha[RatedCells]):
-    """With the percentile interval of its resamples."""
-
     plan: DrawPlan
 
     @property
@@ -172,7 +161,6 @@ class _Bootstrapped(_Alpha[RatedCells]):
         return self.plan.n_resamples
 
     def ready(self, at: slice, x: FloatArray, z: Any = None, *beside: Any) -> RatedCells:
-        """The cells of ratings (systems, inputs, raters)."""
         return RatedCells.of(x)
 
     def block(self, ready: RatedCells, block: int, out: FloatArray, stop: threading.Event | None) -> None:
@@ -291,7 +279,6 @@ def drop_noisiest_rater(
 
 
 def _without_noisiest(values: FloatArray) -> FloatArray:
-    """Ratings (systems, inputs, raters) without those of one rater for each input."""
     usual = scaled(values)
     majority = _majority(usual, unique=True)[..., None]
     judged = ~np.isnan(usual) & ~np.isnan(majority)
@@ -353,7 +340,6 @@ def majority_vote(ds: xr.Dataset, rating: str | xr.DataArray | None = None, *, a
 
 
 def _replaced(ds: xr.Dataset, name: str, ratings: xr.DataArray, along: str) -> xr.Dataset:
-    """The Dataset with other ratings, and without labels of raters that nothing is along any more."""
     others = ds.drop_vars(name, errors="ignore")
     if not any(along in each.dims for each in others.data_vars.values()):
         others = others.drop_vars([each for each, coord in others.coords.variables.items() if along in coord.dims])
@@ -412,7 +398,7 @@ def ratings_of(ds: xr.Dataset, rating: Any, along: str) -> tuple[xr.DataArray, s
     lacking = [dim for dim in ("system", "input", along) if dim not in values.dims]
     if lacking:
         raise ValueError(
-            f"rating lacks the dim(s) {_validate.listing(lacking)}; it has {_validate.listing(values.dims)}"
+            f"rating must have the dims {_validate.listing(lacking)}, got {_validate.listing(values.dims)}"
         )
     values = schema.checked(values, "rating")
     return values.compute() if facts.is_lazy(values) else values, str(values.name)

@@ -102,13 +102,8 @@ def repeatability(
     >>> ds = xsumstat.load_dataset("demo").sel(metric=["judge", "human"])
     >>> noise = xr.DataArray(np.random.default_rng(0).normal(size=(3, 12, 30)), dims=("run", "system", "input"))
     >>> found = ds.assign(score=ds.score + 10 * noise * (ds.metric == "judge")).meta.repeatability("human")
-    >>> found.meta.to_frame(brief=True)[["n_runs", "reliability", "ci_low", "ci_high", "correlation"]].round(2)
-       n_runs  reliability  ci_low  ci_high  correlation
-    0       1         0.67    0.62     0.71         0.64
-    1       2         0.80    0.76     0.83         0.70
-    2       3         0.86    0.83     0.88         0.72
-    3       5         0.91    0.89     0.93         0.74
-    4      10         0.95    0.94     0.96         0.76
+    >>> found.reliability.sel(metric="judge").to_series().round(2).to_dict()
+    {1: 0.67, 2: 0.8, 3: 0.86, 5: 0.91, 10: 0.95}
     """
     asked = [_validate.integer("n_runs", each, 1) for each in _validate.listed(n_runs)]
     if not asked:
@@ -128,20 +123,7 @@ def repeatability(
 
 @dataclass(frozen=True)
 class _Scores:
-    """Scores of several runs, and gold if there is any, oriented and aligned.
-
-    Attributes
-    ----------
-    score : DataArray
-        (..., metric, system, input, run).
-    gold : DataArray or None
-        (..., system, input).
-    name : str or None
-        What the gold is called.
-    along, level : str
-    dropped : dict
-        Labels that only one of score and gold has.
-    """
+    """Scores (..., metric, system, input, run), and human scores if there are any, oriented and aligned."""
 
     score: xr.DataArray
     gold: xr.DataArray | None
@@ -201,7 +183,7 @@ def _check_runs(score: xr.DataArray, along: str) -> None:
             "df.meta.to_scores(..., run='column') makes one"
         )
     if score.sizes[along] < 2:
-        raise ValueError(f"score has {score.sizes[along]} label(s) along {along!r}, and 2 runs or more are needed")
+        raise ValueError(f"score must have 2 or more runs along {along!r}, got {score.sizes[along]}")
 
 
 def _estimated(scores: _Scores, n_runs: list[int], confidence_level: float) -> xr.Dataset:
@@ -254,4 +236,4 @@ def _check(found: xr.Dataset) -> None:
     checks.warn_where(lacking, "no interval of the reliability, as runs without one input leave nothing of it, for",
                       "no_interval")  # fmt: skip
     undefined = values.isnull().all("n_runs")
-    checks.warn_where(undefined, "no reliability, as these scores do not tell runs apart from outputs, for metric")
+    checks.warn_where(undefined, "no reliability, because runs and outputs cannot be separated, for metric")

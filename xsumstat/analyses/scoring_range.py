@@ -1,4 +1,4 @@
-"""Where on the scale: `scoring_range`, and scores brought to [0, 1]."""
+"""Outputs in a range of scores: `scoring_range`, and scores brought to [0, 1]."""
 
 from __future__ import annotations
 
@@ -61,13 +61,7 @@ def scoring_range(
     Parameters
     ----------
     {ds.outputs}
-    {above}
-    {between}
-    {baseline}
-    {top}
-    {metrics}
-    {keep}
-    {unit}
+    {range}
 
     Returns
     -------
@@ -80,17 +74,11 @@ def scoring_range(
     ValueError, TypeError
         For not exactly one of `above`, `between`, `baseline` and `top`, or a label or number that is not allowed.
 
-    Warns
-    -----
-    UserWarning
-        For inputs without an output in the range, or without a score of the baseline.
-
     Notes
     -----
-    A narrower range lowers correlations by itself: see `range_drop`. Metrics whose ``higher_is_better`` is False count
-    from the worst. Peyrard's range (T) is ``baseline=``, (A) e.g.
-    ``between=(0.25, 0.75), unit="quantile", keep="all"``; his published code uses one range for each pair of metrics,
-    as ``metric_corr(top=50)`` does.
+    A narrower range alone lowers correlations: see `range_drop`. Metrics whose ``higher_is_better`` is False count from
+    the worst. Peyrard's range (T) is ``baseline=``, (A) e.g. ``between=(0.25, 0.75), unit="quantile", keep="all"``; his
+    code has a range for each pair, as ``metric_corr(top=50)``.
 
     References
     ----------
@@ -181,7 +169,8 @@ def _of_baseline(score: xr.DataArray, baseline: Any, later: Checks) -> tuple[int
 def _warn_of_baseline(lacking: xr.DataArray, baseline: Any) -> None:
     if lacking:
         _validate.warn(
-            f"the baseline {baseline!r} has no score on {int(lacking)} input(s), of which nothing is kept", "no_score"
+            f"left out {_validate.counted(int(lacking), 'input')} without a score of the baseline {baseline!r}",
+            "no_score",
         )
 
 
@@ -192,7 +181,7 @@ def _limits(score: xr.DataArray, name: str, given: Any, unit: str) -> xr.DataArr
     elif isinstance(given, Mapping):
         lacking = [label for label in labels if label not in given]
         if lacking:
-            raise ValueError(f"{name} has no limit for the metric(s) {_validate.listing(lacking)}, which decide too")
+            raise ValueError(f"{name} has no limit for {_validate.named('metric', lacking)}, named in metrics=")
         for label in given:
             _validate.known(f"metric in {name}", label, labels, "metrics that decide")
         numbers = [_validate.number(f"{name}[{label!r}]", given[label], -np.inf, np.inf) for label in labels]
@@ -207,17 +196,16 @@ def _limits(score: xr.DataArray, name: str, given: Any, unit: str) -> xr.DataArr
 
 
 def _matched(score: xr.DataArray, name: str, given: xr.DataArray) -> xr.DataArray:
-    """Limits given as an array, for every label of the scores."""
     odd = [dim for dim in given.dims if dim not in score.dims or dim == "system"]
     if odd:
         allowed = [dim for dim in score.dims if dim != "system"]
-        raise ValueError(f"{name} has the dim(s) {_validate.listing(odd)}; allowed are {_validate.listing(allowed)}")
+        raise ValueError(f"{name} may have the dims {_validate.listing(allowed)}, got {_validate.listing(odd)}")
     limits = schema.without_coords(given.astype(float))
     for dim in map(str, limits.dims):
         if dim in limits.indexes and dim in score.indexes:
             lacking = score.indexes[dim][~score.indexes[dim].isin(limits.indexes[dim])].tolist()
             if lacking:
-                raise ValueError(f"{name} has no limit for the {dim}(s) {_validate.listing(lacking)}")
+                raise ValueError(f"{name} has no limit for {_validate.named(str(dim), lacking)}")
             limits = limits.sel({dim: score.indexes[dim]})
         elif limits.sizes[dim] != score.sizes[dim]:
             raise ValueError(
@@ -227,7 +215,6 @@ def _matched(score: xr.DataArray, name: str, given: xr.DataArray) -> xr.DataArra
 
 
 def _signs(score: xr.DataArray) -> xr.DataArray:
-    """-1 for a metric that is better when lower, whose scores have been negated."""
     better = score.coords.get("higher_is_better")
     if better is None:
         return xr.ones_like(score["metric"], dtype=float)
@@ -298,7 +285,7 @@ def normalised(score: xr.DataArray, within: str = "all") -> xr.DataArray:
 
 
 def _in_reach(score: xr.DataArray) -> xr.DataArray:
-    """The scores, of a metric with huge ones halved, so that the difference of any two is a number."""
+    """The scores, of a metric with huge ones halved: the difference of any two is then finite."""
     huge = abs(score).max(facts.CELLS) > np.finfo(float).max / 2
     return score * (1.0 - 0.5 * huge)
 
@@ -314,5 +301,6 @@ def _warn_empty(left: xr.DataArray, there: xr.DataArray) -> None:
     gone = there & ~left
     if bool(gone.any()):
         _validate.warn(
-            f"on {int(gone.sum())} of {gone.size} input(s) no output is in the scoring range", "input_not_in_range"
+            f"{int(gone.sum())} of {_validate.counted(gone.size, 'input')} without an output in the scoring range",
+            "input_not_in_range",
         )

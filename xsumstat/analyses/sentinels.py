@@ -35,40 +35,31 @@ def sentinels(
     ----------
     {ds}
     gold : label, str or DataArray, optional
-        Human scores to make sentinels of: a label of `metric`, a variable, or a DataArray with dims `system` and
-        `input`, also of other systems or inputs. Default ``ds.attrs["gold"]``.
+        Human scores to make sentinels of, also of other systems or inputs. Default ``ds.attrs["gold"]``.
     level : {"system", "input", "global", "within_system"}, default "input"
         Level at which the sentinels will be judged.
     sees : {"input", "system"} or list of these, optional
-        Mean human scores to know: of each input, of each system, or (empty list) none. Default both; "input" at system
-        level.
+        Mean human scores to know: of inputs, of systems, or (empty list) none. Default both; "input" at system level.
     given : str, DataArray or list of these, optional
-        Covariates of one more sentinel, which knows nothing else: a metric such as "length", a coordinate, a variable
-        or a DataArray. Words give one covariate for each word except the first.
+        Covariates of one more sentinel: a metric such as "length", a coordinate, a variable or a DataArray.
 
     Returns
     -------
     Dataset
         `ds` with further metrics "sentinel: input", "sentinel: system" and e.g. "sentinel: length", whose
-        ``kind(metric)`` is "sentinel". ``attrs["sentinels"]`` and ``attrs["sentinels_level"]`` record their human
-        scores and level.
-
-    Warns
-    -----
-    UserWarning
-        For outputs with a human score but without a covariate, which are not fitted.
+        ``kind(metric)`` is "sentinel". ``attrs`` record their human scores and level.
 
     Notes
     -----
     At global and within_system level "sentinel: input" is the mean human score of the *other* systems on the input, so
     it does not know the score that it predicts; "sentinel: system" likewise at global and input level. At the other
     levels they are constant, and their correlation is undefined. Covariates predict the human scores by least squares;
-    use few. Intervals and tests take sentinels as given. A coefficient such as "pdp" needs ``level="input"``. Formulas:
-    documentation, "How intervals and tests are computed".
+    use few. Intervals and tests take sentinels as given. "pdp" needs ``level="input"``. Formulas: documentation, "How
+    intervals and tests are computed".
 
     References
     ----------
-    Perrella et al. (2024), "Guardians of the Machine Translation Meta-Evaluation: Sentinel Metrics Fall In!".
+    Perrella et al. (2024), "Guardians of the Machine Translation Meta-Evaluation".
 
     Examples
     --------
@@ -132,7 +123,6 @@ def _gold(ds: xr.Dataset, score: xr.DataArray, gold: Any) -> tuple[xr.DataArray,
 
 
 def _check_shared(human: xr.DataArray, score: xr.DataArray, seen: Sequence[str]) -> None:
-    """Some label that both have along each dim that is looked up in the gold."""
     for dim in (str(dim) for dim in human.dims if dim in score.dims and (dim in seen or dim not in facts.CELLS)):
         if schema.have_labels(score, human, dim):
             schema.check_shared(score, human, dim)
@@ -221,7 +211,9 @@ def _joined(ds: xr.Dataset, score: xr.DataArray, added: dict[str, xr.DataArray],
     labels = score.indexes["metric"].tolist()
     taken = [label for label in added if label in labels]
     if taken:
-        raise ValueError(f"the metric(s) {_validate.listing(taken)} are there already; leave them out with ds.drop_sel")
+        raise ValueError(
+            f"the scores already have {_validate.named('metric', taken)}; drop these first, with ds.drop_sel"
+        )
     if "kind" not in ds.variables:
         kinds = ["human" if label in own else "automatic" for label in labels]
         ds = ds.assign_coords(kind=("metric", np.array(kinds, dtype=object)))

@@ -63,7 +63,6 @@ class Differences(AtOnce):
 
 
 def _pvalues(statistic: FloatArray, df: FloatArray, alternative: str) -> tuple[FloatArray, FloatArray]:
-    """By Student's t, of the first over the second system and of the second over the first."""
     from scipy.special import stdtr
 
     if alternative == "two-sided":

@@ -96,12 +96,8 @@ def system_means(
     >>> ds = xsumstat.load_dataset("demo")
     >>> few = ds.score.sel(metric="human").isel(input=slice(15))  # the ratings of 15 of 30 inputs
     >>> means = ds.meta.system_means(few, metric="judge")
-    >>> columns = ["ci_low", "mean", "ci_high", "human_ci_low", "human_ci_high", "n_effective"]
-    >>> means[columns].to_dataframe()[columns].head(2).round(1)
-                 ci_low  mean  ci_high  human_ci_low  human_ci_high  n_effective
-    system
-    extractor-1    56.7  62.7     68.7          56.7           70.9         20.9
-    extractor-2    50.7  55.0     59.2          51.8           60.5         15.7
+    >>> means["mean"].values[:3].round(1)
+    array([62.7, 55. , 58.6])
     """
     _validate.choice("target", target, estimator.TARGETS)
     _validate.choice("method", method, METHODS)
@@ -152,7 +148,9 @@ def _strata(ds: xr.Dataset, score: xr.DataArray, name: str | None) -> tuple[Stra
     with _validate.kept_warnings():
         _, groups, labels = slices.groups_of(ds, "strata", name, ("input",))
     if None in groups:
-        raise ValueError(f"strata={name!r}: {groups.count(None)} input(s) have no {name}; each needs one")
+        raise ValueError(
+            f"strata={name!r}: {_validate.counted(groups.count(None), 'input')} without {name}; each input needs one"
+        )
     codes: IntArray = np.array([labels.index(str(each)) for each in groups], dtype=np.int64)
     return Strata(codes, len(labels)), labels
 
@@ -164,7 +162,7 @@ def _descriptions(score: xr.DataArray) -> dict[Any, Any]:
 
 @dataclass(frozen=True)
 class _Means(AtOnce):
-    """The means of all systems, each of which needs those of the others."""
+    """The means of all systems; each needs those of the others."""
 
     targets: range
     signs: tuple[float, ...]
@@ -233,28 +231,27 @@ def _cut(found: xr.Dataset, limits: tuple[float, float] | None) -> xr.Dataset:
 def _warn(scores: few_ratings.FewRatings, found: Any, noted: Any, method: str) -> None:
     later, n, k = scores.later, found["n_rated"], len(scores.metrics)
     later.make(few_ratings.check_any, n, noted["_left_out"])
-    later.make(checks.warn_where, n == 0, "no rating, and so no mean, for", "no_rating")
+    later.make(checks.warn_where, n == 0, "no rating, so no mean, for", "no_rating")
     least = "5 ratings" if method == "pooled" else f"max(20, k + 10) = {max(20, k + 10)} ratings"
     alone = (found["fell_back"] > 0) & (n > 0) & found["mean"].notnull()
-    later.make(checks.warn_where, alone, f"fewer than {least}, so that these stand alone, for", "few_ratings")
+    later.make(checks.warn_where, alone, f"fewer than {least}, used without the metric, for", "few_ratings")
     few_valued = noted["_few_valued"] > 0
     later.make(few_ratings.warn_one_value, noted["_one_value"].where(~few_valued, 0.0), n)
     later.make(
         checks.warn_where,
         few_valued & found["ci_low"].isnull() & found["mean"].notnull(),
-        "all ratings of all systems are one value, which says nothing of how far others lie, so that there are no "
-        "limits without scale=(lowest, highest), for",
+        "all ratings are equal, so their spread is unknown: limits need scale=(lowest, highest), for",
         "no_interval",
     )
     later.make(few_ratings.warn_not_random, found["rated_pvalue"])
 
 
 def _warn_of_strata(rated_in: xr.DataArray, rated: xr.DataArray, strata: str) -> None:
-    """Say which groups of the strata have too few ratings of which systems that are rated, and what to do."""
+    """Name the groups of the strata with too few ratings of a rated system, and what to do."""
     way_out = "rate two or more inputs of each group, or give groups that are alike one name"
     for few, what in (
-        (0, "no rating in a group, and so no mean"),
-        (1, "1 rating in a group, and no spread of its own"),
+        (0, "no rating in a group, so no mean"),
+        (1, "1 rating in a group, so no spread in it"),
     ):
         found = ((rated_in == few) & rated).transpose("_group", ...)
         checks.warn_where(found, f"strata={strata!r}: {what} ({way_out}), for group/system", "few_ratings")

@@ -1,4 +1,4 @@
-"""Which system is preferred, by people, by a judge, and by both: `rank_systems`."""
+"""Which system is preferred, by human raters, by a judge, and by both: `rank_systems`."""
 
 from __future__ import annotations
 
@@ -41,9 +41,7 @@ def rank_systems(
     ----------
     {ds.preferences}
     {rater.judges}
-    {adjust.raters}
-    {confidence_level}
-    {cluster.prompts}
+    {judges}
 
     Returns
     -------
@@ -56,8 +54,7 @@ def rank_systems(
     Warns
     -----
     UserWarning
-        For infinite strengths (a system wins or loses all choices, or all are ties), and limits that rest on few
-        prompts.
+        For infinite strengths (e.g. a system wins all its choices), and limits that rest on few prompts.
 
     Notes
     -----
@@ -75,10 +72,8 @@ def rank_systems(
     >>> import pandas as pd, xsumstat
     >>> rows = [("a", "b", each, at) for at, each in enumerate(["a", "a", "tie", "b", "a", "a", "tie", "b", "a", "a"])]
     >>> frame = pd.DataFrame(rows, columns=["left", "right", "choice", "prompt"])
-    >>> frame.meta.to_preferences().meta.rank_systems().meta.to_frame(brief=True).round(2)
-       rater system  strength  ci_low  ci_high  rank  cluster  win_rate
-    0  judge      a      0.55    -0.6      1.7     1        1       0.7
-    1  judge      b     -0.55    -1.7      0.6     2        1       0.3
+    >>> frame.meta.to_preferences().meta.rank_systems().strength.values.round(2)
+    array([[ 0.55, -0.55]])
     """
     asked = parts.Asked.checked(ds, confidence_level, adjust, cluster)
     choices = asked.choices
@@ -119,7 +114,6 @@ class _Row:
         return int(self._without.shape[1])
 
     def win_rates(self) -> FloatArray:
-        """Each system's share of choices won, ties half."""
         n, net, _ = self.whole
         signs = self.design.signs
         played = n @ np.abs(signs)
@@ -152,12 +146,10 @@ class _Units:
 
 
 def _sums(there: Any, values: list[FloatArray]) -> FloatArray:
-    """Values where they are there, (prompts, values, pairs)."""
     return np.stack([np.where(there, each, 0.0) for each in values], axis=1)
 
 
 def _both(choices: schema.Choices, people: _Units, judge: _Units, design: Design) -> _Row | None:
-    """What people say, corrected by a judge; None where there are no pairs that both judged."""
     both = people.there & judge.there
     if not both.any():
         return None

@@ -71,7 +71,7 @@ class Pairs:
 
     @cached_property
     def steps(self) -> FloatArray:
-        """The differences of grades in steps, whole numbers, of which equal sums are exactly so; else as they are."""
+        """The differences of grades in whole steps, whose equal sums are exactly equal; others as they are."""
         return np.rint(self.differences / self.step) if self.step else self.differences
 
     @cached_property
@@ -209,7 +209,6 @@ class _Group:
         return counts
 
     def numbers(self, counts: IntArray | None) -> FloatArray:
-        """Difference of the means, statistic and the two p-values of each pair, (4, pairs)."""
         pairs, test = self.pairs, self.test
         difference = pairs.differences.mean(axis=1)
         if test.method == "wilcoxon":
@@ -246,7 +245,6 @@ def _beyond_rounding(variance: FloatArray, size: FloatArray) -> FloatArray:
 
 
 def _of_mean(group: Pairs, method: str) -> tuple[FloatArray, int]:
-    """The variance of the difference of means, and its degrees of freedom: of pairs, or of independent samples."""
     if method == "paired_t":
         return group.differences.var(axis=1, ddof=1) / group.n, group.n - 1
     variance = group.first.var(axis=1, ddof=1) + group.second.var(axis=1, ddof=1)
@@ -259,7 +257,6 @@ def _of_t(group: Pairs, method: str) -> tuple[FloatArray, int]:
 
 
 def _limits(group: Pairs, test: Test) -> FloatArray:
-    """Limits of the difference of means, its standard error and degrees of freedom, (4, pairs)."""
     from scipy.special import stdtrit
 
     variance, degrees = _of_mean(group, test.method)
@@ -283,7 +280,6 @@ def _student(statistic: FloatArray, degrees: int, alternative: str) -> tuple[Flo
 
 
 def _statistic(group: Pairs, test: Test, difference: FloatArray) -> FloatArray:
-    """What a sampling method's statistic is for the data: t, the rank sum, or the difference of the means."""
     if test.method == "bootstrap":
         return difference
     return _of_t(group, "paired_t")[0] if test.statistic == "t" else group.ranks[0].sum(axis=1)
@@ -313,7 +309,6 @@ def _swap(group: Pairs, values: FloatArray, test: Test, plan: SwapPlan, block: i
 
 
 def _draw_and_swap(group: Pairs, values: FloatArray, test: Test, plan: SwapPlan, block: int) -> FloatArray:
-    """The same statistic of inputs drawn with replacement, the two scores of each swapped at random."""
     rows = draws.block_rows(test.n_resamples, block)
     counts = draws.counts(test.seed, "input", group.n, block, rows)
     words = np.ascontiguousarray(draws.sign_bits(test.seed, "copy", 32 * group.n, block, rows)).view("<u4")

@@ -35,20 +35,9 @@ def range_of(coefficient: str) -> tuple[float, float]:
 
 
 class Averages:
-    """Weighted averages over tasks, of metrics that all tasks have, and the tests of their differences.
+    """Weighted averages over tasks of the first `size` labels, which all tasks have, and their tests.
 
-    Parameters
-    ----------
-    r : array, (task, label)
-        Each task's coefficient of each metric.
-    coefficients : list of str
-        Which coefficient each task has.
-    shares : array, (task,)
-        What each task weighs, all together 1.
-    labels : list
-        The metrics, first those that all tasks have.
-    size : int
-        How many metrics all tasks have.
+    Arrays are `r`, (task, label), and `shares`, (task,), which add up to 1.
     """
 
     def __init__(

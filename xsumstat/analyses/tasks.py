@@ -1,4 +1,4 @@
-"""Several tasks at once: metrics in order of a weighted average of what each task says of them."""
+"""Metrics in order of a weighted average over tasks: `rank_tasks`."""
 
 from __future__ import annotations
 
@@ -73,11 +73,6 @@ def rank_tasks(
         (metric, other_metric), "greater". Metrics that are not in all tasks come last. The coordinates ``level``,
         ``coefficient``, ``language_pair`` and ``domain`` describe tasks; "all" if a task names none.
 
-    Raises
-    ------
-    ValueError, TypeError
-        Names the task, for an unknown label, option or keyword, unusable scores, and a further dim that is not pooled.
-
     Warns
     -----
     UserWarning
@@ -99,11 +94,8 @@ def rank_tasks(
     >>> ds = xsumstat.load_dataset("demo")
     >>> outputs = {"ds": ds, "gold": "human", "level": "input", "coefficient": "acc_eq", "metric": ["judge", "bleu"]}
     >>> tasks = {"systems": {**outputs, "level": "system", "coefficient": "spa"}, "outputs": outputs}
-    >>> xsumstat.rank_tasks(tasks, n_resamples=99, rng=1).correlation.to_pandas().round(2)
-    task    systems  outputs
-    metric
-    judge      0.88     0.78
-    bleu       0.70     0.58
+    >>> xsumstat.rank_tasks(tasks, n_resamples=99, rng=1).average_score.to_series().round(2).to_dict()
+    {'judge': 0.83, 'bleu': 0.64}
     """
     if not isinstance(tasks, Mapping) or not tasks:
         raise TypeError(f"tasks must be a mapping of names to tasks, at least one, got {tasks!r:.80}")
@@ -185,7 +177,7 @@ class _Asked:
         further = [str(dim) for dim in found["correlation"].dims if dim != "metric"]
         if further:
             raise ValueError(
-                f"task {self.name!r} has the further dim(s) {_validate.listing(further)}; make each label a task"
+                f"task {self.name!r} has further dims: {_validate.listing(further)}; make each label a task"
             )
         if not self.counts_as_zero:
             return found
@@ -199,7 +191,6 @@ class _Asked:
 
     @property
     def counts_as_zero(self) -> bool:
-        """Whether a metric without a correlation, as one with constant scores, has 0 instead."""
         return self.keywords.get("undefined") == "zero"
 
     def differences(self, rows: list[Any], columns: list[Any], **keywords: Any) -> xr.Dataset:
@@ -220,7 +211,6 @@ class _Asked:
 
 
 def _metrics(single: Mapping[str, xr.Dataset]) -> tuple[list[Any], list[Any]]:
-    """The metrics that all tasks have a correlation of, in order, and the others."""
     known = list(dict.fromkeys(label for found in single.values() for label in found["metric"].values.tolist()))
     defined = [set(found["metric"].values[found["correlation"].notnull().values].tolist()) for found in single.values()]
     return in_all_tasks(known, [label for label in known if all(label in each for each in defined)])
@@ -282,7 +272,6 @@ class _Tests:
     def _tested(
         self, at: int, here: slice, n_resamples: int, rng: np.random.SeedSequence, progress: bool | None
     ) -> xr.Dataset | None:
-        """The tests of some rows with themselves and those below, of one task."""
         of_all = self.averages.r[at]
         there = [label for label, r in zip(self.labels[here.start :], of_all[here.start :], strict=True) if r == r]
         rows = [label for label in self.labels[here] if label in there]
@@ -316,7 +305,7 @@ class _Tests:
 
 
 def _own_stream(name: Any) -> int:
-    """A number of a task's name, so that its draws do not depend on the tasks beside it."""
+    """A number from a task's name: its draws must not depend on the other tasks."""
     return int.from_bytes(hashlib.sha256(str(name).encode()).digest()[:8], "big")
 
 

@@ -1,4 +1,4 @@
-"""The best systems, and does a metric still agree with people among them: `top_k` and `top_k_corr`."""
+"""The best systems, and the agreement of metrics with human scores among them: `top_k` and `top_k_corr`."""
 
 from __future__ import annotations
 
@@ -48,31 +48,19 @@ def top_k_corr(
 ) -> xr.Dataset:
     """Correlation with human scores among the k best systems, as k shrinks.
 
-    ``ds.meta.top_k_corr("human")`` returns the correlations with confidence bands.
-
     Parameters
     ----------
     {ds}
     {gold}
     k : int or list of int, optional
-        Numbers of systems, at least 2. Default: from all of them down to 5.
+        Numbers of systems, at least 2. Default: from all of them down to 5. The smallest decides ``resample="auto"``.
     by : label, str or DataArray, optional
         Scores that choose the best systems: a label of `metric`, a variable or a DataArray. Default `gold`.
     {metric}
     {level}
     {coefficient}
     {positive}
-    {method.ci}
-    {interval}
-    {resample.ci}
-        The smallest k decides what "auto" is.
-    {n_resamples}
-    {confidence_level}
-    {missing}
-    {undefined}
-    {rng}
-    {keep_samples}
-    {progress}
+    {intervals}
 
     Returns
     -------
@@ -94,10 +82,8 @@ def top_k_corr(
     --------
     >>> import xsumstat
     >>> ds = xsumstat.load_dataset("demo")
-    >>> ds.meta.top_k_corr("human", k=[12, 8], metric="judge").meta.to_frame(brief=True).round(2)
-      metric   k  correlation  ci_low  ci_high
-    0  judge  12         0.93    0.55     0.99
-    1  judge   8         0.87   -0.01     0.99
+    >>> ds.meta.top_k_corr("human", k=[12, 8], metric="judge").correlation.values.round(2)
+    array([[0.93, 0.87]])
     """
     by = gold if by is None else by
     order, _ = ranked(ds, by, "gold" if by is gold else "by")
@@ -144,7 +130,6 @@ def _random(resample: Any, interval: Any, sizes: list[int]) -> Any:
 
 
 def _together(sizes: list[int], told: Sequence[Sequence[Caveat]]) -> list[Caveat]:
-    """What is told of each number of systems, each once, with where it was told."""
     places: dict[Caveat, list[int]] = {}
     for size, those in zip(sizes, told, strict=True):
         for caveat in those:
@@ -192,18 +177,13 @@ def top_k(ds: xr.Dataset, k: int, *, by: Hashable | xr.DataArray | None = None) 
     k : int
         Number of systems, from 1 to the number of those with a score.
     by : label, str or DataArray, optional
-        Score to choose by: a label of `metric`, a variable or a DataArray. Default ``ds.attrs["gold"]``. It is averaged
-        over inputs, raters and references.
+        Score to choose by: a label of `metric`, a variable or a DataArray. Default ``ds.attrs["gold"]``. It is
+        averaged.
 
     Returns
     -------
     Dataset
         `ds` for these systems, the best first, e.g. for ``ds.meta.top_k(10).meta.corr()``. Lazy scores are computed.
-
-    Raises
-    ------
-    ValueError, TypeError
-        If k is not allowed, or the score has another further dim: select one label.
 
     Warns
     -----
@@ -246,7 +226,7 @@ def ranked(ds: xr.Dataset, by: Any, argument: str) -> tuple[list[int], list[int]
     further = [str(dim) for dim in human.dims if dim not in ("system", "input", "rater", "reference")]
     if further:
         raise ValueError(
-            f"{argument}={name!r} has the further dim(s) {_validate.listing(further)}; select one label of each"
+            f"{argument}={name!r} has further dims: {_validate.listing(further)}; select one label of each"
         )
     if "system" in score.indexes and "system" in human.indexes:
         human = human.reindex(system=score.indexes["system"])

@@ -1,4 +1,4 @@
-"""Whose variance it is, of gold and of metrics: `variance_components`."""
+"""Components of the variance of human scores and metrics: `variance_components`."""
 
 from __future__ import annotations
 
@@ -38,22 +38,18 @@ def variance_components(
 ) -> xr.Dataset:
     """Variance of scores between systems, between inputs and of single outputs.
 
-    ``ds.meta.variance_components("human")`` also returns the covariances of metrics, and the reliability of system
-    means.
-
     Parameters
     ----------
     {ds}
     {gold}
     {metric}
     rating : str or DataArray, optional
-        Single ratings, a variable of `ds` or a DataArray with the dims `system`, `input` and `along`. Their mean is
-        then the human score, and the variance of raters is separated.
+        Single ratings (system, input, `along`): their mean is then the human score, and raters have a variance.
     {along.raters}
     n_inputs : int or list of int, default 1, 2, 5, 10, ... 1,000
-        Numbers of inputs for which to give the reliability; a list gives a dim of that name.
+        Numbers of inputs for the reliability; a list gives a dim of that name.
     n_raters : int or list of int, default 1, 2, 3, 5 and 10
-        With `rating`: numbers of raters for which to give it; a list gives a dim of that name.
+        With `rating`: numbers of raters for the reliability; a list gives a dim of that name.
     repair : bool, default True
         Set negative variances to 0 and make correlations consistent. False returns the unbiased estimates.
 
@@ -62,13 +58,8 @@ def variance_components(
     Dataset
         The human scores are the first metric; ``effect`` is "system", "input", "cell", with `rating` also "rater",
         "residual". On (metric, effect): ``variance``, ``standard_error``, ``share``. On (metric, other_metric, effect):
-        ``covariance``, ``covariance_error``, ``correlation``. ``n_cells(metric, other_metric)``. On (metric, n_inputs[,
-        n_raters]): ``reliability`` in [0, 1].
-
-    Warns
-    -----
-    UserWarning
-        For negative variances that are set to 0, and designs that cannot separate the effects (NaN).
+        ``covariance``, ``covariance_error``, ``correlation``. ``n_cells(metric, other_metric)``.
+        ``reliability(metric, n_inputs[, n_raters])``.
 
     Notes
     -----
@@ -79,18 +70,15 @@ def variance_components(
 
     References
     ----------
-    Henderson (1953). Searle, Casella & McCulloch (1992), "Variance Components", chapter 5. Brennan (2001),
-    "Generalizability Theory".
+    Henderson (1953). Searle, Casella & McCulloch (1992), chapter 5. Brennan (2001), "Generalizability Theory".
 
     Examples
     --------
     >>> import xsumstat
     >>> ds = xsumstat.load_dataset("demo")
-    >>> ds.meta.variance_components("human", metric="judge").share.to_pandas().round(2)
-    effect  system  input  cell
-    metric
-    human     0.27    0.1  0.63
-    judge     0.31    0.1  0.59
+    >>> ds.meta.variance_components("human", metric="judge").share.values.round(2)
+    array([[0.27, 0.1 , 0.63],
+           [0.31, 0.1 , 0.59]])
     """
     _validate.flag("repair", repair)
     inputs = _sizes("n_inputs", n_inputs)
@@ -176,7 +164,7 @@ def _prepared(ds: Any, gold: Any, metric: Any, rating: Any, along: str) -> _Scor
     chosen = [at for at in chosen if score.indexes["metric"][at] not in own]
     labels = [score.indexes["metric"][at] for at in chosen]
     if not labels:
-        raise ValueError(f"metric leaves nothing beside the gold {name!r}")
+        raise ValueError(f"metric names only the gold {name!r}")
     if name in map(str, labels):
         raise ValueError(f"gold is called {name!r} and so is a metric; rename one of them")
     score = schema.oriented(score.isel(metric=chosen), ("metric",)).transpose(..., *facts.CORE)
@@ -201,13 +189,12 @@ def _check(raw: xr.DataArray, repair: bool) -> None:
     if "residual" in own["effect"].values:  # metrics have no raters
         metrics = xr.DataArray(np.arange(own.sizes["metric"]) > 0, dims="metric")
         own = own.where(~(own["effect"].isin(["rater", "residual"]) & metrics), 0.0)
-    checks.warn_where(own.isnull(), "no component, as the cells that are there do not tell effects apart, of")
+    checks.warn_where(own.isnull(), "undefined component: too few shared outputs to separate the effects, of")
     what = "estimated below 0, and set to 0" if repair else "estimated below 0"
     checks.warn_where(own < 0, f"variance {what}, of", "negative_variance")
 
 
 def _diagonal(matrices: xr.DataArray) -> xr.DataArray:
-    """What a table of metrics by other metrics says of each metric itself."""
     at = xr.DataArray(np.arange(matrices.sizes["metric"]), dims="metric")
     return matrices.isel(metric=at, other_metric=at).drop_vars("other_metric").transpose("metric", "effect", ...)
 
@@ -216,7 +203,6 @@ def _diagonal(matrices: xr.DataArray) -> xr.DataArray:
 
 
 def _estimated(scores: _Scores, effects: list[str], repair: bool) -> dict[str, xr.DataArray]:
-    """Covariances, their errors, correlations, and covariances that were not repaired, of each further label."""
     arrays = [scores.score, scores.gold, *([] if scores.ratings is None else [scores.ratings])]
     cores = [list(facts.CORE), list(facts.CELLS)]
     if scores.ratings is not None:
@@ -246,7 +232,6 @@ def _estimated(scores: _Scores, effects: list[str], repair: bool) -> dict[str, x
 
 
 def _of_label(score: FloatArray, gold: FloatArray, ratings: FloatArray | None = None, *, repair: bool) -> Any:
-    """The `_OUTPUTS` of one further label, each (effects, scores, scores)."""
     values = np.concatenate([gold[None], score])
     exponent = [np.frexp(np.nanmax(np.abs(each), initial=0.0))[1] for each in values]
     values = np.ldexp(values, -np.array(exponent)[:, None, None])

@@ -48,6 +48,13 @@ TEST_SETS: Mapping[str, Mapping[str, Settled]] = {
     },
 }
 
+# The language pairs by which a test set's metrics were ranked, those with MQM; of others all that have human scores.
+RANKED: Mapping[str, tuple[str, ...]] = {
+    "wmt22": ("en-de", "en-ru", "zh-en"),
+    "wmt23": ("en-de", "he-en", "zh-en"),
+    "wmt24": ("en-de", "en-es", "ja-zh"),
+}
+
 
 def of(test_set: str, pair: str) -> Settled | None:
     """What is settled of a language pair; for one that is not listed what most pairs of its test set have."""

@@ -18,6 +18,8 @@ YEARS = ("wmt22", "wmt23", "wmt24", "wmt25")
 # The first of these that there are human scores of is the gold. WMT25's ESA has the scores of two raters.
 _TWO_OF_ESA = ("esa-human1", "esa-human2")
 GOLDS = ("mqm", "esa", *_TWO_OF_ESA, "da-sqm", "wmt-appraise", "wmt")
+# Granularities of scores that rules ask for beside those of segments.
+BESIDE = {"wmt22": ("sys", "domain"), "wmt23": ("sys",), "wmt24": (), "wmt25": ()}
 _DOMAINS = {"wmt22": ("conversation", "ecommerce", "news", "social")}
 _AVERAGED = {"all": "global", "by input": "input", "by system": "within_system"}
 
@@ -39,10 +41,9 @@ def wmt_tasks(
     Parameters
     ----------
     data : mapping of str to Dataset
-        Scores of segments by language pair, as `read_mtme` returns them; or one Dataset with
-        ``attrs["language_pair"]``.
+        Scores of segments by language pair, e.g. by `read_mtme`; or one Dataset with ``attrs["language_pair"]``.
     rules : {"wmt22", "wmt23", "wmt24", "wmt25"}, optional
-        Rules of which year. Default ``attrs["test_set"]``; other years' scores are allowed.
+        Year of the rules. Default ``attrs["test_set"]``; other years' scores are allowed.
     systems : mapping of str to Dataset, optional
         Scores of systems by language pair (``granularity="sys"``), for "wmt22" and "wmt23". Default: means of segments.
     domains : mapping of str to Dataset, optional
@@ -61,13 +62,7 @@ def wmt_tasks(
     -------
     dict
         Tasks by name, each with ``ds``, ``gold``, ``level``, ``coefficient``, ``weight`` and, for a single pair or
-        domain, ``language_pair`` or ``domain``. Metrics are labelled by ``base``, with "[noref]" if needed to
-        distinguish two.
-
-    Raises
-    ------
-    ValueError, TypeError
-        For data without language pairs, unknown rules, gold, reference or systems, and several possible references.
+        domain, ``language_pair`` or ``domain``. Metrics are labelled by ``base``, some with "[noref]".
 
     Warns
     -----
@@ -133,8 +128,6 @@ def _by_pair(data: Any, argument: str = "data") -> dict[str, xr.Dataset]:
 
 @dataclass(frozen=True)
 class _Pair:
-    """Scores of one language pair: of segments, of systems, and of domains where they are given."""
-
     name: str
     segments: xr.Dataset
     systems: xr.Dataset
@@ -196,10 +189,14 @@ class _Pair:
         return {**found, "undefined": "zero"} if zero else found
 
     def _of_domain(self, domain: str, of_means: bool) -> xr.Dataset:
-        """The segments of a domain, or its own scores, where they are given and asked for."""
         if of_means and self.domains is not None:
             return self.domains.isel(input=(self.domains["input"] == domain).values)
         return self.segments.isel(input=(self.segments["domain"] == domain).values)
+
+
+def gold_of(pair: str, ds: xr.Dataset, gold: str | None, rules: str) -> str:
+    """The human scores of a pair that tasks take."""
+    return _gold(pair, ds, gold, wmt_data.of(ds.attrs.get("test_set", rules), pair))
 
 
 def _gold(pair: str, ds: xr.Dataset, gold: Any, settled: wmt_data.Settled | None) -> str:
@@ -211,7 +208,7 @@ def _gold(pair: str, ds: xr.Dataset, gold: Any, settled: wmt_data.Settled | None
     if not found and ds.attrs.get("gold") in there:
         found = [ds.attrs["gold"]]
     if not found:
-        raise ValueError(f"{pair} has none of the human scores {_validate.listing(GOLDS)}; name the gold")
+        raise ValueError(f"{pair} needs human scores called {_validate.listing(GOLDS)}; or name the gold")
     return str(found[0])
 
 
@@ -230,7 +227,6 @@ def _warn_of_two(pairs: Mapping[str, _Pair], data: Mapping[str, xr.Dataset], gol
 
 
 def _reference(pair: str, ds: xr.Dataset, reference: Any, settled: wmt_data.Settled | None) -> str | None:
-    """The reference whose metrics are ranked; None where none is known."""
     if "reference" not in ds.coords:
         if reference is not None:
             raise ValueError(f"reference={reference!r}: the metrics of {pair} have no coordinate reference(metric)")
@@ -267,6 +263,7 @@ def _ranked(ds: xr.Dataset, gold: str, reference: str | None, out: Sequence[Any]
         gold if labels[at] == gold else f"{bases[at]}[noref]" if parts[at] == "src" and bases[at] in both else bases[at]
         for at in kept
     ]
+    _validate.unique(f"base names of the metrics of {pair}", names)
     return ds.isel(metric=kept).assign_coords(metric=np.array(names, dtype=object))
 
 
@@ -294,8 +291,8 @@ def _of_2022(pairs: dict[str, _Pair]) -> dict[str, Task]:
         there = set(pair.segments["domain"].values.tolist()) if "domain" in pair.segments.coords else set()
         if there and not there & set(_DOMAINS["wmt22"]):
             _validate.warn(
-                f"{name} has none of the domains {_validate.listing(_DOMAINS['wmt22'])}, by which WMT22 ranked metrics "
-                f"too; it has {_validate.listing(sorted(map(str, there)), 4)}",
+                f"{name} lacks the domains {_validate.listing(_DOMAINS['wmt22'])} of WMT22's tasks; "
+                f"it has {_validate.listing(sorted(map(str, there)), 4)}",
                 "no_such_domain",
             )
         domains = [None, *(each for each in _DOMAINS["wmt22"] if each in there)]
@@ -322,7 +319,8 @@ def _accuracy(pairs: dict[str, _Pair]) -> Task:
     for pair in pairs.values():
         ds = pair.systems if human else pair.without_people(pair.systems)
         names = [gold if label == pair.gold else label for label in ds["metric"].values.tolist()]
-        parts.append(ds[["score"]].reset_coords(drop=True).assign_coords(metric=np.array(names, dtype=object)))
+        score = schema.oriented(schema.checked_scores(ds), ("metric",)).reset_coords(drop=True)
+        parts.append(score.to_dataset(name="score").assign_coords(metric=np.array(names, dtype=object)))
     everywhere = [name for name in parts[0]["metric"].values if all(name in each["metric"].values for each in parts)]
     parts = [each.sel(metric=everywhere) for each in parts]
     task: Task = {"gold": gold, "level": "system", "coefficient": "pairwise_accuracy", "missing": "available"}

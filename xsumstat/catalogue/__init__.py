@@ -1,4 +1,4 @@
-"""What can be asked, a row each: the only list of analyses, which results, words, pictures and documentation follow."""
+"""The only list of analyses, which results, words, pictures and documentation follow."""
 
 from __future__ import annotations
 
@@ -37,7 +37,6 @@ RESERVED = frozenset(name for each in ANALYSES.values() if each.further for name
 
 
 def variable(name: Hashable, analysis: Any = None) -> Variable:
-    """What the tables say of a variable, in the results of an analysis or in any."""
     about = ANALYSES.get(str(analysis))
     if about is not None and name in about.own:
         return about.own[str(name)]

@@ -1,11 +1,11 @@
-"""How well metrics agree with people."""
+"""How well metrics agree with human scores."""
 
 from __future__ import annotations
 
 from xsumstat.catalogue.record import Analysis, Question, TestName, Variable
 from xsumstat.catalogue.variables import CHANCE, ESTIMATED, LIMITS, PAIR, PAIRS, UNDEFINED_GROUPS, limits_of
 
-GROUP = "agreement with people"
+GROUP = "agreement with human scores"
 ANALYSES = (
     Analysis(
         "corr",

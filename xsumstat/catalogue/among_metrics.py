@@ -1,4 +1,4 @@
-"""Metrics beside each other, without people."""
+"""Metrics compared with each other, without human scores."""
 
 from __future__ import annotations
 

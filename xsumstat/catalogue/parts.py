@@ -50,8 +50,8 @@ ANALYSES = (
         further=False,
         tests={"": TestName("bootstrap test", "a bootstrap test")},
         aim='We compared the correlation of each pair of metrics, {correlation}, on outputs in the range "{range}" '
-        "with that on all [peyrard2019studying], and the drop with the one that the narrower range brings about "
-        "by itself under a normal model.",
+        "with that on all [peyrard2019studying], and the drop with the drop that a normal model expects "
+        "from the narrower range.",
         say="findings_tests.range_drop",
         core=PAIR,
     ),

@@ -1,4 +1,4 @@
-"""Choices between two outputs, by people and judges."""
+"""Choices between two outputs, by human raters and judges."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ANALYSES = (
         pictures=("raters",),
         own={
             "accuracy": Variable("share of pairs with the same choice as a person"),
-            "difference": Variable("difference from people's accuracy on the same pairs"),
+            "difference": Variable("difference from human accuracy on the same pairs"),
             "n_pairs": Variable("number of pairs of outputs", dtype=int),
             **limits_of("accuracy"),
         },
@@ -61,7 +61,7 @@ ANALYSES = (
         dims=("rater", "covariate"),
         pictures=("raters",),
         own={
-            "difference": Variable("judge's share of choices less people's"),
+            "difference": Variable("judge's share of choices minus the human share"),
             "share": Variable("share of the judge's choices, ties half"),
             "n_pairs": Variable("number of pairs of outputs", dtype=int),
             **limits_of("difference"),

@@ -1,4 +1,4 @@
-"""What is declared of a question: an analysis, its variables, and what is said of its results."""
+"""Records of a question: an analysis, its variables, and the text on its results."""
 
 from __future__ import annotations
 
@@ -14,18 +14,10 @@ _OF_TESTS = ("pvalue_adjusted", "significant")
 
 @dataclass(frozen=True)
 class Variable:
-    """What a variable of results is.
+    """A variable of results: long name, units ("1", "score" or "score²"), dtype.
 
-    Attributes
-    ----------
-    long_name : str
-        What it is, for attrs and axes.
-    units : str
-        "1" for a plain number, "score" for one in the scores' units, "score²" for one in their square.
-    dtype : type
-    turned : str
-        What becomes of it where the two metrics of a pair change places: "same", "negated", or the name of the variable
-        whose negated value it takes, as that of the other limit.
+    `turned` is what happens when the metrics of a pair change places: "same", "negated", or the variable whose negated
+    value it takes.
     """
 
     long_name: str
@@ -35,13 +27,13 @@ class Variable:
 
     @property
     def blank(self) -> Any:
-        """Its value where there is nothing, as where a metric meets itself."""
+        """Its value where there is none, as on the diagonal."""
         return {float: np.nan, int: 0, bool: False}[self.dtype]
 
 
 @dataclass(frozen=True)
 class TestName:
-    """A test by its short name, as a sentence calls several of it, or one, and what is drawn for it."""
+    """A test by its short name, in sentences for one or several, and in pictures."""
 
     short: str
     several: str = ""
@@ -49,21 +41,13 @@ class TestName:
     draws: str = "resamples"
 
     def in_a_sentence(self, one: bool) -> str:
-        """As a sentence calls it."""
         several = self.several or self.short
         return (self.one or several) if one else several
 
 
 @dataclass(frozen=True)
 class Question:
-    """A method of ``ds.meta``.
-
-    Attributes
-    ----------
-    name : str
-    group : str
-        Under which heading `ds.meta` and the documentation show it; empty for a function of the package.
-    """
+    """A method of ``ds.meta`` and its heading there; without a group a function of the package."""
 
     name: str
     group: str = ""
@@ -75,44 +59,27 @@ class Analysis(Question):
 
     Attributes
     ----------
-    main : tuple of str
-        The variable that answers its question: the first of these that a result has.
-    others : tuple of str
-        Its other variables.
-    dims : tuple of str
-        Dims that results have and scores have not.
+    main, others : tuple of str
+        Variables that answer it (the first that a result has), and the others.
+    dims, core : tuple of str
+        Dims of results that scores do not have; dims that `say` needs.
     pictures : tuple of str
         Methods of ``result.meta.plot`` that draw it.
     own : mapping
-        Variables that are something else here than `VARIABLES` says.
-    further : bool
-        Whether scores may have further dims, which then may not be called as a variable or dim of the result is.
-    between_groups : bool
-        Whether its results lie along the groups of attrs["by"], and along these once more as "other_...".
-    undirected : bool
-        Whether its test of a pair is the same when the two change places, whatever attrs["alternative"] says.
+        Variables that differ here from `VARIABLES`.
+    further, between_groups, undirected, exchanged : bool
+        Scores may have further dims; results lie along pairs of groups; the test is symmetric whatever the alternative;
+        the test swaps single scores.
     random : tuple of str
-        Dims whose labels stand for others like them, where no keyword says which do.
-    exchanged : bool
-        Whether its test exchanges single scores of these systems, as no keyword says.
+        Dims that generalise, where no keyword says so.
     tests : mapping
-        What its tests are called, by method, where the method alone does not say it; "" of any method.
-    in_table : str
-        The variable that a table shows, a row for each metric; where it is empty a table has a row for each value.
-    beside : tuple of str
-        Variables with columns beside it.
-    aim : str
-        What was done, for `methods`: {gold}, {correlation} and attrs are filled in; [keys] are cited.
-    special_aims : mapping
-        The same of its special kinds, by their name.
-    say : str
-        The function, "module.name", that makes sentences of the result of one label of all further dims.
-    core : tuple of str
-        Dims that `say` needs, where the result has them or a scalar coordinate of that name.
-    best : str
-        The function that gives what is best, to be counted where there are many labels.
-    closing : str
-        The function that says something once, of the whole result.
+        Names of its tests by method; "" for any method.
+    in_table, beside : str, tuple of str
+        Variable of a table with one row per metric (empty: one row per value), and further columns.
+    aim, special_aims : str, mapping
+        Templates for `methods`: {gold}, {correlation} and attrs are filled in, [keys] cited.
+    say, best, closing : str
+        Functions "module.name": sentences for one label, the best to count over labels, and a final sentence.
     """
 
     main: tuple[str, ...] = ()
@@ -137,11 +104,9 @@ class Analysis(Question):
 
     @property
     def variables(self) -> tuple[str, ...]:
-        """All variables that results can have."""
         found = (*self.main, *self.others)
         return (*found, *_OF_TESTS) if "pvalue" in found else found
 
     @property
     def names(self) -> tuple[str, ...]:
-        """All variables and dims."""
         return (*self.variables, *self.dims)

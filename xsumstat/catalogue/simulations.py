@@ -1,4 +1,4 @@
-"""Questions to the package: tasks, and scores whose truth is known."""
+"""Functions of the package: tasks, and simulated scores."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Systems and inputs, by people or by a metric."""
+"""Systems and inputs, by human raters or a metric."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The variables of results, and what dims of results are labelled by."""
+"""Variables of results, and the labels of their dims."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ VARIABLES: dict[str, Variable] = {
     "bias": Variable("estimated bias", turned="negated"),
     "df": Variable("degrees of freedom"),
     "n_undefined": Variable("number of resamples, or values without one label, that are undefined", dtype=int),
-    "fell_back": Variable("whether another interval stands in", dtype=bool),
+    "fell_back": Variable("whether another interval is used instead", dtype=bool),
     "samples": Variable("resampled value", turned="negated"),
     "threshold": Variable("threshold of a tie", "score"),
     "baseline": Variable("expected value of a random metric"),
@@ -104,13 +104,33 @@ VARIABLES: dict[str, Variable] = {
     "by_rater": Variable("correlation with the mean of the other raters"),
     "difference_low": Variable("lower limit of the difference"),
     "difference_high": Variable("upper limit of the difference"),
+    # versions of a judge
+    "new_correlation": Variable("correlation of the new version"),
+    "old_correlation": Variable("correlation of the old version"),
+    "changed_share": Variable("share of outputs whose score changed"),
+    "changed_low": Variable("lower limit of the share of changed scores"),
+    "changed_high": Variable("upper limit of the share of changed scores"),
+    "shift": Variable("mean change of the scores", "score"),
+    "shift_low": Variable("lower limit of the mean change", "score"),
+    "shift_high": Variable("upper limit of the mean change", "score"),
+    "shift_pvalue": Variable("p-value of no mean change"),
+    "old_mean": Variable("mean score by the old version", "score"),
+    "old_rank": Variable("rank of the system by the old version, 1 is best", dtype=int),
+    "system_shift": Variable("change of the system's mean", "score"),
+    "system_shift_low": Variable("lower limit of the change of the system's mean", "score"),
+    "system_shift_high": Variable("upper limit of the change of the system's mean", "score"),
+    "system_shift_pvalue": Variable("p-value of no change of the system's mean"),
+    "system_shift_pvalue_adjusted": Variable("corrected p-value of no change of the system's mean"),
+    "excess_low": Variable("lower limit of the excess", "score"),
+    "excess_high": Variable("upper limit of the excess", "score"),
+    "excess_pvalue_adjusted": Variable("corrected p-value of the excess"),
     # preferences
     "kappa": Variable("Cohen's kappa"),
     "kappa_low": Variable("lower limit of kappa"),
     "kappa_high": Variable("upper limit of kappa"),
     "tie_share": Variable("share of ties"),
-    "human_share": Variable("share of people's choices, ties half"),
-    "n_shared": Variable("number of pairs that two people judged too", dtype=int),
+    "human_share": Variable("share of human choices, ties half"),
+    "n_shared": Variable("number of pairs that two humans judged too", dtype=int),
     "strength": Variable("strength of the system, in log odds"),
     "win_rate": Variable("share of choices won, ties half"),
     "position_bias": Variable("net share of pairs that move to the first"),
@@ -160,7 +180,7 @@ VARIABLES: dict[str, Variable] = {
     "width_low": Variable("lower limit of the width"),
     "width_high": Variable("upper limit of the width"),
     "least_inputs": Variable("least number of inputs that reaches the target"),
-    "rated_inputs": Variable("number of inputs that people rate", dtype=int),
+    "rated_inputs": Variable("number of inputs with human ratings", dtype=int),
     "judged_inputs": Variable("number of inputs that the judge scores", dtype=int),
     "cost": Variable("cost"),
     "best": Variable("whether the design is the best", dtype=bool),
@@ -187,6 +207,8 @@ DETAILS = frozenset(
         *("reversal_low", "reversal_high", "equal_low", "equal_high"),
         *("flip_low", "flip_high", "n_first", "n_second", "n_prompts"),
         *("kappa_low", "kappa_high", "tie_share", "n_shared"),
+        *("changed_share", "changed_low", "changed_high"),
+        *("shift_pvalue", "system_shift_pvalue", "excess_pvalue"),
     )
 )
 # What dims that results have and scores have not are labelled by.
@@ -233,7 +255,6 @@ GRID = ("level", "coefficient", "n_systems", "n_inputs")
 
 
 def limits_of(what: str, low: str = "ci_low", high: str = "ci_high") -> dict[str, Variable]:
-    """The limits of something, that do not change places."""
     return {low: Variable(f"lower limit of the {what}"), high: Variable(f"upper limit of the {what}")}
 
 

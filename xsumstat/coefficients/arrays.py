@@ -35,7 +35,6 @@ def check_finite(*scores: FloatArray | Sequence[FloatArray]) -> None:
 
 
 def footprint(shape: tuple[int, int], level: str) -> int:
-    """Approximate bytes that the arrays of one statistic take."""
     systems, inputs = shape
     members, groups = {"input": (systems, inputs), "within_system": (inputs, systems)}.get(level, (1, systems * inputs))
     return systems * inputs * max(48, 4 * members if by_pairs(members, groups) else 0)
@@ -61,7 +60,6 @@ def exponent(values: FloatArray) -> int:
 
 
 def shifted(value: float, power: int) -> float:
-    """A number times a power of 2; infinite on overflow."""
     with np.errstate(over="ignore"):
         return float(np.ldexp(value, power))
 
@@ -89,7 +87,6 @@ def human(z: FloatArray, own_cells: bool = False) -> FloatArray:
 
 
 def common_cells(scores: FloatArray, z: FloatArray, pair: Pair, missing: str) -> BoolArray:
-    """Cells on which two of `scores` (metrics, systems, inputs) are compared."""
     cells = present(scores[pair[0]], scores[pair[1]])
     return cells if missing == "available" else np.asarray(cells & ~np.isnan(z))
 
@@ -173,7 +170,6 @@ def _refined(values: FloatArray, step: float) -> float:
 
 
 def dense_codes(values: FloatArray) -> tuple[IntArray, IntArray]:
-    """Order along the last axis, and dense ranks there."""
     order = np.argsort(values, axis=-1, kind="stable")
     ordered = np.take_along_axis(values, order, axis=-1)
     steps = np.zeros(values.shape, dtype=np.int64)
@@ -223,7 +219,6 @@ def equal_means(values: FloatArray, cells: BoolArray) -> tuple[FloatArray, Float
 
 
 def means_as_cells(values: FloatArray, cells: BoolArray) -> FloatArray:
-    """Mean of each system as a score on one input, (systems, 1); NaN without cells."""
     mean, count = system_means(values, cells)
     return np.where(count > 0, mean, np.nan)[:, None]
 
@@ -323,10 +318,7 @@ def padded(values: FloatArray) -> FloatArray:
 def pairs_and_gold(
     scores: FloatArray, z: FloatArray, pairs: Iterable[Pair], level: str, missing: str
 ) -> Iterator[tuple[FloatArray, FloatArray, FloatArray, BoolArray]]:
-    """Each pair's two metrics, standardised on their common cells, the gold, and these cells.
-
-    Consecutive pairs on the same cells share the same arrays.
-    """
+    """Each pair's two metrics, standardised on their common cells, the gold, and these cells."""
     own_cells = level == "system" and missing == "available"
     cells, gold, known = np.zeros((0, 0), dtype=bool), z, dict[int, FloatArray]()
     for pair in pairs:

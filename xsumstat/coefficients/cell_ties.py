@@ -103,10 +103,7 @@ def _share(right: int, n: int) -> float:
 
 @dataclass(frozen=True)
 class _Sizes:
-    """Pairs of kinds by their difference, between ascending edges; other fields as in `CellTies`.
-
-    `order` lists the kinds by `z`; `places` (kinds, edges) is the first kind at most an edge below each.
-    """
+    """Pairs of kinds by their difference, between ascending edges; other fields as in `CellTies`."""
 
     edges: FloatArray
     z: IntArray
@@ -129,7 +126,6 @@ class _Sizes:
         return out
 
     def numbers(self) -> IntArray:
-        """Number of pairs of kinds between the edges."""
         below = (self.equal[:, None] - self.places).sum(axis=0, dtype=np.int64)
         return np.asarray(np.diff(below, prepend=0))
 
@@ -173,10 +169,7 @@ def _best(x: FloatArray, z: IntArray, equal: IntArray, counts: IntArray) -> floa
 def _sorted_pairs(
     sizes: _Sizes, x: FloatArray, counts: IntArray, low: int, high: int
 ) -> tuple[FloatArray, IntArray, BoolArray]:
-    """Pairs between some edges by difference: the difference, the gain of a tie, and the last of equal ones.
-
-    Differences equal up to rounding may continue just beyond the last edge, so these pairs are included.
-    """
+    """Pairs between some edges by difference: the difference, the gain of a tie, and the last of equal ones."""
     start, stop = float(sizes.edges[low - 1]) if low else 0.0, float(sizes.edges[high])
     beyond = stop + 4 * arrays.RAW * float(np.abs(x).max())
     places = np.empty((len(x), 2), dtype=np.int32)
@@ -191,7 +184,6 @@ def _sorted_pairs(
 
 
 def _runs(places: IntArray, sizes: IntArray) -> list[tuple[int, int]]:
-    """First and last of neighbouring places whose pairs fit into one list."""
     runs: list[tuple[int, int]] = []
     size = 0
     for at in places.tolist():

@@ -76,7 +76,6 @@ def _of_calibrated(missing: bytes, gold: bytes, shape: tuple[int, int], measure:
 
 
 def _as_members(drawn: FloatArray, z: FloatArray, measure: Measure) -> FloatArray:
-    """Metrics (draws, systems, inputs) as what each group compares, (draws, members, groups)."""
     if measure.level == "system":
         cells = ~np.isnan(drawn[0]) if measure.own_cells else arrays.present(drawn[0], z)
         with np.errstate(invalid="ignore"):
@@ -105,7 +104,6 @@ def of_order_and_ties_as_tau(x: FloatArray, z: FloatArray, measure: Measure) -> 
 
 
 def like_wmt(x: FloatArray, z: FloatArray, measure: Measure) -> Levels:
-    """WMT's Kendall-like tau, in which a tie in the metric is wrong."""
     n = Members.of(x, z, measure.level, measure.own_cells).present.sum(axis=0).astype(float)
     return np.stack([np.full(len(n), -1.0), np.zeros(len(n))]), n
 

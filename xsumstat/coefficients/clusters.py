@@ -49,12 +49,10 @@ def _left_out(known: FloatArray, codes: IntArray, value: Callable[[IntArray], Fl
 
 
 def _trivial(codes: IntArray) -> bool:
-    """Whether each label is its own cluster, in order."""
     return np.array_equal(codes, np.arange(len(codes)))
 
 
 def _blocks(values: FloatArray, systems: IntArray, inputs: IntArray) -> FloatArray:
-    """Values summed over each cluster of systems and each of inputs."""
     found: FloatArray = np.zeros((systems.max() + 1, inputs.max() + 1))
     np.add.at(found, (systems[:, None], inputs[None, :]), values)
     return found

@@ -20,7 +20,6 @@ from xsumstat.types import BoolArray, FloatArray, IntArray
 
 
 def by_kind(x: FloatArray, z: FloatArray, measure: Measure, *, kind: int) -> Parts:
-    """Leave-one-out parts of a coefficient that the kernels know by number."""
     x, z = arrays.scaled(x), arrays.scaled(z)
     if measure.level in ("input", "within_system"):
         return _of_groups(x, z, measure, kind)
@@ -45,13 +44,11 @@ def _of_means(x: FloatArray, z: FloatArray, value: float, own_cells: bool, kind:
 
 
 def pearson_of_means(x: FloatArray, z: FloatArray) -> float:
-    """Pearson's r of the means of two variables, each over its own cells."""
     a, b = (_standard(arrays.equal_means(each, ~np.isnan(each))[0])[0] for each in (x, z))
     return float(a @ b) / len(a)
 
 
 def _one_group(x: FloatArray, z: FloatArray, kind: int) -> FloatArray:
-    """The coefficient of two vectors without each of their elements."""
     return without_members(x[:, None], z[:, None], np.ones((len(x), 1), bool), kind)[1][:, 0]
 
 
@@ -70,7 +67,6 @@ def _noise(known: Curvature) -> FloatArray:
 
 
 def _standard(values: FloatArray) -> tuple[FloatArray, float]:
-    """Values with mean 0 and SD 1, and their SD; NaN where they are constant."""
     centred = values - values.mean()
     centred -= centred.mean()
     spread = float(np.sqrt(np.mean(centred**2))) if np.ptp(values) > 0 else math.nan
@@ -119,7 +115,6 @@ def without_members(x: FloatArray, z: FloatArray, there: BoolArray, kind: int) -
 
 
 def _codes(x: FloatArray, z: FloatArray, there: BoolArray) -> tuple[IntArray, IntArray, IntArray]:
-    """Order by x and dense ranks of both within each group, (groups, members)."""
     order, codes_x = arrays.codes_of_groups(x, there)
     return order, codes_x, arrays.codes_of_groups(z, there)[1]
 
@@ -204,14 +199,12 @@ class _Cells:
 
     @property
     def untied(self) -> tuple[IntArray, IntArray]:
-        """Number of other cells not tied with each, by x and by z."""
         size = len(self.codes_x)
         of_x = size - self.below_x[self.codes_x + 1] + self.below_x[self.codes_x]
         return of_x, size - self.below_z[self.codes_z + 1] + self.below_z[self.codes_z]
 
     @property
     def ranks(self) -> tuple[FloatArray, FloatArray]:
-        """Centred midranks, doubled."""
         size = len(self.codes_x)
         return tuple(  # type: ignore[return-value]
             (below[codes] + below[codes + 1] - size).astype(float)
@@ -219,7 +212,6 @@ class _Cells:
         )
 
     def labels(self, axis: int) -> IntArray:
-        """The system (axis 0) or input of each cell."""
         return np.nonzero(self.there)[axis].astype(np.int64)
 
     def without(self, axis: int, kind: int) -> FloatArray:
@@ -246,10 +238,7 @@ class _Cells:
         return np.asarray(a * b - rho * (a**2 + b**2) / 2 + moved - moved.mean())
 
     def kendall_without(self, axis: int, kind: int) -> FloatArray:
-        """A Kendall-type coefficient without each system (axis 0) or input.
-
-        The pairs that leave have a cell of the label; pairs of two such cells were counted twice.
-        """
+        """A Kendall-type coefficient without each system (axis 0) or input."""
         label, groups = self.labels(axis), self.there.shape[axis]
         each = (self.alike, self.opposite, *self.untied)
         lost = np.array([np.bincount(label, of_cell, groups) for of_cell in each])

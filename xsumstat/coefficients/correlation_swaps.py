@@ -23,10 +23,7 @@ from xsumstat.types import Bits, BoolArray, FloatArray, IntArray, Pair
 def swapped(
     scores: FloatArray, z: FloatArray, pairs: tuple[Pair, ...], measure: Measure, *, kind: int, off_system: MakeSwapped
 ) -> Sequence[Differences]:
-    """Prepare pairs of metrics for swaps: by system means, or else by `off_system`.
-
-    Pairs on the cells of the first metric share the sums of what each metric adds to that one's.
-    """
+    """Prepare pairs of metrics for swaps: by system means, or else by `off_system`."""
     if measure.level != "system":
         return off_system(scores, z, pairs, measure)
     shared = arrays.common_cells(scores, z, (0, 0), measure.missing)
@@ -45,7 +42,6 @@ def swapped(
 
 
 def moments(scores: FloatArray, z: FloatArray, pairs: tuple[Pair, ...], measure: Measure) -> Sequence[Differences]:
-    """Prepare pairs of metrics for swaps under Pearson's r, by groups or over all cells."""
     tests: list[Differences] = []
     by_pair = arrays.pairs_and_gold(scores, z, pairs, measure.level, measure.missing)
     for pair, (x, y, gold, _) in zip(pairs, by_pair, strict=True):
@@ -61,8 +57,6 @@ def moments(scores: FloatArray, z: FloatArray, pairs: tuple[Pair, ...], measure:
 
 @dataclass(frozen=True)
 class _System:
-    """Pairs that share their cells, at system level."""
-
     pairs: tuple[Pair, ...]
     kind: int
     threshold: float
@@ -92,7 +86,6 @@ class _System:
         return out
 
     def _one_by_one(self, places: IntArray, swapped_means: FloatArray) -> FloatArray:
-        """Each pair from the means of its X' and Y'."""
         (base, size), (gold, scale_z) = self.of_metrics, self.of_gold
         resamples = swapped_means.shape[2]
         swapped, weights, z = (arrays.lanes(count, len(gold)) for count in (resamples, 1, 1))
@@ -139,10 +132,7 @@ def _system_test(
 def beyond_first(
     scores: FloatArray, used: list[int], cells: BoolArray, there: IntArray, count: FloatArray
 ) -> tuple[FloatArray, tuple[FloatArray, FloatArray]]:
-    """What each cell adds to its system's mean beyond the first metric, padded, (metrics, systems, inputs).
-
-    Also returns the means, and the sizes that rounding is relative to.
-    """
+    """What each cell adds to its system's mean beyond the first metric, padded, (metrics, systems, inputs)."""
     inputs = cells.shape[1]
     added = np.zeros((len(used), len(there), inputs + -inputs % 8))
     means, sizes = np.empty((2, len(used), len(there)))

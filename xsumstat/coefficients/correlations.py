@@ -23,7 +23,6 @@ _LANE_COLUMNS = 64
 
 
 def estimator(x: FloatArray, z: FloatArray, measure: Measure, *, kind: int) -> Estimator:
-    """Prepare two score matrices for the kernel of the level; `kind` is the kernels' number."""
     if measure.level == "system":
         return of_means(x, z, measure, kind=kind)
     x, z = arrays.scaled(x), arrays.scaled(z)
@@ -35,7 +34,6 @@ def estimator(x: FloatArray, z: FloatArray, measure: Measure, *, kind: int) -> E
 
 
 def of_means(x: FloatArray, z: FloatArray, measure: Measure, *, kind: int) -> Estimator:
-    """Prepare two score matrices at system level for any coefficient of means."""
     threshold = measure.coefficient.rescaled(x, z).threshold
     return _System(kind, threshold, Means.of(arrays.scaled(x), arrays.scaled(z), measure.own_cells))
 
@@ -43,10 +41,7 @@ def of_means(x: FloatArray, z: FloatArray, measure: Measure, *, kind: int) -> Es
 def close_pairs(
     means: Means, low: FloatArray, high: FloatArray, systems: IntArray, inputs: IntArray, *, kind: int
 ) -> tuple[FloatArray, FloatArray]:
-    """The coefficient of close pairs of systems and their number, in each resample, (gaps, resamples).
-
-    A gap holds the pairs whose metric means differ by at least `low` and at most `high`.
-    """
+    """The coefficient of close pairs of systems and their number, in each resample, (gaps, resamples)."""
     x, z, weights = means.drawn(systems, inputs)
     out, pairs = (np.empty((len(low), len(weights), weights.shape[2])) for _ in range(2))
     tie_kernels.close_blocks(kind, low, high, x, z, means.scale_x, means.scale_z, weights, out, pairs)
@@ -78,8 +73,6 @@ def correlate_means(
 
 @dataclass(frozen=True)
 class Means:
-    """Scores of a metric and of the gold, (systems, inputs), whose means are resampled."""
-
     x: FloatArray
     z: FloatArray
     mask_x: FloatArray | None
@@ -139,8 +132,6 @@ def _in_turn(values: FloatArray) -> float:
 
 @dataclass(frozen=True)
 class _System:
-    """Correlation over systems of means over inputs."""
-
     kind: int
     threshold: float
     means: Means
@@ -203,8 +194,6 @@ class _Global:
 
 @dataclass(frozen=True)
 class _Grouped:
-    """Average of one correlation for each group: over systems per input, or over inputs per system."""
-
     kind: int
     form: str  # "moments", "pairs", "signs" or "sorted": which kernel, and what `data` holds
     data: tuple[Any, ...]

@@ -41,7 +41,6 @@ class Curvature:
 
     @cached_property
     def form(self) -> FloatArray:
-        """K, (2 systems, 2 systems)."""
         a, b = (centred / np.linalg.norm(centred) for centred in self._centred)
         r, one = float(a @ b), np.eye(len(a))
         aa, ab, bb = np.outer(a, a), np.outer(a, b), np.outer(b, b)
@@ -51,21 +50,16 @@ class Curvature:
 
     @cached_property
     def diagonal(self) -> FloatArray:
-        """F_jj of each input."""
         return np.asarray(np.einsum("ij,ij->j", self.noise, self.form @ self.noise))
 
     @cached_property
     def squares(self) -> float:
-        """``Σ F_jk²``."""
         return _trace(self, self, self.noise @ self.noise.T)
 
 
 @dataclass(frozen=True)
 class Bend:
-    """Curvature of one correlation as a term of a sum, with a `weight`.
-
-    `places` are its inputs among those of all terms; None where these are the same.
-    """
+    """Curvature of one correlation as a term of a sum, with a `weight`."""
 
     curvature: Curvature
     weight: float = 1.0
@@ -81,7 +75,6 @@ class Bend:
 
 
 def averaged(bends: Sequence[tuple[Bend, ...]]) -> tuple[Bend, ...]:
-    """Bends of the mean of several correlations on the same systems and inputs."""
     return tuple(replace(bend, weight=bend.weight / len(bends)) for each in bends for bend in each)
 
 

@@ -90,7 +90,6 @@ class _ByFunction:
 
 
 def _value(record: Coefficient, x: FloatArray, z: FloatArray) -> float:
-    """Value of the function; raises if it is not a number."""
     assert record.function is not None
     value = record.function(x, z)
     try:

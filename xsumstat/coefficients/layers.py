@@ -15,10 +15,7 @@ AGGREGATES = ("mean", "max")
 
 @dataclass(frozen=True)
 class Aggregated:
-    """A metric (references, systems, inputs) with gold (raters, systems, inputs); one or both have several layers.
-
-    References are aggregated by "mean" or "max"; raters are averaged.
-    """
+    """A metric (references, systems, inputs) with gold (raters, systems, inputs); one or both have several layers."""
 
     x: FloatArray
     z: FloatArray

@@ -36,13 +36,9 @@ class Parts(Protocol):
         ...
 
     @property
-    def clustered(self) -> bool:
-        """Whether the labels are clusters."""
-        ...
+    def clustered(self) -> bool: ...
 
-    def less(self, other: Any) -> Parts:
-        """The parts of the difference of two estimates."""
-        ...
+    def less(self, other: Any) -> Parts: ...
 
 
 @dataclass(frozen=True)
@@ -103,7 +99,6 @@ class OfGroups:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Number of systems and of inputs, or of their clusters."""
         members, groups = self.there.shape
         groups = groups if self.clusters is None else len(np.unique(self.clusters))
         return (members, groups) if self.members == "system" else (groups, members)
@@ -132,10 +127,7 @@ class Share:
 
 @dataclass(frozen=True)
 class OfCells:
-    """Correlation of all cells, and without each system and input; `influence` (systems, inputs) has mean 0.
-
-    `share` is set where the coefficient is the share of right cells.
-    """
+    """Correlation of all cells, and without each system and input; `influence` (systems, inputs) has mean 0."""
 
     value: float
     systems: FloatArray
@@ -212,7 +204,6 @@ def _filled(values: FloatArray, own: BoolArray) -> FloatArray:
 
 
 def _on_all(values: FloatArray, parts: OfMeans, other: OfMeans) -> FloatArray:
-    """Values of systems and inputs, 0 for those of the other metric only."""
     if parts.taking_part is None or other.taking_part is None:
         return values
     found: FloatArray = np.zeros([len(each) for each in parts.taking_part])
@@ -221,7 +212,6 @@ def _on_all(values: FloatArray, parts: OfMeans, other: OfMeans) -> FloatArray:
 
 
 def _placed(parts: OfMeans, other: OfMeans) -> tuple[Bend, ...]:
-    """Bends of one metric among the inputs of either."""
     if parts.taking_part is None or other.taking_part is None:
         return parts.bends
     own, others = parts.taking_part[1], other.taking_part[1]
@@ -230,7 +220,6 @@ def _placed(parts: OfMeans, other: OfMeans) -> tuple[Bend, ...]:
 
 
 def averages(values: FloatArray) -> FloatArray:
-    """Average of each row over its defined values."""
     defined = ~np.isnan(values)
     count = defined.sum(axis=1)
     total = np.where(defined, values, 0.0).sum(axis=1)
@@ -253,7 +242,6 @@ def of(x: FloatArray, z: FloatArray, measure: Measure) -> Parts:
 
 
 def taking_part(x: FloatArray, z: FloatArray, measure: Measure) -> TakingPart:
-    """Which systems and inputs have cells; x and z as in `of`."""
     own_cells = measure.own_cells
     z = arrays.human(z, own_cells)
     there = (~np.isnan(x), ~np.isnan(z)) if own_cells else (arrays.present(x, z),) * 2

@@ -26,10 +26,7 @@ _MOST_MEMBERS, _MOST_BYTES = 10_000, 2**27
 def groups(
     x: FloatArray | Sequence[FloatArray], pairs: Any, measure: Measure, best: Mapping[int, BoolArray] | None = None
 ) -> tuple[FloatArray, FloatArray]:
-    """Coefficient and number of members of each pair of matrices in each group, (pairs, groups).
-
-    A pair is compared on common cells; with `best`, only those among the best of one of the two.
-    """
+    """Coefficient and number of members of each pair of matrices in each group, (pairs, groups)."""
     of_pairs = measure.coefficient.of_pairs
     if of_pairs is not None and _suits((x[0].shape[0], x[0].shape[1]), measure):
         arrays.check_finite(*x)
@@ -43,7 +40,6 @@ def groups(
 
 
 def _suits(shape: tuple[int, int], measure: Measure) -> bool:
-    """Whether scores (systems, inputs) form groups of many members."""
     if measure.level not in ("input", "within_system"):
         return False
     return not arrays.by_pairs(*(shape if measure.level == "input" else shape[::-1]))
@@ -52,7 +48,6 @@ def _suits(shape: tuple[int, int], measure: Measure) -> bool:
 def of_pairs(
     x: Sequence[FloatArray], pairs: Any, measure: Measure, best: Mapping[int, BoolArray], *, kind: int
 ) -> tuple[FloatArray, FloatArray]:
-    """`groups` for the coefficient with this number in the kernels."""
     used = sorted({metric for pair in pairs for metric in pair})
     rows = np.array([(used.index(one), used.index(other)) for one, other in pairs], dtype=np.int64)
     turned = measure.level == "within_system"
@@ -97,7 +92,6 @@ def _by_bits(
 def _sorted(
     kind: int, pairs: IntArray, values: FloatArray, there: BoolArray, best: BoolArray | None
 ) -> tuple[FloatArray, FloatArray]:
-    """The same by counting while sorting."""
     order, codes = arrays.dense_codes(values)
     codes = codes.astype(np.int32)
     r, n = np.empty((2, len(pairs)))

@@ -30,6 +30,5 @@ def of_rho(r: float, n: int) -> tuple[float, float]:
 
 
 def of_accuracy(r: float, n: int) -> tuple[float, float]:
-    """Mean and variance of pairwise accuracy."""
     mean, variance = of_tau(r, n)
     return 0.5 + mean / 2, variance / 4

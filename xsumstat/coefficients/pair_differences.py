@@ -116,7 +116,6 @@ def parts(x: FloatArray, z: FloatArray, measure: Measure) -> OfCells:
 
 
 def _centred(values: FloatArray, there: Any, n: IntArray) -> FloatArray:
-    """Scores less the mean of their input, 0 where missing."""
     for _ in range(2):  # the first mean is rounded to the size of the scores, not of their spread
         values = np.where(there, values - values.sum(axis=0) / np.maximum(n, 1), 0.0)
     return values
@@ -142,7 +141,6 @@ def _without_inputs(sums: FloatArray) -> FloatArray:
 
 
 def _ratio(sums: FloatArray) -> FloatArray:
-    """Pearson's r from sums of squares and of products, (3, ...)."""
     defined = (sums[0] > 0) & (sums[1] > 0)
     size = np.sqrt(np.where(defined, sums[0], 1.0)) * np.sqrt(np.where(defined, sums[1], 1.0))
     return np.where(defined, np.clip(sums[2] / size, -1.0, 1.0), np.nan)

@@ -17,10 +17,7 @@ Made = TypeVar("Made")
 
 @dataclass(frozen=True)
 class Draw:
-    """How often each label was drawn, (resamples, labels); one row of ones for a dim that is not drawn.
-
-    `layers` holds the counts of references and raters, where there are any.
-    """
+    """How often each label was drawn, (resamples, labels); one row of ones for a dim that is not drawn."""
 
     systems: IntArray
     inputs: IntArray
@@ -28,7 +25,6 @@ class Draw:
 
     @property
     def counts(self) -> tuple[IntArray, IntArray]:
-        """Counts of systems and of inputs."""
         return self.systems, self.inputs
 
     def __len__(self) -> int:
@@ -84,10 +80,7 @@ def correlations(
 def estimators(
     scores: FloatArray, z: FloatArray, targets: Sequence[tuple[int, ...]], measure: Measure
 ) -> tuple[tuple[Estimator, ...], IntArray]:
-    """The estimators of all targets (a metric, or two), each made once, and their places for each target.
-
-    The gold is (systems, inputs), or with covariates (1 + covariates, systems, inputs).
-    """
+    """The estimators of all targets (a metric, or two), each made once, and their places for each target."""
     cells = [_cells(scores, z, target, measure) for target in targets]
     return each_once(scores, targets, cells, lambda x, metric: measure.of_metric(metric).estimator(x, z))
 
@@ -116,7 +109,6 @@ def in_turn(
 
 
 def _cells(scores: FloatArray, z: FloatArray, target: tuple[int, ...], measure: Measure) -> BoolArray:
-    """Cells (systems, inputs) on which a target's metrics are correlated."""
     if measure.own_cells or len(target) == 1:
         return np.full(z.shape[-2:], True)
     return arrays.common_cells(scores, arrays.human(z), (target[0], target[1]), measure.missing)

@@ -32,10 +32,7 @@ def least_members(variables: int) -> int:
 
 
 def combined(r: FloatArray, variables: int) -> FloatArray:
-    """Partial correlation of the first two variables from all correlations, (pairs, ...) as in `places`.
-
-    NaN where other variables determine a variable, or a correlation is undefined.
-    """
+    """Partial correlation of the first two variables from all correlations, (pairs, ...) as in `places`."""
     s = _matrices(r, variables)
     defined = np.ones(r.shape[1:], dtype=bool)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -90,10 +87,7 @@ def pvalue(value: float, n: float, covariates: int, kind: int) -> float:
 
 
 def variables_of(x: FloatArray, z: FloatArray, own_cells: bool) -> FloatArray:
-    """All variables (variables, systems, inputs), scaled, on common cells.
-
-    With own cells, each is averaged over all its cells, on the systems where all have some.
-    """
+    """All variables (variables, systems, inputs), scaled, on common cells."""
     whole = np.concatenate([x[None], z])
     there = ~np.isnan(whole)
     kept = there.any(axis=2).all(axis=0)[:, None] if own_cells else there.all(axis=0)
@@ -104,7 +98,6 @@ def variables_of(x: FloatArray, z: FloatArray, own_cells: bool) -> FloatArray:
 
 
 def estimator(x: FloatArray, z: FloatArray, measure: Measure, *, kind: int) -> Estimator:
-    """Prepare a metric, and gold with covariates; `kind` is the kernels' number."""
     whole = variables_of(x, z, measure.own_cells)
     if measure.level == "system":
         return _OfMeans.of(whole, kind)
@@ -150,7 +143,6 @@ class Members:
 
     @property
     def cost(self) -> float:
-        """Approximate nanoseconds for one pass over all groups."""
         pairs = self.variables * (self.variables - 1) / 2
         each = 3.0 if self.kind == kernels.PEARSON else 10.0 + 10.0 * math.log2(max(2, self.mask.shape[1]))
         return each * pairs * self.mask.size

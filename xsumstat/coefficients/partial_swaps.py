@@ -18,7 +18,6 @@ from xsumstat.types import Bits, BoolArray, FloatArray, IntArray, Pair
 def swapped(
     scores: FloatArray, z: FloatArray, pairs: tuple[Pair, ...], measure: Measure, *, kind: int
 ) -> Sequence[Differences]:
-    """Prepare pairs of metrics; gold and covariates are (1 + covariates, systems, inputs)."""
     gold = arrays.human(z, measure.own_cells)
     by_pair = arrays.pairs_and_gold(scores, gold, pairs, measure.level, measure.missing)
     make = _means_test if measure.level == "system" else _groups_test

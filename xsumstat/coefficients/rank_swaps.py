@@ -131,7 +131,6 @@ class _Tied:
         return 4.0 * float(self.data[1].size) if self.form == "sorted" else 0.3 * float(self.data[0].size)
 
     def differences(self, bits: Bits) -> FloatArray:
-        """Difference of the average over these groups for each row of sign bits."""
         if isinstance(self.data[0], Sorted):
             return self.data[0].swapped(self.kind, self.data[1], bits, self.undefined_as_zero)
         out = np.empty(len(bits))
@@ -174,7 +173,6 @@ class Ranks:
 def swapped(
     scores: FloatArray, z: FloatArray, pairs: tuple[Pair, ...], measure: Measure, *, kind: int
 ) -> Sequence[Differences]:
-    """Prepare pairs of metrics for swaps, by groups or over all cells; `kind` is the kernels' number."""
     tests: list[Ranks] = []
     known, ready = None, None
     for pair, each in zip(pairs, arrays.pairs_and_gold(scores, z, pairs, measure.level, measure.missing), strict=True):
@@ -223,14 +221,12 @@ def rank_test(
 
 
 def _grouped(values: FloatArray, level: str) -> FloatArray:
-    """Scores (systems, inputs) as (members, groups)."""
     return values.reshape(-1, 1) if level == "global" else values.T if level == "within_system" else values
 
 
 def _about_ties(
     x: FloatArray, y: FloatArray, blocks: list[slice], pooled: Pooled | None
 ) -> tuple[BoolArray, BoolArray]:
-    """`Pooled.tied` and `Pooled.may_be_constant` for all groups."""
     found = []
     for at in blocks:
         here = Pooled.of(x[:, at], y[:, at]) if pooled is None else pooled
@@ -300,7 +296,6 @@ class Gold:
 
 
 def _sizes(codes: IntArray, present: BoolArray) -> FloatArray:
-    """How often each dense rank occurs, (groups, members)."""
     groups, members = codes.shape
     flat = (codes + members * np.arange(groups)[:, None])[present.T]
     return np.bincount(flat, minlength=members * groups).reshape(groups, members).astype(float)
@@ -336,7 +331,6 @@ def _by_pairs(
 
 
 def _signs_of_ranks(codes: IntArray, z_codes: IntArray, present: BoolArray) -> tuple[str, tuple[Any, ...]]:
-    """Arguments of `swap_spearman`."""
     _, _, signs, (first, second) = _by_pairs(codes, z_codes, present)
     pairs, own, constant = _rank_parts(codes.astype(_COUNTS), present)
     by_member = map(np.ascontiguousarray, (pairs.sum(axis=1, dtype=_COUNTS), own, constant))
@@ -348,7 +342,6 @@ def _signs_of_ranks(codes: IntArray, z_codes: IntArray, present: BoolArray) -> t
 
 
 def _signs_of_pairs(codes: IntArray, z_codes: IntArray, present: BoolArray) -> tuple[str, tuple[Any, ...]]:
-    """Arguments of `swap_pairs`."""
     (a, b), there, signs, (first, second) = _by_pairs(codes, z_codes, present)
     x, y = np.split(codes.astype(_COUNTS), 2)
     # Signs of x'_a − x'_b where both stay, b is swapped, a is swapped, both are.
@@ -363,7 +356,6 @@ def _signs_of_pairs(codes: IntArray, z_codes: IntArray, present: BoolArray) -> t
 
 
 def _narrow(present: BoolArray) -> type[np.signedinteger[Any]]:
-    """Narrowest type for sums over a member's pairs."""
     return np.int8 if len(present) <= _FEW_MEMBERS else _COUNTS
 
 

@@ -76,11 +76,7 @@ class LeaveOneOut:
 
 @dataclass(frozen=True)
 class Partial:
-    """A coefficient given covariates; gold with covariates is (1 + covariates, systems, inputs).
-
-    `estimator` and `swapped` as in `Coefficient`, `parts` as in `LeaveOneOut`; `pvalue(value, members, covariates)` is
-    the two-sided p-value of no association.
-    """
+    """A coefficient given covariates; gold with covariates is (1 + covariates, systems, inputs)."""
 
     estimator: MakeEstimator
     swapped: MakeSwapped
@@ -195,11 +191,9 @@ class Coefficient:
         return self.calibrate is not None and not self.thresholds
 
     def of_metric(self, place: int) -> Coefficient:
-        """The same for one of several metrics."""
         return replace(self, thresholds=(self.thresholds[place],)) if len(self.thresholds) > 1 else self
 
     def of_metrics(self, places: Sequence[int]) -> Coefficient:
-        """The same for some of several metrics."""
         several = len(self.thresholds) > 1
         return replace(self, thresholds=tuple(self.thresholds[place] for place in places)) if several else self
 
@@ -214,10 +208,7 @@ class Coefficient:
         return self.at(arrays.shifted(self.threshold, -power))
 
     def pvalue(self, x: FloatArray, z: FloatArray) -> float:
-        """SciPy's two-sided p-value of no association; NaN where SciPy has none.
-
-        Kendall's test is one of C − D, so the three variants of tau share it.
-        """
+        """SciPy's two-sided p-value of no association; NaN where SciPy has none."""
         if self.test is None or len(x) < 2 or np.ptp(x) == 0 or np.ptp(z) == 0:
             return math.nan
         import scipy.stats
@@ -263,21 +254,17 @@ class Measure:
 
     @property
     def attrs(self) -> dict[str, str]:
-        """Attrs of a result."""
         settings = {"level": self.level, "missing": self.missing, "undefined": self.undefined}
         given = {"given": ", ".join(self.given)} if self.given else {}
         return {"coefficient": self.coefficient.name, **self.coefficient.positive_attrs, **settings, **given}
 
     def of_metric(self, place: int) -> Measure:
-        """The same for one of several metrics."""
         return replace(self, coefficient=self.coefficient.of_metric(place))
 
     def of_metrics(self, places: Sequence[int]) -> Measure:
-        """The same for some of several metrics."""
         return replace(self, coefficient=self.coefficient.of_metrics(places))
 
     def at(self, threshold: float) -> Measure:
-        """The same with another threshold; NaN calibrates it."""
         coefficient = self.coefficient.at(threshold)
         return self if coefficient is self.coefficient else replace(self, coefficient=coefficient)
 

@@ -39,7 +39,6 @@ class Scores:
 
     @classmethod
     def of(cls, values: FloatArray, there: BoolArray, step: float = 0.0) -> Scores:
-        """From scores whose differences are multiples of `step`."""
         mask = arrays.or_none(there)
         whole = arrays.read_only(arrays.padded(arrays.filled(values, there)))
         return cls(whole, None if mask is None else arrays.padded(mask), step)
@@ -93,8 +92,6 @@ def _side_by_side(systems: int, resamples: int) -> list[slice]:
 
 @dataclass(frozen=True)
 class SoftAccuracy:
-    """One metric with gold, and the systems with scores of both."""
-
     x: Scores
     z: Scores
     there: BoolArray
@@ -135,8 +132,6 @@ class SoftAccuracy:
 
 @dataclass(frozen=True)
 class SoftSwaps:
-    """One pair of metrics with swapped scores, and their systems."""
-
     pairs: tuple[Pair, ...]
     x: Scores
     y: Scores
@@ -146,7 +141,6 @@ class SoftSwaps:
 
     @classmethod
     def of(cls, pair: Pair, x: FloatArray, y: FloatArray, z: FloatArray, cells: BoolArray) -> SoftSwaps:
-        """From standardised x and y and the gold, (systems, inputs), and the common cells."""
         kept = np.flatnonzero(cells.any(axis=1) & ~np.isnan(z).all(axis=1))
         pooled = Pooled.of(x.reshape(-1, 1), y.reshape(-1, 1))  # equal ones exactly so
         first, second = (Scores.of(each.reshape(x.shape)[kept], cells[kept]) for each in (pooled.x, pooled.y))

@@ -20,8 +20,6 @@ Small = npt.NDArray[np.int32]
 
 
 class _Room(NamedTuple):
-    """Arrays that the kernels write to."""
-
     tree: Small
     scratch: Small
     sums: FloatArray
@@ -87,10 +85,7 @@ class Sorted:
         return out
 
     def swapped(self, kind: int, coins: IntArray, bits: Bits, undefined_as_zero: bool) -> FloatArray:
-        """Difference of the average coefficients of X' and Y' for each row of sign bits; x is half of the members.
-
-        `coins` (groups, members) are places in a row of sign bits. Half of the lanes are X', the rest Y'.
-        """
+        """Difference of the average coefficients of X' and Y' for each row of sign bits; x is half of the members."""
         of_x = self.order < self.order.shape[1] // 2
         where = (coins >> 3).astype(np.int32), (coins & 7 | 8 * of_x).astype(np.int32)
         rows, groups, no_counts = bits.reshape(len(bits), -1), arrays.ones(len(self.sizes)), np.ones((1, 1), np.int32)
@@ -123,6 +118,5 @@ class Sorted:
 
 
 def _columns(counts: npt.NDArray[Any], start: int, lanes: int) -> Small:
-    """Rows of counts as columns; the last row repeats to fill up."""
     rows = np.minimum(np.arange(start, start + lanes), len(counts) - 1)
     return np.ascontiguousarray(counts[rows].T, np.int32)

@@ -85,7 +85,6 @@ _FISHER_SPEARMAN, _FISHER_KENDALL = (3, _spearman_factor), (4, _kendall_factor)
 
 
 def _by_kind(kind: int, off_system: MakeSwapped | None = None) -> dict[str, Any]:
-    """Estimator and swaps of a coefficient that the kernels know by number."""
     ready: MakeEstimator = partial(correlations.estimator, kind=kind)
     ranks: MakeSwapped = partial(rank_swaps.swapped, kind=kind)
     swapped = partial(correlation_swaps.swapped, kind=kind, off_system=off_system or ranks)
@@ -107,7 +106,6 @@ def _of_many(kind: int) -> dict[str, Any]:
 
 
 def _given(kind: int) -> Partial:
-    """The coefficient given covariates."""
     return Partial(
         partial(partials.estimator, kind=kind),
         partial(partial_swaps.swapped, kind=kind),

@@ -15,10 +15,7 @@ from xsumstat.types import Bits, FloatArray, IntArray, Pair
 
 @dataclass(frozen=True)
 class TauWithTies:
-    """Accuracy with ties on the scale of a correlation.
-
-    `defined` gives the share of groups with a pair, where those without one count as 0; else None.
-    """
+    """Accuracy with ties on the scale of a correlation."""
 
     accuracy: Estimator
     defined: Estimator | None
@@ -48,7 +45,6 @@ def estimator(x: FloatArray, z: FloatArray, measure: Measure) -> Estimator:
 
 
 def calibrate(ready: Estimator, x: FloatArray, z: FloatArray, measure: Measure) -> float:
-    """The given or best threshold, which is that of accuracy with ties."""
     return ties.calibrate(ready.accuracy if isinstance(ready, TauWithTies) else ready, x, z, measure)
 
 
@@ -72,13 +68,11 @@ class _Doubled:
 
 
 def swapped(scores: FloatArray, z: FloatArray, pairs: tuple[Pair, ...], measure: Measure) -> Sequence[Differences]:
-    """Prepare pairs of metrics for swaps of scores."""
     tests = tie_swaps.accuracy_with_ties(scores, z, pairs, measure)
     return [_twice(test) if isinstance(test, Ranks) else _Doubled(test) for test in tests]
 
 
 def _twice(test: Ranks) -> Ranks:
-    """The same sum of signs, times two."""
     assert test.coefficients is not None and test.rest is None
     return replace(test, coefficients=2.0 * test.coefficients, step=2.0 * test.step)
 
@@ -86,6 +80,5 @@ def _twice(test: Ranks) -> Ranks:
 def decisions(
     scores: FloatArray, z: FloatArray, pairs: tuple[Pair, ...], measure: Measure, *, by_group: bool
 ) -> list[tie_swaps.DecisionSwaps]:
-    """Prepare pairs of metrics for swaps of decisions, one by one or by group."""
     tests = tie_swaps.decisions(scores, z, pairs, measure, by_group=by_group)
     return [replace(test, scale=2.0 * test.scale, step=2.0 * test.step) for test in tests]

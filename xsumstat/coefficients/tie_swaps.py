@@ -36,7 +36,6 @@ class CalibratedSwaps:
     def of(
         cls, pair: Pair, pooled: Pooled, members: Members, shape: tuple[int, int], level: str, undefined_as_zero: bool
     ) -> CalibratedSwaps:
-        """From x and y as one vector, (members, groups), and `members`, which hold the gold."""
         x, y = pooled.x, pooled.y
         found = []
         for corner, (u, v) in enumerate(((x, x), (x, y), (y, x), (y, y))):
@@ -71,11 +70,10 @@ class CalibratedSwaps:
 def accuracy_with_ties(
     scores: FloatArray, z: FloatArray, pairs: tuple[Pair, ...], measure: Measure
 ) -> Sequence[Differences]:
-    """Prepare pairs of metrics for swaps of scores under accuracy with ties."""
     if any(measure.coefficient.thresholds):
         raise ValueError(
-            "swap='scores' would give a score to another metric's threshold; use threshold=0, no threshold, so that it "
-            "is calibrated anew, or swap='decisions' (all of a group, with resample='input' at level='input')"
+            "swap='scores' would give a score to another metric's threshold; use threshold=0, or no threshold, which "
+            "calibrates it anew, or swap='decisions' (all of a group, with resample='input' at level='input')"
         )
     return correlation_swaps.swapped(scores, z, pairs, measure, kind=kernels.ACC_EQ, off_system=_accuracy_tests)
 
@@ -87,7 +85,6 @@ def _accuracy_tests(
 
 
 def like_wmt(scores: FloatArray, z: FloatArray, pairs: tuple[Pair, ...], measure: Measure) -> Sequence[Differences]:
-    """Prepare pairs of metrics for swaps of scores under WMT's tau, by groups or over all cells."""
     return _score_tests(scores, z, pairs, measure, like_wmt=True)
 
 
@@ -160,7 +157,6 @@ class DecisionSwaps:
         return np.asarray((right * self.weights[:, None]).ravel())
 
     def differences(self, bits: Bits) -> FloatArray:
-        """Difference of each pair for each row of coins, (pairs, resamples)."""
         sums = np.empty((len(self.right), len(bits)))
         for row, right in zip(sums, self.right, strict=True):
             swap_kernels.swap_linear(arrays.padded(self._weighted(right)), bits, row)
@@ -171,7 +167,6 @@ class DecisionSwaps:
 def decisions(
     scores: FloatArray, z: FloatArray, pairs: tuple[Pair, ...], measure: Measure, *, by_group: bool
 ) -> list[DecisionSwaps]:
-    """Prepare pairs of `scores` (metrics, systems, inputs) for swaps of decisions, one by one or by group."""
     arrays.check_finite(scores, z)
     undefined_as_zero = measure.undefined_as_zero
     commons = [arrays.common_cells(scores, z, pair, measure.missing) for pair in pairs]

@@ -32,10 +32,7 @@ _COUNTED_MEMBERS, _COUNTED_PAIRS = 64, 2**15
 
 @dataclass(frozen=True)
 class Members:
-    """The outputs compared within each group, (members, groups), NaN where missing; at system level means.
-
-    `near_x` and `near_z` bound what rounding can change in each.
-    """
+    """The outputs compared within each group, (members, groups), NaN where missing; at system level means."""
 
     x: FloatArray
     z: FloatArray
@@ -105,7 +102,6 @@ class WithTies:
     def of(
         cls, members: Members, threshold: float, shape: tuple[int, int], level: str, undefined_as_zero: bool
     ) -> WithTies:
-        """Sort the pairs of outputs, and calibrate a threshold that is NaN."""
         rounding = arrays.RAW if level != "system" else mean_kernels.TIE
         found = [changed(members.x, members.x, members.z, rounding, *part) for part in members.parts()]
         first, second, group, gain, gaps, near = (np.concatenate(each) for each in zip(*found, strict=True))
@@ -207,7 +203,6 @@ def divisors(members: Members, undefined_as_zero: bool) -> FloatArray:
 
 
 def n_pairs(shape: tuple[int, int], level: str) -> float:
-    """Number of pairs of outputs to compare."""
     systems, inputs = shape
     cells = {"input": (systems, inputs), "within_system": (inputs, systems), "system": (systems, 1)}
     members, groups = cells.get(level, (systems * inputs, 1))
@@ -215,7 +210,6 @@ def n_pairs(shape: tuple[int, int], level: str) -> float:
 
 
 def check_number(shape: tuple[int, int], level: str, coefficient: Coefficient, most: float = MOST_PAIRS) -> None:
-    """Raise if there are more pairs of outputs than can be compared."""
     total = n_pairs(shape, level)
     if total > most:
         given = "give a threshold, " if coefficient.calibrated and level == "global" else ""
@@ -233,10 +227,7 @@ def _tied(codes: IntArray) -> float:
 def changed(
     u: FloatArray, v: FloatArray, z: FloatArray, rounding: float, first: IntArray, second: IntArray, groups: slice
 ) -> tuple[npt.NDArray[Any], ...]:
-    """Pairs that a tie in the metric changes: first, second, group, gain, difference, and bound of its rounding.
-
-    Scores are (members, groups), those of the first members `u`, of the second `v`.
-    """
+    """Pairs that a tie in the metric changes: first, second, group, gain, difference, and bound of its rounding."""
     u, v, z = u[:, groups], v[:, groups], z[:, groups]
     gap = u[first] - v[second]
     product = np.sign(gap) * np.sign(z[first] - z[second])
@@ -281,7 +272,6 @@ class LikeWMT:
         return net, np.bincount(self.group, minlength=self.n_groups).astype(float)
 
     def groups(self) -> tuple[FloatArray, FloatArray]:
-        """The tau of each group, and its number of counted pairs."""
         net, pairs = self._counts
         return np.where(pairs > 0, net / np.maximum(pairs, 1.0), np.nan), pairs
 
@@ -309,7 +299,6 @@ def _gaps(
 
 
 def n_set_apart(members: Members, threshold: float, first: IntArray, second: IntArray, groups: slice) -> FloatArray:
-    """Number of counted pairs of each group."""
     return np.asarray(_gaps(members, threshold, first, second, groups)[1].sum(axis=0), dtype=float)
 
 

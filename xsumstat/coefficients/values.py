@@ -44,7 +44,6 @@ def _classes(sums: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray, Floa
 
 
 def accuracy(sums: FloatArray) -> FloatArray:
-    """Share of cells with the same class."""
     return _over(sums[1], sums[0])
 
 
@@ -107,10 +106,7 @@ def icc(sums: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True)
 class Kind:
-    """What a coefficient is made of: its formula, and the numbers of each cell.
-
-    `share_of` ("all", "positive", "negative") is set where it is a share of right cells.
-    """
+    """What a coefficient is made of: its formula, and the numbers of each cell."""
 
     formula: Formula
     numbers: str
@@ -185,11 +181,9 @@ class OfSums:
 
     @cached_property
     def sums(self) -> FloatArray:
-        """Sums of each group, (numbers, groups)."""
         return np.asarray(self.cells.sum(axis=(1, 2))[:, None] if self.level == "global" else self.cells.sum(axis=1))
 
     def groups(self) -> tuple[FloatArray, FloatArray]:
-        """Coefficient of each group, and its number of cells."""
         if self.level == "global":
             once = arrays.ones(self.cells.shape[1]), arrays.ones(self.cells.shape[2])
             return self.bootstrap(*once), self.sums[0]
@@ -223,8 +217,6 @@ class OfSums:
 
 @dataclass(frozen=True)
 class OfMeans:
-    """System means of two score matrices in one unit."""
-
     means: correlations.Means
     formula: Formula
 
@@ -233,7 +225,6 @@ class OfMeans:
         return 2.0 * self.means.x.size + 50.0 * len(self.means.x)
 
     def groups(self) -> tuple[FloatArray, FloatArray]:
-        """The coefficient, and the number of systems with both means."""
         systems, inputs = self.means.x.shape
         n = np.array([self.means.there.sum()], float)
         return self.bootstrap(arrays.ones(systems), arrays.ones(inputs)), n
@@ -277,8 +268,6 @@ def _by_group(cells: FloatArray, level: str) -> FloatArray:
 
 @dataclass(frozen=True)
 class _Swapped:
-    """One pair of metrics, off system level."""
-
     pairs: tuple[Pair, ...]
     x: FloatArray
     y: FloatArray
@@ -315,8 +304,6 @@ class _Swapped:
 
 @dataclass(frozen=True)
 class _SwappedMeans:
-    """One pair of metrics at system level."""
-
     pairs: tuple[Pair, ...]
     x: FloatArray  # (1, inputs, systems), 0 where a cell is missing
     y: FloatArray
@@ -341,7 +328,6 @@ class _SwappedMeans:
 def swapped(
     scores: FloatArray, z: FloatArray, pairs: tuple[Pair, ...], measure: Measure, *, kind: Kind
 ) -> Sequence[Differences]:
-    """Prepare pairs of metrics for swaps; scores stay as they are, on one scale."""
     own_cells = measure.own_cells
     tests: list[Differences] = []
     for pair in pairs:
@@ -364,11 +350,7 @@ def swapped(
 
 
 def parts(x: FloatArray, z: FloatArray, measure: Measure, *, kind: Kind) -> OfAny | OfGroups | OfCells:
-    """The estimate without each system and each input, and the influence of each cell.
-
-    Over all cells it is ``(n − 1)(mean − θ(−c))`` of the values without each cell. At system level it is not known
-    apart.
-    """
+    """The estimate without each system and each input, and the influence of each cell."""
     made = estimator(x, z, measure, kind=kind)
     if not isinstance(made, OfSums):
         shape = x.shape[0], x.shape[1]
@@ -404,7 +386,6 @@ def _share(kind: Kind, cells: FloatArray, whole: FloatArray) -> Share | None:
 
 
 def row(formula: Formula, numbers: str, step: Any, share_of: str | None = None) -> dict[str, Any]:
-    """Table entries of such a coefficient."""
     kind = Kind(formula, numbers, share_of)
     return {
         "estimator": partial(estimator, kind=kind),

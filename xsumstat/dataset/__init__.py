@@ -1,1 +1,1 @@
-"""The Dataset contract: what scores must hold, what results carry."""
+"""The Dataset contract: what scores must hold, and what results carry."""

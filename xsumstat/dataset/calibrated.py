@@ -1,4 +1,4 @@
-"""Metrics that hold calibrated scores: which they are, what they were made of, and who may not take them as fixed."""
+"""Metrics that hold calibrated scores, their recipes, and analyses that must not take them as fixed."""
 
 from __future__ import annotations
 
@@ -26,12 +26,10 @@ _WAY_OUT = (
 
 
 def called(label: Hashable) -> str:
-    """What a judge is called with its scores on people's scale."""
     return f"{label} (calibrated)"
 
 
 def labels(values: xr.DataArray | xr.Dataset) -> list[Hashable]:
-    """The metrics that hold calibrated scores."""
     words = values.coords.get(NAME)
     if words is None or words.dims != ("metric",) or "metric" not in values.indexes:
         return []
@@ -40,7 +38,7 @@ def labels(values: xr.DataArray | xr.Dataset) -> list[Hashable]:
 
 
 def refuse(score: xr.DataArray, what: str = "an answer that takes them as fixed") -> None:
-    """An error where metrics hold calibrated scores, of which no resample would have the same."""
+    """Raise if metrics hold calibrated scores, which would change in each resample."""
     if found := labels(score):
         raise ValueError(
             f"{_validate.listing(found)} holds calibrated scores, which would differ with other ratings: {what} is too "
@@ -50,22 +48,7 @@ def refuse(score: xr.DataArray, what: str = "an answer that takes them as fixed"
 
 @dataclass(frozen=True)
 class Recipe:
-    """What a calibrated metric was made of.
-
-    Attributes
-    ----------
-    of : str
-        The judge.
-    gold : str
-        The metric or variable of the human scores, averaged over `along` where it has that dim.
-    along : str
-    sign : int
-        -1 of human scores that are better when lower.
-    folds : str
-        The coordinate of input that holds the folds.
-    calibration : Calibration
-        Its grades are those of the human scores as they are given.
-    """
+    """The origin of a calibrated metric: judge, human scores (mean `along`; sign -1 if lower is better), folds, map."""
 
     of: str
     gold: str
@@ -76,24 +59,20 @@ class Recipe:
 
     @property
     def text(self) -> dict[str, Any]:
-        """As attrs hold it."""
         how = self.calibration
         return {**vars(self), "calibration": {"method": how.method, "grades": list(how.grades)}}
 
     @classmethod
     def of_text(cls, text: dict[str, Any]) -> Recipe:
-        """From what attrs hold."""
         how = text["calibration"]
         return cls(**{**text, "calibration": Calibration(how["method"], tuple(map(float, how["grades"])))})
 
     @property
     def oriented(self) -> Calibration:
-        """The calibration of human scores that are negated where they are better when lower."""
         return replace(self.calibration, grades=tuple(self.sign * each for each in self.calibration.grades))
 
 
 def recipes(ds: xr.Dataset) -> dict[str, Recipe]:
-    """By metric, from the attrs of a Dataset; those that cannot be read are not there."""
     try:
         return {name: Recipe.of_text(text) for name, text in json.loads(ds.attrs.get(ATTR, "{}")).items()}
     except (TypeError, ValueError, KeyError):
@@ -101,18 +80,17 @@ def recipes(ds: xr.Dataset) -> dict[str, Recipe]:
 
 
 def with_recipes(ds: xr.Dataset, more: dict[str, Recipe]) -> dict[str, str]:
-    """The attrs that hold the recipes of a Dataset and more."""
     known = {name: each.text for name, each in {**recipes(ds), **more}.items()}
     return {ATTR: json.dumps(known)}
 
 
 def mean_of_raters(values: xr.DataArray, along: str) -> xr.DataArray:
-    """The mean of the ratings that there are; human scores without raters as they are."""
+    """Mean of the existing ratings; human scores without raters are unchanged."""
     return values.mean(along, keep_attrs=True) if along in values.dims else values
 
 
 def known(found: Sequence[Hashable], name: str, argument: str, of: str) -> Hashable:
-    """The label with this text among some; an error that says what is not there any more."""
+    """The label with this text; otherwise an error names what is missing."""
     for label in found:
         if str(label) == name:
             return label

@@ -1,4 +1,4 @@
-"""What scores must hold: an error where nothing can be computed from them, a warning where little can."""
+"""Requirements of scores: errors where nothing can be computed, warnings where little can."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ BIASED = "the resamples are biased by more than a quarter of the standard error"
 
 
 def plain_labels(values: xr.DataArray, name: str) -> xr.DataArray:
-    """The same, its labels checked: each once, of one level, and categories as what they stand for."""
+    """Values with checked labels: unique, one level, categories as plain values."""
     for dim in (str(dim) for dim in values.dims if dim in values.indexes):
         labels = values.indexes[dim]
         if isinstance(labels, pd.MultiIndex):
@@ -46,16 +46,18 @@ def plain_labels(values: xr.DataArray, name: str) -> xr.DataArray:
 
 
 def check_numbers(values: xr.DataArray, name: str) -> None:
-    """No infinite value; NaN is a missing score."""
     infinite = np.argwhere(np.isinf(values.values))
     if len(infinite):
         first = zip(values.dims, infinite[0], strict=True)
         place = {str(dim): values.indexes[dim].tolist()[at] for dim, at in first if dim in values.indexes}
-        raise ValueError(f"{name} has {len(infinite)} infinite value(s), the first at {place}; a missing score is NaN")
+        raise ValueError(
+            f"{name} has {_validate.counted(len(infinite), 'infinite value')}, the first at {place}; a missing "
+            f"score is NaN"
+        )
 
 
 def as_labels(labels: Iterable[Hashable]) -> npt.NDArray[np.object_]:
-    """Labels as `sel` takes them: a list of texts and numbers would become one of texts."""
+    """Labels for `sel`: a list of texts and numbers would become texts."""
     listed = list(labels)
     found = np.empty(len(listed), dtype=object)
     found[:] = listed
@@ -64,15 +66,14 @@ def as_labels(labels: Iterable[Hashable]) -> npt.NDArray[np.object_]:
 
 # What stands in for an interval that is not defined, by its kind.
 FELL_BACK = {
-    "bca": "no BCa interval, but a percentile one, for",
-    "corrected": "the corrected variance came out below that of one dim, which stands in (see `ci`), for",
-    "studentized": "no scores vary when one system is left out, and the jackknife's interval stands in (see `ci`), for",
-    "jackknife": "no scores vary when one system or input is left out, and another interval stands in (see `ci`), for",
+    "bca": "percentile interval instead of BCa, for",
+    "corrected": "the corrected variance is below the variance of one dim, which is used instead (see `ci`), for",
+    "studentized": "no scores vary without one system: the jackknife interval is used instead (see `ci`), for",
+    "jackknife": "no scores vary without one system or input: another interval is used instead (see `ci`), for",
 }
 
 
 def check_sizes(score: xr.DataArray, level: str | None, *, these_systems: bool | None = False) -> None:
-    """Some systems and inputs, and enough of them for a correlation at a level."""
     systems, inputs = score.sizes["system"], score.sizes["input"]
     for dim, size in (("system", systems), ("input", inputs)):
         if size == 0:
@@ -82,11 +83,7 @@ def check_sizes(score: xr.DataArray, level: str | None, *, these_systems: bool |
 
 
 def check_counts(systems: int, inputs: int, level: str, *, these_systems: bool | None = False) -> None:
-    """Enough systems and inputs for a correlation at a level; few systems are said where new ones are spoken of.
-
-    At system level, where they are the points that are correlated, few of `these_systems` say little, too. None stands
-    for ``resample="auto"``, which speaks of these alone where there are few.
-    """
+    """The same from counts; warn of few systems where the answer speaks of new ones, or correlates systems."""
     if these_systems is None:
         these_systems = systems < facts.ENOUGH_SYSTEMS
     needed = {"system": "system", "input": "system", "within_system": "input"}.get(level)
@@ -102,7 +99,7 @@ def check_counts(systems: int, inputs: int, level: str, *, these_systems: bool |
 
 
 def warn_few_differences(score: xr.DataArray, gold: xr.DataArray) -> bool:
-    """Warn where two systems differ on few inputs; an input shows no more than their order. Lazy scores are skipped."""
+    """Warn where two systems differ on few inputs; one input shows only their order. Lazy scores are skipped."""
     if score.sizes["system"] != 2 or facts.is_lazy(score) or facts.is_lazy(gold):
         return False
     apart = [(each.isel(system=0, drop=True) - each.isel(system=1, drop=True) != 0) & each.notnull().all("system")
@@ -111,7 +108,8 @@ def warn_few_differences(score: xr.DataArray, gold: xr.DataArray) -> bool:
     few = least < _FEW_INPUTS
     if few:
         _validate.warn(
-            f"the two systems differ by a metric and by the gold on {least} input(s) only: with fewer than "
+            f"the two systems differ by a metric and by the gold on only {_validate.counted(least, 'input')}: with "
+            f"fewer than "
             f"{_FEW_INPUTS} such inputs, intervals at input level undercover; use level='global'",
             "few_inputs",
         )
@@ -119,7 +117,7 @@ def warn_few_differences(score: xr.DataArray, gold: xr.DataArray) -> bool:
 
 
 def refuse_copies(ratings: Mapping[str, xr.DataArray]) -> None:
-    """No ratings of each metric, which `xr.concat` makes of those of outputs."""
+    """Raise for ratings of each metric, which `xr.concat` makes of ratings of outputs."""
     name = next((name for name, values in ratings.items() if "metric" in values.dims), None)
     if name is not None:
         raise ValueError(
@@ -129,20 +127,18 @@ def refuse_copies(ratings: Mapping[str, xr.DataArray]) -> None:
 
 
 def few_systems(how_many: str) -> str:
-    """That the systems are few."""
-    return f"{how_many} systems: a correlation over so few says little"
+    return f"{how_many} systems: results are very uncertain"
 
 
 def check_resampled(score: xr.DataArray, dims: tuple[str, ...]) -> None:
-    """More than one label to draw from, in some dim that is resampled."""
     if all(score.sizes.get(dim, score.sizes["system"] * score.sizes["input"]) == 1 for dim in dims):
-        raise ValueError(f"resample={'/'.join(dims)!r} has only one label to draw, so that nothing can vary")
+        raise ValueError(f"resample={'/'.join(dims)!r} has only one label to draw: nothing can vary")
 
 
 def without_empty(
     score: xr.DataArray, gold: xr.DataArray, missing: str, dropped: dict[str, list[Hashable]]
 ) -> tuple[xr.DataArray, xr.DataArray]:
-    """Without the systems and inputs that no comparison could use; they are reported, and added to `dropped`."""
+    """Drop and report systems and inputs that no comparison can use; add them to `dropped`."""
     systems, inputs = facts.usable(score, gold, missing)
     if systems.values.all() and inputs.values.all():
         return score, gold
@@ -158,12 +154,11 @@ def without_empty(
 
 
 def labelled(values: xr.Variable, like: xr.DataArray) -> xr.DataArray:
-    """Values with the labels that others have along the same dims."""
     return xr.DataArray(values, {dim: like.coords[dim].variable for dim in values.dims if dim in like.indexes})
 
 
 def where_used(values: xr.DataArray, systems: xr.DataArray, inputs: xr.DataArray) -> xr.DataArray:
-    """The values of the systems and inputs that can be used, or all where none can."""
+    """Values of the usable systems and inputs, or all where none is."""
     if not (systems.values.any() and inputs.values.any()):
         return values
     return values.isel(system=systems.values, input=inputs.values)
@@ -177,7 +172,7 @@ def check_used(
     level: str,
     these_systems: bool | None,
 ) -> None:
-    """As `without_empty` and `check_sizes`, of lazy scores that were computed; gold and scores by their `spread`."""
+    """`without_empty` and `check_sizes` for lazy scores once computed, from their `spread`."""
     check_together(systems, inputs, *(~np.isnan(each.values) for each in (gold, scores)))
     report_empty(systems, inputs)
     some = systems.values.any() and inputs.values.any()
@@ -186,13 +181,12 @@ def check_used(
 
 
 def check_together(systems: xr.DataArray, inputs: xr.DataArray, gold: BoolArray, score: BoolArray) -> None:
-    """Some system and some input that can be used, unless gold or score are there nowhere."""
+    """Raise unless some system and input are usable, where gold and score exist at all."""
     if not (bool(systems.any()) and bool(inputs.any())) and gold.any() and score.any():
-        raise ValueError("gold and score are never there together: no cell has both; NaN is a missing score")
+        raise ValueError("no output has both a gold score and a metric score; NaN is a missing score")
 
 
 def report_empty(systems: xr.DataArray, inputs: xr.DataArray) -> None:
-    """Say which systems and which inputs cannot be used, where others can."""
     if not (systems.values.any() and inputs.values.any()):
         return
     for each in (systems, inputs):
@@ -206,12 +200,13 @@ def report_empty(systems: xr.DataArray, inputs: xr.DataArray) -> None:
 
 
 def empty(dim: Hashable, labels: Sequence[Hashable], both: str) -> str:
-    """That labels have no cell with `both` of something."""
-    return f"{len(labels)} {dim}(s) have no cell with {both} and are left out: {_validate.listing(labels)}"
+    return (
+        f"left out {_validate.counted(len(labels), str(dim))} without an output that has {both}: "
+        f"{_validate.listing(labels)}"
+    )
 
 
 def _labels_where_not(condition: xr.DataArray) -> list[Hashable]:
-    """The labels, or places, for which a condition along one dim does not hold."""
     dim, odd = condition.dims[0], ~condition.values
     if not odd.any():
         return []
@@ -220,34 +215,30 @@ def _labels_where_not(condition: xr.DataArray) -> list[Hashable]:
 
 
 def check_finite(spread: Fact, name: str) -> None:
-    """No infinities among scores, of their `spread`: those that are lazy cannot be looked at earlier."""
     if np.isinf(spread.values).any():
         infinite: xr.DataArray = (spread.array == np.inf).any([dim for dim in spread.dims if dim != "metric"])
         labels = infinite["metric"].values[infinite.values].tolist() if infinite.ndim else []
-        whose = f" of metric(s) {_validate.listing(labels)}" if labels else ""
+        whose = f" of {_validate.named('metric', labels)}" if labels else ""
         raise ValueError(f"{name} has infinite values{whose}; a missing score is NaN")
 
 
 def check_gold(spread: Fact, name: str) -> None:
-    """Gold that is finite and varies, at least for some label of its further dims; of its `spread`."""
     check_finite(spread, f"gold {name!r}")
     if _all_vary(spread):
         return
     if np.isnan(spread.values).all():
         raise UnusableGoldError(f"gold {name!r} has no score at all: every value is NaN")
     if not (spread.values > 0).any():
-        raise UnusableGoldError(f"gold {name!r} is constant, so that no correlation with it is defined")
+        raise UnusableGoldError(f"gold {name!r} is constant: its correlations are undefined")
     warn_where(spread.array == 0, f"gold {name!r} is constant", "constant_gold", gold=name)
     warn_where(spread.array.isnull(), f"gold {name!r} has no score", "no_gold_score", gold=name)
 
 
 def largest(values: xr.DataArray) -> xr.DataArray:
-    """The largest magnitude of scores."""
     return abs(values).max()
 
 
 def check_squares(size: xr.DataArray, name: str) -> None:
-    """Scores whose squares are numbers; of the `largest`."""
     if float(size) > _LARGEST:
         raise ValueError(f"{name} has values up to {float(size):.3g}, whose squares are too large; divide them first")
 
@@ -257,7 +248,7 @@ def _all_vary(spread: Fact) -> bool:
 
 
 def check_metrics(spread: Fact, constant: bool = False) -> None:
-    """Metrics with finite scores that vary unless they may be constant; of the `spread` of their scores."""
+    """Raise unless metrics are finite and vary (or may be constant), from their `spread`."""
     check_finite(spread, "score")
     if _all_vary(spread):
         return
@@ -266,7 +257,7 @@ def check_metrics(spread: Fact, constant: bool = False) -> None:
     if bool(whole.any()):
         labels = whole.metric.values[whole.values]
         raise ValueError(
-            f"metric(s) {_validate.listing(labels.tolist())} have no score at all: every value is NaN; "
+            f"no score at all for {_validate.named('metric', labels.tolist())}: every value is NaN; "
             "leave them out with ds.drop_sel(metric=[...])"
         )
     warn_where(empty, "no score for metric", "no_score")
@@ -275,7 +266,7 @@ def check_metrics(spread: Fact, constant: bool = False) -> None:
 
 
 def report_gaps(found: Gaps) -> None:
-    """Say which metrics lack whole systems or inputs that others have, and how many other cells are left out."""
+    """Report metrics without whole systems or inputs, and the number of other cells left out."""
     labels = found.systems.labels["metric"]
     for dim, counts, size in zip(CELLS, (found.systems, found.inputs), found.sizes[:2], strict=True):
         what = f"metrics compared on fewer {dim}s, as they have no cell on the others"
@@ -286,7 +277,7 @@ def report_gaps(found: Gaps) -> None:
 
 
 def report_gaps_of_pairs(found: Presence, labels: Sequence[Hashable], pairs: Iterable[Sequence[int]]) -> None:
-    """Say how many cells are left out of pairs of metrics, by place among labels, as only one of the two has them."""
+    """Report cells left out of pairs of metrics, because only one metric has them."""
     there = found.bits.values
     if (there == there[:1]).all():
         return
@@ -299,7 +290,6 @@ def report_gaps_of_pairs(found: Presence, labels: Sequence[Hashable], pairs: Ite
 
 
 def _warn_of_counts(message: str, names: Iterable[Any], counts: Iterable[int], size: int, what: str, code: str) -> None:
-    """Warn of the counts that are not 0, each with its name, the first few of them."""
     texts = [f"{name} ({count} of {size})" for name, count in zip(names, counts, strict=True) if count]
     if texts:
         more = f", … ({len(texts)} {what} in all)" if len(texts) > 8 else ""
@@ -307,7 +297,6 @@ def _warn_of_counts(message: str, names: Iterable[Any], counts: Iterable[int], s
 
 
 def warn_where(condition: xr.DataArray, message: str, code: str = "undefined", **fields: Any) -> None:
-    """Warn when the condition holds somewhere, and name the labels where it does."""
     if not condition.values.any():
         return
     if condition.ndim == 0:
@@ -320,19 +309,18 @@ def warn_where(condition: xr.DataArray, message: str, code: str = "undefined", *
 
 
 def warn_without_limits(estimate: xr.DataArray, low: xr.DataArray, message: str) -> None:
-    """Warn of estimates that have no interval."""
     if np.isnan(low.values).any():
         warn_where(estimate.notnull() & low.isnull(), message, "no_interval")
 
 
 def labels_of(values: xr.DataArray, dim: Hashable) -> list[str]:
-    """The labels along a dim as text, or where it has none their places."""
+    """Labels along a dim as text, or places without labels."""
     labels: Any = values.indexes[dim] if dim in values.indexes else range(values.sizes[dim])
     return [str(label) for label in labels]
 
 
 def warn_resting(places: xr.DataArray, names: list[str], systems: list[str], coefficient: str, far: float) -> None:
-    """Warn, once a call, of intervals that rest on one system: told its place for each target, -1 where none does."""
+    """Warn once per call of intervals that depend on one system; `places` -1 for none."""
     values = places.values.reshape(-1, len(names))
     pairs = {f"{names[at]!r} (system {systems[int(values[row, at])]!r})": 0 for row, at in np.argwhere(values >= 0)}
     if not pairs:
@@ -347,20 +335,20 @@ def warn_resting(places: xr.DataArray, names: list[str], systems: list[str], coe
 
 
 def warn_undefined(statistic: xr.DataArray, scores: Fact, gold: Fact, why: str) -> None:
-    """Warn of results that are NaN, unless a constant or missing score explained them: told their `spread`."""
+    """Warn of NaN results, unless constant or missing scores explain them (from their `spread`)."""
     if np.isnan(statistic.values).any():
         explained = (scores.array.fillna(0) == 0) | (gold.array.fillna(0) == 0)
         warn_where(statistic.isnull() & ~explained, why)
 
 
 def constant_metrics(spread: xr.DataArray) -> BoolArray:
-    """Which metrics are constant, or have no score, for some further label: their correlation is undefined there."""
+    """Metrics that are constant or missing for some further label."""
     flat = spread.fillna(0) == 0
     return np.asarray(flat.any([dim for dim in flat.dims if dim != "metric"]).values)
 
 
 def warn_resamples(n_undefined: xr.DataArray, n_resamples: int) -> None:
-    """Warn where more than 5 % of the resamples, though not all, leave the statistic undefined."""
+    """Warn if more than 5 % of the resamples, but not all, are undefined."""
     if not n_undefined.values.any():
         return
     often = (n_undefined > _OFTEN * n_resamples) & (n_undefined < n_resamples)
@@ -370,7 +358,7 @@ def warn_resamples(n_undefined: xr.DataArray, n_resamples: int) -> None:
 
 
 def warn_outside(found: xr.Dataset, name: str, n_resamples: int) -> None:
-    """Warn of intervals that do not hold the estimate, of so many resamples that it is no accident."""
+    """Warn of intervals without the estimate, beyond chance for so many resamples."""
     if n_resamples < _MANY:
         return
     near = _NEAR * np.maximum(1.0, np.abs(found[name]))
@@ -383,15 +371,15 @@ def warn_outside(found: xr.Dataset, name: str, n_resamples: int) -> None:
 
 
 def warn_biased(found: xr.Dataset, n_resamples: int) -> None:
-    """Warn of percentile intervals whose samples lie beside the estimate, where they are many enough to tell."""
+    """Warn of percentile intervals with biased samples, if there are enough samples to tell."""
     if n_resamples >= _MANY:
         biased = abs(found["bias"]) > MUCH_BIAS * found["standard_error"]
         consequence = "percentile intervals may miss the true value too often (method='jackknife' corrects for it)"
-        warn_where(biased, f"{BIASED}, so that {consequence}, for", "biased")
+        warn_where(biased, f"{BIASED}: {consequence}, for", "biased")
 
 
 def whole(values: xr.DataArray, dims: Iterable[str]) -> xr.DataArray:
-    """The same, where it is lazy with one chunk along each of these dims."""
+    """Values with one chunk along each of these dims, if lazy."""
     if not facts.is_lazy(values):
         return values
     chunks = {values.get_axis_num(dim): -1 for dim in dims if dim in values.dims}
@@ -399,7 +387,7 @@ def whole(values: xr.DataArray, dims: Iterable[str]) -> xr.DataArray:
 
 
 def chunked_by_metric(values: xr.DataArray) -> xr.DataArray:
-    """The same, where it is lazy in chunks of one metric each, with all its systems and inputs."""
+    """Values with one chunk for each metric, if lazy."""
     if not facts.is_lazy(values):
         return values
     sizes = {"metric": 1, "system": -1, "input": -1}

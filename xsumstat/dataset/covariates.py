@@ -1,4 +1,4 @@
-"""Covariates: what is held constant, or set against errors, found by name and laid out as scores are."""
+"""Covariates, found by name and laid out like scores."""
 
 from __future__ import annotations
 
@@ -20,18 +20,9 @@ _MEMBERS = {"system": ("system",), "input": ("system",), "within_system": ("inpu
 
 @dataclass(frozen=True)
 class Covariate:
-    """A covariate, as it was given or, of a coordinate of words, whether it has one of them.
+    """A covariate (system, input, or both), NaN where missing; `is_group` for 0/1 membership.
 
-    Attributes
-    ----------
-    name : str
-        What it is called.
-    values : DataArray, float64
-        On `system`, `input` or both, and perhaps further dims; NaN where it is missing.
-    source : Hashable
-        What it is of: a metric's label, the name of a variable, or the name of an array.
-    is_group : bool
-        Whether it says which have a property, 1 or 0.
+    `source` is a metric's label, or the name of a variable or array.
     """
 
     name: str
@@ -41,13 +32,7 @@ class Covariate:
 
 
 def find(ds: xr.Dataset, score: xr.DataArray, given: Any) -> list[list[Covariate]]:
-    """Each covariate that is asked for; of words one for each of them, in their order.
-
-    Raises
-    ------
-    ValueError, TypeError
-        For a name that is nothing, a dim that cannot be, or values that are no numbers or words.
-    """
+    """Each covariate asked for; one for each word of a coordinate of words. Raises for unusable values."""
     listed = list(given) if isinstance(given, list | tuple | set) else [given]
     if not listed:
         raise ValueError("given names nothing; leave it out, or name a covariate")
@@ -57,7 +42,6 @@ def find(ds: xr.Dataset, score: xr.DataArray, given: Any) -> list[list[Covariate
 
 
 def _named(ds: xr.Dataset, score: xr.DataArray, given: Any) -> tuple[xr.DataArray, Hashable]:
-    """The values of one covariate, and what they are of."""
     if isinstance(given, xr.DataArray):
         own = given.coords["metric"].item() if "metric" in given.coords and "metric" not in given.dims else given.name
         return given, "given" if own is None else own
@@ -90,7 +74,6 @@ def _describes(name: Hashable, values: xr.Variable) -> bool:
 
 
 def _columns(values: xr.DataArray, source: Hashable) -> list[Covariate]:
-    """The covariate in numbers."""
     if "metric" in values.dims:
         raise ValueError(f"given {source!r} has the dim 'metric'; select one metric, as in given='length'")
     if not set(values.dims) & set(facts.CELLS):
@@ -128,28 +111,26 @@ def _words(values: xr.DataArray, source: Hashable) -> list[Covariate]:
 
 
 def columns(found: Sequence[Sequence[Covariate]], *, each_word: bool) -> list[Covariate]:
-    """All columns, of words without the first of them, which the others tell, unless each of three or more is asked."""
+    """All columns; of words without the first, which the others determine, unless `each_word` of three or more."""
     return [each for several in found for each in several[len(several) == 2 or len(several) > 2 and not each_word :]]
 
 
 def varies(covariate: Covariate, level: str) -> bool:
-    """Whether a covariate has a dim of what is correlated at a level."""
     return bool(set(_MEMBERS[level]) & set(covariate.values.dims))
 
 
 def check_level(found: Sequence[Covariate], level: str) -> None:
-    """Covariates that vary among what is correlated."""
     for each in found:
         members = _MEMBERS[level]
         if not varies(each, level):
             raise ValueError(
-                f"given={each.source!r} has only the dim(s) {_validate.listing(each.values.dims)}, and does not vary "
+                f"given={each.source!r} has only the dims {_validate.listing(each.values.dims)}, and does not vary "
                 f"among the {members[0]}s that are correlated at level={level!r}"
             )
 
 
 def laid_out(values: xr.DataArray, score: xr.DataArray, name: str) -> xr.DataArray:
-    """Values on the systems and inputs of scores, (..., system, input), NaN where they have none."""
+    """Values on the systems and inputs of scores, (..., system, input), NaN where missing."""
     for dim in [str(dim) for dim in values.dims if dim in score.dims]:
         if dim in values.indexes and dim in score.indexes:
             if not values.indexes[dim].equals(score.indexes[dim]):
@@ -170,10 +151,7 @@ def laid_out(values: xr.DataArray, score: xr.DataArray, name: str) -> xr.DataArr
 def where_given(
     gold: xr.DataArray, covariates: Sequence[xr.DataArray], missing: str, later: Checks, names: Sequence[str]
 ) -> xr.DataArray:
-    """The gold where the covariates are there too; cells that are so lost are told.
-
-    Under ``missing="available"`` in the systems of which every covariate has some cell.
-    """
+    """The gold where the covariates exist too; lost cells are reported."""
     for name, values in zip(names, covariates, strict=True):
         there = values.notnull()
         if missing == "available":

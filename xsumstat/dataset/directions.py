@@ -1,7 +1,4 @@
-"""Which metrics are better when lower: what the coordinate `higher_is_better` may hold, and what looks undeclared.
-
-And which are sentinels, and for which level they were made.
-"""
+"""Directions of metrics, `higher_is_better`, metrics that look undeclared, and levels of sentinels."""
 
 from __future__ import annotations
 
@@ -29,7 +26,6 @@ _ALONG: dict[str, tuple[str, ...]] = {"input": ("system",), "within_system": ("i
 
 
 def check_place(ds: xr.Dataset) -> None:
-    """`higher_is_better` is a coordinate of metric, and not a variable or a dim of its own."""
     if NAME in ds.data_vars:
         raise ValueError(
             "higher_is_better is a variable of the Dataset, and must be a coordinate of metric: "
@@ -43,14 +39,12 @@ def check_place(ds: xr.Dataset) -> None:
 
 
 def check(values: xr.DataArray) -> None:
-    """`higher_is_better` says True or False for each metric, or the metrics are named for which it does not."""
     better = values.coords.get(NAME)
     if better is not None and set(better.dims) <= {"metric"}:
         as_bool(better)
 
 
 def as_bool(better: xr.DataArray) -> xr.DataArray:
-    """The coordinate as bool; 1 and 0 count as True and False."""
     if better.dtype == bool:
         return better
     wrong = [at for at, value in enumerate(better.values.ravel().tolist()) if not _is_truth(value)]
@@ -70,7 +64,7 @@ def _is_truth(value: Any) -> bool:
 
 
 def _why(value: Any, lacking: Sequence[Hashable], labels: Sequence[Hashable]) -> str:
-    """How a metric may have come to lack a value, and what to write."""
+    """Possible cause of a missing value, and its remedy."""
     if not (value is None or value != value):
         return "; it must be bool, as ds.metric != 'ter'"
     text = "; a label that was not spelt as in metric gives no value"
@@ -84,7 +78,6 @@ def _why(value: Any, lacking: Sequence[Hashable], labels: Sequence[Hashable]) ->
 
 
 def lower(values: xr.DataArray | xr.Dataset) -> list[Hashable]:
-    """The labels of the metrics that are declared better when lower."""
     better = values.coords.get(NAME)
     if better is None or better.dims != ("metric",):
         return []
@@ -93,7 +86,6 @@ def lower(values: xr.DataArray | xr.Dataset) -> list[Hashable]:
 
 
 def declare(ds: xr.Dataset, labels: Iterable[Hashable], argument: str) -> xr.Dataset:
-    """The Dataset with metrics, which `argument` named, declared better when lower beside those that are already."""
     metrics = ds.indexes["metric"]
     labels = [labels] if isinstance(labels, str) or not isinstance(labels, Iterable) else list(labels)
     for label in labels:
@@ -103,20 +95,7 @@ def declare(ds: xr.Dataset, labels: Iterable[Hashable], argument: str) -> xr.Dat
 
 
 def remark(score: xr.DataArray, gold: xr.DataArray, name: str, *, level: str, n_metrics: int) -> None:
-    """Warn of metrics that seem to be better when lower, and are not declared so.
-
-    Parameters
-    ----------
-    score : DataArray (metric, ..., system, input)
-        In memory, aligned with gold, and turned so that higher is better.
-    gold : DataArray (..., system, input)
-    name : str
-        What the gold is called.
-    level : str
-        The level asked for: the correlation must be negative there, too.
-    n_metrics : int
-        How many metrics the Dataset has, which are as many chances that one is negative by accident.
-    """
+    """Warn of metrics that seem to be better when lower, and are not declared so."""
     from scipy.special import ndtri
 
     n_systems = score.sizes["system"]
@@ -143,7 +122,6 @@ def remark(score: xr.DataArray, gold: xr.DataArray, name: str, *, level: str, n_
 
 
 def sentinels(values: xr.DataArray) -> list[Hashable]:
-    """The metrics that the coordinate `kind` calls sentinels, whose direction is known."""
     kind = values.coords.get("kind")
     if kind is None or kind.dims != ("metric",):
         return []
@@ -151,7 +129,7 @@ def sentinels(values: xr.DataArray) -> list[Hashable]:
 
 
 def warn_of_sentinels(score: xr.DataArray, made_for: Any, level: str) -> None:
-    """Warn of judged sentinels that were made for a level where they may know what they must not know at this one."""
+    """Warn of sentinels made for another level, where they may know more than they should."""
     if made_for is None or "metric" not in score.indexes:
         return
     wrong = [
@@ -168,7 +146,7 @@ def warn_of_sentinels(score: xr.DataArray, made_for: Any, level: str) -> None:
 
 
 def _means(values: xr.DataArray) -> xr.Variable:
-    """System means over the inputs that are there; where none lacks, which is common, without a copy of the scores."""
+    """System means over existing inputs; without gaps, the common case, without a copy."""
     axis = values.dims.index("input")
     means = values.values.mean(axis=axis)
     if np.isnan(means).any():
@@ -183,7 +161,7 @@ def _correlation(score: xr.DataArray, gold: xr.DataArray, level: str) -> float:
 
 
 def _pearson(x: xr.Variable, z: xr.Variable, over: Sequence[str]) -> npt.NDArray[np.float64]:
-    """Pearson's r for each metric, averaged over all else; `xarray.corr` warns of what has no members."""
+    """Pearson's r of each metric, averaged; `xarray.corr` warns of empty groups."""
     dims, arrays = facts.broadcast(x, z)
     one, two = np.broadcast_arrays(*arrays)
     axes = tuple(dims.index(dim) for dim in over)
@@ -199,7 +177,7 @@ def _pearson(x: xr.Variable, z: xr.Variable, over: Sequence[str]) -> npt.NDArray
 def _less_mean(
     values: npt.NDArray[np.float64], there: npt.NDArray[np.bool_], axes: tuple[int, ...]
 ) -> npt.NDArray[np.float64]:
-    """Values less their mean over some axes, 0 where they are not there."""
+    """Values less their mean over some axes, 0 where missing."""
     known = np.where(there, values, 0.0)
     mean = known.sum(axis=axes, keepdims=True) / there.sum(axis=axes, keepdims=True)
     return np.where(there, known - mean, 0.0)

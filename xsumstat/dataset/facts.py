@@ -1,4 +1,4 @@
-"""What checks must know of scores, found by NumPy: where they are there, how far they spread, what they lack."""
+"""Facts for checks of scores, found by NumPy: presence, spread, and gaps."""
 
 from __future__ import annotations
 
@@ -20,15 +20,7 @@ ENOUGH_SYSTEMS = 5
 
 @dataclass(frozen=True)
 class Fact:
-    """What was found of scores, without labels until they are asked for: making labelled arrays is slow.
-
-    Attributes
-    ----------
-    dims : tuple of str
-    values : array
-    labels : mapping
-        The labels along those of the dims that have some.
-    """
+    """A fact about scores; labels are attached on demand, because labelled arrays are slow."""
 
     dims: tuple[Hashable, ...]
     values: npt.NDArray[Any]
@@ -36,17 +28,14 @@ class Fact:
 
     @classmethod
     def of(cls, dims: Sequence[Hashable], values: npt.NDArray[Any], like: xr.DataArray) -> Fact:
-        """What was found of scores along some of their dims."""
         return cls(tuple(dims), values, {dim: index for dim, index in like.indexes.items() if dim in dims})
 
     @property
     def array(self) -> xr.DataArray:
-        """The same with its labels."""
         return xr.DataArray(self.values, dict(self.labels), self.dims)
 
     @staticmethod
     def joined(parts: Sequence[Fact]) -> Fact:
-        """What was found of each metric, as one."""
         first = parts[0]
         if "metric" not in first.dims:
             return first
@@ -58,17 +47,16 @@ class Fact:
 
 
 def there(values: xr.DataArray) -> xr.Variable:
-    """Where there is a value; without labels, as asking xarray to match those that match takes most of a short call."""
+    """Where values exist; unlabelled, because xarray's matching of labels dominates a short call."""
     return xr.Variable(values.dims, ~np.isnan(values.data))
 
 
 def is_lazy(values: xr.DataArray) -> bool:
-    """Whether values are a Dask array, to be computed later."""
     return values.variable.__dask_graph__() is not None  # a tenth of the time that `chunks` takes
 
 
 def broadcast(*variables: xr.Variable) -> tuple[tuple[Hashable, ...], list[npt.NDArray[Any]]]:
-    """The dims of several arrays, metric, system and input last, and the arrays with an axis for each of them."""
+    """Dims of several arrays, metric, system and input last, and the arrays with all of them."""
     every = dict.fromkeys(dim for each in variables for dim in each.dims)
     dims = (*(dim for dim in every if dim not in CORE), *(dim for dim in CORE if dim in every))
     laid_out = []
@@ -80,7 +68,7 @@ def broadcast(*variables: xr.Variable) -> tuple[tuple[Hashable, ...], list[npt.N
 
 
 def usable(score: xr.DataArray, gold: xr.DataArray, missing: str) -> tuple[xr.Variable, xr.Variable]:
-    """Which systems, and which inputs, some comparison could use; lazy where the scores are."""
+    """Systems and inputs that some comparison can use; lazy where the scores are."""
     human, automatic = there(gold), there(score)
     if missing != "available":
         both = human & automatic
@@ -97,7 +85,7 @@ def _any_along(condition: xr.Variable, dim: str) -> xr.Variable:
 
 
 def spread(values: xr.DataArray) -> Fact:
-    """The highest less the lowest score of all cells; NaN where there is none, infinite only where one of them is."""
+    """Highest less lowest score of all cells; NaN for none, infinite only with infinite scores."""
     cells = tuple(values.dims.index(dim) for dim in CELLS)
     high, low = np.fmax.reduce(values.values, axis=cells), np.fmin.reduce(values.values, axis=cells)
     with np.errstate(invalid="ignore", over="ignore"):
@@ -108,16 +96,10 @@ def spread(values: xr.DataArray) -> Fact:
 
 @dataclass(frozen=True)
 class Gaps:
-    """What metrics lack of the systems, inputs and cells that are used.
+    """Gaps of metrics among the used systems, inputs and cells.
 
-    Attributes
-    ----------
-    systems, inputs : Fact (metric,)
-        How many systems and inputs each metric has no cell on.
-    cells : Fact (metric,) or None
-        How many cells beside have only one of metric and gold.
-    sizes : tuple of int
-        How many systems, inputs and cells there are.
+    `systems` and `inputs` (metric,) count labels without cells, `cells` other cells with only one of metric and gold;
+    `sizes` are the totals.
     """
 
     systems: Fact
@@ -127,7 +109,6 @@ class Gaps:
 
 
 def gaps(score: xr.DataArray, gold: xr.DataArray, missing: str) -> Gaps:
-    """What metrics lack of used scores and gold."""
     # A rater need not have rated all, nor a reference be there for all, that others did or are.
     dims, (automatic, human) = broadcast(*(_by_somebody(there(each)) for each in (score, gold)))
     cells = automatic if missing == "available" else automatic & human
@@ -150,14 +131,13 @@ def _by_somebody(present: xr.Variable) -> xr.Variable:
 
 @dataclass(frozen=True)
 class Presence:
-    """Where metrics have scores (and there is gold): a bit for each cell, and how many cells there are."""
+    """Where metrics (and gold) have scores: a bit for each cell, and the number of cells."""
 
     bits: Fact
     n_cells: int
 
 
 def presence(scores: Sequence[xr.DataArray], gold: xr.DataArray | None = None) -> Presence:
-    """Where used scores, the first of a list, are there, and gold if any is given."""
     (score,) = scores
     dims, arrays = broadcast(there(score), *([] if gold is None else [there(gold)]))
     both = np.moveaxis(np.logical_and.reduce(np.broadcast_arrays(*arrays)), dims.index("metric"), 0)

@@ -1,4 +1,4 @@
-"""A job run for every further label of scores: at once, or lazily where the scores are."""
+"""A job run for every further label of scores, at once or lazily."""
 
 from __future__ import annotations
 
@@ -29,33 +29,11 @@ def run(
     keep_samples: bool = False,
     progress: bool | None = None,
 ) -> dict[str, xr.DataArray]:
-    """The numbers of a job for every further label.
+    """The numbers of a job for every further label, by name (and "samples" on `dim`, resample).
 
-    Parameters
-    ----------
-    job : Job
-    scores : Scores
-    dim : str
-        What the job's targets lie along.
-    types : mapping
-        Names of the job's numbers, in order, and their types.
-    core, gold_core : sequence of str
-        The dims of the scores, and of the gold, that are no further labels; of the gold by default its usual ones.
-    beside : DataArray, optional
-        What else belongs to each target, with the dims "_row", `dim` and perhaps further labels.
-    keep_samples : bool
-    progress : bool or None
-        As for `threads.progress_bar`; lazy scores have the bars of Dask instead.
-
-    Returns
-    -------
-    dict of DataArray
-        By name; the samples, on `dim` and dim `resample`, as "samples".
-
-    Raises
-    ------
-    ValueError
-        For calibrated metrics, which a job takes as fixed; one that refits them is given what they are made of.
+    `types` has the job's numbers in order; `dim` is that of its targets; `core` and `gold_core` are no further labels;
+    `beside` has the dims "_row", `dim` and perhaps further ones. Raises for calibrated metrics, unless the job refits
+    them.
     """
     calibrated.refuse(scores.score)
     of_gold = scores.gold_core if gold_core is None else gold_core
@@ -77,10 +55,7 @@ def over_labels(
     keep_samples: bool = False,
     progress: bool | None = None,
 ) -> dict[str, xr.DataArray]:
-    """As `run`, of any arrays: each with its dims that are no further labels.
-
-    `lazy` says whether they are, and `used` then which systems and inputs of the first two are looked at.
-    """
+    """`run` for any arrays with their core dims; `used` marks systems and inputs of lazy ones."""
     arrays, cores = [each for each, _ in inputs], [list(core) for _, core in inputs]
 
     def all_at_once(*values: Any) -> tuple[Any, ...]:
@@ -110,7 +85,7 @@ def over_labels(
 
 
 def labels_of(scores: Scores) -> list[tuple[Any, ...]]:
-    """The scores (metrics, systems, inputs) and the gold of every further label, in the order of `run`."""
+    """Scores (metrics, systems, inputs) and gold of every further label, in the order of `run`."""
     seen: list[tuple[Any, ...]] = []
     cores = [list(CORE), scores.gold_core]
 
@@ -123,14 +98,12 @@ def labels_of(scores: Scores) -> list[tuple[Any, ...]]:
 
 
 def _shapes(values: Sequence[Any], cores: Sequence[Sequence[str]]) -> tuple[tuple[int, ...], list[tuple[int, ...]]]:
-    """The sizes of the further labels, and the shape of each array with all of them."""
     ends = [each.ndim - len(core) for each, core in zip(values, cores, strict=True)]
     lead = np.broadcast_shapes(*(each.shape[:end] for each, end in zip(values, ends, strict=True)))
     return lead, [(*lead, *each.shape[end:]) for each, end in zip(values, ends, strict=True)]
 
 
 def _labels(values: Sequence[Any], lead: tuple[int, ...], shapes: list[tuple[int, ...]]) -> list[tuple[Any, ...]]:
-    """The arrays of each further label."""
     # Kernels are compiled apart for what can be written to (scores) and what cannot (arrays that are repeated).
     pairs = zip(values, shapes, strict=True)
     whole = [each if each.shape == shape else np.broadcast_to(each, shape) for each, shape in pairs]

@@ -1,4 +1,4 @@
-"""Metrics that are people's scores under another name: the gold itself, one of its raters, or the raters' mean."""
+"""Metrics that are human scores under another name: the gold, a rater, or the raters' mean."""
 
 from __future__ import annotations
 
@@ -26,7 +26,6 @@ HUMAN, COVARIATE = "human", "covariate"
 
 
 def human_labels(values: xr.DataArray | xr.Dataset) -> list[Hashable]:
-    """The metrics that the coordinate `kind` calls human."""
     return _of_kind(values, HUMAN)
 
 
@@ -40,10 +39,7 @@ def _of_kind(values: xr.DataArray | xr.Dataset, name: str) -> list[Hashable]:
 
 
 def judged(values: xr.DataArray | xr.Dataset, own: list[Hashable]) -> list[Hashable]:
-    """The metrics that are judged where nobody names them: not the gold's own labels, human scores nor covariates.
-
-    Where that leaves none, all but the gold.
-    """
+    """Metrics analysed by default: no human scores or covariates; all but the gold if none is left."""
     labels = [label for label in values.indexes["metric"] if label not in own]
     unasked = {*human_labels(values), *_of_kind(values, COVARIATE)}
     return [label for label in labels if label not in unasked] or labels
@@ -58,40 +54,23 @@ def warn_of_people(
     ratings: Mapping[str, xr.DataArray],
     own: Sequence[Hashable] = (),
 ) -> None:
-    """Warn of metrics that are the gold or, of it or of ratings beside the scores, one rater or the raters' mean.
-
-    Parameters
-    ----------
-    later : Checks
-        Which make this check, of lazy scores when their result is computed.
-    equal : list of Fact
-        Which metrics are the gold, and the raters of each of the ratings, as from `equal_to`; lazy where scores are.
-    score : DataArray, (metric, ..., system, input)
-    gold : DataArray, (..., system, input)
-    name : str
-        What the gold is called.
-    ratings : mapping of DataArray, (..., rater, ..., system, input)
-        As from `ratings_in`.
-    own : sequence of labels
-        Metrics that the gold is by name, and that are no surprise.
-    """
+    """Warn of metrics that equal the gold, a rater, or the raters' mean."""
     people = [_people(name, gold), *(_people(each, values) for each, values in ratings.items())]
     later.make(_warn, score["metric"].values.tolist(), [*own, *_known(score)], people, equal)
 
 
 def warn_of_raters(score: xr.DataArray, ratings: xr.DataArray, name: str, along: str) -> None:
-    """Warn of metrics that are the raters' mean, or one of the raters, of ratings aligned with them."""
     equal = [equal_to(score, ratings, along)]
     _warn(score["metric"].values.tolist(), _known(score), [_people(name, ratings, along)], equal)
 
 
 def _known(score: xr.DataArray) -> list[Hashable]:
-    """The metrics that are known to be human, or to be made to look so: of a calibrated one its judge may be told."""
+    """Metrics known to be human or derived from human scores."""
     return [*human_labels(score), *calibrated.labels(score)]
 
 
 def ratings_in(ds: xr.Dataset) -> dict[str, xr.DataArray]:
-    """The variables of a Dataset that hold ratings by several raters; lazy ones, where the scores are."""
+    """Variables with ratings by several raters; lazy where the scores are."""
     return {
         str(name): values
         for name, values in ds.data_vars.items()
@@ -101,7 +80,6 @@ def ratings_in(ds: xr.Dataset) -> dict[str, xr.DataArray]:
 
 
 def _people(name: str, human: xr.DataArray, along: str = "rater") -> list[str]:
-    """What the raters' mean and each rater are called, or where there are none the gold."""
     if along not in human.dims:
         return [f"the gold {name!r}"]
     labels = human.indexes[along] if along in human.indexes else range(human.sizes[along])
@@ -110,10 +88,7 @@ def _people(name: str, human: xr.DataArray, along: str = "rater") -> list[str]:
 
 
 def equal_to(score: xr.DataArray, human: xr.DataArray, along: str = "rater") -> Fact:
-    """Which metrics are the gold, or the raters' mean and each rater, for some label of further dims: (metric, person).
-
-    Scores are (metric, ..., system, input) and aligned.
-    """
+    """Which metrics equal the gold, or the raters' mean and each rater, for some further label: (metric, person)."""
     whole = human.variable
     persons = [whole.isel({along: at}) for at in range(whole.sizes[along])] if along in whole.dims else [whole]
     if len(persons) > 1:
@@ -132,7 +107,6 @@ def _warn(
     people: Sequence[Sequence[str]],
     equal: Sequence[Fact],
 ) -> None:
-    """Of metrics, but those that are `known` to be human: who they are."""
     found: dict[Hashable, str] = {}
     for names, each in zip(people, equal, strict=True):
         own: dict[Hashable, str] = {}
@@ -145,14 +119,14 @@ def _warn(
         return
     more = f"; … ({len(texts)} in all)" if len(texts) > 8 else ""
     _validate.warn(
-        f"metrics that are people's own scores: {'; '.join(texts[:8])}{more}. What they reach says nothing of a "
-        "metric: leave them out, or call them human in the coordinate kind(metric)",
+        f"metrics that equal human scores: {'; '.join(texts[:8])}{more}. Their agreement says nothing about a "
+        "metric: leave them out, or mark them as human in the coordinate kind(metric)",
         "leakage",
     )
 
 
 def _equal(x: FloatArray, z: FloatArray) -> npt.NDArray[np.bool_]:
-    """Whether scores (..., systems, inputs) that vary are equal, but for rounding, on all the cells that both have."""
+    """Whether scores (..., systems, inputs) that vary are equal up to rounding on all common cells."""
     x, z = np.broadcast_arrays(x, z)
     first = max(1, _FIRST // max(1, x.shape[-2]))
     out = np.array(_near(x[..., :first], z[..., :first]).all(axis=(-2, -1)))
@@ -164,6 +138,6 @@ def _equal(x: FloatArray, z: FloatArray) -> npt.NDArray[np.bool_]:
 
 
 def _near(x: FloatArray, z: FloatArray) -> npt.NDArray[np.bool_]:
-    """Where two scores are equal but for rounding, or one is not there."""
+    """Where two scores are equal up to rounding, or one is missing."""
     with np.errstate(over="ignore", invalid="ignore"):
         return np.asarray(~(np.abs(x - z) > _NEAR * np.maximum(np.abs(x), np.abs(z))))

@@ -1,4 +1,4 @@
-"""Pairs of metrics: which are compared, and how what was found for each is laid out as metric x other_metric."""
+"""Pairs of metrics to compare, and results laid out as metric x other_metric."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def prepare(
     missing: str,
     **ready: Any,
 ) -> tuple[schema.Scores, tuple[Pair, ...]]:
-    """What `schema.prepare` gives, the metrics sorted by label, and the pairs that are to be compared."""
+    """`scores.prepare` with metrics sorted by label, and the pairs to compare."""
     scores = _by_label(schema.prepare(ds, gold, metric, other=other, missing=missing, **ready))
     pairs = _chosen(scores)
     if missing != "available":
@@ -36,7 +36,7 @@ def prepare(
 
 
 def _by_label(scores: schema.Scores) -> schema.Scores:
-    """The same with the metrics sorted by label, so that no bit of a result depends on the order they came in."""
+    """Metrics sorted by label, so results do not depend on their order."""
     labels = [str(label) for label in scores.score["metric"].values]
     order = sorted(range(len(labels)), key=labels.__getitem__)
     place = {old: new for new, old in enumerate(order)}
@@ -45,7 +45,6 @@ def _by_label(scores: schema.Scores) -> schema.Scores:
 
 
 def _chosen(scores: schema.Scores) -> tuple[Pair, ...]:
-    """Every pair of two metrics that is asked for, by their places, the lower first."""
     pairs = tuple(sorted({(min(a, b), max(a, b)) for a in scores.rows for b in scores.columns if a != b}))
     if not pairs:
         raise ValueError("a test needs two metrics: metric and other name only one")
@@ -53,12 +52,11 @@ def _chosen(scores: schema.Scores) -> tuple[Pair, ...]:
 
 
 def dims(scores: schema.Scores) -> list[str]:
-    """The dims that results of pairs have."""
     return [*DIMS, *scores.further]
 
 
 def asked(scores: schema.Scores) -> xr.DataArray:
-    """Which cells of metric x other_metric, and of the further dims, are of two metrics."""
+    """Cells of metric x other_metric with two different metrics."""
     labels = scores.score.indexes["metric"]
     coords = {
         dim: (dim, labels[places].values) for dim, places in zip(DIMS, (scores.rows, scores.columns), strict=True)
@@ -68,7 +66,6 @@ def asked(scores: schema.Scores) -> xr.DataArray:
 
 
 def warn_undefined(difference: xr.DataArray, pairs: Sequence[tuple[int, ...]], scores: schema.Scores) -> None:
-    """Warn of pairs without a difference, unless a constant metric explains it, of which a warning was given."""
     labels = scores.score["metric"].values.tolist()
     scores.later.make(_warn_undefined, difference, pairs, labels, scores.spreads[0])
 
@@ -82,13 +79,13 @@ def _warn_undefined(
     places = [at for at, (a, b) in enumerate(pairs) if not (constant[a] or constant[b])]
     names = [f"{labels[pairs[at][0]]} and {labels[pairs[at][1]]}" for at in places]
     left = difference.isel(_pair=places).assign_coords(_pair=names)
-    checks.warn_where(left.isnull(), "no difference is defined for the pair(s)")
+    checks.warn_where(left.isnull(), "undefined difference for")
 
 
 def laid_out(
     by_pair: Mapping[Any, xr.DataArray], pairs: Sequence[tuple[int, ...]], scores: schema.Scores
 ) -> xr.Dataset:
-    """Results of unordered pairs laid out as metric x other_metric: signs turn where the two change places."""
+    """Results of unordered pairs as metric x other_metric; signs change where the two change places."""
     place = {pair: at for at, pair in enumerate(pairs)}
     rows, columns = np.array(scores.rows), np.array(scores.columns)
     at = [[place.get((min(a, b), max(a, b)), 0) for b in columns] for a in rows]

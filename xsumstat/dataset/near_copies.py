@@ -1,4 +1,4 @@
-"""Systems that are near-copies of each other, which an answer for new systems counts as several."""
+"""Systems that are near-copies of each other; answers for new systems count them as several."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _NAMED = 3
 
 
 def check(scores: Scores, dims: Sequence[str], clusters: Sequence[str] = ()) -> None:
-    """Name near-copies among the systems where the answer speaks of new systems, unless `clusters` are named."""
+    """Warn of near-copies among the systems where the answer speaks of new systems without `clusters`."""
     systems = scores.score.sizes["system"]
     if clusters or not {"system", "cell"} & set(dims) or not 2 < systems <= _MOST_SYSTEMS:
         return
@@ -38,7 +38,7 @@ def _of_used(scores: Sequence[xr.DataArray], used: Sequence[xr.DataArray] | None
 
 
 def of(score: xr.DataArray) -> Fact:
-    """Which pairs of systems have near-equal scores by each metric: bits (metric, byte) of systems x systems."""
+    """Pairs of systems with near-equal scores by each metric: bits (metric, byte) of systems x systems."""
     step = -(-score.sizes["input"] // _MOST_INPUTS)
     some = score.isel(input=slice(None, None, step)).transpose("metric", ..., *facts.CELLS)
     near = np.array([_near(values.reshape(-1, *values.shape[-2:])) for values in some.values])
@@ -46,7 +46,7 @@ def of(score: xr.DataArray) -> Fact:
 
 
 def _near(values: FloatArray) -> BoolArray:
-    """Which systems of (labels, systems, inputs) have residuals that correlate above `NEAR`, of all labels together."""
+    """Pairs of systems with residuals (labels, systems, inputs) correlated above `NEAR`."""
     there = ~np.isnan(values)
     largest = np.abs(values).max(initial=0.0, where=there)
     scaled = np.where(there, values, 0.0) / (largest or 1.0)
@@ -61,7 +61,7 @@ def _near(values: FloatArray) -> BoolArray:
 
 
 def _without_means(values: FloatArray, there: BoolArray) -> FloatArray:
-    """Values less the means of their system and of their input, 0 where there is none."""
+    """Values less their system's and input's mean, 0 where missing."""
     for axis in (-1, -2):
         counts = np.maximum(there.sum(axis=axis, keepdims=True), 1)
         values = np.where(there, values - values.sum(axis=axis, keepdims=True) / counts, 0.0)
@@ -69,7 +69,6 @@ def _without_means(values: FloatArray, there: BoolArray) -> FloatArray:
 
 
 def _warn(near: Fact, labels: list[str], used: Sequence[xr.DataArray] | None, has_cluster: bool) -> None:
-    """Name systems that are near-copies by most of the metrics, once a call."""
     if used is not None:
         if not all(each.values.any() for each in used):
             return
@@ -84,13 +83,13 @@ def _warn(near: Fact, labels: list[str], used: Sequence[xr.DataArray] | None, ha
     families = ", or name families in a coordinate of systems and pass cluster='family'" if has_cluster else ""
     _validate.warn_once(
         f"near-copies among the systems: {shown}{more}. Intervals and tests for new systems are too narrow, because "
-        f"they count each copy as a system of its own; keep one of each{families}",
+        f"each copy counts as a separate system; keep one of each{families}",
         "near_copies",
     )
 
 
 def _groups(near: BoolArray) -> list[list[int]]:
-    """Places that are near each other, directly or by way of others; of two or more each."""
+    """Connected groups of two or more places."""
     group = np.arange(len(near))
     for one, other in np.argwhere(np.triu(near, 1)):
         group[group == group[other]] = group[one]

@@ -1,4 +1,4 @@
-"""What preferences must hold: which of two systems' outputs people and judges chose for a prompt, in which order."""
+"""Requirements of preferences: choices between two systems' outputs for a prompt, in an order."""
 
 from __future__ import annotations
 
@@ -21,7 +21,6 @@ PEOPLE = "people"
 
 
 def is_preferences(ds: Any) -> bool:
-    """Whether a Dataset holds preferences, and is no result."""
     return isinstance(ds, xr.Dataset) and NAME in ds.data_vars and "analysis" not in ds.attrs
 
 
@@ -29,21 +28,8 @@ def is_preferences(ds: Any) -> bool:
 class Choices:
     """Preferences as arrays.
 
-    Attributes
-    ----------
-    values : array, (prompts, pairs, orders, raters)
-        1 where the left system of the pair was chosen, -1 where the right one was, 0 for a tie, NaN without a choice.
-    systems : tuple
-        Labels of the systems.
-    left, right : array of int, (pairs,)
-        The systems of each pair, as places among `systems`.
-    raters : tuple
-        Labels of the raters.
-    human : array of bool, (raters,)
-    clusters : array of int, (prompts,)
-        Which prompts belong together, by numbers from 0 on.
-    cluster : str
-        The coordinate that says so; empty where each prompt stands alone.
+    `values` (prompts, pairs, orders, raters): 1 left, -1 right, 0 tie, NaN none. `left` and `right` (pairs,) are places
+    among `systems`; `human` (raters,); `clusters` (prompts,) by the coordinate `cluster`, empty without one.
     """
 
     values: FloatArray
@@ -57,7 +43,7 @@ class Choices:
 
     @property
     def verdicts(self) -> FloatArray:
-        """One choice for both orders, (prompts, pairs, raters): of two that differ a tie, of one order its own."""
+        """One choice for both orders, (prompts, pairs, raters): a tie if they differ."""
         found = self.values[:, :, 0]
         for at in range(1, self.values.shape[2]):
             other = self.values[:, :, at]
@@ -72,11 +58,9 @@ class Choices:
         return out
 
     def judges(self, rater: Any) -> list[int]:
-        """The places of the judges that are asked for: by default all."""
         return self._chosen(rater, np.flatnonzero(~self.human).tolist(), "judges")
 
     def any_of(self, rater: Any) -> list[int]:
-        """The places of the raters that are asked for: by default all."""
         return self._chosen(rater, list(range(len(self.raters))), "raters")
 
     def _chosen(self, rater: Any, places: list[int], what: str) -> list[int]:
@@ -90,24 +74,21 @@ class Choices:
         return [places[known.index(label)] for label in asked]
 
     def needs_people(self, question: str) -> None:
-        """An error where no rater is human."""
         if not self.human.any():
             raise ValueError(
-                f"{question} compares judges with people, and no rater is of kind 'human': name them, as in "
+                f"{question} compares judges with humans, and no rater has the kind 'human': name them, as in "
                 "to_preferences(frame, ..., kind={'human': ['ann', 'ben']}) or ds.assign_coords(kind=('rater', [...]))"
             )
 
     def needs_judges(self, question: str) -> None:
-        """An error where every rater is human."""
         if self.human.all():
             raise ValueError(
-                f"{question} compares judges with people, and no rater is of kind 'judge'; "
+                f"{question} compares judges with humans, and no rater has the kind 'judge'; "
                 f"raters: {_validate.listing(self.raters)}"
             )
 
 
 def checked(ds: Any, cluster: str | None = None) -> Choices:
-    """The choices of a Dataset, in memory; an error says what is not as it should be."""
     if not isinstance(ds, xr.Dataset) or NAME not in ds:
         raise ValueError(
             f"the Dataset has no variable {NAME!r}: xsumstat.to_preferences(frame, left=..., right=..., choice=..., "
@@ -186,7 +167,7 @@ def _human(values: xr.DataArray) -> BoolArray:
 
 
 def _clusters(values: xr.DataArray, cluster: Any) -> tuple[IntArray, str]:
-    """The cluster of each prompt, by its number, and what says so."""
+    """Cluster of each prompt by number, and its source."""
     if cluster is None:
         return np.arange(values.sizes["prompt"]), ""
     fitting = [str(name) for name, coord in values.coords.items() if coord.dims == ("prompt",) and name != "prompt"]
@@ -199,7 +180,8 @@ def _clusters(values: xr.DataArray, cluster: Any) -> tuple[IntArray, str]:
     labels = values[cluster].values
     if pd.isna(labels).any():
         raise ValueError(
-            f"cluster={cluster!r}: {int(pd.isna(labels).sum())} prompt(s) have no {cluster}; each needs one"
+            f"cluster={cluster!r}: {_validate.counted(int(pd.isna(labels).sum()), 'prompt')} without {cluster}; "
+            f"each prompt needs one"
         )
     codes, _ = pd.factorize(labels)
     return codes.astype(np.int64), str(cluster)

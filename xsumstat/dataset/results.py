@@ -1,4 +1,4 @@
-"""What follows from the tables of variables and analyses: attrs, layout and dims of results."""
+"""Attrs, layout and dims of results, from the tables of variables and analyses."""
 
 from __future__ import annotations
 
@@ -17,26 +17,24 @@ from xsumstat.dataset.value_checks import Checks
 
 
 def types(names: Iterable[str]) -> dict[str, type]:
-    """Types of numbers by name; those that are no variables of results, but become such, are floats."""
     return {name: catalogue.VARIABLES[name].dtype if name in catalogue.VARIABLES else float for name in names}
 
 
 def main_variable(ds: xr.Dataset) -> str:
-    """The variable that answers the question that a result is of; the first where none is known to."""
+    """The variable that answers the question; by default the first."""
     about = catalogue.ANALYSES.get(str(ds.attrs.get("analysis")))
     answers = () if about is None else about.main
     return next((name for name in answers if name in ds), str(next(iter(ds.data_vars))))
 
 
 def described(ds: xr.Dataset) -> xr.Dataset:
-    """A result, every variable with the dtype, long name and units that the tables say it has, and dims of its own."""
+    """A result with the tables' dtypes, long names and units, and its own coordinates."""
     return _finished(ds.variables, set(ds.coords), ds.attrs)
 
 
 def _finished(
     parts: Mapping[Hashable, xr.Variable], coords: Collection[Hashable], attrs: Mapping[Any, Any]
 ) -> xr.Dataset:
-    """A result of variables, some of them `coords`, and attrs."""
     analysis = attrs["analysis"]
     every = {name: values if name in coords else _described(name, values, analysis) for name, values in parts.items()}
     for dim in (dim for dim in catalogue.ANALYSES[analysis].dims if dim in coords and dim in catalogue.COORDINATES):
@@ -49,10 +47,7 @@ def _finished(
 def _assembled(
     every: Mapping[Hashable, xr.Variable], coords: Collection[Hashable], attrs: Mapping[Any, Any]
 ) -> xr.Dataset:
-    """A Dataset made at once of variables on the same labels, in their order: assigning them is slow.
-
-    Those that are `coords` and bear the name of their dim are its labels.
-    """
+    """A Dataset from variables on the same labels, in order; assigning them one by one is slow."""
     beside = {name for name in coords if every[name].dims != (name,)}
     return xr.Dataset(
         {name: values for name, values in every.items() if name not in beside},
@@ -62,7 +57,6 @@ def _assembled(
 
 
 def describe(name: Hashable, values: xr.DataArray, analysis: Any = None) -> xr.DataArray:
-    """A variable with the dtype, long name and units that the tables say it has."""
     own = _described(name, values.variable, analysis)
     return values.copy(data=own.data).assign_attrs(own.attrs)
 
@@ -74,19 +68,18 @@ def _described(name: Hashable, values: xr.Variable, analysis: Any) -> xr.Variabl
 
 
 def of_its_own(ds: xr.Dataset) -> xr.Dataset:
-    """The same, where writing into it changes nothing that it was made of; what is lazy stays so."""
+    """A copy that shares no memory with its sources; lazy values stay lazy."""
     return ds.copy(deep=True)
 
 
 def _of_its_own(name: Hashable, values: xr.Variable, is_coord: bool) -> xr.Variable:
-    """A variable of numbers: a coordinate shares nothing with the scores, not even how they were stored."""
+    """A variable of numbers; a coordinate shares nothing with the scores, not even its encoding."""
     if is_coord:
         return (values if values.dims == (name,) else values.copy()).drop_encoding()
     return values if values.chunks is None else _regular(values)
 
 
 def together(numbers: Mapping[str, xr.DataArray]) -> xr.Dataset:
-    """Arrays as one Dataset; those that have the very same coordinates need not be matched."""
     every, coords, _ = _parts(numbers)
     return _assembled(every, coords, {})
 
@@ -94,7 +87,6 @@ def together(numbers: Mapping[str, xr.DataArray]) -> xr.Dataset:
 def _parts(
     numbers: Mapping[str, xr.DataArray] | xr.Dataset,
 ) -> tuple[Mapping[Hashable, xr.Variable], Collection[Hashable], Mapping[Any, Any]]:
-    """The variables of numbers, which of them are coordinates, and their attrs."""
     if not isinstance(numbers, xr.Dataset):
         arrays = list(numbers.values())
         first = arrays[0].coords.variables if arrays else {}
@@ -110,7 +102,7 @@ def _have_coords(values: xr.DataArray, coords: Mapping[Hashable, xr.Variable]) -
 
 
 def labelled(matrices: xr.Dataset, rows: xr.DataArray, columns: xr.DataArray, dim: str = "metric") -> xr.Dataset:
-    """Results over (metric, other_metric), or so of systems, with the labels and descriptions of those of the rows."""
+    """Results over (metric, other_metric), or systems, with labels and descriptions of the rows."""
     other = f"other_{dim}"
     every = rows.coords.variables.items()
     coords = {name: coord for name, coord in every if coord.dims == (dim,) and name not in matrices.data_vars}
@@ -123,7 +115,7 @@ def labelled(matrices: xr.Dataset, rows: xr.DataArray, columns: xr.DataArray, di
 
 
 def where(condition: xr.Variable, one: xr.Variable, other: Any) -> xr.Variable:
-    """One value where a condition of the two labels of a cell holds, and the other elsewhere; lazy where they are."""
+    """One value where a condition on the labels of a cell holds, another elsewhere; lazy where they are."""
     holds = condition.values.reshape([condition.sizes.get(dim, 1) for dim in one.dims])
     return xr.Variable(one.dims, np.where(holds, one.data, other.data if isinstance(other, xr.Variable) else other))
 
@@ -131,7 +123,7 @@ def where(condition: xr.Variable, one: xr.Variable, other: Any) -> xr.Variable:
 def of_pairs(
     picked: Mapping[str, xr.Variable], turned: xr.Variable, tested: xr.Variable, analysis: Any = None
 ) -> dict[str, xr.Variable]:
-    """Variables of pairs in a square: signs turn where the two have changed places; blanks where there is no pair."""
+    """Variables of pairs in a square; signs change with the places; blank where there is no pair."""
     cells = {}
     for name, values in picked.items():
         about = catalogue.variable(name, analysis)
@@ -142,13 +134,12 @@ def of_pairs(
 
 
 def coords_beside(arrays: Mapping[Any, xr.DataArray], dim: str) -> dict[Any, xr.Variable]:
-    """The coordinates of arrays that do not lie along a dim."""
     every = (coords for each in arrays.values() for coords in each.coords.variables.items())
     return {name: coord for name, coord in every if dim not in coord.dims}
 
 
 def symmetric(values: Any, pairs: Any, size: int) -> Any:
-    """Values of unordered pairs (pairs, ...) as a symmetric table (size, size, ...); NaN, or 0, on the diagonal."""
+    """Unordered pairs (pairs, ...) as a symmetric table (size, size, ...); NaN or 0 on the diagonal."""
     blank = np.nan if values.dtype.kind == "f" else 0
     out = np.full((size, size, *values.shape[1:]), blank, dtype=values.dtype)
     out[pairs[:, 0], pairs[:, 1]] = out[pairs[:, 1], pairs[:, 0]] = values
@@ -157,32 +148,22 @@ def symmetric(values: Any, pairs: Any, size: int) -> Any:
 
 @functools.cache
 class Aligned(Protocol):
-    """Scores that were aligned with a gold, as far as results tell of them."""
+    """Scores aligned with a gold, as far as results need them."""
 
     @property
-    def score(self) -> xr.DataArray:
-        """The metrics' scores."""
-        ...
+    def score(self) -> xr.DataArray: ...
 
     @property
-    def gold_name(self) -> str:
-        """What the gold is called."""
-        ...
+    def gold_name(self) -> str: ...
 
     @property
-    def dropped(self) -> Mapping[str, list[Hashable]]:
-        """Labels that were left out, by dim."""
-        ...
+    def dropped(self) -> Mapping[str, list[Hashable]]: ...
 
     @property
-    def further(self) -> Mapping[str, int]:
-        """Their further dims."""
-        ...
+    def further(self) -> Mapping[str, int]: ...
 
     @property
-    def later(self) -> Checks:
-        """Checks of their values."""
-        ...
+    def later(self) -> Checks: ...
 
 
 def result(
@@ -192,19 +173,11 @@ def result(
     analysis: str,
     **settings: Any,
 ) -> xr.Dataset:
-    """A Dataset of results whose attrs say how it was made, in values that netCDF and Zarr can hold.
+    """A Dataset of results whose attrs record how it was made, in values for netCDF and Zarr.
 
-    Parameters
-    ----------
-    numbers : mapping of DataArray
-        As the tables say that the analysis has, on its dims, further dims of the scores and the one that is `along`.
-    scores : Scores, DataArray, tuple or None
-        What was asked, whose checks are made before a lazy result is computed, or the dims of it; None where there can
-        be no further ones.
-    analysis : str
-        A row of `ANALYSES`.
-    **settings
-        What attrs say beside. ``n_systems`` and ``n_inputs`` are counted in the scores unless they are given here.
+    `numbers` are the analysis's variables (a row of `ANALYSES`); `scores` were asked (or give the dims), and their
+    checks run before a lazy result is computed. `settings` are further attrs; n_systems and n_inputs are counted unless
+    given.
     """
     attrs: dict[str, Any] = {}
     further: Iterable[Hashable] = ()
@@ -235,7 +208,7 @@ def result(
 
 
 def sizes(score: xr.DataArray | None) -> dict[str, int]:
-    """Attrs with the number of systems and of inputs that have a score; lazy scores are counted by their labels."""
+    """Attrs with the numbers of systems and inputs with a score; lazy scores are counted by label."""
     if score is None:
         return {}
     dims = [dim for dim in facts.CELLS if dim in score.dims]
@@ -259,27 +232,26 @@ def _check_dims(every: Mapping[Hashable, xr.Variable], analysis: str, further: S
 
 
 def _regular(values: xr.Variable) -> xr.Variable:
-    """Lazy values in chunks as Zarr wants them: one for each metric and further label."""
+    """Lazy values in chunks for Zarr: one for each metric and further label."""
     sizes: dict[Hashable, Any] = {"resample": "auto", "other_metric": -1, "other_system": -1, "system": -1, "input": -1}
     chunks = {axis: sizes.get(dim, 1) for axis, dim in enumerate(values.dims)}
     return values.copy(data=values.data.rechunk(chunks))
 
 
 def transposed(values: xr.DataArray, dims: tuple[str, str]) -> xr.DataArray:
-    """Values with the two labels of each cell exchanged."""
     turned = values.rename(dict(zip(dims, dims[::-1], strict=True)))
     return turned.reindex({dim: values.indexes[dim] for dim in dims}).transpose(*values.dims)
 
 
 def group_dims(attrs: Mapping[Any, Any]) -> tuple[str, ...]:
-    """The two dims along which a result with these attrs has groups of systems or inputs; none where it has not."""
+    """The two dims of groups of systems or inputs in a result, if any."""
     about = catalogue.ANALYSES.get(str(attrs.get("analysis")))
     by = attrs.get("by")
     return (f"{by}", f"other_{by}") if about is not None and about.between_groups and by is not None else ()
 
 
 def pairs_of_groups(result: xr.Dataset) -> xr.Dataset:
-    """Its differences with each pair of groups once: "news − chat" along one dim; other results as they are."""
+    """Differences with each pair of groups once, "news − chat" along one dim; other results unchanged."""
     dims = group_dims(result.attrs)
     if not dims or not set(dims) <= set(result.dims):
         return result
@@ -297,7 +269,7 @@ def pairs_of_groups(result: xr.Dataset) -> xr.Dataset:
 
 
 def pair_dims(values: xr.DataArray) -> tuple[str, str] | None:
-    """The two dims along which labels of one kind meet: systems, metrics or groups of ``by=``."""
+    """The two dims of labels of one kind: systems, metrics or groups of ``by=``."""
     for dim in ("system", "metric", *map(str, values.dims)):
         if {dim, f"other_{dim}"} <= set(values.dims):
             return dim, f"other_{dim}"
@@ -305,7 +277,7 @@ def pair_dims(values: xr.DataArray) -> tuple[str, str] | None:
 
 
 def mirrored(result: xr.Dataset, pvalue: xr.DataArray) -> xr.DataArray | None:
-    """Cells of a table without direction whose mirror image holds the same test; None where there are none."""
+    """Cells of a table without direction whose mirror image holds the same test; None for none."""
     about = catalogue.ANALYSES.get(str(result.attrs.get("analysis")))
     undirected = result.attrs.get("alternative") == "two-sided" or about is not None and about.undirected
     dims = pair_dims(pvalue)

@@ -1,4 +1,4 @@
-"""Agreement on people's own scale: which values are classes, which is the positive one, and who is not on the scale."""
+"""Agreement on the gold's own scale: classes, the positive class, and metrics on another scale."""
 
 from __future__ import annotations
 
@@ -23,14 +23,11 @@ from xsumstat.types import FloatArray
 # With more different values there are no classes.
 MOST_CLASSES = 50
 _SHOWN = 6
-_CALIBRATE = "bring it to people's scale with ds.meta.calibrate, or name metrics that are on it (metric=...)"
+_CALIBRATE = "bring it to the human scale with ds.meta.calibrate, or name metrics on that scale (metric=...)"
 
 
 def settled(record: Coefficient, scores: Scores, positive: Any = None) -> Coefficient:
-    """The coefficient of scores with its positive class; metrics that are on another scale are named.
-
-    Lazy human scores are read for it; the values of lazy metrics are looked at when a result is computed.
-    """
+    """The coefficient with its positive class; names metrics on another scale."""
     check_positive(record, positive)
     if record.scale is None:
         return record
@@ -51,7 +48,7 @@ def settled(record: Coefficient, scores: Scores, positive: Any = None) -> Coeffi
 
 
 def classes_of(scores: Scores) -> FloatArray:
-    """The values that people give, which are the classes; metrics that have other values are refused."""
+    """The gold's values, which are the classes; raises for metrics with other values."""
     record, name = COEFFICIENTS["accuracy"], scores.gold_name
     known = _classes(values_of(scores.gold), f"gold {name!r}", record, scores.labels)
     allowed = _allowed(known, scores.labels)
@@ -61,7 +58,7 @@ def classes_of(scores: Scores) -> FloatArray:
 
 
 def as_texts(known: FloatArray, labels: Sequence[str]) -> list[Any]:
-    """Classes as the texts that they stand for, or as numbers, whole where all of them are."""
+    """Classes as their texts, or as (whole) numbers."""
     if len(labels) == len(known):
         return list(labels)
     whole = bool((known == np.rint(known)).all())
@@ -69,7 +66,6 @@ def as_texts(known: FloatArray, labels: Sequence[str]) -> list[Any]:
 
 
 def of_metrics(record: Coefficient, score: xr.DataArray) -> Coefficient:
-    """The same of metrics that are set beside each other, where there are no human scores."""
     if record.scale is None or record.scale == "values":
         return record
     known = _classes(values_of(score), "score", record, ())
@@ -77,20 +73,18 @@ def of_metrics(record: Coefficient, score: xr.DataArray) -> Coefficient:
 
 
 def check_positive(record: Coefficient, positive: Any) -> None:
-    """The keyword `positive` goes with classes alone."""
     if positive is not None and record.scale not in ("classes", "two"):
         some = _validate.listing([name for name, each in COEFFICIENTS.items() if each.scale in ("classes", "two")])
         raise ValueError(f"positive needs a coefficient of classes, {some}; got coefficient={record.name!r}")
 
 
 def values_of(values: xr.DataArray) -> FloatArray:
-    """The different values, in order."""
     found = np.unique(values.compute().values)
     return np.asarray(found[~np.isnan(found)], dtype=float)
 
 
 def _classes(known: FloatArray, whose: str, record: Coefficient, labels: Sequence[str]) -> FloatArray:
-    """The values that are classes: those that people give, and those between on the grid of three grades or more."""
+    """Values that are classes: the gold's, and those between on a grid of three grades or more."""
     if len(known) > MOST_CLASSES:
         raise ValueError(
             f"coefficient={record.name!r} compares classes, and {whose} has {len(known)} different values (at most "
@@ -113,7 +107,7 @@ def _classes(known: FloatArray, whose: str, record: Coefficient, labels: Sequenc
 
 
 def _allowed(known: FloatArray, labels: Sequence[str]) -> FloatArray:
-    """The classes, and of grades one step more at each end, which people may happen not to have used."""
+    """The classes, and for grades one more at each end, which raters may not have used."""
     step = 0.0 if labels or len(known) < 3 else arrays.whole_step(known)
     return np.array([known[0] - step, *known, known[-1] + step]) if step else known
 
@@ -121,7 +115,7 @@ def _allowed(known: FloatArray, labels: Sequence[str]) -> FloatArray:
 def with_positive(
     record: Coefficient, known: FloatArray, positive: Any, whose: str, labels: Sequence[str]
 ) -> Coefficient:
-    """The coefficient with the values that are the positive class: as given, or the higher of two."""
+    """The coefficient with its positive class: as given, or the higher of two."""
     if positive is not None:
         return replace(record, positive=_given(positive, known, whose, labels))
     if record.scale != "two":
@@ -131,7 +125,7 @@ def with_positive(
     if len(known) == 2:
         return replace(record, positive=(float(known[-1]),))
     raise ValueError(
-        f"coefficient={record.name!r} is of two classes, and {whose} has the values {_shown(known, labels)}: say which "
+        f"coefficient={record.name!r} needs two classes, and {whose} has the values {_shown(known, labels)}: say which "
         "are positive, as in positive="
         f"{_text(float(known[-1]) if len(known) else 1.0, labels)!r}, or use 'kappa'"
     )
@@ -179,7 +173,6 @@ def _shown(known: Sequence[float] | FloatArray, labels: Sequence[str]) -> str:
 
 
 def _unknown(scores: Sequence[xr.DataArray], known: FloatArray) -> Fact:
-    """A value that is none of the known ones, of each metric; NaN where there is none."""
     score = scores[0]
     values = score.values
     odd = ~(np.isnan(values) | np.isin(values, known))
@@ -195,12 +188,11 @@ def _check_known(found: Fact, known: FloatArray, record: Coefficient, name: str,
     names: list[Hashable] = found.array["metric"].values[odd].tolist()
     raise ValueError(
         f"coefficient={record.name!r} compares classes, and people give {_shown(known, labels)} (gold {name!r}); "
-        f"metric(s) {_validate.listing(names)} have other values, as {found.values[odd][0]:g}: {_CALIBRATE}"
+        f"other values, such as {found.values[odd][0]:g}, in {_validate.named('metric', names)}: {_CALIBRATE}"
     )
 
 
 def _range(scores: Sequence[xr.DataArray]) -> Fact:
-    """The least and the highest value of each metric, or of all."""
     values = scores[0]
     axes = tuple(at for at, dim in enumerate(values.dims) if dim != "metric")
     ends = np.array([function.reduce(values.values, axis=axes) for function in (np.fmin, np.fmax)])
@@ -224,7 +216,7 @@ def _warn_other_scale(of_metrics: Fact, of_gold: Fact, coefficient: str, name: s
 
 
 def _rarer(gold: xr.DataArray, positive: Sequence[float]) -> Fact:
-    """How many outputs have the rarer of two classes, and how many outputs there are, for each further label."""
+    """Outputs of the rarer class, and all outputs, for each further label."""
     cells = tuple(gold.dims.index(dim) for dim in facts.CELLS)
     there = ~np.isnan(gold.values)
     n, of_one = there.sum(axis=cells), np.isin(gold.values, positive).sum(axis=cells)

@@ -1,4 +1,4 @@
-"""Of whom an answer speaks: of these very systems, or of systems like these."""
+"""The scope of an answer: these systems, or new ones like these."""
 
 from __future__ import annotations
 
@@ -25,19 +25,10 @@ THESE, LIKE_THESE = "these systems", "systems like these"
 
 @dataclass(frozen=True)
 class Scope:
-    """Of whom an answer speaks.
+    """The scope of an answer.
 
-    Attributes
-    ----------
-    random : tuple of str
-        The dims whose labels stand for others like them.
-    systems, inputs : int
-        How many there are; 0 where that is not known.
-    exchanged : bool
-        Whether single scores of these systems are exchanged between two metrics: nothing is said of other systems or
-        inputs.
-    clusters : str
-        By which coordinates labels belong together.
+    `random` are dims that generalise; `systems` and `inputs` count (0: unknown); `exchanged`: single scores of these
+    systems are swapped; `clusters` are coordinates by which labels belong together.
     """
 
     random: tuple[str, ...]
@@ -48,11 +39,10 @@ class Scope:
 
     @property
     def name(self) -> str:
-        """In two or three words, for attrs."""
         return LIKE_THESE if "system" in self.random else THESE
 
     def __str__(self) -> str:
-        """As a sentence says it: "these 12 systems on inputs like these"."""
+        """In a sentence: "these 12 systems on inputs like these"."""
         if "cell" in self.random:
             return "outputs like these"
         clusters = [f"clustered by {' and '.join(self.clusters.split())}"] if self.clusters else []
@@ -73,29 +63,24 @@ class Scope:
 
 
 def words(attrs: Mapping[Any, Any], before: str = ", ") -> str:
-    """The scope of a result behind a comma or another word; nothing of a result that infers nothing."""
+    """The scope after a comma or another word; empty for results without inference."""
     found = of(attrs)
     return "" if found is None else f"{before}{found}"
 
 
 def _these(size: int, dim: str) -> str:
-    """All the labels of a dim that there are: "these 12 systems", "this input"."""
+    """All the labels of a dim: "these 12 systems", "this input"."""
     if size == 1:
         return f"this {dim}"
     return f"these {size:,} {dim}s" if size else f"these {dim}s"
 
 
 def _size(value: Any) -> int:
-    """A number of labels, as attrs have it; 0 where they have none, or another thing by that name."""
     return int(value) if isinstance(value, int | np.integer) else 0
 
 
 def of(attrs: Mapping[Any, Any]) -> Scope | None:
-    """The scope of a result with these attrs; None where it infers nothing.
-
-    A permutation test that swaps whole systems speaks of systems like these, one that swaps cells or inputs does not.
-    The groups of ``by=`` differ in size, and so do the best k systems.
-    """
+    """The scope of a result with these attrs; None without inference."""
     systems, inputs = (0 if "by" in attrs else _size(attrs.get(name)) for name in ("n_systems", "n_inputs"))
     systems = 0 if attrs.get("analysis") == "top_k_corr" else systems
     about = catalogue.ANALYSES.get(str(attrs.get("analysis")))

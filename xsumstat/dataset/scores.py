@@ -1,4 +1,4 @@
-"""The Dataset contract: which dims and labels scores have, how gold is found and aligned, what results carry."""
+"""Dims and labels of scores; how gold is found and aligned."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ def set_dims(
     ds : Dataset
         Any Dataset; it is not changed.
     metric, system, input : str, optional
-        The present name of each dim that is to be renamed.
+        Present name of each dim to rename.
 
     Returns
     -------
     Dataset
-        The same data, its dims (and the coordinates of the same name) renamed.
+        The same data with dims (and coordinates of these names) renamed.
 
     Raises
     ------
     ValueError
-        If a dim does not exist, or a new name is taken already.
+        If a dim does not exist, or a new name is taken.
 
     Examples
     --------
@@ -63,32 +63,12 @@ def set_dims(
 
 @dataclass(frozen=True)
 class Scores:
-    """Scores and gold, checked, oriented so that higher is better, and aligned.
+    """Scores and gold: checked, turned so that higher is better, and aligned.
 
-    Attributes
-    ----------
-    score : DataArray, float64 (..., metric, system, input)
-        The chosen metrics.
-    gold : DataArray, float64 (..., system, input)
-        The human scores.
-    gold_name : str
-        What the gold is called.
-    dropped : dict
-        Labels that were left out, by dim.
-    rows, columns : list of int
-        Places along `metric` of the metrics asked for, and of those that they are compared with.
-    used : tuple of bool DataArrays, or None
-        Where the scores are lazy: the systems and the inputs that can be used, lazy too. Else the others are gone.
-    spreads : tuple
-        How far scores and gold spread, for each metric and further label; lazy where the scores are.
-    later : Checks
-        The checks of values, which where the scores are lazy wait until the result is computed.
-    covariates : tuple of DataArray, float64 (..., system, input)
-        What is held constant. The gold is missing where one of them is.
-    given : tuple of str
-        What they are called.
-    labels : tuple of str
-        The texts that scores of 0, 1, ... stand for, where they were such.
+    `score` (..., metric, system, input) and `gold` (..., system, input) are float64; the gold is NaN where a covariate
+    is missing. `rows` and `columns` are places of the metrics asked for, and of their partners. `used` marks usable
+    systems and inputs of lazy scores (otherwise the rest is dropped); `dropped` has labels left out. `spreads` and
+    `later` serve checks of values.
     """
 
     score: xr.DataArray
@@ -106,7 +86,7 @@ class Scores:
 
     @property
     def human(self) -> xr.DataArray:
-        """The gold; where there are covariates with them along "_given", (..., "_given", system, input)."""
+        """The gold, with covariates (..., "_given", system, input)."""
         if not self.covariates:
             return self.gold
         plain = [without_coords(each) for each in (self.gold, *self.covariates)]
@@ -115,17 +95,16 @@ class Scores:
 
     @property
     def gold_core(self) -> list[str]:
-        """The dims of `human` that are no further labels."""
+        """Dims of `human` that are no further labels."""
         return [*(["_given"] if self.covariates else []), "system", "input"]
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Number of systems and of inputs."""
         return self.score.sizes["system"], self.score.sizes["input"]
 
     @property
     def further(self) -> dict[str, int]:
-        """The further dims of score and gold, in the order in which results have them, and their sizes."""
+        """Further dims of score and gold in the order of results, and their sizes."""
         arrays = (self.score, self.gold, *self.covariates)
         sizes = {str(dim): size for each in arrays for dim, size in each.sizes.items()}
         return {dim: size for dim, size in sizes.items() if dim not in CORE}
@@ -146,18 +125,12 @@ def prepare(
     these_systems: bool | None = False,
     over: str | None = None,
 ) -> Scores:
-    """Check a Dataset, find its gold and its metrics, which may be constant, align them, and report what is left out.
+    """Check a Dataset, find and align its gold and metrics, and report what is left out.
 
-    Of a metric that is `given`, a covariate, it is not asked unless it is named. A covariate of words is one for each
-    word but the first, or for `each_word` where there are three or more.
-
-    A gold of ratings that will be pooled `over` their raters needs to vary in the mean only.
-
-    Sentinels must have been made for the level at which outputs are compared, if it is another. An answer that is of
-    `these_systems` alone does not warn that they are few; nor one that decides by their number, which is None.
-
-    Scores that are lazy (Dask) stay so: what their labels and dims say is checked at once, what their values say
-    when the result is computed. Of scores in memory alone it is told which metrics seem to be better when lower.
+    Metrics in `given` are judged only if named; a covariate of words has a column for each word except the first
+    (`each_word`: for each of three or more). `over` names raters of a gold that is pooled; `these_systems` silences the
+    warning of few systems (None: the number decides). Lazy scores stay lazy: labels are checked at once, values when
+    the result is computed.
     """
     score = checked_scores(ds)
     human, name, own_labels = find_gold(ds, score, gold)
@@ -192,7 +165,7 @@ def prepare(
 
 
 def texts_of(ds: xr.Dataset) -> tuple[str, ...]:
-    """The texts that scores of 0, 1, ... stand for, as `to_scores(labels=)` keeps them."""
+    """Texts that scores 0, 1, ... stand for, from `to_scores(labels=)`."""
     labels = ds.attrs.get("labels", ())
     return (labels,) if isinstance(labels, str) else tuple(map(str, labels))
 
@@ -200,7 +173,7 @@ def texts_of(ds: xr.Dataset) -> tuple[str, ...]:
 def _covariates(
     ds: xr.Dataset, score: xr.DataArray, given: Any, own: Sequence[Hashable], *, level: str, each_word: bool
 ) -> list[covariates.Covariate]:
-    """The covariates that are asked for, which vary among what is correlated and are not the gold."""
+    """The covariates asked for; they vary among what is correlated and are not the gold."""
     if given is None:
         return []
     beside = covariates.columns(covariates.find(ds, score, given), each_word=each_word)
@@ -221,10 +194,7 @@ def _usable(
     missing: str,
     these_systems: bool | None,
 ) -> tuple[xr.DataArray, xr.DataArray, list[xr.DataArray], tuple[xr.DataArray, xr.DataArray] | None]:
-    """Scores, gold and covariates without the systems and inputs that no comparison could use.
-
-    Lazy ones are given back whole, with which of their systems and of their inputs can be used.
-    """
+    """Scores, gold and covariates without unusable systems and inputs; lazy ones whole, with masks."""
     if facts.is_lazy(score) or facts.is_lazy(gold):
         systems, inputs = (checks.labelled(each, score) for each in facts.usable(score, gold, missing))
         with _validate.gathered():  # that they are few is said later, of those that are used
@@ -241,7 +211,7 @@ def _usable(
 def _check_values(
     scores: Scores, gaps: Any, *, level: str, these_systems: bool | None, constant: bool, n_metrics: int
 ) -> None:
-    """Check the values, of lazy scores when a result is computed; of those in memory remark on directions."""
+    """Check values, of lazy scores when a result is computed; suggest directions for scores in memory."""
     later, (of_metrics, of_gold) = scores.later, scores.spreads
     if scores.used is not None:
         later.make(checks.check_used, *scores.used, of_gold, of_metrics, level, these_systems)
@@ -259,7 +229,7 @@ def _seen(
     missing: str,
     ratings: Sequence[xr.DataArray],
 ) -> list[Any]:
-    """What checks must know of scores: how far they spread, what they lack, and whose scores they are."""
+    """Facts for checks: spreads, gaps, and equality with human scores."""
     score, human = _used(scores[0], used), _used(gold, used)
     equal = [leakage.equal_to(scores[0], gold), *(leakage.equal_to(scores[1], each) for each in ratings)]
     return [facts.spread(score), facts.gaps(score, human, missing), equal]
@@ -274,7 +244,7 @@ def _spread(values: xr.DataArray, used: Sequence[xr.DataArray] | None) -> Fact:
 
 
 def presence(scores: Scores) -> Any:
-    """Where the metrics have scores together with gold, as `facts.presence`; lazy where the scores are."""
+    """Where metrics have scores together with gold; lazy where the scores are."""
     return by_metric(_presence, [scores.score], scores.gold, scores.used)
 
 
@@ -285,15 +255,12 @@ def _presence(
 
 
 def spread_of_one(scores: Sequence[xr.DataArray]) -> Fact:
-    """The spread of the only scores of a list, as `value_checks.by_metric` asks for it."""
+    """Spread of the only scores of a list, for `value_checks.by_metric`."""
     return facts.spread(scores[0])
 
 
 def prepare_metrics(ds: xr.Dataset, metric: Any, *, level: str | None, later: Checks | None = None) -> xr.DataArray:
-    """Checked and oriented scores of the chosen metrics, where no gold is needed; level None: nor a correlation.
-
-    The values of lazy scores are checked when these `later` checks are made, or not at all.
-    """
+    """Checked and oriented scores of the chosen metrics without gold; level None: no correlation."""
     score = checked_scores(ds)
     score = in_order(oriented(score.isel(metric=choose(score, metric, "metric")), ("metric",)), CORE)
     checks.check_sizes(score, level)
@@ -303,7 +270,6 @@ def prepare_metrics(ds: xr.Dataset, metric: Any, *, level: str | None, later: Ch
 
 
 def prepare_computed(ds: xr.Dataset, metric: Any, *, level: str | None = None, further: bool = True) -> xr.DataArray:
-    """The same in memory; unless `further`, there may be no dims but metric, system and input."""
     later = Checks()
     score = prepare_metrics(ds, metric, level=level, later=later)
     if not further and set(score.dims) - set(CORE):
@@ -313,22 +279,20 @@ def prepare_computed(ds: xr.Dataset, metric: Any, *, level: str | None = None, f
 
 
 def prepare_cells(ds: xr.Dataset, metric: Any, *, level: str | None = None) -> xr.DataArray:
-    """The same in memory, where there may be no dims but metric, system and input."""
     return prepare_computed(ds, metric, level=level, further=False)
 
 
 def automatic(ds: xr.Dataset, metric: Any) -> Any:
-    """The metrics asked for; by default all but the gold and other human scores."""
+    """The metrics asked for; default all except the gold and other human scores."""
     if metric is not None or "metric" not in ds.indexes:
         return metric
     return leakage.judged(ds, [ds.attrs.get("gold")]) or None
 
 
 def checked_scores(ds: xr.Dataset) -> xr.DataArray:
-    """The variable `score` as float64, with its dims, labels and values checked."""
     if "score" not in ds.data_vars:
         names = _validate.listing(ds.data_vars) or "none"
-        raise ValueError(f"the Dataset has no variable 'score' that holds the metrics' scores; variables: {names}")
+        raise ValueError(f"the Dataset has no variable 'score' with the metrics' scores; variables: {names}")
     score = ds["score"]
     lacking = [dim for dim in CORE if dim not in score.dims]
     if lacking:
@@ -339,7 +303,7 @@ def checked_scores(ds: xr.Dataset) -> xr.DataArray:
             else f"rename with xsumstat.set_dims(ds, {lacking[0]}=...)"
         )
         raise ValueError(
-            f"score lacks the dim(s) {_validate.listing(lacking)}, it has {_validate.listing(score.dims)}; {way_out}"
+            f"score must have {_validate.named('dim', lacking)}, got {_validate.listing(score.dims)}; {way_out}"
         )
     directions.check_place(ds)
     if "metric" not in score.coords:
@@ -351,7 +315,7 @@ def checked_scores(ds: xr.Dataset) -> xr.DataArray:
 
 
 def checked(values: xr.DataArray, name: str) -> xr.DataArray:
-    """The same as float64 without repeated labels or dims of results, nor infinities where the values are at hand."""
+    """Values as float64, checked for repeated labels, dims of results, and infinities (in memory)."""
     taken = [dim for dim in values.dims if dim in RESERVED or str(dim).startswith("_")]
     if taken:
         raise ValueError(f"{name} has the dim {taken[0]!r}, a name that results need; rename it")
@@ -368,7 +332,6 @@ def checked(values: xr.DataArray, name: str) -> xr.DataArray:
 def find_gold(
     ds: xr.Dataset, score: xr.DataArray, gold: Any, argument: str = "gold"
 ) -> tuple[xr.DataArray, str, list[Hashable]]:
-    """The gold scores, what they are called, and the metric labels that they are themselves."""
     labels = list(score.indexes["metric"])
     metrics = _validate.listing(labels, 30)
     source = ""
@@ -401,7 +364,7 @@ def find_gold(
 
 
 def choose(values: xr.DataArray, requested: Any, name: str, dim: str = "metric") -> list[int]:
-    """Positions of the chosen labels of `dim`: a label, labels, a boolean DataArray over `dim`, or None for all."""
+    """Places of the labels of `dim` asked for: a label, labels, a boolean DataArray, or None for all."""
     labels = list(values.indexes[dim])
     if requested is None:
         requested = labels
@@ -422,7 +385,6 @@ def choose(values: xr.DataArray, requested: Any, name: str, dim: str = "metric")
 
 
 def _labels_where(condition: xr.DataArray, name: str, dim: str) -> list[Hashable]:
-    """The labels of `dim` for which a condition holds."""
     if condition.dims != (dim,) or dim not in condition.indexes:
         got = "one without labels" if condition.dims == (dim,) else f"dims {condition.dims}"
         raise ValueError(f"{name} as a condition must be over the labels of dim {dim!r}, got {got}")
@@ -430,13 +392,13 @@ def _labels_where(condition: xr.DataArray, name: str, dim: str) -> list[Hashable
 
 
 def oriented(scores: xr.DataArray, along: Iterable[Hashable]) -> xr.DataArray:
-    """Scores negated where the coordinate `higher_is_better`, which may be along the given dims, is False."""
+    """Scores negated where the coordinate `higher_is_better` is False."""
     if "higher_is_better" not in scores.coords:
         return scores
     better = scores.coords["higher_is_better"]
     if not set(better.dims) <= set(along) - {"system", "input"}:
         raise ValueError(
-            f"higher_is_better must be a coordinate of metric, it has the dim(s) {_validate.listing(better.dims)}"
+            f"higher_is_better must be a coordinate of metric, got the dims {_validate.listing(better.dims)}"
         )
     higher = directions.as_bool(better)
     if not facts.is_lazy(higher) and higher.values.all():
@@ -449,7 +411,7 @@ def oriented(scores: xr.DataArray, along: Iterable[Hashable]) -> xr.DataArray:
 
 
 def as_gold(gold: xr.DataArray, score: xr.DataArray, level: str) -> xr.DataArray:
-    """Gold with dims system and input last; without `input` it stands for every input, at system level."""
+    """Gold with dims system and input last; without `input` it counts for every input, at system level."""
     if "metric" in gold.dims:
         raise ValueError("gold has the dim 'metric'; rename it, as in gold.rename(metric='quality')")
     if "system" not in gold.dims:
@@ -465,12 +427,11 @@ def as_gold(gold: xr.DataArray, score: xr.DataArray, level: str) -> xr.DataArray
 
 
 def in_order(values: xr.DataArray, last: tuple[str, ...]) -> xr.DataArray:
-    """Values with these dims last, in this order."""
     return values if values.dims[-len(last) :] == last else values.transpose(..., *last)
 
 
 def have_labels(score: xr.DataArray, gold: xr.DataArray, dim: str) -> bool:
-    """Whether both have labels along a dim; without them they are matched by place, and must be as long."""
+    """Whether both have labels along a dim; otherwise they match by place and must have one length."""
     if dim in score.indexes and dim in gold.indexes:
         return True
     if score.sizes[dim] != gold.sizes[dim]:
@@ -482,7 +443,7 @@ def have_labels(score: xr.DataArray, gold: xr.DataArray, dim: str) -> bool:
 
 
 def check_shared(score: xr.DataArray, gold: xr.DataArray, dim: str) -> None:
-    """Some label that both have along a dim on which they have labels."""
+    """Raise unless both share a label along a dim."""
     ours, theirs = score.indexes[dim], gold.indexes[dim]
     if not ours.isin(theirs).any():
         raise ValueError(
@@ -492,7 +453,7 @@ def check_shared(score: xr.DataArray, gold: xr.DataArray, dim: str) -> None:
 
 
 def aligned(score: xr.DataArray, gold: xr.DataArray) -> tuple[xr.DataArray, xr.DataArray, dict[str, list[Hashable]]]:
-    """Both on the labels that they share, in the order of `score`; the labels left out, by dim."""
+    """Both on their common labels, in the order of `score`; and the labels left out, by dim."""
     dropped: dict[str, list[Hashable]] = {}
     for dim in (str(dim) for dim in score.dims if dim in gold.dims):
         if not have_labels(score, gold, dim):
@@ -506,7 +467,8 @@ def aligned(score: xr.DataArray, gold: xr.DataArray) -> tuple[xr.DataArray, xr.D
         if lost:
             dropped[dim] = lost
             _validate.warn(
-                f"gold and score differ along {dim!r}: {len(lost)} label(s) that only one has are left out: "
+                f"gold and score differ along {dim!r}: left out {_validate.counted(len(lost), 'label')} that only "
+                f"one of them has: "
                 f"{_validate.listing(lost)}",
                 "labels_left_out",
             )
@@ -515,5 +477,5 @@ def aligned(score: xr.DataArray, gold: xr.DataArray) -> tuple[xr.DataArray, xr.D
 
 
 def without_coords(values: xr.DataArray) -> xr.DataArray:
-    """Without the coordinates that only describe, so that they cannot clash."""
+    """Values without descriptive coordinates, which could clash."""
     return values.drop_vars([name for name in values.coords if name not in values.dims])

@@ -1,4 +1,4 @@
-"""Human scores so skewed that intervals of Pearson's correlation undercover."""
+"""Human scores so skewed that intervals of Pearson's r undercover."""
 
 from __future__ import annotations
 
@@ -23,10 +23,7 @@ _CONSTANT = 0.1
 
 
 def check(scores: Scores, measure: Measure, dims: Sequence[str]) -> None:
-    """Warn where the human scores are strongly skewed and the interval is of Pearson's r.
-
-    At input level the interval is too short for new systems only.
-    """
+    """Warn of strongly skewed human scores for intervals of Pearson's r (at input level only for new systems)."""
     record, level = measure.coefficient, measure.level
     of_ranks = record.fisher is None or record.leave_one_out is None or record.leave_one_out.of_ranks
     if of_ranks or level not in _MUCH or (level == "input" and "system" not in dims):
@@ -40,10 +37,7 @@ def _of_used(gold: xr.DataArray, used: Sequence[xr.DataArray] | None, level: str
 
 
 def of(gold: xr.DataArray, level: str) -> Fact:
-    """How skewed scores are, beside the means of inputs at input level, and the share of inputs that are constant.
-
-    Along a last dim without labels; NaN where no score is.
-    """
+    """Skewness (at input level about the inputs' means), and the share of constant inputs, along a last dim."""
     values = gold.transpose(..., *facts.CELLS).values
     there = ~np.isnan(values)
     scaled = values / (np.abs(values).max(initial=0.0, where=there) or 1.0)
@@ -57,7 +51,6 @@ def of(gold: xr.DataArray, level: str) -> Fact:
 
 
 def _skewness(values: FloatArray, there: BoolArray) -> FloatArray:
-    """The third standardised moment over systems and inputs; 0 where nothing varies."""
     axes = (-2, -1)
     rest = values - _mean(values, there, axes)
     second, third = (_mean(rest**power, there, axes)[..., 0, 0] for power in (2, 3))

@@ -1,4 +1,4 @@
-"""Human scores of two values, as pass and fail, of which one is so rare that intervals undercover."""
+"""Human scores of two values, one so rare that intervals undercover."""
 
 from __future__ import annotations
 
@@ -23,10 +23,7 @@ _FEWEST_OUTPUTS = 10
 
 
 def check(scores: Scores, measure: Measure, dims: Sequence[str]) -> None:
-    """Warn where the human scores have two values, and too few inputs, or outputs, have the rarer one.
-
-    Coefficients of classes tell it themselves (`scale_checks`).
-    """
+    """Warn of two-valued human scores with few outputs of the rarer value; `scale_checks` does so for classes."""
     level = measure.level
     if level == "input" and checks.warn_few_differences(scores.score, scores.gold):
         return
@@ -41,7 +38,7 @@ def _of_used(gold: xr.DataArray, used: Sequence[xr.DataArray] | None) -> Fact:
 
 
 def of(gold: xr.DataArray) -> Fact:
-    """Along a last dim: outputs of the rarer of two values, 0 of more values; systems; inputs; those with both."""
+    """Along a last dim: outputs of the rarer of two values (0: more values), systems, inputs, inputs with both."""
     values = gold.transpose(..., *facts.CELLS).values
     high, low = (reduce(values, axis=(-2, -1), keepdims=True) for reduce in (np.fmax.reduce, np.fmin.reduce))
     above, below = values == high, values == low

@@ -1,4 +1,4 @@
-"""Checks of values: made at once where the values are at hand, else when the result that they belong to is computed."""
+"""Checks of values: at once in memory, else when the lazy result is computed."""
 
 from __future__ import annotations
 
@@ -24,8 +24,6 @@ _Values = TypeVar("_Values", xr.DataArray, xr.Dataset)
 
 @dataclass(frozen=True)
 class Said:
-    """What a check had to say: its warnings, and the error that ended it."""
-
     caveats: Sequence[Caveat]
     error: Caveat | None = None
 
@@ -39,31 +37,25 @@ Change = Callable[..., list[Said]]
 
 
 class Checks:
-    """The checks of the values of one result; those of lazy values wait until it is computed.
-
-    A check is a function of small arrays that warns by `_validate.warn` or raises a ValueError.
-    """
+    """Checks of the values of one result: functions of small arrays that warn or raise ValueError."""
 
     def __init__(self) -> None:
         self.kept: list[Any] = []  # lazy lists of Said
 
     def make(self, check: Callable[..., None], *values: Any) -> None:
-        """Make a check, now or, if some of its values are lazy, when the result is computed."""
+        """Make a check now, or, with lazy values, when the result is computed."""
         if not any(map(_is_lazy, values)):
             check(*values)
             return
         self.kept.append(_delayed(_said)(check, *map(_for_task, values)))
 
     def take(self, change: Change, *others: Checks) -> None:
-        """Keep other checks, with what `change` makes of what they say: a list of Said for each of the others."""
+        """Keep other checks; `change` edits what they report."""
         if any(other.kept for other in others):
             self.kept.append(_delayed(_changed)(change, *(other.kept for other in others)))
 
     def attached(self, values: _Values) -> _Values:
-        """The same values, of which no lazy one is computed without the checks; what they say is said once for all.
-
-        Within `held` they are handed over instead.
-        """
+        """Lazy values that cannot be computed without the checks; within `held` these are handed over."""
         if not self.kept:
             return values
         holder = _HOLDER.get()
@@ -79,15 +71,13 @@ class Checks:
         return values.assign({name: _after(each, told) for name, each in lazy.items()})
 
     def tell(self) -> None:
-        """Make the checks that wait, as what they are of is computed now."""
+        """Make the waiting checks now."""
         if self.kept:
             _delayed(_tell)(self.kept, _validate.place()).compute()
 
 
 @dataclass
 class Held:
-    """What was said within `held`, and the checks that wait."""
-
     caveats: list[Caveat] = field(default_factory=list)
     checks: Checks = field(default_factory=Checks)
 
@@ -97,7 +87,7 @@ _HOLDER: ContextVar[Held | None] = ContextVar("holder", default=None)
 
 @contextmanager
 def held() -> Iterator[Held]:
-    """The UserWarnings given within, and the checks of lazy results made within, which go no further."""
+    """Collect the UserWarnings and the checks of lazy results made within."""
     found = Held()
     with _validate.kept_warnings() as caveats:
         token = _HOLDER.set(found)
@@ -115,13 +105,13 @@ def each_once(*found: list[Said]) -> list[Said]:
 
 
 def first_of_its_cause(caveats: Sequence[Caveat], once: Sequence[str] = ONCE) -> list[Caveat]:
-    """The warnings, of those that are given `once` (a call) the first of each cause alone."""
+    """The warnings; of those given once per call only the first of each cause."""
     first = {code: next((at for at, each in enumerate(caveats) if each.code == code), -1) for code in once}
     return [each for at, each in enumerate(caveats) if first.get(each.code, at) == at]
 
 
 def until_error(found: list[Said]) -> tuple[list[Caveat], Caveat | None]:
-    """All warnings up to the first error, and that one."""
+    """All warnings up to the first error, and that error."""
     caveats: list[Caveat] = []
     for said in found:
         caveats.extend(said.caveats)
@@ -131,18 +121,14 @@ def until_error(found: list[Said]) -> tuple[list[Caveat], Caveat | None]:
 
 
 def of_values(function: Callable[..., Any], *values: Any) -> Any:
-    """What a function gives; lazy, if some of its values are."""
+    """Result of a function; lazy if some of its values are."""
     if not any(map(_is_lazy, values)):
         return function(*values)
     return _delayed(function)(*map(_for_task, values))
 
 
 def by_metric(function: Callable[..., Any], scores: Sequence[xr.DataArray], *beside: Any) -> Any:
-    """What a function of a list of scores, and of what is beside them, gives: facts along `metric`.
-
-    Of lazy scores it is lazy too, and asked of one metric at a time. Where the scores are many each task reads those of
-    its metric, so that none are held in memory for the sake of others.
-    """
+    """Facts along `metric` from a function of a list of scores and other arrays."""
     if not any(map(_is_lazy, (*scores, *beside))):
         return function(scores, *beside)
     values, apart = [_for_task(each) for each in beside], max(each.nbytes for each in scores) > tasks.SHARED
@@ -152,7 +138,6 @@ def by_metric(function: Callable[..., Any], scores: Sequence[xr.DataArray], *bes
 
 
 def _joined(parts: list[Any]) -> Any:
-    """What was found for each metric, as one."""
     first: Any = parts[0]
     if isinstance(first, Fact):
         return Fact.joined(parts)
@@ -175,10 +160,7 @@ def _is_lazy(value: Any) -> bool:
 
 
 def _for_task(value: Any, apart: bool = False) -> Any:
-    """What a task is given for a value: for lazy arrays what it needs to make them; scores set `apart` it reads itself.
-
-    Given as they are, lazy arrays would be computed anew for each task.
-    """
+    """What a task gets for a value: lazy arrays as graphs, so they are not computed for each task."""
     if isinstance(value, xr.Dataset):
         return _delayed(_dataset)({str(name): _for_task(each) for name, each in value.data_vars.items()})
     if isinstance(value, list | tuple):
@@ -194,13 +176,10 @@ def _for_task(value: Any, apart: bool = False) -> Any:
 
 
 class _Array:
-    """A DataArray for a task."""
-
     def __init__(self, dims: tuple[Hashable, ...], coords: Mapping[Hashable, xr.Variable], values: Any) -> None:
         self._dims, self._coords, self._values = dims, coords, values
 
     def array(self) -> xr.DataArray:
-        """The DataArray in memory."""
         values = self._values.array() if isinstance(self._values, tasks.Made) else self._values
         return xr.DataArray(values, self._coords, self._dims)
 
@@ -225,7 +204,7 @@ def _delayed(function: Callable[..., Any]) -> Any:
 
 
 class _Function:
-    """A function that Dask does not look into."""
+    """A function that Dask does not inspect."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self._function = function
@@ -248,7 +227,6 @@ def _changed(change: Change, *found: list[list[Said]]) -> list[Said]:
 
 
 def _tell(found: list[list[Said]], place: tuple[str, int]) -> None:
-    """Give the warnings and raise the error."""
     caveats, error = until_error([said for each in found for said in each])
     for caveat in first_of_its_cause(caveats):
         _warn(caveat.warning(), place)
@@ -257,7 +235,7 @@ def _tell(found: list[list[Said]], place: tuple[str, int]) -> None:
 
 
 def _warn(warning: MetaEvaluationWarning, place: tuple[str, int]) -> None:
-    """A warning at the line that asked for the result; from a worker of a cluster, one that the client hears."""
+    """Warn at the line that asked for the result; from a worker, so that the client hears it."""
     worker = sys.modules.get("distributed.worker")
     try:
         if worker is not None and worker.get_worker():
@@ -269,7 +247,6 @@ def _warn(warning: MetaEvaluationWarning, place: tuple[str, int]) -> None:
 
 
 def _after(values: xr.DataArray, told: Any) -> xr.DataArray:
-    """The same, computed after `told`."""
     da = extras.optional("dask.array", "dask")
     return values.copy(data=da.map_blocks(_block, values.data, told, dtype=values.dtype, meta=values.data._meta))
 

@@ -1,4 +1,4 @@
-"""How a result was made, in short phrases from its attrs alone, and numbers and names as papers print them."""
+"""How a result was made, in short phrases from its attrs; numbers and names as papers print them."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ USUAL_LEVEL = 0.05
 
 
 def how(result: xr.Dataset) -> str:
-    """How intervals or tests of a result were made, as a picture says it below; empty where it has none."""
+    """How intervals or tests were made, for the note below a picture; may be empty."""
     text = made(result)
     if text and "level" in result.attrs and "level" not in result.dims:
         return f"{str(result.attrs['level']).replace('_', ' ')} level; {text}"
@@ -62,7 +62,7 @@ def how(result: xr.Dataset) -> str:
 
 
 def made(result: xr.Dataset) -> str:
-    """The same without the level; of whom they speak is said once where intervals and tests share it."""
+    """The same without the level; a shared scope is stated once."""
     of_intervals, of_tests = intervals(result), tests(result)
     if of_intervals is not None and of_tests is not None and of_intervals.over == of_tests.over:
         of_intervals = replace(of_intervals, over=Over())
@@ -80,19 +80,19 @@ def drawn_tasks(attrs: Mapping[Any, Any]) -> str:
 
 @dataclass(frozen=True)
 class Over:
-    """Of whom it speaks, and how many draws there were: "systems like these", "9,999 swaps"; empty where not said."""
+    """Scope and number of draws: "systems like these", "9,999 swaps"."""
 
     scope: str = ""
     drawn: str = ""
 
     def after(self, text: str) -> str:
-        """A text with both, after a comma each."""
+        """A text followed by both, after commas."""
         return ", ".join(filter(None, [text, self.scope, self.drawn]))
 
 
 @dataclass(frozen=True)
 class Intervals:
-    """Which intervals, and of whom: "95 % jackknife intervals, systems and inputs like these"."""
+    """Kind and scope of intervals: "95 % jackknife intervals, systems and inputs like these"."""
 
     level: str
     kind: str  # "jackknife intervals"; "intervals" where attrs do not say
@@ -104,7 +104,7 @@ class Intervals:
 
 @dataclass(frozen=True)
 class Tests:
-    """Which tests, and of whom: "permutation test, these 12 systems, 9,999 swaps of scores"."""
+    """Kind and scope of tests: "permutation test, these 12 systems, 9,999 swaps of scores"."""
 
     name: TestName
     over: Over
@@ -115,7 +115,7 @@ class Tests:
 
 @dataclass(frozen=True)
 class Correction:
-    """By which method p-values were corrected, over which of them: "Holm over all tests"."""
+    """Method and family of a correction: "Holm over all tests"."""
 
     method: str
     over: str
@@ -125,7 +125,6 @@ class Correction:
 
 
 def intervals(result: xr.Dataset) -> Intervals | None:
-    """The intervals of a result."""
     attrs = result.attrs
     level = interval_level(attrs)
     if not has_intervals(result) or math.isnan(level):
@@ -138,27 +137,25 @@ def intervals(result: xr.Dataset) -> Intervals | None:
 
 
 def interval_words(result: xr.Dataset) -> str:
-    """The same as text; empty without any."""
     return str(intervals(result) or "")
 
 
 def has_intervals(result: xr.Dataset) -> bool:
-    """Whether a result has an interval, or, being lazy, will perhaps have one."""
+    """Whether a result has an interval, or, if lazy, may have one."""
     low = result.variables.get("ci_low")
     return low is not None and (low.chunks is not None or bool(low.notnull().any()))
 
 
 def interval_level(attrs: Mapping[Any, Any]) -> float:
-    """The level of the intervals; NaN where attrs do not say it."""
     if attrs.get("analysis") in _OF_SHARES:
         return 0.95
-    if attrs.get("analysis") == "equivalence" and "alpha" in attrs:
+    if attrs.get("analysis") in ("equivalence", "drift") and "alpha" in attrs:
         return 1 - 2 * float(attrs["alpha"])
     return float(attrs.get("confidence_level", math.nan))
 
 
 def interval_kind(attrs: Mapping[Any, Any]) -> str:
-    """What kind of interval: "jackknife ", "percentile bootstrap ", or nothing where attrs do not say."""
+    """Kind of interval, "jackknife ", "percentile bootstrap ", or empty."""
     method = str(attrs.get("method", ""))
     if method == "bootstrap":
         return f"{attrs.get('interval', 'percentile')} bootstrap "
@@ -172,7 +169,6 @@ def interval_kind(attrs: Mapping[Any, Any]) -> str:
 
 
 def tests(result: xr.Dataset) -> Tests | None:
-    """The tests of a result."""
     if not has_tests(result):
         return None
     attrs = result.attrs
@@ -183,12 +179,11 @@ def tests(result: xr.Dataset) -> Tests | None:
 
 
 def test_words(result: xr.Dataset) -> str:
-    """The same as text; empty without any."""
     return str(tests(result) or "")
 
 
 def correction(result: xr.Dataset) -> Correction | None:
-    """How p-values were corrected; None where they were not."""
+    """How p-values were corrected; None if not."""
     if not has_tests(result):
         return None
     method = str(result.attrs.get("adjust_method", ""))
@@ -198,12 +193,12 @@ def correction(result: xr.Dataset) -> Correction | None:
 
 
 def correction_words(result: xr.Dataset) -> str:
-    """The same as text, or "p-values not corrected"; empty without any."""
+    """Correction as text, or "p-values not corrected"; empty without tests."""
     return str(correction(result) or "p-values not corrected") if has_tests(result) else ""
 
 
 def pairs_used(result: xr.Dataset) -> str:
-    """Which share of the pairs counts, after a semicolon; empty where all do."""
+    """Share of counted pairs after a semicolon; empty if all count."""
     there = result["pairs_used"].dropna("metric") if "pairs_used" in result else None
     if there is None or not there.size:
         return ""
@@ -215,12 +210,11 @@ def pairs_used(result: xr.Dataset) -> str:
 
 
 def has_tests(result: xr.Dataset) -> bool:
-    """Whether a result has p-values, or was decided by such."""
     return "pvalue" in result.variables or result.attrs.get("analysis") == "rank"
 
 
 def many_uncorrected(n_tests: int, alpha: float = USUAL_LEVEL) -> str:
-    """What to say of many tests whose p-values are not corrected; empty where there are few."""
+    """The remark on many uncorrected p-values; empty for few."""
     if n_tests <= _MANY_TESTS:
         return ""
     return (
@@ -230,19 +224,19 @@ def many_uncorrected(n_tests: int, alpha: float = USUAL_LEVEL) -> str:
 
 
 def number(value: float, digits: int = 2) -> str:
-    """A number as papers print it: .94, -.12, 1.00; more digits where two would round it to 1 or to 0."""
+    """A number as papers print it: .94, -.12, 1.00; more digits where two would round to 1 or 0."""
     return _fixed(float(value), _places(float(value), digits))
 
 
 def alike(values: Iterable[float], digits: int = 2) -> list[str]:
-    """Numbers of one kind, as an estimate and its limits, with one number of digits: as many as one of them needs."""
+    """Numbers of one kind, as an estimate and its limits, with equal digits."""
     values = [float(value) for value in values]
     places = max((_places(value, digits) for value in values), default=digits)
     return [_fixed(value, places) for value in values]
 
 
 def estimate(value: float, low: float = math.nan, high: float = math.nan, digits: int = 2) -> str:
-    """An estimate with its interval, .94 [.70, .99], or alone where it has none."""
+    """An estimate with its interval, .94 [.70, .99], if any."""
     if math.isnan(low) or math.isnan(high):
         return number(value, digits)
     text, *ends = alike([value, low, high], digits)
@@ -250,7 +244,7 @@ def estimate(value: float, low: float = math.nan, high: float = math.nan, digits
 
 
 def _places(value: float, digits: int) -> int:
-    """How many digits keep a number from being rounded to 1 or to 0, up to two more; `digits` where none do."""
+    """Digits that keep a number from rounding to 1 or 0, at most two more."""
     for places in range(digits, digits + 3):
         shown = abs(round(value, places)) if math.isfinite(value) else value
         if not (shown == 1 > abs(value) or shown == 0 != value):
@@ -259,7 +253,7 @@ def _places(value: float, digits: int) -> int:
 
 
 def _fixed(value: float, places: int) -> str:
-    """A number with so many digits after the point, and no zero before it."""
+    """A number with fixed digits and no leading zero."""
     if math.isnan(value):
         return "undefined"
     if math.isinf(value):
@@ -272,21 +266,20 @@ def _fixed(value: float, places: int) -> str:
 
 
 def setting(value: float) -> str:
-    """A number that was asked for, as alpha or a margin, to four significant digits: .05, .025, .975, .0001."""
+    """A setting such as alpha, to four significant digits: .05, .025, .0001."""
     rounded = float(f"{float(value):.4g}")
     digits = len(f"{rounded:.12f}".rstrip("0").partition(".")[2])
     return number(rounded, max(2, digits))
 
 
 def alpha_of(result: xr.Dataset) -> float:
-    """The significance level by which tests are decided: what attrs say, or the usual one."""
     if result.attrs.get("analysis") == "input_effect":
         return round(1 - float(result.attrs.get("confidence_level", 1 - USUAL_LEVEL)), 10)
     return float(result.attrs.get("alpha", USUAL_LEVEL))
 
 
 def numbers(values: Iterable[float], digits: int = 2) -> list[str]:
-    """Numbers side by side, with as many more digits, up to two, as tell them apart."""
+    """Numbers side by side, with up to two more digits to distinguish them."""
     values = [float(value) for value in values]
     for places in range(digits, digits + 3):
         texts = [number(value, places) for value in values]
@@ -309,7 +302,7 @@ def pvalue(value: float, digits: int = 3) -> str:
 
 
 def heterogeneity(result: xr.Dataset) -> str:
-    """The test of all groups of one metric: "F(2, 9.3) = 5.12, p = .032, corrected .064"; empty where there is none."""
+    """Test of all groups of one metric: "F(2, 9.3) = 5.12, p = .032, corrected .064"; empty without one."""
     values = {each: float(result[f"heterogeneity{each}"]) for each in ("", "_pvalue")}
     if math.isnan(values["_pvalue"]):
         return ""
@@ -317,19 +310,19 @@ def heterogeneity(result: xr.Dataset) -> str:
     adjusted = float(result.get("heterogeneity_pvalue_adjusted", math.nan))
     differs = not math.isnan(adjusted) and adjusted != values["_pvalue"]
     corrected = f", corrected {pvalue(adjusted).removeprefix('p = ').removeprefix('p ')}" if differs else ""
-    statistic = number(values[""]) if values[""] < 1e4 else f"{values['']:.3g}"
+    statistic = number(values[""]) if values[""] < 1e4 or math.isinf(values[""]) else f"{values['']:.3g}"
     return f"F({between:g}, {within:,.1f}) = {statistic}, {pvalue(values['_pvalue'])}{corrected}"
 
 
 def name(label: Hashable) -> str:
-    """A label as text; the middle of a very long one is left out."""
+    """A label as text, shortened in the middle if very long."""
     text = " ".join(str(label).split())
     half = _LONGEST_NAME // 2
     return text if len(text) <= _LONGEST_NAME else f"{text[:half]}…{text[-half + 1 :]}"
 
 
 def listed(labels: Iterable[Hashable], most: int = 5, last: str = "and") -> str:
-    """Labels in a sentence: a, b and c; or the first few of many, and how many more."""
+    """Labels in a sentence: a, b and c; or the first few, and how many more."""
     texts = [name(label) for label in labels]
     if len(texts) > most + 1:
         return f"{', '.join(texts[:most])} {last} {len(texts) - most:,} more"
@@ -337,7 +330,6 @@ def listed(labels: Iterable[Hashable], most: int = 5, last: str = "and") -> str:
 
 
 def _family(result: xr.Dataset) -> str:
-    """Over which tests p-values were corrected."""
     family = str(result.attrs.get("adjust_within", "")).split()
     dims = [str(dim) for dim in result["pvalue"].dims] if "pvalue" in result.variables else family
     outer = [dim for dim in dims if dim not in family]
@@ -345,7 +337,7 @@ def _family(result: xr.Dataset) -> str:
 
 
 def _swaps(attrs: Mapping[Any, Any]) -> str:
-    """What trades places between two metrics: "swaps of scores", of whole systems or inputs, or of decisions."""
+    """What is swapped: "swaps of scores", of whole systems or inputs, or of decisions."""
     if attrs.get("swap") == "decisions":
         return "swaps of decisions"
     whole = {"system": "swaps of systems", "input": "swaps of inputs"}
@@ -353,7 +345,6 @@ def _swaps(attrs: Mapping[Any, Any]) -> str:
 
 
 def _over(attrs: Mapping[Any, Any], unit: str) -> Over:
-    """Of whom it speaks, and how many draws there were."""
     drawn = ""
     if attrs.get("exact"):
         drawn = f"all {unit}"
@@ -363,7 +354,7 @@ def _over(attrs: Mapping[Any, Any], unit: str) -> Over:
 
 
 def scale_of(attrs: Mapping[Any, Any]) -> str | None:
-    """What the coefficient compares on people's own scale (see `Coefficient`); None of a correlation."""
+    """What the coefficient compares on the gold's own scale; None for correlations."""
     record = COEFFICIENTS.get(str(attrs.get("coefficient")))
     return None if record is None else record.scale
 

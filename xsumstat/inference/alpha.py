@@ -36,7 +36,6 @@ class RatedCells:
 
     @classmethod
     def of(cls, ratings: FloatArray) -> RatedCells:
-        """From ratings (systems, inputs, raters)."""
         there = ~np.isnan(ratings)
         size = there.sum(axis=2)
         domain, which = np.unique(ratings[there], return_inverse=True)
@@ -53,21 +52,17 @@ class RatedCells:
 
     @cached_property
     def size(self) -> IntArray:
-        """Number of ratings of each cell."""
         return np.asarray((self.values >= 0).sum(axis=0))
 
     @cached_property
     def margin(self) -> IntArray:
-        """Number of ratings with each value."""
         return self.margin_of(slice(None))
 
     def margin_of(self, cells: IntArray | slice) -> IntArray:
-        """Number of ratings with each value in some cells."""
         some = self.values[:, cells]
         return np.bincount(some[some >= 0], minlength=len(self.domain))
 
     def counts(self) -> IntArray:
-        """Number of ratings of each cell with each value, (cells, values)."""
         n_cells, n_values = len(self.systems), len(self.domain)
         at = (self.values + n_values * np.arange(n_cells))[self.values >= 0]
         return np.bincount(at, minlength=n_cells * n_values).reshape(n_cells, n_values)
@@ -93,7 +88,6 @@ class RatedCells:
 
     @cached_property
     def _sparse(self) -> csr_array:
-        """`counts` without the zeros."""
         from scipy.sparse import csr_array
 
         there = self.values.T >= 0
@@ -124,7 +118,6 @@ class RatedCells:
 
 
 def of(rated: RatedCells, measurement: str) -> float:
-    """Alpha of all cells; NaN with fewer than two values."""
     if np.count_nonzero(rated.margin) < 2:
         return float(np.nan)
     n = int(rated.margin.sum())
@@ -164,7 +157,6 @@ class Without:
 
     @cached_property
     def labels(self) -> IntArray:
-        """The labels that have cells."""
         return np.unique(self.label)
 
     @cached_property
@@ -220,10 +212,7 @@ def _sum_of_others(values: FloatArray) -> FloatArray:
 
 
 def _squares_of_others(n: FloatArray, mean: FloatArray, squares: FloatArray) -> FloatArray:
-    """Squares about the mean of all groups except each, from each group's own (Chan, Golub & LeVeque 1983).
-
-    Nothing is subtracted, so a group far from the others leaves no error in the sums without it.
-    """
+    """Squares about the mean of all groups except each, from each group's own (Chan, Golub & LeVeque 1983)."""
     parts = n, mean, squares
     before = [_before(each) for each in _running(*parts)]
     after = [_before(each)[::-1] for each in _running(*(each[::-1] for each in parts))]
@@ -231,7 +220,6 @@ def _squares_of_others(n: FloatArray, mean: FloatArray, squares: FloatArray) -> 
 
 
 def _before(running: FloatArray) -> FloatArray:
-    """Running total before each."""
     return np.concatenate([np.zeros(min(1, len(running))), running[:-1]])
 
 

@@ -19,8 +19,6 @@ _FAR = 12.0
 
 @dataclass(frozen=True)
 class Design:
-    """The two systems of each pair, (pairs,)."""
-
     left: IntArray
     right: IntArray
     n_systems: int
@@ -41,10 +39,7 @@ class Design:
 
 @dataclass(frozen=True)
 class Fit:
-    """Strengths (..., systems) with mean 0, and η (minus infinity without ties).
-
-    Strengths are NaN where not `finite`: some systems always beat the others, or are not compared with them.
-    """
+    """Strengths (..., systems) with mean 0, and η (minus infinity without ties)."""
 
     strengths: FloatArray
     eta: FloatArray
@@ -89,7 +84,6 @@ def fitted(n: FloatArray, net: FloatArray, ties: FloatArray, design: Design, sta
 def _step(
     n: FloatArray, net: FloatArray, ties: FloatArray, tied: BoolArray, x: FloatArray, theta: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """Newton's step, and the largest component of the gradient."""
     half = theta[:, :-1] @ x.T / 2
     eta = np.where(tied, theta[:, -1], -np.inf)[:, None]
     top = np.maximum(np.abs(half), eta)
@@ -125,10 +119,7 @@ def one_step(n: FloatArray, net: FloatArray, ties: FloatArray, design: Design, w
 
 @dataclass(frozen=True)
 class Strengths:
-    """Strengths with all prompts, and `without` each cluster of them (clusters, systems).
-
-    `fell_back` counts those without a cluster that are one Newton step, because they are not finite.
-    """
+    """Strengths with all prompts, and `without` each cluster of them (clusters, systems)."""
 
     whole: Fit
     without: FloatArray
@@ -137,7 +128,6 @@ class Strengths:
 
     @classmethod
     def of(cls, whole: FloatArray, parts: FloatArray, design: Design, df: float) -> Strengths:
-        """From sums (3, pairs) of all, and (3, clusters, pairs) without each."""
         fit = fitted(whole[0], whole[1], whole[2], design)
         if not bool(fit.finite):
             return cls(fit, np.full((parts.shape[1], design.n_systems), np.nan), df, 0)

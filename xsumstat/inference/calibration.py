@@ -54,7 +54,6 @@ class Calibration:
 
 
 def of_folds(size: int, folds: int, generator: np.random.Generator) -> IntArray:
-    """Random fold of each input; sizes differ by at most 1."""
     found: IntArray = np.empty(size, dtype=np.int64)
     found[generator.permutation(size)] = np.arange(size) % folds
     return found
@@ -65,10 +64,7 @@ def of_folds(size: int, folds: int, generator: np.random.Generator) -> IntArray:
 
 @dataclass(frozen=True)
 class _Counted:
-    """Outputs with both scores, counted by score in each fold.
-
-    `counts` and `sums` of z are (folds, values of x); `of_z` (folds, values of z) is empty where it is not needed.
-    """
+    """Outputs with both scores, counted by score in each fold."""
 
     counts: FloatArray
     sums: FloatArray
@@ -78,7 +74,6 @@ class _Counted:
         return _Counted(self.counts - other.counts, self.sums - other.sums, self.of_z - other.of_z)
 
     def without(self, fold: int) -> tuple[FloatArray, FloatArray, IntArray]:
-        """Those of all other folds together."""
         kept = np.arange(len(self.counts)) != fold
         return self.counts[kept].sum(axis=0), self.sums[kept].sum(axis=0), self.of_z[kept].sum(axis=0)
 
@@ -102,7 +97,6 @@ def _isotonic(known: _Fitted, x: FloatArray) -> FloatArray:
 
 
 def _linear(known: _Fitted, x: FloatArray) -> FloatArray:
-    """Least-squares line; it does not fall."""
     n = known.counts.sum()
     mean = known.counts @ known.x / n
     off = known.x - mean
@@ -174,7 +168,6 @@ class _Outputs:
 
     @functools.cached_property
     def all(self) -> _Counted:
-        """All outputs with both scores."""
         return self.counted(slice(None))
 
     def fold_maps(self, counted: _Counted) -> FloatArray:
@@ -217,7 +210,6 @@ class Refit:
 
     @property
     def used(self) -> BoolArray:
-        """Outputs that maps were fitted to, (systems, inputs)."""
         return np.asarray(~np.isnan(self.x) & ~np.isnan(self.z).all(axis=0))
 
     def outputs(self, calibrated: FloatArray) -> _Outputs:
@@ -287,11 +279,7 @@ def refitted(
 
 
 def _spread(names: IntArray, without: Callable[[BoolArray], float], value: float, halved: bool) -> FloatArray:
-    """Values without each label, spread about the estimate.
-
-    Those of halves are scaled, so n of them have the variance of the jackknife that leaves out d of N labels: ``(N −
-    d)/d`` times the mean square.
-    """
+    """Values without each label, spread about the estimate."""
     labels = np.unique(names)
     if not halved:
         return np.array([without(names == label) for label in labels])
@@ -315,7 +303,6 @@ def _halves(size: int) -> BoolArray:
 
 
 def _value(x: FloatArray, z: FloatArray, measure: Measure) -> float:
-    """The estimate; NaN where no output has both scores."""
     there = ~np.isnan(x), ~np.isnan(arrays.human(z, measure.own_cells))
     if not (there[0].any() and there[1].any()) or not measure.own_cells and not (there[0] & there[1]).any():
         return math.nan
@@ -323,7 +310,6 @@ def _value(x: FloatArray, z: FloatArray, measure: Measure) -> float:
 
 
 def _used(x: FloatArray, z: FloatArray, refit: Refit | None, measure: Measure) -> BoolArray:
-    """Outputs that are compared, or that a calibration was fitted to."""
     human = arrays.human(z, measure.own_cells)
     used = ~np.isnan(x) | ~np.isnan(human) if measure.own_cells else arrays.present(x, human)
     return used if refit is None else used | refit.used

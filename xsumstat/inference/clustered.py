@@ -57,7 +57,6 @@ class _Fit:
 
     @property
     def covariates(self) -> slice:
-        """Places of the covariates among the regressors."""
         return slice(len(self.b) - len(self.slopes), None)
 
     @property
@@ -67,11 +66,7 @@ class _Fit:
 
 
 def slopes(x: FloatArray, z: FloatArray, covariates: FloatArray, question: Question) -> FloatArray:
-    """Slope, standard error and degrees of freedom of each covariate, (3, covariates), in one regression.
-
-    A slope is in SDs of the metric's scores for one SD of the covariate, or for a group between it and the rest. NaN
-    where undefined.
-    """
+    """Slope, standard error and degrees of freedom of each covariate, (3, covariates), in one regression."""
     cells = np.concatenate([np.stack([x, z]), covariates])
     arrays.check_finite(cells)
     cells = np.stack([arrays.scaled(each) for each in cells])
@@ -100,7 +95,6 @@ def used(clusters: Clusters | None, systems: BoolArray, inputs: BoolArray) -> Cl
 
 
 def _in_order(codes: IntArray) -> IntArray:
-    """Codes numbered by first appearance."""
     _, first, inverse = np.unique(codes, return_index=True, return_inverse=True)
     return np.asarray(np.argsort(np.argsort(first))[inverse.reshape(-1)])
 
@@ -115,7 +109,6 @@ def blocks(values: FloatArray, systems: IntArray, inputs: IntArray) -> FloatArra
 
 
 def _sums_of(values: FloatArray, codes: IntArray, axis: int) -> FloatArray:
-    """Values summed over each cluster along an axis."""
     if _trivial(codes):
         return values
     found: FloatArray = np.zeros((codes.max() + 1, *np.moveaxis(values, axis, 0).shape[1:]))
@@ -218,10 +211,7 @@ class _Without:
 
 
 def _by_refits(rows: FloatArray, present: BoolArray, question: Question, codes: IntArray) -> _Without | None:
-    """By a regression without each cluster of systems; None where one is undefined.
-
-    Clusters with the largest spread of covariates come first: an undefined regression is most likely theirs.
-    """
+    """By a regression without each cluster of systems; None where one is undefined."""
     n = int(codes.max()) + 1
     squares = _sums_of((centred_rows(rows, present, question.level)[2:] ** 2).sum(axis=2), codes, 1)
     slopes = np.zeros((n, len(squares)))
@@ -372,11 +362,7 @@ def _of_inputs(
 def _inputs_left_out(
     cells: FloatArray, there: BoolArray, fit: _Fit, question: Question, codes: IntArray
 ) -> tuple[FloatArray, FloatArray]:
-    """Jackknife variance over inputs, ``(M−1)/M·Σ(γ(−j) − mean)²``, with Satterthwaite's degrees of freedom.
-
-    As over systems with the sides exchanged; products are made for clusters only, as inputs may be many. NaN where a
-    slope is undefined without one input or cluster.
-    """
+    """Jackknife variance over inputs, ``(M−1)/M·Σ(γ(−j) − mean)²``, with Satterthwaite's degrees of freedom."""
     # Rows are inputs now: what was centred within rows is centred within columns.
     sides = {"within_system": "input", "input": "within_system", "global": "global"}
     turned = replace(question, level=sides[question.level])

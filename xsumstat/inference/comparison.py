@@ -43,7 +43,6 @@ def compared(estimated: Estimated, confidence_level: float, alternative: str) ->
 
 
 def _pvalue(tail: float, ahead: bool, alternative: str) -> float:
-    """From the tail of t beyond q0, for a difference `ahead` of 0 or behind it."""
     if math.isnan(tail):
         return math.nan
     if alternative == "two-sided":
@@ -53,11 +52,7 @@ def _pvalue(tail: float, ahead: bool, alternative: str) -> float:
 
 @dataclass(frozen=True)
 class _Reach:
-    """How far the limits have reached from the centre.
-
-    `quantiles` (steps,) of t are ascending; `farthest` (2, steps) is the reach of the lower and upper limits up to
-    each.
-    """
+    """How far the limits have reached from the centre."""
 
     estimated: Estimated
     quantiles: FloatArray
@@ -115,10 +110,7 @@ def _distances(estimated: Estimated, quantiles: FloatArray) -> FloatArray:
 
 
 def _peaks(estimated: Estimated, quantiles: FloatArray, distances: FloatArray, side: int, t: float) -> FloatArray:
-    """Quantiles where a limit turns back before t, or before it reaches 0.
-
-    By golden sections, to the square root of double precision, because near a peak values differ by the square of that.
-    """
+    """Quantiles where a limit turns back before t, or before it reaches 0."""
     distance = distances[max(side, 0)]
     at = np.flatnonzero((distance[1:-1] > distance[:-2]) & (distance[1:-1] >= distance[2:])) + 1
     reached = np.flatnonzero(distance >= abs(estimated.centre)) if side * estimated.centre < 0 else np.zeros(1, int)
@@ -135,7 +127,6 @@ def _peaks(estimated: Estimated, quantiles: FloatArray, distances: FloatArray, s
 
 @functools.lru_cache
 def _quantiles(df: float) -> FloatArray:
-    """Quantiles from 0 to that of the least p-value, in growing steps."""
     from scipy.special import stdtrit
 
     last = -float(stdtrit(df, LEAST_PVALUE / 2))

@@ -31,7 +31,6 @@ class Layout:
     effects: tuple[Axes, ...]
 
     def summed(self, values: FloatArray, axes: Axes) -> FloatArray:
-        """Sums over all other axes, which keep length 1."""
         over = tuple(at for at in range(self.mask.ndim) if at not in axes)
         return np.asarray(values.sum(axis=over, keepdims=True))
 
@@ -40,7 +39,6 @@ class Layout:
         return self.mask.astype(float)
 
     def count(self, axes: Axes) -> FloatArray:
-        """Number of values of each label of these axes."""
         return self.summed(self._whole, axes)
 
     def forms(self, x: FloatArray, y: FloatArray, without: Axes) -> FloatArray:
@@ -119,7 +117,6 @@ def _over(values: FloatArray, n: FloatArray) -> FloatArray:
 
 
 def _inverse(tables: FloatArray) -> FloatArray:
-    """Inverse of each table; NaN where singular."""
     scale = np.abs(tables).max(axis=(1, 2), keepdims=True)
     rows = tables / np.where(scale > 0, np.abs(tables).max(axis=2, keepdims=True), 1.0).clip(1e-300)
     good = np.isfinite(rows).all(axis=(1, 2))
@@ -130,10 +127,7 @@ def _inverse(tables: FloatArray) -> FloatArray:
 
 
 def estimates(values: FloatArray, effects: tuple[Axes, ...], errors: bool = True) -> tuple[FloatArray, FloatArray]:
-    """Covariances of the effects of any two scores, and their standard errors, (effects, scores, scores).
-
-    `values` is (scores, systems, inputs, ...), NaN missing; two scores are compared on common cells.
-    """
+    """Covariances of the effects of any two scores, and their standard errors, (effects, scores, scores)."""
     size = len(values)
     found, spread = np.full((2, len(effects), size, size), np.nan)
     layouts: dict[bytes, Layout] = {}
@@ -152,10 +146,7 @@ def estimates(values: FloatArray, effects: tuple[Axes, ...], errors: bool = True
 
 
 def crossed(values: FloatArray) -> FloatArray:
-    """Covariances (systems, inputs and cells; scores, scores) of scores (scores, systems, inputs).
-
-    With one system the effects of inputs and cells coincide and count as cells.
-    """
+    """Covariances (systems, inputs and cells; scores, scores) of scores (scores, systems, inputs)."""
     if values.shape[1] > 1:
         return estimates(values, tuple(EFFECTS.values()), errors=False)[0]
     cells, _ = estimates(values, (EFFECTS["cell"],), errors=False)

@@ -70,7 +70,6 @@ def pool_pvalues(
 
 
 def pvalues_of_counts(counts: npt.NDArray[np.integer[Any]], defined: int) -> FloatArray:
-    """p-values of some pool members from `pool_counts`."""
     return np.where(counts == 0, np.inf, counts / max(defined, 1))
 
 
@@ -88,11 +87,7 @@ def step_down(pvalues: FloatArray, pools: Callable[[IntArray], Iterable[FloatArr
 
 
 def step_down_counts(pvalues: FloatArray, counts: Sequence[npt.NDArray[Any]], defined: IntArray) -> IntArray:
-    """In how many of some pool members min_{l ≥ h} P_(l)^s ≤ p_(h), for each test h.
-
-    The sums over all members, divided by their number, are the shares of `step_down_of_shares`. `counts` (tests,
-    members) and `defined` (tests,) come from `pool_counts`.
-    """
+    """In how many of some pool members min_{l ≥ h} P_(l)^s ≤ p_(h), for each test h."""
     out = np.zeros(len(pvalues), dtype=np.int64)
 
     def pools(order: IntArray) -> Iterator[FloatArray]:
@@ -104,7 +99,6 @@ def step_down_counts(pvalues: FloatArray, counts: Sequence[npt.NDArray[Any]], de
 
 
 def step_down_of_shares(pvalues: FloatArray, shares: FloatArray) -> FloatArray:
-    """The p-values of `step_down` from each test's share."""
     out = np.full(pvalues.shape, np.nan)
     order = _largest_first(pvalues)[::-1]
     out[order] = np.maximum.accumulate(np.maximum(shares[order], pvalues[order]))
@@ -121,6 +115,5 @@ def _reached(pvalues: FloatArray, pools: Callable[[IntArray], Iterable[FloatArra
 
 
 def _largest_first(pvalues: FloatArray) -> IntArray:
-    """Places of the tests, largest p-value first."""
     tested = np.flatnonzero(~np.isnan(pvalues))
     return tested[np.argsort(-pvalues[tested], kind="stable")]

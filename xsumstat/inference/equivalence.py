@@ -54,7 +54,6 @@ class _Limits:
         return cls(estimated, found.tolist())
 
     def raw(self, t: float, side: int) -> float:
-        """Limit at a quantile of t, even where it turns back."""
         limit = self.estimated.limits(t)[side]
         return limit if side == _HIGH else -limit
 
@@ -85,7 +84,6 @@ class _Limits:
 
 @functools.lru_cache
 def _quantiles(df: float) -> list[float]:
-    """Quantiles of t with the tails `_TAILS`."""
     from scipy.special import stdtrit
 
     quantiles: list[float] = np.abs(stdtrit(df, _TAILS)).tolist()

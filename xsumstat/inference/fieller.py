@@ -47,13 +47,11 @@ def _roots(a: float, b: float, c: float) -> list[float]:
 
 
 def pvalue(estimates: FloatArray, variances: Sequence[FloatArray], df: float) -> float:
-    """Two-sided p-value of a ratio of 0."""
     largest = max(float(v[0, 0]) for v in variances)
     return two_sided_by_t(float(estimates[0]), math.sqrt(largest), df) if largest >= 0 else math.nan
 
 
 def standard_error(estimates: FloatArray, variances: Sequence[FloatArray]) -> float:
-    """Standard error of the ratio, where the denominator is positive."""
     n, d = estimates
     if not d > 0:
         return math.nan

@@ -39,24 +39,18 @@ class Group:
 
     @property
     def has_limits(self) -> bool:
-        """Whether the estimate has an interval."""
         return self.estimated.about is not None
 
 
 @dataclass(frozen=True)
 class Component:
-    """A part of the covariance matrix of the groups' estimates, with its degrees of freedom."""
-
     matrix: FloatArray
     df: float
 
 
 @dataclass(frozen=True)
 class Heterogeneity:
-    """F statistic, degrees of freedom and p-value of "all groups have the same correlation".
-
-    NaN where the covariance matrix is singular, has too few degrees of freedom, or a group's jackknife fell back.
-    """
+    """F statistic, degrees of freedom and p-value of "all groups have the same correlation"."""
 
     statistic: float = math.nan
     df_numerator: float = math.nan
@@ -68,10 +62,7 @@ class Heterogeneity:
 
 
 def moves(parts: Parts, dims: tuple[str, ...], dim: str) -> FloatArray:
-    """Change of the estimate without each label of a dim; the squares add up to its part of the variance.
-
-    That is V_s or V_i of `jackknife.variance`, before the noise of cells is removed.
-    """
+    """Change of the estimate without each label of a dim; the squares add up to its part of the variance."""
     about = parts.value if parts.clustered else None
     if dim not in jackknife.varying(parts.shape, dims):
         return np.zeros(parts.shape[0 if dim == "system" else 1])
@@ -138,11 +129,7 @@ def _whole(level: str) -> str:
 
 
 def components(groups: Sequence[Group], measure: Measure, dims: tuple[str, ...]) -> list[Component]:
-    """The parts whose sum is the covariance matrix of the groups' estimates.
-
-    The diagonal has the variances of the groups' own intervals. Each dim is one part with the degrees of freedom of its
-    labels where groups share them, else one for each group.
-    """
+    """The parts whose sum is the covariance matrix of the groups' estimates."""
     whole, found = _whole(measure.level), []
     left = np.array([each.estimated.standard_error**2 for each in groups])
     for dim in sorted(dims, key=lambda each: each != whole):

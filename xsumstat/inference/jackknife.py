@@ -75,10 +75,7 @@ def t_quantile(confidence_level: float, df: float) -> float:
 
 
 def deleted_variance(values: FloatArray, about: float | None = None) -> float:
-    """``(n−1)/n·Σ(θ(−i) − mean)²`` over the n labels; undefined ones are left out of the sum.
-
-    For clusters, which may be few, deviations are about the estimate θ instead of the mean.
-    """
+    """``(n−1)/n·Σ(θ(−i) − mean)²`` over the n labels; undefined ones are left out of the sum."""
     n = len(values)
     defined = values[~np.isnan(values)]
     if len(defined) < 2:
@@ -175,7 +172,6 @@ def _variance_of_groups(parts: OfGroups, dims: tuple[str, ...]) -> float:
 
 
 def noise_of_cells(parts: OfGroups) -> float:
-    """V_c of an average over groups."""
     here = ~np.isnan(parts.r)
     n, squares = _members(parts), _off_mean(parts) ** 2
     # Two metrics may share no group.
@@ -213,7 +209,6 @@ def _off_mean(parts: OfGroups) -> FloatArray:
 
 
 def _summed(values: FloatArray, clusters: IntArray) -> FloatArray:
-    """Rows summed over each cluster."""
     places = np.unique(clusters, return_inverse=True)[1]
     found: FloatArray = np.zeros((places.max(initial=-1) + 1, *values.shape[1:]))
     np.add.at(found, places, values)
@@ -255,10 +250,7 @@ def _bias_of_groups(parts: OfGroups) -> float:
 
 
 def degrees_of_freedom(shape: tuple[int, int], dims: tuple[str, ...], level: str, covariates: int = 0) -> float:
-    """Labels less 1: of the random dim, of systems, or of the smaller dim at levels that mix them.
-
-    Covariates reduce the correlated members by their number (not for all cells). NaN if none are left.
-    """
+    """Labels less 1: of the random dim, of systems, or of the smaller dim at levels that mix them."""
     if not min(shape):
         return math.nan
     sizes = {"system": shape[0], "input": shape[1]}
@@ -319,10 +311,7 @@ def few_of_a_class(share: Share, value: float) -> bool:
 
 
 def of_share(parts: OfCells, share: Share, spread: float, df: float) -> Estimated:
-    """A share p with score limits (Wilson 1927) for n = p(1 − p)/V, at most all cells.
-
-    Where all cells agree, or none, cells of one input count as one.
-    """
+    """A share p with score limits (Wilson 1927) for n = p(1 − p)/V, at most all cells."""
     value = parts.value
     alone = value * (1 - value) / spread if spread > 0 else math.inf
     n = float(share.inputs) if unvarying(2 * value - 1, math.inf) else min(alone, share.n)
@@ -366,7 +355,6 @@ def within_one(parts: Parts, coefficient: Coefficient) -> bool:
 
 
 def unvarying(value: float, error: float) -> bool:
-    """Whether a correlation is ±1, or has no error."""
     return 1 - abs(value) <= NOTHING or error <= NOTHING
 
 
@@ -445,7 +433,6 @@ def of_two(parts: Sequence[Parts], each: Sequence[Estimated], dims: tuple[str, .
 
 
 def difference(one: Estimated, two: Estimated, spread: float, df: float) -> Estimated:
-    """The difference of two estimates with a known variance, as in `of_two`."""
     value, off = one.estimate - two.estimate, one.bias - two.bias
     if one.about is None or two.about is None:
         return Estimated(value, math.nan, math.nan, df)

@@ -71,7 +71,6 @@ class _Left:
     n: FloatArray
 
     def with_reliability(self, reliability: float) -> _Left:
-        """With noise as a known share of the gold's sum of squares."""
         return _Left(self.products, (1 - reliability) * self.products[:, 0, 0], self.n)
 
 
@@ -134,10 +133,7 @@ def least_reliability(x: FloatArray, z: FloatArray, covariates: FloatArray) -> f
 def _made(
     x: FloatArray, ratings: FloatArray, covariates: FloatArray, question: Question, df: FloatArray | None = None
 ) -> tuple[_Cells, tuple[IntArray, IntArray], FloatArray, FloatArray] | None:
-    """Standardised cells, clusters, units of slopes, and the regression's degrees of freedom on the same cells.
-
-    Ratings of two dims are scores without repetition.
-    """
+    """Standardised cells, clusters, units of slopes, and the regression's degrees of freedom on the same cells."""
     arrays.check_finite(x, ratings, covariates)
     plain = np.stack([arrays.scaled(each) for each in (*covariates, x)])
     ratings = arrays.scaled(ratings)
@@ -180,13 +176,11 @@ def _made(
 
 
 def _sums(cells: _Cells, clusters: tuple[IntArray, IntArray], question: Question) -> tuple[_Left, dict[str, _Left]]:
-    """Sums over all cells, and without each cluster of the random dims."""
     left = {dim: _without(cells, at, clusters[at]) for dim, at in _LEFT_OUT.items() if dim in question.dims}
     return _whole(cells), left
 
 
 def _without(cells: _Cells, axis: int, codes: IntArray) -> _Left:
-    """Without each cluster of systems (axis 0) or of inputs (axis 1)."""
     left_out = (codes == np.arange(codes.max() + 1)[:, None]).astype(float)
     rated, present = (cells.rated.turned, cells.present.T) if axis else (cells.rated, cells.present)
     noise = Noise.of(rated, left_out)
@@ -275,7 +269,6 @@ def _turned(products: FloatArray, weights: FloatArray) -> FloatArray:
 
 
 def _whole(cells: _Cells) -> _Left:
-    """Of all cells."""
     rows, present = cells.rows
     flat = rows.reshape(len(rows), -1)
     noise = _noise_of_rows(cells).sum()
@@ -283,7 +276,6 @@ def _whole(cells: _Cells) -> _Left:
 
 
 def _noise_of_rows(cells: _Cells) -> FloatArray:
-    """Noise in the gold's sum of squares, of each row."""
     each = Noise.of(cells.rated, np.zeros((1, len(cells.present)))).of_cells()
     there = cells.present.astype(float)
     if cells.level == "system":
@@ -299,10 +291,7 @@ def _noise_of_rows(cells: _Cells) -> FloatArray:
 
 @dataclass(frozen=True)
 class _Moments:
-    """Mean products of gold z, covariate c and metric x given the other covariates, for each cluster.
-
-    `kept` is zz without noise; `c` and `x` are the unadjusted squares of covariate and metric.
-    """
+    """Mean products of gold z, covariate c and metric x given the other covariates, for each cluster."""
 
     zz: FloatArray
     zc: FloatArray
@@ -416,7 +405,6 @@ def _answers(
     df: FloatArray,
     confidence_level: float,
 ) -> FloatArray:
-    """The numbers of `NAMES`, (names, covariates)."""
     reliability = 1 - float(whole.noise[0] / whole.products[0, 0, 0])
     found = []
     for at, freedom in enumerate(df):
@@ -450,7 +438,6 @@ def _variances(
 
 
 def _deleted(values: FloatArray) -> FloatArray:
-    """Jackknife variances and covariances, (2, 2)."""
     apart = values - values.mean(axis=0)
     n = len(values)
     return np.asarray((n - 1) / n * apart.T @ apart)

@@ -103,10 +103,7 @@ class FromParts:
 
 @dataclass(frozen=True)
 class OfTheseSystems:
-    """For these systems on other inputs: the jackknife over inputs, scaled by their number.
-
-    `spread` is the variance over inputs; `covariances` and `then` as in `FromParts`.
-    """
+    """For these systems on other inputs: the jackknife over inputs, scaled by their number."""
 
     shape: tuple[int, int]
     measure: Measure
@@ -256,10 +253,7 @@ def _correlation(covariance: FloatArray) -> float:
 def interval(
     expected: Expected, n: int, m: float, confidence_level: float, *, scale: float = 1.0, variance: float | None = None
 ) -> tuple[float, float, float]:
-    """Expected jackknife interval for n systems and m inputs, and its standard error.
-
-    `scale` is 2 for shares, whose limits use the scale 2p − 1; `variance` replaces the expected one.
-    """
+    """Expected jackknife interval for n systems and m inputs, and its standard error."""
     df = expected.df(n, m)
     if not df >= 1:
         return math.nan, math.nan, math.nan
@@ -278,10 +272,7 @@ def width(expected: Expected, n: int, m: float, confidence_level: float, *, scal
 def least_inputs(
     expected: Expected, n: int, target: float, confidence_level: float, *, scale: float = 1.0, most: int = 1_000_000
 ) -> float:
-    """Least number of inputs with an interval as narrow as `target`; NaN where none is.
-
-    Widths need not fall with inputs: where cells correlate more than systems, means of more inputs correlate less.
-    """
+    """Least number of inputs with an interval as narrow as `target`; NaN where none is."""
 
     def wide(m: int) -> bool:
         return not width(expected, n, m, confidence_level, scale=scale) <= target

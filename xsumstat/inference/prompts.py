@@ -40,19 +40,14 @@ class LeftOut:
         return math.sqrt(self.variance)
 
     def less(self, other: LeftOut) -> LeftOut:
-        """The difference of two estimates from the same clusters."""
         return LeftOut(self.value - other.value, self.without - other.without)
 
     def by_t(self, level: float) -> Limits:
-        """Limits by Student's t, with degrees of freedom one less than clusters."""
         half = t_quantile(level, self.n - 1) * self.standard_error if self.n > 1 else math.nan
         return self.value - half, self.value + half
 
     def of_share(self, level: float, n: float) -> Limits:
-        """Score limits (Wilson) of a share of `n` cases; similar cases of a cluster count as fewer.
-
-        Where all cases are equal, each cluster counts as one.
-        """
+        """Score limits (Wilson) of a share of `n` cases; similar cases of a cluster count as fewer."""
         if self.n < 2 or math.isnan(self.value):
             return math.nan, math.nan
         spread, v = self.value * (1 - self.value), self.variance
@@ -62,15 +57,11 @@ class LeftOut:
         return float(low), float(high)
 
     def pvalue(self) -> float:
-        """Student's two-sided p-value of the value 0."""
         return two_sided_by_t(self.value, self.standard_error, self.n - 1)
 
 
 def left_out(function: Callable[[FloatArray], FloatArray], sums: FloatArray, counted: FloatArray) -> LeftOut:
-    """A function of sums over prompts, with all clusters and without each.
-
-    `function` maps sums (..., numbers) to values (...). Clusters that `counted` gives no cases are not used.
-    """
+    """A function of sums over prompts, with all clusters and without each."""
     sums = sums[counted > 0]
     total = sums.sum(axis=0)
     return LeftOut(float(function(total)), np.asarray(function(total - sums), dtype=float))
@@ -82,8 +73,6 @@ def within(limits: Limits) -> Limits:
 
 
 def ratio(top: int, bottom: int) -> Callable[[FloatArray], FloatArray]:
-    """Function for the ratio of two of the sums, by their places."""
-
     def of(sums: FloatArray) -> FloatArray:
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.where(sums[..., bottom] > 0, sums[..., top] / sums[..., bottom], np.nan)
@@ -92,10 +81,7 @@ def ratio(top: int, bottom: int) -> Callable[[FloatArray], FloatArray]:
 
 
 def difference_of_shares(one: float, two: float, found: LeftOut, n: float, level: float) -> Limits:
-    """Limits of the difference of two shares of the same cases, with one case added to each (Bonett & Price 2012).
-
-    `one` and `two` are numbers of the `n` cases; similar cases of a cluster count as fewer.
-    """
+    """Limits of the difference of two shares of the same cases, with one case added to each (Bonett & Price 2012)."""
     if found.n < 2 or math.isnan(found.value):
         return math.nan, math.nan
     p, q = one / n, two / n

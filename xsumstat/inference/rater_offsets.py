@@ -29,7 +29,6 @@ class RatedCells:
 
     @property
     def count(self) -> FloatArray:
-        """Number of ratings of each cell."""
         return np.asarray(self.there.sum(axis=0))
 
     @property
@@ -39,7 +38,6 @@ class RatedCells:
 
     @property
     def turned(self) -> RatedCells:
-        """Rows and columns exchanged."""
         return RatedCells(self.mean.T, self.apart.transpose(0, 2, 1), self.there.transpose(0, 2, 1))
 
     def of_rows(self, rows: BoolArray) -> RatedCells:
@@ -47,7 +45,6 @@ class RatedCells:
 
 
 def fitted(ratings: FloatArray, present: BoolArray) -> RatedCells:
-    """Ratings (raters, rows, columns), NaN missing, of the cells that are present."""
     there = ~np.isnan(ratings) & present
     known = there.astype(float)
     count = np.maximum(known.sum(axis=0), 1)
@@ -62,10 +59,7 @@ def fitted(ratings: FloatArray, present: BoolArray) -> RatedCells:
 
 @dataclass(frozen=True)
 class _Offsets:
-    """Raters' offsets (clusters, raters) without each cluster of rows, relative to those of all cells.
-
-    `rank` (clusters,) is the number of identified offsets, `spare` ratings less cells.
-    """
+    """Raters' offsets (clusters, raters) without each cluster of rows, relative to those of all cells."""
 
     offsets: FloatArray
     rank: FloatArray
@@ -73,7 +67,6 @@ class _Offsets:
 
     @classmethod
     def of(cls, cells: RatedCells, left_out: FloatArray) -> _Offsets:
-        """Without each cluster; `left_out` (clusters, rows) is 1 where a cluster has a row."""
         by_row = _products(cells.there, cells.share)
         whole, apart = by_row.sum(axis=0), cells.apart.sum(axis=2)
         normal = whole - np.tensordot(left_out, by_row, 1)
@@ -104,7 +97,6 @@ class Noise:
 
     @classmethod
     def of(cls, cells: RatedCells, left_out: FloatArray) -> Noise:
-        """With the offsets refitted without each cluster."""
         return cls(cells, left_out, _Offsets.of(cells, left_out))
 
     @property

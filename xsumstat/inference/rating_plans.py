@@ -19,10 +19,7 @@ MOST = 10**9
 
 @dataclass(frozen=True)
 class Spread:
-    """Variance of one rating (or difference of two systems' ratings) `between` inputs, and its rating `noise`.
-
-    `explained` is the part of `between` that a judge explains; `noise` is 0 where ratings are taken as they are.
-    """
+    """Variance of one rating (or difference of two systems' ratings) `between` inputs, and its rating `noise`."""
 
     between: float
     noise: float = 0.0
@@ -47,7 +44,6 @@ class Spread:
         return found
 
     def width(self, rated: Any, raters: int, judged: Any, confidence_level: float) -> FloatArray:
-        """Average width of the interval by Student's t."""
         from scipy.special import gammaln, stdtrit
 
         df = degrees_of_freedom(rated, judged)
@@ -57,7 +53,6 @@ class Spread:
         return np.asarray(2 * stdtrit(df, (1 + confidence_level) / 2) * error * of_root)
 
     def power(self, size: float, rated: Any, raters: int, judged: Any, alpha: float) -> FloatArray:
-        """Power of the test of a difference."""
         return power(size, self.variance(rated, raters, judged), degrees_of_freedom(rated, judged), alpha)
 
 

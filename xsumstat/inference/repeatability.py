@@ -155,10 +155,7 @@ class Components:
         return prompts.LeftOut(float(values[0]), values[1:][self.there])
 
     def reliability(self, level: str, n_runs: Sequence[int], confidence_level: float) -> FloatArray:
-        """Of the mean of so many runs, with limits; (3, numbers of runs).
-
-        The limits are those of the logarithm of true variance over noise, which gives all of them.
-        """
+        """Of the mean of so many runs, with limits; (3, numbers of runs)."""
         true, noise = self.true(level, self.variance), self.noise(level)
         runs = np.asarray(n_runs, dtype=float)
         signal, left = max(float(true[0]), 0.0), max(float(noise[0]), 0.0)

@@ -11,17 +11,13 @@ from xsumstat.types import BoolArray, FloatArray
 
 
 def few_valued(z: FloatArray, rated: BoolArray) -> BoolArray:
-    """Systems with ratings of one or two values, enough of them that a value repeats, (..., systems).
-
-    Where all systems' ratings together have two values, two ratings of a system suffice.
-    """
+    """Systems with ratings of one or two values, enough of them that a value repeats, (..., systems)."""
     n = rated.sum(axis=-1)
     distinct = _distinct(z, rated)
     return np.asarray((n >= 2) & (distinct <= 2) & ((n > distinct) | _two_valued(z, rated)))
 
 
 def _two_valued(z: FloatArray, rated: BoolArray) -> BoolArray:
-    """Whether all systems' ratings together have one or two values, (..., 1)."""
     flat = (*z.shape[:-2], z.shape[-2] * z.shape[-1])
     distinct = _distinct(z.reshape(flat), rated.reshape(flat))
     return np.asarray((distinct <= 2) & (rated.sum(axis=(-2, -1)) > distinct))[..., None]

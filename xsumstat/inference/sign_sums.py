@@ -31,11 +31,9 @@ class Tail:
 
     @classmethod
     def of(cls, observed: float, reached: float, passed: float, *, exact: bool) -> Tail:
-        """From the chances of reaching, and of passing, the magnitude of the given sum."""
         return cls(reached, 1 - passed, exact) if observed >= 0 else cls(1 - passed, reached, exact)
 
     def pvalue(self, observed: float, alternative: str) -> float:
-        """p-value of the observed sum; the distribution is symmetric."""
         if alternative == "greater":
             return self.at_least
         if alternative == "less":
@@ -82,7 +80,6 @@ def _rounded(values: FloatArray, observed: float) -> Tail:
 
 
 def _listed(values: FloatArray, threshold: float) -> float:
-    """P(Σ e·value ≥ threshold) by counting."""
     halves = [np.zeros(1), np.zeros(1)]
     for at, value in enumerate(values):
         halves[at % 2] = np.concatenate([halves[at % 2] - value, halves[at % 2] + value])
@@ -137,7 +134,6 @@ def _on_lattice(steps: IntArray, threshold: int, next_one: int) -> tuple[float, 
 
 @lru_cache(maxsize=2)
 def _roots(length: int) -> npt.NDArray[np.complex128]:
-    """Roots of unity, in order."""
     return np.asarray(np.exp(2j * np.pi * np.arange(length) / length))
 
 

@@ -39,7 +39,6 @@ class _Typical:
 
     @classmethod
     def of(cls, f: FloatArray, z: FloatArray, rated: BoolArray, slope: Slope) -> _Typical:
-        """From all pairs of systems, whichever are asked about."""
         sums, count = [np.zeros(slope.b.shape), np.zeros(slope.b.shape)], np.zeros(slope.b.shape)
         for first, second in itertools.combinations(range(f.shape[-2]), 2):
             both: BoolArray = np.asarray(rated[..., first, :] & rated[..., second, :])
@@ -60,10 +59,7 @@ def _moderated(variance: FloatArray, df: FloatArray, typical: FloatArray) -> Flo
 
 
 def shared_slope(f: FloatArray, z: FloatArray) -> Slope:
-    """The slope of human on metric scores (..., systems, inputs) that all pairs share.
-
-    Systems are centred; inputs too where all rated systems have ratings of the same inputs.
-    """
+    """The slope of human on metric scores (..., systems, inputs) that all pairs share."""
     scored = ~np.isnan(f)
     rated = scored & ~np.isnan(z)
     whole = Strata.none(f.shape[-1])
@@ -87,10 +83,7 @@ def shared_slope(f: FloatArray, z: FloatArray) -> Slope:
 def system_differences(
     f: FloatArray, z: FloatArray, pairs: IntArray, target: str, level: float
 ) -> dict[str, FloatArray]:
-    """Differences of the first and second system of each pair, (..., pairs), by the names of `NAMES`.
-
-    `f` and `z` (..., systems, inputs) are metric and human scores; `target` is "new" or "these" inputs.
-    """
+    """Differences of the first and second system of each pair, (..., pairs), by the names of `NAMES`."""
     slope = shared_slope(f, z)
     scored = ~np.isnan(f)
     rated = scored & ~np.isnan(z)
@@ -120,7 +113,6 @@ def _pair(
     target: str,
     width: FloatArray,
 ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-    """Difference, variance, degrees of freedom and common inputs of two systems, (..., 2, inputs)."""
     both: BoolArray = np.asarray(rated.all(axis=-2))
     n = both.sum(axis=-1).astype(float)
     scored: BoolArray = np.asarray(~np.isnan(f).any(axis=-2))
@@ -149,7 +141,6 @@ def _mean(values: FloatArray, there: BoolArray) -> FloatArray:
 
 
 def _variance(values: FloatArray, there: BoolArray, df: FloatArray | None = None) -> FloatArray:
-    """Variance of the present values, with n − 1 degrees of freedom by default."""
     rest = Strata.none(values.shape[-1]).centred(values[..., None, :], there[..., None, :])[..., 0, :]
     return divided((rest**2).sum(axis=-1), there.sum(axis=-1) - 1 if df is None else df, np.nan)
 
@@ -189,10 +180,7 @@ def _paired(
 
 
 def _least_variance(mean: FloatArray, width: FloatArray, n: FloatArray) -> FloatArray:
-    """Variance of n equal differences and two pseudo-inputs (Agresti and Min 2005).
-
-    These have differences 0, 0, and the ratings' width in either direction, each counting as half an input.
-    """
+    """Variance of n equal differences and two pseudo-inputs (Agresti and Min 2005)."""
     size = n + 2
     return np.asarray((n * mean**2 + width**2) / size - (n * mean / size) ** 2)
 
@@ -200,7 +188,6 @@ def _least_variance(mean: FloatArray, width: FloatArray, n: FloatArray) -> Float
 def _remainder(
     f: FloatArray, z: FloatArray, rated: BoolArray, alone: BoolArray, slope: Slope, width: FloatArray
 ) -> Part:
-    """The difference of means over inputs where one of the two has ratings."""
     used = slope.used[..., None, None]
     e = z - used * f
     everything, own = ~np.isnan(f), alone
@@ -222,7 +209,6 @@ def _remainder(
 
 
 def _share(paired: Part, rest: Part) -> FloatArray:
-    """Weight of the paired estimate, by inverse variance."""
     one = np.where(paired.there, divided(1.0, paired.variance, np.inf), 0.0)
     other = np.where(rest.there, divided(1.0, rest.variance, np.inf), 0.0)
     with np.errstate(invalid="ignore"):

@@ -31,20 +31,16 @@ class Strata:
 
     @classmethod
     def none(cls, n_inputs: int) -> Strata:
-        """All inputs in one group."""
         return cls(np.zeros(n_inputs, dtype=np.int64), 1)
 
     @property
     def members(self) -> FloatArray:
-        """Membership of inputs, (inputs, groups)."""
         return np.asarray(np.eye(self.n)[self.codes])
 
     def counts(self, there: BoolArray) -> FloatArray:
-        """Number of present inputs of each group, (..., systems, groups)."""
         return np.asarray(there.astype(float) @ self.members)
 
     def means(self, values: FloatArray, there: BoolArray) -> FloatArray:
-        """Mean of each group, NaN where empty."""
         sums = np.where(there, values, 0.0) @ self.members
         return divided(sums, self.counts(there), np.nan)
 
@@ -91,7 +87,6 @@ class Slope:
 
     @property
     def used(self) -> FloatArray:
-        """The shrunk slope."""
         return self.kept * self.b
 
 
@@ -111,7 +106,6 @@ class _Slopes:
 
 
 def _slopes(f: FloatArray, z: FloatArray, rated: BoolArray, n_strata: int) -> _Slopes:
-    """The slopes of centred scores."""
     n = rated.sum(axis=-1).astype(float)
     df = np.maximum(n - n_strata, 0.0)
     shared = Slope.of(f, z, rated.any(axis=-2).sum(axis=-1).astype(float), df.sum(axis=-1) - 1)
@@ -166,11 +160,7 @@ def system_means(
     level: float,
     scale: tuple[float, float] | None = None,
 ) -> dict[str, FloatArray]:
-    """Means, limits and their ingredients by name, each (..., systems).
-
-    `f` and `z` (..., systems, inputs) are metric and human scores; `target` is one of `TARGETS`; `scale` is the
-    possible range of ratings, for limits of one or two values.
-    """
+    """Means, limits and their ingredients by name, each (..., systems)."""
     scored = ~np.isnan(f)
     rated = scored & ~np.isnan(z)
     f0, z0 = strata.centred(f, rated), strata.centred(z, rated)
@@ -206,10 +196,7 @@ def with_limits(
     t_human: FloatArray,
     n: FloatArray,
 ) -> dict[str, FloatArray]:
-    """Means with and without the metric, limits from variances and quantiles, and the effective number of ratings.
-
-    With ``n·v_human/v`` ratings, their mean alone would have the same variance.
-    """
+    """Means with and without the metric, limits from variances and quantiles, and the effective number of ratings."""
     half, half_human = t * np.sqrt(v), t_human * np.sqrt(v_human)
     with np.errstate(divide="ignore", invalid="ignore"):
         effective = np.where((v <= 0) & (v_human <= 0), n, n * v_human / v)
@@ -221,7 +208,6 @@ def with_limits(
 
 
 def over_strata(share: FloatArray, values: FloatArray) -> FloatArray:
-    """Sum of shares times values, over groups with inputs."""
     none = np.isnan(share).any(axis=-1)
     return np.where(none, np.nan, np.where(share > 0, share * values, 0.0).sum(axis=-1))
 
@@ -229,10 +215,7 @@ def over_strata(share: FloatArray, values: FloatArray) -> FloatArray:
 def _beyond(
     s_z: FloatArray, means: FloatArray, share: FloatArray, n_h: FloatArray, m: FloatArray, target: str
 ) -> FloatArray:
-    """What new inputs add to the variance: s²_z/m.
-
-    With strata s²_z is the total variance: within, and between their means beyond chance.
-    """
+    """What new inputs add to the variance: s²_z/m."""
     if target == "these":
         return np.zeros_like(s_z)
     middle = over_strata(share, means)[..., None]
@@ -242,10 +225,7 @@ def _beyond(
 
 
 def rated_gap(f: FloatArray, z: FloatArray, strata: Strata) -> tuple[FloatArray, FloatArray]:
-    """Mean metric score of rated less that of unrated inputs, and Student's p-value of no difference.
-
-    Within strata, weighted by n·u/m for n rated and u unrated inputs. NaN where all, or none, have ratings.
-    """
+    """Mean metric score of rated less that of unrated inputs, and Student's p-value of no difference."""
     from scipy.special import stdtr
 
     scored = ~np.isnan(f)

@@ -14,13 +14,24 @@ import xarray as xr
 from xsumstat import _validate
 from xsumstat.dataset import directions, facts
 from xsumstat.dataset import scores as schema
-from xsumstat.io import cells, columns, frames, recognised, roles, rows, stores, tabular
+from xsumstat.io import (
+    added_files,
+    cells,
+    columns,
+    frames,
+    recognised,
+    roles,
+    rows,
+    score_files,
+    stores,
+    tabular,
+)
 from xsumstat.method_synonyms import COLUMNS
 from xsumstat.synonyms import spelt
 from xsumstat.types import FloatArray, IntArray
 
 ADDED = "added"  # the attribute that says how many rows found their output
-_SUFFIXES = (*columns.TABLES, ".jsonl")
+_SUFFIXES = (*columns.TABLES, ".jsonl", score_files.SUFFIX)
 
 
 @_validate.public
@@ -41,15 +52,15 @@ def add_metric(
     ds : Dataset
         Scores; it is not changed.
     scores : DataFrame, str or Path
-        One row for each output: a frame of pandas or another library, or a ``.csv``, ``.tsv``, ``.parquet`` or
-        ``.jsonl`` file.
+        One row for each output: a frame of pandas or another library, or a ``.csv``, ``.tsv``, ``.parquet``,
+        ``.jsonl`` or ``.score`` file (mt-metrics-eval: lines ``SYSTEM SCORE``, inputs in the order of `ds`).
     on : str, list of str or mapping, optional
         Columns that identify an output, such as ``["model", "prompt_id"]``, or the dim or coordinate of each column:
         ``{"system": "model", "doc_id": "document"}``. Default: columns with usual names.
     metric : str or list of str, optional
         Columns of scores, each a metric. Default: every other numeric column.
     name : str or list of str, optional
-        Names of the metrics in the result. Default: the names of their columns.
+        Names of the metrics in the result. Default: the names of their columns, or of the ``.score`` file.
     lower_is_better : str or list of str, optional
         New metrics, by their names in the result, that are better when lower.
     kind : str, optional
@@ -83,7 +94,10 @@ def add_metric(
     ([3.0, 5.0], 'mine: 4 of 4 rows matched')
     """
     score = schema.checked_scores(ds)
-    frame, path = _read(scores)
+    frame, path = _read(ds, scores)
+    if path is not None and added_files.is_scores(path):
+        added_files.check_keywords(path, on, metric)
+        on, path = ["system", "input"], None
     keys = _keys(ds, score, frame, on)
     if path is not None:  # whose labels are text, as 007
         frame = frames.table(path, list(keys.values()))[0]
@@ -91,24 +105,21 @@ def add_metric(
     match = _matched(ds, score, frame, keys, as_text=path is not None)
     values = [rows.numbers(frame[column], column, "row {}".format) for column in names.values()]
     new = _laid_out(score, match, list(names), np.array(values))
-    told = {label: {"kind": "automatic" if kind is None else _validate.text("kind", kind)} for label in names}
+    kind_of_new = {"kind": "automatic" if kind is None else _validate.text("kind", kind)}
+    told = {label: {**each, **kind_of_new} for label, each in added_files.described(ds, names).items()}
     found = with_metrics(ds, score, new, told, kinds=kind is not None)
     lower = _validate.several("lower_is_better", lower_is_better, "a metric or several")
     for label in lower:
         _validate.known("metric in lower_is_better", label, list(names), "new metrics")
     found = directions.declare(found, lower, "lower_is_better") if lower else found
-    said = _said(score, match, list(names))
+    said = _said(score, match, list(names), _own_references(told))
     return found.assign_attrs({ADDED: "; ".join(filter(None, [str(ds.attrs.get(ADDED, "")), said]))})
 
 
 def with_metrics(
     ds: xr.Dataset, score: xr.DataArray, new: xr.DataArray, about: Mapping[Hashable, Mapping[str, Any]], kinds: bool
 ) -> xr.Dataset:
-    """A Dataset with further metrics `new` and their descriptions.
-
-    `about` gives for each new metric its coordinates; it is better when higher. `kinds`: create the coordinate `kind`
-    if absent.
-    """
+    """A Dataset with further metrics `new` and their descriptions."""
     bare = schema.without_coords(score)
     whole = xr.concat(
         [bare, new.broadcast_like(bare.isel(metric=0, drop=True)).transpose(*bare.dims)],
@@ -125,7 +136,6 @@ def with_metrics(
 def _descriptions(
     ds: xr.Dataset, metrics: list[Hashable], about: Mapping[Hashable, Mapping[str, Any]], kinds: bool
 ) -> dict[str, Any]:
-    """Coordinates of a Dataset that gains metrics."""
     coords: dict[str, Any] = {}
     for each, coord in ds.coords.items():
         if coord.dims == ("metric",) and each != "metric":
@@ -140,8 +150,13 @@ def _descriptions(
     return coords
 
 
-def _read(scores: Any) -> tuple[pd.DataFrame, Path | None]:
-    """The frame, and the path of a text file, whose labels have no types."""
+def _own_references(told: Mapping[Hashable, Mapping[str, Any]]) -> set[str]:
+    """The references that all new metrics have, and so need not score as systems."""
+    return set.intersection(*(set(added_files.parted(each["reference"])) for each in told.values()))
+
+
+def _read(ds: xr.Dataset, scores: Any) -> tuple[pd.DataFrame, Path | None]:
+    """The frame, and the path of a file of text, whose labels have no types."""
     if not isinstance(scores, str | Path):
         if isinstance(scores, pd.Series):
             scores = scores.to_frame("score" if scores.name is None else scores.name)
@@ -154,6 +169,8 @@ def _read(scores: Any) -> tuple[pd.DataFrame, Path | None]:
         raise stores.no_such(path)
     if suffix not in _SUFFIXES:
         raise ValueError(f"scores must be a table ({', '.join(_SUFFIXES)}), got {path.name}")
+    if added_files.is_scores(path):
+        return added_files.rows_of(ds, path)[0], path
     if suffix == ".jsonl":
         return rows.prepared(recognised.records(path), None), None
     with stores.reading(path):
@@ -161,7 +178,6 @@ def _read(scores: Any) -> tuple[pd.DataFrame, Path | None]:
 
 
 def _keys(ds: xr.Dataset, score: xr.DataArray, frame: pd.DataFrame, on: Any) -> dict[str, str]:
-    """The column of each dim or coordinate that identifies outputs."""
     dims = [str(dim) for dim in score.dims if dim != "metric"]
     if isinstance(on, Mapping):
         keys = {str(dim): column for dim, column in on.items()}
@@ -182,14 +198,13 @@ def _keys(ds: xr.Dataset, score: xr.DataArray, frame: pd.DataFrame, on: Any) -> 
         if dim not in covered and score.sizes[dim] > 1:
             named = _validate.listing(frame.columns, 20)
             raise ValueError(
-                f"scores has no column of {dim}s, of which there are {score.sizes[dim]:,}: pass "
+                f"scores has no column of {dim}s, and ds has {score.sizes[dim]:,}: pass "
                 f"on={{'system': ..., 'input': ...}}; columns: {named}"
             )
     return keys
 
 
 def _dim_of(ds: xr.Dataset, dims: list[str], column: str) -> str:
-    """The dim or coordinate that a column names."""
     described = [str(name) for name, coord in ds.coords.items() if coord.ndim == 1 and coord.dims[0] in dims]
     if column in dims or column in described:
         return column
@@ -221,7 +236,6 @@ def _along(ds: xr.Dataset, dims: list[str], key: str) -> str:
 
 
 def _values(coord: xr.DataArray) -> Any:
-    """Labels in memory, also beside lazy scores."""
     return coord.compute(scheduler="synchronous").values if facts.is_lazy(coord) else coord.values
 
 
@@ -251,7 +265,8 @@ def _names(taken: list[str], name: Any, known: list[Hashable]) -> dict[Hashable,
     names = taken if name is None else _validate.several("name", name, "a metric's name or several")
     if len(names) != len(taken):
         raise ValueError(
-            f"name has {len(names)} name(s), and scores {len(taken)} column(s) of scores: {_validate.listing(taken)}; "
+            f"name has {_validate.counted(len(names), 'name')} for {_validate.counted(len(taken), 'column')} of "
+            f"scores: {_validate.listing(taken)}; "
             "metric=[...] chooses columns"
         )
     for label in names:
@@ -275,7 +290,6 @@ class _Match:
     unknown: list[str]
 
     def cells(self) -> tuple[IntArray, ...]:
-        """Places of the matching rows, by dim."""
         return tuple(each[self.rows] for each in self.places.values())
 
 
@@ -288,7 +302,10 @@ def _matched(
     for key, column in keys.items():
         lacking = np.flatnonzero(frame[column].isna().to_numpy())
         if len(lacking):
-            raise ValueError(f"{len(lacking)} row(s) have no {key} (column {column!r}), the first is row {lacking[0]}")
+            raise ValueError(
+                f"{_validate.counted(len(lacking), 'row')} without {key} (column {column!r}), the first is row "
+                f"{lacking[0]}"
+            )
         places[_along(ds, dims, key)] = _of_labels(pd.Index(_values(ds[key])), frame[column], key, as_text)
     for dim in facts.CELLS:
         places.setdefault(dim, np.zeros(len(frame), dtype=np.int64))
@@ -297,15 +314,13 @@ def _matched(
     texts = frame[list(keys.values())].astype(str).agg("/".join, axis=1) if len(frame) else pd.Series(dtype=str)
     if not known.any():
         both = "; ".join(f"{key}: {_validate.listing(_values(ds[key]).tolist(), 2)}" for key in keys)
-        raise ValueError(
-            f"no row is of an output of the scores: the rows are {_validate.listing(texts, 2)}, the scores {both}"
-        )
+        raise ValueError(f"no row matches an output: the rows have {_validate.listing(texts, 2)}, the scores {both}")
     match = _Match(places, np.flatnonzero(known), len(frame), texts[~known].tolist()[:3])
     twice = pd.DataFrame(dict(enumerate(match.cells()))).duplicated().to_numpy()
     if twice.any():
         columns_of = list(keys.values())
         raise ValueError(
-            f"{int(twice.sum())} row(s) are of an output that one before is of, the first "
+            f"{_validate.counted(int(twice.sum()), 'row')} with an output of an earlier row, the first "
             f"{texts.iloc[match.rows[twice][0]]!r}: keep one, as by frame.drop_duplicates({columns_of!r}), "
             f"or average them by frame.groupby({columns_of!r}, as_index=False).mean(numeric_only=True)"
         )
@@ -341,21 +356,27 @@ def _laid_out(score: xr.DataArray, match: _Match, names: list[Hashable], values:
     return xr.DataArray(cube, {"metric": names, **{dim: score.indexes[dim] for dim in dims}}, ("metric", *dims))
 
 
-def _said(score: xr.DataArray, match: _Match, names: list[Hashable]) -> str:
-    """The number of matching rows in words; warns of unmatched rows or outputs."""
+def _said(score: xr.DataArray, match: _Match, names: list[Hashable], references: set[str]) -> str:
+    """The number of matching rows in words; warns of unmatched rows or outputs, except own references."""
     said = f"{', '.join(map(str, names))}: {len(match.rows):,} of {match.n_rows:,} rows matched"
     texts = []
     if len(match.rows) < match.n_rows:
-        texts.append(f"{match.n_rows - len(match.rows):,} row(s) are of no output, as {', '.join(match.unknown)}")
+        texts.append(
+            f"{_validate.counted(match.n_rows - len(match.rows), 'row')} without an output in the scores, e.g. "
+            f"{', '.join(match.unknown)}"
+        )
     if not facts.is_lazy(score):
         dims = list(match.places)
         there = score.notnull().any([dim for dim in score.dims if dim not in dims]).transpose(*dims).values
         lacking = there.copy()
         lacking[match.cells()] = False
+        if references and "system" in dims:
+            own = [at for at, system in enumerate(score["system"].values) if system in references]
+            lacking[(slice(None),) * dims.index("system") + (own,)] = False
         if lacking.any():
             first = ["/".join(str(score.indexes[dim][at]) for dim, at in zip(dims, place, strict=True))
                      for place in np.argwhere(lacking)[:3]]  # fmt: skip
-            texts.append(f"{int(lacking.sum()):,} of {int(there.sum()):,} outputs have no row, as {', '.join(first)}")
+            texts.append(f"{int(lacking.sum()):,} of {int(there.sum()):,} outputs have no row, e.g. {', '.join(first)}")
     if texts:
         _validate.warn("; ".join([said, *texts]), "scores_left_out")
     return said

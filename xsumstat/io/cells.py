@@ -43,7 +43,6 @@ def text(labels: Iterable[str]) -> np.ndarray[Any, np.dtype[np.object_]]:
 
 
 def is_named(metric: str, name: str) -> bool:
-    """Whether a metric is `name` or one of its variants."""
     return metric == name or metric.startswith(f"{name}_")
 
 
@@ -111,7 +110,7 @@ def report_alike(labels: Mapping[Hashable, Iterable[Hashable]]) -> None:
         if pairs:
             listed = "; ".join(f"{ascii(str(a))} and {ascii(str(b))}" for a, b in pairs[:3])
             _validate.warn(
-                f"{what}: {len(pairs)} pair(s) of labels look the same, and are two, as their signs differ: {listed}; "
+                f"{what}: some labels look the same but have different characters: {listed}; "
                 "spell them alike, as unicodedata.normalize('NFC', label) does",
                 "look_alike_labels",
             )
@@ -131,7 +130,6 @@ def as_cube(values: Mapping[Cell, float], *labels: list[str]) -> np.ndarray[Any,
 
 
 def number(value: Any, name: str, where: str) -> float:
-    """A finite score, NaN for null; `name` and `where` are for the error message."""
     if type(value) is float and math.isfinite(value):
         return value
     if value is None:

@@ -37,7 +37,6 @@ def files(path: Paths, patterns: tuple[str, ...], what: str) -> list[Path]:
 
 
 def parsed(content: bytes | str, where: str, line: int | None = None) -> Any:
-    """The value of a JSON text; errors name file and line."""
     check_density(content, where if line is None else f"{where}, line {line}")
     try:
         return json.loads(content if isinstance(content, str) else content.decode("utf-8-sig"))
@@ -75,8 +74,6 @@ def listing(value: Any, where: str, name: str) -> list[Any]:
 
 
 class Cases:
-    """Scores of cases (inputs), collected from the runs of several systems."""
-
     def __init__(self) -> None:
         self._values: dict[tuple[str, str, tuple[str, str]], list[float]] = {}
         self._origin: dict[tuple[str, tuple[str, str]], str] = {}
@@ -130,7 +127,6 @@ class Cases:
         self._verdicts[key] = passed, where
 
     def direction(self, metric: str, higher: bool, where: str) -> None:
-        """Record the tool's direction of a metric."""
         if self._lower.setdefault(metric, not higher) != (not higher):
             raise ValueError(f"{where}: {metric!r} is better when {'higher' if higher else 'lower'}, and before not so")
 
@@ -144,7 +140,7 @@ class Cases:
         systems = list(dict.fromkeys(system for _, system, _ in self._values))
         if self._skipped:
             said = "; ".join(f"{metric!r} ({value})" for metric, value in list(self._skipped.items())[:8])
-            _validate.warn(f"scores that are no numbers are left out: {said}", "scores_left_out")
+            _validate.warn(f"left out scores that are not numbers: {said}", "scores_left_out")
         if not metrics:
             raise ValueError(f"there are no scores of {source} in what was read")
         tasks = dict.fromkeys(key[2][0] for key in self._values)

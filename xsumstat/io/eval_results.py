@@ -164,7 +164,7 @@ def read_promptfoo(path: str | Path | Iterable[str | Path]) -> xr.Dataset:
             for metric, value, averaged in _promptfoo_scores(entry, where):
                 cases.add(key, cases.label("metric", metric, where), value, where, averaged=averaged)
     if failed:
-        _validate.warn(f"{failed} answer(s) ended in an error, and have no score", "scores_left_out")
+        _validate.warn(f"no score for {_validate.counted(failed, 'answer')} that ended in an error", "scores_left_out")
     ds = cases.dataset("promptfoo")
     return ds.assign_coords(_described(ds, variables))
 
@@ -193,7 +193,6 @@ def _test(entry: dict[str, Any], where: str) -> int:
 
 
 def _test_names(entries: list[tuple[str, dict[str, Any]]]) -> dict[int, str]:
-    """Names of tests: their descriptions where each has its own, else their numbers."""
     names: dict[int, Any] = {}
     for where, entry in entries:
         case = entry.get("testCase")
@@ -220,7 +219,6 @@ def _prompts_by_provider(entries: list[tuple[str, dict[str, Any]]]) -> dict[str,
 
 
 def _prompt(entry: dict[str, Any]) -> str:
-    """The prompt's label, by default its template."""
     prompt = entry.get("prompt")
     label = prompt.get("label") if isinstance(prompt, dict) else prompt
     return str(label or entry.get("promptId") or entry.get("promptIdx"))

@@ -12,12 +12,12 @@ import pandas as pd
 import xarray as xr
 
 from xsumstat import _validate, extras
-from xsumstat.io import cells, declarations, recognised, rows, runs, stores, tables, tabular, texts
+from xsumstat.io import cells, declarations, mtme, recognised, rows, runs, score_files, stores, tables, tabular, texts
 from xsumstat.io import columns as usual
 from xsumstat.io import ratings as by_raters
 from xsumstat.io.labels import Place, without_blanks
 
-FORMATS = (".csv", ".tsv", ".parquet", ".nc", ".zarr", *recognised.SUFFIXES)
+FORMATS = (".csv", ".tsv", ".parquet", ".nc", ".zarr", score_files.SUFFIX, *recognised.SUFFIXES)
 
 
 @_validate.public
@@ -141,7 +141,6 @@ def _of_scores_alone(
 
 
 def _of_scores(metric: Any, value: str, ratings: Any, wide: bool) -> list[Any]:
-    """Columns that are named as scores."""
     if not wide:
         return [value]
     columns = [] if metric is None else _validate.several("metric", metric, "a column or several")
@@ -235,6 +234,7 @@ def read_scores(
         ``.csv``, ``.tsv``, ``.parquet``: a frame, tidy if it has the metric column, else wide. ``.nc``, ``.zarr``: a
         saved Dataset. ``.jsonl``, ``.json``, ``.eval``, or a folder: SacreROUGE, lm-evaluation-harness, Inspect AI,
         promptfoo or DeepEval, recognised by content; other JSON with one record per row is a frame.
+        ``.score``, or a folder of ``.score`` files: mt-metrics-eval.
     metric, system, input, value, dims, aggregate
         Columns of a frame, and how to combine repeated cells: arguments of `to_scores`.
     ratings : list of str, optional
@@ -265,13 +265,15 @@ def read_scores(
     suffix = path.suffix.lower()
     if chunks is not None and suffix not in stores.STORES:
         known = _validate.listing(stores.STORES)
-        raise ValueError(f"chunks={chunks!r} needs a file of which parts can be read ({known}), got {path.name}")
+        raise ValueError(f"chunks={chunks!r} needs a file that can be read in parts ({known}), got {path.name}")
     is_records = recognised.is_records(path)
     for name, given in (("ratings", ratings), ("run", run)):
         if given is not None and suffix not in usual.TABLES and not is_records:
             raise ValueError(f"{name}={given!r} names columns, and {path.name} is no table")
     if (suffix in recognised.SUFFIXES and not is_records) or (path.is_dir() and suffix != ".zarr"):
         return recognised.reader_of(path)(path)
+    if suffix == score_files.SUFFIX:
+        return mtme.read_files(path)
     if suffix not in FORMATS:
         raise ValueError(f"cannot tell what {path.name} holds by its ending; known: {_validate.listing(FORMATS)}")
     with stores.reading(path):

@@ -14,7 +14,20 @@ import xarray as xr
 from xsumstat import _validate
 from xsumstat.dataset import facts
 from xsumstat.dataset import scores as schema
-from xsumstat.io import added, cells, columns, frames, roles, rows, stores, tabular, texts
+from xsumstat.io import (
+    added,
+    added_files,
+    cells,
+    columns,
+    frames,
+    mtme,
+    roles,
+    rows,
+    score_files,
+    stores,
+    tabular,
+    texts,
+)
 from xsumstat.io import ratings as by_raters
 
 _FRAME = "human"  # what messages call a frame, after its argument
@@ -84,8 +97,6 @@ def add_gold(
 
 @dataclass(frozen=True)
 class Match:
-    """Number of outputs and of human scores that matched."""
-
     n_outputs: int
     n_rated: int
     unrated: list[str]
@@ -97,17 +108,18 @@ class Match:
         return self.n_rated == self.n_outputs and not self.n_unknown
 
     def text(self, name: str) -> str:
-        """In words; `name` is where outputs come from."""
         words = f"{self.n_rated:,} of {self.n_outputs:,} outputs of {name} have a human score"
         if self.unrated:
             words += f"; {self.n_outputs - self.n_rated:,} have none, as {', '.join(self.unrated)}"
         if self.n_unknown:
-            words += f"; {self.n_unknown:,} human score(s) name no output, as {', '.join(self.unknown)}"
+            words += (
+                f"; {_validate.counted(self.n_unknown, 'human score')} without an output, e.g. "
+                f"{', '.join(self.unknown)}"
+            )
         return words
 
 
 def join(ds: xr.Dataset, human: xr.DataArray, *, name: str) -> tuple[xr.Dataset, Match]:
-    """The result of `add_gold`, and its match."""
     score = schema.checked_scores(ds)
     if not isinstance(human, xr.DataArray) or not set(facts.CELLS) <= set(human.dims) <= {
         *facts.CELLS,
@@ -129,8 +141,7 @@ def join(ds: xr.Dataset, human: xr.DataArray, *, name: str) -> tuple[xr.Dataset,
     match = _match(there.compute(), mean, placed)
     if not match.n_rated:
         raise ValueError(
-            "no human score is of an output of the scores: the scores have "
-            f"{_examples(score)}, the human scores {_examples(mean)}"
+            f"no human score matches an output: the scores have {_examples(score)}, the human scores {_examples(mean)}"
         )
     found = added.with_metrics(ds, score, placed.expand_dims(metric=[name]), {name: {"kind": "human"}}, kinds=True)
     found = found.assign_attrs(gold=name)
@@ -199,16 +210,16 @@ def read_human(
     column: str | None = None,
     labels: Sequence[str] = (),
 ) -> tuple[xr.DataArray, str]:
-    """Human scores (system, input, or also rater) from a table, and how its columns were read.
-
-    `path` is a ``.csv``, ``.tsv`` or ``.parquet`` file as for `add_gold`; `system`, `input` and `column` (ratings) name
-    columns if they exist; `labels` are the texts that ratings are.
-    """
+    """Human scores (system, input, or also rater) from a table, and how its columns were read."""
     path = Path(path)
     if not path.exists():
         raise stores.no_such(path)
+    if added_files.is_scores(path):
+        ds = mtme.read_files(path)
+        return ds["score"].isel(metric=0, drop=True), f"human scores {ds['metric'].values[0]!r}, in the order of inputs"
     if path.suffix.lower() not in columns.TABLES:
-        raise ValueError(f"human scores must be a table ({', '.join(columns.TABLES)}), got {path.name}")
+        known = ", ".join((*columns.TABLES, score_files.SUFFIX))
+        raise ValueError(f"human scores must be a table ({known}), got {path.name}")
     with stores.reading(path):
         names = columns.header(path)
     found = _labels_of(names, {"system": system, "input": input}, path.name)
@@ -220,7 +231,6 @@ def read_human(
 
 
 def _of_frame(frame: Any, scale: Sequence[str]) -> xr.DataArray:
-    """Human scores from a frame with usual column names."""
     table = rows.prepared(tabular.as_pandas(frame), None)
     names = [name for name in table.columns if isinstance(name, str)]
     found = _labels_of(names, {}, _FRAME)
@@ -228,7 +238,7 @@ def _of_frame(frame: Any, scale: Sequence[str]) -> xr.DataArray:
     ratings, _, twice = _ratings(table, found, None, _FRAME)
     if twice:
         _validate.warn(
-            f"human: {twice:,} row(s) are of an output that one before is of, and no column names the rater: averaged",
+            f"human: averaged {_validate.counted(twice, 'repeated row')}, as no column names the rater",
             "averaged",
         )
     return ratings
@@ -272,7 +282,7 @@ def _ratings(
     if by_raters.RATER in ratings.dims and ratings.sizes[by_raters.RATER] > 1:
         said += f", the mean of {ratings.sizes[by_raters.RATER]} raters" + (f" from {rater!r}" if rater else "")
     elif twice:
-        said += f", {twice:,} further one(s) of the same output averaged"
+        said += f", with {_validate.counted(twice, 'repeated row')} averaged"
     return ratings, said, twice
 
 

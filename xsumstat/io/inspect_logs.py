@@ -86,7 +86,6 @@ def read_inspect(path: str | Path | Iterable[str | Path]) -> xr.Dataset:
 
 
 def _number(value: Any) -> Any:
-    """A score's value as Inspect's metrics read it."""
     if not isinstance(value, str):
         return value
     if value in _GRADES:
@@ -141,7 +140,6 @@ def _apart(file: Path, samples: list[zipfile.ZipInfo]) -> Iterator[tuple[str, di
 
 
 def _member(file: Path, info: zipfile.ZipInfo) -> Any:
-    """JSON value of a file within a zip file."""
     where = f"{file.name}, {info.filename}"
     if info.file_size > _LARGEST:
         raise ValueError(f"{where}: {info.file_size:,} bytes, and {_LARGEST:,} are the most")

@@ -25,14 +25,12 @@ class Labels:
     codes: Codes
 
     def firsts(self) -> IntArray:
-        """First row of each label."""
         return _firsts(self.codes)
 
     def array(self) -> np.ndarray[Any, Any]:
         return np.asarray(pd.factorize(self.each)[1])
 
     def constant(self, values: Codes) -> bool:
-        """Whether rows of one label have one value."""
         return bool((values[self.firsts()][self.codes] == values).all())
 
 
@@ -47,7 +45,8 @@ def of_rows(column: pd.Series[Any], dim: str, name: str, place: Place) -> Labels
     if empty[:-1].any() or codes.min(initial=0) < 0:
         lacking = np.flatnonzero(empty[codes])
         raise ValueError(
-            f"{len(lacking)} row(s) have no {dim} (column {name!r}), the first is {place(int(lacking[0]))}"
+            f"{_validate.counted(len(lacking), 'row')} without {dim} (column {name!r}), the first is "
+            f"{place(int(lacking[0]))}"
         )
     if bare:
         merged = _codes(labels)

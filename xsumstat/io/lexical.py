@@ -16,10 +16,7 @@ _LOWER = "ter"
 
 
 def scored(target: xr.DataArray, reference: str, names: list[str]) -> tuple[xr.DataArray, dict[str, str]]:
-    """Scores (metric, system, input) of outputs against one reference system; and each metric's signature.
-
-    The reference's own scores are NaN.
-    """
+    """Scores (metric, system, input) of outputs against one reference system; and each metric's signature."""
     makers = _makers()
     systems = target["system"].values.tolist()
     outputs = target.transpose("system", "input").values.tolist()

@@ -18,5 +18,4 @@ def mean(values: Iterable[float]) -> float:
 
 
 def magnitude(values: Iterable[float]) -> float:
-    """Largest absolute value, 0 for none."""
     return max((abs(value) for value in values if value == value), default=0.0)

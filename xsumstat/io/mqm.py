@@ -149,12 +149,10 @@ def read_mqm(
 
 
 def _key(words: str) -> str:
-    """A severity, category, or both, in the form in which they are compared."""
     return "/".join(re.sub(r"[\s_-]+", " ", part).strip(" !").casefold() for part in words.split("/"))
 
 
 def _table(named: dict[str, float], weights: Mapping[str, float]) -> dict[str, float]:
-    """Weight of each severity, or of a severity and a category."""
     given = {**named, **{f"weights[{name!r}]": weight for name, weight in weights.items()}}
     for name, weight in given.items():
         if isinstance(weight, bool) or not isinstance(weight, int | float) or not 0 <= weight < math.inf:
@@ -172,8 +170,6 @@ def _table(named: dict[str, float], weights: Mapping[str, float]) -> dict[str, f
 
 @dataclass(frozen=True)
 class _Weighed:
-    """Weight of each row, and whether it is an error."""
-
     weight: FloatArray
     is_error: FloatArray
 
@@ -227,7 +223,6 @@ def _equalised(values: FloatArray) -> FloatArray:
 
 
 def _means(rating: FloatArray) -> FloatArray:
-    """Mean over the raters of each output, NaN for none."""
     flat = rating.reshape(-1, rating.shape[-1])
     there = ~np.isnan(flat)
     count = there.sum(axis=1)
@@ -241,7 +236,6 @@ def _means(rating: FloatArray) -> FloatArray:
 
 
 def _coded(labels: list[str]) -> tuple[IntArray, list[str]]:
-    """Place of each row's label among the labels in natural order."""
     each = sorted(set(labels), key=natural)
     places = {label: at for at, label in enumerate(each)}
     return np.array([places[label] for label in labels], dtype=np.int64), each
@@ -259,8 +253,8 @@ def _units(rows: dict[str, list[str]]) -> tuple[IntArray, list[int | str], list[
     several = list(dict.fromkeys(":".join(each[1:]) for each, labels in of_system.items() if len(labels) > 1))
     if several:
         _validate.warn(
-            f"{len(several)} segment(s), by doc and doc_id, have rows of one system with different seg_id, which are "
-            f"taken together: {_validate.listing(several)}",
+            f"averaged rows of one system with different seg_id in {_validate.counted(len(several), 'segment')} "
+            f"(by doc and doc_id): {_validate.listing(several)}",
             "averaged",
         )
     found = Counter(label for labels in own.values() for label in labels)
@@ -300,7 +294,6 @@ def _texts(
 
 
 def _read(file: Path) -> dict[str, list[str]]:
-    """Columns of a file, and the place of each row."""
     if file.is_dir():
         raise IsADirectoryError(f"{file} is a folder; read_mqm reads one file")
     if not file.exists():
@@ -336,13 +329,13 @@ def _read(file: Path) -> dict[str, list[str]]:
         raise ValueError(f"{file.name} holds no row with a rater{' but attention checks' if attention_checks else ''}")
     if attention_checks:
         _validate.warn(
-            f"{file.name}: {attention_checks} row(s) of severity 'HOTW-test' are attention checks (did the rater find "
-            "an error put in on purpose?) and are left out",
+            f"{file.name}: left out {_validate.counted(attention_checks, 'row')} of severity 'HOTW-test', which are "
+            "attention checks (did the rater find a planted error?)",
             "annotations_left_out",
         )
     if without_rater:
         _validate.warn(
-            f"{file.name}: {without_rater} row(s) have no rater, hold no rating, and are left out",
+            f"{file.name}: left out {_validate.counted(without_rater, 'row')} without a rater",
             "annotations_left_out",
         )
     return rows
@@ -361,8 +354,8 @@ def _header(first: Iterable[str], file: Path) -> tuple[dict[str, int], int, bool
     place = {field: at for field, names in _COLUMNS.items() for at, name in enumerate(header) if name in names}
     lacking = [field for field in _COLUMNS if field not in place]
     if lacking:
-        raise ValueError(f"{file.name}: no column(s) {_validate.listing(lacking)}; columns: {_validate.listing(first)}")
+        raise ValueError(f"{file.name}: no {_validate.named('column', lacking)}; columns: {_validate.listing(first)}")
     twice = [name for name, count in Counter(header).items() if count > 1]
     if twice:
-        raise ValueError(f"{file.name}: the header names column(s) twice: {_validate.listing(twice)}")
+        raise ValueError(f"{file.name}: the header repeats {_validate.named('column', twice)}")
     return place, len(header), True

@@ -20,7 +20,7 @@ from xsumstat.io import mtme_names, mtme_texts, score_files
 from xsumstat.io.cells import natural, report_alike, text
 from xsumstat.types import FloatArray
 
-GRANULARITIES = ("seg", "doc", "domain", "sys")
+GRANULARITIES = score_files.GRANULARITIES
 _GROUPS_SHOWN = 3  # of metrics that lack the same, in one warning
 
 
@@ -122,6 +122,41 @@ def _read_pair(root: Path, language_pair: str, granularity: str) -> xr.Dataset:
             f"{root} holds no {granularity!r} scores of {language_pair!r}: no human-scores/{language_pair}.*."
             f"{granularity}.score, and no metric-scores/{language_pair}/*.{granularity}.score"
         )
+    cube, systems = _cube(files, units, granularity)
+    _report(cube, list(files), systems, [kind for _, kind in files.values()])
+    people = _references(root / "references", language_pair)
+    return _dataset(cube, files, systems, units, people).assign_attrs(
+        test_set=root.name, language_pair=language_pair, granularity=granularity
+    )
+
+
+def read_files(path: Path) -> xr.Dataset:
+    """The scores of one `.score` file, or of those in a folder: segments' scores, if there are such.
+
+    Parameters
+    ----------
+    path : Path
+        Its name, or those of the files in it, are ``NAME.GRANULARITY.score``.
+    """
+    there = [path] if path.is_file() else path.glob(f"*{score_files.SUFFIX}")
+    named = {file: score_files.named(file) for file in sorted(there, key=lambda each: natural(each.name))}
+    own = {file: each or GRANULARITIES[0] for file, (_, each) in named.items()}
+    granularity = next(each for each in GRANULARITIES if each in own.values())
+    others = [file.name for file, each in own.items() if each != granularity]
+    if others:
+        left = f"{path.name}: scores of {granularity!r} are read, and not {_validate.listing(others)}"
+        _validate.warn(left, "scores_left_out")
+    files = {name: (file, "automatic") for file, (name, _) in named.items() if own[file] == granularity}
+    units = score_files.Units([score_files.WHOLE] if granularity == "sys" else None)
+    cube, systems = _cube(files, units, granularity)
+    _report(cube, list(files), systems, ["automatic"] * len(files))
+    return _dataset(cube, files, systems, units, set()).assign_attrs(granularity=granularity)
+
+
+def _cube(
+    files: dict[str, tuple[Path, str]], units: score_files.Units, granularity: str
+) -> tuple[FloatArray, list[str]]:
+    """The scores (metric, system, input) of files, and the systems."""
     scores = {name: score_files.read_scores(file, units, granularity) for name, (file, _) in files.items()}
     sizes = {name: len(next(iter(found.values()))) for name, found in scores.items()}
     size = len(units.labels) if units.labels is not None else next(iter(sizes.values()))
@@ -134,11 +169,7 @@ def _read_pair(root: Path, language_pair: str, granularity: str) -> xr.Dataset:
     for at, found in enumerate(scores.values()):
         for system, values in found.items():
             cube[at, systems.index(system)] = values
-    kinds = [kind for _, kind in files.values()]
-    _report(cube, list(files), systems, kinds)
-    return _dataset(cube, files, systems, units, root, language_pair).assign_attrs(
-        test_set=root.name, language_pair=language_pair, granularity=granularity
-    )
+    return cube, systems
 
 
 def _references(folder: Path, pair: str) -> set[str]:
@@ -147,7 +178,6 @@ def _references(folder: Path, pair: str) -> set[str]:
 
 
 def _files(root: Path, pair: str, granularity: str) -> dict[str, tuple[Path, str]]:
-    """File and kind of each metric, human ones first, by name."""
     end = f".{granularity}.score"
     found: dict[str, tuple[Path, str]] = {}
     for file in sorted((root / "human-scores").glob(f"{glob.escape(pair)}.*{end}")):
@@ -166,13 +196,15 @@ def _report(cube: FloatArray, names: list[str], systems: list[str], kinds: list[
     whole = np.asarray(absent.all(axis=2))
     of_part = absent.any(axis=2) & ~whole
     whole &= ~np.array([[system in _named(name) for system in systems] for name in names])
-    for what, part in (("no score of the system(s)", whole), ("not all scores of", of_part)):
+    for what, part in (("no score", whole), ("not all scores", of_part)):
         lacking: dict[str, list[str]] = {}
         for name, kind, row in zip(names, kinds, part, strict=True):
             if kind == "automatic" and row.any():
                 listed = _validate.listing(systems[place] for place in np.flatnonzero(row))
                 lacking.setdefault(listed, []).append(name)
-        said = [f"metric(s) {_validate.listing(each)} have {what} {listed}" for listed, each in lacking.items()]
+        said = [
+            f"{what} for {_validate.named('metric', each)} with system {listed}" for listed, each in lacking.items()
+        ]
         if said:
             more = f"; and so on, {sum(map(len, lacking.values()))} metrics in all" if len(said) > _GROUPS_SHOWN else ""
             _validate.warn(f"{'; '.join(said[:_GROUPS_SHOWN])}{more}: they are NaN", "no_score")
@@ -188,8 +220,7 @@ def _dataset(
     files: dict[str, tuple[Path, str]],
     systems: list[str],
     units: score_files.Units,
-    root: Path,
-    pair: str,
+    people: set[str],
 ) -> xr.Dataset:
     parts = [name.rpartition("-") if kind == "automatic" else (name, "", "") for name, (_, kind) in files.items()]
     bases = [base or rest for base, _, rest in parts]
@@ -207,7 +238,6 @@ def _dataset(
         coords["document"] = ("input", text(units.document))
     if units.domain is not None and units.domain != labels:
         coords["domain"] = ("input", text(units.domain))
-    people = _references(root / "references", pair)
     if people:
         coords["system_type"] = ("system", text("human" if each in people else "machine" for each in systems))
     human = [name for name, (_, kind) in files.items() if kind == "human"]
@@ -305,29 +335,27 @@ def _check_places(root: Path, paths: Collection[Path], overwrite: bool) -> None:
         raise FileExistsError(f"{root} has {_validate.listing(taken)}; overwrite=True replaces what is there")
     folders = [name for name in taken if (root / name).is_dir()]
     if folders:
-        raise FileExistsError(f"{root} has folder(s) where files are to be: {_validate.listing(folders)}")
+        raise FileExistsError(f"{root} has folders with the names of files: {_validate.listing(folders)}")
     for above in dict.fromkeys(parent for path in paths for parent in (root / path).parents):
         if os.path.lexists(above) and not above.is_dir():
             raise FileExistsError(f"{above} is a file, and is to be a folder")
 
 
 def _plain(ds: xr.Dataset) -> xr.DataArray:
-    """Scores in memory, (metric, system, input), higher is better."""
     score = schema.checked_scores(ds)
     further = [str(dim) for dim in score.dims if dim not in facts.CORE]
     if further:
-        raise ValueError(f"score has the further dim(s) {_validate.listing(further)}; select one label of each")
+        raise ValueError(f"score has further dims: {_validate.listing(further)}; select one label of each")
     if "higher_is_better" in score.coords:
         lower = score["metric"].values[~score["higher_is_better"].values.astype(bool)].tolist()
         if lower:
-            _validate.warn(f"metric(s) {_validate.listing(lower)} are better when lower, and written negated", "turned")
+            _validate.warn(f"negated the scores of {_validate.named('metric', lower)}, where lower is better", "turned")
     return schema.oriented(score, ("metric",)).transpose(*facts.CORE).compute()
 
 
 def _contents(
     ds: xr.Dataset, score: xr.DataArray, root: Path, pair: str, granularity: str, overwrite: bool
 ) -> dict[Path, str]:
-    """Content of each file; raises if it does not fit."""
     systems, inputs = _units(score, granularity)
     named = _checked_metrics(ds, score)
     automatic = [name for name, (people, _) in named.items() if not people]
@@ -355,7 +383,6 @@ def _contents(
 
 
 def _units(score: xr.DataArray, granularity: str) -> tuple[list[str], list[Any]]:
-    """Systems, and the units that scores rate."""
     systems, inputs = (
         score[dim].values.tolist() if dim in score.coords else list(range(score.sizes[dim])) for dim in score.dims[1:]
     )
@@ -411,7 +438,7 @@ def _say_zeros(systems: list[str], references: list[str], scored: list[tuple[str
             lacking.setdefault(_validate.listing(absent), []).append(name)
     if lacking:
         said = [
-            f"metric(s) {_validate.listing(dict.fromkeys(each))} have no score of {absent}"
+            f"no score of {absent} by {_validate.named('metric', dict.fromkeys(each))}"
             for absent, each in lacking.items()
         ]
         more = "; and so on" if len(said) > _GROUPS_SHOWN else ""
@@ -440,7 +467,6 @@ def _human(ds: xr.Dataset, metrics: list[Any]) -> list[bool]:
 
 
 def _names(ds: xr.Dataset, metrics: list[Any], human: list[bool]) -> Iterator[Any]:
-    """Name of each metric in the layout."""
     parts = {
         name: ds[name].values.tolist()
         for name in ("base", "reference")

@@ -35,7 +35,6 @@ def check_part(argument: str, name: Any, signs: str = _PATTERN) -> None:
 
 
 def check_folder(argument: str, name: Any) -> None:
-    """The same for a folder, whose name may contain dots."""
     check_part(argument, name, _PATTERN.replace(".", ""))
 
 

@@ -24,10 +24,7 @@ Lines = dict[Path, list[list[str]]]  # the words of each line of files
 def documents(
     ds: xr.Dataset, root: Path, pair: str, granularity: str, inputs: list[Any]
 ) -> tuple[dict[Path, str], int]:
-    """The list of documents to write, if any, and its number of segments.
-
-    An existing list stays where it agrees, or where the Dataset does not define one.
-    """
+    """The list of documents to write, if any, and its number of segments."""
     place = mtme_names.file(f"documents/{pair}.docs")
     lines = _described(ds, granularity, inputs)
     there = root / place
@@ -61,7 +58,7 @@ def _described(ds: xr.Dataset, granularity: str, inputs: list[Any]) -> _Lines:
     _, twice = score_files.documents_of(lines)
     if twice:
         raise ValueError(
-            f"document(s) {_validate.listing(twice)} cannot be written: the segments of a document must follow each "
+            f"cannot write {_validate.named('document', twice)}: the segments of a document must follow each "
             'other and have one domain; ds.sortby("document") puts them together'
         )
     return lines
@@ -109,7 +106,6 @@ def check_fit(scores: Lines, listed: str) -> None:
 
 
 def systems_of_metrics(scores: Lines) -> list[tuple[str, set[str]]]:
-    """Automatic metrics of files, and the systems that each scores."""
     return [
         (file.name.rsplit(".", 2)[0], {each[-2] for each in words})
         for file, words in scores.items()
@@ -124,12 +120,10 @@ def references(root: Path, pair: str, named: Iterable[str]) -> list[str]:
 
 
 def outputs(root: Path, pair: str) -> list[str]:
-    """Systems with outputs in the folder."""
     return [path.name.removesuffix(path.suffix) for path in _there(root, pair)[1]]
 
 
 def _there(root: Path, pair: str) -> tuple[list[Path], list[Path]]:
-    """Existing files of references and outputs."""
     references = (root / "references").glob(f"{glob.escape(pair)}.*.*")
     both = references, (root / "system-outputs" / pair).glob("*.*")
     of_references, of_outputs = (sorted(path for path in each if path.suffix in _ENDINGS) for each in both)
@@ -155,7 +149,6 @@ def _is_text(ds: xr.Dataset, name: str, dims: tuple[str, ...]) -> bool:
 
 
 def _body(name: str, lines: list[Any]) -> str:
-    """Texts as lines, with their line breaks removed."""
     joined = (" ".join(text.splitlines()).strip() if isinstance(text, str) else "" for text in lines)
     body = "".join(f"{text or NO_TEXT}\n" for text in joined)
     try:
@@ -168,10 +161,7 @@ def _body(name: str, lines: list[Any]) -> str:
 def texts(
     root: Path, pair: str, named: Iterable[str], systems: Iterable[str], segments: int, own: dict[Path, str]
 ) -> tuple[dict[Path, str], dict[Path, str]]:
-    """Texts to replace, and placeholders for missing ones.
-
-    Existing texts that the Dataset does not have stay, and must be as long as the source.
-    """
+    """Texts to replace, and placeholders for missing ones."""
     wanted = (
         mtme_names.file(each)
         for each in (
@@ -200,7 +190,6 @@ def texts(
 
 
 def _either(path: Path) -> Iterator[Path]:
-    """The file, as text or as JSON lines."""
     return (each for each in map(path.with_suffix, _ENDINGS) if each.is_file())
 
 

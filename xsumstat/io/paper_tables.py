@@ -166,9 +166,7 @@ def _table(result: xr.Dataset, tests: xr.Dataset | None, alpha: Any, digits: Any
     if _validate.integer("digits", digits, 0) > 12:
         raise ValueError(f"digits must be at most 12, got {digits}")
     if not isinstance(result, xr.Dataset) or "analysis" not in result.attrs or not result.data_vars:
-        raise ValueError(
-            "this is no result of a question, as ds.meta.ci(...) gives; scores are tables by .meta.to_frame()"
-        )
+        raise ValueError("not an xsumstat result, such as ds.meta.ci(...); for a table of scores use .meta.to_frame()")
     for name, each in (("the result", result), ("tests", tests)):
         if each is not None and any(facts.is_lazy(values) for values in each.data_vars.values()):
             raise ValueError(f"{name} is lazy (Dask) and has no numbers yet; compute it first: .compute()")
@@ -182,7 +180,6 @@ def _row(cells: list[str]) -> str:
 
 
 def latex_text(text: str) -> str:
-    """Text with LaTeX's special characters escaped."""
     return "".join(_LATEX.get(sign, sign) for sign in " ".join(text.split()))
 
 
@@ -202,7 +199,6 @@ def _latex_groups(table: Table) -> list[str]:
 
 
 def _rules(table: Table) -> str:
-    """A rule below each group."""
     rules, first = [], 2
     for title, size in table.groups:
         rules += [rf"\cmidrule(lr){{{first}-{first + size - 1}}}"] if title else []

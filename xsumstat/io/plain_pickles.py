@@ -73,10 +73,7 @@ _STRINGS = {code: each.width for code, each in _OPCODES.items() if each.name in 
 
 
 def _check(content: bytes) -> None:
-    """Refuse what would end the process, by walking through the opcodes without executing them.
-
-    The stack holds the number of values in each object's tuples, 1 for other objects.
-    """
+    """Refuse what would end the process, by walking through the opcodes without executing them."""
     stack: list[int] = []
     marks: list[int] = []
     memo: dict[int, int] = {}
@@ -125,7 +122,6 @@ def _put(memo: dict[int, int], number: int, size: int) -> None:
 
 
 def _after(opcode: _Opcode, content: bytes, start: int) -> int:
-    """End of an opcode's argument."""
     after = start + opcode.width
     if opcode.is_sized:
         after += int.from_bytes(content[start:after], "little")
@@ -135,7 +131,6 @@ def _after(opcode: _Opcode, content: bytes, start: int) -> int:
 
 
 def _apply(opcode: _Opcode, argument: bytes, stack: list[int], marks: list[int], memo: dict[int, int]) -> None:
-    """Apply an opcode's effect to the stack."""
     if opcode.name in _PUTS:
         _put(memo, len(memo) if opcode.name == "MEMOIZE" else int(argument), stack[-1])
     elif opcode.name in _GETS:

@@ -115,7 +115,6 @@ def _preferences(frame: pd.DataFrame, wheres: list[str], kind: Any, several: boo
 
 
 def _lines(file: Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Each preference, and its place."""
     if file.suffix.lower() == ".jsonl":
         yield from json_lines(file)
         return
@@ -207,7 +206,6 @@ def _word(value: Any, key: str, where: str) -> str:
 
 
 def _answer(conversation: Any, turn: Any) -> int | None:
-    """Number of characters of a turn's answer, if present."""
     if not isinstance(conversation, list):
         return None
     answers = [

@@ -118,7 +118,6 @@ def of_frame(
     outputs: Any,
     place: Place = "row {}".format,
 ) -> xr.Dataset:
-    """The result of `to_preferences` for a prepared frame; `place` locates a row."""
     prompts = _validate.several("prompt", prompt, "a column or several")
     if not prompts:
         raise ValueError(f"prompt must name at least one column, got {prompt!r}")
@@ -218,7 +217,8 @@ def _systems(
     same = np.flatnonzero(codes[0] == codes[1])
     if len(same):
         raise ValueError(
-            f"{len(same)} row(s) set a system beside itself, the first is {place(int(same[0]))}: "
+            f"a system is compared with itself in {_validate.counted(len(same), 'row')}, first in "
+            f"{place(int(same[0]))}: "
             f"{systems[codes[0][same[0]]]!r}"
         )
     return systems, (codes[0], codes[1])
@@ -246,7 +246,6 @@ def _chosen(
 
 
 def _written(value: Any) -> str:
-    """A value as text, whole numbers without a point."""
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     return str(value).strip()
@@ -300,7 +299,6 @@ def _refuse(text: str, name: str, here: IntArray, systems: list[Any], place: Pla
 
 
 def _swapped(column: pd.Series[Any], name: str, place: Place) -> np.ndarray[Any, np.dtype[np.bool_]]:
-    """Whether the right system of the row was shown first."""
     values, found = pd.factorize(column)
     words = [spelt(_written(each)) for each in np.asarray(found).tolist()]
     if (values < 0).any():
@@ -336,7 +334,6 @@ def _filled(
     dims: tuple[Labels, list[str], Sequence[str], np.ndarray[Any, Any]],
     place: Place,
 ) -> FloatArray:
-    """The choices, one in each cell."""
     by_prompt, pairs, orders, raters = dims
     shape = (len(by_prompt.each), len(pairs), len(orders), len(raters))
     if math.prod(shape) > _MOST:
@@ -352,9 +349,9 @@ def _filled(
         cell = np.unravel_index(flat[again[0]], shape)
         first = int(order[np.flatnonzero(flat[order] == flat[again[0]])[0]])
         raise ValueError(
-            f"{len(again)} choice(s) are given more than once, the first in {place(first)} and "
+            f"{_validate.counted(len(again), 'choice')} repeated, the first in {place(first)} and "
             f"{place(int(again[0]))}: prompt {by_prompt.array().tolist()[cell[0]]!r}, {pairs[cell[1]]}, "
-            f"{orders[cell[2]]}, rater {raters.tolist()[cell[3]]!r}; name the column that tells them apart in "
+            f"{orders[cell[2]]}, rater {raters.tolist()[cell[3]]!r}; name the column that distinguishes them in "
             "prompt=[...] or rater="
         )
     values = np.full(shape, np.nan)
@@ -403,7 +400,7 @@ def _descriptions(
             found[str(column)] = own
     if loose:
         _validate.warn(
-            f"column(s) left out, as they describe no prompt or rater: {_validate.listing(loose)}", "columns_left_out"
+            f"left out {_validate.named('column', loose)}: no values of a prompt or rater", "columns_left_out"
         )
     return found
 

@@ -204,7 +204,6 @@ def _wmt21() -> xr.Dataset:
 
 
 def _with_metrics(ds: xr.Dataset, names: list[str]) -> xr.Dataset:
-    """The data set with metrics computed from its texts."""
     scores, signatures = lexical.scored(ds["target"], _REFERENCE, names)
     metrics = [*ds["metric"].values, *names]
     score = np.concatenate([ds["score"].values, scores.values])
@@ -233,14 +232,12 @@ NAMES = tuple(_LOADERS)
 
 
 def _fetch(folder: str) -> list[Path]:
-    """Local paths of a folder of the mirror, with checksums verified."""
     names = [name for name in _HASHES if name.startswith(folder)]
     mirror = os.environ.get("XSUMSTAT_DATA_DIR")
     return [_mirrored(Path(mirror), name) for name in names] if mirror else _downloaded(names)
 
 
 def mirrored(name: str) -> list[Path]:
-    """Files in XSUMSTAT_DATA_DIR from which a data set can be made."""
     mirror = os.environ.get("XSUMSTAT_DATA_DIR")
     there = [Path(mirror) / each for each in _HASHES] if mirror and name in _LOADERS else []
     return [path for path in there if path.is_file()]

@@ -25,10 +25,7 @@ METRIC = "_metric"
 
 @dataclass(frozen=True)
 class Split:
-    """Rows of a frame that are ratings, rows that are scores, and the names of rows.
-
-    Columns of ratings: system, input, further dims, "rater", `METRIC` and `VALUES`.
-    """
+    """Rows of a frame that are ratings, rows that are scores, and the names of rows."""
 
     ratings: pd.DataFrame
     place_of_rating: Place
@@ -70,7 +67,6 @@ def split_wide(frame: pd.DataFrame, names: list[str], rater: str | None, labels:
 def split_tidy(
     frame: pd.DataFrame, names: list[str], rater: str | None, labels: list[str], metric: str, value: str, place: Place
 ) -> Split:
-    """Split a frame with one row per score."""
     known = list(frame[metric].unique())
     for name in names:
         _validate.known("metric in ratings", name, known, "metrics")
@@ -129,5 +125,4 @@ def joined(scores: xr.Dataset | None, ratings: xr.DataArray, mean: xr.DataArray)
 
 
 def _union(ours: pd.Index, theirs: Iterable[Any]) -> pd.Index:
-    """Our labels, then those that only the others have."""
     return ours.append(pd.Index([label for label in theirs if label not in ours], dtype=ours.dtype))

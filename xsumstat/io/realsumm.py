@@ -104,7 +104,6 @@ def read_realsumm(path: str | Path | Mapping[str, str | Path]) -> xr.Dataset:
 
 
 def _realsumm_cells(file: Path) -> dict[Cell, float]:
-    """Scores of one pickle by metric, system and input."""
     if not file.is_file():
         raise FileNotFoundError(f"no such file: {file}")
     try:

@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 import xarray as xr
 
-from xsumstat.io import eval_results, inspect_logs, preference_files, sacrerouge
+from xsumstat.io import eval_results, inspect_logs, mtme, preference_files, sacrerouge, score_files
 from xsumstat.io.cells import check_density
 from xsumstat.io.eval_cases import json_lines, mapping, parsed
 
@@ -49,7 +49,6 @@ def records(path: Path) -> pd.DataFrame:
 
 
 def reader_of(path: Path) -> Callable[[Path], xr.Dataset]:
-    """The reader of a file with one of the suffixes, or of a folder."""
     if path.is_dir():
         return _of_folder(path)
     suffix = path.suffix.lower()
@@ -59,13 +58,15 @@ def reader_of(path: Path) -> Callable[[Path], xr.Dataset]:
 
 
 def _of_folder(folder: Path) -> Callable[[Path], xr.Dataset]:
+    if any(folder.glob(f"*{score_files.SUFFIX}")):
+        return mtme.read_files
     if any(folder.rglob("*.eval")):
         return inspect_logs.read_inspect
     if any(folder.rglob("samples_*.jsonl")):
         return eval_results.read_lm_eval
     lines, whole = next(folder.rglob("*.jsonl"), None), min(folder.rglob("*.json"), default=None)
     if lines is None and whole is None:
-        raise FileNotFoundError(f"no results in the folder {folder}: looked for *.eval, *.jsonl and *.json")
+        raise FileNotFoundError(f"no results in the folder {folder}: looked for *.eval, *.jsonl, *.json and *.score")
     return _of_json(whole) if whole is not None and lines is None else sacrerouge.read_sacrerouge
 
 

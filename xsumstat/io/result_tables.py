@@ -104,14 +104,17 @@ def _check_tests(tests: Any, result: xr.Dataset, value: str) -> None:
     if not isinstance(tests, xr.Dataset) or "pvalue" not in tests or results.pair_dims(tests["pvalue"]) is None:
         raise ValueError("tests must be what compare_metrics or a test gave, with p-values of pairs of metrics")
     if not value or value not in result or "metric" not in result[value].dims or "difference" not in tests:
-        raise ValueError("tests mark the metrics of a table with one correlation a metric, as ci gives; this has none")
+        raise ValueError(
+            "tests mark metrics in a table with one correlation per metric, such as a result of ci; this result has "
+            "no such correlations"
+        )
     missing = [label for label in result["metric"].values.tolist() if label not in tests["metric"].values.tolist()]
     if missing:
         raise ValueError(f"tests have no metric {_validate.listing(missing)}, which the result has")
     for key in ("gold", "level", "coefficient"):
         theirs, ours = tests.attrs.get(key), result.attrs.get(key)
         if None not in (theirs, ours) and theirs != ours:
-            raise ValueError(f"tests are of {key}={theirs!r}, the result of {key}={ours!r}")
+            raise ValueError(f"tests have {key}={theirs!r}, the result of {key}={ours!r}")
     further = [dim for dim in tests["pvalue"].dims if dim not in ("metric", "other_metric")]
     unknown = [dim for dim in further if dim not in result.dims]
     if unknown:
@@ -151,7 +154,6 @@ def _in_order(result: xr.Dataset, value: str, further: list[Hashable]) -> xr.Dat
 
 
 def _columns(part: xr.Dataset, value: str, worse: Any, digits: int) -> list[tuple[str, list[Cell]]]:
-    """Titles and cells of one label: the value with its interval, and further variables."""
     values = part[value].values
     best = np.zeros(len(values), dtype=bool)
     if not np.isnan(values).all() and len(values) > 1:
@@ -184,7 +186,6 @@ def _columns(part: xr.Dataset, value: str, worse: Any, digits: int) -> list[tupl
 
 
 def _numbers(part: xr.Dataset, names: tuple[str, ...], digits: int) -> list[tuple[str, list[Cell]]]:
-    """Titles and cells of the existing variables."""
     return [
         (_title(name, part), [Cell(_number(each, digits), True) for each in part[name].values])
         for name in names
@@ -294,7 +295,6 @@ def _each_pair_once(frame: pd.DataFrame, labels: list[str], dims: tuple[str, ...
 
 
 def _of_all_groups(result: xr.Dataset) -> list[str]:
-    """The test of all groups of each metric, where there is one and no further dims."""
     tests = result.get("heterogeneity_pvalue")
     if tests is None or tests.dims != ("metric",) or "heterogeneity" not in result:
         return []
@@ -304,7 +304,6 @@ def _of_all_groups(result: xr.Dataset) -> list[str]:
 
 
 def _note(result: xr.Dataset) -> str:
-    """How the numbers were computed: coefficient, level, intervals, test and correction."""
     attrs = result.attrs
     asked = str(attrs.get("coefficient", ""))
     what = COEFFICIENTS[asked].label if asked in COEFFICIENTS else asked
@@ -343,7 +342,6 @@ def _with_intervals(part: Any, value: str, low: str, high: str, digits: int) -> 
 
 
 def _estimate(value: float, low: float, high: float, digits: int) -> tuple[str, str]:
-    """Texts of a value and its interval."""
     if any(math.isnan(each) for each in (value, low, high)):
         return _number(value, digits), _NOTHING
     text, *ends = wording.alike([value, low, high], digits)
@@ -367,7 +365,6 @@ def _pvalue(value: float, digits: int) -> str:
 
 
 def _parts(result: xr.Dataset, further: list[Hashable]) -> Any:
-    """Each label of the further dims in words, and its results."""
     for places in itertools.product(*(range(result.sizes[dim]) for dim in further)):
         where = dict(zip(further, places, strict=True))
         labels = {dim: result[dim].values.tolist()[at] for dim, at in where.items()}
@@ -378,7 +375,6 @@ def _parts(result: xr.Dataset, further: list[Hashable]) -> Any:
 
 
 def _of_labels(tests: xr.Dataset, labels: dict[Hashable, Any]) -> xr.Dataset:
-    """Tests of these labels of the further dims."""
     return tests.isel(
         {dim: tests[dim].values.tolist().index(label) for dim, label in labels.items() if dim in tests.dims}
     )

@@ -75,7 +75,6 @@ class Roles:
 
     @property
     def kinds(self) -> dict[str, list[str]]:
-        """Kinds of metrics, for `to_scores`."""
         beside = [self.gold] if self.gold not in (None, MEAN) and (self.raters or self.rated) else []
         people = [*self.people, *(name for name in beside if name is not None)]
         kinds = {"human": people, "judge": self.judges, "covariate": self.covariates}
@@ -83,7 +82,6 @@ class Roles:
 
     @property
     def chosen(self) -> list[str] | None:
-        """The metrics, where not all numeric columns are metrics."""
         doubled = self.gold == MEAN and bool(self.raters or self.rated)  # the mean of the raters takes its name
         names = [name for name in self.metrics if not (doubled and name == self.gold)]
         return names if not self.tidy and (self.numbers or doubled) else None
@@ -132,7 +130,7 @@ class Roles:
             beside = f"{'left out' if self.gold == MEAN else 'not judged'}, as the raters' mean is the gold"
             said.append(f"human scores: {self.gold}{f' ({beside})' if self.raters or self.rated else ''}")
         if self.people:
-            said.append(f"people, not judged: {', '.join(self.people)}")
+            said.append(f"human scores, not judged: {', '.join(self.people)}")
         for names, what in ((self.judges, "judge"), (self.covariates, "covariate")):
             if names:
                 said.append(f"{what}{'s' * (len(names) > 1)}: {', '.join(names)}")
@@ -151,7 +149,6 @@ class Roles:
 
 
 def vars_of(found: Roles) -> set[str]:
-    """Columns of labels."""
     return {name for name in (getattr(found, field) for field in _FIELDS) if name is not None}
 
 
@@ -160,7 +157,6 @@ def _several(names: list[str]) -> str:
 
 
 def of(frame: pd.DataFrame, named: Mapping[str, str | None] | None = None) -> Roles:
-    """Roles of a table's columns; `named` gives the column of some fields."""
     given = {field: name for field, name in (named or {}).items() if name in frame.columns and name is not None}
     columns = [name for name in frame.columns if isinstance(name, str) and not re.fullmatch(r"Unnamed: \d+", name)]
     raters = raters_in(frame, [name for name in columns if name not in given.values()])
@@ -190,7 +186,6 @@ def _judges_apart(frame: pd.DataFrame, found: Roles) -> Roles:
 
 
 def _of_tidy(frame: pd.DataFrame, found: Roles, rest: list[str]) -> Roles:
-    """Metrics of a table with one row per score."""
     labels = frame[found.metric].dropna().unique().tolist() if found.rater is None else []
     labels = [label for label in labels if isinstance(label, str)]
     raters = _single([label for label in labels if _is_rater(label)])
@@ -199,7 +194,6 @@ def _of_tidy(frame: pd.DataFrame, found: Roles, rest: list[str]) -> Roles:
 
 
 def _of_wide(frame: pd.DataFrame, found: Roles, rest: list[str]) -> Roles:
-    """Metrics of a table with one row per output."""
     numeric = [name for name in rest if _is_number(frame[name])]
     labels = {*COLUMNS["input"], *COLUMNS["category"], *COLUMNS["system"]}
     numbers = [name for name in numeric if spelt(name) in labels]
@@ -216,7 +210,6 @@ def _of_wide(frame: pd.DataFrame, found: Roles, rest: list[str]) -> Roles:
 
 
 def _classified(found: Roles, metrics: list[str], raters: list[str]) -> Roles:
-    """Which metrics are human scores, judges, lengths, and better when lower."""
     gold = next(iter(_candidates(metrics, "gold", set())), None)
     if gold is None and found.rated is None and not (raters or found.tidy) and any(map(_is_judge, metrics)):
         gold = next((name for name in metrics if spelt(name) in _RATINGS), None)
@@ -289,7 +282,6 @@ def _inputs(frame: pd.DataFrame, candidates: list[str], keys: list[Any]) -> list
 
 
 def _alike(frame: pd.DataFrame, columns: list[str]) -> bool:
-    """Whether columns distinguish the same rows, such as ids and names of the same things."""
     if not len(frame):
         return False
     codes = [pd.factorize(frame[name])[0].tolist() for name in columns]
@@ -370,7 +362,6 @@ def _described(frame: pd.DataFrame, columns: list[str], fields: Mapping[str, str
 
 
 def _texts(frame: pd.DataFrame, columns: list[str], described: Mapping[str, str]) -> list[str]:
-    """Columns of texts that describe nothing."""
     return [name for name in columns if name not in described and is_text(frame[name], name)]
 
 
@@ -385,7 +376,6 @@ def is_text(column: pd.Series[Any], name: Any) -> bool:
 
 
 def refuse_ambiguous(found: Roles, field: str) -> None:
-    """Raise if several columns could name a field."""
     if field in found.ambiguous:
         names = found.ambiguous[field]
         raise ValueError(

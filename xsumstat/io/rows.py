@@ -38,7 +38,6 @@ _MEANS = {
 
 
 def prepared(frame: pd.DataFrame, aggregate: str | Callable[..., Any] | None) -> pd.DataFrame:
-    """The frame with index levels as columns, and its columns checked."""
     _check_aggregate(aggregate)
     if any(name is not None for name in frame.index.names):
         frame = frame.reset_index()
@@ -64,7 +63,6 @@ def of_frame(
     aggregate: str | Callable[..., Any] | None,
     place: Place = "row {}".format,
 ) -> xr.Dataset:
-    """The result of `to_scores` for a prepared frame; `place` locates a row."""
     for each in dims:
         known_columns(frame, {"dims": each})
     names = {"system": system, "input": input, **{dim: dim for dim in dims}}
@@ -126,7 +124,6 @@ def with_system(frame: pd.DataFrame, system: Any) -> pd.DataFrame:
 
 
 def known_columns(frame: pd.DataFrame, names: dict[str, str]) -> None:
-    """Raise unless the columns that arguments name exist."""
     for argument, column in names.items():
         _validate.column(argument, column)
         if column not in frame.columns:
@@ -161,9 +158,7 @@ def _metric_columns(
             numbers(frame[column], column, place)
             metrics.append(column)
     if indexes:
-        _validate.warn(
-            f"column(s) left out, as they look like a saved index: {_validate.listing(indexes)}", "columns_left_out"
-        )
+        _validate.warn(f"left out {_validate.named('column', indexes)}: apparently a saved index", "columns_left_out")
     if not metrics:
         others = [column for column in frame.columns if column not in named]
         raise ValueError(
@@ -174,7 +169,6 @@ def _metric_columns(
 
 
 def has_metrics(frame: pd.DataFrame, named: list[str]) -> bool:
-    """Whether a wide frame has a numeric column besides the named ones."""
     return any(
         _mostly_numbers(frame[column]) for column in frame.columns
         if column not in named and not re.fullmatch(r"Unnamed: \d+", str(column))
@@ -194,8 +188,8 @@ def _report_constant(metrics: list[str], scores: list[FloatArray], systems: Code
             constant.append(metric)
     if constant:
         _validate.warn(
-            f"numeric column(s) taken for metrics, though each system has one value: {_validate.listing(constant)}; "
-            "name the metrics with metric=[...] if they are not",
+            f"{_validate.named('column', constant)} read as metrics, with one value for each system; "
+            "name the metrics with metric=[...] if this is wrong",
             "perhaps_no_metric",
         )
 
@@ -228,7 +222,6 @@ def _way_to_numbers(texts: pd.Series[Any]) -> str:
 
 
 def numbers(column: pd.Series[Any], name: str, place: Place) -> np.ndarray[Any, np.dtype[np.float64]]:
-    """A column as floats, NaN where empty."""
     kind = pd.api.types.infer_dtype(column, skipna=True)
     if pd.api.types.is_numeric_dtype(column.dtype):
         values = column.to_numpy(dtype=float, na_value=np.nan)
@@ -265,7 +258,6 @@ def _without_percent_signs(name: str) -> str:
 
 
 def _at(column: pd.Series[Any], rows: np.ndarray[Any, Any], place: Place) -> str:
-    """The first of some rows' values, and its place."""
     return f"{reprlib.repr(column.iloc[rows[0] : rows[0] + 1].tolist()[0])} in {place(int(rows[0]))}"
 
 
@@ -290,7 +282,7 @@ def _descriptions(
             loose.append(column)
     if loose:
         _validate.warn(
-            f"column(s) left out, as they describe no metric, system or input: {_validate.listing(loose)}"
+            f"left out {_validate.named('column', loose)}: no values of a metric, system or input"
             f"{_of_percentages(frame, loose)}",
             "columns_left_out",
         )
@@ -303,7 +295,6 @@ def _filled(
     aggregate: str | Callable[..., Any] | None,
     described: dict[str, tuple[str, np.ndarray[Any, Any]]],
 ) -> xr.Dataset:
-    """The scores as a Dataset, one for each cell."""
     shape = tuple(len(each.each) for each in rows.values())
     places = np.ravel_multi_index(tuple(each.codes for each in rows.values()), shape)
     taken = np.zeros(math.prod(shape), dtype=bool)
@@ -323,8 +314,9 @@ def _refuse_repeated(rows: dict[str, Labels], cells: tuple[IntArray, ...]) -> No
     first = [each.each.iloc[codes[:3]] for each, codes in zip(rows.values(), cells, strict=True)]
     listed = "; ".join("/".join(map(repr, cell)) for cell in zip(*first, strict=True))
     raise ValueError(
-        f"{len(cells[0])} cell(s) appear more than once, the first {len(first[0])} ({'/'.join(rows)}): {listed}; "
-        "pass aggregate='mean', or name the column that tells them apart in dims"
+        f"repeated {_validate.counted(len(cells[0]), 'output')}, the first {len(first[0])} ({'/'.join(rows)}): "
+        f"{listed}; "
+        "pass aggregate='mean', or name the column that distinguishes them in dims"
     )
 
 

@@ -48,10 +48,7 @@ def in_every_run(frame: pd.DataFrame, place: Place) -> tuple[pd.DataFrame, Place
 
 
 def of_outputs(ratings: pd.DataFrame) -> IntArray | None:
-    """The rows that have each rating once, where ratings are the same in every run; None where they are not.
-
-    A rating that one run's row has alone is of the output, and so of all runs.
-    """
+    """The rows that have each rating once, where ratings are the same in every run; None where they are not."""
     keys = [name for name in ratings.columns if name not in (RUN, VALUES)]
     if ratings.duplicated([*keys, RUN]).any():
         return None

@@ -176,7 +176,6 @@ def _places(outputs: Iterable[tuple[str, str]], systems: list[str], inputs: list
 
 
 def _by_rater(ratings: Mapping[str, _ByOutput[list[float]]], places: IntArray, shape: tuple[int, int]) -> FloatArray:
-    """Ratings (judgment, system, input, rater), NaN where missing."""
     n_raters = max(len(each) for own in ratings.values() for each in own.values())
     found = np.full((len(ratings), shape[0] * shape[1], n_raters), np.nan)
     for cube, own in zip(found, ratings.values(), strict=True):
@@ -185,14 +184,12 @@ def _by_rater(ratings: Mapping[str, _ByOutput[list[float]]], places: IntArray, s
 
 
 def _means(ratings: _ByOutput[list[float]]) -> _ByOutput[float]:
-    """Each output's mean over raters, by one metric."""
     found = np.array([cell_means.mean(each) for each in ratings.values()])
     magnitudes = np.array([cell_means.magnitude(each) for each in ratings.values()])
     return dict(zip(ratings, arrays.made_equal(found, magnitudes).tolist(), strict=True))
 
 
 def _lines(file: Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Each line's place and its checked entry."""
     with file.open(encoding="utf-8-sig") as stream:
         try:
             for number, line in enumerate(stream, 1):

@@ -19,6 +19,8 @@ from xsumstat import _validate
 from xsumstat.io.cells import text
 from xsumstat.types import FloatArray
 
+SUFFIX = ".score"
+GRANULARITIES = ("seg", "doc", "domain", "sys")
 WHOLE = "all"  # what the one input of system-level scores is called
 _PRINTED = bytes(range(ord("!"), ord("~") + 1))
 # What makes read_csv read the float that Python reads; what newer versions do in any case, and warn of when asked for.
@@ -42,8 +44,14 @@ class Units:
     domain: list[str] | None = None
 
 
+def named(file: Path) -> tuple[str, str]:
+    """What a file's name says: the scores' name, and their granularity, "" where it is not said."""
+    name = file.name.removesuffix(SUFFIX)
+    base, _, granularity = name.rpartition(".")
+    return (base, granularity) if base and granularity in GRANULARITIES else (name, "")
+
+
 def read_units(file: Path, granularity: str) -> Units:
-    """Rated units, from a list of documents."""
     if granularity == "sys":
         return Units([WHOLE])
     if not file.is_file():
@@ -59,7 +67,7 @@ def read_units(file: Path, granularity: str) -> Units:
         most = max(most, len(words))
     if most > 2:
         _validate.warn(
-            f"{file.name} has {most} columns, of which the first two, domain and document, are read", "columns_left_out"
+            f"{file.name} has {most} columns; only the first two, domain and document, are read", "columns_left_out"
         )
     domains = [domain for domain, _ in segments]
     documents = [document for _, document in segments]
@@ -140,7 +148,8 @@ def _line_by_line(file: Path) -> _Columns:
 def _say_nan(file: Path, count: int) -> None:
     if count:
         _validate.warn(
-            f"{file.name} has the word 'nan' for {count} score(s), which count as missing, as None does", "no_score"
+            f"{file.name} has the word 'nan' for {_validate.counted(count, 'score')}; read as missing, like None",
+            "no_score",
         )
 
 
@@ -177,7 +186,6 @@ def _number(word: str, where: str) -> float:
 
 
 def _lines(file: Path) -> Iterator[tuple[str, list[str]]]:
-    """Place and words of each line that is not empty."""
     try:
         content = file.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:

@@ -22,7 +22,6 @@ _LARGE, _MOST_TIMES = 2**28, 1000
 
 @contextmanager
 def reading(path: Path) -> Iterator[None]:
-    """Turn a reader's error into one line."""
     try:
         yield
     except UnicodeDecodeError as error:
@@ -37,7 +36,6 @@ def reading(path: Path) -> Iterator[None]:
 
 
 def no_such(path: Path) -> FileNotFoundError:
-    """The message for a path that does not exist."""
     why = "; it is a link, which leads in a circle or to nothing" if path.is_symlink() else ""
     return FileNotFoundError(f"no such file or folder: {path}{why}")
 
@@ -78,13 +76,11 @@ def read(path: Path, chunks: Any) -> xr.Dataset:
 
 
 def bytes_in_memory(path: Path) -> int:
-    """Bytes of a saved Dataset's values in memory."""
     with reading(path), xr.open_dataset(path, engine=_engine(path)) as ds:
         return 8 * sum(each.size for each in ds.data_vars.values())
 
 
 def stored_together(ds: xr.Dataset) -> int:
-    """Number of metrics in an indivisible piece of the file."""
     score = ds.get("score")
     return 1 if score is None else int(score.encoding.get("preferred_chunks", {}).get("metric", 1))
 

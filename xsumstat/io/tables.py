@@ -73,7 +73,6 @@ def _is_blank(row: list[str]) -> bool:
 
 
 def check_separator(header: list[str]) -> None:
-    """Refuse columns separated by semicolons."""
     if len(header) == 1 and ";" in header[0]:
         raise ValueError(
             f"it has one column, {_validate.given(header[0])}; separate its columns with commas, or with tabs in a .tsv"
@@ -81,7 +80,6 @@ def check_separator(header: list[str]) -> None:
 
 
 def check_text(line: int, row: list[str]) -> None:
-    """Refuse what is not text."""
     if any("\0" in cell for cell in row):
         raise ValueError(
             f"line {line}: it holds a NUL character, which no text has: save the file as UTF-8, without such characters"
@@ -102,7 +100,7 @@ def _check_row(line: int, row: list[str], header: list[str], separator: str) -> 
     if fields == columns + 1 and not row[-1].strip():
         why = "; is there a separator at its end?"
     elif fields > columns and separator == ",":
-        why = "; a field that holds a comma must stand in quotes, and decimals need a point"
+        why = "; quote fields that hold a comma, and write decimals with a point"
     else:
         why = ""
-    raise ValueError(f"line {line}: {fields} field(s), and the header has {columns}{why}")
+    raise ValueError(f"line {line}: {_validate.counted(fields, 'field')}, but the header has {columns}{why}")

@@ -15,7 +15,6 @@ _NESTED = (dict, list, np.ndarray)
 
 
 def is_frame(value: Any) -> bool:
-    """Whether it is a frame of pandas or another library."""
     if isinstance(value, pd.DataFrame):
         return True
     ours = isinstance(value, pd.Series | xr.DataArray | xr.Dataset)  # which have to_pandas() too
@@ -43,12 +42,10 @@ def as_pandas(frame: Any) -> pd.DataFrame:
 
 
 def is_nested(column: pd.Series[Any]) -> bool:
-    """Whether some cell of a column holds a list, an array or a mapping."""
     return _first_nested(column) is not None
 
 
 def check_flat(frame: pd.DataFrame, columns: list[str]) -> None:
-    """Raise if a used column holds lists or mappings."""
     for name in columns:
         found = _first_nested(frame[name])
         if found is None:

@@ -55,11 +55,7 @@ def usual(frame: pd.DataFrame) -> list[str]:
 
 
 def coded(frame: pd.DataFrame, labels: Sequence[str], named: Iterable[Any], scores: Iterable[Any] = ()) -> pd.DataFrame:
-    """The frame with labels as codes; without `labels` unchanged.
-
-    `named` columns (systems, inputs) stay. `scores` columns must hold labels where they hold text; other columns are
-    coded if they hold nothing else.
-    """
+    """The frame with labels as codes; without `labels` unchanged."""
     if not labels:
         return frame
     codes = {label: float(at) for at, label in enumerate(labels)}
@@ -81,7 +77,6 @@ def coded(frame: pd.DataFrame, labels: Sequence[str], named: Iterable[Any], scor
 
 
 def coded_array(values: xr.DataArray, labels: Sequence[str]) -> xr.DataArray:
-    """Scores that are labels as their codes."""
     if not labels or values.dtype.kind not in "OUS":
         return values
     codes = {label: float(at) for at, label in enumerate(labels)}

@@ -53,7 +53,6 @@ def members_before(order, values, size, step, before, bits):
 
 @kernel
 def alike(x, z):
-    """Number of bits set in both, (words,)."""
     number = np.int64(0)
     for w in range(x.shape[0]):
         number += np.int64(popcount(x[w] & z[w]))

@@ -27,7 +27,6 @@ def row(counts, s):
 
 @kernel
 def bootstrap_pearson(x, z, mask, w, v, undefined_as_zero, out):
-    """Average of the groups' Pearson r."""
     groups = x.shape[1]
     sums = np.empty((6, groups))
     r, n = np.empty(groups), np.empty(groups)
@@ -39,7 +38,6 @@ def bootstrap_pearson(x, z, mask, w, v, undefined_as_zero, out):
 
 @kernel
 def bootstrap_pairs(kind, rows, tied_x, tied_z, mask, w, v, undefined_as_zero, out):
-    """Average of the groups' Kendall-type coefficients, by pairs of members."""
     groups = v.shape[1]
     drawn = np.empty(w.shape[1] + 1, np.int64)
     sums, untied_x, untied_z = np.empty(rows.shape[1], rows.dtype), np.empty(groups), np.empty(groups)
@@ -52,7 +50,6 @@ def bootstrap_pairs(kind, rows, tied_x, tied_z, mask, w, v, undefined_as_zero, o
 
 @kernel
 def bootstrap_spearman(signs, mask, w, v, undefined_as_zero, out):
-    """Average of the groups' Spearman rho, by pairs of members."""
     members, groups = w.shape[1], v.shape[1]
     drawn = np.empty(members + 1, np.int64)
     part, ranks = np.empty(2 * groups, signs.dtype), np.empty((members, 2 * groups))
@@ -65,7 +62,6 @@ def bootstrap_spearman(signs, mask, w, v, undefined_as_zero, out):
 
 @kernel
 def bootstrap_pearson_global(x, z, mask, w, v, out):
-    """Pearson's r of all cells."""
     for s in range(out.shape[0]):
         out[s] = pearson_total(x, z, mask, row(w, s), row(v, s))
 

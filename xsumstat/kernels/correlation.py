@@ -128,7 +128,6 @@ def moments(x, z, mask, w, sums):
 
 @kernel
 def pearson_groups(x, z, mask, w, sums, r, n):
-    """Pearson's r of each group."""
     moments(x, z, mask, w, sums)
     for j in range(r.shape[0]):
         n[j] = sums[0, j]
@@ -137,7 +136,6 @@ def pearson_groups(x, z, mask, w, sums, r, n):
 
 @kernel
 def pearson_total(x, z, mask, w, v):
-    """Pearson's r of all cells as one vector; a cell has weight w·v."""
     members, groups = x.shape
     first_a, first_j, found = 0, 0, False
     for a in range(members):
@@ -218,7 +216,6 @@ def pair_groups(kind, rows, tied_x, tied_z, mask, w, drawn, sums, untied_x, unti
 
 @kernel
 def count_members(mask, w, n):
-    """Number of drawn members of each group."""
     if mask is None:
         total = 0.0
         for a in range(w.shape[0]):

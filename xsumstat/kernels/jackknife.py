@@ -124,7 +124,6 @@ def decide(order, x, z, here, tree, below_x, below_z, concordant, discordant):
 
 @kernel
 def distinct_codes(below):
-    """Number of different codes."""
     count = 0
     for code in range(below.shape[0] - 1):
         count += below[code + 1] > below[code]

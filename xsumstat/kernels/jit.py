@@ -53,8 +53,6 @@ def print_once(line: str) -> None:
 
 
 class Kernel:
-    """A kernel that is not compiled yet."""
-
     def __init__(self, function: Callable[..., Any], make: Callable[[], Any]):
         functools.update_wrapper(self, function)
         self.py_func: Any = function
@@ -85,7 +83,6 @@ _LOCK = threading.RLock()
 
 
 def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A function that numba compiles at its first call."""
     made = Kernel(function, lambda: importlib.import_module("xsumstat.kernels.compiler").compiled(function))
     KERNELS.append(made)
     return made
@@ -99,5 +96,4 @@ def intrinsic(make: Callable[[], Any]) -> Callable[..., Any]:
 
 
 def compiled() -> list[Any]:
-    """All kernels in their compiled form."""
     return [each.ready for each in KERNELS if hasattr(each.ready, "stats")]

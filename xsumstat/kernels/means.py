@@ -120,7 +120,6 @@ def kendall_lanes(kind, x, z, near_x, near_z, w, new, sums, out):
 
 @kernel
 def distinct_lanes(x, near_x, w, new, count):
-    """Number of different means in each lane."""
     members, lanes = x.shape
     for a in range(members):
         for lane in range(lanes):

@@ -88,7 +88,6 @@ def of_group(kind, values, order, codes, group, here, tree, totals, sums, r):
 
 @kernel
 def bootstrap_partial(kind, values, order, codes, mask, w, v, undefined_as_zero, out):
-    """Average of the groups' partial correlations; `mask` (groups, members) is 1 where a member is present."""
     variables = max(values.shape[0], codes.shape[0])
     groups, members = mask.shape
     here, totals, tree = np.empty(members, np.int64), np.empty(members, np.int64), np.empty(members + 1, np.int64)
@@ -107,7 +106,6 @@ def bootstrap_partial(kind, values, order, codes, mask, w, v, undefined_as_zero,
 
 @kernel
 def groups_partial(kind, values, order, codes, mask, r, n):
-    """Partial correlation of each group, and its number of members."""
     variables = max(values.shape[0], codes.shape[0])
     groups, members = mask.shape
     totals, tree = np.empty(members, np.int64), np.empty(members + 1, np.int64)

@@ -108,7 +108,6 @@ def tail(threshold, s2, s4, step):
 
 @kernel
 def both_tails(s1, s2, s4, step):
-    """The p and q of many differences."""
     p = tail(s1 - step, s2, s4, step)
     return p, 1.0 - (tail(s1 + step, s2, s4, step) if step > 0.0 else p)
 
@@ -188,7 +187,6 @@ def peaked(units, count, threshold, s2, s4, step):
 
 @kernel
 def chances(d, v, some, s1, s2, s4, step, units):
-    """The p and q of a pair with `some` nonzero differences in `d`."""
     if some <= LISTED:
         return listed(units, units_of(d, v, units, 0))
     if s4 <= PEAKED * s2 * s2:

@@ -119,7 +119,6 @@ def pooled_pairs(first, second, group, sign, w, v, out):
 
 @kernel
 def pooled_cells(first, second, sign, inputs, w, v, out):
-    """The same for all cells as one group."""
     for s in range(out.shape[0]):
         ws, vs = row(w, s), row(v, s)
         net, total = 0, 0

@@ -130,7 +130,6 @@ def bars(
 
 
 def _of_metrics(result: xr.Dataset, variable: str | None) -> str:
-    """The variable to draw: one number of each metric."""
     names = [
         str(name) for name in result.data_vars if "metric" in result[name].dims and result[name].dtype.kind in "fiu"
     ]

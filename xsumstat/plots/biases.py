@@ -153,4 +153,4 @@ def _panel(axis: Any, panel: xr.Dataset, hue: str | None, edges: tuple[float, fl
     axis.axvline(0, color=ZERO_LINE, lw=0.8, zorder=1)
     axis.grid(axis="x", color=faint(), lw=0.7, zorder=0)
     axis.set_axisbelow(True)
-    axis.set_xlabel("bias (sds of the metric)", fontsize=9.5, **PLAIN)
+    axis.set_xlabel("bias (SDs of the metric)", fontsize=9.5, **PLAIN)

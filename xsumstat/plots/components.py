@@ -135,7 +135,6 @@ def _groups(result: xr.Dataset, dims: list[str], hue: str | None) -> tuple[xr.Da
 
 
 def _points(coordinate: xr.DataArray, chosen: xr.DataArray, beside: list[str]) -> tuple[Any, Any, list[str]]:
-    """Places and names of the chosen points with a coordinate."""
     x, y = (coordinate.isel(component=at) for at in (0, 1))
     where = np.argwhere(chosen.values & x.notnull().values)
     labels = [
@@ -257,10 +256,7 @@ def _shares(axis: Any, panel: xr.Dataset) -> None:
 
 
 def label_points(axis: Any, places: Sequence[tuple[float, float]], names: Sequence[str]) -> None:
-    """Write names beside points without overlap, with a thin line to distant points.
-
-    Names without room are left out, and a note counts them. Call it last: it needs the size of the axes.
-    """
+    """Write names beside points without overlap, with a thin line to distant points."""
     adjust: Any = extras.optional("adjustText", "plot")
     if not names:
         return
@@ -286,7 +282,7 @@ def label_points(axis: Any, places: Sequence[tuple[float, float]], names: Sequen
             kept.append(box)
             _lead(axis, box, place)
     if len(kept) < len(words):
-        left_out = f"{len(words) - len(kept)} of {len(words)} names left out: no room"
+        left_out = f"{len(words) - len(kept)} of {len(words)} names left out for lack of space"
         corner: dict[str, Any] = {"transform": axis.transAxes, "ha": "right", "va": "bottom", "fontsize": SMALL}
         axis.text(0.995, 0.005, left_out, color=muted(), **corner, **PLAIN)
 
@@ -296,7 +292,6 @@ def _within(box: Any, frame: Any) -> bool:
 
 
 def _lead(axis: Any, box: Any, place: tuple[float, float]) -> None:
-    """A line from a point to its name, where that is not beside it."""
     point = axis.transData.transform(place)
     nearest = np.clip(point, box.min, box.max)
     if np.hypot(*(nearest - point)) > 0.11 * axis.figure.dpi:

@@ -157,7 +157,6 @@ def _in_order(score: xr.DataArray, groups: _Groups, order: Any) -> tuple[_Groups
 
 
 def _unit_of(ds: xr.Dataset) -> str:
-    """Label of an axis of scores."""
     units = str(ds["score"].attrs.get("units", ""))
     return f"score ({clipped(units)})" if units not in ("", "1", "score") else "score"
 

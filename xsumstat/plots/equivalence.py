@@ -136,7 +136,6 @@ _DASHES: tuple[Any, ...] = ("-", (0, (5, 2)), (0, (1.5, 1.5)), (0, (6, 2, 1.5, 2
 
 
 def _tests(result: xr.Dataset) -> str:
-    """The tests that the shares count, their number and level."""
     attrs = result.attrs
     how = wording.how(result.assign(pvalue=result["share"])) if "method" in attrs else ""
     found = how.removesuffix("; p-values not corrected")
@@ -262,7 +261,6 @@ def _rows_of_shifts(axis: Any, panel: xr.Dataset, along: str, n_rows: int) -> No
 
 
 def _draws(result: xr.Dataset) -> str:
-    """How the probabilities were computed."""
     attrs = result.attrs
     number = f"{int(attrs['n_resamples']):,} resamples" if "n_resamples" in attrs else ""
     pairs = f"pairs with a probability of at least {attrs['threshold']:g}" if "threshold" in attrs else ""

@@ -175,7 +175,6 @@ def _rows_of(panel: xr.Dataset, middle: str) -> xr.Dataset:
 def _axes(
     result: xr.Dataset, rows: list[xr.Dataset], hue: str | None, figsize: tuple[float, float] | None, ax: Any
 ) -> list[Any]:
-    """Axes with a row for each metric; panels with equal rows share their names."""
     names = [texts(panel["metric"]) for panel in rows]
     alike = all(each == names[0] for each in names)
     across, down = grid_of(len(rows))
@@ -262,7 +261,7 @@ def _raters_of(result: xr.Dataset, ceiling: xr.Dataset | None) -> xr.Dataset | N
     elif not isinstance(ceiling, xr.Dataset) or not _of_raters(ceiling):
         raise ValueError("ceiling must be what human_ceiling gives")
     elif "correlation" not in result:
-        raise ValueError("ceiling is of correlations, and the result holds differences; leave it out")
+        raise ValueError("ceiling holds correlations, but the result holds differences; leave ceiling out")
     if ceiling is None or "metric" not in ceiling.dims or RATER not in ceiling["metric"].values.tolist():
         return None
     for name in ("coefficient", "level"):
@@ -277,7 +276,6 @@ def _raters_of(result: xr.Dataset, ceiling: xr.Dataset | None) -> xr.Dataset | N
 
 
 def _band(axis: Any, raters: xr.Dataset, drawn: xr.Dataset, color: str) -> None:
-    """The interval of the raters' own correlation behind all rows."""
     here = raters.sel({dim: drawn[dim] for dim in raters.dims if dim in drawn.coords})
     middle, low, high = (float(here[name]) for name in ("correlation", "ci_low", "ci_high"))
     if not np.isnan(middle):

@@ -157,7 +157,6 @@ def _leaves(result: xr.Dataset) -> list[int]:
 
 
 def _is_symmetric(result: xr.Dataset) -> bool:
-    """Whether one triangle holds all information."""
     if result.sizes["metric"] < 2 or not np.array_equal(result["metric"].values, result["other_metric"].values):
         return False
     values = result["correlation"].astype(float).transpose(*_SIDES, ...).values
@@ -200,7 +199,6 @@ def _left_out(result: xr.Dataset, level: int) -> str:
 
 
 def _cells(axis: Any, panel: xr.Dataset, half: bool, level: int) -> Any:
-    """Draw a panel; return its image."""
     rows, columns = (texts(panel[dim]) for dim in _SIDES)
     values = panel["correlation"].transpose(*_SIDES).values.astype(float)
     drawn = np.tril(np.ones(values.shape, bool), -1) if half else np.ones(values.shape, bool)
@@ -244,7 +242,6 @@ def _colour_bar(axes: list[Any], ax: Any, image: Any, result: xr.Dataset) -> Non
 
 
 def _number(value: float) -> str:
-    """A correlation in few characters; a dash where undefined."""
     return "–" if np.isnan(value) else f"{round(value, 2) + 0.0:.2f}".replace("0.", ".", 1)
 
 
@@ -365,14 +362,12 @@ def _n_points(values: FloatArray) -> int:
 
 
 def _reach(values: FloatArray) -> tuple[float, float]:
-    """Limits of an axis that contain all values."""
     low, high = float(np.nanmin(values)), float(np.nanmax(values))
     margin = 0.05 * (high - low) or 0.5 * max(abs(low), 1.0)
     return low - margin, high + margin
 
 
 def _beside_cells(labels: xr.DataArray, lower: list[bool], side: float) -> list[str]:
-    """Names in lines as wide as a cell."""
     names = [name + (" (lower is better)" if turned else "") for name, turned in zip(texts(labels), lower, strict=True)]
     return [textwrap.fill(name, max(8, int((side - 0.1) / 0.065))) for name in names]
 

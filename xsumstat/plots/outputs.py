@@ -151,7 +151,6 @@ def disagreement(
 
 
 def _checked_metrics(result: xr.Dataset, metric: Any, order: Any) -> xr.Dataset:
-    """The metrics to draw, in order, along both sides."""
     _check_no_further(result["share"], (*_SIDES, "score_bin"))
     for dim in _SIDES:
         if dim not in result.dims:
@@ -199,7 +198,6 @@ class _Panel(NamedTuple):
 
 
 def _panels(result: xr.Dataset, lines: dict[tuple[int, int], _Line], order: Any, highlight: Any) -> list[_Panel]:
-    """Content of each panel, in order."""
     pairs = list(lines)
     if isinstance(order, str) and order == "value":
         pairs.sort(key=lambda pair: -lines[pair].mean)
@@ -212,7 +210,6 @@ def _panels(result: xr.Dataset, lines: dict[tuple[int, int], _Line], order: Any,
 
 
 def _highlighted(result: xr.Dataset, pairs: list[tuple[int, int]], highlight: Any) -> list[tuple[int, int]]:
-    """The pairs with the metrics asked for."""
     rows, columns = (result[dim].values.tolist() for dim in _SIDES)
     asked = _validate.listed(highlight)
     for label in asked:
@@ -235,7 +232,6 @@ def _of_metric(result: xr.Dataset, lines: dict[tuple[int, int], _Line], at: int)
 
 
 def _draw_panel(axis: Any, panel: _Panel, most: float) -> float:
-    """Draw a panel; return the largest value."""
     for line in panel.behind:
         axis.plot(line.at[line.firm], line.share[line.firm], color=grey(), lw=1.0, zorder=1.5)
     tops = [_draw_line(axis, line, at, most) for at, (_, line) in enumerate(panel.front)]
@@ -269,12 +265,10 @@ def _draw_line(axis: Any, line: _Line, at: int, most: float) -> float:
 
 
 def _area(n: Any, most: float) -> Any:
-    """Square points of a mark."""
     return np.maximum(_LARGEST * np.sqrt(np.asarray(n, float) / max(most, 1)), 7)
 
 
 def _sizes(most: float, noun: str) -> list[tuple[str, dict[str, Any]]]:
-    """Legend marks with readable numbers."""
     ten = 10 ** int(np.log10(max(most, 1)))
     largest = max(each * ten for each in (1, 2, 5) if each * ten <= max(most, 1))
     numbers = [n for n in (largest, largest // 5, largest // 25) if n >= _FEW] or [largest]

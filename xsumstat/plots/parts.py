@@ -152,7 +152,6 @@ def as_given(ds: xr.Dataset, score: xr.DataArray) -> xr.DataArray:
 
 
 def label_width(labels: xr.DataArray) -> float:
-    """Approximate inches of the longest label."""
     return 0.4 + 0.075 * max(map(len, texts(labels)), default=0)
 
 
@@ -192,13 +191,11 @@ def panel_title(axis: Any, name: str, inches: float) -> None:
 
 
 def check_not_empty(values: xr.DataArray) -> None:
-    """Raise if a picture would be empty."""
     if values.size == 0:
         raise ValueError("the result is empty: there is nothing to draw")
 
 
 def grid_of(n_panels: int) -> tuple[int, int]:
-    """Number of panels across and down."""
     return min(n_panels, _ACROSS), -(-n_panels // _ACROSS)
 
 
@@ -257,10 +254,7 @@ def beside_all(differences: xr.DataArray, sides: tuple[str, str]) -> xr.DataArra
 
 
 def with_values(result: xr.Dataset, variable: str, dim: str) -> tuple[xr.Dataset, str]:
-    """The part of a result whose labels have a value, and a note that names the others.
-
-    Where no label has a value, all are kept.
-    """
+    """The part of a result whose labels have a value, and a note that names the others."""
     there = result[variable].notnull().any([each for each in result[variable].dims if each != dim]).values
     lacking = texts(result[dim][~there]) if dim in result.coords and not there.all() else []
     if "other_metric" in result.coords:
@@ -398,7 +392,6 @@ def _columns(names: Sequence[str], width: float) -> int:
 
 
 def lines_of(labels: xr.DataArray) -> list[tuple[str, dict[str, Any]]]:
-    """Legend rows of labels with their colours and markers."""
     looks = [style_of(at) for at in range(labels.size)]
     return [
         (name, {"color": color, "marker": sign, "lw": 2})
@@ -412,7 +405,6 @@ def legend_height(names: Sequence[str], width: float) -> float:
 
 
 def limits_of(result: xr.Dataset, variable: str) -> tuple[str, str] | None:
-    """Names of the limits of a variable's interval, if any."""
     own = f"{variable}_low", f"{variable}_high"
     estimate = next((name for name in _ESTIMATES if name in result), None)
     names = ("ci_low", "ci_high") if variable == estimate else own

@@ -152,7 +152,6 @@ def _priced(
 
 
 def _points(axis: Any, panel: xr.Dataset, name: str, x: str, hue: str | None) -> list[tuple[str, dict[str, Any]]]:
-    """A row of points for each label of the hue, with limits and rated inputs."""
     labels = [f"{each:,g}" for each in panel[hue].values.tolist()] if hue is not None else [""]
     styles = []
     for at in range(len(labels)):
@@ -241,6 +240,5 @@ def _lines(axis: Any, panel: xr.Dataset, name: str, x: str, hue: str | None) -> 
 
 
 def _ticks(axis: Any, values: Any) -> None:
-    """Plain numbers as ticks, not powers of ten."""
     axis.set_ticks(values, [f"{each:,}" for each in values.tolist()])
     axis.set_ticks([], minor=True)

@@ -203,7 +203,6 @@ def _square(x: float, y: float, width: float, **style: Any) -> Any:
 
 
 def _short(p: float) -> str:
-    """A p-value in three or four characters."""
     if p < 0.001:
         return "<.001"
     return f"{p:.3f}"[1:] if p < 0.0995 else f"{p:.2f}".removeprefix("0")
@@ -224,10 +223,9 @@ def _steps_legend(result: xr.Dataset, alpha: float) -> list[tuple[str, dict[str,
 
 
 def _question(result: xr.Dataset, rows: str) -> str:
-    """What the tests ask about a row and a column."""
     if result.attrs.get("analysis") == "equivalence":
         base = result.attrs.get("base")
-        return "are the two as good?" if base is None else f"is it as good as with {clipped(str(base))}?"
+        return "are the two equally good?" if base is None else f"is it equally good with {clipped(str(base))}?"
     asked = {
         "greater": f"is the row {rows} better than the column's?",
         "less": f"is the row {rows} worse than the column's?",
@@ -236,6 +234,5 @@ def _question(result: xr.Dataset, rows: str) -> str:
 
 
 def _family_size(result: xr.Dataset) -> int:
-    """Largest number of tests corrected together."""
     over = [dim for dim in str(result.attrs.get("adjust_within", "")).split() if dim in result["pvalue"].dims]
     return int(result["pvalue"].notnull().sum(over).max()) if over else 1

@@ -136,7 +136,6 @@ def clusters(
 
 
 def _check_beside(result: xr.Dataset, other: xr.Dataset | None, name: str, needed: set[str], analysis: str) -> None:
-    """Raise unless the additional result has the same metrics."""
     if other is None:
         return
     if not isinstance(other, xr.Dataset) or not needed <= set(other.data_vars) or "metric" not in other.dims:
@@ -183,7 +182,6 @@ def _cluster_rows(
 
 
 def _runs(cluster: IntArray) -> list[tuple[int, int]]:
-    """First and last row of each run of rows of one cluster."""
     ends = np.flatnonzero(np.diff(cluster)).tolist()
     return list(zip([0, *(end + 1 for end in ends)], [*ends, len(cluster) - 1], strict=True)) if len(cluster) else []
 
@@ -206,7 +204,6 @@ def _not_told_apart(panel: xr.Dataset, tests: xr.Dataset, alpha: float) -> list[
 
 
 def _draw_bars(axis: Any, runs: list[tuple[int, int]]) -> None:
-    """Bars right of the panel, side by side where they overlap."""
     ends: list[int] = []  # the last row of each column of bars
     for first, last in runs:
         column = next((at for at, end in enumerate(ends) if end < first), len(ends))

@@ -112,7 +112,6 @@ def repeatability(
 
 
 def _curves(axis: Any, panel: xr.Dataset, name: str, *, with_limits: bool) -> None:
-    """A line a metric, over evenly spaced numbers of runs."""
     low, high = ("ci_low", "ci_high") if name == "reliability" else (f"{name}_low", f"{name}_high")
     n = panel.sizes["metric"]
     for at in range(n):

@@ -288,7 +288,6 @@ def _comparisons(result: xr.Dataset) -> str:
 
 
 def _looks() -> tuple[dict[str, Any], ...]:
-    """Styles of the marked input, of inputs that differ from it, and of others."""
     return (
         {"color": colour(0), "marker": "D"},
         {"color": colour(1), "marker": "o"},

@@ -189,7 +189,6 @@ def _drawn(
     figsize: tuple[float, float] | None,
     ax: Any,
 ) -> tuple[list[Any], list[tuple[str, dict[str, Any]]]]:
-    """The axes, and the legend."""
     dims = [str(dim) for dim in result[name].dims]
     _validate.known("x", x, dims, "dims")
     lines = hue in dims and x != hue

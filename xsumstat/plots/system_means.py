@@ -107,7 +107,6 @@ def system_means(
 
 
 def _rows(axis: Any, panel: xr.Dataset) -> None:
-    """The two intervals of each system."""
     rows, (color, marker) = np.arange(panel.sizes["system"]), style_of(0)
     mean, low, high, human, human_low, human_high = (
         panel[each].values for each in ("mean", "ci_low", "ci_high", "human_mean", "human_ci_low", "human_ci_high")

@@ -226,12 +226,11 @@ def confusion(
         axis.set_ylabel(f"verdict by {clipped(str(result.attrs.get('gold', 'gold')))}", fontsize=9, **PLAIN)
     for axis in axes[-across:]:
         axis.set_xlabel("verdict by the metric", fontsize=9, **PLAIN)
-    meaning = "pairs of systems, of which the first, the second or neither is better; colour: share of the row"
+    meaning = "pairs of systems: the first, the second or neither is better; colour: share of the row"
     return finished(axes, ax, title=title, notes=[meaning, wording.how(result), left_out])
 
 
 def _labels(result: xr.Dataset, metric: Any, order: Any, figsize: Any, title: str | None, ax: Axes | None) -> Any:
-    """Outputs by human and judge's labels."""
     counts = result["n_outputs"]
     total = counts.sum(("human_label", "judge_label"))
     same = (counts * (counts["human_label"] == counts["judge_label"])).sum(("human_label", "judge_label"))
@@ -261,7 +260,6 @@ def _verdicts(axis: Any, panel: xr.Dataset) -> None:
 
 
 def _counts(axis: Any, counts: Any) -> None:
-    """A table of counts, shaded by the share of the row."""
     shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
     places = [np.arange(size + 1) - 0.5 for size in counts.shape]
     # No image, which a page that needs no other file could not show.
@@ -351,7 +349,6 @@ def _gap_label(result: xr.Dataset) -> str:
 
 
 def _points_by_gap(axis: Any, panel: xr.Dataset) -> None:
-    """A group of points for each gap, joined by thin lines."""
     gaps = texts(panel["gap"])
     n = panel.sizes.get("metric", 1)
     spread = np.linspace(-0.36, 0.36, n) if n > 1 else np.zeros(1)

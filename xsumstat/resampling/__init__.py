@@ -1,1 +1,1 @@
-"""Which resamples there are, and a job run over them: on threads or with Dask, to the same bits."""
+"""Resamples, and jobs over them: on threads or with Dask, with identical results."""

@@ -1,4 +1,4 @@
-"""Correlations of metrics with gold, or differences of two, and what a bootstrap tells of each; plain arrays."""
+"""Bootstrap of correlations of metrics with gold, or of differences of two."""
 
 from __future__ import annotations
 
@@ -30,18 +30,10 @@ _NAMES = ("estimate", "ci_low", "ci_high", "standard_error", "n_undefined", "bia
 
 @dataclass(frozen=True)
 class Estimates:
-    """Some targets, ready to be estimated from any counts of systems and inputs.
+    """Targets, ready to be estimated from any counts of systems and inputs.
 
-    Attributes
-    ----------
-    estimators : tuple of Estimator
-        The correlations that the targets are made of, each once.
-    places : array of int, (targets, 1) or (targets, 2)
-        Those of each target among them.
-    shape : tuple of int
-        Number of systems and of inputs.
-    layers : tuple of int
-        Number of references and of raters, where scores or gold come in such layers.
+    `estimators` are the correlations of all targets, each once; `places` (targets, 1 or 2) are a target's among them.
+    `shape` counts systems and inputs, `layers` references and raters.
     """
 
     estimators: tuple[Estimator, ...]
@@ -61,11 +53,9 @@ class Estimates:
     ) -> Estimates:
         """From `scores` (metrics, systems, inputs) and gold `z`.
 
-        Two metrics are compared on the cells that both have; under ``missing="available"``, which is of system means,
-        each keeps all of its own.
-        Where "cell" is drawn, each cell with gold and a score becomes a system with one input. With "reference"
-        scores are (metrics, references, systems, inputs), which `aggregate` makes one, with "rater" gold is (raters,
-        systems, inputs).
+        Two metrics are compared on common cells; with ``missing="available"`` each keeps all its cells. For "cell" each
+        cell becomes a system with one input; for "reference" scores are (metrics, references, systems, inputs),
+        aggregated by `aggregate`; for "rater" gold is (raters, systems, inputs).
         """
         if set(dims) - {"system", "input"}:
             scores = np.asarray(scores)
@@ -97,11 +87,10 @@ class Estimates:
 
     @cached_property
     def values(self) -> FloatArray:
-        """The estimate of each target."""
         return self.of_targets(np.array([each.value() for each in self.estimators]))
 
     def leave_one_out(self, dims: tuple[str, ...]) -> list[FloatArray]:
-        """The estimates without each label in turn, (targets, labels) for each of the dims."""
+        """Estimates without each label, (targets, labels) for each of the dims."""
         by_estimator = [each_left_out(each, self.shape, dims) for each in self.estimators]
         return [self.of_targets(np.array(of_dim)) for of_dim in zip(*by_estimator, strict=True)]
 
@@ -115,19 +104,7 @@ class Estimates:
 
 @dataclass(frozen=True)
 class BootstrapInterval:
-    """Which interval is made, of what resamples.
-
-    Attributes
-    ----------
-    name : str
-        Of `intervals.INTERVALS`; "studentized" is made by `resampling.studentized`.
-    dims : tuple of str
-        The dims that are drawn.
-    n_resamples, seed : int
-    confidence_level : float
-    clusters : tuple of arrays of int, optional
-        Of a `DrawPlan`.
-    """
+    """The kind of interval and its resamples; "studentized" is made by `resampling.studentized`."""
 
     name: str
     dims: tuple[str, ...]
@@ -138,11 +115,10 @@ class BootstrapInterval:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The numbers of each target, in order."""
         return (*_NAMES, "fell_back") if self.name in ("bca", "corrected") else _NAMES
 
     def plans(self, shape: tuple[int, int], layers: tuple[int, ...] = ()) -> tuple[DrawPlan, ...]:
-        """Plans of draws; of several the first gives the samples. They share their draws of each dim."""
+        """Plans of draws, which share their draws of each dim; the first gives the samples."""
         several = [self.dims, *((dim,) for dim in self.dims if self.name == "corrected")]
         return tuple(DrawPlan(shape, dims, self.n_resamples, self.seed, layers, self.clusters) for dims in several)
 
@@ -170,18 +146,6 @@ class BootstrapInterval:
 
 @dataclass(frozen=True)
 class Bootstrap(OfMetrics[Estimates]):
-    """The bootstrap interval of each target.
-
-    Attributes
-    ----------
-    targets : tuple of tuples of int
-        One metric, or two, of each.
-    measure : Measure
-    interval : BootstrapInterval
-    aggregate : {"mean", "max"}
-        What the scores by drawn references become.
-    """
-
     targets: tuple[Target, ...]
     measure: Measure
     interval: BootstrapInterval
@@ -189,41 +153,33 @@ class Bootstrap(OfMetrics[Estimates]):
 
     @property
     def names(self) -> tuple[str, ...]:  # type: ignore[override]
-        """The numbers of each target."""
         return self.interval.names
 
     @property
     def n_resamples(self) -> int:  # type: ignore[override]
-        """How many resamples are looked at."""
         return self.interval.n_resamples
 
     def bytes_each(self, x: Any, z: Any, *beside: Any) -> int:
-        """About how many bytes a target takes."""
         shape = z.shape[-2], z.shape[-1]
         n_plans = len(self.interval.plans(shape))
         return arrays.footprint(shape, self.measure.level) + 8 * self.n_resamples * n_plans
 
     def ready(self, at: slice, x: FloatArray, z: FloatArray, *beside: Any) -> Estimates:
-        """The estimators of the targets."""
         return Estimates.of(x, z, self.targets[at], self.measure, self.interval.dims, self.aggregate)
 
     def rows(self, ready: Estimates) -> int:
-        """A row for each estimator and plan."""
         return len(ready.estimators) * len(self.interval.plans(ready.shape))
 
     def block(self, ready: Estimates, block: int, out: FloatArray, stop: threading.Event | None) -> None:
-        """Fill the statistics of each plan's draws."""
         plans = self.interval.plans(ready.shape, ready.layers)
         for plan, rows in zip(plans, np.split(out, len(plans)), strict=True):
             for at, draw in plan.pieces(block):
                 ready.drawn(draw, rows[:, at], stop)
 
     def finish(self, ready: Estimates, counts: IntArray | None, samples: FloatArray) -> FloatArray:
-        """Estimates with their intervals."""
         return self.interval.summarised(ready, self._by_plan(ready, samples))
 
     def kept(self, ready: Estimates, samples: FloatArray) -> FloatArray:
-        """The samples of the first plan."""
         return ready.of_targets(self._by_plan(ready, samples)[0])
 
     def _by_plan(self, ready: Estimates, samples: FloatArray) -> list[FloatArray]:
@@ -233,7 +189,6 @@ class Bootstrap(OfMetrics[Estimates]):
 def fisher(
     x: FloatArray, z: FloatArray, measure: Measure, confidence_level: float
 ) -> tuple[float, float, float, float]:
-    """The estimate of one metric with Fisher's interval and standard error."""
     estimate = measure.estimator(x, z).value()
     gold = arrays.human(z, measure.own_cells)
     size = arrays.fisher_size(x, gold, measure.level, measure.missing) - len(measure.given)

@@ -1,4 +1,4 @@
-"""Correlations of metrics and of raters with the mean of the other raters, averaged over raters; plain arrays."""
+"""Correlations of metrics and of raters with the mean of the other raters, averaged over raters."""
 
 from __future__ import annotations
 
@@ -25,7 +25,6 @@ NAMES = (
 
 
 def _mean(values: FloatArray) -> FloatArray:
-    """The mean of what is defined along the first axis, NaN where nothing is."""
     there = ~np.isnan(values)
     count = there.sum(axis=0)
     return np.asarray(np.where(there, values, 0.0).sum(axis=0) / np.where(count > 0, count, np.nan))
@@ -33,15 +32,7 @@ def _mean(values: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True)
 class _Ceiling(Job[Any]):
-    """Of metrics (metrics, raters, systems, inputs), the raters last: by rater, and their means over raters.
-
-    Attributes
-    ----------
-    targets : range
-        Places of the metrics.
-    measure : Measure
-    n_raters : int
-    """
+    """Correlations by rater, and their means, of metrics (metrics, raters, systems, inputs); the raters come last."""
 
     targets: range
     measure: Measure
@@ -49,42 +40,30 @@ class _Ceiling(Job[Any]):
 
     @property
     def names(self) -> tuple[str, ...]:  # type: ignore[override]
-        """The numbers of each metric."""
         return (*NAMES, *(f"by_rater_{at}" for at in range(self.n_raters)))
 
     def bytes_each(self, x: Any, z: Any, *beside: Any) -> int:
-        """About how many bytes a metric takes."""
         return len(z) * arrays.footprint((z.shape[-2], z.shape[-1]), self.measure.level) + 8 * self.n_resamples
 
 
 @dataclass(frozen=True)
 class BootstrapCeiling(_Ceiling):
-    """With intervals from resamples.
-
-    Attributes
-    ----------
-    interval : BootstrapInterval
-    """
-
     interval: BootstrapInterval
 
     @property
     def n_resamples(self) -> int:  # type: ignore[override]
-        """How many resamples are looked at."""
         return self.interval.n_resamples
 
     def ready(self, at: slice, x: FloatArray, z: FloatArray, *beside: Any) -> list[Estimates]:
-        """The estimators of some metrics, and of the raters, with the mean of the others as gold, for each rater."""
+        """Estimators of metrics and raters, with the mean of the other raters as gold, for each rater."""
         targets = [(place,) for place in (*self.targets[at], self.targets[-1])]
         by_rater = zip(x.swapaxes(0, 1), z, strict=True)
         return [Estimates.of(each, gold, targets, self.measure, self.interval.dims) for each, gold in by_rater]
 
     def rows(self, ready: list[Estimates]) -> int:
-        """A row for each metric, and one for the raters."""
         return len(ready[0].places)
 
     def block(self, ready: list[Estimates], block: int, out: FloatArray, stop: threading.Event | None) -> None:
-        """Fill the means over raters in the draws of a block."""
         drawn = np.empty((len(ready), *out.shape))
         for rows, made in zip(drawn, ready, strict=True):
             own = np.empty((len(made.estimators), out.shape[1]))
@@ -93,7 +72,6 @@ class BootstrapCeiling(_Ceiling):
         out[:] = _mean(drawn)
 
     def finish(self, ready: list[Estimates], counts: IntArray | None, samples: FloatArray) -> FloatArray:
-        """The numbers of each metric."""
         by_rater = np.array([made.values for made in ready]).T
         *metrics, (values, drawn) = zip(by_rater, samples, strict=True)
         numbers = []
@@ -104,7 +82,7 @@ class BootstrapCeiling(_Ceiling):
         return np.array(numbers, dtype=float).T
 
     def _numbers(self, by_rater: FloatArray, samples: FloatArray) -> tuple[float, ...]:
-        """The mean over raters, its interval and standard error, and how many resamples have none."""
+        """Mean over raters, its interval and standard error, and the number of undefined resamples."""
         estimate = float(_mean(by_rater))
         return estimate, *self._limits(estimate, samples), float(np.isnan(samples).sum())
 
@@ -114,28 +92,18 @@ class BootstrapCeiling(_Ceiling):
 
 @dataclass(frozen=True)
 class JackknifeCeiling(_Ceiling):
-    """With intervals by the two-way jackknife of the means over raters; there is nothing to draw.
-
-    Attributes
-    ----------
-    dims : tuple of str
-        The dims whose labels are random, "system" before "input".
-    confidence_level : float
-    """
-
     dims: tuple[str, ...]
     confidence_level: float
     n_resamples = 0
 
     def ready(self, at: slice, x: FloatArray, z: FloatArray, *beside: Any) -> list[list[Parts]]:
-        """What each metric's correlations, and at last the raters', are without each label, for each rater."""
+        """Correlations of metrics, and last the raters', without each label, for each rater."""
         places = (*self.targets[at], self.targets[-1])
         return [
             [leave_one_out.of(x[place, rater], gold, self.measure) for rater, gold in enumerate(z)] for place in places
         ]
 
     def finish(self, ready: list[list[Parts]], counts: IntArray | None, samples: FloatArray) -> FloatArray:
-        """The numbers of each metric."""
         means = [averaged(each) for each in ready]
         ones = [jackknife.of_one(each, self.measure, self.dims) for each in means]
         numbers = []
@@ -149,7 +117,7 @@ class JackknifeCeiling(_Ceiling):
 
 
 def averaged(parts: Sequence[Parts]) -> Parts:
-    """Those of the mean of several estimates, on the same systems and inputs; undefined estimates are left out."""
+    """Parts of the mean of several estimates on the same systems and inputs; undefined ones are left out."""
     some = [each for each in parts if not np.isnan(each.value)] or list(parts[:1])
     first: Any = some[0]
     if isinstance(first, OfGroups):
@@ -166,7 +134,7 @@ def averaged(parts: Sequence[Parts]) -> Parts:
 
 
 def _averaged_groups(parts: Sequence[OfGroups]) -> OfGroups:
-    """Averages of averages: a group without a correlation stands at its average, and says nothing of the spread."""
+    """Averages of averages: a group without a correlation takes its average, and adds no spread."""
     r, without = [], []
     for each in parts:
         filled = np.where(np.isnan(each.r), each.value, each.r)

@@ -1,8 +1,7 @@
 """The one place that draws random numbers: label counts and coins, in blocks of resamples.
 
-Resamples come in blocks of `BLOCK`. Block b of a dim has its own stream, derived from the seed, the dim
-and b alone, so that a result does not depend on threads, on chunks, or on how many resamples follow.
-Only the raw words of NumPy's bit generator are used: their stream is guaranteed across NumPy versions.
+Block b of a dim has its own stream, derived only from the seed, the dim and b: results do not depend on threads,
+chunks, or the number of resamples. Only raw words of NumPy's bit generator are used, whose stream is guaranteed.
 """
 
 from __future__ import annotations
@@ -35,10 +34,10 @@ _STREAMS = {
 
 
 def seed_of(rng: Any) -> int:
-    """The one number that all draws derive from; passing it as `rng` gives the same draws again.
+    """The number that all draws derive from; passing it as `rng` repeats the draws.
 
-    An int is its own seed; a `SeedSequence`, or a list of ints, gives the same seed each time; a
-    `Generator` or `BitGenerator` is advanced; None takes fresh entropy.
+    An int is its own seed; a `SeedSequence` or list of ints gives the same seed each time; a `Generator` or
+    `BitGenerator` is advanced; None takes fresh entropy.
     """
     if isinstance(rng, bool) or isinstance(rng, str | bytes | float):
         raise TypeError(f"rng must be None, an int, a SeedSequence or a numpy Generator, got {rng!r}")
@@ -58,7 +57,7 @@ def seed_of(rng: Any) -> int:
 
 
 class Stream:
-    """The random words of one dim in one block of resamples, taken row by row."""
+    """Random words of one dim in one block of resamples, row by row."""
 
     def __init__(self, seed: int, dim: str, block: int) -> None:
         self._bits = np.random.SFC64(np.random.SeedSequence(seed, spawn_key=(_STREAMS[dim], block)))
@@ -68,58 +67,47 @@ class Stream:
         return np.asarray(raw, dtype=np.uint64).reshape(rows, words_each)
 
     def counts(self, size: int, rows: int) -> npt.NDArray[np.int64]:
-        """As `counts`, for the next `rows` resamples."""
         out = np.zeros((rows, size), dtype=np.int64)
         count_labels(self._words(rows, -(-size // 2)), size, out)
         return out
 
     def sign_bits(self, units: int, rows: int) -> npt.NDArray[np.uint8]:
-        """As `sign_bits`, for the next `rows` resamples."""
         words = self._words(rows, -(-units // 64))
         return words.astype("<u8", copy=False).view(np.uint8)[:, : -(-units // 8)]
 
 
 def counts(seed: int, dim: str, size: int, block: int, rows: int = BLOCK) -> npt.NDArray[np.int64]:
-    """How often each of the `size` labels of `dim` came, (rows, size), when drawn with replacement.
-
-    The first `rows` resamples of the block. A label is a 32-bit word times `size`, shifted right by 32: no
-    label's chance is off by more than 2⁻³².
-    """
+    """Draws of each label with replacement, (rows, size), for the first `rows` resamples of a block."""
     return Stream(seed, dim, block).counts(size, rows)
 
 
 def sign_bits(seed: int, dim: str, units: int, block: int, rows: int = BLOCK) -> npt.NDArray[np.uint8]:
-    """Fair coins for `units` units of a dim in the first `rows` resamples of a block, 8 to the byte, lowest bit first.
-
-    (rows, bytes); the bits beyond `units` are coins too, and mean nothing.
-    """
+    """Fair coins for `units` units in the first `rows` resamples of a block, (rows, bytes), lowest bit first."""
     return Stream(seed, dim, block).sign_bits(units, rows)
 
 
 def generator(seed: int, trial: int) -> np.random.Generator:
-    """The source of all chance in one trial of a simulation."""
+    """Generator of all draws in one trial of a simulation."""
     return np.random.Generator(np.random.SFC64(np.random.SeedSequence(seed, spawn_key=(_STREAMS["trial"], trial))))
 
 
 def all_signs(units: int, block: int) -> npt.NDArray[np.uint8]:
-    """Block `block` of the list of all 2^units ways that coins can fall, (rows, units), a byte each."""
+    """Block of the list of all 2^units outcomes of coins, (rows, units), a byte each."""
     stop = min((block + 1) * BLOCK, 2**units)
     number = np.arange(block * BLOCK, stop, dtype=np.uint64)[:, None]
     return ((number >> np.arange(units, dtype=np.uint64)) & np.uint64(1)).astype(np.uint8)
 
 
 def n_blocks(n_resamples: int) -> int:
-    """How many blocks hold `n_resamples`."""
     return math.ceil(n_resamples / BLOCK)
 
 
 def block_rows(n_resamples: int, block: int) -> int:
-    """How many of `n_resamples` lie in a block."""
     return min(BLOCK, n_resamples - block * BLOCK)
 
 
 def in_steps(rows: int, bytes_each: float) -> Iterator[slice]:
-    """The rows of a block, so many at a time that what is drawn for them stays small."""
+    """Rows of a block in steps that take little memory."""
     step = max(1, min(rows, int(_AT_ONCE / max(bytes_each, 1.0))))
     for start in range(0, rows, step):
         yield slice(start, min(rows, start + step))

@@ -1,4 +1,4 @@
-"""Correlations in groups of systems or inputs, the differences of each two, and a test of all, by the jackknife."""
+"""Jackknife of correlations in groups of systems or inputs, their differences, and a test of all."""
 
 from __future__ import annotations
 
@@ -26,51 +26,31 @@ OF_ALL = ("n_groups", "heterogeneity", "df_numerator", "df_denominator", "hetero
 
 @dataclass(frozen=True)
 class Groups:
-    """Groups of the labels of a dim.
-
-    Attributes
-    ----------
-    dim : {"system", "input"}
-    places : tuple of arrays of int
-        Of each group, its labels' places.
-    """
+    """Groups of the labels of a dim; `places` holds each group's labels."""
 
     dim: str
     places: tuple[IntArray, ...]
 
     @property
     def pairs(self) -> list[tuple[int, int]]:
-        """Each two groups, the first before the second."""
         return list(itertools.combinations(range(len(self.places)), 2))
 
     @property
     def n_rows(self) -> int:
-        """How many groups there are, or pairs of them if these are more."""
+        """Number of groups, or of pairs if larger."""
         return max(len(self.places), len(self.pairs))
 
     def of(self, at: int, values: FloatArray) -> FloatArray:
-        """The scores of one group, of (..., systems, inputs)."""
         places = self.places[at]
         return np.ascontiguousarray(values[..., places, :] if self.dim == "system" else values[..., places])
 
 
 @dataclass(frozen=True)
 class GroupJackknife(AtOnce, OfMetrics[FloatArray]):
-    """How the correlation of each metric differs between groups.
+    """Differences of each metric's correlation between groups.
 
-    Each metric has `n_rows` targets: of row r the numbers are those of group r, of pair r, and in the first one those
-    of all groups; NaN where there are fewer.
-
-    Attributes
-    ----------
-    targets : tuple of (metric, row)
-    measure : Measure
-    groups : Groups
-    dims : tuple of str
-        The dims whose labels are random.
-    confidence_level : float
-    clusters : tuple of arrays of int, optional
-        The cluster of each system and of each input.
+    A metric has `n_rows` targets: row r holds the numbers of group r and of pair r, row 0 also those of all groups; NaN
+    elsewhere.
     """
 
     targets: tuple[tuple[int, ...], ...]
@@ -83,27 +63,22 @@ class GroupJackknife(AtOnce, OfMetrics[FloatArray]):
     names = (*OF_GROUP, *OF_PAIR, *OF_ALL)
 
     def metrics_of(self, target: tuple[int, ...]) -> tuple[int, ...]:
-        """The metric of a target."""
         return target[:1]
 
     def narrowed(self, at: slice, places: Sequence[int] | None) -> GroupJackknife:
-        """A job of some targets, that sees some metrics."""
         assert places is not None
         targets = tuple((places.index(metric), row) for metric, row in self.targets[at])
         return replace(self, targets=targets, measure=self.measure.of_metrics(places))
 
     def bytes_each(self, x: Any, z: Any, *beside: Any) -> int:
-        """About how many bytes a target takes: those of one metric share its scores."""
         return 1 + 2 * arrays.footprint((z.shape[-2], z.shape[-1]), "system") // self.groups.n_rows
 
     def ready(self, at: slice, x: FloatArray, z: FloatArray, *beside: Any) -> FloatArray:
-        """The numbers of the targets, as there is nothing to draw."""
         metrics = dict.fromkeys(metric for metric, _ in self.targets[at])
         tables = {metric: self._of_metric(x[metric], z, metric) for metric in metrics}
         return np.array([tables[metric][:, row] for metric, row in self.targets[at]]).T
 
     def _of_metric(self, x: FloatArray, z: FloatArray, metric: int) -> FloatArray:
-        """All numbers of a metric, (names, rows)."""
         measure = self.measure.of_metric(metric)
         found = list(self.estimated(x, z, measure))
         usable = [each for each in found if each.has_limits]
@@ -123,7 +98,6 @@ class GroupJackknife(AtOnce, OfMetrics[FloatArray]):
         return table
 
     def estimated(self, x: FloatArray, z: FloatArray, measure: Measure) -> Iterator[Group]:
-        """The correlation of a metric in each group."""
         for at in range(len(self.groups.places)):
             yield self._of_group(x, z, at, measure)
 
@@ -138,18 +112,16 @@ class GroupJackknife(AtOnce, OfMetrics[FloatArray]):
         return Group(estimated, parts, *(np.unique(each[used]) for each, used in zip(codes, there, strict=True)))
 
     def _codes(self, at: int, shape: Sequence[int]) -> Clusters:
-        """The systems and the inputs of a group, or the clusters that these belong to."""
         systems, inputs = self.clusters or (np.arange(shape[0]), np.arange(shape[1]))
         places = self.groups.places[at]
         return (systems[places], inputs) if self.groups.dim == "system" else (systems, inputs[places])
 
     def _rests_on(self, group: Group) -> int:
-        """The system that the estimate of a group rests on, among all; -1 where there is none."""
+        """The system on which the estimate of a group depends, among all; -1 where none."""
         place = -1 if self.clusters is not None else jackknife.rests_on(group.parts, self.dims)
         return place if place < 0 else int(group.systems[place])
 
     def _of_pair(self, one: Group, two: Group, measure: Measure) -> tuple[float, ...]:
-        """Those of `OF_PAIR`."""
         found = group_differences.difference(one, two, measure, self.dims)
         low, high, pvalue, _ = comparison.compared(found, self.confidence_level, "two-sided")
         undefined = max(jackknife.n_undefined(each.parts, self.dims) for each in (one, two))

@@ -1,4 +1,4 @@
-"""Correlations of metrics with gold, or differences of two, with intervals by the two-way jackknife; no draws."""
+"""Two-way jackknife of correlations of metrics with gold, or of differences of two."""
 
 from __future__ import annotations
 
@@ -34,13 +34,11 @@ def estimated(
     clusters: Clusters | None = None,
     refits: Sequence[RefitOf] = (),
 ) -> list[tuple[Estimated, int, int]]:
-    """Each target's estimate, how many of its values without one label are undefined, and on which system it rests.
+    """Each target's estimate, the number of undefined values without a label, and the system it depends on.
 
-    Scores are (metrics, systems, inputs). Two metrics are compared on the cells that both have; under
-    ``missing="available"``, which is of system means, each keeps all of its own. The system is a place among all, -1
-    for none; a difference rests on what one of its metrics does. Where there are clusters of systems or inputs, these
-    are left out whole. A metric that is calibrated is calibrated anew each time, and what it is compared with is
-    evaluated anew beside it.
+    Scores are (metrics, systems, inputs). Two metrics are compared on common cells; with ``missing="available"`` each
+    keeps all its cells. The system is a place among all, -1 for none. Clusters are left out whole. A calibrated metric
+    is recalibrated each time.
     """
     by_metric = {each.metric: each for each in refits}
     anew = [any(metric in by_metric for metric in target) for target in targets]
@@ -83,19 +81,7 @@ def estimated(
 
 @dataclass(frozen=True)
 class RefitOf:
-    """Of which metric, by its place, the calibration is fitted anew, and where what it is made of stands.
-
-    Attributes
-    ----------
-    metric : int
-    judge, folds : int
-        Places, after all metrics, of the judge's own scores and of the folds of inputs.
-    human : tuple of int
-        Those of the human scores, by one rater or several.
-    how : Calibration
-    name : str
-        What the metric is called.
-    """
+    """A metric, by place, that is recalibrated, with the places of its judge, folds and human scores."""
 
     metric: int
     judge: int
@@ -106,24 +92,21 @@ class RefitOf:
 
     @property
     def places(self) -> tuple[int, ...]:
-        """Where what it is made of stands."""
         return self.judge, self.folds, *self.human
 
     def refit(self, scores: FloatArray) -> calibration.Refit:
-        """What the metric is made of."""
         folds = scores[self.folds][0].astype(np.int64)
         people = np.array([scores[at] for at in self.human])
         return calibration.Refit(self.how, scores[self.judge], people, folds, self.name)
 
     def among(self, places: Sequence[int]) -> RefitOf:
-        """The same among the scores at some places."""
         metric, judge, folds, *human = map(places.index, (self.metric, *self.places))
         return replace(self, metric=metric, judge=judge, folds=folds, human=tuple(human))
 
 
 @dataclass(frozen=True)
 class _OfMetric:
-    """What is known of one metric: its parts, its estimate, how much is undefined, and on which system it rests."""
+    """Parts and estimate of one metric, its undefined values, and the system it depends on."""
 
     parts: Parts
     estimate: Estimated
@@ -132,7 +115,7 @@ class _OfMetric:
 
 
 def tiled(targets: Sequence[Target], shape: tuple[int, int]) -> tuple[Target, ...]:
-    """Pairs of metrics in such an order that neighbours share metrics, as many as `estimated` keeps the parts of."""
+    """Pairs in an order in which neighbours share as many metrics as `estimated` keeps."""
     most = _most(shape)
     if len({metric for pair in targets for metric in pair}) <= most:
         return tuple(targets)
@@ -140,7 +123,7 @@ def tiled(targets: Sequence[Target], shape: tuple[int, int]) -> tuple[Target, ..
 
 
 def _most(shape: tuple[int, int]) -> int:
-    """Of how many metrics the parts are kept in memory together."""
+    """Number of metrics whose parts are kept in memory together."""
     return max(2, 2 * jobs.BYTES_AT_ONCE // max(1, arrays.footprint(shape, "system")))
 
 
@@ -154,7 +137,6 @@ def intervals(
     clusters: Clusters | None = None,
     refits: Sequence[RefitOf] = (),
 ) -> FloatArray:
-    """The numbers of `NAMES`, (names, targets)."""
     numbers = []
     for one, undefined, resting in estimated(scores, z, targets, measure, dims, clusters, refits):
         limits = one.interval(confidence_level)
@@ -165,21 +147,7 @@ def intervals(
 
 @dataclass(frozen=True)
 class Jackknife(AtOnce, OfMetrics[FloatArray]):
-    """The jackknife interval of each target.
-
-    Attributes
-    ----------
-    targets : tuple of tuples of int
-        One metric, or two, of each.
-    measure : Measure
-    dims : tuple of str
-        The dims whose labels are random.
-    confidence_level : float
-    clusters : tuple of arrays of int, optional
-        The cluster of each system and of each input.
-    refits : tuple of RefitOf
-        The metrics that are calibrated.
-    """
+    """The jackknife interval of each target (one metric, or two); `refits` are recalibrated metrics."""
 
     targets: tuple[Target, ...]
     measure: Measure
@@ -191,11 +159,11 @@ class Jackknife(AtOnce, OfMetrics[FloatArray]):
     names = NAMES
 
     def metrics_of(self, target: Target) -> tuple[int, ...]:
-        """The metrics of a target, and what those that are calibrated are made of."""
+        """The metrics of a target, and what recalibrated ones are made of."""
         return (*target, *(place for each in self.refits if each.metric in target for place in each.places))
 
     def narrowed(self, at: slice, places: Sequence[int] | None) -> Job[FloatArray]:
-        """A job of some targets, that sees some metrics and what those that are calibrated are made of."""
+        """A job of some targets that sees some metrics, and what recalibrated ones are made of."""
         assert places is not None
         targets = tuple(tuple(places.index(metric) for metric in target) for target in self.targets[at])
         refits = tuple(each.among(places) for each in self.refits if {each.metric, *each.places} <= set(places))
@@ -204,25 +172,23 @@ class Jackknife(AtOnce, OfMetrics[FloatArray]):
         return replace(self, targets=targets, measure=measure, refits=refits)
 
     def bytes_each(self, x: Any, z: Any, *beside: Any) -> int:
-        """About how many bytes a target takes."""
         return 2 * arrays.footprint((z.shape[-2], z.shape[-1]), "system")
 
     def at_once(self, x: Any = None, z: Any = None, *beside: Any) -> int:
-        """As many pairs as there are: it is the metrics whose parts take memory."""
+        """All pairs: only the metrics' parts take memory."""
         return len(self.targets) if len(self.targets[0]) > 1 else super().at_once(x, z, *beside)
 
     def metrics_at_once(self, shape: tuple[int, int]) -> int:
-        """Half of those whose parts may be kept, as several tasks run beside each other."""
+        """Half of those whose parts may be kept, because several tasks run in parallel."""
         return _most(shape) // 2
 
     def batches(self, x: Any = None, z: Any = None, *beside: Any) -> list[slice]:
-        """The places of pairs that share the parts of a few metrics."""
+        """Places of pairs that share the parts of a few metrics."""
         if len(self.targets[0]) == 1:
             return super().batches(x, z, *beside)
         most = _most((z.shape[-2], z.shape[-1]))
         return [at for at, _ in jobs.sharing(self, len(self.targets), most)]
 
     def ready(self, at: slice, x: FloatArray, z: FloatArray, *beside: Any) -> FloatArray:
-        """The numbers of the targets, as there is nothing to draw."""
         how = self.measure, self.dims, self.confidence_level, self.clusters, self.refits
         return intervals(x, z, self.targets[at], *how)

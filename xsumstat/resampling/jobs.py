@@ -1,4 +1,4 @@
-"""A job, what resamples of scores give, and its runner on threads; `tasks` runs it with Dask, to the same bits."""
+"""A job over resamples of scores, and its runner on threads; `tasks` runs it with Dask, with identical results."""
 
 from __future__ import annotations
 
@@ -24,17 +24,8 @@ BYTES_AT_ONCE = 2**26
 class Job(Generic[R]):
     """Numbers of some targets (metrics, pairs of metrics, ...) from resamples of scores.
 
-    A job says how the scores of one further label are made ready, what a block of resamples gives, and which numbers
-    these become. The runner makes only so many targets ready together as keep memory small, adds counts up over blocks,
-    and lays samples side by side.
-
-    Attributes
-    ----------
-    targets : sequence
-        What is estimated or tested, in order.
-    n_resamples : int
-    names : tuple of str
-        The numbers that are told of each target.
+    A job prepares the scores of one further label, fills blocks of resamples, and turns these into the numbers `names`.
+    The runner prepares as many targets together as memory allows, adds counts over blocks, and joins samples.
     """
 
     targets: Sequence[Any]
@@ -43,74 +34,73 @@ class Job(Generic[R]):
 
     @property
     def n_blocks(self) -> int:
-        """How many blocks of resamples there are."""
         return draws.n_blocks(self.n_resamples)
 
     @property
     def together(self) -> bool:
-        """Whether all targets share so much work that they are made ready together."""
+        """Whether all targets share so much work that they are prepared together."""
         return False
 
     def columns(self, block: int) -> slice:
-        """The resamples of a block."""
+        """Resamples of a block."""
         start = block * draws.BLOCK
         return slice(start, start + draws.block_rows(self.n_resamples, block))
 
     def bytes_each(self, x: Any, z: Any, *beside: Any) -> int:
-        """About how many bytes a target takes, with its samples."""
+        """Approximate bytes of a target with its samples."""
         return 8 * self.n_resamples
 
     def at_once(self, x: Any = None, z: Any = None, *beside: Any) -> int:
-        """How many targets are made ready together at most."""
+        """Most targets prepared together."""
         return max(1, BYTES_AT_ONCE // max(1, self.bytes_each(x, z, *beside)))
 
     def metrics_at_once(self, shape: tuple[int, int]) -> int:
-        """How many metrics' scores (systems, inputs) a task sees at most."""
+        """Most metrics, (systems, inputs), that a task sees."""
         return BYTES_AT_ONCE // (8 * shape[0] * shape[1])
 
     def batches(self, x: Any = None, z: Any = None, *beside: Any) -> list[slice]:
-        """The places of targets that are made ready together."""
+        """Places of targets that are prepared together."""
         size = len(self.targets)
         step = max(1, size) if self.together else self.at_once(x, z, *beside)
         return [slice(start, min(start + step, size)) for start in range(0, size, step)]
 
     def work(self, x: Any) -> float:
-        """About how much work a target is: cells times resamples."""
+        """Approximate work of a target: cells times resamples."""
         return float(max(1, self.n_resamples) * x.shape[-2] * x.shape[-1])
 
     def metrics_of(self, target: Any) -> tuple[int, ...] | None:
-        """Places of the metrics whose scores a target needs; None where it needs what there is."""
+        """Places of the metrics that a target needs; None for all."""
         return None
 
     def narrowed(self, at: slice, places: Sequence[int] | None) -> Job[R]:
-        """A job of the targets `at` these places alone; its scores are of the metrics at these `places`, or all."""
+        """A job of the targets `at` these places; its scores are of the metrics at `places`, or all."""
         job: Any = self
         narrow: Job[R] = replace(job, targets=self.targets[at])
         return narrow
 
     def ready(self, at: slice, x: Any, z: Any, *beside: Any) -> R:
-        """The scores of one further label made ready for the targets `at` these places."""
+        """The scores of one further label, prepared for the targets `at` these places."""
         raise NotImplementedError
 
     def rows(self, ready: R) -> int:
-        """How many rows of samples there are."""
+        """Number of rows of samples."""
         return 0
 
     def block(self, ready: R, block: int, out: FloatArray, stop: threading.Event | None) -> IntArray | None:
-        """Fill the samples of a block, (rows, resamples of the block), and count what is counted."""
+        """Fill the samples of a block, (rows, resamples of the block), and return counts."""
         raise NotImplementedError
 
     def finish(self, ready: R, counts: IntArray | None, samples: FloatArray) -> FloatArray:
-        """The numbers of `names`, (names, targets), from the counts of all blocks and all samples."""
+        """The numbers of `names`, (names, targets), from the counts and samples of all blocks."""
         raise NotImplementedError
 
     def kept(self, ready: R, samples: FloatArray) -> FloatArray:
-        """The samples of the targets, (targets, n_resamples), where they are to be kept."""
+        """Samples of the targets, (targets, n_resamples), where they are kept."""
         return samples
 
 
 class AtOnce(Job[FloatArray]):
-    """A job whose numbers, (names, targets), are there when it is ready; nothing is drawn."""
+    """A job whose numbers, (names, targets), exist once it is ready; nothing is drawn."""
 
     n_resamples = 0
 
@@ -118,12 +108,11 @@ class AtOnce(Job[FloatArray]):
         """There are no resamples."""
 
     def finish(self, ready: FloatArray, counts: IntArray | None, samples: FloatArray) -> FloatArray:
-        """The numbers."""
         return ready
 
 
 def sharing(job: Job[Any], most_targets: int, most_metrics: int) -> list[tuple[slice, list[int] | None]]:
-    """Targets in order, as many together as may be, and the metrics that they need."""
+    """Targets in order, as many together as allowed, and the metrics that they need."""
     groups: list[tuple[slice, list[int] | None]] = []
     start, needed = 0, set(job.metrics_of(job.targets[0]) or ())
     for at in range(1, len(job.targets) + 1):
@@ -139,7 +128,6 @@ def sharing(job: Job[Any], most_targets: int, most_metrics: int) -> list[tuple[s
 
 
 def over_blocks(job: Job[R], ready: R, bar: threads.Bar = lambda: None) -> tuple[IntArray | None, FloatArray]:
-    """The counts and the samples of all blocks."""
     samples = np.empty((job.rows(ready), job.n_resamples))
     totals: list[IntArray] = []
     lock = threading.Lock()
@@ -157,7 +145,7 @@ def over_blocks(job: Job[R], ready: R, bar: threads.Bar = lambda: None) -> tuple
 def on_threads(
     job: Job[R], labels: Sequence[tuple[Any, ...]], *, keep_samples: bool = False, progress: bool | None = None
 ) -> tuple[FloatArray, FloatArray | None]:
-    """The numbers (names, labels · targets) for the scores of each further label, and the samples or None."""
+    """Numbers (names, labels · targets) for the scores of each further label, and the samples or None."""
     parts = job.batches(*labels[0])
     numbers = np.empty((len(job.names), len(labels) * len(job.targets)))
     kept = np.empty((numbers.shape[1], job.n_resamples)) if keep_samples else None
@@ -181,22 +169,15 @@ def on_threads(
 
 
 class OfMetrics(Job[R]):
-    """A job whose targets are metrics, or pairs of them, by their places among the scores.
-
-    Attributes
-    ----------
-    measure : Measure
-    """
+    """A job whose targets are metrics, or pairs of them, by place."""
 
     targets: Sequence[tuple[int, ...]]
     measure: Measure
 
     def metrics_of(self, target: tuple[int, ...]) -> tuple[int, ...]:
-        """The metrics of a target."""
         return target
 
     def narrowed(self, at: slice, places: Sequence[int] | None) -> Job[R]:
-        """A job of some targets, that sees some metrics."""
         assert places is not None
         targets = tuple(tuple(places.index(metric) for metric in target) for target in self.targets[at])
         job: Any = self
@@ -206,16 +187,7 @@ class OfMetrics(Job[R]):
 
 @dataclass(frozen=True)
 class Formula(AtOnce, OfMetrics[FloatArray]):
-    """Numbers of each target by a formula; nothing is drawn.
-
-    Attributes
-    ----------
-    targets : tuple of tuples of int
-    measure : Measure
-    formula : callable
-        From scores (metrics, systems, inputs), gold or None, targets and measure to the numbers of `names`.
-    names : tuple of str
-    """
+    """Numbers of each target by a formula of scores (metrics, systems, inputs), gold or None, targets and measure."""
 
     targets: tuple[tuple[int, ...], ...]
     measure: Measure
@@ -224,15 +196,13 @@ class Formula(AtOnce, OfMetrics[FloatArray]):
 
     @property
     def together(self) -> bool:
-        """What is made of each metric serves all its pairs."""
+        """The work for each metric serves all its pairs."""
         return True
 
     def bytes_each(self, x: Any, z: Any = None, *beside: Any) -> int:
-        """About how many bytes a target takes."""
         return arrays.footprint((x.shape[-2], x.shape[-1]), self.measure.level)
 
     def ready(self, at: slice, x: FloatArray, z: Any = None, *beside: Any) -> FloatArray:
-        """The numbers of the targets."""
         return np.array(self.formula(x, z, self.targets[at], self.measure), dtype=float)
 
 
@@ -241,19 +211,7 @@ class Formula(AtOnce, OfMetrics[FloatArray]):
 
 @dataclass(frozen=True)
 class OverInputs(Job[slice]):
-    """Numbers of each row, from a statistic of it, when the inputs are drawn.
-
-    Attributes
-    ----------
-    targets : range
-        The rows.
-    statistic : callable
-        From how often each input was drawn, (inputs, resamples), to the values of the rows at some places.
-    numbers_of : callable
-        From a row's place and its samples to the numbers of `names`.
-    names : tuple of str
-    n_inputs, n_resamples, seed : int
-    """
+    """Numbers of each row from a statistic of resampled inputs."""
 
     targets: range
     statistic: Callable[[FloatArray, slice], FloatArray]
@@ -264,35 +222,29 @@ class OverInputs(Job[slice]):
     seed: int
 
     def bytes_each(self, x: Any = None, z: Any = None, *beside: Any) -> int:
-        """About how many bytes a row's samples take."""
         return 8 * self.n_resamples
 
     def ready(self, at: slice, x: Any = None, z: Any = None, *beside: Any) -> slice:
-        """The places of the rows."""
         return at
 
     def rows(self, ready: slice) -> int:
-        """A row for each row."""
         return len(self.targets[ready])
 
     def block(self, ready: slice, block: int, out: FloatArray, stop: threading.Event | None) -> None:
-        """Fill the statistics of a block's draws."""
         for at, draw in DrawPlan((1, self.n_inputs), ("input",), self.n_resamples, self.seed).pieces(block):
             out[:, at] = self.statistic(draw.inputs.T.astype(float), ready)
 
     def finish(self, ready: slice, counts: IntArray | None, samples: FloatArray) -> FloatArray:
-        """The numbers of each row."""
         numbered = zip(range(ready.start, ready.stop), samples, strict=True)
         return np.array([self.numbers_of(at, row) for at, row in numbered], dtype=float).T
 
     def run(self, progress: bool | None) -> FloatArray:
-        """The numbers, (names, rows)."""
         return on_threads(self, [()], progress=progress)[0]
 
 
 @dataclass(frozen=True)
 class _OneByOne(Job[None]):
-    """Answers for 0, 1, ..., each a block of its own."""
+    """Answers for 0, 1, ..., each its own block."""
 
     answer: Callable[[int, threading.Event | None], FloatArray]
     n_rows: int
@@ -300,11 +252,9 @@ class _OneByOne(Job[None]):
 
     @property
     def n_blocks(self) -> int:
-        """A block for each number."""
         return self.n_resamples
 
     def columns(self, block: int) -> slice:
-        """The one number of a block."""
         return slice(block, block + 1)
 
     def rows(self, ready: None) -> int:
@@ -317,6 +267,6 @@ class _OneByOne(Job[None]):
 def one_by_one(
     answer: Callable[[int, threading.Event | None], FloatArray], n_rows: int, n: int, progress: bool | None
 ) -> FloatArray:
-    """The answers (rows,) of the numbers 0, 1, ..., n − 1 side by side, (rows, n)."""
+    """Answers (rows,) for 0, 1, ..., n − 1 side by side, (rows, n)."""
     with threads.progress_bar(n, progress) as bar:
         return over_blocks(_OneByOne(answer, n_rows, n), None, bar)[1]

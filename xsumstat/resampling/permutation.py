@@ -1,4 +1,4 @@
-"""Tests of pairs of metrics by resampling: where the observed difference lies among those of the null hypothesis."""
+"""Tests of pairs of metrics by resampling: the observed difference among those of the null hypothesis."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from xsumstat.types import TOLERANCE, FloatArray, IntArray, Pair
 
 @dataclass(frozen=True)
 class Ready:
-    """Pairs of metrics ready to be resampled, where those of each test stand, and their observed differences."""
+    """Pairs of metrics ready to be resampled, the places of each test's pairs, and observed differences."""
 
     tests: Sequence[Differences]
     places: Sequence[IntArray]
@@ -32,18 +32,6 @@ class Ready:
 
 @dataclass(frozen=True)
 class PairTests(OfMetrics[Ready]):
-    """The test of each pair.
-
-    Attributes
-    ----------
-    targets : tuple of pairs of int
-    plan : SwapPlan, DrawPlan or DecisionPlan
-    alternative : str
-    measure : Measure
-    keep_samples : bool
-        Whether the resampled differences are wanted.
-    """
-
     targets: tuple[Pair, ...]
     plan: PairPlan
     alternative: str
@@ -53,29 +41,26 @@ class PairTests(OfMetrics[Ready]):
 
     @property
     def n_resamples(self) -> int:  # type: ignore[override]
-        """How many resamples are looked at."""
         return self.plan.n_resamples
 
     @property
     def _of_means(self) -> bool:
-        """Pairs share the sums of each metric's system means, which are set against those of the first metric."""
+        """Whether pairs share sums of each metric's system means, relative to the first metric."""
         return isinstance(self.plan, SwapPlan) and self.measure.of_shared_means
 
     @property
     def together(self) -> bool:
-        """All pairs share their draws of each metric, or their sums of each metric's system means or decisions."""
+        """Whether all pairs share draws, sums or decisions of each metric."""
         return self.plan.centred_on_estimate or isinstance(self.plan, DecisionPlan) or self._of_means
 
     def metrics_of(self, target: Pair) -> tuple[int, ...]:  # type: ignore[override]
-        """The metrics of a pair, and the first one where the pairs share sums."""
+        """The metrics of a pair, and the first metric where pairs share sums."""
         return (0, *target) if self._of_means else target
 
     def bytes_each(self, x: Any, z: Any, *beside: Any) -> int:
-        """About how many bytes a pair takes."""
         return arrays.footprint((z.shape[-2], z.shape[-1]), self.measure.level)
 
     def tests(self, x: FloatArray, z: FloatArray, targets: tuple[Pair, ...]) -> Sequence[Differences]:
-        """Some pairs made ready."""
         if isinstance(self.plan, DecisionPlan):
             decisions = self.measure.coefficient.swapped_decisions
             assert decisions is not None
@@ -85,7 +70,6 @@ class PairTests(OfMetrics[Ready]):
         return self.measure.swapped(x, z, targets)
 
     def ready(self, at: slice, x: FloatArray, z: FloatArray, *beside: Any) -> Ready:
-        """The pairs, and their differences in the data itself."""
         plan = self.plan.reshaped((z.shape[-2], z.shape[-1]))
         if plan.n_resamples != self.plan.n_resamples:
             raise ValueError(
@@ -102,14 +86,10 @@ class PairTests(OfMetrics[Ready]):
         return Ready(tests, places, observed, plan)
 
     def rows(self, ready: Ready) -> int:
-        """A row for each pair, where samples are wanted."""
         return len(ready.observed) if self.keep_samples else 0
 
     def block(self, ready: Ready, block: int, out: FloatArray, stop: threading.Event | None) -> IntArray:
-        """Counts of one block, (4, pairs).
-
-        Resamples with a difference of at least the observed one, of at most it, at least as far from 0, and with none.
-        """
+        """Counts of one block, (4, pairs): ≥ the observed difference, ≤ it, as far from 0, undefined."""
         totals = np.zeros((4, len(ready.observed)), dtype=np.int64)
         samples = out if self.keep_samples else None
         for here, draws in ready.plan.pieces(block):
@@ -125,7 +105,7 @@ class PairTests(OfMetrics[Ready]):
         return totals
 
     def finish(self, ready: Ready, counts: IntArray | None, samples: FloatArray) -> FloatArray:
-        """Difference, p-values of both directions, and resamples without a difference."""
+        """Difference, p-values of both directions, and number of undefined resamples."""
         assert counts is not None
         forward, backward = pvalues.permutation_pvalues(
             ready.observed, counts, self.plan.n_resamples, self.plan.exact, self.alternative

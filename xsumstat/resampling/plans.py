@@ -1,7 +1,6 @@
-"""Which resamples there are: labels drawn with replacement, scores or decisions that trade places.
+"""Plans of resamples in blocks: labels drawn with replacement, or swapped scores or decisions.
 
-A plan gives its resamples in blocks; a block serves every statistic, so that all metrics, pairs and further labels see
-the same ones.
+A block serves every statistic, so all metrics, pairs and further labels see the same resamples.
 """
 
 from __future__ import annotations
@@ -21,22 +20,10 @@ from xsumstat.types import Bits
 
 @dataclass(frozen=True)
 class DrawPlan:
-    """Which dims are drawn with replacement, and from what.
+    """Dims drawn with replacement, independently (the pigeonhole bootstrap, Owen 2007; Deutsch et al. 2021, Alg. 1).
 
-    Attributes
-    ----------
-    shape : tuple of int
-        Number of systems and of inputs.
-    dims : tuple of str
-        "system", "input" or both: the dims whose labels are drawn, as many as there are, independently of each other
-        (the pigeonhole bootstrap, Owen 2007; Deutsch et al. 2021, Alg. 1). "cell" in their place: the cells, that stand
-        as systems. "reference" and "rater": the layers.
-    n_resamples, seed : int
-        How many, and from what; see `resampling.draws`.
-    layers : tuple of int
-        Number of references and of raters, where one of these dims is drawn too.
-    clusters : tuple of arrays of int, optional
-        The cluster of each system and of each input: whole clusters are drawn.
+    `dims`: "system", "input" or both; or "cell", with cells as systems; and the layers "reference" and "rater". `shape`
+    counts systems and inputs, `layers` references and raters. Whole `clusters` are drawn.
     """
 
     shape: tuple[int, int]
@@ -48,29 +35,25 @@ class DrawPlan:
 
     @property
     def centred_on_estimate(self) -> bool:
-        """Resampled differences lie about the observed one, and the null hypothesis moves them to 0."""
+        """True: differences vary about the observed one; the null hypothesis shifts them to 0."""
         return True
 
     @property
     def exact(self) -> bool:
-        """Draws are never enumerated."""
         return False
 
     def reshaped(self, shape: tuple[int, int]) -> DrawPlan:
-        """The same for another number of systems and inputs."""
         return replace(self, shape=shape)
 
     def untouched(self) -> Draw:
-        """Each label once."""
         systems, inputs = (np.ones((1, size), dtype=np.int64) for size in self.shape)
         return Draw(systems, inputs)
 
     def block(self, block: int) -> Draw:
-        """How often each label came in each resample of a block."""
+        """Draws of each label in each resample of a block."""
         return self._next(self._streams(block), draws.block_rows(self.n_resamples, block))
 
     def pieces(self, block: int) -> Iterator[tuple[slice, Draw]]:
-        """The same, so many resamples at a time as are small."""
         streams, drawn = self._streams(block), [size for dim, size in self._sizes() if dim in self.dims]
         for at in draws.in_steps(draws.block_rows(self.n_resamples, block), 8.0 * sum(drawn)):
             yield at, self._next(streams, at.stop - at.start)
@@ -97,23 +80,11 @@ class DrawPlan:
 
 @dataclass(frozen=True)
 class SwapPlan:
-    """Which units are swapped, and whether their swaps are drawn or enumerated.
+    """Units that are swapped, at random or by enumeration.
 
-    Attributes
-    ----------
-    shape : tuple of int
-        Number of systems and of inputs.
-    dims : tuple of str
-        "system": all cells of a system trade places together. "input": all of an input. Both: each cell
-        by itself (Deutsch et al. 2021, Alg. 2), or by the exclusive or of a system's and an input's
-        coin where `crossed`.
-    n_resamples : int
-        How many swaps are looked at: what was asked for, or 2^units where `exact`.
-    exact : bool
-        All swaps are enumerated, as they number no more than was asked for.
-    seed : int
-    clusters : tuple of arrays of int, optional
-        The cluster of each system and of each input: those of one trade places together.
+    `dims`: "system" or "input" swap all their cells together; both swap each cell (Deutsch et al. 2021, Alg. 2), or if
+    `crossed` by the exclusive or of a system's and an input's coin. `exact` enumerates all 2^units swaps. Cells of one
+    cluster are swapped together.
     """
 
     shape: tuple[int, int]
@@ -134,7 +105,6 @@ class SwapPlan:
         seed: int,
         clusters: Clusters | None = None,
     ) -> SwapPlan:
-        """Plan `n_resamples` random swaps, or all of them where they number no more."""
         numbers = _n_clusters(shape, clusters)
         sizes = dict(zip(("system", "input"), numbers, strict=True))
         units = sum(sizes[dim] for dim in dims) if crossed or len(dims) == 1 else numbers[0] * numbers[1]
@@ -143,25 +113,22 @@ class SwapPlan:
 
     @property
     def centred_on_estimate(self) -> bool:
-        """Differences under swaps lie about 0, as the null hypothesis has it."""
         return False
 
     def reshaped(self, shape: tuple[int, int]) -> SwapPlan:
-        """The same for another number of systems and inputs, as many resamples being asked for as there are here."""
         if self.clusters is not None and shape == self.shape:
             return self
         return SwapPlan.of(shape, self.dims, self.crossed, self.n_resamples, self.seed)
 
     def untouched(self) -> Bits:
-        """No swap."""
         return packed(np.zeros((1, *self.shape)))
 
     def _of_clusters(self) -> SwapPlan:
-        """The same of which each cluster is one system, or one input."""
+        """The plan with each cluster as one system or input."""
         return replace(self, shape=_n_clusters(self.shape, self.clusters), clusters=None)
 
     def _spread(self, bits: Bits) -> Bits:
-        """The signs of clusters, given to each system and input of them."""
+        """Signs of clusters, given to each of their systems and inputs."""
         assert self.clusters is not None
         systems, inputs = self.clusters
         bits = bits[:, systems]
@@ -178,7 +145,6 @@ class SwapPlan:
         return self._next(self._streams(block), draws.block_rows(self.n_resamples, block))
 
     def pieces(self, block: int) -> Iterator[tuple[slice, Bits]]:
-        """The same, so many resamples at a time as are small."""
         if self.clusters is not None:
             for at, bits in self._of_clusters().pieces(block):
                 yield at, self._spread(bits)
@@ -225,19 +191,7 @@ class SwapPlan:
 
 @dataclass(frozen=True)
 class DecisionPlan:
-    """Swaps of two metrics' decisions which of two outputs is better.
-
-    Attributes
-    ----------
-    shape : tuple of int
-        Number of systems and of inputs.
-    level : str
-        Says which outputs are compared.
-    by_group : bool
-        All decisions of a group, such as an input, trade places together; else each by itself.
-    n_resamples, exact, seed
-        As of a `SwapPlan`.
-    """
+    """Swaps of two metrics' decisions which of two outputs is better; `by_group` swaps those of a group together."""
 
     shape: tuple[int, int]
     level: str
@@ -248,27 +202,22 @@ class DecisionPlan:
 
     @classmethod
     def of(cls, shape: tuple[int, int], level: str, by_group: bool, n_resamples: int, seed: int) -> DecisionPlan:
-        """Plan `n_resamples` random swaps, or all of them where they number no more."""
         units = _decisions(shape, level, by_group)
         exact = units < 63 and 2**units <= n_resamples
         return cls(shape, level, by_group, 2**units if exact else n_resamples, exact, seed)
 
     @property
     def centred_on_estimate(self) -> bool:
-        """Differences under swaps lie about 0, as the null hypothesis has it."""
         return False
 
     @property
     def units(self) -> int:
-        """How many trade places independently."""
         return _decisions(self.shape, self.level, self.by_group)
 
     def reshaped(self, shape: tuple[int, int]) -> DecisionPlan:
-        """The same for another number of systems and inputs, as many resamples being asked for as there are here."""
         return DecisionPlan.of(shape, self.level, self.by_group, self.n_resamples, self.seed)
 
     def untouched(self) -> Bits:
-        """No swap."""
         return packed(np.zeros((1, self.units)))
 
     def block(self, block: int) -> Bits:
@@ -279,7 +228,6 @@ class DecisionPlan:
         return np.ascontiguousarray(draws.sign_bits(self.seed, "decision", self.units, block, rows))
 
     def pieces(self, block: int) -> Iterator[tuple[slice, Bits]]:
-        """The same, so many resamples at a time as are small."""
         if self.exact:
             bits = self.block(block)
             yield slice(0, len(bits)), bits
@@ -290,7 +238,6 @@ class DecisionPlan:
 
 
 def _n_clusters(shape: tuple[int, int], clusters: Clusters | None) -> tuple[int, int]:
-    """How many clusters of systems and of inputs there are."""
     if clusters is None:
         return shape
     systems, inputs = (int(each.max()) + 1 for each in clusters)
@@ -298,7 +245,7 @@ def _n_clusters(shape: tuple[int, int], clusters: Clusters | None) -> tuple[int,
 
 
 def _decisions(shape: tuple[int, int], level: str, by_group: bool) -> int:
-    """How many pairs of outputs are compared, or in how many groups."""
+    """Number of compared pairs of outputs, or of their groups."""
     systems, inputs = shape
     members, groups = {
         "input": (systems, inputs),

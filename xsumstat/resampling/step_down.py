@@ -1,4 +1,4 @@
-"""The step-down procedure where draws are lazy: no task holds more than a few tests' draws, or a few draws of all."""
+"""The step-down procedure for lazy draws: no task holds more than a few tests' draws, or a few draws of all."""
 
 from __future__ import annotations
 
@@ -20,47 +20,25 @@ Counts = npt.NDArray[np.unsignedinteger[Any]]
 
 @dataclass(frozen=True)
 class Pool:
-    """What the draws of a test are compared with: the keywords of `corrections.pool_counts`.
-
-    Attributes
-    ----------
-    alternative : {"two-sided", "greater", "less"}
-    centred_on_estimate, exact : bool
-    """
+    """Arguments of `corrections.pool_counts`."""
 
     alternative: str
     centred_on_estimate: bool
     exact: bool
 
     def size(self, n_resamples: int) -> int:
-        """How many members it has."""
         return n_resamples + (not self.exact)
 
     def counts(self, samples: FloatArray, observed: float) -> tuple[IntArray, int]:
-        """As `corrections.pool_counts`."""
         how: dict[str, Any] = {"centred_on_estimate": self.centred_on_estimate, "exact": self.exact}
         return corrections.pool_counts(samples, observed, alternative=self.alternative, **how)
 
 
 def with_dask(pvalues: Any, samples: Any, observed: Any, row: IntArray, pool: Pool, *, lead: int) -> Any:
-    """The lazy step-down p-values of every family, laid out as `pvalues`; NaN where there is no test.
+    """Lazy step-down p-values of every family, laid out as `pvalues`; NaN without a test.
 
-    The draws of a few tests become counts; each block of the counts of a whole family tells how often every p-value is
-    reached; these numbers are added up. The bits are those of `corrections.step_down`.
-
-    Parameters
-    ----------
-    pvalues : Dask array
-        Families along the first `lead` dims, the tests of each along the others.
-    samples : Dask array, (..., n_resamples)
-        Differences in the resamples.
-    observed : Dask array, (...)
-        The differences.
-    row : array of int, of the shape of `pvalues`
-        Which row of `samples` a test has, in C order from 1; negative where its signs are turned, 0 where there is no
-        test.
-    pool : Pool
-    lead : int
+    Identical to `corrections.step_down`. Families lie along the first `lead` dims. `row` (shape of `pvalues`) is a
+    test's row of `samples` (..., n_resamples) in C order from 1; negative for turned signs, 0 for no test.
     """
     da = extras.optional("dask.array", "dask")
     pvalues = pvalues.rechunk({axis: 1 if axis < lead else -1 for axis in range(pvalues.ndim)})
@@ -84,18 +62,7 @@ def with_dask(pvalues: Any, samples: Any, observed: Any, row: IntArray, pool: Po
 
 @dataclass(frozen=True)
 class _Part:
-    """The tests of one family whose draws are in one chunk.
-
-    Attributes
-    ----------
-    family : int
-    chunk : tuple of int
-    cells : array of int
-        Their places in the family.
-    rows : array of int
-        Their rows in the chunk.
-    turned : array of bool
-    """
+    """Tests of one family whose draws are in one chunk: places in the family (`cells`) and in the chunk (`rows`)."""
 
     family: int
     chunk: tuple[int, ...]
@@ -105,7 +72,6 @@ class _Part:
 
 
 def _few_tests(chunks: Sequence[Sequence[int]]) -> tuple[tuple[int, ...], ...]:
-    """Chunks with all resamples, and so few tests that they are small."""
     *axes, resamples = chunks
     most = max(1, jobs.BYTES_AT_ONCE // (8 * max(1, sum(resamples))))
     out: list[tuple[int, ...]] = [(sum(resamples),)]
@@ -117,7 +83,6 @@ def _few_tests(chunks: Sequence[Sequence[int]]) -> tuple[tuple[int, ...], ...]:
 
 
 def _parts(row: IntArray, chunks: Sequence[Sequence[int]]) -> list[_Part]:
-    """All tests, family by family."""
     family, cell = np.nonzero(row)
     numbers = row[family, cell]
     starts = [np.concatenate([[0], np.cumsum(sizes)]) for sizes in chunks]
@@ -140,7 +105,7 @@ def _parts(row: IntArray, chunks: Sequence[Sequence[int]]) -> list[_Part]:
 
 
 def _counted(parts: Sequence[_Part], samples: Any, observed: Any, pool: Pool) -> Any:
-    """The counts of all tests, (tests, members of the pool), a chunk for each part; beside it each part's `defined`."""
+    """Counts of all tests, (tests, members), a chunk for each part; and each part's `defined`."""
     base, da = (extras.optional(f"dask.{name}", "dask") for name in ("base", "array"))
     by_chunk: dict[tuple[int, ...], list[int]] = {}
     for number, part in enumerate(parts):
@@ -161,27 +126,17 @@ def _counted(parts: Sequence[_Part], samples: Any, observed: Any, pool: Pool) ->
 
 
 def _defined(name: str, part: int) -> Hashable:
-    """The task that tells how many members of the pool of each test of a part are defined."""
+    """Task for the number of defined members of each test's pool."""
     return f"{name}-defined", part
 
 
 @dataclass(frozen=True)
 class _Counting:
-    """Makes counts of the draws of the tests of one chunk.
-
-    Attributes
-    ----------
-    parts : tuple of (rows, turned)
-    pool : Pool
-    dtype : dtype
-    """
-
     parts: tuple[tuple[IntArray, BoolArray], ...]
     pool: Pool
     dtype: np.dtype[Any]
 
     def __call__(self, samples: FloatArray, observed: FloatArray) -> list[Any]:
-        """The counts, and how many are defined, of every part."""
         samples, observed = samples.reshape(-1, samples.shape[-1]), observed.ravel()
         out: list[Any] = []
         for rows, turned in self.parts:
@@ -198,7 +153,7 @@ class _Counting:
 
 
 def _summed(parts: Sequence[_Part], pvalues: Any, counts: Any, blocks: Any) -> Any:
-    """The step-down p-values from the blocks of counts, a row of blocks for each family that has tests."""
+    """Step-down p-values from blocks of counts, a row of blocks for each family with tests."""
     base, da = (extras.optional(f"dask.{name}", "dask") for name in ("base", "array"))
     of: dict[int, list[int]] = {}
     for number, part in enumerate(parts):
@@ -220,27 +175,19 @@ def _summed(parts: Sequence[_Part], pvalues: Any, counts: Any, blocks: Any) -> A
 
 @dataclass(frozen=True)
 class _Family:
-    """The tests of a family.
-
-    Attributes
-    ----------
-    cells : array of int
-        Their places in the family, in the order of their counts.
-    size : int
-        How many members a pool has.
-    """
+    """Tests of a family: places in the order of their counts, and the size of a pool."""
 
     cells: IntArray
     size: int
 
     def reached(self, pvalues: FloatArray, counts: Counts, defined: list[IntArray]) -> IntArray:
-        """In how many of some members of the pool each test's p-value is reached, test by test."""
+        """In how many of some pool members each test's p-value is reached."""
         order = np.argsort(self.cells)
         rows = [counts[at] for at in order]
         return corrections.step_down_counts(pvalues.ravel()[self.cells[order]], rows, np.concatenate(defined)[order])
 
     def step_down(self, pvalues: FloatArray, reached: list[IntArray]) -> FloatArray:
-        """The step-down p-values from all blocks; NaN where there is no test."""
+        """Step-down p-values from all blocks; NaN without a test."""
         out = np.full(pvalues.size, np.nan)
         cells = np.sort(self.cells)
         if len(cells):

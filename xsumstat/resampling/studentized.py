@@ -1,7 +1,4 @@
-"""Bootstrap-t intervals: systems are drawn, and each draw's estimate is set against its own standard error.
-
-Plain arrays. The estimate is an average over inputs; its standard error in a draw is that of the jackknife.
-"""
+"""Bootstrap-t intervals: systems are drawn, and each estimate is divided by its own jackknife standard error."""
 
 from __future__ import annotations
 
@@ -30,14 +27,7 @@ _COUNTS = 2**20
 
 @dataclass(frozen=True)
 class Ready:
-    """Some targets, ready to be drawn.
-
-    Attributes
-    ----------
-    estimates : Estimates
-    jackknifed : array, (names, targets)
-        The numbers of `jackknife.NAMES`.
-    """
+    """Targets ready to be drawn, with the numbers of `jackknife.NAMES` (names, targets)."""
 
     estimates: Estimates
     jackknifed: FloatArray
@@ -45,17 +35,7 @@ class Ready:
 
 @dataclass(frozen=True)
 class Studentized(OfMetrics[Ready]):
-    """The bootstrap-t interval of each target.
-
-    Attributes
-    ----------
-    targets : tuple of tuples of int
-        One metric, or two, of each.
-    measure : Measure
-        At input level.
-    interval : BootstrapInterval
-        Systems are drawn, whatever its dims; these say of which dims the jackknife's variance is.
-    """
+    """The bootstrap-t interval of each target at input level; its dims are those of the jackknife's variance."""
 
     targets: tuple[Target, ...]
     measure: Measure
@@ -65,7 +45,6 @@ class Studentized(OfMetrics[Ready]):
 
     @property
     def n_resamples(self) -> int:  # type: ignore[override]
-        """How many resamples are looked at."""
         return self.interval.n_resamples
 
     def bytes_each(self, x: Any, z: Any, *beside: Any) -> int:
@@ -73,14 +52,12 @@ class Studentized(OfMetrics[Ready]):
         return 2 * arrays.footprint((z.shape[-2], z.shape[-1]), self.measure.level) + 16 * self.n_resamples
 
     def ready(self, at: slice, x: FloatArray, z: FloatArray, *beside: Any) -> Ready:
-        """The estimators of the targets, and their jackknife."""
         targets, dims = self.targets[at], self.interval.dims
         estimates = Estimates.of(x, z, targets, self.measure, ("system",))
         level = self.interval.confidence_level
         return Ready(estimates, jackknife.intervals(x, z, targets, self.measure, dims, level))
 
     def rows(self, ready: Ready) -> int:
-        """A row for each estimator, and for each target's standard error."""
         return len(ready.estimates.estimators) + len(ready.estimates.places)
 
     def block(self, ready: Ready, block: int, out: FloatArray, stop: threading.Event | None) -> None:
@@ -91,7 +68,6 @@ class Studentized(OfMetrics[Ready]):
         standard_errors(estimates, draw.systems, out[len(estimates.estimators) :], stop)
 
     def finish(self, ready: Ready, counts: IntArray | None, samples: FloatArray) -> FloatArray:
-        """Estimates with their intervals."""
         errors = samples[len(ready.estimates.estimators) :]
         places = zip(ready.jackknifed.T, self.kept(ready, samples), errors, strict=True)
         return np.array(
@@ -99,11 +75,10 @@ class Studentized(OfMetrics[Ready]):
         ).T
 
     def kept(self, ready: Ready, samples: FloatArray) -> FloatArray:
-        """The statistics of the draws."""
         return ready.estimates.of_targets(samples[: len(ready.estimates.estimators)])
 
     def _numbers(self, known: dict[str, float], samples: FloatArray, errors: FloatArray) -> tuple[float, ...]:
-        """The numbers of one target; where nothing varies, the jackknife's interval stands in."""
+        """Numbers of one target; where nothing varies, the jackknife's interval."""
         estimate, error, limits = known["estimate"], known["standard_error"], (known["ci_low"], known["ci_high"])
         defined = ~np.isnan(samples) & (errors > _NOTHING)
         few = defined.sum() < 2 or bool(known["fell_back"]) or np.isnan(error)
@@ -119,7 +94,6 @@ class Studentized(OfMetrics[Ready]):
 
     @property
     def _bounds(self) -> tuple[float, float]:
-        """The least and the largest value of a coefficient, or of the difference of two."""
         least, most = self.measure.coefficient.bounds
         return (least, most) if len(self.targets[0]) == 1 else (least - most, most - least)
 
@@ -129,16 +103,8 @@ def standard_errors(
 ) -> None:
     """Fill each target's jackknife standard error over the drawn systems, (targets, resamples).
 
-    ``√((n−1)/n · Σ w·(θ(−i) − mean)²)`` over the n systems that were drawn, w how often each was, and θ(−i) the target
-    without one of the w. What is undefined is left out of sum and mean.
-
-    Parameters
-    ----------
-    estimates : Estimates
-    systems : array of int, (resamples, systems)
-        How often each system was drawn.
-    out : array, (targets, resamples)
-    stop : Event, optional
+    ``√((n−1)/n · Σ w·(θ(−i) − mean)²)`` over the n drawn systems with counts w (`systems`); θ(−i) is without one of the
+    w. Undefined values are left out.
     """
     n, inputs = estimates.shape[0], arrays.ones(estimates.shape[1])
     cost = sum(each.cost for each in estimates.estimators)
@@ -159,7 +125,7 @@ def standard_errors(
 
 
 def _spread(values: FloatArray, counts: IntArray, n: int) -> FloatArray:
-    """The root of ``(n−1)/n`` times the sum of squares about the mean, along the last axis; NaN where all are."""
+    """Root of ``(n−1)/n`` times the squares about the mean, along the last axis; NaN where all are."""
     weights = np.where(np.isnan(values), 0, counts)
     values, total = np.nan_to_num(values), weights.sum(axis=-1)
     mean = (weights * values).sum(axis=-1) / np.maximum(total, 1)

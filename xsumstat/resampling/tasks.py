@@ -1,7 +1,7 @@
-"""A job run with Dask, to the same bits as on threads: each task sees the scores of its own metrics, and the gold.
+"""A job run with Dask, identical to threads: each task sees the scores of its metrics, and the gold.
 
-Where all scores are few they are shared by the tasks. Where they are many, and a short list of instructions makes them
-(as of a store that is read), every task makes those that it needs, so that no more than these are ever in memory.
+Few scores are shared by tasks. Many scores with a short graph (as from a store) are made by each task that needs them,
+so they are never in memory together.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from xsumstat import extras
+from xsumstat import _validate, extras
 from xsumstat.resampling import jobs
 from xsumstat.resampling.jobs import Job, R
 from xsumstat.types import BoolArray, FloatArray, IntArray
@@ -39,23 +39,11 @@ def with_dask(
     used: tuple[Any, Any] | None,
     keep_samples: bool = False,
 ) -> tuple[Any, Any]:
-    """The lazy numbers of all targets, (names, ..., targets), and the lazy samples (..., targets, n_resamples) or None.
+    """Lazy numbers of all targets, (names, ..., targets), and lazy samples (..., targets, n_resamples) or None.
 
-    Parameters
-    ----------
-    arrays : Dask arrays, with the same leading dims
-        The scores, of metrics (..., metrics, systems, inputs) or of one metric (..., systems, inputs), mostly the gold
-        (..., systems, inputs), and what else belongs to the targets (..., rows, targets).
-    lead : tuple of int
-        The sizes of the leading dims, the further labels.
-    used : two bool arrays, or None
-        Systems and inputs of scores and gold that are kept, lazy or not; None keeps all.
-    keep_samples : bool
-
-    Raises
-    ------
-    ValueError
-        If a task needs more memory than a worker, or this machine, has.
+    `arrays` are scores (..., metrics, systems, inputs), mostly the gold (..., systems, inputs), and arrays (..., rows,
+    targets); `lead` are the sizes of the further labels; `used` marks systems and inputs to keep. Raises ValueError if
+    a task needs more memory than a worker has.
     """
     dask, da = extras.optional("dask", "dask"), extras.optional("dask.array", "dask")
     by_metric = job.metrics_of(job.targets[0]) is not None
@@ -88,7 +76,7 @@ def with_dask(
 def _of_label(
     job: Job[Any], plan: _Plan, source: Source, beside: list[Any], used: Any, keep_samples: bool
 ) -> list[Any]:
-    """For each group of targets the task that gives their numbers and samples."""
+    """The task of each group of targets."""
     dask = extras.optional("dask", "dask")
     found = []
     for at, places in plan.groups:
@@ -100,24 +88,14 @@ def _of_label(
 
 
 def as_task(array: Any) -> Any:
-    """The task of a Dask array's one chunk; given as it is, an array would be computed anew for what it is given to."""
+    """The task of a Dask array's only chunk; the array itself would be computed again for each use."""
     (task,) = array.rechunk(-1).to_delayed(optimize_graph=False).ravel()
     return task
 
 
 @dataclass(frozen=True)
 class _Plan:
-    """Which targets are made ready together, with the metrics that they need, and which blocks go into one task.
-
-    Attributes
-    ----------
-    groups : list of (slice, places or None)
-    runs : list of range
-    matrix_bytes : int
-        Bytes of one metric's scores.
-    target_bytes : int
-        Bytes that a target takes.
-    """
+    """Groups of targets with their metrics, runs of blocks for one task, and bytes of a metric and a target."""
 
     groups: list[tuple[slice, list[int] | None]]
     runs: list[range]
@@ -139,7 +117,7 @@ class _Plan:
 
 
 def _runs(n_blocks: int, work: float, most: int) -> list[range]:
-    """Blocks in runs of about a task's work, `work` being that of all of them, and no more runs than that."""
+    """Blocks in runs of about a task's work, at most `most`."""
     step = max(1, min(n_blocks, int(n_blocks * _TASK / work)), -(-n_blocks // most))
     return [range(start, min(start + step, n_blocks)) for start in range(0, n_blocks, step)] or [range(0)]
 
@@ -148,21 +126,17 @@ def _runs(n_blocks: int, work: float, most: int) -> list[range]:
 
 
 class Made:
-    """Scores that a task makes for itself, by instructions (a graph of Dask) that need nothing beside them.
-
-    No dataclass: Dask would look for tasks within.
-    """
+    """Scores that a task makes itself from a self-contained Dask graph; no dataclass, which Dask would search."""
 
     def __init__(self, graph: dict[Hashable, Any], key: Hashable) -> None:
         self._graph, self._key = graph, key
 
     def array(self) -> FloatArray:
-        """The scores."""
         return np.asarray(extras.optional("dask", "dask").get(self._graph, self._key))
 
 
 class Source:
-    """The scores of each metric and the gold of one further label, for tasks: shared, or as instructions."""
+    """Scores of each metric and the gold of one further label, for tasks: shared, or as instructions."""
 
     def __init__(self, scores: Any, gold: list[Any], by_metric: bool, shared: bool) -> None:
         self._shared, self._known = shared, dict[int, Any]()
@@ -170,7 +144,7 @@ class Source:
         self._gold = [self._for_tasks(each) for each in gold]
 
     def of(self, places: Sequence[int] | None) -> tuple[list[Any] | Any, list[Any]]:
-        """The scores of the metrics at these places, all in one where there are none, and the gold, if any."""
+        """Scores of the metrics at these places (or all), and the gold, if any."""
         if not self._by_metric:
             return self._metric(-1), self._gold
         everywhere = range(self._scores.shape[0])
@@ -187,7 +161,7 @@ class Source:
 
 
 def instructions(array: Any) -> Made | None:
-    """What makes an array of one chunk, if that is little and complete: neither scores nor what a cluster holds."""
+    """The graph of a one-chunk array, if it is small and holds neither scores nor what a cluster holds."""
     key = as_task(array)
     graph = dict(array.__dask_optimize__(array.__dask_graph__(), array.__dask_keys__()))
     needed = {each for task in graph.values() for each in getattr(task, "dependencies", ())}
@@ -218,7 +192,6 @@ class Part:
 
 
 def _ready(job: Job[R], used: Used | None, scores: tuple[Any, list[Any]], beside: list[Any]) -> R:
-    """As `job.ready`, without the systems and inputs that nothing can use."""
     x, gold = scores
     x = [_chosen(each, used) for each in x] if isinstance(x, list) else _chosen(x, used)
     found = [*(_chosen(each, used) for each in gold), *beside]
@@ -230,7 +203,6 @@ def _both(systems: BoolArray, inputs: BoolArray) -> Used:
 
 
 def _chosen(array: Any, used: Used | None) -> FloatArray:
-    """Scores in memory, without what nothing can use."""
     values: FloatArray = array.array() if isinstance(array, Made) else array
     if used is None or all(each.all() for each in used):
         return np.ascontiguousarray(values)
@@ -239,7 +211,6 @@ def _chosen(array: Any, used: Used | None) -> FloatArray:
 
 
 def blocks_of(job: Job[R], ready: R, blocks: range) -> Part:
-    """The counts and the samples of some blocks, one after the other."""
     start = job.columns(blocks[0]).start if blocks else 0
     samples = np.empty((job.rows(ready), job.columns(blocks[-1]).stop - start if blocks else 0))
     totals: IntArray | None = None
@@ -257,7 +228,7 @@ def _part(job: Job[R], blocks: range, used: Used | None, scores: Any, beside: li
 def _finished(
     job: Job[R], parts: list[Part] | None, keep_samples: bool, used: Used | None, scores: Any, beside: list[Any]
 ) -> tuple[FloatArray, FloatArray | None]:
-    """The numbers of the targets, and their samples, from those of all blocks; None: the blocks are done here."""
+    """Numbers and samples of the targets from all blocks; None: compute the blocks here."""
     ready = _ready(job, used, scores, beside)
     whole = blocks_of(job, ready, range(job.n_blocks)) if parts is None else _together(parts)
     numbers = job.finish(ready, whole.counts, whole.samples)
@@ -273,20 +244,19 @@ def _together(parts: list[Part]) -> Part:
 
 
 def _check_room(job: Job[Any], plan: _Plan) -> None:
-    """A task that fits into a worker's memory."""
+    """Raise unless a task fits into a worker's memory."""
     metrics = max((len(places) for _, places in plan.groups if places), default=1)
     needed = 2 * (metrics + 1) * plan.matrix_bytes + plan.target_bytes
     room = _memory()
     if needed > room:
         raise ValueError(
-            f"one task needs about {needed / 1e9:.3g} GB: {metrics} metric(s) and the gold, "
+            f"one task needs about {needed / 1e9:.3g} GB: {_validate.counted(metrics, 'metric')} and the gold, "
             f"of {plan.matrix_bytes / 1e9:.3g} GB each, and what is made of them; there are {room / 1e9:.3g} GB for a "
             "task. Take workers with more memory, or fewer inputs"
         )
 
 
 def _memory() -> float:
-    """Bytes of the smallest worker of the cluster that is in use, or of this machine."""
     distributed = sys.modules.get("distributed")
     if distributed is not None:
         try:

@@ -1,4 +1,4 @@
-"""Blocks of work handed to threads, with a progress bar, until somebody stops it."""
+"""Blocks of work on threads, with a progress bar, until interrupted."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _WHOLE: ContextVar[Callable[[float], object] | None] = ContextVar("whole", defau
 
 
 def n_threads() -> int:
-    """Threads to use: the environment variable XSUMSTAT_NUM_THREADS, else NUMBA_NUM_THREADS, else the cores at hand."""
+    """Number of threads: XSUMSTAT_NUM_THREADS, else NUMBA_NUM_THREADS, else the available cores."""
     value = os.environ.get("XSUMSTAT_NUM_THREADS", "")
     if not value:
         cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
@@ -38,16 +38,16 @@ def n_threads() -> int:
 
 
 def _watched() -> bool:
-    """Whether somebody sits before a terminal or a notebook, and tqdm is there."""
+    """Whether there is a terminal or notebook, and tqdm."""
     return jit.watched() and importlib.util.find_spec("tqdm") is not None
 
 
 @contextmanager
 def progress_bar(total: int, progress: bool | None, *, desc: str = "resampling", unit: str = "block") -> Iterator[Bar]:
-    """A function to call after each of `total` steps; it moves a tqdm bar where one is shown.
+    """A function to call after each of `total` steps, which moves a tqdm bar where one is shown.
 
-    With None a bar comes by itself where somebody watches and the work takes more than a second; a log gets one line
-    in a process. Within `one_bar` it moves the bar of the whole.
+    With None a bar appears in a terminal or notebook after a second; a log gets one line per process. Within `one_bar`
+    it moves the common bar.
     """
     whole = _WHOLE.get()
     if whole is not None:
@@ -61,7 +61,7 @@ def progress_bar(total: int, progress: bool | None, *, desc: str = "resampling",
 def one_bar(
     n_runs: int, progress: bool | None, *, desc: str = "resampling"
 ) -> Iterator[Callable[[], AbstractContextManager[None]]]:
-    """One bar for several runs that would have a bar each: yields what to enter around each run."""
+    """One bar for several runs: yields what to enter around each run."""
     outer = _WHOLE.get()
     if outer is not None:
         yield lambda: _part(lambda share: outer(share / n_runs))
@@ -73,7 +73,7 @@ def one_bar(
 
 @contextmanager
 def _part(advance: Callable[[float], object]) -> Iterator[None]:
-    """A run of several, of which all is done in the end, however many bars it had."""
+    """One run of several; it counts as complete at its end, however many bars it had."""
     done = 0.0
 
     def move(share: float) -> None:
@@ -92,7 +92,6 @@ def _part(advance: Callable[[float], object]) -> Iterator[None]:
 
 @contextmanager
 def _shown(total: int, progress: bool | None, **style: str) -> Iterator[Callable[[float], object]]:
-    """A function that moves a tqdm bar, or does nothing where none is shown."""
     if progress is False:
         yield lambda n: None
         return
@@ -112,10 +111,7 @@ def _shown(total: int, progress: bool | None, **style: str) -> Iterator[Callable
 
 
 def _line_in_a_log(total: int, desc: str) -> Callable[[float], object]:
-    """A function that counts steps, and prints how far they are at the first that ends after a second.
-
-    A thread that watched the time, as a bar has, would cost a short call a tenth.
-    """
+    """A function that counts steps, and prints progress at the first step after a second."""
     start, done = time.monotonic(), 0.0
 
     def count(n: float) -> None:
@@ -131,10 +127,7 @@ def _line_in_a_log(total: int, desc: str) -> Callable[[float], object]:
 
 
 class _LateBar:
-    """A bar that nobody asked for: it comes after some seconds, whether or not a first step is done by then.
-
-    It is made this late, as a bar of a notebook leaves its widgets there even where it is never shown.
-    """
+    """A bar that appears after some seconds, even before the first step ends."""
 
     def __init__(self, make: Callable[[], Any]) -> None:
         self._make = make
@@ -147,13 +140,12 @@ class _LateBar:
         self._clock.start()
 
     def update(self, n: float) -> None:
-        """Move it by so many steps."""
         with self._lock:
             self._waiting += n
             self._show()
 
     def _tick(self) -> None:
-        """Show it when it is time, and then each second how much time has passed."""
+        """Show the bar when it is time, then update the elapsed time each second."""
         wait = _DELAY
         while not self._closed.wait(wait):
             with self._lock:
@@ -171,7 +163,6 @@ class _LateBar:
             self._waiting = 0
 
     def close(self) -> None:
-        """Leave it as it is."""
         self._closed.set()
         self._clock.join()
         if self._bar is not None:
@@ -220,7 +211,7 @@ def _on_threads(
 
 
 def pieces(rows: int, cost: float, stop: threading.Event | None) -> Iterator[slice]:
-    """The rows of a block in pieces that each take a moment, until somebody stops the work."""
+    """Rows of a block in short pieces, until interrupted."""
     step = max(1, min(rows, int(_PATIENCE / max(cost, 1.0))))
     for start in range(0, rows, step):
         if stop is not None and stop.is_set():

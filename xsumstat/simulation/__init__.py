@@ -1,1 +1,1 @@
-"""Scores whose truth is known, and what intervals and tests do on them."""
+"""Scores with known true correlations, and how intervals and tests perform on them."""

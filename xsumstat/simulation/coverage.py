@@ -1,4 +1,4 @@
-"""How often intervals hold the truth, by simulation: `coverage`."""
+"""Coverage of intervals by simulation: `coverage`."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def coverage(
     rng: int | np.random.SeedSequence | np.random.Generator | None = None,
     progress: bool | None = None,
 ) -> xr.Dataset:
-    """How often each kind of interval holds what it should, over many trials.
+    """Measure how often each kind of interval contains its target, over many trials.
 
     Parameters
     ----------
@@ -69,28 +69,25 @@ def coverage(
     {gold}
     {metric}
     other : label, list of labels or bool DataArray, optional
-        Other metrics: intervals of the difference of `metric`'s correlation and that of each of these, which should
-        hold the difference of the true ones (or of those of the other half).
+        Use intervals for the difference between `metric` and each of these metrics.
     {level.list}
     {coefficient.list}
     intervals : mapping, optional
-        Intervals by name, and for each the keywords `method`, `interval` and `resample` of `ci`. What is not named is
-        "bootstrap" (where `ci` has "auto"), "percentile" and "both"; the other methods are "jackknife" and "fisher".
-        Default "jackknife", "fisher" (where there is one), "system", "input" and "both" (percentile intervals), "bca"
-        and "corrected".
+        Intervals by name, each with keywords `method`, `interval` and `resample` of `ci`; defaults "bootstrap",
+        "percentile" and "both". Default "jackknife", "fisher" (if available), "system", "input" and "both"
+        (percentile), "bca" and "corrected".
     truth : {"halves", "population"}, default "halves"
-        "halves": in each trial systems and inputs are each split in two at random; the interval is made of one half's
-        scores on one half of the inputs, and should hold the correlation of the other systems on the other inputs.
-        "population": each trial draws new scores from the model of a Dataset that `simulate` gave, or like those that
-        are given (`simulate` with `like`), and the interval should hold the correlation in that population.
+        "halves": split systems and inputs at random; the interval from one half should contain the estimate from the
+        other. "population": draw new scores from the model of `simulate`, or like the given ones; the target is the
+        true value.
     {n_systems.design}
-        It needs "population".
+        Needs "population".
     {n_inputs.design}
-        It needs "population".
+        Needs "population".
     {n_trials}
     {n_resamples.trials}
     confidence_level : float, default 0.95
-        What the coverage should be.
+        Nominal coverage.
     {missing}
     {undefined}
     {rng.trials}
@@ -99,34 +96,24 @@ def coverage(
     Returns
     -------
     Dataset
-        All are (interval, metric, ...), with `other` (interval, metric, other_metric, ...), NaN where a metric meets
-        itself:
+        Variables (interval, metric, ...), with `other` (interval, metric, other_metric, ...), NaN on the diagonal:
 
-        - ``coverage``, the share of trials whose interval holds the target; ``ci_low`` and ``ci_high``, its 95 % limits
-          by Wilson (1927), and ``mc_error``, its Monte-Carlo standard error, never 0: where all trials are alike, that
-          of the limits' centre;
-        - ``misses_low``, the share of trials whose interval lies wholly below the target, its upper limit being too
-          low; ``misses_high``, the share whose interval lies wholly above it, its lower limit being too high. With
-          `coverage` they sum to 1; of a right interval each is half of what the confidence level leaves;
-        - ``width``, the intervals' mean width; with "population" also ``relative_width``, the same over ``2·z·sd``, sd
-          the estimate's standard deviation over all trials and z the normal quantile (1.96 at .95). It is 1 where
-          intervals are as wide as one of normal estimates whose standard deviation is known; of few systems, or of
-          correlations near 1, right ones are wider;
-        - ``n_undefined``, trials without an interval or a target, which are left out.
+        - ``coverage``, its Wilson 95 % limits ``ci_low``, ``ci_high``, and Monte Carlo standard error ``mc_error``;
+        - ``misses_low``, ``misses_high``: shares of trials with the interval wholly below or above the target;
+        - ``width``, the mean width; with "population" ``relative_width``, over that of a normal interval with known SD;
+        - ``n_undefined``: trials without an interval or target, which are left out.
 
     Raises
     ------
     ValueError, TypeError
-        For an unknown label, level, coefficient or keyword, for scores that are not numbers, infinite or all missing,
-        and for a gold that is constant; for further dims; for "population" of a coefficient that is a function; for a
-        design with "halves"; for Fisher's interval of a difference.
+        For unknown labels, levels, coefficients or keywords, unusable scores or gold, further dims, a function with
+        "population", a design with "halves", and Fisher's interval of a difference.
 
     Notes
     -----
-    Against "halves" an interval should hold the other half's correlation, which is uncertain itself, and no interval
-    for the population is made for that: even a right one then covers less than its level. Deutsch et al. ask for that;
-    "population" asks what a confidence interval promises. Halves of the same scores do not vary as new scores would, so
-    that there is no `relative_width`.
+    With "halves" the target is itself uncertain, so even a correct interval undercovers; "population" measures what a
+    confidence interval promises. A relative width of 1 is that of normal estimates; with few systems, or correlations
+    near 1, correct intervals are wider.
 
     References
     ----------
@@ -138,11 +125,8 @@ def coverage(
     >>> ds = xsumstat.simulate(12, 30, agreement={"judge": 0.8}, rng=1)
     >>> intervals = {"fisher": {"method": "fisher"}, "jackknife": {"method": "jackknife"}}
     >>> found = xsumstat.coverage(ds, level="input", intervals=intervals, truth="population", n_trials=50, rng=1)
-    >>> found[["coverage", "width"]].squeeze(drop=True).to_pandas().round(2)
-               coverage  width
-    interval
-    fisher         1.00   0.55
-    jackknife      0.98   0.18
+    >>> found.coverage.squeeze(drop=True).to_series().to_dict()
+    {'fisher': 1.0, 'jackknife': 0.98}
     """
     _validate.choice("truth", truth, ("halves", "population"))
     questions = Questions.of(level, coefficient, missing, undefined)
@@ -186,7 +170,6 @@ def coverage(
 
 
 def _checked_intervals(intervals: Any, questions: Questions, differences: bool) -> dict[str, dict[str, Any]]:
-    """Named keywords of `ci`, completed."""
     complete = {}
     for label, given in trials.named_keywords("intervals", intervals).items():
         where = f"intervals[{label!r}]"
@@ -195,7 +178,7 @@ def _checked_intervals(intervals: Any, questions: Questions, differences: bool) 
         _validate.choice(f"{where}['interval']", chosen["interval"], INTERVAL_NAMES)
         if chosen["method"] == "jackknife":
             if "interval" in given:
-                raise ValueError(f"{where}: interval= is for method='bootstrap', and 'jackknife' has none to choose")
+                raise ValueError(f"{where}: interval= applies only to method='bootstrap'")
             del chosen["interval"]
         elif chosen["interval"] == "corrected" and len(chosen["resample"]) < 2:
             raise ValueError(f"{where}: interval='corrected' needs resample='both'")
@@ -222,8 +205,6 @@ def _check_fisher(where: str, questions: Questions, differences: bool) -> None:
 
 @dataclass(frozen=True)
 class _Trial:
-    """What is asked in each trial."""
-
     source: Source
     questions: Questions
     intervals: list[dict[str, Any]]  # the keywords of each
@@ -263,7 +244,7 @@ def _limits(
     samples: dict[tuple[str, ...], FloatArray],
     interval: BootstrapInterval,
 ) -> FloatArray:
-    """Limits of every target's interval, (2, targets); `samples` holds those of the plans that were drawn already."""
+    """Limits of every target's interval, (2, targets); `samples` are those of plans drawn already."""
     level = interval.confidence_level
     if keywords["method"] == "jackknife":
         return jackknife.intervals(*scores, targets, measure, keywords["resample"], level)[1:3]
@@ -284,7 +265,7 @@ def _limits(
 
 
 def _relative(width: xr.DataArray, estimates: xr.DataArray, confidence_level: float) -> xr.DataArray:
-    """Mean widths over that of an interval of as many sds of the estimates over all trials as a normal one has."""
+    """Mean widths over that of a normal interval with the SD of the estimates over all trials."""
     n = estimates.notnull().sum("trial")
     squares = ((estimates - estimates.mean("trial")) ** 2).sum("trial")
     sd = (squares / (n - 1).where(n > 1)) ** 0.5

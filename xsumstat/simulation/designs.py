@@ -39,7 +39,6 @@ class Questions:
 
     @classmethod
     def of(cls, level: Any, coefficient: Any, missing: str, undefined: str) -> Questions:
-        """From one of each, or lists."""
         levels, names = _validate.listed(level), _validate.listed(coefficient)
         for each, values in (("level", levels), ("coefficient", names)):
             if not values:
@@ -58,34 +57,29 @@ class Questions:
 
     @property
     def levels(self) -> list[str]:
-        """The levels."""
         return [row[0].level for row in self.measures]
 
     @property
     def records(self) -> list[Coefficient]:
-        """The coefficients."""
         return [each.coefficient for each in self.measures[0]]
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Numbers of levels and of coefficients."""
         return len(self.levels), len(self.records)
 
     def each(self) -> Iterator[tuple[tuple[int, int], Measure]]:
-        """Places and what is measured there."""
         for i, row in enumerate(self.measures):
             for j, each in enumerate(row):
                 yield (i, j), each
 
     @property
     def attrs(self) -> dict[str, Any]:
-        """Attrs of a result."""
         single: dict[str, Any] = {"level": self.levels[0], "coefficient": self.records[0].name}
         return {"missing": self.missing, "undefined": self.undefined, **{name: single[name] for name in self.scalars}}
 
 
 def _sizes(name: str, value: Any, own: int, least: int) -> list[int]:
-    """The sizes that are tried: those given, or that of the scores."""
+    """Sizes to try: those given, or that of the scores."""
     if value is None and own < least:
         raise ValueError(f"at least {least} {name[2:]} are needed, the scores have {own}")
     sizes = [
@@ -99,7 +93,7 @@ def _sizes(name: str, value: Any, own: int, least: int) -> list[int]:
 
 
 def _model(ds: xr.Dataset, found: schema.Scores, labels: list[Any]) -> tuple[Model | Likeness, list[int]]:
-    """What draws new scores, and the metrics' places in it: the model that scores were simulated from, or likeness."""
+    """The model of simulated scores, or a likeness, and the metrics' places in it."""
     if "model" not in ds.attrs:
         return simulation.likeness_of(ds, found), list(range(len(labels)))
     names, model = simulation.model_of(ds)
@@ -112,7 +106,7 @@ def _model(ds: xr.Dataset, found: schema.Scores, labels: list[Any]) -> tuple[Mod
 
 @dataclass(frozen=True)
 class Source:
-    """The scores of all trials, or the model that gives each its own."""
+    """Scores of all trials, or the model that draws them in each."""
 
     scores: FloatArray  # (metrics, systems, inputs)
     gold: FloatArray
@@ -137,7 +131,7 @@ class Source:
         n_inputs: Any,
         other: Any = None,
     ) -> Source:
-        """From a Dataset; `redrawn` scores are those of its model, or like its own, in each design."""
+        """From a Dataset; `redrawn` scores come from its model, or are like its own, in each design."""
         if not isinstance(ds, xr.Dataset):
             raise TypeError(f"ds must be a Dataset of scores, got {type(ds).__name__}")
         first = questions.levels[0]
@@ -145,7 +139,7 @@ class Source:
         calibrated.refuse(found.score, "a simulation")
         if found.further:
             raise ValueError(
-                f"scores have the further dim(s) {_validate.listing(sorted(found.further))}; select one label of each"
+                f"scores have further dims: {_validate.listing(sorted(found.further))}; select one label of each"
             )
         if found.used is not None:
             raise ValueError("scores are lazy, and every trial needs them: load them first, with ds.load()")
@@ -179,30 +173,27 @@ class Source:
 
     @cached_property
     def targets(self) -> list[Target]:
-        """Each metric, or each and another, by their places."""
         if self.columns is None:
             return [(at,) for at in self.rows]
         return [(a, b) for a in self.rows for b in self.columns if a != b]
 
     @property
     def like(self) -> Likeness | None:
-        """What draws scores like the given ones, if that is what is drawn."""
+        """The likeness to draw from, if any."""
         return self.model if isinstance(self.model, Likeness) else None
 
     @property
     def pairs(self) -> xr.DataArray:
-        """Which metrics and others are not the same."""
         rows, columns = np.array(self.rows), np.array(self.columns)
         return xr.DataArray(rows[:, None] != columns, self.dims)
 
     @property
     def dims(self) -> dict[str, list[Any]]:
-        """The dims of what is told of targets."""
         found = {"metric": [self.labels[at] for at in self.rows]}
         return found if self.columns is None else {**found, "other_metric": [self.labels[at] for at in self.columns]}
 
     def laid_out(self, values: FloatArray) -> FloatArray:
-        """Numbers of targets (..., targets) as those of `dims`, NaN where a metric meets itself."""
+        """Numbers of targets (..., targets) on `dims`, NaN on the diagonal."""
         if self.columns is None:
             return values
         out = np.full((*values.shape[:-1], len(self.rows), len(self.columns)), np.nan)
@@ -211,14 +202,13 @@ class Source:
 
     @property
     def attrs(self) -> dict[str, Any]:
-        """Attrs of a result."""
         numbers = {name: self.designs[0][name == "n_inputs"] for name in self.scalars}
         if self.model is None:
             return numbers
         return {**numbers, "model": json.dumps(asdict(self.model)) if isinstance(self.model, Model) else LIKE}
 
     def population(self, questions: Questions, design: Design) -> FloatArray:
-        """The true correlations, or differences of two, (levels, coefficients, targets)."""
+        """True correlations, or differences, (levels, coefficients, targets)."""
         assert self.model is not None
         out = np.empty((*questions.shape, len(self.labels)))
         for at, level in enumerate(questions.levels):
@@ -228,7 +218,6 @@ class Source:
         return out[..., first] - out[..., second[0]] if second else out[..., first]
 
     def drawn(self, design: Design, generator: np.random.Generator) -> Scores:
-        """New scores from the model."""
         assert self.model is not None
         scores, gold = self.model.draw(design, generator)
         return scores[self.chosen], gold

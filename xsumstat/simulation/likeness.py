@@ -1,4 +1,9 @@
-"""Scores like given ones: drawn from their own effects of systems, inputs and cells; plain arrays."""
+"""Scores like given ones, drawn from their own effects of systems, inputs and cells.
+
+A new system, or input, is a given one, its effects transformed to the estimated covariances, times √.91, plus .3 times
+a normal effect of the same covariance. Its cells are drawn from those of the given system without main effects, then
+rounded to grades and masked like the given ones: normal effects would understate the spread.
+"""
 
 from __future__ import annotations
 
@@ -32,21 +37,11 @@ _DRAWN_AT_ONCE = 2**19
 
 @dataclass(frozen=True)
 class Likeness:
-    """What scores like given ones are drawn from; the last of all scores is the gold.
+    """What scores like given ones are drawn from; the last score is the gold.
 
-    Attributes
-    ----------
-    mean : array (scores,)
-    effects : tuple of arrays
-        Of systems and of inputs, (labels, scores), with the covariances that were estimated.
-    rest : tuple of arrays (scores, scores)
-        Square roots of the covariances of the normal part of each.
-    cells : array (systems, cells, scores)
-        What each system's cells are drawn from, the first so many.
-    counts : array (systems,)
-    gaps : bool array (scores, systems, inputs)
-    grades : list of arrays or None
-        The values that each score takes, where they are few.
+    `effects` of systems and of inputs are (labels, scores); `rest` are roots of the covariances of their normal parts.
+    `cells` (systems, cells, scores) have `counts` (systems,); `gaps` is (scores, systems, inputs); `grades` are the
+    values of each score, where few.
     """
 
     mean: FloatArray
@@ -59,14 +54,11 @@ class Likeness:
 
     @classmethod
     def of(cls, scores: FloatArray, gold: FloatArray) -> Likeness:
-        """From scores (metrics, systems, inputs) and gold (systems, inputs) that some cells of each label have.
-
-        A ValueError says where components cannot be estimated.
-        """
+        """From scores (metrics, systems, inputs) and gold (systems, inputs)."""
         values = np.concatenate([scores, gold[None]])
         raw, _ = components.estimates(values, tuple(components.EFFECTS.values()), errors=False)
         if np.isnan(raw).any():
-            raise ValueError("some scores share too few cells to tell the effects of systems, inputs and cells apart")
+            raise ValueError("some scores share too few outputs to separate the effects of systems, inputs and outputs")
         system, input, cell = components.repaired(raw)
         fits = [_additive(each) for each in values]
         mean, rows, columns, residuals = (np.array([fit[at] for fit in fits]) for at in range(4))
@@ -79,13 +71,12 @@ class Likeness:
 
     @property
     def whole(self) -> bool:
-        """Whether scores are sums of effects as they are, without grades and gaps."""
         return not self.gaps.any() and all(each is None for each in self.grades)
 
     def draw(
         self, shape: tuple[int, int], generator: np.random.Generator, *, crossed: bool = True
     ) -> tuple[FloatArray, FloatArray]:
-        """Scores (metrics, systems, inputs) and gold (systems, inputs), `crossed`, or each cell by itself."""
+        """Scores (metrics, systems, inputs) and gold (systems, inputs), `crossed`, or each cell independently."""
         values = np.empty((len(self.mean), *shape))
         for rows, some in self._pieces(shape, generator, crossed):
             values[:, rows] = some
@@ -94,7 +85,7 @@ class Likeness:
     def _pieces(
         self, shape: tuple[int, int], generator: np.random.Generator, crossed: bool
     ) -> Iterator[tuple[slice, FloatArray]]:
-        """Scores (scores, systems, inputs), the gold last, of some systems at a time, however many these are."""
+        """Scores (scores, systems, inputs), the gold last, for some systems at a time."""
         systems, inputs = shape
         sizes = ((systems, 1), (1, inputs)) if crossed else (shape, shape)
         places = [generator.integers(len(each), size=size) for each, size in zip(self.effects, sizes, strict=True)]
@@ -122,16 +113,10 @@ class Likeness:
     def population(
         self, level: str, records: Sequence[Coefficient], n_inputs: int, missing: str = "pairwise"
     ) -> tuple[FloatArray, FloatArray]:
-        """Each metric's correlations with gold in the population, and their Monte-Carlo errors.
+        """True correlations with gold, (coefficients, metrics), and their Monte Carlo errors (coefficients,).
 
-        Pearson's r of scores without grades and gaps follows from the covariances, but for within systems, whose own
-        spreads it depends on; all else is averaged over large populations.
-
-        Returns
-        -------
-        values : array (coefficients, metrics)
-        errors : array (coefficients,)
-            The largest of the metrics; 0 where there is a formula.
+        Pearson's r without grades and gaps follows from the covariances, except within systems, where it depends on
+        their own spreads; everything else is averaged over large populations (error 0 for formulas).
         """
         values, errors = np.empty((len(records), len(self.mean) - 1)), np.zeros(len(records))
         closed = [self.whole and level != "within_system" and each.name == "pearson" for each in records]
@@ -143,7 +128,6 @@ class Likeness:
         return values, errors
 
     def covariances(self) -> FloatArray:
-        """Of the effects of systems, inputs and cells, (3, scores, scores)."""
         of_labels = [
             each.T @ each / len(each) + rest @ rest for each, rest in zip(self.effects, self.rest, strict=True)
         ]
@@ -152,10 +136,7 @@ class Likeness:
         return np.array([*of_labels, of_cells])
 
     def compared(self, scores: FloatArray, gold: FloatArray) -> tuple[dict[str, list[int]], dict[str, list[int]]]:
-        """Places of the metrics, by level, whose r leaves the interval of the given scores, or whose error is far off.
-
-        Both, r and its standard error, are means over new scores of the size of the given ones.
-        """
+        """Metrics, by level, whose mean r leaves the interval of the given scores, or whose error differs greatly."""
         generators = (np.random.Generator(np.random.SFC64(each)) for each in np.random.SeedSequence(1).spawn(_COMPARED))
         with threads.progress_bar((1 + _COMPARED) * len(scores), False) as bar:
             own = _intervals(scores, gold, bar)
@@ -224,7 +205,7 @@ class Likeness:
 
 
 def _intervals(scores: FloatArray, gold: FloatArray, bar: threads.Bar) -> FloatArray:
-    """Pearson's r, its limits and its standard error at each level that is compared, (levels, numbers, metrics)."""
+    """Pearson's r, limits and standard error at each compared level, (levels, numbers, metrics)."""
     measures = [Measure(table.COEFFICIENTS["pearson"], level) for level in _COMPARED_LEVELS]
     out = np.empty((len(measures), 4, len(scores)))
 
@@ -238,7 +219,6 @@ def _intervals(scores: FloatArray, gold: FloatArray, bar: threads.Bar) -> FloatA
 
 
 def means_of(values: FloatArray) -> FloatArray:
-    """Means over the first axis of what is defined; NaN where nothing is."""
     there = np.isfinite(values)
     count = there.sum(axis=0)
     total = np.where(there, values, 0.0).sum(axis=0)
@@ -246,7 +226,7 @@ def means_of(values: FloatArray) -> FloatArray:
 
 
 def _additive(values: FloatArray) -> tuple[float, FloatArray, FloatArray, FloatArray]:
-    """Mean, effects of systems and inputs (0 where they have no score), and residuals, by least squares."""
+    """Mean, effects of systems and inputs (0 without scores), and residuals, by least squares."""
     there = np.isfinite(values)
     n_rows, n_columns = there.sum(axis=1), there.sum(axis=0)
     mean = float(values[there].mean())
@@ -267,7 +247,7 @@ def _additive(values: FloatArray) -> tuple[float, FloatArray, FloatArray, FloatA
 
 
 def _root(matrix: FloatArray, inverse: bool = False) -> FloatArray:
-    """The symmetric square root, or that of the pseudo-inverse."""
+    """Symmetric square root, or that of the pseudo-inverse."""
     values, vectors = np.linalg.eigh(matrix)
     kept = values > _SMALL * max(values.max(initial=0.0), 1e-300)
     root = np.where(kept, np.sqrt(np.where(kept, values, 1.0)), 0.0)
@@ -277,13 +257,13 @@ def _root(matrix: FloatArray, inverse: bool = False) -> FloatArray:
 
 
 def _aligned(values: FloatArray, target: FloatArray) -> FloatArray:
-    """Vectors (n, scores), whose covariance is `target` afterwards as far as there are so many of them."""
+    """Vectors (n, scores) transformed to the covariance `target`, as far as n allows."""
     values = values - values.mean(axis=0)
     return _turned(values, values.T @ values / len(values), target)
 
 
 def _turned(values: FloatArray, own: FloatArray, target: FloatArray) -> FloatArray:
-    """Vectors of covariance `own`, turned and stretched to have `target`, as far as they span its dimensions."""
+    """Vectors of covariance `own` transformed to `target`, as far as they span it."""
     sds = [np.sqrt(np.maximum(np.diag(each), 0.0)) for each in (own, target)]
     inverses = [np.divide(1.0, sd, out=np.zeros_like(sd), where=sd > 0) for sd in sds]
     r, wanted = (each * np.outer(inverse, inverse) for each, inverse in zip((own, target), inverses, strict=True))
@@ -292,7 +272,7 @@ def _turned(values: FloatArray, own: FloatArray, target: FloatArray) -> FloatArr
 
 
 def _mapped(values: FloatArray, target: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Effects (labels, scores) and the root of the covariance of what is normal, of both together `target`."""
+    """Effects (labels, scores), and the root of the covariance of a normal rest, with total `target`."""
     kept = math.sqrt(1 - SMOOTHING**2) * _aligned(values, target)
     return kept, _root(_positive(target - kept.T @ kept / len(kept)))
 
@@ -303,7 +283,7 @@ def _positive(matrix: FloatArray) -> FloatArray:
 
 
 def _pools(residuals: FloatArray, target: FloatArray) -> tuple[FloatArray, IntArray]:
-    """What the cells of each system are drawn from (systems, cells, scores), and how many there are of each."""
+    """Values to draw each system's cells from, (systems, cells, scores), and their numbers."""
     complete = np.asarray(np.isfinite(residuals).all(axis=-1))
     filled = _filled(residuals, target)
     pools = [filled[at][there] if there.sum() >= _LEAST_CELLS else filled[at] for at, there in enumerate(complete)]
@@ -319,7 +299,7 @@ def _pools(residuals: FloatArray, target: FloatArray) -> tuple[FloatArray, IntAr
 
 
 def _filled(residuals: FloatArray, covariance: FloatArray) -> FloatArray:
-    """Residuals whose gaps are drawn from the normal distribution given what is there."""
+    """Residuals with gaps drawn from the conditional normal distribution."""
     out = residuals.copy()
     generator = np.random.Generator(np.random.SFC64(0))
     there = np.isfinite(out)
@@ -336,7 +316,7 @@ def _filled(residuals: FloatArray, covariance: FloatArray) -> FloatArray:
 
 
 def _grades(values: FloatArray) -> FloatArray | None:
-    """The values that a score takes, where they are few and each stands often."""
+    """Values of a score, where they are few and frequent."""
     there = values[np.isfinite(values)]
     found = np.unique(there)
     return found if len(found) <= _MOST_GRADES and len(there) >= _EACH_GRADE * len(found) else None

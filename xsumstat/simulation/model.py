@@ -1,4 +1,4 @@
-"""Scores drawn from crossed random effects, whose correlations in the population are known; plain arrays."""
+"""Scores from crossed random effects with known population correlations."""
 
 from __future__ import annotations
 
@@ -33,30 +33,13 @@ _NODES, _MEANS, _NUMBERS = 80, 20_000, 4_000_000
 
 @dataclass(frozen=True)
 class Model:
-    """Gold and metrics as sums of a system's, an input's and a cell's effect, normal unless said otherwise.
+    """Gold and metrics as sums of a system's, an input's and a cell's effect.
 
-    With g the gold's effect of a component, of variance 1, a metric's is ``ρ·g + √(1 − ρ²)·(√c·h + √(1 − c)·e)``, h an
-    effect that all metrics share and e its own; both are multiplied by the sd of that component. What makes the
-    systems' effects other than normal multiplies those of gold and metrics alike.
-
-    Attributes
-    ----------
-    agreement : tuple of (system, input, cell)
-        The ρ of each metric, in [-1, 1].
-    gold_sd, metric_sd : (system, input, cell)
-        The sds of the effects.
-    shared : float
-        The c, in [0, 1].
-    likert : int or None
-        Round the gold to so many points, which span two standard deviations to either side.
-    missing : float
-        The share of gold scores that are missing, at random.
-    system_df : float or None
-        Degrees of freedom, above 2, of the t distribution of the systems' effects, whose variance stays; None: normal.
-    outlying, outlying_factor : float
-        The chance that a system's effects are multiplied by the factor.
-    ability_sd : float
-        On each input the systems' effects are multiplied by a lognormal factor of mean 1 and this sd.
+    With g the gold's effect of a component (variance 1) a metric's is ``ρ·g + √(1 − ρ²)·(√c·h + √(1 − c)·e)``: ρ its
+    `agreement`, c `shared`, h common to all metrics, e its own; times the SD (`gold_sd`, `metric_sd`). Effects are
+    normal; `system_df` (multivariate t), `outlying` with its factor, and `ability_sd` (a lognormal factor of mean 1 on
+    each input) multiply the system effects of gold and metrics alike. `likert` rounds the gold, `missing` is its share
+    of gaps.
     """
 
     agreement: tuple[Effects, ...]
@@ -78,10 +61,7 @@ class Model:
         crossed: bool = True,
         ability: FloatArray | None = None,
     ) -> tuple[FloatArray, FloatArray]:
-        """Scores (metrics, systems, inputs) and gold (systems, inputs), `crossed`, or each cell by itself.
-
-        `ability` holds the factors of the inputs, where they are not to be drawn.
-        """
+        """Scores (metrics, systems, inputs) and gold (systems, inputs), `crossed`, or each cell independently."""
         systems, inputs = shape
         scores, gold = np.zeros((len(self.agreement), *shape)), np.zeros(shape)
         sizes = ((systems, 1), (1, inputs), shape) if crossed else (shape, shape, shape)
@@ -103,7 +83,7 @@ class Model:
         return scores, gold
 
     def _factors(self, size: tuple[int, int], generator: np.random.Generator) -> FloatArray:
-        """What multiplies the effects of each system; one number where nothing does."""
+        """Factor of each system's effects; one number without any."""
         factor = np.ones((1, 1))
         if self.system_df is not None:
             factor = np.sqrt((self.system_df - 2) / generator.chisquare(self.system_df, size))
@@ -112,11 +92,11 @@ class Model:
         return factor
 
     def _abilities(self, size: tuple[int, ...], generator: np.random.Generator) -> FloatArray:
-        """What multiplies the effects of all systems on each input; one number where nothing does."""
+        """Factor of all systems' effects on each input; one number without any."""
         return self._lognormal(generator.standard_normal(size)) if self.ability_sd else np.ones((1, 1))
 
     def _lognormal(self, normal: FloatArray) -> FloatArray:
-        """Of mean 1 and sd `ability_sd`, from numbers of a standard normal."""
+        """Factors of mean 1 and SD `ability_sd`, from standard normal numbers."""
         variance = math.log1p(self.ability_sd**2)
         return np.asarray(np.exp(math.sqrt(variance) * normal - variance / 2))
 
@@ -128,20 +108,12 @@ class Model:
     def population(
         self, level: str, records: Sequence[Coefficient], n_inputs: int, missing: str = "pairwise"
     ) -> tuple[FloatArray, FloatArray]:
-        """Each metric's correlations with gold among all systems (and inputs), and the Monte-Carlo errors of those.
+        """True correlations with gold, (coefficients, metrics), and their Monte Carlo errors (coefficients,).
 
-        At system level it is that of means over `n_inputs` inputs, at input level the mean over inputs of the
-        correlation among all systems. Of normal scores r follows from the variances of the effects, Spearman's ρ is
-        ``6/π·arcsin(r/2)``, every τ ``2/π·arcsin r`` and the pairwise accuracy ``1/2 + arcsin(r)/π``. Pearson's r
-        follows from the variances for any scores; where abilities show more on some inputs than on others, it is
-        averaged over these. Rounded gold, gold with gaps, and ranks of scores that are not normal have no such
-        formulas: correlations in large simulated populations are averaged.
-
-        Returns
-        -------
-        values : array, (coefficients, metrics)
-        errors : array, (coefficients,)
-            The largest of the metrics; 0 where there is a formula.
+        System level: of means over `n_inputs` inputs; input level: mean over inputs. For normal scores r follows from
+        the variances, Spearman's ρ is ``6/π·arcsin(r/2)``, every τ ``2/π·arcsin r``, pairwise accuracy ``1/2 +
+        arcsin(r)/π``. Pearson's r follows from the variances for any scores, averaged over abilities. Rounded gold,
+        gaps, and ranks of non-normal scores are averaged over large simulated populations.
         """
         values, errors = np.empty((len(records), len(self.agreement))), np.zeros(len(records))
         closed = [self._is_closed(level, record) for record in records]
@@ -160,11 +132,10 @@ class Model:
 
     @property
     def _whole(self) -> bool:
-        """Whether gold is as it was drawn."""
         return self.likert is None and not self.missing
 
     def _is_closed(self, level: str, record: Coefficient) -> bool:
-        """Whether a correlation among all follows from the variances of the effects."""
+        """Whether a true correlation follows from the variances."""
         if not self._whole:
             return False
         if level == "within_system":  # where a system's own effect is a constant
@@ -191,7 +162,7 @@ class Model:
         return shared / np.sqrt((weights @ gold) * (weights @ metric))[:, None], chances, sampled
 
     def _mean_abilities(self, n_inputs: int) -> FloatArray:
-        """A sample of the inputs' factors' means over so many inputs."""
+        """A sample of mean factors over so many inputs."""
         generator = np.random.Generator(np.random.SFC64(0))
         size = int(np.clip(_NUMBERS // n_inputs, 500, _MEANS))
         return np.array([self._abilities((n_inputs,), generator).mean() for _ in range(size)])
@@ -199,7 +170,6 @@ class Model:
     def _integrated(
         self, level: str, records: Sequence[Coefficient], n_inputs: int, missing: str
     ) -> tuple[FloatArray, FloatArray]:
-        """Averages over simulated populations, and their errors."""
         repeats, draw = self._populations(level, n_inputs)
         # Means stand as the cells of one input, which many systems are sorted by.
         of_means = "input" if self._whole else "global"
@@ -220,11 +190,7 @@ class Model:
     def _populations(
         self, level: str, n_inputs: int
     ) -> tuple[int, Callable[[np.random.Generator], tuple[FloatArray, FloatArray]]]:
-        """How many populations are averaged, and what draws the scores of one.
-
-        At system level scores on the inputs of a design, or where cells are not needed, means over these as scores on
-        one input. The factors of inputs are spread over their distribution.
-        """
+        """Number of populations to average, and a function that draws one."""
         if level == "system" and not self._whole:
             systems = int(np.clip(_CELLS // n_inputs, *_SYSTEMS))
             return _REPEATS, lambda generator: self.draw((systems, n_inputs), generator)
@@ -245,17 +211,17 @@ class Model:
         return repeats, draw
 
     def _of_means(self, n_inputs: int) -> Model:
-        """The model whose cells are means over so many inputs, but for what these inputs add to all systems alike."""
+        """The model whose cells are means over so many inputs, without what inputs add to all systems alike."""
         gold, metric = ((sds[0], 0.0, sds[2] / math.sqrt(n_inputs)) for sds in (self.gold_sd, self.metric_sd))
         return replace(self, gold_sd=gold, metric_sd=metric)
 
 
 def _is_pearson(record: Coefficient) -> bool:
-    """Whether a coefficient is, of normal scores, r itself, and of any scores their covariance over their sds."""
+    """Whether a coefficient equals r for normal scores, and covariance over SDs for any."""
     r = np.array([0.25, 0.5])
     return record.normal_value is not None and bool((record.normal_value(r) == r).all())
 
 
 def _generators(size: int) -> list[np.random.Generator]:
-    """Sources of simulated populations, the same each time."""
+    """Generators of simulated populations, the same each time."""
     return [np.random.Generator(np.random.SFC64(each)) for each in np.random.SeedSequence(0).spawn(size)]

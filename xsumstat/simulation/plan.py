@@ -74,76 +74,69 @@ def plan(
     rng: int | np.random.SeedSequence | np.random.Generator | None = None,
     progress: bool | None = None,
 ) -> xr.Dataset:
-    """How many systems, inputs and raters the next study needs, or a budget buys.
+    """Compute how many systems, inputs and raters the next study needs, or a budget buys.
 
     Parameters
     ----------
     {ds}
-        A pilot, without further dims. What `simulate` gave, of a model, is planned from the model.
+        A pilot without further dims, or a result of `simulate`, which is planned from its model.
     {gold}
     metric : label, list of labels or bool DataArray, optional
-        Whose agreement with the gold is planned; for a mean or a difference the judge, who scores more inputs than
-        people rate.
+        Metrics whose agreement is planned; for a mean or difference the judge, who scores more inputs than are rated.
     other : label, list of labels or bool DataArray, optional
         Plan a test that `metric` agrees better with the gold than each of these.
     difference : float or list of float, optional
-        Plan a paired t-test of two systems whose mean gold scores differ by so much.
+        Plan a paired t-test of two systems whose mean gold scores differ by this much.
     rating : str or DataArray, optional
-        Single ratings, with the dims `system`, `input` and `along`: their mean is the gold, for each of `n_raters`.
+        Single ratings (system, input, `along`); their mean is the gold, for each of `n_raters`.
     {along.raters}
     level : {"system", "input", "global", "within_system"}, default "system"
-        What is correlated; the last two only for these systems.
+        Level of the correlation; the last two only with ``resample="input"``.
     coefficient : str, default "pearson"
-        Of a plan for other systems or raters, one whose value for normal scores is known.
+        For other systems or raters one whose value for normal scores is known.
     n_systems, n_inputs : int or list of int, optional
-        The designs. Default 10 to 100 systems and 10 to 1,000 inputs; with `other` the data's systems, and a half to
-        four times its inputs; with costs the data's systems, and inputs are found.
+        Designs. Default 10 to 100 systems and 10 to 1,000 inputs; with `other` the data's systems, and 1/2 to 4 times
+        its inputs; with costs the data's systems, and the best number of inputs.
     n_raters : int or list of int, optional
-        With `rating`, how many people rate each output. Default 1, 2, 3 and 5.
+        With `rating`, ratings of each output. Default 1, 2, 3 and 5.
     target : float, optional
-        The width, or the power (default .8), that is wanted: the least inputs, or the least costs, that reach it.
+        Wanted width, or power (default .8): find the fewest inputs, or the least cost.
     budget : float or list of float, optional
-        The money: the best design that it buys, for each number of systems and raters.
+        Find the best design within this cost, for each number of systems and raters.
     cost_per_rating, cost_per_prompt, cost_per_verdict : float, optional
-        Of one rating of an output (default 1), of one input, and of one score by the judge (0).
+        Cost of a rating (default 1), an input, and a judge's score (0).
     estimand : {"agreement", "mean", "difference"}, optional
-        Whose interval is planned: of the correlation, of a system's mean gold score, or of the difference of two.
+        Plan the interval of the correlation, of a system's mean gold score, or of the difference of two systems.
         Default "agreement", or "difference" where that is given.
     n_judged : int or list of int, optional
-        How many inputs the judge scores, for a mean or a difference. Default what is best for the money.
+        Inputs that the judge scores, for a mean or difference. Default the best number.
     resample : {"auto", "both", "input"}, default "auto"
-        "both" plans for systems and inputs like these, "input" for these systems; "auto" is "both" from 8 systems on.
+        Plan for new systems and inputs ("both"), or for these systems ("input"). "auto" is "both" with 8 systems or
+        more.
     method : {"auto", "formula", "simulation"}, default "auto"
-        "auto" simulates, at system level, fewer than 15 systems, and coefficients other than Pearson's; all else is by
-        formula, with raters, costs or for these systems always.
+        "auto" simulates system-level plans with fewer than 15 systems or another coefficient than Pearson's.
     test : mapping, optional
-        With `other`: ``"test"``, one of "perm_test" (default), "boot_test" and "corr_test", and its keywords.
+        With `other`: ``"test"``, "perm_test" (default), "boot_test" or "corr_test", and its keywords.
     alpha : float, default 0.05
-        Significance level of the tests.
+        Significance level.
     {confidence_level}
     n_trials, n_resamples : int, default 200 and 999
-        Simulated trials of each design, and resamples of each test with `other`.
+        Simulated trials of each design, and resamples of each test.
     {rng}
     {progress}
 
     Returns
     -------
     Dataset
-        ``width`` or ``power``, their limits ``*_low`` and ``*_high`` (how rough the plan is), ``standard_error``,
-        ``correlation``, ``mc_error`` and ``simulated``, on dims of what varies; ``floor``, the width with any number of
-        inputs; with `target` ``least_inputs``. With costs ``rated_inputs``, ``judged_inputs``, ``cost``, ``best``, and
-        what ratings alone give: ``width_alone``, ``power_alone`` or ``cost_alone``.
+        On the dims that vary: ``width`` or ``power`` with limits ``*_low`` and ``*_high``, ``standard_error``,
+        ``correlation``, ``mc_error``, ``simulated``; ``floor``, the width with any number of inputs; ``least_inputs``
+        for a target. With costs ``rated_inputs``, ``judged_inputs``, ``cost``, ``best``, and ``*_alone`` with ratings
+        alone.
 
     Raises
     ------
     ValueError, TypeError
-        For data that say too little to plan from, and a budget that is too small.
-
-    Notes
-    -----
-    N systems, n rated and m judged inputs and r ratings cost ``prompt·max(n, m) + N·(rating·n·r + verdict·m)``. Gaps
-    are supposed to be as frequent as in the data, and raters to be these. Formulas and how right they are:
-    documentation, "Simulations".
+        For data that do not identify a plan, and a budget that is too small.
 
     Examples
     --------
@@ -152,11 +145,6 @@ def plan(
     >>> found = xsumstat.plan(ds, metric="judge", level="input", n_systems=[12, 24, 48], target=0.1)
     >>> found.least_inputs.squeeze().values.tolist()
     [nan, 104.0, 14.0]
-    >>> found = xsumstat.plan(ds, difference=3, metric="judge", budget=1000, cost_per_verdict=0.02)
-    >>> for part in found.meta.conclusion().partition(" (")[0].split("; "):
-    ...     print(part)
-    With a budget of 1,000: 73 inputs, 1 rating of each output of 12 systems, 516 inputs scored by judge, for 999.84
-    a difference of 3.00 is found with a power of .67
     """
     estimand = _estimand(estimand, difference, other)
     measure = _checked_measure(level, coefficient)
@@ -214,14 +202,13 @@ def plan(
 
 
 def _estimand(estimand: Any, difference: Any, other: Any) -> str:
-    """Whose precision is planned."""
     if other is not None and difference is not None:
         raise ValueError("other and difference are both given; plan one thing at a time")
     if estimand is None:
         return "agreement" if difference is None else "difference"
     _validate.choice("estimand", estimand, ESTIMANDS)
     if estimand != "difference" and difference is not None:
-        raise ValueError(f"difference={difference!r} is of two systems, and estimand is {estimand!r}; leave one out")
+        raise ValueError(f"difference={difference!r} compares two systems, and estimand is {estimand!r}; leave one out")
     if estimand != "agreement" and other is not None:
         raise ValueError(f"other compares agreements, and estimand is {estimand!r}; leave one out")
     return str(estimand)
@@ -236,12 +223,11 @@ def _checked_measure(level: Any, coefficient: Any) -> Measure:
 
 
 def _scales(measure: Measure) -> bool:
-    """Whether it is known what a coefficient becomes with more inputs at system level, or with more raters."""
+    """Whether the coefficient is known for more inputs at system level, or for more raters."""
     return measure.coefficient.normal_value is not None
 
 
 def _target(target: Any, difference: Any, other: Any, budget: Any, estimand: str) -> float | None:
-    """The target; a power is .8 unless it is said, or money decides."""
     if target is not None:
         powers = difference is not None or other is not None
         return _validate.number("target", target, 0, 1 if powers else math.inf if estimand in OF_SYSTEMS else 2)
@@ -249,7 +235,7 @@ def _target(target: Any, difference: Any, other: Any, budget: Any, estimand: str
 
 
 def _judged(n_judged: Any, estimand: str, metric: Any) -> list[int | None]:
-    """The numbers of inputs that a judge scores; None where that is open."""
+    """Numbers of inputs that a judge scores; None where open."""
     if n_judged is None:
         return [None]
     if estimand not in OF_SYSTEMS or metric is None:
@@ -261,7 +247,7 @@ def _judged(n_judged: Any, estimand: str, metric: Any) -> list[int | None]:
 
 
 def _check_priced(money: Money, asked: Asked, estimand: str, metric: Any, judged: Sequence[int | None]) -> None:
-    """Refuse what costs have no part in."""
+    """Raise for arguments that costs do not affect."""
     if asked.sizes.n_inputs is not None:
         raise ValueError("how many inputs is what costs decide; leave n_inputs out")
     if asked.method == "simulation":
@@ -269,13 +255,12 @@ def _check_priced(money: Money, asked: Asked, estimand: str, metric: Any, judged
     free = money.costs.prompt == 0 and money.costs.verdict == 0
     if estimand in OF_SYSTEMS and metric is not None and judged == [None] and free:
         raise ValueError(
-            "inputs and the judge's scores cost nothing, so that more of them always pay: say how many there are, "
+            "inputs and the judge's scores cost nothing, so more of them always help: say how many there are, "
             "n_judged=1000, or what they cost, cost_per_verdict="
         )
 
 
 def _whole(name: str, value: Any, least: int) -> list[int]:
-    """One whole number or several."""
     sizes = [_validate.integer(name, each, least, _validate.MOST_DRAWS) for each in _validate.listed(value)]
     if not sizes:
         raise ValueError(f"{name} is an empty list")
@@ -284,7 +269,6 @@ def _whole(name: str, value: Any, least: int) -> list[int]:
 
 
 def _ratings(ds: Any, gold: Any, other: Any, method: str, rating: Any, along: str) -> Ratings:
-    """The ratings that plans are made from."""
     if gold is not None:
         raise ValueError("gold and rating are both given; with rating= the mean of the ratings is the gold")
     if other is not None or method == "simulation":
@@ -296,19 +280,19 @@ def _ratings(ds: Any, gold: Any, other: Any, method: str, rating: Any, along: st
 
 
 def _raters(asked: Sequence[int], ratings: Ratings, given: Any) -> list[int | None]:
-    """The numbers of raters that are planned: of single ratings it is not known what a second one adds."""
+    """Planned numbers of raters; single ratings do not tell what a second one adds."""
     if not ratings.single:
         return list(asked)
     if given is not None and list(asked) != [1]:
         raise ValueError(
-            f"no cell of {ratings.gold.name!r} has two ratings, so that raters cannot be told from cells; "
+            f"no cell of {ratings.gold.name!r} has two ratings, so raters and outputs cannot be separated; "
             "only n_raters=1 can be planned"
         )
     return [1]
 
 
 def _without_scalars(found: xr.Dataset, given: Mapping[str, Any]) -> xr.Dataset:
-    """Without the dims of what was one number, which attrs have."""
+    """Drop the dims of single numbers, which are in attrs."""
     for dim, value in given.items():
         if dim in found.dims and found.sizes[dim] == 1 and not _validate.is_list(value):
             label = found[dim].values[0].item()
@@ -333,10 +317,9 @@ def _of_systems(
     judged: Sequence[int | None],
     money: Money | None,
 ) -> xr.Dataset:
-    """Intervals of means or differences, or the power to find a difference, in all designs."""
     sizes = [None] if difference is None else _differences(difference)
     if money is None and asked.sizes.n_systems is not None:
-        which = "two systems are compared" if estimand == "difference" else "the mean is of one system"
+        which = "two systems are compared" if estimand == "difference" else "a mean describes one system"
         asked_of = f"difference={difference}" if difference is not None else f"estimand={estimand!r}"
         raise ValueError(f"{asked_of}: {which}, whatever n_systems is; leave n_systems out")
     if money is None and metric is not None and judged == [None]:
@@ -385,7 +368,6 @@ def _of_agreement(
     money: Money | None,
     progress: bool | None,
 ) -> xr.Dataset:
-    """Widths of intervals of correlations in all designs."""
     given = _given(ds, gold, metric, asked, ratings, resample)
     if given.these:
         if asked.sizes.n_systems is not None:
@@ -411,8 +393,6 @@ def _of_agreement(
 
 
 def _priced(planned: Mapping[int | None, Planned[planning.Expected]], asked: Asked) -> plan_budget.Question:
-    """What is asked of designs that money buys."""
-
     def widths(design: plan_budget.Design, rated: FloatArray, judged: FloatArray) -> FloatArray:
         own = planned[design.raters].own
         found = [planning.width(own, design.systems, n, asked.confidence_level, scale=asked.scale) for n in rated]
@@ -429,7 +409,6 @@ def _priced(planned: Mapping[int | None, Planned[planning.Expected]], asked: Ask
 
 
 def _by_raters(each: list[xr.Dataset], raters: Sequence[int | None]) -> xr.Dataset:
-    """The plans of all numbers of raters."""
     if raters[0] is None:
         return each[0]
     return xr.concat(each, xr.DataArray(list(raters), dims="n_raters", name="n_raters"), combine_attrs="override",
@@ -441,8 +420,6 @@ def _by_raters(each: list[xr.Dataset], raters: Sequence[int | None]) -> xr.Datas
 
 @dataclass(frozen=True)
 class _Given:
-    """What widths are planned from."""
-
     labels: list[Any]
     gold_name: str
     source: Source | None
@@ -452,7 +429,6 @@ class _Given:
 
 
 def _widths(given: _Given, target: float | None, asked: Asked, progress: bool | None, raters: int | None) -> xr.Dataset:
-    """Widths of intervals in all designs."""
     systems, inputs = asked.sizes.of(N_SYSTEMS, N_INPUTS)
     planned = given.by_raters(raters)
     asked = asked if raters is None else replace(asked, method="formula")
@@ -493,7 +469,7 @@ def _widths(given: _Given, target: float | None, asked: Asked, progress: bool | 
 def _limits(
     planned: Planned[planning.Expected], design: Design, width: float, error: float, asked: Asked
 ) -> tuple[float, float]:
-    """Limits of a width that is expected of a design; `error` is its Monte-Carlo error, NaN of a formula."""
+    """Limits of the expected width of a design; `error` is its Monte Carlo error, NaN for a formula."""
     n, m = design
     low, high = planned.limits(
         width,
@@ -505,7 +481,6 @@ def _limits(
 
 
 def _given(ds: xr.Dataset, gold: Any, metric: Any, asked: Asked, ratings: Ratings | None, resample: str) -> _Given:
-    """What widths are planned from: the model, or the data."""
     measure = asked.measure
     if not _scales(measure) and ratings is not None:
         raise ValueError(
@@ -535,7 +510,6 @@ def _given(ds: xr.Dataset, gold: Any, metric: Any, asked: Asked, ratings: Rating
 
 
 def _check_like_these(measure: Measure) -> None:
-    """Refuse what is not known of other systems."""
     if measure.level not in _BOTH:
         raise ValueError(f"level={measure.level!r} is planned for these systems alone; ask resample='input'")
     if not _scales(measure):
@@ -546,7 +520,7 @@ def _check_like_these(measure: Measure) -> None:
 
 
 def _of_model(ds: xr.Dataset, source: Source, asked: Asked) -> list[planning.Expected]:
-    """What is expected of normal scores with known covariances."""
+    """Expectations for normal scores with known covariances."""
     _, model = simulation.model_of(ds)
     plain = model.likert is None and not model.missing and model.system_df is None
     plain = plain and not model.outlying and not model.ability_sd
@@ -565,7 +539,7 @@ def _of_model(ds: xr.Dataset, source: Source, asked: Asked) -> list[planning.Exp
 
 
 def _check_enough(found: schema.Scores) -> None:
-    """Refuse to plan from data that say too little of other systems."""
+    """Raise if data do not suffice to plan for other systems."""
     systems = found.shape[0]
     if systems < _LEAST_SYSTEMS:
         raise ValueError(
@@ -584,11 +558,7 @@ def _check_enough(found: schema.Scores) -> None:
 def _simulated(
     source: Source, designs: list[Design], expected: list[planning.Expected], asked: Asked, progress: bool | None
 ) -> dict[Design, FloatArray]:
-    """Width, standard error, correlation and Monte-Carlo error of the width, (4, metrics), of each design.
-
-    Of data the mean variance of each design is taken over that of scores of the data's own size, and multiplied by the
-    data's own variance: so that the data's own design has the data's own interval.
-    """
+    """Width, standard error, correlation and Monte Carlo error of the width, (4, metrics), of each design."""
     own: Design = (source.scores.shape[1], source.scores.shape[2])
     if source.like is not None:
         simulation.check_likeness(source.like, source.scores, source.gold, source.labels)
@@ -629,7 +599,7 @@ def _simulated(
 def _powers(
     ds: xr.Dataset, gold: Any, metric: Any, other: Any, test: Any, n_resamples: Any, asked: Asked, progress: Any
 ) -> xr.Dataset:
-    """The power of a test that a metric is better than others, in all designs."""
+    """Power of a test that a metric is better than others, in all designs."""
     if "model" not in ds.attrs:
         found = simulation.prepared(ds, gold, None)
         _check_enough(found)
@@ -652,7 +622,7 @@ def _powers(
 
 
 def _least_of_these(found: xr.Dataset, target: float) -> xr.DataArray:
-    """The least number of inputs, of those that were tried, with which the power reaches the target."""
+    """Least tried number of inputs with which the power reaches the target."""
     power = found["power"]
     if "n_inputs" not in power.dims:
         return xr.full_like(power, np.nan)

@@ -1,4 +1,4 @@
-"""How sure data are of a plan: the plan without each system, and without some of the inputs."""
+"""Uncertainty of a plan: the plan without each system, and without some of the inputs."""
 
 from __future__ import annotations
 
@@ -26,15 +26,7 @@ FromData = planning.FromParts | planning.OfTheseSystems
 
 @dataclass(frozen=True)
 class Planned(Generic[T]):
-    """What is expected by data, and by the data without each block of labels.
-
-    Attributes
-    ----------
-    own : Expected or Spread
-    without : tuple of lists of the same
-        Of systems and of inputs, or of inputs alone where the systems are these. None where what is left says too
-        little.
-    """
+    """Expectations from data, and `without` each block of systems and of inputs; None if too few remain."""
 
     own: T
     without: tuple[list[T | None], ...] = ()
@@ -42,11 +34,10 @@ class Planned(Generic[T]):
     def limits(
         self, width: float, width_of: Callable[[T], float], confidence_level: float, error: float = 0.0
     ) -> tuple[float, float]:
-        """Limits of an expected width: ``width·exp(±t·s)`` by the jackknife of its logarithm.
+        """Limits of an expected width: ``width·exp(±t·s)``, by the jackknife of its logarithm.
 
-        ``s²`` is the sum of the variances over systems and over inputs, and of the square of `error`, the width's own
-        standard error over it. t has one degree of freedom less than there are blocks of systems. NaN where nothing was
-        left out, or where some width is 0 or unknown.
+        ``s²`` sums the variances over systems and inputs, and the square of `error` (relative). t has one degree of
+        freedom less than blocks of systems. NaN where nothing was left out, or a width is 0 or unknown.
         """
         variance, df = error**2, 0
         for blocks in self.without:
@@ -63,17 +54,7 @@ class Planned(Generic[T]):
 
 @dataclass(frozen=True)
 class Basis:
-    """What plans of one metric are made from: its own parts, and those without each block.
-
-    Attributes
-    ----------
-    own : FromParts or OfTheseSystems
-    without : tuple of lists of the same
-    noise : Noise, optional
-        Of the ratings, whose mean is the gold.
-    noises : tuple of lists of Noise
-        Without the same blocks.
-    """
+    """What plans of one metric are made from, and `without` each block, with the `noise` of ratings."""
 
     own: FromData
     without: tuple[list[FromData | None], ...]
@@ -81,7 +62,6 @@ class Basis:
     noises: tuple[list[Noise | None], ...]
 
     def planned(self, raters: int | None) -> Planned[planning.Expected]:
-        """With so many raters of each cell, or as they are."""
         if raters is None or self.noise is None:
             return Planned(self.own, tuple(list(each) for each in self.without))
         without = [
@@ -93,7 +73,7 @@ class Basis:
 
 
 def bases(found: Scores, measure: Measure, ratings: Ratings | None, these: bool) -> list[Basis]:
-    """What plans of each metric are made from; of `these` systems no other systems are thought of."""
+    """The basis of each metric; for `these` systems other systems do not matter."""
     human = found.gold.values
     blocks = blocks_of(human.shape, these)
     noise, noises = (None, ()) if ratings is None else (ratings.noise, noises_of(ratings, found.gold, blocks))
@@ -102,7 +82,10 @@ def bases(found: Scores, measure: Measure, ratings: Ratings | None, these: bool)
     for x in found.score.values:
         own = _parts(x, human, measure, these, of_cells or not these)
         if own is None:
-            raise ValueError("some metric shares too few cells with the gold to tell systems, inputs and cells apart")
+            raise ValueError(
+                "some metric shares too few outputs with the gold to separate the effects of systems, inputs and "
+                "outputs"
+            )
         without = tuple(
             [_parts(np.delete(x, each, axis), np.delete(human, each, axis), measure, these, of_cells)
              for each in left_out]
@@ -113,14 +96,14 @@ def bases(found: Scores, measure: Measure, ratings: Ratings | None, these: bool)
 
 
 def blocks_of(shape: tuple[int, ...], these: bool) -> dict[int, list[IntArray]]:
-    """Which labels are left out together, of systems (axis 0) and of inputs (1), or of inputs alone."""
+    """Blocks of labels to leave out, of systems (axis 0) and inputs (1), or of inputs alone."""
     return {axis: _blocks(shape[axis], _BLOCKS[axis]) for axis in ((1,) if these else (0, 1))}
 
 
 def noises_of(
     ratings: Ratings, gold: xr.DataArray, blocks: dict[int, list[IntArray]]
 ) -> tuple[list[Noise | None], ...]:
-    """The noise of ratings without each block of the gold's labels."""
+    """Noise of ratings without each block of the gold's labels."""
     dims = {axis: ("system", "input")[axis] for axis in blocks}
     return tuple(
         [ratings.without(dims[axis], gold.indexes[dims[axis]][each] if dims[axis] in gold.indexes else each)
@@ -130,16 +113,13 @@ def noises_of(
 
 
 def _blocks(size: int, most: int) -> list[IntArray]:
-    """Labels that are left out together: each, or every so many."""
+    """Blocks of labels: each label, or every k-th."""
     step = min(size, most)
     return [np.arange(start, size, step) for start in range(step)]
 
 
 def _parts(x: FloatArray, human: FloatArray, measure: Measure, these: bool, of_cells: bool) -> FromData | None:
-    """What is expected by scores (systems, inputs); None where they do not tell systems, inputs and cells apart.
-
-    Without `of_cells` components are not computed: formulas at input level need none.
-    """
+    """Expectations from scores (systems, inputs); None where components are not identified."""
     covariances = np.full((len(components.EFFECTS), 2, 2), math.nan)
     if of_cells:
         raw = components.crossed(np.array([x, human]))

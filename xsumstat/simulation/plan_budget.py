@@ -1,4 +1,7 @@
-"""Which prompts, ratings and verdicts a budget buys, and what is cheapest: `plan` with costs."""
+"""The prompts, ratings and verdicts that a budget buys, and the cheapest design: `plan` with costs.
+
+N systems, n rated and m judged inputs and r ratings cost ``prompt·max(n, m) + N·(rating·n·r + verdict·m)``.
+"""
 
 from __future__ import annotations
 
@@ -23,15 +26,13 @@ _ROUNDING = 1e-9
 
 @dataclass(frozen=True)
 class Costs:
-    """What one rating of an output, one prompt and one verdict of the judge on an output cost."""
-
     rating: float
     prompt: float
     verdict: float
 
     @classmethod
     def checked(cls, rating: Any, prompt: Any, verdict: Any) -> Costs:
-        """A rating costs 1 unless it is said, so that a budget counts ratings, and prompts and verdicts nothing."""
+        """Defaults: a rating costs 1, prompts and verdicts 0."""
         found = {"rating": (1.0, rating), "prompt": (0.0, prompt), "verdict": (0.0, verdict)}
         costs = cls(**{
             name: default if given is None else _validate.number(f"cost_per_{name}", given, 0, MOST)
@@ -44,14 +45,7 @@ class Costs:
 
 @dataclass(frozen=True)
 class Money:
-    """What money is there, and what is bought with it.
-
-    Attributes
-    ----------
-    costs : Costs
-    budgets : list of float, or None
-        None looks for the cheapest design.
-    """
+    """Costs and budgets; without budgets the cheapest design is found."""
 
     costs: Costs
     budgets: list[float] | None
@@ -78,22 +72,12 @@ class Money:
 
     @property
     def attrs(self) -> dict[str, float]:
-        """Attrs of a result."""
         return {f"cost_per_{name}": getattr(self.costs, name) for name in ("rating", "prompt", "verdict")}
 
 
 @dataclass(frozen=True)
 class Design:
-    """How many systems' outputs people rate on each input, and how many people each.
-
-    Attributes
-    ----------
-    systems : int
-    raters : int or None
-        None where ratings are as those of the data: one for each output.
-    judged : int or None
-        The number of inputs that the judge scores, if that is fixed.
-    """
+    """Number of systems, of raters (None: as in the data), and of judged inputs (if fixed)."""
 
     systems: int
     raters: int | None
@@ -108,17 +92,8 @@ Numbers = Callable[[Design, FloatArray, FloatArray], FloatArray]
 class Question:
     """What is wanted of a design.
 
-    Attributes
-    ----------
-    numbers : callable
-        Widths, or powers, of which larger ones are better.
-    power : bool
-    verdicts : str
-        Whose outputs a judge scores: "none", those that people "rated", or "more".
-    told : callable
-        All numbers of one design, by name.
-    alone : Question, optional
-        The same of ratings alone.
+    `numbers` gives widths, or powers (larger is better). A judge's `verdicts` are "none", of "rated" outputs, or
+    "more". `told` gives all numbers of a design; `alone` is the question for ratings alone.
     """
 
     numbers: Numbers
@@ -128,30 +103,26 @@ class Question:
     alone: Question | None = None
 
     def better(self, numbers: FloatArray) -> FloatArray:
-        """The same so that less is better; NaN is worst."""
+        """The numbers with the sign for which less is better; NaN is worst."""
         return np.where(np.isnan(numbers), math.inf, -numbers if self.power else numbers)
 
     def enough(self, number: float, target: float) -> bool:
-        """Whether a number reaches the target."""
         return number >= target if self.power else number <= target
 
 
 @dataclass(frozen=True)
 class Market:
-    """Designs that money buys, for one question."""
-
     costs: Costs
     question: Question
 
     def cost(self, design: Design, rated: float, judged: float) -> float:
-        """What a design costs."""
         own = self.costs
         scored = 0.0 if self.question.verdicts == "none" else judged
         outputs = design.systems * (own.rating * (design.raters or 1) * rated + own.verdict * scored)
         return own.prompt * max(rated, judged) + outputs
 
     def bought(self, design: Design, budget: float) -> tuple[int, int]:
-        """The best numbers of rated and of judged inputs; 0 where the budget is too small."""
+        """Best numbers of rated and judged inputs; 0 where the budget is too small."""
         rated, judged = self._affordable(design, budget)
         if not len(rated):
             return 0, 0
@@ -161,7 +132,7 @@ class Market:
         return int(rated[best]), int(judged[best])
 
     def _affordable(self, design: Design, budget: float) -> tuple[FloatArray, FloatArray]:
-        """All numbers of rated and of judged inputs among which a budget leaves the choice."""
+        """All affordable numbers of rated and judged inputs."""
         own, none = self.costs, np.zeros(0)
         rating, verdict = design.systems * own.rating * (design.raters or 1), own.prompt + design.systems * own.verdict
         if self.question.verdicts != "more":
@@ -179,12 +150,11 @@ class Market:
         return several, np.maximum(several, np.floor(left))
 
     def least(self, design: Design) -> float:
-        """What the smallest design costs."""
         judged = LEAST_INPUTS if design.judged is None else max(LEAST_INPUTS, design.judged)
         return self.cost(design, LEAST_INPUTS, judged)
 
     def cheapest(self, design: Design, target: float) -> tuple[int, int]:
-        """The numbers of rated and of judged inputs that reach a target for the least money; 0 where none do."""
+        """Cheapest numbers of rated and judged inputs that reach a target; 0 where none do."""
 
         def enough(rated: float, judged: float) -> bool:
             number = self.question.numbers(design, np.array([rated]), np.array([judged]))[0]
@@ -216,23 +186,10 @@ def planned(
     budgets: Sequence[float] | None,
     target: float | None,
 ) -> xr.Dataset:
-    """What is bought of every design, and which is best.
+    """What is bought of every design, and which is best, on the dims of the labels, designs and budgets.
 
-    Parameters
-    ----------
-    questions : sequence of (labels, Question)
-        Labels by dim.
-    costs : Costs
-    designs : mapping
-        ``n_systems``, ``n_raters`` and ``n_judged``: sequences; a None in one is no label.
-    budgets : sequence of float, or None
-        None looks for the cheapest designs that reach the target.
-    target : float or None
-
-    Returns
-    -------
-    Dataset
-        On the dims of the labels, of `designs` and ``budget``.
+    `questions` are pairs of labels by dim and Question; `designs` has ``n_systems``, ``n_raters`` and ``n_judged``; a
+    None is no label. Without budgets the cheapest designs that reach `target` are found.
     """
     every = [Design(*each) for each in itertools.product(*designs.values())]
     rows = []
@@ -251,7 +208,7 @@ def planned(
 
 
 def _best(ds: xr.Dataset, by: str, chosen: list[str]) -> xr.DataArray:
-    """Which of the designs is best, of equally good ones the cheapest, of these the first."""
+    """The best design; among equals the cheapest, then the first."""
     worth = -ds[by] if by == "power" else ds[by]
     if not chosen:
         return worth.notnull()
@@ -267,7 +224,7 @@ def _best(ds: xr.Dataset, by: str, chosen: list[str]) -> xr.DataArray:
 
 
 def _row(market: Market, design: Design, budget: float | None, target: float | None) -> dict[str, float]:
-    """All that is told of a design; of one that is not bought nothing."""
+    """All numbers of a design; none of one that is not bought."""
     question, with_judge = market.question, market.question.verdicts == "more"
     if budget is not None:
         rated, judged = market.bought(design, budget)

@@ -18,14 +18,13 @@ N_RATERS = (1, 2, 3, 5)
 
 @dataclass(frozen=True)
 class Sizes:
-    """The numbers of systems and of inputs as they were given."""
+    """The given numbers of systems and of inputs."""
 
     n_systems: Any
     n_inputs: Any
     least_systems: int = 4
 
     def of(self, n_systems: Sequence[int], n_inputs: Sequence[int]) -> tuple[list[int], list[int]]:
-        """All of them, or these."""
         found = []
         for name, given, default, least in (
             ("n_systems", self.n_systems, n_systems, self.least_systems),
@@ -43,7 +42,6 @@ class Sizes:
 
     @staticmethod
     def raters(n_raters: Any) -> list[int]:
-        """The numbers of raters."""
         given = N_RATERS if n_raters is None else n_raters
         sizes = [_validate.integer("n_raters", each, 1, _validate.MOST_DRAWS) for each in _validate.listed(given)]
         if not sizes:
@@ -52,22 +50,18 @@ class Sizes:
         return sizes
 
     def squeezed(self, ds: xr.Dataset) -> xr.Dataset:
-        """Without the dims of what was one number."""
         single = [
             name for name in ("n_systems", "n_inputs") if name in ds.dims and isinstance(getattr(self, name), int)
         ]
         return ds.squeeze(single, drop=True)
 
     def scalars(self) -> dict[str, int]:
-        """What was one number."""
         own = {name: getattr(self, name) for name in ("n_systems", "n_inputs")}
         return {name: value for name, value in own.items() if isinstance(value, int)}
 
 
 @dataclass(frozen=True)
 class Asked:
-    """What is asked of every design."""
-
     measure: Measure
     sizes: Sizes
     method: str
@@ -82,7 +76,7 @@ class Asked:
         return 2.0 if self.measure.coefficient.bounds[0] == 0.0 else 1.0
 
     def by_formula(self, n: int) -> bool:
-        """Whether designs of n systems are had by formula."""
+        """Whether designs of n systems use a formula."""
         if self.method != "auto" or self.measure.level == "input":
             return self.method != "simulation"
         return n >= _FEW_SYSTEMS and self.measure.coefficient.name == "pearson"

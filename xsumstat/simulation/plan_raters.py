@@ -1,4 +1,4 @@
-"""What ratings say of plans: the gold's noise with other numbers of raters."""
+"""The gold's noise with other numbers of raters."""
 
 from __future__ import annotations
 
@@ -19,15 +19,8 @@ from xsumstat.types import FloatArray
 class Noise:
     """The noise of ratings.
 
-    Attributes
-    ----------
-    cell, residual : float
-        Variances of what raters of a cell share, and of what each rating has by itself.
-    shared : float
-        The mean of ``1/r`` over cells with r ratings.
-    offsets : float
-        The variance of what raters' strictness adds to a cell's mean where not all rate all: of r out of R raters
-        ``σ²·(1/r − 1/R)``.
+    `cell` and `residual` are the variances shared by the raters of a cell, and of single ratings; `shared` is the mean
+    of ``1/r`` over cells. `offsets` is the variance by raters' strictness where r of R raters rate: ``σ²·(1/r − 1/R)``.
     """
 
     cell: float
@@ -37,10 +30,7 @@ class Noise:
 
     @classmethod
     def of(cls, values: FloatArray) -> Noise | None:
-        """From ratings (systems, inputs, raters); None where they do not give the components.
-
-        Where no cell has two ratings, their noise cannot be told from what raters of a cell share.
-        """
+        """From ratings (systems, inputs, raters); None where components are not identified."""
         counts = np.isfinite(values).sum(axis=-1)
         if counts.max(initial=0) < 2:
             single = np.where(counts > 0, np.nansum(values, axis=-1), np.nan)
@@ -54,34 +44,23 @@ class Noise:
 
     @classmethod
     def of_gold(cls, covariances: FloatArray) -> Noise | None:
-        """From the effects (3, scores, scores) of scores, the gold last, whose ratings are not known."""
+        """From the effects (3, scores, scores) of scores, the gold last, without known ratings."""
         cell = float(covariances[2, -1, -1])
         return None if math.isnan(cell) else cls(max(0.0, cell), 0.0, 1.0)
 
     def variance(self, raters: int | None) -> float:
-        """The variance of the gold's cells with so many raters of each, or as they are."""
+        """Variance of the gold's cells with so many raters of each, or as given."""
         if raters is None:
             return self.cell + self.residual * self.shared + self.offsets
         return self.cell + self.residual / raters
 
     def expected(self, base: planning.FromParts | planning.OfTheseSystems, raters: int) -> planning.Expected:
-        """What is expected with so many raters."""
         return base.with_noise(self.variance(None), self.variance(raters))
 
 
 @dataclass(frozen=True)
 class Ratings:
-    """Single ratings that plans are made from.
-
-    Attributes
-    ----------
-    gold : DataArray
-        Their mean.
-    values : DataArray, (system, input, raters)
-    noise : Noise
-    single : bool
-        Whether no cell has two ratings: nothing is known of other numbers of raters.
-    """
+    """Single ratings (system, input, raters) to plan from; `single` if no cell has two."""
 
     gold: xr.DataArray
     values: xr.DataArray
@@ -90,7 +69,6 @@ class Ratings:
 
     @classmethod
     def of(cls, ds: xr.Dataset, rating: Any, along: str) -> Ratings:
-        """From a variable of a Dataset, or a DataArray, with a dim of raters."""
         values, name = ratings_of(ds, rating, along)
         if set(values.dims) != {"system", "input", along}:
             raise ValueError(
@@ -105,7 +83,7 @@ class Ratings:
         return cls(values.mean(along).rename(name), values, noise, single)
 
     def without(self, dim: str, labels: Any) -> Noise | None:
-        """The noise of ratings of all systems, or inputs, but these labels, or places where there are no labels."""
+        """Noise of the ratings without some labels (or places) of a dim."""
         if dim in self.values.indexes:
             return Noise.of(self.values.drop_sel({dim: labels}, errors="ignore").values)
         return Noise.of(self.values.drop_isel({dim: labels}).values)

@@ -1,4 +1,4 @@
-"""What scores say of means of systems and their differences: how much ratings vary, and what a judge explains."""
+"""Plans of system means and their differences: variance of ratings, and what a judge explains."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ OF_SYSTEMS = ("mean", "difference")
 
 
 def prepared(ds: xr.Dataset, gold: Any, metric: Any) -> Scores:
-    """Scores of very systems, in memory; where no judge helps, what metrics lack is of no account."""
+    """Scores of these systems in memory; without a judge gaps of metrics do not matter."""
     with value_checks.held() as held:
         found = simulation.prepared(ds, gold, metric, level="global", these_systems=True)
     for caveat in held.caveats:
@@ -35,10 +35,10 @@ def prepared(ds: xr.Dataset, gold: Any, metric: Any) -> Scores:
 
 
 def spreads(found: Scores, estimand: str, ratings: Ratings | None, judged: bool) -> list[Planned[Spread]]:
-    """By each metric as the judge, or by the ratings alone: of the data, and without each block of inputs."""
+    """By each metric as the judge, or by ratings alone: for the data, and without each block of inputs."""
     human = found.gold.values
     if estimand == "difference" and len(human) < 2:
-        raise ValueError("a difference needs two systems, and the scores are of one; ask estimand='mean'")
+        raise ValueError("a difference needs two systems, and the scores have one; use estimand='mean'")
     blocks = blocks_of(human.shape, True)
     noise = None if ratings is None else ratings.noise
     noises: list[Noise | None] = [None] * len(blocks[1])
@@ -66,10 +66,7 @@ def spreads(found: Scores, estimand: str, ratings: Ratings | None, judged: bool)
 def _spread(
     x: FloatArray | None, human: FloatArray, noise: Noise | None, of_gold: bool, estimand: str
 ) -> Spread | None:
-    """How much one output's rating varies between inputs, or the difference of two; None where that is unknown.
-
-    A difference of two systems has what inputs add taken out, and twice the variance of single cells.
-    """
+    """Variance of one output's rating between inputs, or of the difference of two; None where unknown."""
     raw = components.crossed(np.array([human] if x is None else [x, human]))
     if np.isnan(raw).any():
         return None
@@ -91,16 +88,7 @@ def _spread(
 
 @dataclass(frozen=True)
 class Wanted:
-    """An interval, or a test of a difference, of so many systems.
-
-    Attributes
-    ----------
-    planned : Planned
-    size : float or None
-        The difference that is to be found; None asks for the width of an interval.
-    alpha, confidence_level : float
-        Of the test, and of intervals and limits.
-    """
+    """An interval, or a test of a difference of this `size`, for so many systems."""
 
     planned: Planned[Spread]
     size: float | None
@@ -109,18 +97,16 @@ class Wanted:
 
     @property
     def name(self) -> str:
-        """What is told: a width or a power."""
         return "width" if self.size is None else "power"
 
     def numbers(self, rated: Any, raters: int, judged: Any) -> FloatArray:
-        """Widths, or powers."""
         own = self.planned.own
         if self.size is None:
             return own.width(rated, raters, judged, self.confidence_level)
         return own.power(self.size, rated, raters, judged, self.alpha)
 
     def told(self, rated: int, raters: int, judged: int) -> dict[str, float]:
-        """The same of one design, with its limits and the standard error."""
+        """Numbers of one design, with limits and the standard error."""
 
         def error_of(spread: Spread) -> float:
             return math.sqrt(float(spread.variance(rated, raters, judged)))
@@ -137,7 +123,7 @@ class Wanted:
                 "standard_error": error}  # fmt: skip
 
     def question(self, verdicts: str) -> Question:
-        """What is asked of designs that money buys."""
+        """The question for designs within a budget."""
         alone = None if verdicts == "none" else self.question("none")
         return Question(
             lambda design, rated, judged: self.numbers(rated, design.raters or 1, judged if alone else 0),
@@ -148,7 +134,7 @@ class Wanted:
         )
 
     def least_inputs(self, target: float, raters: int, judged: int) -> float:
-        """The least number of rated inputs that reaches a target."""
+        """Least number of rated inputs that reaches a target."""
         question = self.question("none")
 
         def enough(n: int) -> bool:
@@ -164,7 +150,7 @@ def in_designs(
     judged: Sequence[int | None],
     target: float | None,
 ) -> xr.Dataset:
-    """Widths or powers of all numbers of inputs, raters and judged inputs, and the least inputs for a target."""
+    """Widths or powers for all numbers of inputs, raters and judged inputs, and the least inputs for a target."""
     rows, least = [], []
     for labels, each in wanted:
         for people in raters:

@@ -1,4 +1,4 @@
-"""How often tests find a difference, by simulation: `power`."""
+"""Power and size of tests by simulation: `power`."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def power(
     rng: int | np.random.SeedSequence | np.random.Generator | None = None,
     progress: bool | None = None,
 ) -> xr.Dataset:
-    """How often each test finds a metric better than another, or than a noisy copy of it.
+    """Measure how often each test finds a metric better than another, or than a noisy copy of it.
 
     Parameters
     ----------
@@ -70,30 +70,27 @@ def power(
         Without further dims.
     {gold}
     {metric}
-        Each is set against its own copies.
+        Each is compared with its own copies.
     other : label, list of labels or bool DataArray, optional
-        Set `metric` against each of these metrics instead: in each trial new scores are drawn, and a test should find
-        `metric` better if it is, in the population. The tests are one-sided: ask it of the better one.
+        Compare `metric` with each of these instead, on new scores in each trial. The tests are one-sided: `metric`
+        should be the better one.
     noise : float or list of float, default (.25, .5, 1, 2)
-        Standard deviation of the normal noise that the copy has more, in those of the metric's own scores; above 0. A
-        list gives a dim of that name.
+        SD of the copy's additional normal noise, in SDs of the metric's scores; above 0. A list gives a dim.
     {level.list}
     {coefficient.list}
     tests : mapping, optional
-        Tests by name, and for each ``test``, one of "perm_test", "boot_test" and "corr_test", with that one's keywords
-        `resample`, `crossed` or `method`. Default "perm_test", "boot_test" and "williams". All ask one-sidedly
-        whether the metric is better than its copy.
+        Tests by name, each with ``test``, "perm_test", "boot_test" or "corr_test", and its keywords `resample`,
+        `crossed` or `method`. Default "perm_test", "boot_test" and "williams".
     null : bool, default False
-        Both sides are copies with noise of their own, so that neither is better: what is found is false.
+        Compare two copies with independent noise, so every significant difference is false.
     redraw : bool, default False
-        Draw new scores in each trial, from the model of a Dataset that `simulate` gave, or like those that are given
-        (`simulate` with `like`). Else the scores stay, and only the noise is new. With `other` they always are drawn.
+        Draw new scores in each trial, from the model of `simulate` or like the given ones, not only new noise.
     {n_systems.design}
-        It needs `redraw` or `other`.
+        Needs `redraw` or `other`.
     {n_inputs.design}
-        It needs `redraw` or `other`.
+        Needs `redraw` or `other`.
     alpha : float, default 0.05
-        Level of the tests, between 0 and 1.
+        Significance level, between 0 and 1.
     {n_trials}
     {n_resamples.trials}
     {missing}
@@ -104,26 +101,20 @@ def power(
     Returns
     -------
     Dataset
-        ``power(test, metric, ...)``, with `other` ``(test, metric, other_metric, ...)``, the share of trials with
-        p ≤ alpha, or with `null` ``type_i_error``; ``ci_low`` and ``ci_high``, its 95 % limits by Wilson (1927), and
-        ``mc_error``, its Monte-Carlo standard error, never 0: where all trials are alike, that of the limits' centre;
-        ``n_undefined``, trials without a p-value, which are left out.
+        ``power(test, metric, ...)``, with `other` ``(test, metric, other_metric, ...)``, or with `null`
+        ``type_i_error``: the share of trials with p ≤ alpha. ``ci_low``, ``ci_high``: its Wilson 95 % limits;
+        ``mc_error``: its standard error; ``n_undefined``: trials without a p-value, which are left out.
 
     Raises
     ------
     ValueError, TypeError
-        For an unknown label, level, coefficient or keyword, for scores that are not numbers, infinite or all missing,
-        and for a gold that is constant; for further dims; for a design
+        For unknown labels, levels, coefficients or keywords, unusable scores or gold, further dims, and a design
         without `redraw` or `other`.
 
     Notes
     -----
-    A copy with noise agrees less with the human scores, on average, so the metric is better and a test should find it.
-    Deutsch et al. degrade ROUGE by leaving tokens out; noise needs no texts. Under `null` the two copies are
-    exchangeable cell by cell, which is what ``perm_test`` takes for granted: its error is alpha, but for Monte Carlo
-    and for the scores being standardised first, each metric by itself. At .05 it was measured as .035 to .061 (1,000 to
-    4,000 trials, 12 to 16 systems); ``boot_test`` finds less than .01, and Williams' test .04 to .054 at system level
-    and none at input level.
+    A noisy copy agrees less with the human scores on average. Deutsch et al. degrade ROUGE by removing tokens instead.
+    With `null` the copies are exchangeable cell by cell, as ``perm_test`` assumes.
 
     References
     ----------
@@ -135,11 +126,8 @@ def power(
     >>> ds = xsumstat.load_dataset("demo")
     >>> settings = {"level": "input", "n_trials": 20, "n_resamples": 99, "rng": 1}
     >>> found = xsumstat.power(ds, "human", metric="judge", noise=2.0, **settings)
-    >>> found.meta.to_frame(brief=True).round(2)
-      metric       test  power  ci_low  ci_high
-    0  judge  perm_test    1.0    0.84     1.00
-    1  judge  boot_test    1.0    0.84     1.00
-    2  judge   williams    0.8    0.58     0.92
+    >>> found.power.squeeze().to_series().to_dict()
+    {'perm_test': 1.0, 'boot_test': 1.0, 'williams': 0.8}
     """
     two = other is not None
     noises = [0.0] if two else _numbers("noise", _NOISES if noise is None else noise)
@@ -152,7 +140,9 @@ def power(
     null = _validate.flag("null", null)
     if two and (noise is not None or null):
         which = "noise" if noise is not None else "null=True"
-        raise ValueError(f"{which} is of a metric and its noisy copy; with other= two metrics are compared as they are")
+        raise ValueError(
+            f"{which} compares a metric with its noisy copy; with other= two metrics are compared as they are"
+        )
     questions = Questions.of(level, coefficient, missing, undefined)
     redraw = _validate.flag("redraw", redraw) or two
     source = Source.of(ds, gold, metric, questions, redraw, n_systems, n_inputs, other)
@@ -180,7 +170,7 @@ def power(
 def _shares(
     held: FloatArray, questions: Questions, source: Source, tests: list[str], noises: list[float], null: bool
 ) -> xr.Dataset:
-    """The share of trials in which each test found a difference, of two metrics or of a metric and its copies."""
+    """Share of trials in which each test finds a difference."""
     dims: dict[str, list[Any]] = {"test": tests, **source.dims}
     name = "type_i_error" if null else "power"
     if source.columns is None:
@@ -195,21 +185,7 @@ def _shares(
 
 @dataclass(frozen=True)
 class _Trial:
-    """What is asked in each trial: whether each test finds a difference.
-
-    Attributes
-    ----------
-    source : Source
-    questions : Questions
-    tests : list of dict
-        The keywords of each.
-    noises : list of float
-        Of the copies that metrics are compared with; none where they are compared with each other.
-    null : bool
-        Whether both are copies with the same noise.
-    alpha : float
-    n_resamples : int
-    """
+    """Whether each test finds a difference in a trial; `noises` are empty for pairs of metrics."""
 
     source: Source
     questions: Questions
@@ -234,12 +210,12 @@ class _Trial:
 
 
 def _pairs_of(scores: FloatArray, source: Source) -> FloatArray:
-    """The scores of each two metrics, (pairs, 1, two, systems, inputs)."""
+    """Scores of each two metrics, (pairs, 1, two, systems, inputs)."""
     return np.array([[[scores[at] for at in pair]] for pair in source.targets])
 
 
 def _copies(scores: FloatArray, noises: list[float], null: bool, generator: np.random.Generator) -> FloatArray:
-    """Each metric and its copy with noise, (metrics, noises, two, systems, inputs); or two copies."""
+    """Each metric and its noisy copy, or two copies, (metrics, noises, two, systems, inputs)."""
     scores = np.array([arrays.scaled(each) for each in scores])
     spread = np.nanstd(scores, axis=(1, 2))[:, None, None]
     one, two = spread * generator.standard_normal((2, *scores.shape))
@@ -250,7 +226,7 @@ def _copies(scores: FloatArray, noises: list[float], null: bool, generator: np.r
 
 
 def _numbers(name: str, value: Any) -> list[float]:
-    """Numbers above 0, each once."""
+    """Distinct numbers above 0."""
     values = [_validate.number(name, each, 0, math.inf) for each in _validate.listed(value)]
     if not values or 0 in values:
         raise ValueError(f"{name} must be above 0: a copy without noise is the metric itself, got {value!r}")
@@ -259,7 +235,7 @@ def _numbers(name: str, value: Any) -> list[float]:
 
 
 def _checked_tests(tests: Any) -> dict[str, dict[str, Any]]:
-    """Named keywords of the tests that their "test" names, completed by the defaults of these."""
+    """Named keywords of the tests, completed by their defaults."""
     complete = {}
     for label, given in trials.named_keywords("tests", tests).items():
         where = f"tests[{label!r}]"
@@ -278,7 +254,7 @@ def _checked_tests(tests: Any) -> dict[str, dict[str, Any]]:
 def _pvalue(
     test: dict[str, Any], pair: FloatArray, z: FloatArray, measure: Measure, n_resamples: int, seed: int
 ) -> float:
-    """One-sided p-value of the first of two metrics being better."""
+    """One-sided p-value that the first of two metrics is better."""
     pairs = ((0, 1),)
     if test["test"] == "corr_test":
         r_1, r_2, r_3, n = correlations(pair, z, pairs, measure)

@@ -1,4 +1,4 @@
-"""Scores whose truth is known: `simulate`."""
+"""Scores with known true correlations: `simulate`."""
 
 from __future__ import annotations
 
@@ -48,127 +48,84 @@ def simulate(
     truth: bool = True,
     rng: int | np.random.SeedSequence | np.random.Generator | None = None,
 ) -> xr.Dataset:
-    """Draw scores of systems on inputs from crossed random effects, whose true correlations are known.
+    """Draw scores of systems on inputs from crossed random effects, with known true correlations.
 
     Parameters
     ----------
     n_systems, n_inputs : int, default 20 and 100, or as many as `like` has
         At least 2 and 1.
     like : Dataset, optional
-        Scores ``score(metric, system, input)``, without further dims: the new ones are drawn from their own effects of
-        systems, inputs and cells, with their grades and gaps. All that follows but `truth` and `rng` is then taken from
-        them.
+        Scores without further dims: draw new ones with their effects, grades and gaps. The arguments from `agreement`
+        to `ability_sd` are then taken from them.
     gold : label, str or DataArray, optional
-        With `like`: its human scores, a label of `metric`, the name of another variable, or a DataArray. Default
-        ``like.attrs["gold"]``.
+        With `like`: its human scores. Default ``like.attrs["gold"]``.
     metric : label, list of labels or bool DataArray, optional
-        With `like`: the metrics that are drawn; default all but the gold and other human scores.
+        With `like`: metrics to draw; default all but human scores.
     agreement : mapping, optional
-        The metrics by name, and how far each agrees with the human score: the correlation of their effects, in
-        [-1, 1], as one number or as a mapping from "system", "input" and "cell". Default three metrics, "good" (.8),
-        "fair" (.6) and "poor" (.3).
+        Metrics by name with the correlation of their effects with the human score's, in [-1, 1]: one number, or a
+        mapping from "system", "input" and "cell". Default "good" (.8), "fair" (.6) and "poor" (.3).
     effects : mapping, optional
-        Standard deviation of the human score's effect of each "system", "input" and "cell"; default .6, .4 and 1.
+        SD of the human score's effect of each "system", "input" and "cell"; default .6, .4 and 1.
     metric_effects : mapping, optional
         The same for the metrics; default as for the human score.
     shared : float, default 0.3
-        Of the variance that a metric has apart from the human score, the share that all metrics have in common.
+        Share of the metrics' other variance that all metrics have in common.
     likert : int, optional
-        Round the human score to so many points, at least 2, which span two standard deviations to either side; these
-        are of `effects`, whatever the next four do to the systems.
+        Round the human score to so many points, at least 2, which span two SDs (of `effects`) to either side.
     missing : float, default 0
-        Share of human scores that are missing, at random; below 1.
+        Share of human scores missing at random; below 1.
     system_df : float, optional
-        Let the systems' effects follow a t distribution with so many degrees of freedom, above 2, in place of a normal
-        one: a few systems are much better or worse than the others. The standard deviation stays that of `effects`.
+        Degrees of freedom, above 2, of a t distribution of system effects with the same SD.
     outlying : float, default 0
-        Share of systems that are outlying, each at random with that probability; below 1. Their effects are multiplied
-        by `outlying_factor`.
+        Probability that a system's effects are multiplied by `outlying_factor`; below 1.
     outlying_factor : float, default 4
-        At least 1; without effect when `outlying` is 0.
+        At least 1; no effect when `outlying` is 0.
     ability_sd : float, default 0
-        How much more the systems' abilities show on some inputs than on others: on each input the systems' effects are
-        multiplied by a factor of that input, lognormal with mean 1 and this standard deviation, at most 10. The
-        correlation within an input then differs between inputs.
+        SD, at most 10, of a lognormal factor of mean 1 that multiplies the system effects on each input. Correlations
+        then differ between inputs.
     truth : bool, default True
-        Add the true correlations. With `like`, `likert`, `missing`, `system_df`, `outlying` or `ability_sd` some are
-        averaged over large simulated populations, which takes two seconds or more; a progress bar comes by itself.
+        Add the true correlations. Those without a formula are averaged over simulated populations, in a few seconds.
     rng : None, int, SeedSequence or Generator, optional
         Source of the scores; one seed gives the same scores.
 
     Returns
     -------
     Dataset
-        ``score(metric, system, input)``, the metric "human" first, and with `truth` ``truth(metric, level,
-        coefficient)``, the correlations in the population, and ``truth_error(level, coefficient)``, their Monte-Carlo
-        standard error (0 where there is a formula). ``attrs["gold"]`` is "human"; ``attrs["model"]`` tells `coverage`
-        and `power` how to draw more. With `like` the metrics, the first of them the gold, are called as there, and
-        `coverage` and `power` draw more of them when they are given what `like` was.
+        ``score(metric, system, input)``, "human" first, the gold (with `like` names as there); with `truth`
+        ``truth(metric, level, coefficient)`` and its Monte Carlo standard error ``truth_error(level, coefficient)``.
+        `coverage` and `power` draw more scores by ``attrs["model"]``.
 
     Raises
     ------
     ValueError, TypeError
-        For a number that is not allowed, or a name that is not known, for `like` with what describes a model, and for
-        scores whose effects cannot be told apart.
+        For invalid numbers, unknown names, `like` with arguments of a model, and scores whose effects are not
+        identified.
 
     Warns
     -----
     UserWarning
-        With `like`, for metrics whose new scores are not like the given ones: re-estimated from them, Pearson's r lies
-        outside the jackknife interval of the given ones on average, or its standard error is half or twice as large.
+        With `like`, names metrics whose new scores differ from the given ones: the mean Pearson's r lies outside their
+        jackknife interval, or its standard error is half or twice theirs.
 
     Notes
     -----
-    ``score = system effect + input effect + cell effect``, all normal unless `system_df`, `outlying` or `ability_sd`
-    say otherwise. With g the human score's effect, of variance 1,
-    a metric's is ``ρ·g + √(1 − ρ²)·(√c·h + √(1 − c)·e)``: ρ its `agreement`, c `shared`, h common to all metrics and e
-    its own. In the population Pearson's r at input level is
-    ``(ρ_s·σ_s·τ_s + ρ_c·σ_c·τ_c) / √((σ_s² + σ_c²)(τ_s² + τ_c²))``, with σ and τ the sds of the human score's and the
-    metric's effects of system and cell; at system level the cells' variances are divided by `n_inputs`; at global
-    level the inputs' join; within systems the inputs' replace the systems'. Rank correlations follow from r, as for
-    any normal scores (`xsumstat.simulation.model.Model.population`).
-
-    What makes systems other than normal multiplies the system effects of the human score and of all metrics alike: with
-    `system_df` ν by ``√((ν − 2)/χ²)``, one χ² of ν degrees of freedom for each system (a multivariate t of the same
-    variances); with `outlying` by 1 or `outlying_factor` f, which multiplies the variances of system effects by
-    ``1 + outlying·(f² − 1)``; with `ability_sd` a system's effect on input j by that input's factor a_j.
-
-    The truth at system level is the correlation, among all systems, of means over `n_inputs` inputs, averaged over such
-    inputs; at input level that of all systems within an input, averaged over all inputs; at global level that of all
-    cells. Pearson's r follows from the variances for systems that are not normal too (on input j σ_s and τ_s are a_j
-    times as large, in means over inputs ``mean a_j`` times), but not with `likert` or `missing`, and with `ability_sd`
-    not within systems; at system level with `ability_sd` it is averaged over sampled inputs, with a small
-    `truth_error`.
-
-    With `like`, covariances of the effects are estimated (`variance_components`). A new system, or input, is one of the
-    given ones, its effects turned and stretched so that all together have these covariances, times √.91, plus .3 times
-    a normal effect of the same covariance. Its cells are drawn from those of the given system, less the effects of
-    system and input, so that systems keep spreads of their own; scores with few values are rounded to these, and cells
-    lack what the given system on the given input lacks. Normal effects would not do: in REALSumm the standard error of
-    Pearson's r at input level is .045, in normal scores with the same variances .026. Pearson's r in the population
-    follows from the covariances where there are no grades and gaps; what else there is of truths is averaged over large
-    populations.
+    ``score = system effect + input effect + cell effect``. With g the human score's effect (variance 1) a metric's is
+    ``ρ·g + √(1 − ρ²)·(√c·h + √(1 − c)·e)``: ρ its `agreement`, c `shared`, h common to all metrics, e its own. For
+    normal effects with SDs σ (human) and τ (metric), the true r at input level is ``(ρ_s·σ_s·τ_s + ρ_c·σ_c·τ_c) /
+    √((σ_s² + σ_c²)(τ_s² + τ_c²))``; at system level the cells' variances are divided by `n_inputs`. `system_df`,
+    `outlying` and `ability_sd` multiply the system effects of human score and metrics alike.
 
     References
     ----------
-    Deutsch, Dror & Roth (2021), §5, simulate from real scores, whose truth is not known. Kotz & Nadarajah (2004),
-    "Multivariate t Distributions and Their Applications".
+    Deutsch, Dror & Roth (2021), §5. Kotz & Nadarajah (2004), "Multivariate t Distributions and Their Applications".
 
     Examples
     --------
     >>> import xsumstat
     >>> agreement = {"judge": 0.9, "rouge": {"system": 0.8, "input": 0.0, "cell": 0.3}}
     >>> ds = xsumstat.simulate(12, 50, agreement=agreement, rng=1)
-    >>> dict(ds.score.sizes)
-    {'metric': 3, 'system': 12, 'input': 50}
     >>> float(ds.truth.sel(metric="judge", level="input", coefficient="pearson").round(3))
     0.9
-
-    Scores like those of a Dataset, on more inputs:
-
-    >>> more = xsumstat.simulate(n_inputs=200, like=xsumstat.load_dataset("demo"), metric="judge", rng=1)
-    >>> more.truth.sel(metric="judge", coefficient="pearson").to_series().round(2).to_dict()
-    {'system': 0.95, 'input': 0.79, 'global': 0.77, 'within_system': 0.69}
     """
     if like is not None:
         given = _described(locals())
@@ -177,7 +134,7 @@ def simulate(
         return _simulate_like(like, gold, metric, n_systems, n_inputs, truth, rng)
     for name, value in (("gold", gold), ("metric", metric)):
         if value is not None:
-            raise ValueError(f"{name}= is of the scores that like= gives, and there are none")
+            raise ValueError(f"{name}= names scores in like=, which is not given")
     n_systems = _validate.integer("n_systems", 20 if n_systems is None else n_systems, 2, _validate.MOST_DRAWS)
     n_inputs = _validate.integer("n_inputs", 100 if n_inputs is None else n_inputs, 1, _validate.MOST_DRAWS)
     names, model = _checked_model(agreement, effects, metric_effects, shared, likert, missing)
@@ -203,14 +160,13 @@ _MODEL: dict[str, Any] = {
 
 
 def _described(values: Mapping[str, Any]) -> list[str]:
-    """The keywords of a model that were given."""
+    """Given keywords of a model."""
     return [name for name, default in _MODEL.items() if values[name] is not default and values[name] != default]
 
 
 def _simulate_like(
     like: Any, gold: Any, metric: Any, n_systems: Any, n_inputs: Any, truth: Any, rng: Any
 ) -> xr.Dataset:
-    """Scores like others."""
     if not isinstance(like, xr.Dataset):
         raise TypeError(f"like must be a Dataset of scores, got {type(like).__name__}")
     _validate.flag("truth", truth)
@@ -246,12 +202,12 @@ def _labelled(values: FloatArray, names: list[Any]) -> xr.Dataset:
 def prepared(
     ds: xr.Dataset, gold: Any, metric: Any, *, level: str = "input", these_systems: bool | None = False
 ) -> schema.Scores:
-    """Scores that others are drawn like, or planned from, in memory and without further dims."""
+    """Scores to imitate or plan from, in memory and without further dims."""
     found = schema.prepare(ds, gold, metric, level=level, missing="pairwise", these_systems=these_systems)
     calibrated.refuse(found.score, "a simulation")
     if found.further:
         raise ValueError(
-            f"scores have the further dim(s) {_validate.listing(sorted(found.further))}; select one label of each"
+            f"scores have further dims: {_validate.listing(sorted(found.further))}; select one label of each"
         )
     if found.used is not None:
         raise ValueError("scores are lazy, and all of them are needed: load them first, with ds.load()")
@@ -260,14 +216,14 @@ def prepared(
 
 
 def check_size(*values: FloatArray) -> None:
-    """Refuse scores whose squares are no numbers."""
+    """Raise for scores whose squares overflow."""
     largest = max(float(np.nanmax(np.abs(each), initial=0.0)) for each in values)
     if largest > _LARGEST:
         raise ValueError(f"scores reach {largest:.3g}, whose squares are too large; divide them first")
 
 
 def likeness_of(ds: xr.Dataset, found: schema.Scores) -> Likeness:
-    """What draws scores like those that were found in a Dataset."""
+    """The likeness of a Dataset's scores."""
     check_size(found.score.values, found.gold.values)
     if "like" in ds.attrs:
         raise ValueError("these scores were drawn like others; give those, from whose own effects more are drawn")
@@ -275,7 +231,7 @@ def likeness_of(ds: xr.Dataset, found: schema.Scores) -> Likeness:
 
 
 def check_likeness(model: Likeness, scores: FloatArray, gold: FloatArray, labels: list[Any]) -> None:
-    """Say of which metrics new scores are not like the given ones."""
+    """Warn of metrics whose new scores differ from the given ones."""
     outside, spread = model.compared(scores, gold)
     for level, at in outside.items():
         if at:
@@ -311,7 +267,7 @@ def _checked_model(
     metric_sd = gold_sd if metric_effects is None else _effects("metric_effects", metric_effects, 0.0, _LARGEST)
     for name, sds in (("effects", gold_sd), ("metric_effects", metric_sd)):
         if sds[0] == 0 and sds[2] == 0:
-            raise ValueError(f"{name} gives systems and cells no variance, so that no systems differ")
+            raise ValueError(f"{name} gives systems and cells no variance: no systems differ")
     if likert is not None:
         likert = _validate.integer("likert", likert, 2, 1000)
     shared, missing = _validate.number("shared", shared, 0, 1), _validate.number("missing", missing, 0, 1)
@@ -321,7 +277,7 @@ def _checked_model(
 
 
 def _checked_systems(system_df: Any, outlying: Any, outlying_factor: Any, ability_sd: Any) -> dict[str, Any]:
-    """What makes the systems' effects other than normal."""
+    """Checked settings of non-normal system effects."""
     if system_df is not None:
         system_df = _validate.number("system_df", system_df, 2, _LARGEST_DF)
         if system_df == 2:
@@ -347,7 +303,7 @@ def _effects(name: str, values: Any, least: float, most: float) -> Effects:
 def _truth(
     names: list[Any], model: Model | Likeness, n_inputs: int, part: Callable[[], AbstractContextManager[None]]
 ) -> dict[str, xr.DataArray]:
-    """The true correlations and their errors; `part` is entered around each level, for a bar."""
+    """True correlations and their errors; `part` is entered around each level, for a bar."""
     coords = {
         "metric": names,
         "level": list(_validate.LEVELS),
@@ -367,7 +323,7 @@ def _truth(
 
 
 def model_of(ds: xr.Dataset) -> tuple[list[str], Model]:
-    """The names of the metrics and the model that scores were simulated from."""
+    """Metric names and model of simulated scores."""
     if "model" not in ds.attrs:
         raise ValueError("a Dataset that simulate gave says in attrs['model'] how it was drawn; this one does not")
     numbers = json.loads(ds.attrs["model"])

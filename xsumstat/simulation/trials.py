@@ -1,4 +1,4 @@
-"""Trials of a simulation: named keywords, all trials on threads, and the shares of them of which something holds."""
+"""Trials of a simulation: named keywords, all trials on threads, and shares of trials."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Answer = Callable[[Design, np.random.Generator], FloatArray]
 
 
 def named_keywords(name: str, value: Any) -> dict[str, dict[str, Any]]:
-    """Keywords by name, as they were given."""
+    """Keywords by name, as given."""
     if not isinstance(value, Mapping) or not value:
         raise TypeError(f"{name} must map names to keywords, as in {{'both': {{'resample': 'both'}}}}, got {value!r}")
     for label, given in value.items():
@@ -50,7 +50,7 @@ def completed(where: str, given: dict[str, Any], function: str, defaults: dict[s
 
 
 class Trials(Job[None]):
-    """What each trial of each design answers: a resample is a trial, and a block of its own."""
+    """The answers of each trial of each design; a trial is a resample and a block of its own."""
 
     targets = ("trials",)
     names = ()
@@ -62,24 +62,20 @@ class Trials(Job[None]):
 
     @property
     def n_blocks(self) -> int:
-        """A block for each trial."""
         return self.n_resamples
 
     def columns(self, block: int) -> slice:
-        """The one trial of a block."""
         return slice(block, block + 1)
 
     def rows(self, ready: None) -> int:
-        """A row for each number."""
         return self.size
 
     def block(self, ready: None, block: int, out: FloatArray, stop: threading.Event | None) -> None:
-        """Fill the numbers of one trial."""
         design, trial = divmod(block, self.n_trials)
         out[:, 0] = self.answer(self.designs[design], draws.generator(self.seed, trial)).ravel()
 
     def run(self, shape: tuple[int, ...], progress: bool | None) -> FloatArray:
-        """The numbers of all trials, (numbers, designs, trials, ...), from answers of this shape (numbers, ...)."""
+        """Numbers of all trials, (numbers, designs, trials, ...), from answers of `shape` (numbers, ...)."""
         self.size = math.prod(shape)
         with threads.progress_bar(self.n_blocks, progress) as bar:
             _, found = over_blocks(self, None, bar)
@@ -98,7 +94,7 @@ def labelled(values: FloatArray, questions: Questions, source: Source, dims: dic
 
 
 def shares(name: str, held: FloatArray, questions: Questions, source: Source, dims: dict[str, list[Any]]) -> xr.Dataset:
-    """The share of trials of which something holds, its error, and how many of them say nothing."""
+    """Share of trials that hold, its error, and the number of undefined trials."""
     by_trial = labelled(held, questions, source, dims)
     share, defined = by_trial.mean("trial"), by_trial.notnull().sum("trial")
     low, high = wilson(share, defined)
@@ -108,7 +104,7 @@ def shares(name: str, held: FloatArray, questions: Questions, source: Source, di
 
 
 def wilson(share: xr.DataArray, n: xr.DataArray) -> tuple[xr.DataArray, xr.DataArray]:
-    """Wilson's (1927) 95 % limits of a share of n, which at 0 and at 1 are not the share itself."""
+    """Wilson's (1927) 95 % limits of a share of n."""
     z = normal_quantile(_LIMITS)
     centre = (share + z**2 / (2 * n)) / (1 + z**2 / n)
     reach = z / (1 + z**2 / n) * np.sqrt(share * (1 - share) / n + z**2 / (4 * n**2))
@@ -116,10 +112,7 @@ def wilson(share: xr.DataArray, n: xr.DataArray) -> tuple[xr.DataArray, xr.DataA
 
 
 def standard_error(share: xr.DataArray, n: xr.DataArray) -> xr.DataArray:
-    """The standard error of a share of n: ``√(p(1−p)/n)``, but where all trials are alike that of Wilson's centre.
-
-    With ``p̃ = (np + z²/2)/(n + z²)`` that is ``√(p̃(1−p̃)/(n + z²))``, which is not 0, as the share is not certain.
-    """
+    """Standard error ``√(p(1−p)/n)`` of a share; where all trials agree, that of Wilson's centre, which is not 0."""
     z = normal_quantile(_LIMITS)
     centre = (n * share + z**2 / 2) / (n + z**2)
     alike = (share == 0) | (share == 1)

@@ -1,0 +1,90 @@
+"""A metric's scores in a `.score` file of mt-metrics-eval, as the rows that `add_metric` joins."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Hashable, Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from xsumstat.dataset import scores as schema
+from xsumstat.io import mtme_names, score_files
+
+NEW = "new"  # what the coordinate `submission` calls a metric that came after the task
+
+
+def is_scores(scores: Any) -> bool:
+    """Whether it is the path of a `.score` file."""
+    return isinstance(scores, str | Path) and Path(scores).suffix.lower() == score_files.SUFFIX
+
+
+def rows_of(ds: xr.Dataset, path: Path) -> tuple[pd.DataFrame, str]:
+    """A row for each system and input of the Dataset, each system's scores in the order of the inputs, and their name.
+
+    Parameters
+    ----------
+    ds : Dataset
+        Whose inputs the scores are of, in this order.
+    path : Path
+        Lines of "SYSTEM SCORE"; of domains "DOMAIN SYSTEM SCORE".
+    """
+    score = schema.checked_scores(ds)
+    name, granularity = score_files.named(path)
+    own = ds.attrs.get("granularity", granularity)
+    if granularity and own != granularity:
+        raise ValueError(f"{path.name} has scores of granularity {granularity!r}, and ds of {own!r}")
+    inputs = score["input"].values.tolist()
+    found = score_files.read_scores(path, score_files.Units(inputs), granularity or "seg")
+    labels = score["input"].dtype
+    frame = pd.DataFrame(
+        {
+            "system": np.repeat(np.array(list(found), dtype=object), len(inputs)),
+            "input": np.tile(np.array(inputs, dtype=labels), len(found)),
+            name: np.concatenate(list(found.values())),
+        }
+    )
+    return frame, name
+
+
+def described(ds: xr.Dataset, names: Iterable[Hashable]) -> dict[Hashable, dict[str, Any]]:
+    """What coordinates of WMT's folders say of new metrics: the two parts of the name, and that they are new."""
+    references = known_references(ds)
+    told: dict[Hashable, dict[str, Any]] = {}
+    for name in names:
+        base, _, reference = str(name).rpartition("-")
+        own = bool(base) and set(parted(reference)) <= references
+        told[name] = {
+            "base": base if own else str(name),
+            "reference": reference if own else "",
+            "submission": NEW,
+        }
+    return told
+
+
+def known_references(ds: xr.Dataset) -> set[str]:
+    """What can stand for references in a metric's name: those of other metrics, systems that are one, and words."""
+    found = {mtme_names.WITHOUT, mtme_names.EVERY}
+    if "reference" in ds.coords and ds["reference"].dims == ("metric",):
+        found |= {part for each in ds["reference"].values.tolist() if isinstance(each, str) for part in parted(each)}
+    if "system_type" in ds.coords and ds["system_type"].dims == ("system",):
+        found |= {str(system) for system in ds["system"].values[(ds["system_type"] == "human").values]}
+    return found - {""}
+
+
+def parted(reference: str) -> list[str]:
+    """The references in the last part of a metric's name, of which there may be several."""
+    return re.split("[.,]", reference)
+
+
+def check_keywords(path: Path, on: Any, metric: Any) -> None:
+    """A file without columns has none to name."""
+    for argument, value in (("on", on), ("metric", metric)):
+        if value is not None:
+            raise ValueError(
+                f"{argument}={value!r} names columns, but {path.name} has no columns: its lines are 'SYSTEM SCORE', "
+                "in the order of the inputs"
+            )
