@@ -85,7 +85,8 @@ def refusing(ds):
     cells = [ds.sizes.get(dim, 1) for dim in ("system", "input")]
     kept = xr.DataArray(np.arange(np.prod(cells)).reshape(cells) % 3 > 0, dims=("system", "input"))
     first = xr.DataArray(np.arange(ds.sizes["metric"]) == 0, dims="metric")
-    return ds.assign(score=ds.score.where(~first | kept))
+    score = ds.score.where(~first | kept).transpose(*ds.score.dims)
+    return ds.copy(data={name: score.data if name == "score" else each.data for name, each in ds.items()})
 
 
 QUESTIONS = {
