@@ -279,3 +279,27 @@ def test_a_system_without_shared_outputs_takes_no_part():
     np.testing.assert_allclose(whole[1][:, :4], found[1])
     none = dict(zip(engine.OF_SYSTEM, whole[1][:, 4], strict=True))
     assert none["rank"] == 0 and math.isnan(none["system_shift"]) and math.isnan(none["excess_pvalue_adjusted"])
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+@for_each("design", [(2, 60, 0.0), (3, 60, 0.05), (6, 120, 0.05)])
+def test_limits_hold_the_truth_and_alike_shifts_seldom_differ(design):
+    """Both versions shift all systems alike; inputs are drawn anew, and outputs of one input hang together."""
+    systems, prompts, gaps = design
+    rng = np.random.default_rng(systems)
+    held, differs, flips = [], [], []
+
+    def both(n):
+        quality = rng.normal(size=n) + rng.normal(size=(systems, n))
+        return [np.round(2 * (quality + rng.normal(size=(systems, n)) + by)) for by in (0.2, 0.0)]
+
+    truth = dict(zip(engine.OF_ALL, engine.changes(*both(40_000), 1.0, 0.95)[0], strict=True))
+    for _ in range(400):
+        new, old = (np.where(rng.random(each.shape) < gaps, np.nan, each) for each in both(prompts))
+        found = dict(zip(engine.OF_ALL, engine.changes(new, old, 1.0, 0.95)[0], strict=True))
+        held.append(found["shift_low"] <= 0.4 <= found["shift_high"])
+        flips.append(found["flip_low"] <= truth["flip_share"] <= found["flip_high"])
+        differs.append(found["heterogeneity_pvalue"] <= 0.05)
+    for share, at in ((held, 0.95), (flips, 0.95), (differs, 0.05)):
+        assert scipy.stats.binomtest(int(np.sum(share)), 400, at).pvalue > 1e-4

@@ -173,7 +173,6 @@ def _signed_ranks(
 
 
 def _ranks_of(differences: FloatArray, alternative: str) -> tuple[float, float, float]:
-    """The sum of signed ranks and the two p-values: 0, 1 and 1 where no difference is other than 0."""
     if not len(differences):
         return np.nan, np.nan, np.nan
     ranks, tied = signed_ranks.ranked(differences[None], np.array([TOLERANCE]))

@@ -100,9 +100,9 @@ def bias(
     Notes
     -----
     Null hypothesis: the slope γ is 0 in ``x = β·z + γ·c + e``, with x the metric, z the human score and c the
-    covariate. `resample` sets the scope. With noisy z, "regression" leaves to c what c shares with quality, so an
-    unbiased metric can seem biased: prefer "corrected", or read ``corrected_slope``. "corrected" limits are infinite if
-    noise explains all of z. Formulas: documentation, "How intervals and tests are computed"; sizes: "Calibration".
+    covariate. `resample` sets the scope. With noisy z, "regression" makes unbiased metrics seem biased if c shares
+    variance with quality: prefer "corrected", or read ``corrected_slope``. Formulas: documentation, "How intervals and
+    tests are computed"; sizes: "Calibration".
 
     References
     ----------
@@ -164,7 +164,6 @@ class _Asked:
 def _level(
     ds: xr.Dataset, gold: Any, given: Sequence[covariates.Covariate], level: str, method: str
 ) -> tuple[str, str | None]:
-    """The level that "auto" stands for, and why it is not the systems' means."""
     if level != AUTO:
         return level, None
     score = schema.checked_scores(ds)
@@ -202,7 +201,6 @@ def _n_systems(score: xr.DataArray, human: xr.DataArray) -> int:
 
 
 def _method(ds: xr.Dataset, gold: Any, method: str, along: str) -> tuple[str, bool]:
-    """The method that "auto" stands for, and whether the gold is the ratings of several raters, taken together."""
     score = schema.checked_scores(ds)
     human, name, _ = schema.find_gold(ds, score, gold)
     _validate.column("along", along)

@@ -225,7 +225,6 @@ def _value(estimator: Estimator, r: FloatArray, measure: Measure) -> float:
 
 
 def _n_undefined(r: FloatArray, n: FloatArray) -> IntArray:
-    """How many groups (..., groups) that have cells have no coefficient."""
     return np.asarray((np.isnan(r) & (n > 0)).sum(axis=-1))
 
 
@@ -256,7 +255,6 @@ def _paired(values: xr.DataArray, pairs: IntArray) -> list[xr.DataArray]:
 
 
 def _correlations(x: xr.DataArray, z: xr.DataArray, average: bool, measure: Measure) -> dict[str, xr.DataArray]:
-    """Point estimates for every pair of score matrices in `x` and `z`, broadcast by name."""
     level, record = measure.level, measure.coefficient
     groups = [] if average or level not in GROUPS else [GROUPS[level]]
     calibrate = record.calibrate

@@ -233,7 +233,6 @@ def _warn_drawn_outputs(n_drawn: Any, n_inputs: int, max_pairs: int) -> None:
 
 
 def _warn_silent(n_pairs: FloatArray, labels: list[Any]) -> None:
-    """Say which metrics never meet, of their pairs of outputs (metrics, metrics, bins)."""
     never = np.argwhere(np.triu(n_pairs.sum(axis=-1) == 0, 1))
     if len(never):
         silent = _validate.listing([f"{labels[one]} and {labels[two]}" for one, two in never])

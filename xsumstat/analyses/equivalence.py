@@ -302,8 +302,6 @@ def dominance(
 
 @dataclass(frozen=True)
 class _Test:
-    """Method, measure and (1 − 2·alpha) interval of a test of equivalence."""
-
     measure: Measure
     method: str
     interval: BootstrapInterval
@@ -343,7 +341,6 @@ class _Test:
         return cls(measure, method, interval, alpha, draws.progress, resample)
 
     def found(self, pairs: Pairs, margins: xr.DataArray) -> dict[str, xr.DataArray]:
-        """Difference, interval and a p-value for each of the margins (_margin, ...), by pair."""
         if self.method == "jackknife":
             return equivalence_tests.left_out(pairs, self.measure, self.interval, margins, self.progress)
         if self.method != "tost":

@@ -109,11 +109,11 @@ def compare_groups(
 
     Notes
     -----
-    Null hypothesis: the groups have the same correlation. `resample` sets the scope. Groups of inputs share their
-    systems (and groups of systems their inputs), so a difference has the variance ``V_1 + V_2 − 2C``, from one
-    jackknife over all groups. A difference need not come from the metric: groups of systems with a narrow range of
-    quality have lower correlations and so, at system level, have groups of few inputs. Formulas: documentation, "How
-    intervals and tests are computed"; sizes and power: "Calibration".
+    Null hypothesis: the groups have the same correlation. `resample` sets the scope. Groups share their systems or
+    inputs: a difference has the variance ``V_1 + V_2 − 2C``, from one jackknife over all groups. It need not come from
+    the metric: groups of systems with a narrow range of quality have lower correlations and so, at system level, have
+    groups of few inputs. Formulas: documentation, "How intervals and tests are computed"; sizes and power:
+    "Calibration".
 
     References
     ----------
@@ -163,7 +163,6 @@ def compare_groups(
 
 
 def _groups(ds: xr.Dataset, scores: schema.Scores, by: Any) -> tuple[Groups, list[str]]:
-    """The groups of the scores and their names; a group whose scores were all left out has no places."""
     dim, _, labels = slices.groups_of(ds, "by", by, facts.CELLS)
     if {by, f"other_{by}"} & catalogue.RESERVED:
         raise ValueError(f"by={by!r} is a name that results need; rename the coordinate")

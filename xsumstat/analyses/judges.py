@@ -77,7 +77,7 @@ def alt_test(
         How much more often a rater may be the better one. The authors use .2 for experts, .15 for skilled raters, .1
         else.
     alignment : {"rmse", "accuracy"}, default "rmse"
-        Agreement with the other raters: minus the root mean square difference, or the share of equal ratings.
+        Agreement with the other raters: root mean square difference, or the share of equal ratings.
     scale : {"auto", "raw", "calibrated", "standardised", "ranks"}, default "auto"
         "raw" uses scores as given. "calibrated" gives them the distribution and grades of the ratings (see
         `calibrate`). "auto" calibrates judges on another scale. "standardised" and "ranks" change ratings, too.
@@ -97,17 +97,12 @@ def alt_test(
         share of raters with ``pvalue_adjusted ≤ alpha``, and ``advantage_probability``, the mean advantage.
         ``attrs["other_scale"]`` names judges without a verdict, ``attrs["calibrated"]`` others.
 
-    Warns
-    -----
-    UserWarning
-        For raters with too few items, a judge that equals a rater or their mean, and a judge on another scale.
-
     Notes
     -----
     Null hypothesis: the rater is the better one at least `margin` more often than the judge. A judge may replace a
     rater if the winning rate is at least .5. Scope: these raters. Items (outputs with the judge's, the rater's and
     another rating) are taken to be independent; with many systems on few inputs the test is liberal. Ties count for
-    both. Lazy scores are computed. Sizes: documentation, "Calibration".
+    both. Sizes: documentation, "Calibration".
 
     References
     ----------
@@ -367,9 +362,8 @@ def human_ceiling(
     -----
     Scope: these raters; `resample` says which systems and inputs. A metric is compared with one rater at a time, on
     this rater's outputs and against the same other raters. For coefficients of classes such as "kappa" each other rater
-    is used singly, because a mean is no class. A metric above the ceiling need not see what raters see. "rater" must be
-    the same person throughout; otherwise it is a random rater. Raters without ratings are left out. Formulas:
-    documentation, "How intervals and tests are computed".
+    is used singly, because a mean is no class. A metric above the ceiling need not see what raters see. A rater must be
+    the same person throughout. Formulas: documentation, "How intervals and tests are computed".
 
     Examples
     --------
@@ -446,7 +440,6 @@ def _found(
 def _interval_method(
     method: str, measure: Measure, dims: tuple[str, ...], interval: Any, scores: schema.Scores, along: str
 ) -> str:
-    """The method that "auto" stands for; the jackknife sets the same labels of all metrics and raters side by side."""
     if method == "jackknife" and interval is not None:
         raise ValueError(f"interval={interval!r} needs method='bootstrap', got method='jackknife'")
     if method == "jackknife" and "cell" in dims:

@@ -124,7 +124,6 @@ def _once(of_scores: Sequence[Caveat], *rows: Sequence[Caveat]) -> list[Caveat]:
 
 
 def _said_once(before: Sequence[Caveat], of_scores: list[Said], *rows: list[Said]) -> list[Said]:
-    """The same of checks, without what was told `before`; a metric that is constant is no wrong gold."""
     caveats, error = value_checks.until_error(of_scores)
     by_row = []
     unusable = UnusableGoldError.__name__

@@ -53,8 +53,8 @@ def preference_bias(
     -----
     Null hypothesis: the judge prefers the higher value as often as human raters do on the same pairs. So a judge is not
     biased if people prefer long outputs, too. Scope: these systems on new prompts; limits leave out one prompt at a
-    time. A noisy judge's share is nearer to 50 % than people's; only a share farther from 50 %, on the same side, is
-    clear evidence of bias. Formulas: documentation, "How intervals and tests are computed".
+    time. A noisy judge's share is nearer to 50 % than people's; only a share farther from 50 % is clear evidence of
+    bias. Formulas: documentation, "How intervals and tests are computed".
 
     References
     ----------
@@ -103,7 +103,6 @@ def preference_bias(
 
 
 def _columns(ds: xr.Dataset, choices: schema.Choices, given: Any) -> list[tuple[str, FloatArray, bool]]:
-    """Each covariate: its name, on which side of each pair it is higher (prompts, pairs), and whether it is a group."""
     values = _found(ds, given)
     name = str(values.name if values.name is not None else "given")
     values = _on_systems(values, choices, name)

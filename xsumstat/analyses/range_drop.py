@@ -54,7 +54,7 @@ def range_drop(
 ) -> xr.Dataset:
     """Drop of the correlations between metrics within a narrower range of scores.
 
-    ``ds.meta.range_drop(above=0.5, unit="quantile", metrics="judge")``: is it larger than the narrow range explains?
+    ``ds.meta.range_drop(above=0.5, unit="quantile", metrics="judge")``: is it larger than expected?
 
     Parameters
     ----------
@@ -80,11 +80,6 @@ def range_drop(
         within it; ``difference`` (whole − part), ``ci_low``, ``ci_high`` and ``pvalue``; ``expected``, the drop from
         the narrower range alone, ``expected_low`` and ``expected_high``; ``excess``, ``excess_pvalue``; ``n_inputs``.
 
-    Raises
-    ------
-    ValueError, TypeError
-        For not exactly one of `above`, `between`, `baseline` and `top`, and for unusable scores.
-
     Warns
     -----
     UserWarning
@@ -95,8 +90,8 @@ def range_drop(
     -----
     Null hypothesis of ``excess_pvalue``: the same dependence, seen in a narrower range. The dependence is a
     multivariate normal one with the metrics' correlations on the whole range, the same for all inputs. Outputs of an
-    input are taken to be independent: for related systems the test is liberal. "pearson" takes scores to be normal.
-    Scope: new inputs for these systems. Simulation: documentation, "How intervals and tests are computed".
+    input are independent: for related systems the test is liberal. Scope: new inputs for these systems. Simulation:
+    documentation, "How intervals and tests are computed".
 
     References
     ----------
@@ -223,7 +218,6 @@ def _mean(values: FloatArray) -> FloatArray:
 
 
 def _weighted(values: FloatArray, counts: FloatArray) -> FloatArray:
-    """Means over inputs that are drawn so often, (pairs, resamples), without those that have no value."""
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.asarray((np.nan_to_num(values) @ counts) / ((~np.isnan(values)).astype(float) @ counts))
 
@@ -233,8 +227,6 @@ def _weighted(values: FloatArray, counts: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True)
 class _Null:
-    """Normal scores with the metrics' dependence, restricted by the same range."""
-
     root: FloatArray
     there: Any
     ties: Mapping[int, FloatArray]
@@ -345,7 +337,6 @@ class _Limits:
         return cls(np.array(weights), there.transpose("metric", "input").values)
 
     def hold(self, x: FloatArray, generator: np.random.Generator) -> Any:
-        """Which normal scores (deciding metrics, systems, inputs) lie within limits that are drawn."""
         from scipy.special import ndtri
 
         shares = generator.standard_gamma(self.weights)

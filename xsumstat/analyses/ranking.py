@@ -158,7 +158,6 @@ def rank(
 
 
 def _each_once(before: list[Said], of_test: list[Said], of_single: list[Said]) -> list[Said]:
-    """What lazy scores have to say, each once; of the number of systems what the tests say."""
     single = [
         Said([caveat for caveat in each.caveats if caveat.code != "few_systems"], each.error) for each in of_single
     ]

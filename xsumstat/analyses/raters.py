@@ -14,7 +14,7 @@ import xarray as xr
 from xsumstat import _validate, catalogue, extras
 from xsumstat.analyses.measure import Draws, checked_dims, random_dims
 from xsumstat.coefficients.arrays import scaled
-from xsumstat.dataset import checks, facts, labelled, results
+from xsumstat.dataset import checks, drawn, facts, labelled, results
 from xsumstat.dataset import scores as schema
 from xsumstat.inference import alpha
 from xsumstat.inference.alpha import RatedCells
@@ -128,8 +128,6 @@ _AT_ONCE = 64
 
 @dataclass(frozen=True)
 class _Alpha(Job[R]):
-    """Krippendorff's alpha with its interval."""
-
     function: Callable[..., Any]
     measurement: str
     confidence_level: float
@@ -201,7 +199,6 @@ class _Jackknifed(_Alpha[list[alpha.Without]]):
         return [alpha.Without(rated, where[dim], size, self.measurement) for dim, size in self.sizes.items()]
 
     def block(self, ready: list[alpha.Without], block: int, out: FloatArray, stop: threading.Event | None) -> None:
-        """Fill the alpha without each label, NaN where it has no cell."""
         labels = [(without, at) for without in ready for at in range(without.size)]
         out[:] = np.nan
         for column, (without, at) in enumerate(labels[self.columns(block)]):
@@ -401,4 +398,6 @@ def ratings_of(ds: xr.Dataset, rating: Any, along: str) -> tuple[xr.DataArray, s
             f"rating must have the dims {_validate.listing(lacking)}, got {_validate.listing(values.dims)}"
         )
     values = schema.checked(values, "rating")
-    return values.compute() if facts.is_lazy(values) else values, str(values.name)
+    values = values.compute() if facts.is_lazy(values) else values
+    drawn.warn_ignored(ds, values)
+    return values, str(values.name)

@@ -58,6 +58,8 @@ def scoring_range(
 ) -> xr.Dataset:
     """Keep the outputs that score in a range, and make all others missing.
 
+    Give exactly one of `above`, `between`, `baseline` and `top`.
+
     Parameters
     ----------
     {ds.outputs}
@@ -68,11 +70,6 @@ def scoring_range(
     Dataset
         `ds` with NaN for the outputs left out, in every numeric variable with the dims system and input. These gain the
         further dims of `score`. ``attrs["scoring_range"]`` describes the range.
-
-    Raises
-    ------
-    ValueError, TypeError
-        For not exactly one of `above`, `between`, `baseline` and `top`, or a label or number that is not allowed.
 
     Notes
     -----
@@ -261,7 +258,6 @@ def best(score: xr.DataArray, top: int) -> xr.DataArray:
 
 
 def _best(values: FloatArray, top: int) -> Any:
-    """Where the `top` highest values along the last axis are, NaN never among them."""
     found = np.zeros(values.shape, dtype=bool)
     order = np.argsort(-values, axis=-1, kind="stable")  # NaN come last
     np.put_along_axis(found, order[..., :top], True, axis=-1)

@@ -51,11 +51,10 @@ def sentinels(
 
     Notes
     -----
-    At global and within_system level "sentinel: input" is the mean human score of the *other* systems on the input, so
-    it does not know the score that it predicts; "sentinel: system" likewise at global and input level. At the other
-    levels they are constant, and their correlation is undefined. Covariates predict the human scores by least squares;
-    use few. Intervals and tests take sentinels as given. "pdp" needs ``level="input"``. Formulas: documentation, "How
-    intervals and tests are computed".
+    At global and within_system level "sentinel: input" is the mean human score of the *other* systems on the input;
+    "sentinel: system" likewise at global and input level. At the other levels they are constant, and their correlation
+    is undefined. Covariates predict human scores by least squares; use few. Intervals take sentinels as given. "pdp"
+    needs ``level="input"``. Formulas: documentation, "How intervals and tests are computed".
 
     References
     ----------
@@ -106,7 +105,6 @@ def _seen(sees: Any, level: str) -> list[str]:
 
 
 def _gold(ds: xr.Dataset, score: xr.DataArray, gold: Any) -> tuple[xr.DataArray, str, list[Hashable]]:
-    """Gold of outputs, (..., system, input), higher being better; its name, and the metrics that it is."""
     human, name, own = schema.find_gold(ds, score, gold)
     if not set(facts.CELLS) <= set(human.dims):
         raise ValueError(
@@ -129,7 +127,6 @@ def _check_shared(human: xr.DataArray, score: xr.DataArray, seen: Sequence[str])
 
 
 def _mean(human: xr.DataArray, laid: xr.DataArray, score: xr.DataArray, kept: str, others: bool) -> xr.DataArray:
-    """The gold's mean of each input, or of each system; of others than the output itself where that is asked."""
     over = "system" if kept == "input" else "input"
     core = [kept, over]
     whole, without = xr.apply_ufunc(

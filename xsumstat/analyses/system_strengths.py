@@ -51,11 +51,6 @@ def rank_systems(
         (rater, system, other_system): ``difference``, ``difference_low``, ``difference_high``, ``pvalue``,
         ``pvalue_adjusted``, ``significant``. On (rater,): ``n_pairs`` and ``n_prompts``.
 
-    Warns
-    -----
-    UserWarning
-        For infinite strengths (e.g. a system wins all its choices), and limits that rest on few prompts.
-
     Notes
     -----
     Null hypothesis: two systems have the same strength. Scope: these systems on new prompts; limits leave out one

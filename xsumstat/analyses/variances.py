@@ -12,7 +12,7 @@ import xarray as xr
 
 from xsumstat import _validate
 from xsumstat.analyses.raters import ratings_of
-from xsumstat.dataset import checks, facts, leakage, results
+from xsumstat.dataset import checks, drawn, facts, leakage, results
 from xsumstat.dataset import scores as schema
 from xsumstat.dataset.value_checks import Checks, of_values
 from xsumstat.inference import components
@@ -122,8 +122,6 @@ def _sizes(name: str, value: Any) -> list[int]:
 
 @dataclass(frozen=True)
 class _Scores:
-    """Scores and human scores, oriented and aligned, with all their gaps."""
-
     score: xr.DataArray
     gold: xr.DataArray
     ratings: xr.DataArray | None
@@ -147,13 +145,13 @@ class _Scores:
 
 
 def _prepared(ds: Any, gold: Any, metric: Any, rating: Any, along: str) -> _Scores:
-    """Scores and gold, checked and aligned, with all their gaps."""
     if not isinstance(ds, xr.Dataset):
         raise TypeError(f"ds must be a Dataset of scores, got {type(ds).__name__}")
     score, ratings, called = schema.checked_scores(ds), None, None
     own: list[Hashable] = []
     if rating is None:
         human, name, own = schema.find_gold(ds, score, gold)
+        drawn.warn_ignored(ds, human)
     else:
         if gold is not None:
             raise ValueError("gold and rating are both given; with rating= the mean of the ratings is the gold")

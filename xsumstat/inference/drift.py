@@ -68,21 +68,23 @@ def changes(
 # --- Shares ---
 
 
-def orders(scores: FloatArray) -> FloatArray:
-    """The sign of each difference of two systems on a prompt, (pairs, prompts); 0 for a tie, NaN where one lacks."""
-    first, second = (scores[at] for at in np.triu_indices(len(scores), 1))
-    near = TOLERANCE * np.maximum(np.abs(first), np.abs(second))
-    difference = first - second
+def orders(first: FloatArray, others: FloatArray) -> FloatArray:
+    """The sign of each difference of a system and others on a prompt; 0 for a tie, NaN where one lacks."""
+    near = TOLERANCE * np.maximum(np.abs(first), np.abs(others))
+    difference = first - others
     return np.where(np.abs(difference) <= near, 0.0, np.sign(difference))
 
 
 def _verdicts(new: FloatArray, old: FloatArray, level: float) -> dict[str, FloatArray]:
     """Shares of verdicts between two systems on a prompt that are others now, and that are turned round."""
-    now, then = orders(new), orders(old)
-    there = ~np.isnan(now)
-    sums = np.stack([((now != then) & there).sum(axis=0), (now * then == -1).sum(axis=0), there.sum(axis=0)], axis=1)
+    sums = np.zeros((new.shape[1], 3), dtype=np.int64)
+    for at in range(len(new) - 1):
+        now, then = (orders(scores[at], scores[at + 1 :]) for scores in (new, old))
+        there = ~np.isnan(now)
+        each = (now != then) & there, now * then == -1, there
+        sums += np.stack([counted.sum(axis=0) for counted in each], axis=1)
     found = _share("flip", sums[:, [0, 2]], level) | _share("reversal", sums[:, [1, 2]], level)
-    return {**found, "n_pairs": np.array(float(there.sum()))}
+    return {**found, "n_pairs": np.array(float(sums[:, 2].sum()))}
 
 
 def _scores(new: FloatArray, old: FloatArray, level: float) -> dict[str, FloatArray]:
