@@ -59,12 +59,11 @@ def missingness(
         Which pairs of outputs the bounds of `accuracy` compare: on the same input, all, or of the same system. "auto":
         "input", or "global" for one system.
     outputs : {"scored", "all"}, default "scored"
-        Which outputs should have a score: those that some metric or person scored, or all systems on all inputs.
+        Outputs that should have a score: those that some metric or rater scored, or all systems on all inputs.
     score_range : (low, high) or mapping, optional
-        Lowest and highest possible score, or one such pair for each metric. Default: the grades of
-        ``to_scores(labels=)``, else the lowest and highest score of the metric, which a warning names.
-    adjust : {"holm", "bonferroni", "bh", "by"} or None, default "holm"
-        Correct the p-values for the number of tests; None for no correction.
+        Lowest and highest possible score, or one pair per metric. Default: the grades of ``to_scores(labels=)``, else
+        the metric's lowest and highest score, with a warning.
+    {adjust.raters}
     alpha : float, default 0.05
         Significance level of ``significant``, between 0 and 1.
     n_resamples : int, default 1999
@@ -97,14 +96,12 @@ def missingness(
 
     Notes
     -----
-    Null hypotheses. "system": on each input every output is as likely to lack a score (Cochran's Q). "score within
-    inputs": the same, against outputs with higher or lower human scores. "score between inputs": the share of missing
-    scores of an input does not go with its mean human score. Missing marks change places within inputs, or inputs as a
-    whole. The tests and limits speak of these systems.
+    Null hypotheses. "system": all outputs of an input are equally likely to lack a score (Cochran's Q). "score within
+    inputs": the same, against higher or lower human scores. "score between inputs": an input's share of missing scores
+    is independent of its mean human score. Permutations exchange outputs within inputs, or inputs.
 
-    ``mean_low`` to ``mean_high`` and ``accuracy_low`` to ``accuracy_high`` are Manski's bounds: what any values of the
-    missing scores within the range, or in any order, could give. They need no assumption. They hold for these outputs,
-    without sampling error. ``mean`` and ``accuracy`` assume that scores are missing at random.
+    ``mean_low``, ``mean_high``, ``accuracy_low`` and ``accuracy_high`` are Manski's bounds for these outputs: any
+    missing scores within the range, in any order. ``mean`` and ``accuracy`` assume scores missing at random.
 
     References
     ----------
@@ -172,14 +169,10 @@ class _Scores:
     ----------
     score, gold : DataArray
         As they came, (..., metric, system, input) and (..., system, input).
-    oriented, oriented_gold : DataArray
-        The same, higher being better.
-    exists : DataArray
-        Which outputs there are, (..., system, input).
-    name : str
-        What the gold is called.
-    dropped : dict
-        Labels that only one of score and gold has.
+    oriented, oriented_gold, exists : DataArray
+        The same, higher being better; which outputs there are, (..., system, input).
+    name, dropped
+        What the gold is called; labels that only one of score and gold has.
     """
 
     score: xr.DataArray
