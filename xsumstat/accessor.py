@@ -1059,17 +1059,25 @@ class DatasetMeta(_Meta):
     ) -> Dataset:
         """Rank systems by pairwise choices of human raters, judges or both together."""
 
-    @_of("analyses.inputs")
+    @_of("io.rating_sheets")
     def sample_inputs(
         self,
+        n: int | None = None,
         *,
         metric: Hashable | Sequence[Hashable] | DataArray | None = None,
-        n_means: int = 5,
-        n_spreads: int = 4,
-        n_each: int = 1,
+        strata: str | None = None,
+        n_strata: int | None = None,
+        allocation: str | None = None,
+        unsure: str | None = None,
+        path: str | PathLike[str] | None = None,
+        column: str | Sequence[str] = "human",
+        texts: DataFrame | None = None,
+        n_means: int | None = None,
+        n_spreads: int | None = None,
+        n_each: int | None = None,
         rng: int | SeedSequence | Generator | None = None,
     ) -> Dataset:
-        """Choose inputs for raters: easy and hard, with small and large differences."""
+        """Draw inputs for people to rate, and write the file that they fill."""
 
     @_of("analyses.scoring_range")
     def scoring_range(

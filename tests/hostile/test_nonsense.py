@@ -169,6 +169,7 @@ ASKED = {
     "plan": lambda _: {"ds": scores(), **PAIR, "n_systems": [8, 9], "n_inputs": [5, 6]},
     "rank_tasks": lambda _: {"tasks": {name: {"ds": scores(), "level": name} for name in ("system", "input")}},
     "shared_task": lambda folder: {"folder": task_folders.make(folder, pairs=ONE_PAIR)[0], "n_resamples": 9},
+    "wmt_info": lambda _: {},
     "wmt_tasks": lambda _: {"data": {"en-de": segments()}, "rules": "wmt23"},
     "set_dims": lambda _: {"ds": scores().rename(system="model"), "system": "model"},
     "load_dataset": lambda _: {"name": "demo"},

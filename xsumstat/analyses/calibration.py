@@ -10,7 +10,7 @@ import numpy as np
 import xarray as xr
 
 from xsumstat import _validate
-from xsumstat.dataset import calibrated, checks, facts, leakage, results
+from xsumstat.dataset import calibrated, checks, drawn, facts, leakage, results
 from xsumstat.dataset import scores as schema
 from xsumstat.dataset.value_checks import Checks
 from xsumstat.inference.calibration import METHODS, Calibration, of_folds
@@ -79,6 +79,7 @@ def calibrate(
     if calibrated.NAME in score.dims:
         raise ValueError(f"the further dim {calibrated.NAME!r} has the name of a coordinate that this makes; rename it")
     human, name, own = schema.find_gold(ds, score, gold)
+    drawn.warn_ignored(ds, human)
     if _validate.text("along", along) != "rater" and along not in human.dims:
         raise ValueError(f"along={along!r} is no dim of the gold, which has {_validate.listing(human.dims)}")
     _validate.choice("method", method, METHODS)

@@ -14,7 +14,7 @@ import xarray as xr
 from xsumstat import _validate, catalogue, extras
 from xsumstat.analyses.measure import Draws, checked_dims, random_dims
 from xsumstat.coefficients.arrays import scaled
-from xsumstat.dataset import checks, facts, labelled, results
+from xsumstat.dataset import checks, drawn, facts, labelled, results
 from xsumstat.dataset import scores as schema
 from xsumstat.inference import alpha
 from xsumstat.inference.alpha import RatedCells
@@ -398,4 +398,6 @@ def ratings_of(ds: xr.Dataset, rating: Any, along: str) -> tuple[xr.DataArray, s
             f"rating must have the dims {_validate.listing(lacking)}, got {_validate.listing(values.dims)}"
         )
     values = schema.checked(values, "rating")
-    return values.compute() if facts.is_lazy(values) else values, str(values.name)
+    values = values.compute() if facts.is_lazy(values) else values
+    drawn.warn_ignored(ds, values)
+    return values, str(values.name)

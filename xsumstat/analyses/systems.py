@@ -15,7 +15,7 @@ from xsumstat.analyses import few_ratings, system_differences, system_tests
 from xsumstat.analyses import groups as slices
 from xsumstat.analyses.measure import Draws
 from xsumstat.analyses.system_tests import SystemTests, Test
-from xsumstat.dataset import facts, labelled, results
+from xsumstat.dataset import drawn, facts, labelled, leakage, results
 from xsumstat.dataset import scores as schema
 from xsumstat.dataset.value_checks import Checks
 from xsumstat.inference import corrections
@@ -119,10 +119,12 @@ def compare_systems(
     ds = labelled_systems(ds)
     later, ratings = Checks(), None
     if method == system_differences.METHOD:
-        ratings = few_ratings.prepared(ds, gold, metric)
+        ratings, strata = few_ratings.drawn_from(ds, few_ratings.prepared(ds, gold, metric))
         score, later = ratings.score, ratings.later
     else:
         score = schema.prepare_metrics(ds, metric, level=None, later=later)
+        for label in leakage.human_labels(score):
+            drawn.warn_ignored(ds, score.sel(metric=label), later)
     rows = schema.choose(score, system, "system", dim="system")
     columns = rows if other is None else schema.choose(score, other, "other", dim="system")
     pairs = system_tests.unordered(rows, columns)
@@ -133,10 +135,12 @@ def compare_systems(
     families.check_correction(adjust, within, [*further, *DIMS])
     attrs: dict[str, Any] = {"alpha": alpha, "between": between}
     if ratings is not None:
-        by_pair = system_differences.tested(ratings, pairs, target, alternative, alpha)
+        by_pair = system_differences.tested(ratings, strata, pairs, target, alternative, alpha)
         found = _laid_out(by_pair, pairs, score, rows, columns).expand_dims(metric=[ratings.gold_name])
         found = found.transpose("metric", *DIMS, ...)
-        attrs = {**system_differences.settings_of(ratings, target, alternative), "confidence_level": 1 - alpha, **attrs}
+        settings = system_differences.settings_of(ratings, target, alternative)
+        settings |= strata.attrs(ds)
+        attrs = {**settings, "confidence_level": 1 - alpha, **attrs}
         result = results.result(found, ratings, analysis="compare_systems", **attrs)
     else:
         test = Test(method, statistic, alternative, draws.n_resamples, draws.seed, 1 - alpha)

@@ -12,7 +12,7 @@ import xarray as xr
 
 from xsumstat import _validate
 from xsumstat.analyses.raters import ratings_of
-from xsumstat.dataset import checks, facts, leakage, results
+from xsumstat.dataset import checks, drawn, facts, leakage, results
 from xsumstat.dataset import scores as schema
 from xsumstat.dataset.value_checks import Checks, of_values
 from xsumstat.inference import components
@@ -151,6 +151,7 @@ def _prepared(ds: Any, gold: Any, metric: Any, rating: Any, along: str) -> _Scor
     own: list[Hashable] = []
     if rating is None:
         human, name, own = schema.find_gold(ds, score, gold)
+        drawn.warn_ignored(ds, human)
     else:
         if gold is not None:
             raise ValueError("gold and rating are both given; with rating= the mean of the ratings is the gold")
