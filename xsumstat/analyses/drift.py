@@ -122,7 +122,7 @@ def drift(
     found = found.assign(pair.changes(1 - alpha)).transpose("metric", "system", ...)
     kept = {key: agreement.attrs[key] for key in ("level", "coefficient", "undefined", "resample", "gold", "method")}
     kept |= {"margin": margin, "alpha": alpha, "n_systems": pair.sizes["system"], "n_inputs": pair.sizes["input"]}
-    return results.result(found, tuple(pair.ds["score"].dims), analysis="drift", **kept)
+    return results.result(found, (*pair.ds["score"].dims, *pair.gold.dims), analysis="drift", **kept)
 
 
 @dataclass(frozen=True)
