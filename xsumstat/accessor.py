@@ -203,6 +203,18 @@ class Plots(_Meta):
     ) -> Any:
         """Draw `variance_components`: shares of systems, inputs and cells in the variance, one bar per metric."""
 
+    @_of("plots.missing")
+    def missingness(
+        self,
+        *,
+        metric: Hashable | Sequence[Hashable] | None = None,
+        order: str | Sequence[Hashable] = "value",
+        figsize: tuple[float, float] | None = None,
+        title: str | None = None,
+        ax: Axes | None = None,
+    ) -> Any:
+        """Share of the outputs without a score, by system and by quarter of the human scores; one colour a metric."""
+
     @_of("plots.runs")
     def repeatability(
         self,
@@ -454,6 +466,18 @@ class Plots(_Meta):
     ) -> Any:
         """Draw `plan`: widths of intervals or power of tests over numbers of inputs and systems, or costs."""
 
+    @_of("plots.drift")
+    def drift(
+        self,
+        *,
+        metric: Hashable | Sequence[Hashable] | None = None,
+        order: str | Sequence[Any] = "value",
+        figsize: tuple[float, float] | None = None,
+        title: str | None = None,
+        ax: Axes | None = None,
+    ) -> Any:
+        """Shift of each system's mean with its interval, over the shift of all; above, how agreement changed."""
+
     @_of("plots.preferences")
     def strengths(
         self,
@@ -531,6 +555,23 @@ class DatasetMeta(_Meta):
         undefined: str = "drop",
     ) -> Dataset:
         """Correlation of each metric with each other metric."""
+
+    @_of("analyses.missing_scores")
+    def missingness(
+        self,
+        gold: Hashable | DataArray | None = None,
+        *,
+        metric: Hashable | Sequence[Hashable] | DataArray | None = None,
+        level: str = "auto",
+        outputs: str = "scored",
+        score_range: tuple[float, float] | Mapping[Any, tuple[float, float]] | None = None,
+        adjust: str | None = "holm",
+        alpha: float = 0.05,
+        n_resamples: int = 1999,
+        confidence_level: float = 0.95,
+        rng: int | SeedSequence | Generator | None = None,
+    ) -> Dataset:
+        """Test whether missing scores depend on systems and on human scores, and bound what they leave open."""
 
     @_of("analyses.repeated_runs")
     def repeatability(
@@ -962,6 +1003,22 @@ class DatasetMeta(_Meta):
     ) -> Dataset:
         """Test whether a judge may replace a human rater (alternative annotator test)."""
 
+    @_of("analyses.drift")
+    def drift(
+        self,
+        anchor: Dataset | Hashable,
+        gold: Hashable | DataArray | None = None,
+        *,
+        metric: Hashable | Sequence[Hashable] | DataArray | None = None,
+        margin: float = 0.05,
+        level: str = "global",
+        coefficient: str | Callable = "pearson",
+        alpha: float = 0.05,
+        undefined: str = "drop",
+        progress: bool | None = None,
+    ) -> Dataset:
+        """Compare two versions of a judge on the same outputs: agreement with human scores, verdicts, means of systems."""
+
     @_of("analyses.judges")
     def human_ceiling(
         self,
@@ -1031,17 +1088,25 @@ class DatasetMeta(_Meta):
     ) -> Dataset:
         """Rank systems by pairwise choices of human raters, judges or both together."""
 
-    @_of("analyses.inputs")
+    @_of("io.rating_sheets")
     def sample_inputs(
         self,
+        n: int | None = None,
         *,
         metric: Hashable | Sequence[Hashable] | DataArray | None = None,
-        n_means: int = 5,
-        n_spreads: int = 4,
-        n_each: int = 1,
+        strata: str | None = None,
+        n_strata: int | None = None,
+        allocation: str | None = None,
+        unsure: str | None = None,
+        path: str | PathLike[str] | None = None,
+        column: str | Sequence[str] = "human",
+        texts: DataFrame | None = None,
+        n_means: int | None = None,
+        n_spreads: int | None = None,
+        n_each: int | None = None,
         rng: int | SeedSequence | Generator | None = None,
     ) -> Dataset:
-        """Choose inputs for raters: easy and hard, with small and large differences."""
+        """Draw inputs for people to rate, and write the file that they fill."""
 
     @_of("analyses.scoring_range")
     def scoring_range(
@@ -1311,9 +1376,11 @@ class DatasetMeta(_Meta):
         *,
         tests: Dataset | None = None,
         alpha: float = 0.05,
-        digits: int = 2,
-        caption: str | None = None,
+        digits: int | str = 2,
+        caption: str | bool | None = None,
         label: str | None = None,
+        columns: int | None = None,
+        pages: bool = False,
     ) -> str:
         """Write a result as a LaTeX table for papers (package booktabs)."""
 
@@ -1323,10 +1390,21 @@ class DatasetMeta(_Meta):
         *,
         tests: Dataset | None = None,
         alpha: float = 0.05,
-        digits: int = 2,
-        caption: str | None = None,
+        digits: int | str = 2,
+        caption: str | bool | None = None,
     ) -> str:
         """Write a result as a Markdown table (GitHub's) for papers."""
+
+    @_of("io.table_html")
+    def to_html(
+        self,
+        *,
+        tests: Dataset | None = None,
+        alpha: float = 0.05,
+        digits: int | str = 2,
+        caption: str | bool | None = None,
+    ) -> str:
+        """Write a result as an HTML table whose columns sort on a click."""
 
     @_of("conclusions")
     def conclusion(self) -> str:

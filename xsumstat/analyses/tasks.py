@@ -1,4 +1,4 @@
-"""Several tasks at once: metrics in order of a weighted average of what each task says of them."""
+"""Metrics in order of a weighted average over tasks: `rank_tasks`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from xsumstat import _validate
 from xsumstat.analyses import correlation, pooling, ranking
 from xsumstat.analyses import metric_tests as comparison
 from xsumstat.analyses.measure import checked_progress
-from xsumstat.analyses.task_averages import Averages, in_all_tasks
+from xsumstat.analyses.task_averages import CHANCE, Averages, in_all_tasks
 from xsumstat.catalogue import ALL
 from xsumstat.dataset import checks, results
 from xsumstat.inference.pvalues import permutation_pvalues
@@ -70,8 +70,9 @@ def rank_tasks(
     Dataset
         In order of the average: ``correlation``, ``task_rank`` and ``task_cluster`` (metric, task), ``weight(task)``;
         ``average_score`` (0 to 1), ``average_rank``, ``rank`` and ``cluster`` (metric); ``difference`` and ``pvalue``
-        (metric, other_metric), "greater". Metrics that are not in all tasks come last. The coordinates ``level``,
-        ``coefficient``, ``language_pair`` and ``domain`` describe tasks; "all" if a task names none.
+        (metric, other_metric), "greater"; of accuracies ``baseline`` and ``baseline_constant`` (metric, task). Metrics
+        that are not in all tasks come last. The coordinates ``level``, ``coefficient``, ``gold``, ``language_pair`` and
+        ``domain`` describe tasks; "all" if a task names none.
 
     Warns
     -----
@@ -80,9 +81,9 @@ def rank_tasks(
 
     Notes
     -----
-    Null hypothesis: two metrics are exchangeable on these systems, by swaps in each task. Correlations are scaled from
-    [−1, 1] to [0, 1] before averaging. A metric without a correlation in a task is not in it; with
-    ``"undefined": "zero"`` it has 0 there, which is WMT's rule. Clusters are made as by `rank`.
+    Null hypothesis: two metrics are exchangeable on these systems, by swaps in each task. A metric without a
+    correlation in a task is not in it; with ``"undefined": "zero"`` it has 0 there, which is WMT's rule. Clusters are
+    made as by `rank`.
 
     References
     ----------
@@ -120,20 +121,18 @@ def rank_tasks(
     for name in ("n_systems", "n_inputs"):  # where they are the same in all tasks
         of_tasks = {single[task].attrs.get(name) for task in tasks}
         attrs |= {name: of_tasks.pop()} if len(of_tasks) == 1 else {}
-    for name in ("level", "coefficient"):
-        result = result.assign_coords({name: ("task", [single[task].attrs[name] for task in tasks])})
+    for name in ("level", "coefficient", "gold"):
+        result = result.assign_coords({name: ("task", [str(single[task].attrs[name]) for task in tasks])})
     return results.result(result, None, **attrs)
 
 
 def _about(tasks: Mapping[str, _Asked]) -> dict[str, tuple[str, Any]]:
-    """What the tasks are about, where some say it."""
     found = {name: [task.about.get(name, ALL) for task in tasks.values()] for name in ABOUT}
     named = {name for task in tasks.values() for name in task.about}
     return {name: ("task", np.array(labels, dtype=object)) for name, labels in found.items() if name in named}
 
 
 def _shares(tasks: Mapping[str, Any], weights: Mapping[str, float] | None) -> dict[str, float]:
-    """What each task weighs, all together 1."""
     if weights is None:
         weights = {name: task.get("weight", 1.0) if isinstance(task, Mapping) else 1.0 for name, task in tasks.items()}
     if not isinstance(weights, Mapping) or set(weights) != set(tasks):
@@ -147,8 +146,6 @@ def _shares(tasks: Mapping[str, Any], weights: Mapping[str, float] | None) -> di
 
 @dataclass(frozen=True)
 class _Asked:
-    """One task."""
-
     name: str
     ds: xr.Dataset
     gold: Any
@@ -172,7 +169,6 @@ class _Asked:
         return cls(name, task["ds"], task.get("gold"), keywords, about)
 
     def correlations(self) -> xr.Dataset:
-        """What `corr` says."""
         found = self._said(correlation.corr, {key: self.keywords[key] for key in _OF_CORR if key in self.keywords})
         further = [str(dim) for dim in found["correlation"].dims if dim != "metric"]
         if further:
@@ -194,7 +190,6 @@ class _Asked:
         return self.keywords.get("undefined") == "zero"
 
     def differences(self, rows: list[Any], columns: list[Any], **keywords: Any) -> xr.Dataset:
-        """What `perm_test` says of some metrics and others."""
         with _validate.kept_warnings():  # `correlations` gave them
             requested = {**self.keywords, "metric": rows, "other": columns, **keywords}
             return self._said(comparison.perm_test, {**requested, "alternative": "greater", "keep_samples": True})
@@ -296,7 +291,6 @@ class _Tests:
         return test
 
     def of_task(self, at: int, alpha: float) -> xr.Dataset:
-        """Ranks and clusters of one task."""
         r = self.averages.r[at]
         there = np.flatnonzero(~np.isnan(r))
         ranks, clusters = ranking.ranked(r[there], self.own[at][np.ix_(there, there)], alpha)
@@ -305,7 +299,7 @@ class _Tests:
 
 
 def _own_stream(name: Any) -> int:
-    """A number of a task's name, so that its draws do not depend on the tasks beside it."""
+    """A number from a task's name: its draws must not depend on the other tasks."""
     return int.from_bytes(hashlib.sha256(str(name).encode()).digest()[:8], "big")
 
 
@@ -333,7 +327,6 @@ class _Kept:
                 into[at, one, others], into[at, others, one] = values, -values
 
     def beside(self, result: xr.Dataset) -> xr.Dataset:
-        """The result with what was kept, in its order."""
         order = [self.labels.index(label) for label in result["metric"].values.tolist()]
         for values in (*self.difference, *self.samples):  # task by task, as two copies of all may not fit
             values[:] = values[np.ix_(order, order)]
@@ -345,17 +338,13 @@ class _Kept:
 def _table(
     single: Mapping[str, xr.Dataset], ranked: list[xr.Dataset], metrics: list[Any], tasks: list[str]
 ) -> xr.Dataset:
-    """Correlations, ranks and clusters of all tasks, NaN where a metric is not in one."""
-    parts = [
-        xr.merge(
-            [
-                found[["correlation"]].drop_vars([name for name in found.coords if name != "metric"], errors="ignore"),
-                more,
-            ],
-            join="outer",
-        )
-        for found, more in zip(single.values(), ranked, strict=True)
-    ]
+    chance = [name for name in CHANCE if any(name in found for found in single.values())]
+    parts = []
+    for found, more in zip(single.values(), ranked, strict=True):
+        own = found[["correlation"]].drop_vars([name for name in found.coords if name != "metric"], errors="ignore")
+        for name in chance:  # NaN in a task whose coefficient has none
+            own[name] = "metric", found[name].values if name in found else np.full(found.sizes["metric"], np.nan)
+        parts.append(xr.merge([own, more], join="outer"))
     aligned = [part.reindex(metric=metrics) for part in parts]
     index = xr.DataArray(np.array(tasks, dtype=object), dims="task", name="task")
     return xr.concat(aligned, dim=index, join="exact", combine_attrs="drop").transpose("metric", "task")

@@ -11,7 +11,6 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from xsumstat import _validate
 from xsumstat.dataset import scores as schema
 from xsumstat.io import mtme_names, score_files
 
