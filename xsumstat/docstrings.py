@@ -334,10 +334,6 @@ ENTRIES = {
             Where to draw, with title, legend and notes; ``plt.subplots(..., layout="constrained")`` makes space for
             them. Default: a new figure.
     """,
-    "errors.plot": """
-        ImportError
-            Without matplotlib (extra "plot").
-    """,
     "tests.marked": """
         tests : Dataset, optional
             Result of `compare_metrics` or a test for the same metrics: a dagger marks metrics that are not
@@ -351,11 +347,6 @@ ENTRIES = {
     "digits": """
         digits : int, default 2
             Decimals; p-values have at least three.
-    """,
-    "errors.tables": """
-        ValueError, TypeError
-            For a Dataset that is not an xsumstat result, or lazy, tests of other metrics, and numbers that are not
-            allowed.
     """,
     "level.list": """
         level : str or list of str, default "system"

@@ -208,7 +208,7 @@ class Coefficient:
         return self.at(arrays.shifted(self.threshold, -power))
 
     def pvalue(self, x: FloatArray, z: FloatArray) -> float:
-        """SciPy's two-sided p-value of no association; NaN where SciPy has none."""
+        """SciPy's two-sided p-value of no association; NaN without a test in SciPy."""
         if self.test is None or len(x) < 2 or np.ptp(x) == 0 or np.ptp(z) == 0:
             return math.nan
         import scipy.stats

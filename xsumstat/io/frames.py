@@ -254,10 +254,6 @@ def read_scores(
     Dataset
         ``score(metric, system, input, ...)``.
 
-    Raises
-    ------
-    FileNotFoundError, ValueError
-        If the file is missing, has another ending, or cannot be read (in chunks).
     """
     path = Path(path)
     if not path.exists():

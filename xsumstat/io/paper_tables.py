@@ -62,10 +62,6 @@ def to_latex(
         among metrics are square tables with significant p-values in bold. A note states how the numbers were computed.
         Other results are written as the rows of `to_frame`.
 
-    Raises
-    ------
-    {errors.tables}
-
     Examples
     --------
     >>> import xsumstat
@@ -126,10 +122,6 @@ def to_markdown(
         them; further dims are groups of columns, named in the titles. Tests of all pairs and correlations among metrics
         are square tables with significant p-values in bold. A note states how the numbers were computed. Other results
         are written as the rows of `to_frame`.
-
-    Raises
-    ------
-    {errors.tables}
 
     Examples
     --------

@@ -75,12 +75,6 @@ def bars(
     Axes or array of Axes
         An array if there are several panels.
 
-    Raises
-    ------
-    ValueError
-        If there is no such variable with a dim `metric`, or `hue` is not one of its further dims.
-    {errors.plot}
-
     References
     ----------
     Bhandari et al. (2020), Figs. 2, 4 and 5.

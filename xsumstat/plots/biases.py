@@ -74,12 +74,6 @@ def bias(
     Axes or array of Axes
         An array if there are several panels.
 
-    Raises
-    ------
-    ValueError
-        If the result has no slopes, or `hue` is not one of its dims.
-    {errors.plot}
-
     Notes
     -----
     A full point has an interval that excludes 0. Right of the line a metric overrates longer outputs, or those of the

@@ -77,12 +77,6 @@ def distribution(
     Axes or array of Axes
         An array if there are several panels.
 
-    Raises
-    ------
-    ValueError
-        If a metric is missing, `by` is not such a coordinate or dim, or scores have another further dim.
-    {errors.plot}
-
     Notes
     -----
     Histograms show shares of each group's outputs on common bins; a triangle marks the mean. Bins follow the grades, or
@@ -162,7 +156,7 @@ def _unit_of(ds: xr.Dataset) -> str:
 
 
 def _groups_of_cells(ds: xr.Dataset, score: xr.DataArray, by: str | None) -> _Groups:
-    """Name of each group, and its labels of which dim."""
+    """Name of each group, its dim and its labels."""
     others = [str(dim) for dim in score.dims if dim not in facts.CORE and dim != by]
     if others:
         raise ValueError(f"score has the dims {_validate.listing(others)}; select one label of each further one")

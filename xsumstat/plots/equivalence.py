@@ -71,12 +71,6 @@ def sensitivity(
     Axes or array of Axes
         An array if there are several panels.
 
-    Raises
-    ------
-    ValueError
-        If the result has no such share, or `hue` is not one of its dims.
-    {errors.plot}
-
     References
     ----------
     Braun et al. (2022), Fig. 4.

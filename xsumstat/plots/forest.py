@@ -97,12 +97,6 @@ def forest(
     Axes or array of Axes
         An array if there are several panels.
 
-    Raises
-    ------
-    ValueError
-        If the result has no intervals, `hue` is not one of its further dims, or `ceiling` has other settings.
-    {errors.plot}
-
     Notes
     -----
     Two levels in one picture: ``xr.concat([a, b], dim=pd.Index(["system", "input"], name="level"))`` and

@@ -100,12 +100,6 @@ def disagreement(
     Axes or array of Axes
         An array if there are several panels.
 
-    Raises
-    ------
-    ValueError
-        If the result has no shares by score bin, fewer than 2 or more than 12 metrics, or no such `highlight`.
-    {errors.plot}
-
     Notes
     -----
     The dashed line, one half, is the expectation for independent metrics. Larger marks have more pairs; hollow marks
@@ -299,12 +293,6 @@ def improvement(
     Axes
         The axes with the picture.
 
-    Raises
-    ------
-    ValueError
-        If the result has no ratios by score bin, or further dims.
-    {errors.plot}
-
     Notes
     -----
     Larger marks have more outputs; hollow marks have fewer than 20, or a single input, and no interval. Bands of bins
@@ -387,12 +375,6 @@ def range_drop(
     -------
     Axes
         A pair whose interval lies right of its grey bar disagrees more than the range explains.
-
-    Raises
-    ------
-    ValueError
-        If the result has no expected drops, fewer than two metrics, or further dims.
-    {errors.plot}
 
     Examples
     --------

@@ -70,12 +70,6 @@ def plan(
     Axes or array of Axes
         An array if there are several panels.
 
-    Raises
-    ------
-    ValueError
-        If the result is not a plan, or has one design.
-    {errors.plot}
-
     Notes
     -----
     Both axes are logarithmic. The target's contour is thick; open circles were simulated. With one number of systems,

@@ -66,12 +66,6 @@ def raters(
     Axes or array of Axes
         An array if there are several covariates.
 
-    Raises
-    ------
-    ValueError
-        If the result is of another analysis.
-    {errors.plot}
-
     Examples
     --------
     >>> import pandas as pd, xsumstat
@@ -146,12 +140,6 @@ def strengths(
     -------
     Axes
         One interval for each rater and system.
-
-    Raises
-    ------
-    ValueError
-        If the result has no strengths of systems.
-    {errors.plot}
 
     Examples
     --------

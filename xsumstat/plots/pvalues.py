@@ -81,12 +81,6 @@ def pvalues(
     Axes or array of Axes
         An array if there are several panels.
 
-    Raises
-    ------
-    ValueError
-        If the result has no p-values of pairs.
-    {errors.plot}
-
     References
     ----------
     Deutsch et al. (2021), Figs. 5 and 6.

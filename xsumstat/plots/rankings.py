@@ -77,12 +77,6 @@ def clusters(
     Axes or array of Axes
         An array if there are several panels.
 
-    Raises
-    ------
-    ValueError
-        If the result has no clusters, or `intervals` or `tests` are of other metrics.
-    {errors.plot}
-
     Notes
     -----
     Neighbours in two clusters need not differ significantly: a metric starts a new cluster if one member of the cluster
@@ -242,12 +236,6 @@ def tasks(
     -------
     Axes
         The axes with the table.
-
-    Raises
-    ------
-    ValueError
-        If the result has no tasks.
-    {errors.plot}
 
     References
     ----------

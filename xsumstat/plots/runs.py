@@ -65,12 +65,6 @@ def repeatability(
     Axes or array of Axes
         One, or where there are several panels an array of them.
 
-    Raises
-    ------
-    ValueError
-        If the result has no reliabilities by number of runs.
-    {errors.plot}
-
     Notes
     -----
     Whiskers are limits; those of more than 6 metrics are left out, which a note below says.

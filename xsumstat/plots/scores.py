@@ -75,12 +75,6 @@ def heatmap(
     Axes or array of Axes
         An array if there are several panels.
 
-    Raises
-    ------
-    ValueError
-        If a metric or a system is missing, or scores have a further dim.
-    {errors.plot}
-
     Notes
     -----
     Bright is better, also where lower scores are. A missing score is a cross. Rows of one colour are inputs on which
@@ -178,7 +172,7 @@ def _scores_in_colour(axis: Any, panel: xr.Dataset, words: str) -> None:
 
 
 def _name_both_sides(axes: list[Any], score: xr.DataArray, order: Any, by: str) -> None:
-    """Labels of systems and inputs where there is room, and titles of the axes."""
+    """Labels of systems and inputs where they fit, and titles of the axes."""
     across, _ = grid_of(len(axes))
     systems, inputs = texts(score["system"]), texts(score["input"])
     by_value = f", the best{by} " if order == "value" else ""
@@ -232,12 +226,6 @@ def input_effect(
     -------
     Axes or array of Axes
         An array if there are several panels.
-
-    Raises
-    ------
-    ValueError
-        If the result has no mean ranks, or no such input.
-    {errors.plot}
 
     Notes
     -----

@@ -73,12 +73,6 @@ def coverage(
     Axes or array of Axes
         An array if there are several panels.
 
-    Raises
-    ------
-    ValueError
-        If the result has no coverage, or `x` is not one of its dims.
-    {errors.plot}
-
     References
     ----------
     Deutsch et al. (2021), Table 1.
@@ -136,12 +130,6 @@ def power(
     -------
     Axes or array of Axes
         An array if there are several panels.
-
-    Raises
-    ------
-    ValueError
-        If the result has no power, or `x` is not one of its dims.
-    {errors.plot}
 
     References
     ----------

@@ -63,12 +63,6 @@ def system_means(
     Axes or array of Axes
         An array if further dims give several panels.
 
-    Raises
-    ------
-    ValueError
-        If the result has no mean human scores.
-    {errors.plot}
-
     Examples
     --------
     >>> import xsumstat

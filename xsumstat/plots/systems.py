@@ -70,12 +70,6 @@ def top_k(
     Axes or array of Axes
         An array if there are several panels.
 
-    Raises
-    ------
-    ValueError
-        If the result has no correlations by k, or `hue` is not one of its further dims.
-    {errors.plot}
-
     References
     ----------
     Bhandari et al. (2020), Figs. 3 and 8.
@@ -188,12 +182,6 @@ def confusion(
     Axes or array of Axes
         An array if there are several panels. Darker cells have a larger share of their row.
 
-    Raises
-    ------
-    ValueError
-        If the result has no confusion of labels or verdicts.
-    {errors.plot}
-
     Examples
     --------
     >>> import xsumstat
@@ -299,12 +287,6 @@ def close_corr(
     -------
     Axes or array of Axes
         An array if there are several panels.
-
-    Raises
-    ------
-    ValueError
-        If the result has no gaps.
-    {errors.plot}
 
     References
     ----------

@@ -103,12 +103,6 @@ def coverage(
         - ``width``, the mean width; with "population" ``relative_width``, over that of a normal interval with known SD;
         - ``n_undefined``: trials without an interval or target, which are left out.
 
-    Raises
-    ------
-    ValueError, TypeError
-        For unknown labels, levels, coefficients or keywords, unusable scores or gold, further dims, a function with
-        "population", a design with "halves", and Fisher's interval of a difference.
-
     Notes
     -----
     With "halves" the target is itself uncertain, so even a correct interval undercovers; "population" measures what a

@@ -105,12 +105,6 @@ def power(
         ``type_i_error``: the share of trials with p ≤ alpha. ``ci_low``, ``ci_high``: its Wilson 95 % limits;
         ``mc_error``: its standard error; ``n_undefined``: trials without a p-value, which are left out.
 
-    Raises
-    ------
-    ValueError, TypeError
-        For unknown labels, levels, coefficients or keywords, unusable scores or gold, further dims, and a design
-        without `redraw` or `other`.
-
     Notes
     -----
     A noisy copy agrees less with the human scores on average. Deutsch et al. degrade ROUGE by removing tokens instead.

@@ -95,12 +95,6 @@ def simulate(
         ``truth(metric, level, coefficient)`` and its Monte Carlo standard error ``truth_error(level, coefficient)``.
         `coverage` and `power` draw more scores by ``attrs["model"]``.
 
-    Raises
-    ------
-    ValueError, TypeError
-        For invalid numbers, unknown names, `like` with arguments of a model, and scores whose effects are not
-        identified.
-
     Warns
     -----
     UserWarning
